@@ -1,0 +1,136 @@
+/**
+ * The structure rules of the house (docs/architecture.md) as a checked configuration.
+ * `rooms` is the table: which rooms a room may import. Every room may import the error and lifecycle rooms.
+ */
+const rooms = {
+  error: [],
+  lifecycle: [],
+  angle: [],
+  evidence: [],
+  site: ['angle', 'evidence'],
+  net: ['site'],
+  chassis: ['angle', 'evidence', 'net'],
+  motion: ['chassis', 'evidence', 'angle', 'site'],
+  operator: ['chassis', 'motion', 'site'],
+  checklist: ['evidence'],
+  report: ['evidence', 'checklist'],
+  gateway: ['site', 'net', 'chassis', 'motion', 'operator', 'evidence'],
+  toolkit: ['angle', 'evidence', 'site', 'net', 'chassis', 'motion', 'operator', 'checklist', 'report'],
+  sim: [],
+};
+
+/** Doors other than index.ts, each with its reason. */
+const sideDoors = {
+  // Only the codec of the chassis converts angles.
+  'angle/convert.ts': '^src/lib/chassis/codec\\.ts$',
+  // Only the motion room moves the robot.
+  'chassis/moves.ts': '^src/lib/motion/',
+  // The simulator shares wire shapes and nothing else.
+  'chassis/wire.ts': '^src/lib/sim/',
+};
+
+const roomRules = Object.entries(rooms).map(([room, allowed]) => ({
+  name: `room-${room}`,
+  comment: `The room ${room} imports only: ${['error', 'lifecycle', ...allowed].join(', ')}.`,
+  severity: 'error',
+  from: { path: `^src/lib/${room}/` },
+  to: {
+    path: '^src/',
+    pathNot: [
+      `^src/lib/(${[room, 'error', ...(room === 'error' ? [] : ['lifecycle']), ...allowed].join('|')})/`,
+      ...Object.entries(sideDoors)
+        .filter(([, from]) => from === `^src/lib/${room}/`)
+        .map(([door]) => `^src/lib/${door.replace('.', '\\.')}$`),
+    ],
+  },
+}));
+
+/** Client libraries and system modules that belong to one room each. */
+const owned = [
+  ['undici', '^src/lib/(chassis|operator|toolkit)/'],
+  ['ws', '^src/lib/(chassis|sim)/'],
+  ['fastify', '^src/lib/operator/'],
+  ['@fastify/[^/]+', '^src/lib/operator/'],
+  ['yaml', '^src/lib/(site|checklist|sim)/'],
+  ['pngjs', '^src/lib/sim/'],
+  ['pino(-pretty)?', '^src/(lib/gateway|commands|cli)/'],
+];
+
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-circular',
+      comment: 'No circles, except through types.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'no-orphan-room',
+      comment: 'Every room stands in the table.',
+      severity: 'error',
+      from: { path: `^src/lib/(?!(${Object.keys(rooms).join('|')})/)` },
+      to: {},
+    },
+    {
+      name: 'lib-knows-no-cli',
+      comment: 'No room imports a command, src/cli or the command framework.',
+      severity: 'error',
+      from: { path: '^src/lib/' },
+      to: { path: '^(src/(commands|cli)/|node_modules/(@oclif|ora|chalk)/)' },
+    },
+    {
+      name: 'front-door',
+      comment: 'Between rooms only index.ts is imported, and the side doors from where they are meant for.',
+      severity: 'error',
+      from: { path: '^src/lib/([^/]+)/' },
+      to: {
+        path: '^src/lib/[^/]+/',
+        pathNot: [
+          '^src/lib/$1/',
+          '^src/lib/[^/]+/index\\.ts$',
+          ...Object.keys(sideDoors).map((door) => `^src/lib/${door.replace('.', '\\.')}$`),
+        ],
+      },
+    },
+    ...Object.entries(sideDoors).map(([door, from]) => ({
+      name: `side-door-${door.replace(/[/.]/g, '-')}`,
+      comment: `Only ${from} may import ${door} (beside its own room).`,
+      severity: 'error',
+      from: {
+        path: '^src/',
+        pathNot: door === 'angle/convert.ts' ? [from] : [from, `^src/lib/${door.split('/')[0]}/`],
+      },
+      to: { path: `^src/lib/${door.replace('.', '\\.')}$` },
+    })),
+    ...roomRules,
+    ...owned.map(([library, from]) => ({
+      name: `owner-of-${library.replace(/[^a-z]+/g, '-')}`,
+      comment: `${library} is used in ${from} only.`,
+      severity: 'error',
+      from: { path: '^src/', pathNot: [from] },
+      to: { path: `^node_modules/${library}/` },
+    })),
+    {
+      name: 'child-processes',
+      comment: 'Only where a room supervises a program.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/lib/toolkit/'] },
+      to: { path: '^(node:)?child_process$' },
+    },
+    {
+      name: 'not-to-dev',
+      comment: 'What ships does not import development tools.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
+    },
+    { name: 'not-to-unresolvable', severity: 'error', from: { path: '^src/' }, to: { couldNotResolve: true } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+};

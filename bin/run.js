@@ -1,0 +1,64 @@
+#!/usr/bin/env node
+// No static imports beyond node's own: an old Node must get as far as the version check,
+// and the compile cache must be on before the first module of ours is loaded.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import module from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+const MINIMUM = [22, 19];
+const [major, minor] = process.versions.node.split('.').map(Number);
+const modern = major > MINIMUM[0] || (major === MINIMUM[0] && minor >= MINIMUM[1]);
+
+if (modern) {
+  module.enableCompileCache?.();
+  const argv = process.argv.slice(2);
+  if (argv.length === 1 && argv[0] === '--version') {
+    // Answered here because loading the command framework would cost more than the answer.
+    const { name, version } = module.createRequire(import.meta.url)('../package.json');
+    process.stdout.write(`${name}/${version} ${process.platform}-${process.arch} node-${process.version}\n`);
+  } else {
+    const { main } = await import('../dist/cli/main.js').catch((error) => {
+      if (error?.code !== 'ERR_MODULE_NOT_FOUND' || !String(error.message).includes('cli/main.js')) throw error;
+      process.stderr.write('gw: not built yet; run `npm run build` in the checkout first.\n');
+      process.exit(70);
+    });
+    await main(argv, import.meta.url);
+  }
+} else {
+  restartOnBundledRuntime();
+}
+
+/** Node is too old: start again on the runtime that `npm ci` brought along on Linux. */
+function restartOnBundledRuntime() {
+  const bundled = fileURLToPath(
+    new URL(`../node_modules/node-${process.platform}-${process.arch}/bin/node`, import.meta.url),
+  );
+  if (!existsSync(bundled)) {
+    process.stderr.write(
+      `gw: needs Node ${MINIMUM.join('.')} or newer, this is ${process.versions.node}, and no bundled runtime was found; ` +
+        'install a newer Node, or run `npm ci` with optional dependencies on Linux.\n',
+    );
+    process.exitCode = 2;
+    return;
+  }
+  const child = spawn(bundled, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  // A terminal sends SIGINT to both processes; passing it on as well would reach the child twice.
+  for (const signal of signals) {
+    process.on(signal, () => {
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+    });
+  }
+  child.on('error', (error) => {
+    process.stderr.write(`gw: cannot start the bundled runtime ${bundled}: ${error.message}\n`);
+    process.exitCode = 70;
+  });
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exitCode = code ?? 70;
+    else {
+      for (const name of signals) process.removeAllListeners(name);
+      process.kill(process.pid, signal);
+    }
+  });
+}

@@ -1,0 +1,113 @@
+import { Command, Errors, type Interfaces } from '@oclif/core';
+import { asGwError, type ErrorJson, exitCodes, GwError } from '../lib/error/index.ts';
+import { renderError, renderWarning } from './output.ts';
+
+export type FlagsOf<C extends typeof Command> = Interfaces.InferredFlags<(typeof GwCommand)['baseFlags'] & C['flags']>;
+export type ArgsOf<C extends typeof Command> = Interfaces.InferredArgs<C['args']>;
+
+/** The one shape of `--json` on stdout. */
+export interface Envelope<T> {
+  /** Names the shape of `data`: `gw/chassis-probe/1`, published in schemas/. */
+  readonly schema: string;
+  /** false when the command failed, or when it ran and a check found something wrong. */
+  readonly ok: boolean;
+  readonly data: T | null;
+  readonly warnings: readonly string[];
+  readonly error: ErrorJson | null;
+}
+
+/** What a command hands over: its result, and whether what it checked was in order. */
+export interface Outcome<T> {
+  readonly data: T;
+  /** false ends with exit code 1. Absent: nothing was checked, the command did what it was asked. */
+  readonly ok?: boolean;
+  /** A more telling exit code than 1 when `ok` is false: 3 not reachable, 4 refused. */
+  readonly exitCode?: number;
+}
+
+/**
+ * Base of every command: parses, calls one function of a room, renders its result. The result is printed on
+ * stdout as text or, with --json, as one envelope; progress, warnings and errors go to stderr. Text and JSON end
+ * with the same exit code.
+ */
+export abstract class GwCommand<T extends object> extends Command {
+  static override enableJsonFlag = true;
+  /** `gw/<command-with-dashes>/<version>`. */
+  static readonly schema: string;
+
+  readonly #warnings: string[] = [];
+  readonly #interrupt = new AbortController();
+
+  /** Aborted by Ctrl-C and SIGTERM. */
+  protected get signal(): AbortSignal {
+    return this.#interrupt.signal;
+  }
+
+  /** Does the work; `this.flagsOf(Ctor)` gives the flags. Throws GwError. */
+  protected abstract execute(): Promise<Outcome<T>>;
+
+  /** The result as text; its first line answers the person's question. */
+  protected abstract render(data: T): string;
+
+  async run(): Promise<void> {
+    const onSignal = () => this.#interrupt.abort(new GwError('INTERRUPTED', 'Interrupted.'));
+    process.once('SIGINT', onSignal);
+    process.once('SIGTERM', onSignal);
+    try {
+      const { data, ok = true, exitCode = exitCodes.checkFailed } = await this.execute();
+      if (!ok) process.exitCode = exitCode;
+      this.print(data, ok, null);
+    } finally {
+      process.off('SIGINT', onSignal);
+      process.off('SIGTERM', onSignal);
+    }
+  }
+
+  protected print(data: T | null, ok: boolean, error: ErrorJson | null): void {
+    if (this.jsonEnabled()) {
+      process.stdout.write(`${JSON.stringify(this.envelope(data, ok, error), null, 2)}\n`);
+    } else if (data !== null) {
+      const text = this.render(data);
+      if (text !== '') process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+    }
+  }
+
+  /** One line of a long-running command's stdout under --json. */
+  protected printEvent(event: object): void {
+    process.stdout.write(`${JSON.stringify(event)}\n`);
+  }
+
+  protected note(text: string): void {
+    process.stderr.write(`${text}\n`);
+  }
+
+  override warn(input: string | Error): string | Error {
+    const text = input instanceof Error ? input.message : input;
+    this.#warnings.push(text);
+    if (!this.jsonEnabled()) process.stderr.write(`${renderWarning(text)}\n`);
+    return input;
+  }
+
+  protected override async catch(error: unknown): Promise<void> {
+    const gwError = fromFramework(error) ?? asGwError(error);
+    process.exitCode = gwError.exitCode;
+    if (this.jsonEnabled()) this.print(null, false, gwError.toJSON());
+    else process.stderr.write(`${renderError(gwError)}\n`);
+    if (process.env.GW_DEBUG) process.stderr.write(`${gwError.stack}\n${String(gwError.cause ?? '')}\n`);
+  }
+
+  private envelope(data: T | null, ok: boolean, error: ErrorJson | null): Envelope<T> {
+    const { schema } = this.ctor as unknown as { schema: string };
+    return { schema, ok, data, warnings: this.#warnings, error };
+  }
+}
+
+/** The framework's own errors are usage errors; its state (argv, paths) must not leave the process. */
+export function fromFramework(error: unknown): GwError | undefined {
+  if (error instanceof GwError || !(error instanceof Errors.CLIError)) return undefined;
+  return new GwError('USAGE', stripHelpHint(error.message), { cause: error });
+}
+
+function stripHelpHint(message: string): string {
+  return message.replace(/\nSee more help with --help$/, '').trim();
+}

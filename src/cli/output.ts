@@ -1,0 +1,64 @@
+import chalk, { chalkStderr } from 'chalk';
+import { formatTried, type GwError } from '../lib/error/index.ts';
+
+/** Errors say what happened, what was tried, and what to do next. For stderr. */
+export function renderError(error: GwError): string {
+  const lines = [`${chalkStderr.red.bold('gw:')} ${error.message}`];
+  if (error.tried) lines.push(`  ${chalkStderr.dim('tried')}    ${formatTried(error.tried)}`);
+  lines.push(`  ${chalkStderr.dim('do next')}  ${error.remedy}`);
+  return lines.join('\n');
+}
+
+export function renderWarning(text: string): string {
+  return `${chalkStderr.yellow('warning:')} ${text}`;
+}
+
+/** How a check came out; 'not-checked' is a value of its own and never green. */
+export type Verdict = 'ok' | 'wrong' | 'not-checked';
+
+/** A mark before a line: also readable without colour. */
+export function renderVerdict(verdict: Verdict): string {
+  switch (verdict) {
+    case 'ok':
+      return chalk.green('ok  ');
+    case 'wrong':
+      return chalk.red.bold('FAIL');
+    case 'not-checked':
+      return chalk.yellow('--  ');
+  }
+}
+
+export interface Column {
+  readonly title: string;
+  /** Numbers read better aligned to the right. */
+  readonly align?: 'left' | 'right';
+}
+
+/** A plain table for a terminal: columns by their widest cell, two spaces between, no frame. */
+export function renderTable(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
+  const widths = columns.map((column, i) =>
+    Math.max(visibleWidth(column.title), ...rows.map((row) => visibleWidth(row[i] ?? ''))),
+  );
+  const line = (cells: readonly string[]) =>
+    columns
+      .map((column, i) => pad(cells[i] ?? '', widths[i] ?? 0, column.align ?? 'left'))
+      .join('  ')
+      .trimEnd();
+  return [chalk.dim(line(columns.map((column) => column.title))), ...rows.map(line)].join('\n');
+}
+
+/** Text from a device, made safe for a terminal: no control characters, no escape sequences. */
+export function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '\uFFFD');
+}
+
+function pad(text: string, width: number, align: 'left' | 'right'): string {
+  const gap = ' '.repeat(Math.max(0, width - visibleWidth(text)));
+  return align === 'right' ? gap + text : text + gap;
+}
+
+function visibleWidth(text: string): number {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences
+  return [...text.replace(/\u001b\[[0-9;]*m/g, '')].length;
+}

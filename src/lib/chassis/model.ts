@@ -1,0 +1,173 @@
+import type { Degrees } from '../angle/index.ts';
+import type { Tried } from '../error/index.ts';
+import type { Known } from '../evidence/index.ts';
+import type { Service } from '../lifecycle/index.ts';
+import type { DialFailure, Endpoint } from '../net/index.ts';
+
+/** Why there is no working connection, beyond what a dial can fail with. */
+export type ConnectionFailure =
+  | DialFailure
+  /** HTTP or WebSocket answered, but not as a chassis does. */
+  | 'bad-answer'
+  /** A chassis answered that has another serial number. */
+  | 'wrong-device'
+  /** Connected, but nothing was heard for longer than the heartbeat allows. */
+  | 'silent';
+
+/** How gw stands to the chassis right now. */
+export type LinkState =
+  | { readonly kind: 'connecting'; readonly tried: Tried }
+  | {
+      readonly kind: 'not-connected';
+      readonly failure: ConnectionFailure;
+      /** One sentence for a person, without the address (that is in `tried`). */
+      readonly detail: string;
+      readonly tried: Tried;
+      /** Set with failure 'wrong-device'. */
+      readonly foundSerial?: string;
+    }
+  /** The chassis answers 503 while it starts. */
+  | { readonly kind: 'booting'; readonly progress: number | null; readonly step: string | null; readonly tried: Tried }
+  | { readonly kind: 'connected'; readonly tried: Tried };
+
+export interface ChassisIdentity {
+  /** The identity of the device: BELEGT by its use as thing name; read from `GET /device/info`, never shortened. */
+  readonly serial: string;
+  readonly model: string | null;
+  /** Chassis software version (`axbot_version`, HINWEIS). */
+  readonly software: string | null;
+  /** Announced capabilities; absent means no (HINWEIS). */
+  readonly capabilities: Readonly<Record<string, boolean>>;
+}
+
+/** A value out of the topic stream, with how well it is known and how old it is. */
+export type LiveValue<T> =
+  | { readonly status: 'not-heard' }
+  | (Known<T> & {
+      readonly status: 'heard';
+      /** Since its arrival, by the monotonic clock. */
+      readonly ageMs: number;
+      /** No connection any more, or older than this topic may get. */
+      readonly stale: boolean;
+    });
+
+export interface Pose {
+  /** Metres on the current map. */
+  readonly xM: number;
+  readonly yM: number;
+  readonly yawDeg: Degrees;
+}
+
+export interface Battery {
+  /** 0 to 100. */
+  readonly percent: number;
+  readonly status: string;
+}
+
+export interface Wheels {
+  readonly controlMode: string;
+  readonly emergencyStopPressed: boolean;
+}
+
+export interface Positioning {
+  readonly state: string;
+  readonly reliable: boolean;
+}
+
+/** The last or running move, as the topic tells it. Its `ori` values have no known unit and stay raw in `raw`. */
+export interface Planning {
+  readonly actionId: number;
+  readonly actionType: string;
+  readonly moveState: string;
+  readonly failReason: number;
+  readonly failReasonText: string;
+  readonly remainingDistanceM: number | null;
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+export interface Alert {
+  readonly code: number;
+  readonly level: string;
+  readonly message: string;
+}
+
+export interface ActiveMap {
+  readonly name: string;
+  readonly uid: string;
+  readonly mapVersion: number | null;
+  readonly overlaysVersion: number | null;
+}
+
+export interface LiveValues {
+  readonly pose: LiveValue<Pose>;
+  readonly planning: LiveValue<Planning>;
+  readonly battery: LiveValue<Battery>;
+  readonly wheels: LiveValue<Wheels>;
+  readonly positioning: LiveValue<Positioning>;
+  readonly alerts: LiveValue<readonly Alert[]>;
+  readonly map: LiveValue<ActiveMap>;
+}
+
+/**
+ * What the samples of `/tracked_pose` say about its unit. A value beyond 2π proves degrees; a full turn inside
+ * ±π says radians and contradicts the measured fact; otherwise the samples decide nothing.
+ */
+export interface PoseUnitVerdict {
+  readonly verdict: 'degrees' | 'radians' | 'not-decided';
+  readonly samples: number;
+  /** Largest |ori| seen; null without samples. */
+  readonly largest: number | null;
+  /** For a person: why this verdict. */
+  readonly reason: string;
+}
+
+export interface ChassisSnapshot {
+  readonly link: LinkState;
+  /** How long the link has been in this kind of state. */
+  readonly linkForMs: number;
+  readonly identity: ChassisIdentity | null;
+  readonly values: LiveValues;
+  readonly poseUnit: PoseUnitVerdict;
+  /** True from the moment radians were proven until gw is started anew: the motion gate stays closed. */
+  readonly unitContradicted: boolean;
+  /** What was wrong with what the chassis said, newest last, bounded; each with its count. */
+  readonly complaints: readonly { readonly what: string; readonly count: number; readonly ageMs: number }[];
+}
+
+export interface ForwardedReply {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: Uint8Array;
+}
+
+export interface MapListItem {
+  readonly id: number;
+  readonly uid: string | null;
+  readonly name: string;
+  readonly mapVersion: number | null;
+  readonly overlaysVersion: number | null;
+}
+
+/** The reading side of the REST interface. Calls that move the robot stand in moves.ts, for the motion room only. */
+export interface ChassisClient extends AsyncDisposable {
+  readonly endpoint: Endpoint;
+  /** Identity, checked against the expected serial if one was given. Throws CHASSIS_WRONG_DEVICE among others. */
+  identity(signal?: AbortSignal): Promise<ChassisIdentity>;
+  /** Device information as it came (unknown fields kept). */
+  deviceInfo(signal?: AbortSignal): Promise<Readonly<Record<string, unknown>>>;
+  bootProgress(signal?: AbortSignal): Promise<{ readonly progress: number; readonly step: string | null }>;
+  listMaps(signal?: AbortSignal): Promise<readonly MapListItem[]>;
+  /** A map's data as it came; `overlays` is still the JSON text of the wire. */
+  map(id: string, signal?: AbortSignal): Promise<Readonly<Record<string, unknown>>>;
+  mapPng(id: string, signal?: AbortSignal): Promise<Uint8Array>;
+  /** A read for the operator server: the reply's bytes as they came, bounded. Concurrent identical reads are one. */
+  forward(path: string, options: { readonly maxBytes: number; readonly signal?: AbortSignal }): Promise<ForwardedReply>;
+}
+
+/** The chassis as the daemon sees it: a service that keeps the topic stream and the live state. */
+export interface ChassisLink extends Service {
+  readonly client: ChassisClient;
+  snapshot(): ChassisSnapshot;
+  /** Called after every change of the link or a value; returns the way to stop it. */
+  subscribe(listener: () => void): Disposable;
+}

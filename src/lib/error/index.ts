@@ -1,0 +1,83 @@
+/**
+ * The one error type of gw. An error carries a code from one table, says what was tried, and says what to do
+ * next; the table gives the exit code. Data from outside that is merely to be discarded is a returned verdict,
+ * not an error.
+ */
+import { type ErrorCode, type ExitCode, errorTable } from './table.ts';
+
+export { type ErrorCode, type ErrorRow, type ExitCode, errorTable, exitCodes } from './table.ts';
+
+/** What was tried, so that 'not connected' always names the address. */
+export interface Tried {
+  /** The address as it was dialled, without user data: `192.0.2.7`, `robot.local`, `unix:/run/x`. */
+  readonly address: string;
+  readonly port?: number;
+  /** What was attempted: `GET /device/info`, `open WebSocket`. */
+  readonly action?: string;
+  /** How long it was tried, in milliseconds. */
+  readonly forMs?: number;
+}
+
+export interface GwErrorOptions {
+  readonly tried?: Tried | undefined;
+  readonly remedy?: string | undefined;
+  /** Plain data for programs: `fail_reason` of the chassis, the lines of a site file. Never a secret. */
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+  readonly cause?: unknown;
+}
+
+export interface ErrorJson {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly tried?: Tried;
+  readonly remedy: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+export class GwError extends Error {
+  override readonly name = 'GwError';
+  readonly code: ErrorCode;
+  readonly tried: Tried | undefined;
+  readonly remedy: string;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(code: ErrorCode, message: string, options: GwErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.tried = options.tried;
+    this.remedy = options.remedy ?? errorTable[code].remedy;
+    this.details = options.details;
+  }
+
+  get exitCode(): ExitCode {
+    return errorTable[this.code].exit;
+  }
+
+  /** The fixed list of fields that may leave the process; the cause and the stack never do. */
+  toJSON(): ErrorJson {
+    return {
+      code: this.code,
+      message: this.message,
+      ...(this.tried && { tried: this.tried }),
+      remedy: this.remedy,
+      ...(this.details && { details: this.details }),
+    };
+  }
+}
+
+/** Turns anything thrown into a GwError; what is not ours and not known is a bug of ours (INTERNAL). */
+export function asGwError(error: unknown): GwError {
+  if (error instanceof GwError) return error;
+  if (error instanceof Error && error.name === 'AbortError') {
+    return new GwError('INTERRUPTED', 'Interrupted.', { cause: error });
+  }
+  return new GwError('INTERNAL', error instanceof Error ? error.message : String(error), { cause: error });
+}
+
+/** One line for a log or a page: `127.0.0.1:8090 (GET /device/info, 2000 ms)`. */
+export function formatTried(tried: Tried): string {
+  const host = tried.address.includes(':') && !tried.address.startsWith('unix:') ? `[${tried.address}]` : tried.address;
+  const where = tried.port === undefined ? tried.address : `${host}:${tried.port}`;
+  const how = [tried.action, tried.forMs === undefined ? undefined : `${Math.round(tried.forMs)} ms`].filter(Boolean);
+  return how.length > 0 ? `${where} (${how.join(', ')})` : where;
+}

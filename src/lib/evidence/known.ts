@@ -1,0 +1,59 @@
+/**
+ * How well a thing is known. The words are the platform's own.
+ * - BELEGT: measured on the one test device.
+ * - HINWEIS: from a vendor description, to be checked on the device before anyone relies on it.
+ * - VORSICHT: plausible, without evidence; must not drive any decision that triggers movement.
+ * - OFFEN: unknown; the number is passed through and no meaning is asserted.
+ * @source specification, 'Evidence marks'
+ */
+export const marks = ['BELEGT', 'HINWEIS', 'VORSICHT', 'OFFEN'] as const;
+export type Mark = (typeof marks)[number];
+
+/** Lower is better evidence. */
+export const markRank: Readonly<Record<Mark, number>> = { BELEGT: 0, HINWEIS: 1, VORSICHT: 2, OFFEN: 3 };
+
+/** A value together with how well it is known. */
+export interface Known<T, M extends Mark = Mark> {
+  readonly value: T;
+  readonly mark: M;
+  /** Where it is from: `specification, 'Angles'`, `vendor, S1 WebSocket page`, `measured here`. */
+  readonly source: string;
+  /** SI unit or 'degrees', 'radians', 'percent'; absent for names, numbers of kinds and structures. */
+  readonly unit?: string;
+}
+
+export function known<T, M extends Mark>(value: T, mark: M, source: string, unit?: string): Known<T, M> {
+  return unit === undefined ? { value, mark, source } : { value, mark, source, unit };
+}
+
+/** A person's explicit choice, made here: named in the site file, typed at a prompt, touched on the tablet. */
+export interface Chosen<T> {
+  readonly value: T;
+  readonly mark: 'CHOSEN';
+  /** Where the choice was made: `site file, stations.A`, `command line`. */
+  readonly source: string;
+}
+
+export function chosen<T>(value: T, source: string): Chosen<T> {
+  return { value, mark: 'CHOSEN', source };
+}
+
+/** A vendor's HINWEIS that was measured on this very device, with this very software, and written down. */
+export interface VerifiedHere<T> {
+  readonly value: T;
+  readonly mark: 'VERIFIED';
+  readonly source: string;
+  readonly serial: string;
+  readonly software: string;
+}
+
+/**
+ * What may lead to movement. A VORSICHT or OFFEN value does not fit this type, nor does an unverified HINWEIS;
+ * the gate checks the same again at run time.
+ */
+export type Actionable<T> = Known<T, 'BELEGT'> | Chosen<T> | VerifiedHere<T>;
+
+/** Of two statements about the same thing the one with the higher mark wins; the other is kept as a disagreement. */
+export function stronger<A extends Known<unknown>, B extends Known<unknown>>(a: A, b: B): A | B {
+  return markRank[b.mark] < markRank[a.mark] ? b : a;
+}

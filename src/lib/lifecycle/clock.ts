@@ -1,0 +1,40 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleepUntil } from 'node:timers/promises';
+
+/**
+ * Time and chance, passed in so that tests own both. No safety or replay decision may use `wall`: a site may
+ * have no time server, so the wall clock is for records that people read.
+ */
+export interface Clock {
+  /** Milliseconds that only ever grow; the origin means nothing. */
+  monotonicMs(): number;
+  /** For records only. */
+  wall(): Date;
+  /** Rejects with the signal's reason when aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Calls `fn` every `ms` until disposed; does not keep the process alive. */
+  every(ms: number, fn: () => void): Disposable;
+  /** Calls `fn` once after `ms` unless disposed; does not keep the process alive. */
+  after(ms: number, fn: () => void): Disposable;
+  /** In [0, 1). */
+  random(): number;
+}
+
+export const systemClock: Clock = {
+  monotonicMs: () => performance.now(),
+  wall: () => new Date(),
+  sleep: async (ms, signal) => {
+    await sleepUntil(ms, undefined, signal ? { signal } : {});
+  },
+  every(ms, fn) {
+    const timer = setInterval(fn, ms);
+    timer.unref();
+    return { [Symbol.dispose]: () => clearInterval(timer) };
+  },
+  after(ms, fn) {
+    const timer = setTimeout(fn, ms);
+    timer.unref();
+    return { [Symbol.dispose]: () => clearTimeout(timer) };
+  },
+  random: () => randomInt(0, 2 ** 32) / 2 ** 32,
+};

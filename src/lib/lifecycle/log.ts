@@ -1,0 +1,9 @@
+/** The structured log that rooms are handed; the daemon gives pino, tests give a list. Never a secret in `fields`. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };

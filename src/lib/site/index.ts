@@ -1,0 +1,7 @@
+/**
+ * The site file: what a person decided about one robot on one site. Loading checks everything at once and names
+ * file, line and key of each error; secrets come from owner-only files that it names.
+ */
+
+export { loadSite } from './load.ts';
+export { type Site, type SiteFile, siteSchema } from './schema.ts';
