@@ -55,6 +55,16 @@ export const errorTable = {
     'The checklist file does not say what it must.',
     'Mend the lines named above, then run `gw checklist show FILE`.',
   ),
+  CHECKLIST_UNKNOWN: row(
+    exitCodes.usage,
+    'There is no checklist of this name.',
+    'List the names with `gw checklist list`, or name a file.',
+  ),
+  ANSWERS_INVALID: row(
+    exitCodes.usage,
+    'The file of answers does not fit the checklist.',
+    'Mend the lines named above; `gw checklist show NAME` prints the questions and their ids.',
+  ),
   FILE_EXISTS: row(exitCodes.usage, 'The file is there already.', 'Name another file, or pass --force to replace it.'),
   FILE_UNWRITABLE: row(
     exitCodes.usage,
@@ -123,16 +133,31 @@ export const errorTable = {
     'This would move the robot, and nobody has said that it may.',
     'Make sure that nobody stands in the way, then name the risk with the flag shown above.',
   ),
+  SIM_RUNNING: row(
+    exitCodes.refused,
+    'A simulated robot is running in this folder.',
+    'End that one first, or name another folder with --dir.',
+  ),
   PORT_IN_USE: row(
     exitCodes.refused,
     'The port is taken by another program.',
     'Find the program with `ss -ltnp`, end it, then start again.',
+  ),
+  PORT_UNUSABLE: row(
+    exitCodes.refused,
+    'The operating system does not open this port for us.',
+    'Choose a port that this user may open: operator.port in the site file.',
   ),
   NOT_SIGNED_IN: row(exitCodes.refused, 'This needs a signed-in person.', 'Sign in with the device password first.'),
   SIGN_IN_FAILED: row(exitCodes.refused, 'The password is wrong.', 'Try again with the device password.'),
 
   // Outcomes and ourselves
   CHECK_FAILED: row(exitCodes.checkFailed, 'A check found something wrong.', 'Read the failed lines above.'),
+  PART_ENDED: row(
+    exitCodes.checkFailed,
+    'A program that gw started did not get ready or ended by itself.',
+    'Read its last lines above, and its whole log.',
+  ),
   INTERRUPTED: row(exitCodes.interrupted, 'Interrupted.', 'Run the command again when you are ready.'),
   INTERNAL: row(
     exitCodes.internal,

@@ -2,6 +2,9 @@
  * How well a thing is known: marks, values that carry them, the ledger of facts, and a site's own records of
  * what was verified on its device.
  */
+
+export { describeLedger } from './describe.ts';
+export { type Basis, bases, type Disagreement, type Fact, type FactValue } from './fact.ts';
 export {
   type Actionable,
   type Chosen,
@@ -14,4 +17,19 @@ export {
   stronger,
   type VerifiedHere,
 } from './known.ts';
+export {
+  disagreementsAbout,
+  type FactFilter,
+  type FactId,
+  type FactIdMarked,
+  factById,
+  facts,
+  findFact,
+  isDisagreement,
+  type Section,
+  sectionOf,
+  sections,
+  selectFacts,
+} from './ledger.ts';
 export { type EvidenceRecord, evidenceRecordSchema, loadEvidenceFile, parseEvidenceFile } from './record.ts';
+export { confirms, type DeviceEvidence, type Standing, standing } from './standing.ts';

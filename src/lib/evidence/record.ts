@@ -1,6 +1,14 @@
-import { readFile } from 'node:fs/promises';
+import { constants, type FileHandle, open } from 'node:fs/promises';
 import { z } from 'zod';
 import { GwError } from '../error/index.ts';
+
+const word = z
+  .string()
+  .max(1_000)
+  .refine(
+    (text) => text.trim() !== '' && !/\p{Cc}/u.test(text),
+    'expected text without line breaks and control characters',
+  );
 
 /**
  * One line of a site's evidence file (JSON Lines): a technician verified a fact on this very device. It counts
@@ -8,34 +16,49 @@ import { GwError } from '../error/index.ts';
  */
 export const evidenceRecordSchema = z.strictObject({
   /** Id of a fact in the ledger. */
-  fact: z.string().min(1),
-  /** What was measured, as measured: a number, a word, a short structure. */
+  fact: word,
+  /** What was measured, as measured: a number, a word, a short structure. `false`: the fact does not hold here. */
   value: z.json(),
   /** Serial number of the chassis. */
-  serial: z.string().min(1),
+  serial: word,
   /** Software version of the chassis at that time. */
-  software: z.string().min(1),
+  software: word,
   /** How it was measured, in words. */
-  how: z.string().min(1),
-  who: z.string().min(1),
+  how: word,
+  who: word,
   /** UTC, for people; no decision reads it. */
   when: z.iso.datetime(),
 });
 export type EvidenceRecord = z.infer<typeof evidenceRecordSchema>;
 
-/** Reads JSON Lines. Throws EVIDENCE_FILE_INVALID with every bad line; a missing file is an empty one. */
+const MOST_BYTES = 4 * 1024 * 1024;
+/** A measured value is a number, a word or a short structure; deeper nesting is damage or malice. */
+const MOST_LEVELS = 10;
+const MOST_LINES_SHOWN = 20;
+
+/**
+ * Reads JSON Lines. Throws EVIDENCE_FILE_INVALID with every bad line: half a file of evidence is not used. A file
+ * that is not there is an empty one.
+ */
 export async function loadEvidenceFile(path: string): Promise<EvidenceRecord[]> {
-  let text: string;
+  let handle: FileHandle;
   try {
-    text = await readFile(path, 'utf8');
+    // Not blocking, since a pipe in this place must not hold the daemon.
+    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw new GwError('EVIDENCE_FILE_INVALID', `The evidence file ${path} cannot be read.`, { cause: error });
+    throw unreadable(path, 'it cannot be opened', error);
   }
-  return parseEvidenceFile(text, path);
+  await using file = handle;
+  const stats = await file.stat();
+  if (!stats.isFile()) throw unreadable(path, stats.isDirectory() ? 'it is a folder' : 'it is not a regular file');
+  if (stats.size > MOST_BYTES) throw unreadable(path, `it has ${stats.size} bytes, more than ${MOST_BYTES}`);
+  return parseEvidenceFile(await file.readFile(), path);
 }
 
-export function parseEvidenceFile(text: string, path: string): EvidenceRecord[] {
+/** The records of a file's content. Throws EVIDENCE_FILE_INVALID and nothing else. */
+export function parseEvidenceFile(content: string | Uint8Array, path: string): EvidenceRecord[] {
+  const text = typeof content === 'string' ? content : decode(content, path);
   const records: EvidenceRecord[] = [];
   const problems: string[] = [];
   for (const [index, line] of text.split('\n').entries()) {
@@ -45,7 +68,9 @@ export function parseEvidenceFile(text: string, path: string): EvidenceRecord[] 
     else records.push(parsed);
   }
   if (problems.length > 0) {
-    throw new GwError('EVIDENCE_FILE_INVALID', problems.slice(0, 20).join('\n'), { details: { problems } });
+    const shown = problems.slice(0, MOST_LINES_SHOWN);
+    if (problems.length > shown.length) shown.push(`… and ${problems.length - shown.length} more lines`);
+    throw new GwError('EVIDENCE_FILE_INVALID', shown.join('\n'), { details: { problems } });
   }
   return records;
 }
@@ -57,7 +82,27 @@ function parseLine(line: string): EvidenceRecord | string {
   } catch {
     return 'not a JSON object on one line';
   }
+  if (isDeeperThan(json, MOST_LEVELS)) return `nested deeper than ${MOST_LEVELS} levels`;
+  // Zod drops this key without a word.
+  if (typeof json === 'object' && json !== null && Object.hasOwn(json, '__proto__')) return "unknown key '__proto__'";
   const result = evidenceRecordSchema.safeParse(json);
   if (result.success) return result.data;
   return result.error.issues.map((issue) => `${issue.path.join('.') || 'record'}: ${issue.message}`).join('; ');
+}
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));
+}
+
+function decode(bytes: Uint8Array, path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw unreadable(path, 'it is not text in UTF-8', error);
+  }
+}
+
+function unreadable(path: string, why: string, cause?: unknown): GwError {
+  return new GwError('EVIDENCE_FILE_INVALID', `The evidence file ${path} cannot be read: ${why}.`, { cause });
 }

@@ -3,5 +3,8 @@
  * file, line and key of each error; secrets come from owner-only files that it names.
  */
 
-export { loadSite } from './load.ts';
+export { describeSiteSchema } from './describe.ts';
+export { loadSite, parseSite } from './load.ts';
 export { type Site, type SiteFile, siteSchema } from './schema.ts';
+export { readSecret } from './secret.ts';
+export { type AskedKey, askedKeys, commentedSiteFile, type NewSite, refuseExisting, writeSiteFile } from './write.ts';

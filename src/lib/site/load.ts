@@ -1,9 +1,53 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { parse } from 'yaml';
-import { type Site, siteSchema } from './schema.ts';
+import { parseDocument, readDocument } from '../document/index.ts';
+import { checkAcrossKeys } from './rules.ts';
+import { type Site, type SiteFile, siteSchema } from './schema.ts';
 
+const rules = {
+  schema: siteSchema,
+  maxBytes: 256 * 1024,
+  error: 'SITE_FILE_INVALID',
+  check: checkAcrossKeys,
+} as const;
+
+/**
+ * Reads, checks and resolves a site file: every path in it becomes absolute, relative to the folder of the file.
+ * Opens nothing that the file names. Throws SITE_FILE_NOT_FOUND, or SITE_FILE_INVALID with every problem in
+ * `details.problems`.
+ */
 export async function loadSite(path: string): Promise<Site> {
-  const file = siteSchema.parse(parse(await readFile(path, 'utf8')));
-  return { ...file, path: resolve(path), dir: dirname(resolve(path)) };
+  const file = await readDocument({ path, notFound: 'SITE_FILE_NOT_FOUND', ...rules });
+  return resolvePaths(file, resolve(path));
+}
+
+/** The same checks on a text that is not a file yet. Throws SITE_FILE_INVALID. */
+export function parseSite(text: string | Uint8Array, path: string): Site {
+  return resolvePaths(parseDocument({ text, file: path, ...rules }), resolve(path));
+}
+
+function resolvePaths(file: SiteFile, path: string): Site {
+  const dir = dirname(path);
+  const absolute = (name: string) => resolve(dir, name);
+  const { secretFile } = file.chassis;
+  const { passwordFile } = file.operator;
+  return {
+    ...file,
+    path,
+    dir,
+    chassis: { ...file.chassis, ...(secretFile !== undefined && { secretFile: absolute(secretFile) }) },
+    operator: {
+      ...file.operator,
+      mediaDir: absolute(file.operator.mediaDir),
+      ...(passwordFile !== undefined && { passwordFile: absolute(passwordFile) }),
+    },
+    stations: withoutPrototype(file.stations),
+    tours: withoutPrototype(file.tours),
+    evidenceFile: absolute(file.evidenceFile),
+    stateDir: absolute(file.stateDir),
+  };
+}
+
+/** Names come from requests too, and a plain object would answer to `constructor`. */
+function withoutPrototype<T>(record: Record<string, T>): Record<string, T> {
+  return Object.assign(Object.create(null) as Record<string, T>, record);
 }

@@ -1,3 +1,4 @@
+import { isIP, isIPv6 } from 'node:net';
 import { z } from 'zod';
 
 /**
@@ -8,33 +9,55 @@ import { z } from 'zod';
  * There is deliberately no key for the read-only socket: it is 127.0.0.1:5174 by a constant of the operator room.
  */
 
+const words = (most: number) =>
+  z
+    .string()
+    .min(1)
+    .max(most)
+    .regex(/^\P{Cc}*$/u, 'text without control characters');
 const host = z
   .string()
-  .regex(/^[A-Za-z0-9]([A-Za-z0-9.:-]*[A-Za-z0-9])?$/, 'a host name or an address, without port and without scheme')
   .max(253)
-  .describe('Host name or address (IPv6 without brackets).');
+  .refine(isHost, 'a host name or an address, without port and without scheme')
+  .meta({ description: 'Host name or address (IPv6 without brackets).', type: 'host' });
 const port = z.int().min(1).max(65535).describe('TCP port, 1 to 65535.');
-const file = z.string().min(1).describe('Path, relative to the folder of the site file.');
-const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'letters, digits, - and _, at most 64');
-const httpUrl = z.url({ protocol: /^https?$/ }).describe('http:// or https:// address with the port it needs.');
+const file = words(4096).meta({ description: 'Path, relative to the folder of the site file.', type: 'path' });
+const name = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'letters, digits, - and _, at most 64, the first a letter or digit')
+  // Such a name would be found in every plain object, also where no station or tour has it.
+  .refine((text) => !(text in {}), 'a name other than those that every JavaScript object has')
+  .meta({ type: 'name' });
+const httpUrl = words(2048)
+  .refine(isPlainHttpUrl, 'an http:// or https:// address with the port it needs, without user name and password')
+  .meta({ description: 'http:// or https:// address with the port it needs.', type: 'http address' });
 const metres = z.number().min(-10_000).max(10_000);
+const heading = z.number().min(-360).max(360);
 
 const chassis = z
   .strictObject({
-    host: host.describe('Where the chassis answers: the address of its DHCP reservation.'),
+    host: host.meta({
+      description: 'Where the chassis answers: the address of its DHCP reservation.',
+      example: '127.0.0.1',
+    }),
     port: port.default(8090).describe('TCP port of the chassis interface.'),
     serial: z
       .string()
       .regex(/^[A-Za-z0-9:_-]{1,128}$/, '1 to 128 letters, digits, :, _ or -')
-      .describe('Serial number: the identity of this robot, as GET /device/info gives it.'),
+      .meta({
+        description: 'Serial number: the identity of this robot, as GET /device/info gives it.',
+        example: 'SN0001',
+      }),
     mac: z
       .string()
       .regex(/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i, 'six pairs of hex digits with colons')
-      .describe('MAC address that the DHCP reservation is keyed to.')
-      .optional(),
-    secretFile: file
-      .describe('File with the value of the Secret request header, if this chassis asks for one. It protects nothing.')
-      .optional(),
+      .optional()
+      .meta({ description: 'MAC address that the DHCP reservation is keyed to.', example: '02:00:00:00:00:01' }),
+    secretFile: file.optional().meta({
+      description:
+        'File with the value of the Secret request header, if this chassis asks for one. It protects nothing.',
+      example: 'secrets/chassis',
+    }),
   })
   .describe('The chassis of this robot.');
 
@@ -45,13 +68,23 @@ const operator = z
       .array(host)
       .max(32)
       .default([])
-      .describe('Further host names by which tablets call this gateway (addresses and localhost always work).'),
-    passwordFile: file
-      .describe('File with the scrypt hash of the device password; see `gw operator password`.')
-      .optional(),
+      .meta({
+        description: 'Further host names by which tablets call this gateway (addresses and localhost always work).',
+        example: ['robot-7.local'],
+      }),
+    passwordFile: file.optional().meta({
+      description: 'File with the scrypt hash of the device password; see `gw operator password`.',
+      example: 'secrets/password',
+    }),
     mediaDir: file.default('media').describe('Folder of the media library.'),
-    voice: z.strictObject({ url: httpUrl }).describe('The voice service of this site.').optional(),
-    building: z.strictObject({ url: httpUrl }).describe('The building IoT module of this site.').optional(),
+    voice: z
+      .strictObject({ url: httpUrl })
+      .optional()
+      .meta({ description: 'The voice service of this site.', example: { url: 'http://127.0.0.1:3001' } }),
+    building: z
+      .strictObject({ url: httpUrl })
+      .optional()
+      .meta({ description: 'The building IoT module of this site.', example: { url: 'http://127.0.0.1:8080' } }),
   })
   .describe('The operator server.');
 
@@ -59,23 +92,39 @@ const station = z
   .strictObject({
     xM: metres.describe('Metres on the map.'),
     yM: metres.describe('Metres on the map.'),
-    yawDeg: z.number().min(-360).max(360).describe('Heading in degrees, counter-clockwise, 0 along +x.').optional(),
+    yawDeg: heading.optional().describe('Heading in degrees, counter-clockwise, 0 along +x.'),
   })
   .describe('A place, named and measured by a person. Never derived from point kinds of the map.');
 
+const dock = z.strictObject({
+  xM: metres.describe('Metres on the map.'),
+  yM: metres.describe('Metres on the map.'),
+  yawDeg: heading.describe('Heading in degrees, counter-clockwise, 0 along +x.'),
+});
+
+const tour = z.strictObject({
+  stations: z.array(name).min(1).max(200).describe('Names of stations, in the order in which they are driven to.'),
+});
+
 export const siteSchema = z.strictObject({
-  name: z.string().min(1).max(120).describe('What people call this site and robot.'),
+  name: words(120).meta({ description: 'What people call this site and robot.', example: 'Lobby, robot 7' }),
   chassis,
-  operator: operator.prefault({}),
-  stations: z.record(name, station).default({}).describe('Stations that a person named on this site.'),
-  dock: z
-    .strictObject({ xM: metres, yM: metres, yawDeg: z.number().min(-360).max(360) })
-    .describe('Pose of the charging dock, measured by a person.')
-    .optional(),
-  tours: z
-    .record(name, z.strictObject({ stations: z.array(name).min(1).max(200) }))
+  operator: operator.prefault({}).describe('The operator server.'),
+  stations: z
+    .record(name, station)
     .default({})
-    .describe('Tours: stations in order.'),
+    .meta({
+      description: 'Stations that a person named and measured on this site.',
+      example: { A: { xM: 1.5, yM: -2, yawDeg: 90 }, B: { xM: 8.25, yM: 0 } },
+    }),
+  dock: dock.optional().meta({
+    description: 'Pose of the charging dock, measured by a person.',
+    example: { xM: 0.5, yM: 0, yawDeg: 180 },
+  }),
+  tours: z
+    .record(name, tour)
+    .default({})
+    .meta({ description: 'Tours: stations in order.', example: { lunch: { stations: ['A', 'B'] } } }),
   evidenceFile: file.default('evidence.jsonl').describe('What was verified on this very device, one record a line.'),
   stateDir: file.default('state').describe('Folder for what must survive a restart, such as the stop latch.'),
 });
@@ -89,4 +138,19 @@ export interface Site extends SiteFile {
   readonly path: string;
   /** Absolute folder of the site file. */
   readonly dir: string;
+}
+
+function isHost(text: string): boolean {
+  if (text.includes(':')) return isIPv6(text) && !text.includes('%');
+  if (isIP(text) !== 0) return true;
+  // A last label of digits only is an address with a slip in it, and resolvers differ in what they make of it.
+  return /^(?:[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?\.)*(?!\d+$)[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$/.test(
+    text,
+  );
+}
+
+function isPlainHttpUrl(text: string): boolean {
+  if (!/^https?:\/\/[^\s/]/i.test(text) || /\s/.test(text) || !URL.canParse(text)) return false;
+  const url = new URL(text);
+  return url.username === '' && url.password === '' && url.hash === '' && !text.includes('@');
 }

@@ -1,0 +1,50 @@
+import { Args, Flags } from '@oclif/core';
+import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { withPrompt } from '../../cli/prompt.ts';
+import { renderSiteInit } from '../../cli/render/site.ts';
+import { GwError } from '../../lib/error/index.ts';
+import type { SiteInit as Result } from '../../lib/toolkit/site-init.result.ts';
+
+export default class SiteInit extends GwCommand<Result> {
+  static override summary = 'Make the site file of one robot.';
+  static override description =
+    'Asks what it needs, with the flags as defaults, and writes a commented file. With --yes it asks nothing and takes the flags.';
+  static override examples = [
+    '<%= config.bin %> site init',
+    '<%= config.bin %> site init robot-7/site.yaml --yes --name "Lobby, robot 7" --host robot-7.local --serial SN0007',
+  ];
+  static override args = { file: Args.string({ description: 'Where to write it.', default: 'site.yaml' }) };
+  static override flags = {
+    yes: Flags.boolean({ char: 'y', summary: 'Ask nothing; take the flags.' }),
+    name: Flags.string({ summary: 'What people call this site and robot.', helpValue: 'TEXT' }),
+    host: Flags.string({ summary: 'Where the chassis answers.', helpValue: 'HOST' }),
+    serial: Flags.string({ summary: 'Serial number of the chassis.', helpValue: 'SERIAL' }),
+    mac: Flags.string({ summary: 'MAC address of the DHCP reservation of the chassis.', helpValue: 'MAC' }),
+    'operator-port': Flags.string({ summary: 'TCP port of the operator surface (5173).', helpValue: 'PORT' }),
+    force: Flags.boolean({ summary: 'Replace a file that is there.' }),
+  };
+  static override readonly schema = 'gw/site-init/1';
+
+  protected override async execute(): Promise<Outcome<Result>> {
+    const { args, flags } = await this.parse(SiteInit);
+    const { initSite } = await import('../../lib/toolkit/site-init.ts');
+    const { name, host, serial, mac, force } = flags;
+    const options = {
+      path: args.file,
+      force,
+      given: { name, host, serial, mac, operatorPort: flags['operator-port'] },
+    };
+    if (flags.yes) return { data: await initSite(options) };
+    if (!process.stdin.isTTY) {
+      throw new GwError('USAGE', 'This is not a terminal, so nothing can be asked.', {
+        remedy: 'Pass --yes with --name, --host and --serial.',
+      });
+    }
+    const streams = { input: process.stdin, output: process.stderr };
+    return { data: await withPrompt(streams, this.signal, (ask) => initSite({ ...options, ask })) };
+  }
+
+  protected override render(data: Result): string {
+    return renderSiteInit(data);
+  }
+}

@@ -1,0 +1,43 @@
+/** One thing that is wrong in a document, with its place. */
+export interface Problem {
+  readonly file: string;
+  /** From 1; null when the problem is the file as a whole. */
+  readonly line: number | null;
+  readonly column: number | null;
+  /** The key as people write it: `chassis.port`, `steps[2].id`; empty for the whole document. */
+  readonly path: string;
+  /** What stands there, shortened; 'nothing' when the key is missing. */
+  readonly found: string;
+  readonly expected: string;
+  /** What was probably meant, where a guess is good enough. */
+  readonly suggestion: string | null;
+}
+
+/** One line for a person: `site.yaml:3:9: chassis.port: found 'abc', expected a whole number`. */
+export function problemText(problem: Problem): string {
+  const place = [problem.file, problem.line, problem.column].filter((part) => part !== null).join(':');
+  const key = problem.path === '' ? '' : ` ${problem.path}:`;
+  const guess = problem.suggestion === null ? '' : `; did you mean '${problem.suggestion}'?`;
+  return `${place}:${key} found ${problem.found}, expected ${problem.expected}${guess}`;
+}
+
+/** `['steps', 2, 'id']` as `steps[2].id`; a key that is not a plain word stands in brackets and quotes. */
+export function pathText(path: readonly PropertyKey[]): string {
+  let text = '';
+  for (const part of path) {
+    if (typeof part === 'number') text += `[${part}]`;
+    else if (/^[A-Za-z_][\w-]*$/.test(String(part))) text += text === '' ? String(part) : `.${String(part)}`;
+    else text += `[${quoted(String(part))}]`;
+  }
+  return text;
+}
+
+const SHOWN = 60;
+
+/** A found text in quotes, on one line, without control characters, shortened. */
+export function quoted(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is replaced
+  const clean = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ');
+  const points = [...clean];
+  return points.length > SHOWN ? `'${points.slice(0, SHOWN).join('')}…'` : `'${clean}'`;
+}

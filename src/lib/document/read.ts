@@ -1,0 +1,152 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import type { z } from 'zod';
+import { type ErrorCode, GwError } from '../error/index.ts';
+import { type Problem, problemText } from './problem.ts';
+import { foundAt, place, schemaProblems } from './schema.ts';
+import { type Path, readTree } from './tree.ts';
+
+/** What a check across keys reports into. */
+export interface Report {
+  /** A problem that a schema cannot see; `found` defaults to what stands at the path. */
+  (
+    path: Path,
+    problem: {
+      readonly expected: string;
+      readonly found?: string;
+      readonly suggestion?: string | undefined;
+      /** Where to point: the value unless said otherwise. */
+      readonly at?: 'key' | 'value';
+    },
+  ): void;
+  /** Holds the value at a path against a further schema, and reports every issue in its place. */
+  schema(path: Path, schema: z.ZodType, value: unknown): void;
+}
+
+export interface DocumentOptions<S extends z.ZodType> {
+  /** The file as the person named it; it stands in front of every problem. */
+  readonly file: string;
+  readonly schema: S;
+  readonly maxBytes: number;
+  /** The code of the error that lists the problems. */
+  readonly error: ErrorCode;
+  /**
+   * Checks across keys: unknown references, cycles. Runs on the plain value whether or not the schema is content
+   * with it, so that everything wrong is listed at once; it must expect any shape.
+   */
+  readonly check?: (value: unknown, report: Report) => void;
+}
+
+export interface ReadOptions<S extends z.ZodType> extends Omit<DocumentOptions<S>, 'file'> {
+  readonly path: string;
+  /** The code when there is no such file; `error` when not given. */
+  readonly notFound?: ErrorCode;
+}
+
+/** Reads a document from text. Throws `options.error` with every {@link Problem} in `details.problems`. */
+export function parseDocument<S extends z.ZodType>(
+  options: DocumentOptions<S> & { readonly text: string | Uint8Array },
+): z.output<S> {
+  const { file, schema, maxBytes, check } = options;
+  const bytes = typeof options.text === 'string' ? new TextEncoder().encode(options.text) : options.text;
+  if (bytes.byteLength > maxBytes)
+    fail(options, [whole(file, `${sizeText(bytes.byteLength)}`, `at most ${sizeText(maxBytes)}`)]);
+  const text = decode(bytes);
+  if (text === undefined) fail(options, [whole(file, 'bytes that are not text', 'YAML in UTF-8')]);
+
+  const tree = readTree(text, file);
+  if (tree.problems.length > 0) fail(options, tree.problems);
+  const fromSchema = schemaProblems(schema, tree.value, [], tree, file);
+  const problems: Problem[] = [];
+  const report: Report = Object.assign(
+    (path: Path, { expected, found, suggestion, at = 'value' }: Parameters<Report>[1]) => {
+      const shown = found ?? foundAt(tree, path);
+      problems.push({ ...place(tree, file, path, at), found: shown, expected, suggestion: suggestion ?? null });
+    },
+    {
+      schema(path: Path, further: z.ZodType, value: unknown) {
+        problems.push(...schemaProblems(further, value, path, tree, file));
+      },
+    },
+  );
+  check?.(tree.value, report);
+  // What a check says about a place is more telling than what the schema says about it.
+  const told = new Set(problems.map(({ path }) => path));
+  problems.push(...fromSchema.filter(({ path }) => path === '' || !told.has(path)));
+  problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
+  if (problems.length > 0) fail(options, problems);
+  return schema.parse(tree.value) as z.output<S>;
+}
+
+/**
+ * Reads a document from a file, never more than its bound of it. Throws `options.notFound` when there is none,
+ * else `options.error`.
+ */
+export async function readDocument<S extends z.ZodType>(options: ReadOptions<S>): Promise<z.output<S>> {
+  const { path, maxBytes, error, notFound = error } = options;
+  let handle: FileHandle;
+  try {
+    // Not to wait for the other end, should the path be a pipe.
+    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (cause) {
+    const missing = ['ENOENT', 'ENOTDIR'].includes((cause as NodeJS.ErrnoException).code ?? '');
+    if (missing) throw new GwError(notFound, `There is no file ${path}.`, { cause });
+    throw new GwError(error, `${path} cannot be read: ${reasonOf(cause)}.`, { cause });
+  }
+  await using file = handle;
+  const stats = await file.stat();
+  if (stats.isDirectory()) fail({ ...options, file: path }, [whole(path, 'a folder', 'a file')]);
+  if (!stats.isFile())
+    fail({ ...options, file: path }, [whole(path, 'something that is not a regular file', 'a file')]);
+  const buffer = new Uint8Array(Math.min(stats.size, maxBytes) + 1);
+  let length = 0;
+  while (length < buffer.byteLength) {
+    const { bytesRead } = await file.read(buffer, length, buffer.byteLength - length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  if (stats.size > maxBytes)
+    fail({ ...options, file: path }, [whole(path, sizeText(stats.size), `at most ${sizeText(maxBytes)}`)]);
+  return parseDocument({ ...options, file: path, text: buffer.subarray(0, length) });
+}
+
+const MOST_LINES = 20;
+
+function fail(options: { readonly file: string; readonly error: ErrorCode }, problems: readonly Problem[]): never {
+  const lines = problems.slice(0, MOST_LINES).map(problemText);
+  const more = problems.length - lines.length;
+  if (more > 0) lines.push(`… and ${more} more`);
+  const [only] = lines;
+  const count = `${problems.length} problems in ${options.file}:`;
+  const message =
+    lines.length === 1 && only !== undefined ? only : [count, ...lines.map((line) => `  ${line}`)].join('\n');
+  throw new GwError(options.error, message, { details: { problems } });
+}
+
+function whole(file: string, found: string, expected: string): Problem {
+  return { file, line: null, column: null, path: '', found, expected, suggestion: null };
+}
+
+/** UTF-8 without control characters other than tab and line ends; undefined for anything else. */
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+    return /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text) ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+function sizeText(bytes: number): string {
+  if (bytes < 1024) return `${bytes} bytes`;
+  if (bytes < 1024 * 1024) return `${Math.ceil(bytes / 1024)} KiB`;
+  return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+}
+
+function reasonOf(cause: unknown): string {
+  const { code } = cause as NodeJS.ErrnoException;
+  if (code === 'EACCES' || code === 'EPERM') return 'this user may not read it';
+  if (code === 'EISDIR') return 'it is a folder';
+  return code ?? 'the operating system refused';
+}

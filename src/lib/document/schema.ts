@@ -1,0 +1,183 @@
+import { z } from 'zod';
+import { type Problem, pathText, quoted } from './problem.ts';
+import { nearest } from './spelling.ts';
+import type { Path, Tree } from './tree.ts';
+
+/**
+ * Checks a value that stands at `at` in a read tree against a schema; every issue becomes one problem (or one per
+ * unknown key) with its place.
+ */
+export function schemaProblems(schema: z.ZodType, value: unknown, at: Path, tree: Tree, file: string): Problem[] {
+  const checked = schema.safeParse(value, { reportInput: true });
+  const context = { schema, at, tree, file };
+  return checked.success ? [] : checked.error.issues.flatMap((issue) => problemsOf(issue, [], context));
+}
+
+interface Context {
+  readonly schema: z.ZodType;
+  readonly at: Path;
+  readonly tree: Tree;
+  readonly file: string;
+}
+
+type Issue = z.core.$ZodIssue;
+
+function problemsOf(issue: Issue, base: Path, context: Context): Problem[] {
+  const { schema, tree, file } = context;
+  const within = [...base, ...issue.path];
+  const path = [...context.at, ...within];
+  if (issue.code === 'unrecognized_keys') {
+    const known = keysAt(schema, within);
+    return issue.keys.map((key) => {
+      const expected = known.length === 0 ? 'no such key here' : `one of ${known.join(', ')}`;
+      const suggestion = nearest(key, known) ?? null;
+      return {
+        ...place(tree, file, [...path, key], 'key'),
+        found: `the unknown key ${quoted(key)}`,
+        expected,
+        suggestion,
+      };
+    });
+  }
+  if (issue.code === 'invalid_union') {
+    const branch = bestBranch(issue.errors);
+    if (branch.some((inner) => inner.path.length > 0 || inner.code === 'unrecognized_keys')) {
+      return branch.flatMap((inner) => problemsOf(inner, within, context));
+    }
+    const expected = [...new Set(issue.errors.flat().map((inner) => expectationOf(inner, [])))].join(', or ');
+    return [{ ...place(tree, file, path, 'value'), found: foundAt(tree, path), expected, suggestion: null }];
+  }
+  if (issue.code === 'invalid_key') {
+    const [inner] = issue.issues;
+    const found = quoted(String(path.at(-1) ?? ''));
+    const expected = inner === undefined ? 'another key' : `a key of ${expectationOf(inner, [])}`;
+    return [{ ...place(tree, file, path, 'key'), found, expected, suggestion: null }];
+  }
+  const suggestion =
+    issue.code === 'invalid_value' ? (nearest(textAt(tree, path), issue.values.map(String)) ?? null) : null;
+  const expected = expectationOf(issue, schemasAt(schema, within));
+  return [{ ...place(tree, file, path, 'value'), found: foundAt(tree, path), expected, suggestion }];
+}
+
+/** Where a problem is: at the key or the value, or at the nearest parent that stands in the file. */
+export function place(tree: Tree, file: string, path: Path, at: 'key' | 'value') {
+  for (let length = path.length; length >= 0; length -= 1) {
+    const entry = tree.entry(path.slice(0, length));
+    if (!entry) continue;
+    const exact = length === path.length;
+    const { line, column } = (exact && at === 'value' ? entry.value : entry.key) ?? entry.value;
+    return { file, line, column, path: pathText(path) };
+  }
+  return { file, line: null, column: null, path: pathText(path) };
+}
+
+export function foundAt(tree: Tree, path: Path): string {
+  return tree.entry(path)?.shown ?? 'nothing';
+}
+
+function textAt(tree: Tree, path: Path): string {
+  return foundAt(tree, path).replace(/^'|'$/g, '');
+}
+
+/** Of a union's branches the one that the author came closest to. */
+function bestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] {
+  const depth = (issues: readonly Issue[]) => Math.max(0, ...issues.map((issue) => issue.path.length));
+  return branches.toSorted((a, b) => depth(b) - depth(a) || a.length - b.length)[0] ?? [];
+}
+
+const typeWords: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'keys and values',
+  record: 'keys and values',
+  array: 'a list',
+  null: 'null',
+};
+
+function expectationOf(issue: Issue, schemas: readonly z.ZodType[]): string {
+  const described = schemas.map((schema) => schema.description).find((text) => text !== undefined);
+  switch (issue.code) {
+    case 'invalid_type': {
+      const words = typeWords[issue.expected] ?? issue.expected;
+      const scalar = issue.expected === 'string' && ['number', 'boolean'].includes(typeof issue.input);
+      return scalar ? 'text: put it in quotes' : describe(words, described);
+    }
+    case 'invalid_format': {
+      const own = issue.message.startsWith('Invalid') ? undefined : issue.message;
+      return own ?? (described === undefined ? `a sound ${issue.format}` : sentence(described));
+    }
+    case 'too_small':
+      return `${issue.inclusive === false ? 'more than' : 'at least'} ${amount(issue.minimum, issue.origin)}`;
+    case 'too_big':
+      return `${issue.inclusive === false ? 'less than' : 'at most'} ${amount(issue.maximum, issue.origin)}`;
+    case 'not_multiple_of':
+      return `a multiple of ${issue.divisor}`;
+    case 'invalid_value':
+      return issue.values.length === 1
+        ? `'${String(issue.values[0])}'`
+        : `one of ${issue.values.map(String).join(', ')}`;
+    default:
+      return issue.message;
+  }
+}
+
+function describe(words: string, described: string | undefined): string {
+  return described === undefined ? words : `${words}: ${sentence(described)}`;
+}
+
+/** A description of a schema as the end of a sentence. */
+function sentence(text: string): string {
+  const first = text.split(/\.\s/)[0]?.replace(/\.$/, '') ?? text;
+  return /^[A-Z][a-z]/.test(first) ? first.charAt(0).toLowerCase() + first.slice(1) : first;
+}
+
+function amount(value: number | bigint, origin: string): string {
+  if (origin === 'string') return `${value} ${Number(value) === 1 ? 'character' : 'characters'}`;
+  if (origin === 'array') return `${value} ${Number(value) === 1 ? 'item' : 'items'}`;
+  if (origin === 'object' || origin === 'record') return `${value} ${Number(value) === 1 ? 'key' : 'keys'}`;
+  return String(value);
+}
+
+function keysAt(schema: z.ZodType, path: Path): string[] {
+  return [
+    ...new Set(
+      schemasAt(schema, path).flatMap((found) => (found instanceof z.ZodObject ? Object.keys(found.shape) : [])),
+    ),
+  ];
+}
+
+/** Every schema that could apply at a path: a union offers several. */
+function schemasAt(schema: z.ZodType, path: Path): z.ZodType[] {
+  let schemas = alternatives(schema);
+  for (const part of path) schemas = schemas.flatMap((current) => alternativesOf(child(current, part)));
+  return schemas;
+}
+
+function child(schema: z.ZodType, part: PropertyKey): unknown {
+  if (schema instanceof z.ZodObject) return schema.shape[String(part)];
+  if (schema instanceof z.ZodRecord) return schema.valueType;
+  if (schema instanceof z.ZodArray) return schema.element;
+  return undefined;
+}
+
+function alternativesOf(schema: unknown): z.ZodType[] {
+  return schema instanceof z.ZodType ? alternatives(schema) : [];
+}
+
+/** The schema itself and what it wraps; descriptions stand on any of the layers. */
+function alternatives(schema: z.ZodType): z.ZodType[] {
+  if (
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodPrefault ||
+    schema instanceof z.ZodReadonly
+  ) {
+    return [schema, ...alternativesOf(schema.unwrap())];
+  }
+  if (schema instanceof z.ZodPipe) return [schema, ...alternativesOf(schema.in)];
+  if (schema instanceof z.ZodUnion) return [schema, ...schema.options.flatMap(alternativesOf)];
+  return [schema];
+}

@@ -1,0 +1,47 @@
+import type { Fact } from './fact.ts';
+import { type Mark, marks } from './known.ts';
+import { facts, isDisagreement, sectionOf, sections } from './ledger.ts';
+
+/** The ledger as Markdown: how many facts of each mark, then one table a section. For docs/evidence.md. */
+export function describeLedger(): string {
+  const bySection = Object.entries(sections).map(([section, title]) => ({
+    title,
+    rows: (facts as readonly Fact[]).filter((fact) => sectionOf(fact) === section),
+  }));
+  const summary = [
+    `| Section | ${marks.join(' | ')} | all |`,
+    `|---|${marks.map(() => '--:|').join('')}--:|`,
+    ...bySection.map(({ title, rows }) => countRow(title, rows)),
+    countRow('All', facts),
+  ];
+  const tables = bySection.flatMap(({ title, rows }) => [
+    '',
+    `### ${title}`,
+    '',
+    '| Id | Mark | What is known | Source |',
+    '|---|---|---|---|',
+    ...rows.map((fact) => `| \`${fact.id}\` | ${fact.mark} | ${cell(saying(fact))} | ${cell(sourceOf(fact))} |`),
+  ]);
+  return [...summary, ...tables].join('\n');
+}
+
+function countRow(title: string, rows: readonly Fact[]): string {
+  const count = (mark: Mark) => rows.filter((fact) => fact.mark === mark).length;
+  return `| ${title} | ${marks.map(count).join(' | ')} | ${rows.length} |`;
+}
+
+function saying(fact: Fact): string {
+  const parts = [fact.statement];
+  if (isDisagreement(fact)) parts.push(fact.consequence);
+  if (fact.note !== undefined) parts.push(fact.note);
+  return parts.join(' ');
+}
+
+function sourceOf(fact: Fact): string {
+  return isDisagreement(fact) ? fact.between.map((id) => `\`${id}\``).join(', ') : fact.source;
+}
+
+/** Markdown in a table cell: a bar would end the cell, an angle bracket would be taken for HTML. */
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
+}

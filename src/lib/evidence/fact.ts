@@ -1,0 +1,51 @@
+import type { Mark } from './known.ts';
+
+/**
+ * What a mark rests on. The specification marks what matters and states much else plainly; the difference is kept,
+ * because only what was seen on a device may carry a movement.
+ * - measured: seen on the one test device.
+ * - simulated: measured on the operator server while a simulator stood in for the chassis.
+ * - stated: the specification says or prescribes it without a mark of its own.
+ * - vendor: from a vendor description.
+ * - assumed: plausible, without evidence.
+ * - not-shown: the specification leaves it open.
+ * - disagreement: two sources differ; the mark is that of the side that wins.
+ */
+export const bases = ['measured', 'simulated', 'stated', 'vendor', 'assumed', 'not-shown', 'disagreement'] as const;
+export type Basis = (typeof bases)[number];
+
+export type FactValue =
+  | string
+  | number
+  | boolean
+  | readonly (string | number)[]
+  | { readonly [name: string]: string | number | boolean };
+
+/** One thing that is known about the platform, or known to be unknown. */
+export interface Fact {
+  /** `section.words-with-dashes`; never changes its meaning, since evidence files and checklists refer to it. */
+  readonly id: string;
+  /** One or two plain sentences. */
+  readonly statement: string;
+  readonly mark: Mark;
+  readonly basis: Basis;
+  /** Where it is from: `specification, 'Angles'`, `vendor REST book`. */
+  readonly source: string;
+  /** The number, word or table itself, where there is one. A record of a device is compared with it. */
+  readonly value?: FactValue;
+  /** Unit of `value`: 'degrees', 'm', 's', 'bytes'. */
+  readonly unit?: string;
+  /** Why this mark, what it means for gw, what to be careful about. */
+  readonly note?: string;
+}
+
+/** Two facts about the same thing that differ. */
+export interface Disagreement<Id extends string = string> extends Fact {
+  readonly basis: 'disagreement';
+  /** The side of the specification first. */
+  readonly between: readonly [Id, Id];
+  /** The one of `between` that holds in gw: the one with the higher mark. */
+  readonly wins: Id;
+  /** What gw does about it. */
+  readonly consequence: string;
+}

@@ -1,0 +1,103 @@
+import type { Fact } from '../fact.ts';
+
+export const tunnelFacts = [
+  {
+    id: 'tunnel.opened',
+    statement:
+      'A technician opens a tunnel in the cloud account for one serial number, naming up to three services and a duration.',
+    mark: 'BELEGT',
+    basis: 'stated',
+    value: 3,
+    unit: 'services',
+    source: "specification, 'States and transitions'",
+  },
+  {
+    id: 'tunnel.notification',
+    statement: 'The cloud publishes the opening on a reserved topic of exactly that device.',
+    mark: 'BELEGT',
+    basis: 'stated',
+    source: "specification, 'States and transitions' and 'Events'",
+  },
+  {
+    id: 'tunnel.destination-checks',
+    statement:
+      'The gateway refuses unless it is to be the destination, the region is the expected one, and every named service is in its own target list.',
+    mark: 'BELEGT',
+    basis: 'stated',
+    source: "specification, 'States and transitions'",
+  },
+  {
+    id: 'tunnel.token-in-environment',
+    statement: 'The access token reaches the local proxy as an environment variable, never on a command line.',
+    mark: 'BELEGT',
+    basis: 'stated',
+    source: "specification, 'States and transitions' and 'Authentication'",
+  },
+  {
+    id: 'tunnel.read-only-reach',
+    statement: 'Through the tunnel the technician reaches only the read-only socket.',
+    mark: 'BELEGT',
+    basis: 'stated',
+    source: "specification, 'States and transitions'",
+  },
+  {
+    id: 'tunnel.two-clocks',
+    statement:
+      'A session is bounded by two independent clocks: the duration set in the cloud and the duration configured on the gateway. If one fails, the other still ends it.',
+    mark: 'BELEGT',
+    basis: 'stated',
+    value: 2,
+    unit: 'clocks',
+    source: "specification, 'States and transitions' and 'Limits'",
+  },
+  {
+    id: 'tunnel.ends-when-cut',
+    statement: 'A session also ends when the control computer loses the network.',
+    mark: 'BELEGT',
+    basis: 'stated',
+    source: "specification, 'States and transitions'",
+  },
+  {
+    id: 'tunnel.no-inbound',
+    statement: 'The tunnel is established from the device; it needs no inbound port.',
+    mark: 'BELEGT',
+    basis: 'stated',
+    source: "specification, 'Core network rule'",
+  },
+  {
+    id: 'tunnel.session-record',
+    statement:
+      'Start and end of every session are written to a local line file and to the cloud; a failed write to the cloud is kept and sent later.',
+    mark: 'BELEGT',
+    basis: 'stated',
+    source: "specification, 'Other records' and 'Events'",
+  },
+  {
+    id: 'tunnel.session-record-fields',
+    statement: 'The fields of a session record are not shown.',
+    mark: 'OFFEN',
+    basis: 'not-shown',
+    source: "specification, 'Other records'",
+  },
+  {
+    id: 'tunnel.opening-identity',
+    statement: 'Only an identity in the cloud account of the operator can open a session.',
+    mark: 'BELEGT',
+    basis: 'stated',
+    source: "specification, 'Authentication'",
+  },
+  {
+    id: 'tunnel.opening-roles',
+    statement: 'Which staff roles may open a support session is not shown.',
+    mark: 'OFFEN',
+    basis: 'not-shown',
+    source: "specification, 'Authentication'",
+  },
+  {
+    id: 'tunnel.duration-value',
+    statement: 'The duration that is configured for a session is not shown.',
+    mark: 'OFFEN',
+    basis: 'not-shown',
+    source: "specification, 'Limits'",
+  },
+] as const satisfies readonly Fact[];

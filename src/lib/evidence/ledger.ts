@@ -1,0 +1,104 @@
+import { GwError } from '../error/index.ts';
+import type { Disagreement, Fact } from './fact.ts';
+import { angleFacts } from './facts/angles.ts';
+import { chassisFacts } from './facts/chassis.ts';
+import { cloudFacts } from './facts/cloud.ts';
+import { disagreementFacts } from './facts/disagreements.ts';
+import { errorFacts } from './facts/errors.ts';
+import { fleetFacts } from './facts/fleet.ts';
+import { limitFacts } from './facts/limits.ts';
+import { networkFacts } from './facts/network.ts';
+import { operatorFacts } from './facts/operator.ts';
+import { overlayFacts } from './facts/overlays.ts';
+import { tunnelFacts } from './facts/tunnel.ts';
+import { vendorCallFacts } from './facts/vendor-calls.ts';
+import { vendorCodeFacts } from './facts/vendor-codes.ts';
+import { vendorTopicFacts } from './facts/vendor-topics.ts';
+import type { Mark } from './known.ts';
+
+/** The ledger: everything the specification and the vendor say that gw relies on, shows, or leaves open. */
+export const facts = [
+  ...angleFacts,
+  ...overlayFacts,
+  ...chassisFacts,
+  ...networkFacts,
+  ...operatorFacts,
+  ...errorFacts,
+  ...fleetFacts,
+  ...cloudFacts,
+  ...tunnelFacts,
+  ...limitFacts,
+  ...vendorCallFacts,
+  ...vendorTopicFacts,
+  ...vendorCodeFacts,
+  ...disagreementFacts,
+] as const satisfies readonly Fact[];
+
+/** The part of an id before the dot, and what it is about. In the order of the ledger. */
+export const sections = {
+  angles: 'Angles',
+  overlays: 'Map and overlays',
+  chassis: 'Chassis',
+  network: 'Network and interfaces',
+  operator: 'Operator server',
+  errors: 'Errors',
+  fleet: 'Fleet heartbeat',
+  cloud: 'Cloud and enrolment',
+  tunnel: 'Remote support',
+  limits: 'Limits',
+  vendor: 'Vendor descriptions',
+  disagreement: 'Disagreements',
+} as const;
+export type Section = keyof typeof sections;
+
+type LedgerFact = (typeof facts)[number];
+export type FactId = LedgerFact['id'];
+/** Ids of the facts with these marks, so that a compiler refuses the others. */
+export type FactIdMarked<M extends Mark> = Extract<LedgerFact, { readonly mark: M }>['id'];
+
+const byId: ReadonlyMap<string, Fact> = new Map(facts.map((fact) => [fact.id, fact]));
+
+export function findFact(id: string): Fact | undefined {
+  return byId.get(id);
+}
+
+/** Throws EVIDENCE_UNKNOWN: an id may come from a file or a caller that no compiler has seen. */
+export function factById(id: FactId | (string & {})): Fact {
+  const fact = byId.get(id);
+  if (fact) return fact;
+  throw new GwError('EVIDENCE_UNKNOWN', `The ledger holds no fact '${id}'.`, { details: { id } });
+}
+
+export function sectionOf(fact: Pick<Fact, 'id'>): string {
+  return fact.id.slice(0, fact.id.indexOf('.'));
+}
+
+export interface FactFilter {
+  readonly mark?: Mark | undefined;
+  /** Every word must occur somewhere in the fact; upper and lower case are the same. */
+  readonly about?: string | undefined;
+}
+
+/** The facts that a person asked for, in the order of the ledger. */
+export function selectFacts({ mark, about }: FactFilter): readonly Fact[] {
+  const words = (about ?? '').toLowerCase().split(/\s+/).filter(Boolean);
+  return (facts as readonly Fact[]).filter((fact) => {
+    if (mark && fact.mark !== mark) return false;
+    const text = `${Object.values(fact).map(textOf).join(' ')} ${sections[sectionOf(fact) as Section]}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+/** Every disagreement that this fact is a side of. */
+export function disagreementsAbout(id: string): readonly Disagreement[] {
+  const all: readonly Disagreement[] = disagreementFacts;
+  return all.filter(({ between }) => between.includes(id));
+}
+
+export function isDisagreement(fact: Fact): fact is Disagreement {
+  return fact.basis === 'disagreement';
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

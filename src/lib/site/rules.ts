@@ -1,0 +1,112 @@
+import { nearest, type Report } from '../document/index.ts';
+
+/** Where the read-only socket is, for the rules that keep other things away from it; the operator room binds it. */
+const READ_ONLY_PORT = 5174;
+const READ_ONLY_REASON = `nothing here: the read-only socket is 127.0.0.1:${READ_ONLY_PORT} on every gateway, and no site file moves it`;
+
+const WITHOUT_USER = 'an http:// or https:// address with the port it needs, without user name and password';
+
+/**
+ * What the schema cannot see: rules across keys, and keys that deserve a better answer than 'unknown'. Runs on any
+ * value, sound or not, so that everything wrong is listed at once.
+ */
+export function checkAcrossKeys(value: unknown, report: Report): void {
+  if (!isMap(value)) return;
+  checkTours(value, report);
+  checkPorts(value, report);
+  checkForwards(value, report);
+  checkWishes(value, [], report);
+}
+
+function checkTours({ tours, stations }: Record<string, unknown>, report: Report): void {
+  if (!isMap(tours)) return;
+  const known = isMap(stations) ? Object.keys(stations) : [];
+  for (const [name, tour] of Object.entries(tours)) {
+    if (!isMap(tour) || !Array.isArray(tour.stations)) continue;
+    for (const [index, station] of tour.stations.entries()) {
+      if (typeof station !== 'string' || known.includes(station)) continue;
+      const expected =
+        known.length === 0 ? 'a station, and none is named in this file' : `one of the stations ${known.join(', ')}`;
+      report(['tours', name, 'stations', index], { expected, suggestion: nearest(station, known) });
+    }
+  }
+}
+
+function checkPorts({ chassis, operator }: Record<string, unknown>, report: Report): void {
+  const chassisHere = isMap(chassis) && isThisMachine(chassis.host);
+  const chassisPort = isMap(chassis) ? (chassis.port ?? 8090) : undefined;
+  const operatorPort = isMap(operator) ? (operator.port ?? 5173) : 5173;
+  if (operatorPort === READ_ONLY_PORT) {
+    report(['operator', 'port'], {
+      expected: `another port: ${READ_ONLY_PORT} is that of the read-only socket, which no site file moves`,
+    });
+  }
+  if (chassisHere && chassisPort === operatorPort) {
+    const path = isMap(operator) && operator.port !== undefined ? ['operator', 'port'] : ['chassis', 'port'];
+    report(path, {
+      expected: 'two different ports for chassis and operator server, which are on the same machine here',
+    });
+  }
+  if (chassisHere && chassisPort === READ_ONLY_PORT && operatorPort !== READ_ONLY_PORT) {
+    report(['chassis', 'port'], {
+      expected: `another port: ${READ_ONLY_PORT} on this machine is the read-only socket`,
+    });
+  }
+}
+
+/** A forwarder that points at our own sockets would ask itself without end. */
+function checkForwards({ operator }: Record<string, unknown>, report: Report): void {
+  if (!isMap(operator)) return;
+  const own = [operator.port ?? 5173, READ_ONLY_PORT];
+  for (const device of ['voice', 'building'] as const) {
+    const target = operator[device];
+    if (!isMap(target) || typeof target.url !== 'string') continue;
+    if (target.url.includes('@')) {
+      // What stands before the @ may be a password, and an error must not repeat it.
+      report(['operator', device, 'url'], { found: 'an address with an @', expected: WITHOUT_USER });
+    }
+    if (!URL.canParse(target.url)) continue;
+    const { hostname, port, protocol } = new URL(target.url);
+    const dialled = port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
+    if (isThisMachine(hostname.replace(/^\[|\]$/g, '')) && own.includes(dialled)) {
+      report(['operator', device, 'url'], {
+        expected: 'the address of another device: this one is the operator server itself',
+      });
+    }
+  }
+}
+
+/** Keys that no schema of ours will ever have, at any depth that the file has keys of ours. */
+function checkWishes(map: Record<string, unknown>, path: readonly string[], report: Report): void {
+  for (const [key, value] of Object.entries(map)) {
+    const here = [...path, key];
+    const isOurName = path.length === 1 && (path[0] === 'stations' || path[0] === 'tours');
+    if (!isOurName) {
+      if (/read.?only|maintenance|loopback.?port|^5174$/i.test(key)) {
+        report(here, { at: 'key', found: `the key '${shortened(key)}'`, expected: READ_ONLY_REASON });
+      } else if (/passw|secret|token|passphrase|api.?key/i.test(key) && !/f[ile]{1,3}$/i.test(key)) {
+        report(here, {
+          at: 'key',
+          found: `the key '${shortened(key)}'`,
+          expected: 'no secret in this file; it names files that hold them (operator.passwordFile, chassis.secretFile)',
+        });
+      }
+    }
+    if (isMap(value) && here.length < 4) checkWishes(value, here, report);
+  }
+}
+
+function isThisMachine(host: unknown): boolean {
+  return (
+    typeof host === 'string' &&
+    (/^127(\.\d+){1,3}$/.test(host) || ['localhost', '::1', '0.0.0.0', '::'].includes(host.toLowerCase()))
+  );
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function shortened(key: string): string {
+  return key.length > 60 ? `${key.slice(0, 60)}…` : key;
+}

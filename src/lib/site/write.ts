@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, link, lstat, open, rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { z } from 'zod';
+import { GwError } from '../error/index.ts';
+import { describeKey, inlineYaml, keysOf } from './describe.ts';
+import { siteSchema } from './schema.ts';
+
+/** What a person decides first; everything else in the file starts as a comment. */
+export interface NewSite {
+  readonly name: string;
+  readonly chassis: { readonly host: string; readonly serial: string; readonly mac?: string | undefined };
+  /** A port that is no number stays as it was typed, for the checks to say so. */
+  readonly operator: { readonly port: number | string };
+}
+
+const HEADER = `# Site file of one robot, for gw. \`gw site check\` says whether it is sound.
+# Paths are relative to the folder of this file. Secrets never stand here: their files are named.
+# There is no key for the read-only socket: it is 127.0.0.1:5174 on every gateway.
+`;
+
+/**
+ * A site file as text: the given values, and every other key as a comment with its default or an example. The
+ * comments are the schema's own descriptions.
+ */
+export function commentedSiteFile(site: NewSite): string {
+  return `${HEADER}${keyLines(siteSchema, site, '').join('\n')}\n`;
+}
+
+function keyLines(schema: z.ZodType, values: object, indent: string): string[] {
+  return keysOf(schema).flatMap(([key, { core, description, example, fallback }]) => {
+    const value = (values as Record<string, unknown>)[key];
+    const lead = [...(indent === '' ? [''] : []), `${indent}# ${description}`];
+    if (typeof value === 'object' && value !== null) {
+      return [...lead, `${indent}${key}:`, ...keyLines(core, value, `${indent}  `)];
+    }
+    if (value !== undefined) return [...lead, `${indent}${key}: ${inlineYaml(value)}`];
+    const shown = example ?? fallback;
+    if (core instanceof z.ZodRecord) {
+      const entries = Object.entries(shown as Record<string, unknown>);
+      return [
+        ...lead,
+        `${indent}# ${key}:`,
+        ...entries.map(([name, entry]) => `${indent}#   ${name}: ${inlineYaml(entry)}`),
+      ];
+    }
+    return [...lead, `${indent}# ${key}: ${inlineYaml(shown)}`];
+  });
+}
+
+/** A key that `gw site init` asks for, as the schema describes it. */
+export interface AskedKey {
+  /** `chassis.host` */
+  readonly path: string;
+  readonly description: string;
+  readonly fallback: unknown;
+  readonly example: unknown;
+}
+
+export const askedKeys = {
+  name: askedKey('name'),
+  host: askedKey('chassis', 'host'),
+  serial: askedKey('chassis', 'serial'),
+  mac: askedKey('chassis', 'mac'),
+  operatorPort: askedKey('operator', 'port'),
+} as const satisfies Record<string, AskedKey>;
+
+function askedKey(...path: readonly string[]): AskedKey {
+  let schema: z.ZodType = siteSchema;
+  for (const part of path) {
+    const { core } = describeKey(schema);
+    const inner = core instanceof z.ZodObject ? (core.shape[part] as z.ZodType | undefined) : undefined;
+    if (inner === undefined) throw new RangeError(`the site schema has no key ${path.join('.')}`);
+    schema = inner;
+  }
+  const { description, fallback, example } = describeKey(schema);
+  return { path: path.join('.'), description, fallback, example };
+}
+
+/**
+ * Puts a new file in its place whole or not at all, readable for everybody (it holds no secret). Without `force`
+ * a file that is there stays: FILE_EXISTS. Throws FILE_UNWRITABLE.
+ */
+export async function writeSiteFile(path: string, text: string, options: { readonly force: boolean }): Promise<void> {
+  const target = resolve(path);
+  const draft = join(dirname(target), `.${randomBytes(6).toString('hex')}.gw-draft`);
+  try {
+    await writeDraft(draft, text);
+    if (options.force) await rename(draft, target);
+    else await link(draft, target);
+  } catch (cause) {
+    throw writeError(cause, path);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/** FILE_EXISTS now, so that nobody answers questions in vain. Writing checks again. */
+export async function refuseExisting(path: string): Promise<void> {
+  const there = await lstat(path).catch(() => undefined);
+  if (there) throw existsError(path);
+}
+
+async function writeDraft(draft: string, text: string): Promise<void> {
+  const handle: FileHandle = await open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o644);
+  await using file = handle;
+  // The mode of open is narrowed by the umask.
+  await file.chmod(0o644);
+  await file.writeFile(text);
+  await file.sync();
+}
+
+function writeError(cause: unknown, path: string): GwError {
+  const { code } = cause as NodeJS.ErrnoException;
+  if (code === 'EEXIST') return existsError(path);
+  const why: Readonly<Record<string, string>> = {
+    ENOENT: 'its folder does not exist',
+    ENOTDIR: 'its folder is a file',
+    EACCES: 'this user may not write there',
+    EPERM: 'this user may not write there',
+    EROFS: 'the file system is read-only',
+    ENOSPC: 'there is no room left',
+    EISDIR: 'it is a folder',
+  };
+  return new GwError('FILE_UNWRITABLE', `${path} cannot be written: ${why[code ?? ''] ?? code ?? 'unknown reason'}.`, {
+    cause,
+  });
+}
+
+function existsError(path: string): GwError {
+  return new GwError('FILE_EXISTS', `${path} is there already.`);
+}

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+
+/** Shape of `gw site check --json`. */
+export const siteCheckSchema = z.strictObject({
+  path: z.string(),
+  sound: z.boolean().describe('Nothing below is wrong.'),
+  errors: z.int().describe('How many problems and wrong findings there are.'),
+  problems: z
+    .array(
+      z.strictObject({
+        line: z.int().nullable(),
+        column: z.int().nullable(),
+        key: z.string(),
+        found: z.string(),
+        expected: z.string(),
+        suggestion: z.string().nullable(),
+      }),
+    )
+    .describe('What is wrong in the file itself.'),
+  findings: z
+    .array(
+      z.strictObject({
+        id: z.string(),
+        title: z.string(),
+        verdict: z.enum(['ok', 'wrong', 'not-checked']),
+        detail: z.string(),
+        remedy: z.string().nullable(),
+      }),
+    )
+    .describe('What was checked beyond the file: the files and folders that it names.'),
+});
+export type SiteCheck = z.infer<typeof siteCheckSchema>;

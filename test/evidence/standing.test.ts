@@ -1,0 +1,145 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type EvidenceRecord,
+  type Fact,
+  type FactId,
+  facts,
+  isDisagreement,
+  known,
+  standing,
+  stronger,
+} from '../../src/lib/evidence/index.ts';
+
+const here = { serial: 'SN0001', software: '2.12.3' };
+const record = (fact: string, more: Partial<EvidenceRecord> = {}): EvidenceRecord => ({
+  fact,
+  value: true,
+  ...here,
+  how: 'measured',
+  who: 'technician',
+  when: '2026-01-31T12:00:00Z',
+  ...more,
+});
+const usable = (
+  id: FactId,
+  records: EvidenceRecord[],
+  device: { serial: string | null; software: string | null } = here,
+) => standing(id, { ...device, records }).usable;
+
+describe('whether a movement may rely on a fact', () => {
+  it('a measured BELEGT fact carries it, also on a device that is not known yet', () => {
+    expect(usable('angles.target-ori', [])).toBe(true);
+    expect(usable('angles.target-ori', [], { serial: null, software: null })).toBe(true);
+  });
+
+  it('a BELEGT fact that nobody measured on a device does not', () => {
+    expect(standing('chassis.no-authentication', { ...here, records: [] })).toMatchObject({
+      mark: 'BELEGT',
+      usable: false,
+    });
+    expect(usable('operator.route-start-tour', [record('operator.route-start-tour')])).toBe(false);
+  });
+
+  it('a HINWEIS carries it only with a record for exactly this serial and this software', () => {
+    expect(usable('vendor.move.request', [])).toBe(false);
+    expect(usable('vendor.move.request', [record('vendor.move.request')])).toBe(true);
+    expect(usable('vendor.move.request', [record('vendor.move.request', { serial: 'SN0002' })])).toBe(false);
+    expect(usable('vendor.move.request', [record('vendor.move.request', { software: '2.12.4' })])).toBe(false);
+    expect(usable('vendor.move.request', [record('vendor.move.state')])).toBe(false);
+  });
+
+  it('a record never counts while serial or software of the device are not known', () => {
+    const empty = record('vendor.move.request', { serial: '', software: '' });
+    for (const device of [
+      { serial: null, software: '2.12.3' },
+      { serial: 'SN0001', software: null },
+      { serial: '', software: '' },
+    ]) {
+      expect(usable('vendor.move.request', [record('vendor.move.request'), empty], device)).toBe(false);
+    }
+  });
+
+  it('VORSICHT and OFFEN never carry it, whatever was recorded', () => {
+    const weak = facts.filter(({ mark }) => mark === 'VORSICHT' || mark === 'OFFEN');
+    expect(weak.length).toBeGreaterThan(40);
+    for (const fact of weak) {
+      const value = 'value' in fact ? fact.value : true;
+      expect(
+        usable(fact.id, [record(fact.id, { value: structuredClone(value) as EvidenceRecord['value'] })]),
+        fact.id,
+      ).toBe(false);
+    }
+  });
+
+  it('the losing side of a disagreement and the disagreement itself never carry it', () => {
+    for (const fact of (facts as readonly Fact[]).filter(isDisagreement)) {
+      const id = fact.id as FactId;
+      expect(usable(id, [record(id)]), id).toBe(false);
+      const loser = fact.between.find((side) => side !== fact.wins) as FactId;
+      const verdict = standing(loser, { ...here, records: [record(loser)] });
+      expect(verdict.usable, loser).toBe(false);
+    }
+    expect(standing('vendor.topic.tracked-pose-ori', { ...here, records: [] }).why).toContain(
+      'angles.tracked-pose-ori',
+    );
+  });
+
+  it('a record that contradicts closes it, also for a BELEGT fact; the last one written decides', () => {
+    const radians = record('angles.tracked-pose-ori', { value: 'radians' });
+    const degrees = record('angles.tracked-pose-ori', { value: 'degrees' });
+    expect(standing('angles.tracked-pose-ori', { ...here, records: [radians] })).toMatchObject({
+      usable: false,
+      verifiedHere: false,
+    });
+    expect(usable('angles.tracked-pose-ori', [radians, degrees])).toBe(true);
+    expect(usable('angles.tracked-pose-ori', [degrees, radians])).toBe(false);
+    for (const value of [false, null]) {
+      expect(usable('vendor.move.request', [record('vendor.move.request', { value })])).toBe(false);
+    }
+  });
+
+  it('with a value in the ledger the recorded one must be the same, or plain true', () => {
+    expect(usable('vendor.boot-phase', [record('vendor.boot-phase', { value: 503 })])).toBe(true);
+    expect(usable('vendor.boot-phase', [record('vendor.boot-phase', { value: true })])).toBe(true);
+    expect(usable('vendor.boot-phase', [record('vendor.boot-phase', { value: '503' })])).toBe(false);
+  });
+
+  it('every verdict says why and names the fact', () => {
+    for (const { id } of facts) {
+      const { why, fact } = standing(id, { ...here, records: [] });
+      expect(fact).toBe(id);
+      expect(why).toContain(id);
+    }
+  });
+
+  it('no records of other facts or devices change anything', () => {
+    const others = fc.array(
+      fc.record({
+        fact: fc.constantFrom(...facts.map(({ id }) => id)),
+        value: fc.jsonValue({ maxDepth: 2 }),
+        serial: fc.constantFrom('SN0001', 'SN0002', ''),
+        software: fc.constantFrom('2.12.2', '', '2.12.3 '),
+        how: fc.constant('x'),
+        who: fc.constant('x'),
+        when: fc.constant('2026-01-31T12:00:00Z'),
+      }) as fc.Arbitrary<EvidenceRecord>,
+    );
+    fc.assert(
+      fc.property(others, fc.constantFrom(...facts.map(({ id }) => id)), (records, id) => {
+        expect(standing(id, { ...here, records })).toEqual(standing(id, { ...here, records: [] }));
+      }),
+    );
+  });
+});
+
+describe('of two statements', () => {
+  it('the one with the higher mark wins, and the first when they are equal', () => {
+    const measured = known('degrees', 'BELEGT', 'specification');
+    const described = known('radians', 'HINWEIS', 'vendor');
+    expect(stronger(measured, described)).toBe(measured);
+    expect(stronger(described, measured)).toBe(measured);
+    const twin = known('degrees', 'BELEGT', 'another');
+    expect(stronger(measured, twin)).toBe(measured);
+  });
+});

@@ -1,0 +1,293 @@
+import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withPrompt } from '../../src/cli/prompt.ts';
+import { renderSiteInit } from '../../src/cli/render/site.ts';
+import { commentedSiteFile, loadSite, parseSite } from '../../src/lib/site/index.ts';
+import { checkSite } from '../../src/lib/toolkit/site-check.ts';
+import { siteInitSchema } from '../../src/lib/toolkit/site-init.result.ts';
+import { initSite, type Question } from '../../src/lib/toolkit/site-init.ts';
+
+let dir = '';
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'gw-init-'));
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+const given = { name: 'Lobby', host: 'robot-7.local', serial: 'SN0007' };
+
+describe('the commented file', () => {
+  it('says of every key what the schema says', () => {
+    const text = commentedSiteFile({ name: 'x', chassis: { host: 'robot', serial: 'SN1' }, operator: { port: 5173 } });
+    expect(text).toContain('# Where the chassis answers: the address of its DHCP reservation.\n  host: robot\n');
+    expect(text).toContain('  # port: 8090\n');
+    expect(text).not.toContain('undefined');
+  });
+
+  it('stays sound when every example in it is taken', () => {
+    const text = commentedSiteFile({ name: 'x', chassis: { host: 'robot', serial: 'SN1' }, operator: { port: 5173 } });
+    const taken = text.replace(/^( *)# ([a-z]\w*:.*| {2}\w+: .*)$/gm, '$1$2');
+    expect(taken).not.toBe(text);
+    const site = parseSite(taken, 'site.yaml');
+    expect(site).toMatchObject({
+      chassis: { port: 8090, mac: '02:00:00:00:00:01' },
+      operator: { names: ['robot-7.local'], voice: { url: 'http://127.0.0.1:3001' } },
+      dock: { xM: 0.5, yM: 0, yawDeg: 180 },
+      tours: { lunch: { stations: ['A', 'B'] } },
+    });
+  });
+
+  it.each([
+    '---',
+    '...',
+    '--- x',
+    '- a',
+    '? b',
+    '%TAG',
+    '@x',
+    '`x',
+    '#',
+    ' x ',
+    "'",
+    '"',
+    'a: b',
+    'null',
+    '~',
+    '1e3',
+    '0x1',
+  ])('is read back as it was meant with the name %j', (name) => {
+    const site = { name, chassis: { host: 'robot', serial: 'SN1' }, operator: { port: 5173 } };
+    expect(parseSite(commentedSiteFile(site), 'site.yaml').name).toBe(name);
+  });
+
+  it('is read back as it was meant, whatever the name', () => {
+    const name = fc
+      .string({ minLength: 1, maxLength: 100, unit: 'grapheme' })
+      .filter((text) => !/\p{Cc}/u.test(text) && text.length <= 120);
+    const serial = fc.stringMatching(/^[A-Za-z0-9:_-]{1,40}$/);
+    fc.assert(
+      fc.property(name, serial, (text, number) => {
+        const site = { name: text, chassis: { host: 'robot', serial: number }, operator: { port: 5173 } };
+        expect(parseSite(commentedSiteFile(site), 'site.yaml')).toMatchObject(site);
+      }),
+    );
+  });
+});
+
+describe('making a site file', () => {
+  it('without questions takes what is given, and the file passes the check', async () => {
+    const path = join(dir, 'given.yaml');
+    const result = await initSite({
+      path,
+      force: false,
+      given: { ...given, mac: '02:00:00:00:00:07', operatorPort: '8080' },
+    });
+    expect(siteInitSchema.parse(result)).toEqual({ path, ...given, mac: '02:00:00:00:00:07', operatorPort: 8080 });
+    await expect(loadSite(path)).resolves.toMatchObject({
+      operator: { port: 8080 },
+      chassis: { mac: '02:00:00:00:00:07' },
+    });
+    expect(await checkSite(path)).toMatchObject({ sound: true, errors: 0 });
+    expect((await stat(path)).mode & 0o777).toBe(0o644);
+    expect(renderSiteInit(result).split('\n')[0]).toBe(`${path} is written, for chassis SN0007 at robot-7.local.`);
+  });
+
+  it('without questions names what is missing and what is unfit, by its flag', async () => {
+    const path = join(dir, 'missing.yaml');
+    await expect(initSite({ path, force: false, given: { name: 'x' } })).rejects.toMatchObject({
+      code: 'USAGE',
+      message: 'Without questions these are needed: --host, --serial.',
+    });
+    const unfit = initSite({ path, force: false, given: { ...given, host: 'a b', mac: 'zz', operatorPort: '5174' } });
+    await expect(unfit).rejects.toMatchObject({ code: 'USAGE', exitCode: 2 });
+    await expect(unfit).rejects.toThrow(
+      /--host: found 'a b'.*\n--mac: .*\n--operator-port: found 5174.*read-only socket/,
+    );
+    await expect(stat(path)).rejects.toThrow();
+  });
+
+  it('leaves a file that is there, unless told to replace it', async () => {
+    const path = join(dir, 'there.yaml');
+    await writeFile(path, 'precious');
+    let asked = 0;
+    const ask = async () => {
+      asked += 1;
+      return 'x';
+    };
+    await expect(initSite({ path, force: false, given, ask })).rejects.toMatchObject({
+      code: 'FILE_EXISTS',
+      exitCode: 2,
+    });
+    expect(asked).toBe(0);
+    expect(await readFile(path, 'utf8')).toBe('precious');
+    await initSite({ path, force: true, given });
+    expect(await readFile(path, 'utf8')).toContain('SN0007');
+  });
+
+  it('replaces a symbolic link and not the file behind it', async () => {
+    await writeFile(join(dir, 'behind'), 'precious');
+    await symlink(join(dir, 'behind'), join(dir, 'link.yaml'));
+    await expect(initSite({ path: join(dir, 'link.yaml'), force: false, given })).rejects.toMatchObject({
+      code: 'FILE_EXISTS',
+    });
+    await initSite({ path: join(dir, 'link.yaml'), force: true, given });
+    expect(await readFile(join(dir, 'behind'), 'utf8')).toBe('precious');
+  });
+
+  it('that cannot be written says why and leaves no draft behind', async () => {
+    await expect(initSite({ path: join(dir, 'no', 'x.yaml'), force: false, given })).rejects.toMatchObject({
+      code: 'FILE_UNWRITABLE',
+      message: expect.stringContaining('its folder does not exist'),
+    });
+    await expect(initSite({ path: dir, force: true, given })).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    expect((await readdir(dir)).filter((name) => name.endsWith('-draft'))).toEqual([]);
+    expect((await readdir(join(dir, '..'))).filter((name) => name.endsWith('.gw-draft'))).toEqual([]);
+  });
+
+  it('of two at once, exactly one writes', async () => {
+    const path = join(dir, 'race.yaml');
+    const results = await Promise.allSettled(
+      ['SN1', 'SN2', 'SN3', 'SN4'].map((serial) => initSite({ path, force: false, given: { ...given, serial } })),
+    );
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const result of results) {
+      if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'FILE_EXISTS' });
+    }
+  });
+
+  it('asks with the given values as defaults and repeats a question until the answer is fit', async () => {
+    const questions: Question[] = [];
+    const typed = ['', 'robot-8.local', 'SN0008', '', '9000'];
+    const ask = async (question: Question) => {
+      questions.push(question);
+      const answer = typed[questions.length - 1] || (question.fallback ?? '');
+      expect(question.check(answer)).toBeUndefined();
+      return answer;
+    };
+    const result = await initSite({ path: join(dir, 'asked.yaml'), force: false, given, ask });
+    expect(result).toMatchObject({
+      name: 'Lobby',
+      host: 'robot-8.local',
+      serial: 'SN0008',
+      mac: null,
+      operatorPort: 9000,
+    });
+    expect(questions.map(({ fallback }) => fallback)).toEqual(['Lobby', 'robot-7.local', 'SN0007', '', '5173']);
+    const [, host, serial, mac, port] = questions;
+    expect(host?.check('a b')).toContain('a host name or an address');
+    expect(serial?.check('')).toContain('letters');
+    expect(mac?.check('02')).toContain('hex digits');
+    expect(port?.check('5174')).toContain('read-only socket');
+    expect(port?.check('abc')).toContain('a number: TCP port');
+    expect(port?.check('1e3')).toBeDefined();
+  });
+});
+
+describe('asking on a terminal', () => {
+  function terminal(typed: string) {
+    const input = new PassThrough();
+    const output = new PassThrough();
+    let shown = '';
+    output.on('data', (chunk: Buffer) => {
+      shown += chunk.toString();
+    });
+    input.end(typed);
+    return { streams: { input, output }, shown: () => shown };
+  }
+  const question = (more: Partial<Question> = {}): Question => ({
+    text: 'Which?',
+    fallback: undefined,
+    check: (answer) => (answer === '' ? 'some text' : undefined),
+    ...more,
+  });
+
+  it('repeats a question until the answer is fit, and takes the default for an empty answer', async () => {
+    const { streams, shown } = terminal('\n\n yes \n\n');
+    const answers = await withPrompt(streams, new AbortController().signal, async (ask) => [
+      await ask(question()),
+      await ask(question({ fallback: 'usual' })),
+    ]);
+    expect(answers).toEqual(['yes', 'usual']);
+    expect(shown().match(/expected some text/g)).toHaveLength(2);
+    expect(shown()).toContain('Which? [usual]');
+  });
+
+  it('ends with INTERRUPTED when nothing more comes', async () => {
+    const { streams } = terminal('');
+    await expect(withPrompt(streams, new AbortController().signal, (ask) => ask(question()))).rejects.toMatchObject({
+      code: 'INTERRUPTED',
+      exitCode: 130,
+    });
+  });
+
+  it('ends when it is aborted while it waits', async () => {
+    const ending = new AbortController();
+    const streams = { input: new PassThrough(), output: new PassThrough() };
+    const asked = withPrompt(streams, ending.signal, (ask) => ask(question()));
+    ending.abort(new Error('enough'));
+    await expect(asked).rejects.toThrow('enough');
+  });
+});
+
+describe('checking a site file', () => {
+  it('lists the problems of the file, and checks nothing else then', async () => {
+    const path = join(dir, 'bad.yaml');
+    await writeFile(path, 'nmae: x\nchassis: { host: robot, serial: SN1 }\n');
+    const result = await checkSite(path);
+    expect(result).toMatchObject({ sound: false, errors: 2 });
+    expect(result.problems.map(({ key, line }) => [key, line])).toContainEqual(['nmae', 1]);
+    expect(new Set(result.findings.map(({ verdict }) => verdict))).toEqual(new Set(['not-checked']));
+  });
+
+  it('a folder in its place is one problem, and a file that is not there an error', async () => {
+    await expect(checkSite(dir)).resolves.toMatchObject({ sound: false, errors: 1 });
+    await expect(checkSite(join(dir, 'none.yaml'))).rejects.toMatchObject({
+      code: 'SITE_FILE_NOT_FOUND',
+      remedy: expect.stringContaining('gw site init'),
+    });
+  });
+
+  it('finds an open secret, a stranger in the evidence file and a folder that is a file', async () => {
+    const path = join(dir, 'wrong.yaml');
+    await writeFile(
+      path,
+      'name: x\nchassis: { host: robot, serial: SN1 }\noperator: { passwordFile: open, mediaDir: open }\nevidenceFile: wrong.jsonl\n',
+    );
+    await writeFile(join(dir, 'open'), 'hunter2');
+    await chmod(join(dir, 'open'), 0o644);
+    const record = {
+      fact: 'vendor.move.reqest',
+      value: true,
+      serial: 'SN1',
+      software: '1',
+      how: 'x',
+      who: 'x',
+      when: '2026-01-31T12:00:00Z',
+    };
+    await writeFile(join(dir, 'wrong.jsonl'), JSON.stringify(record));
+    const result = await checkSite(path);
+    const verdicts = Object.fromEntries(result.findings.map(({ id, verdict }) => [id, verdict]));
+    expect(verdicts).toEqual({
+      'operator-password': 'wrong',
+      'chassis-secret': 'not-checked',
+      'evidence-file': 'wrong',
+      'state-folder': 'ok',
+      'media-folder': 'wrong',
+    });
+    expect(result).toMatchObject({ sound: false, errors: 3, problems: [] });
+    expect(result.findings[0]?.remedy).toContain('chmod 600');
+    expect(result.findings[2]?.remedy).toBe('Did you mean vendor.move.request?');
+    expect(JSON.stringify(result)).not.toContain('hunter2');
+  });
+
+  it('a file without records is not green', async () => {
+    const path = join(dir, 'plain.yaml');
+    await writeFile(path, 'name: x\nchassis: { host: robot, serial: SN1 }\n');
+    const { findings, sound } = await checkSite(path);
+    expect(sound).toBe(true);
+    expect(findings.find(({ id }) => id === 'evidence-file')?.verdict).toBe('not-checked');
+  });
+});

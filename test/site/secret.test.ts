@@ -1,0 +1,77 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, chown, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { GwError } from '../../src/lib/error/index.ts';
+import { readSecret } from '../../src/lib/site/index.ts';
+
+const CONTENT = 'hunter2';
+
+describe('a secret file', () => {
+  let dir = '';
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'gw-secret-'));
+  });
+  afterAll(() => rm(dir, { recursive: true, force: true }));
+
+  const secret = async (name: string, content: string | Uint8Array = `${CONTENT}\n`, mode = 0o600) => {
+    const path = join(dir, name);
+    await writeFile(path, content);
+    await chmod(path, mode);
+    return path;
+  };
+  const refusalOf = async (path: string): Promise<GwError> => {
+    const error = await readSecret(path, 'operator.passwordFile').then(
+      () => expect.fail('was read'),
+      (caught: unknown) => caught,
+    );
+    if (!(error instanceof GwError)) throw error;
+    expect(error).toMatchObject({ code: 'SECRET_UNREADABLE', exitCode: 2 });
+    expect(error.message).toContain(path);
+    expect(error.message).toContain('operator.passwordFile');
+    expect(JSON.stringify(error) + error.stack).not.toContain(CONTENT);
+    return error;
+  };
+
+  it('gives its content without the one line end after it', async () => {
+    expect(await readSecret(await secret('plain', CONTENT))).toBe(CONTENT);
+    expect(await readSecret(await secret('line'))).toBe(CONTENT);
+    expect(await readSecret(await secret('windows', `${CONTENT}\r\n`))).toBe(CONTENT);
+    expect(await readSecret(await secret('two', `${CONTENT}\n\n`))).toBe(`${CONTENT}\n`);
+    expect(await readSecret(await secret('only-read', CONTENT, 0o400))).toBe(CONTENT);
+  });
+
+  it.each([0o644, 0o640, 0o604, 0o660, 0o620, 0o601, 0o777])(
+    'with mode %o is refused with the chmod that mends it',
+    async (mode) => {
+      const path = await secret(`mode-${mode}`, CONTENT, mode);
+      const error = await refusalOf(path);
+      expect(error.remedy).toContain(`chmod 600 ${path}`);
+      expect(error.message).toContain(mode.toString(8));
+    },
+  );
+
+  it('that is missing, empty, not text, or too large is refused', async () => {
+    expect((await refusalOf(join(dir, 'none'))).message).toContain('no such file');
+    expect((await refusalOf(await secret('empty', '\n'))).message).toContain('empty');
+    expect((await refusalOf(await secret('binary', Uint8Array.of(0xff, 0xfe)))).message).toContain('UTF-8');
+    expect((await refusalOf(await secret('large', CONTENT.repeat(10_000)))).message).toContain('70000 bytes');
+  });
+
+  it('that is a folder, a pipe, a device or a symbolic link is refused', async () => {
+    await mkdir(join(dir, 'folder'), { mode: 0o700 });
+    execFileSync('mkfifo', ['-m', '600', join(dir, 'pipe')]);
+    await symlink(await secret('target'), join(dir, 'link'));
+    expect((await refusalOf(join(dir, 'folder'))).message).toContain('a folder');
+    expect((await refusalOf(join(dir, 'pipe'))).message).toContain('not a regular file');
+    expect((await refusalOf('/dev/null')).message).toContain('not a regular file');
+    expect((await refusalOf(join(dir, 'link'))).message).toContain('symbolic link');
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('that belongs to somebody else is refused', async () => {
+    const path = await secret('foreign');
+    await chown(path, 4711, 4711);
+    expect((await refusalOf(path)).remedy).toContain('chown 0');
+  });
+});
