@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import { Errors, Flags } from '@oclif/core';
 
 /** Flags that more than one command has. */
 export const siteFlag = Flags.file({
@@ -18,7 +18,7 @@ export function secondsFlag(options: { summary: string; default: number; min: nu
     parse: async (input) => {
       const value = Number(input);
       if (!Number.isFinite(value) || value < options.min || value > options.max) {
-        throw new Error(`expected seconds from ${options.min} to ${options.max}, found '${input}'`);
+        throw new Errors.CLIError(`expected seconds from ${options.min} to ${options.max}, found '${input}'`);
       }
       return value;
     },

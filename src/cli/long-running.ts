@@ -1,0 +1,94 @@
+import { asGwError, type ErrorJson, exitCodes, GwError } from '../lib/error/index.ts';
+import { GwCommand } from './command.ts';
+
+/** So long may an orderly end take after the first signal, in milliseconds. */
+const END_WITHIN_MS = 4_900;
+
+/**
+ * Base of commands that run until somebody stops them. What happens is told as it happens with `emit`: one line of
+ * text by `render`, or one JSON object a line with --json. The data that `execute` gives in the end is the last
+ * event; an error is a last line too, in the envelope of the other commands. Either way stdout stays lines.
+ *
+ * The first SIGINT, SIGTERM or SIGHUP aborts `this.signal`; a second one of any kind ends the process at once, and
+ * so does an end that takes longer than 5 seconds. An error that nobody caught ends the command in the same orderly
+ * way, with the exit code of a bug of ours.
+ */
+export abstract class LongRunningCommand<E extends object> extends GwCommand<E> {
+  readonly #ending = new AbortController();
+  #outputClosed = false;
+
+  /** Aborted by the first signal, and when nobody reads stdout any more. */
+  protected override get signal(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  /** Tells one event on stdout. An event whose text is empty is told to programs only. */
+  protected emit(event: E): void {
+    if (this.#outputClosed) return;
+    if (this.jsonEnabled()) this.printEvent(event);
+    else {
+      const text = this.render(event);
+      if (text !== '') process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+    }
+  }
+
+  /** The reader of stdout is gone (`gw chassis watch | head`). Ends the command; a daemon overrides it and goes on. */
+  protected outputClosed(): void {
+    this.#ending.abort();
+  }
+
+  override async run(): Promise<void> {
+    let asked = false;
+    let crash: { readonly error: unknown } | undefined;
+    const end = () => {
+      asked = true;
+      this.#ending.abort();
+      const late = () => {
+        process.stderr.write(`gw: did not end within ${END_WITHIN_MS} ms and is ended by force\n`);
+        process.exit(exitCodes.internal);
+      };
+      setTimeout(late, END_WITHIN_MS).unref();
+    };
+    const onSignal = () => {
+      if (asked) process.exit(exitCodes.interrupted);
+      end();
+    };
+    const onCrash = (error: unknown) => {
+      if (crash) process.exit(exitCodes.internal);
+      crash = { error };
+      if (!asked) end();
+    };
+    const onOutputError = () => {
+      if (this.#outputClosed) return;
+      this.#outputClosed = true;
+      this.outputClosed();
+    };
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+    for (const name of signals) process.on(name, onSignal);
+    process.on('uncaughtException', onCrash);
+    process.stdout.on('error', onOutputError);
+    // A log that nobody reads any more is lost, no more than that.
+    process.stderr.on('error', () => {});
+    try {
+      await super.run();
+    } catch (error) {
+      if (!crash) throw error;
+    } finally {
+      for (const name of signals) process.off(name, onSignal);
+      process.off('uncaughtException', onCrash);
+    }
+    if (crash) throw bugOf(crash.error);
+  }
+
+  protected override print(data: E | null, ok: boolean, error: ErrorJson | null): void {
+    if (error !== null) this.printEvent(this.envelope(null, ok, error));
+    else if (data !== null) this.emit(data);
+  }
+}
+
+/** Whatever nobody caught is a bug of ours, even when it is an error of another code. */
+function bugOf(error: unknown): GwError {
+  const known = asGwError(error);
+  if (known.code === 'INTERNAL') return known;
+  return new GwError('INTERNAL', known.message, { tried: known.tried, details: known.details, cause: error });
+}

@@ -1,0 +1,45 @@
+import chalk from 'chalk';
+import type { SimEvent, SimFault } from '../../lib/sim/sim.result.ts';
+import { printable, renderTable } from '../output.ts';
+
+/** One line of `gw sim`; `ready` closes the list of parts. */
+export function renderSimEvent(event: SimEvent): string {
+  switch (event.event) {
+    case 'listening':
+      return `${event.part.padEnd(10)}${event.url}`;
+    case 'note':
+      return `${'note'.padEnd(10)}${event.text}`;
+    case 'boot':
+      return `${'chassis'.padEnd(10)}${event.state === 'booting' ? 'starting: 503 but for the boot progress' : 'started'}`;
+    case 'fault':
+      return `${'fault'.padEnd(10)}${event.name} ${event.on ? chalk.yellow('on') : 'off'}`;
+    case 'ready': {
+      const { chassis, sitePath, passwordPath } = event;
+      const lines = [`${'robot'.padEnd(10)}serial ${chassis.serial}, software ${chassis.software}`];
+      if (passwordPath !== null) lines.push(`${'password'.padEnd(10)}in ${printable(passwordPath)}`);
+      lines.push(`${'site'.padEnd(10)}${printable(sitePath)}`, chalk.green('ready'));
+      return lines.join('\n');
+    }
+    case 'ended':
+      return 'ended';
+  }
+}
+
+/** `gw sim fault` */
+export function renderSimFault({ dir, changed, faults }: SimFault): string {
+  const where = dir === null ? '' : ` in ${printable(dir)}`;
+  if (changed !== null) {
+    const does = faults.find(({ name }) => name === changed.name)?.does ?? '';
+    const first = `${changed.name} is ${changed.on ? 'on' : 'off'}${where}.`;
+    return changed.on ? `${first}\n${does}` : first;
+  }
+  const on = faults.filter((fault) => fault.on === true).map(({ name }) => name);
+  const first =
+    dir === null
+      ? 'No simulated robot was found; these faults exist.'
+      : on.length === 0
+        ? `No fault is on${where}.`
+        : `On${where}: ${on.join(', ')}.`;
+  const rows = faults.map((fault) => [fault.name, fault.on === null ? '--' : fault.on ? 'on' : 'off', fault.does]);
+  return `${first}\n\n${renderTable([{ title: 'fault' }, { title: 'state' }, { title: 'what it does' }], rows)}`;
+}

@@ -1,0 +1,34 @@
+import { Args, Flags } from '@oclif/core';
+import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { renderSimFault } from '../../cli/render/sim.ts';
+import type { SimFault as Result } from '../../lib/sim/sim.result.ts';
+
+export default class SimFault extends GwCommand<Result> {
+  static override summary = 'Switch a fault of the running simulated robot, or list them all.';
+  static override description =
+    'Without --dir the simulator of ./gw-sim is meant, and where none runs there, the one that was started last.';
+  static override examples = [
+    '<%= config.bin %> sim fault --list',
+    '<%= config.bin %> sim fault radians on',
+    '<%= config.bin %> sim fault cut off --dir /tmp/robot',
+  ];
+  static override args = {
+    name: Args.string({ description: 'The fault.' }),
+    state: Args.string({ description: 'What it shall be.', options: ['on', 'off'] }),
+  };
+  static override flags = {
+    list: Flags.boolean({ summary: 'List every fault and whether it is on.' }),
+    dir: Flags.directory({ summary: 'Folder of the simulator.', helpValue: 'DIR' }),
+  };
+  static override readonly schema = 'gw/sim-fault/1';
+
+  protected override async execute(): Promise<Outcome<Result>> {
+    const { args, flags } = await this.parse(SimFault);
+    const { askFaults } = await import('../../lib/sim/ask-faults.ts');
+    return { data: await askFaults({ ...args, ...flags }) };
+  }
+
+  protected override render(data: Result): string {
+    return renderSimFault(data);
+  }
+}

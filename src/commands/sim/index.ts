@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { Errors, Flags } from '@oclif/core';
+import type { Outcome } from '../../cli/command.ts';
+import { secondsFlag } from '../../cli/flags.ts';
+import { LongRunningCommand } from '../../cli/long-running.ts';
+import { renderSimEvent } from '../../cli/render/sim.ts';
+import { type SimPart, simParts } from '../../lib/sim/parts.ts';
+import type { SimEvent } from '../../lib/sim/sim.result.ts';
+
+export default class Sim extends LongRunningCommand<SimEvent> {
+  static override summary = 'Run a robot in a box: a simulated chassis with a site file for it.';
+  static override description =
+    'Listens on 127.0.0.1 only, writes a site file with its evidence and secrets to a folder, and runs until Ctrl-C. Faults are switched with `gw sim fault`.';
+  static override examples = [
+    '<%= config.bin %> sim',
+    '<%= config.bin %> sim --dir /tmp/robot --with voice,building,password',
+    '<%= config.bin %> sim --chassis-port 0 --json',
+  ];
+  static override flags = {
+    dir: Flags.directory({
+      summary: 'Folder for the site file and its secrets.',
+      helpValue: 'DIR',
+      default: './gw-sim',
+    }),
+    'chassis-port': Flags.integer({
+      summary: 'TCP port of the chassis, 0 for a free one; without this flag 8090 where that is free.',
+      min: 0,
+      max: 65535,
+    }),
+    'operator-port': Flags.integer({
+      summary: 'TCP port that the site file gives the operator server.',
+      min: 1,
+      max: 65535,
+      default: 5173,
+    }),
+    with: Flags.custom<SimPart[]>({
+      summary: `What the site has beside the robot: ${simParts.join(', ')}.`,
+      helpValue: 'PART,PART',
+      parse: async (input) => input.split(',').map(readPart),
+    })(),
+    'boot-seconds': secondsFlag({ summary: 'How long the robot starts.', default: 0, min: 0, max: 600 }),
+  };
+  static override readonly schema = 'gw/sim/1';
+
+  protected override async execute(): Promise<Outcome<SimEvent>> {
+    const { flags } = await this.parse(Sim);
+    const { defaultPointerFile, startSim } = await import('../../lib/sim/index.ts');
+    const sim = await startSim({
+      dir: flags.dir,
+      pointerFile: defaultPointerFile(),
+      chassisPort: flags['chassis-port'] ?? 'usual',
+      operatorPort: flags['operator-port'],
+      with: flags.with ?? [],
+      bootMs: flags['boot-seconds'] * 1000,
+      onEvent: (event) => this.emit(event),
+    });
+    // No `await using` here: the compiler forgets to rewrite a lazy import in a function that has one.
+    if (!this.signal.aborted) await once(this.signal, 'abort');
+    await sim[Symbol.asyncDispose]();
+    return { data: { event: 'ended' } };
+  }
+
+  protected override render(event: SimEvent): string {
+    return renderSimEvent(event);
+  }
+}
+
+function readPart(text: string): SimPart {
+  const part = simParts.find((name) => name === text.trim());
+  if (part === undefined) throw new Errors.CLIError(`expected some of ${simParts.join(', ')}, found '${text}'`);
+  return part;
+}

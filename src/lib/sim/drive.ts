@@ -1,0 +1,208 @@
+import type { Point } from './grid.ts';
+import { wrapRad } from './heading.ts';
+
+/** How the simulated robot moves. Figures of ours, of the size that delivery robots have. */
+const limits = {
+  speedMS: 1,
+  accelerationMS2: 1,
+  brakingMS2: 2,
+  reverseSpeedMS: 0.35,
+  turnRateRadS: Math.PI / 2,
+  turnAccelerationRadS2: 4,
+} as const;
+
+/** The robot looks this far ahead on its way and steers there. */
+const LOOK_AHEAD_M = 0.3;
+/** Beyond this error of heading it stands and turns. */
+const STAND_AND_TURN_RAD = 0.6;
+const ARRIVED_M = 0.01;
+const CRAWL_M_S = 0.05;
+
+export interface PoseRad extends Point {
+  readonly yawRad: number;
+}
+
+/** One leg of what the robot does. */
+export type Leg =
+  | { readonly kind: 'follow'; readonly points: readonly Point[] }
+  | { readonly kind: 'turn'; readonly yawRad: number }
+  /** Backwards along its own heading, as onto a dock. */
+  | { readonly kind: 'reverse'; readonly to: Point }
+  | { readonly kind: 'wait'; readonly seconds: number };
+
+/** A robot that turns on the spot and drives along its heading, with bounded speeds and accelerations. */
+export function createDrive(start: PoseRad) {
+  let { xM, yM, yawRad } = start;
+  let speed = 0;
+  let turnRate = 0;
+  let legs: Leg[] = [];
+  let segment = 0;
+  let waitedS = 0;
+
+  const approach = (from: number, to: number, by: number) => from + Math.max(-by, Math.min(by, to - from));
+
+  function advance(dt: number, wantedSpeed: number, wantedTurn: number): void {
+    const rising = Math.abs(wantedSpeed) > Math.abs(speed);
+    speed = approach(speed, wantedSpeed, (rising ? limits.accelerationMS2 : limits.brakingMS2) * dt);
+    turnRate = approach(turnRate, wantedTurn, limits.turnAccelerationRadS2 * dt);
+    yawRad = wrapRad(yawRad + turnRate * dt);
+    xM += speed * Math.cos(yawRad) * dt;
+    yM += speed * Math.sin(yawRad) * dt;
+  }
+
+  /** The speed from which the robot can still come to rest within this way; the last of it is a crawl. */
+  function speedBefore(wayM: number): number {
+    const braking = Math.sqrt(2 * limits.accelerationMS2 * wayM) * 0.95;
+    return Math.max(CRAWL_M_S, Math.min(braking, 5 * wayM));
+  }
+
+  /** The turn rate from which the robot can still come to rest at the wanted heading. */
+  function turnTowards(error: number): number {
+    const most = Math.sqrt(2 * limits.turnAccelerationRadS2 * Math.abs(error)) * 0.8;
+    return Math.sign(error) * Math.min(limits.turnRateRadS, most);
+  }
+
+  function nextLeg(): void {
+    legs.shift();
+    segment = 0;
+    waitedS = 0;
+  }
+
+  function follow(points: readonly Point[], dt: number): void {
+    const end = points.at(-1);
+    if (!end) {
+      nextLeg();
+      return;
+    }
+    // A way point is behind once the robot is nearer to the next stretch than the look-ahead.
+    while (segment < points.length - 2 && distance(points[segment + 1] ?? end) < LOOK_AHEAD_M * 0.5) segment += 1;
+    const remaining = remainingOn(points);
+    const target = pointAhead(points, LOOK_AHEAD_M);
+    const last = points.length < 2 || segment >= points.length - 2;
+    if (last && (distance(end) < ARRIVED_M || hasPassed(points, end))) {
+      speed = 0;
+      nextLeg();
+      return;
+    }
+    const error = wrapRad(Math.atan2(target.yM - yM, target.xM - xM) - yawRad);
+    const aligned = Math.max(0, 1 - Math.abs(error) / STAND_AND_TURN_RAD);
+    advance(dt, aligned * Math.min(limits.speedMS, speedBefore(remaining)), turnTowards(error));
+  }
+
+  function hasPassed(points: readonly Point[], end: Point): boolean {
+    const before = points.at(-2);
+    if (!before || distance(end) > 0.1) return false;
+    return (end.xM - before.xM) * (end.xM - xM) + (end.yM - before.yM) * (end.yM - yM) <= 0;
+  }
+
+  function distance(to: Point): number {
+    return Math.hypot(to.xM - xM, to.yM - yM);
+  }
+
+  function remainingOn(points: readonly Point[]): number {
+    let length = 0;
+    let from: Point = { xM, yM };
+    for (const point of points.slice(segment + 1)) {
+      length += Math.hypot(point.xM - from.xM, point.yM - from.yM);
+      from = point;
+    }
+    return points.length === 1 ? distance(points[0] ?? from) : length;
+  }
+
+  /** The point on the way that lies `aheadM` beyond where the robot is. */
+  function pointAhead(points: readonly Point[], aheadM: number): Point {
+    const from = points[segment];
+    const to = points[segment + 1];
+    if (!from || !to) return points.at(-1) ?? { xM, yM };
+    const dx = to.xM - from.xM;
+    const dy = to.yM - from.yM;
+    const length = Math.hypot(dx, dy);
+    if (length < 1e-9) return to;
+    const along = Math.max(0, ((xM - from.xM) * dx + (yM - from.yM) * dy) / length) + aheadM;
+    if (along >= length) return to;
+    return { xM: from.xM + (dx * along) / length, yM: from.yM + (dy * along) / length };
+  }
+
+  function turn(goal: number, dt: number): void {
+    const error = wrapRad(goal - yawRad);
+    if (Math.abs(speed) < 1e-6 && Math.abs(error) < 0.01 && Math.abs(turnRate) < 0.3) {
+      yawRad = wrapRad(goal);
+      turnRate = 0;
+      nextLeg();
+      return;
+    }
+    advance(dt, 0, turnTowards(error));
+  }
+
+  function reverse(to: Point, dt: number): void {
+    const ahead = (to.xM - xM) * Math.cos(yawRad) + (to.yM - yM) * Math.sin(yawRad);
+    if (ahead >= -ARRIVED_M) {
+      speed = 0;
+      nextLeg();
+      return;
+    }
+    advance(dt, -Math.min(limits.reverseSpeedMS, speedBefore(-ahead)), 0);
+  }
+
+  function wait(seconds: number, dt: number): void {
+    waitedS += dt;
+    advance(dt, 0, 0);
+    if (waitedS >= seconds) nextLeg();
+  }
+
+  return {
+    pose: (): PoseRad => ({ xM, yM, yawRad }),
+    /** Metres a second, negative backwards. */
+    speed: () => speed,
+    isBusy: () => legs.length > 0,
+    isStill: () => speed === 0 && turnRate === 0,
+    setPose(pose: PoseRad): void {
+      ({ xM, yM } = pose);
+      yawRad = wrapRad(pose.yawRad);
+      speed = 0;
+      turnRate = 0;
+      legs = [];
+    },
+    go(next: readonly Leg[]): void {
+      legs = [...next];
+      segment = 0;
+      waitedS = 0;
+    },
+    /** Metres still to drive. */
+    remainingM(): number {
+      let length = 0;
+      for (const [index, leg] of legs.entries()) {
+        if (leg.kind === 'reverse') length += index === 0 ? distance(leg.to) : 0;
+        if (leg.kind !== 'follow') continue;
+        if (index === 0) length += remainingOn(leg.points);
+        else length += wayLength(leg.points);
+      }
+      return length;
+    },
+    /** One step of at most a few hundredths of a second; `mayDrive` false brakes. */
+    step(dt: number, mayDrive: boolean): void {
+      const leg = legs[0];
+      if (!mayDrive || !leg) advance(dt, 0, 0);
+      else if (leg.kind === 'follow') follow(leg.points, dt);
+      else if (leg.kind === 'turn') turn(leg.yawRad, dt);
+      else if (leg.kind === 'reverse') reverse(leg.to, dt);
+      else wait(leg.seconds, dt);
+    },
+    /** Turns in place for as long as it is called: how a fault makes the unit of the heading visible. */
+    spin(dt: number, rateRadS: number): void {
+      advance(dt, 0, rateRadS);
+    },
+  };
+}
+
+export type Drive = ReturnType<typeof createDrive>;
+
+function wayLength(points: readonly Point[]): number {
+  let length = 0;
+  for (let i = 1; i < points.length; i += 1) {
+    const from = points[i - 1];
+    const to = points[i];
+    if (from && to) length += Math.hypot(to.xM - from.xM, to.yM - from.yM);
+  }
+  return length;
+}

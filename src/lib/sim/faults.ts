@@ -1,0 +1,83 @@
+/** What a fault touches, for people who read the list. */
+export type FaultKind = 'network' | 'answers' | 'robot';
+
+export interface FaultRow {
+  readonly kind: FaultKind;
+  /** What it does, as somebody sees it who talks to the robot. */
+  readonly does: string;
+}
+
+const row = (kind: FaultKind, does: string): FaultRow => ({ kind, does });
+
+/** Every fault of the simulator. The command's list, docs/sim.md and the tests are this table. */
+export const faultTable = {
+  cut: row(
+    'network',
+    'The cable is cut: nothing listens any more and every connection is gone. Off: the same port again.',
+  ),
+  silent: row('network', 'Connections are accepted and never answered: no reply, no topic message, no pong.'),
+  slow: row('network', 'Every reply and every topic message comes 3 seconds late.'),
+  flapping: row('network', 'Topic connections are dropped every 2 seconds; a new one works until then.'),
+  stale: row('network', 'Topics fall silent, but pings are answered and the connection stays.'),
+  booting: row('robot', 'The robot starts and does not get ready: 503 on everything but the boot progress.'),
+  'wrong-serial': row(
+    'answers',
+    'Another robot answers at this address: GET /device/info names another serial number.',
+  ),
+  'no-serial': row('answers', 'GET /device/info names no serial number at all.'),
+  'old-software': row(
+    'answers',
+    'Older software: no capabilities but the topic stream, the list form is not understood, optional fields are absent.',
+  ),
+  html: row('answers', 'Every request is answered with a web page; topic messages are web pages too.'),
+  truncated: row('answers', 'JSON ends in the middle, in replies and in topic messages.'),
+  'wrong-types': row('answers', 'JSON values have the wrong type: numbers as text, text as numbers, lists as objects.'),
+  nan: row('answers', 'Numbers in JSON are written NaN and -Infinity.'),
+  'duplicate-keys': row('answers', 'Every JSON key comes twice, the second time with another value.'),
+  huge: row('answers', 'Every reply is 50 MB of JSON; enabling a topic is answered by one message of that size.'),
+  endless: row('answers', 'A reply begins and never ends.'),
+  redirect: row('answers', 'Every request is redirected to a port of this machine where nothing listens.'),
+  'server-error': row('answers', 'Every request is answered with 500.'),
+  'garbage-frames': row(
+    'answers',
+    'The topic connection carries text that is no JSON, invalid UTF-8, continuation frames out of order, random bytes.',
+  ),
+  'unknown-state': row('answers', 'Moves that arrive report the state `finished`, which no list of states has.'),
+  radians: row(
+    'robot',
+    '/tracked_pose reports radians instead of degrees. So that the unit shows, the robot turns in place through full circles, about 100 degrees a second, while no move runs; afterwards it turns back.',
+  ),
+  'map-loss': row('robot', 'POST /services/restart_service loses every map. Off: later restarts keep what is there.'),
+  'emergency-stop': row(
+    'robot',
+    'The emergency stop is pressed: the robot stands, a running move waits and times out.',
+  ),
+  'localisation-lost': row('robot', 'The robot does not know where it is: moves fail with 1000.'),
+  blocked: row('robot', 'Something stands in the way: the robot waits and the move times out with 15.'),
+  'battery-low': row('robot', 'The battery reports 6 percent, with an alert.'),
+} as const satisfies Record<string, FaultRow>;
+
+export type FaultName = keyof typeof faultTable;
+
+export const faultNames = Object.keys(faultTable) as readonly FaultName[];
+
+export function isFaultName(name: string): name is FaultName {
+  return Object.hasOwn(faultTable, name);
+}
+
+/** The faults of one simulated robot, switchable while it runs. */
+export function createFaults(onChange: (name: FaultName, on: boolean) => void) {
+  const active = new Set<FaultName>();
+  return {
+    is: (name: FaultName): boolean => active.has(name),
+    set(name: FaultName, on: boolean): void {
+      if (active.has(name) === on) return;
+      if (on) active.add(name);
+      else active.delete(name);
+      onChange(name, on);
+    },
+    list: () => faultNames.map((name) => ({ name, on: active.has(name), ...faultTable[name] })),
+  };
+}
+
+export type Faults = ReturnType<typeof createFaults>;

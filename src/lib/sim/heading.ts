@@ -1,0 +1,31 @@
+/**
+ * The simulator's own arithmetic of headings. It shares no code with the client on purpose: two sides that use
+ * one conversion agree even when the conversion is wrong. Inside the simulator every heading is in radians,
+ * counter-clockwise, 0 along +x.
+ */
+
+const FULL_TURN = 2 * Math.PI;
+
+/** The same direction in (-π, π]. */
+export function wrapRad(rad: number): number {
+  const rest = rad % FULL_TURN;
+  if (rest > Math.PI) return rest - FULL_TURN;
+  if (rest <= -Math.PI) return rest + FULL_TURN;
+  return rest;
+}
+
+/** What `/tracked_pose` reports: degrees in (-180, 180], to a thousandth, so that 1.5708 sent is 90 reported. */
+export function reportedDegrees(rad: number): number {
+  const deg = Math.round(wrapRad(rad) * (180 / Math.PI) * 1000) / 1000;
+  return deg === -180 ? 180 : deg + 0;
+}
+
+/** Headings in the floor's own tables are written in degrees because people read them. */
+export function headingRad(deg: number): number {
+  return wrapRad(deg * (Math.PI / 180));
+}
+
+/** A number that no normalised radian can be: someone sent degrees. */
+export function isBeyondRadians(ori: number): boolean {
+  return Math.abs(ori) > FULL_TURN;
+}

@@ -1,0 +1,3 @@
+/** What the site of a simulated robot can have beside it. */
+export const simParts = ['voice', 'building', 'password'] as const;
+export type SimPart = (typeof simParts)[number];

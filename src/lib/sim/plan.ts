@@ -1,0 +1,170 @@
+import { cellCentre, cellIndex, FREE, type Grid, inflate, type Point } from './grid.ts';
+
+/** How wide the robot is to the planner: its radius and a hand's breadth. */
+const CLEARANCE_M = 0.35;
+/** How far the planner looks for a passable cell when the robot itself stands close to a wall. */
+const ESCAPE_M = 0.6;
+
+/** The numbers are the vendor's `fail_reason` (HINWEIS). */
+export type PlanFailure = 3 | 4 | 5 | 6 | 9;
+
+export interface Planner {
+  /** Way points from start to goal, both included, or the vendor's number for why there is none. */
+  plan(from: Point, to: Point): { readonly points: readonly Point[] } | { readonly failReason: PlanFailure };
+}
+
+/** Shortest ways on an occupancy grid: A* over eight neighbours, then straightened where the view is clear. */
+export function createPlanner(grid: Grid): Planner {
+  const blocked = inflate(grid, CLEARANCE_M);
+
+  return {
+    plan(from, to) {
+      const fromIndex = cellIndex(grid, from);
+      const toIndex = cellIndex(grid, to);
+      if (fromIndex < 0) return { failReason: 3 };
+      if (toIndex < 0) return { failReason: 4 };
+      if (grid.cells[fromIndex] !== FREE) return { failReason: 5 };
+      if (blocked[toIndex] !== 0) return { failReason: 6 };
+      const start = blocked[fromIndex] === 0 ? fromIndex : nearestPassable(grid, blocked, fromIndex);
+      if (start === undefined) return { failReason: 5 };
+      const cells = search(grid, blocked, start, toIndex);
+      if (!cells) return { failReason: 9 };
+      const inner = cells.map((index) => cellCentre(grid, index));
+      const points = start === fromIndex ? [from, ...inner.slice(1, -1), to] : [from, ...inner.slice(0, -1), to];
+      return { points: straighten(grid, blocked, points) };
+    },
+  };
+}
+
+function nearestPassable(grid: Grid, blocked: Uint8Array, index: number): number | undefined {
+  const reach = Math.ceil(ESCAPE_M / grid.resolutionM);
+  const column = index % grid.width;
+  const row = (index - column) / grid.width;
+  let best: number | undefined;
+  let bestDistance = reach;
+  for (let y = Math.max(0, row - reach); y <= Math.min(grid.height - 1, row + reach); y += 1) {
+    for (let x = Math.max(0, column - reach); x <= Math.min(grid.width - 1, column + reach); x += 1) {
+      const distance = Math.hypot(x - column, y - row);
+      if (blocked[y * grid.width + x] === 0 && distance < bestDistance) {
+        best = y * grid.width + x;
+        bestDistance = distance;
+      }
+    }
+  }
+  return best;
+}
+
+function search(grid: Grid, blocked: Uint8Array, start: number, goal: number): number[] | undefined {
+  const { width, height } = grid;
+  const cost = new Float64Array(blocked.length).fill(Number.POSITIVE_INFINITY);
+  const cameFrom = new Int32Array(blocked.length).fill(-1);
+  const done = new Uint8Array(blocked.length);
+  const goalX = goal % width;
+  const goalY = (goal - goalX) / width;
+  const ahead = (x: number, y: number) => {
+    const dx = Math.abs(x - goalX);
+    const dy = Math.abs(y - goalY);
+    return Math.max(dx, dy) + (Math.SQRT2 - 1) * Math.min(dx, dy);
+  };
+  const open = createHeap();
+  cost[start] = 0;
+  open.push(start, 0);
+  for (let current = open.pop(); current !== undefined; current = open.pop()) {
+    if (current === goal) return trace(cameFrom, goal);
+    if (done[current] === 1) continue;
+    done[current] = 1;
+    const x = current % width;
+    const y = (current - x) / width;
+    for (let dy = -1; dy <= 1; dy += 1) {
+      for (let dx = -1; dx <= 1; dx += 1) {
+        const nx = x + dx;
+        const ny = y + dy;
+        if ((dx === 0 && dy === 0) || nx < 0 || ny < 0 || nx >= width || ny >= height) continue;
+        const next = ny * width + nx;
+        // A diagonal step past the corner of an obstacle would brush it.
+        if (blocked[next] !== 0 || blocked[y * width + nx] !== 0 || blocked[ny * width + x] !== 0) continue;
+        const total = (cost[current] ?? 0) + (dx !== 0 && dy !== 0 ? Math.SQRT2 : 1);
+        if (total < (cost[next] ?? 0)) {
+          cost[next] = total;
+          cameFrom[next] = current;
+          open.push(next, total + ahead(nx, ny));
+        }
+      }
+    }
+  }
+  return undefined;
+}
+
+function trace(cameFrom: Int32Array, goal: number): number[] {
+  const cells = [goal];
+  for (let at = cameFrom[goal] ?? -1; at >= 0; at = cameFrom[at] ?? -1) cells.push(at);
+  return cells.reverse();
+}
+
+function straighten(grid: Grid, blocked: Uint8Array, points: readonly Point[]): Point[] {
+  const first = points[0];
+  const last = points.at(-1);
+  if (!first || !last) return [];
+  const straight = [first];
+  let anchor = first;
+  for (let i = 1; i < points.length; i += 1) {
+    const point = points[i];
+    const before = points[i - 1];
+    if (point && before && before !== anchor && !isClear(grid, blocked, anchor, point)) {
+      straight.push(before);
+      anchor = before;
+    }
+  }
+  straight.push(last);
+  return straight;
+}
+
+function isClear(grid: Grid, blocked: Uint8Array, from: Point, to: Point): boolean {
+  const length = Math.hypot(to.xM - from.xM, to.yM - from.yM);
+  const steps = Math.ceil(length / (grid.resolutionM / 2));
+  for (let step = 0; step <= steps; step += 1) {
+    const part = steps === 0 ? 0 : step / steps;
+    const index = cellIndex(grid, {
+      xM: from.xM + part * (to.xM - from.xM),
+      yM: from.yM + part * (to.yM - from.yM),
+    });
+    if (index < 0 || blocked[index] !== 0) return false;
+  }
+  return true;
+}
+
+/** A binary heap of cells by cost. */
+function createHeap() {
+  const cells: number[] = [];
+  const keys: number[] = [];
+  const less = (a: number, b: number) => (keys[a] ?? 0) < (keys[b] ?? 0);
+  const swap = (a: number, b: number) => {
+    [cells[a], cells[b]] = [cells[b] ?? 0, cells[a] ?? 0];
+    [keys[a], keys[b]] = [keys[b] ?? 0, keys[a] ?? 0];
+  };
+  return {
+    push(cell: number, key: number): void {
+      cells.push(cell);
+      keys.push(key);
+      for (let at = cells.length - 1; at > 0; ) {
+        const parent = (at - 1) >> 1;
+        if (!less(at, parent)) break;
+        swap(at, parent);
+        at = parent;
+      }
+    },
+    pop(): number | undefined {
+      if (cells.length === 0) return undefined;
+      swap(0, cells.length - 1);
+      const cell = cells.pop();
+      keys.pop();
+      for (let at = 0; ; ) {
+        let least = at;
+        for (const child of [2 * at + 1, 2 * at + 2]) if (child < cells.length && less(child, least)) least = child;
+        if (least === at) return cell;
+        swap(at, least);
+        at = least;
+      }
+    },
+  };
+}

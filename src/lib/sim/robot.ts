@@ -1,0 +1,191 @@
+import type { MoveRequestWire } from '../chassis/wire.ts';
+import { createDrive, type PoseRad } from './drive.ts';
+import type { Faults } from './faults.ts';
+import { dock } from './floor.ts';
+import { headingRad, wrapRad } from './heading.ts';
+import { createMapStore, type FloorMap, gridForPlanning } from './map-store.ts';
+import { createMoves } from './moves.ts';
+import { createPlanner, type Planner } from './plan.ts';
+
+/** The parts of its state that the robot announces when they change. */
+export type Aspect = 'planning' | 'wheels' | 'slam' | 'alerts' | 'map' | 'path';
+
+export interface RobotOptions {
+  readonly serial: string;
+  /** Unix seconds. */
+  readonly now: () => number;
+  readonly faults: Faults;
+  readonly onChange: (aspect: Aspect) => void;
+}
+
+const DOCKED_M = 0.1;
+const DOCKED_RAD = 0.2;
+/** Part of the charge a second. A day of idling, an hour and a half of driving, two hours of charging. */
+const battery = { start: 0.86, idlePerS: 1e-5, drivingPerS: 2e-4, chargingPerS: 1.4e-4, low: 0.06 } as const;
+/** About 100 degrees a second: a full circle within four seconds. */
+const SPIN_RAD_S = 1.75;
+const LONGEST_STEP_S = 0.05;
+
+/** Alerts by number (vendor facts 2, HINWEIS). */
+const alertTexts: Readonly<Record<number, readonly [level: 'error' | 'warning', msg: string]>> = {
+  1008: ['error', 'no progress'],
+  7005: ['error', 'position lost'],
+  8501: ['warning', 'battery low'],
+};
+
+/** The robot itself: where it is, what it does, what it tells. Time comes in by `step`. */
+export function createRobot(options: RobotOptions) {
+  const { faults, onChange } = options;
+  const maps = createMapStore(options.serial, options.now);
+  const drive = createDrive({ xM: dock.xM, yM: dock.yM, yawRad: headingRad(dock.yawDeg) });
+  let charge: number = battery.start;
+  let softwareStop = false;
+  let controlMode = 'auto';
+  // A pose does not survive a change of the map, so a new map needs a new pose (vendor facts 1.4).
+  let hasPose = true;
+  let planner: { map: FloorMap; planner: Planner } | undefined;
+  let headingBeforeSpin: number | undefined;
+  let alertCodes: readonly number[] = [];
+
+  const emergencyStop = () => softwareStop || faults.is('emergency-stop');
+  const isLocalised = () => maps.current() !== undefined && hasPose && !faults.is('localisation-lost');
+
+  function isDocked(): boolean {
+    const { xM, yM, yawRad } = drive.pose();
+    return (
+      Math.hypot(xM - dock.xM, yM - dock.yM) < DOCKED_M &&
+      Math.abs(wrapRad(yawRad - headingRad(dock.yawDeg))) < DOCKED_RAD
+    );
+  }
+
+  function currentPlanner(): Planner | undefined {
+    const map = maps.current();
+    if (!map) return undefined;
+    if (planner?.map !== map) planner = { map, planner: createPlanner(gridForPlanning(map)) };
+    return planner.planner;
+  }
+
+  const moves = createMoves({
+    drive,
+    now: options.now,
+    planner: currentPlanner,
+    isCharging: isDocked,
+    hindrance() {
+      if (!isLocalised()) return 1000;
+      if (emergencyStop() || controlMode !== 'auto' || faults.is('blocked')) return 'stand';
+      return undefined;
+    },
+    onChange() {
+      onChange('planning');
+      onChange('path');
+    },
+  });
+
+  function activeAlerts(): number[] {
+    const codes: number[] = [];
+    if (moves.stoodS() > 5) codes.push(1008);
+    if (maps.current() && !isLocalised()) codes.push(7005);
+    if (percentage() < 0.1) codes.push(8501);
+    return codes;
+  }
+
+  function percentage(): number {
+    return faults.is('battery-low') ? battery.low : charge;
+  }
+
+  function refreshAlerts(): void {
+    const codes = activeAlerts();
+    if (codes.join() === alertCodes.join()) return;
+    alertCodes = codes;
+    onChange('alerts');
+  }
+
+  /** Turns while the fault `radians` is on, and back to where it pointed afterwards. */
+  function spin(dt: number): boolean {
+    if (faults.is('radians') && !moves.isMoving()) {
+      headingBeforeSpin ??= drive.pose().yawRad;
+      drive.spin(dt, SPIN_RAD_S);
+      return true;
+    }
+    if (headingBeforeSpin !== undefined && !moves.isMoving()) drive.go([{ kind: 'turn', yawRad: headingBeforeSpin }]);
+    headingBeforeSpin = undefined;
+    return false;
+  }
+
+  function smallStep(dt: number): void {
+    if (!spin(dt)) moves.step(dt);
+    const charging = isDocked() && drive.isStill();
+    const rate = charging ? battery.chargingPerS : drive.isStill() ? -battery.idlePerS : -battery.drivingPerS;
+    charge = Math.max(0.02, Math.min(1, charge + rate * dt));
+  }
+
+  return {
+    maps,
+    moves,
+    pose: (): PoseRad => drive.pose(),
+    speedMS: (): number => drive.speed(),
+    isDocked,
+    isLocalised,
+    isReliable: isLocalised,
+    emergencyStop,
+    controlMode: (): string => controlMode,
+    battery: () => {
+      const charging = isDocked() && drive.isStill();
+      const full = charging && percentage() >= 0.999;
+      return {
+        percentage: percentage(),
+        status: full ? 'full' : charging ? 'charging' : 'discharging',
+        // Negative while charging, as the vendor says.
+        currentA: full ? 0 : charging ? -4.8 : drive.isStill() ? 0.9 : 3.6,
+        voltageV: 22 + 4 * percentage(),
+      };
+    },
+    alerts: () =>
+      alertCodes.map((code) => ({
+        code,
+        level: alertTexts[code]?.[0] ?? 'error',
+        msg: alertTexts[code]?.[1] ?? '',
+      })),
+
+    order: (order: MoveRequestWire) => moves.create(order),
+    setPose(pose: PoseRad): void {
+      drive.setPose(pose);
+      headingBeforeSpin = undefined;
+      hasPose = true;
+      onChange('slam');
+    },
+    useMap(map: FloorMap): void {
+      moves.abort(1003);
+      maps.use(map);
+      hasPose = false;
+      onChange('map');
+      onChange('slam');
+    },
+    /** A map was changed in place. */
+    mapChanged: () => onChange('map'),
+    setSoftwareStop(enable: boolean): void {
+      softwareStop = enable;
+      onChange('wheels');
+    },
+    setControlMode(mode: string): void {
+      controlMode = mode;
+      onChange('wheels');
+    },
+    /** What a restart of the robot's software leaves of its state. */
+    restart(): void {
+      moves.abort(1000);
+      softwareStop = false;
+      controlMode = 'auto';
+      if (faults.is('map-loss')) maps.lose();
+    },
+    /** Real time that has passed, in seconds. */
+    step(seconds: number): void {
+      for (let rest = Math.min(seconds, 1); rest > 1e-6; rest -= LONGEST_STEP_S) {
+        smallStep(Math.min(rest, LONGEST_STEP_S));
+      }
+      refreshAlerts();
+    },
+  };
+}
+
+export type Robot = ReturnType<typeof createRobot>;

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+
+const chassis = z.strictObject({
+  host: z.string(),
+  port: z.int(),
+  serial: z.string(),
+  software: z.string(),
+});
+
+/** Shape of one line of `gw sim --json`. */
+export const simEventSchema = z.discriminatedUnion('event', [
+  z.strictObject({
+    event: z.literal('listening'),
+    part: z.enum(['chassis', 'voice', 'building', 'control']),
+    url: z.string(),
+  }),
+  z.strictObject({ event: z.literal('note'), text: z.string() }),
+  z.strictObject({ event: z.literal('boot'), state: z.enum(['booting', 'ready']) }),
+  z.strictObject({ event: z.literal('fault'), name: z.string(), on: z.boolean() }),
+  z.strictObject({
+    event: z.literal('ready'),
+    dir: z.string().describe('Absolute folder of everything that was written.'),
+    sitePath: z.string().describe('The site file for this robot.'),
+    chassis,
+    voiceUrl: z.string().nullable(),
+    buildingUrl: z.string().nullable(),
+    passwordPath: z.string().nullable().describe('File with the clear device password; null without one.'),
+  }),
+  z.strictObject({ event: z.literal('ended') }),
+]);
+export type SimEvent = z.infer<typeof simEventSchema>;
+
+/** Shape of `gw sim fault --json`. */
+export const simFaultSchema = z.strictObject({
+  dir: z.string().nullable().describe('Folder of the simulator; null when none was asked.'),
+  changed: z.strictObject({ name: z.string(), on: z.boolean() }).nullable(),
+  faults: z.array(
+    z.strictObject({
+      name: z.string(),
+      on: z.boolean().nullable().describe('null: not checked, because no simulator runs.'),
+      does: z.string(),
+    }),
+  ),
+});
+export type SimFault = z.infer<typeof simFaultSchema>;

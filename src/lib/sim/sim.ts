@@ -1,0 +1,200 @@
+import { resolve } from 'node:path';
+import { GwError } from '../error/index.ts';
+import { type Clock, systemClock } from '../lifecycle/index.ts';
+import { type SeenRequest, startChassis } from './chassis.ts';
+import { isRunning, openControl } from './control.ts';
+import type { FaultKind, FaultName } from './faults.ts';
+import { makeFolder } from './files.ts';
+import type { OtherOriUnit } from './messages.ts';
+import type { SimPart } from './parts.ts';
+import type { SimEvent } from './sim.result.ts';
+import { assertOurs, writeSiteFiles } from './site-files.ts';
+import { type SmallService, startBuilding, startVoice } from './small-services.ts';
+
+export interface SimOptions {
+  /** Where site file, evidence, secrets and the control handle are written; without it nothing is written. */
+  readonly dir?: string;
+  /** A file that names `dir` for `gw sim fault`, so that it finds the last started simulator. */
+  readonly pointerFile?: string;
+  /** 0, the default, takes a free port; 'usual' takes 8090 where that is free. */
+  readonly chassisPort?: number | 'usual';
+  /** For the site file; 5173 by default. */
+  readonly operatorPort?: number;
+  /** What the site has beside the robot. A password needs `dir`. */
+  readonly with?: readonly SimPart[];
+  readonly serial?: string;
+  readonly software?: string;
+  /** How long the robot starts; 0, the default, is ready at once. */
+  readonly bootMs?: number;
+  /** Announced capabilities beside those that the simulator has; `false` takes one away. */
+  readonly capabilities?: Readonly<Record<string, boolean>>;
+  /** Unit of every `ori` on the WebSocket but that of `/tracked_pose`; radians by default. */
+  readonly otherOri?: OtherOriUnit;
+  readonly clock?: Clock;
+  readonly onEvent?: (event: SimEvent) => void;
+}
+
+/** Where the simulated robot truly is, whatever it reports. Radians, because the simulator thinks in them. */
+export interface TrueState {
+  readonly xM: number;
+  readonly yM: number;
+  readonly yawRad: number;
+  readonly speedMS: number;
+  readonly moving: boolean;
+  readonly docked: boolean;
+  /** Open topic connections. */
+  readonly topicConnections: number;
+}
+
+export interface Sim extends AsyncDisposable {
+  readonly chassis: {
+    readonly host: string;
+    readonly port: number;
+    readonly serial: string;
+    readonly software: string;
+  };
+  readonly voiceUrl: string | null;
+  readonly buildingUrl: string | null;
+  /** The written site file; null without `dir`. */
+  readonly sitePath: string | null;
+  /** The file with the clear device password; null without one. */
+  readonly passwordPath: string | null;
+  faults(): readonly {
+    readonly name: FaultName;
+    readonly on: boolean;
+    readonly kind: FaultKind;
+    readonly does: string;
+  }[];
+  setFault(name: FaultName, on: boolean): void;
+  /** Resolves when the faults that were switched have taken hold. */
+  settled(): Promise<void>;
+  state(): TrueState;
+  /** What reached the chassis, oldest first, at most the last 1000. Upgrades have the method UPGRADE. */
+  requests(): readonly SeenRequest[];
+}
+
+const DEFAULT_SERIAL = 'SIM-0001';
+const DEFAULT_SOFTWARE = '2.12.3-sim';
+/** The port of real robots. @source specification, 'Chassis interface' */
+const USUAL_PORT = 8090;
+const USUAL_OPERATOR_PORT = 5173;
+
+/** Only what the simulator truly does is announced. */
+const capabilities = {
+  supportsWsV2: true,
+  supportsEnableTopicList: true,
+  supportsCachedTopics: true,
+  supportsRestartService: true,
+  supportsWheelStateTopic: true,
+  supportsSetControlModeService: true,
+  supportsSetEmergencyStopService: true,
+} as const;
+const RESTART_MS = 1500;
+const MOST_REQUESTS = 1000;
+
+/**
+ * Starts a robot in a box on 127.0.0.1, with what its site has beside it. Throws PORT_IN_USE, SIM_RUNNING,
+ * FILE_EXISTS, FILE_UNWRITABLE; whatever was started by then is ended.
+ */
+export async function startSim(options: SimOptions = {}): Promise<Sim> {
+  const { clock = systemClock, onEvent = () => {}, serial = DEFAULT_SERIAL, software = DEFAULT_SOFTWARE } = options;
+  const parts = new Set(options.with);
+  const dir = options.dir === undefined ? undefined : resolve(options.dir);
+  if (dir === undefined && parts.has('password')) throw new RangeError('a password needs a folder to be written to');
+  if (dir !== undefined) {
+    if (await isRunning(dir)) throw new GwError('SIM_RUNNING', `A simulated robot is running in ${dir} already.`);
+    await assertOurs(dir);
+    await makeFolder(dir);
+  }
+
+  await using undo = new AsyncDisposableStack();
+  const seen: SeenRequest[] = [];
+  const { server, note } = await startOnPort(options.chassisPort ?? 0, (port) =>
+    startChassis({
+      port,
+      serial,
+      software,
+      bootMs: options.bootMs ?? 0,
+      restartMs: options.bootMs || RESTART_MS,
+      capabilities: { ...capabilities, ...options.capabilities },
+      otherOri: options.otherOri ?? 'radians',
+      clock,
+      onRequest(request) {
+        seen.push(request);
+        if (seen.length > MOST_REQUESTS) seen.shift();
+      },
+      onFault: (name, on) => onEvent({ event: 'fault', name, on }),
+      onBoot: (state) => onEvent({ event: 'boot', state }),
+    }),
+  );
+  undo.defer(server.close);
+  const chassis = { host: server.host, port: server.port, serial, software };
+  if (note !== undefined) onEvent({ event: 'note', text: note });
+  onEvent({ event: 'listening', part: 'chassis', url: `http://${chassis.host}:${chassis.port}` });
+
+  async function startPart(part: 'voice' | 'building', start: () => Promise<SmallService>): Promise<string | null> {
+    if (!parts.has(part)) return null;
+    const { url } = undo.use(await start());
+    onEvent({ event: 'listening', part, url });
+    return url;
+  }
+  const voiceUrl = await startPart('voice', startVoice);
+  const buildingUrl = await startPart('building', startBuilding);
+
+  const core = {
+    chassis,
+    faults: server.faults.list,
+    setFault: server.faults.set,
+    settled: server.settled,
+  };
+  let files: { sitePath: string; passwordPath: string | null } | undefined;
+  if (dir !== undefined) {
+    files = await writeSiteFiles({
+      dir,
+      chassis,
+      operatorPort: options.operatorPort ?? USUAL_OPERATOR_PORT,
+      voiceUrl,
+      buildingUrl,
+      password: parts.has('password'),
+      when: clock.wall(),
+    });
+    const control = undo.use(await openControl(core, dir, options.pointerFile));
+    onEvent({ event: 'listening', part: 'control', url: control.url });
+    const { sitePath, passwordPath } = files;
+    onEvent({ event: 'ready', dir, sitePath, chassis, voiceUrl, buildingUrl, passwordPath });
+  }
+
+  const running = undo.move();
+  return {
+    ...core,
+    voiceUrl,
+    buildingUrl,
+    sitePath: files?.sitePath ?? null,
+    passwordPath: files?.passwordPath ?? null,
+    state: () => ({
+      ...server.robot.pose(),
+      speedMS: server.robot.speedMS(),
+      moving: server.robot.moves.isMoving(),
+      docked: server.robot.isDocked(),
+      topicConnections: server.connections(),
+    }),
+    requests: () => [...seen],
+    async [Symbol.asyncDispose]() {
+      await running.disposeAsync();
+    },
+  };
+}
+
+/** On the usual port where that is free, and otherwise on a free one, said by a note. */
+async function startOnPort<T>(
+  port: number | 'usual',
+  start: (port: number) => Promise<T>,
+): Promise<{ server: T; note?: string }> {
+  if (port !== 'usual') return { server: await start(port) };
+  try {
+    return { server: await start(USUAL_PORT) };
+  } catch (error) {
+    if (!(error instanceof GwError) || error.code !== 'PORT_IN_USE') throw error;
+    return { server: await start(0), note: `Port ${USUAL_PORT} is taken, so the chassis listens on another one.` };
+  }
+}

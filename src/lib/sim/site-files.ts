@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { GwError } from '../error/index.ts';
+import { makeFolder, readIfThere, writeWhole } from './files.ts';
+import { dock, stations } from './floor.ts';
+import { hashPassword, inventPassword } from './password.ts';
+
+export interface SiteFilesOptions {
+  readonly dir: string;
+  readonly chassis: {
+    readonly host: string;
+    readonly port: number;
+    readonly serial: string;
+    readonly software: string;
+  };
+  readonly operatorPort: number;
+  readonly voiceUrl: string | null;
+  readonly buildingUrl: string | null;
+  readonly password: boolean;
+  readonly when: Date;
+}
+
+export interface SiteFiles {
+  readonly sitePath: string;
+  readonly evidencePath: string;
+  /** The clear password, for people who try it; null without one. */
+  readonly passwordPath: string | null;
+}
+
+/** The first line of what we wrote, so that a site file of a person is never replaced. */
+const HEADER = '# Written by gw sim for a simulated robot. A new run replaces it.';
+
+/** Facts that an order relies on, with how the simulator shows each. */
+const verified: readonly (readonly [fact: string, how: string])[] = [
+  ['vendor.move.request', 'the simulator takes POST /chassis/moves with these fields and answers with the id'],
+  ['vendor.move.state', 'the simulator reports these states and fail_reason by GET /chassis/moves/<id>'],
+  ['vendor.move.charge-target', 'the simulator docks on a charge order that carries the pose of its dock'],
+  ['vendor.move.cancel', 'the simulator cancels its running move on this PATCH'],
+  ['vendor.pose.request', 'the simulator takes POST /chassis/pose and reports the pose that was sent'],
+];
+
+/** Refuses a folder in which somebody else's site file lies. Throws FILE_EXISTS. */
+export async function assertOurs(dir: string): Promise<void> {
+  const sitePath = join(dir, 'site.yaml');
+  const evidencePath = join(dir, 'evidence.jsonl');
+  const site = await readIfThere(sitePath);
+  const foreign =
+    site === undefined
+      ? (await readIfThere(evidencePath)) !== undefined && evidencePath
+      : !site.startsWith(HEADER) && sitePath;
+  if (foreign) {
+    throw new GwError('FILE_EXISTS', `${foreign} was not written by the simulator, so it stays as it is.`, {
+      remedy: 'Name another folder with --dir.',
+    });
+  }
+}
+
+/** Writes a site file for the simulated robot, with its evidence and its secrets. Throws FILE_UNWRITABLE. */
+export async function writeSiteFiles(options: SiteFilesOptions): Promise<SiteFiles> {
+  const { dir, chassis } = options;
+  const sitePath = join(dir, 'site.yaml');
+  const evidencePath = join(dir, 'evidence.jsonl');
+  const passwordPath = options.password ? join(dir, 'secrets', 'device-password.txt') : null;
+  if (passwordPath !== null) {
+    await makeFolder(join(dir, 'secrets'), 0o700);
+    const password = inventPassword();
+    await writeWhole(join(dir, 'secrets', 'device-password'), `${await hashPassword(password)}\n`, 0o600);
+    await writeWhole(passwordPath, `${password}\n`, 0o600);
+  }
+  const records = verified.map(([fact, how]) => ({
+    fact,
+    value: true,
+    serial: chassis.serial,
+    software: chassis.software,
+    how: `Simulator, no real robot: ${how}.`,
+    who: 'gw sim',
+    when: options.when.toISOString(),
+  }));
+  await writeWhole(evidencePath, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+  const site = {
+    name: 'Robot in a box',
+    chassis: { host: chassis.host, port: chassis.port, serial: chassis.serial },
+    operator: {
+      port: options.operatorPort,
+      ...(passwordPath !== null && { passwordFile: 'secrets/device-password' }),
+      ...(options.voiceUrl !== null && { voice: { url: options.voiceUrl } }),
+      ...(options.buildingUrl !== null && { building: { url: options.buildingUrl } }),
+    },
+    stations,
+    dock,
+    tours: { demo: { stations: Object.keys(stations) } },
+    evidenceFile: 'evidence.jsonl',
+    stateDir: 'state',
+  };
+  await writeWhole(sitePath, `${HEADER}\n${stringify(site)}`);
+  return { sitePath, evidencePath, passwordPath };
+}

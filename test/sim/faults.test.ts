@@ -1,0 +1,397 @@
+import { connect } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { type FaultName, faultNames, faultTable, type Sim, startSim } from '../../src/lib/sim/index.ts';
+import { call, fastClock, type Listener, listen, parse, until } from './raw-client.ts';
+
+// Every fault as somebody sees it who talks to the robot. A fault without a test here fails the last test.
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const info = (sim: Sim) => call(sim, 'GET', '/device/info');
+const seen = new Set<FaultName>();
+
+/** A running simulator with the fault on, and one topic connection that was open before. */
+async function withFault(name: FaultName, look: (sim: Sim, listener: Listener) => Promise<void>, speed = 1) {
+  seen.add(name);
+  await using sim = await startSim(speed === 1 ? {} : { clock: fastClock(speed) });
+  await using listener = await listen(sim);
+  listener.send({ enable_topic: ['/tracked_pose', '/battery_state', '/planning_state', '/alerts', '/slam/state'] });
+  await listener.next(({ topic }) => topic === '/tracked_pose');
+  listener.forget();
+  sim.setFault(name, true);
+  await sim.settled();
+  expect(sim.faults().filter(({ on }) => on)).toMatchObject([{ name }]);
+  await look(sim, listener);
+  // Whatever it was, it can be taken back.
+  sim.setFault(name, false);
+  await sim.settled();
+  await until(async () => (await info(sim).catch(() => undefined))?.status === 200);
+  expect((await info(sim)).json).toMatchObject({ device: { sn: sim.chassis.serial } });
+  await using later = await listen(sim);
+  later.send({ enable_topic: '/tracked_pose' });
+  expect((await later.next(({ topic }) => topic === '/tracked_pose')).ori).toBeTypeOf('number');
+}
+
+const closing = ({ ws }: Listener) =>
+  ws.readyState === WebSocket.CLOSED
+    ? Promise.resolve()
+    : new Promise<void>((resolve) => ws.once('close', () => resolve()));
+
+describe('faults of the network', () => {
+  it('cut: nothing listens, every connection is gone, and the same port comes back', () =>
+    withFault('cut', async (sim, listener) => {
+      await closing(listener);
+      await expect(info(sim)).rejects.toThrow('ECONNREFUSED');
+      await expect(listen(sim)).rejects.toThrow('ECONNREFUSED');
+    }));
+
+  it('cut: takes an idle and a half-sent request with it', async () => {
+    await using sim = await startSim();
+    const socket = connect(sim.chassis.port, '127.0.0.1');
+    socket.on('error', () => {});
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    await new Promise((resolve) => socket.once('connect', resolve));
+    socket.write('POST /chassis/moves HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');
+    await pause(50);
+    sim.setFault('cut', true);
+    await closed;
+  });
+
+  it('cut: can be switched to and fro quickly and ends as it was switched last', async () => {
+    await using sim = await startSim();
+    for (let i = 0; i < 5; i += 1) {
+      sim.setFault('cut', true);
+      sim.setFault('cut', false);
+    }
+    await sim.settled();
+    expect((await info(sim)).status).toBe(200);
+    sim.setFault('cut', false);
+    sim.setFault('cut', true);
+    await sim.settled();
+    await expect(info(sim)).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('silent: connections are accepted and never answered, no pong comes, no topic', () =>
+    withFault('silent', async (sim, listener) => {
+      let pongs = 0;
+      listener.ws.on('pong', () => {
+        pongs += 1;
+      });
+      listener.ws.ping();
+      listener.send({ enable_topic: '/map/info' });
+      await expect(call(sim, 'GET', '/device/info', undefined, { timeoutMs: 400 })).rejects.toThrow('nothing within');
+      await pause(200);
+      expect([pongs, listener.texts]).toEqual([0, []]);
+      expect(listener.ws.readyState).toBe(WebSocket.OPEN);
+    }));
+
+  it('slow: everything comes 3 seconds late', () =>
+    withFault(
+      'slow',
+      async (sim, listener) => {
+        await listener.next(({ topic }) => topic === '/tracked_pose');
+        const began = performance.now();
+        const pong = new Promise((resolve) => listener.ws.once('pong', resolve));
+        listener.ws.ping();
+        expect((await info(sim)).status).toBe(200);
+        await pong;
+        expect(performance.now() - began).toBeGreaterThan(280);
+      },
+      10,
+    ));
+
+  it('flapping: topic connections are dropped again and again', () =>
+    withFault(
+      'flapping',
+      async (sim, listener) => {
+        await closing(listener);
+        await using next = await listen(sim);
+        await closing(next);
+      },
+      10,
+    ));
+
+  it('stale: topics fall silent while pings are answered', () =>
+    withFault('stale', async (sim, listener) => {
+      await pause(100);
+      listener.forget();
+      const pong = new Promise((resolve) => listener.ws.once('pong', resolve));
+      listener.ws.ping();
+      await pong;
+      await pause(500);
+      expect(listener.heard).toEqual([]);
+      expect((await info(sim)).status).toBe(200);
+    }));
+});
+
+describe('faults of the answers', () => {
+  it('wrong-serial: another serial number, and the old connection is gone', () =>
+    withFault('wrong-serial', async (sim, listener) => {
+      await closing(listener);
+      const { device } = (await info(sim)).json as { device: { sn: string } };
+      expect(device.sn).not.toBe(sim.chassis.serial);
+      await using next = await listen(sim);
+      next.send({ enable_topic: '/tracked_pose' });
+      await next.next(({ topic }) => topic === '/tracked_pose');
+    }));
+
+  it('no-serial: no serial number at all', () =>
+    withFault('no-serial', async (sim) => {
+      const { device } = (await info(sim)).json as { device: object };
+      expect(device).not.toHaveProperty('sn');
+    }));
+
+  it('old-software: no capabilities, no list form, fewer fields', () =>
+    withFault('old-software', async (sim, listener) => {
+      const { caps, axbot_version } = (await info(sim)).json as { caps: object; axbot_version: string };
+      expect(caps).toEqual({ supportsWsV2: true });
+      expect(axbot_version).not.toBe(sim.chassis.software);
+      listener.forget();
+      listener.send({ enable_topic: ['/map/info'] });
+      const { enabled_topics } = await listener.next((message) => message.enabled_topics !== undefined);
+      expect(enabled_topics).not.toContain('/map/info');
+      expect(await listener.next(({ topic }) => topic === '/slam/state')).not.toHaveProperty('position_quality');
+    }));
+
+  it('html: a web page wherever JSON belongs, and no upgrade', () =>
+    withFault('html', async (sim, listener) => {
+      await closing(listener);
+      const { status, headers, text } = await info(sim);
+      expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+      expect(text).toContain('<html>');
+      await expect(listen(sim)).rejects.toThrow('200');
+    }));
+
+  it('truncated: JSON ends in the middle', () =>
+    withFault('truncated', async (sim, listener) => {
+      const { text, json, headers } = await info(sim);
+      expect(json).toBeUndefined();
+      expect(text.startsWith('{"')).toBe(true);
+      expect(Number(headers['content-length'])).toBe(Buffer.byteLength(text));
+      await until(() => listener.texts.length > 2);
+      expect(listener.texts.every((message) => parse(message) === undefined)).toBe(true);
+    }));
+
+  it('wrong-types: numbers as text, text as numbers, lists as objects', () =>
+    withFault('wrong-types', async (sim, listener) => {
+      expect((await info(sim)).json).toMatchObject({
+        device: { sn: expect.any(Number) },
+        caps: { supportsWsV2: 'yes' },
+      });
+      const pose = await listener.next(({ topic }) => topic === '/tracked_pose');
+      expect(pose).toMatchObject({ ori: '90', pos: { 0: '0' } });
+    }));
+
+  it('nan: NaN and -Infinity in the text', () =>
+    withFault('nan', async (sim, listener) => {
+      const { text, json } = await info(sim);
+      expect(json).toBeUndefined();
+      expect(text).toMatch(/:NaN/);
+      await until(() => listener.texts.some((message) => message.includes('"ori":NaN')));
+      expect(listener.heard).toEqual([]);
+    }));
+
+  it('duplicate-keys: every key twice, and who takes the last is misled', () =>
+    withFault('duplicate-keys', async (sim, listener) => {
+      const { text, json } = await info(sim);
+      expect(text.match(/"sn":/g)?.length).toBeGreaterThan(1);
+      expect((json as { device: { sn: string } }).device.sn).not.toBe(sim.chassis.serial);
+      const pose = await listener.next(({ topic }) => topic === '/tracked_pose');
+      expect(pose.ori).not.toBe(90);
+    }));
+
+  it('huge: 50 MB of JSON, over HTTP and as one message', () =>
+    withFault('huge', async (sim, listener) => {
+      const { text, headers } = await info(sim);
+      expect(text.length).toBe(50 * 1024 * 1024);
+      expect(Number(headers['content-length'])).toBe(text.length);
+      listener.send({ enable_topic: '/map/info' });
+      await until(() => listener.texts.some((message) => message.length === 50 * 1024 * 1024));
+    }));
+
+  it('endless: a reply that begins and never ends', () =>
+    withFault('endless', async (sim) => {
+      const aborter = new AbortController();
+      const reply = await fetch(`http://127.0.0.1:${sim.chassis.port}/device/info`, { signal: aborter.signal });
+      expect(reply.status).toBe(200);
+      let bytes = 0;
+      const began = performance.now();
+      for await (const piece of reply.body ?? []) {
+        bytes += piece.length;
+        if (performance.now() - began > 300) break;
+      }
+      expect(bytes).toBeGreaterThan(50_000);
+      aborter.abort();
+    }));
+
+  it('redirect: to a port of this machine where nothing listens', () =>
+    withFault('redirect', async (sim, listener) => {
+      await closing(listener);
+      const { status, headers } = await info(sim);
+      expect(status).toBe(302);
+      const target = new URL(String(headers.location));
+      expect(target.hostname).toBe('127.0.0.1');
+      await expect(fetch(target)).rejects.toThrow();
+      await expect(listen(sim)).rejects.toThrow('302');
+    }));
+
+  it('server-error: 500 to everything', () =>
+    withFault('server-error', async (sim) => {
+      const { status, json } = await info(sim);
+      expect([status, json]).toEqual([500, { message: 'error: internal error' }]);
+      await expect(listen(sim)).rejects.toThrow('500');
+    }));
+
+  it('garbage-frames: text that is no JSON, invalid UTF-8, frames out of order, random bytes', () =>
+    withFault(
+      'garbage-frames',
+      async (sim) => {
+        const codes = new Set<string>();
+        let foreignTexts = 0;
+        const end = performance.now() + 10_000;
+        while (
+          performance.now() < end &&
+          !(codes.has('WS_ERR_INVALID_UTF8') && codes.has('WS_ERR_INVALID_OPCODE') && foreignTexts > 0)
+        ) {
+          const listener = await listen(sim);
+          listener.ws.on('error', (error) => codes.add((error as { code?: string }).code ?? error.message));
+          await Promise.race([closing(listener), pause(500)]);
+          foreignTexts += listener.texts.filter((text) => typeof parse(text) !== 'object').length;
+          listener.ws.terminate();
+        }
+        expect([...codes]).toContain('WS_ERR_INVALID_UTF8');
+        expect([...codes]).toContain('WS_ERR_INVALID_OPCODE');
+        expect(foreignTexts).toBeGreaterThan(0);
+      },
+      20,
+    ));
+
+  it('unknown-state: a move that arrives says finished', () =>
+    withFault(
+      'unknown-state',
+      async (sim, listener) => {
+        const order = { type: 'standard', target_x: 0, target_y: -1 };
+        const { id } = (await call(sim, 'POST', '/chassis/moves', order)).json as { id: number };
+        await listener.next(({ move_state }) => move_state === 'finished', 10_000);
+        expect((await call(sim, 'GET', `/chassis/moves/${id}`)).json).toMatchObject({ state: 'finished' });
+      },
+      10,
+    ));
+});
+
+describe('faults of the robot', () => {
+  it('booting: does not get ready, and its boot progress stands still', () =>
+    withFault('booting', async (sim, listener) => {
+      await closing(listener);
+      expect((await info(sim)).status).toBe(503);
+      const first = (await call(sim, 'GET', '/device/boot_progress')).json as { progress: number };
+      expect(first.progress).toBeLessThan(1);
+      await pause(200);
+      expect((await call(sim, 'GET', '/device/boot_progress')).json).toMatchObject({ progress: first.progress });
+    }));
+
+  it('radians: the pose shows a full circle within ±π, while the robot truly turns', () =>
+    withFault(
+      'radians',
+      async (sim, listener) => {
+        const oris = () =>
+          listener.heard.flatMap(({ topic, ori }) => (topic === '/tracked_pose' ? [ori as number] : []));
+        const turned = () => {
+          const all = oris();
+          // Steps are short, so each is the short way round.
+          const steps = all.slice(1).map((ori, i) => ori - (all[i] ?? 0));
+          return steps.reduce((sum, step) => sum + step - 2 * Math.PI * Math.round(step / (2 * Math.PI)), 0);
+        };
+        await until(() => turned() > 2 * Math.PI, 10_000);
+        expect(Math.max(...oris().map(Math.abs))).toBeLessThanOrEqual(Math.PI + 1e-6);
+        expect(Math.max(...oris().map(Math.abs))).toBeGreaterThan(2.8);
+        expect(sim.state().moving).toBe(false);
+      },
+      2,
+    ));
+
+  it("map-loss: a restart loses every map (spec, 'Chassis interface'), and the robot does not know where it is", async () => {
+    seen.add('map-loss');
+    await using sim = await startSim({ clock: fastClock(10) });
+    sim.setFault('map-loss', true);
+    await call(sim, 'POST', '/services/restart_service');
+    await until(async () => (await info(sim)).status === 200);
+    expect((await call(sim, 'GET', '/maps/')).json).toEqual([]);
+    expect((await call(sim, 'GET', '/chassis/current-map')).status).toBe(404);
+    expect((await call(sim, 'POST', '/chassis/moves', { type: 'standard', target_x: 0, target_y: 0 })).status).toBe(
+      400,
+    );
+    await using listener = await listen(sim);
+    listener.send({ enable_topic: ['/slam/state', '/map/info', '/tracked_pose'] });
+    expect(await listener.next(({ topic }) => topic === '/slam/state')).toMatchObject({
+      state: 'inactive',
+      reliable: false,
+    });
+    expect(listener.heard.some(({ topic }) => topic === '/map/info')).toBe(false);
+  });
+
+  it('emergency-stop: the robot stands, and the move waits', () =>
+    withFault(
+      'emergency-stop',
+      async (sim, listener) => {
+        listener.send({ enable_topic: '/wheel_state' });
+        await listener.next((message) => message.emergency_stop_pressed === true);
+        const before = sim.state();
+        await call(sim, 'POST', '/chassis/moves', { type: 'standard', target_x: 1.4, target_y: 0 });
+        await listener.next(({ stuck_state }) => stuck_state === 'move_stucked', 10_000);
+        expect(sim.state()).toMatchObject({ xM: before.xM, yM: before.yM, moving: true });
+      },
+      10,
+    ));
+
+  it('localisation-lost: not reliable, an alert, and moves fail with 1000', () =>
+    withFault('localisation-lost', async (sim, listener) => {
+      await listener.next(({ topic, reliable }) => topic === '/slam/state' && reliable === false);
+      await listener.next(({ topic, alerts }) => topic === '/alerts' && alerts[0]?.code === 7005);
+      await call(sim, 'POST', '/chassis/moves', { type: 'standard', target_x: 1.4, target_y: 0 });
+      await listener.next(({ move_state, fail_reason }) => move_state === 'failed' && fail_reason === 1000);
+    }));
+
+  it('blocked: the robot waits, an alert comes, and the move times out with 15', () =>
+    withFault(
+      'blocked',
+      async (sim, listener) => {
+        await call(sim, 'POST', '/chassis/moves', { type: 'standard', target_x: 1.4, target_y: 0 });
+        await listener.next(({ topic, alerts }) => topic === '/alerts' && alerts[0]?.code === 1008);
+        await listener.next(({ move_state, fail_reason }) => move_state === 'failed' && fail_reason === 15, 10_000);
+      },
+      20,
+    ));
+
+  it('battery-low: 6 percent and an alert', () =>
+    withFault('battery-low', async (_sim, listener) => {
+      await listener.next(({ topic, percentage }) => topic === '/battery_state' && percentage === 0.06);
+      await listener.next(({ topic, alerts }) => topic === '/alerts' && alerts[0]?.code === 8501);
+    }));
+});
+
+describe('the end of a simulator', () => {
+  it('comes at once, whatever faults are on and whoever still waits for an answer', async () => {
+    const sim = await startSim();
+    const listener = await listen(sim);
+    const waiting = [info(sim), info(sim)];
+    for (const name of faultNames) if (name !== 'cut') sim.setFault(name, true);
+    waiting.push(info(sim), call(sim, 'GET', '/maps/1.png'));
+    await pause(50);
+    const began = performance.now();
+    await sim[Symbol.asyncDispose]();
+    expect(performance.now() - began).toBeLessThan(1000);
+    await Promise.allSettled(waiting);
+    await closing(listener);
+    await expect(info(sim)).rejects.toThrow('ECONNREFUSED');
+    // A second time changes nothing.
+    await sim[Symbol.asyncDispose]();
+  });
+});
+
+describe('the table of faults', () => {
+  it('has a test above and a description for every fault', () => {
+    expect([...seen].toSorted()).toEqual(faultNames.toSorted());
+    for (const name of faultNames) expect(faultTable[name].does.length).toBeGreaterThan(20);
+  });
+});
