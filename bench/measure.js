@@ -1,0 +1,93 @@
+// What the benchmarks share: medians, whole-process timings in turn, and children that say when they are ready.
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+
+export const gw = fileURLToPath(new URL('../bin/run.js', import.meta.url));
+
+export function median(values) {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  return Number.isInteger(middle) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[Math.floor(middle)];
+}
+
+/** Runs the commands in turn (A B A B …) after one warm-up each; milliseconds per run. */
+export function timeInTurn(commands, runs) {
+  const samples = commands.map(() => []);
+  for (let run = -1; run < runs; run += 1) {
+    for (const [index, argv] of commands.entries()) {
+      const began = performance.now();
+      const child = spawnSync(process.execPath, argv, { stdio: 'ignore' });
+      const took = performance.now() - began;
+      if (child.status !== 0) throw new Error(`${argv.join(' ')} ended with ${child.status}`);
+      if (run >= 0) samples[index].push(took);
+    }
+  }
+  return samples;
+}
+
+/** Starts a program and resolves when `isReady` accepts a line of its stdout. Ended by its pid on dispose. */
+export async function startChild(command, argv, isReady, deadlineMs = 20_000, options = {}) {
+  const began = performance.now();
+  const child = spawn(command, argv, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
+  let said = '';
+  const ready = await new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new Error(`${argv.join(' ')} was not ready within ${deadlineMs} ms: ${said}`)),
+      deadlineMs,
+    );
+    let rest = '';
+    child.stdout.on('data', (chunk) => {
+      rest += chunk;
+      const lines = rest.split('\n');
+      rest = lines.pop();
+      for (const line of lines) {
+        if (isReady(line)) {
+          clearTimeout(timer);
+          resolve(performance.now() - began);
+        }
+      }
+    });
+    child.stderr.on('data', (chunk) => {
+      said = `${said}${chunk}`.slice(-2000);
+    });
+    child.on('exit', (code) => reject(new Error(`${argv.join(' ')} ended with ${code}: ${said}`)));
+  });
+  return {
+    pid: child.pid,
+    readyMs: ready,
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), 6_000);
+      await ended;
+      clearTimeout(timer);
+    },
+  };
+}
+
+export const isJsonReady = (line) => line.includes('"ready"');
+
+/** A port on 127.0.0.1 that was free a moment ago. */
+export async function freePort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Resident memory of a process in MB (Linux). */
+export function residentMb(pid) {
+  const match = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return Number(match[1]) / 1024;
+}
+
+export function programExists(name) {
+  return (
+    spawnSync('sh', ['-c', `command -v ${name}`], { env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` } })
+      .status === 0
+  );
+}

@@ -1,0 +1,59 @@
+// `npm run bench [NAME ...]`: every benchmark runs a peer in the same run and reports medians and their ratio.
+// Absolute figures belong to the machine they were taken on; the ratio is what is promised.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+const names = ['version', 'ready', 'device-info', 'idle-memory'];
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !names.includes(name));
+if (unknown.length > 0) {
+  process.stderr.write(`no benchmark named ${unknown.join(', ')}; there are ${names.join(', ')}\n`);
+  process.exit(2);
+}
+
+const machine = {
+  cores: cpus().length,
+  cpu: cpus()[0]?.model ?? 'unknown',
+  memoryGiB: Math.round(totalmem() / 2 ** 30),
+  node: process.version,
+};
+process.stdout.write(`machine: ${machine.cores} × ${machine.cpu}, ${machine.memoryGiB} GiB, Node ${machine.node}\n\n`);
+
+const results = [];
+for (const name of wanted.length > 0 ? wanted : names) {
+  const { default: benchmark } = await import(`./benchmarks/${name}.js`);
+  process.stdout.write(`${benchmark.title}\n`);
+  const result = await benchmark.run();
+  results.push({ name, title: benchmark.title, ...result });
+  if (result.skipped) {
+    process.stdout.write(`  skipped: ${result.skipped}\n\n`);
+    continue;
+  }
+  for (const row of result.rows) {
+    const spread = row.samples
+      ? `  (${format(Math.min(...row.samples), row.unit)} to ${format(Math.max(...row.samples), row.unit)}, n=${row.samples.length})`
+      : '';
+    process.stdout.write(`  ${row.name.padEnd(34)} ${format(row.median, row.unit).padStart(12)}${spread}\n`);
+  }
+  for (const { name: what, value, target, holds } of result.figures) {
+    process.stdout.write(
+      `  ${what.padEnd(34)} ${value.padStart(12)}  target ${target}: ${holds ? 'holds' : 'MISSED'}\n`,
+    );
+  }
+  process.stdout.write('\n');
+}
+
+const folder = fileURLToPath(new URL('./results/', import.meta.url));
+mkdirSync(folder, { recursive: true });
+writeFileSync(
+  `${folder}latest.json`,
+  `${JSON.stringify({ at: new Date().toISOString(), machine, results }, null, 2)}\n`,
+);
+process.stdout.write('written: bench/results/latest.json\n');
+
+function format(value, unit) {
+  if (unit === 'ms') return `${value.toFixed(1)} ms`;
+  if (unit === 'MB') return `${value.toFixed(1)} MB`;
+  return `${Math.round(value).toLocaleString('en')} ${unit}`;
+}

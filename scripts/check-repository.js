@@ -1,0 +1,37 @@
+// What must not stand in the repository: registry hosts in the lock file, machine paths, key material.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const files = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0').filter(Boolean);
+const rules = [
+  {
+    what: 'a registry host',
+    pattern: /"resolved"\s*:|registry\.(npmjs|yarnpkg)\./,
+    files: /(^|\/)(package-lock\.json|\.npmrc)$/,
+  },
+  { what: 'a machine path', pattern: /\/(root|work|home\/[a-z]+)\/[A-Za-z0-9._-]/ },
+  { what: 'key material', pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----/ },
+  { what: 'a focused or skipped test', pattern: /\b(it|test|describe)\.(only|todo)\(/, files: /\.test\.ts$/ },
+];
+const self = 'scripts/check-repository.js';
+let found = 0;
+for (const file of files) {
+  if (file === self || /\.(png|jpg|pdf)$/.test(file)) continue;
+  const text = readFileSync(join(root, file), 'utf8');
+  for (const rule of rules) {
+    if (rule.files && !rule.files.test(file)) continue;
+    const at = text.search(rule.pattern);
+    if (at < 0) continue;
+    found += 1;
+    process.stderr.write(`${file}:${text.slice(0, at).split('\n').length}: ${rule.what}\n`);
+  }
+}
+if (files.length === 0) {
+  process.stderr.write('git lists no files: the check proves nothing\n');
+  found += 1;
+}
+if (found > 0) process.exit(1);
+process.stdout.write(`repository: ${files.length} files, nothing that must not be there\n`);

@@ -1,0 +1,120 @@
+// Writes what is derived from the code: the command manifest, the JSON Schemas of the results, the command
+// reference, and the generated blocks of the docs. With --check it writes nothing and fails on a difference.
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Plugin } from '@oclif/core';
+import { z } from 'zod';
+import { resultSchemas } from '../dist/cli/schemas.js';
+import { describeLedger } from '../dist/lib/evidence/index.js';
+import { describeSiteSchema } from '../dist/lib/site/describe.js';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const check = process.argv.includes('--check');
+const stale = [];
+
+function put(path, text) {
+  const full = join(root, path);
+  let before = null;
+  try {
+    before = readFileSync(full, 'utf8');
+  } catch {}
+  if (before === text) return;
+  if (check) stale.push(path);
+  else writeFileSync(full, text);
+}
+
+/** Replaces what stands between the two markers of this name. */
+function putBlock(path, name, text) {
+  const [start, end] = [`<!-- generated:${name} -->`, `<!-- /generated -->`];
+  const page = readFileSync(join(root, path), 'utf8');
+  const from = page.indexOf(start);
+  const to = page.indexOf(end, from);
+  if (from < 0 || to < 0) throw new Error(`${path} has no block ${start} … ${end}`);
+  put(path, `${page.slice(0, from + start.length)}\n${text.trim()}\n${page.slice(to)}`);
+}
+
+const plugin = new Plugin({
+  root,
+  isRoot: true,
+  ignoreManifest: true,
+  errorOnManifestCreate: true,
+  respectNoCacheDefault: true,
+});
+await plugin.load();
+const { manifest } = plugin;
+const commands = Object.fromEntries(Object.entries(manifest.commands).sort(([a], [b]) => (a < b ? -1 : 1)));
+put('oclif.manifest.json', `${JSON.stringify({ ...manifest, commands }, null, 2)}\n`);
+
+const ids = Object.keys(commands).map((id) => id.replaceAll(':', ' '));
+const missing = ids.filter((id) => !(id in resultSchemas));
+const extra = Object.keys(resultSchemas).filter((id) => !ids.includes(id));
+if (missing.length + extra.length > 0) {
+  throw new Error(`result schemas: missing for [${missing.join(', ')}], without a command [${extra.join(', ')}]`);
+}
+mkdirSync(join(root, 'schemas'), { recursive: true });
+const written = new Set();
+for (const id of ids) {
+  const file = `${id.replaceAll(' ', '-')}.json`;
+  written.add(file);
+  const schema = z.toJSONSchema(await resultSchemas[id](), { io: 'output', unrepresentable: 'any' });
+  put(`schemas/${file}`, `${JSON.stringify({ title: `data of gw ${id} --json`, ...schema }, null, 2)}\n`);
+}
+for (const file of readdirSync(join(root, 'schemas'))) {
+  if (written.has(file)) continue;
+  if (check) stale.push(`schemas/${file} (no such command)`);
+  else rmSync(join(root, 'schemas', file));
+}
+
+put('docs/commands.md', commandsPage(commands));
+putBlock('docs/site-file.md', 'site-keys', describeSiteSchema());
+putBlock('docs/evidence.md', 'ledger', describeLedger());
+
+if (stale.length > 0) {
+  process.stderr.write(`not in step with the code: ${stale.join(', ')}\nrun: npm run generate\n`);
+  process.exit(1);
+}
+process.stdout.write(check ? 'generated files are in step\n' : 'generated files written\n');
+
+function commandsPage(all) {
+  const lines = [
+    '# Commands',
+    '',
+    'Every command takes `--json` (one envelope on stdout: `{schema, ok, data, warnings, error}`; long-running ones print',
+    'one object a line) and `--help`. Exit codes: 0 fine, 1 a check found something wrong, 2 wrong usage or site file,',
+    '3 not reachable, 4 refused, 70 a bug of gw, 130 interrupted.',
+    '',
+  ];
+  for (const [id, command] of Object.entries(all)) {
+    if (command.hidden) continue;
+    const args = Object.values(command.args ?? {}).map((arg) =>
+      arg.required ? arg.name.toUpperCase() : `[${arg.name.toUpperCase()}]`,
+    );
+    lines.push(`## gw ${[id.replaceAll(':', ' '), ...args].join(' ')}`, '', command.summary ?? '', '');
+    if (command.description) lines.push(command.description.trim(), '');
+    const flags = Object.values(command.flags ?? {}).filter((flag) => !flag.hidden && flag.name !== 'json');
+    if (flags.length > 0) {
+      lines.push('| flag | meaning | default |', '| --- | --- | --- |');
+      for (const flag of flags.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+        const value = flag.type === 'option' ? ` ${flag.helpValue ?? flag.options?.join('\\|') ?? 'VALUE'}` : '';
+        const names = `${flag.char ? `-${flag.char}, ` : ''}--${flag.name}${value}`;
+        const text = (flag.summary ?? flag.description ?? '').replaceAll('|', '\\|').replaceAll('\n', ' ');
+        lines.push(
+          `| \`${names}\` | ${text} | ${flag.default === undefined || flag.default === false ? '' : `\`${flag.default}\``} |`,
+        );
+      }
+      lines.push('');
+    }
+    for (const example of command.examples ?? []) {
+      const shown = typeof example === 'string' ? { command: example } : example;
+      if (shown.description) lines.push(`${shown.description}:`, '');
+      lines.push(
+        '```',
+        shown.command.replaceAll('<%= config.bin %>', 'gw').replaceAll('<%= command.id %>', id.replaceAll(':', ' ')),
+        '```',
+        '',
+      );
+    }
+  }
+  return `${lines.join('\n').trim()}\n`;
+}

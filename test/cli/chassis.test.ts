@@ -1,0 +1,222 @@
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import {
+  renderChassisAddress,
+  renderChassisEvent,
+  renderChassisProbe,
+  renderChassisView,
+} from '../../src/cli/render/chassis.ts';
+import { createScreen } from '../../src/cli/screen.ts';
+import type { ChassisAddress } from '../../src/lib/toolkit/chassis-address.result.ts';
+import type { ChassisProbe } from '../../src/lib/toolkit/chassis-probe.result.ts';
+import type { ChassisView } from '../../src/lib/toolkit/chassis-watch.result.ts';
+
+const firstLine = (text: string) => stripVTControlCharacters(text).split('\n')[0];
+const tried = { address: '127.0.0.1', port: 8090, action: 'GET /device/info', forMs: 12 };
+
+const address: ChassisAddress = {
+  state: 'connected',
+  failure: null,
+  detail: 'the chassis of the site file answers',
+  tried,
+  way: 'direct',
+  name: { kind: 'address', addresses: ['127.0.0.1'], tookMs: null },
+  tcp: { verdict: 'ok', tookMs: 1 },
+  serial: { verdict: 'ok', expected: 'SN-1', found: 'SN-1' },
+  software: '2.12.3',
+  mac: { verdict: 'not-checked', expected: null, found: null, detail: 'not asked for' },
+  tookMs: 15,
+  remedy: null,
+};
+
+describe('gw chassis address', () => {
+  it('answers in its first line', () => {
+    expect(firstLine(renderChassisAddress(address))).toBe('connected: 127.0.0.1:8090 is chassis SN-1, software 2.12.3');
+    const refused = {
+      ...address,
+      state: 'not-connected',
+      failure: 'refused',
+      detail: 'nothing listens',
+      remedy: 'Look.',
+    } as const;
+    expect(firstLine(renderChassisAddress(refused))).toBe(
+      'not connected: tried 127.0.0.1:8090 (GET /device/info, 12 ms), refused: nothing listens',
+    );
+    expect(stripVTControlCharacters(renderChassisAddress(refused))).toContain('do next: Look.');
+    const wrong = { ...address, state: 'wrong-device', failure: 'wrong-device', detail: 'it is "SN-2"' } as const;
+    expect(firstLine(renderChassisAddress(wrong))).toContain('not connected: tried 127.0.0.1:8090');
+    expect(firstLine(renderChassisAddress({ ...address, state: 'starting', detail: 'half way' }))).toContain(
+      'starting: tried',
+    );
+  });
+
+  it('lets nothing of a device steer the terminal, and never shows what was not checked as green', () => {
+    const evil = { ...address, serial: { ...address.serial, found: 'SN\u001b[2J\u0007' }, software: '\u009b31m' };
+    const text = renderChassisAddress(evil);
+    expect(text).not.toContain('\u001b[2J');
+    expect(text).not.toContain('\u009b');
+    expect(stripVTControlCharacters(text)).toMatch(/^-- {3}mac {5}not checked: not asked for$/m);
+  });
+});
+
+const probe: ChassisProbe = {
+  verdict: 'ok',
+  address: { host: '127.0.0.1', port: 8090, way: 'direct' },
+  identity: {
+    serial: { value: 'SN-1', mark: 'HINWEIS', source: 'vendor' },
+    expectedSerial: 'SN-1',
+    model: null,
+    software: { value: '2.12.3', mark: 'HINWEIS', source: 'vendor' },
+    capabilities: { value: ['supportsWsV2'], mark: 'HINWEIS', source: 'vendor' },
+  },
+  latency: {
+    requests: 7,
+    median: { value: 1.5, mark: 'BELEGT', source: 'measured here, now', unit: 'ms' },
+    longest: { value: 3, mark: 'BELEGT', source: 'measured here, now', unit: 'ms' },
+  },
+  clock: null,
+  topics: [
+    {
+      topic: '/tracked_pose',
+      acknowledged: 'yes',
+      messages: 20,
+      rate: { value: 10, mark: 'BELEGT', source: 'm', unit: 'Hz' },
+      age: { value: 50, mark: 'BELEGT', source: 'm', unit: 'ms' },
+    },
+    { topic: '/alerts', acknowledged: 'not-checked', messages: 0, rate: null, age: null },
+  ],
+  listenedMs: 2_000,
+  poseUnit: { verdict: 'not-decided', samples: 20, largest: 0.5, reason: 'no full turn' },
+  complaints: [],
+  findings: [
+    {
+      id: 'pose-unit',
+      title: 'The pose is in degrees',
+      verdict: 'not-checked',
+      detail: 'no full turn',
+      remedy: 'Turn it.',
+      spec: 'Angles',
+    },
+  ],
+};
+
+describe('gw chassis probe', () => {
+  it('answers in its first line, and shows values with unit, mark and source', () => {
+    const text = stripVTControlCharacters(renderChassisProbe(probe));
+    expect(firstLine(text)).toBe('Nothing is wrong with chassis SN-1 at 127.0.0.1:8090; 1 thing not checked.');
+    expect(text).toMatch(/^-- {3}The pose is in degrees: no full turn$/m);
+    expect(text).toMatch(/^latency, median +1\.5 ms +BELEGT +measured here, now$/m);
+    expect(text).toMatch(/^model +not told/m);
+    expect(text).toMatch(/^\/tracked_pose +yes +20 +10\.0 Hz +0\.1 s$/m);
+    expect(text).toMatch(/^\/alerts +not told +0 +-- +not heard$/m);
+  });
+
+  it('shouts when the pose is in radians', () => {
+    const wrong = {
+      ...probe,
+      verdict: 'wrong' as const,
+      poseUnit: { ...probe.poseUnit, verdict: 'radians' as const },
+      findings: [{ ...probe.findings[0], verdict: 'wrong' as const } as ChassisProbe['findings'][number]],
+    };
+    const text = stripVTControlCharacters(renderChassisProbe(wrong));
+    expect(firstLine(text)).toBe('1 thing is wrong with chassis SN-1 at 127.0.0.1:8090.');
+    expect(text).toContain('THE POSE IS IN RADIANS. Do not drive this robot with gw.');
+  });
+});
+
+const none = { status: 'not-heard' } as const;
+const view: ChassisView = {
+  event: 'state',
+  at: '2026-01-31T12:00:00.000Z',
+  link: { kind: 'connected', tried },
+  linkForMs: 61_000,
+  identity: { serial: 'SN-1', model: null, software: '2.12.3', capabilities: {} },
+  values: {
+    pose: {
+      status: 'heard',
+      value: { xM: 1.5, yM: -2, yawDeg: 90 },
+      mark: 'HINWEIS',
+      source: 'vendor; specification',
+      unit: 'm, degrees',
+      ageMs: 100,
+      stale: true,
+      parts: { xM: { mark: 'HINWEIS', source: 'vendor' }, yawDeg: { mark: 'BELEGT', source: 'specification' } },
+    },
+    planning: none,
+    battery: none,
+    wheels: {
+      status: 'heard',
+      value: { controlMode: 'auto', emergencyStopPressed: true },
+      mark: 'HINWEIS',
+      source: 'vendor',
+      ageMs: 1,
+      stale: false,
+    },
+    positioning: none,
+    alerts: {
+      status: 'heard',
+      value: [{ code: 8501, level: 'warning', message: 'low\u001b[2J' }],
+      mark: 'HINWEIS',
+      source: 'vendor',
+      ageMs: 1,
+      stale: false,
+    },
+    map: none,
+  },
+  poseUnit: { verdict: 'degrees', samples: 3, largest: 90, reason: '90.000 was seen' },
+  unitContradicted: false,
+  complaints: [{ what: 'a message: the JSON is cut off', count: 2, ageMs: 500 }],
+};
+
+describe('gw chassis watch', () => {
+  it('shows every value with mark, age and source, and what was not heard as such', () => {
+    const text = stripVTControlCharacters(renderChassisView(view));
+    expect(firstLine(text)).toBe('connected to 127.0.0.1:8090, for 1 min');
+    expect(text).toMatch(/^position +x 1\.50 m, y -2\.00 m +HINWEIS +0\.1 s, stale +vendor$/m);
+    expect(text).toMatch(/^heading +90\.0 degrees +BELEGT +0\.1 s, stale +specification$/m);
+    expect(text).toMatch(/^emergency stop +PRESSED +HINWEIS/m);
+    expect(text).toMatch(/^battery +not heard +--/m);
+    expect(text).toContain('8501 warning: low\uFFFD[2J');
+    expect(text).toContain('complaint: a message: the JSON is cut off (2, last 0.5 s ago)');
+    expect(renderChassisView({ ...view, unitContradicted: true })).toContain('RADIANS WERE PROVEN');
+  });
+
+  it('is one line an event elsewhere', () => {
+    const line = stripVTControlCharacters(renderChassisEvent(view));
+    expect(line).not.toContain('\n');
+    expect(line).toContain('2026-01-31T12:00:00.000Z connected to 127.0.0.1:8090');
+    expect(line).toContain('heading 90.0 degrees (BELEGT, 0.1 s, stale)');
+    expect(line).not.toContain('battery');
+    const away = { kind: 'not-connected', failure: 'no-answer', detail: 'nothing answered', tried } as const;
+    expect(stripVTControlCharacters(renderChassisEvent({ event: 'ended', watchedMs: 1_500, link: away }))).toBe(
+      'watched for 1.5 s; at the end: not connected: tried 127.0.0.1:8090 (GET /device/info, 12 ms), no answer: nothing answered',
+    );
+  });
+});
+
+describe('the screen', () => {
+  it('overwrites its lines in place in one write each time and never clears them first', () => {
+    const writes: string[] = [];
+    const screen = createScreen({ columns: 40, rows: 10, write: (text) => writes.push(text) });
+    screen.draw('one\ntwo\nthree');
+    screen.draw('uno');
+    screen.end();
+    expect(writes).toHaveLength(3);
+    expect(writes[0]).toContain('\u001b[?25l');
+    expect(writes[1]).toContain('\u001b[3A\r');
+    expect(writes[1]).toContain('uno\u001b[K\n\u001b[J');
+    expect(writes.join('')).not.toContain('\u001b[2J');
+    expect(writes[2]).toBe('\u001b[?25h');
+  });
+
+  it('lets no line wrap and no picture scroll', () => {
+    const writes: string[] = [];
+    const screen = createScreen({ columns: 30, rows: 5, write: (text) => writes.push(text) });
+    screen.draw(Array.from({ length: 20 }, () => `\u001b[31m${'x'.repeat(100)}\u001b[39m`).join('\n'));
+    const lines = stripVTControlCharacters(writes[0] ?? '')
+      .trimEnd()
+      .split('\n');
+    expect(lines).toHaveLength(4);
+    for (const line of lines) expect([...line].length).toBeLessThan(30);
+  });
+});

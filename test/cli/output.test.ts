@@ -1,0 +1,63 @@
+import chalk from 'chalk';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { printable, renderError, renderTable, renderVerdict } from '../../src/cli/output.ts';
+import { GwError } from '../../src/lib/error/index.ts';
+
+describe('an error on the screen', () => {
+  it('says what happened, what was tried, and what to do next', () => {
+    chalk.level = 0;
+    const error = new GwError('CHASSIS_NOT_CONNECTED', 'not connected: nothing answered', {
+      tried: { address: '127.0.0.1', port: 8090, action: 'GET /device/info', forMs: 1203.4 },
+      remedy: 'Check the power.',
+    });
+    const lines = stripColours(renderError(error)).split('\n');
+    expect(lines[0]).toBe('gw: not connected: nothing answered');
+    expect(lines[1]).toContain('127.0.0.1:8090 (GET /device/info, 1203 ms)');
+    expect(lines[2]).toContain('Check the power.');
+  });
+
+  it('brackets an IPv6 address so that the port stays readable', () => {
+    const error = new GwError('CHASSIS_NOT_CONNECTED', 'x', { tried: { address: '::1', port: 8090 } });
+    expect(renderError(error)).toContain('[::1]:8090');
+  });
+});
+
+describe('a table', () => {
+  it('aligns by what is visible, not by colour codes', () => {
+    chalk.level = 1;
+    const table = renderTable(
+      [{ title: 'what' }, { title: 'n', align: 'right' }],
+      [
+        [chalk.red('a'), '1'],
+        ['long', '22'],
+      ],
+    );
+    expect(stripColours(table).split('\n')).toEqual(['what   n', 'a      1', 'long  22']);
+    chalk.level = 0;
+  });
+});
+
+describe('text from a device', () => {
+  it('cannot steer the terminal', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+        expect(printable(text)).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
+      }),
+    );
+    expect(printable('\u001b[2Jhello')).toBe('\uFFFD[2Jhello');
+  });
+});
+
+it('shows not-checked neither green nor red', () => {
+  chalk.level = 1;
+  expect(renderVerdict('not-checked')).toBe(chalk.yellow('--  '));
+  expect(renderVerdict('not-checked')).not.toBe(renderVerdict('ok'));
+  chalk.level = 0;
+});
+
+function stripColours(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences
+  return text.replace(/\u001b\[[0-9;]*m/g, '');
+}

@@ -1,0 +1,126 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { gwBinary, runGw } from './gw.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'gw-cli-'));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+const { version } = JSON.parse(readFileSync(join(dirname(gwBinary), '../package.json'), 'utf8'));
+const manifest = JSON.parse(readFileSync(join(dirname(gwBinary), '../oclif.manifest.json'), 'utf8'));
+const commandIds = Object.keys(manifest.commands).map((id) => id.split(':'));
+
+/** Makes this Node look like an old one to bin/run.js; the runtime that it then starts is not touched. */
+const asNode20 = [
+  '--import',
+  'data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.20.2"}})',
+];
+
+describe('gw --version', () => {
+  it('answers with name, version and platform', async () => {
+    const { code, stdout } = await runGw(['--version']);
+    expect(code).toBe(0);
+    expect(stdout.trim()).toBe(`gw/${version} ${process.platform}-${process.arch} node-${process.version}`);
+  });
+
+  it('loads no module from node_modules', async () => {
+    expect(await modulesLoadedBy(['--version'])).toEqual([]);
+  });
+
+  it('and --help loads the command framework, but none of the heavy libraries', async () => {
+    const loaded = await modulesLoadedBy(['--help']);
+    expect(loaded).toContain('@oclif/core');
+    for (const heavy of ['undici', 'fastify', 'ws', 'zod', 'pino', 'yaml', 'pngjs', 'ora'])
+      expect(loaded).not.toContain(heavy);
+  });
+});
+
+describe('on an older Node', () => {
+  it('starts itself again on the runtime that came with npm ci', async () => {
+    const { code, stdout, stderr } = await runGw(['--version'], { node: asNode20 });
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/ node-v24\./);
+  });
+
+  it('passes arguments, output and exit code through', async () => {
+    const direct = await runGw(['evidence', 'show', 'no-such-fact', '--json']);
+    const again = await runGw(['evidence', 'show', 'no-such-fact', '--json'], { node: asNode20 });
+    expect(again.code).toBe(2);
+    expect(again.stdout).toBe(direct.stdout);
+  });
+
+  it('says in one line what is missing when there is no such runtime', async () => {
+    const lonely = join(scratch, 'bin');
+    mkdirSync(lonely);
+    copyFileSync(gwBinary, join(lonely, 'run.mjs'));
+    const run = spawnSync(process.execPath, [...asNode20, join(lonely, 'run.mjs'), '--version'], { encoding: 'utf8' });
+    expect(run.status).toBe(2);
+    expect(run.stdout).toBe('');
+    expect(run.stderr.trim().split('\n')).toHaveLength(1);
+    expect(run.stderr).toContain('needs Node 22.19');
+  });
+});
+
+describe('every command', () => {
+  it.each(commandIds)('gw %s %s answers --help on stdout with a real example', async (...id) => {
+    const { code, stdout, stderr } = await runGw([...id, '--help']);
+    expect(code).toBe(0);
+    expect(stderr).toBe('');
+    expect(stdout).toContain('EXAMPLES');
+    expect(stdout).toContain('--json');
+  });
+
+  it.each(commandIds)('gw %s %s refuses an unknown flag with exit 2, in text and as JSON alike', async (...id) => {
+    const text = await runGw([...id, '--no-such-flag']);
+    expect(text.code).toBe(2);
+    expect(text.stdout).toBe('');
+    expect(text.stderr).toContain('no-such-flag');
+    const json = await runGw([...id, '--no-such-flag', '--json']);
+    expect(json.code).toBe(2);
+    expect(json.stderr).toBe('');
+    const envelope = JSON.parse(json.stdout);
+    expect(envelope).toMatchObject({ ok: false, data: null, error: { code: 'USAGE' } });
+    expect(envelope.schema).toBe(`gw/${id.join('-')}/1`);
+    expect(Object.keys(envelope).sort()).toEqual(['data', 'error', 'ok', 'schema', 'warnings']);
+    expect(json.stdout).not.toContain(dirname(gwBinary));
+  });
+});
+
+describe('an unknown command', () => {
+  it('is a usage error', async () => {
+    const { code, stdout, stderr } = await runGw(['chasis', 'probe']);
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('chasis');
+  });
+
+  it('is one under --json too', async () => {
+    const { code, stdout } = await runGw(['chasis', '--json']);
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: 'USAGE' } });
+  });
+});
+
+/** Names of the packages that a run loads, read from the loader itself. */
+async function modulesLoadedBy(args: string[]): Promise<string[]> {
+  const list = join(scratch, `modules-${args.join('')}.txt`);
+  const spy = join(scratch, 'spy.mjs');
+  writeFileSync(
+    spy,
+    `import { registerHooks } from 'node:module';
+     import { appendFileSync, writeFileSync } from 'node:fs';
+     const list = process.env.GW_TEST_MODULES;
+     writeFileSync(list, '');
+     registerHooks({ load(url, context, next) { appendFileSync(list, url + '\\n'); return next(url, context); } });`,
+  );
+  const { code } = await runGw(args, { node: ['--import', spy], env: { GW_TEST_MODULES: list } });
+  expect(code).toBe(0);
+  const names = readFileSync(list, 'utf8')
+    .split('\n')
+    .map((url) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1])
+    .filter((name) => name !== undefined);
+  return [...new Set(names)].sort();
+}

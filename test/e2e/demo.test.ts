@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { demoSchema } from '../../src/lib/toolkit/demo.result.ts';
+import { runGw, startGw } from './gw.ts';
+
+let dir = '';
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'gw-demo-'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+/** Processes, zombies among them, whose command line names this folder, or whose parent is `pid`. */
+function leftOver(pid: number | undefined): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .flatMap((name) => {
+      try {
+        const line = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
+        const parent = /^PPid:\t(\d+)$/m.exec(readFileSync(`/proc/${name}/status`, 'utf8'))?.[1];
+        return line.includes(dir) || Number(parent) === pid ? [`${name} ${line}`] : [];
+      } catch {
+        return [];
+      }
+    });
+}
+
+async function portIsFree(host: string, port: number): Promise<boolean> {
+  const server = createServer();
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  server.once('error', () => resolve(false));
+  server.listen(port, host, () => server.close(() => resolve(true)));
+  return promise;
+}
+
+describe('gw demo', () => {
+  test('ends green by itself in under 30 seconds, writes the report, and leaves nothing running', async () => {
+    const began = performance.now();
+    const { code, stdout, stderr } = await runGw(['demo', '--dir', dir], { limitMs: 35_000 });
+    expect({ code, stdout, stderr }).toMatchObject({ code: 0 });
+    expect(performance.now() - began).toBeLessThan(30_000);
+
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines[0]).toMatch(/^ALL OK {2}A robot commissioned: (\d+) of \1 steps are ok\.$/);
+    expect(lines.length).toBeLessThan(40);
+    expect(stdout).toContain('SIM-0001');
+    expect(stdout).toContain('Try next');
+
+    for (const file of ['demo.json', 'demo.junit.xml', 'demo.md', 'sim.log', 'serve.log', 'site.yaml']) {
+      expect(readFileSync(join(dir, file), 'utf8').length, file).toBeGreaterThan(50);
+    }
+    expect(readFileSync(join(dir, 'demo.junit.xml'), 'utf8')).toMatch(/failures="0" errors="0" skipped="0"/);
+    expect(leftOver(undefined)).toEqual([]);
+    expect(await portIsFree('127.0.0.1', 5174)).toBe(true);
+  });
+
+  test('gives one envelope with --json, and runs again in its own folder', async () => {
+    const first = await runGw(['demo', '--dir', dir, '--json'], { limitMs: 35_000 });
+    const envelope = JSON.parse(first.stdout);
+    expect(envelope).toMatchObject({ schema: 'gw/demo/1', ok: true, error: null });
+    const demo = demoSchema.parse(envelope.data);
+    expect(demo.checklist.counts).toMatchObject({ wrong: 0, skipped: 0, notChecked: 0 });
+    expect(demo.checklist.written.map((path) => path.slice(dir.length))).toEqual([
+      '/demo.json',
+      '/demo.junit.xml',
+      '/demo.md',
+    ]);
+    expect((await runGw(['demo', '--dir', dir, '--json'], { limitMs: 35_000 })).code).toBe(0);
+  });
+
+  test('--keep leaves everything up until Ctrl-C, and says what to open', async () => {
+    const demo = startGw(['demo', '--dir', dir, '--keep']);
+    await using _ended = demo;
+    await demo.says('Open, until Ctrl-C', 30_000);
+    const surface = /http:\/\/127\.0\.0\.1:\d+\/service/.exec(demo.stdout())?.[0];
+    const reply = await fetch(surface ?? '');
+    expect(reply.status).toBe(200);
+    await reply.text();
+    expect((await fetch('http://127.0.0.1:5174/api/medien')).status).toBe(403);
+    const { code, tookMs } = await demo.end('SIGINT');
+    expect(code).toBe(0);
+    expect(tookMs).toBeLessThan(6_000);
+    expect(leftOver(demo.child.pid)).toEqual([]);
+  });
+
+  test('Ctrl-C in the middle ends everything with 130', async () => {
+    const demo = startGw(['demo', '--dir', dir]);
+    await using _ended = demo;
+    const began = performance.now();
+    while (!demo.stderr().includes('ok  ') && performance.now() - began < 20_000) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    const { code, tookMs } = await demo.end('SIGINT');
+    expect(code).toBe(130);
+    expect(tookMs).toBeLessThan(6_000);
+    expect(leftOver(demo.child.pid)).toEqual([]);
+  });
+
+  test('ends when one of its programs dies, and says which and its last words', async () => {
+    const demo = startGw(['demo', '--dir', dir, '--keep']);
+    await using _ended = demo;
+    await demo.says('Open, until Ctrl-C', 30_000);
+    const sim = leftOver(demo.child.pid).find((line) => line.includes(' sim '));
+    process.kill(Number(sim?.split(' ')[0]), 'SIGKILL');
+    await once(demo.child, 'close');
+    expect(demo.child.exitCode).toBe(1);
+    expect(demo.stderr()).toContain('gw sim was ended by SIGKILL');
+    expect(leftOver(demo.child.pid)).toEqual([]);
+  });
+
+  test('says so when the read-only port is taken', async () => {
+    const taken = createServer();
+    taken.listen(5174, '127.0.0.1');
+    await once(taken, 'listening');
+    try {
+      const { code, stderr } = await runGw(['demo', '--dir', dir]);
+      expect(code).toBe(4);
+      expect(stderr).toContain('127.0.0.1:5174 is taken by another program');
+      expect(stderr).toContain('ss -ltnp');
+    } finally {
+      taken.close();
+    }
+  });
+
+  test('leaves a folder alone that no demo made', async () => {
+    writeFileSync(join(dir, 'demo.md'), 'mine');
+    const { code, stderr } = await runGw(['demo', '--dir', dir]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('holds files that no demo wrote');
+    expect(readFileSync(join(dir, 'demo.md'), 'utf8')).toBe('mine');
+  });
+});

@@ -1,0 +1,123 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { freePort, runGw, startGw } from './gw.ts';
+import { chassisState, page, type Robot, startRobot, startServe, until } from './robot.ts';
+
+const WITHIN_MS = 2_000;
+
+/** All three places say 'not connected' with the address that was tried, within two seconds. */
+async function allSayNotConnected(robot: Robot, port: number): Promise<void> {
+  const where = `127.0.0.1:${port}`;
+  const [state, service, address] = await Promise.all([
+    until(
+      () => chassisState(robot.operatorPort),
+      ({ link }) => link.kind === 'not-connected',
+      WITHIN_MS,
+    ),
+    until(
+      () => page(robot.operatorPort, '/service'),
+      (html) => html.includes('not connected') && html.includes(where),
+      WITHIN_MS,
+    ),
+    timed(() => runGw(['chassis', 'address', '--site', robot.site])),
+  ]);
+  expect(state.answer.summary).toContain('not connected');
+  expect(state.answer.link.tried).toMatchObject({ address: '127.0.0.1', port });
+  expect(service.answer).toContain(where);
+  expect(address.result.code).toBe(3);
+  expect(address.result.stdout.split('\n')[0]).toContain('not connected');
+  expect(address.result.stdout).toContain(where);
+  // The process start is part of it: what the technician waits for.
+  expect(address.tookMs).toBeLessThan(WITHIN_MS + 1_000);
+}
+
+async function timed<T>(work: () => Promise<T>) {
+  const began = performance.now();
+  return { result: await work(), tookMs: performance.now() - began };
+}
+
+async function recovers(robot: Robot): Promise<void> {
+  const { answer } = await until(
+    () => chassisState(robot.operatorPort),
+    ({ link }) => link.kind === 'connected',
+    10_000,
+  );
+  expect(answer.summary).toBe('connected');
+  expect(await page(robot.operatorPort, '/service')).not.toContain('not connected');
+  expect((await runGw(['chassis', 'address', '--site', robot.site])).code).toBe(0);
+}
+
+describe('a chassis that is lost', () => {
+  it('shows within two seconds when its process is stopped, and comes back by itself', async () => {
+    await using robot = await startRobot();
+    await using _serve = await startServe(robot.site);
+    await until(
+      () => chassisState(robot.operatorPort),
+      ({ link }) => link.kind === 'connected',
+      5_000,
+    );
+    robot.sim.child.kill('SIGSTOP');
+    try {
+      await allSayNotConnected(robot, robot.chassisPort);
+    } finally {
+      robot.sim.child.kill('SIGCONT');
+    }
+    await recovers(robot);
+  });
+
+  it('shows when it is gone, and comes back by itself when it is there again', async () => {
+    await using robot = await startRobot();
+    await using _serve = await startServe(robot.site);
+    await until(
+      () => chassisState(robot.operatorPort),
+      ({ link }) => link.kind === 'connected',
+      5_000,
+    );
+    await robot.sim.end('SIGTERM');
+    await allSayNotConnected(robot, robot.chassisPort);
+    const reply = await fetch(`http://127.0.0.1:${robot.operatorPort}/api/chassis/device/info`);
+    expect(reply.status).toBe(503);
+    const { error } = (await reply.json()) as { error: { message: string; tried: unknown } };
+    expect(error.message).toMatch(/^not connected/);
+    expect(error.tried).toMatchObject({ address: '127.0.0.1', port: robot.chassisPort });
+
+    const ports = ['--chassis-port', `${robot.chassisPort}`, '--operator-port', `${robot.operatorPort}`];
+    await using again = startGw(['sim', '--dir', robot.dir, ...ports, '--json']);
+    await again.says('"event":"ready"');
+    await recovers(robot);
+  });
+
+  it('shows when the site file names a wrong address', async () => {
+    await using robot = await startRobot();
+    const wrong = await freePort();
+    const text = readFileSync(robot.site, 'utf8');
+    writeFileSync(robot.site, text.replace(`port: ${robot.chassisPort}`, `port: ${wrong}`));
+    await using _serve = await startServe(robot.site);
+    await allSayNotConnected(robot, wrong);
+  });
+});
+
+describe('another robot at the right address', () => {
+  it('is refused by name', async () => {
+    await using robot = await startRobot();
+    await using _serve = await startServe(robot.site);
+    await until(
+      () => chassisState(robot.operatorPort),
+      ({ link }) => link.kind === 'connected',
+      5_000,
+    );
+    expect((await runGw(['sim', 'fault', 'wrong-serial', 'on', '--dir', robot.dir])).code).toBe(0);
+    const address = await runGw(['chassis', 'address', '--site', robot.site]);
+    expect(address.code).toBe(4);
+    const site = readFileSync(robot.site, 'utf8');
+    const serial = /serial: (\S+)/.exec(site)?.[1] ?? 'no serial';
+    expect(address.stdout).toContain(serial);
+
+    writeFileSync(robot.site, site.replace(`serial: ${serial}`, 'serial: SOMEBODY-ELSE'));
+    expect((await runGw(['sim', 'fault', 'wrong-serial', 'off', '--dir', robot.dir])).code).toBe(0);
+    const named = await runGw(['chassis', 'address', '--site', robot.site, '--json']);
+    expect(named.code).toBe(4);
+    expect(named.stdout).toContain(serial);
+    expect(named.stdout).toContain('SOMEBODY-ELSE');
+  });
+});

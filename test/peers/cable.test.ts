@@ -1,0 +1,147 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { gwBinary } from '../e2e/gw.ts';
+import { hasNamespaces, ip } from './peer.ts';
+
+// Addresses for documentation, used only inside the two namespaces that this test makes.
+const GATEWAY = '192.0.2.1';
+const CHASSIS = '192.0.2.2';
+const gatewaySide = `gw-a-${process.pid}`;
+const chassisSide = `gw-b-${process.pid}`;
+
+/** Two hosts with a cable between them; gone at the end. */
+function layCable(): Disposable {
+  ip('netns', 'add', gatewaySide);
+  ip('netns', 'add', chassisSide);
+  ip('link', 'add', 'gw0', 'netns', gatewaySide, 'type', 'veth', 'peer', 'name', 'gw1', 'netns', chassisSide);
+  for (const [side, device, address] of [
+    [gatewaySide, 'gw0', GATEWAY],
+    [chassisSide, 'gw1', CHASSIS],
+  ] as const) {
+    ip('-n', side, 'addr', 'add', `${address}/24`, 'dev', device);
+    ip('-n', side, 'link', 'set', 'lo', 'up');
+    ip('-n', side, 'link', 'set', device, 'up');
+  }
+  return {
+    [Symbol.dispose]() {
+      ip('netns', 'del', gatewaySide);
+      ip('netns', 'del', chassisSide);
+    },
+  };
+}
+
+/** Runs node inside a namespace; ended by its pid at the end of the scope. */
+function inside(side: string, args: readonly string[]) {
+  const child = spawn('ip', ['netns', 'exec', side, process.execPath, ...args], {
+    env: { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (chunk) => (stdout += chunk));
+  child.stderr.on('data', (chunk) => (stderr += chunk));
+  const closed = once(child, 'close');
+  return {
+    closed,
+    output: () => stdout,
+    async says(text: string) {
+      const began = performance.now();
+      while (!stdout.includes(text)) {
+        if (child.exitCode !== null || performance.now() - began > 20_000)
+          throw new Error(`never '${text}': ${stdout}\n${stderr}`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), 6_000);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
+
+async function run(side: string, args: readonly string[]) {
+  const began = performance.now();
+  await using child = inside(side, args);
+  const [code] = (await child.closed) as [number];
+  return { code, stdout: child.output(), tookMs: performance.now() - began };
+}
+
+/** Asks the gateway from inside its namespace until the text is there; how long that took, seen from inside. */
+async function answerHolds(path: string, text: string, limitMs: number): Promise<{ tookMs: number; body: string }> {
+  const script = `
+    const began = performance.now();
+    let body = '';
+    while (performance.now() - began < ${limitMs}) {
+      body = await fetch('http://127.0.0.1:5173${path}').then((r) => r.text()).catch(String);
+      if (body.includes(${JSON.stringify(text)})) break;
+      await new Promise((r) => setTimeout(r, 20));
+    }
+    console.log(JSON.stringify({ tookMs: performance.now() - began, body }));`;
+  const { stdout } = await run(gatewaySide, ['--input-type=module', '-e', script]);
+  return JSON.parse(stdout) as { tookMs: number; body: string };
+}
+
+describe.skipIf(!hasNamespaces())('a cable between two hosts (network namespaces)', () => {
+  it('shows not connected with the address within two seconds when it is cut, and recovers by itself', async () => {
+    using _cable = layCable();
+    const dir = mkdtempSync(join(tmpdir(), 'gw-cable-'));
+    try {
+      await using sim = inside(chassisSide, [
+        gwBinary,
+        'sim',
+        '--dir',
+        join(dir, 'sim'),
+        '--chassis-port',
+        '8090',
+        '--json',
+      ]);
+      await sim.says('"event":"ready"');
+      // The simulator listens on its own loopback only; this carries its port to the cable.
+      const carry = `
+        import { connect, createServer } from 'node:net';
+        createServer((here) => {
+          const there = connect(8090, '127.0.0.1');
+          for (const socket of [here, there]) socket.on('error', () => {});
+          here.pipe(there).pipe(here);
+        }).listen(8090, '${CHASSIS}', () => console.log('carrying'));`;
+      await using carrier = inside(chassisSide, ['--input-type=module', '-e', carry]);
+      await carrier.says('carrying');
+
+      mkdirSync(join(dir, 'site'));
+      copyFileSync(join(dir, 'sim/evidence.jsonl'), join(dir, 'site/evidence.jsonl'));
+      const site = join(dir, 'site/site.yaml');
+      writeFileSync(
+        site,
+        readFileSync(join(dir, 'sim/site.yaml'), 'utf8').replace('host: 127.0.0.1', `host: ${CHASSIS}`),
+      );
+      await using serve = inside(gatewaySide, [gwBinary, 'serve', '--site', site, '--json']);
+      await serve.says('"event":"ready"');
+      expect((await answerHolds('/api/chassis/state', '"summary":"connected"', 8_000)).body).toContain('"connected"');
+
+      ip('-n', chassisSide, 'link', 'set', 'gw1', 'down');
+      const state = await answerHolds('/api/chassis/state', 'not connected', 5_000);
+      expect(state.body).toContain('not connected');
+      expect(state.tookMs).toBeLessThan(2_000);
+      const service = await answerHolds('/service', `${CHASSIS}:8090`, 1_000);
+      expect(service.body).toContain('not connected');
+      const address = await run(gatewaySide, [gwBinary, 'chassis', 'address', '--site', site]);
+      expect(address.code).toBe(3);
+      expect(address.stdout.split('\n')[0]).toContain('not connected');
+      expect(address.stdout).toContain(`${CHASSIS}:8090`);
+      expect(address.tookMs).toBeLessThan(3_000);
+
+      ip('-n', chassisSide, 'link', 'set', 'gw1', 'up');
+      const back = await answerHolds('/api/chassis/state', '"summary":"connected"', 10_000);
+      expect(back.body).toContain('"summary":"connected"');
+      expect((await run(gatewaySide, [gwBinary, 'chassis', 'address', '--site', site])).code).toBe(0);
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
+  });
+});
