@@ -2,4 +2,11 @@
  * The chassis: reading its REST interface, its topic stream and the live state made of both. The calls that move
  * the robot stand in moves.ts, which only the motion room may import.
  */
+export { type ChassisClientOptions, createChassisClient } from './client.ts';
+export { connectionFailureOf, failureDetail } from './failure.ts';
+export { type ChassisLinkOptions, createChassisLink } from './link.ts';
 export type * from './model.ts';
+export { knownTopics } from './schema.ts';
+export type { TopicMessage } from './topic-message.ts';
+export { openTopicStream, type StreamEnd, type TopicStream, type TopicStreamOptions } from './topic-stream.ts';
+export { createUnitJudge, type UnitJudge } from './unit-judge.ts';

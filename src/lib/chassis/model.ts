@@ -47,10 +47,16 @@ export type LiveValue<T> =
       readonly status: 'heard';
       /** Since its arrival, by the monotonic clock. */
       readonly ageMs: number;
-      /** No connection any more, or older than this topic may get. */
+      /** No connection any more, not heard again since it came back, or older than this topic may get. */
       readonly stale: boolean;
+      /**
+       * Set where the parts of a value are not equally well known. The mark of the whole is then that of its
+       * weakest part.
+       */
+      readonly parts?: Readonly<Record<string, Omit<Known<unknown>, 'value'>>>;
     });
 
+/** Where the robot is. The topic and its `ori` are BELEGT, the shape of its position is HINWEIS. */
 export interface Pose {
   /** Metres on the current map. */
   readonly xM: number;

@@ -6,8 +6,6 @@
  * their type here on purpose: which unit is on the wire is a fact of its own (see docs/evidence.md).
  */
 
-export const CHASSIS_PORT = 8090;
-
 /** @source specification, 'Chassis interface' */
 export const paths = {
   deviceInfo: '/device/info',

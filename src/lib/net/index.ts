@@ -8,3 +8,13 @@ export {
   directDialer,
   type Endpoint,
 } from './dialer.ts';
+export { type ListeningSocket, parseListeningSockets, readListeningSockets } from './listening-sockets.ts';
+export { type Neighbour, parseNeighbourTable, readNeighbourTable } from './neighbour-table.ts';
+export {
+  isLoopback,
+  type Lookup,
+  type Reach,
+  type Resolution,
+  reachEndpoint,
+  resolveHost,
+} from './reach.ts';

@@ -1,0 +1,50 @@
+import { Flags } from '@oclif/core';
+import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { siteFlag } from '../../cli/flags.ts';
+import { renderChassisAddress } from '../../cli/render/chassis.ts';
+import { exitCodes } from '../../lib/error/index.ts';
+import type { ChassisAddress as Result } from '../../lib/toolkit/chassis-address.result.ts';
+
+export default class ChassisAddress extends GwCommand<Result> {
+  static override summary = 'Does the chassis answer where the site file says, and if not, what kind of failure is it?';
+  static override description =
+    'Answers within two seconds and moves nothing. Ends with 3 when the chassis does not answer, with 4 when another one does, with 1 when --mac finds another hardware address.';
+  static override examples = [
+    '<%= config.bin %> chassis address',
+    '<%= config.bin %> chassis address --mac',
+    '<%= config.bin %> chassis address --site robot-7/site.yaml --json',
+  ];
+  static override flags = {
+    site: siteFlag,
+    mac: Flags.boolean({
+      summary: "Compare this machine's neighbour table with chassis.mac of the site file.",
+      default: false,
+    }),
+  };
+  static override readonly schema = 'gw/chassis-address/1';
+
+  protected override async execute(): Promise<Outcome<Result>> {
+    const { flags } = await this.parse(ChassisAddress);
+    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
+    const { findChassis } = await import('../../lib/toolkit/chassis-address.ts');
+    const context = { signal: this.signal, onProgress: () => {} };
+    const data = await findChassis(await openToolkit(flags.site), { mac: flags.mac }, context);
+    return { data, ...outcomeOf(data) };
+  }
+
+  protected override render(data: Result): string {
+    return renderChassisAddress(data);
+  }
+}
+
+function outcomeOf({ state, mac }: Result): { ok: boolean; exitCode?: number } {
+  switch (state) {
+    case 'connected':
+      return { ok: mac.verdict !== 'wrong' };
+    case 'wrong-device':
+      return { ok: false, exitCode: exitCodes.refused };
+    case 'starting':
+    case 'not-connected':
+      return { ok: false, exitCode: exitCodes.notReachable };
+  }
+}

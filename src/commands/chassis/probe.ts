@@ -1,0 +1,53 @@
+import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { secondsFlag, siteFlag } from '../../cli/flags.ts';
+import { renderChassisProbe } from '../../cli/render/chassis.ts';
+import type { ChassisProbe as Result } from '../../lib/toolkit/chassis-probe.result.ts';
+
+export default class ChassisProbe extends GwCommand<Result> {
+  static override summary =
+    'Look at the chassis from all sides: identity, software, topics, latency, clock, angle unit.';
+  static override description =
+    'Moves nothing. Listens to the topics for at least 2 seconds, and longer while the samples do not prove the unit of the pose: turn the robot by hand through a full circle then. Ends with 1 when something is wrong.';
+  static override examples = [
+    '<%= config.bin %> chassis probe',
+    '<%= config.bin %> chassis probe --seconds 30',
+    '<%= config.bin %> chassis probe --site robot-7/site.yaml --json',
+  ];
+  static override flags = {
+    site: siteFlag,
+    seconds: secondsFlag({
+      summary: 'How long to listen at most while the unit of the pose is not decided',
+      default: 8,
+      min: 2,
+      max: 300,
+    }),
+  };
+  static override readonly schema = 'gw/chassis-probe/1';
+
+  protected override async execute(): Promise<Outcome<Result>> {
+    const { flags } = await this.parse(ChassisProbe);
+    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
+    const { probeChassis } = await import('../../lib/toolkit/chassis-probe.ts');
+    const toolkit = await openToolkit(flags.site);
+    const { createProgress } = await import('../../cli/progress.ts');
+    const progress = createProgress({ quiet: this.jsonEnabled() });
+    const told = new Set<string>();
+    const onProgress = (text: string) => {
+      progress.say(text);
+      // Without a terminal each stage is told once, not with every second that passes.
+      const stage = text.replace(/\d+/g, '');
+      if (!told.has(stage)) progress.line(text);
+      told.add(stage);
+    };
+    try {
+      const data = await probeChassis(toolkit, { seconds: flags.seconds }, { signal: this.signal, onProgress });
+      return { data, ok: data.verdict === 'ok' };
+    } finally {
+      progress.stop();
+    }
+  }
+
+  protected override render(data: Result): string {
+    return renderChassisProbe(data);
+  }
+}

@@ -1,0 +1,50 @@
+import { Flags } from '@oclif/core';
+import type { Outcome } from '../../cli/command.ts';
+import { siteFlag } from '../../cli/flags.ts';
+import { LongRunningCommand } from '../../cli/long-running.ts';
+import { renderChassisEvent, renderChassisView } from '../../cli/render/chassis.ts';
+import { createScreen } from '../../cli/screen.ts';
+import type { ChassisWatchEvent } from '../../lib/toolkit/chassis-watch.result.ts';
+
+export default class ChassisWatch extends LongRunningCommand<ChassisWatchEvent> {
+  static override summary = 'Watch the chassis live: connection, pose, move, battery, alerts, each with its age.';
+  static override description =
+    'Redraws in place on a terminal, writes a line a second elsewhere, and one JSON object a line with --json. Ends with Ctrl-C. That the chassis is away is shown and ends nothing.';
+  static override examples = [
+    '<%= config.bin %> chassis watch',
+    '<%= config.bin %> chassis watch --seconds 10 --json',
+    '<%= config.bin %> chassis watch | tee shift.log',
+  ];
+  static override flags = {
+    site: siteFlag,
+    seconds: Flags.integer({
+      summary: 'End after this many seconds; without it, run until Ctrl-C.',
+      helpValue: 'SECONDS',
+      min: 1,
+      max: 86_400,
+    }),
+  };
+  static override readonly schema = 'gw/chassis-watch/1';
+
+  protected override async execute(): Promise<Outcome<ChassisWatchEvent>> {
+    const { flags } = await this.parse(ChassisWatch);
+    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
+    const { watchChassis } = await import('../../lib/toolkit/chassis-watch.ts');
+    const screen = !this.jsonEnabled() && process.stdout.isTTY ? createScreen(process.stdout) : undefined;
+    const toolkit = await openToolkit(flags.site);
+    const options = { seconds: flags.seconds, everyMs: screen ? 250 : 1_000 };
+    try {
+      const data = await watchChassis(toolkit, options, { signal: this.signal }, (view) => {
+        if (screen) screen.draw(renderChassisView(view));
+        else this.emit(view);
+      });
+      return { data };
+    } finally {
+      screen?.end();
+    }
+  }
+
+  protected override render(event: ChassisWatchEvent): string {
+    return renderChassisEvent(event);
+  }
+}

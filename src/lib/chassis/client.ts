@@ -1,0 +1,259 @@
+import type { z } from 'zod';
+import { GwError } from '../error/index.ts';
+import { type Clock, systemClock } from '../lifecycle/index.ts';
+import { DialError, type Dialer, type Endpoint } from '../net/index.ts';
+import { badAnswer, failureDetail, interrupted, wrongDevice } from './failure.ts';
+import { readJsonBytes } from './json.ts';
+import type { ChassisClient, ChassisIdentity, ForwardedReply } from './model.ts';
+import { bootProgressSchema, type DeviceInfo, deviceInfoSchema, mapListSchema, mapSchema, misfit } from './schema.ts';
+import { createSharedReads } from './shared-reads.ts';
+import { createTransport, type Limits, limits, type Reply, type Request, type Transport } from './transport.ts';
+import { paths } from './wire.ts';
+
+export interface ChassisClientOptions {
+  readonly endpoint: Endpoint;
+  readonly dialer: Dialer;
+  /** With it, `identity` refuses every other chassis. */
+  readonly expectedSerial?: string | undefined;
+  /** Value of the `Secret` request header, which some software versions ask for. It protects nothing. */
+  readonly secret?: string | undefined;
+  /** How long until an answer begins, in milliseconds. */
+  readonly timeoutMs?: number | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+/** Short enough that 'not connected' is said within two seconds. */
+const DEFAULT_TIMEOUT_MS = 1_600;
+
+/** What moves.ts needs of a client and nobody else may have. */
+export interface ClientInside {
+  readonly transport: Transport;
+  readonly expectedSerial: string | undefined;
+}
+const insides = new WeakMap<ChassisClient, ClientInside>();
+
+/** For moves.ts only: the way to send to the chassis of this client. */
+export function insideOf(client: ChassisClient): ClientInside {
+  const inside = insides.get(client);
+  if (inside === undefined) throw new GwError('INTERNAL', 'This chassis client was not made by createChassisClient.');
+  return inside;
+}
+
+/**
+ * The reading side of the REST interface. Every answer is bounded in size and time, checked against a schema that
+ * keeps unknown fields, and never followed elsewhere. Throws CHASSIS_NOT_CONNECTED, CHASSIS_BOOTING,
+ * CHASSIS_BAD_ANSWER, CHASSIS_REFUSED, CHASSIS_WRONG_DEVICE, INTERRUPTED, each with what was tried. Making one throws
+ * SECRET_UNREADABLE when the secret cannot be sent.
+ * @source vendor description (HINWEIS); paths and identity: specification, 'Chassis interface', 'Addressing rules'
+ */
+export function createChassisClient(options: ChassisClientOptions): ChassisClient {
+  const { endpoint, dialer, expectedSerial, secret } = options;
+  const clock = options.clock ?? systemClock;
+  if (secret !== undefined && !/^[\x21-\x7e]+$/.test(secret)) {
+    throw new GwError(
+      'SECRET_UNREADABLE',
+      'The secret of the chassis is empty or has characters no header can carry.',
+      {
+        remedy: 'Write it to its file as one line of letters, digits and signs, without blanks.',
+      },
+    );
+  }
+  const transport = createTransport({
+    endpoint,
+    dialer,
+    clock,
+    secret,
+    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+  });
+  const share = createSharedReads<ForwardedReply>();
+
+  const get = (path: string, kind: Limits, signal?: AbortSignal) =>
+    transport.send({ method: 'GET', path, limits: kind, signal });
+
+  async function read<S extends z.ZodType>(path: string, schema: S, kind: Limits, signal?: AbortSignal) {
+    const reply = await get(path, kind, signal);
+    return parseReply(await accepted(transport.send, reply, path, signal), schema);
+  }
+
+  const client: ChassisClient = {
+    endpoint,
+    async identity(signal) {
+      return identify(transport.send, expectedSerial, signal);
+    },
+    async deviceInfo(signal) {
+      return (await readDeviceInfo(transport.send, signal)).raw;
+    },
+    async bootProgress(signal) {
+      const { value } = await read(paths.bootProgress, bootProgressSchema, limits.document, signal);
+      return { progress: value.progress, step: value.logs?.at(-1)?.msg ?? null };
+    },
+    async listMaps(signal) {
+      const { value } = await read(paths.maps, mapListSchema, limits.mapList, signal);
+      return value.map((item) => ({
+        id: item.id,
+        uid: item.uid,
+        name: item.map_name,
+        mapVersion: item.map_version,
+        overlaysVersion: item.overlays_version,
+      }));
+    },
+    async map(id, signal) {
+      return (await read(mapPath(id), mapSchema, limits.mapData, signal)).raw as Readonly<Record<string, unknown>>;
+    },
+    async mapPng(id, signal) {
+      const path = `${mapPath(id)}.png`;
+      const reply = await accepted(transport.send, await get(path, limits.picture, signal), path, signal);
+      if (!isPng(reply.body)) throw badAnswer('the map image is not a PNG', reply.tried);
+      return reply.body;
+    },
+    async forward(path, { maxBytes, signal }) {
+      if (!/^(\/[A-Za-z0-9._~-]+)+\/?$/.test(path) || /\/\.{1,2}(\/|$)/.test(path)) {
+        throw new GwError('INTERNAL', `${JSON.stringify(path)} is no path of the chassis interface.`);
+      }
+      try {
+        return await share(`${maxBytes} ${path}`, signal, async (own) => {
+          const reply = await get(path, { maxBytes, wholeMs: limits.mapData.wholeMs }, own);
+          if (reply.status === 503) throw await booting(transport.send, reply, own);
+          checkForwarded(reply);
+          return { status: reply.status, contentType: reply.contentType, body: reply.body };
+        });
+      } catch (error) {
+        if (signal?.aborted) {
+          throw interrupted(signal.reason, { address: endpoint.host, port: endpoint.port, action: `GET ${path}` });
+        }
+        throw error;
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await transport.close();
+    },
+  };
+  insides.set(client, { transport, expectedSerial });
+  return client;
+}
+
+type Send = Transport['send'];
+
+/** Identity over a given connection, so that an order can be sent over the very connection that was checked. */
+export async function identify(send: Send, expectedSerial: string | undefined, signal?: AbortSignal) {
+  const { value, reply } = await readDeviceInfo(send, signal);
+  if (expectedSerial !== undefined && value.device.sn !== expectedSerial) {
+    throw wrongDevice(expectedSerial, value.device.sn, reply.tried);
+  }
+  return identityOf(value);
+}
+
+function identityOf(info: DeviceInfo): ChassisIdentity {
+  const announced = Object.entries(info.caps ?? {}).filter((entry): entry is [string, boolean] => {
+    return typeof entry[1] === 'boolean';
+  });
+  return {
+    serial: info.device.sn,
+    model: info.device.model,
+    software: info.axbot_version,
+    capabilities: Object.fromEntries(announced),
+  };
+}
+
+async function readDeviceInfo(send: Send, signal?: AbortSignal) {
+  const path = paths.deviceInfo;
+  const reply = await send({ method: 'GET', path, limits: limits.document, signal });
+  if (reply.status === 503) throw await booting(send, reply, signal);
+  // A chassis always has its device information: another status means that this is something else.
+  if (reply.status !== 200) throw badAnswer(`answered with status ${reply.status}`, reply.tried);
+  const { value, raw } = parseReply(reply, deviceInfoSchema);
+  return { value, raw: raw as Readonly<Record<string, unknown>>, reply };
+}
+
+/** The answer when its status says that it is one; throws CHASSIS_BOOTING or CHASSIS_REFUSED otherwise. */
+export async function accepted(send: Send, reply: Reply, path: string, signal?: AbortSignal): Promise<Reply> {
+  if (reply.status >= 200 && reply.status < 300) return reply;
+  if (reply.status === 503 && path !== paths.bootProgress) throw await booting(send, reply, signal);
+  const said = refusalText(reply);
+  throw new GwError(
+    'CHASSIS_REFUSED',
+    `The chassis answered ${reply.tried.action ?? path} with status ${reply.status}${said === '' ? '' : `: ${said}`}.`,
+    { tried: reply.tried, details: { status: reply.status, answer: said } },
+  );
+}
+
+/** 503 means that the chassis starts, if it tells its progress; a foreign page with status 503 is not a chassis. */
+async function booting(send: Send, reply: Reply, signal?: AbortSignal): Promise<GwError> {
+  const request: Request = { method: 'GET', path: paths.bootProgress, limits: limits.document, signal };
+  let progress: number | null = null;
+  let step: string | null = null;
+  try {
+    const answer = await send(request);
+    if (answer.status !== 200) return badAnswer('answered with status 503 and tells no start progress', reply.tried);
+    const { value } = parseReply(answer, bootProgressSchema);
+    progress = value.progress;
+    step = value.logs?.at(-1)?.msg?.slice(0, 200) ?? null;
+  } catch (error) {
+    if (signal?.aborted) return interrupted(signal.reason, reply.tried);
+    if (!(error instanceof DialError)) {
+      return badAnswer(
+        `answered with status 503, and its start progress is none: ${failureDetail(error)}`,
+        reply.tried,
+      );
+    }
+  }
+  const how = progress === null ? '' : `, ${Math.round(progress * 100)} % done`;
+  return new GwError('CHASSIS_BOOTING', `The chassis is starting${how}.`, {
+    tried: reply.tried,
+    details: { progress, step },
+  });
+}
+
+/** Throws CHASSIS_BAD_ANSWER; `raw` is the document as it came, `value` what the schema made of it. */
+export function parseReply<S extends z.ZodType>(
+  reply: Reply,
+  schema: S,
+): { readonly value: z.output<S>; readonly raw: unknown } {
+  const reading = readJsonBytes(reply.body);
+  if (!reading.ok) throw badAnswer(reading.problem, reply.tried);
+  const result = schema.safeParse(reading.value);
+  if (!result.success) throw badAnswer(`the answer has another shape: ${misfit(result.error)}`, reply.tried);
+  return { value: result.data, raw: reading.value };
+}
+
+/** Only JSON and PNG pass: a page of a foreign device must not reach a browser under the name of the gateway. */
+function checkForwarded(reply: Reply): void {
+  if (reply.status !== 200) return;
+  if (reply.contentType === 'image/png') {
+    if (!isPng(reply.body)) throw badAnswer('the image is not a PNG', reply.tried);
+    return;
+  }
+  const reading = readJsonBytes(reply.body);
+  if (!reading.ok) throw badAnswer(reading.problem, reply.tried);
+}
+
+/** What the chassis says about a refusal; the vendor's own client looks in these places, in this order. */
+function refusalText(reply: Reply): string {
+  const reading = readJsonBytes(reply.body);
+  if (!reading.ok) {
+    const text = Buffer.from(reply.body).toString('utf8').trim();
+    return text.startsWith('<') ? 'an HTML page' : text.slice(0, 200);
+  }
+  const fields = reading.value as Record<string, unknown> | null;
+  for (const key of ['detail', 'message', 'error']) {
+    const found = typeof fields === 'object' ? fields?.[key] : undefined;
+    if (typeof found === 'string') return found.slice(0, 200);
+    if (found !== undefined && found !== null) return JSON.stringify(found).slice(0, 200);
+  }
+  return '';
+}
+
+function mapPath(id: string): string {
+  if (!/^-?[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/.test(id)) {
+    throw new GwError('USAGE', `${JSON.stringify(id)} is not the id of a map.`, {
+      remedy: 'An id is a number or a word of letters, digits, - and _; the list of maps shows it.',
+    });
+  }
+  return `${paths.maps}${id}`;
+}
+
+const pngSignature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
+
+function isPng(body: Uint8Array): boolean {
+  return pngSignature.every((byte, at) => body[at] === byte);
+}

@@ -1,0 +1,32 @@
+import type { Clock } from '../lifecycle/index.ts';
+
+export interface Complaint {
+  readonly what: string;
+  readonly count: number;
+  /** Since it was last heard. */
+  readonly ageMs: number;
+}
+
+const MOST_KINDS = 32;
+const LONGEST = 300;
+
+/** What was wrong with what the chassis said: each thing once with its count, and only so many of them. */
+export function createComplaints(clock: Clock) {
+  const heard = new Map<string, { count: number; at: number }>();
+  return {
+    add(what: string): void {
+      const key = what.slice(0, LONGEST);
+      const count = (heard.get(key)?.count ?? 0) + 1;
+      // Deleted first, so that the order is that of the last time it was heard.
+      heard.delete(key);
+      heard.set(key, { count, at: clock.monotonicMs() });
+      if (heard.size > MOST_KINDS) heard.delete(heard.keys().next().value ?? key);
+    },
+    /** Newest last. */
+    list(): Complaint[] {
+      const now = clock.monotonicMs();
+      return [...heard].map(([what, { count, at }]) => ({ what, count, ageMs: Math.round(now - at) }));
+    },
+  };
+}
+export type Complaints = ReturnType<typeof createComplaints>;

@@ -1,0 +1,49 @@
+import { formatTried, GwError, type Tried } from '../error/index.ts';
+import { DialError, dialFailureText } from '../net/index.ts';
+import type { ConnectionFailure } from './model.ts';
+
+/** Something answers, but not as a chassis does. `what` is a clause: `answered with HTML instead of JSON`. */
+export function badAnswer(what: string, tried: Tried, cause?: unknown): GwError {
+  return new GwError(
+    'CHASSIS_BAD_ANSWER',
+    `Something answers at ${formatTried(tried)}, but not as a chassis: ${what}.`,
+    {
+      tried,
+      details: { problem: what },
+      cause,
+    },
+  );
+}
+
+export function wrongDevice(expectedSerial: string, foundSerial: string, tried: Tried): GwError {
+  return new GwError(
+    'CHASSIS_WRONG_DEVICE',
+    `Another chassis answers: its serial number is ${JSON.stringify(foundSerial)}, expected is ${JSON.stringify(expectedSerial)}.`,
+    { tried, details: { expectedSerial, foundSerial } },
+  );
+}
+
+/** What an error of the client says about the connection. */
+export function connectionFailureOf(error: unknown): ConnectionFailure {
+  if (error instanceof DialError) return error.failure;
+  if (!(error instanceof GwError)) return 'other';
+  if (error.code === 'CHASSIS_WRONG_DEVICE') return 'wrong-device';
+  if (error.code === 'CHASSIS_BAD_ANSWER' || error.code === 'CHASSIS_REFUSED') return 'bad-answer';
+  return 'other';
+}
+
+/** One sentence without the address, which the state carries apart. */
+export function failureDetail(error: unknown): string {
+  if (error instanceof DialError) return dialFailureText[error.failure];
+  if (error instanceof GwError) {
+    const problem = error.details?.problem;
+    return typeof problem === 'string' ? problem : error.message;
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** An abort by the caller, as our own error; what the caller gave as reason is kept. */
+export function interrupted(reason: unknown, tried: Tried): GwError {
+  if (reason instanceof GwError) return reason;
+  return new GwError('INTERRUPTED', 'Interrupted.', { tried, cause: reason });
+}

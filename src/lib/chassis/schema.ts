@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { quote } from './json.ts';
+
+/**
+ * What of the chassis' answers gw relies on, and nothing more: unknown fields are kept, missing optional ones are
+ * accepted, wrong types are refused by name. Numbers are finite by schema.
+ * @source vendor description (HINWEIS), unless a line says otherwise
+ */
+
+/** A text that may be absent, empty or null. */
+const word = z
+  .string()
+  .nullish()
+  .transform((text) => (text === undefined || text === null || text === '' ? null : text));
+const version = z
+  .int()
+  .nullish()
+  .transform((number) => number ?? null);
+
+/** `GET /device/info`. A serial number must be there: it is the identity (specification, 'Addressing rules'). */
+export const deviceInfoSchema = z.looseObject({
+  axbot_version: word,
+  device: z.looseObject({ sn: z.string().min(1).max(128), model: word }),
+  caps: z.record(z.string(), z.unknown()).nullish(),
+  time: word,
+});
+export type DeviceInfo = z.infer<typeof deviceInfoSchema>;
+
+/** `GET /device/boot_progress`. */
+export const bootProgressSchema = z.looseObject({
+  progress: z.number().min(0).max(1),
+  logs: z.array(z.looseObject({ msg: word })).nullish(),
+});
+
+/** `GET /maps/`. */
+export const mapListSchema = z.array(
+  z.looseObject({
+    id: z.int(),
+    uid: word,
+    map_name: z.string(),
+    map_version: version,
+    overlays_version: version,
+  }),
+);
+
+/** `GET /maps/<id>`: `overlays` is a JSON text inside the JSON. */
+export const mapSchema = z.looseObject({
+  grid_origin_x: z.number(),
+  grid_origin_y: z.number(),
+  grid_resolution: z.number().positive(),
+  overlays: z.string().nullish(),
+});
+
+/** A move that is read back. `target_ori` is in radians (specification, 'Angles'). */
+export const moveSchema = z.looseObject({
+  id: z.int(),
+  state: z.string().nullish(),
+  fail_reason: z.int().nullish(),
+  fail_reason_str: word,
+  target_ori: z.number().nullish(),
+});
+
+/** Reply to a move order: the vendor shows both a bare id and the whole move. */
+export const moveCreatedSchema = z.looseObject({ id: z.int() });
+
+const position = z.tuple([z.number(), z.number()]).rest(z.unknown());
+
+/** Data messages of the topic stream, by topic. */
+export const topicSchemas = {
+  /** `ori` is in degrees (specification, 'Angles'). */
+  '/tracked_pose': z.looseObject({ pos: position, ori: z.number() }),
+  '/planning_state': z.looseObject({
+    action_id: z.int(),
+    action_type: word,
+    move_state: z.string(),
+    fail_reason: z.int(),
+    fail_reason_str: word,
+    remaining_distance: z.number().nullish(),
+  }),
+  '/battery_state': z.looseObject({ percentage: z.number().min(0).max(1), power_supply_status: word }),
+  '/wheel_state': z.looseObject({ control_mode: z.string(), emergency_stop_pressed: z.boolean() }),
+  '/slam/state': z.looseObject({ state: z.string(), reliable: z.boolean() }),
+  '/alerts': z.looseObject({
+    alerts: z.array(z.looseObject({ code: z.int(), level: word, msg: word })).max(500),
+  }),
+  '/map/info': z.looseObject({
+    name: z.string(),
+    uid: z.string(),
+    map_version: version,
+    overlays_version: version,
+  }),
+} as const;
+
+export type KnownTopic = keyof typeof topicSchemas;
+export const knownTopics = Object.keys(topicSchemas) as readonly KnownTopic[];
+
+export const topicsEnabledSchema = z.looseObject({ enabled_topics: z.array(z.string()).max(1000) });
+
+/** The first few things that do not fit, as one sentence: `device.sn: expected string, received number`. */
+export function misfit(error: z.ZodError): string {
+  const parts = error.issues.slice(0, 3).map((issue) => {
+    const path = issue.path.map(String).join('.');
+    const what = issue.message.replace(/^Invalid input: /, '').slice(0, 100);
+    return path === '' ? what : `${quote(path).slice(1, -1)}: ${what}`;
+  });
+  const more = error.issues.length - parts.length;
+  return more > 0 ? `${parts.join('; ')}; and ${more} more` : parts.join('; ');
+}

@@ -1,0 +1,51 @@
+import type { z } from 'zod';
+import { quote, readJson } from './json.ts';
+import { type KnownTopic, misfit, topicSchemas, topicsEnabledSchema } from './schema.ts';
+
+type Shape<T extends KnownTopic> = z.output<(typeof topicSchemas)[T]>;
+
+/** A data message of a topic that gw reads. */
+export type TopicData = { [T in KnownTopic]: { readonly topic: T; readonly data: Shape<T> } }[KnownTopic];
+
+/** What one text frame of the topic stream turned out to be. Nothing foreign makes the reader throw. */
+export type TopicMessage =
+  | ({ readonly kind: 'data' } & TopicData)
+  /** The acknowledgement: the full set of this connection. */
+  | { readonly kind: 'enabled'; readonly topics: readonly string[] }
+  /** Sound, but of a topic that gw does not read. */
+  | { readonly kind: 'other'; readonly topic: string }
+  | { readonly kind: 'complaint'; readonly what: string };
+
+export function parseTopicMessage(text: string): TopicMessage {
+  const reading = readJson(text);
+  if (!reading.ok) return complaint(`a message: ${reading.problem}`);
+  const { value } = reading;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return complaint('a message is JSON, but not an object');
+  }
+  const { topic } = value as { topic?: unknown };
+  if (topic === undefined) {
+    const enabled = topicsEnabledSchema.safeParse(value);
+    return enabled.success
+      ? { kind: 'enabled', topics: enabled.data.enabled_topics }
+      : complaint('a message names no topic');
+  }
+  if (typeof topic !== 'string') return complaint('a message names a topic that is no text');
+  if (!isKnownTopic(topic)) return { kind: 'other', topic };
+  const result = topicSchemas[topic].safeParse(value);
+  if (!result.success) return complaint(`${topic}: ${misfit(result.error)}`);
+  return { kind: 'data', topic, data: result.data } as TopicMessage;
+}
+
+function isKnownTopic(topic: string): topic is KnownTopic {
+  return Object.hasOwn(topicSchemas, topic);
+}
+
+function complaint(what: string): TopicMessage {
+  return { kind: 'complaint', what };
+}
+
+/** Names of topics in a complaint. */
+export function topicNames(topics: readonly string[]): string {
+  return topics.map((topic) => quote(topic).slice(1, -1)).join(', ');
+}

@@ -1,0 +1,257 @@
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { Client, type Dispatcher, Pool } from 'undici';
+import { GwError, type Tried } from '../error/index.ts';
+import type { Clock } from '../lifecycle/index.ts';
+import { DialError, type Dialer, dialFailureOf, type Endpoint } from '../net/index.ts';
+import { badAnswer, interrupted } from './failure.ts';
+import { quote } from './json.ts';
+
+/** How much of an answer is read, and for how long it may go on coming in. */
+export interface Limits {
+  readonly maxBytes: number;
+  readonly wholeMs: number;
+}
+
+const MiB = 1024 * 1024;
+
+/** Decision of ours: what each kind of answer may measure. */
+export const limits = {
+  document: { maxBytes: MiB, wholeMs: 4_000 },
+  mapList: { maxBytes: MiB, wholeMs: 4_000 },
+  mapData: { maxBytes: 64 * MiB, wholeMs: 60_000 },
+  picture: { maxBytes: 32 * MiB, wholeMs: 60_000 },
+} as const satisfies Record<string, Limits>;
+
+export interface Request {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly path: string;
+  /** Sent as JSON. */
+  readonly body?: object;
+  readonly limits: Limits;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Reply {
+  readonly status: number;
+  /** Lower case, without parameters; empty when the answer names none. */
+  readonly contentType: string;
+  readonly body: Uint8Array;
+  readonly tried: Tried;
+}
+
+export interface Transport {
+  readonly endpoint: Endpoint;
+  /**
+   * One request over a pooled connection. Throws CHASSIS_NOT_CONNECTED (a DialError), CHASSIS_BAD_ANSWER,
+   * INTERRUPTED; never judges the status, except that a redirect is refused.
+   */
+  send(request: Request): Promise<Reply>;
+  /** Several requests over one connection of their own, which is dialled for them and closed after them. */
+  overOwnConnection<T>(work: (send: Transport['send']) => Promise<T>): Promise<T>;
+  /** Ends every request and closes every socket. A later request dials anew. */
+  close(): Promise<void>;
+}
+
+export interface TransportOptions {
+  readonly endpoint: Endpoint;
+  readonly dialer: Dialer;
+  readonly clock: Clock;
+  /** How long until the head of an answer, and then between two pieces of it, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Value of the `Secret` request header. */
+  readonly secret?: string | undefined;
+}
+
+/** Most of a dial's time is lost on addresses where nobody answers; a robot segment answers within milliseconds. */
+const MOST_DIAL_MS = 1_200;
+const CONNECTIONS = 8;
+
+export function createTransport(options: TransportOptions): Transport {
+  const { endpoint, dialer, clock, timeoutMs } = options;
+  const host = endpoint.host.includes(':') ? `[${endpoint.host}]` : endpoint.host;
+  const origin = `http://${host}:${endpoint.port}`;
+  let life = new AbortController();
+  let pool: Pool | undefined;
+
+  const clientOptions = () => {
+    const { signal } = life;
+    return {
+      connect(_: unknown, callback: (...result: [null, Socket] | [Error, null]) => void) {
+        dialer.dial(endpoint, { timeoutMs: Math.min(MOST_DIAL_MS, timeoutMs), signal }).then(
+          // A dialer gives any byte stream; the client uses nothing of a socket beyond that without looking first.
+          (stream: Duplex) => callback(null, stream as Socket),
+          (error: unknown) =>
+            callback(error instanceof Error ? error : new DialError('other', triedHere(), error), null),
+        );
+      },
+      pipelining: 1,
+      keepAliveTimeout: 4_000,
+      keepAliveMaxTimeout: 30_000,
+      maxHeaderSize: 16 * 1024,
+      // The deadlines are kept here, with our own clock and more exactly.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    };
+  };
+
+  function triedHere(action?: string, forMs?: number): Tried {
+    return {
+      address: endpoint.host,
+      port: endpoint.port,
+      ...(action !== undefined && { action }),
+      ...(forMs !== undefined && { forMs: Math.round(forMs) }),
+    };
+  }
+
+  async function send(dispatcher: Dispatcher, request: Request): Promise<Reply> {
+    const began = clock.monotonicMs();
+    const tried = () => triedHere(`${request.method} ${request.path}`, clock.monotonicMs() - began);
+    if (request.signal?.aborted) throw interrupted(request.signal.reason, tried());
+    const ending = new AbortController();
+    const onAbort = () => ending.abort(request.signal?.reason);
+    request.signal?.addEventListener('abort', onAbort, { once: true });
+    let head = false;
+    let late = false;
+    const giveUp = () => {
+      late = true;
+      ending.abort();
+    };
+    try {
+      using _deadline = clock.after(timeoutMs, () => {
+        if (!head) giveUp();
+      });
+      const response = await dispatchOnce(dispatcher, request, ending.signal);
+      head = true;
+      return await receive(response, request, giveUp, began, tried);
+    } catch (error) {
+      if (request.signal?.aborted) throw interrupted(request.signal.reason, tried());
+      if (!late) throw translate(error, tried(), head);
+      if (head) throw badAnswer('the answer began and did not come to an end in time', tried());
+      throw new DialError('no-answer', tried());
+    } finally {
+      request.signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** A kept connection may have been closed by the chassis just now: reading again once does no harm. */
+  async function dispatchOnce(dispatcher: Dispatcher, request: Request, signal: AbortSignal) {
+    const ask = () =>
+      dispatcher.request({
+        method: request.method,
+        path: request.path,
+        headers: {
+          accept: request.path.endsWith('.png') ? 'image/png' : 'application/json',
+          ...(request.body && { 'content-type': 'application/json' }),
+          ...(options.secret !== undefined && { secret: options.secret }),
+        },
+        body: request.body ? JSON.stringify(request.body) : null,
+        signal,
+      });
+    try {
+      return await ask();
+    } catch (error) {
+      const closed = (error as { code?: string }).code === 'UND_ERR_SOCKET' || dialFailureOf(error) === 'cut';
+      if (request.method !== 'GET' || signal.aborted || error instanceof DialError || !closed) throw error;
+      return await ask();
+    }
+  }
+
+  async function receive(
+    response: Dispatcher.ResponseData,
+    request: Request,
+    giveUp: () => void,
+    began: number,
+    tried: () => Tried,
+  ): Promise<Reply> {
+    const { statusCode: status, headers, body } = response;
+    const refuse = (what: string) => {
+      body.on('error', () => {});
+      body.destroy();
+      return badAnswer(what, tried());
+    };
+    if (status >= 300 && status < 400 && status !== 304) {
+      throw refuse(`redirected to ${quote(headerText(headers.location) || 'nowhere')}: refused`);
+    }
+    const { maxBytes, wholeMs } = request.limits;
+    const tooLarge = `the answer is larger than ${sizeText(maxBytes)}`;
+    if (Number(headerText(headers['content-length'])) > maxBytes) throw refuse(tooLarge);
+    // Nothing was asked to be compressed; a few bytes could unfold into a flood.
+    const encoding = headerText(headers['content-encoding']);
+    if (encoding !== '' && encoding !== 'identity') throw refuse(`the answer is packed with ${quote(encoding)}`);
+
+    let heardAt = clock.monotonicMs();
+    using _watch = clock.every(Math.max(20, timeoutMs / 8), () => {
+      const now = clock.monotonicMs();
+      if (now - heardAt > timeoutMs || now - began > wholeMs) giveUp();
+    });
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      heardAt = clock.monotonicMs();
+      size += chunk.byteLength;
+      if (size > maxBytes) throw badAnswer(tooLarge, tried());
+      chunks.push(chunk);
+    }
+    const contentType = (headerText(headers['content-type']).split(';')[0] ?? '').trim().toLowerCase();
+    return { status, contentType, body: Buffer.concat(chunks), tried: tried() };
+  }
+
+  function translate(error: unknown, tried: Tried, head: boolean): unknown {
+    if (error instanceof DialError) return new DialError(error.failure, tried, error.cause);
+    if (error instanceof GwError) return error;
+    const { code = '', name = '' } = error as { code?: string; name?: string };
+    if (name === 'HTTPParserError' || code.startsWith('HPE_')) {
+      return badAnswer('it does not speak HTTP as a chassis does', tried, error);
+    }
+    if (code === 'UND_ERR_HEADERS_OVERFLOW') return badAnswer('the head of the answer has no end', tried, error);
+    if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
+      return badAnswer('the answer is not as long as it says', tried, error);
+    }
+    if (code === 'UND_ERR_SOCKET') {
+      return head
+        ? badAnswer('the answer was cut off in the middle', tried, error)
+        : new DialError('cut', tried, error);
+    }
+    if (life.signal.aborted || code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED') {
+      return interrupted(error, tried);
+    }
+    if (code !== '' && code !== 'UND_ERR_INVALID_ARG') return new DialError(dialFailureOf(error), tried, error);
+    return error;
+  }
+
+  return {
+    endpoint,
+    send: async (request) => {
+      pool ??= new Pool(origin, { ...clientOptions(), connections: CONNECTIONS });
+      return await send(pool, request);
+    },
+    async overOwnConnection(work) {
+      const client = new Client(origin, clientOptions());
+      const onEnd = () => void client.destroy();
+      life.signal.addEventListener('abort', onEnd, { once: true });
+      const { signal } = life;
+      try {
+        return await work((request) => send(client, request));
+      } finally {
+        signal.removeEventListener('abort', onEnd);
+        await client.destroy();
+      }
+    },
+    async close() {
+      life.abort();
+      life = new AbortController();
+      const ended = pool;
+      pool = undefined;
+      await ended?.destroy();
+    },
+  };
+}
+
+function headerText(value: string | string[] | undefined): string {
+  return (Array.isArray(value) ? value[0] : value) ?? '';
+}
+
+function sizeText(bytes: number): string {
+  return bytes >= MiB ? `${bytes / MiB} MiB` : `${bytes} bytes`;
+}

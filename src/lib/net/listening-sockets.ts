@@ -1,0 +1,74 @@
+import { readFile } from 'node:fs/promises';
+import { GwError } from '../error/index.ts';
+
+/** A TCP socket of this machine that accepts connections. */
+export interface ListeningSocket {
+  /** `0.0.0.0`, `127.0.0.1`, `::`, `::1`, in the usual spelling. */
+  readonly address: string;
+  readonly port: number;
+  readonly family: 'ipv4' | 'ipv6';
+}
+
+const LISTEN = '0A';
+
+/** Reads the text of /proc/net/tcp or /proc/net/tcp6: the sockets in state LISTEN. Other lines are left out. */
+export function parseListeningSockets(text: string): ListeningSocket[] {
+  const sockets: ListeningSocket[] = [];
+  for (const line of text.split('\n').slice(1)) {
+    const [, local, , state] = line.trim().split(/\s+/);
+    if (local === undefined || state !== LISTEN) continue;
+    const match = /^([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4})$/i.exec(local);
+    const [, address = '', port = ''] = match ?? [];
+    if (match === null) continue;
+    sockets.push({
+      address: address.length === 8 ? ipv4Of(address) : ipv6Of(address),
+      port: Number.parseInt(port, 16),
+      family: address.length === 8 ? 'ipv4' : 'ipv6',
+    });
+  }
+  return sockets;
+}
+
+/** What this machine listens on over TCP. Throws FILE_UNWRITABLE where the kernel does not tell. */
+export async function readListeningSockets(
+  paths: readonly string[] = ['/proc/net/tcp', '/proc/net/tcp6'],
+): Promise<ListeningSocket[]> {
+  const sockets: ListeningSocket[] = [];
+  let read = 0;
+  let cause: unknown;
+  for (const path of paths) {
+    try {
+      sockets.push(...parseListeningSockets(await readFile(path, 'utf8')));
+      read += 1;
+    } catch (error) {
+      // A kernel without IPv6 has no tcp6.
+      cause = error;
+    }
+  }
+  if (read > 0) return sockets;
+  throw new GwError('FILE_UNWRITABLE', 'The list of listening sockets cannot be read.', {
+    remedy: `Run this on Linux; looked at ${paths.join(', ')}.`,
+    cause,
+  });
+}
+
+/** The kernel prints each 32-bit word in host order: little-endian on every machine that gw runs on. */
+function bytesOf(hex: string): number[] {
+  const bytes: number[] = [];
+  for (let word = 0; word < hex.length; word += 8) {
+    for (let at = 6; at >= 0; at -= 2) bytes.push(Number.parseInt(hex.slice(word + at, word + at + 2), 16));
+  }
+  return bytes;
+}
+
+function ipv4Of(hex: string): string {
+  return bytesOf(hex).join('.');
+}
+
+function ipv6Of(hex: string): string {
+  const bytes = bytesOf(hex);
+  const groups: string[] = [];
+  for (let at = 0; at < 16; at += 2) groups.push((((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)).toString(16));
+  // The URL parser knows the usual spelling of an IPv6 address.
+  return new URL(`http://[${groups.join(':')}]/`).hostname.slice(1, -1);
+}

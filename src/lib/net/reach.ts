@@ -1,0 +1,73 @@
+import { lookup } from 'node:dns/promises';
+import { BlockList, isIP } from 'node:net';
+import { type Clock, systemClock } from '../lifecycle/index.ts';
+import { DialError, type Dialer, type DialFailure, type Endpoint } from './dialer.ts';
+
+/** What a name stands for, and how long the answer took. */
+export type Resolution =
+  /** Nothing to resolve: the host is an address already. */
+  | { readonly kind: 'literal'; readonly addresses: readonly [string] }
+  | { readonly kind: 'resolved'; readonly addresses: readonly string[]; readonly tookMs: number }
+  | { readonly kind: 'unknown'; readonly tookMs: number }
+  | { readonly kind: 'no-answer'; readonly tookMs: number };
+
+export type Lookup = (host: string) => Promise<readonly { readonly address: string }[]>;
+
+const systemLookup: Lookup = (host) => lookup(host, { all: true });
+
+/** Asks the machine's resolver, for at most `timeoutMs`. Never throws: not knowing a name is an answer. */
+export async function resolveHost(
+  host: string,
+  options: { readonly timeoutMs: number; readonly clock?: Clock; readonly lookup?: Lookup },
+): Promise<Resolution> {
+  if (isIP(host) !== 0) return { kind: 'literal', addresses: [host] };
+  const { clock = systemClock, lookup: ask = systemLookup } = options;
+  const began = clock.monotonicMs();
+  const tookMs = () => Math.round(clock.monotonicMs() - began);
+  const { promise: late, resolve } = Promise.withResolvers<'late'>();
+  using _timer = clock.after(options.timeoutMs, () => resolve('late'));
+  try {
+    const answer = await Promise.race([ask(host), late]);
+    if (answer === 'late') return { kind: 'no-answer', tookMs: tookMs() };
+    const addresses = [...new Set(answer.map((entry) => entry.address))];
+    return addresses.length > 0
+      ? { kind: 'resolved', addresses, tookMs: tookMs() }
+      : { kind: 'unknown', tookMs: tookMs() };
+  } catch {
+    return { kind: 'unknown', tookMs: tookMs() };
+  }
+}
+
+export type Reach =
+  | { readonly reached: true; readonly tookMs: number }
+  | { readonly reached: false; readonly failure: DialFailure; readonly tookMs: number };
+
+/** Opens a TCP connection and closes it again: whether host and port can be reached, and if not, how it failed. */
+export async function reachEndpoint(
+  dialer: Dialer,
+  endpoint: Endpoint,
+  options: { readonly timeoutMs: number; readonly signal?: AbortSignal; readonly clock?: Clock },
+): Promise<Reach> {
+  const { clock = systemClock, timeoutMs, signal } = options;
+  const began = clock.monotonicMs();
+  const tookMs = () => Math.round(clock.monotonicMs() - began);
+  try {
+    const stream = await dialer.dial(endpoint, { timeoutMs, ...(signal && { signal }) });
+    stream.on('error', () => {});
+    stream.destroy();
+    return { reached: true, tookMs: tookMs() };
+  } catch (error) {
+    if (error instanceof DialError) return { reached: false, failure: error.failure, tookMs: tookMs() };
+    throw error;
+  }
+}
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+/** Whether an address stays inside this machine (`127.0.0.0/8`, `::1`, also in its IPv4-mapped spelling). */
+export function isLoopback(address: string): boolean {
+  const family = isIP(address);
+  return family !== 0 && loopback.check(address, family === 4 ? 'ipv4' : 'ipv6');
+}

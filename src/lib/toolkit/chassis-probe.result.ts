@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { findingSchema } from './finding.result.ts';
+import { knownSchema } from './known.result.ts';
+
+/** Shape of `gw chassis probe --json`. */
+export const chassisProbeSchema = z.strictObject({
+  verdict: z.enum(['ok', 'wrong']).describe('wrong when a finding is; a finding that was not checked is neither.'),
+  address: z.strictObject({ host: z.string(), port: z.int(), way: z.string() }),
+  identity: z.strictObject({
+    serial: knownSchema(z.string()),
+    expectedSerial: z.string(),
+    model: knownSchema(z.string()).nullable(),
+    software: knownSchema(z.string()).nullable(),
+    capabilities: knownSchema(z.array(z.string())).describe('What the chassis announces with true; absent means no.'),
+  }),
+  latency: z
+    .strictObject({
+      requests: z.int(),
+      median: knownSchema(z.number()),
+      longest: knownSchema(z.number()),
+    })
+    .describe('GET /device/info, one after the other.'),
+  clock: z
+    .strictObject({
+      text: knownSchema(z.string()).describe('As the chassis writes it.'),
+      differenceIfUtc: knownSchema(z.number())
+        .nullable()
+        .describe('Chassis minus this machine, if the chassis writes UTC; null when the text is not understood.'),
+      differenceIfSameZone: knownSchema(z.number())
+        .nullable()
+        .describe('The same, if it writes the zone of this machine.'),
+    })
+    .nullable()
+    .describe('null when the chassis tells no time.'),
+  topics: z.array(
+    z.strictObject({
+      topic: z.string(),
+      acknowledged: z.enum(['yes', 'no', 'not-checked']),
+      messages: z.int(),
+      rate: knownSchema(z.number()).nullable().describe('null with fewer than two messages.'),
+      age: knownSchema(z.number()).nullable().describe('Of the last message when listening ended; null without one.'),
+    }),
+  ),
+  listenedMs: z.number(),
+  poseUnit: z.strictObject({
+    verdict: z.enum(['degrees', 'radians', 'not-decided']),
+    samples: z.int(),
+    largest: z.number().nullable().describe('Largest |ori| that was seen, as it came.'),
+    reason: z.string(),
+  }),
+  complaints: z.array(z.strictObject({ what: z.string(), count: z.int() })),
+  findings: z.array(findingSchema),
+});
+export type ChassisProbe = z.infer<typeof chassisProbeSchema>;

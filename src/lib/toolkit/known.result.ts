@@ -1,0 +1,14 @@
+import { z } from 'zod';
+import { marks } from '../evidence/index.ts';
+
+/** A value with how well it is known, as every result of gw carries it. */
+export function knownSchema<T extends z.ZodType>(value: T) {
+  return z.strictObject({ value, ...standingShape });
+}
+
+const standingShape = {
+  mark: z.enum(marks),
+  source: z.string(),
+  unit: z.string().optional().describe('Absent for names, numbers of kinds and structures.'),
+};
+export const standingSchema = z.strictObject(standingShape);

@@ -1,0 +1,509 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type ChassisClient, createChassisClient } from '../../src/lib/chassis/index.ts';
+import { GwError } from '../../src/lib/error/index.ts';
+import { DialError, directDialer } from '../../src/lib/net/index.ts';
+import {
+  answeringPeer,
+  closedPort,
+  deviceInfo,
+  type FakeChassis,
+  fakeChassis,
+  httpAnswer,
+  type Peer,
+  rawPeer,
+} from './peers.ts';
+
+function clientOf(
+  peer: Pick<Peer, 'endpoint'>,
+  more: { expectedSerial?: string; secret?: string; timeoutMs?: number } = {},
+) {
+  return createChassisClient({ endpoint: peer.endpoint, dialer: directDialer, ...more });
+}
+
+async function failureOf(work: Promise<unknown>): Promise<GwError> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(GwError);
+  return error as GwError;
+}
+
+/** What the client says to one canned answer to GET /device/info. */
+async function saidTo(answer: string | Buffer): Promise<GwError> {
+  await using peer = await answeringPeer(answer);
+  await using client = clientOf(peer, { timeoutMs: 800 });
+  const error = await failureOf(client.identity());
+  expect(error.tried).toMatchObject({ address: '127.0.0.1', port: peer.endpoint.port, action: 'GET /device/info' });
+  expect(error.tried?.forMs).toBeTypeOf('number');
+  return error;
+}
+
+async function withFake(work: (chassis: FakeChassis, client: ChassisClient) => Promise<void>, expectedSerial = 'SN-1') {
+  await using chassis = await fakeChassis();
+  await using client = clientOf(chassis, { expectedSerial });
+  await work(chassis, client);
+}
+
+describe('identity', () => {
+  it('is serial, model, software and what is announced, with foreign values left out', async () => {
+    const caps = { supportsWsV2: true, supportsJack: false, odd: 'yes', __proto__: { supportsBags: true } };
+    await using peer = await answeringPeer(httpAnswer(JSON.stringify(deviceInfo('SN-1', { caps, later: { a: 1 } }))));
+    await using client = clientOf(peer, { expectedSerial: 'SN-1' });
+    expect(await client.identity()).toEqual({
+      serial: 'SN-1',
+      model: 'm1',
+      software: '2.12.3',
+      capabilities: { supportsWsV2: true, supportsJack: false },
+    });
+  });
+
+  it('refuses another serial number by name', async () => {
+    await using peer = await answeringPeer(httpAnswer(JSON.stringify(deviceInfo('SN-2'))));
+    await using client = clientOf(peer, { expectedSerial: 'SN-1' });
+    const error = await failureOf(client.identity());
+    expect(error.code).toBe('CHASSIS_WRONG_DEVICE');
+    expect(error.message).toContain('"SN-2", expected is "SN-1"');
+    expect(error.details).toEqual({ expectedSerial: 'SN-1', foundSerial: 'SN-2' });
+  });
+
+  it('sends the secret header only when there is one', async () => {
+    const heads: string[] = [];
+    await using peer = await rawPeer((socket) => {
+      socket.once('data', (data) => {
+        heads.push(data.toString());
+        socket.end(httpAnswer(JSON.stringify(deviceInfo())));
+      });
+    });
+    await using open = clientOf(peer);
+    await open.identity();
+    await using secret = clientOf(peer, { secret: 's3cret' });
+    await secret.identity();
+    expect(heads[0]?.toLowerCase()).not.toContain('secret');
+    expect(heads[1]?.toLowerCase()).toContain('secret: s3cret\r\n');
+  });
+
+  it('refuses a secret that no header can carry, without repeating it', () => {
+    for (const secret of ['', 'two words', 'line\nbreak', 'schlüssel']) {
+      const making = () => clientOf({ endpoint: { host: '127.0.0.1', port: 1 } }, { secret });
+      expect(making).toThrow(GwError);
+      expect(making).toThrow(/^((?!two words|line|schl).)*$/s);
+    }
+  });
+
+  it('gives the device information as it came, unknown fields kept', async () => {
+    const info = deviceInfo('SN-1', { robot: { width: 0.5 }, neverSeen: [1, { a: null }] });
+    await using peer = await answeringPeer(httpAnswer(JSON.stringify(info)));
+    await using client = clientOf(peer);
+    expect(await client.deviceInfo()).toEqual(info);
+  });
+});
+
+describe('not connected', () => {
+  it('says refused when nothing listens on the port', async () => {
+    await using client = clientOf({ endpoint: await closedPort() });
+    const error = await failureOf(client.identity());
+    expect(error).toBeInstanceOf(DialError);
+    expect(error).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED', failure: 'refused' });
+    expect(error.tried).toMatchObject({ address: '127.0.0.1', action: 'GET /device/info' });
+  });
+
+  it('says no answer when somebody listens and is silent', async () => {
+    await using peer = await rawPeer(() => {});
+    await using client = clientOf(peer, { timeoutMs: 300 });
+    const error = await failureOf(client.identity());
+    expect(error).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED', failure: 'no-answer' });
+    expect(error.tried?.forMs).toBeGreaterThanOrEqual(290);
+    expect(error.tried?.forMs).toBeLessThan(1_500);
+  });
+
+  it('says cut when the connection is closed without an answer', async () => {
+    await using peer = await rawPeer((socket) => socket.once('data', () => socket.destroy()));
+    await using client = clientOf(peer);
+    expect(await failureOf(client.identity())).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED', failure: 'cut' });
+  });
+
+  it('reads again over a new connection when a kept one was closed meanwhile', async () => {
+    let asked = 0;
+    await using peer = await rawPeer((socket) => {
+      let first = true;
+      socket.on('data', () => {
+        asked += 1;
+        if (first) socket.write(httpAnswer(JSON.stringify(deviceInfo())));
+        else socket.destroy();
+        first = false;
+      });
+    });
+    await using client = clientOf(peer);
+    await client.identity();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await client.identity();
+    expect(asked).toBe(3);
+    expect(peer.connections()).toBe(2);
+  });
+
+  it('is interrupted by the signal of the caller, at once', async () => {
+    await using peer = await rawPeer(() => {});
+    await using client = clientOf(peer);
+    const ending = new AbortController();
+    setTimeout(() => ending.abort(), 50);
+    const began = performance.now();
+    expect((await failureOf(client.identity(ending.signal))).code).toBe('INTERRUPTED');
+    expect(performance.now() - began).toBeLessThan(1_000);
+    expect((await failureOf(client.identity(AbortSignal.abort()))).code).toBe('INTERRUPTED');
+  });
+
+  it('leaves no connection behind when it is disposed of', async () => {
+    await using peer = await rawPeer(() => {});
+    const client = clientOf(peer);
+    const waiting = failureOf(client.identity());
+    await expect.poll(() => peer.sockets.size).toBe(1);
+    await client[Symbol.asyncDispose]();
+    await waiting;
+    await expect.poll(() => peer.sockets.size).toBe(0);
+  });
+});
+
+describe('bad answers are named', () => {
+  const json = (text: string) => httpAnswer(text, { 'content-type': 'application/json' });
+  const good = JSON.stringify(deviceInfo());
+  it.each<[string, string | Buffer, string]>([
+    [
+      'a page',
+      httpAnswer('<!doctype html><p>hello', { 'content-type': 'text/html' }),
+      'answered with HTML instead of JSON',
+    ],
+    ['nothing', json(''), 'the answer is empty'],
+    ['a truncated text', json(good.slice(0, 40)), 'the JSON is cut off in the middle'],
+    ['a truncated string', json('{"device": {"sn": "SN'), 'the JSON is cut off in the middle'],
+    ['NaN', json('{"device": {"sn": "SN-1"}, "x": NaN}'), 'the answer contains NaN, which is no JSON number'],
+    ['minus infinity', json('{"x": -Infinity}'), 'the answer contains Infinity, which is no JSON number'],
+    ['a doubled key', json('{"device": {"sn": "SN-1", "sn": "SN-2"}}'), 'the JSON names the key "sn" twice'],
+    ['a doubled key in disguise', json('{"device": {"sn": "SN-1", "s\\u006e": "SN-2"}}'), 'the key "sn" twice'],
+    ['a wrong type', json('{"device": {"sn": 7}}'), 'device.sn: expected string, received number'],
+    ['no serial number', json('{"device": {"model": "m1"}}'), 'device.sn: expected string, received undefined'],
+    ['a list', json('[]'), 'the answer has another shape'],
+    ['deep nesting', json(`{"a":${'['.repeat(5_000)}${']'.repeat(5_000)}}`), 'nested deeper than 200 levels'],
+    ['bytes', json(Buffer.from([0x22, 0xff, 0xfe, 0x22]).toString('latin1')), 'the answer has another shape'],
+    ['bytes that are no text', httpAnswer(Buffer.from([0x7b, 0xff, 0xfe, 0x7d])), 'the answer is not text'],
+    ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n', 'it does not speak HTTP as a chassis does'],
+    ['a status', httpAnswer('{}', {}, '404 Not Found'), 'answered with status 404'],
+    ['a packed answer', httpAnswer(good, { 'content-encoding': 'gzip' }), 'the answer is packed with "gzip"'],
+    ['an announced flood', httpAnswer('{}', { 'content-length': 52_428_800 }), 'the answer is larger than 1 MiB'],
+    ['a cut body', httpAnswer(good, { 'content-length': good.length + 10 }), 'the answer was cut off in the middle'],
+  ])('%s', async (_, answer, what) => {
+    const error = await saidTo(answer);
+    expect(error.code).toBe('CHASSIS_BAD_ANSWER');
+    expect(error.message).toContain(what);
+  });
+
+  it('a redirect, which is not followed', async () => {
+    await using elsewhere = await answeringPeer(httpAnswer(good));
+    const location = `http://127.0.0.1:${elsewhere.endpoint.port}/device/info`;
+    const error = await saidTo(httpAnswer('', { location }, '302 Found'));
+    expect(error.code).toBe('CHASSIS_BAD_ANSWER');
+    expect(error.message).toContain(`redirected to "${location}": refused`);
+    expect(elsewhere.connections()).toBe(0);
+  });
+
+  it('an endless head', async () => {
+    await using peer = await rawPeer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      const timer = setInterval(() => socket.write(`x-${Math.random()}: ${'y'.repeat(4_000)}\r\n`), 1);
+      socket.on('close', () => clearInterval(timer));
+    });
+    await using client = clientOf(peer);
+    expect((await failureOf(client.identity())).message).toContain('the head of the answer has no end');
+  });
+
+  it('an answer that begins and then stalls', async () => {
+    await using peer = await rawPeer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{');
+    });
+    await using client = clientOf(peer, { timeoutMs: 300 });
+    const began = performance.now();
+    expect((await failureOf(client.identity())).message).toContain('did not come to an end in time');
+    expect(performance.now() - began).toBeLessThan(2_000);
+  });
+
+  it('an answer that drips for ever', async () => {
+    await using peer = await rawPeer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      const timer = setInterval(() => socket.write(' '), 50);
+      socket.on('close', () => clearInterval(timer));
+    });
+    await using client = clientOf(peer, { timeoutMs: 500 });
+    const began = performance.now();
+    expect((await failureOf(client.identity())).message).toContain('did not come to an end in time');
+    expect(performance.now() - began).toBeLessThan(6_000);
+  });
+});
+
+describe('floods', () => {
+  /** Sends `total` bytes of an answer without a length, as fast as they are taken; tells how many went out. */
+  async function flood(total: number, head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n[') {
+    let sent = 0;
+    const peer = await rawPeer((socket) => {
+      socket.once('data', () => {
+        socket.write(head);
+        const piece = Buffer.alloc(64 * 1024, 0x20);
+        const pump = () => {
+          while (sent < total && !socket.destroyed) {
+            sent += piece.length;
+            if (!socket.write(piece)) {
+              socket.once('drain', pump);
+              return;
+            }
+          }
+          socket.end();
+        };
+        pump();
+      });
+    });
+    return { peer, sent: () => sent };
+  }
+
+  it.each([50 * 1024 * 1024, Number.POSITIVE_INFINITY])('of %d bytes are cut at the limit', async (total) => {
+    const { peer, sent } = await flood(total);
+    await using _peer = peer;
+    await using client = clientOf(peer);
+    const error = await failureOf(client.identity());
+    expect(error.message).toContain('the answer is larger than 1 MiB');
+    await expect.poll(() => peer.sockets.size).toBe(0);
+    // What was read, plus what the two kernels buffer on the way.
+    expect(sent()).toBeLessThan(16 * 1024 * 1024);
+  });
+
+  it('are cut at the limit of the caller when they are forwarded', async () => {
+    const { peer } = await flood(Number.POSITIVE_INFINITY);
+    await using _peer = peer;
+    await using client = clientOf(peer);
+    const error = await failureOf(client.forward('/maps/1', { maxBytes: 300_000 }));
+    expect(error.message).toContain('the answer is larger than 300000 bytes');
+  });
+
+  it('in pieces of a chunked answer are cut as well', async () => {
+    const { peer } = await flood(1, 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n200001\r\n');
+    await using _peer = peer;
+    await using client = clientOf(peer);
+    expect((await failureOf(client.identity())).code).toBe('CHASSIS_BAD_ANSWER');
+  });
+});
+
+describe('while the chassis starts', () => {
+  it('says how far it is', async () => {
+    await withFake(async (chassis, client) => {
+      chassis.booting = 0.25;
+      const error = await failureOf(client.identity());
+      expect(error.code).toBe('CHASSIS_BOOTING');
+      expect(error.message).toBe('The chassis is starting, 25 % done.');
+      expect(error.details).toEqual({ progress: 0.25, step: 'lidar' });
+      expect(error.tried?.action).toBe('GET /device/info');
+      expect(await client.bootProgress()).toEqual({ progress: 0.25, step: 'lidar' });
+      expect((await failureOf(client.listMaps())).code).toBe('CHASSIS_BOOTING');
+      expect((await failureOf(client.forward('/device/info', { maxBytes: 1000 }))).code).toBe('CHASSIS_BOOTING');
+    });
+  });
+
+  it('does not take a foreign 503 page for a chassis', async () => {
+    const error = await saidTo(httpAnswer('<h1>busy</h1>', {}, '503 Service Unavailable'));
+    expect(error.code).toBe('CHASSIS_BAD_ANSWER');
+    expect(error.message).toContain('answered with status 503');
+  });
+});
+
+describe('maps', () => {
+  const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
+  const maps: Record<string, string | Buffer> = {
+    '/maps/': JSON.stringify([
+      { id: 1, uid: 'u1', map_name: 'ground', create_time: 1, map_version: 2, overlays_version: 3, url: 'http://x/' },
+      { id: -1, map_name: 'from data' },
+    ]),
+    '/maps/1': JSON.stringify({
+      id: 1,
+      grid_origin_x: -1.5,
+      grid_origin_y: 0,
+      grid_resolution: 0.05,
+      overlays: '{"type":"FeatureCollection"}',
+      unknown: true,
+    }),
+    '/maps/1.png': png,
+    '/maps/2.png': '<html>',
+  };
+
+  async function withMaps(work: (client: ChassisClient) => Promise<void>) {
+    await withFake(async (chassis, client) => {
+      chassis.intercept = (request, response) => {
+        const body = maps[request.url ?? ''];
+        if (body === undefined) return false;
+        response.end(body);
+        return true;
+      };
+      await work(client);
+    });
+  }
+
+  it('are listed, read as data with unknown fields, and fetched as PNG', async () => {
+    await withMaps(async (client) => {
+      expect(await client.listMaps()).toEqual([
+        { id: 1, uid: 'u1', name: 'ground', mapVersion: 2, overlaysVersion: 3 },
+        { id: -1, uid: null, name: 'from data', mapVersion: null, overlaysVersion: null },
+      ]);
+      expect(await client.map('1')).toMatchObject({ grid_resolution: 0.05, unknown: true });
+      expect(Buffer.from(await client.mapPng('1'))).toEqual(png);
+    });
+  });
+
+  it('are refused when the image is none, when there is no such map, and when the id is none', async () => {
+    await withMaps(async (client) => {
+      expect((await failureOf(client.mapPng('2'))).code).toBe('CHASSIS_BAD_ANSWER');
+      const missing = await failureOf(client.map('9'));
+      expect(missing).toMatchObject({ code: 'CHASSIS_REFUSED', details: { status: 404, answer: 'error: not found' } });
+      for (const id of ['../device/info', '1?x', '', '1/2', '..', 'a b', '%2e']) {
+        expect((await failureOf(client.map(id))).code).toBe('USAGE');
+      }
+    });
+  });
+});
+
+describe('forward', () => {
+  it('turns fifty concurrent identical reads into one request', async () => {
+    await withFake(async (chassis, client) => {
+      const replies = await Promise.all(
+        Array.from({ length: 50 }, () => client.forward('/device/info', { maxBytes: 100_000 })),
+      );
+      expect(chassis.requests).toEqual(['GET /device/info']);
+      expect(new Set(replies.map((reply) => Buffer.from(reply.body).toString())).size).toBe(1);
+      expect(replies[0]).toMatchObject({ status: 200, contentType: 'application/json' });
+      await client.forward('/device/info', { maxBytes: 100_000 });
+      expect(chassis.requests).toHaveLength(2);
+    });
+  });
+
+  it('lets one waiter give up without ending the read of the others', async () => {
+    await withFake(async (chassis, client) => {
+      let answer = () => {};
+      let closed = false;
+      chassis.intercept = (request, response) => {
+        if (request.url !== '/device/info') return false;
+        response.on('close', () => {
+          closed = !response.writableEnded;
+        });
+        answer = () => response.end(JSON.stringify(deviceInfo()));
+        return true;
+      };
+      const ending = new AbortController();
+      const impatient = failureOf(client.forward('/device/info', { maxBytes: 10_000, signal: ending.signal }));
+      const patient = client.forward('/device/info', { maxBytes: 10_000 });
+      await expect.poll(() => chassis.requests.length).toBe(1);
+      ending.abort();
+      expect((await impatient).code).toBe('INTERRUPTED');
+      expect(closed).toBe(false);
+      answer();
+      expect((await patient).status).toBe(200);
+      expect(chassis.requests).toHaveLength(1);
+    });
+  });
+
+  it('ends the read when the last waiter has given up, and the next one reads anew', async () => {
+    await withFake(async (chassis, client) => {
+      let hang = true;
+      let closed = 0;
+      chassis.intercept = (_, response) => {
+        response.on('close', () => {
+          if (!response.writableEnded) closed += 1;
+        });
+        return hang;
+      };
+      const ending = new AbortController();
+      const waiting = failureOf(client.forward('/device/info', { maxBytes: 10_000, signal: ending.signal }));
+      await expect.poll(() => chassis.requests.length).toBe(1);
+      ending.abort();
+      await waiting;
+      hang = false;
+      expect((await client.forward('/device/info', { maxBytes: 10_000 })).status).toBe(200);
+      await expect.poll(() => closed).toBe(1);
+    });
+  });
+
+  it('passes a refusal on as it is, and nothing that is neither JSON nor a PNG', async () => {
+    await withFake(async (chassis, client) => {
+      expect((await client.forward('/maps/77', { maxBytes: 10_000 })).status).toBe(404);
+      chassis.intercept = (_, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end('<script>alert(1)</script>');
+        return true;
+      };
+      expect((await failureOf(client.forward('/maps/1', { maxBytes: 10_000 }))).code).toBe('CHASSIS_BAD_ANSWER');
+    });
+  });
+
+  it('knows no path outside the chassis interface', async () => {
+    await withFake(async (chassis, client) => {
+      for (const path of [
+        '//elsewhere/',
+        'http://127.0.0.1/',
+        '/a/../b',
+        '/maps/1?x=1',
+        '/%2e%2e/',
+        '/a b',
+        '',
+        '/.',
+      ]) {
+        expect((await failureOf(client.forward(path, { maxBytes: 10 }))).code).toBe('INTERNAL');
+      }
+      expect(chassis.requests).toEqual([]);
+    });
+  });
+});
+
+describe('hostile keys', () => {
+  it('reach no prototype', async () => {
+    const body =
+      '{"device":{"sn":"SN-1","__proto__":{"x":1}},"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"caps":{"__proto__":true,"supportsWsV2":true}}';
+    await using peer = await answeringPeer(httpAnswer(body));
+    await using client = clientOf(peer);
+    const info = await client.deviceInfo();
+    expect(Object.hasOwn(info, '__proto__')).toBe(false);
+    expect(Object.assign({}, info).polluted).toBeUndefined();
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+});
+
+describe('any answer at all', () => {
+  it('ends in an identity or in a named failure, never in a bug of ours', async () => {
+    let answer: Buffer = Buffer.alloc(0);
+    await using peer = await rawPeer((socket) => socket.once('data', () => socket.end(answer)));
+    await using client = clientOf(peer, { timeoutMs: 1_000 });
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 200 }).map((raw) => Buffer.from(raw)),
+      fc.string({ unit: 'binary' }).map((text) => httpAnswer(text)),
+      fc.json().map((text) => httpAnswer(text)),
+      fc.tuple(fc.json(), fc.nat(30)).map(([text, cut]) => httpAnswer(text.slice(0, cut))),
+      fc.record({ device: fc.anything(), caps: fc.anything() }).map((info) => httpAnswer(safeJson(info))),
+      fc.integer({ min: 100, max: 999 }).map((status) => httpAnswer('{}', { location: 'x' }, `${status} X`)),
+    );
+    await fc.assert(
+      fc.asyncProperty(bytes, async (raw) => {
+        answer = raw;
+        const outcome = await client.identity().catch((error: unknown) => error);
+        if (outcome instanceof GwError) {
+          expect(['CHASSIS_BAD_ANSWER', 'CHASSIS_NOT_CONNECTED', 'CHASSIS_BOOTING']).toContain(outcome.code);
+        } else {
+          expect(outcome).not.toBeInstanceOf(Error);
+          expect((outcome as { serial: string }).serial).toBeTypeOf('string');
+        }
+      }),
+      { numRuns: 150 },
+    );
+  }, 60_000);
+});
+
+function safeJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'null';
+  } catch {
+    return '{}';
+  }
+}

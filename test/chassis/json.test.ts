@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readJson, readJsonBytes } from '../../src/lib/chassis/json.ts';
+
+describe('readJson', () => {
+  it('reads all JSON without doubled keys as the engine does', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 20 }), (text) => {
+        const reading = readJson(text);
+        const value: unknown = JSON.parse(text);
+        if (text.includes('__proto__')) return;
+        expect(reading).toEqual({ ok: true, value });
+      }),
+    );
+  });
+
+  it('never throws, and names a problem for everything that is not JSON', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.json().chain(cutOrBroken)), (text) => {
+        const reading = readJson(text);
+        if (!reading.ok) expect(reading.problem.length).toBeGreaterThan(5);
+        else expect(() => JSON.parse(text)).not.toThrow();
+      }),
+      { numRuns: 500 },
+    );
+    fc.assert(
+      fc.property(fc.uint8Array(), (bytes) => {
+        expect(readJsonBytes(bytes).ok).toBeTypeOf('boolean');
+      }),
+    );
+  });
+
+  it('finds a doubled key at every depth, and takes equal keys of different objects for what they are', () => {
+    expect(readJson('{"a":[{"b":1,"b":2}]}')).toEqual({ ok: false, problem: 'the JSON names the key "b" twice' });
+    expect(readJson('{"a":"a","b":["a","a"],"c":{"a":1},"d":[{"a":1},{"a":2}]}').ok).toBe(true);
+    fc.assert(
+      fc.property(fc.string(), fc.json(), fc.json(), (key, a, b) => {
+        expect(readJson(`[{${JSON.stringify(key)}:${a},"other\\u0000":1,${JSON.stringify(key)}:${b}}]`).ok).toBe(false);
+      }),
+    );
+  });
+
+  it('drops keys that could turn into a prototype', () => {
+    const reading = readJson('{"a":{"__proto__":{"x":1},"b":[{"\\u005f_proto__":2}]}}');
+    expect(reading).toEqual({ ok: true, value: { a: { b: [{}] } } });
+  });
+});
+
+function cutOrBroken(text: string): fc.Arbitrary<string> {
+  return fc
+    .tuple(fc.nat(text.length), fc.constantFrom('', 'NaN', '-', '"', '}', ',', '\\'))
+    .map(([at, junk]) => text.slice(0, at) + junk);
+}

@@ -1,0 +1,290 @@
+import { describe, expect, it } from 'vitest';
+import { type ChassisLink, type ChassisSnapshot, createChassisLink } from '../../src/lib/chassis/index.ts';
+import { silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
+import { directDialer, type Endpoint } from '../../src/lib/net/index.ts';
+import { answeringPeer, closedPort, type FakeChassis, fakeChassis, httpAnswer, rawPeer, until } from './peers.ts';
+
+interface Linked extends AsyncDisposable {
+  readonly link: ChassisLink;
+  readonly failures: unknown[];
+  readonly kind: () => string;
+  readonly snapshot: () => ChassisSnapshot;
+}
+
+async function linkTo(endpoint: Endpoint): Promise<Linked> {
+  const failures: unknown[] = [];
+  const link = createChassisLink({
+    endpoint,
+    expectedSerial: 'SN-1',
+    dialer: directDialer,
+    clock: systemClock,
+    log: silentLog,
+  });
+  await link.start({ signal: new AbortController().signal, fail: (error) => failures.push(error) });
+  return {
+    link,
+    failures,
+    snapshot: () => link.snapshot(),
+    kind: () => {
+      const state = link.snapshot().link;
+      return state.kind === 'not-connected' ? state.failure : state.kind;
+    },
+    async [Symbol.asyncDispose]() {
+      await link.stop();
+      expect(failures).toEqual([]);
+    },
+  };
+}
+
+async function connected(): Promise<{ chassis: FakeChassis; linked: Linked }> {
+  const chassis = await fakeChassis();
+  const linked = await linkTo(chassis.endpoint);
+  await until('connected', () => linked.kind() === 'connected');
+  await until('every topic', () => Object.values(linked.snapshot().values).every((value) => value.status === 'heard'));
+  return { chassis, linked };
+}
+
+describe('connected', () => {
+  it('tells identity and every live value with mark, source, unit and age', async () => {
+    const { chassis, linked } = await connected();
+    await using _chassis = chassis;
+    await using _linked = linked;
+    const { identity, values, link, complaints } = linked.snapshot();
+    expect(link).toMatchObject({ kind: 'connected', tried: { address: '127.0.0.1', port: chassis.endpoint.port } });
+    expect(identity).toMatchObject({ serial: 'SN-1', software: '2.12.3', model: 'm1' });
+    expect(complaints).toEqual([]);
+    expect(values.pose).toMatchObject({
+      status: 'heard',
+      stale: false,
+      value: { xM: 1.5, yM: -2, yawDeg: 90 },
+      mark: 'HINWEIS',
+      parts: { yawDeg: { mark: 'BELEGT', unit: 'degrees' }, xM: { mark: 'HINWEIS', unit: 'm' } },
+    });
+    expect(values.battery).toMatchObject({
+      value: { percent: 50, status: 'discharging' },
+      unit: 'percent',
+      stale: false,
+    });
+    expect(values.wheels).toMatchObject({ value: { controlMode: 'auto', emergencyStopPressed: false } });
+    expect(values.positioning).toMatchObject({ value: { state: 'positioning', reliable: true } });
+    expect(values.alerts).toMatchObject({ value: [{ code: 8501, level: 'warning', message: 'battery low' }] });
+    expect(values.map).toMatchObject({ value: { name: 'ground floor', uid: 'u1', mapVersion: 3, overlaysVersion: 4 } });
+    expect(values.planning).toMatchObject({
+      value: { actionId: 7, actionType: 'unknown', moveState: 'idle', failReason: 0, remainingDistanceM: null },
+    });
+    for (const value of Object.values(values)) {
+      expect(value).toMatchObject({
+        mark: 'HINWEIS',
+        source: expect.stringContaining('vendor'),
+        ageMs: expect.any(Number),
+      });
+    }
+  });
+
+  it('calls a pose stale that has not come for three seconds, and a latched value never by age', async () => {
+    const { chassis, linked } = await connected();
+    await using _chassis = chassis;
+    await using _linked = linked;
+    const stale = () => {
+      const { pose } = linked.snapshot().values;
+      return pose.status === 'heard' && pose.stale;
+    };
+    expect(stale()).toBe(false);
+    await until('stale', stale, 4_500);
+    expect(linked.snapshot().values.map).toMatchObject({ stale: false });
+    chassis.publish({ topic: '/tracked_pose', pos: [0, 0], ori: 1 });
+    await until('fresh again', () => !stale());
+  });
+
+  it('tells its listeners of changes until they leave, and a listener that throws harms nobody', async () => {
+    const { chassis, linked } = await connected();
+    await using _chassis = chassis;
+    await using _linked = linked;
+    let told = 0;
+    using _bad = linked.link.subscribe(() => {
+      throw new Error('listener');
+    });
+    const listening = linked.link.subscribe(() => {
+      told += 1;
+    });
+    chassis.publish({ topic: '/tracked_pose', pos: [0, 0], ori: 1 });
+    await until('told', () => told > 0);
+    listening[Symbol.dispose]();
+    const before = told;
+    chassis.publish({ topic: '/tracked_pose', pos: [9, 0], ori: 1 });
+    await until('the value', () => (linked.snapshot().values.pose as { value: { xM: number } }).value.xM === 9);
+    expect(told).toBe(before);
+  });
+
+  it('keeps what was wrong, each with its count, and only so much of it', async () => {
+    const { chassis, linked } = await connected();
+    await using _chassis = chassis;
+    await using _linked = linked;
+    for (let i = 0; i < 100; i += 1) chassis.publish(`{"topic":"/unasked-${i}"}`);
+    for (let i = 0; i < 3; i += 1) chassis.publish('{');
+    await until('counted', () => linked.snapshot().complaints.at(-1)?.count === 3);
+    const { complaints } = linked.snapshot();
+    expect(complaints).toHaveLength(32);
+    expect(complaints.at(-1)?.what).toBe('a message: the JSON is cut off in the middle');
+    expect(linked.kind()).toBe('connected');
+  });
+});
+
+describe('not connected', () => {
+  it('is a state that names the address, and never an error of the service', async () => {
+    const endpoint = await closedPort();
+    await using linked = await linkTo(endpoint);
+    await until('refused', () => linked.kind() === 'refused', 2_000);
+    const { link, values, identity } = linked.snapshot();
+    expect(link).toMatchObject({
+      kind: 'not-connected',
+      detail: 'the address answers, but nothing listens on this port',
+      tried: { address: '127.0.0.1', port: endpoint.port },
+    });
+    expect(identity).toBeNull();
+    expect(values.pose).toEqual({ status: 'not-heard' });
+    expect(linked.link.describe?.()).toContain(`not connected: tried 127.0.0.1:${endpoint.port}`);
+  });
+
+  it('is said within two seconds when nobody answers', async () => {
+    await using silent = await rawPeer(() => {});
+    await using linked = await linkTo(silent.endpoint);
+    expect(await until('no answer', () => linked.kind() === 'no-answer')).toBeLessThan(2_000);
+  });
+
+  it('is said within two seconds when the chassis stops dead, and the values are stale', async () => {
+    const { chassis, linked } = await connected();
+    await using _chassis = chassis;
+    await using _linked = linked;
+    for (const socket of chassis.sockets) socket.pause();
+    expect(await until('silent', () => linked.kind() === 'silent')).toBeLessThan(2_000);
+    expect(linked.snapshot().values.map).toMatchObject({ status: 'heard', stale: true });
+  });
+
+  it('is said at once when the connection is cut, recovers by itself, and enables the topics anew', async () => {
+    const { chassis, linked } = await connected();
+    await using _linked = linked;
+    const { port } = chassis.endpoint;
+    await chassis[Symbol.asyncDispose]();
+    await until('not connected', () => linked.snapshot().link.kind === 'not-connected', 1_000);
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    await using again = await fakeChassis(port);
+    expect(await until('connected', () => linked.kind() === 'connected')).toBeLessThan(3_000);
+    await until('enabled', () => again.heard.length > 0);
+    await until('fresh', () => linked.snapshot().values.pose.status === 'heard');
+    await until('fresh', () => (linked.snapshot().values.map as { stale: boolean }).stale === false);
+  });
+
+  it('is said of a foreign device, with what it answered', async () => {
+    await using page = await answeringPeer(httpAnswer('<html>'));
+    await using linked = await linkTo(page.endpoint);
+    await until('bad answer', () => linked.kind() === 'bad-answer');
+    expect(linked.snapshot().link).toMatchObject({ detail: 'answered with HTML instead of JSON' });
+  });
+
+  it('is said when the stream breaks its rules or the device information turns bad', async () => {
+    const { chassis, linked } = await connected();
+    await using _chassis = chassis;
+    await using _linked = linked;
+    chassis.intercept = (_, response) => {
+      response.end('{"device":{"sn":');
+      return true;
+    };
+    await until('bad answer', () => linked.kind() === 'bad-answer');
+    chassis.intercept = () => false;
+    await until('connected', () => linked.kind() === 'connected');
+  });
+});
+
+describe('another chassis at the address', () => {
+  it('is refused by name, none of its topics is opened, and it is looked at again', async () => {
+    await using chassis = await fakeChassis();
+    chassis.serial = 'SN-2';
+    await using linked = await linkTo(chassis.endpoint);
+    await until('wrong device', () => linked.kind() === 'wrong-device');
+    expect(linked.snapshot().link).toMatchObject({ foundSerial: 'SN-2', detail: expect.stringContaining('"SN-2"') });
+    expect(linked.snapshot().identity).toBeNull();
+    await until('asked again', () => chassis.requests.length >= 3);
+    expect(chassis.heard).toEqual([]);
+    expect(chassis.streams.size).toBe(0);
+    chassis.serial = 'SN-1';
+    await until('connected', () => linked.kind() === 'connected');
+  });
+
+  it('is noticed although the topic stream stands', async () => {
+    const { chassis, linked } = await connected();
+    await using _chassis = chassis;
+    await using _linked = linked;
+    chassis.serial = 'SN-2';
+    await until('wrong device', () => linked.kind() === 'wrong-device');
+    await until('the stream is closed', () => chassis.streams.size === 0);
+    expect(linked.snapshot().identity?.serial).toBe('SN-1');
+  });
+});
+
+describe('the start phase of the chassis', () => {
+  it('is a state of its own, with progress, until it is over', async () => {
+    await using chassis = await fakeChassis();
+    chassis.booting = 0.3;
+    await using linked = await linkTo(chassis.endpoint);
+    await until('booting', () => linked.kind() === 'booting');
+    expect(linked.snapshot().link).toMatchObject({ kind: 'booting', progress: 0.3, step: 'lidar' });
+    chassis.booting = 0.8;
+    await until('progress', () => (linked.snapshot().link as { progress?: number }).progress === 0.8);
+    chassis.booting = null;
+    await until('connected', () => linked.kind() === 'connected');
+  });
+});
+
+describe('the unit of the pose', () => {
+  const turn = (chassis: FakeChassis, size: number) => {
+    for (let heading = 0; heading <= 2 * Math.PI + 0.1; heading += 0.05) {
+      const ori = heading > Math.PI ? heading - 2 * Math.PI : heading;
+      chassis.publish({ topic: '/tracked_pose', pos: [0, 0], ori: ori * size });
+    }
+  };
+
+  it('is judged from every sample, and radians stay noticed until gw is started anew', async () => {
+    const { chassis, linked } = await connected();
+    await using _chassis = chassis;
+    await using _linked = linked;
+    expect(linked.snapshot().poseUnit).toMatchObject({ verdict: 'degrees', largest: 90 });
+    turn(chassis, 180 / Math.PI);
+    await until('samples', () => linked.snapshot().poseUnit.samples > 100);
+    expect(linked.snapshot()).toMatchObject({ poseUnit: { verdict: 'degrees' }, unitContradicted: false });
+    turn(chassis, 1);
+    await until('contradicted', () => linked.snapshot().unitContradicted);
+    expect(linked.snapshot().poseUnit.verdict).toBe('radians');
+    await linked.link.stop();
+    await linked.link.start({ signal: new AbortController().signal, fail: () => {} });
+    await until('connected', () => linked.kind() === 'connected');
+    expect(linked.snapshot().unitContradicted).toBe(true);
+  });
+});
+
+describe('stopping', () => {
+  it('takes less than a second in every state and leaves no connection', async () => {
+    await using chassis = await fakeChassis();
+    await using silent = await rawPeer(() => {});
+    const closed = await closedPort();
+    for (const endpoint of [chassis.endpoint, silent.endpoint, closed]) {
+      const linked = await linkTo(endpoint);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const began = performance.now();
+      await linked.link.stop();
+      expect(performance.now() - began).toBeLessThan(1_000);
+      await linked.link.stop();
+      expect(linked.failures).toEqual([]);
+    }
+    await until('no connections', () => chassis.sockets.size === 0 && silent.sockets.size === 0, 1_000);
+  });
+
+  it('works without a start, and a start after it begins anew', async () => {
+    await using chassis = await fakeChassis();
+    await using linked = await linkTo(chassis.endpoint);
+    await linked.link.stop();
+    expect(linked.snapshot().link.kind).toBe('not-connected');
+    await linked.link.start({ signal: new AbortController().signal, fail: () => {} });
+    await until('connected', () => linked.kind() === 'connected');
+  });
+});

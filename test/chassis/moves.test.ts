@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest';
+import { degrees } from '../../src/lib/angle/index.ts';
+import { createChassisClient } from '../../src/lib/chassis/index.ts';
+import { type ChassisMoves, movesOf } from '../../src/lib/chassis/moves.ts';
+import type { GwError } from '../../src/lib/error/index.ts';
+import { directDialer } from '../../src/lib/net/index.ts';
+import { closedPort, deviceInfo, type FakeChassis, fakeChassis, httpAnswer, rawPeer } from './peers.ts';
+
+async function withMoves(work: (chassis: FakeChassis, moves: ChassisMoves) => Promise<void>, secret?: string) {
+  await using chassis = await fakeChassis();
+  await using client = createChassisClient({
+    endpoint: chassis.endpoint,
+    dialer: directDialer,
+    expectedSerial: 'SN-1',
+    secret,
+  });
+  await work(chassis, movesOf(client));
+}
+
+const failureOf = (work: Promise<unknown>) =>
+  work.then(
+    () => expect.fail('it should have been refused'),
+    (error: unknown) => error as GwError,
+  );
+
+describe('a move order', () => {
+  it('carries its heading in radians and gives back the id', async () => {
+    await withMoves(async (chassis, moves) => {
+      const goal = { xM: 1.5, yM: -2, yawDeg: degrees(90), accuracyM: 0.1 };
+      expect(await moves.move({ type: 'charge', ...goal })).toEqual({ moveId: 41 });
+      expect(chassis.bodies[0]).toMatchObject({ method: 'POST', path: '/chassis/moves' });
+      const body = chassis.bodies[0]?.body as Record<string, unknown>;
+      expect(body.target_ori).toBeCloseTo(1.5708, 4);
+      expect(body).toEqual({
+        creator: 'gw',
+        type: 'charge',
+        target_x: 1.5,
+        target_y: -2,
+        target_z: 0,
+        target_ori: body.target_ori,
+        target_accuracy: 0.1,
+      });
+    });
+  });
+
+  it('has no heading when none was given', async () => {
+    await withMoves(async (chassis, moves) => {
+      await moves.move({ type: 'standard', xM: 0, yM: 0 });
+      expect(chassis.bodies[0]?.body).not.toHaveProperty('target_ori');
+      expect(chassis.bodies[0]?.body).not.toHaveProperty('target_accuracy');
+    });
+  });
+
+  it('asks for the serial number on the very connection of the order, every time', async () => {
+    await withMoves(async (chassis, moves) => {
+      await moves.move({ type: 'standard', xM: 0, yM: 0 });
+      await moves.move({ type: 'standard', xM: 1, yM: 0 });
+      expect(chassis.requests).toEqual([
+        'GET /device/info',
+        'POST /chassis/moves',
+        'GET /device/info',
+        'POST /chassis/moves',
+      ]);
+      expect(chassis.connections()).toBe(2);
+    });
+  });
+
+  it('never reaches a chassis with another serial number', async () => {
+    await withMoves(async (chassis, moves) => {
+      chassis.serial = 'SN-2';
+      expect((await failureOf(moves.move({ type: 'standard', xM: 0, yM: 0 }))).code).toBe('CHASSIS_WRONG_DEVICE');
+      const pose = { xM: 0, yM: 0, yawDeg: degrees(0), adjust: true };
+      expect((await failureOf(moves.setPose(pose))).code).toBe('CHASSIS_WRONG_DEVICE');
+      expect(chassis.requests).not.toContain('POST /chassis/moves');
+      expect(chassis.requests).not.toContain('POST /chassis/pose');
+    });
+  });
+
+  it('is never sent twice, and says when nobody knows whether it was taken', async () => {
+    let posts = 0;
+    await using peer = await rawPeer((socket) => {
+      socket.on('data', (data) => {
+        if (data.toString().startsWith('GET')) {
+          socket.write(httpAnswer(JSON.stringify(deviceInfo())));
+          return;
+        }
+        posts += 1;
+        socket.destroy();
+      });
+    });
+    await using client = createChassisClient({ endpoint: peer.endpoint, dialer: directDialer, expectedSerial: 'SN-1' });
+    const error = await failureOf(movesOf(client).move({ type: 'standard', xM: 0, yM: 0 }));
+    expect(error).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED', details: { orderTaken: 'unknown' } });
+    expect(error.tried?.action).toBe('POST /chassis/moves');
+    expect(posts).toBe(1);
+  });
+
+  it('was certainly not taken when nobody listens', async () => {
+    await using client = createChassisClient({ endpoint: await closedPort(), dialer: directDialer });
+    const error = await failureOf(movesOf(client).move({ type: 'standard', xM: 0, yM: 0 }));
+    expect(error).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED', failure: 'refused' });
+    expect(error.details).toBeUndefined();
+  });
+
+  it('passes on what the chassis says about a refusal', async () => {
+    await withMoves(async (chassis, moves) => {
+      chassis.intercept = (request, response) => {
+        if (request.method !== 'POST') return false;
+        response.writeHead(400, { 'content-type': 'application/json' });
+        response.end('{"message":"error: no map"}');
+        return true;
+      };
+      const error = await failureOf(moves.move({ type: 'standard', xM: 0, yM: 0 }));
+      expect(error).toMatchObject({ code: 'CHASSIS_REFUSED', details: { status: 400, answer: 'error: no map' } });
+    });
+  });
+
+  it('leaves no connection open', async () => {
+    await withMoves(async (chassis, moves) => {
+      await moves.move({ type: 'standard', xM: 0, yM: 0 });
+      await expect.poll(() => chassis.sockets.size).toBe(0);
+    });
+  });
+});
+
+describe('a pose order', () => {
+  it('carries 90 degrees as the 1.5708 of the specification and always says whether to adjust', async () => {
+    await withMoves(async (chassis, moves) => {
+      await moves.setPose({ xM: 1, yM: 2, yawDeg: degrees(90), adjust: false });
+      const body = chassis.bodies[0]?.body as Record<string, unknown>;
+      expect(chassis.bodies[0]).toMatchObject({ method: 'POST', path: '/chassis/pose' });
+      expect(body.position).toEqual([1, 2, 0]);
+      expect(body.ori).toBeCloseTo(1.5708, 4);
+      expect(body.adjust_position).toBe(false);
+    });
+  });
+});
+
+describe('a move that is read back', () => {
+  const reading = async (move: object) => {
+    await using peer = await rawPeer((socket) =>
+      socket.once('data', () => socket.end(httpAnswer(JSON.stringify(move)))),
+    );
+    await using client = createChassisClient({ endpoint: peer.endpoint, dialer: directDialer });
+    return await movesOf(client).readMove(41);
+  };
+
+  it('is in degrees inside, and its fail_reason is passed through as a number', async () => {
+    const report = await reading({
+      id: 41,
+      state: 'failed',
+      target_ori: 1.5707963267948966,
+      fail_reason: 103,
+      fail_reason_str: 'invalid_charge_dock',
+    });
+    expect(report).toEqual({
+      moveId: 41,
+      state: 'failed',
+      failReason: 103,
+      failReasonText: 'invalid_charge_dock',
+      yawDeg: 90,
+    });
+  });
+
+  it('keeps what is absent absent, and words it does not know as they are', async () => {
+    expect(await reading({ id: 41, state: 'oscillating', target_ori: null })).toEqual({
+      moveId: 41,
+      state: 'oscillating',
+      failReason: null,
+      failReasonText: null,
+      yawDeg: null,
+    });
+  });
+
+  it('is refused when a number is none', async () => {
+    for (const move of [{ id: '41' }, { id: 41, target_ori: '1.5' }, { id: 41, fail_reason: 'x' }]) {
+      expect((await failureOf(reading(move))).code).toBe('CHASSIS_BAD_ANSWER');
+    }
+  });
+});
+
+describe('cancelling', () => {
+  it('asks nobody first and carries the secret where there is one', async () => {
+    await withMoves(async (chassis, moves) => {
+      chassis.serial = 'SN-2';
+      await moves.cancelCurrent();
+      expect(chassis.requests).toEqual(['PATCH /chassis/moves/current']);
+      expect(chassis.bodies[0]?.body).toEqual({ state: 'cancelled' });
+      expect(chassis.bodies[0]?.headers.secret).toBe('s3cret');
+    }, 's3cret');
+  });
+});

@@ -1,0 +1,201 @@
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { Endpoint } from '../../src/lib/net/index.ts';
+
+/** A peer on a loopback port of its own; disposing it cuts every connection. */
+export interface Peer extends AsyncDisposable {
+  readonly endpoint: Endpoint;
+  /** How many connections were accepted. */
+  readonly connections: () => number;
+  readonly sockets: ReadonlySet<Socket>;
+}
+
+async function listen<T extends Server>(server: T, port = 0): Promise<Peer> {
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  server.on('connection', (socket: Socket) => {
+    connections += 1;
+    sockets.add(socket);
+    // Read, so that the end of a connection is noticed.
+    socket.resume();
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return {
+    endpoint: { host: '127.0.0.1', port: (server.address() as AddressInfo).port },
+    connections: () => connections,
+    sockets,
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+/** A peer that does with each connection what the test says. */
+export async function rawPeer(onSocket: (socket: Socket) => void): Promise<Peer> {
+  return listen(createServer(onSocket));
+}
+
+/** A peer that answers every request with these bytes, then closes. */
+export async function answeringPeer(answer: string | Buffer): Promise<Peer> {
+  return rawPeer((socket) => {
+    socket.once('data', () => socket.end(answer));
+  });
+}
+
+/** Whole HTTP answer with a body. */
+export function httpAnswer(
+  body: string | Buffer,
+  head: Record<string, string | number> = {},
+  status = '200 OK',
+): Buffer {
+  const lines = Object.entries({ 'content-length': Buffer.byteLength(body), ...head }).map(
+    ([k, v]) => `${k}: ${v}\r\n`,
+  );
+  return Buffer.concat([Buffer.from(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n`), Buffer.from(body)]);
+}
+
+/** A loopback port on which nothing listens. */
+export async function closedPort(): Promise<Endpoint> {
+  const peer = await rawPeer(() => {});
+  await peer[Symbol.asyncDispose]();
+  return peer.endpoint;
+}
+
+export function deviceInfo(serial = 'SN-1', more: object = {}): object {
+  return {
+    axbot_version: '2.12.3',
+    device: { sn: serial, model: 'm1' },
+    caps: { supportsWsV2: true, supportsEnableTopicList: true },
+    time: '2026/01/31 12:00:00',
+    ...more,
+  };
+}
+
+export interface FakeChassis extends Peer {
+  serial: string;
+  caps: Record<string, boolean>;
+  /** Answers 503 to all but the start progress. */
+  booting: number | null;
+  /** Takes a request before the fake does; true when it has answered. */
+  intercept: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** Topics that it leaves out of its acknowledgement. */
+  unknownTopics: string[];
+  readonly requests: string[];
+  readonly bodies: { path: string; method: string; body: unknown; headers: IncomingMessage['headers'] }[];
+  /** Messages of the clients of the topic stream. */
+  readonly heard: unknown[];
+  readonly streams: ReadonlySet<WebSocket>;
+  publish(message: object | string | Buffer): void;
+}
+
+/** Latched values that are sent when a topic is enabled. */
+const latched: Record<string, object> = {
+  '/tracked_pose': { topic: '/tracked_pose', pos: [1.5, -2], ori: 90 },
+  '/battery_state': { topic: '/battery_state', secs: 1, percentage: 0.5, power_supply_status: 'discharging' },
+  '/wheel_state': { topic: '/wheel_state', control_mode: 'auto', emergency_stop_pressed: false },
+  '/slam/state': { topic: '/slam/state', state: 'positioning', reliable: true },
+  '/alerts': { topic: '/alerts', alerts: [{ code: 8501, level: 'warning', msg: 'battery low' }] },
+  '/map/info': {
+    topic: '/map/info',
+    name: 'ground floor',
+    uid: 'u1',
+    map_version: 3,
+    overlays_version: 4,
+    overlays: {},
+  },
+  '/planning_state': {
+    topic: '/planning_state',
+    action_id: 7,
+    move_state: 'idle',
+    fail_reason: 0,
+    target_poses: [],
+  },
+};
+
+/** A small chassis for the tests of the client: HTTP and topic stream on one port. */
+export async function fakeChassis(port = 0): Promise<FakeChassis> {
+  const requests: string[] = [];
+  const bodies: FakeChassis['bodies'] = [];
+  const heard: unknown[] = [];
+  const streams = new Set<WebSocket>();
+
+  const server = createHttpServer((request, response) => {
+    requests.push(`${request.method} ${request.url}`);
+    if (chassis.intercept(request, response)) return;
+    const json = (value: unknown, status = 200) => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(value));
+    };
+    if (request.url === '/device/boot_progress') {
+      return json({ start_time: 1, progress: chassis.booting ?? 1, logs: [{ stamp: 1, progress: 0.1, msg: 'lidar' }] });
+    }
+    if (chassis.booting !== null) return json({ message: 'booting' }, 503);
+    if (request.url === '/device/info') return json(deviceInfo(chassis.serial, { caps: chassis.caps }));
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk) => chunks.push(chunk));
+    request.on('end', () => {
+      const text = Buffer.concat(chunks).toString();
+      const { method = '', url: path = '' } = request;
+      if (text !== '') bodies.push({ path, method, body: JSON.parse(text), headers: request.headers });
+      if (method === 'POST' && path === '/chassis/moves') return json({ id: 41 }, 201);
+      if (method === 'POST' && path === '/chassis/pose') return json({}, 201);
+      if (method === 'PATCH' && path === '/chassis/moves/current') return json({ state: 'cancelled' });
+      json({ message: 'error: not found' }, 404);
+    });
+  });
+  const sockets = new WebSocketServer({ server, path: '/ws/v2/topics', perMessageDeflate: false });
+  sockets.on('connection', (stream) => {
+    const enabled = new Set<string>();
+    streams.add(stream);
+    stream.on('error', () => {});
+    stream.on('close', () => streams.delete(stream));
+    stream.on('message', (data) => {
+      const message = JSON.parse(String(data));
+      heard.push(message);
+      for (const topic of [message.enable_topic ?? []].flat()) {
+        if (chassis.unknownTopics.includes(topic)) continue;
+        enabled.add(topic);
+        if (latched[topic]) stream.send(JSON.stringify(latched[topic]));
+      }
+      for (const topic of [message.disable_topic ?? []].flat()) enabled.delete(topic);
+      stream.send(JSON.stringify({ enabled_topics: [...enabled].reverse() }));
+    });
+  });
+  const peer = await listen(server, port);
+  const chassis: FakeChassis = {
+    ...peer,
+    serial: 'SN-1',
+    caps: { supportsWsV2: true, supportsEnableTopicList: true },
+    booting: null,
+    intercept: () => false,
+    unknownTopics: [],
+    requests,
+    bodies,
+    heard,
+    streams,
+    publish(message) {
+      const raw = typeof message === 'string' || Buffer.isBuffer(message) ? message : JSON.stringify(message);
+      for (const stream of streams) stream.send(raw);
+    },
+    async [Symbol.asyncDispose]() {
+      sockets.close();
+      await peer[Symbol.asyncDispose]();
+    },
+  };
+  return chassis;
+}
+
+/** Waits until something is so; fails by name when it does not become so in time. */
+export async function until(what: string, is: () => boolean, mostMs = 4_000): Promise<number> {
+  const began = performance.now();
+  while (!is()) {
+    if (performance.now() - began > mostMs) throw new Error(`not within ${mostMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return performance.now() - began;
+}

@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest';
+import { degrees } from '../../src/lib/angle/index.ts';
+import { createChassisClient, createChassisLink } from '../../src/lib/chassis/index.ts';
+import { movesOf } from '../../src/lib/chassis/moves.ts';
+import { GwError } from '../../src/lib/error/index.ts';
+import { silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
+import { directDialer } from '../../src/lib/net/index.ts';
+import { type FaultName, type Sim, startSim } from '../../src/lib/sim/index.ts';
+import { until } from './peers.ts';
+
+const clientOf = (sim: Sim) =>
+  createChassisClient({ endpoint: sim.chassis, dialer: directDialer, expectedSerial: sim.chassis.serial });
+
+async function linkTo(sim: Sim) {
+  const link = createChassisLink({
+    endpoint: sim.chassis,
+    expectedSerial: sim.chassis.serial,
+    dialer: directDialer,
+    clock: systemClock,
+    log: silentLog,
+  });
+  const failures: unknown[] = [];
+  await link.start({ signal: new AbortController().signal, fail: (error) => failures.push(error) });
+  const kind = () => {
+    const state = link.snapshot().link;
+    return state.kind === 'not-connected' ? state.failure : state.kind;
+  };
+  await until('connected', () => kind() === 'connected');
+  return {
+    link,
+    kind,
+    async [Symbol.asyncDispose]() {
+      await link.stop();
+      expect(failures).toEqual([]);
+    },
+  };
+}
+
+describe('the simulated chassis', () => {
+  it('is read by the client: identity, maps as list, data and image', async () => {
+    await using sim = await startSim();
+    await using client = clientOf(sim);
+    expect(await client.identity()).toMatchObject({ serial: sim.chassis.serial, software: sim.chassis.software });
+    const [map] = await client.listMaps();
+    expect(map).toMatchObject({ id: expect.any(Number), name: expect.any(String) });
+    const data = await client.map(String(map?.id));
+    expect(JSON.parse(String(data.overlays))).toMatchObject({ type: 'FeatureCollection' });
+    expect((await client.mapPng(String(map?.id))).byteLength).toBeGreaterThan(100);
+  });
+
+  it('fills every live value, with the heading in degrees', async () => {
+    await using sim = await startSim();
+    await using linked = await linkTo(sim);
+    await until('every value', () =>
+      Object.values(linked.link.snapshot().values).every(({ status }) => status === 'heard'),
+    );
+    const { values, complaints } = linked.link.snapshot();
+    expect(complaints).toEqual([]);
+    const { pose } = values;
+    expect(pose.status === 'heard' && pose.value.yawDeg).toBeCloseTo((sim.state().yawRad * 180) / Math.PI, 1);
+  });
+
+  it('takes a pose of 90 degrees and reports it back as 90', async () => {
+    await using sim = await startSim();
+    await using linked = await linkTo(sim);
+    const moves = movesOf(linked.link.client);
+    await moves.setPose({ xM: 1, yM: -1, yawDeg: degrees(-135), adjust: false });
+    const yaw = () => {
+      const { pose } = linked.link.snapshot().values;
+      return pose.status === 'heard' ? pose.value.yawDeg : Number.NaN;
+    };
+    await until('the heading', () => Math.abs(yaw() + 135) < 0.5);
+    expect(sim.state().yawRad).toBeCloseTo((-135 * Math.PI) / 180, 2);
+  });
+
+  it('drives where it is ordered to, and the move reads back in degrees', async () => {
+    await using sim = await startSim();
+    await using linked = await linkTo(sim);
+    const moves = movesOf(linked.link.client);
+    const { xM, yM } = sim.state();
+    const { moveId } = await moves.move({ type: 'standard', xM: xM + 0.3, yM, yawDeg: degrees(45) });
+    let report = await moves.readMove(moveId);
+    expect(report.yawDeg).toBeCloseTo(45, 6);
+    await moves.cancelCurrent();
+    await until('the planning state', () => linked.link.snapshot().values.planning.status === 'heard');
+    report = await moves.readMove(moveId);
+    expect(['cancelled', 'succeeded']).toContain(report.state);
+  });
+
+  it('is connected to without the list form where it does not announce it', async () => {
+    await using sim = await startSim({ capabilities: { supportsEnableTopicList: false } });
+    await using linked = await linkTo(sim);
+    await until('every value', () =>
+      Object.values(linked.link.snapshot().values).every(({ status }) => status === 'heard'),
+    );
+    expect(linked.link.snapshot().complaints).toEqual([]);
+  });
+});
+
+describe.concurrent('each fault of the simulated chassis', () => {
+  /** What the client says to it, and how the link comes to stand while the fault lasts. */
+  const faults: readonly [FaultName, string, readonly string[], string][] = [
+    ['cut', 'CHASSIS_NOT_CONNECTED', ['cut', 'refused'], 'not connected'],
+    ['silent', 'CHASSIS_NOT_CONNECTED', ['silent', 'no-answer'], 'not connected: nothing answered'],
+    ['slow', 'CHASSIS_NOT_CONNECTED', ['connected', 'no-answer', 'silent'], 'nothing answered'],
+    ['booting', 'CHASSIS_BOOTING', ['booting', 'cut'], 'The chassis is starting'],
+    ['wrong-serial', 'CHASSIS_WRONG_DEVICE', ['wrong-device'], 'Another chassis answers'],
+    ['no-serial', 'CHASSIS_BAD_ANSWER', ['bad-answer'], 'device.sn: expected string, received undefined'],
+    ['html', 'CHASSIS_BAD_ANSWER', ['bad-answer'], 'answered with HTML instead of JSON'],
+    ['truncated', 'CHASSIS_BAD_ANSWER', ['bad-answer'], 'the JSON is cut off in the middle'],
+    ['wrong-types', 'CHASSIS_BAD_ANSWER', ['bad-answer'], 'has another shape'],
+    ['nan', 'CHASSIS_BAD_ANSWER', ['bad-answer'], 'which is no JSON number'],
+    ['duplicate-keys', 'CHASSIS_BAD_ANSWER', ['bad-answer'], 'twice'],
+    ['huge', 'CHASSIS_BAD_ANSWER', ['bad-answer'], 'the answer is larger than 1 MiB'],
+    ['endless', 'CHASSIS_BAD_ANSWER', ['bad-answer'], 'the answer'],
+    ['redirect', 'CHASSIS_BAD_ANSWER', ['bad-answer'], 'refused'],
+    ['server-error', 'CHASSIS_BAD_ANSWER', ['bad-answer'], 'answered with status 500'],
+  ];
+
+  it.each(faults)(
+    'is named, harms nothing and is recovered from: %s',
+    { timeout: 30_000 },
+    async (name, code, kinds, words) => {
+      await using sim = await startSim();
+      await using linked = await linkTo(sim);
+      await using client = clientOf(sim);
+      sim.setFault(name, true);
+      await sim.settled();
+      const error = await client.identity().then(
+        () => expect.fail('it should have failed'),
+        (reason: unknown) => reason,
+      );
+      expect(error).toBeInstanceOf(GwError);
+      const { code: said, message, tried } = error as GwError;
+      expect(said).toBe(code);
+      expect(message).toContain(words);
+      expect(tried).toMatchObject({ address: '127.0.0.1', port: sim.chassis.port });
+      await until(`the link to be ${kinds.join(' or ')}`, () => kinds.includes(linked.kind()), 8_000);
+      sim.setFault(name, false);
+      await sim.settled();
+      await until('connected again', () => linked.kind() === 'connected', 10_000);
+    },
+  );
+
+  it('garbage frames: the stream ends or complains, with the reason kept', { timeout: 30_000 }, async () => {
+    await using sim = await startSim();
+    await using linked = await linkTo(sim);
+    sim.setFault('garbage-frames', true);
+    await until('a complaint', () => linked.link.snapshot().complaints.length > 0, 10_000);
+    sim.setFault('garbage-frames', false);
+    await until('connected again', () => linked.kind() === 'connected', 10_000);
+  });
+
+  it('stale topics: the connection stands and the pose is stale', { timeout: 30_000 }, async () => {
+    await using sim = await startSim();
+    await using linked = await linkTo(sim);
+    await until('a pose', () => linked.link.snapshot().values.pose.status === 'heard');
+    sim.setFault('stale', true);
+    const stale = () => (linked.link.snapshot().values.pose as { stale?: boolean }).stale === true;
+    await until('stale', stale, 6_000);
+    expect(linked.kind()).toBe('connected');
+    sim.setFault('stale', false);
+    await until('fresh', () => !stale());
+  });
+
+  it('radians: noticed within a turn, and not forgotten', { timeout: 30_000 }, async () => {
+    await using sim = await startSim();
+    await using linked = await linkTo(sim);
+    expect(linked.link.snapshot().unitContradicted).toBe(false);
+    sim.setFault('radians', true);
+    await until('contradicted', () => linked.link.snapshot().unitContradicted, 15_000);
+    sim.setFault('radians', false);
+    expect(linked.link.snapshot().poseUnit.verdict).toBe('radians');
+  });
+
+  it('a degree-valued charge order would end with 103, and gw never sends one', { timeout: 30_000 }, async () => {
+    await using sim = await startSim();
+    await using client = clientOf(sim);
+    const moves = movesOf(client);
+    const { moveId } = await moves.move({ type: 'charge', xM: 1, yM: 1, yawDeg: degrees(180) });
+    await until('a verdict or a move', () => sim.state().moving, 2_000).catch(() => 0);
+    expect((await moves.readMove(moveId)).failReason).not.toBe(103);
+    // The same number unconverted, written by hand, as the specification measured it.
+    const response = await fetch(`http://${sim.chassis.host}:${sim.chassis.port}/chassis/moves`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ creator: 'test', type: 'charge', target_x: 1, target_y: 1, target_ori: 180 }),
+    });
+    const { id } = (await response.json()) as { id: number };
+    let failReason: number | null = null;
+    const began = performance.now();
+    while (failReason !== 103 && performance.now() - began < 5_000) {
+      failReason = (await moves.readMove(id)).failReason;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(failReason).toBe(103);
+  });
+});

@@ -1,0 +1,74 @@
+import { createServer } from 'node:net';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { GwError } from '../../src/lib/error/index.ts';
+import { parseListeningSockets, readListeningSockets } from '../../src/lib/net/index.ts';
+
+const head = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
+
+describe('the listening sockets', () => {
+  it('are those in state LISTEN, with address and port as people write them', () => {
+    const text = `${head}   0: 0100007F:1436 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1 1
+   1: 00000000:1435 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 2 1
+   2: 0100007F:1436 0100007F:D4C2 01 00000000:00000000 00:00000000 00000000     0        0 3 1
+`;
+    expect(parseListeningSockets(text)).toEqual([
+      { address: '127.0.0.1', port: 5174, family: 'ipv4' },
+      { address: '0.0.0.0', port: 5173, family: 'ipv4' },
+    ]);
+  });
+
+  it('are read from the table of IPv6 as well', () => {
+    const line = (local: string) =>
+      `   0: ${local}:1435 00000000000000000000000000000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 1\n`;
+    const text = [
+      '00000000000000000000000000000000',
+      '00000000000000000000000001000000',
+      '0000000000000000FFFF00000100007F',
+      'B80D0120000000000000000007000000',
+    ].map(line);
+    expect(parseListeningSockets(head + text.join('')).map(({ address }) => address)).toEqual([
+      '::',
+      '::1',
+      '::ffff:7f00:1',
+      '2001:db8::7',
+    ]);
+  });
+
+  it('never make the reader throw, whatever stands there', () => {
+    const hex = fc.constantFrom('0100007F:1436', '0A', 'xyz', '0100007F', ':', '00000000000000000000000000000000:0000');
+    const lines = fc.array(fc.array(fc.oneof(hex, fc.string())).map((words) => words.join(' ')));
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string({ unit: 'binary' }),
+          lines.map((rows) => head + rows.join('\n')),
+        ),
+        (text) => {
+          for (const { port, address } of parseListeningSockets(text)) {
+            expect(port).toBeGreaterThanOrEqual(0);
+            expect(port).toBeLessThan(65_536);
+            expect(address.length).toBeGreaterThan(1);
+          }
+        },
+      ),
+    );
+  });
+
+  it.runIf(process.platform === 'linux')('of this machine are found while they listen', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    try {
+      expect(await readListeningSockets()).toContainEqual({ address: '127.0.0.1', port, family: 'ipv4' });
+    } finally {
+      await new Promise((resolve) => server.close(resolve));
+    }
+    expect((await readListeningSockets()).some((socket) => socket.port === port)).toBe(false);
+  });
+
+  it('that no kernel tells are an error with the places looked at', async () => {
+    const error = (await readListeningSockets(['/proc/none']).catch((reason: unknown) => reason)) as GwError;
+    expect(error.remedy).toContain('/proc/none');
+  });
+});

@@ -1,0 +1,120 @@
+import { createServer } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import {
+  DialError,
+  dialFailureOf,
+  directDialer,
+  isLoopback,
+  reachEndpoint,
+  resolveHost,
+} from '../../src/lib/net/index.ts';
+
+async function listening(): Promise<{ port: number; accepted: () => number } & AsyncDisposable> {
+  let accepted = 0;
+  const server = createServer((socket) => {
+    accepted += 1;
+    socket.resume();
+    socket.on('error', () => {});
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as { port: number }).port,
+    accepted: () => accepted,
+    async [Symbol.asyncDispose]() {
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+describe('reaching host and port', () => {
+  it('is said with how long it took, and leaves no connection', async () => {
+    await using server = await listening();
+    const endpoint = { host: '127.0.0.1', port: server.port };
+    expect(await reachEndpoint(directDialer, endpoint, { timeoutMs: 1_000 })).toEqual({
+      reached: true,
+      tookMs: expect.any(Number),
+    });
+    await expect.poll(server.accepted).toBe(1);
+  });
+
+  it('fails as refused where nothing listens', async () => {
+    const server = await listening();
+    await server[Symbol.asyncDispose]();
+    const endpoint = { host: '127.0.0.1', port: server.port };
+    expect(await reachEndpoint(directDialer, endpoint, { timeoutMs: 1_000 })).toMatchObject({
+      reached: false,
+      failure: 'refused',
+    });
+  });
+
+  it('tells each kind of failure of a dialer, and throws what is no failure of dialling', async () => {
+    const endpoint = { host: 'robot', port: 1 };
+    for (const failure of ['no-route', 'no-answer', 'unknown-name', 'cut', 'other'] as const) {
+      const dialer = { way: 'test', dial: () => Promise.reject(new DialError(failure, { address: 'robot' })) };
+      expect(await reachEndpoint(dialer, endpoint, { timeoutMs: 10 })).toMatchObject({ reached: false, failure });
+    }
+    const broken = { way: 'test', dial: () => Promise.reject(new TypeError('bug')) };
+    await expect(reachEndpoint(broken, endpoint, { timeoutMs: 10 })).rejects.toThrow(TypeError);
+    await expect(
+      reachEndpoint(directDialer, { host: '127.0.0.1', port: 1 }, { timeoutMs: 10, signal: AbortSignal.abort() }),
+    ).rejects.toThrow();
+  });
+
+  it('sorts what the operating system says by what it means', () => {
+    const codes = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'ENOTFOUND', 'ECONNRESET', 'EWHATEVER'];
+    expect(codes.map((code) => dialFailureOf(Object.assign(new Error(code), { code })))).toEqual([
+      'refused',
+      'no-route',
+      'no-route',
+      'no-answer',
+      'unknown-name',
+      'cut',
+      'other',
+    ]);
+    expect(dialFailureOf(undefined)).toBe('other');
+  });
+});
+
+describe('a name', () => {
+  it('that is an address needs no look-up', async () => {
+    const lookup = () => expect.fail('it was looked up');
+    expect(await resolveHost('127.0.0.1', { timeoutMs: 10, lookup })).toEqual({
+      kind: 'literal',
+      addresses: ['127.0.0.1'],
+    });
+    expect(await resolveHost('::1', { timeoutMs: 10, lookup })).toMatchObject({ kind: 'literal' });
+  });
+
+  it('is known with its addresses, unknown, or not answered in time', async () => {
+    const found = async () => [{ address: '192.0.2.7' }, { address: '192.0.2.7' }, { address: '192.0.2.8' }];
+    expect(await resolveHost('robot', { timeoutMs: 1_000, lookup: found })).toMatchObject({
+      kind: 'resolved',
+      addresses: ['192.0.2.7', '192.0.2.8'],
+    });
+    const unknown = () => Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' }));
+    expect(await resolveHost('robot', { timeoutMs: 1_000, lookup: unknown })).toMatchObject({ kind: 'unknown' });
+    expect(await resolveHost('robot', { timeoutMs: 1_000, lookup: async () => [] })).toMatchObject({ kind: 'unknown' });
+    const never = () => new Promise<never>(() => {});
+    expect(await resolveHost('robot', { timeoutMs: 30, lookup: never })).toMatchObject({ kind: 'no-answer' });
+  });
+});
+
+describe('an address inside this machine', () => {
+  it('is told from the others in every spelling', () => {
+    for (const address of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1', '::ffff:7f00:1']) {
+      expect(isLoopback(address)).toBe(true);
+    }
+    for (const address of [
+      '192.0.2.7',
+      '0.0.0.0',
+      '::',
+      '2001:db8::1',
+      'localhost',
+      '',
+      '1127.0.0.1',
+      '::ffff:192.0.2.1',
+    ]) {
+      expect(isLoopback(address)).toBe(false);
+    }
+  });
+});

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/lib/lifecycle/index.ts';
+import { directDialer } from '../../src/lib/net/index.ts';
+import { parseSite } from '../../src/lib/site/index.ts';
+import { type ChassisView, chassisWatchSchema } from '../../src/lib/toolkit/chassis-watch.result.ts';
+import { watchChassis } from '../../src/lib/toolkit/chassis-watch.ts';
+import type { Toolkit } from '../../src/lib/toolkit/toolkit.ts';
+import { fakeChassis, until } from '../chassis/peers.ts';
+
+function toolkitFor(port: number): Toolkit {
+  const site = parseSite(`name: t\nchassis: { host: 127.0.0.1, port: ${port}, serial: SN-1 }\n`, '/tmp/site.yaml');
+  return { site, dialer: directDialer, clock: systemClock };
+}
+
+describe('watching', () => {
+  it('tells the state at once when it changes and steadily otherwise, in the published shape, until interrupted', async () => {
+    await using chassis = await fakeChassis();
+    const views: ChassisView[] = [];
+    const ending = new AbortController();
+    const watching = watchChassis(
+      toolkitFor(chassis.endpoint.port),
+      { everyMs: 100 },
+      { signal: ending.signal },
+      (view) => {
+        expect(chassisWatchSchema.safeParse(JSON.parse(JSON.stringify(view))).error).toBeUndefined();
+        views.push(view);
+      },
+    );
+    await until('a pose', () => views.at(-1)?.values.pose.status === 'heard');
+    for (const socket of chassis.sockets) socket.destroy();
+    await until('not connected', () => views.at(-1)?.link.kind === 'not-connected', 1_000);
+    await until('connected', () => views.at(-1)?.link.kind === 'connected');
+    ending.abort();
+    const end = await watching;
+    expect(end).toMatchObject({ event: 'ended', link: { kind: 'connected' } });
+    expect(chassisWatchSchema.parse(end)).toEqual(end);
+    expect(views[0]?.link.kind).toBe('connecting');
+    const count = views.length;
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    expect(views.length).toBe(count);
+    await until('no connection is left', () => chassis.sockets.size === 0, 1_000);
+  });
+
+  it('ends by itself after the time it was given', async () => {
+    await using chassis = await fakeChassis();
+    const signal = new AbortController().signal;
+    const end = await watchChassis(
+      toolkitFor(chassis.endpoint.port),
+      { everyMs: 100, seconds: 0.5 },
+      { signal },
+      () => {},
+    );
+    expect(end.event === 'ended' && end.watchedMs).toBeGreaterThanOrEqual(490);
+  });
+
+  it('ends at once when it was interrupted before', async () => {
+    await using chassis = await fakeChassis();
+    const end = await watchChassis(
+      toolkitFor(chassis.endpoint.port),
+      { everyMs: 100 },
+      { signal: AbortSignal.abort() },
+      () => {},
+    );
+    expect(end.event).toBe('ended');
+  });
+});
