@@ -1,0 +1,62 @@
+import chalk from 'chalk';
+import type { OperatorCheck, RouteRow } from '../../lib/toolkit/operator-check.result.ts';
+import type { OperatorPassword } from '../../lib/toolkit/operator-password.result.ts';
+import { printable, renderTable, renderVerdict } from '../output.ts';
+
+/** `gw operator check` */
+export function renderOperatorCheck(data: OperatorCheck): string {
+  const { full, readOnly, routes, findings, counts, requests, tookMs } = data;
+  const where = readOnly === null ? place(full) : `${place(full)} and ${place(readOnly)}`;
+  const open = counts.notChecked === 0 ? '' : `, ${things(counts.notChecked)} not checked`;
+  const first =
+    counts.wrong === 0
+      ? `${chalk.green('Nothing is wrong')} with the operator server at ${where}${open}.`
+      : `${chalk.red.bold(`${things(counts.wrong)} wrong`)} with the operator server at ${where}${open}.`;
+  const columns = [
+    { title: '' },
+    { title: 'route' },
+    { title: `${full.port}`, align: 'right' as const },
+    { title: 'demanded', align: 'right' as const },
+    { title: '5174', align: 'right' as const },
+    { title: 'demanded', align: 'right' as const },
+    { title: 'meaning' },
+  ];
+  const lines = [first, '', renderTable(columns, routes.map(routeCells)), ''];
+  for (const { note, path } of routes)
+    if (note !== null) lines.push(chalk.dim(`${printable(path)}: ${printable(note)}`));
+  for (const { id, verdict, title, detail, remedy } of findings) {
+    if (id.startsWith('route ') && verdict !== 'wrong') continue;
+    lines.push(`${renderVerdict(verdict)} ${printable(title)}: ${printable(detail)}`);
+    if (remedy !== null) lines.push(`     ${printable(remedy)}`);
+  }
+  lines.push('', chalk.dim(`${requests} requests in ${(tookMs / 1000).toFixed(1)} s; nothing was changed`));
+  return lines.join('\n');
+}
+
+function routeCells({ method, path, meaning, full, readOnly }: RouteRow): string[] {
+  const verdicts = [full.verdict, readOnly.verdict];
+  const verdict = verdicts.includes('wrong') ? 'wrong' : verdicts.includes('not-checked') ? 'not-checked' : 'ok';
+  const cells = ({ expected, found, verdict: of }: RouteRow['full']) => [
+    of === 'not-checked' ? '--' : of === 'wrong' ? chalk.red.bold(String(found ?? 'none')) : String(found),
+    expected.join('/'),
+  ];
+  return [renderVerdict(verdict), `${method} ${printable(path)}`, ...cells(full), ...cells(readOnly), meaning];
+}
+
+function place({ host, port }: { readonly host: string; readonly port: number }): string {
+  return printable(host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
+}
+
+function things(count: number): string {
+  return count === 1 ? '1 thing is' : `${count} things are`;
+}
+
+/** `gw operator password` */
+export function renderOperatorPassword({ file, replaced }: OperatorPassword): string {
+  return [
+    `The device password is ${replaced ? 'changed' : 'set'}.`,
+    '',
+    `Its hash is in ${printable(file)}, readable for its owner only.`,
+    'A running `gw serve` takes it at its next start, which also ends every session.',
+  ].join('\n');
+}

@@ -1,0 +1,42 @@
+import { Flags } from '@oclif/core';
+import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { siteFlag } from '../../cli/flags.ts';
+import { withProgress } from '../../cli/progress.ts';
+import { renderOperatorCheck } from '../../cli/render/operator.ts';
+import type { OperatorCheck as Result } from '../../lib/toolkit/operator-check.result.ts';
+
+export default class OperatorCheck extends GwCommand<Result> {
+  static override summary = 'Check both sockets of the running operator server from outside.';
+  static override description =
+    'Compares the route table of the specification status by status and tries every way we know around the read-only socket. Changes nothing and uses up no sign-in try. Ends with 1 when something is wrong, with 3 when the server does not answer.';
+  static override examples = [
+    '<%= config.bin %> operator check',
+    '<%= config.bin %> operator check --site robot-7/site.yaml --json',
+    '<%= config.bin %> operator check --host gateway.local',
+  ];
+  static override flags = {
+    site: siteFlag,
+    host: Flags.string({
+      summary: 'Where the operator server is. From another machine the read-only socket must not be seen.',
+      helpValue: 'HOST',
+      default: '127.0.0.1',
+    }),
+  };
+  static override readonly schema = 'gw/operator-check/1';
+
+  protected override async execute(): Promise<Outcome<Result>> {
+    const { flags } = await this.parse(OperatorCheck);
+    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
+    const { checkOperator } = await import('../../lib/toolkit/operator-check.ts');
+    const toolkit = await openToolkit(flags.site);
+    const data = await withProgress({ quiet: this.jsonEnabled() }, (progress) => {
+      const context = { signal: this.signal, onProgress: progress.say };
+      return checkOperator(toolkit, { host: flags.host }, context);
+    });
+    return { data, ok: data.counts.wrong === 0 };
+  }
+
+  protected override render(data: Result): string {
+    return renderOperatorCheck(data);
+  }
+}

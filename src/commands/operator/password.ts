@@ -1,0 +1,43 @@
+import { Flags } from '@oclif/core';
+import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { siteFlag } from '../../cli/flags.ts';
+import { renderOperatorPassword } from '../../cli/render/operator.ts';
+import type { OperatorPassword as Result } from '../../lib/toolkit/operator-password.result.ts';
+
+export default class OperatorPassword extends GwCommand<Result> {
+  static override summary = 'Set the device password of the operator surface.';
+  static override description =
+    'Asks for it twice without showing it; without a terminal it is the first line of stdin. Writes its scrypt hash to the file that operator.passwordFile of the site file names, readable for its owner only. The password itself is never an argument and never stored.';
+  static override examples = [
+    '<%= config.bin %> operator password',
+    '<%= config.bin %> operator password --from-file new-password.txt',
+    'pass show robot-7 | <%= config.bin %> operator password --site robot-7/site.yaml',
+  ];
+  static override flags = {
+    site: siteFlag,
+    'from-file': Flags.file({ summary: 'Take the first line of this file.', helpValue: 'FILE' }),
+  };
+  static override readonly schema = 'gw/operator-password/1';
+
+  protected override async execute(): Promise<Outcome<Result>> {
+    const { flags } = await this.parse(OperatorPassword);
+    const { passwordFileOf, passwordProblem, setOperatorPassword } = await import(
+      '../../lib/toolkit/operator-password.ts'
+    );
+    const { readNewPassword } = await import('../../cli/hidden-prompt.ts');
+    // Before anybody types anything: there must be a place for it.
+    await passwordFileOf(flags.site);
+    const streams = { input: process.stdin, output: process.stderr };
+    const password = await readNewPassword({
+      streams,
+      fromFile: flags['from-file'],
+      check: passwordProblem,
+      signal: this.signal,
+    });
+    return { data: await setOperatorPassword(flags.site, password) };
+  }
+
+  protected override render(data: Result): string {
+    return renderOperatorPassword(data);
+  }
+}

@@ -1,0 +1,209 @@
+import cookie from '@fastify/cookie';
+import multipart from '@fastify/multipart';
+import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import { GwError } from '../error/index.ts';
+import { readSecret } from '../site/index.ts';
+import { isForm, sendRefusal } from './answer.ts';
+import { loadAssets } from './assets.ts';
+import { createChassisReads } from './chassis-reads.ts';
+import { createLiveEvents } from './events.ts';
+import { chassisState, createHandlers } from './handlers.ts';
+import { createJournal } from './journal.ts';
+import { type RequestHandler, scopeOf } from './listener.ts';
+import { createMediaLibrary, MEDIA_MOST_BYTES } from './media.ts';
+import type { OperatorOptions } from './model.ts';
+import { pageView } from './pages/view.ts';
+import { type PasswordHash, parsePasswordHash } from './password-hash.ts';
+import { createPeer } from './peer.ts';
+import { createPolicy } from './policy.ts';
+import { type Refusal, refusalOf, refuse } from './refusal.ts';
+import { type Route, routeTable } from './routes.ts';
+import { securityHeaders } from './security-headers.ts';
+import { createSessions } from './sessions.ts';
+import { createSignIn } from './sign-in.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The row of the route table that the router matched. */
+    row?: Route;
+  }
+  interface FastifyInstance {
+    readonly siteName: string;
+  }
+}
+
+/** The one application behind both sockets. */
+export interface Application {
+  readonly handle: RequestHandler;
+  readonly routes: readonly Route[];
+  /** Ends live streams; what is being answered is answered. */
+  endStreams(): void;
+  close(): Promise<void>;
+}
+
+/** JSON and forms hold a password or the name of a tour, no more. */
+const BODY_MOST_BYTES = 16 * 1024;
+
+/** Makes the application; it listens nowhere by itself. Throws SECRET_UNREADABLE. */
+export async function createApplication(options: OperatorOptions): Promise<Application> {
+  const { site, link, motion, clock, assetsDir, hostName } = options;
+  const journal = options.journal ?? createJournal(options.log, clock);
+  const { log } = journal;
+  const password = await loadPassword(site.operator.passwordFile);
+
+  const app: FastifyInstance = fastify({
+    logger: false,
+    bodyLimit: BODY_MOST_BYTES,
+    // Peers are told by the operating system, never by a header.
+    trustProxy: false,
+    requestIdHeader: false,
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 400 },
+    frameworkErrors: (error, request, reply) => {
+      protect(reply);
+      sendRefusal(request, reply, scopeOf(request.raw) === 'read-only' ? refuse('READ_ONLY') : fromFramework(error));
+    },
+  });
+  app.decorate('siteName', site.name);
+  await app.register(cookie, { hook: false });
+  await app.register(multipart, {
+    limits: { files: 1, fields: 4, fieldSize: 1_024, headerPairs: 32, fileSize: MEDIA_MOST_BYTES + 1 },
+    throwFileSizeLimit: false,
+  });
+  // As text a page of another site may post without being asked.
+  app.removeContentTypeParser('text/plain');
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
+    done(null, formFields(body as string));
+  });
+
+  const sessions = createSessions(password === null ? null : createSignIn(password, clock), app.parseCookie);
+  const policy = createPolicy({
+    names: [...(hostName === undefined ? [] : [hostName]), ...site.operator.names],
+    isSignedIn: (request) => sessions.has(request),
+  });
+  const library = createMediaLibrary(site.operator.mediaDir);
+  await library.tidy();
+  const assets = await loadAssets(assetsDir, (name) => log.warn({ name, assetsDir }, 'a file of the pages is missing'));
+  const reads = createChassisReads(link, site.chassis.serial);
+  const events = createLiveEvents({
+    clock,
+    compose: () => ({
+      state: { chassis: chassisState(link), motion: motion.status() },
+      view: pageView(link.snapshot(), motion.status()),
+    }),
+    subscribe(listener) {
+      const subscriptions = new DisposableStack();
+      subscriptions.use(link.subscribe(listener));
+      subscriptions.use(motion.subscribe(listener));
+      return subscriptions;
+    },
+  });
+  const { voice, building } = site.operator;
+  const peers = {
+    voice: voice ? createPeer('voice service', voice.url, '/config') : null,
+    building: building ? createPeer('building module', building.url, '/status') : null,
+  };
+  const routes = routeTable(
+    createHandlers({ ...options, ...peers, log, assets, journal, reads, events, library, sessions }),
+  );
+
+  app.addHook('onRequest', (request, reply, done) => {
+    protect(reply);
+    const refusal = policy.judge(request.raw, scopeOf(request.raw), request.routeOptions.config.row);
+    if (refusal === null) done();
+    else sendRefusal(request, reply, refusal);
+  });
+  app.setNotFoundHandler((request, reply) => sendRefusal(request, reply, refuse('NOT_FOUND')));
+  app.setErrorHandler((error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+    const refusal = fromFramework(error);
+    if (refusal.status >= 500) log.error({ error, route: request.routeOptions.url }, 'a request failed');
+    return sendRefusal(request, reply, refusal);
+  });
+  for (const row of routes) {
+    const add = (to: FastifyInstance) =>
+      to.route({ method: row.method, url: row.path, config: { row }, handler: row.handler });
+    if (row.anyBody) {
+      await app.register((inner, _options, done) => {
+        add(takingAnyBody(inner));
+        done();
+      });
+    } else add(app);
+  }
+  await app.ready();
+
+  return {
+    handle: (request, response) => app.routing(request, response),
+    routes,
+    endStreams: () => events.end(),
+    async close() {
+      events.end();
+      reads[Symbol.dispose]();
+      await app.close();
+      await Promise.all([peers.voice?.[Symbol.asyncDispose](), peers.building?.[Symbol.asyncDispose]()]);
+    },
+  };
+}
+
+function formFields(text: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(text));
+}
+
+/** Reads a body as far as it can be read, and takes no notice of one that cannot. */
+function takingAnyBody(inner: FastifyInstance): FastifyInstance {
+  inner.removeAllContentTypeParsers();
+  inner.addHook('onRequest', (request, _reply, done) => {
+    // What calls itself nothing that is a type would be refused before any parser is asked.
+    if (!isForm(request)) delete request.raw.headers['content-type'];
+    done();
+  });
+  inner.addContentTypeParser('*', async (request: FastifyRequest, payload: AsyncIterable<Buffer>) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of payload) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > BODY_MOST_BYTES) return undefined;
+    }
+    const text = Buffer.concat(chunks).toString('utf8');
+    if (isForm(request)) return formFields(text);
+    try {
+      return JSON.parse(text);
+    } catch {
+      return undefined;
+    }
+  });
+  return inner;
+}
+
+/** Not on the raw response: what stands there already makes node take a slower way with all headers. */
+function protect(reply: FastifyReply): void {
+  for (const [name, value] of securityHeaders) reply.header(name, value);
+}
+
+/** The web framework's own errors, told by their status and code. */
+function fromFramework(error: unknown): Refusal {
+  if (error instanceof GwError) return refusalOf(error);
+  const { statusCode } = error as FastifyError;
+  switch (statusCode) {
+    case 400:
+    case 414:
+      return refuse('BAD_REQUEST');
+    case 413:
+      return refuse('TOO_LARGE');
+    case 415:
+      return refuse('UNSUPPORTED_TYPE');
+    default:
+      return refusalOf(error);
+  }
+}
+
+async function loadPassword(path: string | undefined): Promise<PasswordHash | null> {
+  if (path === undefined) return null;
+  const hash = parsePasswordHash(await readSecret(path, 'the hash of the device password'));
+  if (hash === null) {
+    throw new GwError('SECRET_UNREADABLE', `The file ${path} holds no password hash.`, {
+      remedy: 'Write it with `gw operator password`.',
+    });
+  }
+  return hash;
+}

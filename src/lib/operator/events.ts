@@ -1,0 +1,94 @@
+import type { ServerResponse } from 'node:http';
+import type { Clock } from '../lifecycle/index.ts';
+import type { Scope } from './listener.ts';
+
+/** Live events to browsers (server-sent events): one stream per open page. */
+export interface LiveEvents {
+  /** False when as many listen as may. */
+  hasRoom(scope: Scope): boolean;
+  /** Sends the present state and then every change. */
+  add(response: ServerResponse, scope: Scope): void;
+  /** Ends all streams; later ones are refused. */
+  end(): void;
+}
+
+export interface LiveEventsOptions {
+  /** Events by name, as plain data; called at most once per interval, and only while somebody listens. */
+  readonly compose: () => Readonly<Record<string, unknown>>;
+  readonly subscribe: (listener: () => void) => Disposable;
+  readonly clock: Clock;
+}
+
+/** A remote viewer never takes a place from the tablet. */
+const mostListeners: Readonly<Record<Scope, number>> = { full: 32, 'read-only': 8 };
+/** Changes closer together than this are one event. */
+const GATHER_MS = 250;
+/** Ages grow without any change; this also tells a dead connection from a quiet one. */
+const TICK_MS = 1_000;
+/** A reader this far behind is cut off: it will come again and get the present state. */
+const MOST_UNREAD_BYTES = 512 * 1024;
+
+export function createLiveEvents({ compose, subscribe, clock }: LiveEventsOptions): LiveEvents {
+  const listeners = new Map<ServerResponse, Scope>();
+  let sources: Disposable | undefined;
+  let soon: Disposable | undefined;
+  let ended = false;
+
+  function encode(): Buffer {
+    const lines = Object.entries(compose()).map(([name, data]) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
+    return Buffer.from(lines.join(''));
+  }
+
+  function send(): void {
+    soon?.[Symbol.dispose]();
+    soon = undefined;
+    const bytes = encode();
+    for (const response of listeners.keys()) {
+      if (response.writableLength > MOST_UNREAD_BYTES) response.destroy();
+      else response.write(bytes);
+    }
+  }
+
+  function open(): void {
+    const changes = subscribe(() => {
+      soon ??= clock.after(GATHER_MS, send);
+    });
+    const tick = clock.every(TICK_MS, send);
+    sources = {
+      [Symbol.dispose]() {
+        changes[Symbol.dispose]();
+        tick[Symbol.dispose]();
+      },
+    };
+  }
+
+  function remove(response: ServerResponse): void {
+    listeners.delete(response);
+    if (listeners.size > 0) return;
+    soon?.[Symbol.dispose]();
+    sources?.[Symbol.dispose]();
+    soon = undefined;
+    sources = undefined;
+  }
+
+  return {
+    hasRoom(scope) {
+      const already = [...listeners.values()].filter((other) => other === scope).length;
+      return !ended && already < mostListeners[scope];
+    },
+    add(response, scope) {
+      listeners.set(response, scope);
+      response.once('close', () => remove(response));
+      response.on('error', () => {});
+      response.write(encode());
+      if (sources === undefined) open();
+    },
+    end() {
+      ended = true;
+      for (const response of [...listeners.keys()]) {
+        remove(response);
+        response.end();
+      }
+    },
+  };
+}

@@ -1,0 +1,170 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ChassisLink } from '../chassis/index.ts';
+import { param, sendJson, sendPage, sendRefusal } from './answer.ts';
+import { notConnected, type Passed } from './chassis-reads.ts';
+import { scopeOf } from './listener.ts';
+import { mediaHandlers } from './media-handlers.ts';
+import { stopHandlers, tourHandlers } from './motion-handlers.ts';
+import { servicePage } from './pages/service-page.ts';
+import { signInPage } from './pages/sign-in-page.ts';
+import { surfacePage } from './pages/surface.ts';
+import { pageView } from './pages/view.ts';
+import type { Parts } from './parts.ts';
+import type { Peer } from './peer.ts';
+import { refusalOf, refuse } from './refusal.ts';
+import { sessionHandlers } from './session-handlers.ts';
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
+
+export type Handlers = ReturnType<typeof createHandlers>;
+
+export function createHandlers(parts: Parts) {
+  return {
+    pages: pageHandlers(parts),
+    chassis: chassisHandlers(parts),
+    peers: peerHandlers(parts),
+    session: sessionHandlers(parts),
+    stop: stopHandlers(parts),
+    tours: tourHandlers(parts),
+    media: mediaHandlers(parts),
+    gateway: gatewayHandlers(parts),
+  } satisfies Record<string, Record<string, Handler>>;
+}
+
+function pageHandlers({ site, link, motion, health, neighbours, sessions, assets }: Parts) {
+  const view = () => pageView(link.snapshot(), motion.status());
+  const isReadOnly = (request: FastifyRequest) => scopeOf(request.raw) === 'read-only';
+  const asset = (name: string) => (request: FastifyRequest, reply: FastifyReply) => {
+    const found = assets.get(name);
+    if (!found) return sendRefusal(request, reply, refuse('NOT_FOUND'));
+    return reply.header('cache-control', 'no-cache').type(found.contentType).send(found.body);
+  };
+  return {
+    surface: (request: FastifyRequest, reply: FastifyReply) =>
+      sendPage(
+        reply,
+        surfacePage({ site, view: view(), readOnly: isReadOnly(request), signedIn: sessions.has(request.raw) }),
+      ),
+    service: (request: FastifyRequest, reply: FastifyReply) =>
+      sendPage(
+        reply,
+        servicePage({
+          site,
+          view: view(),
+          health: health(),
+          neighbours: neighbours(),
+          readOnly: isReadOnly(request),
+        }),
+      ),
+    signIn: (request: FastifyRequest, reply: FastifyReply) =>
+      sendPage(
+        reply,
+        signInPage({ site: site.name, configured: sessions.configured, signedIn: sessions.has(request.raw) }),
+      ),
+    style: asset('style.css'),
+    script: asset('live.js'),
+  };
+}
+
+function chassisHandlers({ link, reads }: Parts) {
+  const pass = (request: FastifyRequest, reply: FastifyReply, read: Promise<Passed | null>) =>
+    read.then(
+      (passed) =>
+        passed === null
+          ? sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'The chassis has no such thing.' }))
+          : reply.header('content-type', passed.contentType).send(passed.body),
+      (error: unknown) => sendRefusal(request, reply, refusalOf(error)),
+    );
+  return {
+    deviceInfo: (request: FastifyRequest, reply: FastifyReply) => pass(request, reply, reads.deviceInfo()),
+    maps: (request: FastifyRequest, reply: FastifyReply) => pass(request, reply, reads.maps()),
+    map: (request: FastifyRequest, reply: FastifyReply) => pass(request, reply, reads.map(param(request, 'id'))),
+    mapImage: (request: FastifyRequest, reply: FastifyReply) =>
+      pass(request, reply, reads.mapImage(param(request, 'id'))),
+    state: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, chassisState(link)),
+  };
+}
+
+/** The snapshot, with one line in front that a person can read. */
+export function chassisState(link: ChassisLink) {
+  const snapshot = link.snapshot();
+  const { link: state } = snapshot;
+  const summary = state.kind === 'connected' ? 'connected' : notConnected(state).message;
+  return { summary, ...snapshot };
+}
+
+function peerHandlers({ voice, building }: Parts) {
+  const read = (what: string, peer: Peer | null) => async (request: FastifyRequest, reply: FastifyReply) => {
+    if (peer === null) {
+      return sendRefusal(request, reply, refuse('NOT_CONFIGURED', { message: `No ${what} is configured.` }));
+    }
+    try {
+      const { contentType, body } = await peer.read();
+      return reply.header('content-type', contentType).send(body);
+    } catch (error) {
+      return sendRefusal(request, reply, refusalOf(error));
+    }
+  };
+  return { voice: read('voice service', voice), building: read('building module', building) };
+}
+
+function gatewayHandlers({ site, health, neighbours, sessions, journal, events }: Parts) {
+  return {
+    health: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, health()),
+    neighbours: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, neighbours()),
+    logs: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, { entries: journal.entries() }),
+    supportSessions: (_request: FastifyRequest, reply: FastifyReply) =>
+      sendJson(reply, {
+        status: 'not-checked',
+        detail: 'This version of gw has no remote-support tunnel, so it keeps no record of sessions.',
+        sessions: [],
+      }),
+    /** Named one by one: a new key of the site file is not shown until somebody has thought about it. */
+    settings: (_request: FastifyRequest, reply: FastifyReply) =>
+      sendJson(reply, {
+        name: site.name,
+        chassis: {
+          host: site.chassis.host,
+          port: site.chassis.port,
+          serial: site.chassis.serial,
+          mac: site.chassis.mac ?? null,
+        },
+        operator: {
+          port: site.operator.port,
+          names: site.operator.names,
+          passwordConfigured: sessions.configured,
+          voice: publicUrl(site.operator.voice?.url),
+          building: publicUrl(site.operator.building?.url),
+        },
+        stations: site.stations,
+        dock: site.dock ?? null,
+        tours: site.tours,
+      }),
+    events(request: FastifyRequest, reply: FastifyReply) {
+      reply.header('content-type', 'text/event-stream; charset=utf-8');
+      if (request.method === 'HEAD') return reply.send();
+      if (!events.hasRoom(scopeOf(request.raw))) {
+        return sendRefusal(request, reply.header('content-type', 'application/json'), refuse('BUSY'));
+      }
+      reply.hijack();
+      const { raw } = reply;
+      for (const [name, value] of Object.entries(reply.getHeaders())) {
+        if (value !== undefined) raw.setHeader(name, value);
+      }
+      raw.setHeader('x-accel-buffering', 'no');
+      raw.writeHead(200);
+      events.add(raw, scopeOf(request.raw));
+      return reply;
+    },
+  };
+}
+
+/** A URL may carry a name and a password; those are nobody's business. */
+function publicUrl(url: string | undefined): string | null {
+  if (url === undefined) return null;
+  const shown = new URL(url);
+  shown.username = '';
+  shown.password = '';
+  shown.search = '';
+  return shown.href;
+}

@@ -1,0 +1,9 @@
+/**
+ * The operator server: one application on two sockets. What a connection may see is decided by the listener that
+ * accepted it; the read-only socket is a constant, and its allow list is a column of the one route table.
+ */
+
+export { createJournal, type Journal, type JournalEntry } from './journal.ts';
+export type { GatewayHealth, Neighbour, NeighboursView, OperatorOptions } from './model.ts';
+export { createOperator, READ_ONLY_SOCKET } from './operator.ts';
+export { hashPassword, PASSWORD_LEAST_LENGTH, PASSWORD_MOST_LENGTH } from './password-hash.ts';

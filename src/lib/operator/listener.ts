@@ -1,0 +1,227 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { GwError } from '../error/index.ts';
+import { type Refusal, refuse } from './refusal.ts';
+import { securityHeaders } from './security-headers.ts';
+
+/** What a connection may see. It is decided by the listener that accepted the connection, and by nothing else. */
+export type Scope = 'full' | 'read-only';
+
+/** Keyed by the raw socket: nothing that a client sends can reach it. */
+const scopes = new WeakMap<Duplex, Scope>();
+
+/** A connection that no listener of ours accepted gets the least. */
+export function scopeOf(request: IncomingMessage): Scope {
+  return scopes.get(request.socket) ?? 'read-only';
+}
+
+export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
+
+export interface ListenerOptions {
+  readonly scope: Scope;
+  readonly host: string;
+  readonly port: number;
+  /** Called when the listener breaks after it was opened. */
+  readonly onBroken?: (error: Error) => void;
+}
+
+export interface Listener {
+  readonly scope: Scope;
+  /** As it was bound: the port is never 0, and the address is that of IPv4 where IPv6 is switched off. */
+  readonly host: string;
+  readonly port: number;
+  /** Closes idle connections at once, the others when their answer is out, at the latest after `withinMs`. */
+  close(withinMs: number): Promise<void>;
+}
+
+const limits = {
+  full: {
+    maxConnections: 512,
+    // Room for a media file of 200 MB over a slow WLAN; an idle connection is cut much earlier.
+    requestTimeout: 15 * 60_000,
+  },
+  'read-only': { maxConnections: 64, requestTimeout: 15_000 },
+} as const;
+
+/**
+ * Opens one listener for the application. Rejects with PORT_IN_USE or PORT_UNUSABLE. The host '::' is IPv4 and
+ * IPv6; where IPv6 is switched off it is IPv4 alone.
+ */
+export async function openListener(application: RequestHandler, options: ListenerOptions): Promise<Listener> {
+  const { scope } = options;
+  let closing = false;
+  const answer: RequestHandler = (request, response) => {
+    if (closing) response.shouldKeepAlive = false;
+    const refusal = refusedBySocket(request, scope);
+    if (refusal) sendRaw(response, refusal);
+    else application(request, response);
+  };
+  const server = createServer(
+    {
+      requestTimeout: limits[scope].requestTimeout,
+      headersTimeout: 10_000,
+      keepAliveTimeout: 30_000,
+      connectionsCheckingInterval: 1_000,
+      maxHeaderSize: 16 * 1024,
+      noDelay: true,
+    },
+    answer,
+  );
+  server.maxConnections = limits[scope].maxConnections;
+  // No byte either way for so long: cut. Live events write more often than that.
+  server.setTimeout(60_000);
+  const open = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    scopes.set(socket, scope);
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  // Without this listener node would invite the body of a request that is then refused.
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    if (refusedBySocket(request, scope) === null) response.writeContinue();
+    answer(request, response);
+  });
+  // An expectation that we do not know is no reason to answer otherwise.
+  server.on('checkExpectation', answer);
+  server.on('connect', (_request, socket) => refuseConnection(socket, connectRefusal(scope)));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    refuseConnection(socket, malformedRefusal(error, scope));
+  });
+
+  await listen(server, options);
+  server.on('error', (error) => options.onBroken?.(error));
+  const { address, port } = server.address() as AddressInfo;
+  const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>();
+
+  return {
+    scope,
+    host: address,
+    port,
+    async close(withinMs) {
+      if (closing) return closed;
+      closing = true;
+      server.close(() => onClosed());
+      // Browsers open connections in advance; node does not count one as idle before its first request.
+      for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+      const again = setInterval(() => server.closeIdleConnections(), 20);
+      const late = setTimeout(() => server.closeAllConnections(), withinMs);
+      await closed;
+      clearInterval(again);
+      clearTimeout(late);
+    },
+  };
+}
+
+/** What the socket itself refuses, before the application hears of the request; null when there is nothing. */
+function refusedBySocket(request: IncomingMessage, scope: Scope): Refusal | null {
+  const { method, url = '' } = request;
+  if (scope === 'read-only' && method !== 'GET' && method !== 'HEAD') {
+    return refuse('READ_ONLY', { message: 'The read-only socket takes GET and HEAD only.' });
+  }
+  if (url.charCodeAt(0) !== SLASH) {
+    return scope === 'read-only'
+      ? refuse('READ_ONLY', { message: 'The read-only socket takes plain paths only.' })
+      : refuse('BAD_REQUEST', { message: 'This server takes plain paths only; it is no proxy.' });
+  }
+  if (repeatsHost(request.rawHeaders)) return refuse('BAD_REQUEST', { message: 'The Host header came twice.' });
+  return null;
+}
+
+const SLASH = 0x2f;
+
+function repeatsHost(rawHeaders: readonly string[]): boolean {
+  let seen = false;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i];
+    if (name?.length !== 4 || name.toLowerCase() !== 'host') continue;
+    if (seen) return true;
+    seen = true;
+  }
+  return false;
+}
+
+function connectRefusal(scope: Scope): Refusal {
+  return scope === 'read-only'
+    ? refuse('READ_ONLY', { message: 'The read-only socket takes GET and HEAD only.' })
+    : refuse('BAD_REQUEST', { message: 'This server is no proxy.' });
+}
+
+function malformedRefusal(error: NodeJS.ErrnoException, scope: Scope): Refusal {
+  switch (error.code) {
+    case 'HPE_INVALID_METHOD':
+      return scope === 'read-only'
+        ? refuse('READ_ONLY', { message: 'The read-only socket takes GET and HEAD only.' })
+        : refuse('BAD_REQUEST', { message: 'There is no such method.' });
+    case 'HPE_HEADER_OVERFLOW':
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return refuse('HEADERS_TOO_LARGE');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return refuse('TIMEOUT');
+    default:
+      return refuse('BAD_REQUEST', { message: 'This is not a well-formed HTTP request.' });
+  }
+}
+
+function sendRaw(response: ServerResponse, refusal: Refusal): void {
+  const body = Buffer.from(JSON.stringify(refusal.body));
+  for (const [name, value] of securityHeaders) response.setHeader(name, value);
+  // What follows on a refused connection is nobody's business: a body that was announced, or a pipelined request.
+  response.writeHead(refusal.status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': body.length,
+    connection: 'close',
+  });
+  response.end(body);
+}
+
+function refuseConnection(socket: Duplex, refusal: Refusal): void {
+  if (!socket.writable || (socket as Socket).destroyed) {
+    socket.destroy();
+    return;
+  }
+  const body = JSON.stringify(refusal.body);
+  const head = [
+    `HTTP/1.1 ${refusal.status} ${refusal.body.error.code}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    ...securityHeaders.map(([name, value]) => `${name}: ${value}`),
+    'connection: close',
+  ];
+  socket.on('error', () => {});
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+async function listen(server: Server, options: ListenerOptions): Promise<void> {
+  try {
+    await bind(server, options.host, options.port);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (options.host === '::' && (code === 'EAFNOSUPPORT' || code === 'EADDRNOTAVAIL')) {
+      await listen(server, { ...options, host: '0.0.0.0' });
+      return;
+    }
+    throw bindError(options, error as NodeJS.ErrnoException);
+  }
+}
+
+function bind(server: Server, host: string, port: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  server.listen({ host, port, ipv6Only: false }, () => {
+    server.off('error', reject);
+    resolve();
+  });
+  return promise;
+}
+
+function bindError({ host, port }: ListenerOptions, error: NodeJS.ErrnoException): GwError {
+  const tried = { address: host, port, action: 'listen' };
+  if (error.code === 'EADDRINUSE') {
+    return new GwError('PORT_IN_USE', `Port ${port} is taken by another program.`, { tried, cause: error });
+  }
+  return new GwError('PORT_UNUSABLE', `Port ${port} cannot be opened: ${error.code ?? error.message}.`, {
+    tried,
+    cause: error,
+  });
+}

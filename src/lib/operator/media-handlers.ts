@@ -1,0 +1,66 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { peerAddress } from './address.ts';
+import { param, sendJson, sendRefusal } from './answer.ts';
+import { MEDIA_MOST_BYTES } from './media.ts';
+import type { Parts } from './parts.ts';
+import { type Refusal, refuse } from './refusal.ts';
+import { mediaContentPolicy } from './security-headers.ts';
+
+export function mediaHandlers({ library, log }: Parts) {
+  return {
+    list: async (_request: FastifyRequest, reply: FastifyReply) =>
+      sendJson(reply, { files: await library.list(), mostBytes: MEDIA_MOST_BYTES }),
+    async download(request: FastifyRequest, reply: FastifyReply) {
+      const file = await library.open(param(request, 'name'));
+      if (!file) return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'There is no such file.' }));
+      const disposition = file.inline ? 'inline' : 'attachment';
+      reply
+        .header('content-type', file.contentType)
+        .header('content-length', file.bytes)
+        .header('content-security-policy', mediaContentPolicy)
+        .header('content-disposition', `${disposition}; filename*=UTF-8''${encodeURIComponent(file.name)}`);
+      if (request.method === 'HEAD' || file.bytes === 0) {
+        file.stream.destroy();
+        return reply.send();
+      }
+      return reply.send(file.stream);
+    },
+    async upload(request: FastifyRequest, reply: FastifyReply) {
+      if (!request.isMultipart()) {
+        return sendRefusal(request, reply, refuse('UNSUPPORTED_TYPE', { remedy: 'Send multipart/form-data.' }));
+      }
+      const part = await request.file();
+      if (!part) return sendRefusal(request, reply, refuse('BAD_REQUEST', { message: 'There is no file in it.' }));
+      const outcome = await library.store(part.filename, part.file);
+      if (outcome.kind === 'stored') {
+        log.info(
+          { address: peerAddress(request), name: outcome.item.name, bytes: outcome.item.bytes },
+          'media file stored',
+        );
+        return sendJson(reply.code(201), { file: outcome.item, replaced: outcome.replaced });
+      }
+      // The rest of a file that nobody wants is not waited for.
+      part.file.destroy();
+      reply.header('connection', 'close');
+      return sendRefusal(request, reply, uploadRefusals[outcome.kind]);
+    },
+    async remove(request: FastifyRequest, reply: FastifyReply) {
+      const name = param(request, 'name');
+      if (!(await library.remove(name))) {
+        return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'There is no such file.' }));
+      }
+      log.info({ address: peerAddress(request), name }, 'media file deleted');
+      return sendJson(reply, { deleted: name });
+    },
+  };
+}
+
+const uploadRefusals: Readonly<Record<'bad-name' | 'too-large' | 'no-space' | 'busy', Refusal>> = {
+  'bad-name': refuse('BAD_REQUEST', {
+    message: 'This file name cannot be used.',
+    remedy: 'Use letters, digits, spaces and . _ - ( ), at most 120 characters.',
+  }),
+  'too-large': refuse('TOO_LARGE', { message: 'A media file may have up to 200 MB.', remedy: 'Make it smaller.' }),
+  'no-space': refuse('NO_SPACE'),
+  busy: refuse('BUSY'),
+};

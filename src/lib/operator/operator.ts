@@ -1,0 +1,72 @@
+import { GwError } from '../error/index.ts';
+import type { Service, ServiceContext } from '../lifecycle/index.ts';
+import { type Application, createApplication } from './application.ts';
+import { type Listener, type ListenerOptions, openListener } from './listener.ts';
+import type { OperatorOptions } from './model.ts';
+
+/**
+ * All that a remote tunnel can see. A constant: no setting, variable or flag reaches it.
+ * @source specification, 'Operator server'
+ */
+export const READ_ONLY_SOCKET = { host: '127.0.0.1', port: 5174 } as const;
+
+/** All of a stop, from asking to the last closed connection. */
+const STOP_WITHIN_MS = 900;
+
+/** The operator server: one application on two sockets. Starts with both or with neither. */
+export function createOperator(options: OperatorOptions): Service {
+  let application: Application | undefined;
+  let listeners: readonly Listener[] = [];
+
+  async function stop(): Promise<void> {
+    const ending = { application, listeners };
+    application = undefined;
+    listeners = [];
+    ending.application?.endStreams();
+    await Promise.all(ending.listeners.map((listener) => listener.close(STOP_WITHIN_MS)));
+    await ending.application?.close();
+  }
+
+  return {
+    name: 'operator',
+    async start(context: ServiceContext) {
+      const { port } = options.site.operator;
+      if (port === READ_ONLY_SOCKET.port) {
+        throw new GwError('SITE_FILE_INVALID', `operator.port must not be ${port}: that is the read-only socket.`, {
+          remedy: 'Choose another operator.port in the site file.',
+        });
+      }
+      application = await createApplication(options);
+      try {
+        const onBroken = (error: Error) => context.fail(error);
+        listeners = await openListeners(application, [
+          { scope: 'full', host: '::', port, onBroken },
+          { scope: 'read-only', ...READ_ONLY_SOCKET, onBroken },
+        ]);
+      } catch (error) {
+        await stop();
+        throw error;
+      }
+    },
+    stop,
+    describe: () =>
+      listeners
+        .map(({ scope, host, port }) => `${scope} on ${host.includes(':') ? `[${host}]` : host}:${port}`)
+        .join(', '),
+  };
+}
+
+/** Opens all of them or none. */
+export async function openListeners(
+  application: Pick<Application, 'handle'>,
+  wanted: readonly ListenerOptions[],
+): Promise<readonly Listener[]> {
+  const opened: Listener[] = [];
+  try {
+    for (const options of wanted) opened.push(await openListener(application.handle, options));
+    return opened;
+  } catch (error) {
+    await Promise.all(opened.map((listener) => listener.close(0)));
+    throw error;
+  }
+}

@@ -1,0 +1,54 @@
+import { type Html, type HtmlPart, html } from './html.ts';
+import type { PageView, TextKey } from './view.ts';
+
+export interface PageFrame {
+  readonly title: string;
+  /** Name of the site. */
+  readonly site: string;
+  readonly current: 'surface' | 'service' | 'sign-in' | 'refused';
+  /** Without the parts that the read-only socket refuses anyway. */
+  readonly readOnly: boolean;
+  /** Present on pages that show live values. */
+  readonly view?: PageView;
+  readonly body: HtmlPart;
+}
+
+/** A whole page. It can be read without script: it then loads itself anew every few seconds. */
+export function page({ title, site, current, readOnly, view, body }: PageFrame): Html {
+  const link = (href: string, key: PageFrame['current'], text: string) =>
+    html`<a href="${href}"${current === key ? html` aria-current="page"` : null}>${text}</a>`;
+  return html`<!doctype html>
+<html lang="de">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} – ${site}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/assets/style.css">
+${view ? html`<noscript><meta http-equiv="refresh" content="5"></noscript>\n<script type="module" src="/assets/live.js"></script>` : null}
+</head>
+<body${view ? flags(view) : null} data-page="${current}">
+<header>
+<strong>${site}</strong>
+<nav>${link('/', 'surface', 'Bedienung')} ${link('/service', 'service', 'Technik')} ${
+    readOnly ? null : link('/anmeldung', 'sign-in', 'Anmeldung')
+  }</nav>
+</header>
+${readOnly ? html`<p class="notice">Nur-Lese-Ansicht: Hier kann nichts ausgelöst werden.</p>` : null}
+<main>
+${body}
+</main>
+</body>
+</html>
+`;
+}
+
+function flags({ flags }: PageView): Html[] {
+  return Object.entries(flags).map(([name, value]) => html` data-${name}="${value}"`);
+}
+
+/** A text that live events renew in place. */
+export function live(view: PageView, key: TextKey): Html {
+  return html`<span data-live="${key}">${view.texts[key]}</span>`;
+}

@@ -1,0 +1,31 @@
+import type { ErrorBody } from '../refusal.ts';
+import { type Html, html } from './html.ts';
+import { page } from './page.ts';
+
+/** What a person sees whose button press was refused: the same answer as in JSON, with a way back. */
+export function refusedPage(site: string, { error }: ErrorBody): Html {
+  const { code, message, tried, remedy } = error;
+  return page({
+    title: 'Nicht ausgeführt',
+    site,
+    current: 'refused',
+    readOnly: false,
+    body: html`<section>
+<h1>Das ging nicht</h1>
+<p class="alarm" role="alert">${germanReasons[code] ?? message}</p>
+${tried === undefined ? null : html`<p>Versuchte Adresse: <code>${tried.address}:${tried.port ?? ''}</code></p>`}
+<p><small>${code}: ${message} ${remedy ?? ''}</small></p>
+<p><a class="button" href="/">Zurück zur Bedienung</a></p>
+</section>`,
+  });
+}
+
+const germanReasons: Readonly<Record<string, string>> = {
+  CHASSIS_NOT_CONNECTED: 'Der Roboter ist nicht verbunden (not connected).',
+  CHASSIS_BOOTING: 'Der Roboter startet noch.',
+  MOTION_STOPPED: 'Der Roboter ist angehalten. Erst muss der Stopp aufgehoben werden.',
+  MOTION_REFUSED: 'Der Roboter darf jetzt nicht fahren.',
+  TOUR_RUNNING: 'Es fährt schon eine Tour.',
+  TOUR_UNKNOWN: 'Diese Tour gibt es nicht.',
+  NOT_SIGNED_IN: 'Dafür muss man angemeldet sein.',
+};

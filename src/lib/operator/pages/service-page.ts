@@ -1,0 +1,89 @@
+import type { Site } from '../../site/index.ts';
+import type { GatewayHealth, NeighboursView } from '../model.ts';
+import { type Html, html } from './html.ts';
+import { live, page } from './page.ts';
+import { type LiveKey, type PageView, spanText } from './view.ts';
+
+export interface ServicePageOptions {
+  readonly site: Site;
+  readonly view: PageView;
+  readonly health: GatewayHealth;
+  readonly neighbours: NeighboursView;
+  readonly readOnly: boolean;
+}
+
+const liveRows: readonly (readonly [LiveKey, string])[] = [
+  ['pose', 'Position'],
+  ['planning', 'Fahrauftrag'],
+  ['battery', 'Batterie'],
+  ['wheels', 'Antrieb'],
+  ['positioning', 'Ortung'],
+  ['alerts', 'Meldungen'],
+  ['map', 'Karte'],
+];
+
+/** The technician page: what is tried, what is known and how well, and what runs. */
+export function servicePage({ site, view, health, neighbours, readOnly }: ServicePageOptions): Html {
+  return page({
+    title: 'Technik',
+    site: site.name,
+    current: 'service',
+    readOnly,
+    view,
+    body: html`<section class="state">
+<h1 aria-live="polite">${live(view, 'link')}</h1>
+<p>Versuchte Adresse: <code>${live(view, 'link.tried')}</code>, ${live(view, 'link.for')}</p>
+<p>${live(view, 'link.detail')}</p>
+<p class="alarm when-latched">${live(view, 'stop')}</p>
+</section>
+<section>
+<h2>Fahrgestell</h2>
+<dl>
+<div><dt>Seriennummer, gelesen</dt><dd>${live(view, 'serial')}</dd></div>
+<div><dt>Seriennummer, erwartet</dt><dd>${site.chassis.serial}</dd></div>
+<div><dt>Modell</dt><dd>${live(view, 'model')}</dd></div>
+<div><dt>Software</dt><dd>${live(view, 'software')}</dd></div>
+<div><dt>Einheit von /tracked_pose</dt><dd>${live(view, 'pose-unit')}</dd></div>
+<div><dt>Beanstandungen</dt><dd class="lines">${live(view, 'complaints')}</dd></div>
+</dl>
+</section>
+<section>
+<h2>Werte</h2>
+<div class="scroll"><table>
+<thead><tr><th>Was</th><th>Wert</th><th>Alter</th><th>Beleg</th></tr></thead>
+<tbody>${liveRows.map(
+      ([key, title]) => html`
+<tr><th scope="row">${title}</th><td class="lines">${live(view, key)}</td><td class="age">${live(view, `${key}.age`)}</td><td>${live(view, `${key}.mark`)}</td></tr>`,
+    )}
+</tbody></table></div>
+</section>
+<section>
+<h2>Bewegung</h2>
+<dl>
+<div><dt>Tor</dt><dd class="lines">${live(view, 'gate')}</dd></div>
+<div><dt>Stopp</dt><dd>${live(view, 'stop')} <small>${live(view, 'stop.by')}</small></dd></div>
+<div><dt>Tour</dt><dd>${live(view, 'tour')}</dd></div>
+</dl>
+</section>
+<section>
+<h2>Gateway</h2>
+<p>Version ${health.version}, läuft seit ${spanText(health.upForMs)}, Zustand ${
+      health.status === 'ok' ? 'in Ordnung' : 'beeinträchtigt'
+    }.</p>
+<div class="scroll"><table>
+<thead><tr><th>Dienst</th><th>Zustand</th><th>Neustarts</th><th>Näheres</th></tr></thead>
+<tbody>${health.services.map(
+      ({ name, status, restarts, detail, lastError }) => html`
+<tr><th scope="row">${name}</th><td>${status}</td><td data-label="Neustarts: ">${restarts}</td><td>${detail} ${
+        lastError === null ? null : html`<small>zuletzt: ${lastError}</small>`
+      }</td></tr>`,
+    )}
+</tbody></table></div>
+<h3>Andere Roboter</h3>
+<p>${neighbours.status === 'not-checked' ? `Nicht geprüft: ${neighbours.detail}` : neighbours.detail}</p>
+${neighbours.robots.map(
+  ({ serial, address, state, ageMs }) => html`<p>${serial}: ${state}, ${address}, vor ${spanText(ageMs)}</p>\n`,
+)}
+</section>`,
+  });
+}

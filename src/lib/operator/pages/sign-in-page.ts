@@ -1,0 +1,42 @@
+import { type Html, html } from './html.ts';
+import { page } from './page.ts';
+
+export interface SignInPageOptions {
+  readonly site: string;
+  /** Whether this gateway has a device password at all. */
+  readonly configured: boolean;
+  readonly signedIn: boolean;
+  /** Why the last try failed, for the person who tried. */
+  readonly problem?: string;
+}
+
+/** The sign-in form. */
+export function signInPage({ site, configured, signedIn, problem }: SignInPageOptions): Html {
+  return page({
+    title: 'Anmeldung',
+    site,
+    current: 'sign-in',
+    readOnly: false,
+    body: html`<section>
+<h1>Anmeldung</h1>
+${problem === undefined ? null : html`<p class="alarm" role="alert">${problem}</p>`}
+${form(configured, signedIn)}
+</section>`,
+  });
+}
+
+function form(configured: boolean, signedIn: boolean): Html {
+  if (!configured) {
+    return html`<p>Auf diesem Gateway ist kein Gerätekennwort eingerichtet. Ein Techniker richtet es mit
+<code>gw operator password</code> ein.</p>`;
+  }
+  if (signedIn) {
+    return html`<p>Sie sind angemeldet.</p>
+<form method="post" action="/api/abmeldung"><button>Abmelden</button></form>`;
+  }
+  return html`<form method="post" action="/api/anmeldung">
+<label for="password">Gerätekennwort</label>
+<input id="password" name="password" type="password" autocomplete="current-password" maxlength="256" required>
+<button>Anmelden</button>
+</form>`;
+}

@@ -1,0 +1,20 @@
+import type { Assets } from './assets.ts';
+import type { ChassisReads } from './chassis-reads.ts';
+import type { LiveEvents } from './events.ts';
+import type { Journal } from './journal.ts';
+import type { MediaLibrary } from './media.ts';
+import type { OperatorOptions } from './model.ts';
+import type { Peer } from './peer.ts';
+import type { Sessions } from './sessions.ts';
+
+/** What the handlers stand on, made once per start of the server. */
+export interface Parts extends Omit<OperatorOptions, 'assetsDir' | 'hostName' | 'journal'> {
+  readonly assets: Assets;
+  readonly journal: Journal;
+  readonly reads: ChassisReads;
+  readonly events: LiveEvents;
+  readonly library: MediaLibrary;
+  readonly sessions: Sessions;
+  readonly voice: Peer | null;
+  readonly building: Peer | null;
+}

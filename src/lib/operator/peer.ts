@@ -1,0 +1,67 @@
+import { Agent, request } from 'undici';
+import { GwError, type Tried } from '../error/index.ts';
+import { jsonType, type Passed } from './chassis-reads.ts';
+
+/** A configured device of the site whose answer is passed on; nothing in it is interpreted. */
+export interface Peer extends AsyncDisposable {
+  /** Throws PEER_NOT_REACHABLE naming the address. */
+  read(): Promise<Passed>;
+}
+
+const TIMEOUT_MS = 3_000;
+const MOST_BYTES = 1024 * 1024;
+
+/**
+ * `what` names the device in errors: `voice service`. `path` is appended to the configured address; both
+ * interfaces are not shown by the specification, so it is the last part of our own route. Decision of ours.
+ */
+export function createPeer(what: string, url: string, path: string): Peer {
+  const target = new URL(url);
+  target.pathname = target.pathname.replace(/\/$/, '') + path;
+  const tried: Tried = {
+    address: target.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(target.port || (target.protocol === 'https:' ? 443 : 80)),
+    action: `GET ${target.pathname}`,
+  };
+  const agent = new Agent({
+    connections: 4,
+    connect: { timeout: TIMEOUT_MS },
+    headersTimeout: TIMEOUT_MS,
+    bodyTimeout: TIMEOUT_MS,
+    maxResponseSize: MOST_BYTES,
+  });
+  let reading: Promise<Passed> | undefined;
+
+  async function ask(): Promise<Passed> {
+    const answer = await request(target, {
+      dispatcher: agent,
+      headers: { accept: 'application/json' },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    }).catch((error: unknown) => {
+      throw new GwError('PEER_NOT_REACHABLE', `The ${what} does not answer.`, { tried, cause: error });
+    });
+    if (answer.statusCode !== 200) {
+      await answer.body.dump().catch(() => {});
+      throw new GwError('PEER_NOT_REACHABLE', `The ${what} answered with status ${answer.statusCode}.`, { tried });
+    }
+    const bytes = await answer.body.bytes().catch((error: unknown) => {
+      throw new GwError('PEER_NOT_REACHABLE', `The answer of the ${what} broke off.`, { tried, cause: error });
+    });
+    const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const contentType = jsonType(body);
+    if (contentType === null) throw new GwError('PEER_NOT_REACHABLE', `The ${what} did not answer in JSON.`, { tried });
+    return { contentType, body };
+  }
+
+  return {
+    read() {
+      reading ??= ask().finally(() => {
+        reading = undefined;
+      });
+      return reading;
+    },
+    async [Symbol.asyncDispose]() {
+      await agent.destroy();
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Handlers } from './handlers.ts';
+
+/** One row of the route table. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** In the router's notation. */
+  readonly path: string;
+  /** Whether it is entered in the allow list of the read-only socket. Left out or forgotten is closed. */
+  readonly readOnly: boolean;
+  /** Whether it needs a session; without one the answer is 401, and the read-only socket never has one. */
+  readonly signedIn: boolean;
+  readonly meaning: string;
+  /** Takes whatever body comes, or none: nobody's stop is refused for how it was asked for. */
+  readonly anyBody?: true;
+  readonly handler: (request: FastifyRequest, reply: FastifyReply) => unknown;
+}
+
+/** Letters, digits, - and _: what becomes part of a path at the chassis. */
+const MAP_ID = ':id(^[A-Za-z0-9_-]{1,64}$)';
+const MAP_ID_PNG = ':id(^[A-Za-z0-9_-]{1,64}).png';
+
+/**
+ * Every route of the operator server. The allow list of the read-only socket is the column `readOnly` of this
+ * table and stands nowhere else.
+ * @source specification, 'Operator server', for the routes it names; the others are decisions of ours
+ */
+export function routeTable(handlers: Handlers): readonly Route[] {
+  const { pages, chassis, peers, session, stop, tours, media, gateway } = handlers;
+  const open = { readOnly: true, signedIn: false } as const;
+  const onSite = { readOnly: false, signedIn: false } as const;
+  const personal = { readOnly: true, signedIn: true } as const;
+  const personalAct = { readOnly: false, signedIn: true } as const;
+  return [
+    { method: 'GET', path: '/', ...open, meaning: 'Operator surface', handler: pages.surface },
+    { method: 'GET', path: '/service', ...open, meaning: 'Technician page', handler: pages.service },
+    { method: 'GET', path: '/anmeldung', ...onSite, meaning: 'Sign-in form', handler: pages.signIn },
+    { method: 'GET', path: '/assets/style.css', ...open, meaning: 'Style of the pages', handler: pages.style },
+    { method: 'GET', path: '/assets/live.js', ...open, meaning: 'Script of the pages', handler: pages.script },
+
+    { method: 'GET', path: '/api/nachbarn', ...open, meaning: 'Other robots', handler: gateway.neighbours },
+    { method: 'GET', path: '/api/health', ...open, meaning: 'How the daemon is', handler: gateway.health },
+    { method: 'GET', path: '/api/events', ...open, meaning: 'Live events', handler: gateway.events },
+    { method: 'GET', path: '/api/einstellungen', ...personal, meaning: 'Settings', handler: gateway.settings },
+    { method: 'GET', path: '/api/protokolle', ...personal, meaning: 'Last log events', handler: gateway.logs },
+    {
+      method: 'GET',
+      path: '/api/wartung/sitzungen',
+      ...personal,
+      meaning: 'Support sessions',
+      handler: gateway.supportSessions,
+    },
+
+    {
+      method: 'GET',
+      path: '/api/chassis/device/info',
+      ...open,
+      meaning: 'Chassis state (forwarded)',
+      handler: chassis.deviceInfo,
+    },
+    { method: 'GET', path: '/api/chassis/state', ...open, meaning: 'Live state with ages', handler: chassis.state },
+    { method: 'GET', path: '/api/chassis/maps', ...open, meaning: 'List of maps (forwarded)', handler: chassis.maps },
+    {
+      method: 'GET',
+      path: `/api/chassis/maps/${MAP_ID}`,
+      ...open,
+      meaning: 'A map as data (forwarded)',
+      handler: chassis.map,
+    },
+    {
+      method: 'GET',
+      path: `/api/chassis/maps/${MAP_ID_PNG}`,
+      ...onSite,
+      meaning: 'Floor plan image (forwarded)',
+      handler: chassis.mapImage,
+    },
+
+    {
+      method: 'GET',
+      path: '/api/chatbot/config',
+      ...onSite,
+      meaning: 'Voice service (forwarded)',
+      handler: peers.voice,
+    },
+    {
+      method: 'GET',
+      path: '/api/uiot/status',
+      ...onSite,
+      meaning: 'Building module (forwarded)',
+      handler: peers.building,
+    },
+
+    { method: 'POST', path: '/api/anmeldung', ...onSite, meaning: 'Sign in', handler: session.signIn },
+    { method: 'DELETE', path: '/api/anmeldung', ...onSite, meaning: 'Sign out', handler: session.signOut },
+    { method: 'POST', path: '/api/abmeldung', ...onSite, meaning: 'Sign out, for forms', handler: session.signOutForm },
+
+    { method: 'GET', path: '/api/stopp', ...onSite, meaning: 'The stop latch', handler: stop.read },
+    { method: 'POST', path: '/api/stopp', ...onSite, anyBody: true, meaning: 'Stop the robot', handler: stop.stop },
+    { method: 'DELETE', path: '/api/stopp', ...personalAct, meaning: 'Clear the stop', handler: stop.clear },
+    {
+      method: 'POST',
+      path: '/api/stopp/freigabe',
+      ...personalAct,
+      meaning: 'Clear the stop, for forms',
+      handler: stop.clear,
+    },
+
+    { method: 'GET', path: '/api/touren', ...onSite, meaning: 'Tours of the site file', handler: tours.list },
+    { method: 'GET', path: '/api/touren/lauf', ...onSite, meaning: 'The current or last tour', handler: tours.current },
+    { method: 'POST', path: '/api/touren/lauf', ...onSite, meaning: 'Start a tour', handler: tours.start },
+
+    { method: 'GET', path: '/api/medien', ...onSite, meaning: 'Media library', handler: media.list },
+    { method: 'POST', path: '/api/medien', ...personalAct, meaning: 'Upload a file', handler: media.upload },
+    { method: 'GET', path: '/api/medien/:name', ...onSite, meaning: 'A media file', handler: media.download },
+    { method: 'DELETE', path: '/api/medien/:name', ...personalAct, meaning: 'Delete a file', handler: media.remove },
+  ];
+}

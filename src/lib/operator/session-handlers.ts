@@ -1,0 +1,46 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { peerAddress } from './address.ts';
+import { isForm, malformed, sendJson, sendPage, sendRefusal } from './answer.ts';
+import { signInPage } from './pages/sign-in-page.ts';
+import type { Parts } from './parts.ts';
+import { refuse } from './refusal.ts';
+
+const signInBody = z.strictObject({ password: z.string().min(1) });
+
+export function sessionHandlers({ site, sessions, log }: Parts) {
+  async function signIn(request: FastifyRequest, reply: FastifyReply) {
+    if (!sessions.configured) {
+      return sendRefusal(request, reply, refuse('NOT_CONFIGURED', { message: 'No device password is configured.' }));
+    }
+    const body = signInBody.safeParse(request.body);
+    if (!body.success) return sendRefusal(request, reply, malformed(body.error));
+    const outcome = await sessions.open(body.data.password, request, reply);
+    if (outcome === null) {
+      log.info({ address: peerAddress(request) }, 'signed in');
+      return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { signedIn: true });
+    }
+    log.warn({ address: peerAddress(request), code: outcome.body.error.code }, 'sign-in refused');
+    if (!isForm(request)) return sendRefusal(request, reply, outcome);
+    const problem =
+      outcome.body.error.code === 'SIGN_IN_FAILED'
+        ? 'Das Kennwort ist falsch.'
+        : 'Zu viele Versuche. Bitte eine Minute warten.';
+    if (outcome.headers) reply.headers(outcome.headers);
+    return sendPage(
+      reply.code(outcome.status),
+      signInPage({ site: site.name, configured: true, signedIn: false, problem }),
+    );
+  }
+  return {
+    signIn,
+    signOut(request: FastifyRequest, reply: FastifyReply) {
+      sessions.close(request, reply);
+      return sendJson(reply, { signedIn: false });
+    },
+    signOutForm(request: FastifyRequest, reply: FastifyReply) {
+      sessions.close(request, reply);
+      return reply.redirect('/anmeldung', 303);
+    },
+  };
+}

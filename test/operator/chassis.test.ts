@@ -1,0 +1,276 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import type { LinkState } from '../../src/lib/chassis/index.ts';
+import { GwError } from '../../src/lib/error/index.ts';
+import { ask, get, postJson, sendRaw, startServer } from './server.ts';
+import { jsonReply, SERIAL, tried } from './stand-ins.ts';
+
+const away: LinkState = { kind: 'not-connected', failure: 'no-answer', detail: 'nothing answered', tried };
+const forwarded = ['/api/chassis/device/info', '/api/chassis/maps', '/api/chassis/maps/7', '/api/chassis/maps/7.png'];
+
+describe('reads that are forwarded to the chassis', () => {
+  it('pass its bytes on, with a type of our own saying', async () => {
+    await using server = await startServer();
+    const info = await ask(server.full, '/api/chassis/device/info');
+    expect([info.headers.get('content-type'), info.data.device.sn]).toEqual([
+      'application/json; charset=utf-8',
+      SERIAL,
+    ]);
+    expect((await ask(server.readOnly, '/api/chassis/maps')).data).toEqual([{ id: 7, uid: 'u7', map_name: 'EG' }]);
+    expect((await ask(server.readOnly, '/api/chassis/maps/7')).data).toMatchObject({ id: 7, overlays: '{}' });
+    const image = await fetch(`http://127.0.0.1:${server.full}/api/chassis/maps/7.png`);
+    expect(image.headers.get('content-type')).toBe('image/png');
+    expect([...new Uint8Array(await image.arrayBuffer()).slice(0, 4)]).toEqual([0x89, 0x50, 0x4e, 0x47]);
+  });
+
+  it('answer 503 with the address tried at once when the chassis is away, and ask it nothing', async () => {
+    await using server = await startServer();
+    server.link.setState(away);
+    for (const path of forwarded) {
+      const { status, data } = await ask(server.full, path);
+      expect([path, status]).toEqual([path, 503]);
+      expect(data.error).toMatchObject({
+        code: 'CHASSIS_NOT_CONNECTED',
+        message: 'not connected: nothing answered',
+        tried: { address: '127.0.0.1', port: 8090 },
+      });
+    }
+    expect(server.link.forwarded).toEqual([]);
+    server.link.setState({ kind: 'connected', tried });
+    expect((await ask(server.full, '/api/chassis/device/info')).status).toBe(200);
+  });
+
+  it('never show the data of another robot that answers at the address', async () => {
+    await using server = await startServer();
+    server.link.setState({ ...away, failure: 'wrong-device', detail: 'another chassis answers', foundSerial: 'OTHER' });
+    const { status, data } = await ask(server.full, '/api/chassis/device/info');
+    expect([status, data.error.message]).toEqual([503, 'not connected: another chassis answers (found serial OTHER)']);
+    expect(server.link.forwarded).toEqual([]);
+  });
+
+  it('notice another robot before the link does', async () => {
+    await using server = await startServer();
+    server.link.answers.set('/device/info', () => jsonReply({ device: { sn: 'OTHER' } }));
+    const { status, data } = await ask(server.full, '/api/chassis/device/info');
+    expect([status, data.error.message]).toEqual([503, 'not connected: another chassis answers (found serial OTHER)']);
+    server.link.answers.set('/maps/', async () => {
+      server.link.setState({ ...away, failure: 'wrong-device', detail: 'another chassis answers' });
+      return jsonReply([]);
+    });
+    expect((await ask(server.full, '/api/chassis/maps')).status).toBe(503);
+  });
+
+  it('tell connecting and booting apart', async () => {
+    await using server = await startServer();
+    server.link.setState({ kind: 'connecting', tried });
+    const connecting = await ask(server.full, '/api/chassis/device/info');
+    expect([connecting.status, connecting.data.error.code]).toEqual([503, 'CHASSIS_NOT_CONNECTED']);
+    server.link.setState({ kind: 'booting', progress: 0.4, step: 'lidar', tried });
+    const booting = await ask(server.full, '/api/chassis/device/info');
+    expect([booting.status, booting.data.error.code]).toEqual([503, 'CHASSIS_BOOTING']);
+  });
+
+  it('answer 502 to anything that is not what was asked for', async () => {
+    await using server = await startServer();
+    const html = Buffer.from('<html><script>alert(1)</script></html>');
+    for (const body of [html, Buffer.from('{"device":'), Buffer.from('{"a":NaN}'), Buffer.alloc(0)]) {
+      for (const path of ['/device/info', '/maps/7', '/maps/7.png']) {
+        server.link.answers.set(path, () => ({ status: 200, contentType: 'text/html', body }));
+        const { status, data } = await ask(server.full, `/api/chassis${path}`);
+        expect([status, data.error.code]).toEqual([502, 'CHASSIS_BAD_ANSWER']);
+      }
+    }
+    server.link.answers.set('/device/info', () => jsonReply({}, 500));
+    expect((await ask(server.full, '/api/chassis/device/info')).data.error.code).toBe('CHASSIS_REFUSED');
+    server.link.answers.set('/device/info', () => jsonReply({}, 503));
+    expect((await ask(server.full, '/api/chassis/device/info')).status).toBe(503);
+    server.link.answers.set('/device/info', () => {
+      throw new GwError('CHASSIS_NOT_CONNECTED', 'not connected: the connection was cut', { tried });
+    });
+    const cut = await ask(server.full, '/api/chassis/device/info');
+    expect([cut.status, cut.data.error.tried]).toEqual([503, tried]);
+    server.link.answers.set('/device/info', () => {
+      throw new TypeError('a bug');
+    });
+    const bug = await ask(server.full, '/api/chassis/device/info');
+    expect([bug.status, bug.data.error.message]).toEqual([500, 'gw met a bug of its own.']);
+  });
+
+  it('take no map id that could lead elsewhere', async () => {
+    await using server = await startServer();
+    for (const id of [
+      '..',
+      '%2e%2e',
+      '7%2f..%2f..%2fdevice%2finfo',
+      '7?x',
+      '7/thumbnail',
+      'a b',
+      'ä',
+      '7.pbstream',
+      '',
+    ]) {
+      await get(server.full, `/api/chassis/maps/${id}`);
+      await get(server.full, `/api/chassis/maps/${id}.png`);
+    }
+    expect(server.link.forwarded.every((path) => /^\/maps\/(7(\.png)?)?$/.test(path))).toBe(true);
+    expect((await ask(server.full, '/api/chassis/maps/99')).status).toBe(404);
+  });
+});
+
+describe('GET /api/chassis/state', () => {
+  it('says in its first line whether and where, with the age of every value', async () => {
+    await using server = await startServer();
+    const { data } = await ask(server.readOnly, '/api/chassis/state');
+    expect(data.summary).toBe('connected');
+    expect(data.values.pose).toMatchObject({ status: 'heard', mark: 'BELEGT', ageMs: 400, value: { yawDeg: 90 } });
+    server.link.setState(away);
+    const gone = await ask(server.full, '/api/chassis/state');
+    expect([gone.status, gone.data.summary]).toEqual([200, 'not connected: nothing answered']);
+    expect(gone.data.link).toMatchObject({ kind: 'not-connected', tried: { address: '127.0.0.1', port: 8090 } });
+  });
+});
+
+describe('POST /api/touren/lauf', () => {
+  const start = (port: number, body: unknown) => postJson(port, '/api/touren/lauf', body);
+
+  it('starts a tour of the site file', async () => {
+    await using server = await startServer();
+    const { status, data } = await start(server.full, { tour: 'breakfast' });
+    expect([status, data.run]).toEqual([202, expect.objectContaining({ tour: 'breakfast', state: 'running' })]);
+    expect((await ask(server.full, '/api/touren/lauf')).data.run.id).toBe('r1');
+    expect((await ask(server.full, '/api/touren')).data.tours).toEqual([{ name: 'breakfast', stations: ['A', 'B'] }]);
+  });
+
+  it('refuses in this order: malformed, unknown, stopped, not connected, running, gate', async () => {
+    await using server = await startServer();
+    const refused = async (body: unknown) => {
+      const { status, data } = await start(server.full, body);
+      return [status, data.error.code];
+    };
+    for (const body of [{}, [], null, 1, { tour: 1 }, { tour: '' }, { tour: 'breakfast', speed: 9 }]) {
+      expect(await refused(body)).toEqual([400, 'BAD_REQUEST']);
+    }
+    for (const tour of ['dinner', '__proto__', 'toString', 'constructor']) {
+      expect(await refused({ tour })).toEqual([404, 'TOUR_UNKNOWN']);
+    }
+    server.motion.failNext = new GwError('MOTION_REFUSED', 'the gate is closed');
+    expect(await refused({ tour: 'breakfast' })).toEqual([409, 'MOTION_REFUSED']);
+    await start(server.full, { tour: 'breakfast' });
+    expect(await refused({ tour: 'breakfast' })).toEqual([409, 'TOUR_RUNNING']);
+    server.link.setState(away);
+    expect(await refused({ tour: 'breakfast' })).toEqual([503, 'CHASSIS_NOT_CONNECTED']);
+    await postJson(server.full, '/api/stopp', {});
+    expect(await refused({ tour: 'breakfast' })).toEqual([423, 'MOTION_STOPPED']);
+    expect(server.motion.calls.filter((call) => call.startsWith('startTour'))).toHaveLength(2);
+  });
+
+  it('works as a form: a page comes back, and a refusal is a page that says why', async () => {
+    await using server = await startServer();
+    const form = () =>
+      ask(server.full, '/api/touren/lauf', { method: 'POST', body: new URLSearchParams({ tour: 'breakfast' }) });
+    expect((await form()).status).toBe(303);
+    const again = await form();
+    expect([again.status, again.data]).toEqual([409, expect.stringContaining('Es fährt schon eine Tour.')]);
+  });
+});
+
+describe('the stop', () => {
+  it('is there for everybody on site, whatever the request looks like, also while the chassis is away', async () => {
+    await using server = await startServer();
+    server.link.setState(away);
+    for (const [type, body] of [
+      ['application/json', '{"reason":"a child on the floor"}'],
+      ['application/json', '{"reason":17}'],
+      ['application/x-www-form-urlencoded', ''],
+    ] as const) {
+      const { status } = await ask(server.full, '/api/stopp', {
+        method: 'POST',
+        headers: { 'content-type': type },
+        body,
+      });
+      expect([200, 303]).toContain(status);
+    }
+    expect((await get(server.full, '/api/stopp', 'POST', ['Content-Length: 0'])).status).toBe(200);
+    expect((await get(server.full, '/api/stopp', 'POST')).status).toBe(200);
+    for (const [type, body] of [
+      ['application/json', '{"reason":'],
+      ['text/plain', 'stop'],
+      ['application/octet-stream', 'x'.repeat(100_000)],
+      ['multipart/form-data; boundary=b', '--b--'],
+      ['nonsense', '\u0000'],
+    ]) {
+      const headers = [`Content-Type: ${type}`, `Content-Length: ${body?.length}`];
+      const lines = ['POST /api/stopp HTTP/1.1', 'Host: localhost', 'Connection: close', ...headers];
+      expect((await sendRaw(server.full, `${lines.join('\r\n')}\r\n\r\n${body}`, 2_000)).status, type).toBe(200);
+    }
+    expect(server.motion.calls).toHaveLength(10);
+    expect(server.motion.calls[0]).toBe('stopRobot a child on the floor');
+    expect((await ask(server.full, '/api/stopp')).data.stop.latched).toBe(true);
+  });
+
+  it('is cleared by a signed-in person only', async () => {
+    await using server = await startServer({ password: true });
+    const { signIn } = await import('./server.ts');
+    await postJson(server.full, '/api/stopp', {});
+    expect((await ask(server.full, '/api/stopp', { method: 'DELETE' })).status).toBe(401);
+    expect((await get(server.full, '/api/stopp/freigabe', 'POST', ['Content-Length: 0'])).status).toBe(401);
+    expect(server.motion.status().stop.latched).toBe(true);
+    const cookie = await signIn(server.full);
+    const { status, data } = await ask(server.full, '/api/stopp', { method: 'DELETE', headers: { cookie } });
+    expect([status, data.stop.latched]).toEqual([200, false]);
+  });
+});
+
+describe('voice service and building module', () => {
+  async function peer(listener: RequestListener) {
+    const server = createServer(listener);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return {
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      [Symbol.asyncDispose]: async () => {
+        server.closeAllConnections();
+        await new Promise((resolve) => server.close(resolve));
+      },
+    };
+  }
+
+  it('are passed on when they are configured', async () => {
+    const asked: string[] = [];
+    await using device = await peer((request, response) => {
+      asked.push(request.url ?? '');
+      response.setHeader('content-type', 'text/html');
+      response.end('{"language":"de"}');
+    });
+    await using server = await startServer({ voiceUrl: `${device.url}/`, buildingUrl: `${device.url}/iot` });
+    const voice = await ask(server.full, '/api/chatbot/config');
+    expect([voice.status, voice.data, voice.headers.get('content-type')]).toEqual([
+      200,
+      { language: 'de' },
+      'application/json; charset=utf-8',
+    ]);
+    expect((await ask(server.full, '/api/uiot/status')).status).toBe(200);
+    expect(asked).toEqual(['/config', '/iot/status']);
+    expect((await ask(server.readOnly, '/api/chatbot/config')).status).toBe(403);
+  });
+
+  it('answer 502 with the address tried when they are configured and do not work', async () => {
+    await using closed = await peer(() => {});
+    const port = Number(new URL(closed.url).port);
+    await closed[Symbol.asyncDispose]();
+    await using odd = await peer((request, response) => {
+      if (request.url === '/redirect/status') response.writeHead(302, { location: 'http://127.0.0.1:1/' });
+      response.end('<html>');
+    });
+    const refused = async (setUp: Parameters<typeof startServer>[0]) => {
+      await using server = await startServer(setUp);
+      const path = setUp?.voiceUrl ? '/api/chatbot/config' : '/api/uiot/status';
+      const { status, data } = await ask(server.full, path);
+      return [status, data.error.code, data.error.tried?.port];
+    };
+    expect(await refused({ voiceUrl: `http://127.0.0.1:${port}` })).toEqual([502, 'PEER_NOT_REACHABLE', port]);
+    const oddPort = Number(new URL(odd.url).port);
+    expect(await refused({ buildingUrl: odd.url })).toEqual([502, 'PEER_NOT_REACHABLE', oddPort]);
+    expect(await refused({ buildingUrl: `${odd.url}/redirect` })).toEqual([502, 'PEER_NOT_REACHABLE', oddPort]);
+  });
+});

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { get, startServer } from './server.ts';
+import { tried } from './stand-ins.ts';
+
+/** Reads events of one stream as they come. */
+async function listen(port: number) {
+  const abort = new AbortController();
+  const response = await fetch(`http://127.0.0.1:${port}/api/events`, { signal: abort.signal });
+  const reader = response.body?.getReader();
+  let text = '';
+  return {
+    status: response.status,
+    headers: response.headers,
+    /** The next event of this name; undefined at the end of the stream. */
+    async next(name: string): Promise<Record<string, never> | undefined> {
+      for (;;) {
+        const end = text.indexOf('\n\n');
+        if (end >= 0) {
+          const [event = '', data = ''] = text.slice(0, end).split('\n');
+          text = text.slice(end + 2);
+          if (event === `event: ${name}`) return JSON.parse(data.slice('data: '.length));
+          continue;
+        }
+        const chunk = await reader?.read();
+        if (!chunk || chunk.done) return undefined;
+        text += new TextDecoder().decode(chunk.value);
+      }
+    },
+    [Symbol.asyncDispose]: async () => abort.abort(),
+  };
+}
+
+describe('GET /api/events', () => {
+  it('sends the present state, every change, and the growing ages, on both sockets', async () => {
+    await using server = await startServer();
+    for (const port of [server.full, server.readOnly]) {
+      server.link.setState({ kind: 'connected', tried });
+      await using stream = await listen(port);
+      expect(stream.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+      expect(stream.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(await stream.next('view')).toMatchObject({ flags: { link: 'connected' }, texts: { link: 'Verbunden' } });
+      server.link.setState({ kind: 'not-connected', failure: 'cut', detail: 'the connection was cut', tried });
+      server.clock.advance(250);
+      expect(await stream.next('state')).toMatchObject({
+        chassis: { summary: 'not connected: the connection was cut' },
+      });
+      expect(await stream.next('view')).toMatchObject({ texts: { 'link.tried': '127.0.0.1:8090' } });
+      server.clock.advance(1_000);
+      expect(await stream.next('view')).toBeDefined();
+    }
+  });
+
+  it('makes one event of many changes', async () => {
+    await using server = await startServer();
+    await using stream = await listen(server.full);
+    await stream.next('state');
+    for (let i = 0; i < 100; i += 1) server.link.changed();
+    await server.motion.stopRobot('test', 'test');
+    server.clock.advance(250);
+    expect(await stream.next('state')).toMatchObject({ motion: { stop: { latched: true } } });
+    server.clock.advance(749);
+    await server.motion.clearStop('test');
+    server.clock.advance(1);
+    expect(await stream.next('state')).toMatchObject({ motion: { stop: { latched: false } } });
+  });
+
+  it('takes so many listeners and no more, each socket for itself, and gives their places back', async () => {
+    await using server = await startServer();
+    const streams = [];
+    for (let i = 0; i < 8; i += 1) streams.push(await listen(server.readOnly));
+    expect((await get(server.readOnly, '/api/events')).status).toBe(503);
+    await using onSite = await listen(server.full);
+    expect(onSite.status).toBe(200);
+    for (const stream of streams) await stream[Symbol.asyncDispose]();
+    await expect
+      .poll(async () => {
+        await using again = await listen(server.readOnly);
+        return again.status;
+      })
+      .toBe(200);
+  });
+
+  it('ends its streams when the server stops', async () => {
+    await using server = await startServer();
+    await using stream = await listen(server.full);
+    await stream.next('view');
+    server.application.endStreams();
+    expect(await stream.next('view')).toBeUndefined();
+    expect((await get(server.full, '/api/events')).status).toBe(503);
+  });
+});

@@ -1,0 +1,166 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLog } from '../../src/lib/lifecycle/index.ts';
+import { createApplication } from '../../src/lib/operator/application.ts';
+import type { OperatorOptions } from '../../src/lib/operator/index.ts';
+import { openListeners } from '../../src/lib/operator/operator.ts';
+import { hashPassword } from '../../src/lib/operator/password-hash.ts';
+import { type Site, siteSchema } from '../../src/lib/site/index.ts';
+import { SERIAL, type StandInClock, standInClock, standInLink, standInMotion } from './stand-ins.ts';
+
+export const PASSWORD = 'correct horse';
+
+export interface SetUp {
+  readonly voiceUrl?: string;
+  readonly buildingUrl?: string;
+  readonly password?: boolean;
+  readonly hostName?: string;
+  readonly names?: string[];
+  readonly more?: Partial<OperatorOptions>;
+}
+
+/** The application behind a full and a read-only listener, both on ports of the system's choice. */
+export async function startServer(setUp: SetUp = {}) {
+  const dir = await mkdtemp(join(tmpdir(), 'gw-operator-'));
+  const site = await siteIn(dir, setUp);
+  await writeFile(join(dir, 'style.css'), 'body { margin: 0 }');
+  await writeFile(join(dir, 'live.js'), 'export {};');
+  const link = standInLink();
+  const motion = standInMotion();
+  const clock: StandInClock = standInClock();
+  const application = await createApplication({
+    site,
+    link,
+    motion,
+    clock,
+    log: silentLog,
+    health: () => ({ status: 'ok', version: '0.0.0-test', upForMs: 5_000, services: [] }),
+    neighbours: () => ({ status: 'not-checked', detail: 'nobody listens in this test', robots: [] }),
+    assetsDir: dir,
+    hostName: setUp.hostName ?? 'robot-7',
+    ...setUp.more,
+  });
+  const [full, readOnly] = await openListeners(application, [
+    { scope: 'full', host: '127.0.0.1', port: 0 },
+    { scope: 'read-only', host: '127.0.0.1', port: 0 },
+  ]);
+  if (!full || !readOnly) throw new Error('two listeners were asked for');
+  return {
+    dir,
+    site,
+    link,
+    motion,
+    clock,
+    application,
+    full: full.port,
+    readOnly: readOnly.port,
+    listeners: [full, readOnly],
+    async [Symbol.asyncDispose]() {
+      application.endStreams();
+      await Promise.all([full.close(200), readOnly.close(200)]);
+      await application.close();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+export type TestServer = Awaited<ReturnType<typeof startServer>>;
+
+let knownHash: Promise<string> | undefined;
+
+async function siteIn(dir: string, setUp: SetUp): Promise<Site> {
+  const passwordFile = join(dir, 'password');
+  if (setUp.password) {
+    knownHash ??= hashPassword(PASSWORD);
+    await writeFile(passwordFile, `${await knownHash}\n`, { mode: 0o600 });
+  }
+  const file = siteSchema.parse({
+    name: 'Hotel <Test>',
+    chassis: { host: '127.0.0.1', port: 8090, serial: SERIAL },
+    operator: {
+      names: setUp.names ?? ['bot.example'],
+      mediaDir: join(dir, 'media'),
+      ...(setUp.password && { passwordFile }),
+      ...(setUp.voiceUrl && { voice: { url: setUp.voiceUrl } }),
+      ...(setUp.buildingUrl && { building: { url: setUp.buildingUrl } }),
+    },
+    stations: { A: { xM: 0, yM: 0 }, B: { xM: 1, yM: 1, yawDeg: 90 } },
+    tours: { breakfast: { stations: ['A', 'B'] } },
+  });
+  return { ...file, path: join(dir, 'site.yaml'), dir };
+}
+
+export interface RawAnswer {
+  /** 0 when nothing came back. */
+  readonly status: number;
+  readonly head: string;
+  readonly body: string;
+  /** Everything that came, as it came. */
+  readonly raw: string;
+  /** Every status on this connection, in order. */
+  readonly statuses: readonly number[];
+}
+
+/** Sends bytes as they are and reads until the peer closes, or until nothing came for a while. */
+export function sendRaw(port: number, bytes: string | Buffer, quietMs = 300): Promise<RawAnswer> {
+  const { promise, resolve } = Promise.withResolvers<RawAnswer>();
+  const socket = connect({ port, host: '127.0.0.1' });
+  const chunks: Buffer[] = [];
+  const done = () => {
+    socket.destroy();
+    const raw = Buffer.concat(chunks).toString('latin1');
+    const end = raw.indexOf('\r\n\r\n');
+    const statuses = [...raw.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]));
+    resolve({
+      status: statuses[0] ?? 0,
+      head: end < 0 ? raw : raw.slice(0, end),
+      body: end < 0 ? '' : raw.slice(end + 4),
+      raw,
+      statuses,
+    });
+  };
+  socket.setTimeout(quietMs, done);
+  socket.on('data', (chunk) => chunks.push(chunk));
+  socket.on('error', () => {});
+  socket.on('close', done);
+  socket.on('connect', () => socket.write(bytes));
+  return promise;
+}
+
+export interface JsonAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: the tests say what they expect of it
+  readonly data: any;
+}
+
+/** A request as a program on the tablet sends it. */
+export async function ask(port: number, path: string, init: RequestInit = {}): Promise<JsonAnswer> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { redirect: 'manual', ...init });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  return { status: response.status, headers: response.headers, data: isJson ? JSON.parse(text) : text };
+}
+
+export function postJson(port: number, path: string, body: unknown, headers: Record<string, string> = {}) {
+  return ask(port, path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+}
+
+/** Signs in and gives the Cookie header. */
+export async function signIn(port: number): Promise<string> {
+  const { status, headers } = await postJson(port, '/api/anmeldung', { password: PASSWORD });
+  if (status !== 200) throw new Error(`sign-in answered ${status}`);
+  return headers.get('set-cookie')?.split(';')[0] ?? '';
+}
+
+/** One request line with the headers that a well-behaved client sends. */
+export function get(port: number, target: string, method = 'GET', headers: readonly string[] = []): Promise<RawAnswer> {
+  const lines = [`${method} ${target} HTTP/1.1`, `Host: 127.0.0.1:${port}`, 'Connection: close', ...headers];
+  return sendRaw(port, `${lines.join('\r\n')}\r\n\r\n`, 2_000);
+}

@@ -1,0 +1,125 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { renderTourRun } from '../../src/cli/render/tour.ts';
+import { createChassisLink } from '../../src/lib/chassis/index.ts';
+import { loadEvidenceFile } from '../../src/lib/evidence/index.ts';
+import { silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
+import { createMotion } from '../../src/lib/motion/index.ts';
+import { directDialer } from '../../src/lib/net/index.ts';
+import { createApplication } from '../../src/lib/operator/application.ts';
+import { openListeners } from '../../src/lib/operator/operator.ts';
+import { startSim } from '../../src/lib/sim/index.ts';
+import { loadSite } from '../../src/lib/site/index.ts';
+import { readGatewayHealth } from '../../src/lib/toolkit/gateway-health.ts';
+import { checkSockets } from '../../src/lib/toolkit/operator-check.ts';
+import { tourRunSchema } from '../../src/lib/toolkit/tour-run.result.ts';
+import { runTour } from '../../src/lib/toolkit/tour-run.ts';
+import { ask } from './server.ts';
+
+const context = { signal: new AbortController().signal, onProgress() {} };
+
+/** The operator server in front of a simulated robot, with the real link and the real motion. */
+async function startRobot() {
+  await using stack = new AsyncDisposableStack();
+  const dir = await mkdtemp(join(tmpdir(), 'gw-robot-'));
+  stack.defer(() => rm(dir, { recursive: true, force: true }));
+  const sim = stack.use(await startSim({ dir }));
+  if (sim.sitePath === null) throw new Error('a folder was given');
+  const site = { ...(await loadSite(sim.sitePath)), tours: { short: { stations: ['A'] } } };
+  const base = { clock: systemClock, log: silentLog, site };
+  const endpoint = { host: sim.chassis.host, port: sim.chassis.port };
+  const link = createChassisLink({ ...base, endpoint, expectedSerial: sim.chassis.serial, dialer: directDialer });
+  const motion = createMotion({ ...base, link, evidence: await loadEvidenceFile(site.evidenceFile) });
+  for (const service of [link, motion]) {
+    await service.start({ signal: new AbortController().signal, fail() {} });
+    stack.defer(() => service.stop());
+  }
+  const application = await createApplication({
+    ...base,
+    link,
+    motion,
+    health: () => ({ status: 'ok', version: '0.0.0-test', upForMs: 1, services: [] }),
+    neighbours: () => ({ status: 'not-checked', detail: '', robots: [] }),
+    assetsDir: dir,
+  });
+  stack.defer(() => application.close());
+  const listeners = await openListeners(application, [
+    { scope: 'full', host: '127.0.0.1', port: 0 },
+    { scope: 'read-only', host: '127.0.0.1', port: 0 },
+  ]);
+  for (const listener of listeners) stack.defer(() => listener.close(100));
+  const [full = 0, readOnly = 0] = listeners.map(({ port }) => port);
+  const here = { ...site, operator: { ...site.operator, port: full } };
+  const all = stack.move();
+  return {
+    sim,
+    full,
+    readOnly,
+    toolkit: { site: here, dialer: directDialer, clock: systemClock },
+    state: async () => (await ask(full, '/api/chassis/state')).data,
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
+
+describe('the operator server in front of a simulated robot', () => {
+  let robot: Awaited<ReturnType<typeof startRobot>>;
+  beforeAll(async () => {
+    robot = await startRobot();
+    await vi.waitFor(async () => expect((await robot.state()).summary).toBe('connected'), { timeout: 5_000 });
+  }, 15_000);
+  afterAll(() => robot[Symbol.asyncDispose]());
+
+  it('holds the whole route table and every rule', async () => {
+    const { full, readOnly, toolkit } = robot;
+    const sockets = {
+      full: { host: '127.0.0.1', port: full },
+      readOnly: { host: '127.0.0.1', port: readOnly },
+    };
+    const result = await checkSockets(toolkit, sockets, context);
+    expect(result.findings.filter(({ verdict }) => verdict !== 'ok')).toEqual([]);
+  });
+
+  it('tells its health', async () => {
+    expect(await readGatewayHealth(robot.toolkit, {}, context)).toMatchObject({ status: 'ok', version: '0.0.0-test' });
+  });
+
+  it('drives a tour, and the reported pose proves every unit on the way', async () => {
+    const result = await runTour(robot.toolkit, { tour: 'short', withinMs: 40_000 }, context);
+    expect(result).toMatchObject({ state: 'succeeded', at: 'A', end: { expected: { yawDeg: 90 } } });
+    expect(result.findings.map(({ verdict }) => verdict)).toEqual(['ok', 'ok', 'ok']);
+    expect(tourRunSchema.parse(result)).toEqual(result);
+    expect(renderTourRun(result)).toContain('the robot stands where it says');
+  }, 45_000);
+
+  it('passes on why a tour was not started', async () => {
+    const start = (tour: string) => runTour(robot.toolkit, { tour, withinMs: 1_000 }, context);
+    await expect(start('none')).rejects.toMatchObject({ code: 'TOUR_UNKNOWN', details: { status: 404 } });
+    await ask(robot.full, '/api/stopp', { method: 'POST' });
+    await expect(start('short')).rejects.toMatchObject({ code: 'MOTION_STOPPED', details: { status: 423 } });
+  });
+
+  it('says not connected with the address within two seconds of a cut, and recovers by itself', async () => {
+    robot.sim.setFault('cut', true);
+    const began = performance.now();
+    await expect.poll(async () => (await robot.state()).summary, { timeout: 4_000 }).toMatch(/^not connected/);
+    expect(performance.now() - began).toBeLessThan(2_000);
+    const { status, data } = await ask(robot.full, '/api/chassis/device/info');
+    expect([status, data.error.tried]).toMatchObject([503, { address: '127.0.0.1', port: robot.sim.chassis.port }]);
+    const page = (await ask(robot.full, '/service')).data;
+    expect(page).toContain('not connected');
+    expect(page).toContain(`127.0.0.1:${robot.sim.chassis.port}`);
+    robot.sim.setFault('cut', false);
+    await expect.poll(async () => (await robot.state()).summary, { timeout: 5_000 }).toBe('connected');
+    expect((await ask(robot.full, '/api/chassis/device/info')).status).toBe(200);
+  }, 15_000);
+
+  it('never shows the data of another robot at the address', async () => {
+    robot.sim.setFault('wrong-serial', true);
+    await expect.poll(async () => (await robot.state()).link.failure, { timeout: 5_000 }).toBe('wrong-device');
+    expect((await ask(robot.full, '/api/chassis/device/info')).status).toBe(503);
+    robot.sim.setFault('wrong-serial', false);
+    await expect.poll(async () => (await robot.state()).summary, { timeout: 5_000 }).toBe('connected');
+  }, 15_000);
+});

@@ -1,0 +1,207 @@
+import { degrees } from '../../src/lib/angle/index.ts';
+import type { ChassisLink, ChassisSnapshot, ForwardedReply, LinkState } from '../../src/lib/chassis/index.ts';
+import { GwError } from '../../src/lib/error/index.ts';
+import type { Clock } from '../../src/lib/lifecycle/index.ts';
+import type { Motion, MotionStatus, StopLatch, TourRun } from '../../src/lib/motion/index.ts';
+
+/** A link whose state and answers the test decides. */
+export interface StandInLink extends ChassisLink {
+  setState(state: LinkState): void;
+  /** Answers by path; a function may throw. */
+  readonly answers: Map<string, () => ForwardedReply | Promise<ForwardedReply>>;
+  /** Paths that were forwarded, in order. */
+  readonly forwarded: string[];
+  changed(): void;
+}
+
+export const SERIAL = 'TEST-0001';
+export const tried = { address: '127.0.0.1', port: 8090 } as const;
+
+export function jsonReply(data: unknown, status = 200): ForwardedReply {
+  return { status, contentType: 'application/json', body: Buffer.from(JSON.stringify(data)) };
+}
+
+export const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+export function standInLink(first: LinkState = { kind: 'connected', tried }): StandInLink {
+  let state = first;
+  const listeners = new Set<() => void>();
+  const forwarded: string[] = [];
+  const answers: StandInLink['answers'] = new Map([
+    ['/device/info', () => jsonReply({ device: { sn: SERIAL }, axbot_version: '2.12.3' })],
+    ['/maps/', () => jsonReply([{ id: 7, uid: 'u7', map_name: 'EG' }])],
+    ['/maps/7', () => jsonReply({ id: 7, map_name: 'EG', overlays: '{}' })],
+    ['/maps/7.png', () => ({ status: 200, contentType: 'image/png', body: png })],
+  ]);
+  const notUsed = async () => {
+    throw new GwError('INTERNAL', 'the operator server does not use this');
+  };
+  return {
+    name: 'chassis',
+    start: async () => {},
+    stop: async () => {},
+    answers,
+    forwarded,
+    setState(next) {
+      state = next;
+      this.changed();
+    },
+    changed() {
+      for (const listener of [...listeners]) listener();
+    },
+    snapshot: () => snapshotWith(state),
+    subscribe(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+    client: {
+      endpoint: { host: tried.address, port: tried.port },
+      identity: notUsed,
+      deviceInfo: notUsed,
+      bootProgress: notUsed,
+      listMaps: notUsed,
+      map: notUsed,
+      mapPng: notUsed,
+      async forward(path) {
+        forwarded.push(path);
+        return (await answers.get(path)?.()) ?? jsonReply({ message: 'error: not found' }, 404);
+      },
+      [Symbol.asyncDispose]: async () => {},
+    },
+  };
+}
+
+export function snapshotWith(link: LinkState): ChassisSnapshot {
+  const heard = link.kind === 'connected';
+  const of = <T>(value: T, unit?: string) =>
+    heard
+      ? ({
+          status: 'heard',
+          value,
+          mark: 'BELEGT',
+          source: 'test',
+          ...(unit !== undefined && { unit }),
+          ageMs: 400,
+          stale: false,
+        } as const)
+      : ({ status: 'not-heard' } as const);
+  return {
+    link,
+    linkForMs: 1_500,
+    identity: heard ? { serial: SERIAL, model: 'm1', software: '2.12.3', capabilities: {} } : null,
+    values: {
+      pose: of({ xM: 1.25, yM: -2.5, yawDeg: degrees(90) }, 'degrees'),
+      planning: { status: 'not-heard' },
+      battery: of({ percent: 87, status: 'discharging' }, 'percent'),
+      wheels: of({ controlMode: 'auto', emergencyStopPressed: false }),
+      positioning: of({ state: 'positioning', reliable: true }),
+      alerts: of([]),
+      map: of({ name: 'EG', uid: 'u7', mapVersion: 3, overlaysVersion: 9 }),
+    },
+    poseUnit: { verdict: 'not-decided', samples: 0, largest: null, reason: 'nothing heard yet' },
+    unitContradicted: false,
+    complaints: [],
+  };
+}
+
+/** Motion that only keeps its books. */
+export interface StandInMotion extends Motion {
+  set(status: Partial<MotionStatus>): void;
+  readonly calls: string[];
+  /** Thrown by the next start of a tour. */
+  failNext?: GwError;
+}
+
+const freeLatch: StopLatch = { latched: false, reason: null, by: null, since: null };
+
+export function standInMotion(): StandInMotion {
+  let status: MotionStatus = { gate: { open: true, reasons: [] }, stop: freeLatch, tour: null };
+  const listeners = new Set<() => void>();
+  const calls: string[] = [];
+  const set = (change: Partial<MotionStatus>) => {
+    status = { ...status, ...change };
+    for (const listener of [...listeners]) listener();
+  };
+  return {
+    name: 'motion',
+    start: async () => {},
+    stop: async () => {},
+    calls,
+    set,
+    status: () => status,
+    execute: async () => {
+      throw new GwError('INTERNAL', 'the operator server gives no orders of its own');
+    },
+    async startTour(tour) {
+      calls.push(`startTour ${tour}`);
+      const { failNext } = this;
+      if (failNext) {
+        delete this.failNext;
+        throw failNext;
+      }
+      const run: TourRun = {
+        id: 'r1',
+        tour,
+        stations: ['A', 'B'],
+        state: 'running',
+        at: 0,
+        outcomes: [],
+        reason: null,
+      };
+      set({ tour: run });
+      return run;
+    },
+    async stopRobot(reason, by) {
+      calls.push(`stopRobot ${reason}`);
+      set({ stop: { latched: true, reason, by, since: '2026-01-01T00:00:00.000Z' } });
+      return status.stop;
+    },
+    async clearStop(by) {
+      calls.push(`clearStop ${by}`);
+      set({ stop: freeLatch });
+      return status.stop;
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+  };
+}
+
+/** Time that stands still until the test moves it; `every` and `after` fire when it does. */
+export interface StandInClock extends Clock {
+  advance(ms: number): void;
+}
+
+export function standInClock(): StandInClock {
+  let now = 1_000;
+  const timers = new Set<{ at: number; every: number | null; fn: () => void }>();
+  const add = (ms: number, every: number | null, fn: () => void) => {
+    const timer = { at: now + ms, every, fn };
+    timers.add(timer);
+    return { [Symbol.dispose]: () => void timers.delete(timer) };
+  };
+  return {
+    monotonicMs: () => now,
+    wall: () => new Date(Date.UTC(2026, 0, 1) + now),
+    sleep: (ms) => new Promise((resolve) => add(ms, null, () => resolve())),
+    every: (ms, fn) => add(ms, ms, fn),
+    after: (ms, fn) => add(ms, null, fn),
+    random: () => 0.5,
+    advance(ms) {
+      const end = now + ms;
+      for (;;) {
+        const next = [...timers].filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at)[0];
+        if (!next) break;
+        now = next.at;
+        if (next.every === null) timers.delete(next);
+        else next.at += next.every;
+        next.fn();
+      }
+      now = end;
+    },
+  };
+}
