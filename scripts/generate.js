@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { Plugin } from '@oclif/core';
 import { z } from 'zod';
 import { resultSchemas } from '../dist/cli/schemas.js';
+import { describeErrorTable } from '../dist/lib/error/describe.js';
 import { describeLedger } from '../dist/lib/evidence/index.js';
 import { describeSiteSchema } from '../dist/lib/site/describe.js';
 
@@ -68,6 +69,7 @@ for (const file of readdirSync(join(root, 'schemas'))) {
 
 put('docs/commands.md', commandsPage(commands));
 putBlock('docs/site-file.md', 'site-keys', describeSiteSchema());
+putBlock('docs/errors.md', 'errors', describeErrorTable());
 putBlock('docs/evidence.md', 'ledger', describeLedger());
 
 if (stale.length > 0) {

@@ -96,7 +96,7 @@ export abstract class GwCommand<T extends object> extends Command {
     if (process.env.GW_DEBUG) process.stderr.write(`${gwError.stack}\n${String(gwError.cause ?? '')}\n`);
   }
 
-  private envelope(data: T | null, ok: boolean, error: ErrorJson | null): Envelope<T> {
+  protected envelope(data: T | null, ok: boolean, error: ErrorJson | null): Envelope<T> {
     const { schema } = this.ctor as unknown as { schema: string };
     return { schema, ok, data, warnings: this.#warnings, error };
   }

@@ -1,4 +1,4 @@
-import { flush, run, settings } from '@oclif/core';
+import { run, settings } from '@oclif/core';
 import { asGwError } from '../lib/error/index.ts';
 import { fromFramework } from './command.ts';
 import { renderError } from './output.ts';
@@ -26,6 +26,7 @@ export async function main(argv: string[], root: string): Promise<void> {
       process.stderr.write(`${renderError(gwError)}\n`);
     }
   } finally {
-    await flush();
+    // Not the framework's own flush: it waits for ever once nobody reads any more. A failed write calls back as well.
+    await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
   }
 }

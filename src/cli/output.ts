@@ -3,10 +3,25 @@ import { formatTried, type GwError } from '../lib/error/index.ts';
 
 /** Errors say what happened, what was tried, and what to do next. For stderr. */
 export function renderError(error: GwError): string {
-  const lines = [`${chalkStderr.red.bold('gw:')} ${error.message}`];
+  const lines = [`${chalkStderr.red.bold('gw:')} ${wrap(error.message, 4)}`];
   if (error.tried) lines.push(`  ${chalkStderr.dim('tried')}    ${formatTried(error.tried)}`);
-  lines.push(`  ${chalkStderr.dim('do next')}  ${error.remedy}`);
+  lines.push(`  ${chalkStderr.dim('do next')}  ${wrap(error.remedy, 11)}`);
   return lines.join('\n');
+}
+
+/** Breaks long lines at spaces for the terminal on stderr; further lines begin under the first. */
+function wrap(text: string, indent: number): string {
+  const room = (process.stderr.columns ?? Number.POSITIVE_INFINITY) - indent;
+  const lines = text.split('\n').flatMap((paragraph) => {
+    const broken: string[] = [];
+    for (const word of paragraph.split(' ')) {
+      const last = broken.at(-1);
+      if (last !== undefined && last.length + 1 + word.length <= room) broken[broken.length - 1] = `${last} ${word}`;
+      else broken.push(word);
+    }
+    return broken;
+  });
+  return lines.join(`\n${' '.repeat(indent)}`);
 }
 
 export function renderWarning(text: string): string {

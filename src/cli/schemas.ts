@@ -4,4 +4,22 @@ import type { ZodType } from 'zod';
  * The result schema of every command, by command id. Only the generator of schemas/ and the tests load this file:
  * a command itself carries the name of its schema, not the schema.
  */
-export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {};
+export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
+  'chassis address': async () => (await import('../lib/toolkit/chassis-address.result.ts')).chassisAddressSchema,
+  'chassis probe': async () => (await import('../lib/toolkit/chassis-probe.result.ts')).chassisProbeSchema,
+  'chassis watch': async () => (await import('../lib/toolkit/chassis-watch.result.ts')).chassisWatchSchema,
+  'checklist list': async () => (await import('../lib/toolkit/checklist-run.result.ts')).checklistListSchema,
+  'checklist run': async () => (await import('../lib/toolkit/checklist-run.result.ts')).checklistRunSchema,
+  'checklist show': async () => (await import('../lib/toolkit/checklist-run.result.ts')).checklistShowSchema,
+  demo: async () => (await import('../lib/toolkit/demo.result.ts')).demoSchema,
+  serve: async () => (await import('../lib/gateway/serve.result.ts')).serveEventSchema,
+  'evidence list': async () => (await import('../lib/toolkit/evidence-list.result.ts')).evidenceListSchema,
+  'evidence show': async () => (await import('../lib/toolkit/evidence-list.result.ts')).evidenceFactSchema,
+  'operator check': async () => (await import('../lib/toolkit/operator-check.result.ts')).operatorCheckSchema,
+  'operator password': async () => (await import('../lib/toolkit/operator-password.result.ts')).operatorPasswordSchema,
+  sim: async () => (await import('../lib/sim/sim.result.ts')).simEventSchema,
+  'sim fault': async () => (await import('../lib/sim/sim.result.ts')).simFaultSchema,
+  'site check': async () => (await import('../lib/toolkit/site-check.result.ts')).siteCheckSchema,
+  'site init': async () => (await import('../lib/toolkit/site-init.result.ts')).siteInitSchema,
+  'tour run': async () => (await import('../lib/toolkit/tour-run.result.ts')).tourRunSchema,
+};

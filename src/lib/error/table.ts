@@ -121,11 +121,6 @@ export const errorTable = {
     'The robot is stopped, and the stop is latched.',
     'Make sure that it is safe; then a signed-in person on site clears the stop.',
   ),
-  MOVE_FAILED: row(
-    exitCodes.checkFailed,
-    'The chassis gave up the move.',
-    'See fail_reason above; clear the way or correct the goal, then order again.',
-  ),
   TOUR_UNKNOWN: row(exitCodes.refused, 'No tour has this name.', 'Name a tour that stands in the site file.'),
   TOUR_RUNNING: row(exitCodes.refused, 'A tour is under way.', 'Wait for its end, or stop it first.'),
   RISK_NOT_ACCEPTED: row(

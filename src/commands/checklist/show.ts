@@ -1,0 +1,32 @@
+import { Args } from '@oclif/core';
+import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { renderChecklistShow } from '../../cli/render/checklist.ts';
+import { builtInChecklists } from '../../cli/shipped.ts';
+import type { ChecklistShow as Result } from '../../lib/toolkit/checklist-run.result.ts';
+
+export default class ChecklistShow extends GwCommand<Result> {
+  static override summary = 'Show what a checklist proves, step by step, without running it.';
+  static override description = 'Reads the whole file and reports every mistake in it with its line.';
+  static override examples = [
+    '<%= config.bin %> checklist show premises',
+    '<%= config.bin %> checklist show ./our-lobby.yaml',
+  ];
+  static override args = {
+    checklist: Args.string({
+      required: true,
+      name: 'NAME|FILE',
+      description: 'A built-in name, or a file (with its ending).',
+    }),
+  };
+  static override readonly schema = 'gw/checklist-show/1';
+
+  protected override async execute(): Promise<Outcome<Result>> {
+    const { args } = await this.parse(ChecklistShow);
+    const { showChecklist } = await import('../../lib/toolkit/checklist-run.ts');
+    return { data: await showChecklist(args.checklist, builtInChecklists(this.config.root)) };
+  }
+
+  protected override render(data: Result): string {
+    return renderChecklistShow(data);
+  }
+}

@@ -1,0 +1,113 @@
+import { join } from 'node:path';
+import { Flags } from '@oclif/core';
+import { GwCommand, type Outcome } from '../cli/command.ts';
+import { withProgress } from '../cli/progress.ts';
+import { renderStepLine } from '../cli/render/checklist.ts';
+import { renderDemo } from '../cli/render/demo.ts';
+import { builtInChecklists } from '../cli/shipped.ts';
+import { GwError } from '../lib/error/index.ts';
+import type { Demo as Result } from '../lib/toolkit/demo.result.ts';
+
+/** What the programs of the demo need of our environment, and no more. */
+const PASSED_ON = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'] as const;
+
+export default class Demo extends GwCommand<Result> {
+  static override summary = 'See a robot commissioned: simulator, gateway, checklist, report.';
+  static override description =
+    `Starts a simulated robot and the gateway against it, proves point by point that chassis, address, angle units
+and both sockets behave as the platform demands, writes the report, and ends what it started: within 30 seconds,
+with 0 when everything is ok. All traffic stays on this machine.`;
+  static override examples = [
+    '<%= config.bin %> demo',
+    '<%= config.bin %> demo --keep',
+    '<%= config.bin %> demo --dir /tmp/demo --json',
+  ];
+  static override flags = {
+    dir: Flags.directory({
+      summary: 'Folder for the site file, the report and the logs; made when it is not there.',
+      helpValue: 'DIR',
+      default: './gw-demo',
+    }),
+    keep: Flags.boolean({ summary: 'Leave everything up until Ctrl-C, and say what to open.' }),
+  };
+  static override readonly schema = 'gw/demo/1';
+
+  #shown = false;
+
+  protected override async execute(): Promise<Outcome<Result>> {
+    const { flags } = await this.parse(Demo);
+    const [{ runDemo }, { controlSim }, { systemClock }] = await Promise.all([
+      import('../lib/toolkit/demo.ts'),
+      import('../lib/sim/index.ts'),
+      import('../lib/lifecycle/index.ts'),
+    ]);
+    const signals = listenForSignals();
+    try {
+      const data = await withProgress({ quiet: this.jsonEnabled() }, (progress) =>
+        runDemo({
+          dir: flags.dir,
+          gw: [process.execPath, join(this.config.root, 'bin', 'run.js')],
+          environment: environmentOfChildren(),
+          checklistsDir: builtInChecklists(this.config.root),
+          clock: systemClock,
+          signal: AbortSignal.any([this.signal, signals.asked]),
+          hurry: signals.insisted,
+          switchFault: async (dir, set) => {
+            await controlSim(dir, { set });
+          },
+          onProgress: progress.say,
+          onStep: ({ step, index, of }) => progress.say(`${index + 1}/${of} ${step.title}`),
+          onResult: (step) => progress.line(renderStepLine(step)),
+          ...(flags.keep && {
+            onKept: (demo: Result) => {
+              progress.stop();
+              this.print(demo, demo.ok, null);
+              this.#shown = true;
+            },
+          }),
+        }),
+      );
+      return { data, ok: data.ok };
+    } finally {
+      signals.stop();
+    }
+  }
+
+  protected override print(...[data, ok, error]: Parameters<GwCommand<Result>['print']>): void {
+    if (!this.#shown) super.print(data, ok, error);
+    // The result is out already, and stdout carries one envelope.
+    else if (error !== null) this.note(error.message);
+  }
+
+  protected override render(data: Result): string {
+    return renderDemo(data, process.cwd());
+  }
+}
+
+function environmentOfChildren(): Record<string, string> {
+  const environment: Record<string, string> = { NO_COLOR: '1' };
+  for (const name of PASSED_ON) {
+    const value = process.env[name];
+    if (value !== undefined) environment[name] = value;
+  }
+  return environment;
+}
+
+/** The first signal asks, every further one insists; none of them ends us before the programs are ended. */
+function listenForSignals() {
+  const asked = new AbortController();
+  const insisted = new AbortController();
+  const onSignal = () => {
+    if (asked.signal.aborted) insisted.abort();
+    else asked.abort(new GwError('INTERRUPTED', 'Interrupted.'));
+  };
+  const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const name of names) process.on(name, onSignal);
+  return {
+    asked: asked.signal,
+    insisted: insisted.signal,
+    stop() {
+      for (const name of names) process.off(name, onSignal);
+    },
+  };
+}

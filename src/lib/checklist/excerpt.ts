@@ -1,0 +1,60 @@
+const MOST_TEXT = 200;
+const MOST_ITEMS = 12;
+const MOST_LEVELS = 4;
+const MOST_VALUES = 400;
+
+/** Plain data, cut to what a report can carry. */
+export type Excerpt = null | boolean | number | string | Excerpt[] | { [key: string]: Excerpt };
+
+/**
+ * The measured data of a step, cut to a bounded size: long lists and texts are shortened and say so, what is not
+ * plain data becomes text.
+ */
+export function excerpt(value: unknown): Excerpt {
+  let left = MOST_VALUES;
+  const cut = (part: unknown, level: number): Excerpt => {
+    left -= 1;
+    if (left < 0) return '…';
+    if (typeof part === 'string') return shorten(part);
+    if (typeof part === 'number') return Number.isFinite(part) ? part : String(part);
+    if (typeof part === 'boolean' || part === null) return part;
+    if (part === undefined) return null;
+    if (typeof part !== 'object') return shorten(String(part));
+    if (level >= MOST_LEVELS) return '…';
+    if (Array.isArray(part)) {
+      const items = part.slice(0, MOST_ITEMS).map((item) => cut(item, level + 1));
+      return part.length > MOST_ITEMS ? [...items, `… and ${part.length - MOST_ITEMS} more`] : items;
+    }
+    if (part instanceof Date) return part.toISOString();
+    const entries = Object.entries(part).filter(([, inner]) => inner !== undefined && typeof inner !== 'function');
+    const kept = entries.slice(0, MOST_ITEMS * 2).map(([key, inner]) => [shorten(key), cut(inner, level + 1)] as const);
+    const more = entries.length - kept.length;
+    return Object.fromEntries(more > 0 ? [...kept, ['…', `and ${more} more`] as const] : kept);
+  };
+  return cut(value, 0);
+}
+
+/** A value on one line, for a person: text in quotes, structures as JSON, shortened, without control characters. */
+export function excerptText(value: unknown): string {
+  if (typeof value === 'string') return `'${shorten(oneLine(value))}'`;
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);
+  if (value === undefined) return 'nothing';
+  return shorten(oneLine(JSON.stringify(excerpt(value))));
+}
+
+/** A value in a sentence: text without quotes, numbers with at most two digits behind the point. */
+export function plainText(value: unknown): string {
+  if (typeof value === 'string') return shorten(oneLine(value));
+  if (typeof value === 'number' && Number.isFinite(value)) return String(Math.round(value * 100) / 100);
+  return excerptText(value);
+}
+
+function shorten(text: string): string {
+  const points = [...text];
+  return points.length > MOST_TEXT ? `${points.slice(0, MOST_TEXT).join('')}…` : text;
+}
+
+function oneLine(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is replaced
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ');
+}

@@ -1,0 +1,261 @@
+import { nearest } from '../document/index.ts';
+import { excerptText } from './excerpt.ts';
+import { type Looked, look, PATH_SYNTAX, type PathPart, parsePath } from './path.ts';
+import { compilePattern, MOST_MATCHED_CHARACTERS } from './pattern.ts';
+
+/** How a value compares with what is expected; what nobody checked is neither right nor wrong. */
+export type MatchVerdict = 'ok' | 'wrong' | 'not-checked';
+
+export interface Match {
+  readonly verdict: MatchVerdict;
+  /** What was found, for a person. */
+  readonly found: string;
+}
+
+export interface Matcher {
+  /** What is expected, for a person: `at least 5`, `one of 'a', 'b'`. */
+  readonly expected: string;
+  match(looked: Looked): Match;
+}
+
+/** A mistake in a written matcher, at a path within it. */
+export interface MatcherProblem {
+  readonly path: readonly PropertyKey[];
+  readonly expected: string;
+  readonly suggestion?: string | undefined;
+  readonly at?: 'key' | 'value';
+}
+
+type Complain = (problem: MatcherProblem) => void;
+type Scalar = string | number | boolean | null;
+
+/** The words that stand alone: `findings: all-ok`. A text that reads like one is compared with `equals:`. */
+const words: Readonly<Record<string, Matcher>> = {
+  'all-ok': allOk(),
+  'not-empty': notEmpty(),
+  exists: exists(true),
+};
+
+const makers: Readonly<Record<string, (raw: unknown, complain: Complain) => Matcher | undefined>> = {
+  equals: (raw, complain) => (isScalar(raw) ? equals(raw) : wrong(complain, 'one plain value')),
+  'one-of': (raw, complain) =>
+    Array.isArray(raw) && raw.length > 0 && raw.every(isScalar)
+      ? oneOf(raw)
+      : wrong(complain, 'a list of plain values'),
+  matches: (raw, complain) => {
+    if (typeof raw !== 'string') return wrong(complain, 'a regular expression, in quotes');
+    const pattern = compilePattern(raw);
+    return pattern instanceof RegExp ? matches(pattern) : wrong(complain, pattern.expected);
+  },
+  'at-least': (raw, complain) => (isNumber(raw) ? bounds(raw, Number.POSITIVE_INFINITY) : wrong(complain, 'a number')),
+  'at-most': (raw, complain) => (isNumber(raw) ? bounds(Number.NEGATIVE_INFINITY, raw) : wrong(complain, 'a number')),
+  between: (raw, complain) => {
+    const [low, high] = Array.isArray(raw) && raw.length === 2 ? raw : [];
+    const sound = isNumber(low) && isNumber(high) && low <= high;
+    return sound ? bounds(low, high) : wrong(complain, 'two numbers, the smaller one first: [0, 10]');
+  },
+  contains: (raw, complain) => (isScalar(raw) ? contains(raw) : wrong(complain, 'one plain value')),
+  exists: (raw, complain) => (typeof raw === 'boolean' ? exists(raw) : wrong(complain, 'true or false')),
+  'not-empty': (raw, complain) => (raw === true ? notEmpty() : wrong(complain, 'true')),
+  every: (raw, complain) => every(raw, complain),
+};
+
+export const matcherNames: readonly string[] = Object.keys(makers);
+
+/** Compiles what stands behind a path in `expect`; undefined after a complaint. */
+export function compileMatcher(raw: unknown, complain: Complain): Matcher | undefined {
+  if (isScalar(raw)) return (typeof raw === 'string' && Object.hasOwn(words, raw) && words[raw]) || equals(raw);
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
+    return wrong(complain, `a plain value, ${Object.keys(words).join(', ')}, or one of ${matcherNames.join(', ')}`);
+  }
+  const parts: (Matcher | undefined)[] = [];
+  for (const [name, inner] of Object.entries(raw)) {
+    const make = Object.hasOwn(makers, name) ? makers[name] : undefined;
+    if (make) {
+      parts.push(make(inner, (problem) => complain({ ...problem, path: [name, ...problem.path] })));
+    } else {
+      const expected = `one of the matchers ${matcherNames.join(', ')}`;
+      complain({ path: [name], expected, suggestion: nearest(name, matcherNames), at: 'key' });
+      parts.push(undefined);
+    }
+  }
+  if (Object.keys(raw).length === 0) return wrong(complain, `one of the matchers ${matcherNames.join(', ')}`);
+  const sound = parts.filter((part) => part !== undefined);
+  return sound.length === parts.length ? allOf(sound) : undefined;
+}
+
+/** What stands at one path must match. */
+export interface Expectation {
+  readonly path: string;
+  readonly parts: readonly PathPart[];
+  readonly matcher: Matcher;
+}
+
+/** Compiles a whole `expect`: path to matcher. Sound expectations come back even beside mistakes. */
+export function compileExpectations(raw: unknown, complain: Complain): readonly Expectation[] {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return [];
+  return Object.entries(raw).flatMap(([path, rawMatcher]) => {
+    const parts = parsePath(path);
+    if (!parts) complain({ path: [path], expected: PATH_SYNTAX, at: 'key' });
+    const matcher = compileMatcher(rawMatcher, (problem) => complain({ ...problem, path: [path, ...problem.path] }));
+    return parts && matcher ? [{ path, parts, matcher }] : [];
+  });
+}
+
+function wrong(complain: Complain, expected: string): undefined {
+  complain({ path: [], expected });
+}
+
+/** The worse of two: wrong before not-checked before ok. */
+export function worse(a: MatchVerdict, b: MatchVerdict): MatchVerdict {
+  const rank = { ok: 0, 'not-checked': 1, wrong: 2 };
+  return rank[b] > rank[a] ? b : a;
+}
+
+/** A matcher over a value that is there; a missing one never matches, and 'not-checked' is no answer. */
+function onValue(expected: string, test: (value: unknown) => boolean | Match): Matcher {
+  return {
+    expected,
+    match(looked) {
+      if (!looked.there) return { verdict: 'wrong', found: `nothing: there is no ${looked.missing}` };
+      const outcome = test(looked.value);
+      if (typeof outcome === 'object') return outcome;
+      const verdict = outcome ? 'ok' : looked.value === 'not-checked' ? 'not-checked' : 'wrong';
+      return { verdict, found: excerptText(looked.value) };
+    },
+  };
+}
+
+function equals(wanted: Scalar): Matcher {
+  return onValue(excerptText(wanted), (value) => value === wanted);
+}
+
+function oneOf(wanted: readonly Scalar[]): Matcher {
+  return onValue(`one of ${wanted.map(excerptText).join(', ')}`, (value) => wanted.some((one) => one === value));
+}
+
+function matches(pattern: RegExp): Matcher {
+  return onValue(`text like ${pattern.source}`, (value) => {
+    if (typeof value !== 'string') return false;
+    return value.length <= MOST_MATCHED_CHARACTERS && pattern.test(value);
+  });
+}
+
+function bounds(low: number, high: number): Matcher {
+  const expected =
+    low === Number.NEGATIVE_INFINITY
+      ? `at most ${high}`
+      : high === Number.POSITIVE_INFINITY
+        ? `at least ${low}`
+        : `between ${low} and ${high}`;
+  return onValue(expected, (value) => isNumber(value) && value >= low && value <= high);
+}
+
+function contains(wanted: Scalar): Matcher {
+  return onValue(`something with ${excerptText(wanted)} in it`, (value) => {
+    if (typeof value === 'string') return typeof wanted === 'string' && value.includes(wanted);
+    return Array.isArray(value) && value.some((item) => item === wanted);
+  });
+}
+
+function exists(wanted: boolean): Matcher {
+  return {
+    expected: wanted ? 'a value' : 'no value',
+    match(looked) {
+      const there = looked.there && looked.value !== null;
+      return {
+        verdict: there === wanted ? 'ok' : 'wrong',
+        found: looked.there ? excerptText(looked.value) : `nothing: there is no ${looked.missing}`,
+      };
+    },
+  };
+}
+
+function notEmpty(): Matcher {
+  return onValue('something that is not empty', (value) => {
+    if (typeof value === 'string' || Array.isArray(value)) return value.length > 0;
+    return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
+  });
+}
+
+const NAMED = 5;
+
+/** A list of findings, at least one, each with the verdict 'ok'. */
+function allOk(): Matcher {
+  return onValue('every finding ok', (value) => {
+    if (!Array.isArray(value) || value.length === 0) return false;
+    const notOk = value.filter((finding) => verdictOf(finding) !== 'ok');
+    if (notOk.length === 0) return { verdict: 'ok', found: `${value.length} of ${value.length} ok` };
+    const bad = notOk.filter((finding) => verdictOf(finding) !== 'not-checked');
+    const named = (bad.length > 0 ? bad : notOk).slice(0, NAMED).map(findingText);
+    const more = (bad.length > 0 ? bad : notOk).length - named.length;
+    const kind = bad.length > 0 ? 'wrong' : 'not checked';
+    const list = [...named, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
+    const count = bad.length > 0 ? bad.length : notOk.length;
+    return {
+      verdict: bad.length > 0 ? 'wrong' : 'not-checked',
+      found: `${count} of ${value.length} ${kind}: ${list}`,
+    };
+  });
+}
+
+function verdictOf(finding: unknown): unknown {
+  const looked = look(finding, [{ kind: 'key', key: 'verdict' }]);
+  return looked.there ? looked.value : undefined;
+}
+
+function findingText(finding: unknown): string {
+  const field = (key: string) => {
+    const looked = look(finding, [{ kind: 'key', key }]);
+    return looked.there && typeof looked.value === 'string' ? looked.value : undefined;
+  };
+  const name = field('title') ?? field('id') ?? 'a finding without title';
+  const detail = field('detail');
+  return excerptText(detail === undefined ? name : `${name} (${detail})`).replace(/^'|'$/g, '');
+}
+
+/** A list, at least one item, each of which meets expectations of its own. */
+function every(raw: unknown, complain: Complain): Matcher | undefined {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw) || Object.keys(raw).length === 0) {
+    return wrong(complain, 'what each item must meet: { rateHz: { at-least: 1 } }');
+  }
+  const expectations = compileExpectations(raw, complain);
+  if (expectations.length < Object.keys(raw).length) return undefined;
+  const expected = expectations.map(({ path, matcher }) => `${path} ${matcher.expected}`).join(', ');
+  return onValue(`every item with ${expected}`, (value) => {
+    if (!Array.isArray(value) || value.length === 0) return false;
+    let verdict: MatchVerdict = 'ok';
+    const failures: string[] = [];
+    for (const [index, item] of value.entries()) {
+      for (const { path, parts, matcher } of expectations) {
+        const match = matcher.match(look(item, parts));
+        verdict = worse(verdict, match.verdict);
+        if (match.verdict !== 'ok') failures.push(`[${index}].${path} ${match.found}`);
+      }
+    }
+    const found = failures.length === 0 ? `${value.length} of ${value.length}` : failures.slice(0, NAMED).join('; ');
+    return { verdict, found };
+  });
+}
+
+function allOf(parts: readonly Matcher[]): Matcher {
+  const [first] = parts;
+  if (parts.length === 1 && first) return first;
+  return {
+    expected: parts.map((part) => part.expected).join(' and '),
+    match(looked) {
+      const results = parts.map((part) => part.match(looked));
+      const verdict = results.reduce<MatchVerdict>((sum, result) => worse(sum, result.verdict), 'ok');
+      const found = results.find((result) => result.verdict === verdict)?.found ?? '';
+      return { verdict, found };
+    },
+  };
+}
+
+function isScalar(raw: unknown): raw is Scalar {
+  return raw === null || typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'boolean';
+}
+
+function isNumber(raw: unknown): raw is number {
+  return typeof raw === 'number' && Number.isFinite(raw);
+}

@@ -1,0 +1,81 @@
+/** One step of a path into a result: a key, an index, or the one list item whose field has a value. */
+export type PathPart =
+  | { readonly kind: 'key'; readonly key: string }
+  | { readonly kind: 'index'; readonly index: number }
+  | { readonly kind: 'item'; readonly field: string; readonly value: string };
+
+export type Looked =
+  | { readonly there: true; readonly value: unknown }
+  /** `missing` is the path up to and with the part that is not there. */
+  | { readonly there: false; readonly missing: string };
+
+export const PATH_SYNTAX =
+  "keys with dots, list positions in brackets: identity.serial, checks[0].verdict, routes[id=media].verdict, topics['/map'].ageMs";
+
+const MOST_CHARACTERS = 200;
+const PART = /\.?([A-Za-z_][\w-]*)|\[(\d{1,6})\]|\['([^'\]]*)'\]|\[([A-Za-z_][\w-]*)=([^\]'"]+)\]/y;
+
+/** Reads a path; undefined when it does not follow {@link PATH_SYNTAX}. */
+export function parsePath(text: string): readonly PathPart[] | undefined {
+  if (text === '' || text.length > MOST_CHARACTERS) return undefined;
+  const parts: PathPart[] = [];
+  const part = new RegExp(PART);
+  while (part.lastIndex < text.length) {
+    const at = part.lastIndex;
+    const match = part.exec(text);
+    if (!match) return undefined;
+    const [, key, index, quoted, field, value] = match;
+    if (key !== undefined) {
+      // A dot stands before every key but the first.
+      if ((text[at] === '.') === (at === 0)) return undefined;
+      parts.push({ kind: 'key', key });
+    } else if (index !== undefined) parts.push({ kind: 'index', index: Number(index) });
+    else if (quoted !== undefined) parts.push({ kind: 'key', key: quoted });
+    else if (field !== undefined && value !== undefined) parts.push({ kind: 'item', field, value });
+  }
+  return parts;
+}
+
+/** Follows a path by own properties only. */
+export function look(value: unknown, path: readonly PathPart[]): Looked {
+  let here = value;
+  const way: string[] = [];
+  for (const part of path) {
+    way.push(partText(part, way.length === 0));
+    const next = step(here, part);
+    if (next === undefined || next.value === undefined) return { there: false, missing: way.join('') };
+    here = next.value;
+  }
+  return { there: true, value: here };
+}
+
+function step(here: unknown, part: PathPart): { readonly value: unknown } | undefined {
+  switch (part.kind) {
+    case 'key':
+      return own(here, part.key);
+    case 'index':
+      return Array.isArray(here) && part.index < here.length ? { value: here[part.index] } : undefined;
+    case 'item': {
+      if (!Array.isArray(here)) return undefined;
+      const items = here.filter((item) => String(own(item, part.field)?.value) === part.value);
+      return items.length === 1 ? { value: items[0] } : undefined;
+    }
+  }
+}
+
+function own(here: unknown, key: string): { readonly value: unknown } | undefined {
+  if (typeof here !== 'object' || here === null || Array.isArray(here) || !Object.hasOwn(here, key)) return undefined;
+  return { value: (here as Record<string, unknown>)[key] };
+}
+
+function partText(part: PathPart, first: boolean): string {
+  switch (part.kind) {
+    case 'key':
+      if (!/^[A-Za-z_][\w-]*$/.test(part.key)) return `['${part.key}']`;
+      return first ? part.key : `.${part.key}`;
+    case 'index':
+      return `[${part.index}]`;
+    case 'item':
+      return `[${part.field}=${part.value}]`;
+  }
+}

@@ -1,0 +1,67 @@
+const MOST_CHARACTERS = 200;
+const MOST_REPETITIONS = 3;
+
+/** Longer texts are not matched against a pattern. */
+export const MOST_MATCHED_CHARACTERS = 128;
+
+/**
+ * Compiles a pattern of a checklist, or says what it must be instead. Only patterns whose cost stays bounded on
+ * texts of {@link MOST_MATCHED_CHARACTERS} are taken: no repeated group that itself repeats or chooses, few open
+ * repetitions, no reference back.
+ */
+export function compilePattern(text: string): RegExp | { readonly expected: string } {
+  if (text.length > MOST_CHARACTERS) return { expected: `a pattern of at most ${MOST_CHARACTERS} characters` };
+  const problem = costProblem(text);
+  if (problem !== undefined) return { expected: problem };
+  try {
+    return new RegExp(text, 'u');
+  } catch {
+    return { expected: 'a sound regular expression' };
+  }
+}
+
+function costProblem(text: string): string | undefined {
+  /** Per open group: does it hold a repetition or a choice. */
+  const groups: boolean[] = [];
+  let repetitions = 0;
+  let closed: boolean | undefined;
+  for (let i = 0; i < text.length; i += 1) {
+    const character = text[i] ?? '';
+    const before = closed;
+    closed = undefined;
+    if (character === '\\') {
+      i += 1;
+      if (/[1-9k]/.test(text[i] ?? '')) return 'a pattern without references back';
+    } else if (character === '[') {
+      i = endOfClass(text, i);
+    } else if (character === '(') {
+      groups.push(false);
+      // The question mark of (?: and its like is not a repetition.
+      if (text[i + 1] === '?') i += 1;
+    } else if (character === ')') {
+      closed = groups.pop() ?? false;
+    } else if (character === '|') {
+      mark(groups);
+    } else if ('*+?{'.includes(character)) {
+      if (before === true) return 'a pattern in which no repeated group itself repeats or chooses';
+      if (character !== '?') repetitions += 1;
+      if (repetitions > MOST_REPETITIONS) return `a pattern with at most ${MOST_REPETITIONS} repetitions`;
+      mark(groups);
+      if (character === '{') while (i + 1 < text.length && text[i] !== '}') i += 1;
+      if (text[i + 1] === '?') i += 1;
+    }
+  }
+  return undefined;
+}
+
+function mark(groups: boolean[]): void {
+  groups.fill(true);
+}
+
+function endOfClass(text: string, start: number): number {
+  for (let i = start + 1; i < text.length; i += 1) {
+    if (text[i] === '\\') i += 1;
+    else if (text[i] === ']') return i;
+  }
+  return text.length;
+}

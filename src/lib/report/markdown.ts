@@ -1,0 +1,72 @@
+import type { ChecklistResult, StepResult } from '../checklist/index.ts';
+import { clean, cleanLine, seconds } from './text.ts';
+
+const words = { ok: 'ok', wrong: '**WRONG**', skipped: 'skipped', 'not-checked': 'not checked' } as const;
+
+/** The acceptance report as Markdown: verdict, summary, one table, then what is not ok and how to mend it. */
+export function toMarkdown(result: ChecklistResult): string {
+  const { counts, steps, subject } = result;
+  const open = steps.filter((step) => step.verdict !== 'ok');
+  return [
+    `# ${escapeMarkdown(result.title)}`,
+    '',
+    result.ok
+      ? `**All ${steps.length} steps are ok.**`
+      : `**Not accepted:** ${counts.wrong} wrong, ${counts.skipped} skipped, ${counts.notChecked} not checked, ${counts.ok} ok.`,
+    '',
+    escapeMarkdown(result.purpose),
+    '',
+    `- Site: ${subject ? escapeMarkdown(subject.site) : 'the site file could not be read'}`,
+    `- Chassis serial: ${subject ? code(subject.serial) : 'not known'}`,
+    `- Started: ${cleanLine(result.startedAt)}, took ${seconds(result.tookMs)} s`,
+    `- Motion: ${result.motionAllowed ? 'allowed' : 'not allowed'}`,
+    ...(result.interrupted ? ['- **Interrupted before its end**'] : []),
+    '',
+    '| Step | Verdict | What was proven | Specification |',
+    '|---|---|---|---|',
+    ...steps.map((step) => row([step.title, words[step.verdict], step.shown ?? '', step.proves])),
+    '',
+    ...(open.length > 0 ? ['## What is not ok', '', ...open.flatMap(openStep)] : []),
+    ...answers(steps),
+  ].join('\n');
+}
+
+function openStep(step: StepResult): string[] {
+  return [
+    `### ${escapeMarkdown(step.title)} (${step.verdict})`,
+    '',
+    `- Why: ${escapeMarkdown(step.why)}`,
+    ...(step.error?.tried ? [`- Tried: ${code(step.error.tried)}`] : []),
+    ...(step.remedy === null ? [] : [`- To mend: ${escapeMarkdown(step.remedy)}`]),
+    '',
+  ];
+}
+
+function answers(steps: readonly StepResult[]): string[] {
+  const answered = steps.filter((step) => step.answer !== null);
+  if (answered.length === 0) return [];
+  return [
+    '## Answers of the technician',
+    '',
+    '| Question | Answer | By | Remark |',
+    '|---|---|---|---|',
+    ...answered.map((step) =>
+      row([step.title, step.answer?.answer ?? '', step.answer?.by ?? '', step.answer?.remark ?? '']),
+    ),
+    '',
+  ];
+}
+
+function row(cells: readonly string[]): string {
+  const bold = Object.values(words) as readonly string[];
+  return `| ${cells.map((cell) => (bold.includes(cell) ? cell : escapeMarkdown(cell))).join(' | ')} |`;
+}
+
+/** Foreign text on one line, so that it can make neither markup nor table cells nor HTML. */
+export function escapeMarkdown(text: string): string {
+  return cleanLine(clean(text)).replace(/[\\`*_{}[\]<>#|~!&]/g, (character) => `\\${character}`);
+}
+
+function code(text: string): string {
+  return `\`${cleanLine(text).replaceAll('`', "'").replaceAll('|', '/')}\``;
+}

@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import type { Catalogue, CatalogueEntry, StepContext } from '../checklist/index.ts';
+import { GwError } from '../error/index.ts';
+import type { CheckContext, Toolkit } from './toolkit.ts';
+
+export interface CatalogueOptions {
+  /** The site file that the checks are about. Absent: the catalogue is only read, not run. */
+  readonly sitePath?: string;
+  /** Switches a fault of the simulated robot; only the demo has one to switch. */
+  readonly switchFault?: (fault: { readonly name: string; readonly on: boolean }) => Promise<void>;
+}
+
+const nothing = z.strictObject({});
+
+/**
+ * Every check that a checklist may name, by the functions that the commands of the same names use. The site is
+ * opened when the first check needs it, so that a site file that is not sound is what 'site check' finds.
+ */
+export function createCatalogue({ sitePath, switchFault }: CatalogueOptions = {}): Catalogue {
+  async function path(): Promise<string> {
+    if (sitePath === undefined) throw new GwError('USAGE', 'No site file was named for this check.');
+    return sitePath;
+  }
+  let opened: Promise<Toolkit> | undefined;
+  async function toolkit(): Promise<Toolkit> {
+    const { openToolkit } = await import('./toolkit.ts');
+    opened ??= openToolkit(await path());
+    return opened;
+  }
+
+  return {
+    'site check': entry(
+      { summary: 'The site file, and the files and folders it names, are sound on this machine.', with: nothing },
+      async () => (await import('./site-check.ts')).checkSite(await path()),
+    ),
+    'chassis address': entry(
+      {
+        summary: 'The chassis answers where the site file says, and it is the one that the site file names.',
+        with: z.strictObject({
+          mac: z.boolean().default(false).describe('Compare the neighbour table with chassis.mac of the site file.'),
+        }),
+      },
+      async (options, context) => (await import('./chassis-address.ts')).findChassis(await toolkit(), options, context),
+    ),
+    'chassis probe': entry(
+      {
+        summary: 'Identity, software, latency, topics with rates, and the proven unit of the pose.',
+        with: z.strictObject({
+          seconds: z
+            .number()
+            .min(1)
+            .max(60)
+            .default(8)
+            .describe('How long to listen at most while the unit of the pose is not decided.'),
+        }),
+      },
+      async (options, context) => (await import('./chassis-probe.ts')).probeChassis(await toolkit(), options, context),
+    ),
+    'evidence check': entry(
+      {
+        summary: 'Every fact that the named orders rely on is measured, or was verified on this very chassis.',
+        with: z.strictObject({
+          orders: z
+            .array(z.enum(['move', 'dock', 'pose']))
+            .min(1)
+            .default(['move'])
+            .describe('Kinds of orders: move, dock, pose.'),
+        }),
+      },
+      async (options, context) =>
+        (await import('./evidence-check.ts')).checkEvidence(await toolkit(), options, context),
+    ),
+    'gateway health': entry(
+      { summary: 'Every service of the running gateway runs.', with: nothing },
+      async (options, context) => {
+        return (await import('./gateway-health.ts')).readGatewayHealth(await toolkit(), options, context);
+      },
+    ),
+    'operator check': entry(
+      {
+        summary: 'The whole route table and the rules of the read-only socket, from outside, on both sockets.',
+        with: nothing,
+      },
+      async (options, context) =>
+        (await import('./operator-check.ts')).checkOperator(await toolkit(), options, context),
+    ),
+    'tour run': entry(
+      {
+        summary:
+          'Drives a tour of the site file through the running gateway, and compares where the robot then stands.',
+        moves: true,
+        with: z.strictObject({
+          tour: z.string().describe('A tour of the site file.'),
+          withinMs: z.int().min(1_000).max(3_600_000).default(300_000).describe('How long the tour may take.'),
+        }),
+      },
+      async (options, context) => (await import('./tour-run.ts')).runTour(await toolkit(), options, context),
+    ),
+    'gateway state': entry(
+      {
+        summary: 'How the running gateway stands to the chassis: its link, the address it tries, the pose.',
+        with: z.strictObject({
+          link: z
+            .enum(['connected', 'not-connected', 'booting'])
+            .optional()
+            .describe('Wait until the link is this; without it the state of the moment is taken.'),
+          withinMs: z.int().min(100).max(60_000).default(5_000).describe('How long to wait for that.'),
+        }),
+      },
+      async ({ link, withinMs }, context) => {
+        const { readGatewayState, waitForGatewayState } = await import('./gateway-state.ts');
+        if (link === undefined) return readGatewayState(await toolkit(), context);
+        return waitForGatewayState(await toolkit(), { link, withinMs }, context);
+      },
+    ),
+    'sim fault': entry(
+      {
+        summary: 'Breaks the simulated robot on purpose, and waits until the gateway notices. Only `gw demo` has one.',
+        with: z.strictObject({
+          fault: z.string().describe('Name of the fault; see `gw sim fault --list`.'),
+          on: z.boolean().describe('Whether it shall be on.'),
+          until: z.enum(['connected', 'not-connected', 'booting']).describe('What the gateway must come to say.'),
+          withinMs: z.int().min(100).max(20_000).default(10_000).describe('How long to wait for that.'),
+        }),
+      },
+      async ({ fault, on, until, withinMs }, context) => {
+        if (!switchFault) {
+          throw new GwError('USAGE', 'There is no simulated robot here whose faults could be switched.', {
+            remedy: 'This step runs in `gw demo` only.',
+          });
+        }
+        const { waitForGatewayState } = await import('./gateway-state.ts');
+        const open = await toolkit();
+        const sinceMs = open.clock.monotonicMs();
+        await switchFault({ name: fault, on });
+        return waitForGatewayState(open, { link: until, withinMs, sinceMs }, context);
+      },
+    ),
+  };
+}
+
+/** One entry, with its types joined: what the schema reads is what the function gets. */
+function entry<S extends z.ZodType>(
+  about: { readonly summary: string; readonly moves?: boolean; readonly with: S },
+  run: (options: z.output<S>, context: CheckContext) => Promise<object>,
+): CatalogueEntry {
+  const { summary, moves = false, with: schema } = about;
+  return {
+    summary,
+    moves,
+    with: schema,
+    run: (options: unknown, context: StepContext) => run(options as z.output<S>, context),
+  };
+}

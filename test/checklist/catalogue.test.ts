@@ -1,0 +1,178 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadChecklist, parseAnswers, parseChecklist, runSteps } from '../../src/lib/checklist/index.ts';
+import { GwError } from '../../src/lib/error/index.ts';
+import { systemClock } from '../../src/lib/lifecycle/index.ts';
+import { type Sim, startSim } from '../../src/lib/sim/index.ts';
+import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
+import {
+  checklistListSchema,
+  checklistRunSchema,
+  checklistShowSchema,
+} from '../../src/lib/toolkit/checklist-run.result.ts';
+import { listLibrary, runChecklist, showChecklist } from '../../src/lib/toolkit/checklist-run.ts';
+
+const builtIn = fileURLToPath(new URL('../../checklists', import.meta.url));
+
+/** Headings of the specification that hold rules; a step may add which rule of the list it means. */
+const sections = [
+  'Core network rule',
+  'Network segments',
+  'Addressing rules',
+  'Customer IT request',
+  'Evidence marks',
+  'Device',
+  'Angles (critical rule)',
+  'Map and overlays',
+  'States and transitions',
+  'Chassis interface',
+  'Operator server',
+  'Rules for the read-only socket',
+  'Enrolment',
+  'Cloud and other network paths',
+  'Authentication',
+  'Events',
+  'Errors',
+  'Limits',
+  'Versioning',
+];
+
+describe('the built-in checklists', () => {
+  test('are sound, listed and shown, and every step names the section that it proves', async () => {
+    const list = checklistListSchema.parse(await listLibrary(builtIn));
+    expect(list.checklists.map(({ name }) => name)).toEqual(['demo', 'premises', 'site']);
+    for (const { name } of list.checklists) {
+      const shown = checklistShowSchema.parse(await showChecklist(name, builtIn));
+      expect(shown.name).toBe(name);
+      for (const step of shown.steps) {
+        expect(
+          sections.some((section) => step.proves.startsWith(section)),
+          `${name}: ${step.proves}`,
+        ).toBe(true);
+      }
+    }
+  });
+
+  test('ask nobody in the demo, and leave to the technician elsewhere what gw cannot see', async () => {
+    const { checklists } = await listLibrary(builtIn);
+    const by = Object.fromEntries(checklists.map((one) => [one.name, one]));
+    expect(by.demo).toMatchObject({ questions: 0, movesRobot: true });
+    expect(by.site?.questions).toBeGreaterThan(10);
+    expect(by.premises?.questions).toBeGreaterThan(5);
+  });
+
+  test('an unknown name is answered with the nearest one, a path is taken as it is', async () => {
+    await expect(showChecklist('premisses', builtIn)).rejects.toThrow(/Did you mean 'premises'\?/);
+    await expect(showChecklist('premisses', builtIn)).rejects.toMatchObject({ code: 'CHECKLIST_UNKNOWN', exitCode: 2 });
+    await expect(showChecklist('./none.yaml', builtIn)).rejects.toMatchObject({ code: 'CHECKLIST_UNKNOWN' });
+  });
+});
+
+test('the example in the docs is a sound checklist, and its answers are sound too', async () => {
+  const page = await readFile(fileURLToPath(new URL('../../docs/checklists.md', import.meta.url)), 'utf8');
+  const [answers = '', example = ''] = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, yaml]) => yaml);
+  expect(parseChecklist(example, 'docs', createCatalogue()).steps).toHaveLength(4);
+  const site = await loadChecklist(join(builtIn, 'site.yaml'), createCatalogue());
+  expect([...parseAnswers(answers, 'docs', site).keys()]).toEqual(['segment', 'outbound', 'tablet']);
+});
+
+describe('the checks by name, against the simulated robot', () => {
+  let dir = '';
+  let sim: Sim;
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'gw-catalogue-'));
+    sim = await startSim({ dir: join(dir, 'sim') });
+  });
+  afterAll(async () => {
+    await sim[Symbol.asyncDispose]();
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  const list = `schema: gw/checklist/1
+name: own
+title: Own
+purpose: To see.
+steps:
+  - { id: file, title: File, proves: Device, run: site check, expect: { sound: true }, remedy: Mend. }
+  - { id: address, title: Address, proves: Device, needs: [file], run: chassis address, expect: { state: connected }, remedy: Mend. }
+  - { id: probe, title: Probe, proves: Device, needs: [address], run: chassis probe, with: { seconds: 2 }, expect: { poseUnit.verdict: degrees }, remedy: Mend. }
+  - { id: facts, title: Facts, proves: Device, needs: [address], run: evidence check, with: { orders: [move, dock, pose] }, expect: { findings: all-ok }, remedy: Mend. }
+`;
+  const run = async (sitePath: string) => {
+    const path = join(dir, 'own.yaml');
+    await writeFile(path, list);
+    return runChecklist({
+      nameOrFile: path,
+      dir: builtIn,
+      sitePath,
+      outDir: join(dir, 'out'),
+      motionAllowed: false,
+      clock: systemClock,
+      signal: new AbortController().signal,
+      onProgress: () => {},
+    });
+  };
+
+  test('prove a sound robot, and the report says whose it is', async () => {
+    const result = checklistRunSchema.parse(await run(join(dir, 'sim', 'site.yaml')));
+    expect(result.steps.map(({ id, verdict, why }) => ({ id, verdict, why }))).toEqual([
+      expect.objectContaining({ id: 'file', verdict: 'ok' }),
+      expect.objectContaining({ id: 'address', verdict: 'ok' }),
+      expect.objectContaining({ id: 'probe', verdict: 'ok' }),
+      expect.objectContaining({ id: 'facts', verdict: 'ok' }),
+    ]);
+    expect(result.subject).toEqual({ site: 'Robot in a box', serial: 'SIM-0001' });
+    expect(result.written).toHaveLength(3);
+    expect(await readFile(result.written[2] ?? '', 'utf8')).toContain('`SIM-0001`');
+  });
+
+  test('a fact that nobody verified on this chassis is wrong by name', async () => {
+    const site = join(dir, 'sim', 'bare.yaml');
+    const text = await readFile(join(dir, 'sim', 'site.yaml'), 'utf8');
+    await writeFile(site, text.replace('evidence.jsonl', 'none.jsonl'));
+    const { steps } = await run(site);
+    expect(steps[3]?.verdict).toBe('wrong');
+    expect(steps[3]?.why).toContain('vendor.move.request');
+  });
+
+  test('a site file that is not sound is found by its step, and what needs it is skipped', async () => {
+    const site = join(dir, 'broken.yaml');
+    await writeFile(site, 'name: x\n');
+    const result = await run(site);
+    expect(result.steps.map(({ verdict }) => verdict)).toEqual(['wrong', 'skipped', 'skipped', 'skipped']);
+    expect(result.subject).toBeNull();
+  });
+
+  test('radians on the wire are found by the probe', async () => {
+    sim.setFault('radians', true);
+    await sim.settled();
+    try {
+      const text = list
+        .replace('poseUnit.verdict: degrees', 'poseUnit.verdict: degrees')
+        .replace('seconds: 2', 'seconds: 8');
+      const result = await runSteps(
+        parseChecklist(text, 'own.yaml', createCatalogue({ sitePath: join(dir, 'sim', 'site.yaml') })),
+        {
+          clock: systemClock,
+          signal: new AbortController().signal,
+          motionAllowed: false,
+          subject: null,
+        },
+      );
+      expect(result.steps[2]).toMatchObject({ verdict: 'wrong', why: expect.stringContaining("found 'radians'") });
+    } finally {
+      sim.setFault('radians', false);
+    }
+  }, 20_000);
+
+  test('only the demo can break the robot on purpose', async () => {
+    const fault = createCatalogue({ sitePath: join(dir, 'sim', 'site.yaml') })['sim fault'];
+    const context = { signal: new AbortController().signal, onProgress: () => {} };
+    const options = fault?.with.parse({ fault: 'cut', on: true, until: 'not-connected' });
+    await expect(fault?.run(options, context)).rejects.toThrow(GwError);
+    expect(sim.faults().some(({ on }) => on)).toBe(false);
+  });
+});

@@ -1,0 +1,101 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/lib/lifecycle/index.ts';
+import { type ChildProgram, startProgram } from '../../src/lib/toolkit/child-program.ts';
+
+let dir = '';
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'gw-child-'));
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+const never = new AbortController().signal;
+const wait = (program: ChildProgram, event = 'ready', withinMs = 5_000) =>
+  program.waitFor(event, { withinMs, signal: never });
+
+const run = (script: string, environment: Record<string, string> = {}) =>
+  startProgram({
+    name: 'the part',
+    argv: [process.execPath, '-e', script],
+    environment,
+    logPath: join(dir, 'part.log'),
+    clock: systemClock,
+  });
+
+const READY = `console.log(JSON.stringify({event:'ready',port:7}));`;
+const STAY = 'setInterval(() => {}, 1000);';
+
+describe('a program beside us', () => {
+  test('is ready when it says so, and ends in order when asked', async () => {
+    await using part = run(`console.log('hello'); ${READY} process.on('SIGTERM', () => process.exit(0)); ${STAY}`);
+    expect(await wait(part)).toEqual({ event: 'ready', port: 7 });
+    expect(part.endedByItself).toBe(false);
+    expect(await part.stop()).toEqual({ code: 0, signal: null });
+    expect(part.endedByItself).toBe(false);
+    expect(await readFile(join(dir, 'part.log'), 'utf8')).toContain('hello\n{"event":"ready","port":7}');
+  });
+
+  test('has the environment that it was given, and nothing else of ours', async () => {
+    await using part = run(`console.log(JSON.stringify({event:'ready',env:Object.keys(process.env)})); ${STAY}`, {
+      A: '1',
+    });
+    expect((await wait(part)).env).toEqual(['A']);
+  });
+
+  test('that dies before it is ready is reported with its last lines', async () => {
+    await using part = run(`console.error('first'); console.error('the disk is on fire'); process.exit(3)`);
+    await expect(wait(part)).rejects.toMatchObject({
+      code: 'PART_ENDED',
+      message: expect.stringContaining('the disk is on fire'),
+    });
+    expect(part.endedByItself).toBe(true);
+    expect(part.endError().message).toContain('exit code 3');
+  });
+
+  test('that ends with an envelope is reported with its error', async () => {
+    const envelope = JSON.stringify({ schema: 'x', ok: false, error: { code: 'PORT_IN_USE', message: 'taken' } });
+    await using part = run(`console.log(${JSON.stringify(envelope)}); process.exit(4)`);
+    await expect(wait(part)).rejects.toThrow(/exit code 4\. It said:\n {2}taken/);
+  });
+
+  test('that cannot be started at all is reported too', async () => {
+    await using part = startProgram({
+      name: 'the part',
+      argv: [join(dir, 'no-such-program')],
+      environment: {},
+      logPath: join(dir, 'none.log'),
+      clock: systemClock,
+    });
+    await expect(wait(part)).rejects.toThrow(/could not be started/);
+  });
+
+  test('that never gets ready is given up after its time', async () => {
+    await using part = run(STAY);
+    await expect(wait(part, 'ready', 200)).rejects.toThrow(/not ready within 0\.2 s/);
+  });
+
+  test('that does not heed SIGTERM is killed', async () => {
+    await using part = run(`process.on('SIGTERM', () => {}); ${READY} ${STAY}`);
+    await wait(part);
+    const began = performance.now();
+    expect(await part.stop()).toEqual({ code: null, signal: 'SIGKILL' });
+    expect(performance.now() - began).toBeGreaterThan(4_500);
+  }, 15_000);
+
+  test('can be killed at once while it is asked', async () => {
+    await using part = run(`process.on('SIGTERM', () => {}); ${READY} ${STAY}`);
+    await wait(part);
+    const stopped = part.stop();
+    part.kill();
+    expect(await stopped).toEqual({ code: null, signal: 'SIGKILL' });
+  });
+
+  test('that prints without end and without lines does not fill our memory', async () => {
+    await using part = run(
+      `const piece = 'x'.repeat(1 << 16); let n = 0; const more = () => { if (++n < 400) process.stdout.write(piece, more); else { console.log(''); ${READY} } }; more(); ${STAY}`,
+    );
+    expect(await wait(part, 'ready', 10_000)).toMatchObject({ port: 7 });
+  }, 15_000);
+});

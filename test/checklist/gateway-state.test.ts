@@ -1,0 +1,104 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/lib/lifecycle/index.ts';
+import { directDialer } from '../../src/lib/net/index.ts';
+import { parseSite } from '../../src/lib/site/index.ts';
+import { readGatewayState, waitForGatewayState } from '../../src/lib/toolkit/gateway-state.ts';
+
+const state = (kind: string) => ({
+  summary: kind === 'connected' ? 'connected' : 'not connected: nothing answered',
+  link: { kind, tried: { address: '127.0.0.1', port: 8090 } },
+  identity: kind === 'connected' ? { serial: 'S1' } : null,
+  values: { pose: { status: 'heard', ageMs: 12.4, value: { xM: 1, yM: 2, yawDeg: -90 } } },
+  poseUnit: { verdict: 'degrees' },
+  unitContradicted: false,
+});
+
+async function gateway(listener: RequestListener) {
+  const server = createServer(listener);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  const text = `name: t\nchassis: { host: 127.0.0.1, serial: S1 }\noperator: { port: ${port} }\n`;
+  const toolkit = { site: parseSite(text, '/tmp/site.yaml'), dialer: directDialer, clock: systemClock };
+  return {
+    toolkit,
+    port,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+const context = { signal: new AbortController().signal, onProgress: () => {} };
+
+describe('the chassis as the gateway tells it', () => {
+  test('is read, with the pose and the address that it tries', async () => {
+    await using server = await gateway((_request, reply) => reply.end(JSON.stringify(state('connected'))));
+    expect(await readGatewayState(server.toolkit, context)).toEqual({
+      link: 'connected',
+      summary: 'connected',
+      tried: { address: '127.0.0.1', port: 8090 },
+      serial: 'S1',
+      pose: { xM: 1, yM: 2, yawDeg: -90, ageMs: 12 },
+      poseUnit: 'degrees',
+      unitContradicted: false,
+      afterMs: 0,
+    });
+  });
+
+  test('is waited for, and the time that it took is told', async () => {
+    let asked = 0;
+    await using server = await gateway((_request, reply) => {
+      asked += 1;
+      reply.end(JSON.stringify(state(asked < 4 ? 'connected' : 'not-connected')));
+    });
+    const result = await waitForGatewayState(server.toolkit, { link: 'not-connected', withinMs: 3_000 }, context);
+    expect(result).toMatchObject({ link: 'not-connected', serial: null });
+    expect(result.afterMs).toBeGreaterThan(100);
+  });
+
+  test('that does not come in time is told as it is', async () => {
+    await using server = await gateway((_request, reply) => reply.end(JSON.stringify(state('connected'))));
+    const result = await waitForGatewayState(server.toolkit, { link: 'booting', withinMs: 200 }, context);
+    expect(result.link).toBe('connected');
+    expect(result.afterMs).toBeGreaterThanOrEqual(200);
+  });
+
+  test.each<[string, RequestListener]>([
+    ['a web page', (_request, reply) => reply.end('<html>')],
+    ['other JSON', (_request, reply) => reply.end('{"link":{}}')],
+    ['an error', (_request, reply) => reply.writeHead(500).end('{}')],
+    ['a redirect', (_request, reply) => reply.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()],
+    ['too much', (_request, reply) => reply.end('x'.repeat(2 * 1024 * 1024))],
+    [
+      'half an answer',
+      (_request, reply) => void reply.writeHead(200, { 'content-length': 100 }).write('{', () => reply.destroy()),
+    ],
+  ])('%s is OPERATOR_NOT_REACHABLE with the address that was tried', async (_name, listener) => {
+    await using server = await gateway(listener);
+    await expect(readGatewayState(server.toolkit, context)).rejects.toMatchObject({
+      code: 'OPERATOR_NOT_REACHABLE',
+      tried: { address: '127.0.0.1', port: server.port, action: 'GET /api/chassis/state' },
+    });
+  });
+
+  test('a gateway that is silent is given up after a while', async () => {
+    await using server = await gateway(() => {});
+    const began = performance.now();
+    await expect(readGatewayState(server.toolkit, context)).rejects.toMatchObject({ code: 'OPERATOR_NOT_REACHABLE' });
+    expect(performance.now() - began).toBeLessThan(8_000);
+  }, 15_000);
+
+  test('an interruption is passed on as it is', async () => {
+    await using server = await gateway(() => {});
+    const reason = new Error('enough');
+    await expect(readGatewayState(server.toolkit, { ...context, signal: AbortSignal.abort(reason) })).rejects.toBe(
+      reason,
+    );
+  });
+});

@@ -1,0 +1,231 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  compileMatcher,
+  look,
+  type Match,
+  type MatcherProblem,
+  matcherNames,
+  parsePath,
+} from '../../src/lib/checklist/index.ts';
+
+function match(raw: unknown, value: unknown): Match {
+  const matcher = compileMatcher(raw, (problem) => {
+    throw new RangeError(problem.expected);
+  });
+  if (!matcher) throw new RangeError('no matcher');
+  return matcher.match({ there: true, value });
+}
+
+function complaints(raw: unknown): MatcherProblem[] {
+  const problems: MatcherProblem[] = [];
+  const matcher = compileMatcher(raw, (problem) => problems.push(problem));
+  expect(matcher === undefined).toBe(problems.length > 0);
+  return problems;
+}
+
+describe('paths', () => {
+  const value = {
+    identity: { serial: 'S1' },
+    checks: [{ id: 'a', verdict: 'ok' }, { id: 'b.c', verdict: 'wrong' }, { id: 'twin' }, { id: 'twin' }],
+    topics: { '/tracked_pose': { rateHz: 5 } },
+  };
+  const at = (path: string) => {
+    const parts = parsePath(path);
+    if (!parts) throw new RangeError(path);
+    return look(value, parts);
+  };
+
+  test('keys, list positions, quoted keys and the one item with a field are found', () => {
+    expect(at('identity.serial')).toEqual({ there: true, value: 'S1' });
+    expect(at('checks[1].verdict')).toEqual({ there: true, value: 'wrong' });
+    expect(at("topics['/tracked_pose'].rateHz")).toEqual({ there: true, value: 5 });
+    expect(at('checks[id=b.c].verdict')).toEqual({ there: true, value: 'wrong' });
+  });
+
+  test('what is not there is named as far as the path leads', () => {
+    expect(at('identity.mac.vendor')).toEqual({ there: false, missing: 'identity.mac' });
+    expect(at('checks[9]')).toEqual({ there: false, missing: 'checks[9]' });
+    expect(at('checks[id=twin]')).toEqual({ there: false, missing: 'checks[id=twin]' });
+  });
+
+  test('inherited properties are not there', () => {
+    for (const path of [
+      'constructor',
+      'identity.toString',
+      '__proto__',
+      'checks.length',
+      "identity['hasOwnProperty']",
+    ]) {
+      expect(at(path).there).toBe(false);
+    }
+  });
+
+  test('what is not a path is refused', () => {
+    for (const path of ['', '.a', 'a.', 'a..b', 'a[', 'a[x]', 'a b', 'a[-1]', "a['x]", 'a'.repeat(201)]) {
+      expect(parsePath(path), path).toBeUndefined();
+    }
+  });
+
+  test('any text is either refused or looked up without an error', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom('a', 'b', '.', '[', ']', '0', "'", '=', '_') }),
+        fc.json(),
+        (path, json) => {
+          const parts = parsePath(path);
+          if (parts) expect(typeof look(JSON.parse(json), parts).there).toBe('boolean');
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('every own key of every plain object is found by its quoted path', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[^'\]\n]{1,40}$/), fc.integer(), (key, inner) => {
+        const parts = parsePath(`['${key}']`);
+        expect(parts && look({ [key]: inner }, parts)).toEqual(
+          key === '__proto__' ? expect.anything() : { there: true, value: inner },
+        );
+      }),
+    );
+  });
+});
+
+describe('matchers', () => {
+  test.each([
+    ['degrees', 'degrees', 'radians', "expected 'degrees', found 'radians'"],
+    [3, 3, '3', "expected 3, found '3'"],
+    [null, null, 0, 'expected null, found 0'],
+    [{ equals: 'exists' }, 'exists', 'other', "expected 'exists', found 'other'"],
+    [{ 'one-of': ['a', 'b'] }, 'b', 'c', "expected one of 'a', 'b', found 'c'"],
+    [{ matches: '^1\\.[0-9]+$' }, '1.24', '2.0', "expected text like ^1\\.[0-9]+$, found '2.0'"],
+    [{ 'at-least': 5 }, 5, 4.9, 'expected at least 5, found 4.9'],
+    [{ 'at-most': 5 }, 5, 5.1, 'expected at most 5, found 5.1'],
+    [{ between: [0, 10] }, 10, -1, 'expected between 0 and 10, found -1'],
+    [{ contains: 'ab' }, 'xaby', 'ba', "expected something with 'ab' in it, found 'ba'"],
+    [{ contains: 2 }, [1, 2], [1, '2'], 'expected something with 2 in it, found [1,"2"]'],
+    ['exists', 0, null, 'expected a value, found null'],
+    [{ exists: false }, null, 1, 'expected no value, found 1'],
+    ['not-empty', [1], [], 'expected something that is not empty, found []'],
+    [{ 'not-empty': true }, 'x', '', "expected something that is not empty, found ''"],
+    [
+      { every: { rateHz: { 'at-least': 1 } } },
+      [{ rateHz: 1 }, { rateHz: 2 }],
+      [{ rateHz: 1 }, { rateHz: 0.5 }],
+      'expected every item with rateHz at least 1, found [1].rateHz 0.5',
+    ],
+    [{ 'at-least': 1, 'at-most': 2 }, 1.5, 3, 'expected at least 1 and at most 2, found 3'],
+  ])('%j takes %j, refuses %j and says so', (raw, good, bad, explanation) => {
+    expect(match(raw, good).verdict).toBe('ok');
+    const { verdict, found } = match(raw, bad);
+    const expected = compileMatcher(raw, () => {})?.expected;
+    expect(verdict).toBe('wrong');
+    expect(`expected ${expected}, found ${found}`).toBe(explanation);
+  });
+
+  test('a missing value meets nothing but its absence', () => {
+    for (const raw of ['x', 'all-ok', 'not-empty', 'exists', { 'at-least': 0 }, { contains: 'a' }]) {
+      const result = compileMatcher(raw, () => {})?.match({ there: false, missing: 'a.b' });
+      expect(result).toEqual({ verdict: 'wrong', found: 'nothing: there is no a.b' });
+    }
+    expect(compileMatcher({ exists: false }, () => {})?.match({ there: false, missing: 'a' }).verdict).toBe('ok');
+  });
+
+  test('findings are all ok, or the wrong ones are named', () => {
+    const findings = (...verdicts: string[]) =>
+      verdicts.map((verdict, i) => ({ id: `f${i}`, title: `Finding ${i}`, verdict, detail: `detail ${i}` }));
+    expect(match('all-ok', findings('ok', 'ok'))).toEqual({ verdict: 'ok', found: '2 of 2 ok' });
+    expect(match('all-ok', findings('ok', 'wrong', 'not-checked'))).toEqual({
+      verdict: 'wrong',
+      found: '1 of 3 wrong: Finding 1 (detail 1)',
+    });
+    expect(match('all-ok', []).verdict).toBe('wrong');
+    expect(match('all-ok', [{ verdict: 'green' }]).verdict).toBe('wrong');
+    expect(match('all-ok', [null, 3]).verdict).toBe('wrong');
+  });
+
+  test('what was not checked is neither ok nor wrong', () => {
+    expect(
+      match('all-ok', [
+        { title: 'A', verdict: 'ok' },
+        { title: 'B', verdict: 'not-checked' },
+      ]),
+    ).toEqual({
+      verdict: 'not-checked',
+      found: '1 of 2 not checked: B',
+    });
+    expect(match('ok', 'not-checked').verdict).toBe('not-checked');
+    expect(match({ every: { v: 'ok' } }, [{ v: 'ok' }, { v: 'not-checked' }]).verdict).toBe('not-checked');
+  });
+
+  test('mistakes are named with their place, and unknown matchers with the one that was meant', () => {
+    expect(complaints({ 'at-leats': 3 })).toEqual([
+      expect.objectContaining({ path: ['at-leats'], suggestion: 'at-least', at: 'key' }),
+    ]);
+    expect(complaints({ between: [3, 1] })[0]?.path).toEqual(['between']);
+    expect(complaints({ every: { 'a..b': 1 } })[0]?.path).toEqual(['every', 'a..b']);
+    expect(complaints([1, 2])[0]?.expected).toContain('one-of');
+    for (const raw of [
+      {},
+      { 'one-of': [] },
+      { 'at-least': '3' },
+      { 'not-empty': false },
+      { exists: 'yes' },
+      { constructor: 1 },
+      { every: {} },
+    ]) {
+      expect(complaints(raw).length, JSON.stringify(raw)).toBe(1);
+    }
+  });
+
+  test('numbers that are none meet no bound', () => {
+    for (const value of [Number.NaN, '7', null, undefined, [7]]) {
+      expect(match({ between: [0, 10] }, value).verdict).toBe('wrong');
+    }
+  });
+
+  test('any written matcher is compiled or refused, and never fails on any value', () => {
+    const raws = fc.oneof(
+      fc.jsonValue(),
+      fc.dictionary(fc.constantFrom(...matcherNames), fc.jsonValue(), { minKeys: 1, maxKeys: 2 }),
+    );
+    fc.assert(
+      fc.property(raws, fc.anything(), (raw, value) => {
+        const matcher = compileMatcher(raw, () => {});
+        if (!matcher) return;
+        const result = matcher.match({ there: true, value: value ?? null });
+        expect(['ok', 'wrong', 'not-checked']).toContain(result.verdict);
+        expect(result.found.length).toBeLessThan(2500);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('patterns stay cheap', () => {
+  test.each([
+    ['(a+)+$', 'no repeated group'],
+    ['(a|aa)+$', 'no repeated group'],
+    ['((a*)b)*', 'no repeated group'],
+    ['(?:x{1,5}){3,}', 'no repeated group'],
+    ['a*b*c*d*', 'at most 3 repetitions'],
+    ['(a)\\1', 'references back'],
+    ['(', 'sound regular expression'],
+    ['x'.repeat(201), 'at most 200 characters'],
+  ])('%s is refused', (pattern, reason) => {
+    expect(complaints({ matches: pattern })[0]?.expected).toContain(reason);
+  });
+
+  test('everyday patterns are taken', () => {
+    for (const pattern of ['^S[0-9]{4}-[A-Z]+$', '^(ok|fine)$', '\\d+\\.\\d+', '[+*(]', '^a?b??$', '(?:ab)+']) {
+      expect(complaints({ matches: pattern }), pattern).toEqual([]);
+    }
+  });
+
+  test('the dearest pattern that is taken comes to an end on the longest text that is matched', () => {
+    expect(match({ matches: 'a*a*a*b' }, 'a'.repeat(128)).verdict).toBe('wrong');
+    expect(match({ matches: 'a' }, 'a'.repeat(129)).verdict).toBe('wrong');
+  });
+});

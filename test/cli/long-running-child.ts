@@ -1,0 +1,37 @@
+// A long-running command for long-running.test.ts: what it does when it is asked to end is its first argument.
+import { fileURLToPath } from 'node:url';
+import type { Outcome } from '../../src/cli/command.ts';
+import { LongRunningCommand } from '../../src/cli/long-running.ts';
+
+interface Told {
+  readonly event: string;
+}
+
+class Child extends LongRunningCommand<Told> {
+  static override strict = false;
+  static override readonly schema = 'gw/child/1';
+
+  protected override async execute(): Promise<Outcome<Told>> {
+    const { argv } = await this.parse(Child);
+    const [how] = argv;
+    const running = setInterval(() => this.emit({ event: 'tick' }), 20);
+    this.emit({ event: 'ready' });
+    if (how === 'crash') setTimeout(() => this.#crash(), 50);
+    if (how === 'reject') setTimeout(() => void Promise.reject(new Error('nobody caught this')), 50);
+    await new Promise((resolve) => this.signal.addEventListener('abort', resolve, { once: true }));
+    if (how === 'stuck') await new Promise(() => {});
+    clearInterval(running);
+    return { data: { event: 'ended' } };
+  }
+
+  #crash(): never {
+    throw new Error('nobody caught this');
+  }
+
+  protected override render({ event }: Told): string {
+    return event;
+  }
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+await Child.run(process.argv.slice(2), { root });

@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const script = fileURLToPath(new URL('./long-running-child.ts', import.meta.url));
+
+/** Starts the command and calls `then` once it has told its first event; resolves with its end. */
+async function run(args: readonly string[], then: (child: ChildProcess) => void) {
+  const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (chunk) => {
+    const before = stdout;
+    stdout += String(chunk);
+    if (!before.includes('ready') && stdout.includes('ready')) then(child);
+  });
+  child.stderr.on('data', (chunk) => {
+    stderr += String(chunk);
+  });
+  const [code, signal] = await once(child, 'close');
+  const lines = stdout.trim().split('\n');
+  return { code, signal, lines, stderr };
+}
+
+describe('a long-running command', () => {
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('ends in order on %s, its last event last', async (signal) => {
+    const { code, lines, stderr } = await run(['quiet'], (child) => child.kill(signal));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(lines[0]).toBe('ready');
+    expect(lines.at(-1)).toBe('ended');
+  });
+
+  it('tells one JSON object a line with --json', async () => {
+    const { code, lines } = await run(['quiet', '--json'], (child) => child.kill('SIGTERM'));
+    expect(code).toBe(0);
+    const events = lines.map((line) => JSON.parse(line) as { event: string });
+    expect(events[0]).toEqual({ event: 'ready' });
+    expect(events.at(-1)).toEqual({ event: 'ended' });
+  });
+
+  it('ends at once on a second signal of any kind', async () => {
+    const began = performance.now();
+    const { code, lines } = await run(['stuck'], (child) => {
+      child.kill('SIGINT');
+      setTimeout(() => child.kill('SIGTERM'), 300);
+    });
+    expect(code).toBe(130);
+    expect(performance.now() - began).toBeLessThan(4_000);
+    expect(lines).not.toContain('ended');
+  });
+
+  it('ends by force, with the code of a bug, when its end takes longer than 5 seconds', async () => {
+    const began = performance.now();
+    const { code, stderr } = await run(['stuck'], (child) => child.kill('SIGTERM'));
+    expect(code).toBe(70);
+    expect(stderr).toMatch(/did not end within 4900 ms/);
+    expect(performance.now() - began).toBeLessThan(8_000);
+  }, 15_000);
+
+  it.each(['crash', 'reject'])(
+    'ends in order after an error that nobody caught (%s), with the code of a bug',
+    async (how) => {
+      const text = await run([how], () => {});
+      expect(text.code).toBe(70);
+      expect(text.lines.at(-1)).toBe('ended');
+      expect(text.stderr).toMatch(/nobody caught this/);
+      expect(text.stderr).not.toMatch(/at .*long-running-child/);
+
+      const json = await run([how, '--json'], () => {});
+      expect(json.code).toBe(70);
+      const last = JSON.parse(json.lines.at(-1) ?? '') as object;
+      expect(last).toMatchObject({ schema: 'gw/child/1', ok: false, data: null, error: { code: 'INTERNAL' } });
+    },
+  );
+
+  it('ends when nobody reads its lines any more', async () => {
+    const { code, signal } = await run(['quiet'], (child) => child.stdout?.destroy());
+    expect({ code, signal }).toEqual({ code: 0, signal: null });
+  });
+});

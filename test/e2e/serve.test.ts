@@ -1,0 +1,200 @@
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type ServeEvent, serveEventSchema } from '../../src/lib/gateway/serve.result.ts';
+import { runGw, startGw } from './gw.ts';
+import { chassisState, readJson, startRobot, startServe, until } from './robot.ts';
+
+const READ_ONLY_PORT = 5174;
+
+const eventsOf = (stdout: string): ServeEvent[] =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => serveEventSchema.parse(JSON.parse(line)));
+
+async function health(port: number) {
+  const reply = await fetch(`http://127.0.0.1:${port}/api/health`);
+  return (await reply.json()) as { status: string; services: { name: string; status: string; detail: string }[] };
+}
+
+async function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => resolve(false));
+  });
+}
+
+async function post(port: number, path: string, body: object, method = 'POST') {
+  return fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+}
+
+describe('gw serve', () => {
+  it('prints one line per service and ready, logs to stderr, and ends with 0 on SIGTERM', async () => {
+    await using robot = await startRobot();
+    const began = performance.now();
+    await using serve = startGw(['serve', '--site', robot.site]);
+    await serve.says('ready');
+    expect(performance.now() - began).toBeLessThan(5_000);
+    const lines = serve.stdout().trim().split('\n');
+    expect(lines.map((line) => line.split(' ')[0])).toEqual(['chassis', 'motion', 'operator', 'ready']);
+    expect(lines[2]).toContain(`:${robot.operatorPort}`);
+    expect(lines[2]).toContain(`127.0.0.1:${READ_ONLY_PORT}`);
+    for (const line of serve.stderr().trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg');
+
+    const { code, tookMs } = await serve.end('SIGTERM');
+    expect(code).toBe(0);
+    expect(tookMs).toBeLessThan(5_000);
+    expect(serve.stdout().trim().split('\n').at(-1)).toBe('ended');
+    expect(await listens(robot.operatorPort)).toBe(false);
+    expect(await listens(READ_ONLY_PORT)).toBe(false);
+    expect(readdirSync(join(robot.dir, 'state')).filter((name) => /\.(new|probe)$/.test(name))).toEqual([]);
+  });
+
+  it('tells the same as one JSON object a line, and how it is at /api/health', async () => {
+    await using robot = await startRobot();
+    await using serve = await startServe(robot.site);
+    for (const port of [robot.operatorPort, READ_ONLY_PORT]) {
+      const { answer } = await until(
+        () => health(port),
+        ({ services }) => services[1]?.detail === 'gate open',
+        5_000,
+      );
+      expect(answer).toMatchObject({
+        status: 'ok',
+        services: [
+          { name: 'chassis', status: 'running', detail: `connected: 127.0.0.1:${robot.chassisPort}` },
+          { name: 'motion', status: 'running', detail: 'gate open' },
+          { name: 'operator', status: 'running' },
+        ],
+      });
+    }
+    expect((await serve.end('SIGINT')).code).toBe(0);
+    const events = eventsOf(serve.stdout());
+    expect(events.find(({ event }) => event === 'ready')).toMatchObject({
+      serial: 'SIM-0001',
+      ports: { operator: robot.operatorPort, readOnly: READ_ONLY_PORT },
+    });
+    expect(events.slice(-5).map((event) => ('service' in event ? event.service : event.event))).toEqual([
+      'stopping',
+      'operator',
+      'motion',
+      'chassis',
+      'ended',
+    ]);
+  });
+
+  it('ends in time with a tour under way, and the robot stands', async () => {
+    await using robot = await startRobot();
+    await using serve = await startServe(robot.site);
+    await until(
+      () => health(robot.operatorPort),
+      ({ services }) => services[1]?.detail === 'gate open',
+      5_000,
+    );
+    expect((await post(robot.operatorPort, '/api/touren/lauf', { tour: 'demo' })).status).toBe(202);
+    await until(
+      () => health(robot.operatorPort),
+      ({ services }) => services[1]?.detail.startsWith('tour demo') === true,
+      5_000,
+    );
+    const { code, tookMs } = await serve.end('SIGTERM');
+    expect(code).toBe(0);
+    expect(tookMs).toBeLessThan(5_000);
+    const moves = (await (await fetch(`http://127.0.0.1:${robot.chassisPort}/chassis/moves`)).json()) as {
+      state: string;
+    }[];
+    expect(moves[0]?.state).toBe('cancelled');
+  });
+
+  it('ends in time although the chassis never answers', async () => {
+    await using robot = await startRobot();
+    await using serve = await startServe(robot.site);
+    expect((await runGw(['sim', 'fault', 'silent', 'on', '--dir', robot.dir])).code).toBe(0);
+    await until(
+      () => chassisState(robot.operatorPort),
+      ({ link }) => link.kind === 'not-connected',
+      5_000,
+    );
+    const { code, tookMs } = await serve.end('SIGTERM');
+    expect(code).toBe(0);
+    expect(tookMs).toBeLessThan(5_000);
+  });
+
+  it('keeps a stop over kill -9', async () => {
+    await using robot = await startRobot();
+    {
+      await using serve = await startServe(robot.site);
+      expect((await post(robot.operatorPort, '/api/stopp', { reason: 'person in the way' })).status).toBe(200);
+      await serve.end('SIGKILL');
+    }
+    expect(readJson(join(robot.dir, 'state', 'stop-latch.json'))).toMatchObject({ latched: true });
+    await using _again = await startServe(robot.site);
+    const refused = await post(robot.operatorPort, '/api/touren/lauf', { tour: 'demo' });
+    expect(refused.status).toBe(423);
+  });
+
+  it('goes on when nobody reads its lines any more', async () => {
+    await using robot = await startRobot();
+    await using serve = await startServe(robot.site);
+    serve.child.stdout?.destroy();
+    serve.child.stderr?.destroy();
+    expect((await runGw(['sim', 'fault', 'cut', 'on', '--dir', robot.dir])).code).toBe(0);
+    await until(
+      () => chassisState(robot.operatorPort),
+      ({ link }) => link.kind === 'not-connected',
+      5_000,
+    );
+    expect((await health(robot.operatorPort)).status).toBe('ok');
+    expect((await serve.end('SIGTERM')).code).toBe(0);
+  });
+});
+
+describe('gw serve that cannot start', () => {
+  it('says so for a taken read-only port, in text and in JSON, and leaves nothing open', async () => {
+    await using robot = await startRobot();
+    const taken = createServer().listen(READ_ONLY_PORT, '127.0.0.1');
+    try {
+      const text = await runGw(['serve', '--site', robot.site, '--log-level', 'error']);
+      expect(text.code).toBe(4);
+      expect(text.stderr).toContain(String(READ_ONLY_PORT));
+      expect(text.stderr).toContain('ss -ltnp');
+      expect(text.stdout).not.toContain('ready');
+      const json = await runGw(['serve', '--site', robot.site, '--json']);
+      expect(json.code).toBe(4);
+      const last = JSON.parse(json.stdout.trim().split('\n').at(-1) ?? '');
+      expect(last).toMatchObject({ schema: 'gw/serve/1', ok: false, data: null, error: { code: 'PORT_IN_USE' } });
+      expect(await listens(robot.operatorPort)).toBe(false);
+    } finally {
+      await new Promise((resolve) => taken.close(resolve));
+    }
+  });
+
+  it('says so for a bad site file and for a secret that others may read', async () => {
+    await using robot = await startRobot({ with: 'password' });
+    const good = readFileSync(robot.site, 'utf8');
+    writeFileSync(robot.site, `${good}readOnlyPort: 5175\n`);
+    const bad = await runGw(['serve', '--site', robot.site]);
+    expect(bad.code).toBe(2);
+    expect(bad.stderr).toContain('readOnlyPort');
+
+    writeFileSync(robot.site, good);
+    const [, file = ''] = /passwordFile: (.*)/.exec(good) ?? [];
+    chmodSync(join(robot.dir, file), 0o644);
+    const open = await runGw(['serve', '--site', robot.site]);
+    expect(open.code).toBe(2);
+    expect(open.stderr).toContain('chmod 600');
+    expect(open.stdout).not.toContain('ready');
+
+    expect((await runGw(['serve', '--site', join(robot.dir, 'none.yaml')])).code).toBe(2);
+  });
+});

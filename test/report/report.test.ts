@@ -1,0 +1,166 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ChecklistResult, StepResult } from '../../src/lib/checklist/index.ts';
+import { toJson, toJUnit } from '../../src/lib/report/index.ts';
+import { escapeMarkdown, toMarkdown } from '../../src/lib/report/markdown.ts';
+import { parseXml } from './xml.ts';
+
+const step = (change: Partial<StepResult>): StepResult => ({
+  id: 'a',
+  title: 'A title',
+  proves: 'Device',
+  kind: 'run',
+  run: 'chassis probe',
+  moves: false,
+  verdict: 'ok',
+  why: 'identity.serial: x',
+  shown: 'serial x',
+  remedy: null,
+  tookMs: 1250,
+  expectations: [],
+  error: null,
+  answer: null,
+  measured: null,
+  ...change,
+});
+
+function result(...steps: StepResult[]): ChecklistResult {
+  const count = (verdict: string) => steps.filter((one) => one.verdict === verdict).length;
+  return {
+    name: 'demo',
+    title: 'Demo',
+    purpose: 'To see.',
+    file: 'demo.yaml',
+    subject: { site: 'Lobby', serial: 'S1' },
+    startedAt: '2026-01-02T03:04:05.000Z',
+    tookMs: 2000,
+    motionAllowed: false,
+    interrupted: false,
+    ok: steps.every((one) => one.verdict === 'ok'),
+    counts: { ok: count('ok'), wrong: count('wrong'), skipped: count('skipped'), notChecked: count('not-checked') },
+    steps,
+  };
+}
+
+const mixed = result(
+  step({ id: 'good' }),
+  step({ id: 'bad', verdict: 'wrong', why: 'unit: expected degrees, found radians', remedy: 'Stop.', shown: null }),
+  step({
+    id: 'away',
+    verdict: 'wrong',
+    why: 'not connected',
+    remedy: 'Switch it on.',
+    shown: null,
+    error: {
+      code: 'CHASSIS_NOT_CONNECTED',
+      message: 'not connected',
+      tried: '127.0.0.1:8090',
+      remedy: 'Switch it on.',
+    },
+  }),
+  step({ id: 'later', verdict: 'skipped', why: "It needs 'away'.", shown: null, remedy: "Mend 'away' first." }),
+  step({
+    id: 'open',
+    kind: 'confirm',
+    run: null,
+    verdict: 'not-checked',
+    why: 'Nobody answered',
+    shown: null,
+    remedy: 'Answer it.',
+    answer: { answer: 'skip', by: 'Kim', remark: 'a|b' },
+  }),
+);
+
+describe('JUnit', () => {
+  test('tells failures, errors and skipped cases apart and counts each once', () => {
+    const suite = parseXml(toJUnit(mixed)).children[0];
+    expect(suite?.attributes).toMatchObject({
+      name: 'demo',
+      tests: '5',
+      failures: '1',
+      errors: '1',
+      skipped: '2',
+      time: '2.00',
+    });
+    const cases = suite?.children.filter(({ name }) => name === 'testcase') ?? [];
+    const outcome = cases.map(
+      ({ children }) => children.find(({ name }) => !['properties', 'system-out'].includes(name))?.name,
+    );
+    expect(outcome).toEqual([undefined, 'failure', 'error', 'skipped', 'skipped']);
+    expect(cases[2]?.children.find(({ name }) => name === 'error')?.attributes.type).toBe('CHASSIS_NOT_CONNECTED');
+    expect(cases[3]?.children.find(({ name }) => name === 'skipped')?.attributes.message).toBe(
+      "skipped: It needs 'away'.",
+    );
+  });
+
+  test('is exactly this for one step', () => {
+    expect(toJUnit(result(step({ shown: 'a < b & "c"' })))).toBe(`<?xml version="1.0" encoding="UTF-8"?>
+<testsuites>
+  <testsuite name="demo" tests="1" failures="0" errors="0" skipped="0" time="2.00" timestamp="2026-01-02T03:04:05.000Z">
+    <properties>
+      <property name="gw.ok" value="true"/>
+      <property name="gw.title" value="Demo"/>
+      <property name="gw.site" value="Lobby"/>
+      <property name="gw.serial" value="S1"/>
+      <property name="gw.motion-allowed" value="false"/>
+      <property name="gw.interrupted" value="false"/>
+    </properties>
+    <testcase classname="demo" name="a: A title" time="1.25">
+      <properties>
+        <property name="proves" value="Device"/>
+        <property name="verdict" value="ok"/>
+      </properties>
+      <system-out>a &lt; b &amp; &quot;c&quot;</system-out>
+    </testcase>
+  </testsuite>
+</testsuites>
+`);
+  });
+
+  test('stays one sound document with the same cases, whatever texts the steps carry', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 40 });
+    const nasty = fc.oneof(
+      text,
+      fc.constantFrom(']]>', '<!--', '&lt;', '"/><failure>', '\u0000\u001b[31m', '\ud800', '\ufffe'),
+    );
+    const verdict = fc.constantFrom('ok', 'wrong', 'skipped', 'not-checked');
+    fc.assert(
+      fc.property(fc.array(fc.tuple(nasty, nasty, nasty, verdict), { maxLength: 5 }), (rows) => {
+        const steps = rows.map(([title, why, shown, verdict]) =>
+          step({ title, why, shown, verdict: verdict as StepResult['verdict'], remedy: why }),
+        );
+        const xml = toJUnit(result(...steps));
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be there
+        expect(xml).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufffe\uffff]/);
+        const suite = parseXml(xml).children[0];
+        expect(suite?.children.filter(({ name }) => name === 'testcase')).toHaveLength(rows.length);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('Markdown', () => {
+  test('opens with the verdict and its counts, and says what is not ok and how to mend it', () => {
+    const text = toMarkdown(mixed);
+    expect(text).toContain('**Not accepted:** 2 wrong, 1 skipped, 1 not checked, 1 ok.');
+    expect(text).toContain('### A title (wrong)\n\n- Why: unit: expected degrees, found radians\n- To mend: Stop.');
+    expect(text).toContain('- Tried: `127.0.0.1:8090`');
+    expect(text).toContain('| A title | skip | Kim | a\\|b |');
+    expect(toMarkdown(result(step({})))).toContain('**All 1 steps are ok.**');
+  });
+
+  test('foreign text makes no markup, no cell and no second line', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const escaped = escapeMarkdown(text);
+        expect(escaped).not.toMatch(/\n/);
+        expect(escaped.replace(/\\[\\`*_{}[\]<>#|~!&]/g, '')).not.toMatch(/[\\`*_{}[\]<>#|~!&]/);
+      }),
+    );
+  });
+});
+
+test('JSON is the result with the name of its shape', () => {
+  expect(JSON.parse(toJson(mixed))).toEqual({ schema: 'gw/checklist-run/1', ...mixed });
+});
