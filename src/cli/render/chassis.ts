@@ -116,7 +116,7 @@ export function renderChassisProbe(data: ChassisProbe): string {
       : `${chalk.red.bold(`${wrong.length} ${wrong.length === 1 ? 'thing is' : 'things are'} wrong`)} with chassis ${serial} at ${where}${rest}.`;
   const lines = [first, ''];
   if (data.poseUnit.verdict === 'radians') {
-    lines.push(chalk.red.bold('THE POSE IS IN RADIANS. Do not drive this robot with gw.'), '');
+    lines.unshift(chalk.red.bold('THE POSE IS IN RADIANS. Do not drive this robot with gw.'));
   }
   for (const { verdict, title, detail, remedy } of findings) {
     lines.push(`${renderVerdict(verdict)} ${title}: ${printable(detail)}`);

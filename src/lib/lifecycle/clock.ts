@@ -24,7 +24,11 @@ export const systemClock: Clock = {
   monotonicMs: () => performance.now(),
   wall: () => new Date(),
   sleep: async (ms, signal) => {
-    await sleepUntil(ms, undefined, signal ? { signal } : {});
+    try {
+      await sleepUntil(ms, undefined, signal ? { signal } : {});
+    } catch (error) {
+      throw signal?.aborted ? signal.reason : error;
+    }
   },
   every(ms, fn) {
     const timer = setInterval(fn, ms);

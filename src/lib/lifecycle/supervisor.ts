@@ -1,4 +1,4 @@
-import { asGwError } from '../error/index.ts';
+import { asGwError, GwError } from '../error/index.ts';
 import { type BackoffOptions, createBackoff } from './backoff.ts';
 import type { Clock } from './clock.ts';
 import type { Service, ServiceHealth, ServiceStatus } from './service.ts';
@@ -15,34 +15,44 @@ export interface SupervisorOptions {
   readonly backoff?: BackoffOptions;
   /** How long one service may take to stop before the next one is asked, in milliseconds. */
   readonly stopDeadlineMs?: number;
+  /** How long all of them may take together, in milliseconds. */
+  readonly stopAllDeadlineMs?: number;
 }
 
 interface Row {
   readonly service: Service;
+  readonly backoff: ReturnType<typeof createBackoff>;
   status: ServiceStatus;
   restarts: number;
   lastError: string | null;
   /** Which life of the service is current; a failure reported by an earlier life is ignored. */
   life: number;
+  runningSinceMs: number;
   ending: AbortController;
 }
 
 const DEFAULT_BACKOFF: BackoffOptions = { firstMs: 250, mostMs: 30_000 };
+/** Each service is asked at least this long, whatever the ones before it took. */
+const LEAST_STOP_MS = 100;
 
 /**
  * Starts services in the given order and stops them in reverse. A failure at the first start is an error of the
  * whole start (the ones before it are stopped again); a failure later restarts that one service with backoff and
- * leaves the others alone.
+ * leaves the others alone. The backoff begins anew once a service has run longer than its longest wait.
  */
 export function createSupervisor(services: readonly Service[], options: SupervisorOptions) {
   const { clock, onEvent } = options;
+  const backoff = options.backoff ?? DEFAULT_BACKOFF;
   const stopDeadlineMs = options.stopDeadlineMs ?? 1_500;
+  const stopAllDeadlineMs = options.stopAllDeadlineMs ?? 4_500;
   const rows: Row[] = services.map((service) => ({
     service,
+    backoff: createBackoff(backoff, clock),
     status: 'waiting',
     restarts: 0,
     lastError: null,
     life: 0,
+    runningSinceMs: 0,
     ending: new AbortController(),
   }));
   const over = new AbortController();
@@ -54,13 +64,23 @@ export function createSupervisor(services: readonly Service[], options: Supervis
     row.ending = new AbortController();
     row.status = 'starting';
     const began = clock.monotonicMs();
+    let early: { readonly error: unknown } | undefined;
     await row.service.start({
       signal: AbortSignal.any([signal, row.ending.signal]),
       fail: (error) => {
-        if (row.life === life && row.status === 'running') recover(row, error);
+        if (row.life !== life) return;
+        if (row.status === 'running') recover(row, error);
+        else if (row.status === 'starting') early ??= { error };
       },
     });
+    if (early) throw early.error;
+    // A stop that came meanwhile has passed this service already: it must not be left running.
+    if (over.signal.aborted) {
+      await row.service.stop();
+      throw new GwError('INTERRUPTED', `Stopped while ${row.service.name} was starting.`);
+    }
     row.status = 'running';
+    row.runningSinceMs = clock.monotonicMs();
     onEvent({
       kind: 'started',
       name: row.service.name,
@@ -70,16 +90,17 @@ export function createSupervisor(services: readonly Service[], options: Supervis
   }
 
   function recover(row: Row, firstError: unknown): void {
-    const backoff = createBackoff(options.backoff ?? DEFAULT_BACKOFF, clock);
+    if (clock.monotonicMs() - row.runningSinceMs > backoff.mostMs) row.backoff.reset();
+    row.status = 'restarting';
     const run = async (): Promise<void> => {
       let error = firstError;
       while (!over.signal.aborted) {
         row.status = 'restarting';
         row.restarts += 1;
         row.lastError = asGwError(error).message;
-        const retryInMs = backoff.nextMs();
+        const retryInMs = row.backoff.nextMs();
         onEvent({ kind: 'failed', name: row.service.name, error, retryInMs });
-        await stopRow(row, 'restarting');
+        await stopRow(row, 'restarting', stopDeadlineMs);
         try {
           await clock.sleep(retryInMs, over.signal);
           await startRow(row, over.signal);
@@ -93,11 +114,11 @@ export function createSupervisor(services: readonly Service[], options: Supervis
     recoveries.add(recovery);
   }
 
-  async function stopRow(row: Row, next: ServiceStatus): Promise<void> {
+  async function stopRow(row: Row, next: ServiceStatus, deadlineMs: number): Promise<void> {
     const began = clock.monotonicMs();
     row.ending.abort();
     try {
-      await withDeadline(row.service.stop(), stopDeadlineMs, clock);
+      await withDeadline(row.service.stop(), deadlineMs, clock);
       if (next === 'stopped') {
         onEvent({ kind: 'stopped', name: row.service.name, tookMs: clock.monotonicMs() - began });
       }
@@ -108,22 +129,25 @@ export function createSupervisor(services: readonly Service[], options: Supervis
   }
 
   async function stopAll(): Promise<void> {
+    const untilMs = clock.monotonicMs() + stopAllDeadlineMs;
+    const leftMs = () => Math.min(stopDeadlineMs, Math.max(LEAST_STOP_MS, untilMs - clock.monotonicMs()));
     over.abort();
-    await Promise.all(recoveries);
+    if (recoveries.size > 0) await withDeadline(Promise.all(recoveries), leftMs(), clock).catch(() => {});
     for (const row of rows.toReversed()) {
       if (row.status === 'waiting' || row.status === 'stopped') continue;
       row.status = 'stopping';
-      await stopRow(row, 'stopped');
+      await stopRow(row, 'stopped', leftMs());
     }
   }
 
   return {
     /** Resolves when every service runs. Rejects with the first error after undoing what was started. */
     async start(signal: AbortSignal): Promise<void> {
+      const both = AbortSignal.any([signal, over.signal]);
       for (const row of rows) {
         try {
-          signal.throwIfAborted();
-          await startRow(row, AbortSignal.any([signal, over.signal]));
+          both.throwIfAborted();
+          await startRow(row, both);
         } catch (error) {
           await this.stop();
           throw error;
@@ -148,8 +172,16 @@ export function createSupervisor(services: readonly Service[], options: Supervis
 
 export type Supervisor = ReturnType<typeof createSupervisor>;
 
-async function withDeadline(work: Promise<void>, ms: number, clock: Clock): Promise<void> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  using _timer = clock.after(ms, () => reject(new Error(`did not stop within ${ms} ms`)));
-  await Promise.race([work, late]);
+async function withDeadline(work: Promise<unknown>, ms: number, clock: Clock): Promise<void> {
+  const done = new AbortController();
+  // A sleep, not a timer of `after`: nothing else may keep the process alive until the deadline.
+  const late = clock.sleep(ms, done.signal).then(() => {
+    throw new GwError('INTERNAL', `It did not stop within ${Math.round(ms)} ms.`);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    done.abort();
+    late.catch(() => {});
+  }
 }

@@ -1,2 +1,5 @@
 /** The one door to movement: the gate, move and pose orders, tours, the stop latch. */
+export { factsOfOrder, type ReliableFactId } from './gate.ts';
 export type * from './model.ts';
+export { createMotion, type MotionOptions } from './motion.ts';
+export type { OrderLimits } from './orders.ts';

@@ -17,11 +17,15 @@ export type Order =
   | { readonly kind: 'pose'; readonly pose: Actionable<Pose> };
 
 export interface MoveOutcome {
-  readonly moveId: number;
+  /** Null for a pose order, and when the reply to the order was lost. */
+  readonly moveId: number | null;
+  /** Only 'succeeded' is success. 'unknown': gw could not learn how it ended; it has cancelled it. */
   readonly state: 'succeeded' | 'failed' | 'cancelled' | 'unknown';
   /** The number of the chassis, passed through; only 103 has a measured meaning. */
   readonly failReason: number | null;
   readonly failReasonText: string | null;
+  /** For a person: why it did not succeed; null when it did. */
+  readonly reason: string | null;
   readonly tookMs: number;
 }
 
@@ -60,13 +64,18 @@ export interface MotionStatus {
 /** The one door to movement. Orders that stop the robot are never gated. */
 export interface Motion extends Service {
   status(): MotionStatus;
-  /** Throws MOTION_REFUSED, MOTION_STOPPED, CHASSIS_NOT_CONNECTED, MOVE_FAILED. Resolves when the move has ended. */
+  /**
+   * Carries out one order and resolves with how it ended, whatever the end: look at `state`. Throws when nothing
+   * was ordered: MOTION_REFUSED, MOTION_STOPPED, TOUR_RUNNING, CHASSIS_NOT_CONNECTED, CHASSIS_BOOTING,
+   * CHASSIS_WRONG_DEVICE, CHASSIS_REFUSED. Aborting the signal cancels the move.
+   */
   execute(order: Order, signal?: AbortSignal): Promise<MoveOutcome>;
   /** Checks and starts; the run goes on in the background. Throws TOUR_UNKNOWN, TOUR_RUNNING and as `execute`. */
   startTour(name: string): Promise<TourRun>;
   /** Latches first (durably), then ends the tour and cancels the current move. Never refused. */
   stopRobot(reason: string, by: string): Promise<StopLatch>;
-  /** Only for a signed-in person on site; the caller has checked that. */
+  /** Only for a signed-in person on site; the caller has checked that. Throws FILE_UNWRITABLE: then it stays latched. */
   clearStop(by: string): Promise<StopLatch>;
+  /** Called after every change of the stop latch or the tour. */
   subscribe(listener: () => void): Disposable;
 }

@@ -1,0 +1,8 @@
+/**
+ * The composition root of the daemon: reads the site file, makes every service once, starts them in order, tells how
+ * they are, and stops them in order.
+ */
+export { type Gateway, type GatewayOptions, startGateway } from './gateway.ts';
+export { createLog, type LogLevel, type LogOptions } from './log.ts';
+export type { ServeEvent } from './serve.result.ts';
+export { serve } from './serve.ts';

@@ -1,0 +1,243 @@
+import type { ChassisSnapshot } from '../chassis/index.ts';
+import { type ErrorCode, formatTried, GwError, type Tried } from '../error/index.ts';
+import { type EvidenceRecord, type FactIdMarked, standing } from '../evidence/index.ts';
+import type { Site } from '../site/index.ts';
+import type { GateView, Order, StopLatch } from './model.ts';
+
+/** Facts that an order may rely on at all. The id of a VORSICHT or OFFEN fact does not fit this type. */
+export type ReliableFactId = FactIdMarked<'BELEGT' | 'HINWEIS'>;
+
+/**
+ * What each kind of order takes for true about the chassis. A BELEGT fact holds; a HINWEIS only where the site's
+ * evidence file says that it was verified on this serial with this software. Cancelling is among them: gw starts
+ * no movement that it could not end.
+ */
+export const factsOfOrder = {
+  move: [
+    'angles.tracked-pose-ori',
+    'angles.target-ori',
+    'vendor.move.request',
+    'vendor.move.state',
+    'vendor.move.cancel',
+  ],
+  dock: [
+    'angles.tracked-pose-ori',
+    'angles.target-ori',
+    'vendor.move.request',
+    'vendor.move.state',
+    'vendor.move.cancel',
+    'vendor.move.charge-target',
+  ],
+  pose: ['angles.tracked-pose-ori', 'angles.pose-ori', 'vendor.pose.request'],
+} as const satisfies Record<Order['kind'], readonly ReliableFactId[]>;
+
+/** An older position is no position. Decision of ours. */
+const POSE_MAX_AGE_MS = 3_000;
+/** No site is larger; a coordinate beyond it is a mistake in a unit. Decision of ours. */
+const COORDINATE_LIMIT_M = 10_000;
+
+/** What the gate decides by. It reads no clock and nothing else. */
+export interface GateInput {
+  readonly snapshot: ChassisSnapshot;
+  /** The serial number that the site file names. */
+  readonly site: { readonly chassis: Pick<Site['chassis'], 'serial'> };
+  readonly records: readonly EvidenceRecord[];
+  readonly stop: StopLatch;
+  /** A cancel that could not be delivered yet: the chassis may still follow an order that was to be stopped. */
+  readonly cancelOwed: boolean;
+}
+
+export interface Refusal {
+  readonly code: Extract<
+    ErrorCode,
+    'MOTION_STOPPED' | 'CHASSIS_NOT_CONNECTED' | 'CHASSIS_BOOTING' | 'CHASSIS_WRONG_DEVICE' | 'MOTION_REFUSED'
+  >;
+  /** One sentence for a person. */
+  readonly reason: string;
+  readonly tried?: Tried;
+}
+
+/** Everything that speaks against this order; an empty list lets it pass. */
+export function judgeOrder(order: Order, input: GateInput): readonly Refusal[] {
+  // An order can come from a caller that no compiler has seen.
+  const kind: unknown = order.kind;
+  if (typeof kind !== 'string' || !Object.hasOwn(factsOfOrder, kind)) {
+    return [refuse(`There is no order of the kind ${show(kind)}.`)];
+  }
+  return [...judgeState(order.kind, input), ...judgeValues(order, input)];
+}
+
+/** Everything that speaks against any order of this kind right now. */
+export function judgeState(kind: Order['kind'], input: GateInput): readonly Refusal[] {
+  return [
+    ...judgeStop(input),
+    ...judgeLink(input),
+    ...judgeUnit(input),
+    ...judgeRobot(kind, input),
+    ...judgeFacts(kind, input),
+  ];
+}
+
+export function gateView(refusals: readonly Refusal[]): GateView {
+  return { open: refusals.length === 0, reasons: refusals.map(({ reason }) => reason) };
+}
+
+/** The refusals as one error: its code is the one that a person must mend first, its details hold every reason. */
+export function refusalError(refusals: readonly [Refusal, ...Refusal[]]): GwError {
+  const first =
+    precedence.map((code) => refusals.find((refusal) => refusal.code === code)).find(Boolean) ?? refusals[0];
+  const others = refusals.filter((refusal) => refusal !== first);
+  return new GwError(first.code, [first, ...others].map(({ reason }) => reason).join(' '), {
+    tried: first.tried,
+    details: { reasons: refusals.map(({ reason }) => reason) },
+  });
+}
+
+const precedence: readonly Refusal['code'][] = [
+  'MOTION_STOPPED',
+  'CHASSIS_WRONG_DEVICE',
+  'CHASSIS_BOOTING',
+  'CHASSIS_NOT_CONNECTED',
+  'MOTION_REFUSED',
+];
+
+function refuse(reason: string): Refusal {
+  return { code: 'MOTION_REFUSED', reason };
+}
+
+function judgeStop({ stop, cancelOwed }: GateInput): Refusal[] {
+  const refusals: Refusal[] = [];
+  if (stop.latched) {
+    const by = stop.by === null ? '' : ` by ${stop.by}`;
+    const since = stop.since === null ? '' : ` since ${stop.since}`;
+    refusals.push({
+      code: 'MOTION_STOPPED',
+      reason: `The robot is stopped${by}${since}: ${stop.reason ?? 'no reason given'}.`,
+    });
+  }
+  if (cancelOwed)
+    refusals.push(refuse('An earlier order was to be cancelled, and the chassis has not confirmed it yet.'));
+  return refusals;
+}
+
+function judgeLink({ snapshot: { link, identity }, site }: GateInput): Refusal[] {
+  const where = formatTried(link.tried);
+  switch (link.kind) {
+    case 'connecting':
+      return [{ code: 'CHASSIS_NOT_CONNECTED', reason: `not connected yet: trying ${where}.`, tried: link.tried }];
+    case 'booting':
+      return [{ code: 'CHASSIS_BOOTING', reason: `The chassis at ${where} is still starting.`, tried: link.tried }];
+    case 'not-connected':
+      if (link.failure === 'wrong-device') return [wrongDevice(site.chassis.serial, link.foundSerial, link.tried)];
+      return [
+        { code: 'CHASSIS_NOT_CONNECTED', reason: `not connected: ${link.detail} Tried ${where}.`, tried: link.tried },
+      ];
+    case 'connected':
+      if (identity === null) return [refuse('The chassis has not told its serial number yet.')];
+      if (identity.serial !== site.chassis.serial) {
+        return [wrongDevice(site.chassis.serial, identity.serial, link.tried)];
+      }
+      return [];
+  }
+}
+
+function wrongDevice(expected: string, found: string | undefined, tried: Tried): Refusal {
+  return {
+    code: 'CHASSIS_WRONG_DEVICE',
+    reason: `The chassis at ${formatTried(tried)} is ${found ?? 'another one'}, the site file names ${expected}.`,
+    tried,
+  };
+}
+
+function judgeUnit({ snapshot: { unitContradicted, poseUnit } }: GateInput): Refusal[] {
+  if (!unitContradicted) return [];
+  const seen = poseUnit.largest === null ? '' : ` (${poseUnit.samples} samples, largest |ori| ${poseUnit.largest})`;
+  return [
+    refuse(
+      `angles.tracked-pose-ori (BELEGT: degrees) is contradicted by this chassis: ${poseUnit.reason}${seen}. ` +
+        'Nothing moves until gw is started anew.',
+    ),
+  ];
+}
+
+/** Vendor values (HINWEIS) may only add refusals here, never take one away; so not heard is not judged. */
+function judgeRobot(kind: Order['kind'], { snapshot: { values } }: GateInput): Refusal[] {
+  const refusals: Refusal[] = [];
+  const { pose, wheels, positioning, planning } = values;
+  if (wheels.status === 'heard' && wheels.value.emergencyStopPressed) {
+    refusals.push(refuse('The emergency stop of the robot is pressed.'));
+  }
+  if (kind === 'pose') {
+    // Setting the pose is what mends a lost position, so neither is asked for; but never under a driving robot.
+    if (planning.status === 'heard' && planning.value.moveState === 'moving') {
+      refusals.push(refuse('The robot is driving; its pose is set only while it stands.'));
+    }
+    return refusals;
+  }
+  if (positioning.status === 'heard' && !positioning.value.reliable) {
+    refusals.push(
+      refuse(`The robot has lost its position (localisation '${positioning.value.state}' is not reliable).`),
+    );
+  }
+  if (pose.status === 'not-heard') {
+    refusals.push(refuse('The position is unknown: the chassis has not told its pose yet.'));
+  } else if (pose.stale || !(pose.ageMs <= POSE_MAX_AGE_MS)) {
+    refusals.push(refuse(`The position is unknown: the last pose is ${Math.round(pose.ageMs)} ms old.`));
+  }
+  return refusals;
+}
+
+function judgeFacts(kind: Order['kind'], { snapshot: { identity }, records }: GateInput): Refusal[] {
+  const device = { serial: identity?.serial ?? null, software: identity?.software ?? null, records };
+  return factsOfOrder[kind]
+    .map((id) => standing(id, device))
+    .filter(({ usable }) => !usable)
+    .map(({ why }) => refuse(why));
+}
+
+/** The compiler has refused all of this already; a cast or a JSON body may have got past it. */
+function judgeValues(order: Order, { snapshot: { identity } }: GateInput): Refusal[] {
+  const carried: unknown = order.kind === 'pose' ? order.pose : order.goal;
+  if (!isRecord(carried) || !isRecord(carried.value)) return [refuse('The order carries no goal.')];
+  const refusals: Refusal[] = [];
+  const { mark, value } = carried;
+  switch (mark) {
+    case 'BELEGT':
+    case 'CHOSEN':
+      break;
+    case 'VERIFIED':
+      if (identity === null || carried.serial !== identity.serial || carried.software !== identity.software) {
+        refusals.push(
+          refuse(
+            `The goal was verified on ${show(carried.serial)} with software ${show(carried.software)}, ` +
+              'not on this device with its present software.',
+          ),
+        );
+      }
+      break;
+    default:
+      refusals.push(refuse(`The goal has the mark ${show(mark)}; such a value must not lead to a movement.`));
+  }
+  for (const name of ['xM', 'yM'] as const) {
+    const metres = value[name];
+    if (typeof metres !== 'number' || !(Math.abs(metres) <= COORDINATE_LIMIT_M)) {
+      refusals.push(refuse(`${name} must be a number of metres within ±${COORDINATE_LIMIT_M}, found ${show(metres)}.`));
+    }
+  }
+  const yawNeeded = order.kind !== 'move';
+  if (yawNeeded || value.yawDeg !== undefined) {
+    if (typeof value.yawDeg !== 'number' || !Number.isFinite(value.yawDeg)) {
+      refusals.push(refuse(`yawDeg must be a number of degrees, found ${show(value.yawDeg)}.`));
+    }
+  }
+  return refusals;
+}
+
+function isRecord(input: unknown): input is Record<string, unknown> {
+  return typeof input === 'object' && input !== null;
+}
+
+/** For a refusal's text: never throws, whatever came. */
+function show(input: unknown): string {
+  return typeof input === 'object' || typeof input === 'function' ? typeof input : String(input).slice(0, 100);
+}

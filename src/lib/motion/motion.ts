@@ -1,0 +1,231 @@
+import type { ChassisLink } from '../chassis/index.ts';
+import { movesOf } from '../chassis/moves.ts';
+import { GwError } from '../error/index.ts';
+import type { EvidenceRecord } from '../evidence/index.ts';
+import type { Clock, Log } from '../lifecycle/index.ts';
+import type { Site } from '../site/index.ts';
+import { createCanceller } from './canceller.ts';
+import { type GateInput, gateView, judgeOrder, judgeState, type Refusal, refusalError } from './gate.ts';
+import type { Motion, Order, StopLatch, TourRun } from './model.ts';
+import { carryOut, type OrderLimits, type OrderTools, orderLimits } from './orders.ts';
+import { createStopLatch } from './stop-latch.ts';
+import { planTour, runTour } from './tours.ts';
+
+export interface MotionOptions {
+  readonly link: ChassisLink;
+  readonly site: Site;
+  /** What was verified on this very device: the site's evidence file. */
+  readonly evidence: readonly EvidenceRecord[];
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly limits?: Partial<OrderLimits>;
+}
+
+/** The stop waits so long for the disk before it cancels all the same, in milliseconds. */
+const LATCH_PATIENCE_MS = 500;
+/** So long the caller of a stop waits for the chassis; the cancelling goes on after that. */
+const STOP_PATIENCE_MS = 2_000;
+/** While stopped, a robot that drives is cancelled again at most so often. */
+const GUARD_MS = 1_000;
+/** At the end of the service, so long for the cancel of what is under way. */
+const END_PATIENCE_MS = 1_200;
+
+/** What occupies the robot: one thing at a time. */
+interface Errand {
+  readonly kind: 'order' | 'tour';
+  readonly ending: AbortController;
+  done: Promise<unknown>;
+}
+
+/** The one door to movement. It holds no connection of its own: it drives through the link that it is given. */
+export function createMotion(options: MotionOptions): Motion {
+  const { link, site, evidence, clock, log } = options;
+  const moves = movesOf(link.client);
+  const listeners = new Set<() => void>();
+  const changed = () => {
+    for (const listener of [...listeners]) listener();
+  };
+  const latch = createStopLatch({ stateDir: site.stateDir, clock, log, onChange: changed });
+  let life = new AbortController();
+  const limits: OrderLimits = { ...orderLimits, ...options.limits };
+  const tries = limits.cancelTries;
+  const canceller = createCanceller({ link, moves, clock, log, tries, signal: () => life.signal });
+  const tools: OrderTools = { link, moves, canceller, clock, log, limits };
+
+  let errand: Errand | null = null;
+  let tour: TourRun | null = null;
+  let tours = 0;
+  let guard: DisposableStack | null = null;
+  /** Stops whose latch is on its way to the disk: the cancel comes after it. */
+  let saving = 0;
+
+  const gateInput = (): GateInput => ({
+    snapshot: link.snapshot(),
+    site,
+    records: evidence,
+    stop: latch.state(),
+    cancelOwed: canceller.owed,
+  });
+
+  function letPass(order: Order): void {
+    const refusals = judgeOrder(order, gateInput());
+    if (!isSome(refusals)) return;
+    log.warn({ kind: order.kind, reasons: refusals.map(({ reason }) => reason) }, 'the gate refused an order');
+    throw refusalError(refusals);
+  }
+
+  function assertFree(): void {
+    if (guard === null) throw new GwError('MOTION_REFUSED', 'The motion service is not running.');
+    if (errand?.kind === 'tour') throw new GwError('TOUR_RUNNING', `The tour '${tour?.tour}' is under way.`);
+    if (errand) throw new GwError('MOTION_REFUSED', 'Another order is under way.');
+  }
+
+  /** Takes the robot for one errand; the caller has made sure that it is free. */
+  function occupy<T>(kind: Errand['kind'], signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>) {
+    const ending = new AbortController();
+    const both = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal;
+    const mine: Errand = { kind, ending, done: Promise.resolve() };
+    errand = mine;
+    const done = work(both).finally(() => {
+      if (errand === mine) errand = null;
+    });
+    mine.done = done.catch(() => {});
+    return done;
+  }
+
+  /** While stopped nothing drives: whoever ordered it, and from the first moment after a reconnect or a restart. */
+  function startGuard(): DisposableStack {
+    const stack = new DisposableStack();
+    let wasConnected = false;
+    let guardedAtMs = Number.NEGATIVE_INFINITY;
+    const look = () => {
+      const { link: state, values } = link.snapshot();
+      const isConnected = state.kind === 'connected';
+      const isBack = isConnected && !wasConnected;
+      wasConnected = isConnected;
+      if (!isConnected || canceller.busy || saving > 0) return;
+      const { latched } = latch.state();
+      const nowMs = clock.monotonicMs();
+      const isDriving = values.planning.status === 'heard' && values.planning.value.moveState === 'moving';
+      const isDue = nowMs - Math.max(guardedAtMs, canceller.answeredAtMs) >= GUARD_MS;
+      if ((isBack && latched) || (isDue && (canceller.owed || (latched && isDriving)))) {
+        guardedAtMs = nowMs;
+        void canceller.cancel(latched ? 'the robot is stopped' : 'a cancel was owed');
+      }
+    };
+    stack.use(link.subscribe(look));
+    stack.use(clock.every(GUARD_MS, look));
+    look();
+    return stack;
+  }
+
+  return {
+    name: 'motion',
+
+    async start() {
+      await latch.load();
+      guard?.dispose();
+      if (life.signal.aborted) life = new AbortController();
+      guard = startGuard();
+    },
+
+    async stop() {
+      guard?.dispose();
+      guard = null;
+      if (errand) {
+        // A robot that nobody watches any more must not drive on.
+        errand.ending.abort(new GwError('INTERRUPTED', 'gw is ending.'));
+        await orAfter(clock, END_PATIENCE_MS, errand.done);
+      }
+      life.abort();
+    },
+
+    describe() {
+      const { latched, by, reason } = latch.state();
+      if (latched) return `stopped${by === null ? '' : ` by ${by}`}: ${reason ?? 'no reason given'}`;
+      if (tour?.state === 'running') return `tour ${tour.tour}, to ${tour.stations[tour.at] ?? 'its end'}`;
+      const refusals = judgeState('move', gateInput());
+      return refusals.length === 0 ? 'gate open' : `gate closed: ${refusals[0]?.reason}`;
+    },
+
+    status() {
+      return { gate: gateView(judgeState('move', gateInput())), stop: latch.state(), tour };
+    },
+
+    async execute(order, signal) {
+      signal?.throwIfAborted();
+      assertFree();
+      letPass(order);
+      return occupy('order', signal, (both) => carryOut(order, tools, both));
+    },
+
+    async startTour(name) {
+      const legs = planTour(site, name);
+      assertFree();
+      // All of them before the first, so that a tour does not end half way for what was known at its start.
+      for (const { order } of legs) letPass(order);
+      tours += 1;
+      const begun: TourRun = {
+        id: `${clock.wall().toISOString()}-${tours}`,
+        tour: name,
+        stations: legs.map(({ station }) => station),
+        state: 'running',
+        at: 0,
+        outcomes: [],
+        reason: null,
+      };
+      const onChange = (run: TourRun) => {
+        tour = run;
+        changed();
+      };
+      onChange(begun);
+      void occupy('tour', undefined, (signal) =>
+        runTour(begun, legs, {
+          signal,
+          onChange,
+          execute: async (order) => {
+            letPass(order);
+            return carryOut(order, tools, signal);
+          },
+        }),
+      ).then((run) => log.info({ tour: run.tour, state: run.state, reason: run.reason }, 'the tour has ended'));
+      return begun;
+    },
+
+    async stopRobot(reason, by) {
+      log.warn({ reason, by }, 'stop');
+      // Holds in memory from here on. The disk comes next, but a disk that hangs must not keep the robot driving.
+      saving += 1;
+      const saved = latch.set(reason, by);
+      await orAfter(clock, LATCH_PATIENCE_MS, saved);
+      saving -= 1;
+      errand?.ending.abort(new GwError('MOTION_STOPPED', `stopped by ${by}: ${reason}`));
+      await orAfter(clock, STOP_PATIENCE_MS, Promise.all([saved, canceller.cancel(`stop by ${by}`)]));
+      return latch.state();
+    },
+
+    async clearStop(by): Promise<StopLatch> {
+      const state = await latch.clear();
+      log.warn({ by, latched: state.latched }, 'the stop was cleared');
+      return state;
+    },
+
+    subscribe(listener) {
+      // A function of its own for each subscription: the same listener may subscribe twice.
+      const mine = () => listener();
+      listeners.add(mine);
+      return { [Symbol.dispose]: () => void listeners.delete(mine) };
+    },
+  };
+}
+
+function isSome(refusals: readonly Refusal[]): refusals is readonly [Refusal, ...Refusal[]] {
+  return refusals.length > 0;
+}
+
+/** Waits for work, but no longer than `ms`; the work goes on. */
+async function orAfter(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  using _limit = clock.after(ms, resolve);
+  await Promise.race([work, promise]);
+}

@@ -1,0 +1,41 @@
+import type { MoveOutcome } from './model.ts';
+
+/** What the number of a failed move means, as far as anybody measured it. */
+const measuredFailReasons: Readonly<Record<number, string>> = {
+  103: 'invalid_charge_dock; measured when target_ori was sent in degrees instead of radians',
+};
+
+/**
+ * `fail_reason 103 (…)`: the number as the chassis gave it, what was measured about it, and the words of the chassis.
+ * @source specification, 'Errors'
+ */
+function explainFailReason(failReason: number | null, text: string | null): string {
+  if (failReason === null) return 'without a fail_reason';
+  const meaning = measuredFailReasons[failReason];
+  const words = text === null || text === '' ? undefined : `the chassis calls it '${text}'`;
+  const known = [meaning, words].filter((part) => part !== undefined);
+  return known.length > 0 ? `fail_reason ${failReason} (${known.join('; ')})` : `fail_reason ${failReason}`;
+}
+
+export function succeeded(moveId: number | null, tookMs: number): MoveOutcome {
+  return { moveId, state: 'succeeded', failReason: null, failReasonText: null, reason: null, tookMs };
+}
+
+export function failed(
+  moveId: number | null,
+  failReason: number | null,
+  failReasonText: string | null,
+  tookMs: number,
+): MoveOutcome {
+  const reason = `The chassis gave up the move: ${explainFailReason(failReason, failReasonText)}.`;
+  return { moveId, state: 'failed', failReason, failReasonText, reason, tookMs };
+}
+
+export function ended(
+  state: 'failed' | 'cancelled' | 'unknown',
+  moveId: number | null,
+  reason: string,
+  tookMs: number,
+): MoveOutcome {
+  return { moveId, state, failReason: null, failReasonText: null, reason, tookMs };
+}

@@ -1,0 +1,90 @@
+import { degrees } from '../angle/index.ts';
+import { asGwError, GwError } from '../error/index.ts';
+import { chosen } from '../evidence/index.ts';
+import type { Site } from '../site/index.ts';
+import type { Goal, MoveOutcome, Order, TourRun } from './model.ts';
+
+/** A station of a tour with the order that drives there. */
+export interface TourLeg {
+  readonly station: string;
+  readonly order: Order;
+}
+
+/**
+ * The legs of a tour. Stations are what a person named in the site file, and nothing else: never points of the map,
+ * whatever their type says. Throws TOUR_UNKNOWN, SITE_FILE_INVALID.
+ */
+export function planTour(site: Pick<Site, 'path' | 'tours' | 'stations'>, name: string): readonly TourLeg[] {
+  const tour = Object.hasOwn(site.tours, name) ? site.tours[name] : undefined;
+  if (!tour) {
+    const names = Object.keys(site.tours);
+    throw new GwError('TOUR_UNKNOWN', `The site file ${site.path} names no tour '${name}'.`, {
+      remedy: names.length > 0 ? `Name one of: ${names.join(', ')}.` : 'Add a tour to the site file.',
+    });
+  }
+  return tour.stations.map((station) => {
+    const place = Object.hasOwn(site.stations, station) ? site.stations[station] : undefined;
+    if (!place) {
+      throw new GwError(
+        'SITE_FILE_INVALID',
+        `${site.path}: tours.${name} names the station '${station}', which does not exist.`,
+      );
+    }
+    const { xM, yM, yawDeg } = place;
+    const goal: Goal = yawDeg === undefined ? { xM, yM } : { xM, yM, yawDeg: degrees(yawDeg) };
+    return { station, order: { kind: 'move', goal: chosen(goal, `site file, stations.${station}`) } };
+  });
+}
+
+/** The order that drives to the dock, or undefined when nobody has measured it. */
+export function dockOrder(site: Pick<Site, 'dock'>): Order | undefined {
+  if (!site.dock) return undefined;
+  const { xM, yM, yawDeg } = site.dock;
+  return { kind: 'dock', goal: chosen({ xM, yM, yawDeg: degrees(yawDeg) }, 'site file, dock') };
+}
+
+/**
+ * Drives the legs in order, each through `execute`, and tells every change of the run. Ends at the first leg that
+ * does not succeed. Never rejects.
+ */
+export async function runTour(
+  begun: TourRun,
+  legs: readonly TourLeg[],
+  options: {
+    execute(order: Order): Promise<MoveOutcome>;
+    onChange(run: TourRun): void;
+    signal: AbortSignal;
+  },
+): Promise<TourRun> {
+  const { execute, onChange, signal } = options;
+  let run = begun;
+  const become = (change: Partial<TourRun>): TourRun => {
+    run = { ...run, ...change };
+    onChange(run);
+    return run;
+  };
+  for (const [at, { station, order }] of legs.entries()) {
+    if (signal.aborted) return become({ state: 'stopped', reason: reasonOf(signal) });
+    if (at !== run.at) become({ at });
+    let outcome: MoveOutcome;
+    try {
+      outcome = await execute(order);
+    } catch (error) {
+      const state = signal.aborted ? 'stopped' : 'failed';
+      return become({ state, reason: `On the way to ${station}: ${asGwError(error).message}` });
+    }
+    const outcomes = [...run.outcomes, outcome];
+    if (outcome.state === 'succeeded') {
+      become({ outcomes });
+      continue;
+    }
+    // Somebody who cancels a move on the chassis means the robot to stand, not to set out for the next station.
+    const state = signal.aborted || outcome.state === 'cancelled' ? 'stopped' : 'failed';
+    return become({ outcomes, state, reason: `On the way to ${station}: ${outcome.reason ?? outcome.state}` });
+  }
+  return become({ state: 'succeeded' });
+}
+
+function reasonOf(signal: AbortSignal): string {
+  return signal.reason instanceof Error ? signal.reason.message : String(signal.reason);
+}

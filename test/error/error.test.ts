@@ -1,0 +1,115 @@
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { describeErrorTable } from '../../src/lib/error/describe.ts';
+import {
+  asGwError,
+  type ErrorCode,
+  type ErrorRow,
+  errorTable,
+  exitCodes,
+  formatTried,
+  GwError,
+} from '../../src/lib/error/index.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const page = readFileSync(`${root}docs/errors.md`, 'utf8');
+const table: [string, ErrorRow][] = Object.entries(errorTable);
+const codes = Object.keys(errorTable) as ErrorCode[];
+
+describe('the error table', () => {
+  it.each(table)('%s says what it means and what to do, and has an exit code', (_, { title, remedy, exit }) => {
+    for (const sentence of [title, remedy]) {
+      expect(sentence.trim()).toBe(sentence);
+      expect(sentence).toMatch(/[.!]$/);
+    }
+    expect(Object.values(exitCodes)).toContain(exit);
+    expect([exitCodes.ok]).not.toContain(exit);
+  });
+
+  it('holds no code that nothing raises', () => {
+    const sources = globSync('src/**/*.ts', { cwd: root })
+      .filter((path) => !path.endsWith('error/table.ts'))
+      .map((path) => readFileSync(`${root}${path}`, 'utf8'))
+      .join('\n');
+    expect(codes.filter((code) => !sources.includes(`'${code}'`))).toEqual([]);
+  });
+});
+
+describe('docs/errors.md', () => {
+  const rows = [...page.matchAll(/^\| `([A-Z_]+)` \| (\d+) \| (.+) \| (.+) \|$/gm)].map(
+    ([, code = '', exit, title, remedy]) => ({ code, exit: Number(exit), title, remedy }),
+  );
+
+  it('has a row for every code of the table, word for word', () => {
+    for (const [code, { title, remedy, exit }] of table) {
+      expect(rows.find((row) => row.code === code)).toEqual({ code, exit, title, remedy });
+    }
+  });
+
+  it('has no row for a code that is not in the table, and none twice', () => {
+    expect(rows.map(({ code }) => code)).toEqual(codes);
+  });
+
+  it('holds the table as it is generated', () => {
+    expect(page).toContain(describeErrorTable());
+  });
+
+  it('names every exit code', () => {
+    const named = [...page.matchAll(/^\| (\d+) \| /gm)].map(([, exit]) => Number(exit));
+    expect(named).toEqual(Object.values(exitCodes));
+  });
+
+  it('shows an error as gw prints it', () => {
+    const tried = { address: '192.0.2.7', port: 8090, action: 'GET /device/info', forMs: 1200 };
+    expect(page).toContain(`  tried    ${formatTried(tried)}\n  do next  ${errorTable.CHASSIS_NOT_CONNECTED.remedy}`);
+  });
+});
+
+describe('an error', () => {
+  it('takes remedy and exit code from the table unless the place knew better', () => {
+    expect(new GwError('PORT_IN_USE', 'taken')).toMatchObject({
+      exitCode: exitCodes.refused,
+      remedy: errorTable.PORT_IN_USE.remedy,
+    });
+    expect(new GwError('PORT_IN_USE', 'taken', { remedy: 'End it.' }).remedy).toBe('End it.');
+  });
+
+  it('lets a fixed list of fields out, never cause or stack', () => {
+    const tried = { address: '127.0.0.1', port: 8090 };
+    const cause = new Error('inner secret');
+    const error = new GwError('CHASSIS_REFUSED', 'no', { tried, details: { status: 400 }, cause });
+    expect(JSON.parse(JSON.stringify(error))).toEqual({
+      code: 'CHASSIS_REFUSED',
+      message: 'no',
+      tried,
+      remedy: errorTable.CHASSIS_REFUSED.remedy,
+      details: { status: 400 },
+    });
+    expect(error.cause).toBe(cause);
+    expect(JSON.stringify(error)).not.toContain('inner secret');
+  });
+
+  it('is made of anything that is thrown: ours stays, an abort is an interruption, the rest is a bug of ours', () => {
+    const ours = new GwError('USAGE', 'x');
+    expect(asGwError(ours)).toBe(ours);
+    expect(asGwError(new DOMException('aborted', 'AbortError')).code).toBe('INTERRUPTED');
+    fc.assert(
+      fc.property(fc.anything(), (thrown) => {
+        expect(asGwError(thrown)).toMatchObject({ code: 'INTERNAL', exitCode: 70 });
+      }),
+    );
+  });
+});
+
+describe('what was tried', () => {
+  it.each([
+    [{ address: '127.0.0.1', port: 8090 }, '127.0.0.1:8090'],
+    [{ address: '::1', port: 8090, forMs: 1199.6 }, '[::1]:8090 (1200 ms)'],
+    [{ address: 'robot.local', port: 80, action: 'GET /x' }, 'robot.local:80 (GET /x)'],
+    [{ address: 'unix:/run/x' }, 'unix:/run/x'],
+  ])('%j reads %s', (tried, text) => {
+    expect(formatTried(tried)).toBe(text);
+  });
+});

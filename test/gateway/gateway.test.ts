@@ -1,0 +1,155 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type ServeEvent, serve, startGateway } from '../../src/lib/gateway/index.ts';
+import type { Log } from '../../src/lib/lifecycle/index.ts';
+import { type Dialer, directDialer } from '../../src/lib/net/index.ts';
+
+let dir: string;
+let taken: Server;
+let events: ServeEvent[];
+let logged: string[];
+let dials: number;
+
+beforeEach(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'gw-gateway-'));
+  events = [];
+  logged = [];
+  dials = 0;
+  taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '::', resolve));
+});
+afterEach(async () => {
+  await new Promise((resolve) => taken.close(resolve));
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const sitePath = () => join(dir, 'site.yaml');
+const takenPort = () => (taken.address() as AddressInfo).port;
+const keep = (fields: object, message: string) => void logged.push(`${message} ${JSON.stringify(fields)}`);
+const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
+const counting: Dialer = {
+  way: 'counted',
+  dial(endpoint, options) {
+    dials += 1;
+    return directDialer.dial(endpoint, options);
+  },
+};
+
+/** A start that comes as far as the operator server ends there: its port is taken. */
+function writeSite(more = ''): void {
+  writeFileSync(
+    sitePath(),
+    `name: Test\nchassis:\n  host: 127.0.0.1\n  port: 1\n  serial: TEST-1\n${more}operator:\n  port: ${takenPort()}\n`,
+  );
+}
+
+const start = (signal = new AbortController().signal) =>
+  startGateway({ sitePath: sitePath(), log, dialer: counting, onEvent: (event) => events.push(event), signal });
+
+describe('a start that cannot succeed', () => {
+  it('because the port is taken names the port, and undoes what had started', async () => {
+    writeSite();
+    await expect(start()).rejects.toMatchObject({
+      code: 'PORT_IN_USE',
+      exitCode: 4,
+      message: expect.stringContaining(String(takenPort())),
+      remedy: expect.stringContaining('ss -ltnp'),
+    });
+    expect(events.map((event) => ('service' in event ? `${event.event} ${event.service}` : event.event))).toEqual([
+      'started chassis',
+      'started motion',
+      'stopped operator',
+      'stopped motion',
+      'stopped chassis',
+    ]);
+    const before = dials;
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(dials).toBe(before);
+  });
+
+  it('because there is no site file says so before anything is dialled', async () => {
+    await expect(start()).rejects.toMatchObject({ code: 'SITE_FILE_NOT_FOUND', exitCode: 2 });
+    expect(dials).toBe(0);
+    expect(events).toEqual([]);
+  });
+
+  it.each([
+    ['a wrong value', 'name: Test\nchassis: 7\n'],
+    ['an unknown key', 'name: Test\nchassis: { host: 127.0.0.1, serial: A }\nreadOnlyPort: 5175\n'],
+    [
+      'the port of the read-only socket',
+      'name: T\nchassis: { host: 127.0.0.1, serial: A }\noperator: { port: 5174 }\n',
+    ],
+    ['a folder of its own', null],
+  ])('because the site file is or has %s ends with exit code 2', async (_, text) => {
+    if (text === null) mkdirSync(sitePath());
+    else writeFileSync(sitePath(), text);
+    await expect(start()).rejects.toMatchObject({ exitCode: 2, code: expect.stringMatching(/^SITE_FILE_/) });
+    expect(events.every((event) => event.event !== 'ready')).toBe(true);
+  });
+
+  it('because a secret is open to others names the file and not its content', async () => {
+    writeSite('  secretFile: secret\n');
+    writeFileSync(join(dir, 'secret'), 'tell-nobody\n', { mode: 0o644 });
+    await expect(start()).rejects.toMatchObject({
+      code: 'SECRET_UNREADABLE',
+      exitCode: 2,
+      message: expect.stringContaining(join(dir, 'secret')),
+      remedy: expect.stringContaining('chmod 600'),
+    });
+    expect(JSON.stringify([events, logged])).not.toContain('tell-nobody');
+    expect(dials).toBe(0);
+  });
+
+  it('because the evidence file is broken names the line', async () => {
+    writeSite();
+    writeFileSync(join(dir, 'evidence.jsonl'), 'not a record\n');
+    await expect(start()).rejects.toMatchObject({
+      code: 'EVIDENCE_FILE_INVALID',
+      message: expect.stringContaining('evidence.jsonl:1'),
+    });
+  });
+
+  it('because the stop could not be kept says which folder', async () => {
+    writeSite();
+    writeFileSync(join(dir, 'state'), 'a file where the folder should be');
+    await expect(start()).rejects.toMatchObject({
+      code: 'FILE_UNWRITABLE',
+      message: expect.stringContaining(join(dir, 'state')),
+      remedy: expect.stringContaining('stateDir'),
+    });
+  });
+
+  it('leaves no half-written file', async () => {
+    writeSite();
+    await expect(start()).rejects.toBeDefined();
+    expect(readFileSync(sitePath(), 'utf8')).toContain('TEST-1');
+    await expect(start()).rejects.toMatchObject({ code: 'PORT_IN_USE' });
+  });
+});
+
+describe('the daemon', () => {
+  it('that is asked to end before it is ready has ended, without an error', async () => {
+    writeSite();
+    const ending = new AbortController();
+    ending.abort();
+    const options = { sitePath: sitePath(), log, dialer: counting, onEvent: () => {}, signal: ending.signal };
+    expect(await serve(options)).toEqual({ event: 'ended' });
+    expect(dials).toBe(0);
+  });
+
+  it('that cannot start fails with the reason', async () => {
+    writeSite();
+    const options = {
+      sitePath: sitePath(),
+      log,
+      dialer: counting,
+      onEvent: () => {},
+      signal: new AbortController().signal,
+    };
+    await expect(serve(options)).rejects.toMatchObject({ code: 'PORT_IN_USE' });
+  });
+});

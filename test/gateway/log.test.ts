@@ -1,0 +1,49 @@
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createLog, type LogOptions } from '../../src/lib/gateway/index.ts';
+
+let dir: string;
+let fd: number;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'gw-log-'));
+  fd = openSync(join(dir, 'log'), 'a');
+});
+afterEach(() => {
+  closeSync(fd);
+  rmSync(dir, { recursive: true, force: true });
+});
+
+async function write(options: Omit<LogOptions, 'fd'>): Promise<string> {
+  const log = await createLog({ ...options, fd });
+  log.debug({ n: 1 }, 'looked');
+  log.info({ port: 5173 }, 'opened');
+  log.warn({ address: '127.0.0.1' }, 'not connected');
+  log.error({}, 'broke');
+  return readFileSync(join(dir, 'log'), 'utf8');
+}
+
+describe('the log of the daemon', () => {
+  it('is one JSON object a line, written at once, with UTC time and the level by name', async () => {
+    const lines = (await write({ level: 'info', format: 'json' })).trim().split('\n');
+    const [first, ...rest] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(first).toEqual({ level: 'info', time: expect.stringMatching(/Z$/), port: 5173, msg: 'opened' });
+    expect(rest.map(({ level }) => level)).toEqual(['warn', 'error']);
+  });
+
+  it.each([
+    ['debug', 4],
+    ['warn', 2],
+    ['error', 1],
+  ] as const)('at level %s holds %i of four events', async (level, count) => {
+    expect((await write({ level, format: 'json' })).trim().split('\n')).toHaveLength(count);
+  });
+
+  it('can be read by eye', async () => {
+    const text = await write({ level: 'info', format: 'pretty' });
+    expect(text).toMatch(/INFO.*opened/);
+    expect(text).toMatch(/port: 5173/);
+    expect(text).not.toContain('looked');
+  });
+});

@@ -1,0 +1,285 @@
+import { describe, expect, it } from 'vitest';
+import { GwError } from '../../src/lib/error/index.ts';
+import {
+  createSupervisor,
+  type Service,
+  type ServiceContext,
+  type SupervisorEvent,
+} from '../../src/lib/lifecycle/index.ts';
+import { createFakeClock } from './fake-clock.ts';
+
+const backoff = { firstMs: 1_000, mostMs: 8_000 };
+
+interface Scripted extends Service {
+  context: ServiceContext | undefined;
+  /** What the next starts do: an error is thrown, 'hang' waits for the signal, 'deaf' waits for ever. */
+  readonly starts: (unknown | 'hang' | 'deaf')[];
+  stops: 'at once' | 'never' | 'throws';
+}
+
+function world(names: readonly string[], options: { stopDeadlineMs?: number; stopAllDeadlineMs?: number } = {}) {
+  const clock = createFakeClock({ random: 1 });
+  const told: string[] = [];
+  const events: SupervisorEvent[] = [];
+  const services = names.map((name): Scripted => {
+    const service: Scripted = {
+      name,
+      context: undefined,
+      starts: [],
+      stops: 'at once',
+      async start(context) {
+        told.push(`${name} starts`);
+        service.context = context;
+        const [script] = service.starts.splice(0, 1);
+        if (script === 'deaf') await new Promise(() => {});
+        if (script === 'hang') {
+          await new Promise((_, reject) => {
+            context.signal.addEventListener('abort', () => reject(context.signal.reason), { once: true });
+          });
+        }
+        if (script !== undefined) throw script;
+      },
+      async stop() {
+        told.push(`${name} stops`);
+        if (service.stops === 'never') await new Promise(() => {});
+        if (service.stops === 'throws') throw new Error(`${name} cannot stop`);
+      },
+      describe: () => `${name} detail`,
+    };
+    return service;
+  });
+  const supervisor = createSupervisor(services, { clock, onEvent: (event) => events.push(event), backoff, ...options });
+  const find = (name: string): Scripted => {
+    const found = services.find((service) => service.name === name);
+    if (!found) throw new Error(`no service ${name}`);
+    return found;
+  };
+  const statusOf = (name: string) => supervisor.health().find((row) => row.name === name);
+  return { clock, told, events, supervisor, find, statusOf };
+}
+
+const never = new AbortController().signal;
+
+describe('the start', () => {
+  it('goes in the given order and tells each service', async () => {
+    const { supervisor, told, events } = world(['a', 'b', 'c']);
+    await supervisor.start(never);
+    expect(told).toEqual(['a starts', 'b starts', 'c starts']);
+    expect(events.map((event) => [event.kind, event.name])).toEqual([
+      ['started', 'a'],
+      ['started', 'b'],
+      ['started', 'c'],
+    ]);
+    expect(events[0]).toMatchObject({ detail: 'a detail' });
+    expect(supervisor.health().map(({ status }) => status)).toEqual(['running', 'running', 'running']);
+  });
+
+  it('fails as a whole with the first error, and stops what runs, in reverse', async () => {
+    const { supervisor, told, find } = world(['a', 'b', 'c', 'd']);
+    const error = new GwError('PORT_IN_USE', 'taken');
+    find('c').starts.push(error);
+    await expect(supervisor.start(never)).rejects.toBe(error);
+    expect(told).toEqual(['a starts', 'b starts', 'c starts', 'c stops', 'b stops', 'a stops']);
+    expect(supervisor.health().map(({ status }) => status)).toEqual(['stopped', 'stopped', 'stopped', 'waiting']);
+  });
+
+  it('counts a service that reports its death while it is starting as failed', async () => {
+    const { supervisor, find } = world(['a']);
+    const a = find('a');
+    const begin = a.start;
+    a.start = async (context) => {
+      await begin(context);
+      context.fail(new Error('died in its first breath'));
+    };
+    await expect(supervisor.start(never)).rejects.toThrow('died in its first breath');
+  });
+
+  it('gives up when it is aborted, and starts nothing more', async () => {
+    const { supervisor, told, find } = world(['a', 'b', 'c']);
+    find('b').starts.push('hang');
+    const ending = new AbortController();
+    const starting = supervisor.start(ending.signal);
+    await new Promise((resolve) => setImmediate(resolve));
+    ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
+    await expect(starting).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    expect(told).toEqual(['a starts', 'b starts', 'b stops', 'a stops']);
+  });
+
+  it('leaves nothing running when it is stopped in the middle', async () => {
+    const { supervisor, told, find } = world(['a', 'b', 'c']);
+    find('b').starts.push('hang');
+    const starting = supervisor.start(never);
+    await new Promise((resolve) => setImmediate(resolve));
+    const stopping = supervisor.stop();
+    await expect(starting).rejects.toBeDefined();
+    await stopping;
+    expect(told).not.toContain('c starts');
+    expect(supervisor.health().map(({ status }) => status)).toEqual(['stopped', 'stopped', 'waiting']);
+  });
+});
+
+describe('a start that hears no stop', () => {
+  it('is stopped once it is done after all', async () => {
+    const { supervisor, clock, told, find, statusOf } = world(['a', 'b']);
+    const { promise: slow, resolve } = Promise.withResolvers<void>();
+    find('b').start = async () => {
+      await slow;
+      told.push('b runs');
+    };
+    const starting = supervisor.start(never);
+    await new Promise((tick) => setImmediate(tick));
+    const stopping = supervisor.stop();
+    await clock.advance(2_000);
+    await stopping;
+    resolve();
+    await expect(starting).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    expect(told.slice(told.indexOf('b runs'))).toEqual(['b runs', 'b stops']);
+    expect(statusOf('b')?.status).not.toBe('running');
+  });
+});
+
+describe('the crash of one service', () => {
+  it('restarts that one after the backoff and leaves the others alone', async () => {
+    const { supervisor, clock, told, find, statusOf, events } = world(['a', 'b', 'c']);
+    await supervisor.start(never);
+    told.length = 0;
+    find('b').context?.fail(new GwError('INTERNAL', 'b broke'));
+    await clock.advance(999);
+    expect(told).toEqual(['b stops']);
+    expect(statusOf('b')).toMatchObject({ status: 'restarting', restarts: 1, lastError: 'b broke' });
+    expect(statusOf('a')).toMatchObject({ status: 'running', restarts: 0, lastError: null });
+    await clock.advance(1);
+    expect(told).toEqual(['b stops', 'b starts']);
+    expect(statusOf('b')).toMatchObject({ status: 'running', restarts: 1, lastError: 'b broke' });
+    expect(events.at(-2)).toMatchObject({ kind: 'failed', name: 'b', retryInMs: 1_000 });
+  });
+
+  it('waits longer each time while it does not come up, up to the bound', async () => {
+    const { supervisor, clock, find, events } = world(['a']);
+    await supervisor.start(never);
+    find('a').starts.push(...Array.from({ length: 5 }, (_, i) => new Error(`still down ${i}`)));
+    find('a').context?.fail(new Error('down'));
+    await clock.advance(60_000);
+    const waits = events.flatMap((event) => (event.kind === 'failed' ? [event.retryInMs] : []));
+    expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 8_000, 8_000]);
+    expect(supervisor.health()[0]).toMatchObject({ status: 'running', restarts: 6, lastError: 'still down 4' });
+  });
+
+  it('keeps waiting longer when it crashes again right after each restart', async () => {
+    const { supervisor, clock, find, events } = world(['a']);
+    await supervisor.start(never);
+    for (let i = 0; i < 3; i += 1) {
+      find('a').context?.fail(new Error('down'));
+      await clock.advance(8_000);
+    }
+    expect(events.flatMap((event) => (event.kind === 'failed' ? [event.retryInMs] : []))).toEqual([
+      1_000, 2_000, 4_000,
+    ]);
+  });
+
+  it('waits little again after it has run for long', async () => {
+    const { supervisor, clock, find, events } = world(['a']);
+    await supervisor.start(never);
+    find('a').context?.fail(new Error('down'));
+    await clock.advance(60_000);
+    find('a').context?.fail(new Error('down'));
+    await clock.advance(60_000);
+    expect(events.flatMap((event) => (event.kind === 'failed' ? [event.retryInMs] : []))).toEqual([1_000, 1_000]);
+  });
+
+  it('is counted once, however often it is reported, and not for an earlier life', async () => {
+    const { supervisor, clock, find, statusOf } = world(['a']);
+    await supervisor.start(never);
+    const first = find('a').context;
+    first?.fail(new Error('one'));
+    first?.fail(new Error('two'));
+    await clock.advance(5_000);
+    first?.fail(new Error('late news of the life before'));
+    await clock.advance(5_000);
+    expect(statusOf('a')).toMatchObject({ status: 'running', restarts: 1, lastError: 'one' });
+  });
+
+  it('goes on when the broken one does not even stop', async () => {
+    const { supervisor, clock, find, statusOf, events } = world(['a']);
+    await supervisor.start(never);
+    find('a').stops = 'never';
+    find('a').context?.fail(new Error('stuck'));
+    await clock.advance(10_000);
+    expect(statusOf('a')).toMatchObject({ status: 'running', restarts: 1 });
+    expect(events.map(({ kind }) => kind)).toContain('stop-failed');
+  });
+});
+
+describe('the stop', () => {
+  it('goes in reverse, tells each, leaves no timer, and may be called twice', async () => {
+    const { supervisor, clock, told, events } = world(['a', 'b']);
+    await supervisor.start(never);
+    told.length = 0;
+    await Promise.all([supervisor.stop(), supervisor.stop()]);
+    expect(told).toEqual(['b stops', 'a stops']);
+    expect(events.slice(2).map((event) => [event.kind, event.name])).toEqual([
+      ['stopped', 'b'],
+      ['stopped', 'a'],
+    ]);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('does nothing before a start', async () => {
+    const { supervisor, told } = world(['a']);
+    await supervisor.stop();
+    expect(told).toEqual([]);
+  });
+
+  it('goes on after the deadline of one, and after one that throws', async () => {
+    const { supervisor, clock, told, find, events } = world(['a', 'b', 'c'], { stopDeadlineMs: 500 });
+    await supervisor.start(never);
+    find('c').stops = 'never';
+    find('b').stops = 'throws';
+    const stopping = supervisor.stop();
+    await clock.advance(500);
+    await stopping;
+    expect(told.slice(3)).toEqual(['c stops', 'b stops', 'a stops']);
+    expect(events.filter(({ kind }) => kind === 'stop-failed').map(({ name }) => name)).toEqual(['c', 'b']);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('takes no longer in all than it may, however many do not stop', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const { supervisor, clock, find } = world(names, { stopDeadlineMs: 1_500, stopAllDeadlineMs: 4_000 });
+    await supervisor.start(never);
+    for (const name of names) find(name).stops = 'never';
+    let done = false;
+    void supervisor.stop().then(() => {
+      done = true;
+    });
+    await clock.advance(4_300);
+    expect(done).toBe(true);
+  });
+
+  it('ends a restart that is waiting, and one that is under way', async () => {
+    for (const waitMs of [10, 1_000]) {
+      const { supervisor, clock, find, statusOf } = world(['a', 'b']);
+      await supervisor.start(never);
+      find('b').starts.push('hang');
+      find('b').context?.fail(new Error('down'));
+      await clock.advance(waitMs);
+      await supervisor.stop();
+      expect(statusOf('b')).toMatchObject({ status: 'stopped' });
+      expect(clock.pending).toBe(0);
+    }
+  });
+
+  it('does not wait for ever for a restart that hears nothing', async () => {
+    const { supervisor, clock, find } = world(['a', 'b']);
+    await supervisor.start(never);
+    find('b').starts.push('deaf');
+    find('b').context?.fail(new Error('down'));
+    await clock.advance(1_000);
+    let done = false;
+    void supervisor.stop().then(() => {
+      done = true;
+    });
+    await clock.advance(4_000);
+    expect(done).toBe(true);
+  });
+});

@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { degrees } from '../../src/lib/angle/index.ts';
+import { type ChassisLink, createChassisLink } from '../../src/lib/chassis/index.ts';
+import { chosen, type EvidenceRecord } from '../../src/lib/evidence/index.ts';
+import { silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
+import { createMotion, type Motion, type Order, type OrderLimits } from '../../src/lib/motion/index.ts';
+import { directDialer } from '../../src/lib/net/index.ts';
+import { type Site, siteSchema } from '../../src/lib/site/index.ts';
+import { recordsFor, SERIAL } from './snapshot.ts';
+
+/** Shorter than in life, long enough for a busy machine. */
+const quick: Partial<OrderLimits> = { silenceMs: 300, unclearMs: 300, settleMs: 500, readBackMs: 500 };
+
+export const moveTo = (xM: number, yM: number, yawDeg?: number): Order => ({
+  kind: 'move',
+  goal: chosen(yawDeg === undefined ? { xM, yM } : { xM, yM, yawDeg: degrees(yawDeg) }, 'test'),
+});
+
+export interface Bench extends AsyncDisposable {
+  readonly site: Site;
+  readonly link: ChassisLink;
+  readonly motion: Motion;
+  readonly stateDir: string;
+  /** Motion made anew on the same state, as a restarted gw would. */
+  again(limits?: Partial<OrderLimits>): Promise<Motion>;
+}
+
+/** Motion and link against a chassis at this address, with a state folder of its own. */
+export async function startBench(
+  address: { host: string; port: number; serial?: string },
+  options: { limits?: Partial<OrderLimits>; evidence?: EvidenceRecord[]; file?: object; connect?: boolean } = {},
+): Promise<Bench> {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-motion-'));
+  const serial = address.serial ?? SERIAL;
+  const file = siteSchema.parse({
+    name: 'bench',
+    chassis: { host: address.host, port: address.port, serial },
+    stations: { A: { xM: 1, yM: 2 }, B: { xM: 3, yM: 4, yawDeg: 90 }, C: { xM: 5, yM: 6 } },
+    tours: { round: { stations: ['A', 'B', 'C'] }, short: { stations: ['B'] } },
+    ...options.file,
+  });
+  const site: Site = { ...file, path: join(dir, 'site.yaml'), dir, stateDir: join(dir, 'state') };
+  const context = { signal: new AbortController().signal, fail: () => {} };
+  const link = createChassisLink({
+    endpoint: { host: address.host, port: address.port },
+    expectedSerial: serial,
+    dialer: directDialer,
+    clock: systemClock,
+    log: silentLog,
+  });
+  const made: Motion[] = [];
+  const make = async (limits?: Partial<OrderLimits>) => {
+    const evidence = options.evidence ?? recordsFor(serial);
+    const motion = createMotion({
+      link,
+      site,
+      evidence,
+      clock: systemClock,
+      log: silentLog,
+      limits: { ...quick, ...limits },
+    });
+    made.push(motion);
+    await motion.start(context);
+    return motion;
+  };
+  await link.start(context);
+  const motion = await make(options.limits);
+  if (options.connect !== false) await until(() => link.snapshot().values.pose.status === 'heard', 'a pose');
+  return {
+    site,
+    link,
+    motion,
+    stateDir: site.stateDir,
+    again: make,
+    async [Symbol.asyncDispose]() {
+      for (const each of made) await each.stop();
+      await link.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Waits until it holds; a test that waits in vain says for what. */
+export async function until(holds: () => boolean, what: string, ms = 5_000): Promise<void> {
+  const untilMs = performance.now() + ms;
+  while (!holds()) {
+    if (performance.now() > untilMs) throw new Error(`waited ${ms} ms in vain for ${what}`);
+    await systemClock.sleep(10);
+  }
+}

@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { degrees } from '../../src/lib/angle/index.ts';
+import { facts, known, marks } from '../../src/lib/evidence/index.ts';
+import type { Order } from '../../src/lib/motion/index.ts';
+import { dockOrder } from '../../src/lib/motion/tours.ts';
+import { dock, startSim, stations } from '../../src/lib/sim/index.ts';
+import { moveTo, startBench, until } from './bench.ts';
+import { startScriptedChassis } from './scripted-chassis.ts';
+import { recordsFor, SERIAL, SOFTWARE } from './snapshot.ts';
+
+const place = { xM: 3, yM: 4, yawDeg: degrees(90) };
+
+describe('the one door to movement', () => {
+  it('lets no assumed, open or unverified value reach the chassis, whatever carries it', async () => {
+    await using chassis = await startScriptedChassis();
+    await using bench = await startBench(chassis);
+    const kind = fc.constantFrom('move', 'dock', 'pose');
+    const forbidden = fc.constantFrom(...marks.filter((mark) => mark !== 'BELEGT'));
+    const forged = fc
+      .record({ kind, mark: fc.oneof(forbidden, fc.anything()), serial: fc.string(), software: fc.string() })
+      .filter(({ mark }) => mark !== 'BELEGT' && mark !== 'CHOSEN')
+      .map(({ kind, ...carried }) => {
+        const goal = { ...carried, value: place, source: 'test' };
+        return { kind, goal, pose: goal } as unknown as Order;
+      });
+    // Every assumed or open fact of the ledger, worn as a goal.
+    const assumed = facts
+      .filter(({ mark }) => mark === 'VORSICHT' || mark === 'OFFEN')
+      .map(({ mark, source }) => ({ kind: 'move', goal: known(place, mark, source) }) as unknown as Order);
+    expect(assumed.length).toBeGreaterThan(0);
+    for (const order of assumed) {
+      await expect(bench.motion.execute(order)).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
+    }
+    await fc.assert(
+      fc.asyncProperty(forged, async (order) => {
+        await expect(bench.motion.execute(order)).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
+      }),
+      { numRuns: 300 },
+    );
+    expect(chassis.orders).toEqual([]);
+  });
+
+  it('stays shut while a fact that the order relies on is not verified here', async () => {
+    await using chassis = await startScriptedChassis();
+    for (const missing of recordsFor().map(({ fact }) => fact)) {
+      if (missing === 'vendor.move.charge-target' || missing === 'vendor.pose.request') continue;
+      const evidence = recordsFor().filter(({ fact }) => fact !== missing);
+      await using bench = await startBench(chassis, { evidence });
+      await expect(bench.motion.execute(moveTo(3, 4))).rejects.toThrow(missing);
+    }
+    for (const evidence of [[], recordsFor('OTHER-9'), recordsFor(SERIAL, `${SOFTWARE}-next`)]) {
+      await using bench = await startBench(chassis, { evidence });
+      await expect(bench.motion.startTour('round')).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
+    }
+    expect(chassis.orders).toEqual([]);
+  });
+
+  it('stays shut for a chassis with another serial number', async () => {
+    await using chassis = await startScriptedChassis();
+    chassis.serial = 'OTHER-9';
+    await using bench = await startBench({ host: chassis.host, port: chassis.port }, { connect: false });
+    await until(() => bench.link.snapshot().link.kind === 'not-connected', 'the refusal');
+    await expect(bench.motion.execute(moveTo(3, 4))).rejects.toMatchObject({ code: 'CHASSIS_WRONG_DEVICE' });
+    expect(chassis.orders).toEqual([]);
+  });
+
+  it('closes when the chassis turns out to report radians, also under a move, and stays closed', async () => {
+    await using chassis = await startScriptedChassis();
+    await using bench = await startBench(chassis);
+    const moving = bench.motion.execute(moveTo(3, 4));
+    await until(() => chassis.orders.length === 1, 'the order');
+    let turn = 0;
+    const turning = setInterval(() => {
+      turn += 0.2;
+      chassis.pose = { pos: [1, 2], ori: ((turn + Math.PI) % (2 * Math.PI)) - Math.PI };
+    }, 20);
+    try {
+      chassis.pose = { pos: [1, 2], ori: 0 };
+      await until(() => bench.link.snapshot().unitContradicted, 'the contradiction', 20_000);
+    } finally {
+      clearInterval(turning);
+    }
+    expect(await moving).toMatchObject({
+      state: 'cancelled',
+      reason: expect.stringMatching(/angles\.tracked-pose-ori/),
+    });
+    chassis.pose = { pos: [1, 2], ori: 170 };
+    await until(() => {
+      const { pose } = bench.link.snapshot().values;
+      return pose.status === 'heard' && pose.value.yawDeg === 170;
+    }, 'a pose in degrees');
+    await expect(bench.motion.execute(moveTo(3, 4))).rejects.toThrow(/angles\.tracked-pose-ori/);
+    expect(chassis.orders.map(({ method }) => method)).toEqual(['POST', 'PATCH']);
+  }, 30_000);
+});
+
+describe('with the simulated robot', () => {
+  it('a move arrives, docking works, and a stop brings the robot to a stand', async () => {
+    await using sim = await startSim();
+    await using bench = await startBench(sim.chassis, {
+      evidence: recordsFor(sim.chassis.serial, sim.chassis.software),
+    });
+    const { A, C } = stations;
+    expect(await bench.motion.execute(moveTo(A.xM, A.yM, A.yawDeg))).toMatchObject({
+      state: 'succeeded',
+      reason: null,
+    });
+    expect(sim.state().yawRad).toBeCloseTo(Math.PI / 2, 1);
+
+    // Degrees in target_ori would end this one with fail_reason 103, as measured.
+    const docking = dockOrder({ dock });
+    if (!docking) throw new Error('no dock');
+    expect(await bench.motion.execute(docking)).toMatchObject({ state: 'succeeded', failReason: null });
+    expect(sim.state().docked).toBe(true);
+
+    const moving = bench.motion.execute(moveTo(C.xM, C.yM, C.yawDeg));
+    await until(() => sim.state().moving && Math.abs(sim.state().speedMS) > 0, 'the robot to drive');
+    await bench.motion.stopRobot('person in the way', 'test');
+    expect(await moving).toMatchObject({ state: 'cancelled' });
+    await until(() => !sim.state().moving && sim.state().speedMS === 0, 'the robot to stand');
+  }, 30_000);
+});

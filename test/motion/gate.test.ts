@@ -1,0 +1,286 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { degrees } from '../../src/lib/angle/index.ts';
+import type { LinkState } from '../../src/lib/chassis/index.ts';
+import { chosen, facts, known } from '../../src/lib/evidence/index.ts';
+import {
+  factsOfOrder,
+  type GateInput,
+  gateView,
+  judgeOrder,
+  judgeState,
+  refusalError,
+} from '../../src/lib/motion/gate.ts';
+import type { Order } from '../../src/lib/motion/index.ts';
+import { heard, openGate, readySnapshot, recordsFor, SERIAL, SOFTWARE, withValues } from './snapshot.ts';
+
+const goal = { xM: 3, yM: 4, yawDeg: degrees(90) };
+const orders: Record<Order['kind'], Order> = {
+  move: { kind: 'move', goal: chosen(goal, 'test') },
+  dock: { kind: 'dock', goal: chosen(goal, 'test') },
+  pose: { kind: 'pose', pose: chosen(goal, 'test') },
+};
+const kinds = Object.keys(orders) as Order['kind'][];
+const tried = { address: '192.0.2.7', port: 8090, forMs: 1500 };
+
+const reasonsOf = (order: Order, input: GateInput) => judgeOrder(order, input).map(({ reason }) => reason);
+const withLink = (link: LinkState) => openGate({ snapshot: readySnapshot({ link }) });
+/** As a JSON body or a cast would bring it past the compiler. */
+const forged = (mark: unknown, value: unknown = goal, more: object = {}) =>
+  ({ kind: 'move', goal: { value, mark, source: 'test', ...more } }) as unknown as Order;
+
+describe('the open gate', () => {
+  it.each(kinds)('lets a %s order pass that a person chose', (kind) => {
+    expect(judgeOrder(orders[kind], openGate())).toEqual([]);
+    expect(gateView(judgeState(kind, openGate()))).toEqual({ open: true, reasons: [] });
+  });
+});
+
+describe('the connection', () => {
+  const cases: [string, LinkState, string, RegExp][] = [
+    [
+      'still connecting',
+      { kind: 'connecting', tried },
+      'CHASSIS_NOT_CONNECTED',
+      /not connected yet.*192\.0\.2\.7:8090/,
+    ],
+    [
+      'not connected',
+      { kind: 'not-connected', failure: 'refused', detail: 'nothing listens on this port.', tried },
+      'CHASSIS_NOT_CONNECTED',
+      /not connected: nothing listens.*192\.0\.2\.7:8090/,
+    ],
+    [
+      'booting',
+      { kind: 'booting', progress: 0.5, step: null, tried },
+      'CHASSIS_BOOTING',
+      /192\.0\.2\.7:8090.*starting/,
+    ],
+    [
+      'another device',
+      { kind: 'not-connected', failure: 'wrong-device', detail: 'x', tried, foundSerial: 'OTHER-9' },
+      'CHASSIS_WRONG_DEVICE',
+      /OTHER-9.*TEST-0001/,
+    ],
+  ];
+  it.each(cases)('%s refuses and names the address or the device', (_, link, code, text) => {
+    for (const kind of kinds) {
+      const [first] = judgeOrder(orders[kind], withLink(link));
+      expect(first?.code).toBe(code);
+      expect(first?.reason).toMatch(text);
+    }
+  });
+
+  it('refuses a chassis with another serial number although it is connected', () => {
+    const snapshot = readySnapshot({
+      identity: { serial: 'OTHER-9', model: null, software: SOFTWARE, capabilities: {} },
+    });
+    const refusals = judgeOrder(orders.move, openGate({ snapshot, records: recordsFor('OTHER-9') }));
+    expect(refusals.map(({ code }) => code)).toEqual(['CHASSIS_WRONG_DEVICE']);
+  });
+
+  it('refuses while the serial number is not known', () => {
+    const reasons = reasonsOf(orders.move, openGate({ snapshot: readySnapshot({ identity: null }) }));
+    expect(reasons[0]).toMatch(/serial number/);
+  });
+});
+
+describe('the stop', () => {
+  it('refuses every kind, first of all, and says who and why', () => {
+    const stop = { latched: true, reason: 'person in the way', by: 'tablet', since: '2026-01-31T12:00:00.000Z' };
+    for (const kind of kinds) {
+      const refusals = judgeOrder(orders[kind], openGate({ stop, snapshot: readySnapshot({ identity: null }) }));
+      expect(refusals[0]).toMatchObject({ code: 'MOTION_STOPPED' });
+      expect(refusals[0]?.reason).toMatch(/tablet.*person in the way/);
+      expect(refusals.length).toBeGreaterThan(1);
+    }
+  });
+
+  it('refuses while an earlier cancel has not been confirmed', () => {
+    expect(reasonsOf(orders.move, openGate({ cancelOwed: true }))).toEqual([expect.stringMatching(/cancelled/)]);
+  });
+});
+
+describe('the unit of the heading', () => {
+  it('closes the gate for every kind when radians were proven, names the fact and what was seen', () => {
+    const snapshot = readySnapshot({
+      unitContradicted: true,
+      poseUnit: { verdict: 'radians', samples: 240, largest: 3.14, reason: 'a full turn stayed inside ±π' },
+    });
+    for (const kind of kinds) {
+      const reasons = reasonsOf(orders[kind], openGate({ snapshot }));
+      expect(reasons).toHaveLength(1);
+      expect(reasons[0]).toMatch(/angles\.tracked-pose-ori/);
+      expect(reasons[0]).toMatch(/a full turn stayed inside ±π \(240 samples, largest \|ori\| 3\.14\)/);
+    }
+  });
+
+  it('stays closed after that, whatever the samples say later', () => {
+    expect(judgeOrder(orders.move, openGate({ snapshot: readySnapshot({ unitContradicted: true }) }))).toHaveLength(1);
+  });
+});
+
+describe('the state of the robot', () => {
+  it('refuses while the emergency stop is pressed, also when that was heard long ago', () => {
+    for (const stale of [false, true]) {
+      const wheels = heard({ controlMode: 'auto', emergencyStopPressed: true }, { stale, ageMs: stale ? 60_000 : 10 });
+      for (const kind of kinds) {
+        expect(reasonsOf(orders[kind], openGate({ snapshot: withValues({ wheels }) }))).toEqual([
+          expect.stringMatching(/emergency stop/),
+        ]);
+      }
+    }
+  });
+
+  it('refuses driving with a lost position, but lets the pose be set that mends it', () => {
+    const snapshot = withValues({
+      positioning: heard({ state: 'positioning', reliable: false }),
+      pose: { status: 'not-heard' },
+    });
+    expect(reasonsOf(orders.move, openGate({ snapshot }))).toHaveLength(2);
+    expect(reasonsOf(orders.dock, openGate({ snapshot }))).toHaveLength(2);
+    expect(reasonsOf(orders.pose, openGate({ snapshot }))).toEqual([]);
+  });
+
+  it.each([
+    ['3000 ms old', { ageMs: 3_000 }, true],
+    ['older than 3 s', { ageMs: 3_001 }, false],
+    ['of no age', { ageMs: Number.NaN }, false],
+    ['stale', { ageMs: 10, stale: true }, false],
+  ])('a pose that is %s', (_, over, passes) => {
+    const snapshot = withValues({ pose: heard({ xM: 0, yM: 0, yawDeg: degrees(0) }, over) });
+    expect(judgeOrder(orders.move, openGate({ snapshot })).length === 0).toBe(passes);
+  });
+
+  it('does not set the pose of a driving robot', () => {
+    const planning = heard({
+      actionId: 1,
+      actionType: 'standard',
+      moveState: 'moving',
+      failReason: 0,
+      failReasonText: '',
+      remainingDistanceM: 1,
+      raw: {},
+    });
+    expect(reasonsOf(orders.pose, openGate({ snapshot: withValues({ planning }) }))).toEqual([
+      expect.stringMatching(/driving/),
+    ]);
+  });
+
+  it('takes silence of vendor topics for neither yes nor no', () => {
+    const snapshot = withValues({ wheels: { status: 'not-heard' }, positioning: { status: 'not-heard' } });
+    expect(judgeOrder(orders.move, openGate({ snapshot }))).toEqual([]);
+  });
+});
+
+describe('the facts that an order relies on', () => {
+  it.each(kinds)('refuse a %s order one by one while their notes were not verified here', (kind) => {
+    const noted = factsOfOrder[kind].filter((id) => id.startsWith('vendor.'));
+    expect(noted.length).toBeGreaterThan(0);
+    const reasons = reasonsOf(orders[kind], openGate({ records: [] }));
+    expect(reasons).toHaveLength(noted.length);
+    for (const id of noted) expect(reasons.join('\n')).toContain(id);
+  });
+
+  it('count no record of another device, of other software, or one that says no', () => {
+    const contradicted = recordsFor().map((record) => ({ ...record, value: false }));
+    for (const records of [recordsFor('OTHER-9'), recordsFor(SERIAL, '2.12.4'), contradicted]) {
+      expect(judgeOrder(orders.move, openGate({ records }))).not.toEqual([]);
+    }
+  });
+
+  it('are refused when the chassis does not tell its software', () => {
+    const snapshot = readySnapshot({ identity: { serial: SERIAL, model: null, software: null, capabilities: {} } });
+    expect(judgeOrder(orders.move, openGate({ snapshot }))).not.toEqual([]);
+  });
+
+  it('are never assumed or open ones', () => {
+    const marks = new Map<string, string>(facts.map(({ id, mark }) => [id, mark]));
+    for (const id of Object.values(factsOfOrder).flat()) expect(['BELEGT', 'HINWEIS']).toContain(marks.get(id));
+  });
+});
+
+describe('the values of an order', () => {
+  it('pass only as BELEGT, chosen, or verified on this serial with this software', () => {
+    const mark = fc.oneof(
+      fc.constantFrom('BELEGT', 'CHOSEN', 'VERIFIED', 'VORSICHT', 'OFFEN', 'HINWEIS', 'belegt', ''),
+      fc.anything(),
+    );
+    const device = fc.record({
+      serial: fc.oneof(fc.constant(SERIAL), fc.string()),
+      software: fc.oneof(fc.constant(SOFTWARE), fc.string()),
+    });
+    fc.assert(
+      fc.property(mark, device, (found, more) => {
+        const allowed =
+          found === 'BELEGT' ||
+          found === 'CHOSEN' ||
+          (found === 'VERIFIED' && more.serial === SERIAL && more.software === SOFTWARE);
+        expect(judgeOrder(forged(found, goal, more), openGate()).length === 0).toBe(allowed);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('name the mark that was refused', () => {
+    expect(reasonsOf(forged('VORSICHT'), openGate())).toEqual([expect.stringMatching(/VORSICHT/)]);
+    const other = forged('VERIFIED', goal, { serial: 'OTHER-9', software: SOFTWARE });
+    expect(reasonsOf(other, openGate())).toEqual([expect.stringMatching(/OTHER-9/)]);
+  });
+
+  it('are finite metres within 10 km and a finite heading', () => {
+    const number = fc.oneof(fc.double({ min: -20_000, max: 20_000 }), fc.double());
+    fc.assert(
+      fc.property(number, number, number, (xM, yM, yawDeg) => {
+        const sound = Math.abs(xM) <= 10_000 && Math.abs(yM) <= 10_000 && Number.isFinite(yawDeg);
+        expect(judgeOrder(forged('CHOSEN', { xM, yM, yawDeg }), openGate()).length === 0).toBe(sound);
+      }),
+    );
+  });
+
+  it('may be anything at all without the gate throwing or opening', () => {
+    fc.assert(
+      fc.property(fc.anything(), fc.anything(), (kind, carried) => {
+        const order = { kind, goal: carried, pose: carried } as unknown as Order;
+        expect(judgeOrder(order, openGate())).not.toEqual([]);
+      }),
+    );
+    fc.assert(
+      fc.property(fc.anything(), (value) => {
+        expect(judgeOrder(forged('CHOSEN', value ?? null), openGate())).not.toEqual([]);
+      }),
+    );
+  });
+
+  it('need no heading for a move, but for a dock and a pose', () => {
+    const place = { value: { xM: 1, yM: 1 }, mark: 'CHOSEN', source: 'test' };
+    expect(judgeOrder({ kind: 'move', goal: place } as Order, openGate())).toEqual([]);
+    expect(judgeOrder({ kind: 'dock', goal: place } as unknown as Order, openGate())).toHaveLength(1);
+    expect(judgeOrder({ kind: 'pose', pose: place } as unknown as Order, openGate())).toHaveLength(1);
+  });
+});
+
+describe('the refusal', () => {
+  it('holds every reason, with the code of what must be mended first', () => {
+    const stop = { latched: true, reason: 'drill', by: 'test', since: null };
+    const input = openGate({
+      stop,
+      records: [],
+      snapshot: readySnapshot({ link: { kind: 'connecting', tried }, unitContradicted: true }),
+    });
+    const refusals = judgeOrder({ kind: 'move', goal: known(goal, 'OFFEN', 'test') } as unknown as Order, input);
+    const [first, ...rest] = refusals;
+    if (!first) throw new Error('nothing was refused');
+    const error = refusalError([first, ...rest]);
+    expect(error.code).toBe('MOTION_STOPPED');
+    expect(error.details?.reasons).toHaveLength(refusals.length);
+    for (const { reason } of refusals) expect(error.message).toContain(reason);
+    expect(refusals.length).toBeGreaterThanOrEqual(6);
+  });
+
+  it('names the address tried when the chassis is away', () => {
+    const [first] = judgeOrder(orders.move, withLink({ kind: 'connecting', tried }));
+    if (!first) throw new Error('nothing was refused');
+    expect(refusalError([first]).tried).toEqual(tried);
+  });
+});

@@ -1,0 +1,185 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { SERIAL, SOFTWARE } from './snapshot.ts';
+
+export interface SeenOrder {
+  readonly method: string;
+  readonly path: string;
+  readonly body: Record<string, unknown>;
+}
+
+/** An answer, or a fate: `drop` takes the request and cuts the connection, `hang` never answers. */
+export type Answer = { readonly status: number; readonly json?: unknown } | 'drop' | 'hang';
+
+/**
+ * A chassis without a mind of its own: it tells what a test says and keeps what it is asked, so that a lost reply, a
+ * late state or a foreign move happen exactly when a test wants them. Its shapes are the vendor's.
+ */
+export interface ScriptedChassis extends AsyncDisposable {
+  readonly host: string;
+  readonly port: number;
+  /** What was asked to move, stop or place the robot, in order of arrival. */
+  readonly orders: SeenOrder[];
+  /** Every question about a move. */
+  readonly questions: string[];
+  /** What POST /chassis/moves answers; by default the next number, and the robot is moving. */
+  onMove: (body: Record<string, unknown>) => Answer | Promise<Answer>;
+  onCancel: () => Answer | Promise<Answer>;
+  onPose: (body: Record<string, unknown>) => Answer | Promise<Answer>;
+  /** What GET /chassis/moves/<id> answers. */
+  onQuestion: (id: number) => Answer;
+  readonly lastMoveId: number;
+  /** Tells a state on /planning_state; latched as the vendor says. */
+  plan(change: { action_id?: number; move_state?: string; fail_reason?: number; fail_reason_str?: string }): void;
+  pose: { pos: [number, number]; ori: number } | null;
+  serial: string;
+  cut(): Promise<void>;
+  restore(): Promise<void>;
+}
+
+export async function startScriptedChassis(): Promise<ScriptedChassis> {
+  const sockets = new Set<Socket>();
+  const streams = new Map<WebSocket, Set<string>>();
+  let lastMoveId = 40;
+  let planning: Record<string, unknown> | null = null;
+
+  const send = (stream: WebSocket, message: object) => stream.send(JSON.stringify(message));
+  const latched = (topic: string): object | null => {
+    switch (topic) {
+      case '/tracked_pose':
+        return chassis.pose && { topic, ...chassis.pose };
+      case '/planning_state':
+        return planning && { topic, ...planning };
+      case '/wheel_state':
+        return { topic, control_mode: 'auto', emergency_stop_pressed: false };
+      case '/slam/state':
+        return { topic, state: 'positioning', reliable: true };
+      default:
+        return null;
+    }
+  };
+  const tell = (topic: string) => {
+    const message = latched(topic);
+    for (const [stream, topics] of streams) if (message && topics.has(topic)) send(stream, message);
+  };
+
+  const http = createServer((request, response) => void serve(request, response));
+  http.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+  });
+  const ws = new WebSocketServer({ server: http, path: '/ws/v2/topics' });
+  ws.on('connection', (stream) => {
+    const topics = new Set<string>();
+    streams.set(stream, topics);
+    stream.on('error', () => {});
+    stream.on('close', () => streams.delete(stream));
+    stream.on('message', (data) => {
+      const { enable_topic = [] } = JSON.parse(String(data)) as { enable_topic?: string | string[] };
+      for (const topic of [enable_topic].flat()) {
+        topics.add(topic);
+        send(stream, { enabled_topics: [...topics].reverse() });
+        const message = latched(topic);
+        if (message) send(stream, message);
+      }
+    });
+  });
+  const posing = setInterval(() => tell('/tracked_pose'), 100);
+
+  async function answerTo(request: IncomingMessage): Promise<Answer> {
+    const { method = '', url = '' } = request;
+    if (method === 'GET' && url === '/device/info') {
+      return { status: 200, json: { axbot_version: SOFTWARE, device: { model: 'm1', sn: chassis.serial }, caps: {} } };
+    }
+    const [, id] = /^\/chassis\/moves\/(\d+)$/.exec(url) ?? [];
+    if (method === 'GET' && id !== undefined) {
+      chassis.questions.push(id);
+      return chassis.onQuestion(Number(id));
+    }
+    let text = '';
+    for await (const chunk of request) text += String(chunk);
+    const body = JSON.parse(text || '{}') as Record<string, unknown>;
+    chassis.orders.push({ method, path: url, body });
+    if (method === 'POST' && url === '/chassis/moves') return chassis.onMove(body);
+    if (method === 'POST' && url === '/chassis/pose') return chassis.onPose(body);
+    if (method === 'PATCH' && url === '/chassis/moves/current') return chassis.onCancel();
+    return { status: 404, json: { message: 'error: not found' } };
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const answer = await answerTo(request);
+    if (answer === 'hang') return;
+    if (answer === 'drop') {
+      request.socket.destroy();
+      return;
+    }
+    response.writeHead(answer.status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(answer.json ?? {}));
+  }
+
+  const listen = (port: number) =>
+    new Promise<void>((resolve, reject) => {
+      http.once('error', reject);
+      http.listen(port, '127.0.0.1', () => {
+        http.off('error', reject);
+        resolve();
+      });
+    });
+  const cut = async () => {
+    const closed = new Promise((resolve) => http.close(resolve));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+
+  await listen(0);
+  const { port } = http.address() as AddressInfo;
+  const chassis: ScriptedChassis = {
+    host: '127.0.0.1',
+    port,
+    orders: [],
+    questions: [],
+    onMove: () => {
+      lastMoveId += 1;
+      chassis.plan({ action_id: lastMoveId, move_state: 'moving' });
+      return { status: 200, json: { id: lastMoveId } };
+    },
+    onCancel: () => {
+      if (planning?.move_state === 'moving') chassis.plan({ move_state: 'cancelled' });
+      return { status: 200, json: { state: 'cancelled' } };
+    },
+    onPose: () => ({ status: 201, json: {} }),
+    onQuestion: (id) => ({
+      status: 200,
+      json: { id, state: 'moving', fail_reason: 0, fail_reason_str: 'None - None' },
+    }),
+    get lastMoveId() {
+      return lastMoveId;
+    },
+    plan(change) {
+      planning = {
+        action_id: 0,
+        action_type: 'standard',
+        move_state: 'idle',
+        fail_reason: 0,
+        fail_reason_str: '',
+        remaining_distance: 1,
+        ...planning,
+        ...change,
+      };
+      tell('/planning_state');
+    },
+    pose: { pos: [1, 2], ori: 90 },
+    serial: SERIAL,
+    cut,
+    restore: () => listen(port),
+    async [Symbol.asyncDispose]() {
+      clearInterval(posing);
+      for (const stream of ws.clients) stream.terminate();
+      ws.close();
+      if (http.listening) await cut();
+    },
+  };
+  return chassis;
+}

@@ -1,0 +1,66 @@
+import { degrees } from '../../src/lib/angle/index.ts';
+import type { ChassisSnapshot, LiveValue } from '../../src/lib/chassis/index.ts';
+import { type EvidenceRecord, known } from '../../src/lib/evidence/index.ts';
+import { factsOfOrder, type GateInput } from '../../src/lib/motion/gate.ts';
+
+export const SERIAL = 'TEST-0001';
+export const SOFTWARE = '2.12.3';
+const tried = { address: '127.0.0.1', port: 8090 };
+
+export function heard<T>(value: T, over: { ageMs?: number; stale?: boolean } = {}): LiveValue<T> {
+  return { ...known(value, 'HINWEIS', 'test'), status: 'heard', ageMs: over.ageMs ?? 100, stale: over.stale ?? false };
+}
+
+/** A robot that stands ready: connected, the right one, sure of its position. */
+export function readySnapshot(over: Partial<ChassisSnapshot> = {}): ChassisSnapshot {
+  const notHeard = { status: 'not-heard' } as const;
+  return {
+    link: { kind: 'connected', tried },
+    linkForMs: 10_000,
+    identity: { serial: SERIAL, model: 'm1', software: SOFTWARE, capabilities: {} },
+    values: {
+      pose: heard({ xM: 1, yM: 2, yawDeg: degrees(90) }),
+      planning: notHeard,
+      battery: notHeard,
+      wheels: heard({ controlMode: 'auto', emergencyStopPressed: false }),
+      positioning: heard({ state: 'positioning', reliable: true }),
+      alerts: notHeard,
+      map: notHeard,
+    },
+    poseUnit: { verdict: 'degrees', samples: 10, largest: 179, reason: 'an |ori| beyond 2π was seen' },
+    unitContradicted: false,
+    complaints: [],
+    ...over,
+  };
+}
+
+export function withValues(values: Partial<ChassisSnapshot['values']>): ChassisSnapshot {
+  const ready = readySnapshot();
+  return { ...ready, values: { ...ready.values, ...values } };
+}
+
+/** A record for every fact that any order relies on, for this serial and software. */
+export function recordsFor(serial = SERIAL, software = SOFTWARE): EvidenceRecord[] {
+  return [...new Set(Object.values(factsOfOrder).flat())]
+    .filter((fact) => fact.startsWith('vendor.'))
+    .map((fact) => ({
+      fact,
+      value: true,
+      serial,
+      software,
+      how: 'driven and watched',
+      who: 'test',
+      when: '2026-01-31T12:00:00Z',
+    }));
+}
+
+export function openGate(over: Partial<GateInput> = {}): GateInput {
+  return {
+    snapshot: readySnapshot(),
+    site: { chassis: { serial: SERIAL } },
+    records: recordsFor(),
+    stop: { latched: false, reason: null, by: null, since: null },
+    cancelOwed: false,
+    ...over,
+  };
+}

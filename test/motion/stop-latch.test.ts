@@ -1,0 +1,210 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { silentLog } from '../../src/lib/lifecycle/index.ts';
+import { createStopLatch, parseLatch } from '../../src/lib/motion/stop-latch.ts';
+import { createFakeClock } from '../lifecycle/fake-clock.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'gw-latch-'));
+});
+afterEach(() => {
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const make = (stateDir = join(dir, 'state'), onChange = () => {}) =>
+  createStopLatch({ stateDir, clock: createFakeClock(), log: silentLog, onChange });
+const script = fileURLToPath(new URL('./latch-child.ts', import.meta.url));
+const file = () => join(dir, 'state', 'stop-latch.json');
+
+describe('the stop latch', () => {
+  it('counts as set until it has been read', () => {
+    expect(make().state().latched).toBe(true);
+  });
+
+  it('is released on a gateway that was never stopped, and makes its folder for its owner only', async () => {
+    const latch = make(join(dir, 'a', 'b'));
+    await latch.load();
+    expect(latch.state()).toEqual({ latched: false, reason: null, by: null, since: null });
+    expect(statSync(join(dir, 'a', 'b')).mode & 0o777).toBe(0o700);
+  });
+
+  it('outlives the process that set it', async () => {
+    const first = make();
+    await first.load();
+    await first.set('person in the way', 'tablet');
+    const second = make();
+    await second.load();
+    expect(second.state()).toEqual({
+      latched: true,
+      reason: 'person in the way',
+      by: 'tablet',
+      since: '2026-01-31T12:00:00.000Z',
+    });
+    await second.clear();
+    const third = make();
+    await third.load();
+    expect(third.state().latched).toBe(false);
+    expect(readdirSync(join(dir, 'state'))).toEqual(['stop-latch.json']);
+  });
+
+  it('holds in memory at once, before the disk has it', async () => {
+    const latch = make();
+    await latch.load();
+    const saving = latch.set('now', 'test');
+    expect(latch.state().latched).toBe(true);
+    await saving;
+    expect(JSON.parse(readFileSync(file(), 'utf8'))).toMatchObject({ latched: true, reason: 'now' });
+  });
+
+  it('stays set when a stop comes while it is being cleared', async () => {
+    const latch = make();
+    await latch.load();
+    await latch.set('first', 'test');
+    const clearing = latch.clear();
+    const setting = latch.set('second', 'test');
+    await Promise.all([clearing, setting]);
+    expect(latch.state()).toMatchObject({ latched: true, reason: 'second' });
+    const next = make();
+    await next.load();
+    expect(next.state()).toMatchObject({ latched: true, reason: 'second' });
+  });
+
+  it('keeps a stop that came before the first reading', async () => {
+    const latch = make();
+    await latch.set('early', 'test');
+    await latch.load();
+    expect(latch.state()).toMatchObject({ latched: true, reason: 'early' });
+  });
+
+  it('keeps such a stop also when the disk did not take it', async () => {
+    writeFileSync(join(dir, 'state'), 'a file where the folder should be');
+    const latch = make();
+    await latch.set('early', 'test');
+    rmSync(join(dir, 'state'));
+    await latch.load();
+    expect(latch.state()).toMatchObject({ latched: true, by: 'test' });
+  });
+
+  it('tells every change', async () => {
+    let changes = 0;
+    const latch = make(undefined, () => {
+      changes += 1;
+    });
+    await latch.load();
+    await latch.set('a', 'test');
+    await latch.clear();
+    expect(changes).toBe(3);
+  });
+
+  it('counts an unreadable file as set and says why, until it is cleared', async () => {
+    mkdirSync(join(dir, 'state'));
+    mkdirSync(file());
+    const latch = make();
+    await latch.load();
+    expect(latch.state()).toMatchObject({ latched: true, by: 'gw' });
+    expect(latch.state().reason).toMatch(/cannot be read \(EISDIR\)/);
+    await expect(latch.clear()).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    expect(latch.state().latched).toBe(true);
+    rmSync(file(), { recursive: true });
+    await latch.clear();
+    expect(latch.state().latched).toBe(false);
+  });
+
+  it.each([
+    ['empty', '', /it is empty/],
+    ['cut off', '{"format":"gw/stop-latch/1","latched":fal', /not JSON/],
+    ['of another kind', '{"latched":false}', /does not say what it must/],
+    ['too long', ' '.repeat(20_000), /too long/],
+  ])('counts a file that is %s as set', async (_, text, why) => {
+    mkdirSync(join(dir, 'state'));
+    writeFileSync(file(), text);
+    const latch = make();
+    await latch.load();
+    expect(latch.state().latched).toBe(true);
+    expect(latch.state().reason).toMatch(why);
+  });
+
+  it('takes no foreign bytes for a release', () => {
+    const whole = { format: 'gw/stop-latch/1', latched: false, reason: null, by: null, since: null };
+    const text = JSON.stringify(whole);
+    expect(parseLatch(text)).toEqual({ latched: false, reason: null, by: null, since: null });
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.json(),
+          fc.uint8Array().map((bytes) => Buffer.from(bytes).toString()),
+        ),
+        (input) => {
+          expect(parseLatch(input)).toBeTypeOf('string');
+        },
+      ),
+    );
+    fc.assert(
+      fc.property(fc.nat(text.length - 1), (length) => {
+        expect(parseLatch(text.slice(0, length))).toBeTypeOf('string');
+      }),
+    );
+    fc.assert(
+      fc.property(fc.constantFrom(...Object.keys(whole)), fc.jsonValue(), (key, value) => {
+        const parsed = parseLatch(JSON.stringify({ ...whole, [key]: value }));
+        if (typeof parsed === 'object' && !parsed.latched) expect(key === 'latched' ? value : false).toBe(false);
+      }),
+    );
+  });
+
+  it('holds in memory and says so when the disk refuses, and never throws', async () => {
+    writeFileSync(join(dir, 'state'), 'a file where the folder should be');
+    const latch = make();
+    await expect(latch.load()).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    const state = await latch.set('person in the way', 'tablet');
+    expect(state.latched).toBe(true);
+    expect(state.reason).toMatch(/^person in the way \(not saved/);
+    await expect(latch.clear()).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    expect(latch.state().latched).toBe(true);
+  });
+
+  it('holds after kill -9 when the stop was confirmed before it', { timeout: 30_000 }, async () => {
+    const stateDir = join(dir, 'state');
+    const child = spawn(process.execPath, [script, stateDir, 'once'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    child.stdout.on('data', (chunk) => {
+      if (String(chunk).includes('set 0')) child.kill('SIGKILL');
+    });
+    await new Promise((resolve) => child.on('close', resolve));
+    const latch = make(stateDir);
+    await latch.load();
+    expect(latch.state()).toMatchObject({ latched: true, reason: 'stop 0', by: 'child' });
+  });
+
+  it('is as the killed process last kept it, or as it was just about to', { timeout: 30_000 }, async () => {
+    const stateDir = join(dir, 'state');
+    for (let round = 0; round < 8; round += 1) {
+      const child = spawn(process.execPath, [script, stateDir], { stdio: ['ignore', 'pipe', 'inherit'] });
+      let told = '';
+      child.stdout.on('data', (chunk) => {
+        told += String(chunk);
+        // Later in each round, so that the kill meets different steps.
+        if (told.split('\n').length > 3 + round * 5) setTimeout(() => child.kill('SIGKILL'), round * 0.7);
+      });
+      const signal = await new Promise((resolve) => child.on('close', (_, by) => resolve(by)));
+      expect(signal).toBe('SIGKILL');
+
+      const latch = make(stateDir);
+      await latch.load();
+      const { latched, reason } = latch.state();
+      const [last = '', number = ''] = told.split('\n').filter(Boolean).at(-1)?.split(' ') ?? [];
+      const isStop = latched && reason === `stop ${number}`;
+      const isReleased = !latched && reason === null;
+      // A change that was told to be kept is kept; one that had begun is there whole or not at all.
+      if (last === 'cleared') expect({ round, isReleased }).toEqual({ round, isReleased: true });
+      else expect({ round, last, latched, reason, sound: isStop || isReleased }).toMatchObject({ sound: true });
+      expect(['setting', 'clearing', 'cleared']).toContain(last);
+    }
+  });
+});

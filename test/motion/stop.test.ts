@@ -1,0 +1,235 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Bench, moveTo, startBench, until } from './bench.ts';
+import { type ScriptedChassis, startScriptedChassis } from './scripted-chassis.ts';
+
+let chassis: ScriptedChassis;
+let bench: Bench;
+beforeEach(async () => {
+  chassis = await startScriptedChassis();
+  bench = await startBench(chassis);
+});
+afterEach(async () => {
+  await bench[Symbol.asyncDispose]();
+  await chassis[Symbol.asyncDispose]();
+});
+
+const sent = (path: string) => chassis.orders.filter((order) => order.path === path);
+const cancels = () => sent('/chassis/moves/current').length;
+const ordered = () => until(() => sent('/chassis/moves').length > 0, 'the order');
+const latchFile = () => join(bench.stateDir, 'stop-latch.json');
+const foreignMove = () => chassis.plan({ action_id: 77, move_state: 'moving' });
+
+describe('a stop', () => {
+  it('is on the disk before the chassis hears of it', async () => {
+    let kept = '';
+    foreignMove();
+    chassis.onCancel = () => {
+      kept ||= readFileSync(latchFile(), 'utf8');
+      return { status: 200 };
+    };
+    await bench.motion.stopRobot('person in the way', 'tablet');
+    expect(JSON.parse(kept)).toMatchObject({ latched: true, reason: 'person in the way', by: 'tablet' });
+  });
+
+  it('ends the move under way and refuses the next one, until it is cleared', async () => {
+    const moving = bench.motion.execute(moveTo(3, 4));
+    await ordered();
+    const latch = await bench.motion.stopRobot('person in the way', 'tablet');
+    expect(latch).toMatchObject({ latched: true, by: 'tablet' });
+    expect(await moving).toMatchObject({ state: 'cancelled', reason: expect.stringMatching(/person in the way/) });
+    await expect(bench.motion.execute(moveTo(3, 4))).rejects.toMatchObject({ code: 'MOTION_STOPPED' });
+    expect(sent('/chassis/moves')).toHaveLength(1);
+    expect(bench.motion.status().gate).toMatchObject({ open: false });
+
+    await bench.motion.clearStop('technician');
+    expect(bench.motion.status()).toMatchObject({ gate: { open: true }, stop: { latched: false } });
+    const again = bench.motion.execute(moveTo(3, 4));
+    await until(() => sent('/chassis/moves').length === 2, 'the order after the stop');
+    chassis.plan({ move_state: 'succeeded' });
+    expect(await again).toMatchObject({ state: 'succeeded' });
+  });
+
+  it('cancels also what gw has not ordered', async () => {
+    foreignMove();
+    await bench.motion.stopRobot('drill', 'tablet');
+    expect(cancels()).toBe(1);
+  });
+
+  it('is told in the status and to whoever listens', async () => {
+    const seen: boolean[] = [];
+    using _listening = bench.motion.subscribe(() => seen.push(bench.motion.status().stop.latched));
+    await bench.motion.stopRobot('drill', 'tablet');
+    await bench.motion.clearStop('technician');
+    expect(seen).toEqual([true, false]);
+    expect(bench.motion.describe?.()).toBe('gate open');
+  });
+
+  it('during the sending of an order wins: the move is cancelled again once the chassis has taken it', async () => {
+    const { promise: reply, resolve: answer } = Promise.withResolvers<void>();
+    chassis.onMove = async () => {
+      await reply;
+      chassis.plan({ action_id: 41, move_state: 'moving' });
+      return { status: 200, json: { id: 41 } };
+    };
+    const moving = bench.motion.execute(moveTo(3, 4));
+    await ordered();
+    await bench.motion.stopRobot('person in the way', 'tablet');
+    const before = cancels();
+    expect(before).toBeGreaterThanOrEqual(1);
+    answer();
+    expect(await moving).toMatchObject({ state: 'cancelled' });
+    expect(cancels()).toBeGreaterThan(before);
+    expect(chassis.orders.at(-1)?.method).toBe('PATCH');
+  });
+
+  it('is repeated when the first cancel is lost', async () => {
+    let lost = 2;
+    chassis.onCancel = () => {
+      lost -= 1;
+      return lost >= 0 ? 'drop' : { status: 200 };
+    };
+    await bench.motion.stopRobot('drill', 'tablet');
+    await until(() => cancels() >= 3, 'the third try');
+  });
+
+  it('while the chassis is away reaches it as soon as it is back', async () => {
+    foreignMove();
+    await chassis.cut();
+    await until(() => bench.link.snapshot().link.kind === 'not-connected', 'the loss');
+    const latch = await bench.motion.stopRobot('drill', 'tablet');
+    expect(latch.latched).toBe(true);
+    expect(cancels()).toBe(0);
+    await chassis.restore();
+    await until(() => cancels() >= 1, 'the cancel', 10_000);
+  });
+
+  it('keeps the gate shut while its cancel is owed, although it was cleared meanwhile', async () => {
+    await chassis.cut();
+    await until(() => bench.link.snapshot().link.kind === 'not-connected', 'the loss');
+    await bench.motion.stopRobot('drill', 'tablet');
+    await bench.motion.clearStop('technician');
+    expect(bench.motion.status().gate.reasons.join('\n')).toMatch(/earlier order was to be cancelled/);
+    await chassis.restore();
+    await until(() => cancels() >= 1, 'the cancel', 10_000);
+    await until(() => bench.motion.status().gate.open, 'the gate');
+  });
+
+  it('whose tries were used up while the chassis was away is sent again when it is back, even after it was cleared', async () => {
+    await bench.motion.stop();
+    const motion = await bench.again({ cancelTries: 2 });
+    await chassis.cut();
+    await until(() => bench.link.snapshot().link.kind === 'not-connected', 'the loss');
+    await motion.stopRobot('drill', 'tablet');
+    await motion.clearStop('technician');
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(motion.status().gate.reasons.join('\n')).toMatch(/earlier order was to be cancelled/);
+    await chassis.restore();
+    await until(() => cancels() === 1, 'the cancel', 10_000);
+    await until(() => motion.status().gate.open, 'the gate');
+  });
+
+  it('during a cancel that is already on its way is followed by a cancel of its own', async () => {
+    const { promise: reply, resolve: answer } = Promise.withResolvers<void>();
+    chassis.onCancel = async () => {
+      await reply;
+      return { status: 200 };
+    };
+    const first = bench.motion.stopRobot('drill', 'tablet');
+    await until(() => cancels() === 1, 'the first cancel');
+    const second = bench.motion.stopRobot('drill again', 'service page');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    answer();
+    await Promise.all([first, second]);
+    expect(cancels()).toBe(2);
+  });
+
+  it('outlives gw: after a restart nothing is ordered, and what drives is cancelled at once', async () => {
+    await bench.motion.stopRobot('drill', 'tablet');
+    await bench.motion.stop();
+    const before = cancels();
+    const motion = await bench.again();
+    expect(motion.status().stop).toMatchObject({ latched: true, reason: 'drill', by: 'tablet' });
+    await until(() => cancels() > before, 'the cancel of the new life');
+    await expect(motion.execute(moveTo(3, 4))).rejects.toMatchObject({ code: 'MOTION_STOPPED' });
+  });
+
+  it('cancels what somebody else orders while it holds', async () => {
+    await bench.motion.stopRobot('drill', 'tablet');
+    const before = cancels();
+    foreignMove();
+    await until(() => cancels() > before, 'the cancel of the foreign move');
+  });
+
+  it('holds when its file cannot be read', async () => {
+    await bench.motion.stop();
+    writeFileSync(latchFile(), '{"format":"gw/stop-latch/1","latched":fal');
+    const motion = await bench.again();
+    expect(motion.status().stop).toMatchObject({ latched: true, by: 'gw' });
+    await expect(motion.execute(moveTo(3, 4))).rejects.toMatchObject({ code: 'MOTION_STOPPED' });
+  });
+
+  it('is carried out although the disk refuses', async () => {
+    rmSync(bench.stateDir, { recursive: true });
+    writeFileSync(bench.stateDir, 'a file where the folder was');
+    const moving = bench.motion.execute(moveTo(3, 4));
+    await ordered();
+    const latch = await bench.motion.stopRobot('person in the way', 'tablet');
+    expect(latch.reason).toMatch(/not saved/);
+    expect(await moving).toMatchObject({ state: 'cancelled' });
+    await expect(bench.motion.execute(moveTo(3, 4))).rejects.toMatchObject({ code: 'MOTION_STOPPED' });
+    rmSync(bench.stateDir);
+  });
+
+  it('is not refused when nothing drives and the chassis says so', async () => {
+    chassis.onCancel = () => ({ status: 404, json: { message: 'error: no move' } });
+    expect(await bench.motion.stopRobot('drill', 'tablet')).toMatchObject({ latched: true });
+    await bench.motion.clearStop('technician');
+    expect(bench.motion.status().gate.open).toBe(true);
+  });
+});
+
+describe('the end of the service', () => {
+  it('cancels the move under way and stays within its time', async () => {
+    const moving = bench.motion.execute(moveTo(3, 4));
+    await ordered();
+    const began = performance.now();
+    await bench.motion.stop();
+    expect(performance.now() - began).toBeLessThan(1_500);
+    expect(await moving).toMatchObject({ state: 'cancelled', reason: expect.stringMatching(/gw is ending/) });
+    expect(cancels()).toBe(1);
+  });
+
+  it('stays within its time when the chassis is away, and asks nothing after it', async () => {
+    const moving = bench.motion.execute(moveTo(3, 4));
+    await ordered();
+    await chassis.cut();
+    const began = performance.now();
+    await bench.motion.stop();
+    expect(performance.now() - began).toBeLessThan(1_500);
+    expect((await moving).state).toBe('unknown');
+    const before = chassis.orders.length;
+    await chassis.restore();
+    await until(() => bench.link.snapshot().link.kind === 'connected', 'the chassis', 10_000);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(chassis.orders).toHaveLength(before);
+  });
+
+  it('takes no order afterwards, and takes them again after a new start', async () => {
+    await bench.motion.stop();
+    await bench.motion.stop();
+    await expect(bench.motion.execute(moveTo(3, 4))).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
+    await bench.motion.start({ signal: new AbortController().signal, fail: () => {} });
+    const moving = bench.motion.execute(moveTo(3, 4));
+    await ordered();
+    chassis.plan({ move_state: 'succeeded' });
+    expect(await moving).toMatchObject({ state: 'succeeded' });
+  });
+
+  it('still lets a stop latch', async () => {
+    await bench.motion.stop();
+    expect(await bench.motion.stopRobot('drill', 'tablet')).toMatchObject({ latched: true });
+    expect(JSON.parse(readFileSync(latchFile(), 'utf8'))).toMatchObject({ latched: true });
+  });
+});
