@@ -69,7 +69,7 @@ describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)
 
   it('are readable without script: state, address tried and age', async () => {
     const { page, close } = await open('/service', sizes[0], false);
-    const text = (await page.locator('body').textContent()).toLowerCase();
+    const text = ((await page.locator('body').textContent()) ?? '').toLowerCase();
     expect(text).toContain(`127.0.0.1:${robot.chassisPort}`);
     expect(text).toMatch(/vor|alter|age/);
     await close();
@@ -78,7 +78,7 @@ describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)
   it('follow the live state in place, without a reload', async () => {
     const { page, close } = await open('/', sizes[0], true);
     await page.evaluate('window.stillTheSamePage = true');
-    expect(await page.locator('body').textContent()).not.toContain('not connected');
+    expect((await page.locator('body').textContent()) ?? '').not.toContain('not connected');
     expect((await runGw(['sim', 'fault', 'cut', 'on', '--dir', robot.dir])).code).toBe(0);
     await page.getByText('not connected').first().waitFor({ timeout: 5_000 });
     expect((await runGw(['sim', 'fault', 'cut', 'off', '--dir', robot.dir])).code).toBe(0);
@@ -91,7 +91,7 @@ describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)
     const { page, close } = await open('/', sizes[1], false);
     await page.locator('form[action="/api/stopp"] button').first().click();
     const reply = await fetch(`http://127.0.0.1:${robot.operatorPort}/api/stopp`);
-    expect(await reply.json()).toMatchObject({ latched: true });
+    expect(await reply.json()).toMatchObject({ stop: { latched: true } });
     await close();
   });
 });
