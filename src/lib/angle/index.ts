@@ -46,11 +46,6 @@ export function parseDegrees(input: unknown): Degrees | undefined {
   return Number.isFinite(value) ? (value as Degrees) : undefined;
 }
 
-/** For people: `90.0°`. */
-export function formatDegrees(angle: Degrees): string {
-  return `${angle.toFixed(1)}°`;
-}
-
 function finite(value: number, what: string): number {
   if (typeof value !== 'number' || !Number.isFinite(value)) {
     throw new RangeError(`an angle in ${what} must be a finite number, found ${String(value)}`);
