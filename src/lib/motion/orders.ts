@@ -264,9 +264,11 @@ async function setPose(pose: Pose, tools: OrderTools): Promise<MoveOutcome> {
   let seen: Pose | undefined;
   for (let nowMs = sentMs; nowMs < sentMs + limits.readBackMs; nowMs = clock.monotonicMs()) {
     const told = link.snapshot().values.pose;
-    if (told.status === 'heard' && nowMs - told.ageMs > beganMs) {
-      seen = told.value;
-      if (isNear(pose, seen)) return succeeded(null, nowMs - beganMs);
+    const toldMs = told.status === 'heard' ? nowMs - told.ageMs : Number.NEGATIVE_INFINITY;
+    if (told.status === 'heard' && toldMs > beganMs) {
+      if (isNear(pose, told.value)) return succeeded(null, nowMs - beganMs);
+      // What was told before the chassis had answered may be from before it took the pose.
+      if (toldMs > sentMs) seen = told.value;
     }
     await nextChange(tools, Math.min(200, Math.max(1, sentMs + limits.readBackMs - nowMs)));
   }
