@@ -40,10 +40,11 @@ export function createSharedReads<T>() {
     } finally {
       signal?.removeEventListener('abort', onAbort);
       entry.waiting -= 1;
-      if (entry.waiting === 0) {
-        entry.ending.abort();
+      // A read that has arrived is out of the map already, and there is nothing left to end.
+      if (entry.waiting === 0 && running.get(key) === entry) {
         // A newcomer must not join a read that has just been ended.
-        if (running.get(key) === entry) running.delete(key);
+        running.delete(key);
+        entry.ending.abort();
       }
     }
   };
