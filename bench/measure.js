@@ -79,10 +79,10 @@ export async function freePort() {
   return port;
 }
 
-/** Resident memory of a process in MB (Linux). */
+/** Resident memory of a process in MB, of a million bytes each (Linux). */
 export function residentMb(pid) {
   const match = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  return Number(match[1]) / 1024;
+  return (Number(match[1]) * 1024) / 1e6;
 }
 
 export function programExists(name) {

@@ -66,10 +66,6 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
   });
   app.decorate('siteName', site.name);
   await app.register(cookie, { hook: false });
-  await app.register(multipart, {
-    limits: { files: 1, fields: 4, fieldSize: 1_024, headerPairs: 32, fileSize: MEDIA_MOST_BYTES + 1 },
-    throwFileSizeLimit: false,
-  });
   // As text a page of another site may post without being asked.
   app.removeContentTypeParser('text/plain');
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
@@ -122,7 +118,17 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
   for (const row of routes) {
     const add = (to: FastifyInstance) =>
       to.route({ method: row.method, url: row.path, config: { row }, handler: row.handler });
-    if (row.anyBody) {
+    if (row.upload) {
+      // The reader of uploads hooks into every request of its context, so it gets one with nothing but this route.
+      await app.register((inner, _options, done) => {
+        inner.register(multipart, {
+          limits: { files: 1, fields: 4, fieldSize: 1_024, headerPairs: 32, fileSize: MEDIA_MOST_BYTES + 1 },
+          throwFileSizeLimit: false,
+        });
+        inner.after(() => add(inner));
+        done();
+      });
+    } else if (row.anyBody) {
       await app.register((inner, _options, done) => {
         add(takingAnyBody(inner));
         done();

@@ -58,8 +58,10 @@ export function createChassisReads(link: ChassisLink, expectedSerial: string): C
   }
 
   function ofThisRobot(body: Buffer, tried: Tried): string | null {
-    const found = serialIn(body);
-    if (found === null || found === expectedSerial) return jsonType(body);
+    const info = parsed(body);
+    if (info === undefined) return null;
+    const found = serialIn(info);
+    if (found === null || found === expectedSerial) return JSON_TYPE;
     const message = `not connected: another chassis answers (found serial ${found.slice(0, 128)})`;
     throw new GwError('CHASSIS_NOT_CONNECTED', message, { tried });
   }
@@ -122,22 +124,22 @@ function asText(body: Buffer): Buffer | string {
 
 /** The type is ours to say: what calls itself HTML at the chassis address never reaches a browser as such. */
 export function jsonType(body: Buffer): string | null {
+  return parsed(body) === undefined ? null : JSON_TYPE;
+}
+
+/** Undefined when it is not JSON. */
+function parsed(body: Buffer): unknown {
   try {
-    JSON.parse(body.toString('utf8'));
-    return JSON_TYPE;
+    return JSON.parse(body.toString('utf8'));
   } catch {
-    return null;
+    return undefined;
   }
 }
 
 /** The serial number in a device information; null when there is none to read. */
-function serialIn(body: Buffer): string | null {
-  try {
-    const info = JSON.parse(body.toString('utf8')) as { device?: { sn?: unknown } | null } | null;
-    return typeof info?.device?.sn === 'string' ? info.device.sn : null;
-  } catch {
-    return null;
-  }
+function serialIn(info: unknown): string | null {
+  const { sn } = (info as { device?: { sn?: unknown } | null } | null)?.device ?? {};
+  return typeof sn === 'string' ? sn : null;
 }
 
 function pngType(body: Buffer): string | null {

@@ -13,6 +13,8 @@ export interface Route {
   readonly meaning: string;
   /** Takes whatever body comes, or none: nobody's stop is refused for how it was asked for. */
   readonly anyBody?: true;
+  /** Its body is a file, in parts. */
+  readonly upload?: true;
   readonly handler: (request: FastifyRequest, reply: FastifyReply) => unknown;
 }
 
@@ -110,7 +112,14 @@ export function routeTable(handlers: Handlers): readonly Route[] {
     { method: 'POST', path: '/api/touren/lauf', ...onSite, meaning: 'Start a tour', handler: tours.start },
 
     { method: 'GET', path: '/api/medien', ...onSite, meaning: 'Media library', handler: media.list },
-    { method: 'POST', path: '/api/medien', ...personalAct, meaning: 'Upload a file', handler: media.upload },
+    {
+      method: 'POST',
+      path: '/api/medien',
+      ...personalAct,
+      upload: true,
+      meaning: 'Upload a file',
+      handler: media.upload,
+    },
     { method: 'GET', path: '/api/medien/:name', ...onSite, meaning: 'A media file', handler: media.download },
     { method: 'DELETE', path: '/api/medien/:name', ...personalAct, meaning: 'Delete a file', handler: media.remove },
   ];
