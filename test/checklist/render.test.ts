@@ -87,7 +87,7 @@ FAIL  It answers
 
 describe('the demo on the screen', () => {
   const demo = (kept: boolean): Demo => ({
-    dir: '/home/kim/gw-demo',
+    dir: '/srv/gw-demo',
     ok: true,
     tookMs: 17_100,
     robot: { serial: 'SIM-0001', software: '2.12' },
@@ -100,11 +100,11 @@ describe('the demo on the screen', () => {
     readyMs: { sim: 210, serve: 320 },
     kept,
     checklist: run(...Array.from({ length: 13 }, () => step({}))),
-    logs: ['/home/kim/gw-demo/sim.log'],
+    logs: ['/srv/gw-demo/sim.log'],
   });
 
   test('tells verdict, robot, every step, the report and what to try, in less than forty lines', () => {
-    const lines = plain(renderDemo(demo(false), '/home/kim')).split('\n');
+    const lines = plain(renderDemo(demo(false), '/srv')).split('\n');
     expect(lines[0]).toBe('ALL OK  A robot: 13 of 13 steps are ok.');
     expect(lines[1]).toContain('SIM-0001');
     expect(lines.join('\n')).toContain('Report  ./gw-demo/demo.md');
@@ -116,7 +116,7 @@ describe('the demo on the screen', () => {
   test('kept up, it names every address and commands that fit the folder', () => {
     const text = plain(renderDemo(demo(true), '/home/lou'));
     for (const address of Object.values(demo(true).addresses)) expect(text).toContain(address);
-    expect(text).toContain('gw sim fault radians on --dir /home/kim/gw-demo');
+    expect(text).toContain('gw sim fault radians on --dir /srv/gw-demo');
     expect(text.split('\n').length).toBeLessThan(40);
   });
 });

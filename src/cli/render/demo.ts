@@ -24,7 +24,7 @@ export function renderDemo(demo: Demo, cwd: string): string {
 
 function renderNext(folder: string): string[] {
   return [
-    chalk.bold('Try next'),
+    `${chalk.bold('Try next')} ${chalk.dim('(in a clone gw is `npx gw`)')}`,
     ...rows([
       ['gw demo --keep', 'the same, left up: pages to open, faults to switch'],
       ['gw checklist show site', "what is proven at a customer's site, and by whom"],

@@ -130,7 +130,11 @@ function judgeLink({ snapshot: { link, identity }, site }: GateInput): Refusal[]
     case 'not-connected':
       if (link.failure === 'wrong-device') return [wrongDevice(site.chassis.serial, link.foundSerial, link.tried)];
       return [
-        { code: 'CHASSIS_NOT_CONNECTED', reason: `not connected: ${link.detail} Tried ${where}.`, tried: link.tried },
+        {
+          code: 'CHASSIS_NOT_CONNECTED',
+          reason: `not connected: ${link.detail.replace(/\.$/, '')}; tried ${where}.`,
+          tried: link.tried,
+        },
       ];
     case 'connected':
       if (identity === null) return [refuse('The chassis has not told its serial number yet.')];
