@@ -8,7 +8,7 @@ import { isFaultName } from './faults.ts';
 import { readIfThere, writeWhole } from './files.ts';
 import { closeServer, listenOn } from './listen.ts';
 import { isRecord } from './map-store.ts';
-import type { Sim } from './sim.ts';
+import type { Sim } from './model.ts';
 
 /**
  * How a running simulator is told to switch a fault: a control server on 127.0.0.1 with a token, both of which

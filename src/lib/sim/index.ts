@@ -6,5 +6,6 @@
 export { type ControlView, controlSim, defaultPointerFile } from './control.ts';
 export { type FaultKind, type FaultName, type FaultRow, faultNames, faultTable } from './faults.ts';
 export { dock, stations } from './floor.ts';
+export type { Sim, SimOptions, TrueState } from './model.ts';
 export type { SimPart } from './parts.ts';
-export { type Sim, type SimOptions, startSim, type TrueState } from './sim.ts';
+export { startSim } from './sim.ts';

@@ -1,77 +1,12 @@
 import { resolve } from 'node:path';
 import { GwError } from '../error/index.ts';
-import { type Clock, systemClock } from '../lifecycle/index.ts';
-import { type SeenRequest, startChassis } from './chassis.ts';
+import { systemClock } from '../lifecycle/index.ts';
+import { startChassis } from './chassis.ts';
 import { isRunning, openControl } from './control.ts';
-import type { FaultKind, FaultName } from './faults.ts';
 import { makeFolder } from './files.ts';
-import type { OtherOriUnit } from './messages.ts';
-import type { SimPart } from './parts.ts';
-import type { SimEvent } from './sim.result.ts';
+import type { Sim, SimOptions } from './model.ts';
 import { assertOurs, writeSiteFiles } from './site-files.ts';
 import { type SmallService, startBuilding, startVoice } from './small-services.ts';
-
-export interface SimOptions {
-  /** Where site file, evidence, secrets and the control handle are written; without it nothing is written. */
-  readonly dir?: string;
-  /** A file that names `dir` for `gw sim fault`, so that it finds the last started simulator. */
-  readonly pointerFile?: string;
-  /** 0, the default, takes a free port; 'usual' takes 8090 where that is free. */
-  readonly chassisPort?: number | 'usual';
-  /** For the site file; 5173 by default. */
-  readonly operatorPort?: number;
-  /** What the site has beside the robot. A password needs `dir`. */
-  readonly with?: readonly SimPart[];
-  readonly serial?: string;
-  readonly software?: string;
-  /** How long the robot starts; 0, the default, is ready at once. */
-  readonly bootMs?: number;
-  /** Announced capabilities beside those that the simulator has; `false` takes one away. */
-  readonly capabilities?: Readonly<Record<string, boolean>>;
-  /** Unit of every `ori` on the WebSocket but that of `/tracked_pose`; radians by default. */
-  readonly otherOri?: OtherOriUnit;
-  readonly clock?: Clock;
-  readonly onEvent?: (event: SimEvent) => void;
-}
-
-/** Where the simulated robot truly is, whatever it reports. Radians, because the simulator thinks in them. */
-export interface TrueState {
-  readonly xM: number;
-  readonly yM: number;
-  readonly yawRad: number;
-  readonly speedMS: number;
-  readonly moving: boolean;
-  readonly docked: boolean;
-  /** Open topic connections. */
-  readonly topicConnections: number;
-}
-
-export interface Sim extends AsyncDisposable {
-  readonly chassis: {
-    readonly host: string;
-    readonly port: number;
-    readonly serial: string;
-    readonly software: string;
-  };
-  readonly voiceUrl: string | null;
-  readonly buildingUrl: string | null;
-  /** The written site file; null without `dir`. */
-  readonly sitePath: string | null;
-  /** The file with the clear device password; null without one. */
-  readonly passwordPath: string | null;
-  faults(): readonly {
-    readonly name: FaultName;
-    readonly on: boolean;
-    readonly kind: FaultKind;
-    readonly does: string;
-  }[];
-  setFault(name: FaultName, on: boolean): void;
-  /** Resolves when the faults that were switched have taken hold. */
-  settled(): Promise<void>;
-  state(): TrueState;
-  /** What reached the chassis, oldest first, at most the last 1000. Upgrades have the method UPGRADE. */
-  requests(): readonly SeenRequest[];
-}
 
 const DEFAULT_SERIAL = 'SIM-0001';
 const DEFAULT_SOFTWARE = '2.12.3-sim';
