@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { GwError } from '../error/index.ts';
 import { systemClock } from '../lifecycle/index.ts';
-import { startChassis } from './chassis.ts';
+import { type SeenRequest, startChassis } from './chassis.ts';
 import { isRunning, openControl } from './control.ts';
 import { makeFolder } from './files.ts';
 import type { Sim, SimOptions } from './model.ts';
