@@ -71,7 +71,16 @@ export function asGwError(error: unknown): GwError {
   if (error instanceof Error && error.name === 'AbortError') {
     return new GwError('INTERRUPTED', 'Interrupted.', { cause: error });
   }
-  return new GwError('INTERNAL', error instanceof Error ? error.message : String(error), { cause: error });
+  return new GwError('INTERNAL', textOf(error), { cause: error });
+}
+
+/** Whatever was thrown, also what refuses to become text. */
+function textOf(thrown: unknown): string {
+  try {
+    return thrown instanceof Error ? String(thrown.message) : String(thrown);
+  } catch {
+    return `something that has no text (${typeof thrown})`;
+  }
 }
 
 /** One line for a log or a page: `127.0.0.1:8090 (GET /device/info, 2000 ms)`. */
