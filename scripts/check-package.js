@@ -29,7 +29,7 @@ try {
   const home = join(scratch, 'home');
   mkdirSync(home);
   writeFileSync(join(home, 'package.json'), JSON.stringify({ name: 'empty', private: true, type: 'module' }));
-  execFileSync('npm', ['install', '--no-save', '--prefer-offline', '--omit=dev', join(scratch, filename)], {
+  execFileSync('npm', ['install', '--loglevel=error', '--no-save', '--prefer-offline', '--omit=dev', join(scratch, filename)], {
     cwd: home,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
