@@ -29,10 +29,14 @@ try {
   const home = join(scratch, 'home');
   mkdirSync(home);
   writeFileSync(join(home, 'package.json'), JSON.stringify({ name: 'empty', private: true, type: 'module' }));
-  execFileSync('npm', ['install', '--loglevel=error', '--no-save', '--prefer-offline', '--omit=dev', join(scratch, filename)], {
-    cwd: home,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+  execFileSync(
+    'npm',
+    ['install', '--loglevel=error', '--no-save', '--prefer-offline', '--omit=dev', join(scratch, filename)],
+    {
+      cwd: home,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  );
   const gw = (...args) =>
     execFileSync(join(home, 'node_modules/.bin/gw'), args, {
       cwd: home,
