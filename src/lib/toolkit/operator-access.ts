@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { type ErrorCode, errorTable, GwError, type Tried } from '../error/index.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
@@ -8,6 +8,7 @@ export interface OperatorAccess {
 }
 
 const TIMEOUT_MS = 5_000;
+const MOST_BYTES = 4 * 1024 * 1024;
 
 /** The running gateway as a program on site uses it. */
 export function operatorAccess({ site }: Toolkit, { signal }: CheckContext, host = '127.0.0.1'): OperatorAccess {
@@ -16,13 +17,14 @@ export function operatorAccess({ site }: Toolkit, { signal }: CheckContext, host
   return {
     async ask(method, path, schema, body) {
       const tried: Tried = { address: host, port, action: `${method} ${path}` };
-      const { status, json } = await fetchJson(`${base}${path}`, method, body, signal).catch((cause: unknown) => {
+      const { status, text } = await fetchText(`${base}${path}`, method, body, signal).catch((cause: unknown) => {
         signal.throwIfAborted();
         throw new GwError('OPERATOR_NOT_REACHABLE', 'not connected: the operator server does not answer.', {
           tried,
           cause,
         });
       });
+      const json = text === null ? undefined : asJson(text);
       if (status >= 400) throw answeredError(status, json, tried);
       const result = schema.safeParse(json);
       if (result.success) return result.data;
@@ -34,25 +36,68 @@ export function operatorAccess({ site }: Toolkit, { signal }: CheckContext, host
   };
 }
 
-async function fetchJson(url: string, method: string, body: object | undefined, signal: AbortSignal) {
+/** The text is null when there is more of it than any answer of the operator server has. */
+async function fetchText(url: string, method: string, body: object | undefined, signal: AbortSignal) {
   const response = await fetch(url, {
     method,
     redirect: 'error',
     signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
   });
-  return { status: response.status, json: (await response.json()) as unknown };
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > MOST_BYTES) return { status: response.status, text: null };
+    chunks.push(chunk);
+  }
+  return { status: response.status, text: Buffer.concat(chunks).toString('utf8') };
 }
+
+/** Undefined when it is not JSON. */
+export function asJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const answeredSchema = z.looseObject({
+  error: z.looseObject({
+    code: z.string(),
+    message: z.string(),
+    remedy: z.string().optional(),
+    tried: z
+      .object({
+        address: z.string(),
+        port: z.number().optional(),
+        action: z.string().optional(),
+        forMs: z.number().optional(),
+      })
+      .optional()
+      .catch(undefined),
+  }),
+});
 
 /** An error of the operator server is an error of ours with the same code, where it is one of the table. */
 function answeredError(status: number, json: unknown, tried: Tried): GwError {
-  const error = (json as { error?: { code?: unknown; message?: unknown; remedy?: unknown; tried?: Tried } } | null)
-    ?.error;
-  const message = typeof error?.message === 'string' ? error.message : `The operator server answered with ${status}.`;
-  const known = typeof error?.code === 'string' && Object.hasOwn(errorTable, error.code);
-  return new GwError(known ? (error.code as ErrorCode) : 'OPERATOR_NOT_REACHABLE', message, {
-    tried: error?.tried ?? tried,
-    remedy: typeof error?.remedy === 'string' ? error.remedy : undefined,
-    details: { status },
-  });
+  const { error } = answeredSchema.safeParse(json).data ?? {};
+  const known = error !== undefined && Object.hasOwn(errorTable, error.code);
+  return new GwError(
+    known ? (error.code as ErrorCode) : 'OPERATOR_NOT_REACHABLE',
+    error?.message ?? `The operator server answered with ${status}.`,
+    { tried: withoutUndefined(error?.tried) ?? tried, remedy: error?.remedy, details: { status } },
+  );
+}
+
+function withoutUndefined(tried: z.output<typeof answeredSchema>['error']['tried']): Tried | undefined {
+  if (tried === undefined) return undefined;
+  const { address, port, action, forMs } = tried;
+  return {
+    address,
+    ...(port !== undefined && { port }),
+    ...(action !== undefined && { action }),
+    ...(forMs !== undefined && { forMs }),
+  };
 }

@@ -1,6 +1,7 @@
 import { GwError } from '../error/index.ts';
 import { type Endpoint, isLoopback, readListeningSockets } from '../net/index.ts';
 import type { Finding } from './finding.result.ts';
+import { asJson } from './operator-access.ts';
 import type { OperatorCheck, RouteRow } from './operator-check.result.ts';
 import { fullRules, readOnlyRules } from './operator-check-rules.ts';
 import { type SpecifiedRoute, specifiedRoutes, specifiedSockets } from './operator-check-table.ts';
@@ -245,15 +246,7 @@ async function reachFinding({ dialer }: Toolkit, { full, readOnly }: CheckedSock
 
 /** What the gateway says of the chassis when it cannot forward; null when it says nothing of the kind. */
 function chassisTrouble(body: string): string | null {
-  const error = (asJson(body) as { error?: { code?: unknown; message?: unknown } } | null)?.error;
+  const error = (asJson(body) as { error?: { code?: unknown; message?: unknown } } | null | undefined)?.error;
   const isChassis = typeof error?.code === 'string' && error.code.startsWith('CHASSIS_');
   return isChassis && typeof error.message === 'string' ? error.message : null;
-}
-
-function asJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
