@@ -29,7 +29,7 @@ const STAY = 'setInterval(() => {}, 1000);';
 
 describe('a program beside us', () => {
   test('is ready when it says so, and ends in order when asked', async () => {
-    await using part = run(`console.log('hello'); ${READY} process.on('SIGTERM', () => process.exit(0)); ${STAY}`);
+    await using part = run(`process.on('SIGTERM', () => process.exit(0)); console.log('hello'); ${READY} ${STAY}`);
     expect(await wait(part)).toEqual({ event: 'ready', port: 7 });
     expect(part.endedByItself).toBe(false);
     expect(await part.stop()).toEqual({ code: 0, signal: null });
