@@ -1,3 +1,5 @@
+import { oneLine } from '../document/index.ts';
+
 const MOST_TEXT = 200;
 const MOST_ITEMS = 12;
 const MOST_LEVELS = 4;
@@ -52,9 +54,4 @@ export function plainText(value: unknown): string {
 function shorten(text: string): string {
   const points = [...text];
   return points.length > MOST_TEXT ? `${points.slice(0, MOST_TEXT).join('')}…` : text;
-}
-
-function oneLine(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is replaced
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ');
 }

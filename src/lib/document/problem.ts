@@ -36,8 +36,13 @@ const SHOWN = 60;
 
 /** A found text in quotes, on one line, without control characters, shortened. */
 export function quoted(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is replaced
-  const clean = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ');
+  const clean = oneLine(text);
   const points = [...clean];
   return points.length > SHOWN ? `'${points.slice(0, SHOWN).join('')}…'` : `'${clean}'`;
+}
+
+/** Foreign text on one line: every run of control characters and line ends is a space. */
+export function oneLine(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is replaced
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ');
 }

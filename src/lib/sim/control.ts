@@ -4,8 +4,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { asGwError, type ErrorJson, errorTable, GwError } from '../error/index.ts';
+import { replaceFile } from '../lifecycle/index.ts';
 import { isFaultName } from './faults.ts';
-import { readIfThere, writeWhole } from './files.ts';
+import { readIfThere } from './files.ts';
 import { closeServer, listenOn } from './listen.ts';
 import { isRecord } from './map-store.ts';
 import type { Sim } from './model.ts';
@@ -79,10 +80,12 @@ export async function openControl(
   const url = `http://${HOST}:${port}`;
   const handlePath = join(dir, HANDLE_FILE);
   try {
-    await writeWhole(handlePath, `${JSON.stringify({ pid: process.pid, url, token, chassis: sim.chassis })}\n`, 0o600);
+    await replaceFile(handlePath, `${JSON.stringify({ pid: process.pid, url, token, chassis: sim.chassis })}\n`, {
+      mode: 0o600,
+    });
     if (pointerFile !== undefined) {
       // A convenience only: that somebody else holds the name in a shared folder is no reason to fail.
-      await writeWhole(pointerFile, `${JSON.stringify({ dir })}\n`, 0o600).catch(() => {});
+      await replaceFile(pointerFile, `${JSON.stringify({ dir })}\n`, { mode: 0o600 }).catch(() => {});
     }
   } catch (error) {
     await closeServer(server);

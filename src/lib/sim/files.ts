@@ -1,21 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, readFile } from 'node:fs/promises';
 import { GwError } from '../error/index.ts';
-
-/** Writes a whole file or none: to a new file beside it, then renamed. Throws FILE_UNWRITABLE. */
-export async function writeWhole(path: string, text: string, mode = 0o644): Promise<void> {
-  const draft = join(dirname(path), `.gw-sim-${randomBytes(6).toString('hex')}`);
-  try {
-    await writeFile(draft, text, { mode, flag: 'wx' });
-    // The mode above is cut by the umask.
-    await chmod(draft, mode);
-    await rename(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw unwritable(path, error);
-  }
-}
 
 export async function makeFolder(path: string, mode = 0o755): Promise<void> {
   try {

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { GwError } from '../error/index.ts';
-import { makeFolder, readIfThere, writeWhole } from './files.ts';
+import { replaceFile } from '../lifecycle/index.ts';
+import { makeFolder, readIfThere } from './files.ts';
 import { dock, stations } from './floor.ts';
 import { hashPassword, inventPassword } from './password.ts';
 
@@ -64,8 +65,8 @@ export async function writeSiteFiles(options: SiteFilesOptions): Promise<SiteFil
   if (passwordPath !== null) {
     await makeFolder(join(dir, 'secrets'), 0o700);
     const password = inventPassword();
-    await writeWhole(join(dir, 'secrets', 'device-password'), `${await hashPassword(password)}\n`, 0o600);
-    await writeWhole(passwordPath, `${password}\n`, 0o600);
+    await replaceFile(join(dir, 'secrets', 'device-password'), `${await hashPassword(password)}\n`, { mode: 0o600 });
+    await replaceFile(passwordPath, `${password}\n`, { mode: 0o600 });
   }
   const records = verified.map(([fact, how]) => ({
     fact,
@@ -76,7 +77,7 @@ export async function writeSiteFiles(options: SiteFilesOptions): Promise<SiteFil
     who: 'gw sim',
     when: options.when.toISOString(),
   }));
-  await writeWhole(evidencePath, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+  await replaceFile(evidencePath, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
   const site = {
     name: 'Robot in a box',
     chassis: { host: chassis.host, port: chassis.port, serial: chassis.serial },
@@ -92,6 +93,6 @@ export async function writeSiteFiles(options: SiteFilesOptions): Promise<SiteFil
     evidenceFile: 'evidence.jsonl',
     stateDir: 'state',
   };
-  await writeWhole(sitePath, `${HEADER}\n${stringify(site)}`);
+  await replaceFile(sitePath, `${HEADER}\n${stringify(site)}`);
   return { sitePath, evidencePath, passwordPath };
 }

@@ -11,11 +11,10 @@ import {
   type RunnerOptions,
   runSteps,
 } from '../checklist/index.ts';
-import type { Clock } from '../lifecycle/index.ts';
+import { type Clock, replaceFile } from '../lifecycle/index.ts';
 import { toJson, toJUnit, toMarkdown } from '../report/index.ts';
 import { type CatalogueOptions, createCatalogue } from './catalogue.ts';
 import type { ChecklistList, ChecklistRun, ChecklistShow } from './checklist-run.result.ts';
-import { replaceFile } from './report-file.ts';
 import type { CheckContext } from './toolkit.ts';
 
 /** The checklists in a folder, and the checks that checklists may name. */

@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto';
-import { access, mkdir, open, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { access } from 'node:fs/promises';
 import { GwError } from '../error/index.ts';
+import { replaceFile } from '../lifecycle/index.ts';
 import { hashPassword, PASSWORD_LEAST_LENGTH, PASSWORD_MOST_LENGTH } from '../operator/index.ts';
 import { loadSite } from '../site/index.ts';
 import type { OperatorPassword } from './operator-password.result.ts';
@@ -39,20 +38,6 @@ export async function setOperatorPassword(sitePath: string, password: string): P
     () => true,
     () => false,
   );
-  const part = join(dirname(file), `.password-${randomBytes(6).toString('hex')}`);
-  try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    const handle = await open(part, 'wx', 0o600);
-    try {
-      await handle.writeFile(`${await hashPassword(password)}\n`);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(part, file);
-  } catch (cause) {
-    await rm(part, { force: true }).catch(() => {});
-    throw new GwError('FILE_UNWRITABLE', `The file ${file} cannot be written.`, { cause });
-  }
+  await replaceFile(file, `${await hashPassword(password)}\n`, { mode: 0o600, folderMode: 0o700 });
   return { file, replaced };
 }
