@@ -118,7 +118,8 @@ export const siteSchema = z.strictObject({
       example: { A: { xM: 1.5, yM: -2, yawDeg: 90 }, B: { xM: 8.25, yM: 0 } },
     }),
   dock: dock.optional().meta({
-    description: 'Pose of the charging dock, measured by a person.',
+    description:
+      'Pose of the charging dock, measured by a person, for docking orders; no command or route gives one yet.',
     example: { xM: 0.5, yM: 0, yawDeg: 180 },
   }),
   tours: z
