@@ -8,15 +8,32 @@ const rooms = {
   angle: [],
   evidence: [],
   document: [],
+  json: [],
   site: ['angle', 'document', 'evidence'],
   net: ['site'],
-  chassis: ['angle', 'evidence', 'net'],
+  chassis: ['angle', 'evidence', 'json', 'net'],
   motion: ['chassis', 'evidence', 'angle', 'site'],
+  overlays: ['angle', 'evidence', 'json'],
+  maps: ['chassis', 'json', 'overlays'],
   operator: ['chassis', 'motion', 'site'],
   checklist: ['document', 'evidence'],
   report: ['evidence', 'checklist'],
   gateway: ['site', 'net', 'chassis', 'motion', 'operator', 'evidence'],
-  toolkit: ['angle', 'document', 'evidence', 'site', 'net', 'chassis', 'motion', 'operator', 'checklist', 'report'],
+  toolkit: [
+    'angle',
+    'document',
+    'evidence',
+    'json',
+    'site',
+    'net',
+    'chassis',
+    'motion',
+    'overlays',
+    'maps',
+    'operator',
+    'checklist',
+    'report',
+  ],
   sim: [],
 };
 
@@ -26,6 +43,8 @@ const sideDoors = {
   'angle/convert.ts': '^src/lib/chassis/codec\\.ts$',
   // Only the motion room moves the robot.
   'chassis/moves.ts': '^src/lib/motion/',
+  // Only the maps room writes what was never measured, and it takes a backup first.
+  'chassis/map-writes.ts': '^src/lib/maps/',
   // The simulator shares wire shapes and nothing else.
   'chassis/wire.ts': '^src/lib/sim/',
 };
@@ -54,6 +73,8 @@ const owned = [
   ['@fastify/[^/]+', '^src/lib/operator/'],
   ['yaml', '^src/lib/(document|site|sim)/'],
   ['pngjs', '^src/lib/sim/'],
+  ['flatbush', '^src/lib/overlays/'],
+  ['modern-tar', '^src/lib/maps/'],
   ['pino(-pretty)?', '^src/(lib/gateway|commands|cli)/'],
 ];
 

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-const names = ['version', 'ready', 'device-info', 'idle-memory'];
+const names = ['version', 'ready', 'device-info', 'idle-memory', 'overlays-json', 'overlays-rules', 'overlays-page'];
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !names.includes(name));
 if (unknown.length > 0) {

@@ -64,6 +64,9 @@ export function standInLink(first: LinkState = { kind: 'connected', tried }): St
       bootProgress: notUsed,
       listMaps: notUsed,
       map: notUsed,
+      mapBytes: notUsed,
+      currentMap: notUsed,
+      mapLocalisation: notUsed,
       mapPng: notUsed,
       async forward(path) {
         forwarded.push(path);

@@ -1,11 +1,19 @@
 import type { z } from 'zod';
 import { GwError } from '../error/index.ts';
+import { readJsonBytes } from '../json/index.ts';
 import { type Clock, systemClock } from '../lifecycle/index.ts';
 import { DialError, type Dialer, type Endpoint } from '../net/index.ts';
 import { badAnswer, failureDetail, interrupted, wrongDevice } from './failure.ts';
-import { readJsonBytes } from './json.ts';
 import type { ChassisClient, ChassisIdentity, ForwardedReply } from './model.ts';
-import { bootProgressSchema, type DeviceInfo, deviceInfoSchema, mapListSchema, mapSchema, misfit } from './schema.ts';
+import {
+  bootProgressSchema,
+  currentMapSchema,
+  type DeviceInfo,
+  deviceInfoSchema,
+  mapListSchema,
+  mapSchema,
+  misfit,
+} from './schema.ts';
 import { createSharedReads } from './shared-reads.ts';
 import { createTransport, type Limits, limits, type Reply, type Request, type Transport } from './transport.ts';
 import { paths } from './wire.ts';
@@ -85,7 +93,11 @@ export function createChassisClient(options: ChassisClientOptions): ChassisClien
     },
     async bootProgress(signal) {
       const { value } = await read(paths.bootProgress, bootProgressSchema, limits.document, signal);
-      return { progress: value.progress, step: value.logs?.at(-1)?.msg ?? null };
+      return {
+        progress: value.progress,
+        step: value.logs?.at(-1)?.msg ?? null,
+        startTimeS: value.start_time ?? null,
+      };
     },
     async listMaps(signal) {
       const { value } = await read(paths.maps, mapListSchema, limits.mapList, signal);
@@ -99,6 +111,24 @@ export function createChassisClient(options: ChassisClientOptions): ChassisClien
     },
     async map(id, signal) {
       return (await read(mapPath(id), mapSchema, limits.mapData, signal)).raw as Readonly<Record<string, unknown>>;
+    },
+    async mapBytes(id, signal) {
+      const path = mapPath(id);
+      const reply = await accepted(transport.send, await get(path, limits.mapData, signal), path, signal);
+      parseReply(reply, mapSchema);
+      return reply.body;
+    },
+    async currentMap(signal) {
+      const path = paths.currentMap;
+      const reply = await get(path, limits.document, signal);
+      // No current map is a state of the chassis, not a failure.
+      if (reply.status === 404) return null;
+      const { value } = parseReply(await accepted(transport.send, reply, path, signal), currentMapSchema);
+      return { id: value.id, uid: value.uid, name: value.map_name };
+    },
+    async mapLocalisation(id, signal) {
+      const path = `${mapPath(id)}.pbstream`;
+      return (await accepted(transport.send, await get(path, limits.localisation, signal), path, signal)).body;
     },
     async mapPng(id, signal) {
       const path = `${mapPath(id)}.png`;
@@ -243,7 +273,8 @@ function refusalText(reply: Reply): string {
   return '';
 }
 
-function mapPath(id: string): string {
+/** Throws USAGE when the id is none: it becomes a part of a path. */
+export function mapPath(id: string): string {
   if (!/^-?[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/.test(id)) {
     throw new GwError('USAGE', `${JSON.stringify(id)} is not the id of a map.`, {
       remedy: 'An id is a number or a word of letters, digits, - and _; the list of maps shows it.',

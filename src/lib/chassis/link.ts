@@ -1,10 +1,10 @@
 import { asGwError, formatTried, type Tried } from '../error/index.ts';
+import { quote } from '../json/index.ts';
 import { type Clock, createBackoff, type Log } from '../lifecycle/index.ts';
 import type { Dialer, Endpoint } from '../net/index.ts';
 import { createChassisClient } from './client.ts';
 import { createComplaints } from './complaints.ts';
 import { connectionFailureOf, failureDetail } from './failure.ts';
-import { quote } from './json.ts';
 import { createLiveValues } from './live-values.ts';
 import type { ChassisIdentity, ChassisLink, LinkState } from './model.ts';
 import { knownTopics } from './schema.ts';

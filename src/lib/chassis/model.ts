@@ -154,6 +154,12 @@ export interface MapListItem {
   readonly overlaysVersion: number | null;
 }
 
+export interface CurrentMap {
+  readonly id: number;
+  readonly uid: string | null;
+  readonly name: string | null;
+}
+
 /** The reading side of the REST interface. Calls that move the robot stand in moves.ts, for the motion room only. */
 export interface ChassisClient extends AsyncDisposable {
   readonly endpoint: Endpoint;
@@ -161,10 +167,21 @@ export interface ChassisClient extends AsyncDisposable {
   identity(signal?: AbortSignal): Promise<ChassisIdentity>;
   /** Device information as it came (unknown fields kept). */
   deviceInfo(signal?: AbortSignal): Promise<Readonly<Record<string, unknown>>>;
-  bootProgress(signal?: AbortSignal): Promise<{ readonly progress: number; readonly step: string | null }>;
+  /** `startTimeS`: when this start began, in Unix seconds by the clock of the chassis. */
+  bootProgress(signal?: AbortSignal): Promise<{
+    readonly progress: number;
+    readonly step: string | null;
+    readonly startTimeS: number | null;
+  }>;
   listMaps(signal?: AbortSignal): Promise<readonly MapListItem[]>;
   /** A map's data as it came; `overlays` is still the JSON text of the wire. */
   map(id: string, signal?: AbortSignal): Promise<Readonly<Record<string, unknown>>>;
+  /** The same, byte for byte, after it was checked to be a map. */
+  mapBytes(id: string, signal?: AbortSignal): Promise<Uint8Array>;
+  /** The map in use; null when none is. `id` is -1 for one that was set from data and never stored (HINWEIS). */
+  currentMap(signal?: AbortSignal): Promise<CurrentMap | null>;
+  /** Localisation data (`.pbstream`): bytes that only the chassis understands (HINWEIS). */
+  mapLocalisation(id: string, signal?: AbortSignal): Promise<Uint8Array>;
   mapPng(id: string, signal?: AbortSignal): Promise<Uint8Array>;
   /** A read for the operator server: the reply's bytes as they came, bounded. Concurrent identical reads are one. */
   forward(path: string, options: { readonly maxBytes: number; readonly signal?: AbortSignal }): Promise<ForwardedReply>;

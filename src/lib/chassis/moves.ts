@@ -1,11 +1,10 @@
 import type { Degrees } from '../angle/index.ts';
-import { GwError } from '../error/index.ts';
-import { DialError } from '../net/index.ts';
-import { accepted, identify, insideOf, parseReply } from './client.ts';
+import { sendChecked } from './checked-order.ts';
+import { accepted, insideOf, parseReply } from './client.ts';
 import { decodeTargetOri, encodePoseOri, encodeTargetOri } from './codec.ts';
 import type { ChassisClient } from './model.ts';
 import { moveCreatedSchema, moveSchema } from './schema.ts';
-import { limits, type Transport } from './transport.ts';
+import { limits } from './transport.ts';
 import { type MoveRequestWire, type PoseRequestWire, paths } from './wire.ts';
 
 /**
@@ -57,23 +56,9 @@ export interface ChassisMoves {
  * @source paths and angle units: specification, 'Chassis interface', 'Angles'; other fields: vendor (HINWEIS)
  */
 export function movesOf(client: ChassisClient): ChassisMoves {
-  const { transport, expectedSerial } = insideOf(client);
-
-  async function order(path: string, body: object, signal: AbortSignal | undefined) {
-    return await transport.overOwnConnection(async (send) => {
-      if (expectedSerial !== undefined) await identify(send, expectedSerial, signal);
-      return await post(send, path, body, signal);
-    });
-  }
-
-  async function post(send: Transport['send'], path: string, body: object, signal: AbortSignal | undefined) {
-    try {
-      const reply = await send({ method: 'POST', path, body, limits: limits.document, signal });
-      return await accepted(send, reply, path, signal);
-    } catch (error) {
-      throw maybeTaken(error);
-    }
-  }
+  const { transport } = insideOf(client);
+  const order = (path: string, body: object, signal: AbortSignal | undefined) =>
+    sendChecked(client, { method: 'POST', path, body, limits: limits.document, signal });
 
   return {
     async move(request, signal) {
@@ -119,19 +104,4 @@ export function movesOf(client: ChassisClient): ChassisMoves {
       });
     },
   };
-}
-
-/** A connection that was lost after dialling may have carried the order already; nobody may assume it did not. */
-function maybeTaken(error: unknown): unknown {
-  if (!(error instanceof DialError) || ['refused', 'no-route', 'unknown-name'].includes(error.failure)) return error;
-  return new GwError(
-    'CHASSIS_NOT_CONNECTED',
-    'not connected: the connection was lost over the order, so whether the chassis took it is not known.',
-    {
-      tried: error.tried,
-      remedy: 'Look at the robot, or at its state once it is connected again, before ordering anew.',
-      details: { orderTaken: 'unknown' },
-      cause: error,
-    },
-  );
 }

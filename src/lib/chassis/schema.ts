@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { quote } from './json.ts';
+import { quote } from '../json/index.ts';
 
 /**
  * What of the chassis' answers gw relies on, and nothing more: unknown fields are kept, missing optional ones are
@@ -29,6 +29,7 @@ export type DeviceInfo = z.infer<typeof deviceInfoSchema>;
 /** `GET /device/boot_progress`. */
 export const bootProgressSchema = z.looseObject({
   progress: z.number().min(0).max(1),
+  start_time: z.number().nullish(),
   logs: z.array(z.looseObject({ msg: word })).nullish(),
 });
 
@@ -43,13 +44,19 @@ export const mapListSchema = z.array(
   }),
 );
 
-/** `GET /maps/<id>`: `overlays` is a JSON text inside the JSON. */
+/** `GET /chassis/current-map`: `id` is -1 when the map was set from data and never stored. */
+export const currentMapSchema = z.looseObject({ id: z.int(), uid: word, map_name: word });
+
+/** `GET /maps/<id>`: `overlays` is a JSON text inside the JSON; the overlays room reads its other forms too. */
 export const mapSchema = z.looseObject({
   grid_origin_x: z.number(),
   grid_origin_y: z.number(),
   grid_resolution: z.number().positive(),
-  overlays: z.string().nullish(),
+  overlays: z.union([z.string(), z.looseObject({})]).nullish(),
 });
+
+/** Reply to `POST /maps/`. */
+export const mapCreatedSchema = z.looseObject({ id: z.int(), uid: word });
 
 /** A move that is read back. `target_ori` is in radians (specification, 'Angles'). */
 export const moveSchema = z.looseObject({

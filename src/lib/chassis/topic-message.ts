@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { quote, readJson } from './json.ts';
+import { quote, readJson } from '../json/index.ts';
 import { type KnownTopic, misfit, topicSchemas, topicsEnabledSchema } from './schema.ts';
 
 type Shape<T extends KnownTopic> = z.output<(typeof topicSchemas)[T]>;

@@ -2,15 +2,17 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Client, type Dispatcher, Pool } from 'undici';
 import { GwError, type Tried } from '../error/index.ts';
+import { quote } from '../json/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import { DialError, type Dialer, dialFailureOf, type Endpoint } from '../net/index.ts';
 import { badAnswer, interrupted } from './failure.ts';
-import { quote } from './json.ts';
 
 /** How much of an answer is read, and for how long it may go on coming in. */
 export interface Limits {
   readonly maxBytes: number;
   readonly wholeMs: number;
+  /** How long until the head of the answer, and then between two pieces of it; without it, as the transport has it. */
+  readonly patienceMs?: number;
 }
 
 const MiB = 1024 * 1024;
@@ -19,8 +21,11 @@ const MiB = 1024 * 1024;
 export const limits = {
   document: { maxBytes: MiB, wholeMs: 4_000 },
   mapList: { maxBytes: MiB, wholeMs: 4_000 },
-  mapData: { maxBytes: 64 * MiB, wholeMs: 60_000 },
-  picture: { maxBytes: 32 * MiB, wholeMs: 60_000 },
+  mapData: { maxBytes: 64 * MiB, wholeMs: 60_000, patienceMs: 10_000 },
+  picture: { maxBytes: 32 * MiB, wholeMs: 60_000, patienceMs: 10_000 },
+  localisation: { maxBytes: 256 * MiB, wholeMs: 120_000, patienceMs: 10_000 },
+  /** Storing a map takes a chassis longer than reading it; nothing is known about how long. */
+  mapWrite: { maxBytes: 64 * MiB, wholeMs: 120_000, patienceMs: 60_000 },
 } as const satisfies Record<string, Limits>;
 
 export interface Request {
@@ -111,6 +116,7 @@ export function createTransport(options: TransportOptions): Transport {
     const ending = new AbortController();
     const onAbort = () => ending.abort(request.signal?.reason);
     request.signal?.addEventListener('abort', onAbort, { once: true });
+    const patienceMs = request.limits.patienceMs ?? timeoutMs;
     let head = false;
     let late = false;
     const giveUp = () => {
@@ -118,7 +124,7 @@ export function createTransport(options: TransportOptions): Transport {
       ending.abort();
     };
     try {
-      using _deadline = clock.after(timeoutMs, () => {
+      using _deadline = clock.after(patienceMs, () => {
         if (!head) giveUp();
       });
       const response = await dispatchOnce(dispatcher, request, ending.signal);
@@ -173,7 +179,7 @@ export function createTransport(options: TransportOptions): Transport {
     if (status >= 300 && status < 400 && status !== 304) {
       throw refuse(`redirected to ${quote(headerText(headers.location) || 'nowhere')}: refused`);
     }
-    const { maxBytes, wholeMs } = request.limits;
+    const { maxBytes, wholeMs, patienceMs = timeoutMs } = request.limits;
     const tooLarge = `the answer is larger than ${sizeText(maxBytes)}`;
     if (Number(headerText(headers['content-length'])) > maxBytes) throw refuse(tooLarge);
     // Nothing was asked to be compressed; a few bytes could unfold into a flood.
@@ -181,9 +187,9 @@ export function createTransport(options: TransportOptions): Transport {
     if (encoding !== '' && encoding !== 'identity') throw refuse(`the answer is packed with ${quote(encoding)}`);
 
     let heardAt = clock.monotonicMs();
-    using _watch = clock.every(Math.max(20, timeoutMs / 8), () => {
+    using _watch = clock.every(Math.max(20, patienceMs / 8), () => {
       const now = clock.monotonicMs();
-      if (now - heardAt > timeoutMs || now - began > wholeMs) giveUp();
+      if (now - heardAt > patienceMs || now - began > wholeMs) giveUp();
     });
     const chunks: Uint8Array[] = [];
     let size = 0;

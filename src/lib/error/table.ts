@@ -72,6 +72,18 @@ export const errorTable = {
     'Check that the folder exists, has room, and belongs to you.',
   ),
 
+  OVERLAYS_INVALID: row(
+    exitCodes.usage,
+    'These are no drawings of a map.',
+    'Name a file that holds a GeoJSON FeatureCollection, a map object of the chassis, or a backup of gw.',
+  ),
+  MAP_UNKNOWN: row(exitCodes.usage, 'There is no such map.', 'List the maps with `gw map list`.'),
+  ARCHIVE_INVALID: row(
+    exitCodes.usage,
+    'The backup is damaged, or it is none.',
+    'Do not rely on it: take a new one with `gw map backup`, and check it with `gw map verify`.',
+  ),
+
   // Reaching things
   CHASSIS_NOT_CONNECTED: row(
     exitCodes.notReachable,
@@ -125,8 +137,23 @@ export const errorTable = {
   TOUR_RUNNING: row(exitCodes.refused, 'A tour is under way.', 'Wait for its end, or stop it first.'),
   RISK_NOT_ACCEPTED: row(
     exitCodes.refused,
-    'This would move the robot, and nobody has said that it may.',
-    'Make sure that nobody stands in the way, then name the risk with the flag shown above.',
+    'This is a risk that somebody must take by name, and nobody has.',
+    'Read what may happen, then name the risk with the flag shown above.',
+  ),
+  ARCHIVE_FOREIGN: row(
+    exitCodes.refused,
+    'The backup belongs to another chassis.',
+    'Use a backup of this very chassis: the serial number stands in `gw map verify FILE`.',
+  ),
+  BACKUP_OUTDATED: row(
+    exitCodes.refused,
+    'The backup does not hold what the chassis holds now.',
+    'Take a new one with `gw map backup`, then try again.',
+  ),
+  CHASSIS_MOVING: row(
+    exitCodes.refused,
+    'The robot is moving, or nobody knows whether it stands still.',
+    'Let it come to a stop first, then try again.',
   ),
   SIM_RUNNING: row(
     exitCodes.refused,
@@ -152,6 +179,11 @@ export const errorTable = {
     exitCodes.checkFailed,
     'A program that gw started did not get ready or ended by itself.',
     'Read its last lines above, and its whole log.',
+  ),
+  WRITE_DIFFERS: row(
+    exitCodes.checkFailed,
+    'What the chassis holds after the write is not what was sent.',
+    'Keep both backups, change nothing more, and read above whether the old state is back.',
   ),
   INTERRUPTED: row(exitCodes.interrupted, 'Interrupted.', 'Run the command again when you are ready.'),
   INTERNAL: row(

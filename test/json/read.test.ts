@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readJson, readJsonBytes } from '../../src/lib/chassis/json.ts';
+import { readJson, readJsonBytes } from '../../src/lib/json/read.ts';
 
 describe('readJson', () => {
   it('reads all JSON without doubled keys as the engine does', () => {

@@ -1,9 +1,6 @@
 import { createScanner } from 'jsonc-parser';
 
-/**
- * Reading JSON of the chassis. What is wrong with a text is said in words that a technician understands, because
- * behind a wrong address there may be any device.
- */
+/** Behind a wrong address or file name there may be anything: the problem is one for a person to understand. */
 export type JsonReading =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: string };
@@ -27,23 +24,24 @@ const token = {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-export function readJsonBytes(bytes: Uint8Array): JsonReading {
+/** `what` is what a problem calls the text: 'answer', 'file', 'overlays'. */
+export function readJsonBytes(bytes: Uint8Array, what = 'answer'): JsonReading {
   let text: string;
   try {
     text = utf8.decode(bytes);
   } catch {
-    return { ok: false, problem: 'the answer is not text' };
+    return { ok: false, problem: `the ${what} is not text in UTF-8` };
   }
-  return readJson(text);
+  return readJson(text, what);
 }
 
 /** Doubled keys are refused: which of the two values the sender means is anyone's guess. */
-export function readJson(text: string): JsonReading {
+export function readJson(text: string, what = 'answer'): JsonReading {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return { ok: false, problem: problemOf(text) };
+    return { ok: false, problem: problemOf(text, what) };
   }
   if (text.length > SEARCHED_CHARS) return { ok: true, value };
   const found = search(text);
@@ -77,11 +75,11 @@ function search(text: string): { problem?: string; protoKey: boolean } {
 }
 
 /** Why a text is not JSON, for a person. */
-function problemOf(text: string): string {
+function problemOf(text: string, what: string): string {
   const start = text.trimStart();
-  if (start === '') return 'the answer is empty';
+  if (start === '') return `the ${what} is empty`;
   if (start.startsWith('<')) return 'answered with HTML instead of JSON';
-  if (text.length > SEARCHED_CHARS) return 'the answer is not JSON';
+  if (text.length > SEARCHED_CHARS) return `the ${what} is not JSON`;
   const scanner = createScanner(text, true);
   let depth = 0;
   let cutString = false;
@@ -92,11 +90,11 @@ function problemOf(text: string): string {
     else if (kind === token.unknown) {
       const word = scanner.getTokenValue();
       if (word === '-') continue;
-      if (/^(nan|inf(inity)?)$/i.test(word)) return `the answer contains ${word}, which is no JSON number`;
-      return `the answer is not JSON: it contains ${quote(word)}`;
+      if (/^(nan|inf(inity)?)$/i.test(word)) return `the ${what} contains ${word}, which is no JSON number`;
+      return `the ${what} is not JSON: it contains ${quote(word)}`;
     }
   }
-  return depth > 0 || cutString ? 'the JSON is cut off in the middle' : 'the answer is not JSON';
+  return depth > 0 || cutString ? 'the JSON is cut off in the middle' : `the ${what} is not JSON`;
 }
 
 /** An own key of this name is harmless by itself, but would turn into a prototype where someone copies objects. */

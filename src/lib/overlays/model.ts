@@ -1,0 +1,166 @@
+import type { Degrees } from '../angle/index.ts';
+import type { Mark } from '../evidence/index.ts';
+
+/** A place on the map: metres along x and y, in the frame of the map. */
+export type Place = readonly [xM: number, yM: number];
+
+/** What a drawing is by its geometry alone: that much GeoJSON says (HINWEIS), whatever its codes mean. */
+export type DrawingKind = 'point' | 'lane' | 'zone' | 'other';
+
+/** The geometry as far as gw understands it. Everything as it came stays in `Drawing.raw`. */
+export type Shape =
+  | { readonly kind: 'point'; readonly at: Place }
+  | { readonly kind: 'lane'; readonly line: readonly Place[] }
+  /** The first ring is the outside. Rings stay as they came: closed or unclosed, however many corners. */
+  | { readonly kind: 'zone'; readonly rings: readonly (readonly Place[])[] }
+  /** A geometry that gw does not draw, or none: carried through. `type` as it came, null when it is no text. */
+  | { readonly kind: 'other'; readonly type: string | null }
+  /** A point, lane or zone whose coordinates are none. */
+  | { readonly kind: 'broken'; readonly expected: 'point' | 'lane' | 'zone'; readonly why: string };
+
+/** Fields that carry a number whose meaning is a fact of its own. */
+export type CodeField = 'type' | 'lineType' | 'regionType' | 'direction' | 'startType' | 'endType';
+
+export interface Code {
+  readonly field: CodeField;
+  /** Read from a number or a text; null when it is neither, or no whole number. */
+  readonly number: number | null;
+  /** As it came, in its own JSON type. */
+  readonly written: unknown;
+}
+
+/** An angle of a drawing: degrees, usually written as a text (specification, 'Angles'). */
+export interface DrawnAngle {
+  /** null when what is written is no number. Not normalised: 270 stays 270. */
+  readonly deg: Degrees | null;
+  readonly written: unknown;
+}
+
+/** A feature of the collection as it came. Its properties may hold any key: look keys up, never copy them. */
+export type RawFeature = Readonly<Record<string, unknown>>;
+
+/** One drawing: a point, a zone, a lane, or something that gw only carries. */
+export interface Drawing {
+  /** Its place in the collection, from 0: the one name that every drawing has. */
+  readonly index: number;
+  /** As it came when it is a text that is not empty, or a number (as text); null when it is missing. */
+  readonly id: string | null;
+  readonly kind: DrawingKind;
+  /** `name`, or null when that is missing, empty or no text. */
+  readonly name: string | null;
+  readonly shape: Shape;
+  /** The code that says what kind of point, lane or zone it is: `type`, `lineType`, `regionType`. */
+  readonly code: Code | null;
+  /** Every code that the drawing carries, `code` first. */
+  readonly codes: readonly Code[];
+  /** null when the drawing has no `yaw` or `iconYaw`. */
+  readonly yaw: DrawnAngle | null;
+  readonly iconYaw: DrawnAngle | null;
+  /** `properties` as they came; an empty object when there are none. */
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly raw: RawFeature;
+}
+
+/** In which of the three forms the collection came. */
+export type OverlaysForm = 'collection' | 'text-in-map' | 'object-in-map' | 'wrapped';
+
+/** The drawings of one map. */
+export interface Overlays {
+  readonly form: OverlaysForm;
+  readonly drawings: readonly Drawing[];
+  /** Members of the collection beside `type` and `features`, as they came (rack defaults and the like). */
+  readonly topLevel: Readonly<Record<string, unknown>>;
+  /** Entries of `features` that are no objects: their places in the list. Carried through, never drawn. */
+  readonly notFeatures: readonly number[];
+  /**
+   * The map object around the drawings, as it came; null for a bare collection. Read from it where it is there:
+   * `map_name`, `uid`, `id`, `map_version`, `overlays_version`, `grid_origin_x/y`, `grid_resolution`.
+   */
+  readonly map: Readonly<Record<string, unknown>> | null;
+  /** What was read: its JSON text, exactly. Of the collection itself, without the map around it. */
+  readonly text: string;
+}
+
+/** Where the picture of a map lies. The lower left pixel is at `originXM`, `originYM` (HINWEIS). */
+export interface MapFrame {
+  readonly originXM: number;
+  readonly originYM: number;
+  /** Metres per pixel. */
+  readonly resolutionM: number;
+  /** Pixels; null when there is no picture. */
+  readonly width: number | null;
+  readonly height: number | null;
+}
+
+/** One reading of what a code means. */
+export interface Reading {
+  /** null: nobody knows (OFFEN). */
+  readonly meaning: string | null;
+  readonly mark: Mark;
+  readonly source: string;
+  /** Id in the ledger. */
+  readonly fact: string;
+  /** Set where a record of this device raised the mark, or contradicts the reading. */
+  readonly here: { readonly verdict: 'verified' | 'contradicted'; readonly who: string; readonly when: string } | null;
+}
+
+/** A code with every reading of it, shared by all drawings that carry it. */
+export interface CodeMeaning {
+  readonly field: CodeField;
+  readonly number: number;
+  /** At least one; the best known first. With several, they disagree or one is OFFEN beside a vendor's word. */
+  readonly readings: readonly Reading[];
+  /**
+   * How well the meaning is known: the weakest mark among the readings that name one, since sources that disagree
+   * leave it no better known than that; OFFEN when none names one. Decision of ours.
+   */
+  readonly mark: Mark;
+  /** Id of the disagreement in the ledger, where the readings differ; null otherwise. */
+  readonly disagreement: string | null;
+}
+
+/** Looks codes up; every (field, number) is worked out once. */
+export interface CodeBook {
+  meaning(field: CodeField, number: number): CodeMeaning;
+}
+
+export const severities = ['wrong', 'warning', 'note', 'not-checked'] as const;
+/** wrong: must be mended. warning: look at it. note: known, unexplained or harmless. not-checked: never green. */
+export type Severity = (typeof severities)[number];
+
+export interface OverlayFinding {
+  /** Id of the rule, `yaw-like-radians`; a row of the rule table. */
+  readonly rule: string;
+  readonly severity: Severity;
+  /** Places of the drawings that it is about; empty when it is about the map as a whole. */
+  readonly drawings: readonly number[];
+  /** One sentence with the figures. Text from the device in it is bounded and on one line. */
+  readonly detail: string;
+  readonly remedy: string;
+  /** How well that is known which the finding relies on; null when it relies on the text alone. */
+  readonly mark: Mark | null;
+}
+
+/** A charging station: a pair of items (BELEGT). Which two belong together is by the vendor's field (HINWEIS). */
+export interface ChargerPair {
+  /** Places of the two; `dockingPoint` is null when the partner is missing. */
+  readonly charger: number;
+  readonly dockingPoint: number | null;
+  /** What `dockingPointId` names, null when the charger has none. */
+  readonly named: string | null;
+  /** Measured between the two points of the drawing. Beside it stands the one measured pair, never as a constant. */
+  readonly distanceM: number | null;
+}
+
+/** A collection looked at: what every output (table, JSON, picture, CSV, GeoJSON) is made from. */
+export interface Inspection {
+  readonly overlays: Overlays;
+  readonly frame: MapFrame | null;
+  /** The drawings that the filters let through, in the order of the collection. */
+  readonly selected: readonly Drawing[];
+  /** About the selected drawings, and with no filter about the map as a whole. Worst first. */
+  readonly findings: readonly OverlayFinding[];
+  readonly codeBook: CodeBook;
+  /** Every pair of the collection, selected or not. */
+  readonly pairs: readonly ChargerPair[];
+}
