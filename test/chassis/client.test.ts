@@ -300,7 +300,7 @@ describe('while the chassis starts', () => {
       expect(error.message).toBe('The chassis is starting, 25 % done.');
       expect(error.details).toEqual({ progress: 0.25, step: 'lidar' });
       expect(error.tried?.action).toBe('GET /device/info');
-      expect(await client.bootProgress()).toEqual({ progress: 0.25, step: 'lidar' });
+      expect(await client.bootProgress()).toEqual({ progress: 0.25, step: 'lidar', startTimeS: 1 });
       expect((await failureOf(client.listMaps())).code).toBe('CHASSIS_BOOTING');
       expect((await failureOf(client.forward('/device/info', { maxBytes: 1000 }))).code).toBe('CHASSIS_BOOTING');
     });

@@ -77,6 +77,15 @@ describe('the structure rules', () => {
     expect(result).toEqual({ status: 1, broken: ['side-door-chassis-moves-ts'] });
   });
 
+  it('catch: another room than maps takes the writes that were never measured', () => {
+    const files = (room: string) => ({
+      'src/lib/chassis/map-writes.ts': 'export const w = 1;\n',
+      [`src/lib/${room}/x.ts`]: "import { w } from '../chassis/map-writes.ts';\nexport const x = w;\n",
+    });
+    expect(check('writes', files('motion'))).toEqual({ status: 1, broken: ['side-door-chassis-map-writes-ts'] });
+    expect(check('writes-by-maps', files('maps'))).toEqual({ status: 0, broken: [] });
+  });
+
   it('catch: a circle', () => {
     const result = check('circle', {
       'src/lib/net/a.ts': "import { b } from './b.ts';\nexport const a = () => b;\n",

@@ -1,0 +1,231 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type ChassisClient, createChassisClient } from '../../src/lib/chassis/index.ts';
+import { mapWritesOf } from '../../src/lib/chassis/map-writes.ts';
+import type { GwError } from '../../src/lib/error/index.ts';
+import { directDialer } from '../../src/lib/net/index.ts';
+import { answeringPeer, deviceInfo, type FakeChassis, fakeChassis, httpAnswer, rawPeer } from './peers.ts';
+
+const map = {
+  id: 7,
+  uid: 'u7',
+  map_name: 'Erdgeschoss',
+  grid_origin_x: -3,
+  grid_origin_y: -3.5,
+  grid_resolution: 0.05,
+  overlays: '{"type":"FeatureCollection","features":[]}',
+};
+
+async function withChassis(
+  answers: Readonly<Record<string, { status?: number; body: string | Buffer }>>,
+  work: (client: ChassisClient, chassis: FakeChassis) => Promise<void>,
+) {
+  await using chassis = await fakeChassis();
+  chassis.intercept = (request, response) => {
+    const answer = answers[`${request.method} ${request.url}`];
+    if (answer === undefined || request.method !== 'GET') return false;
+    response.writeHead(answer.status ?? 200, { 'content-type': 'application/json' }).end(answer.body);
+    return true;
+  };
+  await using client = createChassisClient({
+    endpoint: chassis.endpoint,
+    dialer: directDialer,
+    expectedSerial: 'SN-1',
+  });
+  await work(client, chassis);
+}
+
+const failureOf = (work: Promise<unknown>) =>
+  work.then(
+    () => expect.fail('it should have been refused'),
+    (error: unknown) => error as GwError,
+  );
+
+describe('reading maps', () => {
+  it('gives the document of a map byte for byte, whatever its blanks, escapes and unknown keys', async () => {
+    const body = Buffer.from(
+      `\n {"never_seen" : 1.0, "overlays":"\\u007b}", "grid_origin_x":0,"grid_origin_y":-0.0 ,"grid_resolution":5e-2}\n`,
+    );
+    await withChassis({ 'GET /maps/7': { body } }, async (client) => {
+      expect(Buffer.from(await client.mapBytes('7'))).toEqual(body);
+    });
+  });
+
+  it('takes drawings as a JSON text, as an object, as null and as nothing', async () => {
+    for (const overlays of [map.overlays, { type: 'FeatureCollection', features: [] }, null, undefined]) {
+      await withChassis({ 'GET /maps/7': { body: JSON.stringify({ ...map, overlays }) } }, async (client) => {
+        await expect(client.mapBytes('7')).resolves.toBeInstanceOf(Uint8Array);
+      });
+    }
+  });
+
+  it('refuses what is no map', async () => {
+    for (const body of ['[]', '{}', '<html>', JSON.stringify({ ...map, grid_resolution: 0 })]) {
+      await withChassis({ 'GET /maps/7': { body } }, async (client) => {
+        expect((await failureOf(client.mapBytes('7'))).code).toBe('CHASSIS_BAD_ANSWER');
+      });
+    }
+  });
+
+  it('never throws anything but an error of gw, whatever the bytes', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 60 }), async (bytes) => {
+        await using peer = await answeringPeer(httpAnswer(Buffer.from(bytes)));
+        await using client = createChassisClient({ endpoint: peer.endpoint, dialer: directDialer });
+        expect((await failureOf(client.mapBytes('7'))).code).toBe('CHASSIS_BAD_ANSWER');
+        expect((await failureOf(client.currentMap())).code).toBe('CHASSIS_BAD_ANSWER');
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('tells no current map from one that was set from data', async () => {
+    await withChassis({}, async (client) => expect(await client.currentMap()).toBeNull());
+    const fromData = { id: -1, uid: '', map_name: 'x', map_version: 1 };
+    await withChassis({ 'GET /chassis/current-map': { body: JSON.stringify(fromData) } }, async (client) => {
+      expect(await client.currentMap()).toEqual({ id: -1, uid: null, name: 'x' });
+    });
+  });
+
+  it('gives localisation data as it comes, and the refusal when there is none', async () => {
+    const body = Buffer.from([0, 255, 13, 10]);
+    await withChassis({ 'GET /maps/7.pbstream': { body } }, async (client) => {
+      expect(Buffer.from(await client.mapLocalisation('7'))).toEqual(body);
+      const error = await failureOf(client.mapLocalisation('8'));
+      expect(error).toMatchObject({ code: 'CHASSIS_REFUSED', details: { status: 404 } });
+    });
+  });
+
+  it('waits longer for a map than for a word, and not for ever for a piece of it', async () => {
+    await using peer = await rawPeer((socket) => {
+      socket.once('data', () => setTimeout(() => socket.end(httpAnswer(JSON.stringify(map))), 300));
+    });
+    await using client = createChassisClient({ endpoint: peer.endpoint, dialer: directDialer, timeoutMs: 100 });
+    await expect(client.mapBytes('7')).resolves.toBeInstanceOf(Uint8Array);
+    expect((await failureOf(client.currentMap())).code).toBe('CHASSIS_NOT_CONNECTED');
+  });
+
+  it('never lets an id lead out of the maps', async () => {
+    await withChassis({}, async (client, chassis) => {
+      for (const id of ['', '..', '7/../../services', '7?x', '%2e', 'a b']) {
+        for (const call of [client.mapBytes, client.mapLocalisation]) {
+          expect((await failureOf(call(id))).code).toBe('USAGE');
+        }
+        expect((await failureOf(mapWritesOf(client).patchOverlays(id, '{}'))).code).toBe('USAGE');
+      }
+      expect(chassis.requests).toEqual([]);
+    });
+  });
+});
+
+describe('writing maps', () => {
+  async function withWrites(
+    work: (
+      writes: ReturnType<typeof mapWritesOf>,
+      seen: { method: string; path: string; body: Record<string, unknown> }[],
+      chassis: FakeChassis,
+    ) => Promise<void>,
+  ) {
+    await using chassis = await fakeChassis();
+    const seen: { method: string; path: string; body: Record<string, unknown> }[] = [];
+    chassis.intercept = (request, response) => {
+      if (request.method === 'GET') return false;
+      const pieces: Buffer[] = [];
+      request.on('data', (piece) => pieces.push(piece));
+      request.on('end', () => {
+        const { method = '', url: path = '' } = request;
+        seen.push({ method, path, body: JSON.parse(Buffer.concat(pieces).toString()) });
+        response.writeHead(201, { 'content-type': 'application/json' }).end('{"id":12,"uid":"u7"}');
+      });
+      return true;
+    };
+    await using client = createChassisClient({
+      endpoint: chassis.endpoint,
+      dialer: directDialer,
+      expectedSerial: 'SN-1',
+    });
+    await work(mapWritesOf(client), seen, chassis);
+  }
+
+  it('sends drawings as the very text that was given, and nothing else', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary' }), async (text) => {
+        await withWrites(async (writes, seen) => {
+          await writes.patchOverlays('7', text);
+          expect(seen).toEqual([{ method: 'PATCH', path: '/maps/7', body: { overlays: text } }]);
+        });
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('asks for the serial number on the same connection before each of them', async () => {
+    await withWrites(async (writes, seen, chassis) => {
+      const image = new Uint8Array([1]);
+      await writes.patchOverlays('7', '{}');
+      await writes.createMap({
+        ...{ name: 'n', uid: null, mapVersion: null, overlaysVersion: null, overlays: null },
+        ...{ originXM: 0, originYM: 0, resolutionM: 0.05, image, localisation: image },
+      });
+      await writes.useMap(12);
+      await writes.restartService();
+      const paths = ['PATCH /maps/7', 'POST /maps/', 'POST /chassis/current-map', 'POST /services/restart_service'];
+      expect(chassis.requests).toEqual(paths.flatMap((path) => ['GET /device/info', path]));
+      expect(chassis.connections()).toBe(4);
+      chassis.serial = 'SN-2';
+      expect((await failureOf(writes.restartService())).code).toBe('CHASSIS_WRONG_DEVICE');
+      expect(seen).toHaveLength(4);
+    });
+  });
+
+  it('creates a map from everything that a backup holds, and gives the number that the chassis chose', async () => {
+    await withWrites(async (writes, seen) => {
+      const made = await writes.createMap({
+        name: 'Erdgeschoss',
+        uid: 'u7',
+        mapVersion: 3,
+        overlaysVersion: 4,
+        originXM: -3,
+        originYM: -3.5,
+        resolutionM: 0.05,
+        overlays: map.overlays,
+        image: new Uint8Array([0x89, 0x50]),
+        localisation: new Uint8Array([0, 255]),
+      });
+      expect(made).toEqual({ id: 12, uid: 'u7' });
+      expect(seen[0]?.body).toEqual({
+        map_name: 'Erdgeschoss',
+        uid: 'u7',
+        map_version: 3,
+        overlays_version: 4,
+        overlays: map.overlays,
+        grid_origin_x: -3,
+        grid_origin_y: -3.5,
+        grid_resolution: 0.05,
+        occupancy_grid: 'iVA=',
+        carto_map: 'AP8=',
+      });
+    });
+  });
+
+  it('says that nobody knows whether it was taken when the connection is lost over it, and sends it once', async () => {
+    let writes = 0;
+    await using peer = await rawPeer((socket) => {
+      socket.on('data', (data) => {
+        if (data.includes('GET /device/info')) socket.write(httpAnswer(JSON.stringify(deviceInfo())));
+        else {
+          writes += 1;
+          socket.destroy();
+        }
+      });
+    });
+    await using client = createChassisClient({
+      endpoint: peer.endpoint,
+      dialer: directDialer,
+      expectedSerial: 'SN-1',
+    });
+    const error = await failureOf(mapWritesOf(client).patchOverlays('7', '{}'));
+    expect(error).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED', details: { orderTaken: 'unknown' } });
+    expect(writes).toBe(1);
+  });
+});
