@@ -1,9 +1,10 @@
 /**
  * How parts begin and end and what outlives them: services, their supervisor, the clock that is passed in so that
- * tests own time and chance, and files that are whole or not there.
+ * tests own time and chance, folders, and files that are whole or not there.
  */
 export { type BackoffOptions, createBackoff } from './backoff.ts';
 export { type Clock, systemClock } from './clock.ts';
+export { ensureFolder } from './ensure-folder.ts';
 export { type Log, silentLog } from './log.ts';
 export { replaceFile } from './replace-file.ts';
 export type { Service, ServiceContext, ServiceHealth, ServiceStatus } from './service.ts';

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { GwError } from '../error/index.ts';
+import { ensureFolder } from './ensure-folder.ts';
 
 /**
  * Puts a whole file in its place, so that neither a reader nor a crash ever finds half of one: written beside it,
@@ -14,7 +15,7 @@ export async function replaceFile(
 ): Promise<void> {
   const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`);
   try {
-    await mkdir(dirname(path), { recursive: true, mode: folderMode });
+    await ensureFolder(dirname(path), folderMode);
     {
       await using file = await open(draft, 'wx', mode);
       await file.chmod(mode);

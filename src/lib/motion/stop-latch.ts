@@ -1,8 +1,8 @@
-import { mkdir, open, rename, unlink } from 'node:fs/promises';
+import { open, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { GwError } from '../error/index.ts';
-import type { Clock, Log } from '../lifecycle/index.ts';
+import { type Clock, ensureFolder, type Log } from '../lifecycle/index.ts';
 import type { StopLatch } from './model.ts';
 
 const FILE = 'stop-latch.json';
@@ -138,7 +138,7 @@ export function parseLatch(text: string): StopLatch | string {
 }
 
 async function writeDurably(dir: string, path: string, state: StopLatch): Promise<void> {
-  await mkdir(dir, { recursive: true, mode: 0o700 });
+  await ensureFolder(dir, 0o700);
   const fresh = `${path}.new`;
   {
     await using file = await open(fresh, 'w', 0o600);
@@ -152,7 +152,7 @@ async function writeDurably(dir: string, path: string, state: StopLatch): Promis
 async function proveWritable(dir: string): Promise<void> {
   const probe = join(dir, `${FILE}.probe`);
   try {
-    await mkdir(dir, { recursive: true, mode: 0o700 });
+    await ensureFolder(dir, 0o700);
     {
       await using file = await open(probe, 'w', 0o600);
       await file.sync();

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { createReadStream, type ReadStream } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, unlink } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir, rename, rm, unlink } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { ensureFolder } from '../lifecycle/index.ts';
 
 /** @source specification, 'Limits': media library files up to 200 MB */
 export const MEDIA_MOST_BYTES = 200_000_000;
@@ -98,7 +99,7 @@ export function createMediaLibrary(dir: string, mostBytes = MEDIA_MOST_BYTES): M
   }
 
   async function receive(name: string, content: Readable): Promise<StoreOutcome> {
-    await mkdir(dir, { recursive: true });
+    await ensureFolder(dir);
     const part = join(dir, PART_PREFIX + randomBytes(8).toString('hex'));
     try {
       const file = await open(part, 'wx', 0o644);

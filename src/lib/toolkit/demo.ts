@@ -1,9 +1,9 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { GwError } from '../error/index.ts';
-import type { Clock } from '../lifecycle/index.ts';
+import { type Clock, ensureFolder } from '../lifecycle/index.ts';
 import { READ_ONLY_SOCKET } from '../operator/index.ts';
 import { type ChecklistRunOptions, runChecklist } from './checklist-run.ts';
 import { type ChildProgram, startProgram } from './child-program.ts';
@@ -17,6 +17,8 @@ export interface DemoOptions extends Pick<ChecklistRunOptions, 'onStep' | 'onRes
   readonly environment: Readonly<Record<string, string>>;
   /** Folder of the built-in checklists. */
   readonly checklistsDir: string;
+  /** Stands in the backup that a step takes. */
+  readonly gwVersion: string;
   readonly clock: Clock;
   /** Switches a fault of the simulated robot of this folder. */
   readonly switchFault: (dir: string, fault: { readonly name: string; readonly on: boolean }) => Promise<void>;
@@ -94,6 +96,7 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
       sitePath: ready.sitePath,
       outDir: dir,
       motionAllowed: true,
+      gwVersion: options.gwVersion,
       clock,
       signal: over.signal,
       onProgress,
@@ -153,7 +156,7 @@ function readSimReady(event: object) {
 /** Takes a folder that is new, empty or of an earlier demo. Throws FILE_EXISTS, FILE_UNWRITABLE. */
 async function ownFolder(dir: string): Promise<void> {
   try {
-    await mkdir(dir, { recursive: true });
+    await ensureFolder(dir);
     const marker = await readFile(join(dir, MARKER), 'utf8').catch(() => undefined);
     if (marker === undefined && (await readdir(dir)).length > 0) {
       throw new GwError('FILE_EXISTS', `${dir} holds files that no demo wrote, so it stays as it is.`, {

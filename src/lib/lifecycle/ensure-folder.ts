@@ -1,0 +1,29 @@
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/**
+ * Makes a folder and those above it; one that is there stays as it is. Rejects with the error of the operating
+ * system. Step by step, since the recursive form of node never comes back where a file system answers ENOENT for a
+ * folder that is there (`/proc`).
+ */
+export async function ensureFolder(path: string, mode = 0o755): Promise<void> {
+  try {
+    await mkdir(path, { mode });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return;
+    const above = dirname(path);
+    if (code !== 'ENOENT' || above === path || (await isThere(above))) throw error;
+    await ensureFolder(above, mode);
+    await mkdir(path, { mode }).catch((again: NodeJS.ErrnoException) => {
+      if (again.code !== 'EEXIST') throw again;
+    });
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await stat(path).then(
+    () => true,
+    () => false,
+  );
+}
