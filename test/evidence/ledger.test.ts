@@ -114,7 +114,7 @@ describe('the ids that orders rely on', () => {
     ['vendor.move.charge-target', 'HINWEIS', undefined],
     ['vendor.move.cancel', 'HINWEIS', undefined],
     ['vendor.pose.request', 'HINWEIS', undefined],
-    ['overlays.point-type-11', 'VORSICHT', 11],
+    ['overlays.point-type-11', 'VORSICHT', 'Delivery Point'],
   ] as const)('%s is %s', (id, mark, value) => {
     const fact = factById(id satisfies FactId);
     expect({ mark: fact.mark, value: fact.value }).toEqual({ mark, value });

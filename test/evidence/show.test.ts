@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderEvidenceFact, renderEvidenceList } from '../../src/cli/render/evidence.ts';
-import { facts } from '../../src/lib/evidence/index.ts';
+import { type FactFilter, facts } from '../../src/lib/evidence/index.ts';
 import { evidenceFactSchema, evidenceListSchema } from '../../src/lib/toolkit/evidence-list.result.ts';
 import { listEvidence, showEvidence } from '../../src/lib/toolkit/evidence-list.ts';
+import type { EvidenceSiteOptions } from '../../src/lib/toolkit/evidence-site.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences
 const plain = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');
@@ -27,35 +28,52 @@ beforeAll(async () => {
     record,
     { ...record, serial: 'SN0002' },
     { ...record, value: false },
+    { ...record, fact: 'vendor.overlays.line-types', value: { 2: 'virtual wall', 3: 'rail' } },
+    { ...record, fact: 'vendor.overlays.region-types', value: { 1: 'no-go zone' } },
     { ...record, fact: 'vendor.boot-phase', value: 503 },
   ];
   await writeFile(join(dir, 'evidence.jsonl'), records.map((line) => JSON.stringify(line)).join('\n'));
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-const nowhere = { sitePath: '/nonexistent/site.yaml', siteNamed: false };
-const here = () => ({ sitePath: join(dir, 'site.yaml'), siteNamed: true });
+const nowhere = { sitePath: '/nonexistent/site.yaml', siteNamed: false, live: false };
+const here = () => ({ sitePath: join(dir, 'site.yaml'), siteNamed: true, live: false });
+const context = { signal: new AbortController().signal, onProgress: () => {} };
+const list = (filter: FactFilter, options: EvidenceSiteOptions = nowhere) => listEvidence(filter, options, context);
+const show = (id: string, options: EvidenceSiteOptions = nowhere) => showEvidence(id, options, context);
 
 describe('listing', () => {
-  it('has the shape that is published, and counts what it lists', () => {
-    const list = evidenceListSchema.parse(listEvidence({}));
-    expect(list.facts).toHaveLength(facts.length);
-    expect(Object.values(list.counts).reduce((a, b) => a + b)).toBe(facts.length);
-    expect(listEvidence({ mark: 'VORSICHT' }).counts).toEqual({ BELEGT: 0, HINWEIS: 0, VORSICHT: 4, OFFEN: 0 });
+  it('has the shape that is published, and counts what it lists', async () => {
+    const all = evidenceListSchema.parse(await list({}));
+    expect(all.facts).toHaveLength(facts.length);
+    expect(Object.values(all.counts).reduce((a, b) => a + b)).toBe(facts.length);
+    expect((await list({ mark: 'VORSICHT' })).counts).toEqual({ BELEGT: 0, HINWEIS: 0, VORSICHT: 4, OFFEN: 0 });
   });
 
-  it('says first how many there are, then each with mark, value, statement and source', () => {
-    const text = plain(renderEvidenceList(listEvidence({ about: '0.899 m apart' })));
+  it('says first how many there are, then each with mark, value, statement and source', async () => {
+    const text = plain(renderEvidenceList(await list({ about: '0.899 m apart' })));
     expect(text.split('\n')[0]).toBe(`1 of ${facts.length} facts: 1 BELEGT.`);
     expect(text).toContain('BELEGT    overlays.charging-pair-distance = 0.899 m\n');
     expect(text).toContain("measured; specification, 'Map and overlays'");
-    expect(renderEvidenceList(listEvidence({ about: 'nothing like this' }))).toContain('No fact');
+    expect(renderEvidenceList(await list({ about: 'nothing like this' }))).toContain('No fact');
+  });
+
+  it('says beside each fact what was recorded, and that the software was not asked', async () => {
+    const listed = evidenceListSchema.parse(await list({ mark: 'HINWEIS' }, here()));
+    const verdicts = new Map(listed.facts.map(({ id, here }) => [id, here?.verdict]));
+    expect(verdicts.get('vendor.move.request')).toBe('not-checked');
+    expect(verdicts.get('vendor.overlays.region-types')).toBe('not-checked');
+    expect(verdicts.get('vendor.move.cancel')).toBe('as-marked');
+    const text = plain(renderEvidenceList(listed));
+    expect(text.split('\n')[1]).toBe('Recorded about 4 of them for chassis SN0001, its software not asked.');
+    expect(text).toContain('HINWEIS: recorded on this device, and which software it has now was not asked (--live)');
+    expect((await list({})).facts.every((fact) => fact.here === null)).toBe(true);
   });
 });
 
 describe('showing', () => {
   it.each(facts.map(({ id }) => id))('%s has the published shape and says its mark first', async (id) => {
-    const shown = evidenceFactSchema.parse(await showEvidence(id, nowhere));
+    const shown = evidenceFactSchema.parse(await show(id));
     const text = plain(renderEvidenceFact(shown));
     expect(text.split('\n')[0]).toMatch(new RegExp(`^${id.replaceAll('.', '\\.')} is ${shown.fact.mark}: `));
     expect(text).toContain('there is no site file here');
@@ -63,7 +81,7 @@ describe('showing', () => {
   });
 
   it('says whether a movement may rely on it', async () => {
-    const movement = async (id: string) => (await showEvidence(id, nowhere)).movement;
+    const movement = async (id: string) => (await show(id)).movement;
     expect(await movement('angles.target-ori')).toBe('may-carry');
     expect(await movement('vendor.move.request')).toBe('only-where-verified');
     expect(await movement('vendor.topic.tracked-pose-ori')).toBe('never');
@@ -73,33 +91,48 @@ describe('showing', () => {
   });
 
   it('shows both sides of a disagreement and which one holds', async () => {
-    const text = plain(renderEvidenceFact(await showEvidence('angles.tracked-pose-ori', nowhere)));
+    const text = plain(renderEvidenceFact(await show('angles.tracked-pose-ori')));
     expect(text).toContain('Disagreement disagreement.c1-tracked-pose-unit');
     expect(text).toContain('angles.tracked-pose-ori  holds');
     expect(text).toContain('vendor.topic.tracked-pose-ori\n');
   });
 
   it('shows what was recorded on this site, and on which device', async () => {
-    const shown = evidenceFactSchema.parse(await showEvidence('vendor.move.request', here()));
-    expect(shown.site?.records.map(({ thisSerial, confirms }) => [thisSerial, confirms])).toEqual([
-      [true, true],
-      [false, true],
-      [true, false],
+    const shown = evidenceFactSchema.parse(await show('vendor.move.request', here()));
+    expect(shown.records.map(({ scope, says }) => [scope, says])).toEqual([
+      ['not-checked', 'holds'],
+      ['foreign', 'holds'],
+      ['not-checked', 'differs'],
     ]);
+    expect(shown).toMatchObject({ here: { mark: 'HINWEIS', verdict: 'not-checked' }, movementHere: null });
     const text = plain(renderEvidenceFact(shown));
-    expect(text).toContain('verified here for serial SN0001, software 2.12.3');
-    expect(text).toContain('verified on another device for serial SN0002');
-    expect(text).toContain('contradicted here');
+    expect(text).toContain('verified on SN0001 with software 2.12.3: true');
+    expect(text).toContain('verified on SN0002');
+    expect(text).toContain('of another device');
+    expect(text).toContain('contradicted on SN0001');
+    expect(text).toContain('whether the chassis still has this software was not asked (--live)');
+    expect(text).not.toContain('\u2028');
+  });
+
+  it('shows which entries of a table were recorded', async () => {
+    const shown = evidenceFactSchema.parse(await show('vendor.overlays.line-types', here()));
+    expect(shown.entries).toEqual([
+      { entry: '2', value: 'virtual wall', here: { mark: 'HINWEIS', verdict: 'not-checked' } },
+      { entry: '3', value: 'guide line', here: { mark: 'HINWEIS', verdict: 'not-checked' } },
+    ]);
+    expect(plain(renderEvidenceFact(shown))).toMatch(/ 2 {2}virtual wall {2}HINWEIS: recorded on this device/);
   });
 
   it('says that nothing was recorded', async () => {
-    const text = plain(renderEvidenceFact(await showEvidence('angles.pose-ori', here())));
+    const text = plain(renderEvidenceFact(await show('angles.pose-ori', here())));
     expect(text).toContain('Nothing was recorded about it for chassis SN0001');
   });
 
   it('a site file that was named must be there', async () => {
-    const named = showEvidence('angles.pose-ori', { ...nowhere, siteNamed: true });
+    const named = show('angles.pose-ori', { ...nowhere, siteNamed: true });
     await expect(named).rejects.toMatchObject({ code: 'SITE_FILE_NOT_FOUND' });
+    const asked = show('angles.pose-ori', { ...nowhere, live: true });
+    await expect(asked).rejects.toMatchObject({ code: 'SITE_FILE_NOT_FOUND' });
   });
 
   it.each([
@@ -107,7 +140,7 @@ describe('showing', () => {
     ['tracked-pose-ori', 'angles.tracked-pose-ori'],
     ['__proto__', undefined],
   ])('an unknown id %s is refused with the nearest ones', async (id, near) => {
-    const refused = showEvidence(id, nowhere);
+    const refused = show(id);
     await expect(refused).rejects.toMatchObject({ code: 'EVIDENCE_UNKNOWN', exitCode: 2 });
     if (near !== undefined) await expect(refused).rejects.toMatchObject({ remedy: expect.stringContaining(near) });
   });

@@ -1,9 +1,8 @@
 import chalk from 'chalk';
 import type { Basis, Mark } from '../../lib/evidence/index.ts';
-import type { EvidenceFact, EvidenceList } from '../../lib/toolkit/evidence-list.result.ts';
+import type { EvidenceFact, EvidenceList, Here, PlainFact } from '../../lib/toolkit/evidence-list.result.ts';
+import type { EvidenceRecorded } from '../../lib/toolkit/evidence-record.result.ts';
 import { printable } from '../output.ts';
-
-type PlainFact = EvidenceList['facts'][number];
 
 const basisText: Readonly<Record<Basis, string>> = {
   measured: 'measured on the one test device',
@@ -24,37 +23,50 @@ const movementText: Readonly<Record<EvidenceFact['movement'], string>> = {
 const INDENT = ' '.repeat(10);
 
 /** `gw evidence list` */
-export function renderEvidenceList({ facts, counts, inLedger }: EvidenceList): string {
+export function renderEvidenceList({ facts, counts, inLedger, site }: EvidenceList): string {
   if (facts.length === 0) return `No fact of the ${inLedger} in the ledger is like that.`;
   const marks = Object.entries(counts)
     .filter(([, count]) => count > 0)
     .map(([mark, count]) => `${count} ${mark}`);
   const head = `${facts.length} of ${inLedger} facts: ${marks.join(', ')}.`;
-  return [head, ...facts.map(renderListed)].join('\n\n');
+  const recorded = facts.filter(({ here }) => here !== null && here.verdict !== 'as-marked').length;
+  const where = site && [`Recorded about ${recorded} of them for ${deviceText(site)}.`];
+  return [[head, ...(where ?? [])].join('\n'), ...facts.map(renderListed)].join('\n\n');
 }
 
-function renderListed(fact: PlainFact): string {
+function renderListed(fact: EvidenceList['facts'][number]): string {
   const short = fact.value === null || typeof fact.value === 'object' ? '' : chalk.dim(` = ${valueText(fact)}`);
   return [
     `${renderMark(fact.mark)}${fact.id}${short}`,
     `${INDENT}${fact.statement}`,
     `${INDENT}${chalk.dim(`${fact.basis}; ${fact.source}`)}`,
+    ...(fact.here && fact.here.verdict !== 'as-marked' ? [`${INDENT}${renderHere(fact.here)}`] : []),
   ].join('\n');
 }
 
 /** `gw evidence show` */
-export function renderEvidenceFact({ fact, disagreements, movement, site }: EvidenceFact): string {
-  const lines = [`${fact.id} is ${fact.mark}: ${basisText[fact.basis]}.`, '', fact.statement, ''];
+export function renderEvidenceFact(shown: EvidenceFact): string {
+  const { fact, disagreements, movement, movementHere, here, entries } = shown;
+  const isRaised = here?.verdict === 'verified' && here.mark !== fact.mark;
+  const head = isRaised
+    ? `${fact.id} is ${here.mark} here and ${fact.mark} elsewhere: measured on this device with this software.`
+    : `${fact.id} is ${fact.mark}: ${basisText[fact.basis]}${here?.verdict === 'contradicted' ? ', and contradicted on this device' : ''}.`;
+  const lines = [head, '', fact.statement, ''];
   const row = (title: string, text: string) => lines.push(`${chalk.dim(title.padEnd(10))}${text}`);
   if (fact.value !== null && typeof fact.value !== 'object') row('value', valueText(fact));
   else if (fact.unit !== null) row('unit', fact.unit);
   row('source', fact.source);
   row('movement', movementText[movement]);
+  if (movementHere)
+    row('', `${movementHere.usable ? 'here: yes' : chalk.yellow('here: no')}, ${printable(movementHere.why)}`);
+  if (here && here.verdict !== 'as-marked') row('here', renderHere(here));
   if (fact.note !== null) row('note', fact.note);
   if (fact.value !== null && typeof fact.value === 'object') {
     lines.push(chalk.dim('value'));
     for (const [name, value] of Object.entries(fact.value)) {
-      lines.push(Array.isArray(fact.value) ? `  ${String(value)}` : `  ${name.padStart(8)}  ${String(value)}`);
+      const entry = entries.find((other) => other.entry === name);
+      const beside = entry ? `  ${renderHere(entry.here)}` : '';
+      lines.push(Array.isArray(fact.value) ? `  ${String(value)}` : `  ${name.padStart(8)}  ${String(value)}${beside}`);
     }
   }
   for (const { id, sides, wins, consequence, statement } of disagreements) {
@@ -65,24 +77,102 @@ export function renderEvidenceFact({ fact, disagreements, movement, site }: Evid
     }
     lines.push(`  ${consequence}`);
   }
-  lines.push('', ...renderSite(site));
+  lines.push('', ...renderRecords(shown));
   return lines.join('\n');
 }
 
-function renderSite(site: EvidenceFact['site']): string[] {
+type ShownRecord = EvidenceFact['records'][number];
+
+const scopeText: Readonly<Record<ShownRecord['scope'], string>> = {
+  here: 'counts here',
+  expired: 'expired: the chassis has another software now',
+  foreign: 'of another device',
+  'not-checked': 'whether the chassis still has this software was not asked (--live)',
+};
+
+const saysText: Readonly<Record<ShownRecord['says'], string>> = {
+  holds: 'verified',
+  differs: 'contradicted',
+  silent: 'recorded',
+};
+
+function renderRecords({ site, records }: EvidenceFact): string[] {
   if (site === null) return ['Not looked up on a site: there is no site file here.'];
-  const where = `chassis ${printable(site.serial)} (${printable(site.path)})`;
-  if (site.records.length === 0) return [`Nothing was recorded about it for ${where}.`];
+  const where = `${deviceText(site)} (${printable(site.path)})`;
+  if (records.length === 0) return [`Nothing was recorded about it for ${where}.`];
   return [
     `Recorded for ${where}:`,
-    ...site.records.map((record) => {
-      const what = record.confirms ? 'verified' : chalk.red('contradicted');
-      const here = record.thisSerial ? 'here' : 'on another device';
-      const software = `serial ${printable(record.serial)}, software ${printable(record.software)}`;
-      const value = printable(JSON.stringify(record.value));
-      return `  ${what} ${here} for ${software}: ${value}, ${printable(record.how)} (${printable(record.who)}, ${record.when})`;
-    }),
+    ...records.flatMap(({ says, scope, serial, software, value, how, who, when }) => [
+      `  ${says === 'differs' ? chalk.red(saysText.differs) : saysText[says]} on ${printable(serial)} with software ${printable(software)}: ${printable(JSON.stringify(value))}`,
+      `    ${printable(how)} (${printable(who)}, ${when})`,
+      `    ${chalk.dim(scopeText[scope])}`,
+    ]),
   ];
+}
+
+/** `gw evidence record` */
+export function renderEvidenceRecorded(recorded: EvidenceRecorded): string {
+  const { fact, record, now, before, entries, movement, path, created, records } = recorded;
+  const lines = [`Recorded: ${headOf(recorded)}.`, ''];
+  const row = (title: string, text: string) => lines.push(`${chalk.dim(title.padEnd(10))}${text}`);
+  row('fact', fact.statement);
+  row('value', printable(JSON.stringify(record.value)));
+  row('how', printable(record.how));
+  row('who', `${printable(record.who)}, ${record.when}`);
+  row('before', renderHere(before));
+  row('now', renderHere(now));
+  for (const entry of entries) row('', `${entry.entry} (${entry.value}): ${renderHere(entry.now)}`);
+  row('movement', movementChange(movement));
+  if (movement.orders.length > 0) row('orders', `relying on it: ${movement.orders.join(', ')}`);
+  row('file', `${printable(path)}${created ? ', new' : ''}, ${records} ${records === 1 ? 'record' : 'records'}`);
+  lines.push('', 'It counts for this serial number and this software only. Commands read the file each time;');
+  lines.push('a running `gw serve` read it at its start and knows of this from its next start.');
+  return lines.join('\n');
+}
+
+function headOf({ fact, record, now, entries }: EvidenceRecorded): string {
+  const device = `on ${printable(record.serial)} with software ${printable(record.software)}`;
+  const [entry, ...others] = entries;
+  const isOne = entry !== undefined && others.length === 0;
+  const what = isOne ? `${fact.id} ${entry.entry}` : fact.id;
+  const { verdict, mark } = isOne ? entry.now : now;
+  if (verdict === 'contradicted') return `${what} is contradicted ${device}`;
+  if (verdict !== 'verified') return `${entries.length} entries of ${fact.id} ${device}`;
+  const elsewhere = mark === fact.mark ? ', as everywhere' : ` (${fact.mark} elsewhere)`;
+  return `${what} is ${mark} ${device}${elsewhere}`;
+}
+
+function movementChange({ usable, before, why }: EvidenceRecorded['movement']): string {
+  if (usable === before)
+    return usable
+      ? `an order may rely on it, as before: ${printable(why)}`
+      : `no order may rely on it, as before: ${printable(why)}`;
+  return usable
+    ? chalk.green(`an order may rely on it now: ${printable(why)}`)
+    : chalk.red(`no order may rely on it any more: ${printable(why)}`);
+}
+
+/** In words, so that it also reads without colour. */
+function renderHere({ mark, verdict }: Here): string {
+  switch (verdict) {
+    case 'verified':
+      return chalk.green(`${mark} here: measured on this device with this software`);
+    case 'contradicted':
+      return chalk.red('contradicted on this device with this software');
+    case 'in-part':
+      return chalk.cyan(`${mark}, and recorded for some entries of the table`);
+    case 'expired':
+      return chalk.yellow(`${mark}: recorded with another software, so it has to be verified again`);
+    case 'not-checked':
+      return chalk.yellow(`${mark}: recorded on this device, and which software it has now was not asked (--live)`);
+    case 'as-marked':
+      return `${mark}, nothing recorded here`;
+  }
+}
+
+function deviceText({ serial, software }: { readonly serial: string; readonly software: string | null }): string {
+  const version = software === null ? ', its software not asked' : ` with software ${printable(software)}`;
+  return `chassis ${printable(serial)}${version}`;
 }
 
 function valueText({ value, unit }: PlainFact): string {

@@ -1,27 +1,28 @@
 import { Args } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { siteFlag } from '../../cli/flags.ts';
+import { liveFlag, siteFlag } from '../../cli/flags.ts';
 import { renderEvidenceFact } from '../../cli/render/evidence.ts';
 import type { EvidenceFact } from '../../lib/toolkit/evidence-list.result.ts';
 
 export default class EvidenceShow extends GwCommand<EvidenceFact> {
   static override summary = 'Show one fact: mark, value, source, disagreements, and what was verified on this site.';
   static override description =
-    'Where there is a site file, the records of its evidence file are shown too; without one the fact stands alone.';
+    'Where there is a site file, the records of its evidence file are shown too; without one the fact stands alone. A record counts for one serial number and one software version: with --live the chassis is asked which it has now.';
   static override examples = [
     '<%= config.bin %> evidence show angles.target-ori',
     '<%= config.bin %> evidence show disagreement.c1-tracked-pose-unit',
-    '<%= config.bin %> evidence show vendor.move.request --site robot-7/site.yaml',
+    '<%= config.bin %> evidence show vendor.move.request --site robot-7/site.yaml --live',
   ];
   static override args = { id: Args.string({ description: 'Id of a fact, as the list gives it.', required: true }) };
-  static override flags = { site: siteFlag };
+  static override flags = { site: siteFlag, live: liveFlag };
   static override readonly schema = 'gw/evidence-show/1';
 
   protected override async execute(): Promise<Outcome<EvidenceFact>> {
     const { args, flags, metadata } = await this.parse(EvidenceShow);
     const { showEvidence } = await import('../../lib/toolkit/evidence-list.ts');
     const siteNamed = metadata.flags.site?.setFromDefault !== true;
-    return { data: await showEvidence(args.id, { sitePath: flags.site, siteNamed }) };
+    const context = { signal: this.signal, onProgress: () => {} };
+    return { data: await showEvidence(args.id, { sitePath: flags.site, siteNamed, live: flags.live }, context) };
   }
 
   protected override render(data: EvidenceFact): string {

@@ -3,8 +3,21 @@
  * what was verified on its device.
  */
 
+export { type Appended, appendRecord } from './append.ts';
 export { describeLedger } from './describe.ts';
 export { type Basis, bases, type Disagreement, type Fact, type FactValue } from './fact.ts';
+export {
+  type HereVerdict,
+  hereVerdicts,
+  type MarkHere,
+  markHere,
+  type RecordScope,
+  recordScopes,
+  type Saying,
+  sayingOf,
+  scopeOf,
+  tableOf,
+} from './here.ts';
 export {
   type Actionable,
   type Chosen,
@@ -32,4 +45,4 @@ export {
   selectFacts,
 } from './ledger.ts';
 export { type EvidenceRecord, evidenceRecordSchema, loadEvidenceFile, parseEvidenceFile } from './record.ts';
-export { confirms, type DeviceEvidence, type Standing, standing } from './standing.ts';
+export { type DeviceEvidence, type Standing, standing } from './standing.ts';

@@ -31,7 +31,8 @@ export const evidenceRecordSchema = z.strictObject({
 });
 export type EvidenceRecord = z.infer<typeof evidenceRecordSchema>;
 
-const MOST_BYTES = 4 * 1024 * 1024;
+/** A larger file is refused. */
+export const MOST_BYTES = 4 * 1024 * 1024;
 /** A measured value is a number, a word or a short structure; deeper nesting is damage or malice. */
 const MOST_LEVELS = 10;
 const MOST_LINES_SHOWN = 20;

@@ -68,7 +68,7 @@ function recordFor(fact: Fact, { serial, software, records }: DeviceEvidence): E
 }
 
 /** With a value in the ledger the measured one must be the same; without one, `false` and `null` mean 'it does not hold'. */
-export function confirms(record: Pick<EvidenceRecord, 'value'>, fact: Fact): boolean {
+function confirms(record: Pick<EvidenceRecord, 'value'>, fact: Fact): boolean {
   if (fact.value !== undefined && record.value !== true) return isDeepStrictEqual(record.value, fact.value);
   return record.value !== false && record.value !== null;
 }

@@ -1,54 +1,94 @@
 import { nearest } from '../document/index.ts';
 import { GwError } from '../error/index.ts';
 import {
-  confirms,
   type Disagreement,
   disagreementsAbout,
   type Fact,
   type FactFilter,
+  type FactId,
   factById,
   facts,
   findFact,
   isDisagreement,
-  loadEvidenceFile,
   type Mark,
+  sayingOf,
+  scopeOf,
   sectionOf,
   selectFacts,
   standing,
+  tableOf,
 } from '../evidence/index.ts';
-import { loadSite } from '../site/index.ts';
-import type { EvidenceFact, EvidenceList } from './evidence-list.result.ts';
+import type { EvidenceFact, EvidenceList, PlainFact } from './evidence-list.result.ts';
+import { type EvidenceSite, type EvidenceSiteOptions, entriesOf, hereOf, openEvidenceSite } from './evidence-site.ts';
+import type { CheckContext } from './toolkit.ts';
 
-/** The facts of the ledger that a person asked for. */
-export function listEvidence(filter: FactFilter): EvidenceList {
+/**
+ * The facts of the ledger that a person asked for and, where there is a site file, what was recorded about them.
+ * Throws what `openEvidenceSite` throws.
+ */
+export async function listEvidence(
+  filter: FactFilter,
+  options: EvidenceSiteOptions,
+  context: CheckContext,
+): Promise<EvidenceList> {
   const selected = selectFacts(filter);
+  const site = await openEvidenceSite(options, context);
   const count = (mark: Mark) => selected.filter((fact) => fact.mark === mark).length;
   return {
-    facts: selected.map(plainFact),
+    facts: selected.map((fact) => ({ ...plainFact(fact), here: site && hereOf(fact, site) })),
     counts: { BELEGT: count('BELEGT'), HINWEIS: count('HINWEIS'), VORSICHT: count('VORSICHT'), OFFEN: count('OFFEN') },
     inLedger: facts.length,
+    site: plainSite(site),
   };
 }
 
 /**
  * One fact with its disagreements and, where there is a site file, what was recorded on that site. Throws
- * EVIDENCE_UNKNOWN with the nearest ids, SITE_FILE_INVALID, EVIDENCE_FILE_INVALID.
+ * EVIDENCE_UNKNOWN with the nearest ids, what `openEvidenceSite` throws.
  */
 export async function showEvidence(
   id: string,
-  options: {
-    readonly sitePath: string /** A person named the site file, so it must be there. */;
-    readonly siteNamed: boolean;
-  },
+  options: EvidenceSiteOptions,
+  context: CheckContext,
 ): Promise<EvidenceFact> {
-  const fact = findFact(id) ?? unknownFact(id);
+  const fact = namedFact(id);
   const disagreements = isDisagreement(fact) ? [fact] : disagreementsAbout(fact.id);
+  const site = await openEvidenceSite(options, context);
   return {
     fact: plainFact(fact),
     disagreements: disagreements.map(plainDisagreement),
     movement: movementOf(fact),
-    site: await recordsOfSite(fact, options),
+    movementHere: site && site.software !== null ? movementHere(fact, site) : null,
+    site: plainSite(site),
+    here: site && hereOf(fact, site),
+    entries: site ? entriesOf(fact, site) : [],
+    records: (site?.records ?? [])
+      .filter((record) => record.fact === fact.id)
+      .map((record) => ({
+        ...record,
+        scope: site ? scopeOf(record, site) : 'not-checked',
+        says: sayingOf(record.value, fact),
+      })),
   };
+}
+
+/** The fact that a person named. Throws EVIDENCE_UNKNOWN with the nearest ids. */
+export function namedFact(id: string): Fact {
+  return findFact(id) ?? unknownFact(id);
+}
+
+/** What the gate says about this device; it is stricter than what is shown. */
+export function movementHere(fact: Fact, device: EvidenceSite): { usable: boolean; why: string } {
+  const { usable, why } = standing(fact.id as FactId, device);
+  const newest = device.records.findLast((record) => record.fact === fact.id && scopeOf(record, device) === 'here');
+  // The gate asks for the whole and takes a part for a contradiction; it refuses rightly, but not for that reason.
+  const isPart = newest !== undefined && tableOf(fact.value) !== undefined && sayingOf(newest.value, fact) === 'silent';
+  if (usable || !isPart) return { usable, why };
+  return { usable, why: `The newest record about ${fact.id} speaks of a part of it only; an order needs the whole.` };
+}
+
+function plainSite(site: EvidenceSite | null): EvidenceList['site'] {
+  return site && { path: site.path, serial: site.serial, software: site.software };
 }
 
 function unknownFact(id: string): never {
@@ -65,31 +105,12 @@ function unknownFact(id: string): never {
 /** By asking the gate's own rule about a device on which everything was verified, and about one where nothing was. */
 function movementOf(fact: Fact): EvidenceFact['movement'] {
   const record = { fact: fact.id, value: true, serial: 's', software: 's', how: '-', who: '-', when: '-' };
-  const id = fact.id as Parameters<typeof standing>[0];
+  const id = fact.id as FactId;
   if (standing(id, { serial: 's', software: 's', records: [] }).usable) return 'may-carry';
   return standing(id, { serial: 's', software: 's', records: [record] }).usable ? 'only-where-verified' : 'never';
 }
 
-async function recordsOfSite(
-  fact: Fact,
-  { sitePath, siteNamed }: { readonly sitePath: string; readonly siteNamed: boolean },
-): Promise<EvidenceFact['site']> {
-  const site = await loadSite(sitePath).catch((error: unknown) => {
-    if (!siteNamed && error instanceof GwError && error.code === 'SITE_FILE_NOT_FOUND') return null;
-    throw error;
-  });
-  if (site === null) return null;
-  const records = (await loadEvidenceFile(site.evidenceFile))
-    .filter((record) => record.fact === fact.id)
-    .map((record) => ({
-      ...record,
-      thisSerial: record.serial === site.chassis.serial,
-      confirms: confirms(record, fact),
-    }));
-  return { path: site.path, serial: site.chassis.serial, records };
-}
-
-function plainFact(fact: Fact): EvidenceList['facts'][number] {
+export function plainFact(fact: Fact): PlainFact {
   const { id, statement, mark, basis, source } = fact;
   return {
     id,
@@ -97,7 +118,7 @@ function plainFact(fact: Fact): EvidenceList['facts'][number] {
     statement,
     mark,
     basis,
-    value: fact.value === undefined ? null : structuredClone(fact.value as EvidenceList['facts'][number]['value']),
+    value: fact.value === undefined ? null : structuredClone(fact.value as PlainFact['value']),
     unit: fact.unit ?? null,
     source,
     note: fact.note ?? null,

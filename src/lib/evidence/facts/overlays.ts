@@ -52,7 +52,7 @@ export const overlayFacts = [
     statement: "Point type 11 is assumed to mean 'Delivery Point'.",
     mark: 'VORSICHT',
     basis: 'assumed',
-    value: 11,
+    value: 'Delivery Point',
     source,
     note: 'Points of this type were seen as stations A, B and C. The vendor reads 11 otherwise. Stations are never derived from it: a person names them in the site file.',
   },

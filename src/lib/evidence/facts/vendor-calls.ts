@@ -283,6 +283,14 @@ export const vendorCallFacts = [
     source: book,
   },
   {
+    id: 'vendor.map.localisation',
+    statement: 'GET /maps/<id>.pbstream is the localisation data of the map, which POST /maps/ takes as `carto_map`.',
+    mark: 'HINWEIS',
+    basis: 'vendor',
+    source: book,
+    note: 'Bytes that only a chassis understands. Whether a map made from them is the one that was lost was never measured.',
+  },
+  {
     id: 'vendor.map.overlays-string',
     statement: 'Over REST, `overlays` is a JSON text inside the JSON: parsed twice, serialised before it is sent.',
     mark: 'HINWEIS',
@@ -305,6 +313,15 @@ export const vendorCallFacts = [
     mark: 'OFFEN',
     basis: 'not-shown',
     source: book,
+  },
+  {
+    id: 'vendor.map.create',
+    statement:
+      'POST /maps/ creates a map from data: `map_name`, `occupancy_grid` (PNG) and `carto_map` (localisation data) in base64, the grid, and optionally `overlays`, `uid` and both versions. The chassis chooses its number.',
+    mark: 'HINWEIS',
+    basis: 'vendor',
+    source: book,
+    note: 'How gw brings a lost map back: everything is read back and compared.',
   },
   {
     id: 'vendor.map.urls',

@@ -1,0 +1,50 @@
+import { Args, Flags } from '@oclif/core';
+import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { siteFlag } from '../../cli/flags.ts';
+import { renderEvidenceRecorded } from '../../cli/render/evidence.ts';
+import type { EvidenceRecorded as Result } from '../../lib/toolkit/evidence-record.result.ts';
+
+export default class EvidenceRecord extends GwCommand<Result> {
+  static override summary = 'Write down what you verified on this very device.';
+  static override description =
+    'Asks the chassis for its serial number and software, and adds one line to the evidence file of the site; it counts for these two only. A HINWEIS that holds becomes BELEGT here. VORSICHT and OFFEN are raised by a measured value only, and no order that moves the robot ever relies on them.';
+  static override examples = [
+    '<%= config.bin %> evidence record vendor.move.request --holds --how "ordered 1 m ahead in the empty hall, tape says 1.01 m" --who "J. Doe"',
+    `<%= config.bin %> evidence record vendor.overlays.region-types --value '{"1":"no-go zone"}' --how "drew one, ordered a move into it, refused" --who "J. Doe"`,
+    '<%= config.bin %> evidence record overlays.lane-direction-3 --value "driven both ways" --how "20 moves along lane 7" --who "J. Doe"',
+    '<%= config.bin %> evidence record vendor.boot-phase --does-not-hold --how "answers 200 while starting" --who "J. Doe"',
+  ];
+  static override args = { fact: Args.string({ description: 'Id of a fact, as the list gives it.', required: true }) };
+  static override flags = {
+    value: Flags.string({
+      summary: 'What was measured: JSON (a number, a table), otherwise taken as text.',
+      helpValue: 'VALUE',
+      exactlyOne: ['value', 'holds', 'does-not-hold'],
+    }),
+    holds: Flags.boolean({ summary: 'It is here as the ledger says.' }),
+    'does-not-hold': Flags.boolean({ summary: 'It is not here as the ledger says.' }),
+    how: Flags.string({ summary: 'How it was measured, in words.', helpValue: 'TEXT', required: true }),
+    who: Flags.string({ summary: 'Who measured it.', helpValue: 'NAME', required: true }),
+    site: siteFlag,
+  };
+  static override readonly schema = 'gw/evidence-record/1';
+
+  protected override async execute(): Promise<Outcome<Result>> {
+    const { args, flags } = await this.parse(EvidenceRecord);
+    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
+    const { recordEvidence } = await import('../../lib/toolkit/evidence-record.ts');
+    const { withProgress } = await import('../../cli/progress.ts');
+    const { fact } = args;
+    const { value, holds, how, who } = flags;
+    const found = value !== undefined ? { value } : holds ? ('holds' as const) : ('does-not-hold' as const);
+    const toolkit = await openToolkit(flags.site);
+    const data = await withProgress({ quiet: this.jsonEnabled() }, ({ say }) =>
+      recordEvidence(toolkit, { fact, found, how, who }, { signal: this.signal, onProgress: say }),
+    );
+    return { data };
+  }
+
+  protected override render(data: Result): string {
+    return renderEvidenceRecorded(data);
+  }
+}

@@ -1,0 +1,164 @@
+import { execFile } from 'node:child_process';
+import { access, appendFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { appendRecord, type EvidenceRecord, loadEvidenceFile } from '../../src/lib/evidence/index.ts';
+
+const good: EvidenceRecord = {
+  fact: 'vendor.move.request',
+  value: true,
+  serial: 'SN0001',
+  software: '2.12.3',
+  how: 'ordered 1 m ahead, tape says 1.01 m',
+  who: 'Jörg',
+  when: '2026-01-31T12:00:00Z',
+};
+
+const room = pathToFileURL(join(import.meta.dirname, '../../src/lib/evidence/index.ts')).href;
+
+let root = '';
+let path = '';
+let count = 0;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'gw-append-'));
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+beforeEach(() => {
+  count += 1;
+  path = join(root, String(count), 'evidence.jsonl');
+});
+
+describe('putting a record at the end of an evidence file', () => {
+  it('makes the file and its folder, readable for everybody, and says so', async () => {
+    expect(await appendRecord(path, good)).toEqual({ created: true, records: [good], index: 0 });
+    expect(await readFile(path, 'utf8')).toBe(`${JSON.stringify(good)}\n`);
+    expect((await stat(path)).mode & 0o444).toBe(0o444);
+  });
+
+  it('leaves what is there byte for byte and adds one line', async () => {
+    await appendRecord(path, good);
+    const before = await readFile(path, 'utf8');
+    const second = { ...good, value: { moved: [1.25, null] }, who: 'x' };
+    expect(await appendRecord(path, second)).toEqual({ created: false, records: [good, second], index: 1 });
+    expect(await readFile(path, 'utf8')).toBe(`${before}${JSON.stringify(second)}\n`);
+  });
+
+  it('begins a line of its own where the last one was not ended', async () => {
+    await mkdir(join(root, String(count)));
+    await writeFile(path, JSON.stringify(good));
+    expect((await appendRecord(path, { ...good, who: 'x' })).records).toHaveLength(2);
+    expect((await readFile(path, 'utf8')).split('\n')).toHaveLength(3);
+  });
+
+  it('of several programs and calls at the same time loses nothing and tears no line', async () => {
+    const program = `
+      const { appendRecord } = await import(process.argv[1]);
+      for (let n = 0; n < 5; n += 1) await appendRecord(process.argv[2], { ...JSON.parse(process.argv[3]), who: process.argv[4] + n });
+    `;
+    const args = (who: string) => ['--input-type=module', '-e', program, room, path, JSON.stringify(good), who];
+    const programs = ['a', 'b', 'c'].map((who) => promisify(execFile)(process.execPath, args(who)));
+    const calls = Array.from({ length: 15 }, (_, index) => appendRecord(path, { ...good, who: `call ${index}` }));
+    const appended = await Promise.all(calls);
+    await Promise.all(programs);
+    const records = await loadEvidenceFile(path);
+    expect(records).toHaveLength(30);
+    expect(new Set(records.map(({ who }) => who)).size).toBe(30);
+    for (const [index, result] of appended.entries()) expect(result.records[result.index]?.who).toBe(`call ${index}`);
+  });
+
+  it('of a broken file writes nothing', async () => {
+    await mkdir(join(root, String(count)));
+    const line = JSON.stringify(good);
+    for (const broken of [`${line}\n{`, `${line}\n${line.slice(0, -5)}`, 'no records', '\u0000', '{"fact":"x"}\n']) {
+      await writeFile(path, broken);
+      await expect(appendRecord(path, good)).rejects.toMatchObject({ code: 'EVIDENCE_FILE_INVALID' });
+      expect(await readFile(path, 'utf8')).toBe(broken);
+    }
+  });
+
+  it('of a full file writes nothing: more would make it unreadable', async () => {
+    await appendRecord(path, good);
+    await appendFile(path, ' '.repeat(4 * 1024 * 1024 - (await stat(path)).size));
+    await expect(appendRecord(path, good)).rejects.toMatchObject({ code: 'EVIDENCE_FILE_INVALID' });
+    expect((await stat(path)).size).toBe(4 * 1024 * 1024);
+    expect(await loadEvidenceFile(path)).toEqual([good]);
+  });
+
+  it('where nothing may be written says so by the file', async () => {
+    await mkdir(path, { recursive: true });
+    await expect(appendRecord(path, good)).rejects.toMatchObject({ code: 'EVIDENCE_FILE_INVALID' });
+    await writeFile(join(root, String(count), 'file'), '');
+    const below = join(root, String(count), 'file', 'evidence.jsonl');
+    await expect(appendRecord(below, good)).rejects.toThrow('file/evidence.jsonl');
+  });
+
+  it('on a disk with room for half a line takes that half back', async () => {
+    const roomFor = 1024;
+    await appendRecord(path, { ...good, how: 'x'.repeat(760) });
+    const before = await readFile(path, 'utf8');
+    expect(before.length).toBeLessThan(roomFor - 20);
+    expect(before.length + JSON.stringify(good).length).toBeGreaterThan(roomFor);
+    const program = `
+      const { appendRecord } = await import(process.argv[1]);
+      await appendRecord(process.argv[2], JSON.parse(process.argv[3])).catch(({ code, message }) => console.log(code, message));
+    `;
+    const script = 'ulimit -f 1; exec "$0" --input-type=module -e "$@"';
+    const args = ['-c', script, process.execPath, program, room, path, JSON.stringify(good)];
+    const { stdout } = await promisify(execFile)('bash', args);
+    expect(stdout).toContain(`FILE_UNWRITABLE The evidence file ${path} cannot be written`);
+    expect(await readFile(path, 'utf8')).toBe(before);
+    expect((await appendRecord(path, good)).records).toHaveLength(2);
+  });
+
+  it('of a device instead of a file is refused', async () => {
+    await expect(appendRecord('/dev/full', good)).rejects.toMatchObject({ code: 'EVIDENCE_FILE_INVALID' });
+  });
+});
+
+describe('a record that is none', () => {
+  const deep = JSON.parse(`${'['.repeat(20)}${']'.repeat(20)}`) as EvidenceRecord['value'];
+  it.each([
+    ['no fact', { fact: ' ' }],
+    ['no person', { who: '' }],
+    ['a line break', { how: 'first\nsecond' }],
+    ['an escape sequence', { who: '\u001b[31mred' }],
+    ['no time', { when: 'yesterday' }],
+    ['no serial', { serial: '' }],
+    ['a number that JSON does not have', { value: Number.POSITIVE_INFINITY }],
+    ['a deep value', { value: deep }],
+    ['a huge value', { value: 'x'.repeat(20_000) }],
+    ['a key of another kind', { extra: 1 }],
+  ])('with %s is refused, and there is no file', async (_, change) => {
+    await expect(appendRecord(path, { ...good, ...change } as EvidenceRecord)).rejects.toMatchObject({ code: 'USAGE' });
+    await expect(access(path)).rejects.toThrow();
+  });
+
+  it('of any kind is refused by its code, or stands in the file as it was given', async () => {
+    const record = fc.record({
+      fact: fc.string({ minLength: 1 }),
+      value: fc.jsonValue({ maxDepth: 2 }),
+      serial: fc.constant('SN0001'),
+      software: fc.constant('1'),
+      how: fc.string({ unit: 'binary', minLength: 1 }),
+      who: fc.string({ minLength: 1 }),
+      when: fc.constant('2026-01-31T12:00:00Z'),
+    });
+    await fc.assert(
+      fc.asyncProperty(record, async (any) => {
+        await rm(path, { force: true });
+        try {
+          const { records } = await appendRecord(path, any as EvidenceRecord);
+          expect(records).toEqual([JSON.parse(JSON.stringify(any))]);
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'USAGE' });
+          await expect(access(path)).rejects.toThrow();
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
