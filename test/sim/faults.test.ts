@@ -370,6 +370,138 @@ describe('faults of the robot', () => {
     }));
 });
 
+/** Drawings with a property that no text describes, and a reference by id. */
+const sent = {
+  type: 'FeatureCollection',
+  features: [
+    {
+      id: 'p1',
+      type: 'Feature',
+      geometry: { type: 'Point', coordinates: [0, 0] },
+      properties: { type: '9', name: 'Lader', dockingPointId: 'p2', house: { keeps: ['this', 1] }, iconYaw: '8' },
+    },
+    { id: 'p2', type: 'Feature', geometry: { type: 'Point', coordinates: [0, 1] }, properties: { type: 36 } },
+    null,
+    { id: 'p3', type: 'Feature', geometry: null, properties: null },
+  ],
+  top: 'level',
+};
+
+/** Patches these drawings onto map 1; gives what the chassis answered and what it holds then. */
+async function patched(sim: Sim) {
+  const text = JSON.stringify(sent);
+  const before = (await call(sim, 'GET', '/maps/1')).json as { overlays: string; overlays_version: number };
+  const { status, json } = await call(sim, 'PATCH', '/maps/1', { overlays: text });
+  const after = (await call(sim, 'GET', '/maps/1')).json as { overlays: string; overlays_version: number };
+  return { status, reply: json as { overlays_version: number }, text, before, after };
+}
+
+describe('faults of maps', () => {
+  it('overlays-version-stuck: the drawings are the new ones and the counter is the old one, also when one is sent', () =>
+    withFault('overlays-version-stuck', async (sim) => {
+      const { status, reply, text, before, after } = await patched(sim);
+      expect([status, reply.overlays_version]).toEqual([200, before.overlays_version]);
+      expect(after).toMatchObject({ overlays: text, overlays_version: before.overlays_version });
+      await call(sim, 'PATCH', '/maps/1', { overlays: before.overlays, overlays_version: 99 });
+      expect((await call(sim, 'GET', '/maps/1')).json).toMatchObject({
+        overlays: before.overlays,
+        overlays_version: before.overlays_version,
+      });
+    }));
+
+  it('patch-drops: answers as if all were well and keeps only properties that some text describes', () =>
+    withFault('patch-drops', async (sim) => {
+      const { status, reply, before, after } = await patched(sim);
+      expect([status, reply.overlays_version]).toEqual([200, before.overlays_version + 1]);
+      const expected = structuredClone(sent) as { features: ({ properties: Record<string, unknown> } | null)[] };
+      delete expected.features[0]?.properties.house;
+      expect(JSON.parse(after.overlays)).toEqual(expected);
+      // What it writes by itself it knows.
+      const own = before.overlays;
+      await call(sim, 'PATCH', '/maps/1', { overlays: own });
+      const kept = ((await call(sim, 'GET', '/maps/1')).json as { overlays: string }).overlays;
+      expect(JSON.parse(kept)).toEqual(JSON.parse(own));
+    }));
+
+  it('patch-renames: every drawing has another id, all different, and the rest is as sent', () =>
+    withFault('patch-renames', async (sim) => {
+      const { status, after } = await patched(sim);
+      expect(status).toBe(200);
+      const { features } = JSON.parse(after.overlays) as { features: (Record<string, unknown> | null)[] };
+      const ids = features.flatMap((feature) => (feature ? [feature.id] : []));
+      expect(ids).toHaveLength(3);
+      expect(new Set(ids).size).toBe(3);
+      for (const id of ids) expect(id).toMatch(/^[0-9a-f]{24}$/);
+      const restored = features.map((feature, index) => feature && { ...feature, id: sent.features[index]?.id });
+      expect(restored).toEqual(sent.features);
+    }));
+
+  it('patch-ignored: answers with 200, and nothing has changed', () =>
+    withFault('patch-ignored', async (sim) => {
+      const { status, before, after } = await patched(sim);
+      expect(status).toBe(200);
+      expect(after).toEqual(before);
+      expect((await call(sim, 'PATCH', '/maps/1', { overlays: 'no drawings' })).status).toBe(400);
+    }));
+
+  it('image-slow: the picture comes whole, in many pieces over 4 seconds; localisation data come at once', () =>
+    withFault(
+      'image-slow',
+      async (sim) => {
+        const url = `http://127.0.0.1:${sim.chassis.port}/maps/1`;
+        const began = performance.now();
+        const { status, headers, body } = await fetch(`${url}.png`);
+        const pieces: Uint8Array[] = [];
+        for await (const piece of body ?? []) pieces.push(piece);
+        // Four times as fast as told.
+        expect(performance.now() - began).toBeGreaterThan(800);
+        expect(pieces.length).toBeGreaterThan(10);
+        const slow = Buffer.concat(pieces);
+        expect([status, headers.get('content-length')]).toEqual([200, String(slow.length)]);
+        const localisationBegan = performance.now();
+        expect((await fetch(`${url}.pbstream`)).status).toBe(200);
+        expect(performance.now() - localisationBegan).toBeLessThan(500);
+        // Switched off in the middle, the rest comes at once.
+        const late = await fetch(`${url}.png`);
+        sim.setFault('image-slow', false);
+        expect(Buffer.from(await late.arrayBuffer()).equals(slow)).toBe(true);
+        sim.setFault('image-slow', true);
+        // And whoever hangs up in the middle harms nobody.
+        const ending = new AbortController();
+        await fetch(`${url}.png`, { signal: ending.signal });
+        ending.abort();
+      },
+      4,
+    ));
+
+  it('image-fails: picture, thumbnail and localisation data are a 500, the data of the map are not', () =>
+    withFault('image-fails', async (sim) => {
+      for (const path of ['/maps/1.png', '/maps/1/thumbnail', '/maps/1.pbstream']) {
+        const { status, json } = await call(sim, 'GET', path);
+        expect([path, status, json]).toEqual([path, 500, { message: expect.stringMatching(/^error: /) }]);
+      }
+      expect((await call(sim, 'GET', '/maps/1')).status).toBe(200);
+      expect((await call(sim, 'GET', '/maps/77.png')).status).toBe(404);
+    }));
+
+  it('image-cut: picture and localisation data announce a length and break off before it', () =>
+    withFault('image-cut', async (sim) => {
+      for (const path of ['/maps/1.png', '/maps/1.pbstream']) {
+        const reply = await fetch(`http://127.0.0.1:${sim.chassis.port}${path}`);
+        expect(reply.status, path).toBe(200);
+        const announced = Number(reply.headers.get('content-length'));
+        let came = 0;
+        const reading = async () => {
+          for await (const piece of reply.body ?? []) came += piece.length;
+        };
+        await expect(reading(), path).rejects.toThrow();
+        expect(announced, path).toBeGreaterThan(10);
+        expect(came, path).toBe(announced >> 1);
+      }
+      expect((await call(sim, 'GET', '/maps/1')).status).toBe(200);
+    }));
+});
+
 describe('the end of a simulator', () => {
   it('comes at once, whatever faults are on and whoever still waits for an answer', async () => {
     const sim = await startSim();

@@ -24,6 +24,7 @@ describe('maps over REST (vendor facts 1.5)', () => {
     expect(json).toMatchObject([
       { id: 1, uid: expect.any(String), map_name: expect.any(String), overlays_version: expect.any(Number) },
       { id: 2 },
+      { id: 3, map_name: 'Musterblatt' },
     ]);
     expect(JSON.stringify(json)).not.toMatch(/overlays"|grid_/);
   });

@@ -206,7 +206,21 @@ describe('the start of the robot (vendor facts 1.1)', () => {
     expect((await call(it.sim, 'GET', '/device/info')).status).toBe(503);
     await closed;
     await until(async () => (await call(it.sim, 'GET', '/device/info')).status === 200);
-    expect((await call(it.sim, 'GET', '/maps/')).json).toHaveLength(2);
+    expect((await call(it.sim, 'GET', '/maps/')).json).toHaveLength(3);
     expect((await call(it.sim, 'GET', '/chassis/current-map')).json).toMatchObject({ id: 1 });
+  });
+
+  it('names another start time after a restart, and the same one until then', async () => {
+    await using sim = await startSim({ clock: fastClock(5) });
+    const startTime = async () =>
+      ((await call(sim, 'GET', '/device/boot_progress')).json as { start_time: number }).start_time;
+    const first = await startTime();
+    await pause(20);
+    expect(await startTime()).toBe(first);
+    await call(sim, 'POST', '/services/restart_service');
+    const second = await startTime();
+    expect(second).toBeGreaterThan(first);
+    await until(async () => (await call(sim, 'GET', '/device/info')).status === 200);
+    expect(await startTime()).toBe(second);
   });
 });

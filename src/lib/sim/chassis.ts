@@ -36,9 +36,12 @@ const HOST = '127.0.0.1';
 const TICK_MS = 50;
 const HUGE_BYTES = 50 * 1024 * 1024;
 const MOST_CONNECTIONS = 512;
-/** Orders are small; a map with its picture is not. */
+/** Orders are small; a map with its picture and 100,000 drawings, written as a text inside a text, is not. */
 const LARGEST_ORDER = 1024 * 1024;
-const LARGEST_MAP = 32 * 1024 * 1024;
+const LARGEST_MAP = 128 * 1024 * 1024;
+/** A slow picture: this many pieces with this long between them. */
+const TRICKLE_PIECES = 200;
+const TRICKLE_MS = 20;
 /** Where the fault `redirect` leads: a port of this machine on which nothing listens. */
 const ELSEWHERE = 'http://127.0.0.1:1/elsewhere';
 const PAGE =
@@ -185,7 +188,7 @@ export async function startChassis(options: ChassisOptions) {
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (spoilWhole(response)) return;
     const path = readPath(request.url);
-    const body = await readBody(request, path === '/maps' || path === paths.currentMap ? LARGEST_MAP : LARGEST_ORDER);
+    const body = await readBody(request, path !== undefined && takesMap(path) ? LARGEST_MAP : LARGEST_ORDER);
     if (body === 'too-large') {
       response.setHeader('Connection', 'close');
       write(response, { status: 413, json: { message: 'error: body too large' } });
@@ -239,7 +242,29 @@ export async function startChassis(options: ChassisOptions) {
     }
     const [bytes, type] =
       'bytes' in reply ? [reply.bytes, reply.type] : [Buffer.from(writeJson(reply.json, faults)), 'application/json'];
-    response.writeHead(reply.status, { 'Content-Type': type, 'Content-Length': bytes.length }).end(bytes);
+    response.writeHead(reply.status, { 'Content-Type': type, 'Content-Length': bytes.length });
+    const flow = 'bytes' in reply ? reply.flow : undefined;
+    if (flow === 'slow') trickle(response, bytes);
+    else if (flow === 'cut') response.write(bytes.subarray(0, bytes.length >> 1), () => response.destroy());
+    else response.end(bytes);
+  }
+
+  function trickle(response: ServerResponse, bytes: Buffer): void {
+    const piece = Math.ceil(bytes.length / TRICKLE_PIECES);
+    let sent = 0;
+    const flow = clock.every(TRICKLE_MS, () => {
+      const left = bytes.length - sent;
+      if (response.destroyed || left <= 0) flow[Symbol.dispose]();
+      // Switched off in the middle, the rest comes at once.
+      if (response.destroyed) return;
+      if (left <= piece || !faults.is('image-slow')) {
+        response.end(bytes.subarray(sent));
+        sent = bytes.length;
+      } else {
+        response.write(bytes.subarray(sent, sent + piece));
+        sent += piece;
+      }
+    });
   }
 
   function serveUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -296,6 +321,11 @@ function refuseUpgrade(socket: Duplex, status: string, body: string, header = ''
   const length = `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n`;
   socket.on('error', () => {});
   socket.end(`HTTP/1.1 ${status}\r\n${header}${length}\r\n${body}`);
+}
+
+/** Where a whole map, or all drawings of one, may be sent. */
+function takesMap(path: string): boolean {
+  return path === paths.currentMap || path === '/maps' || path.startsWith('/maps/');
 }
 
 /** The path without query and trailing slash: both forms appear in the vendor's text. */

@@ -47,6 +47,19 @@ export const faultTable = {
     'robot',
     '/tracked_pose reports radians instead of degrees. So that the unit shows, the robot turns in place through full circles, about 100 degrees a second, while no move runs; afterwards it turns back.',
   ),
+  'overlays-version-stuck': row('robot', 'A PATCH of drawings takes effect, and `overlays_version` stays as it was.'),
+  'patch-drops': row(
+    'robot',
+    'A PATCH of drawings is answered with 200 and loses every property that no text describes.',
+  ),
+  'patch-renames': row('robot', 'A PATCH of drawings gives every drawing an id of its own; references stay as sent.'),
+  'patch-ignored': row('robot', 'A PATCH of a map is answered with 200 and changes nothing.'),
+  'image-slow': row('answers', 'The picture of a map comes in a trickle, a few bytes at a time, over 4 seconds.'),
+  'image-fails': row('answers', 'The picture of a map and its localisation data are answered with 500.'),
+  'image-cut': row(
+    'answers',
+    'The picture of a map and its localisation data break off in the middle of the announced length.',
+  ),
   'map-loss': row('robot', 'POST /services/restart_service loses every map. Off: later restarts keep what is there.'),
   'emergency-stop': row(
     'robot',

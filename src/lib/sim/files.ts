@@ -1,9 +1,10 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { GwError } from '../error/index.ts';
+import { ensureFolder } from '../lifecycle/index.ts';
 
 export async function makeFolder(path: string, mode = 0o755): Promise<void> {
   try {
-    await mkdir(path, { recursive: true, mode });
+    await ensureFolder(path, mode);
   } catch (error) {
     throw unwritable(path, error);
   }

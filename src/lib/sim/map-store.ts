@@ -2,6 +2,7 @@ import type { CurrentMapWire, MapListItemWire, MapWire } from '../chassis/wire.t
 import { drawFloor, drawOverlays } from './floor.ts';
 import { blockLine, blockPolygon, type Grid, type Point } from './grid.ts';
 import { gridToPng } from './map-image.ts';
+import { drawOddities, drawSheet } from './odd-drawings.ts';
 
 /** A stored map. */
 export interface FloorMap {
@@ -21,6 +22,11 @@ export interface FloorMap {
   readonly pbstream: Buffer;
 }
 
+/** Other bytes for every map, and no text, so that mistaking one for another or for text shows. */
+function localisationOf(uid: string): Buffer {
+  return Buffer.concat([Buffer.from(`simulated localisation data of ${uid}\n`), Buffer.from([0x00, 0xff, 0xfe, 0x80])]);
+}
+
 const EMPTY_OVERLAYS = JSON.stringify({ type: 'FeatureCollection', features: [] });
 
 /** What the chassis keeps of maps: the stored ones, and the one in use. */
@@ -37,20 +43,18 @@ export function createMapStore(serial: string, now: () => number) {
   };
 
   const grid = drawFloor();
-  const common = { mapVersion: 1, grid, pbstream: Buffer.from('simulated localisation data\n') };
-  current = add({
-    ...common,
-    uid: '65f1c0de0000000000000001',
-    name: 'Erdgeschoss',
+  const stored = (uid: string, name: string, more: Pick<FloorMap, 'grid' | 'overlays' | 'overlaysVersion'>) =>
+    add({ uid, name, mapVersion: 1, pbstream: localisationOf(uid), ...more });
+  current = stored('65f1c0de0000000000000001', 'Erdgeschoss', {
+    grid,
     overlaysVersion: 4,
     overlays: drawOverlays(serial),
   });
-  add({
-    ...common,
-    uid: '3d7f4a52-0000-4000-8000-000000000002',
-    name: '1. Stock',
-    overlaysVersion: 0,
-    overlays: EMPTY_OVERLAYS,
+  stored('3d7f4a52-0000-4000-8000-000000000002', '1. Stock', { grid, overlaysVersion: 0, overlays: EMPTY_OVERLAYS });
+  stored('65f1c0de0000000000000003', 'Musterblatt', {
+    grid: drawSheet(),
+    overlaysVersion: 17,
+    overlays: drawOddities(serial),
   });
 
   return {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { BootProgressWire, DeviceInfoWire, MoveRequestWire } from '../chassis/wire.ts';
 import type { Faults } from './faults.ts';
 import type { Grid } from './grid.ts';
+import { keptOverlays } from './kept-overlays.ts';
 import { gridFromPng } from './map-image.ts';
 import { currentMapWire, type FloorMap, isRecord, mapDetail, mapListItem, mapPng } from './map-store.ts';
 import { footprint, mapFile } from './messages.ts';
@@ -20,7 +21,7 @@ export interface RestRequest {
 
 export type RestReply =
   | { readonly status: number; readonly json: unknown }
-  | { readonly status: number; readonly bytes: Buffer; readonly type: string }
+  | { readonly status: number; readonly bytes: Buffer; readonly type: string; readonly flow?: 'slow' | 'cut' }
   | { readonly status: 204 };
 
 export interface RestOptions {
@@ -51,6 +52,7 @@ type Handler = (request: RestRequest, id: string) => RestReply;
 /** Moves of these types exist on real robots and are not simulated. */
 const MOVE_TYPES = ['standard', 'charge'];
 const CONTROL_MODES = ['auto', 'manual', 'remote'];
+const PICTURE = 'image/png';
 /** Drawings nested deeper than this are no drawings. */
 const DEEPEST = 64;
 
@@ -154,10 +156,13 @@ export function createRest(options: RestOptions) {
       return refuse(400, 'overlays must be a JSON text of a FeatureCollection');
     }
     if (version !== undefined && !Number.isInteger(version)) return refuse(400, 'overlays_version must be an integer');
+    if (faults.is('patch-ignored')) return ok(mapListItem(found, base));
+    const stuck = faults.is('overlays-version-stuck');
     const changed = maps.change(found.id, {
       ...(typeof name === 'string' && { name }),
-      ...(typeof overlays === 'string' && { overlays }),
+      ...(typeof overlays === 'string' && { overlays: keptOverlays(overlays, faults) }),
       ...(typeof version === 'number' && { overlaysVersion: version }),
+      ...(stuck && { overlaysVersion: found.overlaysVersion }),
     });
     if (maps.current()?.id === found.id) robot.mapChanged();
     return changed ? ok(mapListItem(changed, base)) : notFound('map');
@@ -231,7 +236,7 @@ export function createRest(options: RestOptions) {
     [
       'GET',
       /^\/maps\/(\d{1,9})\.pbstream$/,
-      (_, id) => mapReply(id, (map) => ({ status: 200, bytes: map.pbstream, type: 'application/octet-stream' })),
+      (_, id) => mapReply(id, (map) => file(map.pbstream, 'application/octet-stream')),
     ],
     [
       'GET',
@@ -272,6 +277,16 @@ export function createRest(options: RestOptions) {
     ],
   ];
 
+  function file(bytes: Buffer, type: string): RestReply {
+    if (faults.is('image-fails')) return refuse(500, 'the file cannot be read');
+    const flow = faults.is('image-cut') ? 'cut' : faults.is('image-slow') && type === PICTURE ? 'slow' : undefined;
+    return { status: 200, bytes, type, ...(flow && { flow }) };
+  }
+
+  function png(bytes: Buffer): RestReply {
+    return file(bytes, PICTURE);
+  }
+
   function mapReply(id: string, reply: (map: FloorMap) => RestReply): RestReply {
     const map = maps.get(Number(id));
     return map ? reply(map) : notFound('map');
@@ -298,10 +313,6 @@ export function createRest(options: RestOptions) {
 }
 
 export type Rest = ReturnType<typeof createRest>;
-
-function png(bytes: Buffer): RestReply {
-  return { status: 200, bytes, type: 'image/png' };
-}
 
 function isReal(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && Math.abs(value) < 1e9;
@@ -376,10 +387,12 @@ function areOverlays(value: unknown): value is string {
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
-  for (const character of text) {
-    if (character === '[' || character === '{') depth += 1;
-    else if (character === ']' || character === '}') depth -= 1;
-    deepest = Math.max(deepest, depth);
+  // By number, since the drawings of a large site are tens of millions of characters.
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit === 0x5b || unit === 0x7b) depth += 1;
+    else if (unit === 0x5d || unit === 0x7d) depth -= 1;
+    if (depth > deepest) deepest = depth;
   }
   return deepest;
 }
