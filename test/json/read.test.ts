@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readJson, readJsonBytes } from '../../src/lib/json/read.ts';
+import { quote, readJson, readJsonBytes } from '../../src/lib/json/read.ts';
 
 describe('readJson', () => {
   it('reads all JSON without doubled keys as the engine does', () => {
@@ -43,6 +43,21 @@ describe('readJson', () => {
   it('drops keys that could turn into a prototype', () => {
     const reading = readJson('{"a":{"__proto__":{"x":1},"b":[{"\\u005f_proto__":2}]}}');
     expect(reading).toEqual({ ok: true, value: { a: { b: [{}] } } });
+  });
+
+  it('keeps such keys as own keys where the value is only carried through', () => {
+    const reading = readJson('{"a":{"__proto__":{"x":1}}}', 'file', { keepProtoKeys: true });
+    const a = (reading.ok ? reading.value : {}) as { a: Record<string, unknown> };
+    expect(Object.keys(a.a)).toEqual(['__proto__']);
+    expect(a.a.x).toBeUndefined();
+  });
+});
+
+describe('quote', () => {
+  it('bounds foreign text and shows what would break a line or turn the direction of writing', () => {
+    expect(quote('Küche 👩‍🚀')).toBe('"Küche 👩‍🚀"');
+    expect(quote('x'.repeat(100))).toBe(`"${'x'.repeat(60)}…"`);
+    expect(quote('a\n\u009b\u200f\u2028\u202e\u2066"')).toBe('"a\\n\\u009b\\u200f\\u2028\\u202e\\u2066\\""');
   });
 });
 

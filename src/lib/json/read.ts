@@ -35,8 +35,13 @@ export function readJsonBytes(bytes: Uint8Array, what = 'answer'): JsonReading {
   return readJson(text, what);
 }
 
+export interface ReadOptions {
+  /** The value is only looked at or carried through, never copied into other objects: every key stays as it came. */
+  readonly keepProtoKeys?: boolean;
+}
+
 /** Doubled keys are refused: which of the two values the sender means is anyone's guess. */
-export function readJson(text: string, what = 'answer'): JsonReading {
+export function readJson(text: string, what = 'answer', { keepProtoKeys = false }: ReadOptions = {}): JsonReading {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -46,7 +51,7 @@ export function readJson(text: string, what = 'answer'): JsonReading {
   if (text.length > SEARCHED_CHARS) return { ok: true, value };
   const found = search(text);
   if (found.problem !== undefined) return { ok: false, problem: found.problem };
-  if (found.protoKey) dropProtoKeys(value);
+  if (found.protoKey && !keepProtoKeys) dropProtoKeys(value);
   return { ok: true, value };
 }
 
@@ -107,5 +112,9 @@ function dropProtoKeys(value: unknown): void {
 /** Foreign text inside a sentence of ours: bounded, on one line. */
 export function quote(text: string): string {
   const short = text.length > 60 ? `${text.slice(0, 60)}…` : text;
-  return JSON.stringify(short);
+  // What JSON leaves as it is, and what breaks a line or turns the direction of writing all the same.
+  return JSON.stringify(short).replace(
+    /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

@@ -1,5 +1,5 @@
 import type { Degrees } from '../angle/index.ts';
-import type { Mark } from '../evidence/index.ts';
+import type { DeviceEvidence, Mark } from '../evidence/index.ts';
 
 /** A place on the map: metres along x and y, in the frame of the map. */
 export type Place = readonly [xM: number, yM: number];
@@ -79,6 +79,18 @@ export interface Overlays {
   readonly map: Readonly<Record<string, unknown>> | null;
   /** What was read: its JSON text, exactly. Of the collection itself, without the map around it. */
   readonly text: string;
+  /** Where the drawings stand in the text, of a long one: reading went through it anyway. `featurePlaces` asks it. */
+  readonly places?: FeaturePlaces;
+}
+
+/** Where the features of a collection stand in its text. */
+export interface FeaturePlaces {
+  /** The text in UTF-8. */
+  readonly bytes: Buffer;
+  /** Two numbers each: where it begins, where it ends. */
+  readonly bounds: Uint32Array;
+  /** How many objects were found in the list of features. */
+  readonly count: number;
 }
 
 /** Where the picture of a map lies. The lower left pixel is at `originXM`, `originYM` (HINWEIS). */
@@ -112,7 +124,8 @@ export interface CodeMeaning {
   readonly readings: readonly Reading[];
   /**
    * How well the meaning is known: the weakest mark among the readings that name one, since sources that disagree
-   * leave it no better known than that; OFFEN when none names one. Decision of ours.
+   * leave it no better known than that; the best where all name the same. What was verified on this device goes before
+   * everything else, what was contradicted does not count. OFFEN when none names one. Decision of ours.
    */
   readonly mark: Mark;
   /** Id of the disagreement in the ledger, where the readings differ; null otherwise. */
@@ -152,6 +165,63 @@ export interface ChargerPair {
   readonly distanceM: number | null;
 }
 
+export const jsonTypes = ['text', 'number', 'boolean', 'null', 'list', 'object'] as const;
+export type JsonType = (typeof jsonTypes)[number];
+
+/** A member that gw gives no meaning: it is carried through untouched, by name. */
+export interface CarriedMember {
+  readonly in: 'collection' | 'drawing' | 'properties';
+  readonly name: string;
+  /** Drawings that have it; 1 for a member of the collection. */
+  readonly count: number;
+  /** Kinds of drawings that have it; empty for a member of the collection. */
+  readonly kinds: readonly DrawingKind[];
+  /** In the order of `jsonTypes`. */
+  readonly types: readonly JsonType[];
+}
+
+/** How an angle of the drawings is written. */
+export interface AngleSurvey {
+  readonly asText: number;
+  readonly asNumber: number;
+  /** Of all: how many cannot be read as a number. */
+  readonly unreadable: number;
+}
+
+/** What a collection holds, counted: the whole of it, whatever was selected. */
+export interface Survey {
+  readonly kinds: Readonly<Record<DrawingKind, number>>;
+  readonly withId: number;
+  /** Every code that occurs, by field and then number; `number` null for what is no whole number. */
+  readonly codes: readonly { readonly field: CodeField; readonly number: number | null; readonly count: number }[];
+  readonly yaw: AngleSurvey;
+  readonly iconYaw: AngleSurvey;
+  /**
+   * Drawings where both angles can be read, and how many of them show the offset of the ledger: reproducible,
+   * unexplained.
+   */
+  readonly icons: { readonly withBoth: number; readonly withOffset: number; readonly offsetDeg: number };
+  /** The most frequent first, bounded. */
+  readonly carried: readonly CarriedMember[];
+  /** How many more names there are than `carried` holds. */
+  readonly carriedMore: number;
+}
+
+/** One statement of the platform's specification about drawings, with what this map has of it. */
+export interface KnownRow {
+  /** not-shown: the specification names it as open; nobody knows. */
+  readonly group: 'known' | 'not-shown';
+  /** Id in the ledger. */
+  readonly fact: string;
+  readonly statement: string;
+  /** On this very device, where something was recorded for it. */
+  readonly mark: Mark;
+  readonly source: string;
+  readonly here: Reading['here'];
+  /** One sentence: what this map has of it, or what gw does about it. Text from outside in it is quoted and bounded. */
+  readonly found: string;
+}
+
 /** A collection looked at: what every output (table, JSON, picture, CSV, GeoJSON) is made from. */
 export interface Inspection {
   readonly overlays: Overlays;
@@ -163,4 +233,7 @@ export interface Inspection {
   readonly codeBook: CodeBook;
   /** Every pair of the collection, selected or not. */
   readonly pairs: readonly ChargerPair[];
+  readonly survey: Survey;
+  /** The chassis that the drawings are from, and what was verified on it; null when the source names none. */
+  readonly device: DeviceEvidence | null;
 }

@@ -1,0 +1,181 @@
+import chalk from 'chalk';
+import type { Mark } from '../../lib/evidence/index.ts';
+import {
+  changeRows,
+  diffLine,
+  NOTHING,
+  pairedByWords,
+  placeInList,
+  placeWords,
+  valueRow,
+} from '../../lib/overlays/diff-wording.ts';
+import type { OverlaysDiffResult } from '../../lib/toolkit/overlays-diff.result.ts';
+import { type Column, printable, renderTable } from '../output.ts';
+
+/** Rows of one table before the rest is only counted. */
+const MOST_ROWS = 40;
+
+type Data = OverlaysDiffResult;
+type Diff = Data['diff'];
+type Ref = Diff['added'][number];
+
+/** `gw overlays diff`. `isComplete`: every row, however many. */
+export function renderOverlaysDiff(data: Data, { isComplete }: { readonly isComplete: boolean }): string {
+  const { diff, written } = data;
+  const first = (diff.same ? chalk.green : chalk.red)(diffLine(diff));
+  if (written !== null) {
+    const { format, path, bytes } = written;
+    return `${first}\n${format} written to ${printable(path)} (${bytes.toLocaleString('en')} bytes).`;
+  }
+  const most = isComplete ? Number.POSITIVE_INFINITY : MOST_ROWS;
+  const sections = [
+    [first, ...sideLines(data)],
+    changedLines(data, most),
+    onlyLines('Only in the new drawings', diff.added, most),
+    onlyLines('Only in the old drawings', diff.removed, most),
+    orderLines(diff, most),
+    memberLines(diff, most),
+    codeLines(data, most),
+    notationLines(diff),
+  ];
+  return sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n');
+}
+
+function sideLines({ from, to }: Data): string[] {
+  return [['old', from] as const, ['new', to] as const].map(([word, { source, map }]) => {
+    const version = map?.overlaysVersion == null ? '' : `, overlays version ${map.overlaysVersion}`;
+    return chalk.dim(`${word}  ${printable(source.label)}${version}`);
+  });
+}
+
+function changedLines({ diff, fields }: Data, most: number): string[] {
+  const { changed } = diff;
+  if (changed.length === 0) return [];
+  const units = `places in metres (${fields.movedM?.mark ?? 'OFFEN'}), headings in degrees (${fields.turnedDeg?.mark ?? 'OFFEN'}), values as they are written`;
+  const rows = changed
+    .slice(0, most)
+    .flatMap((change) =>
+      changeRows(change).map(({ what, before, after }, at) => [
+        ...(at === 0
+          ? [
+              placeInList(change.from.index, change.to.index),
+              nameText(change.to.name ?? change.from.name),
+              change.to.kind,
+              pairedByWords[change.pairedBy],
+            ]
+          : ['', '', '', '']),
+        printable(what),
+        printable(before),
+        printable(after),
+      ]),
+    );
+  const titles = ['#', 'name', 'kind', 'recognised by', 'change', 'before', 'now'];
+  return [
+    `${chalk.bold(`Changed (${changed.length})`)}: ${units}`,
+    renderTable(columnsOf(titles), rows),
+    ...moreLines(changed.length, most),
+  ];
+}
+
+function onlyLines(heading: string, refs: readonly Ref[], most: number): string[] {
+  if (refs.length === 0) return [];
+  const rows = refs
+    .slice(0, most)
+    .map(({ index, id, name, kind, xM, yM }) => [
+      `#${index}`,
+      nameText(name),
+      id === null ? chalk.yellow('none') : cut(id, 36),
+      kind === 'no-feature' ? 'no drawing at all' : kind,
+      xM === null || yM === null ? NOTHING : placeWords(xM, yM),
+    ]);
+  const columns = columnsOf(['#', 'name', 'id', 'kind', 'place m']);
+  return [chalk.bold(`${heading} (${refs.length})`), renderTable(columns, rows), ...moreLines(refs.length, most)];
+}
+
+function orderLines({ reordered }: Diff, most: number): string[] {
+  if (reordered.length === 0) return [];
+  const rows = reordered
+    .slice(0, most)
+    .map(({ from, to }) => [
+      placeInList(from.index, to.index),
+      nameText(to.name),
+      to.id === null ? '' : cut(to.id, 36),
+    ]);
+  return [
+    `${chalk.bold(`Elsewhere in the order (${reordered.length})`)}: whether the order means anything to the chassis is not known`,
+    renderTable(columnsOf(['#', 'name', 'id']), rows),
+    ...moreLines(reordered.length, most),
+  ];
+}
+
+function memberLines({ members }: Diff, most: number): string[] {
+  if (members.length === 0) return [];
+  const rows = members.slice(0, most).map(valueRow);
+  const cells = rows.map(({ what, before, after }) => [what, before, after].map(printable));
+  return [
+    chalk.bold(`Members of the collection (${members.length})`),
+    renderTable(columnsOf(['member', 'before', 'now']), cells),
+    ...moreLines(members.length, most),
+  ];
+}
+
+function codeLines({ codes }: Data, most: number): string[] {
+  if (codes.length === 0) return [];
+  const rows = codes
+    .slice(0, most)
+    .flatMap(({ field, number, readings }) =>
+      readings.map(({ meaning, mark, source, fact, here }, at) => [
+        at === 0 ? `${field} ${number}` : '',
+        markText(mark),
+        meaning === null ? 'nobody knows' : `'${printable(meaning)}'`,
+        here === null ? source : `${here.verdict} here by ${cut(here.who, 30)}, ${cut(here.when, 30)}; ${source}`,
+        fact,
+      ]),
+    );
+  return [
+    `${chalk.bold(`Numbers (${codes.length})`)}: what the changed codes are read as`,
+    renderTable(columnsOf(['number', 'mark', 'read as', 'source', 'fact']), rows),
+    ...moreLines(codes.length, most),
+  ];
+}
+
+function notationLines({ notation: { numbers, examples } }: Diff): string[] {
+  const [example] = examples;
+  if (example === undefined) return [];
+  const how = `${cut(example.fromJson, 24)} and ${cut(example.toJson, 24)} in ${cut(example.path, 60)}`;
+  const where = example.index === null ? '' : ` of #${example.index}`;
+  const count = numbers === 1 ? '1 number is' : `${numbers.toLocaleString('en')} numbers are`;
+  return [`${count} spelled differently and equal, as ${how}${where}.`];
+}
+
+const markColours: Readonly<Record<Mark, (text: string) => string>> = {
+  BELEGT: chalk.green,
+  HINWEIS: chalk.cyan,
+  VORSICHT: chalk.yellow,
+  OFFEN: chalk.magenta,
+};
+
+function markText(mark: Mark): string {
+  return markColours[mark](mark);
+}
+
+function moreLines(count: number, most: number): string[] {
+  return count > most ? [chalk.dim(`and ${(count - most).toLocaleString('en')} more: --all, --json`)] : [];
+}
+
+function columnsOf(titles: readonly string[]): Column[] {
+  return titles.map((title) => ({ title }));
+}
+
+function nameText(name: string | null): string {
+  return name === null ? '' : cut(name, 28);
+}
+
+/** Text from outside on one line of its own length. */
+function cut(text: string, most: number): string {
+  const characters = [...text.slice(0, most * 4)];
+  return printable(characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : text);
+}

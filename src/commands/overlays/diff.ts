@@ -1,0 +1,83 @@
+import { Args, Flags } from '@oclif/core';
+import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { siteFlag } from '../../cli/flags.ts';
+import { isJsonFormat } from '../../cli/json-format.ts';
+import { renderOverlaysDiff } from '../../cli/render/overlays-diff.ts';
+import { GwError } from '../../lib/error/index.ts';
+import type { OverlaysDiffResult as Result } from '../../lib/toolkit/overlays-diff.result.ts';
+
+const documents = ['svg', 'html'] as const;
+const formats = ['table', 'json', ...documents] as const;
+const sources = 'live:current, live:ID, a file, or FILE#ID for one map of a backup';
+
+export default class OverlaysDiff extends GwCommand<Result> {
+  static override summary = 'Compare the drawings of two maps: moved, turned, recoded, added, removed.';
+  static override description =
+    'Compares content: every value with its JSON type, the order, and what nobody has a meaning for; never counters. Drawings are matched by id, else by the same geometry, else by the nearest of the same kind and code within 1 m, and the table says which. Changes nothing. Ends with 1 when the drawings differ. Between two files no chassis and no site file is needed.';
+  static override examples = [
+    '<%= config.bin %> overlays diff before.json after.json',
+    '<%= config.bin %> overlays diff maps-SN0001.tar.gz live:current',
+    '<%= config.bin %> overlays diff maps-SN0001.tar.gz#3 live:3 --format html --out diff.html',
+    '<%= config.bin %> overlays diff live:1 live:2 --json',
+  ];
+  static override args = {
+    a: Args.string({ description: `The old side: ${sources}.`, required: true }),
+    b: Args.string({ description: 'The new side, in the same words.', required: true }),
+  };
+  static override flags = {
+    site: siteFlag,
+    format: Flags.option({ summary: 'What to print.', options: formats, default: 'table' })(),
+    out: Flags.file({ char: 'o', summary: 'Write svg or html to this file.', helpValue: 'FILE' }),
+    force: Flags.boolean({ summary: 'Replace the file of --out.', dependsOn: ['out'] }),
+    all: Flags.boolean({ summary: 'Print every row of long tables.' }),
+  };
+  static override readonly schema = 'gw/overlays-diff/1';
+
+  #document: string | null = null;
+  #isComplete = false;
+
+  /** `--format json` is `--json` in other words, also for errors before the flags are read. */
+  override jsonEnabled(): boolean {
+    return super.jsonEnabled() || isJsonFormat(this.argv);
+  }
+
+  protected override async execute(): Promise<Outcome<Result>> {
+    const { args, flags, metadata } = await this.parse(OverlaysDiff);
+    const { format, out, force } = flags;
+    const document = documents.find((name) => name === format);
+    if (document === undefined && out !== undefined) {
+      throw new GwError('USAGE', `--out writes ${documents.join(' or ')}, and --format is ${format}.`, {
+        remedy: 'Name one of these with --format, or redirect the output: gw overlays diff A B > FILE.',
+      });
+    }
+    if (document !== undefined && out === undefined && this.jsonEnabled()) {
+      throw new GwError('USAGE', `--json and --format ${format} cannot both be printed.`, {
+        remedy: `Write the ${format} to a file with --out FILE, or leave one of them out.`,
+      });
+    }
+    const { compareDrawings } = await import('../../lib/toolkit/overlays-diff.ts');
+    const { parseDrawingSource } = await import('../../lib/toolkit/overlay-source.ts');
+    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
+    const { withProgress } = await import('../../cli/progress.ts');
+    const options = {
+      from: parseDrawingSource(args.a),
+      to: parseDrawingSource(args.b),
+      ...(document !== undefined && { document: { format: document, out, force } }),
+      openToolkit: () => openToolkit(flags.site),
+      siteNamed: metadata.flags.site?.setFromDefault !== true,
+      now: () => new Date(),
+    };
+    const compared = await withProgress({ quiet: this.jsonEnabled() }, (progress) =>
+      compareDrawings(options, { signal: this.signal, onProgress: (text) => progress.say(text) }),
+    );
+    const { result } = compared;
+    for (const warning of result.warnings) this.warn(warning);
+    this.#document = compared.document;
+    this.#isComplete = flags.all;
+    return { data: result, ok: result.diff.same };
+  }
+
+  protected override render(data: Result): string {
+    return this.#document ?? renderOverlaysDiff(data, { isComplete: this.#isComplete });
+  }
+}

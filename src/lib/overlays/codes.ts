@@ -1,0 +1,166 @@
+import {
+  type DeviceEvidence,
+  disagreementsAbout,
+  type FactId,
+  factById,
+  type Mark,
+  markHere,
+  markRank,
+  tableOf,
+} from '../evidence/index.ts';
+import type { CodeBook, CodeField, CodeMeaning, Reading } from './model.ts';
+
+/** The type that was seen as stations A, B and C. @source specification, 'Map and overlays' (VORSICHT) */
+const ASSUMED_POINT_TYPE = 11;
+/** The direction that was seen. @source specification, 'Map and overlays' */
+const SEEN_DIRECTION = 3;
+/** As the vendor's table calls it. */
+const NO_GO_ZONE = 'no-go zone';
+/** A meaning that a technician wrote down is shown in tables and pictures. */
+const MOST_MEANING_CHARS = 60;
+
+/**
+ * What the numbers of drawings mean, by everything that the ledger says of them and by what was recorded on this
+ * device (null: no device is known, so nothing was). A number that nobody explains gets a reading that says so.
+ */
+export function createCodeBook(device: DeviceEvidence | null): CodeBook {
+  const known: Readonly<Record<CodeField, Map<number, CodeMeaning>>> = {
+    type: new Map(),
+    lineType: new Map(),
+    regionType: new Map(),
+    direction: new Map(),
+    startType: new Map(),
+    endType: new Map(),
+  };
+  return {
+    meaning(field, number) {
+      let meaning = known[field].get(number);
+      if (meaning === undefined) {
+        meaning = meaningOf(field, number, device);
+        known[field].set(number, meaning);
+      }
+      return meaning;
+    },
+  };
+}
+
+function meaningOf(field: CodeField, number: number, device: DeviceEvidence | null): CodeMeaning {
+  const readings = readingsOf[field](number, device).sort((a, b) => orderOf(a) - orderOf(b));
+  return { field, number, readings, mark: markOf(readings), disagreement: disagreementAmong(readings) };
+}
+
+const readingsOf: Readonly<Record<CodeField, (number: number, device: DeviceEvidence | null) => Reading[]>> = {
+  type(number, device) {
+    const named = inTable('vendor.overlays.point-types', number, device);
+    const assumed = number === ASSUMED_POINT_TYPE ? [asStated('overlays.point-type-11', device)] : [];
+    const open = measured('overlays.point-kind-numbers', device, inRecordedTable(number), number);
+    return named === null || open.meaning !== null ? [...assumed, ...orNone(named), open] : [...assumed, named];
+  },
+  lineType(number, device) {
+    const named = inTable('vendor.overlays.line-types', number, device);
+    return named === null ? [open('overlays.lane-fields')] : [named];
+  },
+  regionType(number, device) {
+    const named = inTable('vendor.overlays.region-types', number, device);
+    const noGo = measured('overlays.no-go-region-type', device, (value) =>
+      Number(asWords(value) ?? Number.NaN) === number ? NO_GO_ZONE : null,
+    );
+    const other = measured('overlays.other-region-types', device, inRecordedTable(number), number);
+    const isNoGo = named?.meaning === NO_GO_ZONE;
+    return [
+      ...orNone(named),
+      ...(isNoGo || noGo.meaning !== null ? [noGo] : []),
+      ...(other.meaning !== null || (!isNoGo && noGo.meaning === null) ? [other] : []),
+    ];
+  },
+  direction(number, device) {
+    // What was recorded about 3 says nothing of other numbers.
+    return [
+      number === SEEN_DIRECTION
+        ? measured('overlays.lane-direction-3', device, asWords)
+        : open('overlays.lane-direction-3'),
+    ];
+  },
+  startType: (number, device) => [measured('overlays.start-end-type-meaning', device, inTableOrWords(number), number)],
+  endType: (number, device) => [measured('overlays.start-end-type-meaning', device, inTableOrWords(number), number)],
+};
+
+/** The vendor's word for a number; null when his table does not hold it. */
+function inTable(id: FactId, number: number, device: DeviceEvidence | null): Reading | null {
+  const { value, source } = factById(id);
+  const table = tableOf(value);
+  const key = String(number);
+  if (!table || !Object.hasOwn(table, key)) return null;
+  return { meaning: String(table[key]), fact: id, source, ...standingHere(id, device, number) };
+}
+
+/** A fact whose value is the meaning. */
+function asStated(id: FactId, device: DeviceEvidence | null): Reading {
+  const { value, source } = factById(id);
+  return { meaning: String(value), fact: id, source, ...standingHere(id, device) };
+}
+
+/** Nobody knows. */
+function open(id: FactId): Reading {
+  const { mark, source } = factById(id);
+  return { meaning: null, mark, fact: id, source, here: null };
+}
+
+/** What nobody knows elsewhere may have been measured on this device. `read` takes the meaning out of the record. */
+function measured(
+  id: FactId,
+  device: DeviceEvidence | null,
+  read: (value: unknown) => string | null,
+  entry?: number,
+): Reading {
+  const { verdict, record } = markHere(id, device, entry);
+  const meaning = verdict === 'verified' && record !== null ? read(record.value) : null;
+  return meaning === null ? open(id) : { ...open(id), meaning, ...standingHere(id, device, entry) };
+}
+
+function standingHere(id: FactId, device: DeviceEvidence | null, entry?: number): Pick<Reading, 'mark' | 'here'> {
+  const { mark, verdict, record } = markHere(id, device, entry);
+  if (verdict === 'as-marked' || record === null) return { mark, here: null };
+  return { mark, here: { verdict, who: record.who, when: record.when } };
+}
+
+function inRecordedTable(number: number): (value: unknown) => string | null {
+  return (value) => {
+    const table = typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+    return Object.hasOwn(table, String(number)) ? asWords(Reflect.get(table, String(number))) : null;
+  };
+}
+
+function inTableOrWords(number: number): (value: unknown) => string | null {
+  return (value) => asWords(value) ?? inRecordedTable(number)(value);
+}
+
+function asWords(value: unknown): string | null {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' && value.trim() !== '' ? value.slice(0, MOST_MEANING_CHARS).toWellFormed() : null;
+}
+
+function orNone(reading: Reading | null): Reading[] {
+  return reading === null ? [] : [reading];
+}
+
+/** Best known first; what was contradicted on this device stands last. */
+function orderOf({ mark, here }: Reading): number {
+  return markRank[mark] + (here?.verdict === 'contradicted' ? 10 : 0);
+}
+
+function markOf(readings: readonly Reading[]): Mark {
+  const named = readings.filter(({ meaning, here }) => meaning !== null && here?.verdict !== 'contradicted');
+  const verified = named.filter(({ here }) => here?.verdict === 'verified');
+  const [best, ...others] = verified.length > 0 ? verified : named;
+  if (best === undefined) return 'OFFEN';
+  return others.every(({ meaning }) => meaning === best.meaning) ? best.mark : (others.at(-1)?.mark ?? best.mark);
+}
+
+function disagreementAmong(readings: readonly Reading[]): string | null {
+  const named = readings.filter(({ meaning }) => meaning !== null).map(({ fact }) => fact);
+  const found = named
+    .flatMap((fact) => disagreementsAbout(fact))
+    .find(({ between }) => between.every((fact) => named.includes(fact)));
+  return found?.id ?? null;
+}

@@ -1,0 +1,374 @@
+import type { ChargerPair, Drawing, Inspection } from '../model.ts';
+import { type Box, createGround, type Ground, placeLabel } from './labels.ts';
+import { hatches, type Sign, type SignStyle, signOrder, signs } from './marks.ts';
+import { figure, type Markup, markup, oneLine, type Part, unit } from './markup.ts';
+import {
+  arrowOf,
+  arrowPaths,
+  badge,
+  badgeCorner,
+  boxesAlong,
+  insideOf,
+  lanePath,
+  markersPath,
+  measureLine,
+  middleOf,
+  type Outline,
+  outline,
+  pointMarker,
+  zonePath,
+} from './plot.ts';
+import { layOut, type Sheet } from './sheet.ts';
+import { background, margins, surround } from './surround.ts';
+import { kindWords, type LabelLines, labelsOf, lineHeight, signOf, sizeOf, tellingOf } from './wording.ts';
+
+/** Above this many drawings the sheet shows shapes without labels, tips and links: nobody could read them. */
+const MOST_LABELLED = 4000;
+const MOST_EDGE_MARKS = 12;
+
+/** The map as a picture: inner markup of an `<svg>` of this size, and what must be said beside it. */
+export interface Figure {
+  readonly content: Markup;
+  readonly width: number;
+  readonly height: number;
+  /** The drawings that can be pointed at, `#m12`. */
+  readonly shapes: ReadonlySet<number>;
+  /** What of the map is not on the sheet, or not as it is. Plain sentences. */
+  readonly notes: readonly string[];
+  /** What the legend has to explain. */
+  readonly shown: {
+    readonly signs: readonly Sign[];
+    readonly arrow: boolean;
+    readonly pair: boolean;
+    readonly wrong: boolean;
+    readonly warning: boolean;
+    readonly edge: boolean;
+  };
+}
+
+interface Item {
+  readonly drawing: Drawing;
+  readonly style: SignStyle;
+  /** Where its label belongs, on paper. */
+  readonly x: number;
+  readonly y: number;
+  readonly outline: Outline | null;
+  readonly flaw: 'wrong' | 'warning' | null;
+}
+
+/** Draws the selected drawings over the picture of the map. Those in `rows` lead to their row on the page, `#d12`. */
+export function drawFigure(inspection: Inspection, image: Uint8Array | null, rows: ReadonlySet<number>): Figure {
+  const { selected, frame, codeBook, overlays } = inspection;
+  const sheet = layOut(
+    { drawings: selected, frame, isPart: selected.length < overlays.drawings.length },
+    { longSide: 980, shortSide: 690 },
+  );
+  const beyond = new Set(sheet.beyond);
+  const flaws = flawsOf(inspection);
+  const items: Item[] = [];
+  const undrawn: Drawing[] = [];
+  for (const drawing of selected) {
+    if (beyond.has(drawing)) continue;
+    const item = itemOf(drawing, sheet, signs[signOf(drawing, codeBook)], flaws.get(drawing.index) ?? null);
+    if (item) items.push(item);
+    else undrawn.push(drawing);
+  }
+  const kinds = (kind: Drawing['kind']) => items.filter(({ drawing }) => drawing.kind === kind);
+  const [zones, lanes, points] = [
+    kinds('zone').sort((a, b) => extentOf(b) - extentOf(a)),
+    kinds('lane'),
+    kinds('point'),
+  ];
+  const r = radiusFor(points.length, sheet);
+  const isLabelled = items.length <= MOST_LABELLED;
+  const pairs = isLabelled ? pairsOn(inspection.pairs, points) : [];
+  const ground = createGround(sheet.width, sheet.height);
+  const letters = isLabelled
+    ? letter({ zones, lanes, points, pairs, sheet, ground, r }, inspection)
+    : { labels: [], omitted: 0 };
+  const { under, over } = surround(sheet);
+  const edge = isLabelled ? edgeMarks(sheet.beyond.slice(0, MOST_EDGE_MARKS), sheet) : [];
+  const width = Math.max(sheet.width + margins.left + margins.right, 560);
+  const wrapItem = (item: Item, content: Part) => (isLabelled ? wrapped(item, content, inspection, rows) : content);
+  const content = markup`<defs>${hatches()}<clipPath id="gw-sheet"><rect width="${unit(sheet.width)}" height="${unit(sheet.height)}"/></clipPath></defs><g transform="translate(${unit(margins.left + (width - sheet.width - margins.left - margins.right) / 2)} ${margins.top})"><g clip-path="url(#gw-sheet)">${background(sheet, image, frame?.width ?? null)}${under}${zones.map((item) => wrapItem(item, item.outline && zonePath(item.outline, item.style)))}${lanes.map((item) => wrapItem(item, item.outline && lanePath(item.outline, item.style)))}${pairs.map(({ line }) => line.shape)}${
+    isLabelled
+      ? [
+          arrowPaths(
+            points.flatMap(({ drawing, x, y }) =>
+              drawing.yaw?.deg == null ? [] : [arrowOf(x, y, drawing.yaw.deg, r)],
+            ),
+            r,
+          ),
+          ...points.map((item) => wrapItem(item, pointMarker(item.drawing, item.style, item.x, item.y, r))),
+        ]
+      : signOrder.map((sign) =>
+          markersPath(
+            points.filter(({ style }) => style.sign === sign).map(({ x, y }) => [x, y] as const),
+            signs[sign],
+            r,
+          ),
+        )
+  }${isLabelled ? badges(items, r) : null}${letters.labels}</g>${over}${edge}</g>`;
+  return {
+    content,
+    width,
+    height: sheet.height + margins.top + margins.bottom,
+    shapes: new Set(isLabelled ? items.map(({ drawing }) => drawing.index) : []),
+    notes: notesOf({ sheet, undrawn, items, omitted: letters.omitted, isLabelled, image, inspection }),
+    shown: {
+      signs: signOrder.filter((sign) => items.some(({ style }) => style.sign === sign)),
+      arrow: isLabelled && points.some(({ drawing }) => drawing.yaw?.deg != null),
+      pair: pairs.length > 0,
+      wrong: isLabelled && items.some(({ flaw }) => flaw === 'wrong'),
+      warning: isLabelled && items.some(({ flaw }) => flaw === 'warning'),
+      edge: edge.length > 0,
+    },
+  };
+}
+
+/** The worst finding of every drawing that has one worth a badge. */
+function flawsOf({ findings }: Inspection): ReadonlyMap<number, 'wrong' | 'warning'> {
+  const flaws = new Map<number, 'wrong' | 'warning'>();
+  for (const { severity, drawings } of findings) {
+    if (severity !== 'wrong' && severity !== 'warning') continue;
+    for (const index of drawings) if (severity === 'wrong' || !flaws.has(index)) flaws.set(index, severity);
+  }
+  return flaws;
+}
+
+function itemOf(drawing: Drawing, sheet: Sheet, style: SignStyle, flaw: Item['flaw']): Item | null {
+  const { shape } = drawing;
+  if (shape.kind === 'point') {
+    const [x, y] = [sheet.x(shape.at[0]), sheet.y(shape.at[1])];
+    return x >= 0 && y >= 0 && x <= sheet.width && y <= sheet.height
+      ? { drawing, style, x, y, outline: null, flaw }
+      : null;
+  }
+  if (shape.kind !== 'lane' && shape.kind !== 'zone') return null;
+  const drawn = shape.kind === 'lane' ? outline([shape.line], false, sheet) : outline(shape.rings, true, sheet);
+  const place = shape.kind === 'lane' ? middleOf(drawn) : insideOf(drawn);
+  return place && { drawing, style, x: place[0], y: place[1], outline: drawn, flaw };
+}
+
+function extentOf({ outline: drawn }: Item): number {
+  const box = drawn && boxAround(drawn);
+  return box ? (box.x1 - box.x0) * (box.y1 - box.y0) : 0;
+}
+
+export function boxAround({ rings }: Outline): Box {
+  let box = { x0: Infinity, y0: Infinity, x1: -Infinity, y1: -Infinity };
+  for (const [x, y] of rings[0] ?? []) {
+    box = { x0: Math.min(box.x0, x), y0: Math.min(box.y0, y), x1: Math.max(box.x1, x), y1: Math.max(box.y1, y) };
+  }
+  return box;
+}
+
+/** As large as reads well, smaller where there are many. */
+function radiusFor(points: number, { width, height }: Sheet): number {
+  const spacing = Math.sqrt((width * height) / Math.max(1, points));
+  return Math.max(2.5, Math.min(11, spacing * 0.16));
+}
+
+function pairsOn(pairs: readonly ChargerPair[], points: readonly Item[]) {
+  const byIndex = new Map(points.map((item) => [item.drawing.index, item]));
+  return pairs.flatMap((pair) => {
+    const [charger, dock] = [
+      byIndex.get(pair.charger),
+      pair.dockingPoint === null ? undefined : byIndex.get(pair.dockingPoint),
+    ];
+    if (!charger || !dock || pair.distanceM === null) return [];
+    const line = measureLine([charger.x, charger.y], [dock.x, dock.y], 26);
+    return [{ line, text: `${figure(pair.distanceM, 3)} m` }];
+  });
+}
+
+interface Lettering {
+  readonly zones: readonly Item[];
+  readonly lanes: readonly Item[];
+  readonly points: readonly Item[];
+  readonly pairs: ReturnType<typeof pairsOn>;
+  readonly sheet: Sheet;
+  readonly ground: Ground;
+  readonly r: number;
+}
+
+/** Marks what is taken, then finds a place for every label: first the few that matter most. */
+function letter({ zones, lanes, points, pairs, sheet, ground, r }: Lettering, { codeBook }: Inspection) {
+  for (const { x, y, drawing } of points) {
+    ground.take(square(x, y, r + 1));
+    if (drawing.yaw?.deg != null) for (const box of alongArrow(x, y, drawing.yaw.deg, r)) ground.take(box);
+  }
+  for (const { outline: lane } of lanes)
+    if (lane) for (const box of boxesAlong(lane, false, sheet)) ground.take(box, 'soft');
+  for (const { outline: zone } of zones)
+    if (zone) for (const box of boxesAlong(zone, true, sheet)) ground.take(box, 'soft');
+  for (const item of [...points, ...zones, ...lanes]) {
+    const place = badgeAt(item, r);
+    if (place) ground.take(square(place.x, place.y, place.r));
+  }
+  const labels: Markup[] = [];
+  let omitted = 0;
+  for (const { line } of pairs) for (const box of line.boxes) ground.take(box);
+  for (const { line, text } of pairs) {
+    const lines: LabelLines = [[{ text, size: 11.5, color: '#111111', isBold: true }]];
+    const [x, y] = line.middle;
+    const placed = placeLabel(
+      { x, y, clearance: 6, around: null, avoidDeg: null, wordings: [{ ...sizeOf(lines), content: lines }] },
+      ground,
+    );
+    // A measure that finds no room stands along its line, as in a plan: nothing on the sheet was measured but this.
+    labels.push(placed ? drawLabel(placed.box, placed.content, placed.leader) : line.along(text));
+  }
+  const order = [
+    ...points.filter(({ drawing }) => drawing.name !== null),
+    ...zones,
+    ...lanes,
+    ...points.filter(({ drawing }) => drawing.name === null),
+  ];
+  for (const { drawing, x, y, outline: drawn } of order) {
+    const isPoint = drawing.kind === 'point';
+    const placed = placeLabel(
+      {
+        x,
+        y,
+        clearance: isPoint ? r + 3 : drawing.kind === 'lane' ? 7 : 2,
+        around: drawing.kind === 'zone' && drawn ? boxAround(drawn) : null,
+        avoidDeg: isPoint ? (drawing.yaw?.deg ?? null) : null,
+        wordings: labelsOf(drawing, codeBook).map((lines) => ({ ...sizeOf(lines), content: lines })),
+      },
+      ground,
+    );
+    if (placed) labels.push(drawLabel(placed.box, placed.content, placed.leader));
+    else omitted += 1;
+  }
+  return { labels, omitted };
+}
+
+function alongArrow(x: number, y: number, deg: number, r: number): Box[] {
+  const { x1, y1 } = arrowOf(x, y, deg, r);
+  return [0.5, 0.75, 1].map((part) => {
+    const [px, py] = [x + part * (x1 - x), y + part * (y1 - y)];
+    return square(px, py, 4);
+  });
+}
+
+function square(x: number, y: number, half: number): Box {
+  return { x0: x - half, y0: y - half, x1: x + half, y1: y + half };
+}
+
+export function drawLabel(
+  box: Box,
+  lines: LabelLines,
+  leader: { x0: number; y0: number; x1: number; y1: number } | null,
+): Markup {
+  let top = box.y0 + 1;
+  const rows = lines.map((line) => {
+    const height = lineHeight(line);
+    const baseline = top + height * 0.8;
+    top += height;
+    const spans = line.map(
+      ({ text, size, color, isBold }) =>
+        markup`<tspan font-size="${size}" fill="${color}"${isBold ? markup` font-weight="700"` : null}>${text}</tspan>`,
+    );
+    return markup`<text x="${unit(box.x0 + 2)}" y="${unit(baseline)}" xml:space="preserve">${spans}</text>`;
+  });
+  const line =
+    leader &&
+    markup`<path d="M${unit(leader.x0)} ${unit(leader.y0)}L${unit(leader.x1)} ${unit(leader.y1)}" stroke="#333" stroke-width="0.8"/>`;
+  return markup`${line}<g paint-order="stroke" stroke="#fff" stroke-width="3.2" stroke-linejoin="round">${rows}</g>`;
+}
+
+/** A drawing with its tip, its own anchor and, on a page, a link to its row. */
+function wrapped({ drawing }: Item, content: Part, { codeBook }: Inspection, rows: ReadonlySet<number>): Markup {
+  const inner = markup`<title>${tellingOf(drawing, codeBook)}</title>${content}`;
+  return rows.has(drawing.index)
+    ? markup`<a id="m${drawing.index}" href="#d${drawing.index}">${inner}</a>`
+    : markup`<g id="m${drawing.index}">${inner}</g>`;
+}
+
+/** Where the badge of a drawing sits, and how large it is; null when it has none. */
+function badgeAt({ flaw, outline: drawn, x, y }: Item, r: number) {
+  if (flaw === null) return null;
+  const corner = drawn && badgeCorner(drawn);
+  if (corner) return { flaw, x: corner[0] - 2, y: corner[1] + 2, r: 6.5 };
+  return { flaw, x: x + r * 1.15, y: y - r * 1.15, r: Math.min(6.5, Math.max(3.5, r * 0.6)) };
+}
+
+function badges(items: readonly Item[], r: number): Markup[] {
+  return items.flatMap((item) => {
+    const place = badgeAt(item, r);
+    return place ? [badge(place.flaw, place.x, place.y, place.r)] : [];
+  });
+}
+
+/** Little arrows at the neatline for drawings that lie beyond it. */
+function edgeMarks(beyond: readonly Drawing[], sheet: Sheet): Markup[] {
+  return beyond.flatMap((drawing) => {
+    const { shape } = drawing;
+    const place =
+      shape.kind === 'point'
+        ? shape.at
+        : shape.kind === 'lane'
+          ? shape.line[0]
+          : shape.kind === 'zone'
+            ? shape.rings[0]?.[0]
+            : undefined;
+    if (place === undefined) return [];
+    const [px, py] = [sheet.x(place[0]), sheet.y(place[1])];
+    const [x, y] = [Math.max(10, Math.min(sheet.width - 10, px)), Math.max(10, Math.min(sheet.height - 10, py))];
+    const turn = (Math.atan2(py - y, px - x) * 180) / Math.PI;
+    const isRight = x > sheet.width - 60;
+    return [
+      markup`<g><title>#${drawing.index} lies beyond the sheet</title><path d="M8 0L-6 -7V7Z" transform="translate(${unit(x)} ${unit(y)}) rotate(${unit(turn)})" fill="#111" stroke="#fff" stroke-width="1.5"/><text x="${unit(isRight ? x - 12 : x + 12)}" y="${unit(y + 4)}" font-size="10.5" font-weight="700" text-anchor="${isRight ? 'end' : 'start'}" paint-order="stroke" stroke="#fff" stroke-width="3">#${drawing.index}</text></g>`,
+    ];
+  });
+}
+
+interface Told {
+  readonly sheet: Sheet;
+  readonly undrawn: readonly Drawing[];
+  readonly items: readonly Item[];
+  readonly omitted: number;
+  readonly isLabelled: boolean;
+  readonly image: Uint8Array | null;
+  readonly inspection: Inspection;
+}
+
+function notesOf({ sheet, undrawn, items, omitted, isLabelled, image, inspection }: Told): string[] {
+  const notes: string[] = [];
+  const { frame, selected, overlays } = inspection;
+  if (frame === null) notes.push('Drawn over blank paper: the source says nothing of where a picture of the map lies.');
+  else if (sheet.picture === null || image === null)
+    notes.push('Drawn over blank paper: there is no picture of the map.');
+  if (selected.length < overlays.drawings.length) {
+    notes.push(
+      `A filter chose ${selected.length} of ${overlays.drawings.length} drawings; the others are not on the sheet.`,
+    );
+  }
+  if (sheet.beyond.length > 0)
+    notes.push(`Beyond the sheet: ${listed(sheet.beyond.map((drawing) => placeWords(drawing)))}.`);
+  if (undrawn.length > 0) notes.push(`Not drawn: ${listed(undrawn.map((drawing) => whyUndrawn(drawing)))}.`);
+  const coarse = items.filter(({ outline: drawn }) => drawn?.isCoarse);
+  if (coarse.length > 0)
+    notes.push(`Drawn coarsely, every few corners only: ${listed(coarse.map(({ drawing }) => `#${drawing.index}`))}.`);
+  if (!isLabelled)
+    notes.push(`${items.length} drawings are too many for labels, headings and badges; a filter brings them back.`);
+  if (omitted > 0)
+    notes.push(`${omitted} ${omitted === 1 ? 'label' : 'labels'} found no room; every drawing is listed by its #.`);
+  return notes;
+}
+
+function listed(words: readonly string[]): string {
+  const most = 8;
+  return words.length <= most ? words.join(', ') : `${words.slice(0, most).join(', ')} and ${words.length - most} more`;
+}
+
+function placeWords({ index, shape }: Drawing): string {
+  return shape.kind === 'point' ? `#${index} at (${figure(shape.at[0], 2)}, ${figure(shape.at[1], 2)}) m` : `#${index}`;
+}
+
+function whyUndrawn({ index, shape, kind }: Drawing): string {
+  if (shape.kind === 'broken') return `#${index} (${kindWords[kind].toLowerCase()}, ${oneLine(shape.why, 80)})`;
+  if (shape.kind === 'other') return `#${index} (${shape.type === null ? 'no geometry' : oneLine(shape.type, 30)})`;
+  return `#${index} (farther out than a floor is wide)`;
+}

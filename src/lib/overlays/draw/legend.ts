@@ -1,0 +1,48 @@
+import type { Figure } from './figure.ts';
+import { type Sign, signOrder } from './marks.ts';
+import { type Markup, markup } from './markup.ts';
+import { arrowOf, arrowPaths, badge } from './plot.ts';
+
+/** The marks that a legend explains: always all four, so that what is missing on this map can be seen too. */
+export function signsOf({ shown }: Figure): readonly Sign[] {
+  return signOrder.filter((sign) => sign !== 'none' || shown.signs.includes('none'));
+}
+
+/** What the other signs on the sheet mean, and how well that is known. Only of what is on it. */
+export function explanations({ shown }: Figure): readonly { readonly sample: Markup; readonly text: string }[] {
+  const all: { sample: Markup; text: string }[] = [];
+  if (shown.arrow) {
+    all.push({
+      sample: markup`${arrowPaths([arrowOf(10, -4, 0, 9)], 9)}<circle cx="10" cy="-4" r="6" fill="#fff" stroke="#111"/>`,
+      text: 'Heading: yaw in degrees (BELEGT). That it turns counter-clockwise from x, as poses do, is VORSICHT. iconYaw is not drawn.',
+    });
+  }
+  if (shown.pair) {
+    all.push({
+      sample: markup`<path d="M6 -4h32M6 -9v10M38 -9v10" stroke="#111" stroke-width="1.3" fill="none"/>`,
+      text: 'Measured between a charger and the docking point it names. A charging station is a pair (BELEGT); which two belong together is HINWEIS.',
+    });
+  }
+  if (shown.wrong || shown.warning) {
+    const both = shown.wrong && shown.warning;
+    all.push({
+      sample: markup`${shown.wrong ? badge('wrong', 10, -4) : null}${shown.warning ? badge('warning', both ? 30 : 10, -4) : null}`,
+      text: both
+        ? 'Findings: one that must be mended, one to look at.'
+        : shown.wrong
+          ? 'A finding that must be mended.'
+          : 'A finding to look at.',
+    });
+  }
+  if (shown.edge) {
+    all.push({
+      sample: markup`<path d="M18 -4L4 -11V3Z" fill="#111"/>`,
+      text: 'Lies beyond the sheet in this direction.',
+    });
+  }
+  all.push({
+    sample: markup`<text x="0" y="0" font-size="11" font-weight="700">#7</text>`,
+    text: 'Place in the list of drawings, from 0. Lanes carry no arrow: nobody knows what their direction means.',
+  });
+  return all;
+}

@@ -1,0 +1,161 @@
+import { factById } from '../../evidence/index.ts';
+import { knownOf } from '../known.ts';
+import type { Inspection, KnownRow, OverlayFinding } from '../model.ts';
+import { numbersOf } from './census.ts';
+import { figure, type Markup, markup, oneLine, type Part } from './markup.ts';
+import {
+  type Column,
+  hereText,
+  link,
+  MOST_ROWS,
+  markWord,
+  more,
+  prose,
+  readingItem,
+  section,
+  table,
+} from './page-tables.ts';
+import { plural } from './wording.ts';
+
+const MOST_FINDINGS = 1000;
+const MOST_LINKS = 12;
+
+/** `rows`: the drawings that have a row on this page, to which a finding can lead. */
+export function findingsSection(inspection: Inspection, rows: ReadonlySet<number>): Markup {
+  const { findings } = inspection;
+  const shown = findings.slice(0, MOST_FINDINGS);
+  const names = namesOf(inspection);
+  const columns: readonly Column<OverlayFinding>[] = [
+    {
+      head: 'Severity',
+      short: 'Severity',
+      cell: ({ severity }) => markup`<span class="s ${severity}">${severity}</span>`,
+    },
+    {
+      head: 'What was found',
+      short: 'Found',
+      cell: ({ detail, rule }) => markup`${prose(detail)}<br/><small><code>${rule}</code></small>`,
+    },
+    { head: 'Drawings', short: 'Drawings', cell: ({ drawings }) => links(drawings, names, rows) },
+    { head: 'What to do', short: 'To do', cell: ({ remedy }) => prose(remedy) },
+    {
+      head: 'Rests on',
+      short: 'Rests on',
+      isTight: true,
+      cell: ({ mark }) => (mark === null ? markup`<small>the text itself</small>` : markWord(mark)),
+    },
+  ];
+  return section('findings', 'Findings', plural(findings.length, 'finding'), [
+    findings.length === 0 ? markup`<p>Nothing was found.</p>` : table(columns, shown),
+    more(findings.length - shown.length, 'findings', 'json'),
+  ]);
+}
+
+function namesOf({ overlays }: Inspection): ReadonlyMap<number, string> {
+  return new Map(overlays.drawings.flatMap(({ index, name }) => (name === null ? [] : [[index, name] as const])));
+}
+
+function links(drawings: readonly number[], names: ReadonlyMap<number, string>, rows: ReadonlySet<number>): Part {
+  if (drawings.length === 0) return markup`<small>the map as a whole</small>`;
+  const shown = drawings.slice(0, MOST_LINKS).map((index, at) => {
+    const name = names.get(index);
+    return markup`${at > 0 ? ', ' : null}${link('d', index, rows)}${name === undefined ? null : markup` ${oneLine(name, 24)}`}`;
+  });
+  return drawings.length > MOST_LINKS
+    ? [shown, markup` <small>and ${drawings.length - MOST_LINKS} more</small>`]
+    : shown;
+}
+
+/** `shapes`: the drawings that can be pointed at on the map. */
+export function pairsSection(inspection: Inspection, shapes: ReadonlySet<number>): Markup {
+  const { pairs } = inspection;
+  const names = namesOf(inspection);
+  const measured = factById('overlays.charging-pair-distance');
+  const constant = factById('overlays.charging-pair-distance-constant');
+  const name = (index: number | null) => {
+    if (index === null) return markup`<span class="s wrong">missing</span>`;
+    const drawn = names.get(index);
+    return markup`${link('m', index, shapes)}${drawn === undefined ? null : markup` ${oneLine(drawn, 40)}`}`;
+  };
+  const columns: readonly Column<(typeof pairs)[number]>[] = [
+    { head: 'Charger', short: 'Charger', cell: ({ charger }) => name(charger) },
+    {
+      head: markup`Names <code>dockingPointId</code>`,
+      short: 'Names',
+      cell: ({ named }) =>
+        named === null ? markup`<small>nothing</small>` : markup`<span class="id">${oneLine(named, 80)}</span>`,
+    },
+    { head: 'Docking point', short: 'Dock', cell: ({ dockingPoint }) => name(dockingPoint) },
+    {
+      head: 'Distance here',
+      short: 'Distance',
+      isNumber: true,
+      cell: ({ distanceM }) => (distanceM === null ? markup`<small>not measured</small>` : `${figure(distanceM, 3)} m`),
+    },
+  ];
+  return section('chargers', 'Charging stations', plural(pairs.length, 'charger'), [
+    pairs.length === 0 ? markup`<p>No charger is drawn.</p>` : table(columns, pairs.slice(0, MOST_ROWS)),
+    more(pairs.length - MOST_ROWS, 'chargers', 'json'),
+    markup`<p>${markWord('BELEGT')} ${prose(measured.statement)} ${markWord('OFFEN')} ${prose(constant.statement)} Which drawings belong together is read from <code>dockingPointId</code>: ${markWord('HINWEIS')}.</p>`,
+  ]);
+}
+
+export function numbersSection(inspection: Inspection): Markup {
+  const numbers = numbersOf(inspection);
+  const columns: readonly Column<(typeof numbers)[number]>[] = [
+    {
+      head: 'Number',
+      short: 'Number',
+      cell: ({ meaning }) => markup`<code>${meaning.field}</code> <strong>${meaning.number}</strong>`,
+    },
+    { head: 'Drawings', short: 'Drawings', isNumber: true, cell: ({ count }) => count },
+    { head: 'Meaning as a whole', short: 'As a whole', isTight: true, cell: ({ meaning }) => markWord(meaning.mark) },
+    {
+      head: 'Every reading, with mark and source',
+      short: 'Readings',
+      cell: ({ meaning }) =>
+        markup`<ul>${meaning.readings.map(readingItem)}</ul>${meaning.disagreement === null ? null : markup`<small>The sources disagree: <code>${meaning.disagreement}</code></small>`}`,
+    },
+  ];
+  return section('numbers', 'What the numbers are read as', plural(numbers.length, 'number'), [
+    numbers.length === 0 ? markup`<p>No drawing carries a number.</p>` : table(columns, numbers.slice(0, MOST_ROWS)),
+    more(numbers.length - MOST_ROWS, 'numbers', 'json'),
+  ]);
+}
+
+export function carriedSection({ survey }: Inspection): Markup | null {
+  if (survey.carried.length === 0) return null;
+  const where = { collection: 'the collection', drawing: 'drawings', properties: 'properties of drawings' } as const;
+  const columns: readonly Column<(typeof survey.carried)[number]>[] = [
+    { head: 'Member', short: 'Member', cell: ({ name }) => markup`<code>${oneLine(name, 80)}</code>` },
+    { head: 'Of', short: 'Of', cell: (member) => where[member.in] },
+    { head: 'Times', short: 'Times', isNumber: true, cell: ({ count }) => count },
+    { head: 'JSON types', short: 'JSON types', cell: ({ types }) => types.join(', ') },
+  ];
+  return section('carried', 'Carried through untouched', plural(survey.carried.length, 'member'), [
+    markup`<p>Nothing says what these mean, so gw gives them no meaning. They stay as they are, also in a backup.</p>`,
+    table(columns, survey.carried),
+    more(survey.carriedMore, 'members', 'json'),
+  ]);
+}
+
+export function knownSections(inspection: Inspection): readonly Markup[] {
+  const rows = knownOf(inspection);
+  const columns: readonly Column<KnownRow>[] = [
+    { head: 'Mark', short: 'Mark', isTight: true, cell: ({ mark }) => markWord(mark) },
+    {
+      head: 'Statement',
+      short: 'Statement',
+      cell: ({ statement, source, fact, here }) =>
+        markup`${prose(statement)}${hereText(here)}<br/><small>${source}, <code>${fact}</code></small>`,
+    },
+    { head: 'On this map', short: 'On this map', cell: ({ found }) => prose(found) },
+  ];
+  const of = (group: KnownRow['group']) => rows.filter((row) => row.group === group);
+  return [
+    section('unknown', 'What nobody knows', plural(of('not-shown').length, 'open question'), [
+      table(columns, of('not-shown')),
+    ]),
+    section('known', 'What is known', plural(of('known').length, 'statement'), [table(columns, of('known'))]),
+  ];
+}

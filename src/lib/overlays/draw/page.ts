@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto';
+import type { Inspection } from '../model.ts';
+import { drawFigure, type Figure } from './figure.ts';
+import { explanations, signsOf } from './legend.ts';
+import { fontStack } from './lettering.ts';
+import { dashOf, hatchId, marker, type SignStyle, signs } from './marks.ts';
+import { figure, Markup, markup, oneLine, type Part, unit } from './markup.ts';
+import { drawingRows, drawingSections } from './page-drawings.ts';
+import { carriedSection, findingsSection, knownSections, numbersSection, pairsSection } from './page-sections.ts';
+import { pageStyle } from './page-style.ts';
+import type { PictureOptions } from './svg.ts';
+import { countLine } from './wording.ts';
+
+export interface PageOptions extends PictureOptions {
+  /** Where the drawings were read: `live:7` at an address, or a file. */
+  readonly source: string;
+  /** Whose drawings they are; null when the source does not say. */
+  readonly chassis: { readonly serial: string; readonly software: string | null } | null;
+  /** When the page was made: UTC, ISO. */
+  readonly madeAt: string;
+}
+
+/**
+ * The whole inspection as one HTML file for the tablet and for paper: the map, its legend, findings, every drawing,
+ * every reading of a number, and what nobody knows. It needs no script and loads nothing: its own policy forbids both.
+ */
+export function drawPage(inspection: Inspection, options: PageOptions): string {
+  const { title, image, madeAt } = options;
+  const rowsOf = drawingRows(inspection);
+  const rows = new Set([...rowsOf.values()].flatMap((drawings) => drawings.map(({ index }) => index)));
+  const map = drawFigure(inspection, image, rows);
+  const style = pageStyle(map);
+  const digest = createHash('sha256').update(style).digest('base64');
+  const sections: Part = [
+    findingsSection(inspection, rows),
+    pairsSection(inspection, map.shapes),
+    drawingSections(inspection, rowsOf, map.shapes),
+    numbersSection(inspection),
+    knownSections(inspection),
+    carriedSection(inspection),
+  ];
+  return markup`<!DOCTYPE html>
+<html lang="en" xmlns="http://www.w3.org/1999/xhtml">
+<head>
+<meta charset="utf-8"/>
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'sha256-${digest}'; base-uri 'none'; form-action 'none'"/>
+<meta name="viewport" content="width=device-width, initial-scale=1"/>
+<meta name="referrer" content="no-referrer"/>
+<title>${oneLine(title, 120)}</title>
+<link rel="icon" href="data:,"/>
+<style>${new Markup(style)}</style>
+</head>
+<body>
+<div class="front">
+<header>
+<h1>${oneLine(title, 120)}</h1>
+<p class="count">${countLine(inspection)}</p>
+<dl class="facts">${factsOf(inspection, options)}</dl>
+</header>
+${sheet(map)}
+<div class="key">
+<ul class="legend">${legend(map)}</ul>
+${map.notes.map((note) => markup`<p class="notes">${note}</p>`)}
+</div>
+</div>
+<nav>${contents(inspection)}</nav>
+<main>
+${sections}
+</main>
+<p class="notes">Made by gw, ${momentOf(madeAt)}. Of a number nobody knows the meaning of, nothing is derived; a movement never rests on this page.</p>
+</body>
+</html>
+`.toString();
+}
+
+function sheet({ content, width, height }: Figure): Markup {
+  const [w, h] = [unit(width), unit(height)];
+  return markup`<input class="zoom" type="radio" name="zoom" id="zoom-whole"/><input class="zoom" type="radio" name="zoom" id="zoom-read" checked="checked"/><input class="zoom" type="radio" name="zoom" id="zoom-twice"/>
+<div class="zooms"><label for="zoom-whole">Whole map</label><label for="zoom-read">Readable</label><label for="zoom-twice">Twice</label></div>
+<div class="sheet"><svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" width="${w}" height="${h}" preserveAspectRatio="xMidYMin meet" role="img" aria-label="The drawings over the picture of the map" font-family="${fontStack}" fill="#111">${content}</svg></div>`;
+}
+
+function legend(map: Figure): Markup[] {
+  return [
+    ...signsOf(map).map(
+      (sign) =>
+        markup`<li>${signSample(signs[sign])}<span>${sign === 'none' ? null : markup`<b>${signs[sign].letter}</b> `}<b>${signs[sign].word}</b> ${signs[sign].saying}</span></li>`,
+    ),
+    ...explanations(map).map(
+      ({ sample, text }) =>
+        markup`<li><svg xmlns="http://www.w3.org/2000/svg" width="46" height="20" viewBox="0 -14 46 20" aria-hidden="true" font-family="${fontStack}">${sample}</svg><span>${text}</span></li>`,
+    ),
+  ];
+}
+
+function signSample(style: SignStyle): Markup {
+  return markup`<svg xmlns="http://www.w3.org/2000/svg" width="106" height="22" viewBox="0 0 106 22" aria-hidden="true">${marker(style, 12, 11, 8.5, null)}<path d="M28 11h36" stroke="${style.color}" stroke-width="3.2" fill="none"${dashOf(style, 3.2)}/><rect x="72" y="3" width="32" height="16" fill="url(#${hatchId(style.sign)})" stroke="${style.color}" stroke-width="2"${dashOf(style, 2)}/></svg>`;
+}
+
+function factsOf({ overlays, frame }: Inspection, { source, chassis, madeAt }: PageOptions): Markup[] {
+  const { map } = overlays;
+  const at = (key: string) => (map !== null && Object.hasOwn(map, key) ? map[key] : undefined);
+  const text = (value: unknown) =>
+    typeof value === 'string' || typeof value === 'number' ? oneLine(String(value), 60) : null;
+  const versions = [
+    ['map', text(at('map_version'))],
+    ['drawings', text(at('overlays_version'))],
+  ].flatMap(([what, version]) => (version == null ? [] : [`${what} ${version}`]));
+  const size =
+    frame?.width == null || frame.height === null
+      ? null
+      : `${figure(frame.width * frame.resolutionM, 2)} m × ${figure(frame.height * frame.resolutionM, 2)} m, ${frame.resolutionM} m per pixel`;
+  const rows: readonly (readonly [string, string | null])[] = [
+    ['Source', oneLine(source, 120)],
+    [
+      'Chassis',
+      chassis === null
+        ? 'the source does not say which'
+        : `${oneLine(chassis.serial, 60)}${chassis.software === null ? '' : `, software ${oneLine(chassis.software, 60)}`}`,
+    ],
+    ['Map', text(at('map_name'))],
+    ['uid', text(at('uid'))],
+    ['Versions', versions.length === 0 ? null : versions.join(', ')],
+    ['Picture', size],
+    ['Read', momentOf(madeAt)],
+  ];
+  return rows.flatMap(([word, value]) =>
+    value === null ? [] : [markup`<div><dt>${word}</dt><dd>${value}</dd></div>`],
+  );
+}
+
+/** To the minute, in the zone that everybody can compare. */
+function momentOf(iso: string): string {
+  return oneLine(iso.replace(/T(\d\d:\d\d):\d\d(\.\d+)?Z$/, ' $1 UTC'), 40);
+}
+
+function contents({ selected, findings, survey }: Inspection): Markup[] {
+  const has = (kind: string) => selected.some((drawing) => drawing.kind === kind);
+  const entries: readonly (readonly [boolean, string, string])[] = [
+    [true, 'findings', `Findings (${findings.length})`],
+    [true, 'chargers', 'Charging stations'],
+    [has('point'), 'points', 'Points'],
+    [has('zone'), 'zones', 'Zones'],
+    [has('lane'), 'lanes', 'Lanes'],
+    [has('other'), 'others', 'Other'],
+    [true, 'numbers', 'Numbers'],
+    [true, 'unknown', 'What nobody knows'],
+    [true, 'known', 'What is known'],
+    [survey.carried.length > 0, 'carried', 'Carried through'],
+  ];
+  return entries.flatMap(([isThere, id, word]) => (isThere ? [markup`<a href="#${id}">${word}</a>`] : []));
+}

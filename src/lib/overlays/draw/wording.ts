@@ -1,0 +1,143 @@
+import type { Code, CodeBook, CodeMeaning, Drawing, Inspection, Reading } from '../model.ts';
+import { widthOf } from './lettering.ts';
+import { type Sign, signs } from './marks.ts';
+import { figure, oneLine } from './markup.ts';
+
+/** A piece of text in one style. */
+export interface Span {
+  readonly text: string;
+  readonly size: number;
+  readonly color: string;
+  readonly isBold: boolean;
+}
+
+export type LabelLines = readonly (readonly Span[])[];
+
+export const kindWords = { point: 'Point', zone: 'Zone', lane: 'Lane', other: 'Other drawing' } as const;
+const INK = '#111111';
+const QUIET = '#555555';
+const SMALL = 10.5;
+
+/** The readings that say something, as short as they go. With none: that nobody knows. */
+export function sayings(meaning: CodeMeaning): readonly { readonly sign: Sign; readonly text: string }[] {
+  const named = meaning.readings.filter((reading) => reading.meaning !== null);
+  if (named.length === 0) return [{ sign: 'OFFEN', text: 'meaning unknown' }];
+  return named.map((reading) => ({ sign: reading.mark, text: sayingOf(reading) }));
+}
+
+export function sayingOf({ meaning, here }: Reading): string {
+  const text = oneLine(meaning ?? 'meaning unknown', 60);
+  return here?.verdict === 'contradicted' ? `${text} (contradicted on this device)` : text;
+}
+
+/** How well the meaning of the drawing's own number is known; 'none' when it has no number. */
+export function signOf({ code }: Drawing, codeBook: CodeBook): Sign {
+  return code === null || code.number === null ? 'none' : codeBook.meaning(code.field, code.number).mark;
+}
+
+/** What stands beside a drawing, the richest first. Every wording names its `#`, by which the tables list it. */
+export function labelsOf(drawing: Drawing, codeBook: CodeBook): readonly LabelLines[] {
+  const number = `#${drawing.index}`;
+  const bare: LabelLines = [[span(number, 9.5, QUIET, true)]];
+  const head =
+    drawing.name === null
+      ? [span(number, 11, QUIET, true)]
+      : [span(oneLine(drawing.name, 26), 13, INK, true), span(` ${number}`, 9.5, QUIET)];
+  const full = meaningLines(drawing, codeBook, true);
+  const short = meaningLines(drawing, codeBook, false).flat();
+  if (short.length === 0) return drawing.name === null ? [bare] : [[head], bare];
+  if (drawing.name === null) return [[head, ...full], [[...head, span(' ', 10.5, QUIET), ...short]], bare];
+  return [[head, ...full], [head, short], [head], bare];
+}
+
+/** One line a reading, since two readings stand for a disagreement; other numbers go behind the last one. */
+function meaningLines(drawing: Drawing, codeBook: CodeBook, isFull: boolean): Span[][] {
+  const lines: Span[][] = [];
+  for (const code of drawing.codes) {
+    // Where a route begins and ends is for the table: nobody knows what these numbers say.
+    if (code.number === null || code.field === 'startType' || code.field === 'endType') continue;
+    const isOwn = code.field === drawing.code?.field;
+    const meaning = codeBook.meaning(code.field, code.number);
+    if (isOwn) {
+      // The marker of a point holds its number already.
+      const lead = drawing.kind === 'point' ? [] : [span(`${code.number} `, SMALL, INK, true)];
+      const said = isFull ? sayings(meaning).slice(0, 3) : [{ sign: meaning.mark, text: '' }];
+      for (const [at, { sign, text }] of said.entries()) {
+        const { letter, color } = signs[sign];
+        const tail = text === '' ? [] : [span(` ${oneLine(text, 32)}`, SMALL, color)];
+        lines.push([...(at === 0 ? lead : []), span(letter, SMALL, color, true), ...tail]);
+      }
+    } else {
+      const { letter, color } = signs[meaning.mark];
+      const more = [span(`${code.field} ${code.number} `, SMALL, QUIET), span(letter, SMALL, color, true)];
+      const last = lines.at(-1);
+      if (last) last.push(span('   ', SMALL, QUIET), ...more);
+      else lines.push(more);
+    }
+  }
+  return lines;
+}
+
+function span(text: string, size: number, color: string, isBold = false): Span {
+  return { text, size, color, isBold };
+}
+
+export function sizeOf(lines: LabelLines): { width: number; height: number } {
+  let width = 0;
+  let height = 0;
+  for (const line of lines) {
+    width = Math.max(
+      width,
+      line.reduce((sum, { text, size, isBold }) => sum + widthOf(text, size, isBold), 0),
+    );
+    height += lineHeight(line);
+  }
+  return { width: width + 4, height: height + 2 };
+}
+
+export function lineHeight(line: readonly Span[]): number {
+  return Math.max(...line.map(({ size }) => size)) * 1.18;
+}
+
+/** What a pointer over a drawing tells: everything in one line. */
+export function tellingOf(drawing: Drawing, codeBook: CodeBook): string {
+  const parts = [
+    `#${drawing.index} ${kindWords[drawing.kind]}${drawing.name === null ? '' : ` ${oneLine(drawing.name, 80)}`}`,
+  ];
+  if (drawing.id !== null) parts.push(`id ${oneLine(drawing.id, 60)}`);
+  for (const code of drawing.codes) parts.push(codeLine(code, codeBook));
+  if (drawing.shape.kind === 'point')
+    parts.push(`x ${figure(drawing.shape.at[0], 3)} m, y ${figure(drawing.shape.at[1], 3)} m`);
+  if (drawing.yaw) parts.push(drawing.yaw.deg === null ? 'yaw is no number' : `yaw ${figure(drawing.yaw.deg, 2)}°`);
+  return parts.join(' · ');
+}
+
+/** `type 11: V Delivery Point, H table number`. */
+export function codeLine(code: Code, codeBook: CodeBook): string {
+  if (code.number === null) return `${code.field} is no whole number`;
+  const said = sayings(codeBook.meaning(code.field, code.number)).map(
+    ({ sign, text }) => `${signs[sign].letter} ${text}`,
+  );
+  return `${code.field} ${code.number}: ${said.join(', ')}`;
+}
+
+/** How many of what, and how many findings: what the first line of every output says. */
+export function countLine({ selected, overlays, findings }: Inspection): string {
+  const count = (kind: string) => selected.filter((drawing) => drawing.kind === kind).length;
+  const parts = (['point', 'zone', 'lane'] as const).map((kind) => plural(count(kind), kind));
+  if (count('other') > 0) parts.push(`${count('other')} other`);
+  const of = selected.length < overlays.drawings.length ? ` (of ${overlays.drawings.length} drawings)` : '';
+  const worst = (severity: string) => findings.filter((finding) => finding.severity === severity).length;
+  const told = (['wrong', 'warning', 'note', 'not-checked'] as const)
+    .filter((severity) => worst(severity) > 0)
+    .map(
+      (severity) =>
+        `${worst(severity)} ${severity === 'not-checked' ? 'not checked' : severity === 'wrong' ? 'wrong' : plural(worst(severity), severity).replace(/^\d+ /, '')}`,
+    );
+  const found = findings.length === 0 ? 'no findings' : `${plural(findings.length, 'finding')}: ${told.join(', ')}`;
+  return `${parts.join(', ')}${of} — ${found}`;
+}
+
+export function plural(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}

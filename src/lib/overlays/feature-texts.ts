@@ -1,0 +1,80 @@
+import type { FeaturePlaces, Overlays } from './model.ts';
+
+const char = {
+  quote: 0x22,
+  bracketOpen: 0x5b,
+  backslash: 0x5c,
+  braceOpen: 0x7b,
+  braceClose: 0x7d,
+  /** The bit in which brackets differ from braces; with it set, both read as braces. */
+  either: 0x20,
+};
+
+const KEY = Buffer.from('"features"');
+
+type Source = Pick<Overlays, 'text' | 'drawings' | 'places'>;
+
+/**
+ * Finds the source of every drawing: as it came, where parsed values have lost the last digits of large numbers. null
+ * when the drawings are not found in the text (the key is written with escapes), or when UTF-8 cannot write it (half a
+ * surrogate pair): then only the parsed values can be written.
+ */
+export function featurePlaces({ text, drawings, places }: Source): FeaturePlaces | null {
+  if (!text.isWellFormed()) return null;
+  const found = places ?? walkCollection(Buffer.from(text), drawings.length).places;
+  return found.count === drawings.length ? found : null;
+}
+
+/** The source of a drawing by its position in `drawings`, on one line. null as for `featurePlaces`. */
+export function featureTexts(source: Source): ((position: number) => string) | null {
+  const found = featurePlaces(source);
+  if (found === null) return null;
+  const { bytes, bounds } = found;
+  return (position) => onOneLine(bytes.toString('utf8', bounds[position * 2], bounds[position * 2 + 1]));
+}
+
+/** In JSON line breaks stand between its tokens only, never inside of a text. */
+export function onOneLine(json: string): string {
+  return json.includes('\n') || json.includes('\r') ? json.replace(/[\r\n][ \t\r\n]*/g, ' ') : json;
+}
+
+/**
+ * Goes once through the text of a collection with room for this many features: where each object of its list begins
+ * and ends, and how deep its deepest part is nested, the collection itself being the first level. The text was
+ * accepted by JSON.parse, so counting brackets is enough; no byte of a longer character is one of them.
+ */
+export function walkCollection(
+  bytes: Buffer,
+  room: number,
+): { readonly places: FeaturePlaces; readonly deepest: number } {
+  const bounds = new Uint32Array(room * 2);
+  let count = 0;
+  let depth = 0;
+  let deepest = 0;
+  let keyAt = -1;
+  let isInList = false;
+  const { length } = bytes;
+  for (let at = 0; at < length; at += 1) {
+    const code = bytes[at] ?? 0;
+    if (code === char.quote) {
+      if (depth === 1) keyAt = at;
+      at += 1;
+      while (bytes[at] !== char.quote && at < length) at += bytes[at] === char.backslash ? 2 : 1;
+    } else if ((code | char.either) === char.braceOpen) {
+      depth += 1;
+      if (depth > deepest) deepest = depth;
+      if (depth === 2) {
+        isInList = code === char.bracketOpen && KEY.compare(bytes, keyAt, keyAt + KEY.length) === 0;
+        // Of two lists under the same key the last one counts, as for JSON.parse.
+        if (isInList) count = 0;
+      } else if (depth === 3 && isInList && code === char.braceOpen) bounds[count * 2] = at;
+    } else if ((code | char.either) === char.braceClose) {
+      if (depth === 3 && isInList && code === char.braceClose) {
+        bounds[count * 2 + 1] = at + 1;
+        count += 1;
+      }
+      depth -= 1;
+    }
+  }
+  return { places: { bytes, bounds, count }, deepest };
+}

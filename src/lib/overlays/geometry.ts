@@ -1,0 +1,197 @@
+import type { Place, Shape } from './model.ts';
+
+/**
+ * Plane geometry of drawings, in metres of the map. Nothing here throws: a shape without places gives null or nothing,
+ * and figures too large for a number come out as Infinity.
+ */
+export interface Bounds {
+  readonly minXM: number;
+  readonly minYM: number;
+  readonly maxXM: number;
+  readonly maxYM: number;
+}
+
+const none: readonly Place[] = [];
+
+/** Every place of a drawing in the order it came, the closing corner of a ring included; empty when it has none. */
+export function placesOf(shape: Shape): readonly Place[] {
+  if (shape.kind === 'point') return [shape.at];
+  if (shape.kind === 'lane') return shape.line;
+  if (shape.kind !== 'zone') return none;
+  return shape.rings.length === 1 ? (shape.rings[0] ?? none) : shape.rings.flat();
+}
+
+/** The box around a drawing; null when it has no place. */
+export function boundsOf(shape: Shape): Bounds | null {
+  if (shape.kind === 'point') {
+    const [xM, yM] = shape.at;
+    return { minXM: xM, minYM: yM, maxXM: xM, maxYM: yM };
+  }
+  return boundsAround(placesOf(shape));
+}
+
+/** The box around places; null when there are none. */
+export function boundsAround(places: readonly Place[]): Bounds | null {
+  if (places.length === 0) return null;
+  let minXM = Number.POSITIVE_INFINITY;
+  let minYM = Number.POSITIVE_INFINITY;
+  let maxXM = Number.NEGATIVE_INFINITY;
+  let maxYM = Number.NEGATIVE_INFINITY;
+  for (const place of places) {
+    const xM = place[0];
+    const yM = place[1];
+    if (xM < minXM) minXM = xM;
+    if (xM > maxXM) maxXM = xM;
+    if (yM < minYM) minYM = yM;
+    if (yM > maxYM) maxYM = yM;
+  }
+  return { minXM, minYM, maxXM, maxYM };
+}
+
+/** What `meeting` says of a place and an edge. */
+export const meets = { nothing: 0, ray: 1, edge: 2 } as const;
+
+/**
+ * Whether a place lies on an edge, or a ray from the place towards +x meets the edge. A place is inside when its ray
+ * meets an odd number of edges; of the two ends of an edge only the lower one counts, so that no corner counts twice.
+ */
+export function meeting(place: Place, from: Place, to: Place): (typeof meets)[keyof typeof meets] {
+  const y = place[1];
+  const fromY = from[1];
+  const toY = to[1];
+  if (fromY > y !== toY > y) {
+    const side = sideOf(from, to, place);
+    if (side === 0) return meets.edge;
+    // Left of an edge that goes up, or right of one that goes down.
+    return side > 0 === toY > fromY ? meets.ray : meets.nothing;
+  }
+  return (fromY === y || toY === y) && isOnEdge(place, from, to) ? meets.edge : meets.nothing;
+}
+
+/**
+ * Whether a place lies inside a ring, closed or unclosed. On an edge or a corner counts as inside: where the answer
+ * matters (a no-go zone) that is the careful side. Where the ring crosses itself the even-odd rule decides.
+ */
+export function isInside(place: Place, ring: readonly Place[]): boolean {
+  return isInsideZone(place, [ring]);
+}
+
+/** Whether a place lies inside a zone: even-odd over all rings, so that further rings are holes. Edges are inside. */
+export function isInsideZone(place: Place, rings: readonly (readonly Place[])[]): boolean {
+  let inside = false;
+  for (const ring of rings) {
+    let from = ring.at(-1);
+    for (const to of ring) {
+      if (from === undefined) break;
+      const met = meeting(place, from, to);
+      if (met === meets.edge) return true;
+      if (met === meets.ray) inside = !inside;
+      from = to;
+    }
+  }
+  return inside;
+}
+
+/** How far a place is from a drawing, in metres: 0 inside a zone; null when the drawing has no place. */
+export function distanceToM(place: Place, shape: Shape): number | null {
+  if (shape.kind === 'point') return distanceBetweenM(place, shape.at);
+  if (shape.kind === 'lane') return shape.line.length === 0 ? null : distanceToLineM(place, shape.line, false);
+  if (shape.kind !== 'zone') return null;
+  if (isInsideZone(place, shape.rings)) return 0;
+  let nearest: number | null = null;
+  for (const ring of shape.rings) {
+    if (ring.length === 0) continue;
+    const far = distanceToLineM(place, ring, true);
+    if (nearest === null || far < nearest) nearest = far;
+  }
+  return nearest;
+}
+
+/** In metres. */
+export function distanceBetweenM(a: Place, b: Place): number {
+  return Math.hypot(a[0] - b[0], a[1] - b[1]);
+}
+
+/** Length of a line in metres; 0 for fewer than two places. */
+export function lengthM(line: readonly Place[]): number {
+  let sum = 0;
+  let from: Place | undefined;
+  for (const to of line) {
+    if (from !== undefined) sum += distanceBetweenM(from, to);
+    from = to;
+  }
+  return sum;
+}
+
+/**
+ * Area of a ring in square metres, never negative, closed or unclosed. Where the ring crosses itself, parts that run
+ * the other way round count against the rest.
+ */
+export function areaM2(ring: readonly Place[]): number {
+  const first = ring[0];
+  if (first === undefined) return 0;
+  // Measured from the first corner: a small zone far from the origin keeps its digits.
+  const [x0, y0] = first;
+  let doubled = 0;
+  let fromX = 0;
+  let fromY = 0;
+  for (const to of ring) {
+    const toX = to[0] - x0;
+    const toY = to[1] - y0;
+    doubled += fromX * toY - toX * fromY;
+    fromX = toX;
+    fromY = toY;
+  }
+  return Number.isNaN(doubled) ? Number.POSITIVE_INFINITY : Math.abs(doubled) / 2;
+}
+
+/** Whether the last corner of a ring repeats the first. */
+export function isClosed(ring: readonly Place[]): boolean {
+  const first = ring[0];
+  const last = ring.at(-1);
+  return ring.length > 1 && first !== undefined && last !== undefined && first[0] === last[0] && first[1] === last[1];
+}
+
+/**
+ * On which side of the line from `a` to `b` a place lies: positive on the left, negative on the right, 0 on the line
+ * as far as the digits of the coordinates can tell.
+ */
+export function sideOf(a: Place, b: Place, place: Place): number {
+  const left = (b[0] - a[0]) * (place[1] - a[1]);
+  const right = (b[1] - a[1]) * (place[0] - a[0]);
+  const side = left - right;
+  // Below this a sign is noise of the subtraction, not a statement about the drawing.
+  return Math.abs(side) <= 1e-12 * (Math.abs(left) + Math.abs(right)) ? 0 : side;
+}
+
+function isOnEdge(place: Place, from: Place, to: Place): boolean {
+  const [x, y] = place;
+  if (x < Math.min(from[0], to[0]) || x > Math.max(from[0], to[0])) return false;
+  if (y < Math.min(from[1], to[1]) || y > Math.max(from[1], to[1])) return false;
+  return sideOf(from, to, place) === 0;
+}
+
+function distanceToLineM(place: Place, line: readonly Place[], isRing: boolean): number {
+  let nearest = Number.POSITIVE_INFINITY;
+  let from = isRing ? line.at(-1) : line[0];
+  for (const to of line) {
+    if (from !== undefined) {
+      const far = distanceToEdgeM(place, from, to);
+      if (far < nearest) nearest = far;
+    }
+    from = to;
+  }
+  return nearest;
+}
+
+function distanceToEdgeM(place: Place, from: Place, to: Place): number {
+  const alongX = to[0] - from[0];
+  const alongY = to[1] - from[1];
+  const squared = alongX * alongX + alongY * alongY;
+  const along = squared > 0 ? ((place[0] - from[0]) * alongX + (place[1] - from[1]) * alongY) / squared : 0;
+  // A product too large for a number: the nearer end is the best that can be said.
+  if (!Number.isFinite(along)) return Math.min(distanceBetweenM(place, from), distanceBetweenM(place, to));
+  if (along <= 0) return distanceBetweenM(place, from);
+  if (along >= 1) return distanceBetweenM(place, to);
+  return Math.hypot(place[0] - from[0] - along * alongX, place[1] - from[1] - along * alongY);
+}

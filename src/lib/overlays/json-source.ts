@@ -1,0 +1,308 @@
+/**
+ * JSON as it stands in the text. Parsed values no longer say whether a number was written 1 or 1.0, lose the last
+ * digits of large whole numbers and the first of two equal keys; where it matters whether two texts say the same,
+ * the text itself is compared. All texts here have been accepted by JSON.parse before.
+ */
+
+/** A part of a text. */
+export interface Span {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+export type JsonKind = 'object' | 'array' | 'text' | 'number' | 'boolean' | 'null';
+
+/** An object, one level deep. */
+export interface Members {
+  readonly whole: Span;
+  /** Of doubled keys the last one, as JSON.parse takes it. */
+  readonly members: ReadonlyMap<string, Span>;
+  /** A key that stands twice. */
+  readonly doubled: string | null;
+}
+
+interface ObjectNode extends Span {
+  readonly kind: 'object';
+  readonly members: Map<string, SourceNode>;
+  doubled: string | null;
+}
+interface ArrayNode extends Span {
+  readonly kind: 'array';
+  readonly items: SourceNode[];
+}
+interface LeafNode extends Span {
+  /** deep: nested so deeply that it is only compared as text. */
+  readonly kind: 'text' | 'number' | 'boolean' | 'null' | 'deep';
+}
+type SourceNode = ObjectNode | ArrayNode | LeafNode;
+
+/** Told of every number that is equal and written differently. */
+export type OnNotation = (path: readonly (string | number)[], from: Span, to: Span) => void;
+
+const char = {
+  quote: 0x22,
+  comma: 0x2c,
+  minus: 0x2d,
+  zero: 0x30,
+  nine: 0x39,
+  colon: 0x3a,
+  bracketOpen: 0x5b,
+  backslash: 0x5c,
+  bracketClose: 0x5d,
+  n: 0x6e,
+  braceOpen: 0x7b,
+  braceClose: 0x7d,
+};
+
+const DEEPEST = 200;
+
+/** A text as a whole, without the byte order mark and the whitespace around it. */
+export function spanOf(text: string): Span {
+  const start = afterSpace(text, text.charCodeAt(0) === 0xfeff ? 1 : 0);
+  let end = text.length;
+  while (end > start && isSpace(text.charCodeAt(end - 1))) end -= 1;
+  return { text, start, end };
+}
+
+export function kindOf({ text, start }: Span): JsonKind {
+  const code = text.charCodeAt(start);
+  if (code === char.braceOpen) return 'object';
+  if (code === char.bracketOpen) return 'array';
+  if (code === char.quote) return 'text';
+  if (code === char.n) return 'null';
+  return code === char.minus || (code >= char.zero && code <= char.nine) ? 'number' : 'boolean';
+}
+
+/** null when it is no object. */
+export function membersOf(whole: Span): Members | null {
+  if (kindOf(whole) !== 'object') return null;
+  const { text } = whole;
+  const members = new Map<string, Span>();
+  let doubled: string | null = null;
+  eachMember(text, whole.start, (key, start) => {
+    const end = endOfValue(text, start);
+    if (members.has(key)) doubled = key;
+    members.set(key, { text, start, end });
+    return end;
+  });
+  return { whole, members, doubled };
+}
+
+/** Empty when it is no array. */
+export function itemsOf(span: Span | undefined): Span[] {
+  const items: Span[] = [];
+  if (span === undefined || kindOf(span) !== 'array') return items;
+  const { text } = span;
+  eachItem(text, span.start, (start) => {
+    const end = endOfValue(text, start);
+    items.push({ text, start, end });
+    return end;
+  });
+  return items;
+}
+
+export function jsonOf(span: Span): string {
+  return span.text.slice(span.start, span.end);
+}
+
+/** Whether both say the same, character by character, apart from the whitespace between tokens. */
+export function sameTokens(a: Span, b: Span): boolean {
+  if (a.end - a.start === b.end - b.start && jsonOf(a) === jsonOf(b)) return true;
+  let i = a.start;
+  let j = b.start;
+  let inText = false;
+  while (true) {
+    if (!inText) {
+      i = afterSpace(a.text, i);
+      j = afterSpace(b.text, j);
+    }
+    if (i >= a.end || j >= b.end) return i >= a.end && j >= b.end;
+    const code = a.text.charCodeAt(i);
+    if (code !== b.text.charCodeAt(j)) return false;
+    if (code === char.quote) inText = !inText;
+    else if (code === char.backslash) {
+      i += 1;
+      j += 1;
+      if (a.text.charCodeAt(i) !== b.text.charCodeAt(j)) return false;
+    }
+    i += 1;
+    j += 1;
+  }
+}
+
+/** Whether two values are the same in type and content. The order of keys does not count. */
+export function sameValues(a: Span, b: Span, onNotation: OnNotation): boolean {
+  return (
+    kindOf(a) === kindOf(b) &&
+    (sameTokens(a, b) || sameNodes(readAt(a.text, a.start, 0), readAt(b.text, b.start, 0), onNotation, []))
+  );
+}
+
+function sameNodes(a: SourceNode, b: SourceNode, onNotation: OnNotation, path: (string | number)[]): boolean {
+  if (a.kind !== b.kind) return false;
+  if (a.kind === 'array' && b.kind === 'array') {
+    if (a.items.length !== b.items.length) return false;
+    for (const [i, item] of a.items.entries()) {
+      const other = b.items[i];
+      path.push(i);
+      const same = other !== undefined && sameNodes(item, other, onNotation, path);
+      path.pop();
+      if (!same) return false;
+    }
+    return true;
+  }
+  if (a.kind === 'object' && b.kind === 'object') {
+    if (a.doubled !== null || b.doubled !== null) return sameTokens(a, b);
+    if (a.members.size !== b.members.size) return false;
+    for (const [key, member] of a.members) {
+      const other = b.members.get(key);
+      path.push(key);
+      const same = other !== undefined && sameNodes(member, other, onNotation, path);
+      path.pop();
+      if (!same) return false;
+    }
+    return true;
+  }
+  const from = jsonOf(a);
+  const to = jsonOf(b);
+  if (from === to) return true;
+  if (a.kind === 'text') return JSON.parse(from) === JSON.parse(to);
+  if (a.kind === 'number' && isSameNumber(from, to)) {
+    onNotation(path, a, b);
+    return true;
+  }
+  return a.kind === 'deep' && sameTokens(a, b);
+}
+
+/**
+ * Equal as numbers. Above 2^53 that is too little for whole numbers written out, since ids are written so and
+ * differ in digits that a parsed number no longer has; and it says nothing of numbers beyond what can be parsed.
+ */
+export function isSameNumber(from: string, to: string): boolean {
+  const value = Number(from);
+  if (value !== Number(to)) return false;
+  if (!Number.isFinite(value)) return exactDecimal(from) === exactDecimal(to);
+  if (Math.abs(value) <= Number.MAX_SAFE_INTEGER || !(isWrittenOut(from) || isWrittenOut(to))) return true;
+  return exactDecimal(from) === exactDecimal(to);
+}
+
+function isWrittenOut(json: string): boolean {
+  return /^-?\d+$/.test(json);
+}
+
+/** Sign, digits without zeros at either end, and the power of ten of the last one. */
+function exactDecimal(json: string): string {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(json) ?? [];
+  const digits = `${whole}${fraction}`.replace(/^0+/, '');
+  const short = digits.replace(/0+$/, '');
+  return `${sign}${short}e${BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - short.length)}`;
+}
+
+function readAt(text: string, start: number, depth: number): SourceNode {
+  const code = text.charCodeAt(start);
+  if (code === char.braceOpen || code === char.bracketOpen) {
+    if (depth >= DEEPEST) return { kind: 'deep', text, start, end: endOfValue(text, start) };
+    if (code === char.bracketOpen) {
+      const items: SourceNode[] = [];
+      const end = eachItem(text, start, (at) => {
+        const item = readAt(text, at, depth + 1);
+        items.push(item);
+        return item.end;
+      });
+      return { kind: 'array', text, start, end, items };
+    }
+    const members = new Map<string, SourceNode>();
+    let doubled: string | null = null;
+    const end = eachMember(text, start, (key, at) => {
+      const member = readAt(text, at, depth + 1);
+      if (members.has(key)) doubled = key;
+      members.set(key, member);
+      return member.end;
+    });
+    return { kind: 'object', text, start, end, members, doubled };
+  }
+  const span = { text, start, end: endOfValue(text, start) };
+  return { kind: kindOf(span) as LeafNode['kind'], ...span };
+}
+
+/** Calls `visit` with where each item begins; it returns where the item ends. Returns where the array ends. */
+function eachItem(text: string, start: number, visit: (at: number) => number): number {
+  let at = afterSpace(text, start + 1);
+  while (at < text.length && text.charCodeAt(at) !== char.bracketClose) {
+    at = afterSpace(text, visit(at));
+    if (text.charCodeAt(at) === char.comma) at = afterSpace(text, at + 1);
+  }
+  return at + 1;
+}
+
+function eachMember(text: string, start: number, visit: (key: string, at: number) => number): number {
+  let at = afterSpace(text, start + 1);
+  while (at < text.length && text.charCodeAt(at) !== char.braceClose) {
+    const keyEnd = endOfString(text, at);
+    const key = keyOf(text, at, keyEnd);
+    const colon = afterSpace(text, keyEnd);
+    at = afterSpace(text, visit(key, afterSpace(text, colon + 1)));
+    if (text.charCodeAt(at) === char.comma) at = afterSpace(text, at + 1);
+  }
+  return at + 1;
+}
+
+function keyOf(text: string, start: number, end: number): string {
+  const plain = text.slice(start + 1, end - 1);
+  return plain.includes('\\') ? String(JSON.parse(text.slice(start, end))) : plain;
+}
+
+function afterSpace(text: string, start: number): number {
+  let at = start;
+  while (at < text.length) {
+    if (!isSpace(text.charCodeAt(at))) break;
+    at += 1;
+  }
+  return at;
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+}
+
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code === char.quote) return at + 1;
+    at += code === char.backslash ? 2 : 1;
+  }
+  return text.length;
+}
+
+/** Where the value that begins here ends. Counts brackets instead of following them, so that depth costs nothing. */
+function endOfValue(text: string, start: number): number {
+  const first = text.charCodeAt(start);
+  if (first === char.quote) return endOfString(text, start);
+  let at = start;
+  if (first !== char.braceOpen && first !== char.bracketOpen) {
+    while (at < text.length && !isEndOfWord(text.charCodeAt(at))) at += 1;
+    return at;
+  }
+  let depth = 0;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code === char.quote) {
+      at = endOfString(text, at);
+      continue;
+    }
+    at += 1;
+    if (code === char.braceOpen || code === char.bracketOpen) depth += 1;
+    else if (code === char.braceClose || code === char.bracketClose) {
+      depth -= 1;
+      if (depth === 0) return at;
+    }
+  }
+  return text.length;
+}
+
+function isEndOfWord(code: number): boolean {
+  return code <= 0x20 || code === char.comma || code === char.bracketClose || code === char.braceClose;
+}

@@ -1,0 +1,271 @@
+import { type FactId, factById, markHere } from '../evidence/index.ts';
+import { quote } from '../json/index.ts';
+import type { AngleSurvey, CodeField, DrawingKind, Inspection, KnownRow } from './model.ts';
+import { iconOffsetDeg } from './survey.ts';
+
+type Find = (inspection: Inspection) => string;
+
+/**
+ * The rows of the specification's table 'Map and overlays', in its order, then the two angles of drawings: what this
+ * map has of each.
+ */
+const known: readonly (readonly [FactId, Find])[] = [
+  ['overlays.map-id', ({ overlays }) => mapText(overlays.map)],
+  [
+    'overlays.map-data',
+    ({ overlays }) =>
+      `${count(overlays.drawings.length, 'drawing')} read; where the robot is, \`gw chassis watch\` shows.`,
+  ],
+  ['overlays.map-image', ({ frame }) => pictureText(frame)],
+  ['overlays.drawings', ({ survey }) => `${kindsText(survey.kinds)} here.`],
+  ['overlays.version', ({ overlays }) => versionText(overlays.map)],
+  ['overlays.point-type', (inspection) => numbersText(inspection, 'type')],
+  ['overlays.point-type-11', type11Text],
+  [
+    'overlays.point-start-end-type',
+    (inspection) =>
+      `${carriersText(inspection, 'startType')}; ${carriersText(inspection, 'endType')}. Carried through as they came.`,
+  ],
+  ['overlays.lane-direction', (inspection) => numbersText(inspection, 'direction')],
+  ['overlays.zone-region-type', (inspection) => numbersText(inspection, 'regionType')],
+  [
+    'overlays.zone-kinds',
+    (inspection) => `${count(numbersOf(inspection, 'regionType').length, 'different number')} of \`regionType\` here.`,
+  ],
+  ['overlays.charging-pair', ({ pairs }) => pairsText(pairs)],
+  ['overlays.charging-pair-distance', ({ pairs }) => distancesText(pairs)],
+  ['overlays.icon-yaw-offset', iconText],
+  [
+    'overlays.icon-yaw-display-only',
+    () => '`iconYaw` is listed, never drawn as a heading, and nothing follows from it.',
+  ],
+  ['angles.overlay-yaw', ({ survey }) => angleText(survey.yaw)],
+  ['angles.overlay-icon-yaw', ({ survey }) => angleText(survey.iconYaw)],
+];
+
+/** What the specification leaves open about maps and drawings: the list below that table, then its sweeping remarks. */
+const notShown: readonly (readonly [FactId, Find])[] = [
+  ['overlays.no-go-region-type', noGoText],
+  [
+    'overlays.other-region-types',
+    (inspection) => `${numbersText(inspection, 'regionType')} What a vendor reads them as stands with the numbers.`,
+  ],
+  [
+    'overlays.point-kind-numbers',
+    (inspection) => `${numbersText(inspection, 'type')} What a vendor reads them as stands with the numbers.`,
+  ],
+  [
+    'overlays.lane-direction-3',
+    (inspection) =>
+      `${count(countOf(inspection, 'direction', 3), 'drawing')} with \`direction\` 3 here; no meaning is given.`,
+  ],
+  ['overlays.zone-speed-limit-field', speedText],
+  [
+    'overlays.start-end-type-meaning',
+    (inspection) =>
+      `\`startType\`: ${listOf(inspection, 'startType')}; \`endType\`: ${listOf(inspection, 'endType')}. No meaning is given.`,
+  ],
+  [
+    'overlays.charging-pair-distance-constant',
+    ({ pairs }) => `${distancesText(pairs)} No distance is called right or wrong.`,
+  ],
+  ['overlays.icon-yaw-offset-meaning', iconText],
+  [
+    'overlays.drawing-identifiers',
+    ({ survey, overlays }) =>
+      `${survey.withId} of ${count(overlays.drawings.length, 'drawing')} ${survey.withId === 1 ? 'has' : 'have'} an id; who gave it cannot be seen.`,
+  ],
+  [
+    'chassis.clock-and-zone',
+    () => 'Nothing about it stands in drawings; `gw chassis probe` shows what the chassis says.',
+  ],
+  ['overlays.map-fields', mapFieldsText],
+  ['overlays.point-fields', (inspection) => kindFieldsText(inspection, 'point')],
+  ['overlays.zone-fields', (inspection) => kindFieldsText(inspection, 'zone')],
+  ['overlays.lane-fields', (inspection) => kindFieldsText(inspection, 'lane')],
+];
+
+/** Every statement of the specification about maps and drawings, open ones included, with what this map has of it. */
+export function knownOf(inspection: Inspection): readonly KnownRow[] {
+  return [
+    ...known.map(([id, find]) => row('known', id, find, inspection)),
+    ...notShown.map(([id, find]) => row('not-shown', id, find, inspection)),
+  ];
+}
+
+function row(group: KnownRow['group'], id: FactId, find: Find, inspection: Inspection): KnownRow {
+  const { statement, source } = factById(id);
+  const { mark, verdict, record } = markHere(id, inspection.device);
+  return {
+    group,
+    fact: id,
+    statement,
+    mark,
+    source,
+    here: record === null || verdict === 'as-marked' ? null : { verdict, who: record.who, when: record.when },
+    found: find(inspection),
+  };
+}
+
+function mapText(map: Inspection['overlays']['map']): string {
+  const at = (key: string) => (map !== null && Object.hasOwn(map, key) ? map[key] : undefined);
+  const [id, uid] = [at('id'), at('uid')];
+  const parts = [
+    ...(typeof id === 'number' || typeof id === 'string' ? [`id ${quote(String(id))}`] : []),
+    ...(typeof uid === 'string' ? [`uid ${quote(uid)}`] : []),
+  ];
+  return parts.length === 0 ? 'The source does not say which map it is.' : `This one says ${parts.join(', ')}.`;
+}
+
+function versionText(map: Inspection['overlays']['map']): string {
+  const version = map !== null && Object.hasOwn(map, 'overlays_version') ? map.overlays_version : undefined;
+  return version === undefined || version === null
+    ? 'The source names none.'
+    : `${quote(String(version))} here. Content is compared, never this counter alone.`;
+}
+
+function pictureText(frame: Inspection['frame']): string {
+  if (frame === null) return 'Not checked: nothing says where the picture lies.';
+  const { width, height, resolutionM, originXM, originYM } = frame;
+  if (width === null || height === null) return 'Not checked: the picture was not read.';
+  return `${width} × ${height} pixels of ${resolutionM} m, lower left corner at x ${originXM} m, y ${originYM} m.`;
+}
+
+function type11Text({ codeBook, ...inspection }: Inspection): string {
+  const others = codeBook
+    .meaning('type', 11)
+    .readings.filter(({ fact, meaning }) => fact !== 'overlays.point-type-11' && meaning !== null)
+    .map(({ meaning, mark }) => `'${meaning}' (${mark})`);
+  const beside = others.length === 0 ? '' : ` Beside it stands ${others.join(', ')}.`;
+  return `${count(countOf(inspection, 'type', 11), 'drawing')} of type 11 here.${beside} Stations are never derived from it.`;
+}
+
+function noGoText({ codeBook, ...inspection }: Inspection): string {
+  const numbers = numbersOf(inspection, 'regionType').filter((number) =>
+    codeBook.meaning('regionType', number).readings.some(({ meaning }) => meaning !== null && /no-go/i.test(meaning)),
+  );
+  if (numbers.length === 0) return 'No zone here has a number that a vendor calls a no-go zone.';
+  return numbers
+    .map((number) => {
+      const named = codeBook.meaning('regionType', number).readings.find(({ meaning }) => meaning !== null);
+      const drawings = count(countOf(inspection, 'regionType', number), 'drawing');
+      return `${drawings} with \`regionType\` ${number} here; ${named?.source}: '${named?.meaning}' (${named?.mark}).`;
+    })
+    .join(' ');
+}
+
+/** Names that sound like a speed; which of them is a limit, and in which unit, nobody knows. */
+export function isSpeedLike(name: string): boolean {
+  return /speed|veloc|limit/i.test(name);
+}
+
+function speedText({ survey }: Inspection): string {
+  const names = survey.carried.filter(({ name }) => isSpeedLike(name));
+  if (names.length === 0) return 'No drawing here has a member whose name sounds like it.';
+  return `Carried through, not interpreted: ${names
+    .slice(0, 6)
+    .map(({ name, count: times }) => `${quote(name)} (${times})`)
+    .join(', ')}${names.length > 6 ? ` and ${names.length - 6} more` : ''}.`;
+}
+
+/** Members of a map object that gw reads. */
+const readOfMap: ReadonlySet<string> = new Set([
+  'id',
+  'uid',
+  'map_name',
+  'map_version',
+  'overlays_version',
+  'overlays',
+  'grid_origin_x',
+  'grid_origin_y',
+  'grid_resolution',
+]);
+
+function mapFieldsText({ survey, overlays: { map } }: Inspection): string {
+  const ofMap = map === null ? [] : Object.keys(map).filter((name) => !readOfMap.has(name));
+  const ofCollection = survey.carried.filter((member) => member.in === 'collection').map(({ name }) => name);
+  return `Of the map: ${namesText(ofMap)}. Of the collection: ${namesText(ofCollection)}.`;
+}
+
+function kindFieldsText({ survey }: Inspection, kind: DrawingKind): string {
+  const names = survey.carried.filter(({ kinds }) => kinds.includes(kind)).map(({ name }) => name);
+  return names.length === 0
+    ? `No ${kind} here has another.`
+    : `On ${kind}s here, carried through untouched: ${namesText(names)}.`;
+}
+
+function namesText(names: readonly string[]): string {
+  if (names.length === 0) return 'none beyond those that gw reads';
+  const shown = names.slice(0, 12).map(quote).join(', ');
+  return `${shown}${names.length > 12 ? ` and ${names.length - 12} more` : ''}`;
+}
+
+function pairsText(pairs: Inspection['pairs']): string {
+  const whole = pairs.filter(({ dockingPoint }) => dockingPoint !== null).length;
+  const alone = pairs.length - whole;
+  return `${count(whole, 'pair')} here${alone === 0 ? '' : `, and ${count(alone, 'charger')} without a partner`}.`;
+}
+
+function distancesText(pairs: Inspection['pairs']): string {
+  const distances = pairs.flatMap(({ distanceM }) => (distanceM === null ? [] : [distanceM]));
+  if (distances.length === 0) return 'No pair here to measure.';
+  const [least, most] = [Math.min(...distances.slice(0, 1000)), Math.max(...distances.slice(0, 1000))];
+  const range = least === most ? `${metres(least)} m` : `${metres(least)} to ${metres(most)} m`;
+  return `${count(distances.length, 'pair')} here: ${range} apart in the drawing.`;
+}
+
+function iconText({ survey }: Inspection): string {
+  const { withBoth, withOffset } = survey.icons;
+  if (withBoth === 0) return 'No drawing here has both angles.';
+  return `${withOffset} of ${count(withBoth, 'drawing')} with both angles ${withOffset === 1 ? 'shows' : 'show'} ${iconOffsetDeg()} degrees: reproducible, unexplained.`;
+}
+
+function angleText({ asText, asNumber, unreadable }: AngleSurvey): string {
+  const bad = unreadable === 0 ? '' : `; ${unreadable} cannot be read as a number`;
+  return `${asText} written as text, ${asNumber} as number here${bad}.`;
+}
+
+type Surveyed = Pick<Inspection, 'survey'>;
+
+/** Numbers of a code that occur, smallest first. */
+function numbersOf({ survey }: Surveyed, field: CodeField): number[] {
+  return survey.codes.flatMap((code) => (code.field === field && code.number !== null ? [code.number] : []));
+}
+
+function countOf({ survey }: Surveyed, field: CodeField, number: number): number {
+  return survey.codes.find((code) => code.field === field && code.number === number)?.count ?? 0;
+}
+
+function carriersText({ survey }: Surveyed, field: CodeField): string {
+  const carriers = survey.codes.reduce((sum, code) => sum + (code.field === field ? code.count : 0), 0);
+  return `\`${field}\` on ${count(carriers, 'drawing')}`;
+}
+
+function numbersText(inspection: Surveyed, field: CodeField): string {
+  const carriers = inspection.survey.codes.reduce((sum, code) => sum + (code.field === field ? code.count : 0), 0);
+  if (carriers === 0) return `No drawing here carries \`${field}\`.`;
+  return `${count(carriers, 'drawing')} here ${carriers === 1 ? 'carries' : 'carry'} \`${field}\`: ${listOf(inspection, field)}.`;
+}
+
+function listOf(inspection: Surveyed, field: CodeField): string {
+  const numbers = numbersOf(inspection, field);
+  const unread = inspection.survey.codes.some((code) => code.field === field && code.number === null);
+  const shown = numbers.slice(0, 24).join(', ');
+  const more = numbers.length > 24 ? ` and ${numbers.length - 24} more` : '';
+  if (numbers.length === 0) return unread ? 'only what is no whole number' : 'none';
+  return `${shown}${more}${unread ? ', and what is no whole number' : ''}`;
+}
+
+export function kindsText(kinds: Readonly<Record<'point' | 'lane' | 'zone' | 'other', number>>): string {
+  const parts = [count(kinds.point, 'point'), count(kinds.zone, 'zone'), count(kinds.lane, 'lane')];
+  if (kinds.other > 0) parts.push(`${kinds.other} other`);
+  return parts.join(', ');
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+function metres(value: number): string {
+  return value.toFixed(3);
+}

@@ -1,0 +1,195 @@
+import { GwError } from '../error/index.ts';
+import { quote, readJson } from '../json/index.ts';
+import { createDrawingReader, isRecord } from './drawing.ts';
+import { walkCollection } from './feature-texts.ts';
+import { decodeText, whyNoJson } from './foreign-text.ts';
+import { jsonOf, membersOf, spanOf } from './json-source.ts';
+import type { Drawing, Overlays, OverlaysForm, RawFeature } from './model.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** How often a collection may be packed: into a text, or as `overlays` into an object. Decision of ours. */
+const MOST_PACKING = 3;
+/** Far more than a floor has; a disk image that somebody named by mistake must not fill the memory. */
+const MOST_BYTES = 256 * 1024 * 1024;
+/** Deeper values would exhaust the stack of whoever goes through them. */
+const DEEPEST = 200;
+/** Up to here readJson itself looks at the depth. */
+const LOOKED_AT_CHARS = 2 * 1024 * 1024;
+const MOST_KEYS_SHOWN = 5;
+
+/**
+ * Reads the drawings of a map: a bare collection, or the data of a map whose `overlays` hold one as JSON text, as an
+ * object, or in a wrapper with `overlays` of its own. A map without drawings gives none, with the text ''. Everything
+ * unknown stays as it came; a key that stands twice is refused in texts up to 2 MiB, as everywhere in gw.
+ * `what` is what an error calls the input. Throws OVERLAYS_INVALID and nothing else.
+ * @source vendor (HINWEIS): the forms, and that drawings are GeoJSON in metres of the map
+ */
+export function readOverlays(input: Uint8Array | string, what = 'file'): Overlays {
+  let place = what;
+  let text = textOf(input, what);
+  let value = parse(text, what);
+  let form: OverlaysForm = 'collection';
+  let map: Members | null = null;
+
+  for (let packing = 0; ; packing += 1) {
+    if (isCollection(value)) {
+      // The bytes are those of the text as long as nothing was unpacked.
+      const bytes = packing === 0 && typeof input !== 'string' ? input : null;
+      return overlaysOf(value, { form, map, text, bytes, what: place });
+    }
+    if (packing === MOST_PACKING) throw invalid(what, `they are packed more than ${MOST_PACKING} deep`);
+    if (typeof value === 'string') {
+      form = 'wrapped';
+      text = withoutMark(value);
+    } else if (isRecord(value) && Object.hasOwn(value, 'overlays')) {
+      const { overlays } = value;
+      form = packing > 0 ? 'wrapped' : typeof overlays === 'string' ? 'text-in-map' : 'object-in-map';
+      map ??= value;
+      if (isNothing(overlays)) return noDrawings(map, form);
+      place = `overlays of the ${what}`;
+      if (typeof overlays !== 'string') {
+        text = sourceOfMember(text, 'overlays');
+        value = overlays;
+        continue;
+      }
+      text = withoutMark(overlays);
+    } else if (map === null && isMapData(value)) {
+      return noDrawings(value, packing > 0 ? 'wrapped' : 'text-in-map');
+    } else if (map !== null && isRecord(value) && Object.keys(value).length === 0) {
+      return { ...noDrawings(map, form), text };
+    } else {
+      throw invalid(place, `it is ${describe(value)}`);
+    }
+    value = parse(text, place);
+  }
+}
+
+/**
+ * The drawings of a `GET /maps/<id>` document exactly as they stand in it: the content of the JSON text ('text'), or
+ * the source of whatever stands there instead ('object'). Whether they can be read is not asked. A text may hold half
+ * a surrogate pair, which UTF-8 cannot write. Throws OVERLAYS_INVALID when the bytes are no JSON object.
+ */
+export function overlaysSource(mapBytes: Uint8Array): { text: string | null; form: 'text' | 'object' | 'none' } {
+  const text = textOf(mapBytes, 'map');
+  const map = parse(text, 'map');
+  if (!isRecord(map)) throw invalid('map', `it is ${describe(map)}`);
+  const overlays = Object.hasOwn(map, 'overlays') ? map.overlays : null;
+  if (overlays === null) return { text: null, form: 'none' };
+  if (typeof overlays === 'string') return { text: overlays, form: 'text' };
+  return { text: sourceOfMember(text, 'overlays'), form: 'object' };
+}
+
+interface Collection extends Members {
+  readonly type: 'FeatureCollection';
+}
+
+function isCollection(value: unknown): value is Collection {
+  return isRecord(value) && value.type === 'FeatureCollection';
+}
+
+function isNothing(overlays: unknown): boolean {
+  return overlays === null || (typeof overlays === 'string' && overlays.trim() === '');
+}
+
+/** The list of maps names each without its drawings; only the data of a map, with its grid, can say there are none. */
+function isMapData(value: unknown): value is Members {
+  return isRecord(value) && Object.hasOwn(value, 'grid_resolution');
+}
+
+function noDrawings(map: Members, form: OverlaysForm): Overlays {
+  return { form, drawings: [], topLevel: topLevelOf({}), notFeatures: [], map, text: '' };
+}
+
+interface ReadCollection {
+  readonly form: OverlaysForm;
+  readonly map: Members | null;
+  readonly text: string;
+  /** Of the text, where they are at hand. */
+  readonly bytes: Uint8Array | null;
+  readonly what: string;
+}
+
+function overlaysOf(collection: Collection, { form, map, text, bytes, what }: ReadCollection): Overlays {
+  const features = Object.hasOwn(collection, 'features') ? collection.features : undefined;
+  if (!Array.isArray(features)) {
+    const found = features === undefined ? 'missing' : describe(features);
+    throw invalid(what, `it is a FeatureCollection whose features are ${found}, not a list`);
+  }
+  const topLevel = topLevelOf(collection);
+  const isLong = text.length > LOOKED_AT_CHARS;
+  const walk = isLong ? walkCollection(bufferOf(bytes ?? text), features.length) : null;
+  if (walk !== null && walk.deepest > DEEPEST) throw tooDeep(what);
+  const drawings: Drawing[] = [];
+  const notFeatures: number[] = [];
+  const drawingOf = createDrawingReader();
+  for (let index = 0; index < features.length; index += 1) {
+    const feature: unknown = features[index];
+    if (isRecord(feature)) drawings.push(drawingOf(feature satisfies RawFeature, index));
+    else notFeatures.push(index);
+  }
+  return { form, drawings, topLevel, notFeatures, map, text, ...(walk !== null && { places: walk.places }) };
+}
+
+function bufferOf(source: Uint8Array | string): Buffer {
+  if (typeof source === 'string') return Buffer.from(source);
+  return Buffer.from(source.buffer, source.byteOffset, source.byteLength);
+}
+
+/** Without a prototype, so that no foreign key can reach one. */
+function topLevelOf(collection: Members): Members {
+  const topLevel: Record<string, unknown> = Object.create(null);
+  for (const [key, value] of Object.entries(collection)) {
+    if (key !== 'type' && key !== 'features') topLevel[key] = value;
+  }
+  return topLevel;
+}
+
+function textOf(input: Uint8Array | string, what: string): string {
+  const size = input.length;
+  if (size > MOST_BYTES) throw invalid(what, `it has ${size} bytes, more than ${MOST_BYTES}`);
+  if (typeof input === 'string') return withoutMark(input);
+  const reading = decodeText(input);
+  if (!reading.ok) throw invalid(what, reading.problem);
+  return reading.text;
+}
+
+function withoutMark(text: string): string {
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
+
+function parse(text: string, what: string): unknown {
+  const reading = readJson(text, 'text', { keepProtoKeys: true });
+  if (reading.ok) return reading.value;
+  throw invalid(what, whyNoJson(text) ?? reading.problem);
+}
+
+/** The source of a member of an object that JSON.parse has read; of doubled ones the last, as JSON.parse takes it. */
+function sourceOfMember(text: string, key: string): string {
+  const span = membersOf(spanOf(text))?.members.get(key);
+  return span === undefined ? '' : jsonOf(span);
+}
+
+/** What was found instead, in words: what it holds may be anything. */
+function describe(value: unknown): string {
+  if (Array.isArray(value)) return `a list of ${value.length} entries`;
+  if (typeof value === 'string') return 'a text';
+  if (!isRecord(value)) return `the value ${String(value)}`;
+  const keys = Object.keys(value);
+  if (keys.length === 0) return 'an empty object';
+  const { type } = value;
+  if (typeof type === 'string') return `an object of the type ${quote(type)}`;
+  if (Object.hasOwn(value, 'map_name')) return 'an entry of the list of maps, which has no drawings';
+  const shown = keys.slice(0, MOST_KEYS_SHOWN).map(quote).join(', ');
+  return `an object with the keys ${shown}${keys.length > MOST_KEYS_SHOWN ? ` and ${keys.length - MOST_KEYS_SHOWN} more` : ''}`;
+}
+
+function tooDeep(what: string): GwError {
+  return invalid(what, `the JSON is nested deeper than ${DEEPEST} levels`);
+}
+
+function invalid(what: string, found: string): GwError {
+  return new GwError('OVERLAYS_INVALID', `There are no drawings of a map in the ${what}: ${found}.`, {
+    details: { found },
+  });
+}

@@ -1,0 +1,74 @@
+import type { Code, CodeField, CodeMeaning, Drawing, DrawingKind } from '../model.ts';
+import type { RuleInput } from './input.ts';
+import { counted, naming, namingAll, wording } from './wording.ts';
+
+const fieldOf = { point: 'type', lane: 'lineType', zone: 'regionType' } as const satisfies Record<
+  Exclude<DrawingKind, 'other'>,
+  CodeField
+>;
+
+interface Unknown {
+  readonly meaning: CodeMeaning;
+  readonly drawings: number[];
+}
+
+/** Codes: no whole number, of unknown meaning, missing. One finding per number, however many drawings carry it. */
+export function findCodeFaults({ overlays: { drawings }, codeBook, report }: RuleInput): void {
+  const byField = new Map<CodeField, Map<number, Unknown | null>>();
+  const missing = { point: [] as number[], lane: [] as number[], zone: [] as number[] };
+  for (const drawing of drawings) {
+    const { kind, codes, code, index } = drawing;
+    if (code === null && kind !== 'other') missing[kind].push(index);
+    for (const each of codes) look(drawing, each);
+  }
+  for (const numbers of byField.values()) {
+    for (const unknown of numbers.values()) {
+      if (unknown === null) continue;
+      const { meaning, drawings: carriers } = unknown;
+      report(
+        'code-unknown',
+        carriers,
+        () => {
+          const by = counted(carriers.length, 'drawing carries', 'drawings carry');
+          return `${by} ${meaning.field} ${meaning.number}, and nobody knows what it means: ${namingAll(drawings, carriers)}.`;
+        },
+        meaning.mark,
+      );
+    }
+  }
+  for (const kind of ['point', 'lane', 'zone'] as const) {
+    const without = missing[kind];
+    if (without.length === 0) continue;
+    report('code-missing', without, () => {
+      const have = counted(without.length, `${kind} has`, `${kind}s have`);
+      return `${have} no ${fieldOf[kind]}: ${namingAll(drawings, without)}.`;
+    });
+  }
+
+  function look(drawing: Drawing, { field, number, written }: Code): void {
+    if (number === null) {
+      report('code-not-whole', [drawing.index], () => {
+        return `${field} of ${naming(drawing)} is ${wording(written)}, which is no whole number.`;
+      });
+      return;
+    }
+    let numbers = byField.get(field);
+    if (numbers === undefined) {
+      numbers = new Map();
+      byField.set(field, numbers);
+    }
+    let unknown = numbers.get(number);
+    if (unknown === undefined) {
+      const meaning = codeBook.meaning(field, number);
+      unknown = isKnown(meaning) ? null : { meaning, drawings: [] };
+      numbers.set(number, unknown);
+    }
+    // A drawing carries a field once, so the same drawing never comes twice.
+    unknown?.drawings.push(drawing.index);
+  }
+}
+
+/** Whether anybody names a meaning that this device did not contradict. */
+function isKnown({ readings }: CodeMeaning): boolean {
+  return readings.some(({ meaning, here }) => meaning !== null && here?.verdict !== 'contradicted');
+}

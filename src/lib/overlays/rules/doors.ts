@@ -1,0 +1,18 @@
+import type { RuleInput } from './input.ts';
+import { createReader } from './reading.ts';
+import { naming, wording } from './wording.ts';
+
+/** Door zones without the controller that the robot asks to open. */
+export function findDoorFaults({ zones, codeBook, report }: RuleInput): void {
+  const door = createReader(codeBook, /\bdoor\b/i);
+  for (const drawing of zones) {
+    const read = door(drawing.code);
+    if (read === null) continue;
+    const { mac } = drawing.properties;
+    if (typeof mac === 'string' && mac.trim() !== '') continue;
+    report('door-without-controller', [drawing.index], () => {
+      const found = mac === undefined ? 'it has no mac' : `its mac is ${wording(mac)}`;
+      return `${naming(drawing)} is of regionType ${read.number}, '${read.meaning}' (${read.mark}), and ${found}.`;
+    });
+  }
+}

@@ -1,0 +1,48 @@
+import { quote } from '../../json/index.ts';
+import type { RuleInput } from './input.ts';
+import { counted, listing, naming, namingAll, wording } from './wording.ts';
+
+const PLACES_SHOWN = 10;
+
+/** Entries that are no drawings, and ids: doubled, missing, no text. */
+export function findIdentifierFaults({ overlays: { drawings, notFeatures }, report }: RuleInput): void {
+  if (notFeatures.length > 0) {
+    report('no-feature', [], () => {
+      const places = notFeatures.slice(0, PLACES_SHOWN).map((place) => `#${place}`);
+      const entries = counted(notFeatures.length, 'entry is', 'entries are');
+      return `${entries} no object: ${listing(places, notFeatures.length)}.`;
+    });
+  }
+
+  const seen = new Set<string>();
+  const doubled = new Map<string, number[]>();
+  const missing: number[] = [];
+  for (const drawing of drawings) {
+    const { id, index, raw } = drawing;
+    const written = raw.id;
+    if (written === undefined || written === null || written === '') {
+      missing.push(index);
+      continue;
+    }
+    if (typeof written !== 'string') {
+      report('id-not-text', [index], () => `The id of ${naming(drawing)} is ${wording(written)}, not a text.`);
+    }
+    if (id === null) continue;
+    const before = seen.size;
+    seen.add(id);
+    if (seen.size === before) doubled.set(id, []);
+  }
+  // Who has a doubled id is looked up afterwards: nearly every map has none.
+  if (doubled.size > 0) {
+    for (const { id, index } of drawings) if (id !== null) doubled.get(id)?.push(index);
+  }
+  for (const [id, all] of doubled) {
+    report('duplicate-id', all, () => `${all.length} drawings have the id ${quote(id)}: ${namingAll(drawings, all)}.`);
+  }
+  if (missing.length > 0) {
+    report('missing-id', missing, () => {
+      const have = counted(missing.length, 'drawing has', 'drawings have');
+      return `${have} no id: ${namingAll(drawings, missing)}.`;
+    });
+  }
+}

@@ -1,0 +1,93 @@
+import Flatbush from 'flatbush';
+import { boundsOf } from '../geometry.ts';
+import { insideTest } from './edges.ts';
+import { type Budget, createBudget, type PointDrawing, type RuleInput, type ZoneDrawing } from './input.ts';
+import { createReader, type NamedReading } from './reading.ts';
+import { scatter } from './scatter.ts';
+import { counted, naming, namingAll } from './wording.ts';
+
+/**
+ * Points inside zones that are read as no-go zones. A point counts for the first zone that holds it, so that zones on
+ * top of each other give no more findings than there are points.
+ */
+export function findNoGoFaults({ overlays: { drawings }, points, zones, codeBook, steps, report }: RuleInput): void {
+  const noGo = createReader(codeBook, /\bno-go\b/i);
+  const closed = zones.filter(({ code }) => noGo(code) !== null);
+  if (closed.length === 0 || points.length === 0) return;
+  const free = createFreePoints(points);
+  const budget = createBudget(steps);
+  for (const [place, zone] of closed.entries()) {
+    const inside = free.takeInside(zone, budget);
+    const read = noGo(zone.code);
+    if (inside.length > 0 && read !== null) reportInside(zone, read, inside);
+    if (free.left === 0) return;
+    if (!budget.isSpent) continue;
+    const unfinished = closed.slice(place).map(({ index }) => index);
+    report('not-finished', unfinished, () => {
+      const these = counted(
+        unfinished.length,
+        'zone that is read as a no-go zone',
+        'zones that are read as no-go zones',
+      );
+      return `Not checked to the end which points lie inside ${these}: ${namingAll(drawings, unfinished)}.`;
+    });
+    return;
+  }
+
+  function reportInside(zone: ZoneDrawing, read: NamedReading, inside: readonly number[]): void {
+    const all = [zone.index, ...inside].sort((a, b) => a - b);
+    report(
+      'point-in-no-go-zone',
+      all,
+      () => {
+        const lie = counted(inside.length, 'point lies', 'points lie');
+        const reading = `regionType ${read.number} is read as '${read.meaning}' (${read.mark}, ${read.source})`;
+        return `${lie} inside ${naming(zone)}, whose ${reading}: ${namingAll(drawings, inside)}.`;
+      },
+      read.mark,
+    );
+  }
+}
+
+/** The points of a map that no zone has taken yet. */
+function createFreePoints(points: readonly PointDrawing[]) {
+  const tree = new Flatbush(points.length);
+  const order = scatter(points.length);
+  for (const nth of order) {
+    const at = points[nth]?.shape.at;
+    if (at !== undefined) tree.add(at[0], at[1]);
+  }
+  tree.finish();
+  const isTaken = new Uint8Array(points.length);
+  let left = points.length;
+  return {
+    get left() {
+      return left;
+    },
+    /** Takes the points inside a zone, by their places in the collection. */
+    takeInside({ shape }: ZoneDrawing, budget: Budget): number[] {
+      const inside: number[] = [];
+      const box = boundsOf(shape);
+      if (box === null) return inside;
+      const near: number[] = [];
+      // The answer of the filter ends the search.
+      tree.collides(box.minXM, box.minYM, box.maxXM, box.maxYM, (nth) => {
+        const point = order[nth];
+        if (point !== undefined && isTaken[point] === 0) near.push(point);
+        return !budget.take(1);
+      });
+      if (near.length === 0) return inside;
+      const isInside = insideTest(shape.rings, near.length, budget);
+      for (const nth of near) {
+        const point = points[nth];
+        const answer = point === undefined ? false : isInside(point.shape.at);
+        if (answer === null) break;
+        if (!answer || point === undefined) continue;
+        isTaken[nth] = 1;
+        left -= 1;
+        inside.push(point.index);
+      }
+      return inside.sort((a, b) => a - b);
+    },
+  };
+}

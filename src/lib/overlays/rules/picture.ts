@@ -1,0 +1,56 @@
+import { type Bounds, boundsOf } from '../geometry.ts';
+import type { Drawing, MapFrame, Place } from '../model.ts';
+import type { RuleInput } from './input.ts';
+import { counted, namingAll, rounded } from './wording.ts';
+
+/** Drawings outside the picture of the map: points, and lanes and zones that lie outside altogether. */
+export function findPictureFaults({ overlays: { drawings }, frame, report }: RuleInput): void {
+  const edges = edgesOf(frame);
+  if (edges === null) {
+    if (!drawings.some(({ shape: { kind } }) => kind === 'point' || kind === 'lane' || kind === 'zone')) return;
+    report('picture-not-checked', [], () =>
+      frame === null
+        ? 'Not checked whether the drawings lie within the picture: the map gives no usable grid.'
+        : 'Not checked whether the drawings lie within the picture: its size is not known.',
+    );
+    return;
+  }
+  const outside: number[] = [];
+  for (const drawing of drawings) {
+    if (isOutside(drawing, edges)) outside.push(drawing.index);
+  }
+  if (outside.length === 0) return;
+  report('outside-picture', outside, () => {
+    const { minXM, minYM, maxXM, maxYM } = edges;
+    const lie = counted(outside.length, 'drawing lies', 'drawings lie');
+    const span = (from: number, to: number) => `${rounded(from, 2)} to ${rounded(to, 2)} m`;
+    const picture = `x ${span(minXM, maxXM)}, y ${span(minYM, maxYM)}`;
+    return `${lie} outside the picture of the map (${picture}): ${namingAll(drawings, outside)}.`;
+  });
+}
+
+/** The picture in metres; its lower left pixel lies at the origin. */
+function edgesOf(frame: MapFrame | null): Bounds | null {
+  if (frame === null || frame.width === null || frame.height === null) return null;
+  const { originXM, originYM, resolutionM, width, height } = frame;
+  return {
+    minXM: originXM,
+    minYM: originYM,
+    maxXM: originXM + width * resolutionM,
+    maxYM: originYM + height * resolutionM,
+  };
+}
+
+function isOutside({ shape }: Drawing, edges: Bounds): boolean {
+  if (shape.kind === 'point') return !isWithin(shape.at, edges);
+  const first = shape.kind === 'lane' ? shape.line[0] : shape.kind === 'zone' ? shape.rings[0]?.[0] : undefined;
+  if (first === undefined || isWithin(first, edges)) return false;
+  const bounds = boundsOf(shape);
+  if (bounds === null) return false;
+  const isBeside = bounds.maxXM < edges.minXM || bounds.minXM > edges.maxXM;
+  return isBeside || bounds.maxYM < edges.minYM || bounds.minYM > edges.maxYM;
+}
+
+function isWithin(place: Place, { minXM, minYM, maxXM, maxYM }: Bounds): boolean {
+  return place[0] >= minXM && place[0] <= maxXM && place[1] >= minYM && place[1] <= maxYM;
+}

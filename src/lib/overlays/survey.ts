@@ -1,0 +1,164 @@
+import { factById } from '../evidence/index.ts';
+import type {
+  AngleSurvey,
+  CarriedMember,
+  Code,
+  CodeField,
+  Drawing,
+  DrawingKind,
+  DrawnAngle,
+  Overlays,
+  Survey,
+} from './model.ts';
+import { jsonTypes } from './model.ts';
+
+/** Fields of `properties` that gw reads. Everything else is carried through. */
+const readFields: ReadonlySet<string> = new Set([
+  'type',
+  'lineType',
+  'regionType',
+  'direction',
+  'startType',
+  'endType',
+  'yaw',
+  'iconYaw',
+  'name',
+  'dockingPointId',
+]);
+const readMembers: ReadonlySet<string> = new Set(['type', 'id', 'geometry', 'properties']);
+const kindOrder: readonly DrawingKind[] = ['point', 'zone', 'lane', 'other'];
+const fieldOrder: readonly CodeField[] = ['type', 'lineType', 'regionType', 'direction', 'startType', 'endType'];
+
+/** Decision of ours: a map has some ten names. A list without end would only hide them. */
+const MOST_CARRIED = 200;
+/** Angles are decimals of a text: two of them differ by -82 as far as their digits can tell. */
+const SAME_ANGLE = 1e-6;
+
+/** Counts what a collection holds. */
+export function surveyOf({ drawings, topLevel }: Overlays): Survey {
+  const kinds = { point: 0, lane: 0, zone: 0, other: 0 };
+  const codes = new Map<Code, number>();
+  const yaw = angleCounter();
+  const iconYaw = angleCounter();
+  const icons = { withBoth: 0, withOffset: 0, offsetDeg: iconOffsetDeg() };
+  const members = memberCounter('drawing', readMembers);
+  const properties = memberCounter('properties', readFields);
+  let withId = 0;
+  for (const drawing of drawings) {
+    kinds[drawing.kind] += 1;
+    if (drawing.id !== null) withId += 1;
+    for (const code of drawing.codes) codes.set(code, (codes.get(code) ?? 0) + 1);
+    if (drawing.yaw !== null) yaw.add(drawing.yaw);
+    if (drawing.iconYaw !== null) {
+      iconYaw.add(drawing.iconYaw);
+      if (hasOffset(drawing, icons.offsetDeg)) icons.withOffset += 1;
+      if (drawing.iconYaw.deg !== null && drawing.yaw !== null && drawing.yaw.deg !== null) icons.withBoth += 1;
+    }
+    members.add(drawing.raw, drawing.kind);
+    properties.add(drawing.properties, drawing.kind);
+  }
+  const collection = memberCounter('collection', readMembers);
+  collection.add(topLevel, null);
+  const carried = [...collection.rows(), ...members.rows(), ...properties.rows()];
+  carried.sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1));
+  return {
+    kinds,
+    withId,
+    codes: codeRows(codes),
+    yaw: yaw.row,
+    iconYaw: iconYaw.row,
+    icons,
+    carried: carried.slice(0, MOST_CARRIED),
+    carriedMore: Math.max(0, carried.length - MOST_CARRIED),
+  };
+}
+
+/** Whether its icon is turned against its heading by the offset that was seen again and again, whole turns aside. */
+export function hasOffset({ yaw, iconYaw }: Pick<Drawing, 'yaw' | 'iconYaw'>, offsetDeg: number): boolean {
+  if (yaw === null || iconYaw === null || yaw.deg === null || iconYaw.deg === null) return false;
+  const rest = Math.abs((iconYaw.deg - yaw.deg - offsetDeg) % 360);
+  return rest <= SAME_ANGLE || 360 - rest <= SAME_ANGLE;
+}
+
+/** In degrees, out of the ledger (BELEGT, unexplained). */
+export function iconOffsetDeg(): number {
+  return Number(factById('overlays.icon-yaw-offset').value);
+}
+
+function codeRows(counts: ReadonlyMap<Code, number>): Survey['codes'] {
+  const rows = new Map<string, { field: CodeField; number: number | null; count: number }>();
+  // '11' and 11 are two codes as written and one number.
+  for (const [{ field, number }, count] of counts) {
+    const key = `${field} ${number}`;
+    const row = rows.get(key);
+    if (row) row.count += count;
+    else rows.set(key, { field, number, count });
+  }
+  return [...rows.values()].sort(
+    (a, b) =>
+      fieldOrder.indexOf(a.field) - fieldOrder.indexOf(b.field) ||
+      (a.number ?? Number.POSITIVE_INFINITY) - (b.number ?? Number.POSITIVE_INFINITY),
+  );
+}
+
+function angleCounter() {
+  const row = { asText: 0, asNumber: 0, unreadable: 0 };
+  return {
+    row: row as AngleSurvey,
+    add({ deg, written }: DrawnAngle): void {
+      if (typeof written === 'string') row.asText += 1;
+      else if (typeof written === 'number') row.asNumber += 1;
+      if (deg === null) row.unreadable += 1;
+    },
+  };
+}
+
+interface Counted {
+  count: number;
+  /** One bit a JSON type, in the order of `jsonTypes`. */
+  types: number;
+  /** One bit a kind, in the order of `kindOrder`. */
+  kinds: number;
+}
+
+/** Foreign names are kept in a map, where `__proto__` is a name like any other. */
+function memberCounter(where: CarriedMember['in'], known: ReadonlySet<string>) {
+  const names = new Map<string, Counted>();
+  return {
+    add(object: Readonly<Record<string, unknown>>, kind: DrawingKind | null): void {
+      const kindBit = kind === null ? 0 : 1 << kindOrder.indexOf(kind);
+      for (const key of Object.keys(object)) {
+        if (known.has(key)) continue;
+        const bit = typeBit(object[key]);
+        const counted = names.get(key);
+        if (counted === undefined) names.set(key, { count: 1, types: bit, kinds: kindBit });
+        else {
+          counted.count += 1;
+          counted.types |= bit;
+          counted.kinds |= kindBit;
+        }
+      }
+    },
+    rows(): CarriedMember[] {
+      return [...names].map(([name, { count, types, kinds }]) => ({
+        in: where,
+        name,
+        count,
+        kinds: chosenOf(kindOrder, kinds),
+        types: chosenOf(jsonTypes, types),
+      }));
+    },
+  };
+}
+
+function typeBit(value: unknown): number {
+  if (typeof value === 'string') return 1;
+  if (typeof value === 'number') return 2;
+  if (typeof value === 'boolean') return 4;
+  if (value === null) return 8;
+  return Array.isArray(value) ? 16 : 32;
+}
+
+function chosenOf<T>(all: readonly T[], bits: number): T[] {
+  return all.filter((_, at) => (bits & (1 << at)) !== 0);
+}

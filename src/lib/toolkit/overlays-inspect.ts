@@ -1,0 +1,165 @@
+import { factById, known, markHere } from '../evidence/index.ts';
+import {
+  type DrawingFilter,
+  drawPage,
+  drawSvg,
+  type Inspection,
+  inspectOverlays,
+  isFiltering,
+  knownOf,
+  type Severity,
+  toCsv,
+  toGeojson,
+} from '../overlays/index.ts';
+import { writeDocument } from './document-file.ts';
+import { featuresOf } from './inspected-features.ts';
+import { type DrawingSource, type OpenedDrawings, openDrawings } from './overlay-source.ts';
+import type { DocumentFormat, OverlaysInspect } from './overlays-inspect.result.ts';
+import type { CheckContext, Toolkit } from './toolkit.ts';
+
+export interface OverlaysInspectOptions {
+  readonly source: DrawingSource;
+  readonly filter?: DrawingFilter | undefined;
+  /** A document beside the result: into `out`, or handed back. */
+  readonly document?: { readonly format: DocumentFormat; readonly out?: string | undefined; readonly force?: boolean };
+  readonly openToolkit: () => Promise<Toolkit>;
+  /** A person named the site file, so it must be there. */
+  readonly siteNamed?: boolean | undefined;
+  /** For the date on a page. */
+  readonly now: () => Date;
+}
+
+export interface OverlaysInspected {
+  readonly result: OverlaysInspect;
+  /** The document that was asked for and written to no file. */
+  readonly document: string | null;
+}
+
+/**
+ * Looks at the drawings of a map: reads them from the chassis or a file, says what every number means and how well
+ * that is known, and what is broken. Changes nothing on the chassis. Throws what `openDrawings` throws, FILE_EXISTS,
+ * FILE_UNWRITABLE.
+ */
+export async function inspectDrawings(
+  options: OverlaysInspectOptions,
+  context: CheckContext,
+): Promise<OverlaysInspected> {
+  const { source, filter = {}, document } = options;
+  const opened = await openDrawings(source, { ...options, needImage: true }, context);
+  context.onProgress('looking at the drawings');
+  const { overlays, frame, device } = opened;
+  const inspection = inspectOverlays(overlays, { frame, device, filter });
+  const result = resultOf(opened, inspection, { source, filter });
+  if (document === undefined) return { result, document: null };
+
+  const { format, out, force = false } = document;
+  const text = documentOf(format, inspection, opened, options.now());
+  if (out === undefined) return { result, document: text };
+  const bytes = await writeDocument(out, text, { force });
+  return { result: { ...result, written: { format, path: out, bytes } }, document: null };
+}
+
+function documentOf(format: DocumentFormat, inspection: Inspection, opened: OpenedDrawings, now: Date): string {
+  const { label, image, map, chassis } = opened;
+  const title = map?.name ?? label;
+  switch (format) {
+    case 'csv':
+      return toCsv(inspection);
+    case 'geojson':
+      return toGeojson(inspection);
+    case 'svg':
+      return drawSvg(inspection, { title, image });
+    case 'html':
+      return drawPage(inspection, { title, image, source: label, chassis, madeAt: now.toISOString() });
+  }
+}
+
+function resultOf(
+  { label, map, chassis, warnings }: OpenedDrawings,
+  inspection: Inspection,
+  { source, filter }: { readonly source: DrawingSource; readonly filter: DrawingFilter },
+): OverlaysInspect {
+  const { overlays, frame, selected, findings, pairs, survey } = inspection;
+  const { kinds, icons, carried, carriedMore } = survey;
+  const measured = factById('overlays.charging-pair-distance');
+  return {
+    source: { label, kind: source.kind, form: overlays.form, chassis },
+    map,
+    picture: frame === null ? null : pictureOf(frame),
+    filter: isFiltering(filter) ? filterOf(filter) : null,
+    summary: {
+      drawings: overlays.drawings.length,
+      points: kinds.point,
+      lanes: kinds.lane,
+      zones: kinds.zone,
+      others: kinds.other,
+      chargers: pairs.length,
+      notFeatures: overlays.notFeatures.length,
+      selected: selected.length,
+      findings: countsOf(findings),
+    },
+    fields: fieldsOf(inspection),
+    codes: codesOf(inspection),
+    features: featuresOf(inspection),
+    chargers: {
+      measuredOnce: known(Number(measured.value), measured.mark, `${measured.source} (${measured.id})`, measured.unit),
+      pairs: [...pairs],
+    },
+    icons: { ...icons },
+    carried: {
+      members: carried.map((member) => ({ ...member, kinds: [...member.kinds], types: [...member.types] })),
+      more: carriedMore,
+    },
+    findings: findings.map((finding) => ({ ...finding, drawings: [...finding.drawings] })),
+    known: [...knownOf(inspection)],
+    warnings: [...warnings],
+    written: null,
+  };
+}
+
+function pictureOf(frame: NonNullable<Inspection['frame']>): NonNullable<OverlaysInspect['picture']> {
+  const { originXM, originYM, resolutionM, width, height } = frame;
+  return { originXM, originYM, resolutionM, widthPx: width, heightPx: height };
+}
+
+function filterOf({ kinds, mark, near, withFindings }: DrawingFilter): NonNullable<OverlaysInspect['filter']> {
+  return {
+    kinds: kinds === undefined ? null : [...kinds],
+    mark: mark ?? null,
+    near: near === undefined ? null : { xM: near.at[0], yM: near.at[1], radiusM: near.radiusM },
+    withFindings: withFindings === true,
+  };
+}
+
+function countsOf(findings: Inspection['findings']): OverlaysInspect['summary']['findings'] {
+  const counts = { wrong: 0, warning: 0, note: 0, 'not-checked': 0 };
+  for (const { severity } of findings) counts[severity] += 1;
+  return counts satisfies Record<Severity, number>;
+}
+
+/** Unit and mark of every number by its name in the result. */
+function fieldsOf({ device }: Inspection): OverlaysInspect['fields'] {
+  const field = (fact: 'vendor.overlays.geojson' | 'angles.overlay-yaw' | 'angles.overlay-icon-yaw', unit: string) => ({
+    unit,
+    mark: markHere(fact, device).mark,
+    source: factById(fact).source,
+    fact,
+  });
+  const metres = field('vendor.overlays.geojson', 'm');
+  return {
+    xM: metres,
+    yM: metres,
+    extentM: metres,
+    distanceM: metres,
+    yawDeg: field('angles.overlay-yaw', 'degrees'),
+    iconYawDeg: field('angles.overlay-icon-yaw', 'degrees'),
+  };
+}
+
+function codesOf({ survey, codeBook }: Inspection): OverlaysInspect['codes'] {
+  return survey.codes.map(({ field, number, count }) => {
+    if (number === null) return { field, number, count, mark: 'OFFEN', readings: [], disagreement: null };
+    const { mark, readings, disagreement } = codeBook.meaning(field, number);
+    return { field, number, count, mark, readings: [...readings], disagreement };
+  });
+}

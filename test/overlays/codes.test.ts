@@ -1,0 +1,226 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type DeviceEvidence, factById, markRank } from '../../src/lib/evidence/index.ts';
+import { createCodeBook } from '../../src/lib/overlays/codes.ts';
+import type { CodeField } from '../../src/lib/overlays/model.ts';
+
+const fields: readonly CodeField[] = ['type', 'lineType', 'regionType', 'direction', 'startType', 'endType'];
+const book = createCodeBook(null);
+
+/** Readings without what most tests do not ask for. */
+function readings(field: CodeField, number: number, device: DeviceEvidence | null = null) {
+  return createCodeBook(device)
+    .meaning(field, number)
+    .readings.map(({ meaning, mark, fact }) => ({ meaning, mark, fact }));
+}
+
+/** A device with records, the newest last. */
+function device(...records: readonly (readonly [fact: string, value: unknown])[]): DeviceEvidence {
+  const about = { serial: 'SN1', software: '2.12.3', how: 'measured', who: 'Ada', when: '2026-01-31T12:00:00Z' };
+  return {
+    serial: 'SN1',
+    software: '2.12.3',
+    records: records.map(([fact, value]) => ({ ...about, fact, value: value as never })),
+  };
+}
+
+describe('the readings of a number', () => {
+  it('shows both readings of point type 11, the better known first, and that they disagree', () => {
+    expect(book.meaning('type', 11)).toEqual({
+      field: 'type',
+      number: 11,
+      mark: 'VORSICHT',
+      disagreement: 'disagreement.c4-point-type-11',
+      readings: [
+        {
+          meaning: 'table number',
+          mark: 'HINWEIS',
+          source: 'vendor SDK and vendor app API',
+          fact: 'vendor.overlays.point-types',
+          here: null,
+        },
+        {
+          meaning: 'Delivery Point',
+          mark: 'VORSICHT',
+          source: "specification, 'Map and overlays'",
+          fact: 'overlays.point-type-11',
+          here: null,
+        },
+      ],
+    });
+  });
+
+  it('reads every number of the tables of the ledger, as HINWEIS', () => {
+    for (const [field, fact] of [
+      ['type', 'vendor.overlays.point-types'],
+      ['lineType', 'vendor.overlays.line-types'],
+      ['regionType', 'vendor.overlays.region-types'],
+    ] as const) {
+      const table = Object.entries(factById(fact).value ?? {});
+      expect(table.length).toBeGreaterThan(3);
+      for (const [number, meaning] of table) {
+        expect(readings(field, Number(number))).toContainEqual({ meaning, mark: 'HINWEIS', fact });
+      }
+    }
+  });
+
+  it('says beside the vendor that the specification leaves the numbers of zones open', () => {
+    expect(readings('regionType', 1)).toEqual([
+      { meaning: 'no-go zone', mark: 'HINWEIS', fact: 'vendor.overlays.region-types' },
+      { meaning: null, mark: 'OFFEN', fact: 'overlays.no-go-region-type' },
+    ]);
+    expect(readings('regionType', 2)).toEqual([
+      { meaning: 'slow zone', mark: 'HINWEIS', fact: 'vendor.overlays.region-types' },
+      { meaning: null, mark: 'OFFEN', fact: 'overlays.other-region-types' },
+    ]);
+    expect(book.meaning('regionType', 1).mark).toBe('HINWEIS');
+  });
+
+  it('gives numbers that nobody explains no name', () => {
+    for (const [field, number, fact] of [
+      ['type', 0, 'overlays.point-kind-numbers'],
+      ['type', 99, 'overlays.point-kind-numbers'],
+      ['lineType', 5, 'overlays.lane-fields'],
+      ['regionType', 24, 'overlays.other-region-types'],
+      ['direction', 3, 'overlays.lane-direction-3'],
+      ['direction', 4, 'overlays.lane-direction-3'],
+      ['startType', 1, 'overlays.start-end-type-meaning'],
+      ['endType', 2, 'overlays.start-end-type-meaning'],
+    ] as const) {
+      expect(readings(field, number)).toEqual([{ meaning: null, mark: 'OFFEN', fact }]);
+      expect(book.meaning(field, number)).toMatchObject({ mark: 'OFFEN', disagreement: null });
+    }
+  });
+
+  it('has at least one reading of every number, the best known first, and works each out once', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...fields),
+        fc.oneof(fc.integer({ min: -5, max: 50 }), fc.maxSafeInteger()),
+        (field, number) => {
+          const meaning = book.meaning(field, number);
+          expect(book.meaning(field, number)).toBe(meaning);
+          expect(meaning.readings.length).toBeGreaterThan(0);
+          const ranks = meaning.readings.map(({ mark }) => markRank[mark]);
+          expect(ranks).toEqual([...ranks].sort());
+          expect(meaning.mark === 'OFFEN').toBe(meaning.readings.every((reading) => reading.meaning === null));
+          expect(meaning.readings.every((reading) => (reading.meaning === null) === (reading.mark === 'OFFEN'))).toBe(
+            true,
+          );
+          expect(meaning.readings.some(({ mark }) => mark === 'BELEGT')).toBe(false);
+        },
+      ),
+    );
+  });
+});
+
+describe('what was recorded on a device', () => {
+  it('raises a reading of the vendor, for that number only, and says who and when', () => {
+    const here = device(['vendor.overlays.region-types', { 1: 'no-go zone' }]);
+    const [first] = createCodeBook(here).meaning('regionType', 1).readings;
+    expect(first).toMatchObject({
+      meaning: 'no-go zone',
+      mark: 'BELEGT',
+      here: { verdict: 'verified', who: 'Ada', when: '2026-01-31T12:00:00Z' },
+    });
+    expect(createCodeBook(here).meaning('regionType', 1).mark).toBe('BELEGT');
+    expect(createCodeBook(here).meaning('regionType', 2).mark).toBe('HINWEIS');
+  });
+
+  it('shows a contradicted reading last, and does not let it say how well the meaning is known', () => {
+    const here = device(['vendor.overlays.point-types', { 9: 'standby', 11: 'delivery station' }]);
+    expect(createCodeBook(here).meaning('type', 9)).toMatchObject({
+      mark: 'OFFEN',
+      readings: [{ meaning: 'charger', mark: 'HINWEIS', here: { verdict: 'contradicted', who: 'Ada' } }],
+    });
+    expect(createCodeBook(here).meaning('type', 11)).toMatchObject({
+      mark: 'VORSICHT',
+      readings: [
+        { meaning: 'Delivery Point', here: null },
+        { meaning: 'table number', here: { verdict: 'contradicted' } },
+      ],
+    });
+  });
+
+  it('lets a measured meaning go before one that was only described', () => {
+    const here = device(['overlays.point-type-11', 'Delivery Point']);
+    expect(createCodeBook(here).meaning('type', 11)).toMatchObject({
+      mark: 'BELEGT',
+      readings: [
+        { meaning: 'Delivery Point', mark: 'BELEGT', here: { verdict: 'verified' } },
+        { meaning: 'table number' },
+      ],
+    });
+  });
+
+  it('gives an open number the meaning that was measured', () => {
+    const here = device(
+      ['overlays.lane-direction-3', 'both ways'],
+      ['overlays.start-end-type-meaning', { 1: 'stops here' }],
+      ['overlays.other-region-types', { 24: 'dynamic zone' }],
+      ['overlays.point-kind-numbers', { 19: 'reception', 77: 'kiosk' }],
+    );
+    const fact = (id: string, meaning: string) => ({ meaning, mark: 'BELEGT', fact: id });
+    expect(readings('direction', 3, here)).toEqual([fact('overlays.lane-direction-3', 'both ways')]);
+    expect(readings('startType', 1, here)).toEqual([fact('overlays.start-end-type-meaning', 'stops here')]);
+    expect(readings('regionType', 24, here)).toEqual([fact('overlays.other-region-types', 'dynamic zone')]);
+    expect(readings('type', 77, here)).toEqual([fact('overlays.point-kind-numbers', 'kiosk')]);
+    expect(createCodeBook(here).meaning('type', 19)).toMatchObject({
+      mark: 'BELEGT',
+      readings: [
+        { meaning: 'reception', mark: 'BELEGT' },
+        { meaning: 'reception', mark: 'HINWEIS' },
+      ],
+    });
+    for (const [field, number] of [
+      ['direction', 4],
+      ['startType', 2],
+      ['regionType', 25],
+      ['type', 78],
+    ] as const) {
+      expect(readings(field, number, here)).toMatchObject([{ meaning: null, mark: 'OFFEN' }]);
+    }
+  });
+
+  it('reads the measured number of a no-go zone, whichever it is', () => {
+    const other = createCodeBook(device(['overlays.no-go-region-type', 24]));
+    expect(other.meaning('regionType', 24)).toMatchObject({
+      mark: 'BELEGT',
+      readings: [{ meaning: 'no-go zone', mark: 'BELEGT', fact: 'overlays.no-go-region-type' }],
+    });
+    expect(other.meaning('regionType', 1).mark).toBe('HINWEIS');
+    const same = createCodeBook(device(['overlays.no-go-region-type', '1']));
+    expect(same.meaning('regionType', 1)).toMatchObject({
+      mark: 'BELEGT',
+      readings: [
+        { meaning: 'no-go zone', mark: 'BELEGT' },
+        { meaning: 'no-go zone', mark: 'HINWEIS' },
+      ],
+    });
+  });
+
+  it('takes nothing from a record of another device, another software, or without a measured value', () => {
+    const good = device(['vendor.overlays.region-types', true], ['overlays.lane-direction-3', 'both ways']);
+    expect(createCodeBook(good).meaning('regionType', 5).mark).toBe('BELEGT');
+    for (const strange of [
+      { ...good, serial: 'SN2' },
+      { ...good, software: '2.13.0' },
+      { ...good, serial: null },
+      device(['overlays.lane-direction-3', true]),
+      device(['overlays.no-go-region-type', ' ']),
+      device(['overlays.start-end-type-meaning', { toString: 'x' }]),
+    ]) {
+      expect(createCodeBook(strange).meaning('regionType', 5).mark).toBe('HINWEIS');
+      expect(createCodeBook(strange).meaning('regionType', 0).readings[0]?.meaning).toBe('none');
+      expect(createCodeBook(strange).meaning('direction', 3).mark).toBe('OFFEN');
+      expect(createCodeBook(strange).meaning('startType', 1).mark).toBe('OFFEN');
+    }
+  });
+
+  it('bounds a meaning that somebody wrote down', () => {
+    const here = device(['overlays.lane-direction-3', '🤖'.repeat(500)]);
+    const [reading] = createCodeBook(here).meaning('direction', 3).readings;
+    expect(reading?.meaning?.length).toBeLessThanOrEqual(60);
+    expect(reading?.meaning?.isWellFormed()).toBe(true);
+  });
+});

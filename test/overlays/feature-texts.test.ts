@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { featureTexts, readOverlays } from '../../src/lib/overlays/index.ts';
+import { collectionText } from './arbitrary.ts';
+
+describe('the source of drawings', () => {
+  it('says the same as the parsed drawing, on one line, for every collection in any hand', () => {
+    let found = 0;
+    fc.assert(
+      fc.property(collectionText(), (text) => {
+        const overlays = readOverlays(text);
+        const textOf = featureTexts(overlays);
+        if (textOf === null) return;
+        found += 1;
+        for (const [position, { raw }] of overlays.drawings.entries()) {
+          expect(textOf(position)).not.toMatch(/[\r\n]/);
+          expect(JSON.parse(textOf(position))).toEqual(raw);
+        }
+      }),
+    );
+    // The others write the key with escapes, or hold half a character.
+    expect(found).toBeGreaterThan(30);
+  });
+
+  it('keeps every digit, which parsed numbers do not', () => {
+    const feature = '{"type":"Feature","id":12345678901234567890,"geometry":null,"properties":{"a":1e400,"b":1.0}}';
+    const textOf = featureTexts(readOverlays(`{"features":[ ${feature} ],"type":"FeatureCollection"}`));
+    expect(textOf?.(0)).toBe(feature);
+  });
+
+  it('is not misled by brackets, quotes and the word features inside of texts and drawings', () => {
+    const odd = '{"properties":{"name":"]}\\"features\\":[{","features":[{"a":1}]},"features":[{}],"geometry":null}';
+    const text = `{"name":"\\"features\\":[{}]","other":{"features":[{},{}]},"features":[${odd},null,[{}],{}],"type":"FeatureCollection"}`;
+    const overlays = readOverlays(text);
+    const textOf = featureTexts(overlays);
+    expect(overlays.drawings.map(({ index }) => index)).toEqual([0, 3]);
+    expect([textOf?.(0), textOf?.(1)]).toEqual([odd, '{}']);
+  });
+
+  it('gives up where the key is written with escapes, or UTF-8 cannot write the text', () => {
+    const escaped = readOverlays('{"\\u0066eatures":[{}],"type":"FeatureCollection"}');
+    expect(escaped.drawings).toHaveLength(1);
+    expect(featureTexts(escaped)).toBeNull();
+    expect(featureTexts(readOverlays('{"features":[{"id":"\ud800"}],"type":"FeatureCollection"}'))).toBeNull();
+  });
+});

@@ -1,0 +1,224 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  areaM2,
+  boundsAround,
+  boundsOf,
+  distanceBetweenM,
+  distanceToM,
+  isClosed,
+  isInside,
+  isInsideZone,
+  lengthM,
+  placesOf,
+  sideOf,
+} from '../../src/lib/overlays/geometry.ts';
+import type { Place, Shape } from '../../src/lib/overlays/model.ts';
+import { oddNumber, place } from './arbitrary.ts';
+
+const square: Place[] = [
+  [0, 0],
+  [4, 0],
+  [4, 3],
+  [0, 3],
+];
+const closed: Place[] = [...square, [0, 0]];
+const hole: Place[] = [
+  [1, 1],
+  [2, 1],
+  [2, 2],
+  [1, 2],
+];
+const zone = (...rings: Place[][]): Shape => ({ kind: 'zone', rings });
+const oddPlace = fc.tuple(oddNumber(), oddNumber());
+const oddShape: fc.Arbitrary<Shape> = fc.oneof(
+  oddPlace.map((at) => ({ kind: 'point', at }) as const),
+  fc.array(oddPlace, { maxLength: 6 }).map((line) => ({ kind: 'lane', line }) as const),
+  fc.array(fc.array(oddPlace, { maxLength: 6 }), { maxLength: 3 }).map((rings) => ({ kind: 'zone', rings }) as const),
+  fc.constantFrom<Shape>({ kind: 'other', type: null }, { kind: 'broken', expected: 'zone', why: 'of nothing' }),
+);
+
+describe('the places of a drawing', () => {
+  it('are those of its point, its line or its rings, in the order they came', () => {
+    expect(placesOf({ kind: 'point', at: [1, 2] })).toEqual([[1, 2]]);
+    expect(placesOf({ kind: 'lane', line: square })).toEqual(square);
+    expect(placesOf(zone(closed))).toEqual(closed);
+    expect(placesOf(zone(closed, hole))).toEqual([...closed, ...hole]);
+    expect(placesOf({ kind: 'other', type: 'MultiPoint' })).toEqual([]);
+    expect(placesOf({ kind: 'broken', expected: 'lane', why: 'of nothing' })).toEqual([]);
+  });
+
+  it('have a box around them, and none when there are none', () => {
+    expect(boundsOf({ kind: 'point', at: [1, 2] })).toEqual({ minXM: 1, minYM: 2, maxXM: 1, maxYM: 2 });
+    expect(boundsOf(zone(closed, [[-1, 9]]))).toEqual({ minXM: -1, minYM: 0, maxXM: 4, maxYM: 9 });
+    expect(boundsOf({ kind: 'lane', line: [] })).toBeNull();
+    expect(boundsOf({ kind: 'other', type: null })).toBeNull();
+  });
+
+  it('may be a million', () => {
+    const ring = Array.from({ length: 1_000_000 }, (_, at): Place => [at % 1000, Math.floor(at / 1000)]);
+    expect(boundsAround(ring)).toEqual({ minXM: 0, minYM: 0, maxXM: 999, maxYM: 999 });
+    expect(placesOf(zone(ring, hole))).toHaveLength(1_000_004);
+  });
+});
+
+describe('inside', () => {
+  it('is the same for a closed ring and an unclosed one, whichever way round', () => {
+    for (const ring of [square, closed, square.toReversed(), closed.toReversed()]) {
+      expect(isInside([1, 1], ring)).toBe(true);
+      expect(isInside([5, 1], ring)).toBe(false);
+      expect(isInside([-1, 3], ring)).toBe(false);
+      expect(isInside([-1, 0], ring)).toBe(false);
+    }
+  });
+
+  it('counts edges and corners in', () => {
+    for (const at of [
+      [0, 0],
+      [4, 3],
+      [2, 0],
+      [4, 1.5],
+      [2, 3],
+      [0, 1],
+    ] satisfies Place[]) {
+      expect(isInside(at, square)).toBe(true);
+    }
+  });
+
+  it('is not fooled by a ray that runs through corners', () => {
+    const diamond: Place[] = [
+      [0, -1],
+      [1, 0],
+      [0, 1],
+      [-1, 0],
+    ];
+    expect(isInside([-2, 0], diamond)).toBe(false);
+    expect(isInside([0, 0], diamond)).toBe(true);
+    expect(isInside([-2, 1], diamond)).toBe(false);
+    expect(isInside([-2, -1], diamond)).toBe(false);
+  });
+
+  it('leaves holes out, but not their edges', () => {
+    expect(isInsideZone([0.5, 0.5], [closed, hole])).toBe(true);
+    expect(isInsideZone([1.5, 1.5], [closed, hole])).toBe(false);
+    expect(isInsideZone([1, 1.5], [closed, hole])).toBe(true);
+    expect(isInsideZone([1, 1], [])).toBe(false);
+    expect(isInside([1, 1], [])).toBe(false);
+  });
+
+  it('agrees with the angles that a ring turns around a place', () => {
+    const ring = fc
+      .uniqueArray(fc.integer({ min: 0, max: 359 }), { minLength: 3, maxLength: 12 })
+      .chain((turns) =>
+        fc.tuple(
+          ...turns
+            .toSorted((a, b) => a - b)
+            .map((turn) => fc.tuple(fc.constant(turn), fc.double({ min: 1, max: 9, noNaN: true }))),
+        ),
+      )
+      .map((polar) =>
+        polar.map(
+          ([turn, far]): Place => [far * Math.cos((turn * Math.PI) / 180), far * Math.sin((turn * Math.PI) / 180)],
+        ),
+      );
+    fc.assert(
+      fc.property(ring, place(), (corners, at) => {
+        let turned = 0;
+        for (const [nth, corner] of corners.entries()) {
+          const next = corners[(nth + 1) % corners.length] ?? corner;
+          const from = Math.atan2(corner[1] - at[1], corner[0] - at[0]);
+          const by = Math.atan2(next[1] - at[1], next[0] - at[0]) - from;
+          turned += by > Math.PI ? by - 2 * Math.PI : by < -Math.PI ? by + 2 * Math.PI : by;
+        }
+        // On an edge itself the angles say nothing.
+        fc.pre((distanceToM(at, { kind: 'lane', line: [...corners, corners[0] ?? at] }) ?? 0) > 1e-9);
+        expect(isInside(at, corners)).toBe(Math.abs(turned) > Math.PI);
+      }),
+    );
+  });
+});
+
+describe('distances', () => {
+  it('are 0 inside a zone, and to the nearest edge outside', () => {
+    expect(distanceToM([1, 1], zone(square))).toBe(0);
+    expect(distanceToM([6, 1], zone(square))).toBe(2);
+    expect(distanceToM([7, 7], zone(closed))).toBe(5);
+    expect(distanceToM([-1, 1], zone(square))).toBe(1);
+    expect(distanceToM([1.5, 1.75], zone(closed, hole))).toBe(0.25);
+  });
+
+  it('to a lane do not wrap round, and to a point are straight', () => {
+    expect(distanceToM([0, 1.5], { kind: 'lane', line: square })).toBe(1.5);
+    expect(distanceToM([3, 4], { kind: 'point', at: [0, 0] })).toBe(5);
+    expect(distanceToM([3, 4], { kind: 'lane', line: [[0, 0]] })).toBe(5);
+    expect(distanceBetweenM([1, 1], [1, 1])).toBe(0);
+  });
+
+  it('to a drawing without a place are not known', () => {
+    expect(distanceToM([0, 0], { kind: 'lane', line: [] })).toBeNull();
+    expect(distanceToM([0, 0], zone())).toBeNull();
+    expect(distanceToM([0, 0], zone([]))).toBeNull();
+    expect(distanceToM([0, 0], { kind: 'other', type: null })).toBeNull();
+    expect(distanceToM([0, 0], { kind: 'broken', expected: 'point', why: 'of nothing' })).toBeNull();
+  });
+
+  it('are never more than to any place of the drawing', () => {
+    fc.assert(
+      fc.property(place(), fc.array(place(), { minLength: 1, maxLength: 8 }), (at, places) => {
+        const nearest = Math.min(...places.map((other) => distanceBetweenM(at, other)));
+        expect(distanceToM(at, { kind: 'lane', line: places })).toBeLessThanOrEqual(nearest + 1e-12);
+        expect(distanceToM(at, zone(places))).toBeLessThanOrEqual(nearest + 1e-12);
+      }),
+    );
+  });
+});
+
+describe('length and area', () => {
+  it('are those of the line and of the ring, closed or not', () => {
+    expect(lengthM(square)).toBe(11);
+    expect(lengthM([[1, 1]])).toBe(0);
+    expect(lengthM([])).toBe(0);
+    expect(areaM2(square)).toBe(12);
+    expect(areaM2(closed)).toBe(12);
+    expect(areaM2(square.toReversed())).toBe(12);
+    expect(areaM2([])).toBe(0);
+    expect(areaM2([[3, 3]])).toBe(0);
+  });
+
+  it('keep the digits of a small zone far from the origin', () => {
+    const far: Place[] = square.map(([x, y]) => [x / 128 + 2 ** 30, y / 128 + 2 ** 30]);
+    expect(areaM2(far)).toBe(12 / 128 ** 2);
+  });
+
+  it('do not change with the corner that a ring begins with', () => {
+    fc.assert(
+      fc.property(fc.array(place(), { minLength: 3, maxLength: 9 }), fc.nat(8), (ring, nth) => {
+        const turned = [...ring.slice(nth % ring.length), ...ring.slice(0, nth % ring.length)];
+        expect(areaM2(turned)).toBeCloseTo(areaM2(ring), 6);
+      }),
+    );
+  });
+});
+
+describe('whatever the numbers', () => {
+  it('nothing throws, and nothing comes out as NaN or below zero', () => {
+    fc.assert(
+      fc.property(oddPlace, oddShape, (at, shape) => {
+        const distance = distanceToM(at, shape);
+        if (distance !== null) expect(distance).toBeGreaterThanOrEqual(0);
+        const places = placesOf(shape);
+        expect(boundsOf(shape) === null).toBe(places.length === 0);
+        expect(lengthM(places)).toBeGreaterThanOrEqual(0);
+        expect(areaM2(places)).toBeGreaterThanOrEqual(0);
+        expect(typeof isInside(at, places)).toBe('boolean');
+        expect(isClosed([...places, ...places.slice(0, 1)])).toBe(places.length > 0);
+      }),
+    );
+  });
+
+  it('a side is noise or a side, and turns over with the line', () => {
+    expect(sideOf([0, 0], [1, 0], [0, 1])).toBeGreaterThan(0);
+    expect(sideOf([0, 0], [1, 0], [0, -1])).toBeLessThan(0);
+    expect(sideOf([0.1, 0.1], [0.2, 0.2], [0.3, 0.1 + 0.2])).toBe(0);
+  });
+});

@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type EvidenceRecord, facts } from '../../src/lib/evidence/index.ts';
+import { inspectOverlays, knownOf, readOverlays } from '../../src/lib/overlays/index.ts';
+import { oddCollection } from './arbitrary.ts';
+import { collectionOf, lookAt, lookAtCollection, pointAt } from './drawn.ts';
+
+const foundOf = (rows: ReturnType<typeof knownOf>, fact: string) => rows.find((row) => row.fact === fact)?.found;
+
+describe('what is known about maps and drawings', () => {
+  it('points at every row of the specification about them and at everything it leaves open, once', () => {
+    const rows = knownOf(lookAt('floor').inspection);
+    const ids = rows.map(({ fact }) => fact);
+    expect(new Set(ids).size).toBe(ids.length);
+    const inLedger = facts.filter(({ id }) => id.startsWith('overlays.')).map(({ id }) => id);
+    const others = ['angles.overlay-yaw', 'angles.overlay-icon-yaw', 'chassis.clock-and-zone'];
+    expect(ids.toSorted()).toEqual([...inLedger, ...others].toSorted());
+  });
+
+  it('gives each row the mark of the ledger, and calls open what the specification does not show', () => {
+    for (const row of knownOf(lookAt('sheet').inspection)) {
+      const fact = facts.find(({ id }) => id === row.fact);
+      expect(row.mark).toBe(fact?.mark);
+      expect(row.group).toBe(fact?.basis === 'not-shown' ? 'not-shown' : 'known');
+      expect(row.here).toBeNull();
+      expect(row.found).toMatch(/\.$/);
+    }
+  });
+
+  it('says what this map has of each', () => {
+    const rows = knownOf(lookAt('floor').inspection);
+    expect(foundOf(rows, 'overlays.drawings')).toBe('9 points, 4 zones, 2 lanes here.');
+    expect(foundOf(rows, 'overlays.version')).toBe('"5" here. Content is compared, never this counter alone.');
+    expect(foundOf(rows, 'overlays.point-type-11')).toBe(
+      "3 drawings of type 11 here. Beside it stands 'table number' (HINWEIS). Stations are never derived from it.",
+    );
+    expect(foundOf(rows, 'overlays.no-go-region-type')).toBe(
+      "1 drawing with `regionType` 1 here; vendor SDK: 'no-go zone' (HINWEIS).",
+    );
+    expect(foundOf(rows, 'overlays.charging-pair-distance')).toBe('1 pair here: 0.899 m apart in the drawing.');
+    expect(foundOf(rows, 'overlays.icon-yaw-offset-meaning')).toBe(
+      '4 of 4 drawings with both angles show -82 degrees: reproducible, unexplained.',
+    );
+    expect(foundOf(knownOf(lookAt('sheet').inspection), 'overlays.zone-speed-limit-field')).toContain('"maxSpeed" (1)');
+  });
+
+  it('says of a bare collection that nothing about its map was checked', () => {
+    const rows = knownOf(lookAtCollection(collectionOf()));
+    expect(foundOf(rows, 'overlays.map-id')).toBe('The source does not say which map it is.');
+    expect(foundOf(rows, 'overlays.map-image')).toBe('Not checked: nothing says where the picture lies.');
+    expect(foundOf(rows, 'overlays.charging-pair-distance-constant')).toContain('No pair here to measure.');
+  });
+
+  it('raises a mark by a measurement on this very device, and only there', () => {
+    const record: EvidenceRecord = {
+      fact: 'overlays.lane-direction-3',
+      value: 'both ways',
+      serial: 'SN-1',
+      software: '2.12',
+      how: 'watched the robot take the lane from either end',
+      who: 'T. Technician',
+      when: '2026-01-31T12:00:00Z',
+    };
+    const rowOn = (software: string) => {
+      const overlays = readOverlays(JSON.stringify(collectionOf()));
+      const device = { serial: 'SN-1', software, records: [record] };
+      const rows = knownOf(inspectOverlays(overlays, { frame: null, device }));
+      return rows.find(({ fact }) => fact === record.fact);
+    };
+    expect(rowOn('2.12')).toMatchObject({ mark: 'BELEGT', here: { verdict: 'verified', who: 'T. Technician' } });
+    expect(rowOn('2.13')).toMatchObject({ mark: 'OFFEN', here: null });
+  });
+
+  it('stays one short sentence each, whatever the map holds', () => {
+    fc.assert(
+      fc.property(oddCollection(), (collection) => {
+        for (const { found } of knownOf(lookAtCollection(collection))) {
+          expect(found.length).toBeLessThan(1_500);
+          // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+          expect(found).not.toMatch(/[\u0000-\u001f]/);
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
+describe('what a collection holds, counted', () => {
+  it('counts a number written as text and as number as one code', () => {
+    const { survey } = lookAtCollection(
+      collectionOf(pointAt(0, 0, { type: '11' }), pointAt(1, 0, { type: 11 }), pointAt(2, 0, { type: 'lift' })),
+    );
+    expect(survey.codes).toEqual([
+      { field: 'type', number: 11, count: 2 },
+      { field: 'type', number: null, count: 1 },
+    ]);
+  });
+
+  it('finds the offset of icons whole turns aside, and names it nothing more', () => {
+    const icon = (yaw: unknown, iconYaw: unknown) => pointAt(0, 0, { yaw, iconYaw });
+    const { survey } = lookAtCollection(
+      collectionOf(
+        icon('90', '8'),
+        icon(0, 278),
+        icon('-100', '178'),
+        icon('10', '11'),
+        icon('x', '8'),
+        icon('5', null),
+      ),
+    );
+    expect(survey.icons).toEqual({ withBoth: 4, withOffset: 3, offsetDeg: -82 });
+    expect(survey.yaw).toEqual({ asText: 5, asNumber: 1, unreadable: 1 });
+  });
+
+  it('names what it carries through with its JSON types and kinds, also names that objects have by birth', () => {
+    const text =
+      '{"type":"FeatureCollection","bbox":[1],"features":[{"type":"Feature","geometry":{"type":"Point","coordinates":[0,0]},"properties":{"__proto__":{"a":1},"mac":"x"}},{"type":"Feature","geometry":null,"properties":{"mac":null,"toString":true},"note":1}]}';
+    const { survey } = inspectOverlays(readOverlays(text), { frame: null, device: null });
+    expect(survey.carried).toEqual([
+      { in: 'properties', name: 'mac', count: 2, kinds: ['point', 'other'], types: ['text', 'null'] },
+      { in: 'properties', name: '__proto__', count: 1, kinds: ['point'], types: ['object'] },
+      { in: 'collection', name: 'bbox', count: 1, kinds: [], types: ['list'] },
+      { in: 'drawing', name: 'note', count: 1, kinds: ['other'], types: ['number'] },
+      { in: 'properties', name: 'toString', count: 1, kinds: ['other'], types: ['boolean'] },
+    ]);
+  });
+
+  it('lists names up to a bound, and says how many more there are', () => {
+    const many = Object.fromEntries(Array.from({ length: 250 }, (_, at) => [`name-${at}`, at]));
+    const { survey } = lookAtCollection(collectionOf(pointAt(0, 0, many)));
+    expect(survey.carried).toHaveLength(200);
+    expect(survey.carriedMore).toBe(50);
+  });
+});
