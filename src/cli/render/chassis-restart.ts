@@ -1,0 +1,103 @@
+import chalk from 'chalk';
+import type { ChassisRestart } from '../../lib/toolkit/chassis-restart.result.ts';
+import { printable, renderTable, renderVerdict, type Verdict } from '../output.ts';
+import { differenceLines } from './drawings-difference.ts';
+import { renderMapRestore } from './map-restore.ts';
+
+/** `gw chassis restart` */
+export function renderChassisRestart(data: ChassisRestart): string {
+  const { maps, mapInUse, order, said, signs, restarted, backup, stillness, facts, next, restore, notCompared } = data;
+  const lines = [firstLine(data), ''];
+  if (maps.length > 0) {
+    lines.push(
+      renderTable(
+        [{ title: 'map' }, { title: 'name' }, { title: 'now' }, { title: 'after the restart' }],
+        maps.map((map) => [
+          String(map.id),
+          printable(map.name),
+          map.idNow === null ? '-' : String(map.idNow),
+          `${renderVerdict(verdicts[map.fate])} ${[fates[map.fate], ...map.changes, ...map.notes].map(printable).join('; ')}`,
+        ]),
+      ),
+    );
+    for (const map of maps) {
+      if (map.fate === 'changed')
+        lines.push(...differenceLines(`drawings of map ${map.id}, from before to now`, map.difference, '  '));
+    }
+  } else lines.push('The chassis held no map before the restart.');
+  lines.push('', inUseText(mapInUse));
+  lines.push(`${renderVerdict('not-checked')} not compared: ${notCompared.join(', ')}`, '');
+  lines.push(
+    `order       ${order === 'accepted' ? 'taken' : 'no answer came'}${said === null ? '' : `: ${printable(said)}`}`,
+  );
+  lines.push(
+    `restart     ${renderVerdict(restarted ? 'ok' : 'not-checked')} ${signs.length === 0 ? 'no sign of it' : signs.map((sign) => signTexts[sign]).join(', ')}`,
+  );
+  lines.push(
+    `stood still ${renderVerdict(stillness.verdict === 'still' ? 'ok' : 'not-checked')} ${printable(stillness.detail)}`,
+  );
+  lines.push(
+    `backup      ${printable(backup.file)}, taken ${backup.createdAt}`,
+    `            sha256 ${backup.sha256}`,
+    '',
+  );
+  for (const { mark, statement, id } of facts) lines.push(chalk.dim(`${mark}  ${statement} (${id})`));
+  if (restore !== null) lines.push('', renderMapRestore({ ...restore, next: [] }));
+  if (next.length > 0) lines.push('', ...next.map(printable));
+  return lines.join('\n');
+}
+
+function firstLine({ verdict, chassis, maps, mapInUse, tookMs, why }: ChassisRestart): string {
+  const serial = printable(chassis.serial);
+  const took = `${(tookMs / 1000).toFixed(0)} s`;
+  const lost = maps.filter(({ fate }) => fate === 'lost');
+  const names = lost.map(({ id, name }) => `${id} '${printable(name)}'`).join(', ');
+  const all = maps.length === 1 ? 'its map is there' : `all ${maps.length} maps are there`;
+  switch (verdict) {
+    case 'ok':
+      return `${chalk.green(`Chassis ${serial} is back`)} after ${took}, and ${maps.length === 0 ? 'it had no map to lose' : all}.`;
+    case 'brought-back':
+      return `Chassis ${serial} is back after ${took}; ${lost.length === 0 ? 'what had changed was' : `it had lost ${names}, ${lost.length === 1 ? 'which was' : 'which were'}`} ${chalk.green('brought back')}.`;
+    case 'lost':
+      return `${chalk.red.bold(`The restart lost ${lost.length} of ${maps.length} maps`)} of chassis ${serial}: ${names}.`;
+    case 'changed': {
+      const what = maps.some(({ fate }) => fate === 'changed')
+        ? 'a map is not what it was'
+        : 'the map in use is not the one it was';
+      return `Chassis ${serial} is back after ${took}, but ${chalk.red.bold(mapInUse.verdict === 'another' && what.startsWith('a ') ? `${what}, and another one is in use` : what)}.`;
+    }
+    case 'no-restart-seen':
+      return `${chalk.yellow('No restart was seen')} within ${took}; chassis ${serial} answers, and ${maps.length === 0 ? 'it has no map' : all}.`;
+    case 'not-back':
+      return `${chalk.red.bold(`Chassis ${serial} is not back`)} after ${took}: ${printable(why ?? 'it does not answer as before')}.`;
+    case 'interrupted':
+      return `${chalk.yellow('Interrupted')} after ${took}: chassis ${serial} was told to restart, and its maps were not compared.`;
+  }
+}
+
+const fates: Readonly<Record<ChassisRestart['maps'][number]['fate'], string>> = {
+  there: 'there, with the same drawings',
+  changed: 'changed',
+  lost: 'lost',
+  'not-checked': 'not compared',
+};
+
+const verdicts: Readonly<Record<ChassisRestart['maps'][number]['fate'], Verdict>> = {
+  there: 'ok',
+  changed: 'wrong',
+  lost: 'wrong',
+  'not-checked': 'not-checked',
+};
+
+const signTexts: Readonly<Record<ChassisRestart['signs'][number], string>> = {
+  'start-time': 'its software tells another start time',
+  starting: 'it answered that it is starting',
+  silence: 'it did not answer for a while',
+};
+
+function inUseText({ before, now, verdict }: ChassisRestart['mapInUse']): string {
+  const was = before === null ? 'no map was in use' : `map ${before} was in use`;
+  if (verdict === 'not-checked') return `${renderVerdict('not-checked')} ${was}; which one is now was not asked`;
+  if (verdict === 'same') return `${renderVerdict('ok')} ${was}, and ${before === null ? 'none is now' : 'is again'}`;
+  return `${renderVerdict('wrong')} ${was}, and ${now === null ? 'none is now' : `map ${now} is now`}`;
+}

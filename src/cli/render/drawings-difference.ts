@@ -1,0 +1,41 @@
+import chalk from 'chalk';
+import type { DrawingsDifference } from '../../lib/toolkit/drawings-difference.result.ts';
+import { printable } from '../output.ts';
+
+/** How two sets of drawings differ, in a few words: `2 changed (1 moved), 1 added of 14`. */
+export function differenceText({ same, sameText, counts, problem }: DrawingsDifference): string {
+  if (problem !== null) return `cannot be compared: ${printable(problem)}`;
+  if (same) return sameText ? 'the same, character for character' : 'the same content, written in another hand';
+  if (counts === null) return 'not the same';
+  const { changed, moved, turned, recoded, otherwise, added, removed, reordered, members, from, to } = counts;
+  const kinds = said([
+    [moved, 'moved'],
+    [turned, 'turned'],
+    [recoded, 'with another code'],
+    [otherwise, 'with other properties'],
+  ]);
+  const parts = said([
+    [changed, kinds === '' ? 'changed' : `changed (${kinds})`],
+    [added, 'added'],
+    [removed, 'removed'],
+    [reordered, 'in another order'],
+    [members, members === 1 ? 'member of the collection changed' : 'members of the collection changed'],
+  ]);
+  return `${parts}; ${from === to ? from : `${from} → ${to}`} drawings`;
+}
+
+function said(parts: readonly (readonly [number: number, words: string])[]): string {
+  return parts
+    .filter(([number]) => number > 0)
+    .map(([number, words]) => `${number} ${words}`)
+    .join(', ');
+}
+
+/** The same with the first differences below it, for the details of a result. */
+export function differenceLines(title: string, difference: DrawingsDifference | null, indent: string): string[] {
+  if (difference === null) return [];
+  return [
+    `${indent}${title}: ${differenceText(difference)}`,
+    ...difference.first.map((sentence) => chalk.dim(`${indent}  ${printable(sentence)}`)),
+  ];
+}

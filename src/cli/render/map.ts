@@ -1,0 +1,218 @@
+import chalk from 'chalk';
+import type { MapDrawings } from '../../lib/toolkit/map.result.ts';
+import type { MapArchiveView } from '../../lib/toolkit/map-archive.result.ts';
+import type { MapList } from '../../lib/toolkit/map-list.result.ts';
+import type { MapShow } from '../../lib/toolkit/map-show.result.ts';
+import { printable, renderTable, renderVerdict } from '../output.ts';
+
+type MapItem = MapList['maps'][number];
+
+/** `gw map list` */
+export function renderMapList({ address, chassis, maps, current, fields }: MapList): string {
+  const where = `${chassisText(chassis.serial)} at ${printable(address.host)}:${address.port}`;
+  const lines = [`${mapsText(maps.length)} on ${where}; ${inUseText(current)}.`];
+  if (current?.isStored === false) {
+    lines.push(chalk.yellow('The map in use is stored nowhere: it is in no backup, and a restart may lose it.'));
+  }
+  if (maps.length === 0) lines.push('If it had maps before, a backup brings them back: gw map restore FILE');
+  else {
+    const columns = [
+      { title: 'id', align: 'right' as const },
+      { title: 'name' },
+      { title: 'uid' },
+      { title: 'map version', align: 'right' as const },
+      { title: 'overlays version', align: 'right' as const },
+      { title: 'in use' },
+    ];
+    const rows = maps.map((map) => [
+      String(map.id),
+      nameText(map.name),
+      uidText(map.uid),
+      versionText(map.mapVersion),
+      versionText(map.overlaysVersion),
+      map.isCurrent ? 'yes' : '',
+    ]);
+    lines.push('', renderTable(columns, rows));
+  }
+  lines.push('', ...standingLines(fields));
+  return lines.join('\n');
+}
+
+function inUseText(current: MapList['current']): string {
+  if (current === null) return 'none is in use';
+  const name = current.name === null ? '' : ` '${nameText(current.name)}'`;
+  return current.isStored
+    ? `in use is ${current.id}${name}`
+    : `in use is a map that is not among them,${name || ' without a name'}`;
+}
+
+/** `gw map show` */
+export function renderMapShow(data: MapShow): string {
+  const { chassis, map, frame, picture, localisation, drawings, missing, fields } = data;
+  const lacking = missing.length === 0 ? 'a backup would lack nothing' : `a backup would lack ${partsText(missing)}`;
+  const lines = [
+    `Map ${map.id} '${nameText(map.name)}' of ${chassisText(chassis.serial)}: ${drawingsText(drawings)}; ${lacking}.`,
+    '',
+  ];
+  const unread = chalk.red('not given');
+  const size = frame?.widthM == null || frame.heightM == null ? '' : `, ${frame.widthM} × ${frame.heightM} m`;
+  const rows: [title: string, value: string, field: string][] = [
+    ['uid', uidText(map.uid), 'uid'],
+    ['map version', versionText(map.mapVersion), 'mapVersion'],
+    ['overlays version', versionText(map.overlaysVersion), 'overlaysVersion'],
+    ['in use', map.isCurrent ? 'yes' : 'no', 'isCurrent'],
+    ['lower left corner', frame === null ? unread : `x ${frame.originXM} m, y ${frame.originYM} m`, 'originXM'],
+    ['resolution', frame === null ? unread : `${frame.resolutionM} m per pixel`, 'resolutionM'],
+    ['drawings', `${drawingsText(drawings)}, ${sizeText(drawings.bytes)} ${formText[drawings.form]}`, 'drawings'],
+    [
+      'picture',
+      picture === null ? unread : `${picture.width} × ${picture.height} pixels${size}, ${sizeText(picture.bytes)}`,
+      'picture',
+    ],
+    ['data', sizeText(data.data.bytes), 'data'],
+    ['localisation', localisation === null ? unread : sizeText(localisation.bytes), 'localisation'],
+  ];
+  const table = rows.map(([title, value, field]) => {
+    const standing = fields[field];
+    return [title, value, standing?.mark ?? '', printable(standing?.source ?? '')];
+  });
+  lines.push(renderTable([{ title: 'what' }, { title: 'value' }, { title: 'mark' }, { title: 'source' }], table));
+  if (drawings.problem !== null) lines.push('', `${renderVerdict('wrong')} drawings: ${textOf(drawings.problem)}`);
+  if (missing.length > 0) lines.push('');
+  for (const { what, why } of missing) lines.push(`${renderVerdict('wrong')} no ${partWords[what]}: ${printable(why)}`);
+  return lines.join('\n');
+}
+
+/** `gw map backup` */
+export function renderMapBackup(data: MapArchiveView): string {
+  const lacking = data.maps.flatMap(({ missing }) => missing);
+  const state = lacking.length > 0 ? chalk.red(`, NOT COMPLETE: without ${partsText(lacking)}`) : '';
+  const first = `${mapsText(data.maps.length)} of ${printable(data.chassis.serial)} in ${printable(data.file)}${state}`;
+  const next =
+    data.verdict === 'ok'
+      ? `Check it any time, anywhere: gw map verify ${printable(data.file)}`
+      : 'It is written, and holds what the chassis gave. Mend what is wrong above, then take another one.';
+  return [first, '', ...archiveLines(data), '', next].join('\n');
+}
+
+/** `gw map verify` */
+export function renderMapVerify(data: MapArchiveView): string {
+  const wrong = data.findings.filter(({ verdict }) => verdict === 'wrong').length;
+  const state = wrong === 0 ? 'nothing is wrong with it' : `${wrong} ${wrong === 1 ? 'thing is' : 'things are'} wrong`;
+  const held = `${mapsText(data.maps.length)} of chassis ${printable(data.chassis.serial)}`;
+  return [`${printable(data.file)} is whole: ${held}; ${state}.`, '', ...archiveLines(data)].join('\n');
+}
+
+function archiveLines({ sha256, bytes, createdAt, gwVersion, chassis, maps, findings }: MapArchiveView) {
+  const software = chassis.software === null ? 'software not told' : `software ${printable(chassis.software)}`;
+  const lines = [
+    `sha256   ${sha256}  (${sizeText(bytes)})`,
+    `taken    ${createdAt} by gw ${printable(gwVersion)}, from ${chassisText(chassis.serial)}, ${software}`,
+  ];
+  if (maps.length > 0) {
+    const columns = [
+      { title: 'id', align: 'right' as const },
+      { title: 'name' },
+      { title: 'map version', align: 'right' as const },
+      { title: 'overlays version', align: 'right' as const },
+      { title: 'in use' },
+      { title: 'drawings', align: 'right' as const },
+      { title: 'picture' },
+      { title: 'localisation', align: 'right' as const },
+    ];
+    lines.push('', renderTable(columns, maps.map(archivedRow)));
+  }
+  lines.push('');
+  for (const { title, verdict, detail, remedy } of findings) {
+    const lead = detail.includes('\n') ? '\n     ' : ' ';
+    lines.push(`${renderVerdict(verdict)} ${title}:${lead}${textOf(detail)}`);
+    if (remedy !== null) lines.push(`     ${textOf(remedy)}`);
+  }
+  return lines;
+}
+
+function archivedRow(map: MapArchiveView['maps'][number]): string[] {
+  const { picture, drawings, files } = map;
+  const localisation = files.find(({ name }) => name.endsWith('.pbstream'));
+  const { point, lane, zone, other } = drawings.count ?? { point: 0, lane: 0, zone: 0, other: 0 };
+  return [
+    String(map.id),
+    nameText(map.name),
+    versionText(map.mapVersion),
+    versionText(map.overlaysVersion),
+    map.isCurrent ? 'yes' : '',
+    drawings.count === null ? chalk.red('unreadable') : String(point + lane + zone + other),
+    picture === null ? chalk.red('missing') : `${picture.width} × ${picture.height}`,
+    localisation === undefined ? chalk.red('missing') : sizeText(localisation.bytes),
+  ];
+}
+
+function standingLines(fields: MapList['fields']): string[] {
+  const rows = Object.entries(fields).map(([field, { mark, source }]) => [field, mark, printable(source)]);
+  return [renderTable([{ title: 'field' }, { title: 'mark' }, { title: 'source' }], rows)];
+}
+
+const partWords = { image: 'picture', localisation: 'localisation data' } as const;
+const formText = {
+  text: 'as JSON text in the map',
+  object: 'as an object in the map',
+  none: '(the map has none)',
+} as const;
+
+function partsText(missing: MapShow['missing']): string {
+  const count = (what: keyof typeof partWords) => missing.filter((one) => one.what === what).length;
+  const pictures = count('image');
+  const data = count('localisation');
+  return [
+    ...(pictures > 0 ? [pictures === 1 ? 'a picture' : `${pictures} pictures`] : []),
+    ...(data > 0 ? [data === 1 ? 'localisation data' : `localisation data of ${data} maps`] : []),
+  ].join(' and ');
+}
+
+function drawingsText({ count }: MapDrawings): string {
+  if (count === null) return 'drawings that cannot be read';
+  const named = Object.entries(count).filter(([, number]) => number > 0);
+  if (named.length === 0) return 'no drawings';
+  return named.map(([kind, number]) => `${number} ${kind}${number === 1 || kind === 'other' ? '' : 's'}`).join(', ');
+}
+
+function mapsText(maps: number): string {
+  return maps === 0 ? 'No maps' : maps === 1 ? '1 map' : `${maps} maps`;
+}
+
+function chassisText(serial: string): string {
+  return `chassis ${printable(serial)}`;
+}
+
+function nameText(name: MapItem['name']): string {
+  const points = [...printable(name)];
+  return points.length > 40 ? `${points.slice(0, 39).join('')}…` : points.join('');
+}
+
+function uidText(uid: string | null): string {
+  return uid === null ? 'none' : printable(uid).slice(0, 60);
+}
+
+function versionText(version: number | null): string {
+  return version === null ? 'none' : String(version);
+}
+
+/** Foreign text of one or more lines under a finding. */
+function textOf(text: string): string {
+  return text.split('\n').map(printable).join('\n     ');
+}
+
+/** `812 bytes`, `3.4 kB`, `41.0 MB`. */
+function sizeText(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
+  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} kB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** What a backup lacks, a line each, for people who read only the warnings. */
+export function backupWarnings({ maps }: MapArchiveView): string[] {
+  return maps.flatMap(({ id, missing, drawings }) => [
+    ...missing.map(({ what }) => `the backup of map ${id} has no ${partWords[what]}`),
+    ...(drawings.problem === null ? [] : [`the drawings of map ${id} cannot be read`]),
+  ]);
+}

@@ -1,0 +1,73 @@
+import { Flags } from '@oclif/core';
+import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { secondsFlag, siteFlag } from '../../cli/flags.ts';
+import { renderChassisRestart } from '../../cli/render/chassis-restart.ts';
+import { exitCodes } from '../../lib/error/index.ts';
+import type { ChassisRestart as Result } from '../../lib/toolkit/chassis-restart.result.ts';
+
+export default class ChassisRestart extends GwCommand<Result> {
+  static override summary =
+    'Restart the software of the robot behind a backup, and see whether its maps are still there.';
+  static override description =
+    'A restart has lost the maps, twice (measured). So it needs a backup of this very chassis that holds every map as it is now, and a robot that stands still. It waits until the chassis answers again, compares the maps with those of before, and names the command that brings lost ones back; at a terminal it offers to run it. Maps that are being made and are not stored are in no backup. Ends with 1 when a map is lost or changed or no restart showed, with 3 when the chassis is not back in time.';
+  static override examples = [
+    '<%= config.bin %> chassis restart --i-have-a-backup maps-SN0007-20260131T120000Z.tar.gz',
+    '<%= config.bin %> chassis restart --i-have-a-backup before-the-update.tar.gz --seconds 600 --json',
+  ];
+  static override flags = {
+    site: siteFlag,
+    'i-have-a-backup': Flags.file({
+      summary: 'The backup, as `gw map backup` wrote it.',
+      helpValue: 'FILE',
+      required: true,
+    }),
+    'it-stands-still': Flags.boolean({
+      summary: 'You see that the robot stands still: go on when the chassis does not tell it.',
+      default: false,
+    }),
+    seconds: secondsFlag({
+      summary: 'How long the chassis may take until it answers again',
+      default: 300,
+      min: 5,
+      max: 3600,
+    }),
+  };
+  static override readonly schema = 'gw/chassis-restart/1';
+
+  protected override async execute(): Promise<Outcome<Result>> {
+    const { flags } = await this.parse(ChassisRestart);
+    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
+    const { restartWithBackup } = await import('../../lib/toolkit/chassis-restart.ts');
+    const { runCarefully } = await import('../../cli/careful-run.ts');
+    const { canAsk } = await import('../../cli/question.ts');
+    const { askForWord } = await import('../../cli/word.ts');
+    const toolkit = await openToolkit(flags.site);
+    const options = {
+      path: flags['i-have-a-backup'],
+      itStandsStill: flags['it-stands-still'],
+      withinMs: flags.seconds * 1_000,
+      sitePath: flags.site,
+      gwVersion: this.config.version,
+    };
+    const data = await runCarefully({ quiet: this.jsonEnabled(), signal: this.signal }, async (careful) => {
+      const offerRestore = async (lost: Result) => {
+        careful.quieten();
+        const question = `${renderChassisRestart(lost)}\n\nTo bring the maps back now, although writing maps was never measured on a real chassis, type`;
+        return await askForWord(question, 'restore', careful.signal);
+      };
+      const asks = !this.jsonEnabled() && canAsk();
+      return await restartWithBackup(toolkit, options, { ...careful, offerRestore: asks ? offerRestore : undefined });
+    });
+    return { data, ...outcomeOf(data) };
+  }
+
+  protected override render(data: Result): string {
+    return renderChassisRestart(data);
+  }
+}
+
+function outcomeOf({ verdict, restore }: Result): { ok: boolean; exitCode?: number } {
+  if (verdict === 'interrupted' || restore?.interrupted === true) return { ok: false, exitCode: exitCodes.interrupted };
+  if (verdict === 'not-back') return { ok: false, exitCode: exitCodes.notReachable };
+  return { ok: verdict === 'ok' || verdict === 'brought-back' };
+}

@@ -1,0 +1,46 @@
+import { Flags } from '@oclif/core';
+import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { siteFlag } from '../../cli/flags.ts';
+import { backupWarnings, renderMapBackup } from '../../cli/render/map.ts';
+import type { MapArchiveView as Result } from '../../lib/toolkit/map-archive.result.ts';
+
+export default class MapBackup extends GwCommand<Result> {
+  static override summary = 'Take the maps of the chassis into one file.';
+  static override description =
+    'Reads only. Takes data, drawings, picture and localisation data byte for byte, with checksums, serial number and software version, and reads the file back before it is put in its place. Without --map every map is taken, without --out the file is named by serial number and time, in the current folder. Ends with 1 when the chassis did not give everything; the file is written all the same and says what is missing.';
+  static override examples = [
+    '<%= config.bin %> map backup',
+    '<%= config.bin %> map backup --out before-the-update.tar.gz',
+    '<%= config.bin %> map backup --map 1 --map 3 --json',
+  ];
+  static override flags = {
+    site: siteFlag,
+    map: Flags.string({ summary: 'Take only this map; may stand several times.', helpValue: 'ID', multiple: true }),
+    out: Flags.file({ char: 'o', summary: 'Where to write it.', helpValue: 'FILE' }),
+    force: Flags.boolean({ summary: 'Replace a file that is there.', default: false }),
+  };
+  static override readonly schema = 'gw/map-backup/1';
+
+  protected override async execute(): Promise<Outcome<Result>> {
+    const { flags } = await this.parse(MapBackup);
+    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
+    const { backUpMapsToFile } = await import('../../lib/toolkit/map-backup.ts');
+    const { withProgress } = await import('../../cli/progress.ts');
+    const toolkit = await openToolkit(flags.site);
+    const { map: ids = [], out: path, force } = flags;
+    const options = { ids, path, force, gwVersion: this.config.version };
+    const data = await withProgress({ quiet: this.jsonEnabled() }, (progress) => {
+      const onProgress = (text: string) => {
+        progress.say(text);
+        progress.line(text);
+      };
+      return backUpMapsToFile(toolkit, options, { signal: this.signal, onProgress });
+    });
+    for (const text of backupWarnings(data)) this.warn(text);
+    return { data, ok: data.verdict === 'ok' };
+  }
+
+  protected override render(data: Result): string {
+    return renderMapBackup(data);
+  }
+}

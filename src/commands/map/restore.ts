@@ -1,0 +1,68 @@
+import { Args, Flags } from '@oclif/core';
+import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { siteFlag } from '../../cli/flags.ts';
+import { printable } from '../../cli/output.ts';
+import { renderMapRestore } from '../../cli/render/map-restore.ts';
+import { exitCodes } from '../../lib/error/index.ts';
+import type { MapRestore as Result } from '../../lib/toolkit/map-restore.result.ts';
+
+export default class MapRestore extends GwCommand<Result> {
+  static override summary = 'Bring maps of a backup back to the chassis they came from; says what it would do first.';
+  static override description =
+    'Without --write-although-never-measured nothing is written: it compares and says map by map what it would do. With it, drawings that differ are replaced and maps that are lost are created; both calls were never measured on a real chassis. The robot must stand still, the present state is kept in a file first, each write is read back and its content compared, and drawings that came out differently are put back. A map that was made anew since the backup keeps its own drawings. End tours before, and let nobody else work on the maps meanwhile. Ends with 1 when a map cannot be restored or did not come out as it should.';
+  static override examples = [
+    '<%= config.bin %> map restore maps-SN0007-20260131T120000Z.tar.gz',
+    '<%= config.bin %> map restore before-the-update.tar.gz --map 1 --write-although-never-measured',
+    '<%= config.bin %> map restore before-the-update.tar.gz --write-although-never-measured --it-stands-still --backup now.tar.gz',
+  ];
+  static override args = { file: Args.string({ description: 'The backup.', required: true }) };
+  static override flags = {
+    site: siteFlag,
+    map: Flags.string({
+      summary: 'Only this map of the backup, by its number there or its uid; may stand several times.',
+      helpValue: 'ID',
+      multiple: true,
+    }),
+    'write-although-never-measured': Flags.boolean({
+      summary: 'Write, although PATCH /maps/<id> and POST /maps/ were never measured on a real chassis.',
+      default: false,
+    }),
+    'it-stands-still': Flags.boolean({
+      summary: 'You see that the robot stands still: go on when the chassis does not tell it.',
+      default: false,
+    }),
+    backup: Flags.file({
+      summary: 'Where the present state is kept first; by default a new file in the current folder.',
+      helpValue: 'FILE',
+    }),
+  };
+  static override readonly schema = 'gw/map-restore/1';
+
+  protected override async execute(): Promise<Outcome<Result>> {
+    const { args, flags } = await this.parse(MapRestore);
+    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
+    const { restoreFromBackup } = await import('../../lib/toolkit/map-restore.ts');
+    const { runCarefully } = await import('../../cli/careful-run.ts');
+    const toolkit = await openToolkit(flags.site);
+    const options = {
+      path: args.file,
+      ids: flags.map ?? [],
+      write: flags['write-although-never-measured'],
+      itStandsStill: flags['it-stands-still'],
+      backupPath: flags.backup,
+      sitePath: flags.site,
+      gwVersion: this.config.version,
+    };
+    const data = await runCarefully({ quiet: this.jsonEnabled(), signal: this.signal }, (careful) => {
+      return restoreFromBackup(toolkit, options, careful);
+    });
+    for (const note of data.notes) this.warn(printable(note));
+    for (const lack of data.safetyBackup?.lacks ?? []) this.warn(printable(`the kept state lacks ${lack}`));
+    const ok = ['nothing-to-do', 'to-do', 'restored'].includes(data.verdict) && !data.interrupted;
+    return { data, ok, exitCode: data.interrupted ? exitCodes.interrupted : exitCodes.checkFailed };
+  }
+
+  protected override render(data: Result): string {
+    return renderMapRestore(data);
+  }
+}

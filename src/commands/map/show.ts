@@ -1,0 +1,33 @@
+import { Args } from '@oclif/core';
+import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { siteFlag } from '../../cli/flags.ts';
+import { renderMapShow } from '../../cli/render/map.ts';
+import type { MapShow as Result } from '../../lib/toolkit/map-show.result.ts';
+
+export default class MapShow extends GwCommand<Result> {
+  static override summary = 'One map: its frame, its drawings by kind, and what a backup of it would lack.';
+  static override description =
+    'Reads everything that a backup would read and keeps nothing. Ends with 1 when the chassis does not give the picture or the localisation data. For the drawings themselves see overlays inspect.';
+  static override examples = ['<%= config.bin %> map show 1', '<%= config.bin %> map show 2 --json'];
+  static override args = {
+    id: Args.string({ description: 'Number of the map, as the list gives it.', required: true }),
+  };
+  static override flags = { site: siteFlag };
+  static override readonly schema = 'gw/map-show/1';
+
+  protected override async execute(): Promise<Outcome<Result>> {
+    const { args, flags } = await this.parse(MapShow);
+    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
+    const { showMap } = await import('../../lib/toolkit/map-show.ts');
+    const { withProgress } = await import('../../cli/progress.ts');
+    const toolkit = await openToolkit(flags.site);
+    const data = await withProgress({ quiet: this.jsonEnabled() }, (progress) =>
+      showMap(toolkit, { id: args.id }, { signal: this.signal, onProgress: progress.say }),
+    );
+    return { data, ok: data.missing.length === 0 && data.drawings.problem === null };
+  }
+
+  protected override render(data: Result): string {
+    return renderMapShow(data);
+  }
+}

@@ -1,0 +1,149 @@
+import type { ChassisClient, ChassisIdentity, CurrentMap } from '../chassis/index.ts';
+import { GwError } from '../error/index.ts';
+import { readJsonBytes } from '../json/index.ts';
+import { type OverlaysDiff, overlaysSource, pngSize, sameDrawings } from '../overlays/index.ts';
+import type { ArchivedMap } from './model.ts';
+
+/** A map as it is on the chassis now. An archived map is one too. */
+export type LiveMap = Omit<ArchivedMap, 'localisation' | 'missing' | 'isCurrent'>;
+
+export interface LiveMaps {
+  readonly identity: ChassisIdentity;
+  /** null when none is in use; `id` -1 for one that was set from data. */
+  readonly current: CurrentMap | null;
+  readonly maps: readonly LiveMap[];
+  /** Pictures that did not come, and why. */
+  readonly withoutImage: readonly { readonly id: number; readonly why: string }[];
+}
+
+/**
+ * Reads every map of the chassis as far as a comparison needs it: data and picture, not the localisation data.
+ * A picture that does not come is noted; everything else throws as the client does.
+ */
+export async function readLiveMaps(
+  client: ChassisClient,
+  { images = true, signal, onProgress = () => {} }: LiveReadOptions = {},
+): Promise<LiveMaps> {
+  const identity = await client.identity(signal);
+  const current = await client.currentMap(signal);
+  const list = await client.listMaps(signal);
+  const maps: LiveMap[] = [];
+  const withoutImage: { id: number; why: string }[] = [];
+  for (const [at, item] of list.entries()) {
+    onProgress(`reading map ${at + 1} of ${list.length}`);
+    const id = String(item.id);
+    const data = await client.mapBytes(id, signal);
+    let image: Uint8Array | null = null;
+    if (images) {
+      try {
+        image = await client.mapPng(id, signal);
+      } catch (error) {
+        if (signal?.aborted) throw error;
+        withoutImage.push({ id: item.id, why: reasonOf(error) });
+      }
+    }
+    maps.push({ ...item, data, ...drawingsOf(data), image });
+  }
+  return { identity, current, maps, withoutImage };
+}
+
+export interface LiveReadOptions {
+  readonly images?: boolean;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: (text: string) => void;
+}
+
+export function drawingsOf(data: Uint8Array): Pick<ArchivedMap, 'overlays' | 'overlaysForm'> {
+  const { text, form } = overlaysSource(data);
+  return { overlays: text, overlaysForm: form };
+}
+
+/** What a failed call means to a person, in one clause or sentence. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message.replace(/\.$/, '') : String(error);
+}
+
+/** A collection without drawings: what a map without `overlays` is compared as. */
+export const NO_DRAWINGS = '{"type":"FeatureCollection","features":[]}';
+
+/** Two texts of drawings beside each other. Content decides; a text that holds no drawings is the same as itself only. */
+export interface DrawingsComparison {
+  /** Every drawing, its order, every value with its JSON type are the same. */
+  readonly same: boolean;
+  /** Character for character. */
+  readonly sameText: boolean;
+  /** null when the texts are the same, or when one of them cannot be read. */
+  readonly diff: OverlaysDiff | null;
+  /** Why they cannot be compared; null when they can. */
+  readonly problem: string | null;
+}
+
+/** `from` is taken as the old one. A map without `overlays` counts as one without drawings. */
+export function compareDrawings(from: string | null, to: string | null): DrawingsComparison {
+  const [a, b] = [from ?? NO_DRAWINGS, to ?? NO_DRAWINGS];
+  if (a === b) return { same: true, sameText: from === to, diff: null, problem: null };
+  try {
+    const diff = sameDrawings(a, b);
+    return { same: diff.same, sameText: false, diff, problem: null };
+  } catch (error) {
+    if (!(error instanceof GwError) || error.code !== 'OVERLAYS_INVALID') throw error;
+    return { same: false, sameText: false, diff: null, problem: reasonOf(error) };
+  }
+}
+
+export interface MapGrid {
+  readonly originXM: number;
+  readonly originYM: number;
+  /** Metres per pixel. */
+  readonly resolutionM: number;
+}
+
+/** Where the picture of a map lies; null when its data does not say. @source vendor REST book (HINWEIS) */
+export function gridOf(data: Uint8Array): MapGrid | null {
+  const members = membersOf(data);
+  const [x, y, resolution] = ['grid_origin_x', 'grid_origin_y', 'grid_resolution'].map((key) => members?.get(key));
+  if (typeof x !== 'number' || typeof y !== 'number' || typeof resolution !== 'number') return null;
+  return { originXM: x, originYM: y, resolutionM: resolution };
+}
+
+/** Members of a map's data that say which map it is and where it lies: they must outlive a change of its drawings. */
+const steadyMembers = ['map_name', 'uid', 'grid_origin_x', 'grid_origin_y', 'grid_resolution'];
+
+/** Which of them are not what they were, as clauses. Counters, times and addresses do not count. */
+export function steadyChanges(before: Uint8Array, after: Uint8Array): string[] {
+  const [from, to] = [membersOf(before), membersOf(after)];
+  if (from === null || to === null) return ['its data cannot be read'];
+  return steadyMembers.flatMap((key) => {
+    const [a, b] = [JSON.stringify(from.get(key)), JSON.stringify(to.get(key))];
+    return a === b ? [] : [`\`${key}\` was ${shortened(a)} and is ${shortened(b)}`];
+  });
+}
+
+function shortened(json: string | undefined): string {
+  if (json === undefined) return 'missing';
+  return json.length > 60 ? `${json.slice(0, 60)}…` : json;
+}
+
+/** In a Map: names of members come from outside. null when the data is no object. */
+function membersOf(data: Uint8Array): ReadonlyMap<string, unknown> | null {
+  const reading = readJsonBytes(data, 'map');
+  if (!reading.ok || typeof reading.value !== 'object' || reading.value === null) return null;
+  return new Map(Object.entries(reading.value));
+}
+
+export type PictureVerdict = 'same' | 'differs' | 'not-compared';
+
+/** Byte for byte; pictures of another size differ, one that is missing is not compared. */
+export function comparePictures(a: Uint8Array | null, b: Uint8Array | null): PictureVerdict {
+  if (a === null || b === null) return 'not-compared';
+  return sameBytes(a, b) ? 'same' : 'differs';
+}
+
+export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}
+
+export function samePictureSize(a: Uint8Array, b: Uint8Array): boolean {
+  const [one, other] = [pngSize(a), pngSize(b)];
+  return one !== null && one.width === other?.width && one.height === other.height;
+}

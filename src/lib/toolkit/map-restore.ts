@@ -1,0 +1,300 @@
+import { createChassisClient } from '../chassis/index.ts';
+import { errorTable } from '../error/index.ts';
+import {
+  type ArchiveFile,
+  archiveFileName,
+  changesAnything,
+  isWell,
+  lookForStillness,
+  type MapOutcome,
+  type PlannedMap,
+  type RestoreRun,
+  readArchive,
+  restoreMaps,
+} from '../maps/index.ts';
+import { chassisAccess } from './chassis-access.ts';
+import { citeFacts } from './cited-facts.ts';
+import { commandText } from './command-text.ts';
+import { differenceOf } from './drawings-difference.ts';
+import type { MapRestore, RestoredMap } from './map-restore.result.ts';
+import type { CheckContext, Toolkit } from './toolkit.ts';
+
+export interface MapRestoreOptions {
+  readonly path: string;
+  /** Maps of the backup by id or uid; every one when there is none. */
+  readonly ids: readonly string[];
+  /** The risk was taken by name; otherwise nothing is written. */
+  readonly write: boolean;
+  /** A person who sees the robot says that it stands still. */
+  readonly itStandsStill: boolean;
+  /** Where the present state is kept first; without it a new file in the current folder. */
+  readonly backupPath?: string | undefined;
+  /** For the commands that the result names. */
+  readonly sitePath: string;
+  readonly gwVersion: string;
+}
+
+export interface MapRestoreContext extends CheckContext {
+  /** Told once the present state is safe, before the first write: nobody may lose sight of that file. */
+  readonly onSafetyBackup: (file: string) => void;
+}
+
+/**
+ * Brings the maps of a backup back to the chassis that they came from, or says what that would do. Throws what stands
+ * in the way before anything is written; afterwards everything is a result.
+ */
+export async function restoreFromBackup(
+  toolkit: Toolkit,
+  options: MapRestoreOptions,
+  { signal, onProgress, onSafetyBackup }: MapRestoreContext,
+): Promise<MapRestore> {
+  const { clock, site } = toolkit;
+  const file = await readArchive(options.path);
+  const access = await chassisAccess(toolkit);
+  await using client = createChassisClient(access);
+  const backupPath = options.backupPath ?? archiveFileName(site.chassis.serial, clock.wall(), 'before-restore');
+  const run = await restoreMaps({
+    client,
+    archive: file.archive,
+    ids: options.ids.length === 0 ? 'all' : options.ids,
+    write: options.write
+      ? {
+          lookForStillness: (ending) => lookForStillness(access, ending),
+          personSeesItStand: options.itStandsStill,
+          backupPath,
+          gwVersion: options.gwVersion,
+          onBackup: ({ path }) => onSafetyBackup(path),
+        }
+      : null,
+    clock,
+    signal,
+    onProgress,
+  });
+  const { host, port } = access.endpoint;
+  return viewRestore(run, { file, options, address: { host, port, way: access.dialer.way } });
+}
+
+interface Around {
+  readonly file: ArchiveFile;
+  readonly options: MapRestoreOptions;
+  readonly address: MapRestore['address'];
+}
+
+/** The run as a result: every map with what it holds now, and what to do next. */
+export function viewRestore(run: RestoreRun, { file, options, address }: Around): MapRestore {
+  const { live, plan, written } = run;
+  const { serial, software, model } = live.identity;
+  const maps = plan.maps.map((planned) => {
+    const outcome = written?.maps.find((one) => one.planned === planned)?.outcome ?? null;
+    return viewMap(planned, outcome);
+  });
+  const verdict = verdictOf(run);
+  const use = viewUse(run);
+  const safety = written?.backup ?? null;
+  const lost = errorTable.WRITE_DIFFERS;
+  const base = {
+    mode: options.write ? ('write' as const) : ('dry-run' as const),
+    verdict,
+    problem: verdict === 'differs' ? { code: 'WRITE_DIFFERS' as const, title: lost.title, remedy: lost.remedy } : null,
+    address,
+    chassis: { serial, software, model },
+    backup: backupView(file),
+    stillness: written ? { ...written.stillness } : null,
+    safetyBackup: safety && safetyView(safety),
+    maps,
+    others: plan.others.map(({ id, uid, name }) => ({ id, uid, name })),
+    use,
+    reload: 'not-described' as const,
+    position:
+      use?.outcome === 'set' || use?.outcome === 'unknown' ? ('must-be-set-anew' as const) : ('untouched' as const),
+    interrupted: written?.interrupted ?? false,
+    notes: notesOf(run, file),
+    facts: citeFacts([
+      ...(plan.maps.some(({ verdict: one }) => one === 'overlays-differ')
+        ? (['chassis.patch-maps', 'vendor.map.patch-effects'] as const)
+        : []),
+      ...(plan.maps.some(({ verdict: one }) => one === 'missing') ? (['vendor.map.create'] as const) : []),
+      ...(use === null ? [] : (['vendor.pose.lost-on-map-change'] as const)),
+    ]),
+  };
+  return { ...base, next: nextOf(base, options) };
+}
+
+export function backupView({ path, bytes, sha256, archive }: ArchiveFile): MapRestore['backup'] {
+  const { createdAt, complete, chassis, maps } = archive;
+  return { file: path, bytes, sha256, createdAt, complete, software: chassis.software, maps: maps.length };
+}
+
+function safetyView({ path, bytes, sha256, archive }: ArchiveFile): NonNullable<MapRestore['safetyBackup']> {
+  const lacks = archive.maps.flatMap(({ id, missing }) => missing.map(({ what, why }) => `map ${id}: ${what}, ${why}`));
+  return { file: path, bytes, sha256, maps: archive.maps.length, lacks };
+}
+
+function verdictOf({ plan, written }: RestoreRun): MapRestore['verdict'] {
+  const blocked = plan.maps.some(({ verdict }) => verdict === 'conflict' || verdict === 'cannot');
+  if (written === null) return blocked ? 'obstacles' : changesAnything(plan) ? 'to-do' : 'nothing-to-do';
+  const outcomes = written.maps.map(({ outcome }) => outcome);
+  const kinds = outcomes.map(outcomeWord);
+  if (kinds.includes('unknown') || written.use?.outcome === 'unknown') return 'unknown';
+  if (kinds.some((kind) => ['no-effect', 'put-back', 'differs', 'gone'].includes(kind))) return 'differs';
+  if (written.use?.outcome === 'not-set') return 'differs';
+  const all = outcomes.every(isWell) && !blocked && (written.use === null || written.use.outcome === 'set');
+  return all ? 'restored' : 'obstacles';
+}
+
+function outcomeWord(outcome: MapOutcome): RestoredMap['outcome'] {
+  switch (outcome.kind) {
+    case 'untouched':
+    case 'not-started':
+      return outcome.kind;
+    case 'failed':
+      return 'unknown';
+    case 'drawings':
+    case 'creation':
+      return outcome.outcome;
+  }
+}
+
+function viewMap(planned: PlannedMap, outcome: MapOutcome | null): RestoredMap {
+  const { archived, verdict, live, matchedBy, picture, why, notes, drawings } = planned;
+  const { id, uid, name, isCurrent } = archived;
+  const base = {
+    id,
+    uid,
+    name,
+    wasInUse: isCurrent,
+    plan: verdict,
+    matchedBy,
+    idOnChassis: live?.id ?? null,
+    picture,
+    why,
+    notes: [...notes],
+    difference: drawings && differenceOf(drawings),
+    outcome: outcome === null ? ('dry-run' as const) : outcomeWord(outcome),
+    holdsNow: holdsNow(planned, outcome),
+    said: null,
+    undone: false,
+    undoSaid: null,
+    afterWrite: null,
+    beforeToNow: null,
+    alsoChanged: [],
+    notCompared: [],
+  };
+  if (outcome?.kind === 'drawings') {
+    const { said, undone, undoSaid, after, now, alsoChanged } = outcome;
+    return {
+      ...base,
+      said,
+      undone,
+      undoSaid,
+      afterWrite: after && differenceOf(after),
+      beforeToNow: now && differenceOf(now),
+      alsoChanged: [...alsoChanged],
+    };
+  }
+  if (outcome?.kind === 'creation') {
+    const { said, after, differences, notCompared } = outcome;
+    return {
+      ...base,
+      idOnChassis: outcome.id,
+      said,
+      afterWrite: after && differenceOf(after),
+      alsoChanged: [...differences],
+      notCompared: [...notCompared],
+    };
+  }
+  return base;
+}
+
+/** One sentence about what the chassis holds of this map now. */
+function holdsNow({ verdict, why }: PlannedMap, outcome: MapOutcome | null): string {
+  const untouched = {
+    same: 'the drawings of the backup',
+    'overlays-differ': 'other drawings than the backup',
+    missing: 'nothing: the chassis does not have this map',
+    conflict: `another map: ${why ?? ''}`,
+    cannot: `what it held before; it cannot be restored: ${why ?? ''}`,
+  }[verdict];
+  if (outcome === null || outcome.kind === 'untouched') return untouched;
+  if (outcome.kind === 'failed') return `not known: ${outcome.why}`;
+  if (outcome.kind === 'not-started') return `${untouched}; nothing was sent for it: ${outcome.why}`;
+  if (outcome.outcome === 'not-sent') return `${untouched}; the order did not reach the chassis`;
+  if (outcome.outcome === 'unknown') return `not known: ${outcome.why ?? 'it could not be read back'}`;
+  if (outcome.kind === 'creation') {
+    if (outcome.outcome === 'no-effect') return 'nothing: no new map is in the list, as last read';
+    const number = `map ${outcome.id ?? '?'}`;
+    return outcome.outcome === 'written'
+      ? `the map of the backup, as ${number}, read back and compared`
+      : `a new map, ${number}, that is not what was sent; gw deletes nothing`;
+  }
+  switch (outcome.outcome) {
+    case 'written':
+      return 'the drawings of the backup, read back and compared';
+    case 'no-effect':
+      return 'what it held before: the write had no effect, as last read';
+    case 'put-back':
+      return 'what it held before: the write came out differently, and the old drawings were put back';
+    case 'differs':
+      return 'neither the drawings of the backup nor those of before';
+    case 'gone':
+      return 'nothing: the chassis lists this map no more';
+  }
+}
+
+function viewUse({ plan, written }: RestoreRun): MapRestore['use'] {
+  const { takeIntoUse } = plan;
+  if (takeIntoUse === null) return null;
+  const planned = plan.maps.find(({ archived }) => archived === takeIntoUse);
+  const archivedId = takeIntoUse.id;
+  const use = written?.use;
+  if (!use) return { id: planned?.live?.id ?? null, archivedId, outcome: 'dry-run', why: null };
+  return { ...use, archivedId };
+}
+
+function notesOf({ live, plan }: RestoreRun, { archive }: ArchiveFile): string[] {
+  const { software } = live.identity;
+  const inUse = plan.maps.find(
+    ({ live: map, verdict }) => verdict === 'overlays-differ' && map !== null && map.id === live.current?.id,
+  );
+  return [
+    ...(archive.chassis.software === software
+      ? []
+      : [
+          `The backup was taken with software ${archive.chassis.software ?? 'of no known version'}, and ${software ?? 'no known version'} runs now.`,
+        ]),
+    ...(live.current !== null && !plan.maps.some(({ live: map }) => map?.id === live.current?.id) && live.current.id < 0
+      ? ['The map in use was set from data and is stored nowhere: no backup holds it.']
+      : []),
+    ...(inUse
+      ? [
+          `Map ${inUse.live?.id} is in use. Whether the robot takes new drawings at once is described nowhere, so gw reloads nothing.`,
+        ]
+      : []),
+    ...live.withoutImage.map(({ id, why }) => `The picture of map ${id} did not come, so it was not compared: ${why}.`),
+  ];
+}
+
+function nextOf(data: Omit<MapRestore, 'next'>, { path, ids, sitePath }: MapRestoreOptions): string[] {
+  const site = sitePath === 'site.yaml' ? [] : ['--site', sitePath];
+  const again = (file: string, ...more: string[]) => commandText('gw', 'map', 'restore', file, ...more, ...site);
+  const same = ids.flatMap((id) => ['--map', id]);
+  const next: string[] = [];
+  if (data.mode === 'dry-run' && (data.verdict === 'to-do' || data.verdict === 'obstacles')) {
+    if (data.use !== null || data.maps.some(({ plan }) => plan === 'overlays-differ' || plan === 'missing')) {
+      next.push(`To do it, with the robot standing still: ${again(path, ...same, '--write-although-never-measured')}`);
+    }
+  }
+  if (data.verdict === 'unknown') next.push(`See what the chassis holds, without writing: ${again(path, ...same)}`);
+  if (data.mode === 'write' && ['differs', 'unknown'].includes(data.verdict)) {
+    next.push('Do not send the robot anywhere before a person has looked at its maps.');
+    if (data.safetyBackup !== null)
+      next.push(`What was there before is in ${data.safetyBackup.file}; see it with: ${again(data.safetyBackup.file)}`);
+  }
+  if (data.position === 'must-be-set-anew') {
+    next.push('Set the position of the robot anew before it moves: it is not expected to survive a change of the map.');
+  }
+  if (data.verdict === 'restored') {
+    next.push('Look at the map on the tablet and drive one tour under supervision before the robot works again.');
+  }
+  return next;
+}

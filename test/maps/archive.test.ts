@@ -1,0 +1,477 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import {
+  archiveFileName,
+  type MapArchive,
+  packArchive,
+  parseArchive,
+  readArchive,
+  writeArchive,
+} from '../../src/lib/maps/index.ts';
+import { overlaysSource } from '../../src/lib/overlays/index.ts';
+import { collectionText } from '../overlays/arbitrary.ts';
+import {
+  archivedMap,
+  entriesOf,
+  errorOf,
+  type HandMadeEntry,
+  mapDocument,
+  oddDrawings,
+  picture,
+  sampleArchive,
+  tarByHand,
+  tgz,
+} from './samples.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'gw-archive-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Contents as buffers, so that an equal text in another kind of array is equal. */
+function plain(archive: MapArchive) {
+  const maps = archive.maps.map((map) => ({
+    ...map,
+    data: Buffer.from(map.data),
+    image: map.image && Buffer.from(map.image),
+    localisation: map.localisation && Buffer.from(map.localisation),
+  }));
+  return { ...archive, maps };
+}
+
+function sourceOf(data: Uint8Array) {
+  const { text: overlays, form: overlaysForm } = overlaysSource(data);
+  return { overlays, overlaysForm };
+}
+
+async function problems(bytes: Uint8Array): Promise<readonly string[]> {
+  const error = await errorOf(parseArchive(bytes, 'it.tar.gz'));
+  expect(error.code, String(error.stack)).toBe('ARCHIVE_INVALID');
+  expect(error.message.split('\n')[0]).toBe('it.tar.gz is damaged, or no backup:');
+  const list = error.details?.problems as string[];
+  expect(list.length).toBeGreaterThan(0);
+  return list;
+}
+
+describe('an archive', () => {
+  it('comes back as it was packed, byte for byte, and the same content gives the same bytes', async () => {
+    const archive = sampleArchive();
+    const bytes = await packArchive(archive);
+    expect(plain(await parseArchive(bytes, 'x'))).toEqual(plain(archive));
+    expect(Buffer.from(await packArchive(archive)).equals(bytes)).toBe(true);
+  });
+
+  it('has the manifest first, then the files of each map, all ordinary files of nobody', async () => {
+    const tar = gunzipSync(await packArchive(sampleArchive()));
+    const names: string[] = [];
+    for (let at = 0; tar[at] !== 0; ) {
+      names.push(tar.toString('utf8', at, tar.indexOf(0, at)));
+      expect(tar.toString('latin1', at + 156, at + 157)).toBe('0');
+      expect(tar.toString('latin1', at + 108, at + 116)).toMatch(/^0+\0$/);
+      at += 512 + Math.ceil(Number.parseInt(tar.toString('latin1', at + 124, at + 135), 8) / 512) * 512;
+    }
+    expect(names).toEqual([
+      'manifest.json',
+      ...[1, 2].flatMap((id) =>
+        ['map.json', 'overlays.json', 'image.png', 'localisation.pbstream'].map((file) => `maps/${id}/${file}`),
+      ),
+    ]);
+  });
+
+  it('holds a map without picture, localisation or drawings, and no map at all', async () => {
+    const missing = [
+      { what: 'image', why: 'status 500' },
+      { what: 'localisation', why: 'status 404' },
+    ] as const;
+    const poor = archivedMap(5, {
+      uid: null,
+      mapVersion: null,
+      overlaysVersion: null,
+      data: mapDocument(5, undefined),
+      overlays: null,
+      overlaysForm: 'none',
+      image: null,
+      localisation: null,
+      missing,
+    });
+    for (const maps of [[poor], []]) {
+      const archive = sampleArchive({ maps, complete: false, chassis: { serial: 'S', software: null, model: null } });
+      expect(plain(await parseArchive(await packArchive(archive), 'x'))).toEqual(plain(archive));
+    }
+  });
+
+  it('keeps drawings exactly that came as an object, and half a surrogate pair in a text', async () => {
+    const source = oddDrawings.replaceAll('"id":"a"', '"id" : "a"');
+    const asObject = archivedMap(1, {
+      data: Buffer.from(`{"id":1,"overlays": ${source},"grid_resolution":0.05}`),
+      overlays: source,
+      overlaysForm: 'object',
+    });
+    const half = '{"type":"FeatureCollection","features":[],"name":"\ud800"}';
+    const archive = sampleArchive({ maps: [asObject, archivedMap(2, { data: mapDocument(2, half), overlays: half })] });
+    const back = await parseArchive(await packArchive(archive), 'x');
+    expect(back.maps.map(({ overlays }) => overlays)).toEqual([source, half]);
+  });
+
+  it('carries any drawings exactly as the map has them, as text and as object', async () => {
+    await fc.assert(
+      fc.asyncProperty(collectionText(), async (text) => {
+        const asText = mapDocument(1, text);
+        const asObject = Buffer.from(`{"id":2,"overlays":${text},"grid_resolution":0.05}`);
+        const maps = [
+          archivedMap(1, { data: asText, ...sourceOf(asText) }),
+          archivedMap(2, { data: asObject, ...sourceOf(asObject) }),
+        ];
+        const back = await parseArchive(await packArchive(sampleArchive({ maps })), 'x');
+        expect(back.maps[0]).toMatchObject({ overlays: text, overlaysForm: 'text' });
+        expect(back.maps[1]).toMatchObject({ overlays: text.trim(), overlaysForm: 'object' });
+        expect(back.maps.map(({ data }) => Buffer.from(data))).toEqual([asText, asObject]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('is read from bytes that were packed by hand, also with folders and ./ before the names', async () => {
+    const entries = entriesOf(sampleArchive());
+    expect(plain(await parseArchive(tgz(entries), 'x'))).toEqual(plain(sampleArchive()));
+    const folders = ['./', './maps/', './maps/1/', './maps/2'].map((name) => ({ name, type: '5' }));
+    const dotted = entries.map((entry) => ({ ...entry, name: `./${entry.name}` }));
+    expect(plain(await parseArchive(tgz([...folders, ...dotted]), 'x'))).toEqual(plain(sampleArchive()));
+  });
+});
+
+describe('a hostile or damaged archive is refused with every problem named, and harms nothing:', () => {
+  const good = entriesOf(sampleArchive());
+  const [manifest, first] = good as [HandMadeEntry, HandMadeEntry];
+  const without = (name: string) => good.filter((entry) => entry.name !== name);
+
+  it.each<[string, HandMadeEntry, string]>([
+    [
+      'a way out by ..',
+      { name: '../../etc/passwd', body: 'x' },
+      'it holds the file "../../etc/passwd", which the manifest does not name',
+    ],
+    [
+      'a way out inside a name',
+      { name: 'maps/1/../../x', body: 'x' },
+      'it holds the file "maps/1/../../x", which the manifest does not name',
+    ],
+    [
+      'an absolute name',
+      { name: '/etc/passwd', body: 'x' },
+      'it holds the file "/etc/passwd", which the manifest does not name',
+    ],
+    [
+      'control characters in a name',
+      { name: 'a\u001b[2J', body: 'x' },
+      'it holds the file "a\\u001b[2J", which the manifest does not name',
+    ],
+    [
+      'a symbolic link',
+      { name: 'maps/1/link', type: '2', link: '/etc/shadow' },
+      'it holds the symbolic link "maps/1/link" to "/etc/shadow"',
+    ],
+    [
+      'a hard link',
+      { name: 'maps/1/link', type: '1', link: 'manifest.json' },
+      'it holds the hard link "maps/1/link" to "manifest.json"',
+    ],
+    ['a character device', { name: 'null', type: '3' }, 'it holds the device "null"'],
+    ['a block device', { name: 'sda', type: '4' }, 'it holds the device "sda"'],
+    ['a pipe', { name: 'pipe', type: '6' }, 'it holds the pipe "pipe"'],
+    ['a folder that no map has', { name: '../up/', type: '5' }, 'it holds the folder "../up/", which no map has'],
+    ['a file twice', first, `${first.name} stands in it twice`],
+    ['the manifest twice', manifest, 'manifest.json stands in it twice'],
+    [
+      'a file too many',
+      { name: 'maps/9/map.json', body: '{}' },
+      'it holds the file "maps/9/map.json", which the manifest does not name',
+    ],
+    [
+      'a file named like a prototype',
+      { name: '__proto__', body: '{}' },
+      'it holds the file "__proto__", which the manifest does not name',
+    ],
+  ])('%s', async (_, extra, problem) => {
+    expect(await problems(tgz([...good, extra]))).toEqual([problem]);
+  });
+
+  it('a link in the place of a file', async () => {
+    const { name } = first;
+    const entries = good.map((entry) => (entry === first ? { name, type: '2', link: '/etc/passwd' } : entry));
+    expect(await problems(tgz(entries))).toEqual([
+      `it holds the symbolic link "${name}" to "/etc/passwd"`,
+      `${name} is missing`,
+    ]);
+  });
+
+  it('files missing, of another length, of another content', async () => {
+    expect(await problems(tgz(without('maps/2/image.png')))).toEqual(['maps/2/image.png is missing']);
+    const longer = good.map((entry) => (entry === first ? { ...entry, body: `${String(entry.body)} ` } : entry));
+    expect(await problems(tgz(longer))).toEqual([
+      expect.stringMatching(/^maps\/1\/map.json measures \d+ bytes, and the manifest says \d+$/),
+    ]);
+    const other = good.map((entry) => {
+      const body = Buffer.from(entry.body as Uint8Array);
+      body[10] = (body[10] ?? 0) ^ 1;
+      return entry.name.endsWith('.pbstream') ? { ...entry, body } : entry;
+    });
+    expect(await problems(tgz(other))).toEqual([
+      'maps/1/localisation.pbstream does not have the checksum of the manifest',
+      'maps/2/localisation.pbstream does not have the checksum of the manifest',
+    ]);
+  });
+
+  it('the manifest absent, not first, huge, no JSON, of another schema, of another shape', async () => {
+    expect(await problems(tgz(good.slice(1)))).toEqual([
+      'it begins with the file "maps/1/map.json" instead of manifest.json: this is no backup of gw',
+    ]);
+    expect(await problems(tgz([]))).toEqual(['it holds no manifest.json: this is no backup of gw']);
+    expect(await problems(tgz([{ name: 'manifest.json', type: '2', link: '/x' }]))).toEqual([
+      'it begins with the symbolic link "manifest.json" to "/x" instead of manifest.json: this is no backup of gw',
+    ]);
+    expect(await problems(tgz([{ name: 'manifest.json', body: Buffer.alloc(1024 * 1024 + 1) }]))).toEqual([
+      'manifest.json is larger than 1048576 bytes',
+    ]);
+    const withManifest = (change: (text: string) => string) => problems(tgz(entriesOf(sampleArchive(), change)));
+    expect(await withManifest((text) => text.slice(0, 50))).toEqual([
+      'manifest.json: the JSON is cut off in the middle',
+    ]);
+    expect(await withManifest((text) => text.replace('archive/1', 'archive/2'))).toEqual([
+      'manifest.json: its schema is "gw/map-archive/2", and this gw reads "gw/map-archive/1"',
+    ]);
+    expect(await withManifest(() => '[]')).toEqual([
+      'manifest.json: its schema is none, and this gw reads "gw/map-archive/1"',
+    ]);
+    expect(await withManifest((text) => text.replace('"complete":true', '"complete":"yes"'))).toEqual([
+      expect.stringContaining('manifest.json: "complete": '),
+    ]);
+    expect(await withManifest((text) => text.replace('{', '{"constructor":1,"toString":2,'))).toEqual([
+      expect.stringContaining('constructor'),
+    ]);
+    expect(await withManifest((text) => text.replace('"complete":true', '"complete":true,"complete":false'))).toEqual([
+      'manifest.json: the JSON names the key "complete" twice',
+    ]);
+  });
+
+  it('a key __proto__ in the manifest changes no object', async () => {
+    const entries = entriesOf(sampleArchive(), (text) => text.replace('{', '{"__proto__":{"polluted":true},'));
+    await parseArchive(tgz(entries), 'x').catch(() => {});
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+
+  it('a manifest that contradicts itself', async () => {
+    const withManifest = (change: (manifest: ReturnType<typeof JSON.parse>) => void) =>
+      problems(
+        tgz(
+          entriesOf(sampleArchive(), (text) => {
+            const parsed = JSON.parse(text);
+            change(parsed);
+            return JSON.stringify(parsed);
+          }),
+        ),
+      );
+    expect(await withManifest(({ maps }) => maps.push(structuredClone(maps[0])))).toEqual([
+      'manifest.json: map 1 stands in it twice',
+      'manifest.json: more than one map is the one in use',
+    ]);
+    expect(
+      await withManifest(({ maps }) => {
+        maps[0].files.image.name = '../../x.png';
+      }),
+    ).toEqual(['manifest.json: image of map 1 is called "../../x.png" instead of maps/1/image.png']);
+    expect(
+      await withManifest(({ maps }) => {
+        maps[0].overlaysForm = 'none';
+      }),
+    ).toEqual(["manifest.json: map 1 has the drawings as 'none', but a file for them"]);
+    expect(
+      await withManifest(({ maps }) => {
+        maps[0].files.image = null;
+      }),
+    ).toEqual(['manifest.json: image of map 1 is missing without a reason, or with several']);
+    expect(
+      await withManifest(({ maps }) => {
+        for (const map of maps) for (const file of Object.values<{ bytes: number }>(map.files)) file.bytes = 2 ** 28;
+      }),
+    ).toEqual(['manifest.json: its files are larger than 1024 MiB together']);
+  });
+
+  it('files with the right checksums that are not what they must be', async () => {
+    const of = async (changes: Parameters<typeof archivedMap>[1]) =>
+      problems(tgz(entriesOf(sampleArchive({ maps: [archivedMap(1, changes)] }))));
+    expect(await of({ data: Buffer.from('<html>') })).toEqual([
+      'maps/1/map.json is no map: answered with HTML instead of JSON',
+    ]);
+    expect(await of({ data: Buffer.from('[]') })).toEqual(['maps/1/map.json is no map: it is JSON, but no object']);
+    expect(await of({ overlays: oddDrawings.replace('"a"', '"b"') })).toEqual([
+      'maps/1/overlays.json is not what maps/1/map.json holds as its drawings',
+    ]);
+    expect(await of({ data: mapDocument(1, undefined) })).toEqual([
+      'maps/1/overlays.json is not what maps/1/map.json holds as its drawings',
+    ]);
+    expect(await of({ overlaysForm: 'object' })).toEqual([
+      "manifest.json: map 1 has its drawings as 'text', and not as 'object'",
+    ]);
+    expect(await of({ image: picture().subarray(0, -20) })).toEqual([
+      expect.stringMatching(/^maps\/1\/image.png is no whole picture: /),
+    ]);
+    // Several at once are all named.
+    expect(await of({ image: Buffer.from('x'), data: Buffer.from('{') })).toHaveLength(2);
+  });
+
+  it('cut at every byte', async () => {
+    const whole = Buffer.from(await packArchive(sampleArchive({ maps: [archivedMap(1)] })));
+    for (let length = 0; length < whole.length; length += 1) {
+      const error = await errorOf(parseArchive(whole.subarray(0, length), 'x'));
+      expect(error.code, `cut at ${length}`).toBe('ARCHIVE_INVALID');
+    }
+    expect(await problems(whole.subarray(0, 0))).toEqual(['it is empty']);
+    expect(await problems(whole.subarray(0, 400))).toEqual(['it is cut off']);
+  });
+
+  it('cut at every block before it was compressed', async () => {
+    const tar = tarByHand(good);
+    for (let length = 0; length < tar.length; length += 256) {
+      const error = await errorOf(parseArchive(gzipSync(tar.subarray(0, length)), 'x'));
+      expect(error.code, `cut at ${length}`).toBe('ARCHIVE_INVALID');
+    }
+  });
+
+  it('with a bit turned anywhere', async () => {
+    const whole = Buffer.from(await packArchive(sampleArchive({ maps: [archivedMap(1)] })));
+    const as = plain(sampleArchive({ maps: [archivedMap(1)] }));
+    await fc.assert(
+      fc.asyncProperty(fc.nat(whole.length - 1), fc.nat(7), async (at, bit) => {
+        const bytes = Buffer.from(whole);
+        bytes[at] = (bytes[at] ?? 0) ^ (1 << bit);
+        const outcome = await parseArchive(bytes, 'x').catch((error) => error);
+        // Some bits of the gzip header (time, system) say nothing about the content.
+        if (outcome instanceof Error) expect((outcome as { code?: string }).code).toBe('ARCHIVE_INVALID');
+        else expect(plain(outcome)).toEqual(as);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('of arbitrary bytes, bare and compressed', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 3000 }), fc.boolean(), async (bytes, compressed) => {
+        const error = await errorOf(parseArchive(compressed ? gzipSync(bytes) : bytes, 'x'));
+        expect(error.code).toBe('ARCHIVE_INVALID');
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('with something behind its end, or a header that is wrong', async () => {
+    const whole = Buffer.from(await packArchive(sampleArchive()));
+    expect(await problems(Buffer.concat([whole, Buffer.alloc(3)]))).toEqual(['3 bytes follow after its end']);
+    expect((await problems(Buffer.concat([whole, Buffer.from('garbage')])))[0]).toBe(
+      'something else follows after its end',
+    );
+    expect(await problems(tgz(good, Buffer.concat([Buffer.alloc(1024), Buffer.from('more')])))).toEqual([
+      'something follows after the end of its tar',
+    ]);
+    const second = tarByHand([{ name: 'late', body: 'x' }]);
+    expect(await problems(tgz(good, Buffer.concat([Buffer.alloc(1024), second])))).toEqual([
+      'something follows after the end of its tar',
+    ]);
+    const tar = tarByHand(good);
+    tar[1] = 0x21;
+    expect(await problems(gzipSync(tar))).toEqual(['a header of its tar does not have its checksum']);
+    expect(await problems(tarByHand(good))).toEqual(['it is not compressed with gzip']);
+    expect(await problems(Buffer.from('<html>'))).toEqual(['it is not compressed with gzip']);
+  });
+
+  it('that unfolds into a flood, in one file, in many, or behind its end', async () => {
+    const began = process.memoryUsage().rss;
+    const zeros = gzipSync(Buffer.alloc(200 * 1024 * 1024));
+    expect(zeros.length).toBeLessThan(300_000);
+    expect(await problems(zeros)).toEqual([expect.stringMatching(/more comes out of it|holds no manifest/)]);
+    const huge = tarByHand([
+      ...good,
+      { name: 'maps/1/map.json', size: 8 * 1024 ** 3 - 1, body: Buffer.alloc(64 * 1024 * 1024) },
+    ]);
+    expect((await problems(gzipSync(huge)))[0]).toBe('more comes out of it than its manifest declares');
+    expect((await problems(tgz(good, Buffer.alloc(64 * 1024 * 1024))))[0]).toBe(
+      'more comes out of it than its manifest declares',
+    );
+    const many = Array.from({ length: 6_100 }, (_, at) => ({ name: `f${at}` }));
+    const list = await problems(tgz([...good, ...many]));
+    expect(list[0]).toBe('it has more than 6000 entries');
+    expect(list.length).toBeLessThanOrEqual(200);
+    expect(process.memoryUsage().rss - began).toBeLessThan(500 * 1024 * 1024);
+  });
+
+  it('with more problems than a person reads: the first ones, and how many more', async () => {
+    const extra = Array.from({ length: 50 }, (_, at) => ({ name: `f${at}` }));
+    const error = await errorOf(parseArchive(tgz([...good, ...extra]), 'x'));
+    expect(error.message.split('\n')).toHaveLength(22);
+    expect(error.message).toMatch(/… and 30 more$/);
+  });
+});
+
+describe('an archive on the disk', () => {
+  it('is written whole, read back, and told with its checksum', async () => {
+    const path = join(folder, 'new', 'a.tar.gz');
+    const written = await writeArchive(path, sampleArchive(), { force: false });
+    const read = await readArchive(path);
+    expect(plain(read.archive)).toEqual(plain(sampleArchive()));
+    expect({ path: written.path, bytes: written.bytes, sha256: written.sha256 }).toEqual({
+      path,
+      bytes: readFileSync(path).length,
+      sha256: read.sha256,
+    });
+    expect(read.sha256).toMatch(/^[0-9a-f]{64}$/);
+    expect(readdirSync(join(folder, 'new'))).toEqual(['a.tar.gz']);
+  });
+
+  it('replaces nothing without force, and leaves nothing beside it', async () => {
+    const path = join(folder, 'there.tar.gz');
+    writeFileSync(path, 'precious');
+    const error = await errorOf(writeArchive(path, sampleArchive(), { force: false }));
+    expect(error).toMatchObject({ code: 'FILE_EXISTS', message: `${path} is there already.` });
+    expect(readFileSync(path, 'utf8')).toBe('precious');
+    await writeArchive(path, sampleArchive(), { force: true });
+    expect((await readArchive(path)).archive.maps).toHaveLength(2);
+    expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([]);
+  });
+
+  it('that would not be sound when read back is not written at all, also not over another one', async () => {
+    const path = join(folder, 'unsound.tar.gz');
+    const unsound = sampleArchive({ maps: [archivedMap(1, { image: Buffer.from('no picture') })] });
+    expect((await errorOf(writeArchive(path, unsound, { force: false }))).code).toBe('ARCHIVE_INVALID');
+    expect(existsSync(path)).toBe(false);
+    await writeArchive(path, sampleArchive(), { force: false });
+    expect((await errorOf(writeArchive(path, unsound, { force: true }))).code).toBe('ARCHIVE_INVALID');
+    expect((await readArchive(path)).archive.maps).toHaveLength(2);
+    expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([]);
+  });
+
+  it('says plainly what stands in the way of reading and writing', async () => {
+    expect(await errorOf(readArchive(join(folder, 'none.tar.gz')))).toMatchObject({
+      code: 'FILE_UNWRITABLE',
+      message: `${join(folder, 'none.tar.gz')} cannot be read: there is no such file.`,
+    });
+    expect(await errorOf(readArchive(folder))).toMatchObject({
+      code: 'ARCHIVE_INVALID',
+      details: { problems: ['it is no ordinary file'] },
+    });
+    writeFileSync(join(folder, 'file'), '');
+    expect(await errorOf(writeArchive(join(folder, 'file', 'a'), sampleArchive(), { force: false }))).toMatchObject({
+      code: 'FILE_UNWRITABLE',
+      message: `${join(folder, 'file', 'a')} cannot be written: its folder is a file.`,
+    });
+  });
+
+  it('has a usual name that no serial number can turn into a path', () => {
+    const at = new Date('2026-01-31T12:00:05.123Z');
+    expect(archiveFileName('SN-0001', at)).toBe('maps-SN-0001-20260131T120005Z.tar.gz');
+    expect(archiveFileName('../../e tc', at, 'before-restore')).toBe(
+      'maps-.._.._e_tc-before-restore-20260131T120005Z.tar.gz',
+    );
+  });
+});

@@ -1,0 +1,268 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { type ChassisClient, createChassisClient } from '../../src/lib/chassis/index.ts';
+import { systemClock } from '../../src/lib/lifecycle/index.ts';
+import { backUpMaps, packArchive, parseArchive } from '../../src/lib/maps/index.ts';
+import { directDialer } from '../../src/lib/net/index.ts';
+import { startSim } from '../../src/lib/sim/index.ts';
+import { type FakeChassis, fakeChassis } from '../chassis/peers.ts';
+import { errorOf, mapDocument, oddDrawings, picture } from './samples.ts';
+
+interface Answers {
+  list: object[];
+  current: object | null;
+  files: Record<string, Buffer | ((response: ServerResponse) => void)>;
+}
+
+const item = (id: number, more: object = {}) => ({
+  id,
+  uid: `uid-${id}`,
+  map_name: `Floor ${id}`,
+  create_time: 1,
+  map_version: 3,
+  overlays_version: 7,
+  ...more,
+});
+
+/** A chassis with two sound maps, until a test changes its answers. */
+async function chassisWithMaps(): Promise<FakeChassis & { readonly answers: Answers }> {
+  const chassis = await fakeChassis();
+  const answers: Answers = { list: [item(1), item(2)], current: item(2), files: {} };
+  for (const id of [1, 2]) {
+    answers.files[`/maps/${id}`] = mapDocument(id, oddDrawings);
+    answers.files[`/maps/${id}.png`] = picture(4 + id, 5);
+    answers.files[`/maps/${id}.pbstream`] = Buffer.from(`localisation of ${id}`);
+  }
+  chassis.intercept = (request, response) => {
+    const { url = '' } = request;
+    const json = (value: unknown, status = 200) => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(value));
+      return true;
+    };
+    if (url === '/maps/') return json(answers.list);
+    if (url === '/chassis/current-map') return answers.current ? json(answers.current) : json({ message: 'none' }, 404);
+    const file = answers.files[url];
+    if (file === undefined) return false;
+    if (typeof file === 'function') file(response);
+    else response.end(file);
+    return true;
+  };
+  return Object.assign(chassis, { answers });
+}
+
+const clientOf = (chassis: { endpoint: { host: string; port: number } }) =>
+  createChassisClient({ endpoint: chassis.endpoint, dialer: directDialer, expectedSerial: 'SN-1' });
+
+async function backUp(
+  client: ChassisClient,
+  ids: 'all' | readonly string[] = 'all',
+  signal = new AbortController().signal,
+) {
+  const told: string[] = [];
+  const options = {
+    ids,
+    gwVersion: '1.2.3',
+    clock: systemClock,
+    signal,
+    onProgress: (text: string) => told.push(text),
+  };
+  return { archive: await backUpMaps(client, options), told };
+}
+
+describe('a backup', () => {
+  it('takes everything of the simulated robot, and what is packed is what the robot gave', async () => {
+    await using sim = await startSim();
+    const endpoint = { host: sim.chassis.host, port: sim.chassis.port };
+    await using client = createChassisClient({ endpoint, dialer: directDialer, expectedSerial: sim.chassis.serial });
+    const { archive, told } = await backUp(client);
+    expect(archive).toMatchObject({
+      gwVersion: '1.2.3',
+      complete: true,
+      chassis: { serial: sim.chassis.serial, software: sim.chassis.software, model: 'simulated' },
+    });
+    const listed = await client.listMaps();
+    expect(archive.maps.map(({ id, uid, name }) => ({ id, uid, name }))).toEqual(
+      listed.map(({ id, uid, name }) => ({ id, uid, name })),
+    );
+    expect(archive.maps.map(({ isCurrent }) => isCurrent).filter(Boolean)).toHaveLength(1);
+    const back = await parseArchive(await packArchive(archive), 'x');
+    for (const map of back.maps) {
+      const base = `http://${endpoint.host}:${endpoint.port}/maps/${map.id}`;
+      const raw = async (path: string) => Buffer.from(await (await fetch(`${base}${path}`)).arrayBuffer());
+      expect(Buffer.from(map.data).equals(await raw(''))).toBe(true);
+      expect(map.image && Buffer.from(map.image).equals(await raw('.png'))).toBe(true);
+      expect(map.localisation && Buffer.from(map.localisation).equals(await raw('.pbstream'))).toBe(true);
+      expect(map.overlays).toBe(JSON.parse((await raw('')).toString()).overlays);
+      expect(map.missing).toEqual([]);
+    }
+    expect(told).toContain('map 1: reading the picture');
+  });
+
+  it('sends nothing but GET', async () => {
+    await using chassis = await chassisWithMaps();
+    await using client = clientOf(chassis);
+    await backUp(client);
+    expect(chassis.requests.every((request) => request.startsWith('GET '))).toBe(true);
+  });
+
+  it('of named maps is not complete, in the order of the chassis, each once', async () => {
+    await using chassis = await chassisWithMaps();
+    await using client = clientOf(chassis);
+    const { archive } = await backUp(client, ['2', '1', '2']);
+    expect(archive.complete).toBe(false);
+    expect(archive.maps.map(({ id, isCurrent }) => [id, isCurrent])).toEqual([
+      [1, false],
+      [2, true],
+    ]);
+  });
+
+  it('of a map that is not there names those that are', async () => {
+    await using chassis = await chassisWithMaps();
+    await using client = clientOf(chassis);
+    expect(await errorOf(backUp(client, ['1', '7\u001b[2J']))).toMatchObject({
+      code: 'MAP_UNKNOWN',
+      message: 'The chassis has no map "7\\u001b[2J". It has: 1, 2.',
+    });
+    chassis.answers.list = [];
+    expect((await errorOf(backUp(client, ['1']))).message).toBe('The chassis has no map "1". It has none.');
+  });
+
+  it('notes what the chassis does not give, and takes the rest', async () => {
+    await using chassis = await chassisWithMaps();
+    const { files } = chassis.answers;
+    files['/maps/1.png'] = (response) => void response.writeHead(500).end('{"message":"no picture"}');
+    files['/maps/1.pbstream'] = Buffer.alloc(0);
+    files['/maps/2.png'] = picture().subarray(0, -15);
+    files['/maps/2.pbstream'] = (response) => {
+      response.writeHead(200, { 'content-length': 100 }).write('half');
+      setTimeout(() => response.destroy(), 50);
+    };
+    await using client = clientOf(chassis);
+    const { archive } = await backUp(client);
+    expect(archive.maps.map(({ missing }) => missing)).toEqual([
+      [
+        { what: 'image', why: 'The chassis answered GET /maps/1.png with status 500: no picture.' },
+        { what: 'localisation', why: 'the chassis gave 0 bytes' },
+      ],
+      [
+        { what: 'image', why: 'the picture came, but it is cut off' },
+        { what: 'localisation', why: expect.stringMatching(/cut off|not as long/) },
+      ],
+    ]);
+    expect(archive.maps.every(({ image, localisation }) => image === null && localisation === null)).toBe(true);
+    expect(archive.maps.map(({ overlays }) => overlays)).toEqual([oddDrawings, oddDrawings]);
+    await parseArchive(await packArchive(archive), 'x');
+  });
+
+  it('with the drawings as an object, or without any, keeps them as they came', async () => {
+    await using chassis = await chassisWithMaps();
+    const source = ' { "features": [ ], "type" : "FeatureCollection" }';
+    chassis.answers.files['/maps/1'] = Buffer.from(
+      `{"grid_origin_x":0,"grid_origin_y":0,"grid_resolution":0.05,"overlays":${source} }`,
+    );
+    chassis.answers.files['/maps/2'] = mapDocument(2, undefined);
+    await using client = clientOf(chassis);
+    const { archive } = await backUp(client);
+    expect(archive.maps.map(({ overlays, overlaysForm }) => [overlaysForm, overlays])).toEqual([
+      ['object', source.trim()],
+      ['none', null],
+    ]);
+  });
+
+  it('of drawings that nobody can read is taken all the same', async () => {
+    await using chassis = await chassisWithMaps();
+    chassis.answers.files['/maps/1'] = mapDocument(1, '{"type":"FeatureColl');
+    await using client = clientOf(chassis);
+    const { archive } = await backUp(client);
+    expect(archive.maps[0]?.overlays).toBe('{"type":"FeatureColl');
+    await parseArchive(await packArchive(archive), 'x');
+  });
+
+  it('while no map is in use is complete; while one is in use that is stored nowhere it is not', async () => {
+    await using chassis = await chassisWithMaps();
+    await using client = clientOf(chassis);
+    chassis.answers.current = null;
+    expect((await backUp(client)).archive).toMatchObject({
+      complete: true,
+      maps: [{ isCurrent: false }, { isCurrent: false }],
+    });
+    chassis.answers.current = item(-1);
+    expect((await backUp(client)).archive).toMatchObject({ complete: false });
+  });
+
+  it('of an empty chassis is empty', async () => {
+    await using chassis = await chassisWithMaps();
+    chassis.answers.list = [];
+    chassis.answers.current = null;
+    await using client = clientOf(chassis);
+    expect((await backUp(client)).archive).toMatchObject({ complete: true, maps: [] });
+  });
+
+  it('is refused when the maps, or the chassis behind the address, change meanwhile', async () => {
+    await using chassis = await chassisWithMaps();
+    const { answers } = chassis;
+    await using client = clientOf(chassis);
+    const change = (by: () => void) => {
+      answers.files['/maps/2.pbstream'] = (response) => {
+        by();
+        response.end('bytes');
+      };
+    };
+    change(() => {
+      answers.list = [item(1), item(2, { overlays_version: 8 })];
+    });
+    expect(await errorOf(backUp(client))).toMatchObject({ code: 'BACKUP_OUTDATED' });
+    change(() => {
+      chassis.serial = 'SN-2';
+    });
+    expect(await errorOf(backUp(client))).toMatchObject({ code: 'CHASSIS_WRONG_DEVICE' });
+  });
+
+  it('fails as a whole when the chassis starts, goes away, or gives no map', async () => {
+    await using chassis = await chassisWithMaps();
+    await using client = clientOf(chassis);
+    const { files } = chassis.answers;
+    files['/maps/2'] = (response) => void response.writeHead(404).end('{}');
+    expect(await errorOf(backUp(client))).toMatchObject({ code: 'CHASSIS_REFUSED' });
+    files['/maps/2'] = mapDocument(2, oddDrawings);
+    files['/maps/2.png'] = (response) => {
+      chassis.booting = 0.3;
+      chassis.intercept = () => false;
+      response.writeHead(503).end('{}');
+    };
+    expect(await errorOf(backUp(client))).toMatchObject({ code: 'CHASSIS_BOOTING' });
+
+    await using leaving = await chassisWithMaps();
+    await using other = clientOf(leaving);
+    leaving.answers.files['/maps/2.pbstream'] = (response) => {
+      void leaving[Symbol.asyncDispose]();
+      response.destroy();
+    };
+    expect(await errorOf(backUp(other))).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED' });
+  });
+
+  it('of a list that names a number twice is refused', async () => {
+    await using chassis = await chassisWithMaps();
+    chassis.answers.list = [item(1), item(1)];
+    await using client = clientOf(chassis);
+    expect(await errorOf(backUp(client))).toMatchObject({
+      code: 'CHASSIS_BAD_ANSWER',
+      message: 'The chassis lists map 1 twice.',
+      tried: { address: '127.0.0.1' },
+    });
+  });
+
+  it('ends at once when it is interrupted, also in the middle of a picture', async () => {
+    await using chassis = await chassisWithMaps();
+    const ending = new AbortController();
+    chassis.answers.files['/maps/1.png'] = (response) => {
+      response.writeHead(200).write('begin');
+      setTimeout(() => ending.abort(), 30);
+    };
+    await using client = clientOf(chassis);
+    const began = performance.now();
+    expect(await errorOf(backUp(client, 'all', ending.signal))).toMatchObject({ code: 'INTERRUPTED' });
+    expect(performance.now() - began).toBeLessThan(3_000);
+  });
+});

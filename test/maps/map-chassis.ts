@@ -1,0 +1,215 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type ChassisClient, createChassisClient } from '../../src/lib/chassis/index.ts';
+import type { WritePace } from '../../src/lib/maps/checked-write.ts';
+import type { LookForStillness } from '../../src/lib/maps/stillness.ts';
+import { directDialer } from '../../src/lib/net/index.ts';
+import { type FakeChassis, fakeChassis } from '../chassis/peers.ts';
+import { oddDrawings, picture } from './samples.ts';
+
+export interface HeldMap {
+  id: number;
+  uid: string | null;
+  name: string;
+  mapVersion: number | null;
+  overlaysVersion: number | null;
+  /** JSON text; an object is sent as one; undefined is left out. */
+  overlays: unknown;
+  originXM: number;
+  image: Uint8Array | null;
+  localisation: Uint8Array | null;
+}
+
+/** What happens to a request: it is answered as usual, with this status, or the wire fails before or after it is done. */
+export type Fate = 'usual' | 'cut-before' | 'cut-after' | 'hang' | number;
+
+/** A chassis that keeps maps and does with each write what a test says. Its shapes are the vendor's. */
+export interface MapChassis extends AsyncDisposable {
+  readonly fake: FakeChassis;
+  readonly client: ChassisClient;
+  readonly maps: Map<number, HeldMap>;
+  current: number | null;
+  /** Set for a map in use that is stored nowhere. */
+  currentIsFromData: boolean;
+  /** Called before a write is done; may change the state itself. */
+  onWrite: (what: 'patch' | 'create' | 'use' | 'restart', body: Record<string, unknown>, id: number) => Fate;
+  /** What is kept of drawings that are sent. */
+  keep: (overlays: string, map: HeldMap) => unknown;
+  /** Called before each read of a map; a status spoils the answer. */
+  onRead: (path: string) => Fate;
+  /** Called when a restart is ordered and accepted. */
+  onRestart: () => void;
+  startTimeS: number;
+  /** Every write that arrived. */
+  readonly writes: { readonly what: string; readonly id: number; readonly body: Record<string, unknown> }[];
+}
+
+export function heldMap(id: number, changes: Partial<HeldMap> = {}): HeldMap {
+  return {
+    id,
+    uid: `uid-${id}`,
+    name: `Floor ${id}`,
+    mapVersion: 3,
+    overlaysVersion: 7,
+    overlays: oddDrawings,
+    originXM: -3,
+    image: picture(),
+    localisation: Buffer.from(`localisation of ${id}`),
+    ...changes,
+  };
+}
+
+export async function mapChassis(maps: readonly HeldMap[] = [heldMap(1), heldMap(2)]): Promise<MapChassis> {
+  const fake = await fakeChassis();
+  const client = createChassisClient({
+    endpoint: fake.endpoint,
+    dialer: directDialer,
+    expectedSerial: fake.serial,
+    timeoutMs: 400,
+  });
+  let nextId = Math.max(0, ...maps.map(({ id }) => id)) + 10;
+  const item = ({ id, uid, name, mapVersion, overlaysVersion }: HeldMap) => ({
+    id,
+    ...(uid !== null && { uid }),
+    map_name: name,
+    ...(mapVersion !== null && { map_version: mapVersion }),
+    ...(overlaysVersion !== null && { overlays_version: overlaysVersion }),
+  });
+  const chassis: MapChassis = {
+    fake,
+    client,
+    maps: new Map(maps.map((map) => [map.id, map])),
+    current: maps[0]?.id ?? null,
+    currentIsFromData: false,
+    onWrite: () => 'usual',
+    keep: (overlays) => overlays,
+    onRead: () => 'usual',
+    onRestart: () => {},
+    startTimeS: 100,
+    writes: [],
+    async [Symbol.asyncDispose]() {
+      await client[Symbol.asyncDispose]();
+      await fake[Symbol.asyncDispose]();
+    },
+  };
+
+  function json(response: ServerResponse, value: unknown, status = 200): void {
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(value));
+  }
+  const bytes = (response: ServerResponse, body: Uint8Array | null, type: string) => {
+    if (body === null) return json(response, { message: 'error: not found' }, 404);
+    response.writeHead(200, { 'content-type': type, 'content-length': body.byteLength });
+    response.end(body);
+  };
+  const missing = (response: ServerResponse) => json(response, { message: 'error: not found' }, 404);
+
+  function read(path: string, response: ServerResponse) {
+    if (path === '/device/boot_progress') {
+      return json(response, { start_time: chassis.startTimeS, progress: fake.booting ?? 1, logs: [] });
+    }
+    if (path === '/chassis/current-map') {
+      if (chassis.currentIsFromData) return json(response, { id: -1, uid: '', map_name: 'set from data' });
+      const map = chassis.current === null ? undefined : chassis.maps.get(chassis.current);
+      return map ? json(response, item(map)) : missing(response);
+    }
+    if (path === '/maps/') return json(response, [...chassis.maps.values()].map(item));
+    const [, id, kind] = /^\/maps\/(\d+)(\.png|\.pbstream)?$/.exec(path) ?? [];
+    const map = chassis.maps.get(Number(id));
+    if (!map) return missing(response);
+    if (kind === '.png') return bytes(response, map.image, 'image/png');
+    if (kind === '.pbstream') return bytes(response, map.localisation, 'application/octet-stream');
+    const { originXM, overlays } = map;
+    const grid = { grid_origin_x: originXM, grid_origin_y: -3.5, grid_resolution: 0.05 };
+    json(response, { ...item(map), ...grid, ...(overlays !== undefined && { overlays }) });
+  }
+
+  function write(what: string, id: number, body: Record<string, unknown>, response: ServerResponse) {
+    const map = chassis.maps.get(id);
+    if (what === 'patch') {
+      if (!map) return missing(response);
+      map.overlays = chassis.keep(String(body.overlays), map);
+      map.overlaysVersion = (map.overlaysVersion ?? 0) + 1;
+      return json(response, item(map));
+    }
+    if (what === 'create') {
+      const made = heldMap(nextId, {
+        uid: (body.uid as string | undefined) ?? `made-${nextId}`,
+        name: String(body.map_name),
+        mapVersion: (body.map_version as number | undefined) ?? 1,
+        overlaysVersion: (body.overlays_version as number | undefined) ?? 0,
+        originXM: Number(body.grid_origin_x),
+        image: Buffer.from(String(body.occupancy_grid), 'base64'),
+        localisation: Buffer.from(String(body.carto_map), 'base64'),
+      });
+      nextId += 1;
+      made.overlays = body.overlays === undefined ? undefined : chassis.keep(String(body.overlays), made);
+      chassis.maps.set(made.id, made);
+      return json(response, item(made), 201);
+    }
+    if (what === 'use') {
+      if (!chassis.maps.has(Number(body.map_id))) return missing(response);
+      chassis.current = Number(body.map_id);
+      return json(response, {});
+    }
+    chassis.onRestart();
+    json(response, {}, 201);
+  }
+
+  const kinds: readonly (readonly [method: string, path: RegExp, what: 'patch' | 'create' | 'use' | 'restart'])[] = [
+    ['PATCH', /^\/maps\/(\d+)$/, 'patch'],
+    ['POST', /^\/maps\/$/, 'create'],
+    ['POST', /^\/chassis\/current-map$/, 'use'],
+    ['POST', /^\/services\/restart_service$/, 'restart'],
+  ];
+
+  async function serveWrite(
+    what: (typeof kinds)[number][2],
+    id: number,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ) {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = JSON.parse(Buffer.concat(chunks).toString() || '{}') as Record<string, unknown>;
+    chassis.writes.push({ what, id, body });
+    const fate = chassis.onWrite(what, body, id);
+    if (fate === 'cut-before') request.socket.destroy();
+    else if (typeof fate === 'number') json(response, { message: `error: told to say ${fate}` }, fate);
+    else if (fate !== 'hang') {
+      write(what, id, body, fate === 'cut-after' ? silentResponse : response);
+      if (fate === 'cut-after') request.socket.destroy();
+    }
+  }
+
+  fake.intercept = (request, response) => {
+    const { method = '', url: path = '' } = request;
+    if (path === '/device/info') return false;
+    if (fake.booting !== null) return false;
+    for (const [verb, pattern, what] of kinds) {
+      const match = method === verb ? pattern.exec(path) : null;
+      if (!match) continue;
+      serveWrite(what, Number(match[1] ?? 0), request, response).catch(() => request.socket.destroy());
+      return true;
+    }
+    if (method !== 'GET') return false;
+    const fate = chassis.onRead(path);
+    if (fate === 'cut-before' || fate === 'cut-after') request.socket.destroy();
+    else if (typeof fate === 'number') json(response, { message: `error: told to say ${fate}` }, fate);
+    else if (fate === 'usual') read(path, response);
+    return true;
+  };
+  return chassis;
+}
+
+/** An answer that is made and never sent. */
+const silentResponse = { writeHead() {}, end() {} } as unknown as ServerResponse;
+
+export const quickPace: WritePace = {
+  pollMs: 20,
+  settleMs: 150,
+  settleLostMs: 300,
+  readBackMs: 1_500,
+  graceMs: 800,
+};
+
+export const standsStill: LookForStillness = async () => ({ verdict: 'still', detail: 'a test says so' });

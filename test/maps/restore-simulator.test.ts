@@ -1,0 +1,214 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createChassisClient } from '../../src/lib/chassis/index.ts';
+import { systemClock } from '../../src/lib/lifecycle/index.ts';
+import {
+  backUpMaps,
+  lookForStillness,
+  type MapArchive,
+  type MapOutcome,
+  type RestoreRun,
+  restoreMaps,
+} from '../../src/lib/maps/index.ts';
+import { directDialer } from '../../src/lib/net/index.ts';
+import { type Sim, startSim } from '../../src/lib/sim/index.ts';
+import { quickPace } from './map-chassis.ts';
+
+let dir: string;
+let count = 0;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'gw-restore-sim-'));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const signal = new AbortController().signal;
+const calm = () => {};
+
+/** A simulated robot, a backup of its maps, and then other drawings on its map with the odd drawings. */
+async function changedRobot() {
+  const sim = await startSim();
+  const { host, port, serial } = sim.chassis;
+  const endpoint = { host, port };
+  const client = createChassisClient({ endpoint, dialer: directDialer, expectedSerial: serial });
+  const archive = await backUpMaps(client, {
+    ids: 'all',
+    gwVersion: '0.1.0',
+    clock: systemClock,
+    signal,
+    onProgress: calm,
+  });
+  const odd = archive.maps.find(({ name }) => name === 'Musterblatt');
+  if (!odd) throw new Error('the simulator has no map with odd drawings');
+  const other = changedText(odd.overlays ?? '');
+  await fetch(`http://${host}:${port}/maps/${odd.id}`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ overlays: other }),
+  });
+  const drawingsNow = async (id = odd.id) => {
+    const reply = await fetch(`http://${host}:${port}/maps/${id}`);
+    return ((await reply.json()) as { overlays: string }).overlays;
+  };
+  const restore = (write: boolean): Promise<RestoreRun> => {
+    count += 1;
+    return restoreMaps({
+      client,
+      archive,
+      ids: 'all',
+      write: write
+        ? {
+            lookForStillness: (ending) =>
+              lookForStillness({ endpoint, dialer: directDialer, clock: systemClock }, ending),
+            personSeesItStand: false,
+            backupPath: join(dir, `before-${count}.tar.gz`),
+            gwVersion: '0.1.0',
+            onBackup: calm,
+            pace: quickPace,
+          }
+        : null,
+      clock: systemClock,
+      signal,
+      onProgress: calm,
+    });
+  };
+  return {
+    sim,
+    archive,
+    odd,
+    other,
+    drawingsNow,
+    restore,
+    async [Symbol.asyncDispose]() {
+      await client[Symbol.asyncDispose]();
+      await sim[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** One drawing is moved and one has lost a property, as after an afternoon in the map editor. */
+function changedText(text: string): string {
+  const collection = JSON.parse(text) as {
+    features: { geometry?: { type?: string; coordinates?: number[] } | null }[];
+  };
+  const point = collection.features.find((feature) => feature.geometry?.type === 'Point');
+  if (!point?.geometry) throw new Error('no point');
+  point.geometry.coordinates = [9.25, -9.25];
+  return JSON.stringify(collection);
+}
+
+function outcomeOf(run: RestoreRun, archive: MapArchive, name = 'Musterblatt'): MapOutcome {
+  const id = archive.maps.find((map) => map.name === name)?.id;
+  const found = run.written?.maps.find(({ planned }) => planned.archived.id === id);
+  if (!found) throw new Error('nothing was written');
+  return found.outcome;
+}
+
+const requests = (sim: Sim, method: string) => sim.requests().filter((one) => one.method === method);
+
+describe('restoring drawings on the simulated robot', () => {
+  it('brings them back character for character', async () => {
+    await using robot = await changedRobot();
+    const dry = await robot.restore(false);
+    expect(dry.plan.maps.find(({ archived }) => archived.name === 'Musterblatt')).toMatchObject({
+      verdict: 'overlays-differ',
+      drawings: { same: false, diff: { counts: { changed: 1, moved: 1 } } },
+    });
+    expect(requests(robot.sim, 'PATCH')).toHaveLength(1);
+    const run = await robot.restore(true);
+    expect(run.written?.stillness.verdict).toBe('still');
+    expect(outcomeOf(run, robot.archive)).toMatchObject({ outcome: 'written', after: { sameText: true } });
+    expect(await robot.drawingsNow()).toBe(robot.odd.overlays);
+    expect((await robot.restore(true)).written).toBeNull();
+  });
+
+  it('does not need overlays_version to move', async () => {
+    await using robot = await changedRobot();
+    robot.sim.setFault('overlays-version-stuck', true);
+    expect(outcomeOf(await robot.restore(true), robot.archive)).toMatchObject({ outcome: 'written' });
+  });
+
+  it('says that nothing happened when the robot answers 200 and changes nothing', async () => {
+    await using robot = await changedRobot();
+    robot.sim.setFault('patch-ignored', true);
+    const before = await robot.drawingsNow();
+    expect(outcomeOf(await robot.restore(true), robot.archive)).toMatchObject({ outcome: 'no-effect', undone: false });
+    expect(await robot.drawingsNow()).toBe(before);
+  });
+
+  it('says that the robot holds neither when it drops properties, of the old drawings too', async () => {
+    await using robot = await changedRobot();
+    robot.sim.setFault('patch-drops', true);
+    const outcome = outcomeOf(await robot.restore(true), robot.archive);
+    expect(outcome).toMatchObject({ outcome: 'differs', undone: true, after: { same: false }, now: { same: false } });
+    if (outcome.kind !== 'drawings') throw new Error('not drawings');
+    expect(outcome.after?.diff?.changed.some(({ values }) => values.some(({ change }) => change === 'removed'))).toBe(
+      true,
+    );
+    expect(outcome.now?.diff?.counts.moved).toBe(0);
+  });
+
+  it('says that the robot holds neither when it gives ids of its own', async () => {
+    await using robot = await changedRobot();
+    robot.sim.setFault('patch-renames', true);
+    const outcome = outcomeOf(await robot.restore(true), robot.archive);
+    expect(outcome).toMatchObject({ outcome: 'differs', undone: true });
+    if (outcome.kind !== 'drawings') throw new Error('not drawings');
+    expect(outcome.after?.diff?.changed.some(({ values }) => values.some(({ name }) => name === 'id'))).toBe(true);
+  });
+
+  it('puts back what was there when the fault is gone by then', async () => {
+    await using robot = await changedRobot();
+    robot.sim.setFault('patch-drops', true);
+    const patches = requests(robot.sim, 'PATCH').length;
+    const watching = setInterval(() => {
+      if (requests(robot.sim, 'PATCH').length > patches) robot.sim.setFault('patch-drops', false);
+    }, 5);
+    const before = await robot.drawingsNow();
+    const outcome = outcomeOf(await robot.restore(true), robot.archive);
+    clearInterval(watching);
+    expect(outcome).toMatchObject({ outcome: 'put-back', undone: true, now: { same: true } });
+    expect(await robot.drawingsNow()).toBe(before);
+  });
+
+  it('goes on without pictures while the backup has them, and says what was not compared', async () => {
+    await using robot = await changedRobot();
+    robot.sim.setFault('image-fails', true);
+    const run = await robot.restore(true);
+    expect(outcomeOf(run, robot.archive)).toMatchObject({ outcome: 'written' });
+    expect(run.plan.maps.map(({ picture }) => picture)).toEqual(run.plan.maps.map(() => 'not-compared'));
+    expect(run.written?.backup?.archive.maps[0]?.missing).toHaveLength(2);
+  });
+
+  it('writes nothing while the robot moves', async () => {
+    await using robot = await changedRobot();
+    const { host, port } = robot.sim.chassis;
+    await fetch(`http://${host}:${port}/chassis/moves`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ creator: 'test', type: 'standard', target_x: 2, target_y: 1 }),
+    });
+    await expect(robot.restore(true)).rejects.toMatchObject({ code: 'CHASSIS_MOVING' });
+    expect(requests(robot.sim, 'PATCH')).toHaveLength(1);
+  });
+
+  it('never says more than it knows when the cable is cut over the write', async () => {
+    await using robot = await changedRobot();
+    const patches = requests(robot.sim, 'PATCH').length;
+    const watching = setInterval(() => {
+      if (requests(robot.sim, 'PATCH').length > patches) robot.sim.setFault('cut', true);
+    }, 1);
+    const run = await robot.restore(true);
+    clearInterval(watching);
+    robot.sim.setFault('cut', false);
+    await robot.sim.settled();
+    const outcome = outcomeOf(run, robot.archive);
+    if (outcome.kind !== 'drawings') throw new Error('not drawings');
+    // The cut may come before or after everything was read back.
+    if (outcome.outcome === 'written') expect(await robot.drawingsNow()).toBe(robot.odd.overlays);
+    else
+      expect(outcome).toMatchObject({ outcome: 'unknown', why: expect.stringContaining('not connected'), now: null });
+    expect(run.written?.backup?.path).toContain('before-');
+  });
+});

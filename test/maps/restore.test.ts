@@ -1,0 +1,550 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/lib/lifecycle/index.ts';
+import { backUpMaps, type MapArchive, readArchive } from '../../src/lib/maps/index.ts';
+import { type MapOutcome, type RestoreRun, type RestoreWrite, restoreMaps } from '../../src/lib/maps/restore.ts';
+import { heldMap, type MapChassis, mapChassis, quickPace, standsStill } from './map-chassis.ts';
+import { errorOf, oddDrawings, picture } from './samples.ts';
+
+let dir: string;
+let count = 0;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'gw-restore-'));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const calm = () => {};
+const never = new AbortController().signal;
+
+const archiveOf = ({ client }: MapChassis): Promise<MapArchive> =>
+  backUpMaps(client, { ids: 'all', gwVersion: '0.1.0', clock: systemClock, signal: never, onProgress: calm });
+
+interface Asked {
+  readonly ids?: 'all' | readonly string[];
+  readonly signal?: AbortSignal;
+  readonly write?: Partial<RestoreWrite> | null;
+}
+
+function restore({ client }: MapChassis, archive: MapArchive, asked: Asked = {}): Promise<RestoreRun> {
+  count += 1;
+  const write: RestoreWrite | null =
+    asked.write === null
+      ? null
+      : {
+          lookForStillness: standsStill,
+          personSeesItStand: false,
+          backupPath: join(dir, `before-${count}.tar.gz`),
+          gwVersion: '0.1.0',
+          onBackup: calm,
+          pace: quickPace,
+          ...asked.write,
+        };
+  const { ids = 'all', signal = never } = asked;
+  return restoreMaps({ client, archive, ids, write, clock: systemClock, signal, onProgress: calm });
+}
+
+function outcomeOf(run: RestoreRun, id = 1): MapOutcome {
+  const found = run.written?.maps.find(({ planned }) => planned.archived.id === id);
+  if (!found) throw new Error('nothing was written');
+  return found.outcome;
+}
+
+const other = '{"type":"FeatureCollection","features":[]}';
+/** Somebody changed the drawings of map 1 after the backup. */
+async function changed(): Promise<{ chassis: MapChassis; archive: MapArchive } & AsyncDisposable> {
+  const chassis = await mapChassis();
+  const archive = await archiveOf(chassis);
+  const map = chassis.maps.get(1);
+  if (map) map.overlays = other;
+  return { chassis, archive, [Symbol.asyncDispose]: () => chassis[Symbol.asyncDispose]() };
+}
+
+describe('without the flag', () => {
+  it('says what would be done and writes nothing, neither on the chassis nor on the disk', async () => {
+    await using made = await changed();
+    const { chassis, archive } = made;
+    chassis.maps.delete(2);
+    const before = readdirSync(dir);
+    const run = await restore(chassis, archive, { write: null });
+    expect(run.plan.maps.map(({ verdict }) => verdict)).toEqual(['overlays-differ', 'missing']);
+    expect(run.written).toBeNull();
+    expect(chassis.writes).toEqual([]);
+    expect(readdirSync(dir)).toEqual(before);
+  });
+
+  it('is refused for another chassis', async () => {
+    await using made = await changed();
+    const archive = { ...made.archive, chassis: { ...made.archive.chassis, serial: 'SN-2' } };
+    const error = await errorOf(restore(made.chassis, archive, { write: null }));
+    expect(error.code).toBe('ARCHIVE_FOREIGN');
+    expect(error.message).toContain('"SN-2"');
+    expect((await errorOf(restore(made.chassis, archive))).code).toBe('ARCHIVE_FOREIGN');
+    expect(made.chassis.writes).toEqual([]);
+  });
+
+  it('names the maps of the archive when one is asked for that it does not hold', async () => {
+    await using made = await changed();
+    const error = await errorOf(restore(made.chassis, made.archive, { ids: ['7'], write: null }));
+    expect(error.code).toBe('MAP_UNKNOWN');
+    expect(error.message).toContain('It holds 1, 2.');
+  });
+});
+
+describe('drawings that differ', () => {
+  it('are written back exactly as they were in the archive, after the present state was kept', async () => {
+    await using made = await changed();
+    const { chassis, archive } = made;
+    let keptBeforeWrite = false;
+    const backupPath = join(dir, 'kept.tar.gz');
+    chassis.onWrite = () => {
+      keptBeforeWrite = existsSync(backupPath);
+      return 'usual';
+    };
+    const run = await restore(chassis, archive, { write: { backupPath } });
+    expect(outcomeOf(run)).toMatchObject({ kind: 'drawings', outcome: 'written', said: null, undone: false });
+    expect(outcomeOf(run, 2)).toEqual({ kind: 'untouched' });
+    expect(chassis.writes).toEqual([{ what: 'patch', id: 1, body: { overlays: oddDrawings } }]);
+    expect(keptBeforeWrite).toBe(true);
+    const kept = (await readArchive(backupPath)).archive;
+    expect(kept.maps.find(({ id }) => id === 1)?.overlays).toBe(other);
+  });
+
+  it('count as written when the chassis stores them in another hand', async () => {
+    await using made = await changed();
+    made.chassis.keep = (text) => JSON.stringify(JSON.parse(text), null, 1);
+    const outcome = outcomeOf(await restore(made.chassis, made.archive));
+    expect(outcome).toMatchObject({ outcome: 'written', after: { same: true, sameText: false } });
+  });
+
+  it('count as written when overlays_version does not move', async () => {
+    await using made = await changed();
+    made.chassis.keep = (text, map) => {
+      map.overlaysVersion = 6;
+      return text;
+    };
+    expect(outcomeOf(await restore(made.chassis, made.archive))).toMatchObject({ outcome: 'written' });
+  });
+
+  it('have no effect when the chassis says yes and changes nothing', async () => {
+    await using made = await changed();
+    made.chassis.keep = (_, map) => map.overlays;
+    const outcome = outcomeOf(await restore(made.chassis, made.archive));
+    expect(outcome).toMatchObject({ outcome: 'no-effect', said: null, undone: false, now: { same: true } });
+    expect(made.chassis.writes).toHaveLength(1);
+  });
+
+  it('have no effect when the chassis refuses, and what it says is kept', async () => {
+    await using made = await changed();
+    made.chassis.onWrite = () => 400;
+    const outcome = outcomeOf(await restore(made.chassis, made.archive));
+    expect(outcome).toMatchObject({ outcome: 'no-effect', said: expect.stringContaining('told to say 400') });
+  });
+
+  it('are undone when the chassis made something else of them', async () => {
+    await using made = await changed();
+    let first = true;
+    made.chassis.keep = (text) => {
+      if (!first) return text;
+      first = false;
+      return text.replace('"90.0"', '90');
+    };
+    const run = await restore(made.chassis, made.archive);
+    expect(outcomeOf(run)).toMatchObject({
+      outcome: 'put-back',
+      undone: true,
+      after: { same: false, diff: { counts: { changed: 1 } } },
+      now: { same: true },
+    });
+    expect(made.chassis.maps.get(1)?.overlays).toBe(other);
+    expect(made.chassis.writes.map(({ body }) => body.overlays)).toEqual([oddDrawings, other]);
+  });
+
+  it('are told to be neither the old nor the new when putting back comes out differently too', async () => {
+    await using made = await changed();
+    const strange = '{"type":"FeatureCollection","features":[null]}';
+    made.chassis.keep = () => strange;
+    const outcome = outcomeOf(await restore(made.chassis, made.archive));
+    expect(outcome).toMatchObject({
+      outcome: 'differs',
+      undone: true,
+      now: { same: false, diff: { counts: { added: 1 } } },
+    });
+  });
+
+  it('are put back when what the chassis holds afterwards is no collection at all', async () => {
+    await using made = await changed();
+    let first = true;
+    made.chassis.keep = (text) => {
+      if (!first) return text;
+      first = false;
+      return '{"type":"Feature';
+    };
+    expect(outcomeOf(await restore(made.chassis, made.archive))).toMatchObject({
+      outcome: 'put-back',
+      after: { same: false, diff: null, problem: expect.any(String) },
+    });
+  });
+
+  it('are put back, and said to differ, when the write changed the name or the grid of the map as well', async () => {
+    await using made = await changed();
+    made.chassis.keep = (text, map) => {
+      map.originXM = 0;
+      return text;
+    };
+    expect(outcomeOf(await restore(made.chassis, made.archive))).toMatchObject({
+      outcome: 'differs',
+      now: { same: true },
+      alsoChanged: [expect.stringContaining('grid_origin_x')],
+    });
+  });
+
+  it('are said to be gone when the write destroyed the map', async () => {
+    await using made = await changed();
+    made.chassis.onWrite = (_what, _body, id) => {
+      made.chassis.maps.delete(id);
+      return 500;
+    };
+    expect(outcomeOf(await restore(made.chassis, made.archive))).toMatchObject({ outcome: 'gone', undone: false });
+  });
+});
+
+describe('a connection that is lost over the write', () => {
+  it('is no loss when the chassis had taken it: what is read back decides', async () => {
+    await using made = await changed();
+    made.chassis.onWrite = () => 'cut-after';
+    const outcome = outcomeOf(await restore(made.chassis, made.archive));
+    expect(outcome).toMatchObject({ outcome: 'written', said: expect.stringContaining('whether the chassis took it') });
+    expect(made.chassis.writes).toHaveLength(1);
+  });
+
+  it('leaves the old drawings when the chassis had not taken it, and is not sent a second time', async () => {
+    await using made = await changed();
+    made.chassis.onWrite = () => 'cut-before';
+    expect(outcomeOf(await restore(made.chassis, made.archive))).toMatchObject({ outcome: 'no-effect' });
+    expect(made.chassis.writes).toHaveLength(1);
+  });
+
+  it('is waited for when the chassis takes it later', async () => {
+    await using made = await changed();
+    made.chassis.onWrite = (_what, body) => {
+      setTimeout(() => {
+        const map = made.chassis.maps.get(1);
+        if (map) map.overlays = body.overlays;
+      }, 100);
+      return 'cut-before';
+    };
+    expect(outcomeOf(await restore(made.chassis, made.archive))).toMatchObject({ outcome: 'written' });
+  });
+
+  it('is unknown when the chassis cannot be asked any more, and the kept state is named', async () => {
+    await using made = await changed();
+    made.chassis.onWrite = () => {
+      made.chassis.onRead = () => 'cut-before';
+      return 'cut-after';
+    };
+    const run = await restore(made.chassis, made.archive, { write: { pace: { ...quickPace, readBackMs: 300 } } });
+    expect(outcomeOf(run)).toMatchObject({
+      outcome: 'unknown',
+      why: expect.stringContaining('not connected'),
+      now: null,
+    });
+    expect(run.written?.backup?.path).toMatch(/before-\d+\.tar\.gz$/);
+  });
+
+  it('is unknown when another chassis answers at the address afterwards, and nothing is written to that one', async () => {
+    await using made = await changed();
+    made.chassis.onWrite = () => {
+      made.chassis.fake.serial = 'SN-OTHER';
+      return 'usual';
+    };
+    const outcome = outcomeOf(await restore(made.chassis, made.archive));
+    expect(outcome).toMatchObject({ outcome: 'unknown', why: expect.stringContaining('SN-OTHER') });
+    expect(made.chassis.writes).toHaveLength(1);
+  });
+
+  it('sends nothing when another chassis answers at the address before', async () => {
+    await using made = await changed();
+    const onBackup = () => {
+      made.chassis.fake.serial = 'SN-OTHER';
+    };
+    const outcome = outcomeOf(await restore(made.chassis, made.archive, { write: { onBackup } }));
+    expect(outcome).toMatchObject({ outcome: 'not-sent', said: expect.stringContaining('SN-OTHER') });
+    expect(made.chassis.writes).toEqual([]);
+  });
+
+  it('is read back again while the answers are spoiled', async () => {
+    await using made = await changed();
+    let spoiled = 0;
+    made.chassis.onWrite = () => {
+      made.chassis.onRead = () => (spoiled++ < 4 ? 500 : 'usual');
+      return 'usual';
+    };
+    expect(outcomeOf(await restore(made.chassis, made.archive))).toMatchObject({ outcome: 'written' });
+    expect(spoiled).toBeGreaterThan(3);
+  });
+});
+
+describe('Ctrl-C', () => {
+  it('over the write: what was begun is read back, the maps after it are not started', async () => {
+    await using made = await changed();
+    const map = made.chassis.maps.get(2);
+    if (map) map.overlays = other;
+    const ending = new AbortController();
+    made.chassis.onWrite = () => {
+      ending.abort();
+      return 'usual';
+    };
+    const run = await restore(made.chassis, made.archive, { signal: ending.signal });
+    expect(outcomeOf(run)).toMatchObject({ outcome: 'written' });
+    expect(outcomeOf(run, 2)).toEqual({ kind: 'not-started', why: 'interrupted before it' });
+    expect(run.written).toMatchObject({ interrupted: true, backup: { path: expect.any(String) } });
+  });
+
+  it('over the write: a wrong result is still put back', async () => {
+    await using made = await changed();
+    const ending = new AbortController();
+    let first = true;
+    made.chassis.keep = (text) => {
+      ending.abort();
+      if (!first) return text;
+      first = false;
+      return '{"type":"FeatureCollection","features":[7]}';
+    };
+    const run = await restore(made.chassis, made.archive, { signal: ending.signal });
+    expect(outcomeOf(run)).toMatchObject({ outcome: 'put-back' });
+    expect(made.chassis.maps.get(1)?.overlays).toBe(other);
+  });
+
+  it('while the chassis does not answer: ends in bounded time and says that it is unknown', async () => {
+    await using made = await changed();
+    const ending = new AbortController();
+    made.chassis.onWrite = () => {
+      setTimeout(() => ending.abort(), 50);
+      made.chassis.onRead = () => 'hang';
+      return 'hang';
+    };
+    const pace = { ...quickPace, readBackMs: 60_000, graceMs: 300 };
+    const began = performance.now();
+    const run = await restore(made.chassis, made.archive, { signal: ending.signal, write: { pace } });
+    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(outcomeOf(run)).toMatchObject({ outcome: 'unknown', said: expect.any(String), why: expect.any(String) });
+    expect(run.written?.interrupted).toBe(true);
+  });
+
+  it('before the write ends it with INTERRUPTED, and nothing was sent', async () => {
+    await using made = await changed();
+    const ending = new AbortController();
+    const write = {
+      lookForStillness: async () => {
+        ending.abort();
+        return { verdict: 'still', detail: '' } as const;
+      },
+    };
+    const error = await errorOf(restore(made.chassis, made.archive, { signal: ending.signal, write }));
+    expect(error.code).toBe('INTERRUPTED');
+    expect(made.chassis.writes).toEqual([]);
+  });
+});
+
+describe('what stands in the way', () => {
+  it('is a robot that moves, also when a person says that it stands', async () => {
+    await using made = await changed();
+    const write = {
+      lookForStillness: async () => ({ verdict: 'moving', detail: 'a move is under way' }) as const,
+      personSeesItStand: true,
+    };
+    expect((await errorOf(restore(made.chassis, made.archive, { write }))).code).toBe('CHASSIS_MOVING');
+    expect(made.chassis.writes).toEqual([]);
+  });
+
+  it('is a robot of which nothing is heard, unless a person says that it stands', async () => {
+    await using made = await changed();
+    const lookForStillness = async () => ({ verdict: 'not-checked', detail: 'nothing was heard' }) as const;
+    const error = await errorOf(restore(made.chassis, made.archive, { write: { lookForStillness } }));
+    expect(error).toMatchObject({ code: 'CHASSIS_MOVING', remedy: expect.stringContaining('--it-stands-still') });
+    expect(made.chassis.writes).toEqual([]);
+    const run = await restore(made.chassis, made.archive, { write: { lookForStillness, personSeesItStand: true } });
+    expect(run.written?.stillness.verdict).toBe('not-checked');
+    expect(outcomeOf(run)).toMatchObject({ outcome: 'written' });
+  });
+
+  it('is a robot that begins to move after the backup: nothing is sent, and the result says so', async () => {
+    await using made = await changed();
+    let looks = 0;
+    const lookForStillness = async () => {
+      looks += 1;
+      return looks === 1
+        ? ({ verdict: 'still', detail: '' } as const)
+        : ({ verdict: 'moving', detail: 'a move is under way' } as const);
+    };
+    const run = await restore(made.chassis, made.archive, { write: { lookForStillness } });
+    expect(outcomeOf(run)).toMatchObject({ kind: 'not-started', why: expect.stringContaining('is moving') });
+    expect(made.chassis.writes).toEqual([]);
+  });
+
+  it('is a place where the present state cannot be kept: a folder that is a file, a name that is taken', async () => {
+    await using made = await changed();
+    const file = join(dir, 'a-file');
+    await writeFile(file, 'x');
+    const inFile = join(file, 'backup.tar.gz');
+    expect(await errorOf(restore(made.chassis, made.archive, { write: { backupPath: inFile } }))).toMatchObject({
+      code: 'FILE_UNWRITABLE',
+      message: expect.stringContaining('nothing was changed on the chassis'),
+    });
+    expect((await errorOf(restore(made.chassis, made.archive, { write: { backupPath: file } }))).code).toBe(
+      'FILE_EXISTS',
+    );
+    expect(made.chassis.writes).toEqual([]);
+  });
+
+  it('is a map of which neither file holds everything that would bring it back', async () => {
+    await using made = await changed();
+    const [first, ...rest] = made.archive.maps;
+    if (!first) throw new Error('no map');
+    const archive = { ...made.archive, maps: [{ ...first, localisation: null }, ...rest] };
+    const map = made.chassis.maps.get(1);
+    if (map) map.localisation = null;
+    const run = await restore(made.chassis, archive);
+    expect(outcomeOf(run)).toMatchObject({ kind: 'not-started', why: expect.stringContaining('localisation') });
+    expect(made.chassis.writes).toEqual([]);
+  });
+
+  it('is the first map that does not come out as it should: those after it are not started', async () => {
+    await using made = await changed();
+    const map = made.chassis.maps.get(2);
+    if (map) map.overlays = other;
+    made.chassis.onWrite = () => 500;
+    const run = await restore(made.chassis, made.archive);
+    expect(outcomeOf(run, 2)).toMatchObject({ kind: 'not-started', why: expect.stringContaining('map 1') });
+    expect(made.chassis.writes).toHaveLength(1);
+  });
+});
+
+describe('maps that were lost', () => {
+  it('are created anew with everything, and the one that was in use is taken into use again', async () => {
+    await using chassis = await mapChassis();
+    const archive = await archiveOf(chassis);
+    chassis.maps.clear();
+    chassis.current = null;
+    const run = await restore(chassis, archive);
+    expect(outcomeOf(run)).toMatchObject({ kind: 'creation', outcome: 'written', differences: [], notCompared: [] });
+    expect(outcomeOf(run, 2)).toMatchObject({ kind: 'creation', outcome: 'written' });
+    const [one] = [...chassis.maps.values()];
+    expect(run.written?.use).toEqual({ outcome: 'set', id: one?.id, why: null });
+    expect(run.written?.backup).toBeNull();
+    const again = await restore(chassis, archive);
+    expect(again.plan.maps.map(({ verdict }) => verdict)).toEqual(['same', 'same']);
+    expect(again.written).toBeNull();
+  });
+
+  it('are not taken into use over another map that is in use', async () => {
+    await using chassis = await mapChassis();
+    const archive = await archiveOf(chassis);
+    chassis.maps.delete(1);
+    chassis.current = 2;
+    const run = await restore(chassis, archive);
+    expect(outcomeOf(run)).toMatchObject({ outcome: 'written' });
+    expect(run.written?.use).toBeNull();
+    expect(chassis.current).toBe(2);
+  });
+
+  it('are found by the list when the answer to the order was lost, and not created twice', async () => {
+    await using chassis = await mapChassis();
+    const archive = await archiveOf(chassis);
+    chassis.maps.delete(2);
+    chassis.onWrite = () => 'cut-after';
+    const run = await restore(chassis, archive);
+    expect(outcomeOf(run, 2)).toMatchObject({ kind: 'creation', outcome: 'written', said: expect.any(String) });
+    expect(chassis.maps.size).toBe(2);
+    expect(chassis.writes).toHaveLength(1);
+  });
+
+  it('are said not to be there when the order did nothing', async () => {
+    await using chassis = await mapChassis();
+    const archive = await archiveOf(chassis);
+    chassis.maps.delete(2);
+    for (const fate of ['cut-before', 400] as const) {
+      chassis.onWrite = () => fate;
+      expect(outcomeOf(await restore(chassis, archive), 2)).toMatchObject({ kind: 'creation', outcome: 'no-effect' });
+    }
+  });
+
+  it('are told as they are when the chassis changed them, and are not taken into use', async () => {
+    await using chassis = await mapChassis();
+    const archive = await archiveOf(chassis);
+    chassis.maps.clear();
+    chassis.current = null;
+    chassis.keep = (text, map) => {
+      map.uid = 'its-own';
+      map.localisation = Buffer.from('other');
+      return text.replace('"id":"a"', '"id":"own-1"');
+    };
+    const run = await restore(chassis, archive);
+    expect(outcomeOf(run)).toMatchObject({
+      outcome: 'differs',
+      after: { same: false },
+      differences: ['the chassis gave it another uid', 'its localisation data are other bytes'],
+    });
+    expect(outcomeOf(run, 2)).toMatchObject({ kind: 'not-started' });
+    expect(run.written?.use).toMatchObject({ outcome: 'not-started' });
+    expect(chassis.current).toBeNull();
+  });
+
+  it('that came back under another uid are known by name, grid and picture, and not created again', async () => {
+    await using chassis = await mapChassis();
+    const archive = await archiveOf(chassis);
+    const map = chassis.maps.get(2);
+    if (map) map.uid = 'its-own';
+    const { plan } = await restore(chassis, archive, { write: null });
+    expect(plan.maps[1]).toMatchObject({ verdict: 'same', matchedBy: 'content' });
+  });
+
+  it('cannot come back when the backup lacks their picture or localisation data', async () => {
+    await using chassis = await mapChassis([heldMap(1), heldMap(2, { localisation: null })]);
+    const archive = await archiveOf(chassis);
+    chassis.maps.delete(2);
+    const { plan, written } = await restore(chassis, archive);
+    expect(plan.maps[1]).toMatchObject({ verdict: 'cannot', why: expect.stringContaining('localisation data') });
+    expect(written).toBeNull();
+  });
+
+  it('leave the map in use unknown when the chassis does not say which one it is', async () => {
+    await using chassis = await mapChassis();
+    const archive = await archiveOf(chassis);
+    chassis.current = null;
+    chassis.onWrite = (what) => {
+      chassis.onRead = (path) => (path === '/chassis/current-map' ? 500 : 'usual');
+      return what === 'use' ? 'cut-after' : 'usual';
+    };
+    const run = await restore(chassis, archive, { write: { pace: { ...quickPace, readBackMs: 300 } } });
+    expect(run.written?.use).toMatchObject({ outcome: 'unknown', id: 1 });
+  });
+
+  it('are taken into use alone when they are there and no map is in use', async () => {
+    await using chassis = await mapChassis();
+    const archive = await archiveOf(chassis);
+    chassis.current = null;
+    const run = await restore(chassis, archive);
+    expect(run.written?.maps.every(({ outcome }) => outcome.kind === 'untouched')).toBe(true);
+    expect(run.written?.use).toEqual({ outcome: 'set', id: 1, why: null });
+    expect(chassis.writes.map(({ what }) => what)).toEqual(['use']);
+  });
+});
+
+describe('a map that was made anew since the backup', () => {
+  it.each([
+    ['grid', { originXM: 1 }, 'its grid lies elsewhere'],
+    ['picture', { image: picture(9, 6) }, 'its picture is another one'],
+    ['version', { mapVersion: 4 }, 'its map_version is 4 and was 3'],
+  ] as const)('keeps its own drawings: %s', async (_what, change, why) => {
+    await using made = await changed();
+    Object.assign(made.chassis.maps.get(1) ?? {}, change);
+    const { plan, written } = await restore(made.chassis, made.archive);
+    expect(plan.maps[0]).toMatchObject({ verdict: 'conflict', why: expect.stringContaining(why) });
+    expect(written).toBeNull();
+    expect(made.chassis.writes).toEqual([]);
+  });
+});
