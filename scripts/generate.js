@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { resultSchemas } from '../dist/cli/schemas.js';
 import { describeErrorTable } from '../dist/lib/error/describe.js';
 import { describeLedger } from '../dist/lib/evidence/index.js';
+import { describeRules } from '../dist/lib/overlays/describe.js';
 import { describeSiteSchema } from '../dist/lib/site/describe.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -71,6 +72,7 @@ put('docs/commands.md', commandsPage(commands));
 putBlock('docs/site-file.md', 'site-keys', describeSiteSchema());
 putBlock('docs/errors.md', 'errors', describeErrorTable());
 putBlock('docs/evidence.md', 'ledger', describeLedger());
+putBlock('docs/overlays.md', 'rules', describeRules());
 
 if (stale.length > 0) {
   process.stderr.write(`not in step with the code: ${stale.join(', ')}\nrun: npm run generate\n`);

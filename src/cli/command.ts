@@ -1,5 +1,6 @@
 import { Command, Errors, type Interfaces } from '@oclif/core';
 import { asGwError, type ErrorJson, exitCodes, GwError } from '../lib/error/index.ts';
+import { jsonText } from './json-text.ts';
 import { renderError, renderWarning } from './output.ts';
 
 export type FlagsOf<C extends typeof Command> = Interfaces.InferredFlags<(typeof GwCommand)['baseFlags'] & C['flags']>;
@@ -56,16 +57,19 @@ export abstract class GwCommand<T extends object> extends Command {
     try {
       const { data, ok = true, exitCode = exitCodes.checkFailed } = await this.execute();
       if (!ok) process.exitCode = exitCode;
-      this.print(data, ok, null);
+      await this.print(data, ok, null);
     } finally {
       process.off('SIGINT', onSignal);
       process.off('SIGTERM', onSignal);
     }
   }
 
-  protected print(data: T | null, ok: boolean, error: ErrorJson | null): void {
+  protected async print(data: T | null, ok: boolean, error: ErrorJson | null): Promise<void> {
     if (this.jsonEnabled()) {
-      process.stdout.write(`${JSON.stringify(this.envelope(data, ok, error), null, 2)}\n`);
+      // Piece by piece, at the pace of the reader: a large result waits in no queue, and none is made for nobody.
+      for (const chunk of jsonText(this.envelope(data, ok, error))) {
+        if (!(await writeOut(chunk))) return;
+      }
     } else if (data !== null) {
       const text = this.render(data);
       if (text !== '') process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
@@ -91,7 +95,7 @@ export abstract class GwCommand<T extends object> extends Command {
   protected override async catch(error: unknown): Promise<void> {
     const gwError = fromFramework(error) ?? asGwError(error);
     process.exitCode = gwError.exitCode;
-    if (this.jsonEnabled()) this.print(null, false, gwError.toJSON());
+    if (this.jsonEnabled()) await this.print(null, false, gwError.toJSON());
     else process.stderr.write(`${renderError(gwError)}\n`);
     if (process.env.GW_DEBUG) process.stderr.write(`${gwError.stack}\n${String(gwError.cause ?? '')}\n`);
   }
@@ -100,6 +104,11 @@ export abstract class GwCommand<T extends object> extends Command {
     const { schema } = this.ctor as unknown as { schema: string };
     return { schema, ok, data, warnings: this.#warnings, error };
   }
+}
+
+/** Resolves when stdout has taken it; false when nobody reads any more. */
+function writeOut(chunk: string | Uint8Array): Promise<boolean> {
+  return new Promise((resolve) => process.stdout.write(chunk, (error) => resolve(error == null)));
 }
 
 /** The framework's own errors are usage errors; its state (argv, paths) must not leave the process. */

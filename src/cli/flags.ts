@@ -9,6 +9,9 @@ export const siteFlag = Flags.file({
   env: 'GW_SITE',
 });
 
+/** Whether the chassis is asked, where a command can also answer without it. */
+export const liveFlag = Flags.boolean({ summary: 'Ask the chassis which software it has now.' });
+
 /** A duration in seconds with its bounds said in the help. */
 export function secondsFlag(options: { summary: string; default: number; min: number; max: number }) {
   return Flags.custom<number>({

@@ -80,7 +80,7 @@ export abstract class LongRunningCommand<E extends object> extends GwCommand<E> 
     if (crash) throw bugOf(crash.error);
   }
 
-  protected override print(data: E | null, ok: boolean, error: ErrorJson | null): void {
+  protected override async print(data: E | null, ok: boolean, error: ErrorJson | null): Promise<void> {
     if (error !== null) this.printEvent(this.envelope(null, ok, error));
     else if (data !== null) this.emit(data);
   }

@@ -11,7 +11,8 @@ export function renderError(error: GwError): string {
 
 /** Breaks long lines at spaces for the terminal on stderr; further lines begin under the first. */
 function wrap(text: string, indent: number): string {
-  const room = (process.stderr.columns ?? Number.POSITIVE_INFINITY) - indent;
+  // A terminal without a width says that it has 0 columns.
+  const room = (process.stderr.columns || Number.POSITIVE_INFINITY) - indent;
   const lines = text.split('\n').flatMap((paragraph) => {
     const broken: string[] = [];
     for (const word of paragraph.split(' ')) {

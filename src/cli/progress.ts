@@ -27,7 +27,7 @@ export async function withProgress<T>(
 }
 
 export function createProgress({ quiet }: { readonly quiet: boolean }): Progress {
-  const moving = !quiet && process.stderr.isTTY === true;
+  const moving = !quiet && canRedraw(process.stderr);
   // discardStdin would swallow the Ctrl-C that ends us in order.
   const spinner = moving ? ora({ stream: process.stderr, discardStdin: false }).start() : undefined;
   return {
@@ -41,4 +41,12 @@ export function createProgress({ quiet }: { readonly quiet: boolean }): Progress
       spinner?.stop();
     },
   };
+}
+
+/**
+ * Whether lines can be drawn over on this stream. A terminal that tells no width, as serial consoles do, says that it
+ * has 0 columns: a spinner would reckon that its line is endless, and never come back from clearing it.
+ */
+export function canRedraw(stream: { readonly isTTY?: boolean; readonly columns?: number }): boolean {
+  return stream.isTTY === true && stream.columns !== 0;
 }

@@ -49,6 +49,7 @@ with 0 when everything is ok. All traffic stays on this machine.`;
           gw: [process.execPath, join(this.config.root, 'bin', 'run.js')],
           environment: environmentOfChildren(),
           checklistsDir: builtInChecklists(this.config.root),
+          gwVersion: this.config.version,
           clock: systemClock,
           signal: AbortSignal.any([this.signal, signals.asked]),
           hurry: signals.insisted,
@@ -61,7 +62,7 @@ with 0 when everything is ok. All traffic stays on this machine.`;
           ...(flags.keep && {
             onKept: (demo: Result) => {
               progress.stop();
-              this.print(demo, demo.ok, null);
+              void this.print(demo, demo.ok, null);
               this.#shown = true;
             },
           }),
@@ -73,8 +74,8 @@ with 0 when everything is ok. All traffic stays on this machine.`;
     }
   }
 
-  protected override print(...[data, ok, error]: Parameters<GwCommand<Result>['print']>): void {
-    if (!this.#shown) super.print(data, ok, error);
+  protected override async print(...[data, ok, error]: Parameters<GwCommand<Result>['print']>): Promise<void> {
+    if (!this.#shown) await super.print(data, ok, error);
     // The result is out already, and stdout carries one envelope.
     else if (error !== null) this.note(error.message);
   }

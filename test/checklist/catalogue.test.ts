@@ -110,6 +110,7 @@ steps:
       sitePath,
       outDir: join(dir, 'out'),
       motionAllowed: false,
+      gwVersion: '0.0.0-test',
       clock: systemClock,
       signal: new AbortController().signal,
       onProgress: () => {},

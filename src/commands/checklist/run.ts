@@ -67,6 +67,7 @@ Questions are asked at a terminal; --answers gives the answers beforehand.`;
         answersPath: flags.answers,
         outDir: flags.out,
         motionAllowed: flags['robot-will-move'],
+        gwVersion: this.config.version,
         clock: systemClock,
         signal: this.signal,
         onProgress: () => {},

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { z } from 'zod';
 import type { Catalogue, CatalogueEntry, StepContext } from '../checklist/index.ts';
 import { GwError } from '../error/index.ts';
@@ -6,6 +7,8 @@ import type { CheckContext, Toolkit } from './toolkit.ts';
 export interface CatalogueOptions {
   /** The site file that the checks are about. Absent: the catalogue is only read, not run. */
   readonly sitePath?: string;
+  /** Stands in a backup; absent where the catalogue is only read. */
+  readonly gwVersion?: string;
   /** Switches a fault of the simulated robot; only the demo has one to switch. */
   readonly switchFault?: (fault: { readonly name: string; readonly on: boolean }) => Promise<void>;
 }
@@ -16,7 +19,7 @@ const nothing = z.strictObject({});
  * Every check that a checklist may name, by the functions that the commands of the same names use. The site is
  * opened when the first check needs it, so that a site file that is not sound is what 'site check' finds.
  */
-export function createCatalogue({ sitePath, switchFault }: CatalogueOptions = {}): Catalogue {
+export function createCatalogue({ sitePath, gwVersion, switchFault }: CatalogueOptions = {}): Catalogue {
   async function path(): Promise<string> {
     if (sitePath === undefined) throw new GwError('USAGE', 'No site file was named for this check.');
     return sitePath;
@@ -83,6 +86,32 @@ export function createCatalogue({ sitePath, switchFault }: CatalogueOptions = {}
       },
       async (options, context) =>
         (await import('./operator-check.ts')).checkOperator(await toolkit(), options, context),
+    ),
+    'overlays inspect': entry(
+      {
+        summary: 'The drawings of a map: what every number means and how well that is known, and what is broken.',
+        with: z.strictObject({
+          map: z.string().default('current').describe('Number of the map; without it the one in use.'),
+        }),
+      },
+      async ({ map }, context) => {
+        const { inspectDrawings } = await import('./overlays-inspect.ts');
+        const source = { kind: 'live', map } as const;
+        const { clock } = await toolkit();
+        return (await inspectDrawings({ source, openToolkit: toolkit, now: () => clock.wall() }, context)).result;
+      },
+    ),
+    'map backup': entry(
+      { summary: 'Every map of the chassis, taken into a new file under stateDir and proven there.', with: nothing },
+      async (_, context) => {
+        if (gwVersion === undefined) throw new GwError('INTERNAL', 'A catalogue that is only read took a backup.');
+        const { backUpMapsToFile } = await import('./map-backup.ts');
+        const open = await toolkit();
+        const { stateDir, chassis } = open.site;
+        const { archiveFileName } = await import('../maps/index.ts');
+        const path = join(stateDir, 'map-backups', archiveFileName(chassis.serial, open.clock.wall()));
+        return backUpMapsToFile(open, { ids: [], path, force: false, gwVersion }, context);
+      },
     ),
     'tour run': entry(
       {

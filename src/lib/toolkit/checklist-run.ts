@@ -84,6 +84,8 @@ export interface ChecklistRunOptions
   readonly answersPath?: string | undefined;
   /** Where report files go; none are written without it. */
   readonly outDir?: string | undefined;
+  /** Stands in the backups that a step takes. */
+  readonly gwVersion: string;
   readonly clock: Clock;
   readonly switchFault?: CatalogueOptions['switchFault'];
 }
@@ -94,7 +96,11 @@ export interface ChecklistRunOptions
  */
 export async function runChecklist(options: ChecklistRunOptions): Promise<ChecklistRun> {
   const { nameOrFile, dir, sitePath, answersPath, outDir, clock, switchFault, ask, onStep, onResult } = options;
-  const checklist = await open(nameOrFile, dir, createCatalogue({ sitePath, ...(switchFault && { switchFault }) }));
+  const checklist = await open(
+    nameOrFile,
+    dir,
+    createCatalogue({ sitePath, gwVersion: options.gwVersion, ...(switchFault && { switchFault }) }),
+  );
   const answers = answersPath === undefined ? undefined : await loadAnswers(answersPath, checklist);
   const result = await runSteps(checklist, {
     clock,

@@ -1,0 +1,72 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { median } from '../measure.js';
+import { writeOverlays } from '../overlays.js';
+
+const sizes = [1_000, 10_000, 100_000];
+const RUNS = 9;
+/** The picture covers most of the building, so that some drawings lie outside. */
+const frame = { originXM: 0, originYM: 0, resolutionM: 0.05, width: 23_000, height: 23_000 };
+
+export default {
+  title: 'the rules for drawings (findFaults) at 1k, 10k and 100k drawings against JSON.parse of the same files',
+  async run() {
+    const { chargerPairs } = await import('../../dist/lib/overlays/chargers.js');
+    const { createCodeBook } = await import('../../dist/lib/overlays/codes.js');
+    const { findFaults } = await import('../../dist/lib/overlays/faults.js');
+    const { readOverlays } = await import('../../dist/lib/overlays/read.js');
+    const dir = mkdtempSync(join(tmpdir(), 'gw-bench-'));
+    try {
+      const measured = sizes.map((features) => {
+        const path = join(dir, `${features}.json`);
+        writeOverlays(path, features);
+        const text = readFileSync(path, 'utf8');
+        const overlays = readOverlays(text);
+        const ours = [];
+        const peer = [];
+        for (let run = -2; run < RUNS; run += 1) {
+          const codeBook = createCodeBook(null);
+          const pairs = chargerPairs(overlays, codeBook);
+          const rules = timed(() => findFaults(overlays, { frame, codeBook, pairs }));
+          const parse = timed(() => JSON.parse(text));
+          if (run < 0) continue;
+          ours.push(rules);
+          peer.push(parse);
+        }
+        return { features, ours, peer };
+      });
+      const [, ten, hundred] = measured;
+      const growth = median(hundred.ours) / median(ten.ours) / 10;
+      const ratio = median(hundred.ours) / median(hundred.peer);
+      return {
+        rows: measured.flatMap(({ features, ours, peer }) => [
+          { name: `rules, ${features} drawings`, median: median(ours), unit: 'ms', samples: ours },
+          { name: `JSON.parse, ${features} drawings`, median: median(peer), unit: 'ms', samples: peer },
+        ]),
+        figures: [
+          {
+            name: 'growth 10k to 100k, divided by 10',
+            value: `${growth.toFixed(2)} ×`,
+            target: 'at most 2.0 ×',
+            holds: growth <= 2,
+          },
+          {
+            name: 'rules / JSON.parse at 100k',
+            value: `${ratio.toFixed(2)} ×`,
+            target: 'at most 1.5 ×',
+            holds: ratio <= 1.5,
+          },
+        ],
+      };
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
+  },
+};
+
+function timed(work) {
+  const began = performance.now();
+  work();
+  return performance.now() - began;
+}

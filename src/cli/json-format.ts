@@ -1,0 +1,6 @@
+/** Whether `--format json` stands in the words of a command: `--json` in other words, also where they cannot be parsed. */
+export function isJsonFormat(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  const words = end === -1 ? argv : argv.slice(0, end);
+  return words.includes('--format=json') || words.some((word, at) => word === '--format' && words[at + 1] === 'json');
+}

@@ -1,0 +1,86 @@
+import { elementTextsOf } from '../lib/json/element-texts.ts';
+
+/** A list longer than this is written with one element a line: easy to count, to cut and to search, and quick. */
+const LONG_LIST = 200;
+/** About what one write to a pipe takes. */
+const CHUNK_CHARS = 64 * 1024;
+
+/**
+ * A value as JSON with a line break at its end, piece by piece, so that a large result never stands in memory as one
+ * text. It reads as `JSON.stringify(value, null, 2)`, but for lists of more than 200 elements, and lists that bring
+ * the texts of their elements along: those take one compact line an element. A piece of bytes is good until the next
+ * piece is asked for.
+ */
+export function* jsonText(value: unknown): Generator<string | Uint8Array> {
+  let chunk = '';
+  for (const piece of pieces(plain(value), '')) {
+    if (typeof piece === 'string') {
+      chunk += piece;
+      if (chunk.length < CHUNK_CHARS) continue;
+    }
+    if (chunk !== '') yield chunk;
+    chunk = '';
+    if (typeof piece !== 'string') yield piece;
+  }
+  yield `${chunk}\n`;
+}
+
+type Pieces = Generator<string | Uint8Array>;
+
+function* pieces(value: unknown, indent: string): Pieces {
+  if (Array.isArray(value)) yield* value.length === 0 ? ['[]'] : listPieces(value, indent);
+  else if (isObject(value)) yield* objectPieces(value, indent);
+  else yield JSON.stringify(value) ?? 'null';
+}
+
+function* listPieces(list: readonly unknown[], indent: string): Pieces {
+  const inner = `${indent}  `;
+  const between = `,\n${inner}`;
+  const texts = elementTextsOf(list);
+  yield `[\n${inner}`;
+  if (texts !== undefined) yield* texts(between);
+  else if (list.length > LONG_LIST) yield* compactPieces(list, between);
+  else {
+    for (const [index, element] of list.entries()) {
+      if (index > 0) yield between;
+      yield* pieces(plain(element, String(index)), inner);
+    }
+  }
+  yield `\n${indent}]`;
+}
+
+/** Many elements a piece: handing each of them through every level of nesting would take longer than writing it. */
+function* compactPieces(list: readonly unknown[], between: string): Pieces {
+  let chunk = '';
+  for (const [index, element] of list.entries()) {
+    chunk += `${index > 0 ? between : ''}${JSON.stringify(element) ?? 'null'}`;
+    if (chunk.length < CHUNK_CHARS) continue;
+    yield chunk;
+    chunk = '';
+  }
+  yield chunk;
+}
+
+function* objectPieces(object: object, indent: string): Pieces {
+  const inner = `${indent}  `;
+  let before = `{\n${inner}`;
+  for (const [key, given] of Object.entries(object)) {
+    const value = plain(given, key);
+    // What JSON has no word for is left out of an object, as JSON.stringify does it.
+    if (value === undefined || typeof value === 'function' || typeof value === 'symbol') continue;
+    yield `${before}${JSON.stringify(key)}: `;
+    yield* pieces(value, inner);
+    before = `,\n${inner}`;
+  }
+  yield before.startsWith('{') ? '{}' : `\n${indent}}`;
+}
+
+/** What stands for the value in JSON: dates and errors of ours say so themselves. */
+function plain(value: unknown, key = ''): unknown {
+  if (isObject(value) && 'toJSON' in value && typeof value.toJSON === 'function') return value.toJSON(key);
+  return value instanceof Number || value instanceof String || value instanceof Boolean ? value.valueOf() : value;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const script = fileURLToPath(new URL('./careful-run-child.ts', import.meta.url));
+
+let dir: string;
+let count = 0;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'gw-careful-'));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+/** Starts the work, calls `then` once it is under way, and gives its end. */
+async function run(args: readonly string[], then: (child: ChildProcess) => void) {
+  count += 1;
+  const file = join(dir, `${count}.json`);
+  const child = spawn(process.execPath, [script, file, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (chunk) => {
+    stdout += String(chunk);
+  });
+  let begun = false;
+  child.stderr.on('data', (chunk) => {
+    stderr += String(chunk);
+    if (!begun && stderr.includes('before.tar.gz')) {
+      begun = true;
+      setTimeout(() => then(child), 50);
+    }
+  });
+  const [code, signal] = await once(child, 'exit');
+  const left = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as object) : null;
+  return { code, signal, stdout, stderr, left };
+}
+
+describe('work that changes a robot', () => {
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('goes on to its end after %s and says so', async (signal) => {
+    const { code, left, stdout, stderr } = await run([], (child) => child.kill(signal));
+    expect(code).toBe(130);
+    expect(left).toMatchObject({ finished: true });
+    expect(stdout).toBe('finished: true\n');
+    expect(stderr).toContain('The present state is kept in before.tar.gz');
+    expect(stderr).toContain('Interrupted. What was begun on the robot is read back and finished first');
+  });
+
+  it('names the kept state also with --json, where nothing else is told', async () => {
+    const { code, stdout, stderr } = await run(['--json'], (child) => child.kill('SIGINT'));
+    expect(code).toBe(130);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: false, data: { finished: true } });
+    expect(stderr.split('\n').filter(Boolean)).toEqual([
+      'The present state is kept in before.tar.gz',
+      expect.stringContaining('Interrupted.'),
+    ]);
+  });
+
+  it('goes on to its end when nobody reads any more, also without a signal', async () => {
+    const { left } = await run([], (child) => {
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+      setTimeout(() => child.kill('SIGHUP'), 50);
+    });
+    expect(left).toMatchObject({ finished: true });
+  });
+
+  it('is ended at once by a second Ctrl-C', async () => {
+    const began = performance.now();
+    const { signal, left } = await run([], (child) => {
+      child.kill('SIGINT');
+      setTimeout(() => child.kill('SIGINT'), 100);
+    });
+    expect(signal).toBe('SIGINT');
+    expect(left).toBeNull();
+    expect(performance.now() - began).toBeLessThan(10_000);
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { renderChassisRestart } from '../../src/cli/render/chassis-restart.ts';
+import { type ChassisRestart, chassisRestartSchema } from '../../src/lib/toolkit/chassis-restart.result.ts';
+
+const there: Omit<ChassisRestart['maps'][number], 'id' | 'name' | 'idNow'> = {
+  uid: 'u',
+  fate: 'there',
+  changes: [],
+  notes: [],
+  difference: null,
+};
+
+const result: ChassisRestart = {
+  verdict: 'ok',
+  address: { host: '127.0.0.1', port: 8090, way: 'direct' },
+  chassis: { serial: 'SN-1', software: '2.12.3', model: 'm1' },
+  softwareAfter: '2.12.3',
+  backup: {
+    file: 'maps.tar.gz',
+    bytes: 10,
+    sha256: 'ab',
+    createdAt: '2026-01-31T12:00:00.000Z',
+    complete: true,
+    software: '2.12.3',
+    maps: 2,
+  },
+  stillness: { verdict: 'still', detail: 'no move is under way' },
+  order: 'accepted',
+  said: null,
+  restarted: true,
+  signs: ['start-time', 'silence'],
+  why: null,
+  tookMs: 41_300,
+  maps: [
+    { ...there, id: 1, name: 'Floor 1', idNow: 1 },
+    { ...there, id: 2, name: 'Floor 2', idNow: 2 },
+  ],
+  notCompared: ['pictures'],
+  mapInUse: { before: 1, now: 1, verdict: 'same' },
+  restoreCommand: null,
+  restore: null,
+  facts: [{ id: 'chassis.restart-loses-maps', mark: 'BELEGT', statement: 'After it the maps were gone.', source: 's' }],
+  next: ['Check that the robot knows where it stands.'],
+};
+
+const withMap = (index: number, change: object): ChassisRestart['maps'] =>
+  result.maps.map((map, at) => (at === index ? { ...map, ...change } : map));
+
+const firstLine = (data: ChassisRestart) => {
+  expect(chassisRestartSchema.parse(data)).toEqual(data);
+  return renderChassisRestart(data).split('\n')[0];
+};
+
+describe('gw chassis restart answers in its first line', () => {
+  const notBack = { softwareAfter: null, mapInUse: { before: 1, now: null, verdict: 'not-checked' } } as const;
+  const rows: readonly (readonly [change: Partial<ChassisRestart>, line: string])[] = [
+    [{}, 'Chassis SN-1 is back after 41 s, and all 2 maps are there.'],
+    [{ maps: [] }, 'Chassis SN-1 is back after 41 s, and it had no map to lose.'],
+    [
+      { verdict: 'lost', maps: withMap(1, { fate: 'lost', idNow: null }) },
+      "The restart lost 1 of 2 maps of chassis SN-1: 2 'Floor 2'.",
+    ],
+    [
+      { verdict: 'brought-back', maps: withMap(1, { fate: 'lost', idNow: null }) },
+      "Chassis SN-1 is back after 41 s; it had lost 2 'Floor 2', which was brought back.",
+    ],
+    [
+      { verdict: 'changed', maps: withMap(0, { fate: 'changed', changes: ['its drawings are other ones'] }) },
+      'Chassis SN-1 is back after 41 s, but a map is not what it was.',
+    ],
+    [
+      { verdict: 'changed', mapInUse: { before: 1, now: null, verdict: 'another' } },
+      'Chassis SN-1 is back after 41 s, but the map in use is not the one it was.',
+    ],
+    [
+      { verdict: 'no-restart-seen', restarted: false, signs: [] },
+      'No restart was seen within 41 s; chassis SN-1 answers, and all 2 maps are there.',
+    ],
+    [
+      { ...notBack, verdict: 'not-back', why: 'The chassis is starting, 20 % done' },
+      'Chassis SN-1 is not back after 41 s: The chassis is starting, 20 % done.',
+    ],
+    [
+      { ...notBack, verdict: 'interrupted' },
+      'Interrupted after 41 s: chassis SN-1 was told to restart, and its maps were not compared.',
+    ],
+  ];
+  it.each(rows)('%o', (change, line) => {
+    expect(firstLine({ ...result, ...change })).toBe(line);
+  });
+});
+
+describe('gw chassis restart', () => {
+  it('shows nothing green that was not checked', () => {
+    const text = renderChassisRestart({
+      ...result,
+      verdict: 'not-back',
+      restarted: false,
+      signs: [],
+      stillness: { verdict: 'not-checked', detail: 'nothing was heard' },
+      maps: withMap(0, { fate: 'not-checked', idNow: null }),
+      mapInUse: { before: 1, now: null, verdict: 'not-checked' },
+    });
+    expect(text).toContain('stood still --   nothing was heard');
+    expect(text).toContain('restart     --   no sign of it');
+    expect(text).toContain('--   map 1 was in use; which one is now was not asked');
+    expect(text).toMatch(/1 {4}Floor 1 {2}- {4}-- {3}not compared/);
+  });
+
+  it('lets no text of the device speak to the terminal', () => {
+    const text = renderChassisRestart({
+      ...result,
+      said: '\u001b]0;x\u0007',
+      maps: withMap(0, { name: '\u001b[2J', changes: ['\u001b[31m'], fate: 'changed' }),
+    });
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f]/);
+  });
+});

@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { jsonText } from '../../src/cli/json-text.ts';
+import { GwError } from '../../src/lib/error/index.ts';
+import { withElementTexts } from '../../src/lib/json/index.ts';
+
+function written(value: unknown): string {
+  const pieces: Buffer[] = [];
+  // Copied at once: a piece is good until the next is asked for.
+  for (const piece of jsonText(value)) pieces.push(Buffer.from(piece));
+  return Buffer.concat(pieces).toString();
+}
+
+const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
+
+describe('a value as JSON, piece by piece', () => {
+  it('reads as JSON.stringify with two blanks writes it', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ depthSize: 'medium' }), (value) => {
+        expect(written(value)).toBe(`${JSON.stringify(value, null, 2)}\n`);
+      }),
+    );
+  });
+
+  it('leaves out and replaces what JSON.stringify leaves out and replaces', () => {
+    const value = {
+      gone: undefined,
+      work: () => {},
+      sign: Symbol('x'),
+      list: [undefined, () => {}, Number.NaN, -0],
+      when: new Date(0),
+      boxed: [Object(1), Object('a'), Object(false)],
+      own: { toJSON: (key: string) => `as ${key}` },
+      error: new GwError('USAGE', 'No.', { details: { inner: [] } }),
+      empty: [{}, [], { gone: undefined }],
+    };
+    expect(written(value)).toBe(`${JSON.stringify(value, null, 2)}\n`);
+    expect(written(undefined)).toBe('null\n');
+  });
+
+  it('gives each element of a list of more than 200 a line of its own', () => {
+    const inner = { a: [1, { b: 2 }] };
+    const value = { short: numbers(200), long: numbers(201).map((n) => ({ n, inner })) };
+    const lines = written(value).split('\n');
+    expect(lines.filter((line) => line.startsWith('    {"n":'))).toHaveLength(201);
+    expect(lines.find((line) => line.includes('"n":7,'))).toBe('    {"n":7,"inner":{"a":[1,{"b":2}]}},');
+    expect(JSON.parse(written(value))).toEqual(value);
+    expect(written(value.short)).toBe(`${JSON.stringify(value.short, null, 2)}\n`);
+  });
+
+  it('says the same as the value, however long its lists are', () => {
+    const long = fc.array(fc.jsonValue({ depthSize: 'small' }), { minLength: 195, maxLength: 260, size: 'max' });
+    fc.assert(
+      fc.property(long, (list) => {
+        expect(JSON.parse(written({ list }))).toEqual(JSON.parse(JSON.stringify({ list })));
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('never holds a large result as one piece', () => {
+    const element = 'x'.repeat(100);
+    const value = { data: { features: numbers(20_000).map(() => ({ element })) } };
+    const pieces = [...jsonText(value)].map((piece) => piece.length);
+    expect(Math.max(...pieces)).toBeLessThan(70_000);
+    expect(pieces.reduce((sum, length) => sum + length)).toBeGreaterThan(2_000_000);
+  });
+
+  it('writes the texts that a list brings along instead of its elements', () => {
+    const texts = ['{"n":1e400}', '{"n":12345678901234567890}'];
+    const list = withElementTexts([{ n: Number.POSITIVE_INFINITY }, { n: 1e20 }], function* (between) {
+      yield Buffer.from(texts.join(between));
+    });
+    expect(written({ before: 1, list, after: [2] })).toBe(
+      '{\n  "before": 1,\n  "list": [\n    {"n":1e400},\n    {"n":12345678901234567890}\n  ],\n  "after": [\n    2\n  ]\n}\n',
+    );
+  });
+});

@@ -1,0 +1,99 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runGw } from './gw.ts';
+import { type Robot, startRobot } from './robot.ts';
+
+interface MapListAnswer {
+  readonly data: {
+    readonly maps: readonly { readonly uid: string | null; readonly name: string; readonly isCurrent: boolean }[];
+  };
+}
+
+describe('the maps of a robot, as a technician types it', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-maps-'));
+  let robot: Robot;
+
+  beforeAll(async () => {
+    robot = await startRobot();
+  });
+  afterAll(async () => {
+    await robot?.[Symbol.asyncDispose]();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  const gw = (...args: string[]) => runGw([...args, '--site', robot.site], { cwd: dir, limitMs: 90_000 });
+  const maps = async () => {
+    const { stdout, code } = await gw('map', 'list', '--json');
+    expect(code).toBe(0);
+    const { data } = JSON.parse(stdout) as MapListAnswer;
+    return data.maps.map(({ uid, name, isCurrent }) => ({ uid, name, isCurrent }));
+  };
+  const fault = async (name: string, to: 'on' | 'off') => {
+    expect((await runGw(['sim', 'fault', name, to, '--dir', robot.dir])).code).toBe(0);
+  };
+
+  it('are backed up, lost by a restart, missed, brought back and proven', async () => {
+    const before = await maps();
+    expect(before.length).toBeGreaterThan(2);
+
+    const backup = await gw('map', 'backup', '--out', 'maps.tar.gz');
+    expect(backup).toMatchObject({ code: 0, stdout: expect.stringMatching(/^3 maps of SIM-0001 in maps\.tar\.gz\n/) });
+    const verify = await runGw(['map', 'verify', 'maps.tar.gz'], { cwd: dir });
+    expect(verify).toMatchObject({ code: 0, stdout: expect.stringMatching(/^maps\.tar\.gz is whole/) });
+
+    await fault('map-loss', 'on');
+    const restart = await gw('chassis', 'restart', '--i-have-a-backup', 'maps.tar.gz');
+    expect(restart.code).toBe(1);
+    expect(restart.stdout.split('\n')[0]).toBe(
+      "The restart lost 3 of 3 maps of chassis SIM-0001: 1 'Erdgeschoss', 2 '1. Stock', 3 'Musterblatt'.",
+    );
+    const [command = ''] = /gw map restore .*/.exec(restart.stdout) ?? [];
+    expect(command).toContain('--write-although-never-measured');
+    expect(await maps()).toEqual([]);
+    await fault('map-loss', 'off');
+
+    const plan = await gw('map', 'restore', 'maps.tar.gz');
+    expect(plan.stdout).toContain('--write-although-never-measured');
+    expect(await maps()).toEqual([]);
+
+    // The very command that the restart printed.
+    const restore = await runGw(command.split(' ').slice(1), { cwd: dir, limitMs: 90_000 });
+    expect(restore).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Restored: 3 maps of SIM-0001/) });
+    expect(await maps()).toEqual(before);
+
+    const again = await gw('map', 'restore', 'maps.tar.gz');
+    expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Nothing to restore/) });
+    for (const { uid } of before) {
+      const { stdout } = await gw('map', 'list', '--json');
+      const id = (JSON.parse(stdout) as { data: { maps: { id: number; uid: string }[] } }).data.maps.find(
+        (map) => map.uid === uid,
+      )?.id;
+      const old = before.findIndex((map) => map.uid === uid) + 1;
+      const diff = await gw('overlays', 'diff', `live:${id}`, `maps.tar.gz#${old}`);
+      expect(diff.code, diff.stdout + diff.stderr).toBe(0);
+    }
+  }, 180_000);
+
+  it('are not touched by a backup of another robot, or one that is out of date', async () => {
+    await using other = await startRobot();
+    expect((await gw('map', 'backup', '--out', 'mine.tar.gz')).code).toBe(0);
+    const changed = await runGw(['map', 'restore', 'nowhere.tar.gz', '--site', other.site], { cwd: dir });
+    expect(changed.code).toBe(2);
+    expect(changed.stderr).toContain('nowhere.tar.gz');
+    await fault('wrong-serial', 'on');
+    const foreign = await gw('chassis', 'restart', '--i-have-a-backup', 'mine.tar.gz');
+    expect(foreign.code).toBe(4);
+    await fault('wrong-serial', 'off');
+    expect(await maps()).toHaveLength(3);
+  });
+
+  it('leave no half file behind when the disk folder cannot be written', async () => {
+    const names = readdirSync(dir);
+    const refused = await gw('map', 'backup', '--out', '/dev/null/maps.tar.gz');
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('do next');
+    expect(readdirSync(dir)).toEqual(names);
+  });
+});

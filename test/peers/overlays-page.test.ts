@@ -1,0 +1,134 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import fc from 'fast-check';
+import { type Browser, chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { oneLine } from '../../src/lib/overlays/draw/markup.ts';
+import { drawPage, drawSvg, type Inspection } from '../../src/lib/overlays/index.ts';
+import { oddText } from '../overlays/arbitrary.ts';
+import { collectionOf, lookAt, lookAtCollection, pageOptions, pointAt } from '../overlays/drawn.ts';
+import { chromiumFlags, hasProgram } from './peer.ts';
+
+const sizes = [
+  { name: 'tablet', width: 1280, height: 800 },
+  { name: 'phone', width: 390, height: 844 },
+] as const;
+
+describe.skipIf(!hasProgram('chromium'))('pictures of drawings in a real browser (Chromium)', () => {
+  let browser: Browser;
+  let dir: string;
+
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'gw-draw-'));
+    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: chromiumFlags });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  /** Opens a document as a file, with scripts allowed, and notes everything that it tries or that goes wrong. */
+  async function open(name: string, text: string, viewport: { width: number; height: number } = sizes[0]) {
+    const path = join(dir, name);
+    await writeFile(path, text);
+    const context = await browser.newContext({ viewport: { width: viewport.width, height: viewport.height } });
+    const page = await context.newPage();
+    const problems: string[] = [];
+    page.on('console', (message) => problems.push(message.text()));
+    page.on('pageerror', (error) => problems.push(error.message));
+    page.on('dialog', (dialog) => {
+      problems.push(`dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    page.on('request', (request) => {
+      const url = request.url();
+      if (url !== pathToFileURL(path).href && !url.startsWith('data:')) problems.push(`request: ${url}`);
+    });
+    await page.goto(pathToFileURL(path).href);
+    return { page, problems, close: () => context.close() };
+  }
+
+  const pageOf = ({ inspection, image }: { inspection: Inspection; image: Uint8Array }) =>
+    drawPage(inspection, { ...pageOptions, image });
+
+  it.each(sizes)('the page fits the $name, loads nothing and raises no error', async (size) => {
+    const { page, problems, close } = await open('page.html', pageOf(lookAt('sheet')), size);
+    expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBeLessThanOrEqual(0);
+    expect(await page.evaluate('document.styleSheets.length')).toBe(1);
+    const picture = await page.evaluate('document.querySelector("image").getBoundingClientRect().width');
+    expect(picture).toBeGreaterThan(300);
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  it('the map grows and shrinks without a script, and a drawing leads to its row', async () => {
+    const { page, problems, close } = await open('page.html', pageOf(lookAt('floor')));
+    const width = () => page.evaluate('document.querySelector(".sheet svg").getBoundingClientRect().width');
+    const readable = Number(await width());
+    await page.click('label[for=zoom-twice]');
+    expect(Number(await width())).toBeGreaterThan(1.4 * readable);
+    await page.click('label[for=zoom-whole]');
+    await page.click('#m5');
+    expect(await page.evaluate('location.hash')).toBe('#d5');
+    expect(await page.evaluate('document.querySelector(":target").textContent')).toContain('Rezeption');
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  it('the page prints: the map with its legend on the first sheet, then the tables', async () => {
+    const { page, close } = await open('page.html', pageOf(lookAt('floor')));
+    const pdf = await page.pdf({ preferCSSPageSize: true });
+    const text = pdf.toString('latin1');
+    // A4, the long side across, in points.
+    expect(text).toMatch(/\/MediaBox \[0 0 84[12](\.\d+)? 59[456](\.\d+)?\]/);
+    expect((text.match(/\/Type \/Page\b/g) ?? []).length).toBeGreaterThanOrEqual(4);
+    await page.emulateMedia({ media: 'print' });
+    const fits = 'document.querySelector(".key").scrollHeight - document.querySelector(".key").clientHeight';
+    expect(await page.evaluate(fits)).toBeLessThanOrEqual(1);
+    await close();
+  });
+
+  it('the picture alone opens as a document of its own', async () => {
+    const { inspection, image } = lookAt('sheet');
+    const { page, problems, close } = await open('picture.svg', drawSvg(inspection, { title: 'Hall', image }));
+    expect(await page.evaluate('document.documentElement.nodeName')).toBe('svg');
+    expect(await page.evaluate('document.querySelectorAll("parsererror, script").length')).toBe(0);
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  it('names are text to the browser too, in the picture and on the page, whatever they hold', async () => {
+    const names = [
+      ...fc.sample(oddText(), { seed: 7, numRuns: 120 }),
+      '</title></svg><script>alert(1)</script>',
+      '<style>*{display:none}</style>',
+      '&lt;b&gt;&#60;i&#62;',
+      ']]><!--',
+    ].filter((name) => name !== '');
+    const inspection = lookAtCollection(
+      collectionOf(...names.map((name, at) => pointAt(at % 12, Math.floor(at / 12), { type: 11, name }, name))),
+    );
+    const { page, problems, close } = await open('names.html', drawPage(inspection, pageOptions));
+    const shown = await page.evaluate(
+      '[...document.querySelectorAll("tr[id^=d] strong")].filter((it) => it.parentElement.dataset.c === "Name").map((it) => it.textContent)',
+    );
+    expect(shown).toEqual(names.map((name) => oneLine(name, 120)));
+    const elements = 'document.querySelectorAll("script, img, iframe, object, embed, form, base").length';
+    expect(await page.evaluate(elements)).toBe(0);
+    expect(await page.evaluate('document.querySelectorAll("style").length')).toBe(1);
+    expect(problems).toEqual([]);
+    await close();
+
+    const picture = await open('names.svg', drawSvg(inspection, { title: '<b>', image: null }));
+    const tips = (await picture.page.evaluate(
+      '[...document.querySelectorAll("g[id^=m] > title")].map((it) => it.textContent)',
+    )) as string[];
+    expect(tips).toHaveLength(names.length);
+    for (const [at, tip] of tips.entries()) expect(tip).toContain(oneLine(names[at] ?? '', 80));
+    expect(picture.problems).toEqual([]);
+    await picture.close();
+  });
+});

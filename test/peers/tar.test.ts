@@ -1,0 +1,151 @@
+import { execFileSync } from 'node:child_process';
+import { linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { packArchive, parseArchive, readArchive, writeArchive } from '../../src/lib/maps/index.ts';
+import { archivedMap, entriesOf, errorOf, sampleArchive } from '../maps/samples.ts';
+import { hasProgram } from './peer.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'gw-tar-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+function tar(cwd: string, ...words: string[]): string {
+  return execFileSync('tar', words, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+/** A folder of its own that holds the files of a sound backup, as somebody has who unpacked one. */
+function unpacked(name: string): string {
+  const folder = join(root, name);
+  mkdirSync(folder);
+  for (const { name: file, body } of entriesOf(sampleArchive())) {
+    mkdirSync(join(folder, file, '..'), { recursive: true });
+    writeFileSync(join(folder, file), body as Uint8Array);
+  }
+  return folder;
+}
+
+const contents = (archive: Awaited<ReturnType<typeof parseArchive>>) =>
+  archive.maps.map(({ id, data, overlays, image, localisation }) => [
+    id,
+    Buffer.from(data).toString('base64'),
+    overlays,
+    image && Buffer.from(image).toString('base64'),
+    localisation && Buffer.from(localisation).toString('base64'),
+  ]);
+
+async function problems(path: string): Promise<readonly string[]> {
+  const error = await errorOf(readArchive(path));
+  expect(error.code).toBe('ARCHIVE_INVALID');
+  return error.details?.problems as string[];
+}
+
+describe.skipIf(!hasProgram('tar'))('GNU tar', () => {
+  it('lists and unpacks a backup of ours, without a warning, to the same bytes', async () => {
+    const path = join(root, 'ours.tar.gz');
+    const long = 2 ** 53 - 1;
+    const archive = sampleArchive({ maps: [archivedMap(1), archivedMap(long)] });
+    await writeArchive(path, archive, { force: false });
+    const listed = tar(root, '--list', '--gzip', '--verbose', '--utc', '--file', path);
+    expect(listed.split('\n')[0]).toMatch(/^-rw-r--r-- 0\/0 +\d+ 2026-01-31 12:00 manifest\.json$/);
+    expect(listed.match(/^-/gm)).toHaveLength(9);
+    const folder = join(root, 'ours');
+    mkdirSync(folder);
+    tar(folder, '--extract', '--gzip', '--file', path);
+    const map = join(folder, 'maps', String(long));
+    expect(readFileSync(join(map, 'map.json')).equals(Buffer.from(archive.maps[1]?.data ?? []))).toBe(true);
+    expect(readFileSync(join(map, 'overlays.json'), 'utf8')).toBe(archive.maps[1]?.overlays);
+    expect(execFileSync('gzip', ['--test', '--verbose', path], { encoding: 'utf8', stdio: 'pipe' })).toBe('');
+  });
+
+  it.each(['gnu', 'oldgnu', 'pax', 'ustar', 'v7'])(
+    'packs one anew in its form %s, which is read as ours is',
+    async (form) => {
+      const folder = unpacked(form);
+      const path = join(root, `${form}.tar.gz`);
+      tar(folder, '--create', '--gzip', `--format=${form}`, '--file', path, 'manifest.json', 'maps');
+      expect(contents((await readArchive(path)).archive)).toEqual(contents(sampleArchive()));
+      const dotted = join(root, `${form}-dotted.tar.gz`);
+      tar(folder, '--create', '--gzip', `--format=${form}`, '--file', dotted, './manifest.json', './maps');
+      expect(contents((await readArchive(dotted)).archive)).toEqual(contents(sampleArchive()));
+    },
+  );
+
+  it('packs with other blocks, attributes and owners, which changes nothing', async () => {
+    const folder = unpacked('owners');
+    const path = join(root, 'owners.tar.gz');
+    const odd = [
+      '--owner=somebody:4294967294',
+      '--group=Ünicode:2097152',
+      '--mtime=2199-12-31',
+      '--blocking-factor=200',
+    ];
+    tar(folder, '--create', '--gzip', '--file', path, ...odd, 'manifest.json', 'maps');
+    expect(contents((await readArchive(path)).archive)).toEqual(contents(sampleArchive()));
+  });
+
+  it('packs what no backup may hold, and it is refused by name', async () => {
+    const folder = unpacked('hostile');
+    const add = (name: string, ...words: string[]) => {
+      const path = join(root, `${name}.tar`);
+      tar(folder, '--create', '--file', path, 'manifest.json', 'maps');
+      tar(folder, '--append', '--absolute-names', '--file', path, ...words);
+      execFileSync('gzip', ['--force', path]);
+      return problems(`${path}.gz`);
+    };
+    writeFileSync(join(root, 'outside'), 'x');
+    expect(await add('dotdot', '../outside')).toEqual([
+      'it holds the file "../outside", which the manifest does not name',
+    ]);
+    const absolute = join(root, 'outside');
+    expect(await add('absolute', absolute)).toEqual([expect.stringContaining('which the manifest does not name')]);
+    symlinkSync('/etc/passwd', join(folder, 'link'));
+    expect(await add('symlink', 'link')).toEqual(['it holds the symbolic link "link" to "/etc/passwd"']);
+    expect(await add('twice', 'maps/1/map.json')).toEqual(['maps/1/map.json stands in it twice']);
+    linkSync(join(folder, 'maps/1/map.json'), join(folder, 'maps/1/again.json'));
+    expect(await add('hardlink', 'maps/1/again.json', 'maps/1/map.json')).toEqual(
+      expect.arrayContaining([
+        'it holds the file "maps/1/again.json", which the manifest does not name',
+        'it holds the hard link "maps/1/map.json" to "maps/1/again.json"',
+        'maps/1/map.json is missing',
+      ]),
+    );
+    rmSync(join(folder, 'maps/1/again.json'));
+    expect(await add('device', '/dev/null')).toEqual(['it holds the device "/dev/null"']);
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    expect(await add('pipe', 'pipe')).toEqual(['it holds the pipe "pipe"']);
+    mkdirSync(join(folder, 'other'));
+    expect(await add('folder', 'other')).toEqual(['it holds the folder "other/", which no map has']);
+    const long = `${'n'.repeat(150)}`;
+    writeFileSync(join(folder, long), 'x');
+    expect(await add('long', long)).toEqual([expect.stringMatching(/^it holds the file "n{60}…", which/)]);
+  });
+
+  it('packs without the manifest in the first place, with a label, in parts and with holes: refused', async () => {
+    const folder = unpacked('odd');
+    const pack = (name: string, ...words: string[]) => {
+      const path = join(root, `${name}.tar.gz`);
+      tar(folder, '--create', '--gzip', '--file', path, ...words);
+      return problems(path);
+    };
+    expect((await pack('order', 'maps', 'manifest.json'))[0]).toMatch(
+      /^it begins with the file ".*" instead of manifest\.json/,
+    );
+    expect((await pack('label', '--label=my backup', 'manifest.json', 'maps'))[0]).toContain('my backup');
+    execFileSync('truncate', ['--size=1M', join(folder, 'maps/1/localisation.pbstream')]);
+    expect((await pack('sparse', '--sparse', 'manifest.json', 'maps')).join()).toContain('localisation.pbstream');
+    expect(await pack('plain-file', 'maps/1/map.json')).toEqual([expect.stringContaining('this is no backup of gw')]);
+  });
+
+  it('and gzip pack in other ways: members one after the other are read, a bare tar is refused', async () => {
+    const whole = Buffer.from(await packArchive(sampleArchive()));
+    const folder = unpacked('ways');
+    writeFileSync(join(folder, 'a.tar'), execFileSync('gzip', ['--decompress', '--stdout'], { input: whole }));
+    const bytes = readFileSync(join(folder, 'a.tar'));
+    const gzip = (input: Buffer) => execFileSync('gzip', ['--best', '--stdout'], { input });
+    const members = Buffer.concat([gzip(bytes.subarray(0, 700)), gzip(bytes.subarray(700))]);
+    expect(contents(await parseArchive(members, 'x'))).toEqual(contents(sampleArchive()));
+    writeFileSync(join(folder, 'b.tar'), bytes);
+    expect(await problems(join(folder, 'b.tar'))).toEqual(['it is not compressed with gzip']);
+  });
+});
