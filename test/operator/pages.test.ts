@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { escapeHtml, html } from '../../src/lib/operator/pages/html.ts';
+import { escapeMarkup, markup } from '../../src/lib/markup/index.ts';
 import { spanText } from '../../src/lib/operator/pages/view.ts';
 import { ask, startServer } from './server.ts';
 import { snapshotWith, tried } from './stand-ins.ts';
@@ -71,9 +71,9 @@ describe('markup', () => {
   it('can be broken out of by no text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
-        expect(escapeHtml(text)).not.toMatch(/[<>"']|&(?!(amp|lt|gt|quot|#39);)/);
-        expect(escapeHtml(text)).not.toContain('\u0000');
-        const page = html`<a title="${text}">${[text, null, 7]}</a>`.toString();
+        expect(escapeMarkup(text)).not.toMatch(/[<>"']|&(?!(amp|lt|gt|quot|#39);)/);
+        expect(escapeMarkup(text)).not.toContain('\u0000');
+        const page = markup`<a title="${text}">${[text, null, 7]}</a>`.toString();
         expect(page.match(/[<>]/g)).toHaveLength(4);
         expect(page.match(/"/g)).toHaveLength(2);
       }),
@@ -81,7 +81,7 @@ describe('markup', () => {
   });
 
   it('takes what is markup already as it is', () => {
-    expect(html`<p>${html`<b>${'<'}</b>`}</p>`.toString()).toBe('<p><b>&lt;</b></p>');
+    expect(markup`<p>${markup`<b>${'<'}</b>`}</p>`.toString()).toBe('<p><b>&lt;</b></p>');
   });
 });
 

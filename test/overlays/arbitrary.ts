@@ -109,7 +109,7 @@ function unknownMembers(): fc.Arbitrary<object> {
 }
 
 /** A code in either JSON type, seldom something that is none. */
-export function oddCode(most = 40): fc.Arbitrary<unknown> {
+function oddCode(most = 40): fc.Arbitrary<unknown> {
   const number = fc.oneof(fc.integer({ min: 0, max: most }), fc.constantFrom(1, 2, 3, 9, 11, 24, 36, 99, -1, 100000));
   return fc.oneof(
     { weight: 4, arbitrary: number },
@@ -123,7 +123,7 @@ export function oddCode(most = 40): fc.Arbitrary<unknown> {
 }
 
 /** Degrees, usually as a text; also what looks like radians, what is too much, and what is no number. */
-export function oddYaw(): fc.Arbitrary<unknown> {
+function oddYaw(): fc.Arbitrary<unknown> {
   const whole = fc.integer({ min: -360, max: 360 });
   return fc.oneof(
     { weight: 4, arbitrary: whole.map(String) },
@@ -150,7 +150,7 @@ export function oddYaw(): fc.Arbitrary<unknown> {
 }
 
 /** Ids out of a small store, so that many stand twice; and what an id should not be. */
-export function oddId(): fc.Arbitrary<unknown> {
+function oddId(): fc.Arbitrary<unknown> {
   return fc.oneof(
     { weight: 5, arbitrary: fc.constantFrom('a', 'b', 'c', 'd1', 'd2', '5f0c00000000000000000001') },
     { weight: 2, arbitrary: fc.uuid() },
@@ -182,7 +182,7 @@ const ring = (): fc.Arbitrary<unknown[]> =>
     .chain((corners) => fc.constantFrom(corners, [...corners, corners[0]]));
 
 /** A geometry: mostly a point, a lane or a zone (closed and unclosed), also unknown kinds, broken ones and none. */
-export function oddGeometry(): fc.Arbitrary<unknown> {
+function oddGeometry(): fc.Arbitrary<unknown> {
   const of = (type: string, coordinates: fc.Arbitrary<unknown>) => coordinates.map((it) => ({ type, coordinates: it }));
   return fc.oneof(
     { weight: 5, arbitrary: of('Point', oddPlace()) },
@@ -245,7 +245,7 @@ function oddProperties(): fc.Arbitrary<object> {
 }
 
 /** One entry of `features`, with everything that can be odd about it. */
-export function oddFeature(): fc.Arbitrary<object> {
+function oddFeature(): fc.Arbitrary<object> {
   return together(
     partial(
       {

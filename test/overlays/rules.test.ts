@@ -819,11 +819,17 @@ describe('bad input', () => {
 
 describe('scattering', () => {
   it('gives every number once, the same way every time', () => {
-    for (const count of [0, 1, 2, 17, 1000]) {
+    for (const count of [0, 1, 2, 17, 1000, 150_000]) {
       const order = scatter(count);
-      expect([...order].sort((a, b) => a - b)).toEqual(Array.from({ length: count }, (_, nth) => nth));
+      expect(order.toSorted()).toEqual(Uint32Array.from({ length: count }, (_, nth) => nth));
       expect(scatter(count)).toEqual(order);
     }
-    expect([...scatter(100)]).not.toEqual(Array.from({ length: 100 }, (_, nth) => nth));
+  });
+
+  it('leaves few as they are and mixes many', () => {
+    expect([...scatter(4)]).toEqual([0, 1, 2, 3]);
+    const many = scatter(150_000);
+    const inPlace = many.filter((nth, place) => Math.abs(nth - place) < 100).length;
+    expect(inPlace).toBeLessThan(1000);
   });
 });

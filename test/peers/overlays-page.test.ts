@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { oneLine } from '../../src/lib/overlays/draw/markup.ts';
+import { oneLine } from '../../src/lib/overlays/draw/lines.ts';
 import { drawPage, drawSvg, type Inspection } from '../../src/lib/overlays/index.ts';
 import { oddText } from '../overlays/arbitrary.ts';
 import { collectionOf, lookAt, lookAtCollection, pageOptions, pointAt } from '../overlays/drawn.ts';

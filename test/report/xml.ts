@@ -7,7 +7,7 @@ export interface XmlElement {
 }
 
 const TOKEN = /<\?xml [^<>]*\?>|<(\/?)([A-Za-z][\w-]*)((?:\s+[A-Za-z][\w-]*="[^"<]*")*)\s*(\/?)>|([^<]+)/y;
-const ENTITY = /&(?:amp|lt|gt|quot|apos);/g;
+const ENTITY = /&(?:amp|lt|gt|quot|#39);/g;
 
 export function parseXml(text: string): XmlElement {
   const top: XmlElement = { name: '', attributes: {}, children: [], text: '' };
@@ -47,6 +47,6 @@ function attributesOf(raw: string): Record<string, string> {
 
 function plain(text: string): string {
   if (text.replace(ENTITY, '').includes('&')) throw new SyntaxError(`a bare & in ${text.slice(0, 60)}`);
-  const letters: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&apos;': "'" };
+  const letters: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" };
   return text.replace(ENTITY, (entity) => letters[entity] ?? entity);
 }

@@ -152,7 +152,7 @@ function checkedList(client: ChassisClient, listed: readonly MapListItem[]): rea
 }
 
 /** The items of these ids, in the order of the list, each once. Throws MAP_UNKNOWN. */
-export function pickMaps(listed: readonly MapListItem[], ids: readonly string[]): readonly MapListItem[] {
+function pickMaps(listed: readonly MapListItem[], ids: readonly string[]): readonly MapListItem[] {
   const chosen = new Set(ids.map((id) => pickMap(listed, id)));
   return listed.filter((item) => chosen.has(item));
 }

@@ -4,7 +4,7 @@
  */
 export { packArchive, parseArchive } from './archive.ts';
 export { archiveFileName, readArchive, refuseExistingArchive, writeArchive } from './archive-file.ts';
-export { type BackupOptions, backUpMaps, pickMap, pickMaps, type ReadMapOptions, readMap } from './backup.ts';
+export { type BackupOptions, backUpMaps, pickMap, type ReadMapOptions, readMap } from './backup.ts';
 export type { WritePace } from './checked-write.ts';
 export type { DrawingsComparison, LiveMap, LiveMaps } from './live-maps.ts';
 export { archivedFiles } from './manifest.ts';

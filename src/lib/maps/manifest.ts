@@ -4,7 +4,7 @@ import { quote, readJsonBytes } from '../json/index.ts';
 import type { ArchivedMap, MapArchive } from './model.ts';
 
 /** Names the form of an archive; another form gets another name. */
-export const ARCHIVE_SCHEMA = 'gw/map-archive/1';
+const ARCHIVE_SCHEMA = 'gw/map-archive/1';
 export const MANIFEST_NAME = 'manifest.json';
 
 const MiB = 1024 * 1024;
@@ -21,7 +21,7 @@ export const bounds = {
 } as const;
 
 /** The files of one map inside the archive, in the order in which they are packed. */
-export const parts = {
+const parts = {
   data: 'map.json',
   overlays: 'overlays.json',
   image: 'image.png',

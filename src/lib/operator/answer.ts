@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import type { Html } from './pages/html.ts';
+import type { Markup } from '../markup/index.ts';
 import { refusedPage } from './pages/refused-page.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
@@ -24,7 +24,7 @@ export function sendJson(reply: FastifyReply, data: object): FastifyReply {
   return reply.header('content-type', 'application/json; charset=utf-8').send(Buffer.from(JSON.stringify(data)));
 }
 
-export function sendPage(reply: FastifyReply, page: Html): FastifyReply {
+export function sendPage(reply: FastifyReply, page: Markup): FastifyReply {
   return reply.header('content-type', 'text/html; charset=utf-8').send(page.toString());
 }
 

@@ -1,5 +1,5 @@
 import type { ChangedDrawing, OverlaysDiff, PairedBy, ShapeChange, TurnChange, ValueChange } from './diff-model.ts';
-import { figure } from './draw/markup.ts';
+import { figure } from './draw/lines.ts';
 
 /** One line of a table of changes. Texts hold what came from outside: bounded, but not escaped. */
 export interface ChangeRow {

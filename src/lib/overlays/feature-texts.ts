@@ -20,7 +20,7 @@ type Source = Pick<Overlays, 'text' | 'drawings' | 'places'>;
  * surrogate pair): then only the parsed values can be written.
  */
 export function featurePlaces({ text, drawings, places }: Source): FeaturePlaces | null {
-  if (!text.isWellFormed()) return null;
+  if (places === undefined && !text.isWellFormed()) return null;
   const found = places ?? walkCollection(Buffer.from(text), drawings.length).places;
   return found.count === drawings.length ? found : null;
 }

@@ -1,3 +1,4 @@
+import type { Bounds } from './geometry.ts';
 import type { MapFrame } from './model.ts';
 
 /** Metres. A map whose corner lies farther from its origin, or whose pixels are larger, is no floor of a house. */
@@ -22,6 +23,18 @@ export function frameOf(map: Readonly<Record<string, unknown>> | null, image: Ui
   if (originXM === null || originYM === null || resolutionM === null || resolutionM <= 0) return null;
   const size = image === null ? null : pngSize(image);
   return { originXM, originYM, resolutionM, width: size?.width ?? null, height: size?.height ?? null };
+}
+
+/** The picture in metres of the map; null without one. */
+export function extentOf(frame: MapFrame | null): Bounds | null {
+  if (frame === null || frame.width === null || frame.height === null) return null;
+  const { originXM, originYM, resolutionM, width, height } = frame;
+  return {
+    minXM: originXM,
+    minYM: originYM,
+    maxXM: originXM + width * resolutionM,
+    maxYM: originYM + height * resolutionM,
+  };
 }
 
 /** Width and height in pixels out of the header of a PNG; null when the bytes are none. The pixels are not read. */

@@ -1,6 +1,7 @@
 import { type FactId, factById, markHere } from '../evidence/index.ts';
 import { quote } from '../json/index.ts';
 import type { AngleSurvey, CodeField, DrawingKind, Inspection, KnownRow } from './model.ts';
+import { soundsLikeSpeed } from './rules/properties.ts';
 import { iconOffsetDeg } from './survey.ts';
 
 type Find = (inspection: Inspection) => string;
@@ -154,13 +155,8 @@ function noGoText({ codeBook, ...inspection }: Inspection): string {
     .join(' ');
 }
 
-/** Names that sound like a speed; which of them is a limit, and in which unit, nobody knows. */
-export function isSpeedLike(name: string): boolean {
-  return /speed|veloc|limit/i.test(name);
-}
-
 function speedText({ survey }: Inspection): string {
-  const names = survey.carried.filter(({ name }) => isSpeedLike(name));
+  const names = survey.carried.filter(({ name }) => soundsLikeSpeed(name));
   if (names.length === 0) return 'No drawing here has a member whose name sounds like it.';
   return `Carried through, not interpreted: ${names
     .slice(0, 6)
@@ -256,7 +252,7 @@ function listOf(inspection: Surveyed, field: CodeField): string {
   return `${shown}${more}${unread ? ', and what is no whole number' : ''}`;
 }
 
-export function kindsText(kinds: Readonly<Record<'point' | 'lane' | 'zone' | 'other', number>>): string {
+function kindsText(kinds: Readonly<Record<'point' | 'lane' | 'zone' | 'other', number>>): string {
   const parts = [count(kinds.point, 'point'), count(kinds.zone, 'zone'), count(kinds.lane, 'lane')];
   if (kinds.other > 0) parts.push(`${kinds.other} other`);
   return parts.join(', ');

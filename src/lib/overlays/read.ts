@@ -120,6 +120,8 @@ function overlaysOf(collection: Collection, { form, map, text, bytes, what }: Re
   const isLong = text.length > LOOKED_AT_CHARS;
   const walk = isLong ? walkCollection(bufferOf(bytes ?? text), features.length) : null;
   if (walk !== null && walk.deepest > DEEPEST) throw tooDeep(what);
+  // Half a surrogate pair has no bytes in UTF-8; the bytes of a file never hold one.
+  const isExact = walk !== null && (bytes !== null || text.isWellFormed());
   const drawings: Drawing[] = [];
   const notFeatures: number[] = [];
   const drawingOf = createDrawingReader();
@@ -128,7 +130,7 @@ function overlaysOf(collection: Collection, { form, map, text, bytes, what }: Re
     if (isRecord(feature)) drawings.push(drawingOf(feature satisfies RawFeature, index));
     else notFeatures.push(index);
   }
-  return { form, drawings, topLevel, notFeatures, map, text, ...(walk !== null && { places: walk.places }) };
+  return { form, drawings, topLevel, notFeatures, map, text, ...(isExact && { places: walk.places }) };
 }
 
 function bufferOf(source: Uint8Array | string): Buffer {

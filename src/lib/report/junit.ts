@@ -1,4 +1,5 @@
 import type { ChecklistResult, StepResult } from '../checklist/index.ts';
+import { escapeMarkup } from '../markup/index.ts';
 import { clean, cleanLine, seconds } from './text.ts';
 
 /**
@@ -44,14 +45,14 @@ function testCase(checklist: string, step: StepResult): string {
   const lines = [`    <testcase ${head}>`, '      <properties>'];
   lines.push(`        ${property('proves', step.proves)}`, `        ${property('verdict', step.verdict)}`);
   lines.push('      </properties>', ...verdictLines(step));
-  if (step.shown !== null) lines.push(`      <system-out>${escapeXml(clean(step.shown))}</system-out>`);
+  if (step.shown !== null) lines.push(`      <system-out>${escapeMarkup(clean(step.shown))}</system-out>`);
   lines.push('    </testcase>');
   return lines.join('\n');
 }
 
 function verdictLines(step: StepResult): string[] {
   const message = cleanLine(step.why);
-  const body = step.remedy === null ? '' : escapeXml(clean(`${step.why}\nTo mend: ${step.remedy}`));
+  const body = step.remedy === null ? '' : escapeMarkup(clean(`${step.why}\nTo mend: ${step.remedy}`));
   switch (step.verdict) {
     case 'ok':
       return [];
@@ -72,16 +73,6 @@ function property(name: string, value: string): string {
 
 function attributes(values: Readonly<Record<string, string | number>>): string {
   return Object.entries(values)
-    .map(([name, value]) => `${name}="${escapeXml(cleanLine(String(value)))}"`)
+    .map(([name, value]) => `${name}="${escapeMarkup(cleanLine(String(value)))}"`)
     .join(' ');
-}
-
-/** Text for an element or a quoted attribute. */
-function escapeXml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&apos;');
 }

@@ -22,6 +22,19 @@ const readings = {
 
 export type MapField = keyof typeof readings;
 
+/** What the list of maps says of a map and of whose it is. */
+export const listedFields = [
+  'serial',
+  'software',
+  'model',
+  'id',
+  'uid',
+  'name',
+  'mapVersion',
+  'overlaysVersion',
+  'isCurrent',
+] as const satisfies readonly MapField[];
+
 /** How well each of these fields is known: a table of maps says it once, and not in every cell. */
 export function standingOfFields(
   fields: readonly MapField[],

@@ -1,6 +1,6 @@
 import { createChassisClient } from '../chassis/index.ts';
 import { chassisAccess } from './chassis-access.ts';
-import { standingOfFields } from './map-facts.ts';
+import { listedFields, standingOfFields } from './map-facts.ts';
 import type { MapList } from './map-list.result.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
@@ -18,16 +18,6 @@ export async function listMaps(toolkit: Toolkit, { signal, onProgress }: CheckCo
     chassis: { serial, software, model },
     maps: listed.map((item) => ({ ...item, isCurrent: item.id === current?.id })),
     current: current && { ...current, isStored: listed.some(({ id }) => id === current.id) },
-    fields: standingOfFields([
-      'serial',
-      'software',
-      'model',
-      'id',
-      'uid',
-      'name',
-      'mapVersion',
-      'overlaysVersion',
-      'isCurrent',
-    ]),
+    fields: standingOfFields(listedFields),
   };
 }

@@ -5,7 +5,7 @@ import { checkPng, pickMap, readMap } from '../maps/index.ts';
 import { frameOf, type MapFrame } from '../overlays/index.ts';
 import { chassisAccess } from './chassis-access.ts';
 import { countDrawings } from './map-drawings.ts';
-import { standingOfFields } from './map-facts.ts';
+import { listedFields, standingOfFields } from './map-facts.ts';
 import type { MapShow } from './map-show.result.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
@@ -42,15 +42,7 @@ export async function showMap(
     drawings: countDrawings(map),
     missing: [...missing],
     fields: standingOfFields([
-      'serial',
-      'software',
-      'model',
-      'id',
-      'uid',
-      'name',
-      'mapVersion',
-      'overlaysVersion',
-      'isCurrent',
+      ...listedFields,
       'originXM',
       'originYM',
       'resolutionM',

@@ -1,4 +1,4 @@
-import { type Html, type HtmlPart, html } from './html.ts';
+import { type Markup, markup, type Part } from '../../markup/index.ts';
 import type { PageView, TextKey } from './view.ts';
 
 export interface PageFrame {
@@ -10,14 +10,14 @@ export interface PageFrame {
   readonly readOnly: boolean;
   /** Present on pages that show live values. */
   readonly view?: PageView;
-  readonly body: HtmlPart;
+  readonly body: Part;
 }
 
 /** A whole page. It can be read without script: it then loads itself anew every few seconds. */
-export function page({ title, site, current, readOnly, view, body }: PageFrame): Html {
+export function page({ title, site, current, readOnly, view, body }: PageFrame): Markup {
   const link = (href: string, key: PageFrame['current'], text: string) =>
-    html`<a href="${href}"${current === key ? html` aria-current="page"` : null}>${text}</a>`;
-  return html`<!doctype html>
+    markup`<a href="${href}"${current === key ? markup` aria-current="page"` : null}>${text}</a>`;
+  return markup`<!doctype html>
 <html lang="de">
 <head>
 <meta charset="utf-8">
@@ -26,7 +26,7 @@ export function page({ title, site, current, readOnly, view, body }: PageFrame):
 <title>${title} – ${site}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/assets/style.css">
-${view ? html`<noscript><meta http-equiv="refresh" content="5"></noscript>\n<script type="module" src="/assets/live.js"></script>` : null}
+${view ? markup`<noscript><meta http-equiv="refresh" content="5"></noscript>\n<script type="module" src="/assets/live.js"></script>` : null}
 </head>
 <body${view ? flags(view) : null} data-page="${current}">
 <header>
@@ -35,7 +35,7 @@ ${view ? html`<noscript><meta http-equiv="refresh" content="5"></noscript>\n<scr
     readOnly ? null : link('/anmeldung', 'sign-in', 'Anmeldung')
   }</nav>
 </header>
-${readOnly ? html`<p class="notice">Nur-Lese-Ansicht: Hier kann nichts ausgelöst werden.</p>` : null}
+${readOnly ? markup`<p class="notice">Nur-Lese-Ansicht: Hier kann nichts ausgelöst werden.</p>` : null}
 <main>
 ${body}
 </main>
@@ -44,11 +44,11 @@ ${body}
 `;
 }
 
-function flags({ flags }: PageView): Html[] {
-  return Object.entries(flags).map(([name, value]) => html` data-${name}="${value}"`);
+function flags({ flags }: PageView): Markup[] {
+  return Object.entries(flags).map(([name, value]) => markup` data-${name}="${value}"`);
 }
 
 /** A text that live events renew in place. */
-export function live(view: PageView, key: TextKey): Html {
-  return html`<span data-live="${key}">${view.texts[key]}</span>`;
+export function live(view: PageView, key: TextKey): Markup {
+  return markup`<span data-live="${key}">${view.texts[key]}</span>`;
 }

@@ -1,19 +1,19 @@
+import { type Markup, markup } from '../../markup/index.ts';
 import type { ErrorBody } from '../refusal.ts';
-import { type Html, html } from './html.ts';
 import { page } from './page.ts';
 
 /** What a person sees whose button press was refused: the same answer as in JSON, with a way back. */
-export function refusedPage(site: string, { error }: ErrorBody): Html {
+export function refusedPage(site: string, { error }: ErrorBody): Markup {
   const { code, message, tried, remedy } = error;
   return page({
     title: 'Nicht ausgeführt',
     site,
     current: 'refused',
     readOnly: false,
-    body: html`<section>
+    body: markup`<section>
 <h1>Das ging nicht</h1>
 <p class="alarm" role="alert">${germanReasons[code] ?? message}</p>
-${tried === undefined ? null : html`<p>Versuchte Adresse: <code>${tried.address}:${tried.port ?? ''}</code></p>`}
+${tried === undefined ? null : markup`<p>Versuchte Adresse: <code>${tried.address}:${tried.port ?? ''}</code></p>`}
 <p><small>${code}: ${message} ${remedy ?? ''}</small></p>
 <p><a class="button" href="/">Zurück zur Bedienung</a></p>
 </section>`,

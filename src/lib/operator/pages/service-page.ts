@@ -1,6 +1,6 @@
+import { type Markup, markup } from '../../markup/index.ts';
 import type { Site } from '../../site/index.ts';
 import type { GatewayHealth, NeighboursView } from '../model.ts';
-import { type Html, html } from './html.ts';
 import { live, page } from './page.ts';
 import { type LiveKey, type PageView, spanText } from './view.ts';
 
@@ -23,14 +23,14 @@ const liveRows: readonly (readonly [LiveKey, string])[] = [
 ];
 
 /** The technician page: what is tried, what is known and how well, and what runs. */
-export function servicePage({ site, view, health, neighbours, readOnly }: ServicePageOptions): Html {
+export function servicePage({ site, view, health, neighbours, readOnly }: ServicePageOptions): Markup {
   return page({
     title: 'Technik',
     site: site.name,
     current: 'service',
     readOnly,
     view,
-    body: html`<section class="state">
+    body: markup`<section class="state">
 <h1 aria-live="polite">${live(view, 'link')}</h1>
 <p>Versuchte Adresse: <code>${live(view, 'link.tried')}</code>, ${live(view, 'link.for')}</p>
 <p>${live(view, 'link.detail')}</p>
@@ -52,7 +52,7 @@ export function servicePage({ site, view, health, neighbours, readOnly }: Servic
 <div class="scroll"><table>
 <thead><tr><th>Was</th><th>Wert</th><th>Alter</th><th>Beleg</th></tr></thead>
 <tbody>${liveRows.map(
-      ([key, title]) => html`
+      ([key, title]) => markup`
 <tr><th scope="row">${title}</th><td class="lines">${live(view, key)}</td><td class="age">${live(view, `${key}.age`)}</td><td>${live(view, `${key}.mark`)}</td></tr>`,
     )}
 </tbody></table></div>
@@ -73,16 +73,16 @@ export function servicePage({ site, view, health, neighbours, readOnly }: Servic
 <div class="scroll"><table>
 <thead><tr><th>Dienst</th><th>Zustand</th><th>Neustarts</th><th>Näheres</th></tr></thead>
 <tbody>${health.services.map(
-      ({ name, status, restarts, detail, lastError }) => html`
+      ({ name, status, restarts, detail, lastError }) => markup`
 <tr><th scope="row">${name}</th><td>${status}</td><td data-label="Neustarts: ">${restarts}</td><td>${detail} ${
-        lastError === null ? null : html`<small>zuletzt: ${lastError}</small>`
+        lastError === null ? null : markup`<small>zuletzt: ${lastError}</small>`
       }</td></tr>`,
     )}
 </tbody></table></div>
 <h3>Andere Roboter</h3>
 <p>${neighbours.status === 'not-checked' ? `Nicht geprüft: ${neighbours.detail}` : neighbours.detail}</p>
 ${neighbours.robots.map(
-  ({ serial, address, state, ageMs }) => html`<p>${serial}: ${state}, ${address}, vor ${spanText(ageMs)}</p>\n`,
+  ({ serial, address, state, ageMs }) => markup`<p>${serial}: ${state}, ${address}, vor ${spanText(ageMs)}</p>\n`,
 )}
 </section>`,
   });

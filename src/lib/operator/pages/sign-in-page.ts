@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts';
+import { type Markup, markup } from '../../markup/index.ts';
 import { page } from './page.ts';
 
 export interface SignInPageOptions {
@@ -11,30 +11,30 @@ export interface SignInPageOptions {
 }
 
 /** The sign-in form. */
-export function signInPage({ site, configured, signedIn, problem }: SignInPageOptions): Html {
+export function signInPage({ site, configured, signedIn, problem }: SignInPageOptions): Markup {
   return page({
     title: 'Anmeldung',
     site,
     current: 'sign-in',
     readOnly: false,
-    body: html`<section>
+    body: markup`<section>
 <h1>Anmeldung</h1>
-${problem === undefined ? null : html`<p class="alarm" role="alert">${problem}</p>`}
+${problem === undefined ? null : markup`<p class="alarm" role="alert">${problem}</p>`}
 ${form(configured, signedIn)}
 </section>`,
   });
 }
 
-function form(configured: boolean, signedIn: boolean): Html {
+function form(configured: boolean, signedIn: boolean): Markup {
   if (!configured) {
-    return html`<p>Auf diesem Gateway ist kein Gerätekennwort eingerichtet. Ein Techniker richtet es mit
+    return markup`<p>Auf diesem Gateway ist kein Gerätekennwort eingerichtet. Ein Techniker richtet es mit
 <code>gw operator password</code> ein.</p>`;
   }
   if (signedIn) {
-    return html`<p>Sie sind angemeldet.</p>
+    return markup`<p>Sie sind angemeldet.</p>
 <form method="post" action="/api/abmeldung"><button>Abmelden</button></form>`;
   }
-  return html`<form method="post" action="/api/anmeldung">
+  return markup`<form method="post" action="/api/anmeldung">
 <label for="password">Gerätekennwort</label>
 <input id="password" name="password" type="password" autocomplete="current-password" maxlength="256" required>
 <button>Anmelden</button>

@@ -1,5 +1,5 @@
+import { type Markup, markup } from '../../markup/index.ts';
 import type { Site } from '../../site/index.ts';
-import { type Html, html } from './html.ts';
 import { live, page } from './page.ts';
 import type { PageView } from './view.ts';
 
@@ -11,14 +11,14 @@ export interface SurfaceOptions {
 }
 
 /** The operator surface, for the people who work with the robot. */
-export function surfacePage({ site, view, readOnly, signedIn }: SurfaceOptions): Html {
+export function surfacePage({ site, view, readOnly, signedIn }: SurfaceOptions): Markup {
   return page({
     title: 'Bedienung',
     site: site.name,
     current: 'surface',
     readOnly,
     view,
-    body: html`<section class="state">
+    body: markup`<section class="state">
 <h1 aria-live="polite">${live(view, 'link')}</h1>
 <p><span class="when-away">Versuchte Adresse: <code>${live(view, 'link.tried')}</code>, </span>${live(view, 'link.for')}</p>
 <p class="when-away">${live(view, 'link.detail')}</p>
@@ -43,24 +43,24 @@ ${readOnly ? null : tourForms(site)}
   });
 }
 
-function stopForms(signedIn: boolean): Html {
-  return html`<section class="stop">
+function stopForms(signedIn: boolean): Markup {
+  return markup`<section class="stop">
 <form method="post" action="/api/stopp"><button class="stop-button">STOPP</button></form>
 <div class="when-latched">
 ${
   signedIn
-    ? html`<form method="post" action="/api/stopp/freigabe"><button>Stopp aufheben</button></form>`
-    : html`<p>Aufheben darf den Stopp nur, wer <a href="/anmeldung">angemeldet</a> ist.</p>`
+    ? markup`<form method="post" action="/api/stopp/freigabe"><button>Stopp aufheben</button></form>`
+    : markup`<p>Aufheben darf den Stopp nur, wer <a href="/anmeldung">angemeldet</a> ist.</p>`
 }
 </div>
 </section>`;
 }
 
-function tourForms({ tours }: Pick<Site, 'tours'>): Html {
+function tourForms({ tours }: Pick<Site, 'tours'>): Markup {
   const names = Object.entries(tours);
-  if (names.length === 0) return html`<p>In der Standortdatei steht keine Tour.</p>`;
-  return html`<div class="tours">${names.map(
-    ([name, { stations }]) => html`<form method="post" action="/api/touren/lauf">
+  if (names.length === 0) return markup`<p>In der Standortdatei steht keine Tour.</p>`;
+  return markup`<div class="tours">${names.map(
+    ([name, { stations }]) => markup`<form method="post" action="/api/touren/lauf">
 <button name="tour" value="${name}">${name} <small>${stations.join(' → ')}</small></button>
 </form>`,
   )}</div>`;

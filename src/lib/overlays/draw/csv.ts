@@ -1,7 +1,7 @@
+import { visible } from '../../markup/index.ts';
 import { areaM2, lengthM } from '../geometry.ts';
 import type { Code, Drawing, DrawnAngle, Inspection, Shape } from '../model.ts';
 import { rulesByDrawing } from './census.ts';
-import { visible } from './markup.ts';
 import { sayings } from './wording.ts';
 
 /** Names of the columns: the first line of every table. Names carry units. */

@@ -1,10 +1,11 @@
+import { type Markup, markup } from '../../markup/index.ts';
 import type { ChangedDrawing, OverlaysDiff } from '../diff-model.ts';
 import { changeWords, placeInList } from '../diff-wording.ts';
 import type { Drawing, MapFrame, Overlays } from '../model.ts';
 import { body, glyph, headings, NEW, OLD, type Plotted, R, STILL, wayOf } from './diff-shapes.ts';
 import { boxAround, drawLabel } from './figure.ts';
 import { createGround, type Ground, placeLabel } from './labels.ts';
-import { type Markup, markup, oneLine, unit } from './markup.ts';
+import { oneLine, unit } from './lines.ts';
 import { arrowOf, boxesAlong, insideOf, middleOf, outline } from './plot.ts';
 import { layOut, type Sheet } from './sheet.ts';
 import { background, margins, surround } from './surround.ts';

@@ -1,4 +1,5 @@
-import { type Markup, markup, unit } from './markup.ts';
+import { type Markup, markup } from '../../markup/index.ts';
+import { unit } from './lines.ts';
 import { arrowOf, type Outline } from './plot.ts';
 
 /** Old is dashed and orange, new is unbroken and blue: told apart in grey as well, and by eyes that mix up red and green. */

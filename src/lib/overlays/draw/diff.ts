@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { type Markup, markup, type Part } from '../../markup/index.ts';
 import type { DrawingRef, OverlaysDiff } from '../diff-model.ts';
 import {
   type ChangeRow,
@@ -13,9 +13,9 @@ import {
 import type { CodeBook, CodeMeaning } from '../model.ts';
 import { type DiffFigure, type DiffSubject, drawDiffFigure } from './diff-figure.ts';
 import { glyph, heading, NEW, OLD, STILL } from './diff-shapes.ts';
+import { pageDocument, sheetMarkup } from './document.ts';
 import { fontStack, wrap } from './lettering.ts';
-import { Markup, markup, oneLine, type Part, unit } from './markup.ts';
-import { pageStyle } from './page-style.ts';
+import { oneLine, unit } from './lines.ts';
 import { type Column, markBadge, more, readingItem, section, table } from './page-tables.ts';
 import { plural } from './wording.ts';
 
@@ -70,8 +70,6 @@ export function drawDiffPage(subject: DiffSubject, options: DiffPageOptions): st
   const { title, fromLabel, toLabel, warnings, madeAt, codeBook } = options;
   const { diff } = subject;
   const map = drawDiffFigure(subject, { isLinked: true });
-  const style = pageStyle(map);
-  const digest = createHash('sha256').update(style).digest('base64');
   const facts = [
     ['Old', oneLine(fromLabel, 160)],
     ['New', oneLine(toLabel, 160)],
@@ -87,26 +85,14 @@ export function drawDiffPage(subject: DiffSubject, options: DiffPageOptions): st
     ['notation', 'Spelling', notationSection(diff)],
   ];
   const shown = sections.filter(([, , content]) => content !== null);
-  return markup`<!DOCTYPE html>
-<html lang="en" xmlns="http://www.w3.org/1999/xhtml">
-<head>
-<meta charset="utf-8"/>
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'sha256-${digest}'; base-uri 'none'; form-action 'none'"/>
-<meta name="viewport" content="width=device-width, initial-scale=1"/>
-<meta name="referrer" content="no-referrer"/>
-<title>${oneLine(title, 120)}</title>
-<link rel="icon" href="data:,"/>
-<style>${new Markup(style)}</style>
-</head>
-<body>
-<div class="front">
+  const body = markup`<div class="front">
 <header>
 <h1>${oneLine(title, 120)}</h1>
 <p class="count">${diffLine(diff)}</p>
 ${warnings.map((warning) => markup`<p><span class="s warning">warning</span> ${oneLine(warning, 400)}</p>`)}
 <dl class="facts">${facts}</dl>
 </header>
-${sheet(map)}
+${sheetMarkup(map, { whole: 'Whole sheet', label: 'What differs, over the picture of the map' })}
 <ul class="legend">${samples(map).map(({ sample, text }) => markup`<li><svg xmlns="http://www.w3.org/2000/svg" width="46" height="24" viewBox="0 -16 46 24" aria-hidden="true">${sample}</svg><span>${text}</span></li>`)}</ul>
 ${map.notes.map((note) => markup`<p class="notes">${note}</p>`)}
 </div>
@@ -114,10 +100,8 @@ ${map.notes.map((note) => markup`<p class="notes">${note}</p>`)}
 <main>
 ${shown.map(([, , content]) => content)}
 </main>
-<p class="notes">Made by gw at ${madeAt}. Contents are compared, never counters: two maps with one number of version may differ.</p>
-</body>
-</html>
-`.toString();
+<p class="notes">Made by gw at ${madeAt}. Contents are compared, never counters: two maps with one number of version may differ.</p>`;
+  return pageDocument(title, map, body);
 }
 
 /** Every number that a code was changed from or to, with all that is known of it. */
@@ -134,13 +118,6 @@ export function changedCodes({ changed }: OverlaysDiff, codeBook: CodeBook): Cod
   const order = (a: CodeMeaning, b: CodeMeaning) =>
     a.field === b.field ? a.number - b.number : a.field < b.field ? -1 : 1;
   return [...found.values()].sort(order);
-}
-
-function sheet({ content, width, height }: DiffFigure): Markup {
-  const [w, h] = [unit(width), unit(height)];
-  return markup`<input class="zoom" type="radio" name="zoom" id="zoom-whole"/><input class="zoom" type="radio" name="zoom" id="zoom-read" checked="checked"/><input class="zoom" type="radio" name="zoom" id="zoom-twice"/>
-<div class="zooms"><label for="zoom-whole">Whole sheet</label><label for="zoom-read">Readable</label><label for="zoom-twice">Twice</label></div>
-<div class="sheet"><svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" width="${w}" height="${h}" role="img" aria-label="What differs, over the picture of the map" font-family="${fontStack}" fill="#111">${content}</svg></div>`;
 }
 
 /** What the signs on the sheet mean, of those that are on it. */

@@ -1,7 +1,8 @@
+import { type Markup, markup, type Part } from '../../markup/index.ts';
 import type { ChargerPair, Drawing, Inspection } from '../model.ts';
 import { type Box, createGround, type Ground, placeLabel } from './labels.ts';
+import { figure, oneLine, unit } from './lines.ts';
 import { hatches, type Sign, type SignStyle, signOrder, signs } from './marks.ts';
-import { figure, type Markup, markup, oneLine, type Part, unit } from './markup.ts';
 import {
   arrowOf,
   arrowPaths,

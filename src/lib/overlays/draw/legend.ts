@@ -1,6 +1,6 @@
+import { type Markup, markup } from '../../markup/index.ts';
 import type { Figure } from './figure.ts';
 import { type Sign, signOrder } from './marks.ts';
-import { type Markup, markup } from './markup.ts';
 import { arrowOf, arrowPaths, badge } from './plot.ts';
 
 /** The marks that a legend explains: always all four, so that what is missing on this map can be seen too. */

@@ -1,5 +1,6 @@
 import type { Mark } from '../../evidence/index.ts';
-import { type Markup, markup, unit } from './markup.ts';
+import { type Markup, markup } from '../../markup/index.ts';
+import { unit } from './lines.ts';
 
 /** What a sign shows: a mark, or that the drawing carries no number whose meaning could be known. */
 export type Sign = Mark | 'none';

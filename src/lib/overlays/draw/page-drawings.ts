@@ -1,8 +1,9 @@
+import { type Markup, markup, type Part } from '../../markup/index.ts';
 import { areaM2, lengthM } from '../geometry.ts';
 import type { Code, CodeBook, Drawing, DrawingKind, DrawnAngle, Inspection } from '../model.ts';
 import { hasOffset } from '../survey.ts';
 import { rulesByDrawing } from './census.ts';
-import { figure, type Markup, markup, oneLine, type Part } from './markup.ts';
+import { figure, oneLine } from './lines.ts';
 import { type Column, link, MOST_ROWS, markBadge, more, section, table, written } from './page-tables.ts';
 import { kindWords, plural, sayings } from './wording.ts';
 

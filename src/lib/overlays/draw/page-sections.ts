@@ -1,8 +1,9 @@
 import { factById } from '../../evidence/index.ts';
+import { type Markup, markup, type Part } from '../../markup/index.ts';
 import { knownOf } from '../known.ts';
 import type { Inspection, KnownRow, OverlayFinding } from '../model.ts';
 import { numbersOf } from './census.ts';
-import { figure, type Markup, markup, oneLine, type Part } from './markup.ts';
+import { figure, oneLine } from './lines.ts';
 import {
   type Column,
   hereText,

@@ -1,7 +1,8 @@
 import type { Mark } from '../../evidence/index.ts';
+import { type Markup, markup, type Part } from '../../markup/index.ts';
 import type { Reading } from '../model.ts';
+import { oneLine } from './lines.ts';
 import { signs } from './marks.ts';
-import { type Markup, markup, oneLine, type Part } from './markup.ts';
 import { sayingOf } from './wording.ts';
 
 /** Rows of one table. A page with more could not be read, and hardly be opened; CSV and GeoJSON hold all. */

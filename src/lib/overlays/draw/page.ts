@@ -1,13 +1,13 @@
-import { createHash } from 'node:crypto';
+import { type Markup, markup, type Part } from '../../markup/index.ts';
 import type { Inspection } from '../model.ts';
+import { pageDocument, sheetMarkup } from './document.ts';
 import { drawFigure, type Figure } from './figure.ts';
 import { explanations, signsOf } from './legend.ts';
 import { fontStack } from './lettering.ts';
+import { figure, oneLine } from './lines.ts';
 import { dashOf, hatchId, marker, type SignStyle, signs } from './marks.ts';
-import { figure, Markup, markup, oneLine, type Part, unit } from './markup.ts';
 import { drawingRows, drawingSections } from './page-drawings.ts';
 import { carriedSection, findingsSection, knownSections, numbersSection, pairsSection } from './page-sections.ts';
-import { pageStyle } from './page-style.ts';
 import type { PictureOptions } from './svg.ts';
 import { countLine } from './wording.ts';
 
@@ -29,8 +29,6 @@ export function drawPage(inspection: Inspection, options: PageOptions): string {
   const rowsOf = drawingRows(inspection);
   const rows = new Set([...rowsOf.values()].flatMap((drawings) => drawings.map(({ index }) => index)));
   const map = drawFigure(inspection, image, rows);
-  const style = pageStyle(map);
-  const digest = createHash('sha256').update(style).digest('base64');
   const sections: Part = [
     findingsSection(inspection, rows),
     pairsSection(inspection, map.shapes),
@@ -39,25 +37,13 @@ export function drawPage(inspection: Inspection, options: PageOptions): string {
     knownSections(inspection),
     carriedSection(inspection),
   ];
-  return markup`<!DOCTYPE html>
-<html lang="en" xmlns="http://www.w3.org/1999/xhtml">
-<head>
-<meta charset="utf-8"/>
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'sha256-${digest}'; base-uri 'none'; form-action 'none'"/>
-<meta name="viewport" content="width=device-width, initial-scale=1"/>
-<meta name="referrer" content="no-referrer"/>
-<title>${oneLine(title, 120)}</title>
-<link rel="icon" href="data:,"/>
-<style>${new Markup(style)}</style>
-</head>
-<body>
-<div class="front">
+  const body = markup`<div class="front">
 <header>
 <h1>${oneLine(title, 120)}</h1>
 <p class="count">${countLine(inspection)}</p>
 <dl class="facts">${factsOf(inspection, options)}</dl>
 </header>
-${sheet(map)}
+${sheetMarkup(map, { whole: 'Whole map', label: 'The drawings over the picture of the map' })}
 <div class="key">
 <ul class="legend">${legend(map)}</ul>
 ${map.notes.map((note) => markup`<p class="notes">${note}</p>`)}
@@ -67,17 +53,8 @@ ${map.notes.map((note) => markup`<p class="notes">${note}</p>`)}
 <main>
 ${sections}
 </main>
-<p class="notes">Made by gw, ${momentOf(madeAt)}. Of a number nobody knows the meaning of, nothing is derived; a movement never rests on this page.</p>
-</body>
-</html>
-`.toString();
-}
-
-function sheet({ content, width, height }: Figure): Markup {
-  const [w, h] = [unit(width), unit(height)];
-  return markup`<input class="zoom" type="radio" name="zoom" id="zoom-whole"/><input class="zoom" type="radio" name="zoom" id="zoom-read" checked="checked"/><input class="zoom" type="radio" name="zoom" id="zoom-twice"/>
-<div class="zooms"><label for="zoom-whole">Whole map</label><label for="zoom-read">Readable</label><label for="zoom-twice">Twice</label></div>
-<div class="sheet"><svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" width="${w}" height="${h}" preserveAspectRatio="xMidYMin meet" role="img" aria-label="The drawings over the picture of the map" font-family="${fontStack}" fill="#111">${content}</svg></div>`;
+<p class="notes">Made by gw, ${momentOf(madeAt)}. Of a number nobody knows the meaning of, nothing is derived; a movement never rests on this page.</p>`;
+  return pageDocument(title, map, body);
 }
 
 function legend(map: Figure): Markup[] {

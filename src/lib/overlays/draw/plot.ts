@@ -1,7 +1,8 @@
+import { type Markup, markup } from '../../markup/index.ts';
 import type { Drawing, Place } from '../model.ts';
 import type { Box } from './labels.ts';
+import { unit } from './lines.ts';
 import { dashOf, hatchId, marker, outlineOf, type SignStyle } from './marks.ts';
-import { type Markup, markup, unit } from './markup.ts';
 import type { Sheet } from './sheet.ts';
 
 /** Units of paper. Corners nearer than this to the last one change no pixel. */
@@ -168,7 +169,7 @@ export function arrowPaths(arrows: readonly ReturnType<typeof arrowOf>[], r: num
   return markup`<path d="${shafts}${tips}" fill="#fff" stroke="#fff" stroke-width="${isLarge ? 5 : 3}" stroke-linejoin="round"/><path d="${shafts}" stroke="#111" stroke-width="${isLarge ? 2.2 : 1.3}" fill="none"/><path d="${tips}" fill="#111"/>`;
 }
 
-export const badgeColors = { wrong: '#b00020', warning: '#111111' } as const;
+const badgeColors = { wrong: '#b00020', warning: '#111111' } as const;
 
 /** A finding: a filled disc with a cross for 'wrong', an empty one with an exclamation mark for 'warning'. */
 export function badge(kind: 'wrong' | 'warning', x: number, y: number, r = 6.5): Markup {

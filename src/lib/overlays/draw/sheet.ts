@@ -1,3 +1,4 @@
+import { extentOf } from '../frame.ts';
 import { type Bounds, boundsOf } from '../geometry.ts';
 import type { Drawing, MapFrame } from '../model.ts';
 
@@ -47,7 +48,7 @@ export function layOut(
     placed.push(drawing);
     boxes.push(box);
   }
-  const picture = pictureArea(frame);
+  const picture = extentOf(frame);
   const area = chooseArea(boxes, picture, isPart && boxes.length > 0);
   const [across, up] = [area.maxXM - area.minXM, area.maxYM - area.minYM];
   const [width, height] = across >= up ? [most.longSide, most.shortSide] : [most.shortSide, most.longSide];
@@ -71,17 +72,6 @@ export function layOut(
       const box = boxes[at];
       return box !== undefined && !meets(box, area);
     }),
-  };
-}
-
-function pictureArea(frame: MapFrame | null): Bounds | null {
-  if (frame === null || frame.width === null || frame.height === null) return null;
-  const { originXM, originYM, resolutionM, width, height } = frame;
-  return {
-    minXM: originXM,
-    minYM: originYM,
-    maxXM: originXM + width * resolutionM,
-    maxYM: originYM + height * resolutionM,
   };
 }
 
@@ -121,7 +111,7 @@ function usualOf(boxes: readonly Bounds[]): readonly Bounds[] {
 }
 
 /** The box around a drawing; null when it has no places, or absurd ones. */
-export function boxOf({ shape }: Drawing): Bounds | null {
+function boxOf({ shape }: Drawing): Bounds | null {
   const box = boundsOf(shape);
   return box !== null && farthest(box) <= FARTHEST_M ? box : null;
 }

@@ -1,5 +1,6 @@
+import { type Markup, markup } from '../../markup/index.ts';
 import { widthOf } from './lettering.ts';
-import { figure, type Markup, markup, unit } from './markup.ts';
+import { figure, unit } from './lines.ts';
 import type { Sheet } from './sheet.ts';
 
 /** Paper around the map, in units: figures at the left and below, the scale under them. */

@@ -1,10 +1,11 @@
+import { type Markup, markup, type Part } from '../../markup/index.ts';
 import type { CodeMeaning, Inspection } from '../model.ts';
 import { numbersOf } from './census.ts';
 import { drawFigure, type Figure } from './figure.ts';
 import { explanations, signsOf } from './legend.ts';
 import { fontStack, widthOf, wrap } from './lettering.ts';
+import { oneLine, unit } from './lines.ts';
 import { dashOf, hatchId, marker, type SignStyle, signs } from './marks.ts';
-import { type Markup, markup, oneLine, type Part, unit } from './markup.ts';
 import { countLine, sayings } from './wording.ts';
 
 export interface PictureOptions {

@@ -1,7 +1,7 @@
 import type { Code, CodeBook, CodeMeaning, Drawing, Inspection, Reading } from '../model.ts';
 import { widthOf } from './lettering.ts';
+import { figure, oneLine } from './lines.ts';
 import { type Sign, signs } from './marks.ts';
-import { figure, oneLine } from './markup.ts';
 
 /** A piece of text in one style. */
 export interface Span {
@@ -113,7 +113,7 @@ export function tellingOf(drawing: Drawing, codeBook: CodeBook): string {
 }
 
 /** `type 11: V Delivery Point, H table number`. */
-export function codeLine(code: Code, codeBook: CodeBook): string {
+function codeLine(code: Code, codeBook: CodeBook): string {
   if (code.number === null) return `${code.field} is no whole number`;
   const said = sayings(codeBook.meaning(code.field, code.number)).map(
     ({ sign, text }) => `${signs[sign].letter} ${text}`,

@@ -1,11 +1,12 @@
+import { extentOf } from '../frame.ts';
 import { type Bounds, boundsOf } from '../geometry.ts';
-import type { Drawing, MapFrame, Place } from '../model.ts';
+import type { Drawing, Place } from '../model.ts';
 import type { RuleInput } from './input.ts';
 import { counted, namingAll, rounded } from './wording.ts';
 
 /** Drawings outside the picture of the map: points, and lanes and zones that lie outside altogether. */
 export function findPictureFaults({ overlays: { drawings }, frame, report }: RuleInput): void {
-  const edges = edgesOf(frame);
+  const edges = extentOf(frame);
   if (edges === null) {
     if (!drawings.some(({ shape: { kind } }) => kind === 'point' || kind === 'lane' || kind === 'zone')) return;
     report('picture-not-checked', [], () =>
@@ -27,18 +28,6 @@ export function findPictureFaults({ overlays: { drawings }, frame, report }: Rul
     const picture = `x ${span(minXM, maxXM)}, y ${span(minYM, maxYM)}`;
     return `${lie} outside the picture of the map (${picture}): ${namingAll(drawings, outside)}.`;
   });
-}
-
-/** The picture in metres; its lower left pixel lies at the origin. */
-function edgesOf(frame: MapFrame | null): Bounds | null {
-  if (frame === null || frame.width === null || frame.height === null) return null;
-  const { originXM, originYM, resolutionM, width, height } = frame;
-  return {
-    minXM: originXM,
-    minYM: originYM,
-    maxXM: originXM + width * resolutionM,
-    maxYM: originYM + height * resolutionM,
-  };
 }
 
 function isOutside({ shape }: Drawing, edges: Bounds): boolean {

@@ -18,6 +18,11 @@ interface SpeedProperty {
   others: number;
 }
 
+/** Names that sound like a speed; which of them is a limit, and in which unit, nobody knows. */
+export function soundsLikeSpeed(name: string): boolean {
+  return /speed|velocity|limit/i.test(name);
+}
+
 /** Properties that may limit the speed, down to one level inside a property; and names that hide something. */
 export function findPropertyFaults({ overlays: { drawings, topLevel }, report }: RuleInput): void {
   const found = new Map<string, SpeedProperty>();
@@ -103,7 +108,7 @@ function createKeyTest(): (key: string) => boolean {
   return (key) => {
     const before = known.get(key);
     if (before !== undefined) return before;
-    const isSpeed = /speed|velocity|limit/i.test(key);
+    const isSpeed = soundsLikeSpeed(key);
     if (known.size < MOST_KEYS) known.set(key, isSpeed);
     return isSpeed;
   };

@@ -1,3 +1,8 @@
+/**
+ * Text that becomes markup: HTML pages, SVG, XML. Whatever is put into the template is escaped, so that no name out
+ * of a device or a file can become an element.
+ */
+
 /** Markup that is safe to send: made by the template below, or of text that is all our own. */
 export class Markup {
   readonly #text: string;
@@ -45,27 +50,4 @@ export function escapeMarkup(text: string): string {
 export function visible(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   return text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff]/g, '\uFFFD');
-}
-
-/** The same on one line and no longer than `most` characters. */
-export function oneLine(text: string, most: number): string {
-  // A name may be a megabyte: what is cut off anyway need not be looked at.
-  const line = visible(text.slice(0, 4 * most + 16))
-    .replace(/\s+/gu, ' ')
-    .trim();
-  const chars = [...line];
-  const isCut = chars.length > most || text.length > 4 * most + 16;
-  return isCut ? `${chars.slice(0, most - 1).join('')}…` : line;
-}
-
-/** A number for an attribute of a picture: at most one decimal, never an exponent. */
-export function unit(value: number): number {
-  const held = Math.max(-99_999, Math.min(99_999, value));
-  return Math.round(held * 10) / 10 + 0;
-}
-
-/** Metres, degrees: as many decimals as say something, no exponent where it can be helped. */
-export function figure(value: number, decimals: number): string {
-  if (Math.abs(value) >= 1e9) return value.toExponential(2);
-  return String(Number(value.toFixed(decimals)) + 0);
 }

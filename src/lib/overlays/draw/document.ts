@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { Markup, markup } from '../../markup/index.ts';
+import { fontStack } from './lettering.ts';
+import { oneLine, unit } from './lines.ts';
+import { pageStyle } from './page-style.ts';
+
+interface Sheet {
+  readonly content: Markup;
+  readonly width: number;
+  readonly height: number;
+}
+
+/**
+ * One HTML file with everything in it. Its security policy lets in its own style, by digest, and pictures that stand
+ * in the file; no script, no address.
+ */
+export function pageDocument(title: string, map: Sheet, body: Markup): string {
+  const style = pageStyle(map);
+  const digest = createHash('sha256').update(style).digest('base64');
+  return markup`<!DOCTYPE html>
+<html lang="en" xmlns="http://www.w3.org/1999/xhtml">
+<head>
+<meta charset="utf-8"/>
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'sha256-${digest}'; base-uri 'none'; form-action 'none'"/>
+<meta name="viewport" content="width=device-width, initial-scale=1"/>
+<meta name="referrer" content="no-referrer"/>
+<title>${oneLine(title, 120)}</title>
+<link rel="icon" href="data:,"/>
+<style>${new Markup(style)}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`.toString();
+}
+
+/** The map on a page, in three sizes that are chosen without a script. */
+export function sheetMarkup({ content, width, height }: Sheet, words: { whole: string; label: string }): Markup {
+  const [w, h] = [unit(width), unit(height)];
+  return markup`<input class="zoom" type="radio" name="zoom" id="zoom-whole"/><input class="zoom" type="radio" name="zoom" id="zoom-read" checked="checked"/><input class="zoom" type="radio" name="zoom" id="zoom-twice"/>
+<div class="zooms"><label for="zoom-whole">${words.whole}</label><label for="zoom-read">Readable</label><label for="zoom-twice">Twice</label></div>
+<div class="sheet"><svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" width="${w}" height="${h}" preserveAspectRatio="xMidYMin meet" role="img" aria-label="${words.label}" font-family="${fontStack}" fill="#111">${content}</svg></div>`;
+}
