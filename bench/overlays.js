@@ -106,7 +106,7 @@ function box(at, x, y, width, height) {
 }
 
 function ell(at) {
-  return [at(3, 0.3), at(5.6, 0.3), at(5.6, 2), at(4.5, 2), at(4.5, 1), at(3, 1)];
+  return [at(3, 3.5), at(5.6, 3.5), at(5.6, 5.2), at(4.5, 5.2), at(4.5, 4.2), at(3, 4.2)];
 }
 
 function round8(at) {

@@ -1,4 +1,4 @@
-import { elementTextsOf } from '../lib/json/element-texts.ts';
+import { listTextsOf } from '../lib/json/list-texts.ts';
 
 /** A list longer than this is written with one element a line: easy to count, to cut and to search, and quick. */
 const LONG_LIST = 200;
@@ -36,10 +36,8 @@ function* pieces(value: unknown, indent: string): Pieces {
 function* listPieces(list: readonly unknown[], indent: string): Pieces {
   const inner = `${indent}  `;
   const between = `,\n${inner}`;
-  const texts = elementTextsOf(list);
   yield `[\n${inner}`;
-  if (texts !== undefined) yield* texts(between);
-  else if (list.length > LONG_LIST) yield* compactPieces(list, between);
+  if (list.length > LONG_LIST) yield* compactPieces(list, between);
   else {
     for (const [index, element] of list.entries()) {
       if (index > 0) yield between;
@@ -64,8 +62,16 @@ function* compactPieces(list: readonly unknown[], between: string): Pieces {
 function* objectPieces(object: object, indent: string): Pieces {
   const inner = `${indent}  `;
   let before = `{\n${inner}`;
-  for (const [key, given] of Object.entries(object)) {
-    const value = plain(given, key);
+  for (const key of Object.keys(object)) {
+    const texts = listTextsOf(object, key);
+    if (texts !== undefined) {
+      yield `${before}${JSON.stringify(key)}: [\n${inner}  `;
+      yield* texts(`,\n${inner}  `);
+      yield `\n${inner}]`;
+      before = `,\n${inner}`;
+      continue;
+    }
+    const value = plain((object as Readonly<Record<string, unknown>>)[key], key);
     // What JSON has no word for is left out of an object, as JSON.stringify does it.
     if (value === undefined || typeof value === 'function' || typeof value === 'symbol') continue;
     yield `${before}${JSON.stringify(key)}: `;

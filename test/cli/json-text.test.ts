@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jsonText } from '../../src/cli/json-text.ts';
 import { GwError } from '../../src/lib/error/index.ts';
-import { withElementTexts } from '../../src/lib/json/index.ts';
+import { withListTexts } from '../../src/lib/json/index.ts';
 
 function written(value: unknown): string {
   const pieces: Buffer[] = [];
@@ -66,13 +66,20 @@ describe('a value as JSON, piece by piece', () => {
     expect(pieces.reduce((sum, length) => sum + length)).toBeGreaterThan(2_000_000);
   });
 
-  it('writes the texts that a list brings along instead of its elements', () => {
+  it('writes the texts that an object brings for a list in it, and does not look at the list', () => {
     const texts = ['{"n":1e400}', '{"n":12345678901234567890}'];
-    const list = withElementTexts([{ n: Number.POSITIVE_INFINITY }, { n: 1e20 }], function* (between) {
+    const value = {
+      before: 1,
+      get list(): unknown[] {
+        throw new Error('it is not needed');
+      },
+      after: [2],
+    };
+    withListTexts(value, 'list', function* (between) {
       yield Buffer.from(texts.join(between));
     });
-    expect(written({ before: 1, list, after: [2] })).toBe(
-      '{\n  "before": 1,\n  "list": [\n    {"n":1e400},\n    {"n":12345678901234567890}\n  ],\n  "after": [\n    2\n  ]\n}\n',
+    expect(written({ value })).toBe(
+      '{\n  "value": {\n    "before": 1,\n    "list": [\n      {"n":1e400},\n      {"n":12345678901234567890}\n    ],\n    "after": [\n      2\n    ]\n  }\n}\n',
     );
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { featureTexts, readOverlays } from '../../src/lib/overlays/index.ts';
+import { featureTexts } from '../../src/lib/overlays/feature-texts.ts';
+import { readOverlays } from '../../src/lib/overlays/index.ts';
 import { collectionText } from './arbitrary.ts';
 
 describe('the source of drawings', () => {
@@ -35,6 +36,17 @@ describe('the source of drawings', () => {
     const textOf = featureTexts(overlays);
     expect(overlays.drawings.map(({ index }) => index)).toEqual([0, 3]);
     expect([textOf?.(0), textOf?.(1)]).toEqual([odd, '{}']);
+  });
+
+  it('finds them wherever other lists stand, also at the very end, and of doubled lists takes the last', () => {
+    const before = featureTexts(readOverlays('{"a":[{}],"features":[{"id":"1"}],"type":"FeatureCollection","z":[]}'));
+    expect(before?.(0)).toBe('{"id":"1"}');
+    const last = featureTexts(readOverlays('{"type":"FeatureCollection","features":[{"id":"2"}]}'));
+    expect(last?.(0)).toBe('{"id":"2"}');
+    const doubled = '{"type":"FeatureCollection","features":[{"id":"3"},{}],"features":[{"id":"4"}]}';
+    const { drawings } = readOverlays(`${doubled}${' '.repeat(2 * 1024 * 1024)}`);
+    expect(drawings.map(({ id }) => id)).toEqual(['4']);
+    expect(featureTexts({ text: doubled, drawings })?.(0)).toBe('{"id":"4"}');
   });
 
   it('gives up where the key is written with escapes, or UTF-8 cannot write the text', () => {

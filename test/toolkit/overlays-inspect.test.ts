@@ -8,6 +8,7 @@ import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
 import { startSim } from '../../src/lib/sim/index.ts';
 import { parseSite } from '../../src/lib/site/index.ts';
+import { figure } from '../../src/lib/toolkit/inspected-features.ts';
 import { overlaysInspectSchema } from '../../src/lib/toolkit/overlays-inspect.result.ts';
 import { inspectDrawings, type OverlaysInspectOptions } from '../../src/lib/toolkit/overlays-inspect.ts';
 import { errorOf, mapDocument, oddDrawings } from '../maps/samples.ts';
@@ -65,7 +66,7 @@ describe('an inspection of drawings', () => {
     ]);
     expect(code?.disagreement).toBe('disagreement.c4-point-type-11');
     expect(result.features).toMatchObject([
-      { index: 0, id: 'a', kind: 'point', xM: 1.5, yM: -2, yawDeg: 90, extentM: null, codes: [{ mark: 'VORSICHT' }] },
+      { index: 0, id: 'a', kind: 'point', xM: 1.5, yM: -2, yawDeg: 90, codes: [{ mark: 'VORSICHT' }] },
     ]);
   });
 
@@ -182,5 +183,23 @@ describe('an inspection of drawings', () => {
       result.codes.find((code) => code.field === 'regionType' && code.number === number)?.readings[0];
     expect(readingOf(1)).toMatchObject({ mark: 'BELEGT', here: { verdict: 'verified', who: 'w' } });
     expect(readingOf(2)).toMatchObject({ mark: 'HINWEIS', here: null });
+  });
+});
+
+describe('a figure', () => {
+  it('is written as JSON.stringify writes it', () => {
+    const figures = fc.oneof(
+      fc.integer({ min: -2_000_000, max: 2_000_000 }).map((n) => n / 1000),
+      fc.integer({ min: -2_000_000, max: 2_000_000 }).map((n) => n / 10_000),
+      fc.integer(),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.constantFrom(0, -0, 0.001, -0.001, 0.1 + 0.2, 1e-7, 5e-324, 1e21, 999_999.999, -1_000_000.001, 2 ** 53),
+    );
+    fc.assert(
+      fc.property(figures, (value) => {
+        expect(figure(value)).toBe(JSON.stringify(value));
+      }),
+      { numRuns: 5_000 },
+    );
   });
 });

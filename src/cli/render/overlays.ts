@@ -219,10 +219,32 @@ function coordinate(metres: number | null): string {
   return metres === null ? chalk.yellow('broken') : figure(metres, 3);
 }
 
-function extentText({ extentM }: InspectedFeature): string {
-  if (extentM === null) return chalk.yellow('broken');
-  const [minX, minY, maxX, maxY] = extentM.map((metres) => figure(metres, 2));
-  return `x ${minX} to ${maxX}, y ${minY} to ${maxY}`;
+/** Of the corners as they came; what makes a geometry broken is a finding. */
+function extentText({ feature }: InspectedFeature): string {
+  const box = {
+    minX: Number.POSITIVE_INFINITY,
+    minY: Number.POSITIVE_INFINITY,
+    maxX: Number.NEGATIVE_INFINITY,
+    maxY: Number.NEGATIVE_INFINITY,
+  };
+  const geometry = Object.hasOwn(feature, 'geometry') ? feature.geometry : undefined;
+  if (typeof geometry === 'object' && geometry !== null && 'coordinates' in geometry) widen(box, geometry.coordinates);
+  const { minX, minY, maxX, maxY } = box;
+  if (minX > maxX || minY > maxY) return chalk.yellow('broken');
+  return `x ${figure(minX, 2)} to ${figure(maxX, 2)}, y ${figure(minY, 2)} to ${figure(maxY, 2)}`;
+}
+
+function widen(box: { minX: number; minY: number; maxX: number; maxY: number }, coordinates: unknown, level = 0): void {
+  if (!Array.isArray(coordinates)) return;
+  const [x, y] = coordinates as readonly unknown[];
+  if (typeof x === 'number' && typeof y === 'number') {
+    box.minX = Math.min(box.minX, x);
+    box.maxX = Math.max(box.maxX, x);
+    box.minY = Math.min(box.minY, y);
+    box.maxY = Math.max(box.maxY, y);
+  } else if (level < 2) {
+    for (const inner of coordinates) widen(box, inner, level + 1);
+  }
 }
 
 function geometryText({ feature }: InspectedFeature): string {

@@ -86,14 +86,14 @@ export default class OverlaysInspect extends GwCommand<Result> {
       });
     }
     const { inspectDrawings } = await import('../../lib/toolkit/overlays-inspect.ts');
-    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
     const inspect = (onProgress: (text: string) => void) =>
       inspectDrawings(
         {
           source: sourceOf(flags),
           filter: { kinds: flags.kind, mark: flags.mark, near: flags.near, withFindings: flags.findings },
           ...(document !== undefined && { document: { format: document, out, force } }),
-          openToolkit: () => openToolkit(flags.site),
+          // A file needs none.
+          openToolkit: async () => (await import('../../lib/toolkit/toolkit.ts')).openToolkit(flags.site),
           siteNamed: metadata.flags.site?.setFromDefault !== true,
           now: () => new Date(),
         },

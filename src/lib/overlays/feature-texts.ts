@@ -60,11 +60,13 @@ export function walkCollection(
       if (depth === 1) keyAt = at;
       at += 1;
       while (bytes[at] !== char.quote && at < length) at += bytes[at] === char.backslash ? 2 : 1;
+    } else if (code < char.bracketOpen) {
+      // Most bytes between texts are figures, signs and blanks.
     } else if ((code | char.either) === char.braceOpen) {
       depth += 1;
       if (depth > deepest) deepest = depth;
       if (depth === 2) {
-        isInList = code === char.bracketOpen && KEY.compare(bytes, keyAt, keyAt + KEY.length) === 0;
+        isInList = code === char.bracketOpen && standsAt(KEY, bytes, keyAt);
         // Of two lists under the same key the last one counts, as for JSON.parse.
         if (isInList) count = 0;
       } else if (depth === 3 && isInList && code === char.braceOpen) bounds[count * 2] = at;
@@ -77,4 +79,8 @@ export function walkCollection(
     }
   }
   return { places: { bytes, bounds, count }, deepest };
+}
+
+function standsAt(part: Buffer, bytes: Buffer, at: number): boolean {
+  return at + part.length <= bytes.length && part.compare(bytes, at, at + part.length) === 0;
 }

@@ -12,7 +12,7 @@ export type { DiffSubject } from './draw/diff-figure.ts';
 export { toGeojson } from './draw/geojson.ts';
 export { drawPage, type PageOptions } from './draw/page.ts';
 export { drawSvg, type PictureOptions } from './draw/svg.ts';
-export { featurePlaces, featureTexts, onOneLine } from './feature-texts.ts';
+export { featurePlaces, onOneLine } from './feature-texts.ts';
 export { frameOf, pngSize } from './frame.ts';
 export { type InspectOptions, inspectOverlays } from './inspect.ts';
 export { knownOf } from './known.ts';

@@ -27,6 +27,7 @@ const readFields: ReadonlySet<string> = new Set([
 ]);
 const readMembers: ReadonlySet<string> = new Set(['type', 'id', 'geometry', 'properties']);
 const kindOrder: readonly DrawingKind[] = ['point', 'zone', 'lane', 'other'];
+const kindBits = Object.fromEntries(kindOrder.map((kind, at) => [kind, 1 << at])) as Record<DrawingKind, number>;
 const fieldOrder: readonly CodeField[] = ['type', 'lineType', 'regionType', 'direction', 'startType', 'endType'];
 
 /** Decision of ours: a map has some ten names. A list without end would only hide them. */
@@ -54,11 +55,12 @@ export function surveyOf({ drawings, topLevel }: Overlays): Survey {
       if (hasOffset(drawing, icons.offsetDeg)) icons.withOffset += 1;
       if (drawing.iconYaw.deg !== null && drawing.yaw !== null && drawing.yaw.deg !== null) icons.withBoth += 1;
     }
-    members.add(drawing.raw, drawing.kind);
-    properties.add(drawing.properties, drawing.kind);
+    const kindBit = kindBits[drawing.kind];
+    members.add(drawing.raw, kindBit);
+    properties.add(drawing.properties, kindBit);
   }
   const collection = memberCounter('collection', readMembers);
-  collection.add(topLevel, null);
+  collection.add(topLevel, 0);
   const carried = [...collection.rows(), ...members.rows(), ...properties.rows()];
   carried.sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1));
   return {
@@ -114,6 +116,8 @@ function angleCounter() {
 }
 
 interface Counted {
+  /** gw reads it, so it is not merely carried through. */
+  readonly isRead: boolean;
   count: number;
   /** One bit a JSON type, in the order of `jsonTypes`. */
   types: number;
@@ -121,32 +125,29 @@ interface Counted {
   kinds: number;
 }
 
-/** Foreign names are kept in a map, where `__proto__` is a name like any other. */
-function memberCounter(where: CarriedMember['in'], known: ReadonlySet<string>) {
+/** Foreign names are kept in a map, where `__proto__` is a name like any other. Written for speed: no lists of keys. */
+function memberCounter(where: CarriedMember['in'], read: ReadonlySet<string>) {
   const names = new Map<string, Counted>();
   return {
-    add(object: Readonly<Record<string, unknown>>, kind: DrawingKind | null): void {
-      const kindBit = kind === null ? 0 : 1 << kindOrder.indexOf(kind);
-      for (const key of Object.keys(object)) {
-        if (known.has(key)) continue;
-        const bit = typeBit(object[key]);
-        const counted = names.get(key);
-        if (counted === undefined) names.set(key, { count: 1, types: bit, kinds: kindBit });
-        else {
-          counted.count += 1;
-          counted.types |= bit;
-          counted.kinds |= kindBit;
+    add(object: Readonly<Record<string, unknown>>, kindBit: number): void {
+      for (const key in object) {
+        let counted = names.get(key);
+        if (counted === undefined) {
+          counted = { isRead: read.has(key), count: 0, types: 0, kinds: 0 };
+          names.set(key, counted);
         }
+        if (counted.isRead) continue;
+        counted.count += 1;
+        counted.types |= typeBit(object[key]);
+        counted.kinds |= kindBit;
       }
     },
     rows(): CarriedMember[] {
-      return [...names].map(([name, { count, types, kinds }]) => ({
-        in: where,
-        name,
-        count,
-        kinds: chosenOf(kindOrder, kinds),
-        types: chosenOf(jsonTypes, types),
-      }));
+      return [...names].flatMap(([name, { isRead, count, kinds, types }]) =>
+        isRead
+          ? []
+          : [{ in: where, name, count, kinds: chosenOf(kindOrder, kinds), types: chosenOf(jsonTypes, types) }],
+      );
     },
   };
 }

@@ -1,7 +1,7 @@
-import { withElementTexts } from '../json/index.ts';
+import type { ListTexts } from '../json/index.ts';
 import {
-  boundsOf,
   type Code,
+  type CodeBook,
   type Drawing,
   type FeaturePlaces,
   featurePlaces,
@@ -10,47 +10,34 @@ import {
 } from '../overlays/index.ts';
 import type { InspectedFeature } from './overlays-inspect.result.ts';
 
-type FeatureCode = InspectedFeature['codes'][number];
-
-/**
- * The selected drawings as a result has them. For JSON each brings its text along, in which the drawing stands as it
- * came: that keeps every digit of its numbers, and a large map is not written anew.
- */
-export function featuresOf(inspection: Inspection): InspectedFeature[] {
-  const { overlays, selected, codeBook } = inspection;
-  const codes = new Map<Code, FeatureCode>();
-  // Codes that are written alike share one object, as they do in the collection.
-  const codeOf = (code: Code): FeatureCode => {
-    const before = codes.get(code);
-    if (before !== undefined) return before;
-    const { field, number } = code;
-    const mark = number === null ? 'OFFEN' : codeBook.meaning(field, number).mark;
-    const made: FeatureCode = { field, number, mark };
-    codes.set(code, made);
-    return made;
-  };
-  const features = selected.map((drawing) => featureOf(drawing, codeOf));
-  const texts = featurePlaces(overlays);
-  if (texts === null) return features;
-  return withElementTexts(features, (between) => textsOf(features, overlays.drawings, texts, between));
+/** The selected drawings as a result has them. */
+export function featuresOf({ selected, codeBook }: Inspection): InspectedFeature[] {
+  return selected.map((drawing) => ({
+    index: drawing.index,
+    id: drawing.id,
+    kind: drawing.kind,
+    name: drawing.name,
+    xM: drawing.shape.kind === 'point' ? drawing.shape.at[0] : null,
+    yM: drawing.shape.kind === 'point' ? drawing.shape.at[1] : null,
+    yawDeg: drawing.yaw?.deg ?? null,
+    iconYawDeg: drawing.iconYaw?.deg ?? null,
+    codes: drawing.codes.map((code) => featureCode(code, codeBook)),
+    feature: drawing.raw,
+  }));
 }
 
-function featureOf(drawing: Drawing, codeOf: (code: Code) => FeatureCode): InspectedFeature {
-  const { index, id, kind, name, shape, yaw, iconYaw, codes, raw } = drawing;
-  const bounds = shape.kind === 'point' ? null : boundsOf(shape);
-  return {
-    index,
-    id,
-    kind,
-    name,
-    xM: shape.kind === 'point' ? shape.at[0] : null,
-    yM: shape.kind === 'point' ? shape.at[1] : null,
-    extentM: bounds === null ? null : [bounds.minXM, bounds.minYM, bounds.maxXM, bounds.maxYM],
-    yawDeg: yaw?.deg ?? null,
-    iconYawDeg: iconYaw?.deg ?? null,
-    codes: codes.map(codeOf),
-    feature: raw as InspectedFeature['feature'],
-  };
+/**
+ * The same as JSON, each with the drawing as it came: that keeps every digit of its numbers, and a large map is not
+ * written anew. null where there are none, or where they cannot be taken from the text.
+ */
+export function featureListTexts(inspection: Inspection): ListTexts | null {
+  if (inspection.selected.length === 0) return null;
+  const places = featurePlaces(inspection.overlays);
+  return places === null ? null : (between) => textsOf(inspection, places, between);
+}
+
+function featureCode({ field, number }: Code, codeBook: CodeBook): InspectedFeature['codes'][number] {
+  return { field, number, mark: number === null ? 'OFFEN' : codeBook.meaning(field, number).mark };
 }
 
 /** Bytes of one piece of text; a drawing that takes more has a piece of its own. */
@@ -61,24 +48,23 @@ const BRACE = 0x7d;
 
 /** Both lists are in the order of the collection. */
 function* textsOf(
-  features: readonly InspectedFeature[],
-  drawings: readonly Drawing[],
+  { selected, overlays: { drawings }, codeBook }: Inspection,
   { bytes, bounds }: FeaturePlaces,
   between: string,
 ): Generator<Uint8Array> {
-  const codes = new Map<FeatureCode, string>();
-  const hasLines = bytes.includes('\n') || bytes.includes('\r');
+  const codeText = codeWriter(codeBook);
+  const hasLineBreak = lineBreakFinder(bytes);
   const piece = Buffer.allocUnsafe(PIECE);
   let end = 0;
   let position = 0;
   let lead = '';
-  for (const feature of features) {
-    while (drawings[position]?.index !== feature.index) position += 1;
-    const own = `${lead}${ownText(feature, codes)},"feature":`;
+  for (const drawing of selected) {
+    while (drawings[position] !== drawing) position += 1;
+    const own = `${lead}${ownText(drawing, codeText)},"feature":`;
     let source = bytes;
     let from = bounds[position * 2] ?? 0;
     let to = bounds[position * 2 + 1] ?? 0;
-    if (hasLines) {
+    if (hasLineBreak(from, to)) {
       source = Buffer.from(onOneLine(bytes.toString('utf8', from, to)));
       [from, to] = [0, source.length];
     }
@@ -99,21 +85,65 @@ function* textsOf(
   yield piece.subarray(0, end);
 }
 
+/** Asked for one stretch after the other, it goes through the bytes once. */
+function lineBreakFinder(bytes: Buffer): (from: number, to: number) => boolean {
+  const next = (byte: number) => {
+    let at = -1;
+    return (from: number) => {
+      if (at < from) at = bytes.indexOf(byte, from);
+      if (at === -1) at = bytes.length;
+      return at;
+    };
+  };
+  const [lineFeed, carriageReturn] = [next(0x0a), next(0x0d)];
+  return (from, to) => lineFeed(from) < to || carriageReturn(from) < to;
+}
+
+/** Codes that are written alike are one object in a collection, and one text here. */
+function codeWriter(codeBook: CodeBook): (code: Code) => string {
+  const texts = new Map<Code, string>();
+  return (code) => {
+    let text = texts.get(code);
+    if (text === undefined) {
+      text = JSON.stringify(featureCode(code, codeBook));
+      texts.set(code, text);
+    }
+    return text;
+  };
+}
+
 /**
  * Everything but the drawing as it came; the brace stays open. Put together by hand, since JSON.stringify takes twice
  * as long for a hundred thousand of them; every number here is finite.
  */
-function ownText(feature: InspectedFeature, codes: Map<FeatureCode, string>): string {
-  const { index, id, kind, name, xM, yM, extentM, yawDeg, iconYawDeg } = feature;
-  let codesText = '';
-  for (const code of feature.codes) {
-    let text = codes.get(code);
-    if (text === undefined) {
-      text = JSON.stringify(code);
-      codes.set(code, text);
-    }
-    codesText += codesText === '' ? text : `,${text}`;
-  }
-  const extent = extentM === null ? 'null' : `[${extentM[0]},${extentM[1]},${extentM[2]},${extentM[3]}]`;
-  return `{"index":${index},"id":${JSON.stringify(id)},"kind":"${kind}","name":${JSON.stringify(name)},"xM":${xM},"yM":${yM},"extentM":${extent},"yawDeg":${yawDeg},"iconYawDeg":${iconYawDeg},"codes":[${codesText}]`;
+function ownText(drawing: Drawing, codeText: (code: Code) => string): string {
+  const { index, id, kind, name, shape, yaw, iconYaw, codes } = drawing;
+  let written = '';
+  for (const code of codes) written += written === '' ? codeText(code) : `,${codeText(code)}`;
+  const isPoint = shape.kind === 'point';
+  const xM = isPoint ? figure(shape.at[0]) : null;
+  const yM = isPoint ? figure(shape.at[1]) : null;
+  return `{"index":${index},"id":${JSON.stringify(id)},"kind":"${kind}","name":${JSON.stringify(name)},"xM":${xM},"yM":${yM},"yawDeg":${yaw?.deg ?? null},"iconYawDeg":${iconYaw?.deg ?? null},"codes":[${written}]`;
+}
+
+const THOUSAND = 1000;
+/** Of thousandths: as far as whole numbers are quick to write. */
+const MOST_QUICK = 1e9;
+
+/**
+ * As JSON.stringify writes it. Most figures of a map are whole millimetres, and finding the shortest decimal that
+ * reads as a given number takes long; here it is at hand. A quotient of whole numbers is rounded as a decimal is read,
+ * so equal means that it reads the same.
+ */
+export function figure(value: number): string {
+  const thousandths = Math.round(value * THOUSAND);
+  if (!(Math.abs(thousandths) < MOST_QUICK) || thousandths / THOUSAND !== value) return JSON.stringify(value);
+  const size = Math.abs(thousandths);
+  const whole = Math.floor(size / THOUSAND);
+  const rest = size - whole * THOUSAND;
+  const sign = thousandths < 0 ? '-' : '';
+  if (rest === 0) return `${sign}${whole}`;
+  if (rest % 100 === 0) return `${sign}${whole}.${rest / 100}`;
+  if (rest % 10 === 0) return `${sign}${whole}.${rest < 100 ? '0' : ''}${rest / 10}`;
+  return `${sign}${whole}.${rest < 10 ? '00' : rest < 100 ? '0' : ''}${rest}`;
 }

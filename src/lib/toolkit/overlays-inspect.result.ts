@@ -45,10 +45,6 @@ const featureSchema = z.strictObject({
   name: z.string().nullable(),
   xM: z.number().nullable().describe('Of a point.'),
   yM: z.number().nullable().describe('Of a point.'),
-  extentM: z
-    .tuple([z.number(), z.number(), z.number(), z.number()])
-    .nullable()
-    .describe('Of a lane or zone: least x, least y, greatest x, greatest y.'),
   yawDeg: z.number().nullable().describe('null: it has none, or what is written is no number.'),
   iconYawDeg: z.number().nullable(),
   codes: z

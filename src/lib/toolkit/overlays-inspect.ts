@@ -1,4 +1,5 @@
 import { factById, known, markHere } from '../evidence/index.ts';
+import { withListTexts } from '../json/index.ts';
 import {
   type DrawingFilter,
   drawPage,
@@ -12,7 +13,7 @@ import {
   toGeojson,
 } from '../overlays/index.ts';
 import { writeDocument } from './document-file.ts';
-import { featuresOf } from './inspected-features.ts';
+import { featureListTexts, featuresOf } from './inspected-features.ts';
 import { type DrawingSource, type OpenedDrawings, openDrawings } from './overlay-source.ts';
 import type { DocumentFormat, OverlaysInspect } from './overlays-inspect.result.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
@@ -49,14 +50,15 @@ export async function inspectDrawings(
   context.onProgress('looking at the drawings');
   const { overlays, frame, device } = opened;
   const inspection = inspectOverlays(overlays, { frame, device, filter });
-  const result = resultOf(opened, inspection, { source, filter });
-  if (document === undefined) return { result, document: null };
-
-  const { format, out, force = false } = document;
-  const text = documentOf(format, inspection, opened, options.now());
-  if (out === undefined) return { result, document: text };
-  const bytes = await writeDocument(out, text, { force });
-  return { result: { ...result, written: { format, path: out, bytes } }, document: null };
+  let handedBack: string | null = null;
+  let written: OverlaysInspect['written'] = null;
+  if (document !== undefined) {
+    const { format, out, force = false } = document;
+    const text = documentOf(format, inspection, opened, options.now());
+    if (out === undefined) handedBack = text;
+    else written = { format, path: out, bytes: await writeDocument(out, text, { force }) };
+  }
+  return { result: resultOf(opened, inspection, { source, filter, written }), document: handedBack };
 }
 
 function documentOf(format: DocumentFormat, inspection: Inspection, opened: OpenedDrawings, now: Date): string {
@@ -74,15 +76,22 @@ function documentOf(format: DocumentFormat, inspection: Inspection, opened: Open
   }
 }
 
+interface Circumstances {
+  readonly source: DrawingSource;
+  readonly filter: DrawingFilter;
+  readonly written: OverlaysInspect['written'];
+}
+
 function resultOf(
   { label, map, chassis, warnings }: OpenedDrawings,
   inspection: Inspection,
-  { source, filter }: { readonly source: DrawingSource; readonly filter: DrawingFilter },
+  { source, filter, written }: Circumstances,
 ): OverlaysInspect {
   const { overlays, frame, selected, findings, pairs, survey } = inspection;
   const { kinds, icons, carried, carriedMore } = survey;
   const measured = factById('overlays.charging-pair-distance');
-  return {
+  let features: OverlaysInspect['features'] | undefined;
+  const result: OverlaysInspect = {
     source: { label, kind: source.kind, form: overlays.form, chassis },
     map,
     picture: frame === null ? null : pictureOf(frame),
@@ -100,7 +109,11 @@ function resultOf(
     },
     fields: fieldsOf(inspection),
     codes: codesOf(inspection),
-    features: featuresOf(inspection),
+    // JSON is written from the text of the drawings, and a document from the drawings: neither needs this list.
+    get features() {
+      features ??= featuresOf(inspection);
+      return features;
+    },
     chargers: {
       measuredOnce: known(Number(measured.value), measured.mark, `${measured.source} (${measured.id})`, measured.unit),
       pairs: [...pairs],
@@ -113,8 +126,10 @@ function resultOf(
     findings: findings.map((finding) => ({ ...finding, drawings: [...finding.drawings] })),
     known: [...knownOf(inspection)],
     warnings: [...warnings],
-    written: null,
+    written,
   };
+  const texts = featureListTexts(inspection);
+  return texts === null ? result : withListTexts(result, 'features', texts);
 }
 
 function pictureOf(frame: NonNullable<Inspection['frame']>): NonNullable<OverlaysInspect['picture']> {
@@ -149,7 +164,6 @@ function fieldsOf({ device }: Inspection): OverlaysInspect['fields'] {
   return {
     xM: metres,
     yM: metres,
-    extentM: metres,
     distanceM: metres,
     yawDeg: field('angles.overlay-yaw', 'degrees'),
     iconYawDeg: field('angles.overlay-icon-yaw', 'degrees'),
