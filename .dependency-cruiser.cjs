@@ -44,6 +44,10 @@ const sideDoors = {
   'angle/convert.ts': '^src/lib/chassis/codec\\.ts$',
   // Only the motion room moves the robot.
   'chassis/moves.ts': '^src/lib/motion/',
+  // The shape of a record with the schema library, for shapes that are published; reading the ledger needs neither.
+  'evidence/record.ts': '^src/lib/toolkit/evidence-(list|record)\\.result\\.ts$',
+  // Loaded when a picture or a document is wanted.
+  'overlays/draw/index.ts': '^src/lib/toolkit/',
   // Only the maps room writes what was never measured, and it takes a backup first.
   'chassis/map-writes.ts': '^src/lib/maps/',
   // The simulator shares wire shapes and nothing else.

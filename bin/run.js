@@ -13,6 +13,8 @@ const modern = major > MINIMUM[0] || (major === MINIMUM[0] && minor >= MINIMUM[1
 
 if (modern) {
   module.enableCompileCache?.();
+  // The version was looked at above; the command framework would load fifty modules to look at it once more.
+  process.env.OCLIF_DISABLE_ENGINE_WARNING = '1';
   const argv = process.argv.slice(2);
   if (argv[0] === 'serve') {
     // The daemon idles on a small computer beside other programs: its young generation stays small from the first

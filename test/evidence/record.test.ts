@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GwError } from '../../src/lib/error/index.ts';
-import { type EvidenceRecord, loadEvidenceFile, parseEvidenceFile } from '../../src/lib/evidence/index.ts';
+import { type EvidenceRecord, loadEvidenceFile } from '../../src/lib/evidence/index.ts';
+import { parseEvidenceFile } from '../../src/lib/evidence/record.ts';
 
 const good: EvidenceRecord = {
   fact: 'vendor.move.request',

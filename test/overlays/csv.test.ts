@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { visible } from '../../src/lib/markup/index.ts';
-import { csvColumns, toCsv } from '../../src/lib/overlays/index.ts';
+import { csvColumns, toCsv } from '../../src/lib/overlays/draw/index.ts';
 import { oddCollection } from './arbitrary.ts';
 import { collectionOf, lookAt, lookAtCollection, pointAt } from './drawn.ts';
 

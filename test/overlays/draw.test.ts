@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { drawPage, drawSvg } from '../../src/lib/overlays/draw/index.ts';
 import { createGround, placeLabel } from '../../src/lib/overlays/draw/labels.ts';
 import { oneLine } from '../../src/lib/overlays/draw/lines.ts';
 import { signOrder, signs } from '../../src/lib/overlays/draw/marks.ts';
 import { arrowOf } from '../../src/lib/overlays/draw/plot.ts';
-import { drawPage, drawSvg, type Inspection } from '../../src/lib/overlays/index.ts';
+import type { Inspection } from '../../src/lib/overlays/index.ts';
 import { oddCollection } from './arbitrary.ts';
 import { collectionOf, lookAt, lookAtCollection, pageOptions, pointAt, zoneOf } from './drawn.ts';
 import { elementsOf, type ReadElement, readMarkup, textOf } from './markup-reader.ts';

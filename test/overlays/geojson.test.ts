@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Drawing, readOverlays, toGeojson } from '../../src/lib/overlays/index.ts';
+import { toGeojson } from '../../src/lib/overlays/draw/index.ts';
+import { type Drawing, readOverlays } from '../../src/lib/overlays/index.ts';
 import { oddCollection } from './arbitrary.ts';
 import { collectionOf, lookAt, lookAtCollection, pointAt } from './drawn.ts';
 

@@ -12,6 +12,7 @@ import { likelyTurnDeg } from '../../src/lib/overlays/rules/headings.ts';
 import { createBudget } from '../../src/lib/overlays/rules/input.ts';
 import { scatter } from '../../src/lib/overlays/rules/scatter.ts';
 import { type OverlayRuleId, overlayRules } from '../../src/lib/overlays/rules.ts';
+import { surveyOf } from '../../src/lib/overlays/survey.ts';
 import { collectionText, oddCollection, place, plainCollection } from './arbitrary.ts';
 
 interface Options {
@@ -35,7 +36,8 @@ function faultsOfText(text: string, { frame: of = frame, device, steps }: Option
   const overlays = readOverlays(text);
   const codeBook = createCodeBook(device ?? null);
   const pairs = chargerPairs(overlays, codeBook);
-  return findFaults(overlays, { frame: of, codeBook, pairs, ...(steps !== undefined && { steps }) });
+  const survey = surveyOf(overlays);
+  return findFaults(overlays, { frame: of, codeBook, pairs, survey, ...(steps !== undefined && { steps }) });
 }
 
 function rulesOf(findings: readonly OverlayFinding[]): string[] {
@@ -624,6 +626,18 @@ describe('chargers and doors', () => {
 });
 
 describe('properties that may limit the speed', () => {
+  it('are found whether a map has a few such names or a name for every drawing, in time that grows with the map', () => {
+    const named = (count: number) =>
+      Array.from({ length: count }, (_, nth) => zone(square, { regionType: 2, [`speed${nth}`]: 1 }));
+    for (const count of [1, 16, 17, 100]) {
+      const found = faultsOf(named(count)).filter(({ rule }) => rule === 'speed-limit-uninterpreted');
+      expect(found.map(({ drawings }) => drawings)).toEqual(Array.from({ length: count }, (_, nth) => [nth]));
+    }
+    const began = cpuSeconds();
+    expect(faultsOf(named(20_000)).at(-1)?.detail).toContain('19800 more findings');
+    expect(cpuSeconds() - began).toBeLessThan(20);
+  });
+
   it('are one finding for each name, with the range of their values, and are not judged', () => {
     const findings = faultsOf([
       zone(square, { regionType: 2, speedLimit: 0.3, limits: { maxVelocity: '1.2' } }),
@@ -792,7 +806,8 @@ describe('bad input', () => {
     }));
     const codeBook = createCodeBook(null);
     const began = cpuSeconds();
-    const findings = findFaults({ ...overlays, drawings: [drawing, ...points] }, { frame, codeBook, pairs: [] });
+    const many = { ...overlays, drawings: [drawing, ...points] };
+    const findings = findFaults(many, { frame, codeBook, pairs: [], survey: surveyOf(many) });
     expect(cpuSeconds() - began).toBeLessThan(20);
     expect(findings.some(({ drawings }) => drawings.includes(0))).toBe(true);
   });

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { findFact, parseEvidenceFile } from '../../src/lib/evidence/index.ts';
+import { findFact } from '../../src/lib/evidence/index.ts';
+import { parseEvidenceFile } from '../../src/lib/evidence/record.ts';
 import { parseSite } from '../../src/lib/site/index.ts';
 
 const page = (name: string) => readFile(new URL(`../../docs/${name}`, import.meta.url), 'utf8');

@@ -8,7 +8,7 @@ import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
 import { startSim } from '../../src/lib/sim/index.ts';
 import { parseSite } from '../../src/lib/site/index.ts';
-import { figure } from '../../src/lib/toolkit/inspected-features.ts';
+import { figure, quoted } from '../../src/lib/toolkit/inspected-features.ts';
 import { overlaysInspectSchema } from '../../src/lib/toolkit/overlays-inspect.result.ts';
 import { inspectDrawings, type OverlaysInspectOptions } from '../../src/lib/toolkit/overlays-inspect.ts';
 import { errorOf, mapDocument, oddDrawings } from '../maps/samples.ts';
@@ -200,6 +200,20 @@ describe('a figure', () => {
         expect(figure(value)).toBe(JSON.stringify(value));
       }),
       { numRuns: 5_000 },
+    );
+  });
+});
+
+describe('a text', () => {
+  it('is written as JSON.stringify writes it', () => {
+    expect(quoted(null)).toBe('null');
+    for (const text of ['', 'Tür 3', '"', '\\', '\u001f', '\u007f', '\ud7ff', '\ud800', '\ue000', '😀']) {
+      expect(quoted(text)).toBe(JSON.stringify(text));
+    }
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(quoted(text)).toBe(JSON.stringify(text));
+      }),
     );
   });
 });

@@ -2,13 +2,8 @@ import { constants, type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { GwError } from '../error/index.ts';
 import { ensureFolder } from '../lifecycle/index.ts';
-import {
-  type EvidenceRecord,
-  evidenceRecordSchema,
-  loadEvidenceFile,
-  MOST_BYTES,
-  parseEvidenceFile,
-} from './record.ts';
+import type { EvidenceRecord } from './record.ts';
+import { loadEvidenceFile, MOST_BYTES } from './record-file.ts';
 
 /** What was measured is a number, a word or a short structure. Decision of ours. */
 const MOST_RECORD_BYTES = 16 * 1024;
@@ -30,7 +25,7 @@ export interface Appended {
  * then), FILE_UNWRITABLE.
  */
 export async function appendRecord(path: string, record: EvidenceRecord): Promise<Appended> {
-  const text = lineOf(record);
+  const text = await lineOf(record);
   // A broken file stays as it is, for a person to mend.
   await loadEvidenceFile(path);
   let created: boolean;
@@ -48,7 +43,8 @@ export async function appendRecord(path: string, record: EvidenceRecord): Promis
 }
 
 /** The record as the one line that it becomes. Throws USAGE with everything that is wrong with it. */
-function lineOf(record: EvidenceRecord): string {
+async function lineOf(record: EvidenceRecord): Promise<string> {
+  const { evidenceRecordSchema, parseEvidenceFile } = await import('./record.ts');
   const result = evidenceRecordSchema.safeParse(record);
   if (!result.success) {
     const problems = result.error.issues.map((issue) => `${issue.path.join('.') || 'record'}: ${issue.message}`);

@@ -44,5 +44,6 @@ export {
   sections,
   selectFacts,
 } from './ledger.ts';
-export { type EvidenceRecord, evidenceRecordSchema, loadEvidenceFile, parseEvidenceFile } from './record.ts';
+export type { EvidenceRecord } from './record.ts';
+export { loadEvidenceFile } from './record-file.ts';
 export { type DeviceEvidence, type Standing, standing } from './standing.ts';

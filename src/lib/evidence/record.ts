@@ -1,6 +1,6 @@
-import { constants, type FileHandle, open } from 'node:fs/promises';
 import { z } from 'zod';
 import { GwError } from '../error/index.ts';
+import { unreadable } from './unreadable.ts';
 
 const word = z
   .string()
@@ -31,31 +31,9 @@ export const evidenceRecordSchema = z.strictObject({
 });
 export type EvidenceRecord = z.infer<typeof evidenceRecordSchema>;
 
-/** A larger file is refused. */
-export const MOST_BYTES = 4 * 1024 * 1024;
 /** A measured value is a number, a word or a short structure; deeper nesting is damage or malice. */
 const MOST_LEVELS = 10;
 const MOST_LINES_SHOWN = 20;
-
-/**
- * Reads JSON Lines. Throws EVIDENCE_FILE_INVALID with every bad line: half a file of evidence is not used. A file
- * that is not there is an empty one.
- */
-export async function loadEvidenceFile(path: string): Promise<EvidenceRecord[]> {
-  let handle: FileHandle;
-  try {
-    // Not blocking, since a pipe in this place must not hold the daemon.
-    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw unreadable(path, 'it cannot be opened', error);
-  }
-  await using file = handle;
-  const stats = await file.stat();
-  if (!stats.isFile()) throw unreadable(path, stats.isDirectory() ? 'it is a folder' : 'it is not a regular file');
-  if (stats.size > MOST_BYTES) throw unreadable(path, `it has ${stats.size} bytes, more than ${MOST_BYTES}`);
-  return parseEvidenceFile(await file.readFile(), path);
-}
 
 /** The records of a file's content. Throws EVIDENCE_FILE_INVALID and nothing else. */
 export function parseEvidenceFile(content: string | Uint8Array, path: string): EvidenceRecord[] {
@@ -102,8 +80,4 @@ function decode(bytes: Uint8Array, path: string): string {
   } catch (error) {
     throw unreadable(path, 'it is not text in UTF-8', error);
   }
-}
-
-function unreadable(path: string, why: string, cause?: unknown): GwError {
-  return new GwError('EVIDENCE_FILE_INVALID', `The evidence file ${path} cannot be read: ${why}.`, { cause });
 }

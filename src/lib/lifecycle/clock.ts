@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { setTimeout as sleepUntil } from 'node:timers/promises';
 
 /**
@@ -40,5 +39,5 @@ export const systemClock: Clock = {
     timer.unref();
     return { [Symbol.dispose]: () => clearTimeout(timer) };
   },
-  random: () => randomInt(0, 2 ** 32) / 2 ** 32,
+  random: () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32,
 };

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { GwError } from '../error/index.ts';
@@ -13,7 +12,7 @@ export async function replaceFile(
   text: string,
   { mode = 0o644, folderMode = 0o755 }: { readonly mode?: number; readonly folderMode?: number } = {},
 ): Promise<void> {
-  const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`);
+  const draft = join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}`);
   try {
     await ensureFolder(dirname(path), folderMode);
     {

@@ -1,5 +1,6 @@
 import { factById, tableOf } from '../evidence/index.ts';
 import { idOf } from './drawing.ts';
+import { idsOf } from './ids.ts';
 import type { ChargerPair, CodeBook, Drawing, Overlays } from './model.ts';
 
 const pointTypes = 'vendor.overlays.point-types';
@@ -25,20 +26,11 @@ export function chargerPairs(overlays: Overlays, codeBook: CodeBook): ChargerPai
   );
   if (chargers.length === 0) return [];
 
-  const named = new Map<string, Candidates>();
-  for (const charger of chargers) {
-    const id = partnerNamedBy(charger);
-    if (id !== null) named.set(id, { dockingPoints: [], others: [] });
-  }
-  for (const drawing of overlays.drawings) {
-    const candidates = drawing.id === null ? undefined : named.get(drawing.id);
-    const list = isDockingPoint(drawing) ? candidates?.dockingPoints : candidates?.others;
-    if (list && list.length < ENOUGH_CANDIDATES) list.push(drawing);
-  }
-
+  const partnersOf = createPartners(overlays.drawings);
   return chargers.map((charger) => {
     const id = partnerNamedBy(charger);
-    const partner = id === null ? undefined : partnerAmong(named.get(id), charger);
+    // One of them may be the charger itself.
+    const partner = id === null ? undefined : partnersOf(id).find((candidate) => candidate !== charger);
     return {
       charger: charger.index,
       dockingPoint: partner?.index ?? null,
@@ -52,17 +44,28 @@ function partnerNamedBy({ properties }: Drawing): string | null {
   return idOf(properties.dockingPointId);
 }
 
-/** The first of those with the same id, however many there are; one of them may be the charger itself. */
-const ENOUGH_CANDIDATES = 2;
-
-interface Candidates {
-  readonly dockingPoints: Drawing[];
-  readonly others: Drawing[];
-}
-
-function partnerAmong(candidates: Candidates | undefined, charger: Drawing): Drawing | undefined {
-  const isAnother = (candidate: Drawing) => candidate !== charger;
-  return candidates?.dockingPoints.find(isAnother) ?? candidates?.others.find(isAnother);
+/**
+ * The first two that an id may mean: those of the type of docking points, then the others. Found once for an id, since
+ * any number of chargers may name it.
+ */
+function createPartners(drawings: readonly Drawing[]): (id: string) => readonly Drawing[] {
+  const { first, doubled } = idsOf(drawings);
+  const known = new Map<string, readonly Drawing[]>();
+  return (id) => {
+    const several = doubled.get(id);
+    if (several === undefined) {
+      const only = first.get(id);
+      return only === undefined ? [] : [only];
+    }
+    let partners = known.get(id);
+    if (partners === undefined) {
+      const docks = several.filter(isDockingPoint);
+      const others = several.filter((drawing) => !isDockingPoint(drawing));
+      partners = [...docks.slice(0, 2), ...others.slice(0, 2)].slice(0, 2);
+      known.set(id, partners);
+    }
+    return partners;
+  };
 }
 
 function isDockingPoint({ kind, code }: Drawing): boolean {

@@ -1,7 +1,7 @@
 import type { ChangedDrawing, OverlaysDiff, ShapeChange, ValueChange } from './diff-model.ts';
 import { changeOf, differing, type NotationNotes, refOf } from './drawing-change.ts';
 import { itemsOf, jsonOf, kindOf, type Members, membersOf, type Span, spanOf } from './json-source.ts';
-import type { Overlays } from './model.ts';
+import type { CodeBook, CodeMeaning, Overlays } from './model.ts';
 import { type Entry, type Pair, type Pairing, pairUp } from './pairing.ts';
 import { readOverlays } from './read.ts';
 
@@ -201,4 +201,20 @@ function newNotes(): NotationNotes {
 
 function merged(one: OverlaysDiff['notation'], other: NotationNotes): NotationNotes {
   return { numbers: one.numbers + other.numbers, examples: [...one.examples, ...other.examples] };
+}
+
+/** Every number that a code was changed from or to, with all that is known of it. */
+export function changedCodes({ changed }: OverlaysDiff, codeBook: CodeBook): CodeMeaning[] {
+  const found = new Map<string, CodeMeaning>();
+  for (const { codes } of changed) {
+    for (const { field, from, to } of codes) {
+      for (const number of [from, to]) {
+        if (number === null || found.has(`${field} ${number}`)) continue;
+        found.set(`${field} ${number}`, codeBook.meaning(field, number));
+      }
+    }
+  }
+  const order = (a: CodeMeaning, b: CodeMeaning) =>
+    a.field === b.field ? a.number - b.number : a.field < b.field ? -1 : 1;
+  return [...found.values()].sort(order);
 }

@@ -1,17 +1,12 @@
 /**
  * Drawings on a map: points, zones, lanes, chargers. Reads them in every form that a chassis or a file has, says of
- * each number what is known about it and how well, finds what is broken, compares, and draws.
+ * each number what is known about it and how well, finds what is broken, and compares. Pictures have a door of their
+ * own, draw/index.ts.
  */
 
 export { createCodeBook } from './codes.ts';
-export { diffOverlays, sameDrawings } from './diff.ts';
+export { changedCodes, diffOverlays, sameDrawings } from './diff.ts';
 export type * from './diff-model.ts';
-export { csvColumns, toCsv } from './draw/csv.ts';
-export { changedCodes, type DiffPageOptions, type DiffPictureOptions, drawDiffPage, drawDiffSvg } from './draw/diff.ts';
-export type { DiffSubject } from './draw/diff-figure.ts';
-export { toGeojson } from './draw/geojson.ts';
-export { drawPage, type PageOptions } from './draw/page.ts';
-export { drawSvg, type PictureOptions } from './draw/svg.ts';
 export { featurePlaces, onOneLine } from './feature-texts.ts';
 export { frameOf, pngSize } from './frame.ts';
 export { type InspectOptions, inspectOverlays } from './inspect.ts';

@@ -19,7 +19,8 @@ export interface InspectOptions {
 export function inspectOverlays(overlays: Overlays, { frame, device, filter = {} }: InspectOptions): Inspection {
   const codeBook = createCodeBook(device);
   const pairs = chargerPairs(overlays, codeBook);
-  const findings = findFaults(overlays, { frame, codeBook, pairs });
+  const survey = surveyOf(overlays);
+  const findings = findFaults(overlays, { frame, codeBook, pairs, survey });
   const selected = selectDrawings(overlays.drawings, filter, { codeBook, pairs, findings });
   return {
     overlays,
@@ -28,7 +29,7 @@ export function inspectOverlays(overlays: Overlays, { frame, device, filter = {}
     findings: isFiltering(filter) ? selectFindings(findings, selected) : findings,
     codeBook,
     pairs,
-    survey: surveyOf(overlays),
+    survey,
     device,
   };
 }

@@ -201,6 +201,8 @@ export interface Survey {
    * unexplained.
    */
   readonly icons: { readonly withBoth: number; readonly withOffset: number; readonly offsetDeg: number };
+  /** Every name among the properties of the drawings, with the JSON types of its values. */
+  readonly propertyNames: readonly { readonly name: string; readonly types: readonly JsonType[] }[];
   /** The most frequent first, bounded. */
   readonly carried: readonly CarriedMember[];
   /** How many more names there are than `carried` holds. */

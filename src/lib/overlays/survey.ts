@@ -70,6 +70,7 @@ export function surveyOf({ drawings, topLevel }: Overlays): Survey {
     yaw: yaw.row,
     iconYaw: iconYaw.row,
     icons,
+    propertyNames: properties.names(),
     carried: carried.slice(0, MOST_CARRIED),
     carriedMore: Math.max(0, carried.length - MOST_CARRIED),
   };
@@ -116,6 +117,7 @@ function angleCounter() {
 }
 
 interface Counted {
+  readonly name: string;
   /** gw reads it, so it is not merely carried through. */
   readonly isRead: boolean;
   count: number;
@@ -125,22 +127,38 @@ interface Counted {
   kinds: number;
 }
 
-/** Foreign names are kept in a map, where `__proto__` is a name like any other. Written for speed: no lists of keys. */
+/**
+ * Foreign names are kept in a map, where `__proto__` is a name like any other. Written for speed: no lists of keys, and
+ * since neighbours mostly have the same names in the same order, the last name at each place is tried first.
+ */
 function memberCounter(where: CarriedMember['in'], read: ReadonlySet<string>) {
   const names = new Map<string, Counted>();
+  const lastAt: Counted[] = [];
+  const countedOf = (name: string): Counted => {
+    let counted = names.get(name);
+    if (counted === undefined) {
+      counted = { name, isRead: read.has(name), count: 0, types: 0, kinds: 0 };
+      names.set(name, counted);
+    }
+    return counted;
+  };
   return {
     add(object: Readonly<Record<string, unknown>>, kindBit: number): void {
+      let place = 0;
       for (const key in object) {
-        let counted = names.get(key);
-        if (counted === undefined) {
-          counted = { isRead: read.has(key), count: 0, types: 0, kinds: 0 };
-          names.set(key, counted);
+        let counted = lastAt[place];
+        if (counted === undefined || counted.name !== key) {
+          counted = countedOf(key);
+          lastAt[place] = counted;
         }
-        if (counted.isRead) continue;
+        place += 1;
         counted.count += 1;
         counted.types |= typeBit(object[key]);
         counted.kinds |= kindBit;
       }
+    },
+    names(): Survey['propertyNames'] {
+      return [...names].map(([name, { types }]) => ({ name, types: chosenOf(jsonTypes, types) }));
     },
     rows(): CarriedMember[] {
       return [...names].flatMap(([name, { isRead, count, kinds, types }]) =>

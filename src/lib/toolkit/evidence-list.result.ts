@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { bases, evidenceRecordSchema, hereVerdicts, marks, recordScopes } from '../evidence/index.ts';
+import { bases, hereVerdicts, marks, recordScopes } from '../evidence/index.ts';
+import { evidenceRecordSchema } from '../evidence/record.ts';
 
 /** How well a fact is known on the device of this site. */
 export const hereSchema = z.strictObject({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { evidenceRecordSchema } from '../evidence/index.ts';
+import { evidenceRecordSchema } from '../evidence/record.ts';
 import { factSchema, hereSchema, movementHereSchema } from './evidence-list.result.ts';
 
 /** Shape of `gw evidence record --json`. */

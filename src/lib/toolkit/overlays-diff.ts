@@ -3,10 +3,7 @@ import {
   type CodeMeaning,
   changedCodes,
   createCodeBook,
-  type DiffSubject,
   diffOverlays,
-  drawDiffPage,
-  drawDiffSvg,
   type MapFrame,
   type OverlaysDiff,
 } from '../overlays/index.ts';
@@ -66,7 +63,8 @@ export async function compareDrawings(options: OverlaysDiffOptions, context: Che
 
   const { format, out, force = false } = document;
   const picture = pictureOf(from, to);
-  const subject: DiffSubject = {
+  const { drawDiffPage, drawDiffSvg } = await import('../overlays/draw/index.ts');
+  const subject = {
     diff,
     from: from.overlays,
     to: to.overlays,

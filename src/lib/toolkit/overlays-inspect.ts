@@ -2,15 +2,11 @@ import { factById, known, markHere } from '../evidence/index.ts';
 import { withListTexts } from '../json/index.ts';
 import {
   type DrawingFilter,
-  drawPage,
-  drawSvg,
   type Inspection,
   inspectOverlays,
   isFiltering,
   knownOf,
   type Severity,
-  toCsv,
-  toGeojson,
 } from '../overlays/index.ts';
 import { writeDocument } from './document-file.ts';
 import { featureListTexts, featuresOf } from './inspected-features.ts';
@@ -54,14 +50,20 @@ export async function inspectDrawings(
   let written: OverlaysInspect['written'] = null;
   if (document !== undefined) {
     const { format, out, force = false } = document;
-    const text = documentOf(format, inspection, opened, options.now());
+    const text = await documentOf(format, inspection, opened, options.now());
     if (out === undefined) handedBack = text;
     else written = { format, path: out, bytes: await writeDocument(out, text, { force }) };
   }
   return { result: resultOf(opened, inspection, { source, filter, written }), document: handedBack };
 }
 
-function documentOf(format: DocumentFormat, inspection: Inspection, opened: OpenedDrawings, now: Date): string {
+async function documentOf(
+  format: DocumentFormat,
+  inspection: Inspection,
+  opened: OpenedDrawings,
+  now: Date,
+): Promise<string> {
+  const { drawPage, drawSvg, toCsv, toGeojson } = await import('../overlays/draw/index.ts');
   const { label, image, map, chassis } = opened;
   const title = map?.name ?? label;
   switch (format) {

@@ -1,4 +1,5 @@
 import { type Markup, markup, type Part } from '../../markup/index.ts';
+import { changedCodes } from '../diff.ts';
 import type { DrawingRef, OverlaysDiff } from '../diff-model.ts';
 import {
   type ChangeRow,
@@ -102,22 +103,6 @@ ${shown.map(([, , content]) => content)}
 </main>
 <p class="notes">Made by gw at ${madeAt}. Contents are compared, never counters: two maps with one number of version may differ.</p>`;
   return pageDocument(title, map, body);
-}
-
-/** Every number that a code was changed from or to, with all that is known of it. */
-export function changedCodes({ changed }: OverlaysDiff, codeBook: CodeBook): CodeMeaning[] {
-  const found = new Map<string, CodeMeaning>();
-  for (const { codes } of changed) {
-    for (const { field, from, to } of codes) {
-      for (const number of [from, to]) {
-        if (number === null || found.has(`${field} ${number}`)) continue;
-        found.set(`${field} ${number}`, codeBook.meaning(field, number));
-      }
-    }
-  }
-  const order = (a: CodeMeaning, b: CodeMeaning) =>
-    a.field === b.field ? a.number - b.number : a.field < b.field ? -1 : 1;
-  return [...found.values()].sort(order);
 }
 
 /** What the signs on the sheet mean, of those that are on it. */

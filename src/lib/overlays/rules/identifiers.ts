@@ -1,4 +1,5 @@
 import { quote } from '../../json/index.ts';
+import { idsOf } from '../ids.ts';
 import type { RuleInput } from './input.ts';
 import { counted, listing, naming, namingAll, wording } from './wording.ts';
 
@@ -14,29 +15,17 @@ export function findIdentifierFaults({ overlays: { drawings, notFeatures }, repo
     });
   }
 
-  const seen = new Set<string>();
-  const doubled = new Map<string, number[]>();
   const missing: number[] = [];
   for (const drawing of drawings) {
-    const { id, index, raw } = drawing;
+    const { index, raw } = drawing;
     const written = raw.id;
-    if (written === undefined || written === null || written === '') {
-      missing.push(index);
-      continue;
-    }
-    if (typeof written !== 'string') {
+    if (written === undefined || written === null || written === '') missing.push(index);
+    else if (typeof written !== 'string') {
       report('id-not-text', [index], () => `The id of ${naming(drawing)} is ${wording(written)}, not a text.`);
     }
-    if (id === null) continue;
-    const before = seen.size;
-    seen.add(id);
-    if (seen.size === before) doubled.set(id, []);
   }
-  // Who has a doubled id is looked up afterwards: nearly every map has none.
-  if (doubled.size > 0) {
-    for (const { id, index } of drawings) if (id !== null) doubled.get(id)?.push(index);
-  }
-  for (const [id, all] of doubled) {
+  for (const [id, carriers] of idsOf(drawings).doubled) {
+    const all = carriers.map(({ index }) => index);
     report('duplicate-id', all, () => `${all.length} drawings have the id ${quote(id)}: ${namingAll(drawings, all)}.`);
   }
   if (missing.length > 0) {

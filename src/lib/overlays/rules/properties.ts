@@ -3,8 +3,8 @@ import { isRecord } from '../drawing.ts';
 import type { RuleInput } from './input.ts';
 import { counted, naming, namingAll, rounded } from './wording.ts';
 
-/** Names of properties repeat themselves by the ten thousand; a map in which all differ must not be kept twice. */
-const MOST_KEYS = 4096;
+/** So few names are asked of every drawing; of more, every drawing is asked for its own. */
+const FEW = 16;
 
 interface SpeedProperty {
   readonly path: string;
@@ -24,13 +24,18 @@ export function soundsLikeSpeed(name: string): boolean {
 }
 
 /** Properties that may limit the speed, down to one level inside a property; and names that hide something. */
-export function findPropertyFaults({ overlays: { drawings, topLevel }, report }: RuleInput): void {
+export function findPropertyFaults({ overlays: { drawings, topLevel }, survey, report }: RuleInput): void {
   const found = new Map<string, SpeedProperty>();
-  const isSpeed = createKeyTest();
   lookInto(topLevel, null);
+  const suspects = new Set<string>();
+  for (const { name, types } of survey.propertyNames) {
+    if (soundsLikeSpeed(name) || types.includes('list') || types.includes('object')) suspects.add(name);
+  }
   for (const drawing of drawings) {
-    lookInto(drawing.properties, drawing.index);
-    const { name } = drawing;
+    const { name, properties } = drawing;
+    for (const key of suspects.size > FEW ? Object.keys(properties) : suspects) {
+      if (suspects.has(key) && Object.hasOwn(properties, key)) look(key, properties[key], drawing.index);
+    }
     if (name !== null && hidesSomething(name)) {
       report('name-with-control-characters', [drawing.index], () => {
         return `The name of ${naming(drawing)} has characters that cannot be seen.`;
@@ -50,14 +55,15 @@ export function findPropertyFaults({ overlays: { drawings, topLevel }, report }:
     });
   }
 
-  /** Looks at the properties of a drawing, and at what lies inside one of them. */
   function lookInto(record: Readonly<Record<string, unknown>>, drawing: number | null) {
-    for (const key in record) {
-      const value = record[key];
-      const isWanted = isSpeed(key);
-      const isAnswered = typeof value === 'object' && value !== null && lookInside(key, value, drawing, isWanted);
-      if (isWanted && !isAnswered) take(key, value, drawing);
-    }
+    for (const key of Object.keys(record)) look(key, record[key], drawing);
+  }
+
+  /** Looks at a property, and at what lies inside it. */
+  function look(key: string, value: unknown, drawing: number | null) {
+    const isWanted = soundsLikeSpeed(key);
+    const isAnswered = typeof value === 'object' && value !== null && lookInside(key, value, drawing, isWanted);
+    if (isWanted && !isAnswered) take(key, value, drawing);
   }
 
   /** Inside a property whose name is wanted everything is; returns whether there was anything. */
@@ -66,7 +72,7 @@ export function findPropertyFaults({ overlays: { drawings, topLevel }, report }:
     for (const item of Array.isArray(value) ? value : [value]) {
       if (!isRecord(item)) continue;
       for (const key in item) {
-        if (!isWanted && !isSpeed(key)) continue;
+        if (!isWanted && !soundsLikeSpeed(key)) continue;
         take(`${outer}.${key}`, item[key], drawing);
         isFound = true;
       }
@@ -101,17 +107,6 @@ export function findPropertyFaults({ overlays: { drawings, topLevel }, report }:
 
 function carry(count: number): string {
   return counted(count, 'drawing carries', 'drawings carry');
-}
-
-function createKeyTest(): (key: string) => boolean {
-  const known = new Map<string, boolean>();
-  return (key) => {
-    const before = known.get(key);
-    if (before !== undefined) return before;
-    const isSpeed = soundsLikeSpeed(key);
-    if (known.size < MOST_KEYS) known.set(key, isSpeed);
-    return isSpeed;
-  };
 }
 
 /** Control characters, line separators, and marks that turn the direction of writing. */
