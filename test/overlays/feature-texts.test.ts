@@ -13,9 +13,9 @@ describe('the source of drawings', () => {
         const textOf = featureTexts(overlays);
         if (textOf === null) return;
         found += 1;
-        for (const [position, { raw }] of overlays.drawings.entries()) {
+        for (const [position, drawing] of overlays.drawings.entries()) {
           expect(textOf(position)).not.toMatch(/[\r\n]/);
-          expect(JSON.parse(textOf(position))).toEqual(raw);
+          expect(JSON.parse(textOf(position))).toEqual(overlays.rawOf(drawing));
         }
       }),
     );

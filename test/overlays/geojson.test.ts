@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toGeojson } from '../../src/lib/overlays/draw/index.ts';
-import { type Drawing, readOverlays } from '../../src/lib/overlays/index.ts';
+import { type Drawing, type Overlays, readOverlays } from '../../src/lib/overlays/index.ts';
 import { oddCollection } from './arbitrary.ts';
 import { collectionOf, lookAt, lookAtCollection, pointAt } from './drawn.ts';
 
 /** A drawing as it came, without what gw added and without its place in the list. */
-function asItCame({ raw, kind, name, id, codes, shape }: Drawing, ours: string) {
-  return { raw: Object.entries(raw).filter(([key]) => key !== ours), kind, name, id, codes, shape };
+function asItCame({ rawOf }: Overlays, drawing: Drawing, ours: string) {
+  const { kind, name, id, codes, shape } = drawing;
+  return { raw: Object.entries(rawOf(drawing)).filter(([key]) => key !== ours), kind, name, id, codes, shape };
 }
 
 const parse = (text: string) => JSON.parse(text) as Record<string, unknown> & { features: Record<string, unknown>[] };
@@ -15,10 +16,11 @@ const parse = (text: string) => JSON.parse(text) as Record<string, unknown> & { 
 describe('toGeojson', () => {
   it('keeps every feature as it came and adds our reading as one member', () => {
     const { inspection } = lookAt('floor');
+    const [first] = inspection.selected;
     const read = parse(toGeojson(inspection));
     expect(read.type).toBe('FeatureCollection');
     expect(read.features[0]).toEqual({
-      ...inspection.selected[0]?.raw,
+      ...(first && inspection.overlays.rawOf(first)),
       gw: {
         index: 0,
         kind: 'point',
@@ -69,11 +71,11 @@ describe('toGeojson', () => {
         const ours = ['gw', 'gwReading', 'gwReading2', 'gwReading3', 'gwReading4'].find(
           (name) =>
             !Object.hasOwn(inspection.overlays.topLevel, name) &&
-            !inspection.overlays.drawings.some(({ raw }) => Object.hasOwn(raw, name)),
+            !inspection.overlays.drawings.some((drawing) => Object.hasOwn(inspection.overlays.rawOf(drawing), name)),
         );
         const again = readOverlays(text);
-        expect(again.drawings.map((drawing) => asItCame(drawing, ours ?? ''))).toEqual(
-          inspection.selected.map((drawing) => asItCame(drawing, ours ?? '')),
+        expect(again.drawings.map((drawing) => asItCame(again, drawing, ours ?? ''))).toEqual(
+          inspection.selected.map((drawing) => asItCame(inspection.overlays, drawing, ours ?? '')),
         );
         const theirs = Object.entries(again.topLevel).filter(([key]) => key !== ours);
         expect(theirs).toEqual(Object.entries(inspection.overlays.topLevel));

@@ -463,10 +463,11 @@ describe('drawings', () => {
       "features":[{"__proto__":{"id":"evil","geometry":{"type":"Point","coordinates":[1,2]}},"properties":
       {"__proto__":{"type":"9","yaw":1,"name":"evil"},"toString":1,"hasOwnProperty":2}}]}`;
     for (const filler of ['', ' '.repeat(3_000_000)]) {
-      const { drawings, topLevel } = readOverlays(text + filler);
+      const { drawings, topLevel, rawOf } = readOverlays(text + filler);
       expect(drawings[0]).toMatchObject({ id: null, kind: 'other', name: null, codes: [], yaw: null });
-      expect(Object.keys(drawings[0]?.properties ?? {})).toEqual(['__proto__', 'toString', 'hasOwnProperty']);
-      expect(Object.getPrototypeOf(drawings[0]?.properties)).toBe(Object.prototype);
+      const properties = drawings.map((drawing) => rawOf(drawing).properties)[0] as object;
+      expect(Object.keys(properties)).toEqual(['__proto__', 'toString', 'hasOwnProperty']);
+      expect(Object.getPrototypeOf(properties)).toBe(Object.prototype);
       expect(Object.keys(topLevel)).toEqual(['__proto__', 'constructor']);
       expect(Object.getPrototypeOf(topLevel)).toBeNull();
       expect(topLevel.polluted).toBeUndefined();
@@ -477,16 +478,19 @@ describe('drawings', () => {
   it('carries everything through as it came, from every collection in any hand', () => {
     fc.assert(
       fc.property(fc.oneof(oddCollection(), plainCollection()), choices(), (collection, hand) => {
-        const { drawings, notFeatures, topLevel } = readOverlays(writeJson(collection, hand));
+        const { drawings, notFeatures, topLevel, rawOf } = readOverlays(writeJson(collection, hand));
         const { type, features, ...more } = collection as { type: string; features: unknown[] };
         expect(type).toBe('FeatureCollection');
         const rebuilt: unknown[] = [];
-        for (const { index, raw } of drawings) rebuilt[index] = raw;
+        for (const drawing of drawings) rebuilt[drawing.index] = rawOf(drawing);
         for (const index of notFeatures) rebuilt[index] = features[index];
         expect(rebuilt).toEqual(features);
         expect(Object.entries(topLevel).sort()).toEqual(Object.entries(more).sort());
-        for (const { raw, properties, shape, kind, code, codes, yaw } of drawings) {
-          if (codes.length > 0 || yaw !== null) expect(raw.properties).toBe(properties);
+        for (const drawing of drawings) {
+          const { shape, kind, code, codes, yaw, writtenId } = drawing;
+          const raw = rawOf(drawing);
+          const properties = Object(raw.properties) as Record<string, unknown>;
+          expect(writtenId).toBe(raw.id);
           for (const { field, written } of codes) expect(properties[field]).toBe(written);
           if (code !== null) expect(codes[0]).toBe(code);
           if (yaw !== null) expect(yaw.written).toBe(properties.yaw);

@@ -12,7 +12,6 @@ import { likelyTurnDeg } from '../../src/lib/overlays/rules/headings.ts';
 import { createBudget } from '../../src/lib/overlays/rules/input.ts';
 import { scatter } from '../../src/lib/overlays/rules/scatter.ts';
 import { type OverlayRuleId, overlayRules } from '../../src/lib/overlays/rules.ts';
-import { surveyOf } from '../../src/lib/overlays/survey.ts';
 import { collectionText, oddCollection, place, plainCollection } from './arbitrary.ts';
 
 interface Options {
@@ -36,8 +35,7 @@ function faultsOfText(text: string, { frame: of = frame, device, steps }: Option
   const overlays = readOverlays(text);
   const codeBook = createCodeBook(device ?? null);
   const pairs = chargerPairs(overlays, codeBook);
-  const survey = surveyOf(overlays);
-  return findFaults(overlays, { frame: of, codeBook, pairs, survey, ...(steps !== undefined && { steps }) });
+  return findFaults(overlays, { frame: of, codeBook, pairs, ...(steps !== undefined && { steps }) });
 }
 
 function rulesOf(findings: readonly OverlayFinding[]): string[] {
@@ -792,14 +790,16 @@ describe('bad input', () => {
       codes: [],
       yaw: null,
       iconYaw: null,
-      properties: {},
-      raw: { id: 'z' },
+      writtenId: 'z',
+      partnerId: null,
+      mac: undefined,
+      speeds: [],
     } as const;
     const points = Array.from({ length: 1000 }, (_, nth) => ({
       ...drawing,
       index: nth + 1,
       id: `p${nth}`,
-      raw: { id: `p${nth}` },
+      writtenId: `p${nth}`,
       kind: 'point' as const,
       shape: { kind: 'point', at: [nth / 100, 0.5] } as const,
       code: null,
@@ -807,7 +807,7 @@ describe('bad input', () => {
     const codeBook = createCodeBook(null);
     const began = cpuSeconds();
     const many = { ...overlays, drawings: [drawing, ...points] };
-    const findings = findFaults(many, { frame, codeBook, pairs: [], survey: surveyOf(many) });
+    const findings = findFaults(many, { frame, codeBook, pairs: [] });
     expect(cpuSeconds() - began).toBeLessThan(20);
     expect(findings.some(({ drawings }) => drawings.includes(0))).toBe(true);
   });

@@ -1,5 +1,4 @@
 import { factById, tableOf } from '../evidence/index.ts';
-import { idOf } from './drawing.ts';
 import { idsOf } from './ids.ts';
 import type { ChargerPair, CodeBook, Drawing, Overlays } from './model.ts';
 
@@ -22,13 +21,13 @@ export function chargerPairs(overlays: Overlays, codeBook: CodeBook): ChargerPai
   const chargers = overlays.drawings.filter(
     (drawing) =>
       drawing.kind === 'point' &&
-      (partnerNamedBy(drawing) !== null || (isChargerType && drawing.code?.number === CHARGER_TYPE)),
+      (drawing.partnerId !== null || (isChargerType && drawing.code?.number === CHARGER_TYPE)),
   );
   if (chargers.length === 0) return [];
 
   const partnersOf = createPartners(overlays.drawings);
   return chargers.map((charger) => {
-    const id = partnerNamedBy(charger);
+    const id = charger.partnerId;
     // One of them may be the charger itself.
     const partner = id === null ? undefined : partnersOf(id).find((candidate) => candidate !== charger);
     return {
@@ -38,10 +37,6 @@ export function chargerPairs(overlays: Overlays, codeBook: CodeBook): ChargerPai
       distanceM: partner === undefined ? null : distanceBetween(charger, partner),
     };
   });
-}
-
-function partnerNamedBy({ properties }: Drawing): string | null {
-  return idOf(properties.dockingPointId);
 }
 
 /**

@@ -188,11 +188,13 @@ function shapeChange(from: Drawing | null, to: Drawing | null): ShapeChange {
   };
 }
 
+const typeOfKind = { point: 'Point', lane: 'LineString', zone: 'Polygon' } as const;
+
 function geometryType(drawing: Drawing | null): string | null {
-  const geometry = drawing?.raw.geometry;
-  if (typeof geometry !== 'object' || geometry === null || !Object.hasOwn(geometry, 'type')) return null;
-  const { type } = geometry as { readonly type?: unknown };
-  return typeof type === 'string' ? type : null;
+  if (drawing === null) return null;
+  const { shape } = drawing;
+  if (shape.kind === 'other') return shape.type;
+  return typeOfKind[shape.kind === 'broken' ? shape.expected : shape.kind];
 }
 
 /** The corners of a drawing, rings without their repeated last corner. Empty when there are none to speak of. */

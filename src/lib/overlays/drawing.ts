@@ -1,7 +1,21 @@
 import { type Degrees, degrees, parseDegrees } from '../angle/index.ts';
-import type { Code, CodeField, Drawing, DrawingKind, DrawnAngle, Place, RawFeature, Shape } from './model.ts';
+import { createMemberCounter } from './members.ts';
+import type {
+  CarriedMember,
+  Code,
+  CodeField,
+  Drawing,
+  DrawingKind,
+  DrawnAngle,
+  Place,
+  RawFeature,
+  Shape,
+  WrittenProperty,
+} from './model.ts';
+import { speedsIn } from './speeds.ts';
 
 const noProperties: Readonly<Record<string, unknown>> = Object.freeze({});
+const noSpeeds: readonly WrittenProperty[] = Object.freeze([]);
 
 /** Digits that a number holds exactly. */
 const MOST_DIGITS = 15;
@@ -12,11 +26,18 @@ const FEWEST_PLACES = 2;
 /** Corners that make a zone; the corner that closes its ring is not counted. */
 const FEWEST_CORNERS = 3;
 
+export interface DrawingReader {
+  read(raw: RawFeature, index: number): Drawing;
+  /** Of all that were read: the members that gw gives no meaning. */
+  members(): CarriedMember[];
+}
+
 /**
- * Makes a reader of features, for one collection: codes and angles that are written alike are one object, since a
+ * Makes a reader of features, for one collection. A drawing holds on to nothing of its feature but what gw reads in it,
+ * so that a large collection need not stand in memory twice: codes and angles that are written alike are one object, since a
  * large map repeats them by the ten thousand. `null` for a code or an angle counts as none.
  */
-export function createDrawingReader(): (raw: RawFeature, index: number) => Drawing {
+export function createDrawingReader(): DrawingReader {
   const pointType = codeReader('type');
   const lineType = codeReader('lineType');
   const regionType = codeReader('regionType');
@@ -25,8 +46,15 @@ export function createDrawingReader(): (raw: RawFeature, index: number) => Drawi
   const endType = codeReader('endType');
   const noCodes = createCodeList([]);
   const angle = shared((written): DrawnAngle => ({ deg: degreesOf(written), written }));
+  const members = createMemberCounter('drawing');
+  const names = createMemberCounter('properties');
+  let speeds = noSpeeds;
+  const takeSpeeds = (name: string, value: unknown, isSpeed: boolean) => {
+    const found = speedsIn(name, value, isSpeed);
+    if (found.length > 0) speeds = speeds.length === 0 ? found : [...speeds, ...found];
+  };
 
-  return (raw, index) => {
+  const read = (raw: RawFeature, index: number): Drawing => {
     const properties = isRecord(raw.properties) ? raw.properties : noProperties;
     const shape = shapeOf(raw.geometry);
     const kind = shape.kind === 'broken' ? shape.expected : shape.kind;
@@ -43,6 +71,9 @@ export function createDrawingReader(): (raw: RawFeature, index: number) => Drawi
       .and(startType(properties.startType))
       .and(endType(properties.endType));
     const { name } = properties;
+    members.add(raw, kind);
+    speeds = noSpeeds;
+    names.add(properties, kind, takeSpeeds);
     return {
       index,
       id: idOf(raw.id),
@@ -53,14 +84,17 @@ export function createDrawingReader(): (raw: RawFeature, index: number) => Drawi
       codes: codes.list,
       yaw: angle(properties.yaw),
       iconYaw: angle(properties.iconYaw),
-      properties,
-      raw,
+      writtenId: raw.id,
+      partnerId: idOf(properties.dockingPointId),
+      mac: properties.mac,
+      speeds,
     };
   };
+  return { read, members: () => [...members.rows(), ...names.rows()] };
 }
 
 /** How a feature, or another drawing, is named by its id: a text that is not empty, or a number as text. */
-export function idOf(written: unknown): string | null {
+function idOf(written: unknown): string | null {
   if (typeof written === 'string') return written === '' ? null : written;
   return typeof written === 'number' ? String(written) : null;
 }

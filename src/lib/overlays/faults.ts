@@ -5,7 +5,6 @@ import {
   type MapFrame,
   type OverlayFinding,
   type Overlays,
-  type Survey,
   severities,
 } from './model.ts';
 import { findChargerFaults } from './rules/chargers.ts';
@@ -34,7 +33,6 @@ export interface FaultOptions {
   readonly frame: MapFrame | null;
   readonly codeBook: CodeBook;
   readonly pairs: readonly ChargerPair[];
-  readonly survey: Survey;
   /** Steps that each of the checks may take whose work can grow faster than the map. Not given: in proportion to it. */
   readonly steps?: number;
 }
@@ -56,7 +54,7 @@ const checks: readonly ((input: RuleInput) => void)[] = [
  * ends in time whatever is drawn: what was not looked at to the end is a finding of its own.
  */
 export function findFaults(overlays: Overlays, options: FaultOptions): OverlayFinding[] {
-  const { frame, codeBook, pairs, survey } = options;
+  const { frame, codeBook, pairs } = options;
   const { points, zones } = byShape(overlays.drawings);
   const steps = options.steps ?? STEPS + STEPS_A_CORNER * cornersOf(zones);
   const kept = new Map<OverlayRuleId, Kept>();
@@ -68,7 +66,7 @@ export function findFaults(overlays: Overlays, options: FaultOptions): OverlayFi
     }
     of.take(drawings, detail, mark);
   };
-  const input: RuleInput = { overlays, points, zones, frame, codeBook, pairs, survey, steps, report };
+  const input: RuleInput = { overlays, points, zones, frame, codeBook, pairs, steps, report };
   for (const check of checks) check(input);
   return [...kept.values()]
     .flatMap((of) => of.findings())

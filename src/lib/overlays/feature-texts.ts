@@ -39,15 +39,16 @@ export function onOneLine(json: string): string {
 }
 
 /**
- * Goes once through the text of a collection with room for this many features: where each object of its list begins
- * and ends, and how deep its deepest part is nested, the collection itself being the first level. The text was
- * accepted by JSON.parse, so counting brackets is enough; no byte of a longer character is one of them.
+ * Goes once through the text of a collection: where each object of its list begins and ends, and how deep its deepest
+ * part is nested, the collection itself being the first level. Counting brackets is enough for a text that JSON.parse
+ * accepts; no byte of a longer character is one of them. Of any other text the answer means nothing. `expected` is
+ * about how many features there are.
  */
 export function walkCollection(
   bytes: Buffer,
-  room: number,
+  expected: number,
 ): { readonly places: FeaturePlaces; readonly deepest: number } {
-  const bounds = new Uint32Array(room * 2);
+  let bounds = new Uint32Array(Math.max(Math.ceil(expected), 1) * 2);
   let count = 0;
   let depth = 0;
   let deepest = 0;
@@ -69,7 +70,10 @@ export function walkCollection(
         isInList = code === char.bracketOpen && standsAt(KEY, bytes, keyAt);
         // Of two lists under the same key the last one counts, as for JSON.parse.
         if (isInList) count = 0;
-      } else if (depth === 3 && isInList && code === char.braceOpen) bounds[count * 2] = at;
+      } else if (depth === 3 && isInList && code === char.braceOpen) {
+        if (count * 2 >= bounds.length) bounds = longer(bounds);
+        bounds[count * 2] = at;
+      }
     } else if ((code | char.either) === char.braceClose) {
       if (depth === 3 && isInList && code === char.braceClose) {
         bounds[count * 2 + 1] = at + 1;
@@ -81,6 +85,12 @@ export function walkCollection(
   return { places: { bytes, bounds, count }, deepest };
 }
 
+function longer(bounds: Uint32Array): Uint32Array<ArrayBuffer> {
+  const all = new Uint32Array(bounds.length * 2);
+  all.set(bounds);
+  return all;
+}
+
 function standsAt(part: Buffer, bytes: Buffer, at: number): boolean {
-  return at + part.length <= bytes.length && part.compare(bytes, at, at + part.length) === 0;
+  return at >= 0 && at + part.length <= bytes.length && part.compare(bytes, at, at + part.length) === 0;
 }

@@ -19,8 +19,7 @@ export interface InspectOptions {
 export function inspectOverlays(overlays: Overlays, { frame, device, filter = {} }: InspectOptions): Inspection {
   const codeBook = createCodeBook(device);
   const pairs = chargerPairs(overlays, codeBook);
-  const survey = surveyOf(overlays);
-  const findings = findFaults(overlays, { frame, codeBook, pairs, survey });
+  const findings = findFaults(overlays, { frame, codeBook, pairs });
   const selected = selectDrawings(overlays.drawings, filter, { codeBook, pairs, findings });
   return {
     overlays,
@@ -29,7 +28,7 @@ export function inspectOverlays(overlays: Overlays, { frame, device, filter = {}
     findings: isFiltering(filter) ? selectFindings(findings, selected) : findings,
     codeBook,
     pairs,
-    survey,
+    survey: surveyOf(overlays),
     device,
   };
 }

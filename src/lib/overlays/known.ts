@@ -1,7 +1,7 @@
 import { type FactId, factById, markHere } from '../evidence/index.ts';
 import { quote } from '../json/index.ts';
 import type { AngleSurvey, CodeField, DrawingKind, Inspection, KnownRow } from './model.ts';
-import { soundsLikeSpeed } from './rules/properties.ts';
+import { soundsLikeSpeed } from './speeds.ts';
 import { iconOffsetDeg } from './survey.ts';
 
 type Find = (inspection: Inspection) => string;

@@ -7,7 +7,7 @@ export type Place = readonly [xM: number, yM: number];
 /** What a drawing is by its geometry alone: that much GeoJSON says (HINWEIS), whatever its codes mean. */
 export type DrawingKind = 'point' | 'lane' | 'zone' | 'other';
 
-/** The geometry as far as gw understands it. Everything as it came stays in `Drawing.raw`. */
+/** The geometry as far as gw understands it. Everything as it came is at `Overlays.rawOf`. */
 export type Shape =
   | { readonly kind: 'point'; readonly at: Place }
   | { readonly kind: 'lane'; readonly line: readonly Place[] }
@@ -56,9 +56,21 @@ export interface Drawing {
   /** null when the drawing has no `yaw` or `iconYaw`. */
   readonly yaw: DrawnAngle | null;
   readonly iconYaw: DrawnAngle | null;
-  /** `properties` as they came; an empty object when there are none. */
-  readonly properties: Readonly<Record<string, unknown>>;
-  readonly raw: RawFeature;
+  /** `id` as it came. */
+  readonly writtenId: unknown;
+  /** The drawing that this one names as its docking point. */
+  readonly partnerId: string | null;
+  /** The controller of a door, as it came. */
+  readonly mac: unknown;
+  /** Properties whose names sound like a speed, also one level inside of others. */
+  readonly speeds: readonly WrittenProperty[];
+}
+
+/** A property as it came. */
+export interface WrittenProperty {
+  /** Its name, or the name of the property around it and its own: 'limits.maxSpeed'. */
+  readonly path: string;
+  readonly value: unknown;
 }
 
 /** In which of the three forms the collection came. */
@@ -77,6 +89,10 @@ export interface Overlays {
    * `map_name`, `uid`, `id`, `map_version`, `overlays_version`, `grid_origin_x/y`, `grid_resolution`.
    */
   readonly map: Readonly<Record<string, unknown>> | null;
+  /** Members of the drawings that gw gives no meaning, and of their properties. */
+  readonly members: readonly CarriedMember[];
+  /** A drawing of these as it came. Of a long text it is parsed anew each time. */
+  readonly rawOf: (drawing: Drawing) => RawFeature;
   /** What was read: its JSON text, exactly. Of the collection itself, without the map around it. */
   readonly text: string;
   /** Where the drawings stand in the text, of a long one: reading went through it anyway. `featurePlaces` asks it. */
@@ -201,8 +217,6 @@ export interface Survey {
    * unexplained.
    */
   readonly icons: { readonly withBoth: number; readonly withOffset: number; readonly offsetDeg: number };
-  /** Every name among the properties of the drawings, with the JSON types of its values. */
-  readonly propertyNames: readonly { readonly name: string; readonly types: readonly JsonType[] }[];
   /** The most frequent first, bounded. */
   readonly carried: readonly CarriedMember[];
   /** How many more names there are than `carried` holds. */

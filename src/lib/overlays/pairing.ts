@@ -3,7 +3,7 @@ import type { PairedBy } from './diff-model.ts';
 import { cornersOf, middleOf } from './drawing-change.ts';
 import { distanceBetweenM } from './geometry.ts';
 import { jsonOf, type Span } from './json-source.ts';
-import type { Drawing, Place } from './model.ts';
+import type { Drawing, Place, RawFeature } from './model.ts';
 
 /** One entry of `features`: as it is written, and as a drawing when it is one. */
 export interface Entry {
@@ -131,13 +131,13 @@ function byLikeness(left: readonly Entry[], right: readonly Entry[], atSamePlace
 
 /** '' for entries without a geometry: nothing says that two of those are the same but their content. */
 function geometryKey({ drawing, span }: Entry): string {
-  const geometry = drawing === null ? null : drawing.raw.geometry;
+  const geometry = drawing === null ? null : (JSON.parse(jsonOf(span)) as RawFeature).geometry;
   if (typeof geometry !== 'object' || geometry === null) return '';
   return canonical(geometry) ?? jsonOf(span);
 }
 
-function contentKey({ drawing, span }: Entry): string {
-  return canonical(drawing === null ? JSON.parse(jsonOf(span)) : drawing.raw) ?? jsonOf(span);
+function contentKey({ span }: Entry): string {
+  return canonical(JSON.parse(jsonOf(span))) ?? jsonOf(span);
 }
 
 function codeKey(drawing: Drawing | null): string {

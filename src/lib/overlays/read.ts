@@ -5,6 +5,7 @@ import { walkCollection } from './feature-texts.ts';
 import { decodeText, whyNoJson } from './foreign-text.ts';
 import { jsonOf, membersOf, spanOf } from './json-source.ts';
 import type { Drawing, Overlays, OverlaysForm, RawFeature } from './model.ts';
+import { readInParts } from './parts.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -16,6 +17,8 @@ const MOST_BYTES = 256 * 1024 * 1024;
 const DEEPEST = 200;
 /** Up to here readJson itself looks at the depth. */
 const LOOKED_AT_CHARS = 2 * 1024 * 1024;
+/** A file from here on is read in parts. Below it, with three bytes a character, keys may be looked at for doubles. */
+const LARGE_BYTES = 8 * 1024 * 1024;
 const MOST_KEYS_SHOWN = 5;
 
 /**
@@ -26,6 +29,10 @@ const MOST_KEYS_SHOWN = 5;
  * @source vendor (HINWEIS): the forms, and that drawings are GeoJSON in metres of the map
  */
 export function readOverlays(input: Uint8Array | string, what = 'file'): Overlays {
+  if (typeof input !== 'string' && input.length > LARGE_BYTES && input.length <= MOST_BYTES) {
+    const read = readLarge(bufferOf(input));
+    if (read !== null) return read;
+  }
   let place = what;
   let text = textOf(input, what);
   let value = parse(text, what);
@@ -65,6 +72,29 @@ export function readOverlays(input: Uint8Array | string, what = 'file'): Overlay
   }
 }
 
+function readLarge(bytes: Buffer): Overlays | null {
+  const parts = readInParts(bytes, DEEPEST);
+  if (parts === null || !isCollection(parts.collection)) return null;
+  const { collection, drawings, members, rawOf, places } = parts;
+  const topLevel = topLevelOf(collection);
+  let text: string | undefined;
+  return {
+    form: 'collection',
+    drawings,
+    topLevel,
+    notFeatures: [],
+    members,
+    rawOf,
+    map: null,
+    places,
+    // Many only look at the drawings.
+    get text() {
+      text ??= withoutMark(bytes.toString('utf8'));
+      return text;
+    },
+  };
+}
+
 /**
  * The drawings of a `GET /maps/<id>` document exactly as they stand in it: the content of the JSON text ('text'), or
  * the source of whatever stands there instead ('object'). Whether they can be read is not asked. A text may hold half
@@ -98,7 +128,8 @@ function isMapData(value: unknown): value is Members {
 }
 
 function noDrawings(map: Members, form: OverlaysForm): Overlays {
-  return { form, drawings: [], topLevel: topLevelOf({}), notFeatures: [], map, text: '' };
+  const rawOf = () => ({});
+  return { form, drawings: [], topLevel: topLevelOf({}), notFeatures: [], members: [], rawOf, map, text: '' };
 }
 
 interface ReadCollection {
@@ -124,13 +155,15 @@ function overlaysOf(collection: Collection, { form, map, text, bytes, what }: Re
   const isExact = walk !== null && (bytes !== null || text.isWellFormed());
   const drawings: Drawing[] = [];
   const notFeatures: number[] = [];
-  const drawingOf = createDrawingReader();
+  const reader = createDrawingReader();
   for (let index = 0; index < features.length; index += 1) {
     const feature: unknown = features[index];
-    if (isRecord(feature)) drawings.push(drawingOf(feature satisfies RawFeature, index));
+    if (isRecord(feature)) drawings.push(reader.read(feature satisfies RawFeature, index));
     else notFeatures.push(index);
   }
-  return { form, drawings, topLevel, notFeatures, map, text, ...(isExact && { places: walk.places }) };
+  const rawOf = ({ index }: Drawing) => features[index] as RawFeature;
+  const members = reader.members();
+  return { form, drawings, topLevel, notFeatures, members, rawOf, map, text, ...(isExact && { places: walk.places }) };
 }
 
 function bufferOf(source: Uint8Array | string): Buffer {

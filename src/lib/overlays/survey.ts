@@ -1,33 +1,7 @@
 import { factById } from '../evidence/index.ts';
-import type {
-  AngleSurvey,
-  CarriedMember,
-  Code,
-  CodeField,
-  Drawing,
-  DrawingKind,
-  DrawnAngle,
-  Overlays,
-  Survey,
-} from './model.ts';
-import { jsonTypes } from './model.ts';
+import { createMemberCounter } from './members.ts';
+import type { AngleSurvey, Code, CodeField, Drawing, DrawnAngle, Overlays, Survey } from './model.ts';
 
-/** Fields of `properties` that gw reads. Everything else is carried through. */
-const readFields: ReadonlySet<string> = new Set([
-  'type',
-  'lineType',
-  'regionType',
-  'direction',
-  'startType',
-  'endType',
-  'yaw',
-  'iconYaw',
-  'name',
-  'dockingPointId',
-]);
-const readMembers: ReadonlySet<string> = new Set(['type', 'id', 'geometry', 'properties']);
-const kindOrder: readonly DrawingKind[] = ['point', 'zone', 'lane', 'other'];
-const kindBits = Object.fromEntries(kindOrder.map((kind, at) => [kind, 1 << at])) as Record<DrawingKind, number>;
 const fieldOrder: readonly CodeField[] = ['type', 'lineType', 'regionType', 'direction', 'startType', 'endType'];
 
 /** Decision of ours: a map has some ten names. A list without end would only hide them. */
@@ -36,14 +10,12 @@ const MOST_CARRIED = 200;
 const SAME_ANGLE = 1e-6;
 
 /** Counts what a collection holds. */
-export function surveyOf({ drawings, topLevel }: Overlays): Survey {
+export function surveyOf({ drawings, topLevel, members }: Overlays): Survey {
   const kinds = { point: 0, lane: 0, zone: 0, other: 0 };
   const codes = new Map<Code, number>();
   const yaw = angleCounter();
   const iconYaw = angleCounter();
   const icons = { withBoth: 0, withOffset: 0, offsetDeg: iconOffsetDeg() };
-  const members = memberCounter('drawing', readMembers);
-  const properties = memberCounter('properties', readFields);
   let withId = 0;
   for (const drawing of drawings) {
     kinds[drawing.kind] += 1;
@@ -55,13 +27,10 @@ export function surveyOf({ drawings, topLevel }: Overlays): Survey {
       if (hasOffset(drawing, icons.offsetDeg)) icons.withOffset += 1;
       if (drawing.iconYaw.deg !== null && drawing.yaw !== null && drawing.yaw.deg !== null) icons.withBoth += 1;
     }
-    const kindBit = kindBits[drawing.kind];
-    members.add(drawing.raw, kindBit);
-    properties.add(drawing.properties, kindBit);
   }
-  const collection = memberCounter('collection', readMembers);
-  collection.add(topLevel, 0);
-  const carried = [...collection.rows(), ...members.rows(), ...properties.rows()];
+  const collection = createMemberCounter('collection');
+  collection.add(topLevel, null);
+  const carried = [...collection.rows(), ...members];
   carried.sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1));
   return {
     kinds,
@@ -70,7 +39,6 @@ export function surveyOf({ drawings, topLevel }: Overlays): Survey {
     yaw: yaw.row,
     iconYaw: iconYaw.row,
     icons,
-    propertyNames: properties.names(),
     carried: carried.slice(0, MOST_CARRIED),
     carriedMore: Math.max(0, carried.length - MOST_CARRIED),
   };
@@ -114,70 +82,4 @@ function angleCounter() {
       if (deg === null) row.unreadable += 1;
     },
   };
-}
-
-interface Counted {
-  readonly name: string;
-  /** gw reads it, so it is not merely carried through. */
-  readonly isRead: boolean;
-  count: number;
-  /** One bit a JSON type, in the order of `jsonTypes`. */
-  types: number;
-  /** One bit a kind, in the order of `kindOrder`. */
-  kinds: number;
-}
-
-/**
- * Foreign names are kept in a map, where `__proto__` is a name like any other. Written for speed: no lists of keys, and
- * since neighbours mostly have the same names in the same order, the last name at each place is tried first.
- */
-function memberCounter(where: CarriedMember['in'], read: ReadonlySet<string>) {
-  const names = new Map<string, Counted>();
-  const lastAt: Counted[] = [];
-  const countedOf = (name: string): Counted => {
-    let counted = names.get(name);
-    if (counted === undefined) {
-      counted = { name, isRead: read.has(name), count: 0, types: 0, kinds: 0 };
-      names.set(name, counted);
-    }
-    return counted;
-  };
-  return {
-    add(object: Readonly<Record<string, unknown>>, kindBit: number): void {
-      let place = 0;
-      for (const key in object) {
-        let counted = lastAt[place];
-        if (counted === undefined || counted.name !== key) {
-          counted = countedOf(key);
-          lastAt[place] = counted;
-        }
-        place += 1;
-        counted.count += 1;
-        counted.types |= typeBit(object[key]);
-        counted.kinds |= kindBit;
-      }
-    },
-    names(): Survey['propertyNames'] {
-      return [...names].map(([name, { types }]) => ({ name, types: chosenOf(jsonTypes, types) }));
-    },
-    rows(): CarriedMember[] {
-      return [...names].flatMap(([name, { isRead, count, kinds, types }]) =>
-        isRead
-          ? []
-          : [{ in: where, name, count, kinds: chosenOf(kindOrder, kinds), types: chosenOf(jsonTypes, types) }],
-      );
-    },
-  };
-}
-
-function typeBit(value: unknown): number {
-  if (typeof value === 'string') return 1;
-  if (typeof value === 'number') return 2;
-  if (typeof value === 'boolean') return 4;
-  if (value === null) return 8;
-  return Array.isArray(value) ? 16 : 32;
-}
-
-function chosenOf<T>(all: readonly T[], bits: number): T[] {
-  return all.filter((_, at) => (bits & (1 << at)) !== 0);
 }

@@ -11,7 +11,7 @@ import {
 import type { InspectedFeature } from './overlays-inspect.result.ts';
 
 /** The selected drawings as a result has them. */
-export function featuresOf({ selected, codeBook }: Inspection): InspectedFeature[] {
+export function featuresOf({ overlays, selected, codeBook }: Inspection): InspectedFeature[] {
   return selected.map((drawing) => ({
     index: drawing.index,
     id: drawing.id,
@@ -22,7 +22,7 @@ export function featuresOf({ selected, codeBook }: Inspection): InspectedFeature
     yawDeg: drawing.yaw?.deg ?? null,
     iconYawDeg: drawing.iconYaw?.deg ?? null,
     codes: drawing.codes.map((code) => featureCode(code, codeBook)),
-    feature: drawing.raw,
+    feature: overlays.rawOf(drawing),
   }));
 }
 

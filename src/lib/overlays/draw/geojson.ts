@@ -57,17 +57,18 @@ function withMember(text: string, name: string, value: unknown): string {
 /** The features as their source has them: parsed numbers may have lost digits. Written anew where it is not found. */
 function sourceTexts({ overlays }: Inspection): (drawing: Drawing) => string {
   const texts = featureTexts(overlays);
-  if (texts === null) return ({ raw }) => JSON.stringify(raw);
+  if (texts === null) return (drawing) => JSON.stringify(overlays.rawOf(drawing));
   const positions = new Map(overlays.drawings.map(({ index }, position) => [index, position]));
-  return ({ index, raw }) => {
-    const position = positions.get(index);
-    return position === undefined ? JSON.stringify(raw) : texts(position);
+  return (drawing) => {
+    const position = positions.get(drawing.index);
+    return position === undefined ? JSON.stringify(overlays.rawOf(drawing)) : texts(position);
   };
 }
 
 function freeName({ overlays }: Inspection): string {
   const isTaken = (name: string) =>
-    Object.hasOwn(overlays.topLevel, name) || overlays.drawings.some(({ raw }) => Object.hasOwn(raw, name));
+    Object.hasOwn(overlays.topLevel, name) ||
+    overlays.members.some((member) => member.in === 'drawing' && member.name === name);
   const names = ['gw', 'gwReading', 'gwReading2', 'gwReading3', 'gwReading4'];
   return names.find((name) => !isTaken(name)) ?? `gwReading-${overlays.drawings.length}-${overlays.text.length}`;
 }

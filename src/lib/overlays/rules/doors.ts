@@ -8,7 +8,7 @@ export function findDoorFaults({ zones, codeBook, report }: RuleInput): void {
   for (const drawing of zones) {
     const read = door(drawing.code);
     if (read === null) continue;
-    const { mac } = drawing.properties;
+    const { mac } = drawing;
     if (typeof mac === 'string' && mac.trim() !== '') continue;
     report('door-without-controller', [drawing.index], () => {
       const found = mac === undefined ? 'it has no mac' : `its mac is ${wording(mac)}`;

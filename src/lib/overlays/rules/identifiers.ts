@@ -17,8 +17,7 @@ export function findIdentifierFaults({ overlays: { drawings, notFeatures }, repo
 
   const missing: number[] = [];
   for (const drawing of drawings) {
-    const { index, raw } = drawing;
-    const written = raw.id;
+    const { index, writtenId: written } = drawing;
     if (written === undefined || written === null || written === '') missing.push(index);
     else if (typeof written !== 'string') {
       report('id-not-text', [index], () => `The id of ${naming(drawing)} is ${wording(written)}, not a text.`);

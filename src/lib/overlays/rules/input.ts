@@ -1,5 +1,5 @@
 import type { Mark } from '../../evidence/index.ts';
-import type { ChargerPair, CodeBook, Drawing, MapFrame, Overlays, Shape, Survey } from '../model.ts';
+import type { ChargerPair, CodeBook, Drawing, MapFrame, Overlays, Shape } from '../model.ts';
 import type { OverlayRuleId } from '../rules.ts';
 
 export type PointDrawing = Drawing & { readonly shape: Extract<Shape, { kind: 'point' }> };
@@ -14,7 +14,6 @@ export interface RuleInput {
   readonly frame: MapFrame | null;
   readonly codeBook: CodeBook;
   readonly pairs: readonly ChargerPair[];
-  readonly survey: Survey;
   /** Steps that a check may take whose work can grow faster than the map. */
   readonly steps: number;
   readonly report: Report;

@@ -1,10 +1,7 @@
 import { quote } from '../../json/index.ts';
-import { isRecord } from '../drawing.ts';
+import { speedsIn } from '../speeds.ts';
 import type { RuleInput } from './input.ts';
 import { counted, naming, namingAll, rounded } from './wording.ts';
-
-/** So few names are asked of every drawing; of more, every drawing is asked for its own. */
-const FEW = 16;
 
 interface SpeedProperty {
   readonly path: string;
@@ -18,26 +15,17 @@ interface SpeedProperty {
   others: number;
 }
 
-/** Names that sound like a speed; which of them is a limit, and in which unit, nobody knows. */
-export function soundsLikeSpeed(name: string): boolean {
-  return /speed|velocity|limit/i.test(name);
-}
-
 /** Properties that may limit the speed, down to one level inside a property; and names that hide something. */
-export function findPropertyFaults({ overlays: { drawings, topLevel }, survey, report }: RuleInput): void {
+export function findPropertyFaults({ overlays: { drawings, topLevel }, report }: RuleInput): void {
   const found = new Map<string, SpeedProperty>();
-  lookInto(topLevel, null);
-  const suspects = new Set<string>();
-  for (const { name, types } of survey.propertyNames) {
-    if (soundsLikeSpeed(name) || types.includes('list') || types.includes('object')) suspects.add(name);
+  for (const key of Object.keys(topLevel)) {
+    for (const { path, value } of speedsIn(key, topLevel[key])) take(path, value, null);
   }
   for (const drawing of drawings) {
-    const { name, properties } = drawing;
-    for (const key of suspects.size > FEW ? Object.keys(properties) : suspects) {
-      if (suspects.has(key) && Object.hasOwn(properties, key)) look(key, properties[key], drawing.index);
-    }
+    const { index, name } = drawing;
+    for (const { path, value } of drawing.speeds) take(path, value, index);
     if (name !== null && hidesSomething(name)) {
-      report('name-with-control-characters', [drawing.index], () => {
+      report('name-with-control-characters', [index], () => {
         return `The name of ${naming(drawing)} has characters that cannot be seen.`;
       });
     }
@@ -53,31 +41,6 @@ export function findPropertyFaults({ overlays: { drawings, topLevel }, survey, r
       const which = carriers.length === 0 ? '' : `: ${namingAll(drawings, carriers)}`;
       return `${where} the property ${quote(path)} (${values}). Whether it limits the speed, and its unit, is not known${which}.`;
     });
-  }
-
-  function lookInto(record: Readonly<Record<string, unknown>>, drawing: number | null) {
-    for (const key of Object.keys(record)) look(key, record[key], drawing);
-  }
-
-  /** Looks at a property, and at what lies inside it. */
-  function look(key: string, value: unknown, drawing: number | null) {
-    const isWanted = soundsLikeSpeed(key);
-    const isAnswered = typeof value === 'object' && value !== null && lookInside(key, value, drawing, isWanted);
-    if (isWanted && !isAnswered) take(key, value, drawing);
-  }
-
-  /** Inside a property whose name is wanted everything is; returns whether there was anything. */
-  function lookInside(outer: string, value: object, drawing: number | null, isWanted: boolean): boolean {
-    let isFound = false;
-    for (const item of Array.isArray(value) ? value : [value]) {
-      if (!isRecord(item)) continue;
-      for (const key in item) {
-        if (!isWanted && !soundsLikeSpeed(key)) continue;
-        take(`${outer}.${key}`, item[key], drawing);
-        isFound = true;
-      }
-    }
-    return isFound;
   }
 
   function take(path: string, value: unknown, drawing: number | null): void {
