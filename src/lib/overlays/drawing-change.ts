@@ -10,7 +10,7 @@ import type {
 } from './diff-model.ts';
 import { distanceBetweenM, isClosed } from './geometry.ts';
 import { jsonOf, kindOf, type Members, membersOf, type Span, sameTokens, sameValues } from './json-source.ts';
-import type { Code, CodeField, Drawing, DrawnAngle, Place, Shape } from './model.ts';
+import { type Code, codeFields, type Drawing, type DrawnAngle, type Place, type Shape } from './model.ts';
 import type { Entry, Pair } from './pairing.ts';
 
 /** Collects numbers that are equal and written differently. */
@@ -20,15 +20,6 @@ export interface NotationNotes {
 }
 
 const EXAMPLES = 50;
-
-const codeFields: readonly string[] = [
-  'type',
-  'lineType',
-  'regionType',
-  'direction',
-  'startType',
-  'endType',
-] satisfies CodeField[];
 
 /** What differs between the two of a pair; null when nothing does. */
 export function changeOf({ a, b, by }: Pair, notes: NotationNotes): ChangedDrawing | null {
@@ -141,7 +132,7 @@ function howChanged(from?: Span, to?: Span): ValueChange['change'] {
 }
 
 function codeChange(value: ValueChange, from: Drawing | null, to: Drawing | null): CodeChange | null {
-  if (value.change === 'doubled' || !codeFields.includes(value.name)) return null;
+  if (value.change === 'doubled' || !(codeFields as readonly string[]).includes(value.name)) return null;
   const was = codeIn(from, value.name);
   const is = codeIn(to, value.name);
   const field = (was ?? is)?.field;

@@ -1,4 +1,4 @@
-import { type CarriedMember, type DrawingKind, type JsonType, jsonTypes } from './model.ts';
+import { type CarriedMember, codeFields, type DrawingKind, type JsonType, jsonTypes } from './model.ts';
 import { soundsLikeSpeed } from './speeds.ts';
 
 /** Names that gw reads. Everything else is carried through. */
@@ -6,18 +6,7 @@ const readMembers: ReadonlySet<string> = new Set(['type', 'id', 'geometry', 'pro
 const readNames: Readonly<Record<CarriedMember['in'], ReadonlySet<string>>> = {
   collection: readMembers,
   drawing: readMembers,
-  properties: new Set([
-    'type',
-    'lineType',
-    'regionType',
-    'direction',
-    'startType',
-    'endType',
-    'yaw',
-    'iconYaw',
-    'name',
-    'dockingPointId',
-  ]),
+  properties: new Set([...codeFields, 'yaw', 'iconYaw', 'name', 'dockingPointId']),
 };
 const kindOrder: readonly DrawingKind[] = ['point', 'zone', 'lane', 'other'];
 

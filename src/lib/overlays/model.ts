@@ -19,7 +19,8 @@ export type Shape =
   | { readonly kind: 'broken'; readonly expected: 'point' | 'lane' | 'zone'; readonly why: string };
 
 /** Fields that carry a number whose meaning is a fact of its own. */
-export type CodeField = 'type' | 'lineType' | 'regionType' | 'direction' | 'startType' | 'endType';
+export const codeFields = ['type', 'lineType', 'regionType', 'direction', 'startType', 'endType'] as const;
+export type CodeField = (typeof codeFields)[number];
 
 export interface Code {
   readonly field: CodeField;

@@ -1,8 +1,15 @@
 import { factById } from '../evidence/index.ts';
 import { createMemberCounter } from './members.ts';
-import type { AngleSurvey, Code, CodeField, Drawing, DrawnAngle, Overlays, Survey } from './model.ts';
-
-const fieldOrder: readonly CodeField[] = ['type', 'lineType', 'regionType', 'direction', 'startType', 'endType'];
+import {
+  type AngleSurvey,
+  type Code,
+  type CodeField,
+  codeFields,
+  type Drawing,
+  type DrawnAngle,
+  type Overlays,
+  type Survey,
+} from './model.ts';
 
 /** Decision of ours: a map has some ten names. A list without end would only hide them. */
 const MOST_CARRIED = 200;
@@ -67,7 +74,7 @@ function codeRows(counts: ReadonlyMap<Code, number>): Survey['codes'] {
   }
   return [...rows.values()].sort(
     (a, b) =>
-      fieldOrder.indexOf(a.field) - fieldOrder.indexOf(b.field) ||
+      codeFields.indexOf(a.field) - codeFields.indexOf(b.field) ||
       (a.number ?? Number.POSITIVE_INFINITY) - (b.number ?? Number.POSITIVE_INFINITY),
   );
 }
