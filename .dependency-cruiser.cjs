@@ -16,10 +16,11 @@ const rooms = {
   motion: ['chassis', 'evidence', 'angle', 'site'],
   overlays: ['angle', 'evidence', 'json', 'markup'],
   maps: ['chassis', 'json', 'overlays'],
+  fleet: ['angle', 'site'],
   operator: ['chassis', 'markup', 'motion', 'site'],
   checklist: ['document', 'evidence'],
   report: ['evidence', 'checklist', 'markup'],
-  gateway: ['site', 'net', 'chassis', 'motion', 'operator', 'evidence'],
+  gateway: ['site', 'net', 'chassis', 'fleet', 'motion', 'operator', 'evidence'],
   toolkit: [
     'angle',
     'document',

@@ -37,7 +37,7 @@ export async function startServer(setUp: SetUp = {}) {
     clock,
     log: silentLog,
     health: () => ({ status: 'ok', version: '0.0.0-test', upForMs: 5_000, services: [] }),
-    neighbours: () => ({ status: 'not-checked', detail: 'nobody listens in this test', robots: [] }),
+    neighbours: () => ({ status: 'not-checked', detail: 'nobody listens in this test', robots: [], rejected: null }),
     assetsDir: dir,
     hostName: setUp.hostName ?? 'robot-7',
     ...setUp.more,

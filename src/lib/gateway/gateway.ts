@@ -4,17 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { createChassisLink } from '../chassis/index.ts';
 import { asGwError } from '../error/index.ts';
 import { loadEvidenceFile } from '../evidence/index.ts';
+import type { Fleet, FleetOptions } from '../fleet/index.ts';
 import { type Clock, createSupervisor, type Log, type SupervisorEvent, systemClock } from '../lifecycle/index.ts';
 import { createMotion } from '../motion/index.ts';
 import { type Dialer, directDialer } from '../net/index.ts';
-import {
-  createJournal,
-  createOperator,
-  type GatewayHealth,
-  type NeighboursView,
-  READ_ONLY_SOCKET,
-} from '../operator/index.ts';
-import { loadSite, readSecret } from '../site/index.ts';
+import { createJournal, createOperator, type GatewayHealth, READ_ONLY_SOCKET } from '../operator/index.ts';
+import { loadSite, readSecret, type Site } from '../site/index.ts';
+import { coarseState, neighboursView, notListening } from './neighbours.ts';
 import type { ServeEvent } from './serve.result.ts';
 
 export interface GatewayOptions {
@@ -37,7 +33,8 @@ export interface Gateway {
 }
 
 /**
- * Starts the daemon of one robot: the chassis link, motion, and the operator server on both sockets. Resolves when
+ * Starts the daemon of one robot: the chassis link, motion, the heartbeat when the site file has one, and the operator
+ * server on both sockets. Resolves when
  * all of them run. What is wrong at the start ends it with the error that says how to mend it, and nothing is left
  * running: SITE_FILE_NOT_FOUND, SITE_FILE_INVALID, SECRET_UNREADABLE, EVIDENCE_FILE_INVALID, FILE_UNWRITABLE,
  * PORT_IN_USE. That the chassis is away is no such thing: it is shown, and the rest goes on.
@@ -67,6 +64,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     secret,
   });
   const motion = createMotion({ link, site, evidence, clock, log });
+  const fleet = await openFleet(site, { state: () => coarseState(link, motion), clock, log });
 
   function health(): GatewayHealth {
     const services = supervisor.health();
@@ -83,14 +81,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     link,
     motion,
     health,
-    neighbours: () => notListening,
+    neighbours: () => (fleet === null ? notListening : neighboursView(fleet.view())),
     clock,
     log,
     assetsDir: options.assetsDir ?? fileURLToPath(new URL('../../web', import.meta.url)),
     hostName: hostname(),
     journal,
   });
-  const supervisor = createSupervisor([link, motion, operator], {
+  const supervisor = createSupervisor([link, motion, ...(fleet === null ? [] : [fleet]), operator], {
     clock,
     onEvent(event) {
       const told = tellingOf(event);
@@ -115,12 +113,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-/** Hearing other robots is not part of gw yet; that nobody listens is said and not taken for 'there are none'. */
-const notListening: NeighboursView = {
-  status: 'not-checked',
-  detail: 'This gateway does not listen for other robots.',
-  robots: [],
-};
+/** null for a site file without it; the room is loaded only where it is used. */
+async function openFleet(site: Site, parts: Pick<FleetOptions, 'state' | 'clock' | 'log'>): Promise<Fleet | null> {
+  if (site.fleet === undefined) return null;
+  const { createFleet } = await import('../fleet/index.ts');
+  return createFleet({ ...site.fleet, serial: site.chassis.serial, stateDir: site.stateDir, ...parts });
+}
 
 function tellingOf(event: SupervisorEvent): ServeEvent {
   const service = event.name;

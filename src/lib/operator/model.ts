@@ -17,10 +17,27 @@ export interface GatewayHealth {
 /** Another robot of this site. */
 export interface Neighbour {
   readonly serial: string;
+  /** Where its last beat came from. */
   readonly address: string;
-  readonly state: string;
+  /** 'late' after 3 beats that did not come, 'gone' after 15. */
+  readonly presence: 'alive' | 'late' | 'gone';
   /** Since its last beat. */
   readonly ageMs: number;
+  /** Of its gateway, when it said so. */
+  readonly upForMs: number;
+  /** null: it does not know. */
+  readonly moving: boolean | null;
+  readonly stopped: boolean | null;
+  readonly batteryPercent: number | null;
+  /** Metres of its map and degrees; which map is not said. */
+  readonly pose: { readonly xM: number; readonly yM: number; readonly yawDeg: number } | null;
+  /** Version of its chassis software; null when it does not know. */
+  readonly software: string | null;
+  readonly beats: number;
+  /** Beats that were sent between those that came. */
+  readonly lost: number;
+  /** Where another device speaks with the same serial, or an old recording is played. */
+  readonly conflictWith: string | null;
 }
 
 /** What is known of the other robots. 'not-checked' is not 'none': nobody has listened. */
@@ -29,6 +46,14 @@ export interface NeighboursView {
   /** One sentence for a person. */
   readonly detail: string;
   readonly robots: readonly Neighbour[];
+  /** Datagrams on the port of the heartbeat that told nothing, by what was wrong; null when nobody listens. */
+  readonly rejected: {
+    readonly malformed: number;
+    readonly otherVersion: number;
+    readonly otherKey: number;
+    readonly forged: number;
+    readonly replayed: number;
+  } | null;
 }
 
 export interface OperatorOptions {

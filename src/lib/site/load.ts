@@ -30,6 +30,7 @@ function resolvePaths(file: SiteFile, path: string): Site {
   const absolute = (name: string) => resolve(dir, name);
   const { secretFile } = file.chassis;
   const { passwordFile } = file.operator;
+  const { fleet } = file;
   return {
     ...file,
     path,
@@ -40,6 +41,13 @@ function resolvePaths(file: SiteFile, path: string): Site {
       mediaDir: absolute(file.operator.mediaDir),
       ...(passwordFile !== undefined && { passwordFile: absolute(passwordFile) }),
     },
+    ...(fleet !== undefined && {
+      fleet: {
+        ...fleet,
+        keyFile: absolute(fleet.keyFile),
+        acceptedKeyFiles: fleet.acceptedKeyFiles.map(absolute),
+      },
+    }),
     stations: withoutPrototype(file.stations),
     tours: withoutPrototype(file.tours),
     evidenceFile: absolute(file.evidenceFile),

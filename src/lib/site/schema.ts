@@ -106,10 +106,40 @@ const tour = z.strictObject({
   stations: z.array(name).min(1).max(200).describe('Names of stations, in the order in which they are driven to.'),
 });
 
+const fleet = z
+  .strictObject({
+    keyFile: file.meta({
+      description: 'File with the key that signs the heartbeat: 64 hex digits, the same on every robot of the site.',
+      example: 'secrets/heartbeat',
+    }),
+    acceptedKeyFiles: z
+      .array(file)
+      .max(4)
+      .default([])
+      .meta({
+        description: 'Files of keys that are accepted beside it, while the key is changed from robot to robot.',
+        example: ['secrets/heartbeat-next'],
+      }),
+    broadcast: z
+      .boolean()
+      .default(true)
+      .describe('Whether each beat is broadcast to 255.255.255.255 by every interface.'),
+    unicast: z
+      .array(z.ipv4().meta({ type: 'IPv4 address' }))
+      .max(256)
+      .default([])
+      .meta({
+        description: 'Addresses that get each beat of their own, where broadcast is filtered.',
+        example: ['127.0.0.1'],
+      }),
+  })
+  .describe('The heartbeat to the other robots of the site. Absent, none is sent and none is heard.');
+
 export const siteSchema = z.strictObject({
   name: words(120).meta({ description: 'What people call this site and robot.', example: 'Lobby, robot 7' }),
   chassis,
   operator: operator.prefault({}).describe('The operator server.'),
+  fleet: fleet.optional(),
   stations: z
     .record(name, station)
     .default({})

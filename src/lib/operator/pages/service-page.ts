@@ -82,8 +82,13 @@ export function servicePage({ site, view, health, neighbours, readOnly }: Servic
 <h3>Andere Roboter</h3>
 <p>${neighbours.status === 'not-checked' ? `Nicht geprüft: ${neighbours.detail}` : neighbours.detail}</p>
 ${neighbours.robots.map(
-  ({ serial, address, state, ageMs }) => markup`<p>${serial}: ${state}, ${address}, vor ${spanText(ageMs)}</p>\n`,
+  ({ serial, address, presence, ageMs, conflictWith }) =>
+    markup`<p>${serial}: ${presenceWord[presence]}, ${address}, vor ${spanText(ageMs)}${
+      conflictWith === null ? '' : `; dieselbe Seriennummer spricht auch von ${conflictWith}`
+    }</p>\n`,
 )}
 </section>`,
   });
 }
+
+const presenceWord = { alive: 'da', late: 'verspätet', gone: 'verstummt' } as const;

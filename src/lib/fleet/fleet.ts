@@ -1,0 +1,157 @@
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { GwError } from '../error/index.ts';
+import type { Clock, Log, Service } from '../lifecycle/index.ts';
+import { type Beacon, startBeacon } from './beacon.ts';
+import { beginLife } from './boot-counter.ts';
+import { type CoarseState, openDatagram, packBeat } from './datagram.ts';
+import { readKeyRing } from './keys.ts';
+import { createNeighbours, type Heard, type Neighbours } from './neighbours.ts';
+import { createReplayGuard } from './replay-guard.ts';
+import { HEARTBEAT_PORT, MOST_UINT32 } from './wire.ts';
+
+export interface FleetOptions {
+  readonly serial: string;
+  readonly keyFile: string;
+  /** Keys that are accepted beside that of `keyFile`. */
+  readonly acceptedKeyFiles: readonly string[];
+  readonly broadcast: boolean;
+  readonly unicast: readonly string[];
+  readonly stateDir: string;
+  /** How this robot is, asked for once a beat. */
+  readonly state: () => CoarseState;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Datagrams that told nothing, by what was wrong with them. */
+export interface Rejected {
+  readonly malformed: number;
+  readonly otherVersion: number;
+  readonly otherKey: number;
+  readonly forged: number;
+  /** Signed, and not newer than what was heard of its serial. */
+  readonly replayed: number;
+}
+
+export interface FleetView {
+  readonly robots: readonly Heard[];
+  readonly rejected: Rejected;
+  /** Where somebody else speaks with the serial of this robot; null when nobody does. */
+  readonly ownSerialFrom: string | null;
+  /** Ways that the last beat could not take, with the reason. */
+  readonly notSent: readonly string[];
+}
+
+export interface Fleet extends Service {
+  view(): FleetView;
+}
+
+/**
+ * Tells the neighbours every 2 s that this robot lives, and hears them. Starts with a new life on the disk. Throws at
+ * the start SECRET_UNREADABLE, FILE_UNWRITABLE, PORT_IN_USE; nothing that comes from the network ends it.
+ */
+export function createFleet(options: FleetOptions): Fleet {
+  const { serial, stateDir, clock, log } = options;
+  const rejected = { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0, replayed: 0 };
+  let neighbours: Neighbours | null = null;
+  let beacon: Beacon | null = null;
+  let running: AsyncDisposableStack | null = null;
+
+  return {
+    name: 'fleet',
+
+    async start({ signal, fail }) {
+      await using parts = new AsyncDisposableStack();
+      const keys = await readKeyRing(options);
+      const guard = createReplayGuard({ stateDir, clock, log });
+      await guard.load();
+      parts.defer(() => guard.close());
+      const life = await beginLife(stateDir);
+      const heard = createNeighbours({ self: { serial, instance: life.instance }, guard, clock });
+      signal.throwIfAborted();
+
+      const socket = await listen((bytes, { address }) => {
+        const opened = openDatagram(bytes, keys);
+        switch (opened.kind) {
+          case 'beat':
+            if (heard.take(opened.beat, address) === 'replayed') rejected.replayed += 1;
+            return;
+          case 'other-version':
+            rejected.otherVersion += 1;
+            return;
+          case 'other-key':
+            rejected.otherKey += 1;
+            return;
+          default:
+            rejected[opened.kind] += 1;
+        }
+      });
+      parts.defer(() => closed(socket));
+      socket.on('error', fail);
+
+      const beganMs = clock.monotonicMs();
+      beacon = startBeacon({
+        ...options,
+        lastSequence: MOST_UINT32,
+        // The next life has a sequence of its own.
+        onUsedUp: () => fail(new Error('the sequence of beats is used up')),
+        datagram: (sequence) => {
+          const uptimeS = (clock.monotonicMs() - beganMs) / 1000;
+          return packBeat({ serial, ...life, sequence, uptimeS, state: options.state() }, keys.signing);
+        },
+      });
+      parts.use(beacon);
+      neighbours = heard;
+      running = parts.move();
+    },
+
+    async stop() {
+      const parts = running;
+      running = null;
+      beacon = null;
+      await parts?.disposeAsync();
+    },
+
+    describe() {
+      if (running === null || neighbours === null) return '';
+      const alive = neighbours.list().filter(({ presence }) => presence === 'alive').length;
+      const ways = beacon?.failures() ?? [];
+      const unsent = ways.length === 0 ? '' : `; not sent to ${ways.join(', ')}`;
+      return `${alive === 1 ? '1 other robot' : `${alive} other robots`} heard${unsent}`;
+    },
+
+    view: () => ({
+      robots: neighbours?.list() ?? [],
+      rejected: { ...rejected },
+      ownSerialFrom: neighbours?.ownConflict() ?? null,
+      notSent: beacon?.failures() ?? [],
+    }),
+  };
+}
+
+/** Shared, so that a technician can listen on the same machine. Throws PORT_IN_USE. */
+async function listen(onDatagram: (bytes: Buffer, from: RemoteInfo) => void): Promise<Socket> {
+  const socket = createSocket({ type: 'udp4', reuseAddr: true });
+  socket.on('message', onDatagram);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.once('error', reject);
+      socket.bind(HEARTBEAT_PORT, () => {
+        socket.off('error', reject);
+        resolve();
+      });
+    });
+  } catch (cause) {
+    socket.close();
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new GwError('PORT_IN_USE', `UDP port ${HEARTBEAT_PORT} of the heartbeat cannot be opened (${code}).`, {
+      tried: { address: '0.0.0.0', port: HEARTBEAT_PORT },
+      cause,
+    });
+  }
+  return socket;
+}
+
+function closed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.close(() => resolve()));
+}

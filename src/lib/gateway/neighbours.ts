@@ -1,0 +1,53 @@
+import type { ChassisLink } from '../chassis/index.ts';
+import type { CoarseState, FleetView } from '../fleet/index.ts';
+import type { Motion } from '../motion/index.ts';
+import type { NeighboursView } from '../operator/index.ts';
+
+/** Without a key there is nothing to hear: that nobody listens is said, and not taken for 'there are none'. */
+export const notListening: NeighboursView = {
+  status: 'not-checked',
+  detail: 'This gateway does not listen for other robots: its site file has no fleet.keyFile.',
+  robots: [],
+  rejected: null,
+};
+
+/** The other robots as a tablet sees them. */
+export function neighboursView({ robots, rejected, ownSerialFrom }: FleetView): NeighboursView {
+  const counts = { alive: 0, late: 0, gone: 0 };
+  for (const { presence } of robots) counts[presence] += 1;
+  const own =
+    ownSerialFrom === null ? '' : ` Another device speaks with the serial of this robot, from ${ownSerialFrom}.`;
+  return {
+    status: 'listening',
+    detail: `${counts.alive} alive, ${counts.late} late, ${counts.gone} gone.${own}`,
+    robots: robots.map(({ serial, address, presence, ageMs, beat, beats, lost, conflictWith }) => ({
+      serial,
+      address,
+      presence,
+      ageMs: Math.round(ageMs),
+      upForMs: beat.uptimeS * 1000,
+      moving: beat.state.moving,
+      stopped: beat.state.stopped,
+      batteryPercent: beat.state.batteryPercent,
+      pose: beat.state.pose,
+      software: beat.state.software === '' ? null : beat.state.software,
+      beats,
+      lost,
+      conflictWith,
+    })),
+    rejected,
+  };
+}
+
+/** What this robot tells of itself: only what the chassis said a moment ago. */
+export function coarseState(link: ChassisLink, motion: Motion): CoarseState {
+  const { values, identity } = link.snapshot();
+  const { pose, planning, battery } = values;
+  return {
+    moving: planning.status === 'heard' ? planning.value.moveState === 'moving' : null,
+    stopped: motion.status().stop.latched,
+    batteryPercent: battery.status === 'heard' ? battery.value.percent : null,
+    pose: pose.status === 'heard' ? pose.value : null,
+    software: identity?.software ?? '',
+  };
+}
