@@ -29,6 +29,7 @@ const rooms = {
     'site',
     'net',
     'chassis',
+    'fleet',
     'motion',
     'overlays',
     'maps',
@@ -145,6 +146,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/', pathNot: ['^src/lib/toolkit/'] },
       to: { path: '^(node:)?child_process$' },
+    },
+    {
+      name: 'udp-sockets',
+      comment: 'Only the heartbeat speaks UDP.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/lib/fleet/'] },
+      to: { path: '^(node:)?dgram$' },
     },
     {
       name: 'not-to-dev',

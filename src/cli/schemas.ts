@@ -17,6 +17,7 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   'evidence list': async () => (await import('../lib/toolkit/evidence-list.result.ts')).evidenceListSchema,
   'evidence record': async () => (await import('../lib/toolkit/evidence-record.result.ts')).evidenceRecordedSchema,
   'evidence show': async () => (await import('../lib/toolkit/evidence-list.result.ts')).evidenceFactSchema,
+  'heartbeat key new': async () => (await import('../lib/toolkit/heartbeat-key.result.ts')).heartbeatKeySchema,
   'map backup': async () => (await import('../lib/toolkit/map-archive.result.ts')).mapArchiveSchema,
   'map list': async () => (await import('../lib/toolkit/map-list.result.ts')).mapListSchema,
   'map restore': async () => (await import('../lib/toolkit/map-restore.result.ts')).mapRestoreSchema,

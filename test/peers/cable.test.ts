@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { gwBinary } from '../e2e/gw.ts';
+import { inside, run } from './namespace.ts';
 import { hasNamespaces, ip } from './peer.ts';
 
 // Addresses for documentation, used only inside the two namespaces that this test makes.
@@ -32,44 +31,6 @@ function layCable(): Disposable {
       ip('netns', 'del', chassisSide);
     },
   };
-}
-
-/** Runs node inside a namespace; ended by its pid at the end of the scope. */
-function inside(side: string, args: readonly string[]) {
-  const child = spawn('ip', ['netns', 'exec', side, process.execPath, ...args], {
-    env: { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, NO_COLOR: '1' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let [stdout, stderr] = ['', ''];
-  child.stdout.on('data', (chunk) => (stdout += chunk));
-  child.stderr.on('data', (chunk) => (stderr += chunk));
-  const closed = once(child, 'close');
-  return {
-    closed,
-    output: () => stdout,
-    async says(text: string) {
-      const began = performance.now();
-      while (!stdout.includes(text)) {
-        if (child.exitCode !== null || performance.now() - began > 20_000)
-          throw new Error(`never '${text}': ${stdout}\n${stderr}`);
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
-    },
-    async [Symbol.asyncDispose]() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      child.kill('SIGTERM');
-      const timer = setTimeout(() => child.kill('SIGKILL'), 6_000);
-      await closed;
-      clearTimeout(timer);
-    },
-  };
-}
-
-async function run(side: string, args: readonly string[]) {
-  const began = performance.now();
-  await using child = inside(side, args);
-  const [code] = (await child.closed) as [number];
-  return { code, stdout: child.output(), tookMs: performance.now() - began };
 }
 
 /** Asks the gateway from inside its namespace until the text is there; how long that took, seen from inside. */

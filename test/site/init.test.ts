@@ -273,13 +273,14 @@ describe('checking a site file', () => {
     expect(verdicts).toEqual({
       'operator-password': 'wrong',
       'chassis-secret': 'not-checked',
+      'heartbeat-key': 'not-checked',
       'evidence-file': 'wrong',
       'state-folder': 'ok',
       'media-folder': 'wrong',
     });
     expect(result).toMatchObject({ sound: false, errors: 3, problems: [] });
     expect(result.findings[0]?.remedy).toContain('chmod 600');
-    expect(result.findings[2]?.remedy).toBe('Did you mean vendor.move.request?');
+    expect(result.findings[3]?.remedy).toBe('Did you mean vendor.move.request?');
     expect(JSON.stringify(result)).not.toContain('hunter2');
   });
 

@@ -58,6 +58,12 @@ describe('the structure rules', () => {
       ['child-processes'],
     ],
     [
+      'a room beside the fleet speaks UDP',
+      'src/lib/net/x.ts',
+      "import { createSocket as a } from 'node:dgram';",
+      ['udp-sockets'],
+    ],
+    [
       'a room that the table does not know',
       'src/lib/utils/x.ts',
       "import { a } from '../angle/index.ts';",

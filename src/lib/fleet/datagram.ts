@@ -54,7 +54,8 @@ const otherVersion: Opened = { kind: 'other-version' };
 const otherKey: Opened = { kind: 'other-key' };
 const forged: Opened = { kind: 'forged' };
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const CONTROL = /\p{Cc}/u;
 const SERIAL = /^[A-Za-z0-9:_-]{1,128}$/;
 const MM = 1000;
 const MILLI = 1000;
@@ -63,7 +64,8 @@ const MOST_INT32 = 0x7fffffff;
 /** Signs and packs. What does not fit a field is sent as not known; a software version that is too long is cut. */
 export function packBeat({ serial, bootCounter, sequence, instance, uptimeS, state }: Beat, key: HeartbeatKey): Buffer {
   const serialBytes = Buffer.from(serial, 'latin1');
-  const software = cutText(state.software, MOST_SOFTWARE_BYTES);
+  // It comes from a device; with a control character in it the whole beat would be refused.
+  const software = cutText(CONTROL.test(state.software) ? '' : state.software, MOST_SOFTWARE_BYTES);
   const signedBytes = at.serial + serialBytes.length + 1 + software.length;
   const bytes = Buffer.alloc(signedBytes + SIGNATURE_BYTES);
   bytes.writeUInt32BE(MAGIC, at.magic);
@@ -183,7 +185,7 @@ function cutText(text: string, mostBytes: number): Buffer {
 function textOf(bytes: Uint8Array): string | null {
   try {
     const text = utf8.decode(bytes);
-    return /\p{Cc}/u.test(text) ? null : text;
+    return CONTROL.test(text) ? null : text;
   } catch {
     return null;
   }

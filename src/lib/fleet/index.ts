@@ -4,3 +4,5 @@
  */
 export type { CoarseState } from './datagram.ts';
 export { createFleet, type Fleet, type FleetOptions, type FleetView } from './fleet.ts';
+export { keyName, readKeyRing } from './keys.ts';
+export { makeKey } from './new-key.ts';

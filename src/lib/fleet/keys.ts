@@ -2,7 +2,7 @@ import { createHash, createHmac, createSecretKey, type KeyObject, timingSafeEqua
 import { GwError } from '../error/index.ts';
 import { readSecret } from '../site/index.ts';
 
-const KEY_BYTES = 32;
+export const KEY_BYTES = 32;
 const KEY_TEXT = /^[0-9a-f]{64}$/i;
 
 /** A key of the site. `id` tells keys apart and gives nothing of the key away. */
@@ -12,6 +12,11 @@ export interface HeartbeatKey {
   sign(bytes: Uint8Array): Buffer;
   /** In constant time. */
   verifies(bytes: Uint8Array, signature: Uint8Array): boolean;
+}
+
+/** By which people tell keys apart. */
+export function keyName({ id }: HeartbeatKey): string {
+  return id.toString(16).padStart(8, '0');
 }
 
 /** The key that signs, and every key that is accepted: that one, and during a rotation the other. */
@@ -34,9 +39,19 @@ export function createKey(secret: Uint8Array): HeartbeatKey {
   };
 }
 
-/** The first key signs. Throws when two keys have one id, since only one of them would ever be asked. */
+/**
+ * The first key signs. Throws SECRET_UNREADABLE when two keys have one id: only one of them would ever be asked, and
+ * the same key twice is a file that was copied by mistake.
+ */
 export function createKeyRing([signing, ...accepted]: readonly [HeartbeatKey, ...HeartbeatKey[]]): KeyRing {
   const keys = new Map([signing, ...accepted].map((key) => [key.id, key]));
+  if (keys.size !== accepted.length + 1) {
+    throw new GwError(
+      'SECRET_UNREADABLE',
+      'The keys of the heartbeat cannot be used: fleet.keyFile and fleet.acceptedKeyFiles hold one key twice.',
+      { remedy: 'Name each key once. When a new key was to be made, make it again and copy it to every robot.' },
+    );
+  }
   return { signing, byId: (id) => keys.get(id) };
 }
 
@@ -60,7 +75,7 @@ async function readKey(path: string, what: string): Promise<HeartbeatKey> {
     throw new GwError(
       'SECRET_UNREADABLE',
       `The secret file ${path} (${what}) cannot be used: it does not hold one key of ${KEY_BYTES} bytes as ${KEY_BYTES * 2} hex digits.`,
-      { remedy: 'Put the key of the site there, the same on every robot: `gw heartbeat key new` makes one.' },
+      { remedy: 'Put the key of the site there, the same on every robot: `openssl rand -hex 32` makes one.' },
     );
   }
   return createKey(Buffer.from(text, 'hex'));

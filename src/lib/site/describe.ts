@@ -73,6 +73,7 @@ function typeText({ core, typeWord }: KeyDescription): string {
   if (core instanceof z.ZodArray) return `list of ${typeText(describeKey(core.element as z.ZodType))}`;
   if (core instanceof z.ZodRecord) return 'one entry a name';
   if (core instanceof z.ZodObject) return 'keys';
+  if (core instanceof z.ZodBoolean) return 'true or false';
   if (core instanceof z.ZodNumber) {
     const { minValue, maxValue } = core;
     return `${core.format === 'safeint' ? 'whole number' : 'number'}, ${minValue} to ${maxValue}`;

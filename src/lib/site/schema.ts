@@ -133,7 +133,10 @@ const fleet = z
         example: ['127.0.0.1'],
       }),
   })
-  .describe('The heartbeat to the other robots of the site. Absent, none is sent and none is heard.');
+  .meta({
+    description: 'The heartbeat to the other robots of the site. Absent, none is sent and none is heard.',
+    example: { keyFile: 'secrets/heartbeat' },
+  });
 
 export const siteSchema = z.strictObject({
   name: words(120).meta({ description: 'What people call this site and robot.', example: 'Lobby, robot 7' }),

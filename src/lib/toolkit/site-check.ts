@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { nearest, type Problem } from '../document/index.ts';
 import { GwError } from '../error/index.ts';
 import { facts, findFact, loadEvidenceFile } from '../evidence/index.ts';
+import { keyName, readKeyRing } from '../fleet/index.ts';
 import { loadSite, readSecret, type Site } from '../site/index.ts';
 import type { SiteCheck } from './site-check.result.ts';
 
@@ -23,6 +24,7 @@ const checks: readonly { readonly id: string; readonly title: string; readonly c
     title: 'secret of the chassis',
     check: (site) => checkSecret(site.chassis.secretFile, 'chassis.secretFile', 'none is set up, so none is sent'),
   },
+  { id: 'heartbeat-key', title: 'key of the heartbeat', check: checkHeartbeatKey },
   { id: 'evidence-file', title: 'evidence file', check: checkEvidence },
   { id: 'state-folder', title: 'state folder', check: (site) => checkFolder(site.stateDir, 'stateDir') },
   {
@@ -82,6 +84,18 @@ async function checkSecret(path: string | undefined, key: string, none: string):
   try {
     await readSecret(path, key);
     return { verdict: 'ok', detail: `${path} is readable for its owner only` };
+  } catch (error) {
+    return wrong(error);
+  }
+}
+
+async function checkHeartbeatKey({ fleet }: Site): ReturnType<Check> {
+  if (fleet === undefined) {
+    return { verdict: 'not-checked', detail: 'none is set up, so this robot neither speaks to others nor hears them' };
+  }
+  try {
+    const { signing } = await readKeyRing(fleet);
+    return { verdict: 'ok', detail: `${fleet.keyFile} holds key ${keyName(signing)}, readable for its owner only` };
   } catch (error) {
     return wrong(error);
   }

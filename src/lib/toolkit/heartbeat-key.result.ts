@@ -1,0 +1,11 @@
+import { z } from 'zod';
+
+/** Shape of `gw heartbeat key new --json`. */
+export const heartbeatKeySchema = z.strictObject({
+  file: z.string().describe('The file that holds the key now.'),
+  key: z
+    .string()
+    .regex(/^[0-9a-f]{8}$/)
+    .describe('Name of the key: the same on every robot that has it. Nothing of the key can be learnt from it.'),
+});
+export type HeartbeatKey = z.infer<typeof heartbeatKeySchema>;

@@ -1,0 +1,36 @@
+import { lstat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { GwError } from '../error/index.ts';
+import { makeKey } from '../fleet/index.ts';
+import { replaceFile } from '../lifecycle/index.ts';
+import { loadSite } from '../site/index.ts';
+import type { HeartbeatKey } from './heartbeat-key.result.ts';
+
+/**
+ * Makes a key for the heartbeat of a site, readable for its owner only, in the file that the site file names or in
+ * another one. A file that is there stays: a robot whose key is gone is a stranger to all others. Throws
+ * SITE_FILE_NOT_FOUND, SITE_FILE_INVALID, FILE_EXISTS, FILE_UNWRITABLE.
+ */
+export async function newHeartbeatKey(options: {
+  readonly sitePath: string;
+  readonly file?: string | undefined;
+}): Promise<HeartbeatKey> {
+  const file = resolve(options.file ?? (await keyFileOf(options.sitePath)));
+  const there = await lstat(file).catch(() => undefined);
+  if (there) {
+    throw new GwError('FILE_EXISTS', `${file} is there already, and a key that others have must not be lost.`, {
+      remedy: 'To change the key of a site, make the new one in another file and accept it everywhere first.',
+    });
+  }
+  const { text, name } = makeKey();
+  await replaceFile(file, `${text}\n`, { mode: 0o600, folderMode: 0o700 });
+  return { file, key: name };
+}
+
+async function keyFileOf(sitePath: string): Promise<string> {
+  const { path, fleet } = await loadSite(sitePath);
+  if (fleet !== undefined) return fleet.keyFile;
+  throw new GwError('SITE_FILE_INVALID', `${path} names no file for the key of the heartbeat.`, {
+    remedy: 'Add `fleet:` with the line `keyFile: secrets/heartbeat`, or name a file: gw heartbeat key new FILE.',
+  });
+}

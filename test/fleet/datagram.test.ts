@@ -1,0 +1,474 @@
+import { createHash, createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { degrees } from '../../src/lib/angle/index.ts';
+import { type Beat, type CoarseState, openDatagram, packBeat } from '../../src/lib/fleet/datagram.ts';
+import { createKey, createKeyRing } from '../../src/lib/fleet/keys.ts';
+
+// The datagram is written here a second time, from the table in docs/heartbeat.md and with node:crypto alone, so that a
+// wrong offset cannot stand in the test and in the code at once.
+const secret = Buffer.from(Array.from({ length: 32 }, (_, index) => index));
+const otherSecret = Buffer.alloc(32, 0xa5);
+const idOf = (of: Buffer) => createHash('sha256').update('gw heartbeat key id\0').update(of).digest().subarray(0, 4);
+const signed = (bytes: Buffer, by = secret) => Buffer.concat([bytes, createHmac('sha256', by).update(bytes).digest()]);
+
+interface Parts {
+  magic: string;
+  version: number;
+  reserved: number;
+  keyId: Buffer;
+  bootCounter: number;
+  sequence: number;
+  instance: string;
+  uptimeS: number;
+  moving: number;
+  stopped: number;
+  battery: number;
+  reserved2: number;
+  xMm: number;
+  yMm: number;
+  yawMilliDeg: number;
+  serial: Buffer;
+  serialBytes: number;
+  software: Buffer;
+  softwareBytes: number;
+  trailing: Buffer;
+}
+
+const plain = {
+  magic: 'GWHB',
+  version: 1,
+  reserved: 0,
+  keyId: idOf(secret),
+  bootCounter: 3,
+  sequence: 258,
+  instance: '0123456789abcdef',
+  uptimeS: 3600,
+  moving: 2,
+  stopped: 1,
+  battery: 87,
+  reserved2: 0,
+  xMm: 1500,
+  yMm: -2250,
+  yawMilliDeg: -90_000,
+  serial: Buffer.from('SN0007'),
+  software: Buffer.from('2.12.3'),
+  trailing: Buffer.alloc(0),
+};
+
+const plainBeat: Beat = {
+  serial: 'SN0007',
+  bootCounter: 3,
+  sequence: 258,
+  instance: '0123456789abcdef',
+  uptimeS: 3600,
+  state: {
+    moving: true,
+    stopped: false,
+    batteryPercent: 87,
+    pose: { xM: 1.5, yM: -2.25, yawDeg: degrees(-90) },
+    software: '2.12.3',
+  },
+};
+
+/** The bytes before the signature. */
+function byHand(changes: Partial<Parts> = {}): Buffer {
+  const parts = { ...plain, ...changes };
+  const fixed = Buffer.alloc(48);
+  const view = new DataView(fixed.buffer, fixed.byteOffset, fixed.length);
+  fixed.write(parts.magic, 0, 'latin1');
+  view.setUint8(4, parts.version);
+  view.setUint8(5, parts.reserved);
+  fixed.set(parts.keyId, 8);
+  view.setUint32(12, parts.bootCounter);
+  view.setUint32(16, parts.sequence);
+  fixed.set(Buffer.from(parts.instance, 'hex'), 20);
+  view.setUint32(28, parts.uptimeS);
+  view.setUint8(32, parts.moving);
+  view.setUint8(33, parts.stopped);
+  view.setUint8(34, parts.battery);
+  view.setUint8(35, parts.reserved2);
+  view.setInt32(36, parts.xMm);
+  view.setInt32(40, parts.yMm);
+  view.setInt32(44, parts.yawMilliDeg);
+  const bytes = Buffer.concat([
+    fixed,
+    Buffer.from([changes.serialBytes ?? parts.serial.length]),
+    parts.serial,
+    Buffer.from([changes.softwareBytes ?? parts.software.length]),
+    parts.software,
+    parts.trailing,
+  ]);
+  bytes.writeUInt16BE(bytes.length, 6);
+  return bytes;
+}
+
+const key = createKey(secret);
+const ring = createKeyRing([key]);
+const otherRing = createKeyRing([createKey(otherSecret)]);
+
+const kindOf = (bytes: Buffer, keys = ring) => openDatagram(bytes, keys).kind;
+
+function beatOf(bytes: Buffer, keys = ring): Beat {
+  const opened = openDatagram(bytes, keys);
+  return opened.kind === 'beat' ? opened.beat : expect.fail(`is ${opened.kind}`);
+}
+
+const stateWith = (state: Partial<CoarseState>): Beat => ({ ...plainBeat, state: { ...plainBeat.state, ...state } });
+const readBack = (state: Partial<CoarseState>) => beatOf(packBeat(stateWith(state), key)).state;
+
+const uint32 = () => fc.oneof(fc.constantFrom(0, 1, 0x7fffffff, 0x80000000, 0xffffffff), fc.nat(0xffffffff));
+const int32 = () => fc.integer({ min: -0x80000000, max: 0x7fffffff });
+const threeValued = () => fc.constantFrom(true, false, null);
+const serials = () => fc.stringMatching(/^[A-Za-z0-9:_-]{1,128}$/);
+/** What fits, to the last millimetre and thousandth. */
+const fitting = () => fc.double({ min: -2147483.647, max: 2147483.647, noNaN: true });
+const texts = () =>
+  fc
+    .oneof(fc.string({ unit: 'binary', maxLength: 100 }), fc.string({ unit: 'grapheme', maxLength: 100 }))
+    .map((text) => text.replace(/\p{Cc}/gu, ''));
+
+const beats = (): fc.Arbitrary<Beat> =>
+  fc.record({
+    serial: serials(),
+    bootCounter: uint32(),
+    sequence: uint32(),
+    instance: fc.stringMatching(/^[0-9a-f]{16}$/),
+    uptimeS: uint32(),
+    state: fc.record({
+      moving: threeValued(),
+      stopped: threeValued(),
+      batteryPercent: fc.option(fc.double({ min: 0, max: 100, noNaN: true })),
+      pose: fc.option(fc.record({ xM: fitting(), yM: fitting(), yawDeg: fitting().map(degrees) })),
+      software: texts(),
+    }),
+  });
+
+/** As many whole characters as 64 bytes hold, counted one by one. */
+function upTo64Bytes(text: string): string {
+  let kept = '';
+  for (const character of text) {
+    if (Buffer.byteLength(kept + character) > 64) break;
+    kept += character;
+  }
+  return kept;
+}
+
+const toThousandth = (value: number) => Math.round(value * 1000) / 1000 + 0;
+
+function rounded(beat: Beat): Beat {
+  const { batteryPercent, pose, software } = beat.state;
+  return {
+    ...beat,
+    state: {
+      ...beat.state,
+      batteryPercent: batteryPercent === null ? null : Math.round(batteryPercent),
+      pose:
+        pose === null
+          ? null
+          : {
+              xM: toThousandth(pose.xM),
+              yM: toThousandth(pose.yM),
+              yawDeg: degrees(toThousandth(pose.yawDeg)),
+            },
+      software: upTo64Bytes(software),
+    },
+  };
+}
+
+describe('a datagram written by hand', () => {
+  it('is read as the beat that it says', () => {
+    expect(beatOf(signed(byHand()))).toEqual(plainBeat);
+  });
+
+  it('is the one that the packer writes, byte for byte', () => {
+    expect(packBeat(plainBeat, key).toString('hex')).toBe(signed(byHand()).toString('hex'));
+  });
+
+  it('is the one that the page shows', () => {
+    const page = readFileSync(new URL('../../docs/heartbeat.md', import.meta.url), 'utf8');
+    const shown = /```\n((?:[0-9a-f]+\n)+)```/.exec(page)?.[1]?.replaceAll('\n', '');
+    expect(shown).toBe(signed(byHand()).toString('hex'));
+    expect(beatOf(Buffer.from(shown ?? '', 'hex'))).toEqual(plainBeat);
+  });
+
+  it('with fields of a later writer behind its own is read, and they are left alone', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1, maxLength: 417 }), (later) => {
+        expect(beatOf(signed(byHand({ trailing: Buffer.from(later) })))).toEqual(plainBeat);
+      }),
+    );
+  });
+
+  it('with something in the reserved bytes, or with values that only a later writer knows, is read all the same', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 3, max: 255 }), fc.integer({ min: 101, max: 255 }), (value, battery) => {
+        const bytes = byHand({ reserved: value, reserved2: value, moving: value, stopped: value, battery });
+        expect(beatOf(signed(bytes)).state).toMatchObject({ moving: null, stopped: null, batteryPercent: null });
+      }),
+    );
+  });
+
+  it('without a value says that it is not known', () => {
+    expect(beatOf(signed(byHand({ moving: 0, stopped: 0, battery: 255, software: Buffer.alloc(0) }))).state).toEqual({
+      ...plainBeat.state,
+      moving: null,
+      stopped: null,
+      batteryPercent: null,
+      software: '',
+    });
+    for (const field of ['xMm', 'yMm', 'yawMilliDeg']) {
+      expect(beatOf(signed(byHand({ [field]: -0x80000000 }))).state.pose, field).toBeNull();
+      expect(beatOf(signed(byHand({ [field]: -0x7fffffff }))).state.pose, field).not.toBeNull();
+    }
+  });
+
+  it('that contradicts itself is malformed, although its signature holds', () => {
+    const contradictions: Record<string, Partial<Parts>> = {
+      'no serial': { serial: Buffer.alloc(0) },
+      'a blank in the serial': { serial: Buffer.from('SN 7') },
+      'a line end behind the serial': { serial: Buffer.from('SN7\n') },
+      'a serial that is not ASCII': { serial: Buffer.from('SNé7') },
+      'a serial of 129 letters': { serial: Buffer.alloc(129, 'a') },
+      'a serial that goes on behind the end': { serialBytes: 128 },
+      'a serial that leaves no room for a length': { serialBytes: 13 },
+      'a software version of 65 bytes': { software: Buffer.alloc(65, 'a') },
+      'a software version that goes on behind the end': { softwareBytes: 7 },
+      'a software version that is no UTF-8': { software: Buffer.from([0x61, 0xff]) },
+      'a software version cut inside a character': { software: Buffer.from('é').subarray(0, 1) },
+      'a line end in the software version': { software: Buffer.from('2.12\n') },
+      'an escape sequence in the software version': { software: Buffer.from('\u001b[31m') },
+    };
+    for (const [what, changes] of Object.entries(contradictions)) {
+      expect(kindOf(signed(byHand(changes))), what).toBe('malformed');
+    }
+    expect(kindOf(signed(byHand({ serial: Buffer.alloc(128, 'a'), software: Buffer.alloc(64, 'a') })))).toBe('beat');
+    expect(kindOf(signed(byHand({ serial: Buffer.from('a'), software: Buffer.alloc(0) })))).toBe('beat');
+  });
+
+  it('of another version is of another version, signed or not, and with other fields', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 255 }).filter((version) => version !== 1),
+        fc.uint8Array({ maxLength: 471 }),
+        fc.constantFrom(secret, otherSecret),
+        (version, fields, by) => {
+          const bytes = Buffer.concat([Buffer.from('GWHB'), Buffer.from([version, 0, 0, 0]), fields]);
+          bytes.writeUInt16BE(bytes.length, 6);
+          expect(kindOf(signed(bytes, by))).toBe('other-version');
+        },
+      ),
+    );
+  });
+});
+
+describe('a beat that was packed', () => {
+  it('is read back as it was, rounded and cut, and has fewer than 512 bytes', () => {
+    fc.assert(
+      fc.property(beats(), (beat) => {
+        const bytes = packBeat(beat, key);
+        expect(bytes.length).toBeLessThan(512);
+        expect(beatOf(bytes)).toEqual(rounded(beat));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('carries its counters to their ends', () => {
+    for (const value of [0, 0xffffffff]) {
+      const beat = { ...plainBeat, bootCounter: value, sequence: value, uptimeS: value };
+      expect(beatOf(packBeat(beat, key))).toEqual(beat);
+    }
+  });
+
+  it('carries what is not known as not known', () => {
+    const unknown = { moving: null, stopped: null, batteryPercent: null, pose: null, software: '' };
+    expect(readBack(unknown)).toEqual(unknown);
+  });
+
+  it('sends what does not fit as not known', () => {
+    for (const value of [Number.NaN, Infinity, -Infinity, -0.01, 100.01, 255, 1e300]) {
+      expect(readBack({ batteryPercent: value }).batteryPercent, String(value)).toBeNull();
+    }
+    const pose = { xM: 1, yM: 1, yawDeg: degrees(1) };
+    for (const value of [Number.NaN, Infinity, -Infinity, 2147483.648, -2147483.648, 1e300]) {
+      for (const field of ['xM', 'yM', 'yawDeg']) {
+        expect(readBack({ pose: { ...pose, [field]: value } }).pose, `${field} ${value}`).toBeNull();
+      }
+    }
+    expect(readBack({ pose }).pose).toEqual(pose);
+  });
+
+  it('sends a software version that would not stay on its line as not known, and lives on', () => {
+    for (const software of ['2.12\n', '\u001b[31m2.12', '\u0085', `${'a'.repeat(80)}\0`]) {
+      expect(readBack({ software }).software).toBe('');
+    }
+  });
+
+  it('cuts a software version between two characters', () => {
+    expect(readBack({ software: 'a'.repeat(64) }).software).toBe('a'.repeat(64));
+    expect(readBack({ software: 'a'.repeat(65) }).software).toBe('a'.repeat(64));
+    expect(readBack({ software: `${'a'.repeat(63)}é` }).software).toBe('a'.repeat(63));
+    expect(readBack({ software: '😀'.repeat(17) }).software).toBe('😀'.repeat(16));
+    expect(readBack({ software: `a${'😀'.repeat(17)}` }).software).toBe(`a${'😀'.repeat(15)}`);
+    expect(readBack({ software: '\ufeff2' }).software).toBe('\ufeff2');
+    expect(readBack({ software: '2\ud800' }).software).toBe('2\ufffd');
+  });
+
+  it('counts whole seconds, and never fewer than none or more than there is room for', () => {
+    for (const [uptimeS, read] of [
+      [1.99, 1],
+      [-1, 0],
+      [1e12, 0xffffffff],
+      [Infinity, 0xffffffff],
+    ] as const) {
+      expect(beatOf(packBeat({ ...plainBeat, uptimeS }, key)).uptimeS).toBe(read);
+    }
+  });
+});
+
+describe('a datagram that was damaged on the way', () => {
+  it('is malformed when it was cut at any byte, or when anything follows it', () => {
+    fc.assert(
+      fc.property(beats(), fc.uint8Array({ minLength: 1, maxLength: 600 }), (beat, more) => {
+        const bytes = packBeat(beat, key);
+        for (let length = 0; length < bytes.length; length += 1) {
+          const kind = kindOf(bytes.subarray(0, length));
+          if (kind !== 'malformed') expect.fail(`cut at ${length}: ${kind}`);
+        }
+        expect(kindOf(Buffer.concat([bytes, more]))).toBe('malformed');
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('is never a beat when one bit of it is wrong, and says of what kind it is by where the bit stands', () => {
+    const expected = (at: number) => {
+      if (at < 4 || at === 6 || at === 7) return 'malformed';
+      if (at === 4) return 'other-version';
+      return at >= 8 && at < 12 ? 'other-key' : 'forged';
+    };
+    fc.assert(
+      fc.property(beats(), (beat) => {
+        const bytes = packBeat(beat, key);
+        for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+          const at = bit >> 3;
+          const flipped = Buffer.from(bytes);
+          flipped[at] = (bytes[at] ?? 0) ^ (1 << (bit & 7));
+          const kind = kindOf(flipped);
+          if (kind !== expected(at)) expect.fail(`bit ${bit & 7} of byte ${at}: ${kind}`);
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('is malformed when it is larger than any beat may be, although its length and its signature fit', () => {
+    const ofSize = (size: number) => {
+      const trailing = Buffer.alloc(size - signed(byHand()).length);
+      const bytes = signed(byHand({ trailing }));
+      expect(bytes).toHaveLength(size);
+      return bytes;
+    };
+    expect(kindOf(ofSize(511))).toBe('beat');
+    for (const size of [512, 513, 1500, 65_507]) expect(kindOf(ofSize(size))).toBe('malformed');
+  });
+});
+
+describe('a datagram of somebody else', () => {
+  it('is of another key when its key is not accepted here', () => {
+    fc.assert(
+      fc.property(beats(), (beat) => {
+        const bytes = packBeat(beat, key);
+        expect(kindOf(bytes, otherRing)).toBe('other-key');
+        expect(kindOf(signed(bytes.subarray(0, -32), otherSecret), otherRing)).toBe('other-key');
+        expect(beatOf(bytes, createKeyRing([createKey(otherSecret), key]))).toEqual(rounded(beat));
+      }),
+    );
+  });
+
+  it('is forged when it names a key and was signed with another, also with another that is accepted', () => {
+    const both = createKeyRing([key, createKey(otherSecret)]);
+    for (const keys of [ring, both]) {
+      expect(kindOf(signed(byHand(), otherSecret), keys)).toBe('forged');
+      expect(kindOf(Buffer.concat([byHand(), Buffer.alloc(32)]), keys)).toBe('forged');
+    }
+    expect(kindOf(signed(byHand({ keyId: idOf(otherSecret) })), otherRing)).toBe('forged');
+    expect(kindOf(signed(byHand({ keyId: idOf(otherSecret) }), otherSecret), both)).toBe('beat');
+  });
+});
+
+describe('any bytes', () => {
+  it('of up to 64 KB never throw, and are no beat', () => {
+    const filled = fc
+      .tuple(fc.oneof(fc.nat(0xffff), fc.nat(600)), fc.uint8Array({ minLength: 1, maxLength: 64 }))
+      .map(([length, pattern]) => Buffer.alloc(length, pattern));
+    const random = fc.uint8Array({ maxLength: 600, size: 'max' }).map((bytes) => Buffer.from(bytes));
+    fc.assert(
+      fc.property(fc.oneof(filled, random), (bytes) => {
+        expect(kindOf(bytes)).toBe('malformed');
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('behind a head that fits never throw, and are no beat without the signature', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 491, size: 'max' }), (fields) => {
+        const bytes = Buffer.concat([byHand().subarray(0, 12), fields]);
+        if (bytes.length >= 32) bytes.writeUInt16BE(bytes.length - 32, 6);
+        expect(kindOf(bytes)).toBe(bytes.length < 51 + 32 ? 'malformed' : 'forged');
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('with a signature that holds are a beat or malformed, and what was read of them is packed and read the same', () => {
+    const fields = fc.uint8Array({ minLength: 36, maxLength: 36 });
+    const textOrBytes = (maxLength: number) =>
+      fc.oneof(
+        fc.uint8Array({ maxLength }).map((bytes) => Buffer.from(bytes)),
+        fc.stringMatching(/^[A-Za-z0-9:_-]{1,40}$/).map((text) => Buffer.from(text)),
+        texts().map((text) => Buffer.from(text).subarray(0, maxLength)),
+      );
+    let read = 0;
+    fc.assert(
+      fc.property(fields, textOrBytes(140), textOrBytes(80), fc.uint8Array(), (fixed, serial, software, later) => {
+        const bytes = byHand({ serial, software, trailing: Buffer.from(later) });
+        bytes.set(fixed, 12);
+        const opened = openDatagram(signed(bytes), ring);
+        if (opened.kind !== 'beat') {
+          expect(opened.kind).toBe('malformed');
+          return;
+        }
+        read += 1;
+        expect(beatOf(packBeat(opened.beat, key))).toEqual(opened.beat);
+      }),
+      { numRuns: 1000 },
+    );
+    expect(read).toBeGreaterThan(50);
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 467, size: 'max' }), (rest) => {
+        const bytes = Buffer.concat([byHand().subarray(0, 12), rest]);
+        bytes.writeUInt16BE(bytes.length, 6);
+        expect(['beat', 'malformed']).toContain(kindOf(signed(bytes)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('with counters and places at every value are read as numbers that are finite', () => {
+    fc.assert(
+      fc.property(uint32(), uint32(), uint32(), int32(), int32(), int32(), (boot, sequence, up, x, y, yaw) => {
+        const beat = beatOf(
+          signed(byHand({ bootCounter: boot, sequence, uptimeS: up, xMm: x, yMm: y, yawMilliDeg: yaw })),
+        );
+        expect(beat).toMatchObject({ bootCounter: boot, sequence, uptimeS: up });
+        if (beat.state.pose !== null) {
+          expect(beat.state.pose).toEqual({ xM: x / 1000, yM: y / 1000, yawDeg: yaw / 1000 });
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,186 @@
+import { createHash, createHmac } from 'node:crypto';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { GwError } from '../../src/lib/error/index.ts';
+import { createKey, createKeyRing, type KeyRing, readKeyRing } from '../../src/lib/fleet/keys.ts';
+
+const FIRST = '00112233445566778899aabbccddeeff0123456789abcdef0123456789abcdef';
+const SECOND = 'f0e1d2c3b4a5968778695a4b3c2d1e0f0f1e2d3c4b5a69788796a5b4c3d2e1f0';
+const THIRD = '7'.repeat(64);
+
+const keyOf = (hex: string) => createKey(Buffer.from(hex, 'hex'));
+const secrets = () => fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes));
+
+describe('a key', () => {
+  it('signs with HMAC-SHA256 and knows its own signature', () => {
+    fc.assert(
+      fc.property(secrets(), fc.uint8Array(), (secret, bytes) => {
+        const key = createKey(secret);
+        const signature = createHmac('sha256', secret).update(bytes).digest();
+        expect(key.sign(bytes)).toEqual(signature);
+        expect(key.verifies(bytes, signature)).toBe(true);
+      }),
+    );
+  });
+
+  it('refuses a signature of another length, of other bytes and of another key, and never throws', () => {
+    const bytes = Buffer.from('beat');
+    const key = keyOf(FIRST);
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 64 }), (signature) => {
+        expect(key.verifies(bytes, signature)).toBe(false);
+      }),
+    );
+    expect(key.verifies(bytes, key.sign(bytes).subarray(0, 31))).toBe(false);
+    expect(key.verifies(bytes, Buffer.concat([key.sign(bytes), Buffer.alloc(1)]))).toBe(false);
+    expect(key.verifies(Buffer.from('beaT'), key.sign(bytes))).toBe(false);
+    expect(key.verifies(bytes, keyOf(SECOND).sign(bytes))).toBe(false);
+  });
+
+  it('has an id of its own, the same on every robot, that is no part of the key', () => {
+    const hash = createHash('sha256').update('gw heartbeat key id\0').update(Buffer.from(FIRST, 'hex')).digest('hex');
+    expect(keyOf(FIRST).id).toBe(Number.parseInt(hash.slice(0, 8), 16));
+    expect(FIRST).not.toContain(hash.slice(0, 8));
+    expect(keyOf(FIRST.toUpperCase()).id).toBe(keyOf(FIRST).id);
+    fc.assert(
+      fc.property(secrets(), fc.nat(255), (secret, bit) => {
+        const other = Buffer.from(secret);
+        other[bit >> 3] = (other[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+        expect(createKey(other).id).not.toBe(createKey(secret).id);
+      }),
+    );
+  });
+});
+
+describe('a ring of keys', () => {
+  it('signs with the first, and finds each by its id', () => {
+    const [first, second, third] = [keyOf(FIRST), keyOf(SECOND), keyOf(THIRD)];
+    const ring = createKeyRing([first, second, third]);
+    expect(ring.signing).toBe(first);
+    for (const key of [first, second, third]) expect(ring.byId(key.id)).toBe(key);
+    expect(createKeyRing([first]).byId(second.id)).toBeUndefined();
+  });
+
+  it('refuses two keys with one id, whatever their place', () => {
+    const [first, second] = [keyOf(FIRST), keyOf(SECOND)];
+    const posing = { ...second, id: first.id };
+    for (const keys of [
+      [first, keyOf(FIRST)],
+      [second, first, keyOf(FIRST)],
+      [first, posing],
+    ] as const) {
+      expect(() => createKeyRing(keys)).toThrow('hold one key twice');
+    }
+  });
+});
+
+describe('the key files of a site', () => {
+  let dir = '';
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'gw-keys-'));
+  });
+  afterAll(() => rm(dir, { recursive: true, force: true }));
+
+  let files = 0;
+  const file = async (content: string | Uint8Array, mode = 0o600): Promise<string> => {
+    files += 1;
+    const path = join(dir, `key-${files}`);
+    await writeFile(path, content);
+    await chmod(path, mode);
+    return path;
+  };
+  const read = (keyFile: string, ...acceptedKeyFiles: string[]): Promise<KeyRing> =>
+    readKeyRing({ keyFile, acceptedKeyFiles });
+
+  /** Everything that somebody may get to see of the refusal, which must hold nothing of what is in the file. */
+  async function refusalOf(reading: Promise<KeyRing>, ...secret: string[]): Promise<string> {
+    const error = await reading.then(
+      () => expect.fail('was read'),
+      (caught: unknown) => caught,
+    );
+    if (!(error instanceof GwError)) throw error;
+    expect(error).toMatchObject({ code: 'SECRET_UNREADABLE', exitCode: 2 });
+    const told = [error.message, error.remedy, error.stack, error.cause, JSON.stringify(error.details)].join('\n');
+    for (const text of secret) {
+      // A part of a key is a part too many.
+      for (let at = 0; at + 8 <= text.length; at += 1) expect(told).not.toContain(text.slice(at, at + 8));
+    }
+    return `${error.message}\n${error.remedy}`;
+  }
+
+  it('are read: one key of 64 hex digits, with a line end or without, in capitals or not', async () => {
+    for (const content of [FIRST, `${FIRST}\n`, `${FIRST}\r\n`, FIRST.toUpperCase()]) {
+      const ring = await read(await file(content));
+      expect(ring.signing.id).toBe(keyOf(FIRST).id);
+      expect(ring.signing.verifies(Buffer.from('beat'), keyOf(FIRST).sign(Buffer.from('beat')))).toBe(true);
+    }
+  });
+
+  it('give the keys that are accepted beside the one that signs', async () => {
+    const ring = await read(await file(FIRST), await file(SECOND), await file(THIRD));
+    expect(ring.signing.id).toBe(keyOf(FIRST).id);
+    for (const hex of [FIRST, SECOND, THIRD]) {
+      const bytes = Buffer.from('beat');
+      expect(ring.byId(keyOf(hex).id)?.verifies(bytes, keyOf(hex).sign(bytes))).toBe(true);
+    }
+    expect((await read(await file(FIRST))).byId(keyOf(SECOND).id)).toBeUndefined();
+  });
+
+  it.each([
+    ['a digit too few', FIRST.slice(1)],
+    ['a digit too many', `${FIRST}0`],
+    ['a letter that is no digit', `g${FIRST.slice(1)}`],
+    ['a blank in front', ` ${FIRST}`],
+    ['two line ends', `${FIRST}\n\n`],
+    ['two keys', `${FIRST}\n${SECOND}\n`],
+    ['a name in front', `key=${FIRST}`],
+    ['Base64', Buffer.from(FIRST, 'hex').toString('base64')],
+  ])('are refused with %s, by path and name in the site file', async (_what, content) => {
+    const path = await file(content);
+    const told = await refusalOf(read(path), content, FIRST, SECOND);
+    expect(told).toContain(`${path} (fleet.keyFile)`);
+    expect(told).toContain('64 hex digits');
+    expect(told).toContain('openssl rand -hex 32');
+  });
+
+  it('are refused when the key stands in them as bytes, or when they are empty', async () => {
+    await refusalOf(read(await file(Buffer.from(SECOND, 'hex'))), SECOND);
+    expect(await refusalOf(read(await file('\n')))).toContain('it is empty');
+  });
+
+  it('are refused when others may open them too', async () => {
+    const path = await file(FIRST, 0o644);
+    const told = await refusalOf(read(path), FIRST);
+    expect(told).toContain('mode 644');
+    expect(told).toContain(`chmod 600 ${path}`);
+  });
+
+  it('are refused when there are none', async () => {
+    const path = join(dir, 'nobody');
+    const told = await refusalOf(read(path));
+    expect(told).toContain(path);
+    expect(told).toContain('there is no such file');
+  });
+
+  it('are refused for an accepted key that cannot be used, by its name in the site file', async () => {
+    const good = await file(FIRST);
+    for (const [bad, why] of [
+      [await file(SECOND.slice(1)), '64 hex digits'],
+      [await file(SECOND, 0o640), 'mode 640'],
+      [join(dir, 'nobody'), 'there is no such file'],
+    ] as const) {
+      const told = await refusalOf(read(good, await file(THIRD), bad), FIRST, SECOND, THIRD);
+      expect(told).toContain(bad);
+      expect(told).toContain('fleet.acceptedKeyFiles');
+      expect(told).toContain(why);
+    }
+  });
+
+  it('are refused when one key stands in two of them, since a copy was made of the wrong one', async () => {
+    const told = await refusalOf(read(await file(FIRST), await file(SECOND), await file(`${FIRST}\n`)), FIRST, SECOND);
+    expect(told).toContain('hold one key twice');
+  });
+});

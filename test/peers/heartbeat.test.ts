@@ -1,0 +1,216 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Neighbour, NeighboursView } from '../../src/lib/operator/index.ts';
+import { gwBinary } from '../e2e/gw.ts';
+import { inside, run } from './namespace.ts';
+import { hasNamespaces, ip } from './peer.ts';
+
+// Addresses for documentation, used only inside the namespaces that this test makes.
+const robots = ['a', 'b', 'c'] as const;
+type Robot = (typeof robots)[number];
+const hub = `gw-hub-${process.pid}`;
+const sideOf = (robot: Robot) => `gw-${robot}-${process.pid}`;
+const addressOf = (robot: Robot) => `192.0.2.1${robots.indexOf(robot) + 1}`;
+const macOf = (robot: Robot) => `02:00:00:00:00:0${robots.indexOf(robot) + 1}`;
+const portOf = (robot: Robot) => `port-${robot}`;
+const serialOf = (robot: Robot) => `SN-${robot}`;
+const othersOf = (robot: Robot) => robots.filter((other) => other !== robot);
+
+/** Three hosts on one bridge, which stands in a namespace of its own; gone at the end. */
+function layNetwork(): Disposable {
+  using undo = new DisposableStack();
+  const addSide = (side: string) => {
+    ip('netns', 'add', side);
+    undo.defer(() => void ip('netns', 'del', side));
+  };
+  addSide(hub);
+  ip('-n', hub, 'link', 'add', 'br0', 'type', 'bridge');
+  ip('-n', hub, 'link', 'set', 'br0', 'up');
+  for (const robot of robots) {
+    const side = sideOf(robot);
+    addSide(side);
+    ip('link', 'add', 'gw0', 'netns', side, 'type', 'veth', 'peer', 'name', portOf(robot), 'netns', hub);
+    ip('-n', side, 'link', 'set', 'gw0', 'address', macOf(robot));
+    ip('-n', side, 'addr', 'add', `${addressOf(robot)}/24`, 'dev', 'gw0');
+    for (const device of ['lo', 'gw0']) ip('-n', side, 'link', 'set', device, 'up');
+    ip('-n', hub, 'link', 'set', 'dev', portOf(robot), 'master', 'br0', 'up');
+  }
+  return undo.move();
+}
+
+/** As a network does that lets no broadcast through; who has which hardware address is then told by hand. */
+function filterBroadcast(): void {
+  for (const robot of robots) {
+    ip('-n', hub, 'link', 'set', 'dev', portOf(robot), 'type', 'bridge_slave', 'bcast_flood', 'off');
+    for (const other of othersOf(robot)) {
+      ip('-n', sideOf(robot), 'neigh', 'replace', addressOf(other), 'lladdr', macOf(other), 'dev', 'gw0');
+    }
+  }
+}
+
+/** A clock that somebody set years off, before anything of the gateway is loaded. */
+const yearsOff = `data:text/javascript,${encodeURIComponent(
+  'const now=Date.now;Date.now=()=>now()-7e11;globalThis.Date=class extends Date{constructor(...a){a.length?super(...a):super(now()-7e11)}};',
+)}`;
+
+interface SiteOptions {
+  readonly key: string;
+  readonly unicast?: readonly string[];
+}
+
+function writeSite(dir: string, robot: Robot, { key, unicast = [] }: SiteOptions): string {
+  const folder = join(dir, robot);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'key'), `${key}\n`, { mode: 0o600 });
+  const path = join(folder, 'site.yaml');
+  writeFileSync(
+    path,
+    [
+      `name: robot ${robot}`,
+      // Nothing listens there: a gateway beats also when its chassis is away.
+      `chassis: { host: 127.0.0.1, port: 8090, serial: ${serialOf(robot)} }`,
+      `fleet: { keyFile: key, unicast: ${JSON.stringify(unicast)} }`,
+      '',
+    ].join('\n'),
+  );
+  return path;
+}
+
+async function serve(robot: Robot, site: string, node: readonly string[] = []) {
+  const gateway = inside(sideOf(robot), [...node, gwBinary, 'serve', '--site', site, '--json']);
+  await gateway.says('"event":"ready"');
+  return gateway;
+}
+
+/** Asks a gateway from inside its namespace until what it says of the others holds. */
+async function sees(
+  robot: Robot,
+  holds: (view: NeighboursView) => boolean,
+  limitMs: number,
+): Promise<{ view: NeighboursView; tookMs: number }> {
+  const began = performance.now();
+  const ask = `console.log(await fetch('http://127.0.0.1:5173/api/nachbarn').then((r) => r.text()));`;
+  for (;;) {
+    const { stdout } = await run(sideOf(robot), ['--input-type=module', '-e', ask]);
+    const view = JSON.parse(stdout) as NeighboursView;
+    const tookMs = performance.now() - began;
+    if (holds(view)) return { view, tookMs };
+    if (tookMs > limitMs) throw new Error(`${robot} sees after ${Math.round(tookMs)} ms: ${stdout}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+const presences = (view: NeighboursView) => view.robots.map(({ serial, presence }) => `${serial} ${presence}`);
+const all = (robot: Robot, presence: Neighbour['presence']) => (view: NeighboursView) =>
+  presences(view).join() ===
+  othersOf(robot)
+    .map((other) => `${serialOf(other)} ${presence}`)
+    .join();
+const one = (robot: Robot, presence: Neighbour['presence']) => (view: NeighboursView) =>
+  presences(view).includes(`${serialOf(robot)} ${presence}`);
+
+describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespaces)', () => {
+  it('know each other by broadcast, miss one whose cable is pulled, and by unicast where broadcast is filtered', {
+    timeout: 150_000,
+  }, async () => {
+    using _network = layNetwork();
+    const dir = mkdtempSync(join(tmpdir(), 'gw-heartbeat-'));
+    const key = randomBytes(32).toString('hex');
+    try {
+      {
+        await using _a = await serve('a', writeSite(dir, 'a', { key }));
+        // Whatever this clock says has no say.
+        await using _b = await serve('b', writeSite(dir, 'b', { key }), ['--import', yearsOff]);
+        await using _c = await serve('c', writeSite(dir, 'c', { key }));
+        for (const robot of robots) {
+          const { view } = await sees(robot, all(robot, 'alive'), 8_000);
+          expect(view.status).toBe('listening');
+          expect(view.robots.map(({ address }) => address)).toEqual(othersOf(robot).map(addressOf));
+          expect(view.robots.every(({ stopped, pose }) => stopped === false && pose === null)).toBe(true);
+        }
+
+        ip('-n', hub, 'link', 'set', 'dev', portOf('c'), 'down');
+        const late = await sees('a', one('c', 'late'), 12_000);
+        expect(late.view.robots.find(({ serial }) => serial === serialOf('c'))?.ageMs).toBeGreaterThanOrEqual(6_000);
+        const gone = await sees('a', one('c', 'gone'), 35_000);
+        expect(gone.view.robots.find(({ serial }) => serial === serialOf('c'))?.ageMs).toBeGreaterThanOrEqual(30_000);
+        expect(one('b', 'alive')(gone.view)).toBe(true);
+        await sees('c', all('c', 'gone'), 5_000);
+        ip('-n', hub, 'link', 'set', 'dev', portOf('c'), 'up');
+        await sees('a', all('a', 'alive'), 8_000);
+        const { view } = await sees('c', all('c', 'alive'), 8_000);
+        expect(view.robots.every(({ lost }) => lost >= 14)).toBe(true);
+
+        filterBroadcast();
+        await sees('a', all('a', 'late'), 12_000);
+      }
+      await using _a = await serve('a', writeSite(dir, 'a', { key, unicast: othersOf('a').map(addressOf) }));
+      await using _b = await serve('b', writeSite(dir, 'b', { key, unicast: othersOf('b').map(addressOf) }));
+      await using _c = await serve('c', writeSite(dir, 'c', { key }));
+      await sees('a', one('b', 'alive'), 8_000);
+      await sees('c', all('c', 'alive'), 8_000);
+      // It speaks by broadcast alone, and here nobody hears that.
+      const { view } = await sees('b', one('a', 'alive'), 8_000);
+      expect(one('c', 'alive')(view)).toBe(false);
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
+  });
+
+  it('refuse a recorded datagram after both sides were started anew, and one that another key signed', {
+    timeout: 90_000,
+  }, async () => {
+    using _network = layNetwork();
+    const dir = mkdtempSync(join(tmpdir(), 'gw-heartbeat-'));
+    const key = randomBytes(32).toString('hex');
+    try {
+      const sites = { a: writeSite(dir, 'a', { key }), b: writeSite(dir, 'b', { key }) };
+      const record = `
+        import { createSocket } from 'node:dgram';
+        const socket = createSocket({ type: 'udp4', reuseAddr: true });
+        socket.on('message', (bytes) => { console.log(bytes.toString('hex')); socket.close(); });
+        socket.bind(45301);`;
+      let recorded = '';
+      {
+        await using _a = await serve('a', sites.a);
+        await using _b = await serve('b', sites.b);
+        await sees('a', one('b', 'alive'), 8_000);
+        const { stdout } = await run(sideOf('c'), ['--input-type=module', '-e', record]);
+        recorded = stdout.trim();
+        expect(recorded).toMatch(/^47574842[0-9a-f]{100,}$/);
+      }
+      await using _a = await serve('a', sites.a);
+      await using _b = await serve('b', sites.b);
+      const before = await sees('a', one('b', 'alive'), 8_000);
+      expect(before.view.rejected).toMatchObject({ replayed: 0, forged: 0, otherKey: 0 });
+
+      const flipped = `${recorded.slice(0, -2)}${recorded.endsWith('00') ? '01' : '00'}`;
+      const send = `
+        import { createSocket } from 'node:dgram';
+        const socket = createSocket('udp4');
+        const said = ${JSON.stringify([recorded, flipped, 'ff'.repeat(300)])};
+        for (const hex of said) await new Promise((done) => socket.send(Buffer.from(hex, 'hex'), 45301, '${addressOf('a')}', done));
+        await new Promise((done) => socket.send(Buffer.from(said[0], 'hex'), 45301, '${addressOf('b')}', done));
+        socket.close();`;
+      await run(sideOf('c'), ['--input-type=module', '-e', send]);
+      // Whose recording it is depends on who spoke first: one of the two hears its own voice of an earlier life.
+      const rejected = (view: NeighboursView) => view.rejected?.replayed === 1;
+      for (const robot of ['a', 'b'] as const) await sees(robot, rejected, 3_000);
+      const { view } = await sees('a', rejected, 3_000);
+      expect(view.rejected).toMatchObject({ replayed: 1, forged: 1, malformed: 1 });
+      expect(view.robots).toMatchObject([{ serial: serialOf('b'), presence: 'alive', address: addressOf('b') }]);
+      expect(view.robots[0]?.conflictWith).toBeNull();
+
+      // A robot with another key is a stranger, and so are the others to it.
+      await using _c = await serve('c', writeSite(dir, 'c', { key: randomBytes(32).toString('hex') }));
+      await sees('a', ({ rejected: counts }) => (counts?.otherKey ?? 0) > 0, 8_000);
+      const stranger = await sees('c', ({ rejected: counts }) => (counts?.otherKey ?? 0) > 0, 8_000);
+      expect(stranger.view.robots).toEqual([]);
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
+  });
+});
