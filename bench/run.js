@@ -4,7 +4,17 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-const names = ['version', 'ready', 'device-info', 'idle-memory', 'overlays-json', 'overlays-rules', 'overlays-page'];
+const names = [
+  'version',
+  'ready',
+  'device-info',
+  'idle-memory',
+  'overlays-json',
+  'overlays-rules',
+  'overlays-page',
+  'heartbeat-verify',
+  'heartbeat-fleet',
+];
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !names.includes(name));
 if (unknown.length > 0) {
@@ -54,6 +64,7 @@ process.stdout.write('written: bench/results/latest.json\n');
 
 function format(value, unit) {
   if (unit === 'ms') return `${value.toFixed(1)} ms`;
-  if (unit === 'MB') return `${value.toFixed(1)} MB`;
+  if (unit === 'MB' || unit === 'µs') return `${value.toFixed(1)} ${unit}`;
+  if (unit === '%') return `${value.toFixed(2)} %`;
   return `${Math.round(value).toLocaleString('en')} ${unit}`;
 }

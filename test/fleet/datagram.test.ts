@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { degrees } from '../../src/lib/angle/index.ts';
-import { type Beat, type CoarseState, openDatagram, packBeat } from '../../src/lib/fleet/datagram.ts';
+import { type Beat, type CoarseState, openDatagram, openUnverified, packBeat } from '../../src/lib/fleet/datagram.ts';
 import { createKey, createKeyRing } from '../../src/lib/fleet/keys.ts';
 
 // The datagram is written here a second time, from the table in docs/heartbeat.md and with node:crypto alone, so that a
@@ -243,6 +243,10 @@ describe('a datagram written by hand', () => {
     for (const [what, changes] of Object.entries(contradictions)) {
       expect(kindOf(signed(byHand(changes))), what).toBe('malformed');
     }
+    // Some signatures begin with a byte that could pass for one more letter.
+    for (let sequence = 0; sequence < 100; sequence += 1) {
+      expect(kindOf(signed(byHand({ sequence, softwareBytes: 7 })))).toBe('malformed');
+    }
     expect(kindOf(signed(byHand({ serial: Buffer.alloc(128, 'a'), software: Buffer.alloc(64, 'a') })))).toBe('beat');
     expect(kindOf(signed(byHand({ serial: Buffer.from('a'), software: Buffer.alloc(0) })))).toBe('beat');
   });
@@ -469,6 +473,32 @@ describe('any bytes', () => {
           expect(beat.state.pose).toEqual({ xM: x / 1000, yM: y / 1000, yawDeg: yaw / 1000 });
         }
       }),
+    );
+  });
+});
+
+describe('a datagram looked at without a key', () => {
+  it('is read as what it says, whoever signed it', () => {
+    for (const bytes of [
+      signed(byHand()),
+      signed(byHand(), otherSecret),
+      Buffer.concat([byHand(), Buffer.alloc(32)]),
+    ]) {
+      expect(openUnverified(bytes)).toEqual({ kind: 'beat', beat: plainBeat });
+    }
+    expect(openUnverified(signed(byHand({ version: 2 }))).kind).toBe('other-version');
+    expect(openUnverified(signed(byHand()).subarray(1)).kind).toBe('malformed');
+  });
+
+  it('never throws, whatever the bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 491, size: 'max' }), (rest) => {
+        const bytes = Buffer.concat([byHand().subarray(0, 12), rest]);
+        if (bytes.length >= 32) bytes.writeUInt16BE(bytes.length - 32, 6);
+        expect(['beat', 'malformed']).toContain(openUnverified(bytes).kind);
+        expect(openUnverified(Buffer.from(rest)).kind).toBe('malformed');
+      }),
+      { numRuns: 500 },
     );
   });
 });

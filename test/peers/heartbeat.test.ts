@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Neighbour, NeighboursView } from '../../src/lib/operator/index.ts';
+import type { HeartbeatCheck } from '../../src/lib/toolkit/heartbeat-check.result.ts';
+import type { HeartbeatSniffEvent } from '../../src/lib/toolkit/heartbeat-sniff.result.ts';
 import { gwBinary } from '../e2e/gw.ts';
 import { inside, run } from './namespace.ts';
 import { hasNamespaces, ip } from './peer.ts';
@@ -72,7 +74,7 @@ function writeSite(dir: string, robot: Robot, { key, unicast = [] }: SiteOptions
       `name: robot ${robot}`,
       // Nothing listens there: a gateway beats also when its chassis is away.
       `chassis: { host: 127.0.0.1, port: 8090, serial: ${serialOf(robot)} }`,
-      `fleet: { keyFile: key, unicast: ${JSON.stringify(unicast)} }`,
+      `fleet: { keyFile: key, robots: ${JSON.stringify(robots.map(serialOf))}, unicast: ${JSON.stringify(unicast)} }`,
       '',
     ].join('\n'),
   );
@@ -103,6 +105,19 @@ async function sees(
   }
 }
 
+/** The last line of what `gw heartbeat sniff` tells. */
+async function sniff(robot: Robot, args: readonly string[]) {
+  const { stdout } = await run(sideOf(robot), [gwBinary, 'heartbeat', 'sniff', '--json', ...args]);
+  return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as HeartbeatSniffEvent;
+}
+
+async function check(robot: Robot, site: string): Promise<HeartbeatCheck> {
+  const { stdout } = await run(sideOf(robot), [gwBinary, 'heartbeat', 'check', '--json', '--site', site]);
+  return (JSON.parse(stdout) as { data: HeartbeatCheck }).data;
+}
+
+const verdictsOf = ({ findings }: HeartbeatCheck) =>
+  Object.fromEntries(findings.map(({ id, verdict }) => [id, verdict]));
 const presences = (view: NeighboursView) => view.robots.map(({ serial, presence }) => `${serial} ${presence}`);
 const all = (robot: Robot, presence: Neighbour['presence']) => (view: NeighboursView) =>
   presences(view).join() ===
@@ -132,6 +147,17 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
           expect(view.robots.every(({ stopped, pose }) => stopped === false && pose === null)).toBe(true);
         }
 
+        const checked = await check('a', join(dir, 'a/site.yaml'));
+        expect(checked).toMatchObject({ verdict: 'ok', hears: 'broadcasts', heard: othersOf('a').map(serialOf) });
+        expect(verdictsOf(checked)).toEqual({
+          'robot-SN-b': 'ok',
+          'robot-SN-c': 'ok',
+          strangers: 'ok',
+          broadcast: 'ok',
+          conflicts: 'ok',
+          noise: 'ok',
+        });
+
         ip('-n', hub, 'link', 'set', 'dev', portOf('c'), 'down');
         const late = await sees('a', one('c', 'late'), 12_000);
         expect(late.view.robots.find(({ serial }) => serial === serialOf('c'))?.ageMs).toBeGreaterThanOrEqual(6_000);
@@ -155,6 +181,21 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
       // It speaks by broadcast alone, and here nobody hears that.
       const { view } = await sees('b', one('a', 'alive'), 8_000);
       expect(one('c', 'alive')(view)).toBe(false);
+      const checked = await check('b', join(dir, 'b/site.yaml'));
+      expect(verdictsOf(checked)).toEqual({
+        'robot-SN-a': 'ok',
+        'robot-SN-c': 'wrong',
+        strangers: 'ok',
+        broadcast: 'wrong',
+        [`unicast-${addressOf('a')}`]: 'ok',
+        [`unicast-${addressOf('c')}`]: 'wrong',
+        conflicts: 'ok',
+        noise: 'ok',
+      });
+      // What is sent to this robot alone stays with its gateway while somebody listens.
+      const heard = await sniff('b', ['--site', join(dir, 'b/site.yaml'), '--seconds', '8']);
+      expect(heard).toMatchObject({ hears: 'broadcasts', speakers: [{ serial: serialOf('b') }] });
+      expect(one('a', 'alive')((await sees('b', one('a', 'alive'), 1_000)).view)).toBe(true);
     } finally {
       rmSync(dir, { recursive: true, force: true });
     }
@@ -209,6 +250,36 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
       await sees('a', ({ rejected: counts }) => (counts?.otherKey ?? 0) > 0, 8_000);
       const stranger = await sees('c', ({ rejected: counts }) => (counts?.otherKey ?? 0) > 0, 8_000);
       expect(stranger.view.robots).toEqual([]);
+
+      // Listening beside a gateway takes nothing from it, and sees who speaks and how.
+      const heard = await sniff('a', ['--site', sites.a, '--seconds', '9']);
+      expect(heard).toMatchObject({ event: 'ended', hears: 'broadcasts', verifies: true });
+      expect(heard.speakers).toMatchObject(
+        (['a', 'b'] as const).map((robot) => ({
+          serial: serialOf(robot),
+          address: addressOf(robot),
+          verified: true,
+          presence: 'alive',
+          lost: 0,
+          replayed: 0,
+          alsoFrom: [],
+        })),
+      );
+      for (const { beats, periodMs, jitterMs } of heard.speakers) {
+        expect(beats).toBeGreaterThanOrEqual(4);
+        expect(periodMs).toBeGreaterThan(1_900);
+        expect(periodMs).toBeLessThan(2_100);
+        expect(jitterMs).toBeLessThan(100);
+      }
+      expect(heard.noise).toMatchObject([{ address: addressOf('c'), malformed: 0, forged: 0 }]);
+      expect(heard.noise[0]?.otherKey).toBeGreaterThanOrEqual(4);
+      await sees('a', one('b', 'alive'), 1_000);
+
+      const unverified = await sniff('c', ['--no-key', '--seconds', '3']);
+      expect(unverified).toMatchObject({ verifies: false, noise: [] });
+      expect(unverified.speakers.map(({ serial, verified }) => [serial, verified])).toEqual(
+        robots.map((robot) => [serialOf(robot), false]),
+      );
     } finally {
       rmSync(dir, { recursive: true, force: true });
     }

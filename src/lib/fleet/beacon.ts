@@ -13,6 +13,8 @@ export interface BeaconOptions {
   /** After the beat with this sequence no more is sent, and `onUsedUp` is called. */
   readonly lastSequence: number;
   readonly onUsedUp: () => void;
+  /** Where the beats go; tests alone choose another than that of the heartbeat. */
+  readonly port?: number;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -29,79 +31,94 @@ export interface Beacon extends AsyncDisposable {
  * error of sending ends it: each is kept in sight until the way works again.
  */
 export function startBeacon(options: BeaconOptions): Beacon {
-  const { clock, log } = options;
-  const ways = new Map<string, Socket>();
+  const { clock, log, port = HEARTBEAT_PORT } = options;
+  const sockets = new Map<string, Socket>();
   const failed = new Map<string, string>();
   const firstAtMs = clock.monotonicMs() + clock.random() * PERIOD_MS;
   let sequence = 0;
-  let timer: Disposable;
+  let isEnded = false;
+  let timer = wait(0);
 
-  function wait(): void {
-    const beat = Math.max(0, Math.ceil((clock.monotonicMs() - firstAtMs) / PERIOD_MS));
-    timer = clock.after(Math.max(0, firstAtMs + beat * PERIOD_MS - clock.monotonicMs()), () => {
+  function wait(period: number): Disposable {
+    return clock.after(Math.max(0, firstAtMs + period * PERIOD_MS - clock.monotonicMs()), () => {
       send();
+      // Never the same period twice: a timer may fire a little early.
+      const reached = Math.floor((clock.monotonicMs() - firstAtMs) / PERIOD_MS);
       if (sequence > options.lastSequence) options.onUsedUp();
-      else wait();
+      else timer = wait(Math.max(period, reached) + 1);
     });
   }
 
   function send(): void {
-    const bytes = options.datagram(sequence);
+    const next = sequence;
     sequence += 1;
-    const sources = options.broadcast ? broadcastSources() : [];
-    forget(new Set([...sources, ANY]));
-    for (const source of sources) sendTo(source, BROADCAST_ADDRESS, bytes);
-    for (const address of options.unicast) sendTo(ANY, address, bytes);
+    try {
+      const bytes = options.datagram(next);
+      const sources = options.broadcast ? broadcastSources() : [];
+      void forget(new Set([...sources, ANY]));
+      for (const source of sources) sendTo(source, BROADCAST_ADDRESS, bytes);
+      for (const address of options.unicast) sendTo(ANY, address, bytes);
+      told('any way', null);
+    } catch (error) {
+      told('any way', error);
+    }
   }
 
   function sendTo(source: string, address: string, bytes: Uint8Array): void {
-    const way = source === ANY ? address : `${address} from ${source}`;
-    socketFrom(source).send(bytes, HEARTBEAT_PORT, address, (error) => told(way, error));
+    const way = wayOf(source, address);
+    try {
+      socketFrom(source).send(bytes, port, address, (error) => told(way, error));
+    } catch (error) {
+      told(way, error);
+    }
   }
 
   /** A broadcast leaves by the interface whose address its socket is bound to. */
   function socketFrom(source: string): Socket {
-    const open = ways.get(source);
+    const open = sockets.get(source);
     if (open !== undefined) return open;
     const socket = createSocket('udp4');
     socket.unref();
     // Without a listener an interface that went away would end the daemon.
     socket.on('error', (error) => {
-      told(`from ${source}`, error);
-      ways.delete(source);
-      socket.close();
+      for (const address of source === ANY ? options.unicast : [BROADCAST_ADDRESS]) told(wayOf(source, address), error);
+      if (sockets.get(source) === socket) sockets.delete(source);
+      void closed(socket);
     });
-    socket.bind({ address: source, port: 0, exclusive: true }, () => socket.setBroadcast(true));
-    ways.set(source, socket);
+    socket.bind({ address: source, port: 0, exclusive: true }, () => {
+      if (source !== ANY) socket.setBroadcast(true);
+    });
+    sockets.set(source, socket);
     return socket;
   }
 
   /** Says what changed, and only that: a cable that is out is out for many beats. */
-  function told(way: string, error: Error | null): void {
+  function told(way: string, error: unknown): void {
+    if (isEnded) return;
     if (error === null) {
       if (failed.delete(way)) log.info({ way }, 'heartbeat sent again');
       return;
     }
-    const reason = (error as NodeJS.ErrnoException).code ?? error.message;
+    const reason = (error as NodeJS.ErrnoException).code ?? String(error);
     if (failed.get(way) !== reason) log.warn({ way, reason }, 'heartbeat not sent');
     failed.set(way, reason);
   }
 
-  function forget(still: ReadonlySet<string>): void {
-    for (const [source, socket] of ways) {
-      if (still.has(source)) continue;
-      ways.delete(source);
-      failed.delete(`${BROADCAST_ADDRESS} from ${source}`);
-      socket.close();
+  function forget(still: ReadonlySet<string>): Promise<unknown> {
+    const gone = [...sockets].filter(([source]) => !still.has(source));
+    for (const [source] of gone) {
+      sockets.delete(source);
+      failed.delete(wayOf(source, BROADCAST_ADDRESS));
     }
+    return Promise.all(gone.map(([, socket]) => closed(socket)));
   }
 
-  wait();
   return {
     failures: () => [...failed].map(([way, reason]) => `${way}: ${reason}`),
     async [Symbol.asyncDispose]() {
+      isEnded = true;
       timer[Symbol.dispose]();
-      forget(new Set());
+      await forget(new Set());
     },
   };
 }
@@ -113,5 +130,20 @@ function broadcastSources(): string[] {
   return Object.values(networkInterfaces()).flatMap((addresses) => {
     const source = addresses?.find(({ family, internal }) => family === 'IPv4' && !internal);
     return source === undefined ? [] : [source.address];
+  });
+}
+
+function wayOf(source: string, address: string): string {
+  return source === ANY ? address : `${address} from ${source}`;
+}
+
+function closed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    try {
+      socket.close(() => resolve());
+    } catch {
+      // It was closed before.
+      resolve();
+    }
   });
 }

@@ -6,7 +6,11 @@ import { keep, readKept } from './kept-file.ts';
 import { at, MOST_UINT32 } from './wire.ts';
 
 const FILE = 'heartbeat-boots.json';
-const schema = z.strictObject({ format: z.literal('gw/heartbeat-boots/1'), boots: z.int().min(0).max(MOST_UINT32) });
+const FORMAT = 'gw/heartbeat-boots/1';
+const schema = z.strictObject({ format: z.literal(FORMAT), boots: z.int().min(0).max(MOST_UINT32) });
+const REMEDY =
+  `Look at it. When its number is lost, write {"format":"${FORMAT}","boots":N} there, with an N above every number of ` +
+  'starts that this robot ever had: its neighbours refuse beats with a lower one as recordings.';
 
 /** Who this gateway is between two of its starts. */
 export interface Life {
@@ -20,9 +24,14 @@ export interface Life {
  */
 export async function beginLife(stateDir: string): Promise<Life> {
   const path = join(stateDir, FILE);
-  const before = await readKept(path, schema);
+  const before = await readKept(path, schema, REMEDY);
   const bootCounter = (before?.boots ?? 0) + 1;
-  if (bootCounter > MOST_UINT32) throw new GwError('FILE_UNWRITABLE', `The counter of starts in ${path} is used up.`);
-  await keep(path, { format: 'gw/heartbeat-boots/1', boots: bootCounter });
+  if (bootCounter > MOST_UINT32) {
+    throw new GwError('FILE_UNWRITABLE', `The counter of starts in ${path} is used up.`, {
+      remedy:
+        'No robot starts so often: the number was written by hand. Write the true one; if neighbours heard this one, move their heartbeat-heard.json away.',
+    });
+  }
+  await keep(path, { format: FORMAT, boots: bootCounter });
   return { bootCounter, instance: randomBytes(at.uptimeS - at.instance).toString('hex') };
 }

@@ -103,6 +103,17 @@ export function openDatagram(bytes: Buffer, keys: KeyRing): Opened {
   return beat === null ? malformed : { kind: 'beat', beat };
 }
 
+/**
+ * The same without a key: a 'beat' is then what somebody says, true or not. Only for people who look at the network,
+ * never for a decision.
+ */
+export function openUnverified(bytes: Buffer): Opened {
+  const framed = frameOf(bytes);
+  if (typeof framed === 'string') return framed === 'malformed' ? malformed : otherVersion;
+  const beat = fieldsOf(bytes, framed.signedBytes);
+  return beat === null ? malformed : { kind: 'beat', beat };
+}
+
 /** What every version shares: magic, version, length and the place of the signature. */
 function frameOf(bytes: Buffer): { signedBytes: number; keyId: number } | 'malformed' | 'other-version' {
   if (bytes.length > MOST_BYTES || bytes.length < at.keyId + SIGNATURE_BYTES) return 'malformed';

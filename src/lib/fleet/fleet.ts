@@ -1,5 +1,3 @@
-import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
-import { GwError } from '../error/index.ts';
 import type { Clock, Log, Service } from '../lifecycle/index.ts';
 import { type Beacon, startBeacon } from './beacon.ts';
 import { beginLife } from './boot-counter.ts';
@@ -7,7 +5,8 @@ import { type CoarseState, openDatagram, packBeat } from './datagram.ts';
 import { readKeyRing } from './keys.ts';
 import { createNeighbours, type Heard, type Neighbours } from './neighbours.ts';
 import { createReplayGuard } from './replay-guard.ts';
-import { HEARTBEAT_PORT, MOST_UINT32 } from './wire.ts';
+import { closeSocket, openHeartbeatPort } from './socket.ts';
+import { MOST_UINT32 } from './wire.ts';
 
 export interface FleetOptions {
   readonly serial: string;
@@ -70,7 +69,7 @@ export function createFleet(options: FleetOptions): Fleet {
       const heard = createNeighbours({ self: { serial, instance: life.instance }, guard, clock });
       signal.throwIfAborted();
 
-      const socket = await listen((bytes, { address }) => {
+      const socket = await openHeartbeatPort((bytes, { address }) => {
         const opened = openDatagram(bytes, keys);
         switch (opened.kind) {
           case 'beat':
@@ -86,7 +85,7 @@ export function createFleet(options: FleetOptions): Fleet {
             rejected[opened.kind] += 1;
         }
       });
-      parts.defer(() => closed(socket));
+      parts.defer(() => closeSocket(socket));
       socket.on('error', fail);
 
       const beganMs = clock.monotonicMs();
@@ -127,31 +126,4 @@ export function createFleet(options: FleetOptions): Fleet {
       notSent: beacon?.failures() ?? [],
     }),
   };
-}
-
-/** Shared, so that a technician can listen on the same machine. Throws PORT_IN_USE. */
-async function listen(onDatagram: (bytes: Buffer, from: RemoteInfo) => void): Promise<Socket> {
-  const socket = createSocket({ type: 'udp4', reuseAddr: true });
-  socket.on('message', onDatagram);
-  try {
-    await new Promise<void>((resolve, reject) => {
-      socket.once('error', reject);
-      socket.bind(HEARTBEAT_PORT, () => {
-        socket.off('error', reject);
-        resolve();
-      });
-    });
-  } catch (cause) {
-    socket.close();
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new GwError('PORT_IN_USE', `UDP port ${HEARTBEAT_PORT} of the heartbeat cannot be opened (${code}).`, {
-      tried: { address: '0.0.0.0', port: HEARTBEAT_PORT },
-      cause,
-    });
-  }
-  return socket;
-}
-
-function closed(socket: Socket): Promise<void> {
-  return new Promise((resolve) => socket.close(() => resolve()));
 }

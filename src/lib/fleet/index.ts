@@ -6,3 +6,5 @@ export type { CoarseState } from './datagram.ts';
 export { createFleet, type Fleet, type FleetOptions, type FleetView } from './fleet.ts';
 export { keyName, readKeyRing } from './keys.ts';
 export { makeKey } from './new-key.ts';
+export { createSniffer, type SniffView } from './sniffer.ts';
+export { closeSocket, openBesideOthers, openBroadcastsOnly } from './socket.ts';

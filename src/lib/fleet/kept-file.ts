@@ -1,38 +1,45 @@
-import { readFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { z } from 'zod';
 import { GwError } from '../error/index.ts';
 import { replaceFile } from '../lifecycle/index.ts';
 
-const OWNER_ONLY = 0o600;
+/** Of the folder as well, which the stop latch makes in the same way when it comes first. */
+const ownerOnly = { mode: 0o600, folderMode: 0o700 };
 
 /**
- * Reads what an earlier life kept in a JSON file; null where there is none. Throws FILE_UNWRITABLE for one that cannot
- * be read or is not what it should be: beginning anew would let recordings of earlier beats pass as new ones.
+ * Reads what an earlier life kept in a JSON file; null where there is none. Throws FILE_UNWRITABLE with this remedy for
+ * one that cannot be read or is not what it should be: beginning anew would be a guess.
  */
-export async function readKept<T>(path: string, schema: z.ZodType<T>): Promise<T | null> {
+export async function readKept<T>(path: string, schema: z.ZodType<T>, remedy: string): Promise<T | null> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw unreadable(path, (cause as NodeJS.ErrnoException).code ?? 'unknown reason', cause);
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return null;
+    throw unreadable(path, code ?? 'unknown reason', remedy, cause);
   }
   try {
     return schema.parse(JSON.parse(text));
   } catch (cause) {
-    throw unreadable(path, 'its content is not what gw writes there', cause);
+    throw unreadable(path, 'its content is not what gw writes there', remedy, cause);
   }
 }
 
 /** Whole or not at all, and on the disk when it resolves. Throws FILE_UNWRITABLE. */
-export function keep(path: string, value: object): Promise<void> {
-  return replaceFile(path, `${JSON.stringify(value)}\n`, { mode: OWNER_ONLY });
+export async function keep(path: string, value: object): Promise<void> {
+  await replaceFile(path, `${JSON.stringify(value)}\n`, ownerOnly);
+  try {
+    // A power cut could bring the old file back until the folder is on the disk too.
+    await using folder = await open(dirname(path), 'r');
+    await folder.sync();
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new GwError('FILE_UNWRITABLE', `${path} cannot be put on the disk (${code ?? 'unknown reason'}).`, { cause });
+  }
 }
 
-function unreadable(path: string, why: string, cause: unknown): GwError {
-  return new GwError('FILE_UNWRITABLE', `The file ${path} of the heartbeat cannot be read: ${why}.`, {
-    remedy:
-      'Look at it. When it is lost, move it away: the robot then counts as started anew, and recordings of earlier beats may pass once.',
-    cause,
-  });
+function unreadable(path: string, why: string, remedy: string, cause: unknown): GwError {
+  return new GwError('FILE_UNWRITABLE', `The file ${path} of the heartbeat cannot be read: ${why}.`, { remedy, cause });
 }

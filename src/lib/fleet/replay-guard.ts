@@ -6,24 +6,30 @@ import { keep, readKept } from './kept-file.ts';
 import { MOST_UINT32, PERIOD_MS } from './wire.ts';
 
 const FILE = 'heartbeat-heard.json';
+const FORMAT = 'gw/heartbeat-heard/1';
 /** Between two writes of the file: flash memory wears, and beats are many. Decision of ours. */
 const SAVE_EVERY_MS = 10_000;
-/** Beats that may have been heard since the last write, when no orderly stop wrote them down; and a few more. */
-const UNSAVED_BEATS = Math.ceil(SAVE_EVERY_MS / PERIOD_MS) + 3;
+/** So far beyond the newest beat does the file refuse: the beats between two writes, and a few more. */
+const BEATS_AHEAD = Math.ceil(SAVE_EVERY_MS / PERIOD_MS) + 3;
 /** Serials that are remembered. Only a beat that is signed with the key of the site makes one. */
 const MOST_SERIALS = 4096;
+const REMEDY =
+  'Look at it. When it is lost, move it away: recordings of beats that were heard before may then pass once.';
 
 const counters = z.int().min(0).max(MOST_UINT32);
 const schema = z.strictObject({
-  format: z.literal('gw/heartbeat-heard/1'),
-  /** false while gw runs: after a crash some beats were heard that do not stand here. */
-  orderly: z.boolean(),
-  heard: z.array(z.tuple([z.string().max(128), counters, counters])).max(MOST_SERIALS),
+  format: z.literal(FORMAT),
+  /** Serial and boot counter, and the sequence up to which its beats are refused. */
+  refused: z.array(z.tuple([z.string().max(128), counters, counters])).max(MOST_SERIALS),
 });
 
-interface Heard {
-  bootCounter: number;
-  sequence: number;
+interface Newest {
+  readonly bootCounter: number;
+  readonly sequence: number;
+  /** How far beyond it the file refuses; 0 until a beat is heard in this life, so that no crash adds to another. */
+  readonly ahead: number;
+  /** The sequence up to which the file on the disk refuses this boot counter; -1 when it does not know it. */
+  kept: number;
 }
 
 export interface ReplayGuard {
@@ -31,75 +37,80 @@ export interface ReplayGuard {
   load(): Promise<void>;
   /** Whether a signed beat is newer than every one that was heard of its serial; from then on it was heard. */
   accept(beat: Pick<Beat, 'serial' | 'bootCounter' | 'sequence'>): boolean;
-  /** Writes what was heard since, as an orderly end. */
+  /** Writes what was heard since, as an orderly end; nothing is written after. Throws FILE_UNWRITABLE. */
   close(): Promise<void>;
 }
 
 /**
  * Remembers the newest beat of every serial by its counters, across restarts, without looking at a clock of the wall.
- * What was heard is written every 10 s and at the end. After a crash the last seconds are missing, so that as many
- * beats as may have been heard in them are refused: a robot that goes on beating is heard again after 16 s at most.
+ * The file is written every 10 s and refuses a few beats ahead, so that a crash forgets none that was heard; a beat
+ * beyond those (a new life, a robot that was out of reach) is written down at once. After a crash a robot that goes on
+ * beating is heard again after 16 s at most. While the file cannot be written, what was heard holds in memory only.
  */
 export function createReplayGuard(options: { stateDir: string; clock: Clock; log: Log }): ReplayGuard {
   const { clock, log } = options;
   const path = join(options.stateDir, FILE);
-  const heard = new Map<string, Heard>();
+  const heard = new Map<string, Newest>();
   let isChanged = false;
-  /** A life began that the file does not know. */
-  let isUrgent = false;
+  let isFailing = false;
   let saving: Promise<void> | null = null;
   let timer: Disposable | null = null;
 
   async function write(orderly: boolean): Promise<void> {
-    [isChanged, isUrgent] = [false, false];
-    const rows = [...heard].map(([serial, { bootCounter, sequence }]) => [serial, bootCounter, sequence]);
-    await keep(path, { format: 'gw/heartbeat-heard/1', orderly, heard: rows });
+    isChanged = false;
+    const refused = [...heard].map(([serial, { bootCounter, sequence, ahead }]) => {
+      return [serial, bootCounter, Math.min(sequence + (orderly ? 0 : ahead), MOST_UINT32)] as const;
+    });
+    await keep(path, { format: FORMAT, refused });
+    for (const [serial, bootCounter, upTo] of refused) {
+      const newest = heard.get(serial);
+      if (newest?.bootCounter === bootCounter) newest.kept = upTo;
+    }
   }
 
   function save(): void {
-    if (!isChanged || saving !== null) return;
+    if (!isChanged || saving !== null || timer === null) return;
     saving = write(false)
-      .catch((error: unknown) => {
-        // The next round tries again; until then what was heard holds in memory.
-        isChanged = true;
-        log.warn({ path, error: String(error) }, 'which beats were heard could not be saved');
-      })
+      .then(
+        () => {
+          if (isFailing) log.info({ path }, 'which beats were heard is saved again');
+          isFailing = false;
+        },
+        (error: unknown) => {
+          if (!isFailing) log.warn({ path, error: String(error) }, 'which beats were heard could not be saved');
+          [isChanged, isFailing] = [true, true];
+        },
+      )
       .then(() => {
         saving = null;
-        if (isUrgent) save();
+        if (!isFailing && [...heard.values()].some(isBeyondFile)) save();
       });
   }
 
   return {
     async load() {
-      const before = await readKept(path, schema);
-      const margin = before === null || before.orderly ? 0 : UNSAVED_BEATS;
+      const before = await readKept(path, schema, REMEDY);
       heard.clear();
-      for (const [serial, bootCounter, sequence] of before?.heard ?? []) {
-        heard.set(serial, { bootCounter, sequence: Math.min(sequence + margin, MOST_UINT32) });
+      for (const [serial, bootCounter, sequence] of before?.refused ?? []) {
+        heard.set(serial, { bootCounter, sequence, ahead: 0, kept: sequence });
       }
-      // From now on a crash loses what is heard.
-      await write(false);
       timer = clock.every(SAVE_EVERY_MS, save);
     },
 
     accept({ serial, bootCounter, sequence }) {
       const last = heard.get(serial);
       if (last === undefined) {
-        if (heard.size === MOST_SERIALS) return false;
-        heard.set(serial, { bootCounter, sequence });
+        if (heard.size >= MOST_SERIALS) return false;
       } else {
         if (bootCounter < last.bootCounter) return false;
         if (bootCounter === last.bootCounter && sequence <= last.sequence) return false;
       }
+      const kept = last?.bootCounter === bootCounter ? last.kept : -1;
+      const newest = { bootCounter, sequence, ahead: BEATS_AHEAD, kept };
+      heard.set(serial, newest);
       isChanged = true;
-      // The margin after a crash counts the beats of one life, so a new life is written down at once.
-      if (last === undefined || bootCounter !== last.bootCounter) isUrgent = true;
-      if (last !== undefined) {
-        last.bootCounter = bootCounter;
-        last.sequence = sequence;
-      }
-      if (isUrgent) save();
+      // A disk that fails is tried again every 10 s, not with every beat.
+      if (isBeyondFile(newest) && !isFailing) save();
       return true;
     },
 
@@ -107,9 +118,13 @@ export function createReplayGuard(options: { stateDir: string; clock: Clock; log
       if (timer === null) return;
       timer[Symbol.dispose]();
       timer = null;
-      isUrgent = false;
       await saving;
       await write(true);
     },
   };
+}
+
+/** Whether a recording of it would pass after a crash. */
+function isBeyondFile({ sequence, kept }: Newest): boolean {
+  return sequence > kept;
 }

@@ -34,6 +34,8 @@ const httpUrl = words(2048)
 const metres = z.number().min(-10_000).max(10_000);
 const heading = z.number().min(-360).max(360);
 
+const serial = z.string().regex(/^[A-Za-z0-9:_-]{1,128}$/, '1 to 128 letters, digits, :, _ or -');
+
 const chassis = z
   .strictObject({
     host: host.meta({
@@ -41,13 +43,10 @@ const chassis = z
       example: '127.0.0.1',
     }),
     port: port.default(8090).describe('TCP port of the chassis interface.'),
-    serial: z
-      .string()
-      .regex(/^[A-Za-z0-9:_-]{1,128}$/, '1 to 128 letters, digits, :, _ or -')
-      .meta({
-        description: 'Serial number: the identity of this robot, as GET /device/info gives it.',
-        example: 'SN0001',
-      }),
+    serial: serial.meta({
+      description: 'Serial number: the identity of this robot, as GET /device/info gives it.',
+      example: 'SN0001',
+    }),
     mac: z
       .string()
       .regex(/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i, 'six pairs of hex digits with colons')
@@ -119,6 +118,14 @@ const fleet = z
       .meta({
         description: 'Files of keys that are accepted beside it, while the key is changed from robot to robot.',
         example: ['secrets/heartbeat-next'],
+      }),
+    robots: z
+      .array(serial)
+      .max(1000)
+      .default([])
+      .meta({
+        description: 'Serials of the robots of the site, this one or not, for `gw heartbeat check`.',
+        example: ['SN0001', 'SN0002'],
       }),
     broadcast: z
       .boolean()

@@ -79,6 +79,17 @@ export function createCatalogue({ sitePath, gwVersion, switchFault }: CatalogueO
         return (await import('./gateway-health.ts')).readGatewayHealth(await toolkit(), options, context);
       },
     ),
+    'heartbeat check': entry(
+      {
+        summary:
+          'The robots of the site file hear each other here: by broadcast, by unicast, and nobody speaks wrongly.',
+        with: z.strictObject({
+          seconds: z.int().min(3).max(600).default(8).describe('How long to listen.'),
+        }),
+      },
+      async (options, context) =>
+        (await import('./heartbeat-check.ts')).checkHeartbeat(await toolkit(), options, context),
+    ),
     'operator check': entry(
       {
         summary: 'The whole route table and the rules of the read-only socket, from outside, on both sockets.',

@@ -27,10 +27,15 @@ export async function newHeartbeatKey(options: {
   return { file, key: name };
 }
 
+const OR_FILE = 'or name a file for the key: gw heartbeat key new FILE.';
+
 async function keyFileOf(sitePath: string): Promise<string> {
-  const { path, fleet } = await loadSite(sitePath);
+  const { path, fleet } = await loadSite(sitePath).catch((error: unknown) => {
+    if (!(error instanceof GwError) || error.code !== 'SITE_FILE_NOT_FOUND') throw error;
+    throw new GwError(error.code, error.message, { remedy: `Name it with --site FILE, ${OR_FILE}`, cause: error });
+  });
   if (fleet !== undefined) return fleet.keyFile;
   throw new GwError('SITE_FILE_INVALID', `${path} names no file for the key of the heartbeat.`, {
-    remedy: 'Add `fleet:` with the line `keyFile: secrets/heartbeat`, or name a file: gw heartbeat key new FILE.',
+    remedy: `Add \`fleet:\` with the line \`keyFile: secrets/heartbeat\`, ${OR_FILE}`,
   });
 }

@@ -1,0 +1,68 @@
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { GwError } from '../error/index.ts';
+import { BROADCAST_ADDRESS, HEARTBEAT_PORT } from './wire.ts';
+
+type OnDatagram = (bytes: Buffer, from: RemoteInfo) => void;
+
+/**
+ * Opens the port of the heartbeat on every address, shared with whoever else on this machine shares it: a broadcast
+ * reaches all of them, what is sent to one address only the one that opened it last. Throws PORT_IN_USE.
+ */
+export async function openHeartbeatPort(onDatagram: OnDatagram): Promise<Socket> {
+  return (await bound(ANY, { reuseAddr: true }, onDatagram)).socket;
+}
+
+/**
+ * Opens it to listen beside a `gw serve` of this machine without taking anything from it: only broadcasts then, which
+ * reach both. Alone on the machine it hears everything. Throws PORT_IN_USE.
+ */
+export async function openBesideOthers(
+  onDatagram: OnDatagram,
+): Promise<{ readonly socket: Socket; readonly hears: 'everything' | 'broadcasts' }> {
+  const isAlone = await bound(ANY, { reuseAddr: false }, () => {}).then(
+    async ({ socket }) => {
+      await closeSocket(socket);
+      return true;
+    },
+    () => false,
+  );
+  if (isAlone) return { socket: await openHeartbeatPort(onDatagram), hears: 'everything' };
+  return { socket: await openBroadcastsOnly(onDatagram), hears: 'broadcasts' };
+}
+
+/** Opens it for broadcasts alone, beside whoever has the port on this machine. Throws PORT_IN_USE. */
+export async function openBroadcastsOnly(onDatagram: OnDatagram): Promise<Socket> {
+  return (await bound(BROADCAST_ADDRESS, { reuseAddr: true }, onDatagram)).socket;
+}
+
+export function closeSocket(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.close(() => resolve()));
+}
+
+const ANY = '0.0.0.0';
+
+async function bound(
+  address: string,
+  { reuseAddr }: { readonly reuseAddr: boolean },
+  onDatagram: OnDatagram,
+): Promise<{ readonly socket: Socket }> {
+  const socket = createSocket({ type: 'udp4', reuseAddr });
+  socket.on('message', onDatagram);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.once('error', reject);
+      socket.bind({ address, port: HEARTBEAT_PORT, exclusive: true }, () => {
+        socket.off('error', reject);
+        resolve();
+      });
+    });
+  } catch (cause) {
+    socket.close();
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new GwError('PORT_IN_USE', `UDP port ${HEARTBEAT_PORT} of the heartbeat cannot be opened (${code}).`, {
+      tried: { address, port: HEARTBEAT_PORT },
+      cause,
+    });
+  }
+  return { socket };
+}

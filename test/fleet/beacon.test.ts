@@ -1,0 +1,247 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type BeaconOptions, startBeacon } from '../../src/lib/fleet/beacon.ts';
+import type { Clock } from '../../src/lib/lifecycle/index.ts';
+import { createFakeClock } from '../lifecycle/fake-clock.ts';
+import { createListLog } from './beats.ts';
+
+const PERIOD_MS = 2000;
+const HERE = '127.0.0.1';
+
+const sockets: Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) await new Promise<void>((resolve) => socket.close(() => resolve()));
+});
+
+async function bound(port = 0): Promise<Socket> {
+  const socket = createSocket('udp4');
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', reject);
+    socket.bind({ address: HERE, port, exclusive: true }, resolve);
+  });
+  sockets.push(socket);
+  return socket;
+}
+
+/** Numbers that arrive, and the port that each came from. */
+async function receiver() {
+  const socket = await bound();
+  const numbers: number[] = [];
+  const from = new Set<number>();
+  socket.on('message', (bytes, { port }) => {
+    numbers.push(bytes.readUInt32BE(0));
+    from.add(port);
+  });
+  return { port: socket.address().port, numbers, from };
+}
+
+const numbered = (sequence: number) => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(sequence);
+  return bytes;
+};
+
+/** Nothing leaves this machine: no broadcast, and only its own address. */
+function start(options: Partial<Omit<BeaconOptions, 'broadcast'>> & { readonly clock: Clock }) {
+  const log = createListLog();
+  const beacon = startBeacon({
+    broadcast: false,
+    unicast: [],
+    datagram: numbered,
+    lastSequence: 2 ** 32 - 1,
+    onUsedUp: () => {},
+    log,
+    ...options,
+  });
+  return { beacon, log };
+}
+
+/** When each beat was due, and its sequence. */
+function schedule(clock: Clock) {
+  const beats: { readonly atMs: number; readonly sequence: number }[] = [];
+  const datagram = (sequence: number) => {
+    beats.push({ atMs: clock.monotonicMs(), sequence });
+    return numbered(sequence);
+  };
+  return { beats, datagram };
+}
+
+describe('the beacon', () => {
+  it.each([0, 0.25, 0.999])(
+    'sends its first beat after the part of a period that chance gives (%d)',
+    async (random) => {
+      const clock = createFakeClock({ startMs: 0, random });
+      const { beats, datagram } = schedule(clock);
+      const { beacon } = start({ clock, datagram });
+      await using _ = beacon;
+      if (random > 0) {
+        await clock.advance(random * PERIOD_MS - 1);
+        expect(beats).toEqual([]);
+        await clock.advance(1);
+      } else await clock.advance(0);
+      expect(beats).toEqual([{ atMs: random * PERIOD_MS, sequence: 0 }]);
+    },
+  );
+
+  it('sends every 2 s from then on and each with the next sequence, without drift over 1,000 beats', async () => {
+    const clock = createFakeClock({ startMs: 0, random: 0.3 });
+    const { beats, datagram } = schedule(clock);
+    const { beacon } = start({ clock, datagram });
+    await using _ = beacon;
+    await clock.advance(1000 * PERIOD_MS);
+    expect(beats).toEqual(Array.from({ length: 1000 }, (_, n) => ({ atMs: 600 + n * PERIOD_MS, sequence: n })));
+  });
+
+  it('stays on its grid with timers that fire late, and with timers that fire early', async () => {
+    const clock = createFakeClock({ startMs: 0, random: 0.5 });
+    const errors = [3, 0, 900, 1999, -1, 17, -0.4];
+    let timers = 0;
+    const errorOf = (n: number) => errors[n % errors.length] ?? 0;
+    const loose: Clock = { ...clock, after: (ms, fn) => clock.after(ms + errorOf(timers++), fn) };
+    const { beats, datagram } = schedule(clock);
+    const { beacon } = start({ clock: loose, datagram });
+    await using _ = beacon;
+    await clock.advance(1000 * PERIOD_MS + 999);
+    expect(beats.length).toBe(1000);
+    for (const [n, { atMs, sequence }] of beats.entries()) {
+      expect(sequence).toBe(n);
+      expect(atMs).toBeCloseTo(1000 + n * PERIOD_MS + errorOf(n), 6);
+    }
+  });
+
+  it('leaves out what a sleeping machine missed, and never sends two beats at once', async () => {
+    const clock = createFakeClock({ startMs: 0, random: 0.5 });
+    const sleeps = [0, 60_500, 0, 4_000, 0, 2_000, 0];
+    const sleepy: Clock = { ...clock, after: (ms, fn) => clock.after(ms + (sleeps.shift() ?? 0), fn) };
+    const { beats, datagram } = schedule(clock);
+    const { beacon } = start({ clock: sleepy, datagram });
+    await using _ = beacon;
+    await clock.advance(85_000);
+    expect(beats.slice(0, 8)).toEqual(
+      [1_000, 63_500, 65_000, 71_000, 73_000, 77_000, 79_000, 81_000].map((atMs, sequence) => ({ atMs, sequence })),
+    );
+  });
+
+  it('sends each beat to every address of its own', async () => {
+    const clock = createFakeClock({ random: 0 });
+    const { port, numbers, from } = await receiver();
+    const { beacon, log } = start({ clock, port, unicast: [HERE, '127.0.0.1'] });
+    await using _ = beacon;
+    for (let beat = 0; beat < 20; beat += 1) {
+      await clock.advance(beat === 0 ? 0 : PERIOD_MS);
+      await vi.waitFor(() => expect(numbers.length).toBe(2 * beat + 2), { interval: 1 });
+    }
+    expect(numbers).toEqual(Array.from({ length: 40 }, (_, index) => Math.floor(index / 2)));
+    expect(from.size).toBe(1);
+    expect(beacon.failures()).toEqual([]);
+    expect(log.lines).toEqual([]);
+  });
+
+  it('says once which way fails, goes on, and says when it works again', async () => {
+    const clock = createFakeClock({ random: 0 });
+    const { port, numbers } = await receiver();
+    // Longer than any datagram may be, so that the operating system refuses it.
+    const datagram = (sequence: number) => (sequence < 4 ? Buffer.alloc(70_000) : numbered(sequence));
+    const { beacon, log } = start({ clock, port, unicast: [HERE], datagram });
+    await using _ = beacon;
+    for (let beat = 0; beat < 4; beat += 1) {
+      await clock.advance(beat === 0 ? 0 : PERIOD_MS);
+      await vi.waitFor(() => expect(beacon.failures()).toEqual([`${HERE}: EMSGSIZE`]), { interval: 1 });
+    }
+    expect(log.lines).toEqual(['warn heartbeat not sent']);
+    await clock.advance(PERIOD_MS);
+    await vi.waitFor(() => expect(numbers).toEqual([4]), { interval: 1 });
+    await vi.waitFor(() => expect(beacon.failures()).toEqual([]), { interval: 1 });
+    expect(log.lines).toEqual(['warn heartbeat not sent', 'info heartbeat sent again']);
+  });
+
+  it('sends by one way though another one fails', async () => {
+    const clock = createFakeClock({ random: 0 });
+    const { port, numbers } = await receiver();
+    // A sender without the right to broadcast is refused an address that is one, here that of the loopback network.
+    const { beacon } = start({ clock, port, unicast: ['127.255.255.255', HERE] });
+    await using _ = beacon;
+    await clock.advance(PERIOD_MS);
+    await vi.waitFor(() => expect(numbers).toEqual([0, 1]), { interval: 1 });
+    await vi.waitFor(() => expect(beacon.failures()).toEqual(['127.255.255.255: EACCES']), { interval: 1 });
+  });
+
+  it('outlives a beat that cannot be made', async () => {
+    const clock = createFakeClock({ random: 0 });
+    const { port, numbers } = await receiver();
+    const datagram = (sequence: number) => {
+      if (sequence === 1 || sequence === 2) throw new Error('no state');
+      return numbered(sequence);
+    };
+    const { beacon, log } = start({ clock, port, unicast: [HERE], datagram });
+    await using _ = beacon;
+    await clock.advance(PERIOD_MS);
+    expect(beacon.failures()).toEqual(['any way: Error: no state']);
+    await clock.advance(PERIOD_MS);
+    expect(log.lines).toEqual(['warn heartbeat not sent']);
+    await clock.advance(PERIOD_MS);
+    expect(beacon.failures()).toEqual([]);
+    await vi.waitFor(() => expect(numbers).toEqual([0, 3]), { interval: 1 });
+    expect(log.lines).toEqual(['warn heartbeat not sent', 'info heartbeat sent again']);
+  });
+
+  it('outlives an address and a datagram that make the sending itself throw', async () => {
+    const clock = createFakeClock({ random: 0 });
+    const { beacon } = start({ clock, port: 65_536, unicast: [HERE] });
+    await using _ = beacon;
+    await clock.advance(3 * PERIOD_MS);
+    expect(beacon.failures()).toEqual([`${HERE}: ERR_SOCKET_BAD_PORT`]);
+    expect(clock.pending).toBe(1);
+  });
+
+  it('ends with the last sequence, says so once, and sends nothing after', async () => {
+    const clock = createFakeClock({ random: 0 });
+    const { port, numbers } = await receiver();
+    const onUsedUp = vi.fn();
+    const { beacon } = start({ clock, port, unicast: [HERE], lastSequence: 2, onUsedUp });
+    await using _ = beacon;
+    await clock.advance(PERIOD_MS);
+    expect(onUsedUp).not.toHaveBeenCalled();
+    await clock.advance(PERIOD_MS);
+    expect(onUsedUp).toHaveBeenCalledTimes(1);
+    expect(clock.pending).toBe(0);
+    await clock.advance(100 * PERIOD_MS);
+    await vi.waitFor(() => expect(numbers).toEqual([0, 1, 2]), { interval: 1 });
+    expect(onUsedUp).toHaveBeenCalledTimes(1);
+  });
+
+  it('leaves no timer and no socket when it is disposed of', async () => {
+    const clock = createFakeClock({ random: 0 });
+    const { port, numbers, from } = await receiver();
+    const { beacon, log } = start({ clock, port, unicast: [HERE] });
+    await clock.advance(0);
+    await vi.waitFor(() => expect(from.size).toBe(1), { interval: 1 });
+    const [used = 0] = from;
+    await expect(bound(used)).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    await beacon[Symbol.asyncDispose]();
+    expect(clock.pending).toBe(0);
+    await bound(used);
+    await clock.advance(100 * PERIOD_MS);
+    expect(numbers).toEqual([0]);
+    await beacon[Symbol.asyncDispose]();
+    expect(log.lines).toEqual([]);
+  });
+
+  it('can be disposed of before its first beat, and while one is under way', async () => {
+    const clock = createFakeClock({ random: 0.5 });
+    const before = start({ clock });
+    await before.beacon[Symbol.asyncDispose]();
+    expect(clock.pending).toBe(0);
+    let disposed: Promise<void> = Promise.resolve();
+    const { port } = await receiver();
+    const { beacon, log } = start({ clock, port, unicast: [HERE] });
+    // In the same turn as the beat, whose socket is not bound yet.
+    clock.after(1000, () => {
+      disposed = Promise.resolve(beacon[Symbol.asyncDispose]());
+    });
+    await clock.advance(1000);
+    await disposed;
+    expect(clock.pending).toBe(0);
+    expect(log.lines).toEqual([]);
+  });
+});

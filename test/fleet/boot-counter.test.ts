@@ -1,0 +1,121 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { GwError } from '../../src/lib/error/index.ts';
+import { beginLife } from '../../src/lib/fleet/boot-counter.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = join(mkdtempSync(join(tmpdir(), 'gw-boots-')), 'state');
+});
+afterEach(() => {
+  rmSync(join(dir, '..'), { recursive: true, force: true });
+});
+
+const file = () => join(dir, 'heartbeat-boots.json');
+const written = (boots: unknown) => `${JSON.stringify({ format: 'gw/heartbeat-boots/1', boots })}\n`;
+const put = (content: string | Uint8Array) => {
+  mkdirSync(dir, { recursive: true });
+  writeFileSync(file(), content);
+};
+const refusal = async () =>
+  (await beginLife(dir).then(
+    () => null,
+    (error: unknown) => error,
+  )) as GwError | null;
+
+describe('the counter of starts', () => {
+  it('counts 1, 2, 3 over restarts, each on the disk before the life begins', async () => {
+    for (const boots of [1, 2, 3]) {
+      expect((await beginLife(dir)).bootCounter).toBe(boots);
+      expect(readFileSync(file(), 'utf8')).toBe(written(boots));
+    }
+  });
+
+  it('makes its folder and its file for their owner only, and leaves nothing beside them', async () => {
+    await beginLife(dir);
+    expect(statSync(dir).mode & 0o777).toBe(0o700);
+    expect(statSync(file()).mode & 0o777).toBe(0o600);
+    expect(readdirSync(dir)).toEqual(['heartbeat-boots.json']);
+  });
+
+  it('gives every life an instance of its own', async () => {
+    const instances = new Set<string>();
+    for (let life = 0; life < 20; life += 1) {
+      const { instance } = await beginLife(dir);
+      expect(instance).toMatch(/^[0-9a-f]{16}$/);
+      instances.add(instance);
+    }
+    expect(instances.size).toBe(20);
+  });
+
+  it.each([
+    ['empty', ''],
+    ['cut off', '{"format":"gw/heartbeat-boots/1","boo'],
+    ['not text', Uint8Array.of(0xff, 0xfe, 0x00)],
+    ['of another kind', '{"format":"gw/heartbeat-boots/2","boots":4}'],
+    ['without its number', '{"format":"gw/heartbeat-boots/1"}'],
+    ['with more than it should hold', '{"format":"gw/heartbeat-boots/1","boots":4,"more":1}'],
+    ['negative', written(-1)],
+    ['broken', written(1.5)],
+    ['a text', written('4')],
+    ['too high', written(2 ** 32)],
+  ])('never begins anew with a file that is %s', async (_, content) => {
+    put(content);
+    const error = await refusal();
+    expect(error).toMatchObject({ code: 'FILE_UNWRITABLE' });
+    expect(error?.message).toContain(file());
+    expect(error?.remedy).toMatch(/with an N above every number/);
+    expect(readFileSync(file())).toEqual(Buffer.from(content));
+  });
+
+  it('never begins anew with a file that cannot be read', async () => {
+    mkdirSync(file(), { recursive: true });
+    const error = await refusal();
+    expect(error).toMatchObject({ code: 'FILE_UNWRITABLE' });
+    expect(error?.message).toMatch(/EISDIR/);
+    expect(error?.remedy).toMatch(/Look at it/);
+    rmSync(file(), { recursive: true });
+    await expect(beginLife(dir)).resolves.toMatchObject({ bootCounter: 1 });
+  });
+
+  it('begins no life where nothing can be written', async () => {
+    writeFileSync(dir, 'a file where the folder should be');
+    expect(await refusal()).toMatchObject({ code: 'FILE_UNWRITABLE' });
+    await expect(beginLife('/proc/none/state')).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+  });
+
+  it('begins a last life at 2^32-1 and none after it', async () => {
+    put(written(2 ** 32 - 2));
+    expect((await beginLife(dir)).bootCounter).toBe(2 ** 32 - 1);
+    const error = await refusal();
+    expect(error).toMatchObject({ code: 'FILE_UNWRITABLE' });
+    expect(error?.message).toMatch(/used up/);
+    expect(error?.remedy).toMatch(/written by hand/);
+    expect(readFileSync(file(), 'utf8')).toBe(written(2 ** 32 - 1));
+  });
+
+  it('goes on from nothing but a number that gw wrote', async () => {
+    const content = fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc.anything().map((boots) => JSON.stringify({ boots }) ?? ''),
+    );
+    await fc.assert(
+      fc.asyncProperty(content, async (text) => {
+        put(text);
+        expect(await refusal()).toMatchObject({ code: 'FILE_UNWRITABLE' });
+      }),
+      { numRuns: 50 },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.nat(2 ** 32 - 2), async (boots) => {
+        put(written(boots));
+        expect((await beginLife(dir)).bootCounter).toBe(boots + 1);
+      }),
+      { numRuns: 20 },
+    );
+  });
+});

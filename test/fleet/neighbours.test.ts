@@ -1,0 +1,319 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Beat } from '../../src/lib/fleet/datagram.ts';
+import { createNeighbours, presenceOf } from '../../src/lib/fleet/neighbours.ts';
+import { createReplayGuard } from '../../src/lib/fleet/replay-guard.ts';
+import { silentLog } from '../../src/lib/lifecycle/index.ts';
+import { createFakeClock } from '../lifecycle/fake-clock.ts';
+import { beatOf } from './beats.ts';
+
+const PERIOD_MS = 2000;
+const self = { serial: 'R-0', instance: '0'.repeat(16) };
+const [A, B, C] = ['a', 'b', 'c'].map((letter) => letter.repeat(16)) as [string, string, string];
+
+/** The guard is the real one, never loaded: it then writes nothing. */
+function world() {
+  const clock = createFakeClock();
+  const guard = createReplayGuard({ stateDir: '/proc/none', clock, log: silentLog });
+  const neighbours = createNeighbours({ self, guard, clock });
+  return {
+    clock,
+    neighbours,
+    say: (values: Partial<Beat>, address = '127.0.0.9') => neighbours.take(beatOf(values), address),
+    only: () => {
+      const [first, ...others] = neighbours.list();
+      expect(others).toEqual([]);
+      return first;
+    },
+  };
+}
+
+describe('the neighbours', () => {
+  it('are alive, late after 3 missed beats and gone after 15, and alive again with the next', async () => {
+    const { clock, say, only } = world();
+    say({ sequence: 0 });
+    expect(only()).toMatchObject({ presence: 'alive', ageMs: 0, beats: 1, lost: 0, conflictWith: null });
+    for (const [atMs, presence] of [
+      [5_999, 'alive'],
+      [6_000, 'late'],
+      [29_999, 'late'],
+      [30_000, 'gone'],
+      [86_400_000, 'gone'],
+    ] as const) {
+      await clock.advance(atMs - (only()?.ageMs ?? 0));
+      expect(only()).toMatchObject({ presence, ageMs: atMs });
+    }
+    say({ sequence: 43_200 });
+    expect(only()).toMatchObject({ presence: 'alive', ageMs: 0, beats: 2, lost: 43_199 });
+  });
+
+  it('have no presence but that of their age', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1e12, noNaN: true }), (ageMs) => {
+        const expected = ageMs >= 30_000 ? 'gone' : ageMs >= 6_000 ? 'late' : 'alive';
+        expect(presenceOf(ageMs)).toBe(expected);
+      }),
+    );
+  });
+
+  it('do not change with the clock of the wall', async () => {
+    const { clock, say, only } = world();
+    say({});
+    await clock.advance(1_000);
+    for (const wall of ['1970-01-01T00:00:00Z', '2099-01-01T00:00:00Z']) {
+      clock.setWall(new Date(wall));
+      expect(only()).toMatchObject({ presence: 'alive', ageMs: 1_000 });
+    }
+  });
+
+  it('are shown with their last beat and where it came from, by serial', () => {
+    const { say, neighbours } = world();
+    say({ serial: 'R-9' }, '127.0.0.9');
+    say({ serial: 'R-10', uptimeS: 7 }, '127.0.0.10');
+    say({ serial: 'R-9', sequence: 1 }, '127.0.0.19');
+    expect(
+      neighbours.list().map(({ serial, address, beat }) => [serial, address, beat.sequence, beat.uptimeS]),
+    ).toEqual([
+      ['R-10', '127.0.0.10', 0, 7],
+      ['R-9', '127.0.0.19', 1, 0],
+    ]);
+  });
+
+  it('do not include this robot, whose echo is no beat', () => {
+    const { say, neighbours } = world();
+    for (let sequence = 0; sequence < 10; sequence += 1) expect(say({ ...self, sequence })).toBe('echo');
+    expect(neighbours.list()).toEqual([]);
+    expect(neighbours.ownConflict()).toBeNull();
+  });
+
+  it('have lost what is missing between two beats of one life, and nothing between two lives', () => {
+    const { say, only } = world();
+    say({ bootCounter: 1, sequence: 10 });
+    say({ bootCounter: 1, sequence: 11 });
+    expect(only()).toMatchObject({ beats: 2, lost: 0 });
+    say({ bootCounter: 1, sequence: 15 });
+    expect(only()).toMatchObject({ beats: 3, lost: 3 });
+    say({ bootCounter: 2, instance: B, sequence: 400 });
+    expect(only()).toMatchObject({ beats: 4, lost: 3 });
+    say({ bootCounter: 2, instance: B, sequence: 402 });
+    expect(only()).toMatchObject({ beats: 5, lost: 4 });
+    say({ bootCounter: 2, instance: B, sequence: 2 ** 32 - 1 });
+    expect(only()).toMatchObject({ beats: 6, lost: 4 + 2 ** 32 - 1 - 403 });
+  });
+
+  it('are 1000 at most, and the one that is silent longest gives way', async () => {
+    const { clock, say, neighbours } = world();
+    const serials = Array.from({ length: 1000 }, (_, index) => `R-${1000 + index}`);
+    for (const serial of serials) say({ serial });
+    await clock.advance(1);
+    say({ serial: 'R-1000', sequence: 1 });
+    expect(neighbours.list().map(({ serial }) => serial)).toEqual(serials);
+    expect(say({ serial: 'R-2000' })).toBe('heard');
+    expect(neighbours.list().map(({ serial }) => serial)).toEqual([
+      ...serials.filter((serial) => serial !== 'R-1001'),
+      'R-2000',
+    ]);
+  });
+
+  it('stay in order and bounded, whatever signed beats come', async () => {
+    const beats = fc.array(
+      fc.tuple(
+        fc.record({
+          serial: fc.constantFrom('R-0', 'R-1', 'R-2', 'r-1', '__proto__', 'constructor'),
+          bootCounter: fc.oneof(fc.nat(3), fc.constant(2 ** 32 - 1)),
+          sequence: fc.oneof(fc.nat(20), fc.constant(2 ** 32 - 1)),
+          instance: fc.constantFrom(A, B, C, self.instance),
+        }),
+        fc.constantFrom('127.0.0.2', '127.0.0.3'),
+        fc.nat(40_000),
+      ),
+      { maxLength: 60 },
+    );
+    await fc.assert(
+      fc.asyncProperty(beats, async (all) => {
+        const { clock, say, neighbours } = world();
+        const newest = new Map<string, readonly [number, number]>();
+        for (const [beat, address, waitMs] of all) {
+          const [boots, sequence] = newest.get(beat.serial) ?? [-1, -1];
+          const isNew = beat.bootCounter > boots || (beat.bootCounter === boots && beat.sequence > sequence);
+          const isOwn = beat.serial === self.serial;
+          const expected = isOwn && beat.instance === self.instance ? 'echo' : isNew && !isOwn ? 'heard' : 'replayed';
+          expect(say(beat, address)).toBe(expected);
+          if (expected === 'heard') newest.set(beat.serial, [beat.bootCounter, beat.sequence]);
+          const list = neighbours.list();
+          const serials = list.map(({ serial }) => serial);
+          expect(serials).toEqual([...newest.keys()].sort());
+          expect(list.every(({ lost, beats, ageMs }) => lost >= 0 && beats >= 1 && ageMs >= 0)).toBe(true);
+          await clock.advance(waitMs);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('two devices with one serial', () => {
+  it('are shown from where the refused one speaks, after 3 of its beats, and forgotten after 30 s', async () => {
+    const { clock, say, only } = world();
+    say({ bootCounter: 5, instance: A }, '127.0.0.2');
+    for (const [sequence, shown] of [
+      [7, null],
+      [8, null],
+      [9, '127.0.0.3'],
+    ] as const) {
+      expect(say({ bootCounter: 4, instance: B, sequence }, '127.0.0.3')).toBe('replayed');
+      expect(only()).toMatchObject({ address: '127.0.0.2', conflictWith: shown });
+    }
+    await clock.advance(29_999);
+    expect(only()?.conflictWith).toBe('127.0.0.3');
+    await clock.advance(1);
+    expect(only()?.conflictWith).toBeNull();
+    say({ bootCounter: 4, instance: B, sequence: 10 }, '127.0.0.3');
+    expect(only()?.conflictWith).toBeNull();
+  });
+
+  it('are shown as long as both speak, though the other one comes by two addresses', async () => {
+    const { clock, say, only } = world();
+    for (let beat = 0; beat < 30; beat += 1) {
+      say({ bootCounter: 5, instance: A, sequence: beat }, '127.0.0.2');
+      say({ bootCounter: 4, instance: B, sequence: beat }, '127.0.0.3');
+      say({ bootCounter: 4, instance: B, sequence: beat }, '127.0.0.4');
+      expect(only()?.conflictWith).toBe(beat < 2 ? null : '127.0.0.3');
+      await clock.advance(PERIOD_MS);
+    }
+  });
+
+  it('are shown also when there are three', async () => {
+    const { clock, say, only } = world();
+    for (let beat = 0; beat < 10; beat += 1) {
+      say({ bootCounter: 5, instance: A, sequence: beat }, '127.0.0.2');
+      say({ bootCounter: 4, instance: B, sequence: beat }, '127.0.0.3');
+      say({ bootCounter: 3, instance: C, sequence: beat }, '127.0.0.4');
+      expect(only()?.conflictWith).toBe(beat < 2 ? null : '127.0.0.4');
+      await clock.advance(PERIOD_MS);
+    }
+  });
+
+  it('are shown from the other side when the refused one overtakes', async () => {
+    const { clock, say, only } = world();
+    for (let beat = 0; beat < 4; beat += 1) {
+      say({ bootCounter: 5, instance: A, sequence: beat }, '127.0.0.2');
+      say({ bootCounter: 4, instance: B, sequence: beat }, '127.0.0.3');
+      await clock.advance(PERIOD_MS);
+    }
+    expect(say({ bootCounter: 6, instance: C, sequence: 0 }, '127.0.0.3')).toBe('heard');
+    for (let beat = 4; beat < 7; beat += 1) say({ bootCounter: 5, instance: A, sequence: beat }, '127.0.0.2');
+    expect(only()).toMatchObject({ address: '127.0.0.3', conflictWith: '127.0.0.2' });
+  });
+
+  it('that took one image and share a boot counter are shown when they are heard by turns', async () => {
+    const { clock, say, only } = world();
+    const turns = [
+      [A, 100],
+      [B, 106],
+      [A, 112],
+      [B, 118],
+      [A, 124],
+    ] as const;
+    for (const [index, [instance, sequence]] of turns.entries()) {
+      const [here, there] = instance === A ? ['127.0.0.2', '127.0.0.3'] : ['127.0.0.3', '127.0.0.2'];
+      expect(say({ bootCounter: 5, instance, sequence }, here)).toBe('heard');
+      expect(only()).toMatchObject({ address: here, lost: 0, conflictWith: index < 2 ? null : there });
+      await clock.advance(PERIOD_MS);
+    }
+    await clock.advance(30_000);
+    expect(only()?.conflictWith).toBeNull();
+  });
+
+  it('that share a boot counter are shown whatever is lost of their beats on the way', async () => {
+    const fates = fc.array(fc.tuple(fc.boolean(), fc.boolean()), { minLength: 1, maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(fates, fc.nat(3), async (lost, ahead) => {
+        const { clock, say, only } = world();
+        const both = [...lost, ...Array.from({ length: 4 }, () => [false, false] as const)];
+        for (const [beat, [isLostA, isLostB]] of both.entries()) {
+          if (!isLostA) say({ bootCounter: 5, instance: A, sequence: beat }, '127.0.0.2');
+          if (!isLostB) say({ bootCounter: 5, instance: B, sequence: beat + ahead }, '127.0.0.3');
+          await clock.advance(PERIOD_MS);
+        }
+        const shown = only();
+        expect(shown?.conflictWith).toBe(shown?.address === '127.0.0.2' ? '127.0.0.3' : '127.0.0.2');
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('are not seen in a robot that starts again', async () => {
+    const { clock, say, only } = world();
+    for (let boots = 1; boots < 20; boots += 1) {
+      for (let beat = 0; beat < 5; beat += 1) {
+        say({ bootCounter: boots, instance: boots.toString(16).padStart(16, '0'), sequence: beat });
+        expect(only()?.conflictWith).toBeNull();
+        await clock.advance(PERIOD_MS);
+      }
+    }
+  });
+
+  it('are not seen in one that took over from another with the same boot counter', async () => {
+    const { clock, say, only } = world();
+    for (let beat = 0; beat < 10; beat += 1) {
+      say({ bootCounter: 5, instance: beat < 5 ? A : B, sequence: beat }, beat < 5 ? '127.0.0.2' : '127.0.0.3');
+      expect(only()?.conflictWith).toBeNull();
+      await clock.advance(PERIOD_MS);
+    }
+  });
+
+  it('are not seen in one whose first beats with the same boot counter were refused', () => {
+    const { say, only } = world();
+    say({ bootCounter: 5, instance: A, sequence: 100 }, '127.0.0.2');
+    expect(say({ bootCounter: 5, instance: B, sequence: 100 }, '127.0.0.3')).toBe('replayed');
+    expect(say({ bootCounter: 5, instance: B, sequence: 101 }, '127.0.0.3')).toBe('heard');
+    expect(only()?.conflictWith).toBeNull();
+  });
+
+  it('are not seen in one whose beats come by several ways, also late', async () => {
+    const { clock, say, only } = world();
+    for (let beat = 0; beat < 10; beat += 1) {
+      say({ bootCounter: 5, sequence: beat }, '127.0.0.2');
+      expect(say({ bootCounter: 5, sequence: beat }, '127.0.0.3')).toBe('replayed');
+      if (beat > 1) expect(say({ bootCounter: 5, sequence: beat - 1 }, '127.0.0.4')).toBe('replayed');
+      expect(only()).toMatchObject({ address: '127.0.0.2', conflictWith: null });
+      await clock.advance(PERIOD_MS);
+    }
+  });
+
+  it('are not seen in a recording that is played again and again', async () => {
+    const { clock, say, only } = world();
+    say({ bootCounter: 5, instance: A, sequence: 50 }, '127.0.0.2');
+    for (let round = 0; round < 30; round += 1) {
+      expect(say({ bootCounter: 5, instance: A, sequence: 20 }, '127.0.0.6')).toBe('replayed');
+      expect(say({ bootCounter: 4, instance: B, sequence: 70 }, '127.0.0.6')).toBe('replayed');
+      expect(say({ bootCounter: 4, instance: B, sequence: 71 }, '127.0.0.6')).toBe('replayed');
+      expect(only()).toMatchObject({ address: '127.0.0.2', conflictWith: null });
+      await clock.advance(PERIOD_MS);
+    }
+  });
+
+  it('are told of this robot when somebody else speaks with its serial', async () => {
+    const { clock, say, neighbours } = world();
+    for (let beat = 0; beat < 10; beat += 1) {
+      say({ ...self, bootCounter: 9, sequence: beat }, '127.0.0.1');
+      expect(say({ ...self, instance: A, sequence: beat }, '127.0.0.3')).toBe('replayed');
+      expect(say({ ...self, instance: A, sequence: beat }, '127.0.0.4')).toBe('replayed');
+      expect(neighbours.ownConflict()).toBe(beat < 2 ? null : '127.0.0.3');
+      await clock.advance(PERIOD_MS);
+    }
+    expect(neighbours.list()).toEqual([]);
+    await clock.advance(30_000 - PERIOD_MS);
+    expect(neighbours.ownConflict()).toBeNull();
+  });
+
+  it('are not seen in a recording of this robot from before its start', async () => {
+    const { clock, say, neighbours } = world();
+    for (let round = 0; round < 30; round += 1) {
+      say({ ...self, instance: A, sequence: 5 }, '127.0.0.6');
+      expect(neighbours.ownConflict()).toBeNull();
+      await clock.advance(PERIOD_MS);
+    }
+  });
+});
