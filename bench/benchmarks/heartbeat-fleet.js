@@ -81,6 +81,7 @@ async function measure(fleet, bare, barePort, sender) {
       perBeat('CPU per beat, bare socket', steady.bare),
       count(`sent at ${each}, ${BURST.seconds} s`, burst.sent),
       count('heard', burst.fleet.heard),
+      count('dropped by the kernel', burst.fleet.drops),
       share('CPU of the fleet service', burst, burst.fleet),
       perBeat('CPU per beat, fleet', burst.fleet),
       perBeat('CPU per beat, bare socket', burst.bare),

@@ -133,11 +133,17 @@ describe('the neighbours', () => {
       fc.asyncProperty(beats, async (all) => {
         const { clock, say, neighbours } = world();
         const newest = new Map<string, readonly [number, number]>();
+        const last = new Map<string, { readonly key: string; readonly atMs: number }>();
         for (const [beat, address, waitMs] of all) {
           const [boots, sequence] = newest.get(beat.serial) ?? [-1, -1];
           const isNew = beat.bootCounter > boots || (beat.bootCounter === boots && beat.sequence > sequence);
           const isOwn = beat.serial === self.serial;
-          const expected = isOwn && beat.instance === self.instance ? 'echo' : isNew && !isOwn ? 'heard' : 'replayed';
+          const key = `${beat.instance} ${beat.bootCounter} ${beat.sequence}`;
+          const before = last.get(beat.serial);
+          const isCopy = before?.key === key && clock.monotonicMs() - before.atMs < PERIOD_MS;
+          const refused = isCopy && !isOwn ? 'copy' : 'replayed';
+          const expected = isOwn && beat.instance === self.instance ? 'echo' : isNew && !isOwn ? 'heard' : refused;
+          if (expected === 'heard') last.set(beat.serial, { key, atMs: clock.monotonicMs() });
           expect(say(beat, address)).toBe(expected);
           if (expected === 'heard') newest.set(beat.serial, [beat.bootCounter, beat.sequence]);
           const list = neighbours.list();
@@ -275,10 +281,12 @@ describe('two devices with one serial', () => {
     const { clock, say, only } = world();
     for (let beat = 0; beat < 10; beat += 1) {
       say({ bootCounter: 5, sequence: beat }, '127.0.0.2');
-      expect(say({ bootCounter: 5, sequence: beat }, '127.0.0.3')).toBe('replayed');
+      expect(say({ bootCounter: 5, sequence: beat }, '127.0.0.3')).toBe('copy');
       if (beat > 1) expect(say({ bootCounter: 5, sequence: beat - 1 }, '127.0.0.4')).toBe('replayed');
       expect(only()).toMatchObject({ address: '127.0.0.2', conflictWith: null });
       await clock.advance(PERIOD_MS);
+      // As old as this it was kept and sent again.
+      expect(say({ bootCounter: 5, sequence: beat }, '127.0.0.3')).toBe('replayed');
     }
   });
 

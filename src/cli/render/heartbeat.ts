@@ -127,7 +127,7 @@ function speakerTable(speakers: readonly Speaker[]): string {
       String(speaker.lost),
       String(speaker.replayed),
       speaker.periodMs === null ? '-' : `${(speaker.periodMs / 1000).toFixed(3)} s`,
-      speaker.jitterMs === null ? '-' : `${speaker.jitterMs.toFixed(1)} ms`,
+      speaker.jitterMs === null ? '-' : `${Math.round(speaker.jitterMs)} ms`,
       sayings(speaker),
     ]),
   );
@@ -149,7 +149,8 @@ function shortSerial({ serial }: Speaker): string {
 function sayings({ batteryPercent, moving, stopped, software, uptimeS }: Speaker): string {
   const parts = [
     ...(stopped === true ? [chalk.red('stopped')] : []),
-    ...(moving === null ? [] : [moving ? 'moves' : 'stands']),
+    ...(moving === true ? ['moves'] : []),
+    ...(moving === false && stopped !== true ? ['stands'] : []),
     ...(batteryPercent === null ? [] : [`${batteryPercent} %`]),
     ...(software === null ? [] : [shortSoftware(software)]),
     `up ${duration(uptimeS * 1000)}`,

@@ -20,18 +20,23 @@ export function renderSimEvent(event: SimEvent): string {
       lines.push(`${'site'.padEnd(10)}${printable(sitePath)}`, chalk.green('ready'));
       return lines.join('\n');
     }
+    case 'fleet': {
+      const { robots, firstSerial, lastSerial, to } = event;
+      const who = robots === 1 ? firstSerial : `${firstSerial} to ${lastSerial}`;
+      return `${'fleet'.padEnd(10)}${robots} ${robots === 1 ? 'neighbour' : 'neighbours'} (${who}), UDP to ${to.host}:${to.port}`;
+    }
     case 'ended':
       return 'ended';
   }
 }
 
 /** `gw sim fault` */
-export function renderSimFault({ dir, changed, faults }: SimFault): string {
+export function renderSimFault({ dir, changed, note, faults }: SimFault): string {
   const where = dir === null ? '' : ` in ${printable(dir)}`;
   if (changed !== null) {
     const does = faults.find(({ name }) => name === changed.name)?.does ?? '';
     const first = `${changed.name} is ${changed.on ? 'on' : 'off'}${where}.`;
-    return changed.on ? `${first}\n${does}` : first;
+    return changed.on ? [first, does, ...(note === undefined ? [] : [chalk.yellow(note)])].join('\n') : first;
   }
   const on = faults.filter((fault) => fault.on === true).map(({ name }) => name);
   const first =

@@ -14,6 +14,7 @@ export default class Sim extends LongRunningCommand<SimEvent> {
   static override examples = [
     '<%= config.bin %> sim',
     '<%= config.bin %> sim --dir /tmp/robot --with voice,building,password',
+    '<%= config.bin %> sim --robots 12',
     '<%= config.bin %> sim --chassis-port 0 --json',
   ];
   static override flags = {
@@ -38,6 +39,13 @@ export default class Sim extends LongRunningCommand<SimEvent> {
       helpValue: 'PART,PART',
       parse: async (input) => input.split(',').map(readPart),
     })(),
+    robots: Flags.integer({
+      summary: 'How many neighbours beat, on UDP to 127.0.0.1:45301; their key stands in the folder.',
+      helpValue: 'N',
+      min: 0,
+      max: 1000,
+      default: 0,
+    }),
     'boot-seconds': secondsFlag({ summary: 'How long the robot starts.', default: 0, min: 0, max: 600 }),
   };
   static override readonly schema = 'gw/sim/1';
@@ -51,6 +59,7 @@ export default class Sim extends LongRunningCommand<SimEvent> {
       chassisPort: flags['chassis-port'] ?? 'usual',
       operatorPort: flags['operator-port'],
       with: flags.with ?? [],
+      robots: flags.robots,
       bootMs: flags['boot-seconds'] * 1000,
       onEvent: (event) => this.emit(event),
     });

@@ -2,6 +2,7 @@ import type { Clock, Log, Service } from '../lifecycle/index.ts';
 import { type Beacon, startBeacon } from './beacon.ts';
 import { beginLife } from './boot-counter.ts';
 import { type CoarseState, openDatagram, packBeat } from './datagram.ts';
+import { droppedDatagrams } from './drops.ts';
 import { readKeyRing } from './keys.ts';
 import { createNeighbours, type Heard, type Neighbours } from './neighbours.ts';
 import { createReplayGuard } from './replay-guard.ts';
@@ -37,6 +38,8 @@ export interface FleetView {
   readonly rejected: Rejected;
   /** Where somebody else speaks with the serial of this robot; null when nobody does. */
   readonly ownSerialFrom: string | null;
+  /** Datagrams that the kernel threw away on this port, of every program of this machine; null: not known. */
+  readonly dropped: number | null;
   /** Ways that the last beat could not take, with the reason. */
   readonly notSent: readonly string[];
 }
@@ -123,6 +126,7 @@ export function createFleet(options: FleetOptions): Fleet {
       robots: neighbours?.list() ?? [],
       rejected: { ...rejected },
       ownSerialFrom: neighbours?.ownConflict() ?? null,
+      dropped: droppedDatagrams(),
       notSent: beacon?.failures() ?? [],
     }),
   };

@@ -28,8 +28,11 @@ export interface Heard {
   readonly conflictWith: string | null;
 }
 
-/** What became of a signed beat. 'echo': our own. 'replayed': not newer than what was heard of its serial. */
-export type Verdict = 'heard' | 'echo' | 'replayed';
+/**
+ * What became of a signed beat. 'echo': our own. 'copy': the one that was just heard, come by another way as well.
+ * 'replayed': not newer than what was heard of its serial.
+ */
+export type Verdict = 'heard' | 'echo' | 'copy' | 'replayed';
 
 interface Entry extends Spoken {
   readonly beats: number;
@@ -72,7 +75,7 @@ export function createNeighbours(options: {
       if (!guard.accept(beat)) {
         // One of the same instance is a copy that came by another way, or a recording; neither is another device.
         if (isOther) entry.others.refused(spoken);
-        return 'replayed';
+        return entry !== undefined && isCopy(entry, spoken) ? 'copy' : 'replayed';
       }
       if (isOther) entry.others.givesWay(entry, spoken);
       if (entry === undefined) makeRoom(entries);
@@ -106,6 +109,13 @@ export function presenceOf(ageMs: number): Presence {
   const missed = Math.floor(ageMs / PERIOD_MS);
   if (missed >= GONE_AFTER) return 'gone';
   return missed >= LATE_AFTER ? 'late' : 'alive';
+}
+
+/** Ways differ by milliseconds. What comes a period later was kept and sent again. */
+function isCopy(last: Spoken, { beat, atMs }: Spoken): boolean {
+  const { instance, bootCounter, sequence } = last.beat;
+  const isSame = beat.instance === instance && beat.bootCounter === bootCounter && beat.sequence === sequence;
+  return isSame && atMs - last.atMs < PERIOD_MS;
 }
 
 function lostBetween(before: Beat, after: Beat): number {

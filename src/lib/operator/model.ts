@@ -54,6 +54,8 @@ export interface NeighboursView {
     readonly forged: number;
     readonly replayed: number;
   } | null;
+  /** Datagrams that the kernel threw away on that port because it was full; null: not known. */
+  readonly dropped: number | null;
 }
 
 export interface OperatorOptions {

@@ -23,7 +23,8 @@ export async function askFaults(options: AskFaultsOptions): Promise<SimFault> {
       ...(dir === undefined && { pointerFile }),
     });
     const faults = view.faults.map(({ name, on, does }) => ({ name, on, does }));
-    return { dir: view.dir, changed: set ?? null, faults };
+    const note = set?.on === true && view.robots === 0 ? noNeighbours(set.name) : undefined;
+    return { dir: view.dir, changed: set ?? null, ...(note !== undefined && { note }), faults };
   } catch (error) {
     // The list is worth reading without a simulator too; then nothing is claimed about what is on.
     const canListAnyway = set === undefined && dir === undefined && asGwError(error).code === 'SIM_NOT_RUNNING';
@@ -34,6 +35,13 @@ export async function askFaults(options: AskFaultsOptions): Promise<SimFault> {
       faults: faultNames.map((name) => ({ name, on: null, does: faultTable[name].does })),
     };
   }
+}
+
+function noNeighbours(name: string): string | undefined {
+  const touchesFleet = isFaultName(name) && faultTable[name].kind === 'fleet';
+  return touchesFleet
+    ? 'It does nothing: this simulator has no neighbours; `gw sim --robots N` gives it some.'
+    : undefined;
 }
 
 function readOrder({ name, state, list }: AskFaultsOptions): { name: string; on: boolean } | undefined {

@@ -32,17 +32,24 @@ export interface ControlView {
   /** Folder of the simulator. */
   readonly dir: string;
   readonly chassis: Sim['chassis'];
+  /** How many neighbours beat. */
+  readonly robots: number;
   readonly faults: readonly FaultView[];
 }
 
 /** Opens the control server of a simulator and writes its handle; disposing takes both away. */
 export async function openControl(
-  sim: Pick<Sim, 'chassis' | 'faults' | 'setFault' | 'settled'>,
+  sim: Pick<Sim, 'chassis' | 'robots' | 'faults' | 'setFault' | 'settled'>,
   dir: string,
   pointerFile: string | undefined,
 ): Promise<AsyncDisposable & { readonly url: string }> {
   const token = randomBytes(32).toString('base64url');
-  const view = (): ControlView => ({ dir, chassis: sim.chassis, faults: sim.faults() });
+  const view = (): ControlView => ({
+    dir,
+    chassis: sim.chassis,
+    robots: sim.robots,
+    faults: sim.faults(),
+  });
   const server = createServer((request, response) => void answer(request, response));
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,5 +1,5 @@
 /** What a fault touches, for people who read the list. */
-export type FaultKind = 'network' | 'answers' | 'robot';
+export type FaultKind = 'network' | 'answers' | 'robot' | 'fleet';
 
 export interface FaultRow {
   readonly kind: FaultKind;
@@ -68,6 +68,20 @@ export const faultTable = {
   'localisation-lost': row('robot', 'The robot does not know where it is: moves fail with 1000.'),
   blocked: row('robot', 'Something stands in the way: the robot waits and the move times out with 15.'),
   'battery-low': row('robot', 'The battery reports 6 percent, with an alert.'),
+  'fleet-silent': row(
+    'fleet',
+    'The last neighbour sends no beat. Off: it was started anew, with a higher boot counter.',
+  ),
+  'fleet-replaying': row('fleet', 'After each of its beats the last neighbour sends the first that it ever sent.'),
+  'fleet-wrong-key': row('fleet', 'The last neighbour signs with a key that is not the one of the site.'),
+  'fleet-clock-jumps': row(
+    'fleet',
+    'The clock of the last neighbour jumps to and fro by years, and with it the uptime that it tells; its counters go on.',
+  ),
+  'fleet-serial-conflict': row(
+    'fleet',
+    'Another device, at 127.0.0.202, beats with the serial number of the last neighbour.',
+  ),
 } as const satisfies Record<string, FaultRow>;
 
 export type FaultName = keyof typeof faultTable;

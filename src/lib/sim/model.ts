@@ -20,6 +20,10 @@ export interface SimOptions {
   readonly software?: string;
   /** How long the robot starts; 0, the default, is ready at once. */
   readonly bootMs?: number;
+  /** How many neighbours beat on UDP to 127.0.0.1, 0 (the default) to 1000. More than 0 needs `dir`. */
+  readonly robots?: number;
+  /** Where they beat; tests alone choose another than 45301, that of the heartbeat. */
+  readonly heartbeatPort?: number;
   /** Announced capabilities beside those that the simulator has; `false` takes one away. */
   readonly capabilities?: Readonly<Record<string, boolean>>;
   /** Unit of every `ori` on the WebSocket but that of `/tracked_pose`; radians by default. */
@@ -53,6 +57,8 @@ export interface Sim extends AsyncDisposable {
   readonly sitePath: string | null;
   /** The file with the clear device password; null without one. */
   readonly passwordPath: string | null;
+  /** How many neighbours beat. */
+  readonly robots: number;
   faults(): readonly {
     readonly name: FaultName;
     readonly on: boolean;

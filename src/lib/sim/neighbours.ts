@@ -9,9 +9,9 @@ import { inventHabits, type NeighbourHabits, neighbourState } from './neighbour-
 export const MOST_NEIGHBOURS = 1000;
 /** Beats leave for this machine alone, whatever anybody configures. */
 const HOST = '127.0.0.1';
-/** @source specification, 'Network paths' */
+/** @source specification, 'Events' */
 const HEARTBEAT_PORT = 45301;
-/** @source specification, 'Heartbeat' */
+/** @source specification, 'Limits' */
 const PERIOD_MS = 2000;
 /** Neighbours beyond these share an address; each address is a socket. */
 const MOST_SOURCES = 200;
@@ -71,13 +71,17 @@ export async function startNeighbours(options: NeighboursOptions): Promise<Neigh
   const siteKey = heartbeatKey(options.secret);
   const wrongKey = heartbeatKey(randomBytes(32));
   const beganMs = clock.monotonicMs();
+  let isUnsent = false;
+  let isEnded = false;
 
   await using undo = new AsyncDisposableStack();
   const sources: Socket[] = [];
   for (let index = 0; index < Math.min(robots, MOST_SOURCES); index += 1) {
     sources.push(await open(sourceOf(index)));
   }
-  const devices = Array.from({ length: robots }, (_, index) => makeDevice(serialOf(index), sources[index % MOST_SOURCES]));
+  const devices = Array.from({ length: robots }, (_, index) =>
+    makeDevice(serialOf(index), sources[index % MOST_SOURCES]),
+  );
   const last = devices.at(-1);
   if (last === undefined) throw new RangeError('at least one neighbour');
   const double = makeDevice(last.serial, await open(DOUBLE_SOURCE));
@@ -85,8 +89,6 @@ export async function startNeighbours(options: NeighboursOptions): Promise<Neigh
 
   /** What somebody recorded of the last neighbour: the first that it ever sent. */
   let recording: Buffer | undefined;
-  let isUnsent = false;
-  let isEnded = false;
   /** Who beats next, and how many periods lie behind. */
   let next = 0;
   let periods = 0;
@@ -116,7 +118,7 @@ export async function startNeighbours(options: NeighboursOptions): Promise<Neigh
   function goRound(): void {
     // What a machine missed that slept is left out.
     periods += Math.max(0, Math.floor(-untilNext() / PERIOD_MS));
-    while (untilNext() <= 0) {
+    for (let beats = 0; beats < round.length && untilNext() <= 0; beats += 1) {
       const device = round[next];
       if (device !== undefined) beat(device);
       next += 1;

@@ -26,6 +26,13 @@ export const simEventSchema = z.discriminatedUnion('event', [
     buildingUrl: z.string().nullable(),
     passwordPath: z.string().nullable().describe('File with the clear device password; null without one.'),
   }),
+  z.strictObject({
+    event: z.literal('fleet'),
+    robots: z.int().describe('How many neighbours beat.'),
+    firstSerial: z.string(),
+    lastSerial: z.string().describe('The one that the faults of the fleet touch.'),
+    to: z.strictObject({ host: z.string(), port: z.int().describe('UDP port.') }),
+  }),
   z.strictObject({ event: z.literal('ended') }),
 ]);
 export type SimEvent = z.infer<typeof simEventSchema>;
@@ -34,6 +41,7 @@ export type SimEvent = z.infer<typeof simEventSchema>;
 export const simFaultSchema = z.strictObject({
   dir: z.string().nullable().describe('Folder of the simulator; null when none was asked.'),
   changed: z.strictObject({ name: z.string(), on: z.boolean() }).nullable(),
+  note: z.string().optional().describe('Why the change does nothing; absent where it does something.'),
   faults: z.array(
     z.strictObject({
       name: z.string(),

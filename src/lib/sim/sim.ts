@@ -5,7 +5,8 @@ import { type SeenRequest, startChassis } from './chassis.ts';
 import { isRunning, openControl } from './control.ts';
 import { makeFolder } from './files.ts';
 import type { Sim, SimOptions } from './model.ts';
-import { assertOurs, writeSiteFiles } from './site-files.ts';
+import { MOST_NEIGHBOURS, type Neighbours, startNeighbours } from './neighbours.ts';
+import { assertOurs, type SiteFiles, writeSiteFiles } from './site-files.ts';
 import { type SmallService, startBuilding, startVoice } from './small-services.ts';
 
 const DEFAULT_SERIAL = 'SIM-0001';
@@ -28,14 +29,17 @@ const RESTART_MS = 1500;
 const MOST_REQUESTS = 1000;
 
 /**
- * Starts a robot in a box on 127.0.0.1, with what its site has beside it. Throws PORT_IN_USE, SIM_RUNNING,
- * FILE_EXISTS, FILE_UNWRITABLE; whatever was started by then is ended.
+ * Starts a robot in a box on 127.0.0.1, with what its site has beside it. Throws PORT_IN_USE, PORT_UNUSABLE,
+ * SIM_RUNNING, FILE_EXISTS, FILE_UNWRITABLE; whatever was started by then is ended.
  */
 export async function startSim(options: SimOptions = {}): Promise<Sim> {
   const { clock = systemClock, onEvent = () => {}, serial = DEFAULT_SERIAL, software = DEFAULT_SOFTWARE } = options;
+  const { robots = 0 } = options;
   const parts = new Set(options.with);
   const dir = options.dir === undefined ? undefined : resolve(options.dir);
   if (dir === undefined && parts.has('password')) throw new RangeError('a password needs a folder to be written to');
+  if (!Number.isInteger(robots) || robots < 0 || robots > MOST_NEIGHBOURS) throw new RangeError('0 to 1000 neighbours');
+  if (dir === undefined && robots > 0) throw new RangeError('neighbours need a folder for their key');
   if (dir !== undefined) {
     if (await isRunning(dir)) throw new GwError('SIM_RUNNING', `A simulated robot is running in ${dir} already.`);
     await assertOurs(dir);
@@ -44,6 +48,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
 
   await using undo = new AsyncDisposableStack();
   const seen: SeenRequest[] = [];
+  let neighbours: Neighbours | undefined;
   const { server, note } = await startOnPort(options.chassisPort ?? 0, (port) =>
     startChassis({
       port,
@@ -58,7 +63,10 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
         seen.push(request);
         if (seen.length > MOST_REQUESTS) seen.shift();
       },
-      onFault: (name, on) => onEvent({ event: 'fault', name, on }),
+      onFault(name, on) {
+        neighbours?.switched(name, on);
+        onEvent({ event: 'fault', name, on });
+      },
       onBoot: (state) => onEvent({ event: 'boot', state }),
     }),
   );
@@ -78,11 +86,12 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
 
   const core = {
     chassis,
+    robots,
     faults: server.faults.list,
     setFault: server.faults.set,
     settled: server.settled,
   };
-  let files: { sitePath: string; passwordPath: string | null } | undefined;
+  let files: SiteFiles | undefined;
   if (dir !== undefined) {
     files = await writeSiteFiles({
       dir,
@@ -91,8 +100,25 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
       voiceUrl,
       buildingUrl,
       password: parts.has('password'),
+      neighbours: robots > 0,
       when: clock.wall(),
     });
+    if (files.neighbourFiles !== null) {
+      neighbours = undo.use(
+        await startNeighbours({
+          ...files.neighbourFiles,
+          robots,
+          software,
+          faults: server.faults,
+          clock,
+          onUnsent: (reason) =>
+            onEvent({ event: 'note', text: `The beats of the neighbours are not sent (${reason}).` }),
+          ...(options.heartbeatPort !== undefined && { port: options.heartbeatPort }),
+        }),
+      );
+      const { to, firstSerial, lastSerial } = neighbours;
+      onEvent({ event: 'fleet', robots, firstSerial, lastSerial, to });
+    }
     const control = undo.use(await openControl(core, dir, options.pointerFile));
     onEvent({ event: 'listening', part: 'control', url: control.url });
     const { sitePath, passwordPath } = files;

@@ -4,6 +4,7 @@ import { GwError } from '../error/index.ts';
 import { replaceFile } from '../lifecycle/index.ts';
 import { makeFolder, readIfThere } from './files.ts';
 import { dock, stations } from './floor.ts';
+import { HEARTBEAT_KEY_FILE, type NeighbourFiles, writeNeighbourFiles } from './neighbour-files.ts';
 import { hashPassword, inventPassword } from './password.ts';
 
 export interface SiteFilesOptions {
@@ -18,6 +19,8 @@ export interface SiteFilesOptions {
   readonly voiceUrl: string | null;
   readonly buildingUrl: string | null;
   readonly password: boolean;
+  /** Whether robots beat beside this one; without them the site has no heartbeat. */
+  readonly neighbours: boolean;
   readonly when: Date;
 }
 
@@ -26,6 +29,7 @@ export interface SiteFiles {
   readonly evidencePath: string;
   /** The clear password, for people who try it; null without one. */
   readonly passwordPath: string | null;
+  readonly neighbourFiles: NeighbourFiles | null;
 }
 
 /** The first line of what we wrote, so that a site file of a person is never replaced. */
@@ -68,6 +72,7 @@ export async function writeSiteFiles(options: SiteFilesOptions): Promise<SiteFil
     await replaceFile(join(dir, 'secrets', 'device-password'), `${await hashPassword(password)}\n`, { mode: 0o600 });
     await replaceFile(passwordPath, `${password}\n`, { mode: 0o600 });
   }
+  const neighbourFiles = options.neighbours ? await writeNeighbourFiles(dir) : null;
   const records = verified.map(([fact, how]) => ({
     fact,
     value: true,
@@ -87,6 +92,8 @@ export async function writeSiteFiles(options: SiteFilesOptions): Promise<SiteFil
       ...(options.voiceUrl !== null && { voice: { url: options.voiceUrl } }),
       ...(options.buildingUrl !== null && { building: { url: options.buildingUrl } }),
     },
+    // It listens and sends nothing: whoever tries a gateway at a desk must not broadcast on the network there.
+    ...(neighbourFiles !== null && { fleet: { keyFile: HEARTBEAT_KEY_FILE, broadcast: false, unicast: [] } }),
     stations,
     dock,
     tours: { demo: { stations: Object.keys(stations) } },
@@ -94,5 +101,5 @@ export async function writeSiteFiles(options: SiteFilesOptions): Promise<SiteFil
     stateDir: 'state',
   };
   await replaceFile(sitePath, `${HEADER}\n${stringify(site)}`);
-  return { sitePath, evidencePath, passwordPath };
+  return { sitePath, evidencePath, passwordPath, neighbourFiles };
 }

@@ -1,0 +1,54 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { droppedDatagrams, dropsIn } from '../../src/lib/fleet/drops.ts';
+
+const head =
+  '   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops';
+const row = (address: string, drops: string) =>
+  `  ${address}: ${address} 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 25632 2 0000000000000000 ${drops}`;
+
+describe('datagrams that the kernel dropped', () => {
+  it('are those of every socket of the port', () => {
+    const table = [head, row('00000000:B0F5', '3'), row('FFFFFFFF:B0F5', '40'), row('00000000:B0F6', '500'), ''].join(
+      '\n',
+    );
+    expect(dropsIn(table, 45301)).toBe(43);
+    expect(dropsIn([head, ''].join('\n'), 45301)).toBe(0);
+  });
+
+  it('are not known where the table has no such column, or there is no table', () => {
+    expect(dropsIn('sl local_address st\n0: 00000000:B0F5 07\n', 45301)).toBeNull();
+    expect(dropsIn('', 45301)).toBeNull();
+    expect(droppedDatagrams('/nowhere')).toBeNull();
+  });
+
+  it('of any text are a number or not known', () => {
+    const texts = fc.oneof(
+      fc.string(),
+      fc.array(fc.string()).map((rows) => [head, ...rows].join('\n')),
+    );
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(dropsIn(text, 45301) ?? 0).toBeGreaterThanOrEqual(0);
+      }),
+    );
+  });
+
+  it('are counted by this kernel for a socket that nobody reads fast enough', async () => {
+    const socket = createSocket({ type: 'udp4', recvBufferSize: 2048 });
+    socket.on('message', () => {});
+    socket.bind(0, '127.0.0.1');
+    await once(socket, 'listening');
+    const { port } = socket.address();
+    const sender = createSocket('udp4');
+    // One turn of the event loop takes none of them off.
+    for (let nth = 0; nth < 500; nth += 1) sender.send(Buffer.alloc(400), port, '127.0.0.1');
+    await new Promise<void>((resolve) => sender.send(Buffer.alloc(1), port, '127.0.0.1', () => resolve()));
+    expect(dropsIn(readFileSync('/proc/net/udp', 'utf8'), port)).toBeGreaterThan(100);
+    sender.close();
+    socket.close();
+  });
+});
