@@ -19,6 +19,7 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   'evidence show': async () => (await import('../lib/toolkit/evidence-list.result.ts')).evidenceFactSchema,
   'heartbeat check': async () => (await import('../lib/toolkit/heartbeat-check.result.ts')).heartbeatCheckSchema,
   'heartbeat key new': async () => (await import('../lib/toolkit/heartbeat-key.result.ts')).heartbeatKeySchema,
+  'heartbeat send': async () => (await import('../lib/toolkit/heartbeat-send.result.ts')).heartbeatSendSchema,
   'heartbeat sniff': async () => (await import('../lib/toolkit/heartbeat-sniff.result.ts')).heartbeatSniffSchema,
   'map backup': async () => (await import('../lib/toolkit/map-archive.result.ts')).mapArchiveSchema,
   'map list': async () => (await import('../lib/toolkit/map-list.result.ts')).mapListSchema,

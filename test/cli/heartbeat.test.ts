@@ -22,10 +22,12 @@ function speaker(values: Partial<Speaker> = {}): Speaker {
   return {
     serial: 'SN0007',
     address: '192.0.2.17',
+    test: false,
     verified: true,
     presence: 'alive',
     ageMs: 840,
     beats: 1794,
+    copies: 0,
     replayed: 0,
     lost: 6,
     periodMs: 2000.04,
@@ -131,6 +133,22 @@ describe('gw heartbeat sniff', () => {
     expect(plain(view)).toContain('SN0007 speaks from 192.0.2.17, 192.0.2.18:\n  one device with two addresses');
     const many = Array.from({ length: 20 }, (_, index) => speaker({ address: `192.0.2.${index}` }));
     expect(plain(heard(many))).toContain('from 192.0.2.0, 192.0.2.1, 192.0.2.2, 192.0.2.3 and 16 more:');
+  });
+
+  it('does not take somebody who tests a path for a robot', () => {
+    const test = speaker({ serial: 'TEST-0a1b', address: '192.0.2.40', test: true, ageMs: 3_000 });
+    expect(firstLine(heard([...three, test]))).toBe('3 robots heard: 3 alive; 1 test.');
+    expect(firstLine(heard([test, { ...test, address: '192.0.2.41' }]))).toBe('No robot heard; 2 tests.');
+    const text = plain(heard([...three, test]));
+    expect(text).toMatch(/^test 3 s +TEST-0a1b +192\.0\.2\.40 +1794 .* ms$/m);
+    expect(text).toContain('test: sent by a person');
+    expect(text).not.toContain('speaks from');
+  });
+
+  it('explains beats that came twice', () => {
+    expect(plain(heard([speaker({ copies: 1 })]))).toContain('\n1 beat came once more within its period');
+    expect(plain(heard([speaker({ copies: 2 }), ...three]))).toContain('\n2 beats came once more within their period');
+    expect(plain(heard(three))).not.toContain('once more');
   });
 
   it('explains beats that were not new', () => {

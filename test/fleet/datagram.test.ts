@@ -25,7 +25,7 @@ interface Parts {
   moving: number;
   stopped: number;
   battery: number;
-  reserved2: number;
+  purpose: number;
   xMm: number;
   yMm: number;
   yawMilliDeg: number;
@@ -48,7 +48,7 @@ const plain = {
   moving: 2,
   stopped: 1,
   battery: 87,
-  reserved2: 0,
+  purpose: 0,
   xMm: 1500,
   yMm: -2250,
   yawMilliDeg: -90_000,
@@ -88,7 +88,7 @@ function byHand(changes: Partial<Parts> = {}): Buffer {
   view.setUint8(32, parts.moving);
   view.setUint8(33, parts.stopped);
   view.setUint8(34, parts.battery);
-  view.setUint8(35, parts.reserved2);
+  view.setUint8(35, parts.purpose);
   view.setInt32(36, parts.xMm);
   view.setInt32(40, parts.yMm);
   view.setInt32(44, parts.yawMilliDeg);
@@ -204,7 +204,7 @@ describe('a datagram written by hand', () => {
   it('with something in the reserved bytes, or with values that only a later writer knows, is read all the same', () => {
     fc.assert(
       fc.property(fc.integer({ min: 3, max: 255 }), fc.integer({ min: 101, max: 255 }), (value, battery) => {
-        const bytes = byHand({ reserved: value, reserved2: value, moving: value, stopped: value, battery });
+        const bytes = byHand({ reserved: value, moving: value, stopped: value, battery });
         expect(beatOf(signed(bytes)).state).toMatchObject({ moving: null, stopped: null, batteryPercent: null });
       }),
     );

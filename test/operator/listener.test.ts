@@ -82,7 +82,14 @@ describe('opening the listeners', () => {
       clock,
       log: { debug() {}, info() {}, warn() {}, error() {} },
       health: () => ({ status: 'ok', version: '0', upForMs: 0, services: [] }),
-      neighbours: () => ({ status: 'not-checked', detail: '', robots: [], rejected: null, dropped: null }),
+      neighbours: () => ({
+        status: 'not-checked',
+        detail: '',
+        robots: [],
+        rejected: null,
+        lastTest: null,
+        dropped: null,
+      }),
       assetsDir: dir,
     });
     const context = { signal: new AbortController().signal, fail() {} };

@@ -213,7 +213,14 @@ describe('a password file that is no good', () => {
       clock,
       log: { debug() {}, info() {}, warn() {}, error() {} },
       health: () => ({ status: 'ok', version: '0', upForMs: 0, services: [] }),
-      neighbours: () => ({ status: 'not-checked', detail: '', robots: [], rejected: null, dropped: null }),
+      neighbours: () => ({
+        status: 'not-checked',
+        detail: '',
+        robots: [],
+        rejected: null,
+        lastTest: null,
+        dropped: null,
+      }),
       assetsDir: server.dir,
     });
     await expect(attempt).rejects.toMatchObject({ code: 'SECRET_UNREADABLE' });

@@ -41,7 +41,14 @@ async function startRobot() {
     link,
     motion,
     health: () => ({ status: 'ok', version: '0.0.0-test', upForMs: 1, services: [] }),
-    neighbours: () => ({ status: 'not-checked', detail: '', robots: [], rejected: null, dropped: null }),
+    neighbours: () => ({
+      status: 'not-checked',
+      detail: '',
+      robots: [],
+      rejected: null,
+      lastTest: null,
+      dropped: null,
+    }),
     assetsDir: dir,
   });
   stack.defer(() => application.close());

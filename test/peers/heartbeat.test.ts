@@ -245,6 +245,17 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
       expect(view.robots).toMatchObject([{ serial: serialOf('b'), presence: 'alive', address: addressOf('b') }]);
       expect(view.robots[0]?.conflictWith).toBeNull();
 
+      // A test of a path arrives and makes nobody a neighbour.
+      const elsewhere = writeSite(dir, 'c', { key });
+      const sent = await run(sideOf('c'), [gwBinary, 'heartbeat', 'send', '--once', '--site', elsewhere, '--json']);
+      expect(JSON.parse(sent.stdout)).toMatchObject({
+        ok: true,
+        data: { times: 1, ways: [{ to: '255.255.255.255', from: addressOf('c'), sent: 1, failure: null }] },
+      });
+      const tested = await sees('a', ({ lastTest }) => lastTest?.address === addressOf('c'), 3_000);
+      expect(tested.view.lastTest?.serial).toMatch(/^TEST-[0-9a-f]{4}$/);
+      expect(tested.view.robots.map(({ serial }) => serial)).toEqual([serialOf('b')]);
+
       // A robot with another key is a stranger, and so are the others to it.
       await using _c = await serve('c', writeSite(dir, 'c', { key: randomBytes(32).toString('hex') }));
       await sees('a', ({ rejected: counts }) => (counts?.otherKey ?? 0) > 0, 8_000);

@@ -56,15 +56,18 @@ function firstLine(view: HeartbeatSniffEvent): string {
   if (view.datagrams === 0) {
     return forMs < PATIENCE_MS ? `No ${what} heard yet.` : chalk.yellow(`No ${what} heard for ${seconds(forMs)} s.`);
   }
-  const bySerial = [...Map.groupBy(speakers, ({ serial }) => serial).values()];
+  const robots = speakers.filter(({ test }) => !test);
+  const bySerial = [...Map.groupBy(robots, ({ serial }) => serial).values()];
   const parts = [
-    speakers.length === 0
+    robots.length === 0
       ? 'No robot heard'
       : `${moreBeats > 0 ? 'At least ' : ''}${plural(bySerial.length, 'robot')} heard` +
         `${verifies ? '' : ', not verified'}: ${presences(bySerial)}`,
   ];
   const conflicts = bySerial.filter((voices) => voices.some(isInConflict)).length;
   if (conflicts > 0) parts.push(chalk.red(`${plural(conflicts, 'serial')} in conflict`));
+  const tests = speakers.length - robots.length;
+  if (tests > 0) parts.push(plural(tests, 'test', 'tests'));
   if (noise.length > 0) {
     const more = noise.some(({ address }) => address === null) ? 'more than ' : '';
     const addresses = noise.filter(({ address }) => address !== null).length;
@@ -135,7 +138,8 @@ function speakerTable(speakers: readonly Speaker[]): string {
 
 function presenceWord(speaker: Speaker): string {
   if (isInConflict(speaker)) return chalk.red('conflict');
-  const { presence, ageMs } = speaker;
+  const { test, presence, ageMs } = speaker;
+  if (test) return `test ${duration(ageMs)}`;
   return colourOf(presence)(presence === 'alive' ? 'alive' : `${presence} ${duration(ageMs)}`);
 }
 
@@ -146,7 +150,8 @@ function shortSerial({ serial }: Speaker): string {
 }
 
 /** Without the pose: on which map it lies is not said, so two cannot be compared. */
-function sayings({ batteryPercent, moving, stopped, software, uptimeS }: Speaker): string {
+function sayings({ test, batteryPercent, moving, stopped, software, uptimeS }: Speaker): string {
+  if (test) return '';
   const parts = [
     ...(stopped === true ? [chalk.red('stopped')] : []),
     ...(moving === true ? ['moves'] : []),
@@ -167,7 +172,8 @@ function shortSoftware(software: string): string {
 
 /** What a number or a word of the table means, where one asks for it. */
 function remarks(speakers: readonly Speaker[]): string[] {
-  const lines = [...Map.groupBy(speakers, ({ serial }) => serial)].flatMap(([, voices]) => {
+  const robots = speakers.filter(({ test }) => !test);
+  const lines = [...Map.groupBy(robots, ({ serial }) => serial)].flatMap(([, voices]) => {
     const [first] = voices;
     if (first === undefined || voices.length === 1) return [];
     const addresses = voices.slice(0, MOST_ADDRESSES).map(({ address }) => printable(address));
@@ -180,11 +186,17 @@ function remarks(speakers: readonly Speaker[]): string[] {
         ]
       : [where, '  one device with two addresses or a new one, or a recording.'];
   });
-  if (speakers.some(({ replayed }) => replayed > 0)) {
+  if (robots.length < speakers.length) {
+    lines.push('test: sent by a person to see whether a path works; it is no robot.');
+  }
+  const copies = speakers.reduce((sum, speaker) => sum + speaker.copies, 0);
+  if (copies > 0) {
     lines.push(
-      'replayed: not newer than a beat before. A copy that came another way (broadcast and unicast at once), a',
-      '  recording, or a robot that lost its stateDir.',
+      `${plural(copies, 'beat')} came once more within ${copies === 1 ? 'its' : 'their'} period, as by broadcast and unicast both.`,
     );
+  }
+  if (speakers.some(({ replayed }) => replayed > 0)) {
+    lines.push('replayed: not newer than a beat before. A recording, or a robot that lost its stateDir.');
   }
   return lines.length === 0 ? [] : ['', ...lines];
 }

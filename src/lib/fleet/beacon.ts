@@ -126,7 +126,7 @@ export function startBeacon(options: BeaconOptions): Beacon {
 const ANY = '0.0.0.0';
 
 /** One IPv4 address of every interface but the loopback. */
-function broadcastSources(): string[] {
+export function broadcastSources(): string[] {
   return Object.values(networkInterfaces()).flatMap((addresses) => {
     const source = addresses?.find(({ family, internal }) => family === 'IPv4' && !internal);
     return source === undefined ? [] : [source.address];

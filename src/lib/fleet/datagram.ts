@@ -7,6 +7,7 @@ import {
   MOST_SERIAL_BYTES,
   MOST_SOFTWARE_BYTES,
   MOST_UINT32,
+  purposes,
   SIGNATURE_BYTES,
   threeValued,
   UNKNOWN_INT32,
@@ -43,10 +44,11 @@ export interface Beat {
 /**
  * What a datagram turned out to be. 'malformed': no heartbeat at all, or one that contradicts itself. 'other-version':
  * a heartbeat that this version cannot read. 'other-key': signed with a key that is not accepted here. 'forged': the
- * key is named and the signature is not its. Only 'beat' holds anything that its sender may decide about.
+ * key is named and the signature is not its. 'test': signed, and sent by a person to see whether a path works. Only
+ * 'beat' holds anything that its sender may decide about.
  */
 export type Opened =
-  | { readonly kind: 'beat'; readonly beat: Beat }
+  | { readonly kind: 'beat' | 'test'; readonly beat: Beat }
   | { readonly kind: 'malformed' | 'other-version' | 'other-key' | 'forged' };
 
 const malformed: Opened = { kind: 'malformed' };
@@ -61,8 +63,12 @@ const MM = 1000;
 const MILLI = 1000;
 const MOST_INT32 = 0x7fffffff;
 
-/** Signs and packs. What does not fit a field is sent as not known; a software version that is too long is cut. */
-export function packBeat({ serial, bootCounter, sequence, instance, uptimeS, state }: Beat, key: HeartbeatKey): Buffer {
+/** Signs and packs; `purpose` is a robot's unless it is said. What does not fit a field is sent as not known; a software version that is too long is cut. */
+export function packBeat(
+  { serial, bootCounter, sequence, instance, uptimeS, state }: Beat,
+  key: HeartbeatKey,
+  purpose: keyof typeof purposes = 'robot',
+): Buffer {
   const serialBytes = Buffer.from(serial, 'latin1');
   // It comes from a device; with a control character in it the whole beat would be refused.
   const software = cutText(CONTROL.test(state.software) ? '' : state.software, MOST_SOFTWARE_BYTES);
@@ -79,6 +85,7 @@ export function packBeat({ serial, bootCounter, sequence, instance, uptimeS, sta
   bytes[at.moving] = threeValuedOf(state.moving);
   bytes[at.stopped] = threeValuedOf(state.stopped);
   bytes[at.batteryPercent] = percentOf(state.batteryPercent);
+  bytes[at.purpose] = purposes[purpose];
   const pose = poseOf(state.pose);
   bytes.writeInt32BE(pose?.[0] ?? UNKNOWN_INT32, at.poseXMm);
   bytes.writeInt32BE(pose?.[1] ?? UNKNOWN_INT32, at.poseYMm);
@@ -100,7 +107,7 @@ export function openDatagram(bytes: Buffer, keys: KeyRing): Opened {
   const { signedBytes } = framed;
   if (!key.verifies(bytes.subarray(0, signedBytes), bytes.subarray(signedBytes))) return forged;
   const beat = fieldsOf(bytes, signedBytes);
-  return beat === null ? malformed : { kind: 'beat', beat };
+  return beat === null ? malformed : { kind: bytes[at.purpose] === purposes.robot ? 'beat' : 'test', beat };
 }
 
 /**
@@ -111,7 +118,7 @@ export function openUnverified(bytes: Buffer): Opened {
   const framed = frameOf(bytes);
   if (typeof framed === 'string') return framed === 'malformed' ? malformed : otherVersion;
   const beat = fieldsOf(bytes, framed.signedBytes);
-  return beat === null ? malformed : { kind: 'beat', beat };
+  return beat === null ? malformed : { kind: bytes[at.purpose] === purposes.robot ? 'beat' : 'test', beat };
 }
 
 /** What every version shares: magic, version, length and the place of the signature. */

@@ -38,6 +38,8 @@ export interface FleetView {
   readonly rejected: Rejected;
   /** Where somebody else speaks with the serial of this robot; null when nobody does. */
   readonly ownSerialFrom: string | null;
+  /** The last beat that a person sent to see whether a path works. */
+  readonly lastTest: { readonly serial: string; readonly address: string; readonly ageMs: number } | null;
   /** Datagrams that the kernel threw away on this port, of every program of this machine; null: not known. */
   readonly dropped: number | null;
   /** Ways that the last beat could not take, with the reason. */
@@ -57,6 +59,7 @@ export function createFleet(options: FleetOptions): Fleet {
   const rejected = { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0, replayed: 0 };
   let neighbours: Neighbours | null = null;
   let beacon: Beacon | null = null;
+  let lastTest: { readonly serial: string; readonly address: string; readonly atMs: number } | null = null;
   let running: AsyncDisposableStack | null = null;
 
   return {
@@ -75,6 +78,9 @@ export function createFleet(options: FleetOptions): Fleet {
       const socket = await openHeartbeatPort((bytes, { address }) => {
         const opened = openDatagram(bytes, keys);
         switch (opened.kind) {
+          case 'test':
+            lastTest = { serial: opened.beat.serial, address, atMs: clock.monotonicMs() };
+            return;
           case 'beat':
             if (heard.take(opened.beat, address) === 'replayed') rejected.replayed += 1;
             return;
@@ -126,6 +132,10 @@ export function createFleet(options: FleetOptions): Fleet {
       robots: neighbours?.list() ?? [],
       rejected: { ...rejected },
       ownSerialFrom: neighbours?.ownConflict() ?? null,
+      lastTest:
+        lastTest === null
+          ? null
+          : { serial: lastTest.serial, address: lastTest.address, ageMs: clock.monotonicMs() - lastTest.atMs },
       dropped: droppedDatagrams(),
       notSent: beacon?.failures() ?? [],
     }),

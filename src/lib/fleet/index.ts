@@ -8,3 +8,5 @@ export { keyName, readKeyRing } from './keys.ts';
 export { makeKey } from './new-key.ts';
 export { createSniffer, type SniffView } from './sniffer.ts';
 export { closeSocket, openBesideOthers, openBroadcastsOnly } from './socket.ts';
+export { sendTestBeats } from './test-beat.ts';
+export { PERIOD_MS } from './wire.ts';

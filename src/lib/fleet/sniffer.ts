@@ -14,12 +14,16 @@ const MOST_NAMED = 16;
 export interface Speaker {
   readonly serial: string;
   readonly address: string;
+  /** Whether it says that it is no robot, but somebody who looks whether a path works. */
+  readonly test: boolean;
   /** Whether its signature was looked at and holds. */
   readonly verified: boolean;
   readonly presence: Presence;
   readonly ageMs: number;
   readonly beats: number;
-  /** Beats that were not newer than one before. */
+  /** Beats that came once more within their period, as by broadcast and unicast both. */
+  readonly copies: number;
+  /** Other beats that were not newer than one before. */
   readonly replayed: number;
   /** Beats that are missing in its sequence since it was first heard. */
   readonly lost: number;
@@ -60,13 +64,15 @@ export interface Sniffer {
 }
 
 interface Voice {
-  address: string;
-  verified: boolean;
+  readonly address: string;
+  readonly test: boolean;
+  readonly verified: boolean;
   beat: Beat;
   atMs: number;
   /** When the life of this beat was first heard here. */
   sinceMs: number;
   beats: number;
+  copies: number;
   replayed: number;
   lost: number;
   /** Welford's running mean and sum of squares of the intervals. */
@@ -98,13 +104,13 @@ export function createSniffer(options: {
     return counts;
   }
 
-  function hear(beat: Beat, address: string): void {
-    const name = `${beat.serial} ${address}`;
+  function hear(beat: Beat, address: string, test: boolean): void {
+    const name = `${test} ${beat.serial} ${address}`;
     const atMs = clock.monotonicMs();
     const voice = voices.get(name);
     if (voice !== undefined) takeBeat(voice, beat, atMs);
     else if (voices.size === MOST_SPEAKERS) moreBeats += 1;
-    else voices.set(name, { ...firstBeat, address, verified: keys !== null, beat, atMs, sinceMs: atMs });
+    else voices.set(name, { ...firstBeat, address, test, verified: keys !== null, beat, atMs, sinceMs: atMs });
   }
 
   return {
@@ -113,7 +119,8 @@ export function createSniffer(options: {
       const opened = keys === null ? openUnverified(bytes) : openDatagram(bytes, keys);
       switch (opened.kind) {
         case 'beat':
-          hear(opened.beat, address);
+        case 'test':
+          hear(opened.beat, address, opened.kind === 'test');
           return;
         case 'other-version':
           noiseOf(address).otherVersion += 1;
@@ -130,17 +137,19 @@ export function createSniffer(options: {
       const nowMs = clock.monotonicMs();
       const bySerial = Map.groupBy(voices.values(), ({ beat }) => beat.serial);
       const speakers = [...voices.values()].map((voice): Speaker => {
-        const { address, verified, beat, beats, replayed, lost, intervals, meanMs, squares } = voice;
+        const { address, test, verified, beat, beats, copies, replayed, lost, intervals, meanMs, squares } = voice;
         const ageMs = nowMs - voice.atMs;
         const isKnown = intervals > 1;
-        const others = (bySerial.get(beat.serial) ?? []).filter((other) => other !== voice);
+        const others = (bySerial.get(beat.serial) ?? []).filter((other) => other !== voice && other.test === test);
         return {
           serial: beat.serial,
           address,
+          test,
           verified,
           presence: presenceOf(ageMs),
           ageMs,
           beats,
+          copies,
           replayed,
           lost,
           periodMs: isKnown ? meanMs : null,
@@ -161,23 +170,24 @@ export function createSniffer(options: {
   };
 }
 
-const firstBeat = { beats: 1, replayed: 0, lost: 0, intervals: 0, meanMs: 0, squares: 0 };
+const firstBeat = { beats: 1, copies: 0, replayed: 0, lost: 0, intervals: 0, meanMs: 0, squares: 0 };
 
 function takeBeat(voice: Voice, beat: Beat, atMs: number): void {
   const before = voice.beat;
   const isSameLife = beat.bootCounter === before.bootCounter;
   if (beat.bootCounter < before.bootCounter || (isSameLife && beat.sequence <= before.sequence)) {
-    voice.replayed += 1;
+    const isSame = isSameLife && beat.sequence === before.sequence && beat.instance === before.instance;
+    if (isSame && atMs - voice.atMs < PERIOD_MS) voice.copies += 1;
+    else voice.replayed += 1;
     return;
   }
   const steps = isSameLife ? beat.sequence - before.sequence : 1;
   voice.lost += steps - 1;
   voice.beats += 1;
   if (beat.instance !== before.instance) voice.sinceMs = atMs;
-  // From one life to the next there is no period, and over a long silence none that means anything. A sender that
-  // slept goes on with the next sequence, so both tell of a silence.
+  // From one life to the next there is no period, and over a long silence none that means anything.
   const silentMs = atMs - voice.atMs;
-  if (isSameLife && steps <= LONGEST_GAP && silentMs <= LONGEST_SILENCE_MS) {
+  if (isSameLife && silentMs <= LONGEST_SILENCE_MS) {
     const intervalMs = silentMs / steps;
     voice.intervals += 1;
     const off = intervalMs - voice.meanMs;
@@ -189,7 +199,6 @@ function takeBeat(voice: Voice, beat: Beat, atMs: number): void {
 }
 
 const LONGEST_SILENCE_MS = 60_000;
-const LONGEST_GAP = LONGEST_SILENCE_MS / PERIOD_MS;
 
 function isConflict(one: Voice, other: Voice, nowMs: number): boolean {
   const isOneLife = one.beat.instance === other.beat.instance;

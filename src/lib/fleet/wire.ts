@@ -34,13 +34,16 @@ export const at = {
   moving: 32,
   stopped: 33,
   batteryPercent: 34,
-  reserved2: 35,
+  purpose: 35,
   poseXMm: 36,
   poseYMm: 40,
   poseYawMilliDeg: 44,
   serialBytes: 48,
   serial: 49,
 } as const;
+
+/** Whether a robot speaks. Any value but that of a robot is none. */
+export const purposes = { robot: 0, test: 1 } as const;
 
 /** How yes and no are written where nobody may know. */
 export const threeValued = { unknown: 0, no: 1, yes: 2 } as const;

@@ -9,11 +9,12 @@ export const notListening: NeighboursView = {
   detail: 'This gateway does not listen for other robots: its site file has no fleet.keyFile.',
   robots: [],
   rejected: null,
+  lastTest: null,
   dropped: null,
 };
 
 /** The other robots as a tablet sees them. */
-export function neighboursView({ robots, rejected, dropped, ownSerialFrom }: FleetView): NeighboursView {
+export function neighboursView({ robots, rejected, lastTest, dropped, ownSerialFrom }: FleetView): NeighboursView {
   const counts = { alive: 0, late: 0, gone: 0 };
   for (const { presence } of robots) counts[presence] += 1;
   const own =
@@ -37,6 +38,7 @@ export function neighboursView({ robots, rejected, dropped, ownSerialFrom }: Fle
       conflictWith,
     })),
     rejected,
+    lastTest: lastTest === null ? null : { ...lastTest, ageMs: Math.round(lastTest.ageMs) },
     dropped,
   };
 }

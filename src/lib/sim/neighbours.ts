@@ -13,6 +13,8 @@ const HOST = '127.0.0.1';
 const HEARTBEAT_PORT = 45301;
 /** @source specification, 'Limits' */
 const PERIOD_MS = 2000;
+/** Timers may fire a little early; what is due so soon is not waited for again. */
+const SOON_MS = 1;
 /** Neighbours beyond these share an address; each address is a socket. */
 const MOST_SOURCES = 200;
 const sourceOf = (index: number) => `127.0.0.${2 + (index % MOST_SOURCES)}`;
@@ -70,7 +72,6 @@ export async function startNeighbours(options: NeighboursOptions): Promise<Neigh
   const { robots, firstBoot, software, faults, clock, port = HEARTBEAT_PORT } = options;
   const siteKey = heartbeatKey(options.secret);
   const wrongKey = heartbeatKey(randomBytes(32));
-  const beganMs = clock.monotonicMs();
   let isUnsent = false;
   let isEnded = false;
 
@@ -79,12 +80,15 @@ export async function startNeighbours(options: NeighboursOptions): Promise<Neigh
   for (let index = 0; index < Math.min(robots, MOST_SOURCES); index += 1) {
     sources.push(await open(sourceOf(index)));
   }
+  const doubleSource = await open(DOUBLE_SOURCE);
+
+  const beganMs = clock.monotonicMs();
   const devices = Array.from({ length: robots }, (_, index) =>
     makeDevice(serialOf(index), sources[index % MOST_SOURCES]),
   );
   const last = devices.at(-1);
   if (last === undefined) throw new RangeError('at least one neighbour');
-  const double = makeDevice(last.serial, await open(DOUBLE_SOURCE));
+  const double = makeDevice(last.serial, doubleSource);
   const round = [...devices, double].sort((a, b) => a.phaseMs - b.phaseMs);
 
   /** What somebody recorded of the last neighbour: the first that it ever sent. */
@@ -92,7 +96,7 @@ export async function startNeighbours(options: NeighboursOptions): Promise<Neigh
   /** Who beats next, and how many periods lie behind. */
   let next = 0;
   let periods = 0;
-  let timer = clock.after(untilNext(), goRound);
+  let timer = clock.after(Math.max(0, untilNext()), goRound);
 
   async function open(address: string): Promise<Socket> {
     const socket = await openSource(address);
@@ -118,7 +122,7 @@ export async function startNeighbours(options: NeighboursOptions): Promise<Neigh
   function goRound(): void {
     // What a machine missed that slept is left out.
     periods += Math.max(0, Math.floor(-untilNext() / PERIOD_MS));
-    for (let beats = 0; beats < round.length && untilNext() <= 0; beats += 1) {
+    for (let beats = 0; beats < round.length && untilNext() < SOON_MS; beats += 1) {
       const device = round[next];
       if (device !== undefined) beat(device);
       next += 1;
@@ -204,7 +208,7 @@ async function openSource(address: string): Promise<Socket> {
     const { code } = cause as NodeJS.ErrnoException;
     throw new GwError('PORT_UNUSABLE', `No neighbour can send from ${address} (${code}).`, {
       tried: { address, action: 'send heartbeats' },
-      remedy: 'Give the loopback interface this address, or start without --robots.',
+      remedy: `Give the loopback interface the addresses ${sourceOf(0)} to ${DOUBLE_SOURCE}, or start without --robots.`,
       cause,
     });
   }

@@ -10,6 +10,7 @@ import {
 } from '../fleet/index.ts';
 import type { Finding } from './finding.result.ts';
 import type { HeartbeatCheck } from './heartbeat-check.result.ts';
+import { fleetOf } from './heartbeat-fleet.ts';
 import { operatorAccess } from './operator-access.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
@@ -53,12 +54,7 @@ export async function checkHeartbeat(
   context: CheckContext,
 ): Promise<HeartbeatCheck> {
   const { site, clock } = toolkit;
-  const { fleet } = site;
-  if (fleet === undefined) {
-    throw new GwError('SITE_FILE_INVALID', `${site.path} sets up no heartbeat.`, {
-      remedy: 'Add `fleet:` with its keyFile; `gw heartbeat key new` makes the key.',
-    });
-  }
+  const fleet = fleetOf(site);
   const beganMs = clock.monotonicMs();
   const heard = await listen(toolkit, fleet, options.seconds, context);
   const own = site.chassis.serial;

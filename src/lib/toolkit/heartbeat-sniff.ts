@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { GwError } from '../error/index.ts';
 import { closeSocket, createSniffer, openBesideOthers, readKeyRing, type SniffView } from '../fleet/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
-import { loadSite } from '../site/index.ts';
+import { loadSite, type Site } from '../site/index.ts';
+import { fleetOf } from './heartbeat-fleet.ts';
 import type { HeartbeatSniffEvent } from './heartbeat-sniff.result.ts';
 
 export interface HeartbeatSniffOptions {
@@ -26,7 +27,8 @@ export async function sniffHeartbeats(
   { signal }: { readonly signal: AbortSignal },
   onView: (view: HeartbeatSniffEvent) => void,
 ): Promise<HeartbeatSniffEvent> {
-  const sniffer = createSniffer({ keys: withKey ? await readKeyRing(await fleetOf(sitePath)) : null, clock });
+  const keys = withKey ? await readKeyRing(fleetOf(await siteOf(sitePath))) : null;
+  const sniffer = createSniffer({ keys, clock });
   const { socket, hears } = await openBesideOthers((bytes, { address }) => sniffer.take(bytes, address));
   const began = clock.monotonicMs();
   const over = new AbortController();
@@ -56,16 +58,14 @@ export async function sniffHeartbeats(
   }
 }
 
-const OR_NO_KEY = 'or listen without verifying anything: gw heartbeat sniff --no-key.';
-
-async function fleetOf(sitePath: string) {
-  const { path, fleet } = await loadSite(sitePath).catch((error: unknown) => {
+/** Who only wants to listen needs no site file. */
+function siteOf(path: string): Promise<Site> {
+  return loadSite(path).catch((error: unknown) => {
     if (!(error instanceof GwError) || error.code !== 'SITE_FILE_NOT_FOUND') throw error;
-    throw new GwError(error.code, error.message, { remedy: `Name it with --site FILE, ${OR_NO_KEY}`, cause: error });
-  });
-  if (fleet !== undefined) return fleet;
-  throw new GwError('SITE_FILE_INVALID', `${path} names no file for the key of the heartbeat.`, {
-    remedy: `Add \`fleet:\` with its keyFile, ${OR_NO_KEY}`,
+    throw new GwError(error.code, error.message, {
+      remedy: 'Name it with --site FILE, or listen without verifying anything: gw heartbeat sniff --no-key.',
+      cause: error,
+    });
   });
 }
 

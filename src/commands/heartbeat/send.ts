@@ -1,0 +1,58 @@
+import { isIPv4 } from 'node:net';
+import { Errors, Flags } from '@oclif/core';
+import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { siteFlag } from '../../cli/flags.ts';
+import { withProgress } from '../../cli/progress.ts';
+import { renderHeartbeatSend } from '../../cli/render/heartbeat-check.ts';
+import type { HeartbeatSend as Result } from '../../lib/toolkit/heartbeat-send.result.ts';
+
+export default class HeartbeatSend extends GwCommand<Result> {
+  static override summary = 'Send a beat that is marked as a test, to see whether a path works.';
+  static override description =
+    'Signed with the key of the site, by broadcast and to fleet.unicast, or only where --to says. No robot takes it for a neighbour; GET /api/nachbarn of a robot shows the last one that arrived.';
+  static override examples = [
+    '<%= config.bin %> heartbeat send --once',
+    '<%= config.bin %> heartbeat send --once --to 192.0.2.17',
+    '<%= config.bin %> heartbeat send --seconds 60',
+  ];
+  static override flags = {
+    site: siteFlag,
+    once: Flags.boolean({ summary: 'One beat.', exactlyOne: ['once', 'seconds'] }),
+    seconds: Flags.integer({
+      summary: 'One beat every 2 seconds, for so long.',
+      helpValue: 'SECONDS',
+      min: 2,
+      max: 3_600,
+      exactlyOne: ['once', 'seconds'],
+    }),
+    to: Flags.custom<string>({
+      summary: 'Only to this IPv4 address; may be given again.',
+      helpValue: 'ADDRESS',
+      multiple: true,
+      parse: async (input) => {
+        if (isIPv4(input)) return input;
+        throw new Errors.CLIError(`--to takes an IPv4 address; found '${input}'`);
+      },
+    })(),
+  };
+  static override readonly schema = 'gw/heartbeat-send/1';
+
+  protected override async execute(): Promise<Outcome<Result>> {
+    const { flags } = await this.parse(HeartbeatSend);
+    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
+    const { sendHeartbeat } = await import('../../lib/toolkit/heartbeat-send.ts');
+    const toolkit = await openToolkit(flags.site);
+    const data = await withProgress({ quiet: this.jsonEnabled() }, (progress) =>
+      sendHeartbeat(
+        toolkit,
+        { to: flags.to, seconds: flags.seconds },
+        { signal: this.signal, onProgress: (text) => progress.say(text) },
+      ),
+    );
+    return { data, ok: data.ways.every(({ failure }) => failure === null) };
+  }
+
+  protected override render(data: Result): string {
+    return renderHeartbeatSend(data);
+  }
+}
