@@ -1,7 +1,7 @@
 import type { Beat, CoarseState } from '../../src/lib/fleet/datagram.ts';
 import type { Log } from '../../src/lib/lifecycle/index.ts';
 
-export const nothingKnown: CoarseState = {
+const nothingKnown: CoarseState = {
   moving: null,
   stopped: null,
   batteryPercent: null,

@@ -428,7 +428,7 @@ describe('any bytes', () => {
     );
   });
 
-  it('with a signature that holds are a beat or malformed, and what was read of them is packed and read the same', () => {
+  it('with a signature that holds are a beat, a test or malformed, and what was read of them is packed and read the same', () => {
     const fields = fc.uint8Array({ minLength: 36, maxLength: 36 });
     const textOrBytes = (maxLength: number) =>
       fc.oneof(
@@ -442,12 +442,14 @@ describe('any bytes', () => {
         const bytes = byHand({ serial, software, trailing: Buffer.from(later) });
         bytes.set(fixed, 12);
         const opened = openDatagram(signed(bytes), ring);
-        if (opened.kind !== 'beat') {
+        if (!('beat' in opened)) {
           expect(opened.kind).toBe('malformed');
           return;
         }
         read += 1;
-        expect(beatOf(packBeat(opened.beat, key))).toEqual(opened.beat);
+        const isRobot = bytes[35] === 0;
+        expect(opened.kind).toBe(isRobot ? 'beat' : 'test');
+        expect(openDatagram(packBeat(opened.beat, key, isRobot ? 'robot' : 'test'), ring)).toEqual(opened);
       }),
       { numRuns: 1000 },
     );
@@ -456,7 +458,7 @@ describe('any bytes', () => {
       fc.property(fc.uint8Array({ maxLength: 467, size: 'max' }), (rest) => {
         const bytes = Buffer.concat([byHand().subarray(0, 12), rest]);
         bytes.writeUInt16BE(bytes.length, 6);
-        expect(['beat', 'malformed']).toContain(kindOf(signed(bytes)));
+        expect([bytes[35] === 0 ? 'beat' : 'test', 'malformed']).toContain(kindOf(signed(bytes)));
       }),
       { numRuns: 500 },
     );
@@ -495,7 +497,7 @@ describe('a datagram looked at without a key', () => {
       fc.property(fc.uint8Array({ maxLength: 491, size: 'max' }), (rest) => {
         const bytes = Buffer.concat([byHand().subarray(0, 12), rest]);
         if (bytes.length >= 32) bytes.writeUInt16BE(bytes.length - 32, 6);
-        expect(['beat', 'malformed']).toContain(openUnverified(bytes).kind);
+        expect(['beat', 'test', 'malformed']).toContain(openUnverified(bytes).kind);
         expect(openUnverified(Buffer.from(rest)).kind).toBe('malformed');
       }),
       { numRuns: 500 },

@@ -6,14 +6,19 @@ import { droppedDatagrams } from './drops.ts';
 import { readKeyRing } from './keys.ts';
 import { createNeighbours, type Heard, type Neighbours } from './neighbours.ts';
 import { createReplayGuard } from './replay-guard.ts';
+import { retiringKeys } from './retiring-keys.ts';
 import { closeSocket, openHeartbeatPort } from './socket.ts';
 import { MOST_UINT32 } from './wire.ts';
+
+const HOUR_MS = 3_600_000;
 
 export interface FleetOptions {
   readonly serial: string;
   readonly keyFile: string;
   /** Keys that are accepted beside that of `keyFile`. */
   readonly acceptedKeyFiles: readonly string[];
+  /** For how long these are accepted; absent: as long as they stand in the site file. */
+  readonly acceptedForHours?: number | undefined;
   readonly broadcast: boolean;
   readonly unicast: readonly string[];
   readonly stateDir: string;
@@ -67,7 +72,16 @@ export function createFleet(options: FleetOptions): Fleet {
 
     async start({ signal, fail }) {
       await using parts = new AsyncDisposableStack();
-      const keys = await readKeyRing(options);
+      const ring = await readKeyRing(options);
+      const { acceptedForHours } = options;
+      const keys =
+        acceptedForHours === undefined
+          ? ring
+          : retiringKeys(ring, {
+              afterMs: acceptedForHours * HOUR_MS,
+              clock,
+              onRetired: (key) => log.info({ key }, 'a key of the heartbeat is accepted no more'),
+            });
       const guard = createReplayGuard({ stateDir, clock, log });
       await guard.load();
       parts.defer(() => guard.close());

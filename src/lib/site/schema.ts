@@ -119,6 +119,11 @@ const fleet = z
         description: 'Files of keys that are accepted beside it, while the key is changed from robot to robot.',
         example: ['secrets/heartbeat-next'],
       }),
+    acceptedForHours: z.number().min(1).max(8_760).optional().meta({
+      description:
+        'For so many hours after a start of `gw serve` they are accepted at least; after that one is dropped once nobody has signed with it for an hour. Without it they are accepted as long as they stand here.',
+      example: 72,
+    }),
     robots: z
       .array(serial)
       .max(1000)

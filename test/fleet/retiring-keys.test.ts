@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { openDatagram, packBeat } from '../../src/lib/fleet/datagram.ts';
+import { createKey, createKeyRing, keyName } from '../../src/lib/fleet/keys.ts';
+import { retiringKeys } from '../../src/lib/fleet/retiring-keys.ts';
+import { createFakeClock } from '../lifecycle/fake-clock.ts';
+import { beatOf } from './beats.ts';
+
+const HOUR_MS = 3_600_000;
+
+function world() {
+  const clock = createFakeClock();
+  const [signing, old] = [createKey(Buffer.alloc(32, 1)), createKey(Buffer.alloc(32, 2))];
+  const retired: string[] = [];
+  const ring = retiringKeys(createKeyRing([signing, old]), {
+    afterMs: 24 * HOUR_MS,
+    clock,
+    onRetired: (key) => retired.push(key),
+  });
+  let sequence = 0;
+  const hear = (key: typeof old) => {
+    sequence += 1;
+    return openDatagram(packBeat(beatOf({ sequence }), key), ring).kind;
+  };
+  return { clock, signing, old, retired, hear };
+}
+
+describe('a key that is accepted for a stated time', () => {
+  it('is dropped when the time is over and nobody has signed with it for an hour, and once', async () => {
+    const { clock, old, retired, hear } = world();
+    expect(hear(old)).toBe('beat');
+    await clock.advance(24 * HOUR_MS - 1);
+    expect(hear(old)).toBe('beat');
+    await clock.advance(HOUR_MS - 1);
+    expect(hear(old)).toBe('beat');
+    await clock.advance(HOUR_MS);
+    expect(retired).toEqual([]);
+    expect(hear(old)).toBe('other-key');
+    expect(hear(old)).toBe('other-key');
+    expect(retired).toEqual([keyName(old)]);
+  });
+
+  it('never leaves a robot behind that still signs with it', async () => {
+    const { clock, old, retired, hear } = world();
+    for (let hours = 0; hours < 100; hours += 0.9) {
+      expect(hear(old)).toBe('beat');
+      await clock.advance(0.9 * HOUR_MS);
+    }
+    expect(retired).toEqual([]);
+  });
+
+  it('is not kept by who only names it, and no clock of the wall has a say', async () => {
+    const { clock, old, hear } = world();
+    const forger = { ...old, sign: () => Buffer.alloc(32) };
+    clock.setWall(new Date('2040-01-01'));
+    expect(hear(forger)).toBe('forged');
+    for (let hours = 0; hours < 24; hours += 0.5) {
+      await clock.advance(0.5 * HOUR_MS);
+      expect(['forged', 'other-key']).toContain(hear(forger));
+    }
+    expect(hear(old)).toBe('other-key');
+  });
+
+  it('leaves the key that signs alone, however long it is silent', async () => {
+    const { clock, signing, hear } = world();
+    await clock.advance(1_000 * HOUR_MS);
+    expect(hear(signing)).toBe('beat');
+  });
+});
