@@ -65,8 +65,7 @@ export function renderTable(columns: readonly Column[], rows: readonly (readonly
 
 /** Text from a device, made safe for a terminal: no control characters, no escape sequences, no turned direction. */
 export function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, '\uFFFD');
+  return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, '\uFFFD');
 }
 
 function pad(text: string, width: number, align: 'left' | 'right'): string {

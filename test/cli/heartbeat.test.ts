@@ -16,6 +16,7 @@ const nothing: HeartbeatSniffEvent = {
   speakers: [],
   moreBeats: 0,
   noise: [],
+  dropped: 0,
 };
 
 function speaker(values: Partial<Speaker> = {}): Speaker {
@@ -81,6 +82,11 @@ describe('gw heartbeat sniff', () => {
     expect(firstLine(nothing)).toBe('No datagram heard for 12.3 s.');
     expect(plain(nothing)).toContain('does `gw serve` run, and has its site file `fleet:`?');
     expect(plain(nothing)).toContain('fleet.unicast');
+  });
+
+  it('says what this machine could not take off the port, and nothing where none was lost or the system is silent', () => {
+    expect(plain(heard(three, { dropped: 211_598 }))).toContain('The kernel threw 211598 datagrams away');
+    for (const dropped of [0, null]) expect(plain(heard(three, { dropped }))).not.toContain('kernel');
   });
 
   it('says in its first line how many robots there are, and in a table how each of them speaks', () => {

@@ -48,6 +48,11 @@ describe('text from a device', () => {
     );
     expect(printable('\u001b[2Jhello')).toBe('\uFFFD[2Jhello');
   });
+
+  it('cannot turn the direction of writing or break its line, and keeps every other character', () => {
+    expect(printable('a\u061cb\u200ec\u202ed\u2069e\u2028f')).toBe('a\uFFFDb\uFFFDc\uFFFDd\uFFFDe\uFFFDf');
+    expect(printable('Küche 👩‍🚀 مطبخ')).toBe('Küche 👩‍🚀 مطبخ');
+  });
 });
 
 it('shows not-checked neither green nor red', () => {

@@ -196,6 +196,20 @@ describe('gw heartbeat sniff', () => {
     });
   });
 
+  it('says that it hears broadcasts only as long as another program has the port', async () => {
+    await using listener = startGw(['heartbeat', 'sniff', '--no-key', '--seconds', '20', '--json'], {
+      cwd: folderWith(),
+    });
+    await listener.says('"hears":"everything"');
+    {
+      await using later = createSocket({ type: 'udp4', reuseAddr: true });
+      later.bind(45301, '0.0.0.0');
+      await listener.says('"hears":"broadcasts"');
+    }
+    const { events } = await ended(listener, 'SIGINT');
+    expect(events.at(-1)).toMatchObject({ event: 'ended', hears: 'everything', dropped: 0 });
+  });
+
   it('in text writes lines without steering the terminal, and the table at the end', async () => {
     await using listener = startGw(['heartbeat', 'sniff', '--no-key', '--seconds', '1'], { cwd: folderWith() });
     await listener.says('No datagram heard yet.');

@@ -57,7 +57,9 @@ describe('quote', () => {
   it('bounds foreign text and shows what would break a line or turn the direction of writing', () => {
     expect(quote('Küche 👩‍🚀')).toBe('"Küche 👩‍🚀"');
     expect(quote('x'.repeat(100))).toBe(`"${'x'.repeat(60)}…"`);
-    expect(quote('a\n\u009b\u200f\u2028\u202e\u2066"')).toBe('"a\\n\\u009b\\u200f\\u2028\\u202e\\u2066\\""');
+    expect(quote('a\n\u009b\u061c\u200f\u2028\u202e\u2066"')).toBe(
+      '"a\\n\\u009b\\u061c\\u200f\\u2028\\u202e\\u2066\\""',
+    );
   });
 });
 

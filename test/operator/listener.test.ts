@@ -87,6 +87,7 @@ describe('opening the listeners', () => {
         detail: '',
         robots: [],
         rejected: null,
+        ownSerialFrom: null,
         lastTest: null,
         dropped: null,
       }),

@@ -42,6 +42,7 @@ export async function startServer(setUp: SetUp = {}) {
       detail: 'nobody listens in this test',
       robots: [],
       rejected: null,
+      ownSerialFrom: null,
       lastTest: null,
       dropped: null,
     }),

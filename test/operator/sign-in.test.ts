@@ -218,6 +218,7 @@ describe('a password file that is no good', () => {
         detail: '',
         robots: [],
         rejected: null,
+        ownSerialFrom: null,
         lastTest: null,
         dropped: null,
       }),

@@ -46,6 +46,7 @@ async function startRobot() {
       detail: '',
       robots: [],
       rejected: null,
+      ownSerialFrom: null,
       lastTest: null,
       dropped: null,
     }),

@@ -33,7 +33,7 @@ export function renderHeartbeatEvent(event: HeartbeatSniffEvent): string {
 
 /** Everything that was heard. */
 export function renderHeartbeatView(view: HeartbeatSniffEvent): string {
-  const { speakers, noise, moreBeats, forMs, datagrams } = view;
+  const { speakers, noise, moreBeats, forMs, datagrams, dropped } = view;
   const lines = [firstLine(view)];
   if (!view.verifies) lines.push(chalk.yellow('Without a key nothing is verified: this is what somebody says.'));
   if (view.hears === 'broadcasts') {
@@ -46,6 +46,14 @@ export function renderHeartbeatView(view: HeartbeatSniffEvent): string {
   if (speakers.length > 0) lines.push('', speakerTable(speakers), ...remarks(speakers));
   if (moreBeats > 0) lines.push(`and ${plural(moreBeats, 'beat')} of more speakers than are kept apart`);
   if (noise.length > 0) lines.push('', 'Spoke wrongly:', noiseTable(noise), ...causes(noise));
+  if (dropped !== null && dropped > 0) {
+    lines.push(
+      '',
+      chalk.yellow(
+        `The kernel threw ${plural(dropped, 'datagram')} away: more came than this machine took off the port.`,
+      ),
+    );
+  }
   lines.push('', chalk.dim(`${plural(datagrams, 'datagram')} in ${seconds(forMs)} s on UDP port 45301`));
   return lines.join('\n');
 }

@@ -2,9 +2,9 @@ import type { Clock, Log, Service } from '../lifecycle/index.ts';
 import { type Beacon, startBeacon } from './beacon.ts';
 import { beginLife } from './boot-counter.ts';
 import { type CoarseState, openDatagram, packBeat } from './datagram.ts';
-import { droppedDatagrams } from './drops.ts';
 import { readKeyRing } from './keys.ts';
 import { createNeighbours, type Heard, type Neighbours } from './neighbours.ts';
+import { readPortTable } from './port-table.ts';
 import { createReplayGuard } from './replay-guard.ts';
 import { retiringKeys } from './retiring-keys.ts';
 import { closeSocket, openHeartbeatPort } from './socket.ts';
@@ -150,7 +150,7 @@ export function createFleet(options: FleetOptions): Fleet {
         lastTest === null
           ? null
           : { serial: lastTest.serial, address: lastTest.address, ageMs: clock.monotonicMs() - lastTest.atMs },
-      dropped: droppedDatagrams(),
+      dropped: readPortTable()?.dropped ?? null,
       notSent: beacon?.failures() ?? [],
     }),
   };

@@ -9,6 +9,7 @@ export const notListening: NeighboursView = {
   detail: 'This gateway does not listen for other robots: its site file has no fleet.keyFile.',
   robots: [],
   rejected: null,
+  ownSerialFrom: null,
   lastTest: null,
   dropped: null,
 };
@@ -38,6 +39,7 @@ export function neighboursView({ robots, rejected, lastTest, dropped, ownSerialF
       conflictWith,
     })),
     rejected,
+    ownSerialFrom,
     lastTest: lastTest === null ? null : { ...lastTest, ageMs: Math.round(lastTest.ageMs) },
     dropped,
   };

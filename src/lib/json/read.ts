@@ -114,7 +114,7 @@ export function quote(text: string): string {
   const short = text.length > 60 ? `${text.slice(0, 60)}…` : text;
   // What JSON leaves as it is, and what breaks a line or turns the direction of writing all the same.
   return JSON.stringify(short).replace(
-    /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }

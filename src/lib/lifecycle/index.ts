@@ -4,6 +4,7 @@
  */
 export { type BackoffOptions, createBackoff } from './backoff.ts';
 export { type Clock, systemClock } from './clock.ts';
+export { createFile } from './create-file.ts';
 export { ensureFolder } from './ensure-folder.ts';
 export { type Log, silentLog } from './log.ts';
 export { replaceFile } from './replace-file.ts';

@@ -54,6 +54,8 @@ export interface NeighboursView {
     readonly forged: number;
     readonly replayed: number;
   } | null;
+  /** Where another device speaks with the serial of this robot; null: none was heard. */
+  readonly ownSerialFrom: string | null;
   /** The last beat that a person sent to see whether a path works (`gw heartbeat send`). */
   readonly lastTest: { readonly serial: string; readonly address: string; readonly ageMs: number } | null;
   /** Datagrams that the kernel threw away on that port because it was full; null: not known. */

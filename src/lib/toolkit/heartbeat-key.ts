@@ -1,8 +1,7 @@
-import { lstat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { GwError } from '../error/index.ts';
 import { makeKey } from '../fleet/index.ts';
-import { replaceFile } from '../lifecycle/index.ts';
+import { createFile } from '../lifecycle/index.ts';
 import { loadSite } from '../site/index.ts';
 import type { HeartbeatKey } from './heartbeat-key.result.ts';
 
@@ -16,14 +15,14 @@ export async function newHeartbeatKey(options: {
   readonly file?: string | undefined;
 }): Promise<HeartbeatKey> {
   const file = resolve(options.file ?? (await keyFileOf(options.sitePath)));
-  const there = await lstat(file).catch(() => undefined);
-  if (there) {
+  const { text, name } = makeKey();
+  await createFile(file, `${text}\n`, { mode: 0o600, folderMode: 0o700 }).catch((error: unknown) => {
+    if (!(error instanceof GwError) || error.code !== 'FILE_EXISTS') throw error;
     throw new GwError('FILE_EXISTS', `${file} is there already, and a key that others have must not be lost.`, {
       remedy: 'To change the key of a site, make the new one in another file and accept it everywhere first.',
+      cause: error,
     });
-  }
-  const { text, name } = makeKey();
-  await replaceFile(file, `${text}\n`, { mode: 0o600, folderMode: 0o700 });
+  });
   return { file, key: name };
 }
 

@@ -42,12 +42,19 @@ const viewShape = {
   forMs: z.number().describe('How long it has listened.'),
   hears: z
     .enum(['everything', 'broadcasts'])
-    .describe('broadcasts: another program of this machine has the port, and what is sent to it alone goes there.'),
+    .describe(
+      'As of now. broadcasts: another program of this machine has the port, and what is sent to it alone goes there.',
+    ),
   verifies: z.boolean().describe('false: without a key nothing is verified.'),
   datagrams: count,
   speakers: z.array(speakerSchema),
   moreBeats: count.describe('Beats of speakers beyond those that are kept apart.'),
   noise: z.array(noiseSchema).describe('Datagrams that were no beats, by the address they came from.'),
+  dropped: count
+    .nullable()
+    .describe(
+      'What the kernel threw away on the port meanwhile, at any program of this machine; null: it does not say.',
+    ),
 };
 
 /** One line of `gw heartbeat sniff --json`. */

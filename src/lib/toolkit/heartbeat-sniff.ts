@@ -1,6 +1,13 @@
 import { once } from 'node:events';
 import { GwError } from '../error/index.ts';
-import { closeSocket, createSniffer, openBesideOthers, readKeyRing, type SniffView } from '../fleet/index.ts';
+import {
+  closeSocket,
+  createSniffer,
+  openBesideOthers,
+  readKeyRing,
+  readPortTable,
+  type SniffView,
+} from '../fleet/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import { loadSite, type Site } from '../site/index.ts';
 import { fleetOf } from './heartbeat-fleet.ts';
@@ -30,17 +37,24 @@ export async function sniffHeartbeats(
   const keys = withKey ? await readKeyRing(fleetOf(await siteOf(sitePath))) : null;
   const sniffer = createSniffer({ keys, clock });
   const { socket, hears } = await openBesideOthers((bytes, { address }) => sniffer.take(bytes, address));
+  const droppedBefore = readPortTable()?.dropped ?? 0;
   const began = clock.monotonicMs();
   const over = new AbortController();
   const end = () => over.abort();
-  const eventOf = (event: HeartbeatSniffEvent['event']): HeartbeatSniffEvent => ({
-    event,
-    at: clock.wall().toISOString(),
-    forMs: Math.round(clock.monotonicMs() - began),
-    hears,
-    verifies: withKey,
-    ...viewOf(sniffer.view()),
-  });
+  const eventOf = (event: HeartbeatSniffEvent['event']): HeartbeatSniffEvent => {
+    const port = readPortTable();
+    return {
+      event,
+      at: clock.wall().toISOString(),
+      forMs: Math.round(clock.monotonicMs() - began),
+      // Who opens the port later takes from then on what is sent to this machine alone.
+      hears: port !== null && port.openToAll > 1 ? 'broadcasts' : hears,
+      verifies: withKey,
+      ...viewOf(sniffer.view()),
+      // Sockets that were closed meanwhile took their counts with them.
+      dropped: port === null ? null : Math.max(0, port.dropped - droppedBefore),
+    };
+  };
   socket.on('error', (error) => over.abort(error));
   signal.addEventListener('abort', end, { once: true });
   try {

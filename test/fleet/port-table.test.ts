@@ -3,41 +3,41 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { droppedDatagrams, dropsIn } from '../../src/lib/fleet/drops.ts';
+import { portTableIn, readPortTable } from '../../src/lib/fleet/port-table.ts';
 
 const head =
   '   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops';
 const row = (address: string, drops: string) =>
   `  ${address}: ${address} 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 25632 2 0000000000000000 ${drops}`;
 
-describe('datagrams that the kernel dropped', () => {
-  it('are those of every socket of the port', () => {
-    const table = [head, row('00000000:B0F5', '3'), row('FFFFFFFF:B0F5', '40'), row('00000000:B0F6', '500'), ''].join(
-      '\n',
-    );
-    expect(dropsIn(table, 45301)).toBe(43);
-    expect(dropsIn([head, ''].join('\n'), 45301)).toBe(0);
+describe('what the kernel says of the port', () => {
+  it('is what it dropped on every socket of it, and how many of them are open for every address', () => {
+    const rows = [row('00000000:B0F5', '3'), row('FFFFFFFF:B0F5', '40'), row('00000000:B0F6', '500')];
+    expect(portTableIn([head, ...rows, ''].join('\n'), 45301)).toEqual({ dropped: 43, openToAll: 1 });
+    expect(portTableIn([head, ''].join('\n'), 45301)).toEqual({ dropped: 0, openToAll: 0 });
   });
 
-  it('are not known where the table has no such column, or there is no table', () => {
-    expect(dropsIn('sl local_address st\n0: 00000000:B0F5 07\n', 45301)).toBeNull();
-    expect(dropsIn('', 45301)).toBeNull();
-    expect(droppedDatagrams('/nowhere')).toBeNull();
+  it('is not known where the table has no such column, or there is no table', () => {
+    expect(portTableIn('sl local_address st\n0: 00000000:B0F5 07\n', 45301)).toBeNull();
+    expect(portTableIn('', 45301)).toBeNull();
+    expect(readPortTable('/nowhere')).toBeNull();
   });
 
-  it('of any text are a number or not known', () => {
+  it('of any text is two numbers or not known', () => {
     const texts = fc.oneof(
       fc.string(),
       fc.array(fc.string()).map((rows) => [head, ...rows].join('\n')),
     );
     fc.assert(
       fc.property(texts, (text) => {
-        expect(dropsIn(text, 45301) ?? 0).toBeGreaterThanOrEqual(0);
+        const told = portTableIn(text, 45301);
+        expect(told?.dropped ?? 0).toBeGreaterThanOrEqual(0);
+        expect(told?.openToAll ?? 0).toBeGreaterThanOrEqual(0);
       }),
     );
   });
 
-  it('are counted by this kernel for a socket that nobody reads fast enough', async () => {
+  it('holds for this kernel and a socket that nobody reads fast enough', async () => {
     const socket = createSocket({ type: 'udp4', recvBufferSize: 2048 });
     socket.on('message', () => {});
     socket.bind(0, '127.0.0.1');
@@ -47,7 +47,7 @@ describe('datagrams that the kernel dropped', () => {
     // One turn of the event loop takes none of them off.
     for (let nth = 0; nth < 500; nth += 1) sender.send(Buffer.alloc(400), port, '127.0.0.1');
     await new Promise<void>((resolve) => sender.send(Buffer.alloc(1), port, '127.0.0.1', () => resolve()));
-    expect(dropsIn(readFileSync('/proc/net/udp', 'utf8'), port)).toBeGreaterThan(100);
+    expect(portTableIn(readFileSync('/proc/net/udp', 'utf8'), port)?.dropped).toBeGreaterThan(100);
     sender.close();
     socket.close();
   });

@@ -1,0 +1,36 @@
+import { open, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { GwError } from '../error/index.ts';
+import { ensureFolder } from './ensure-folder.ts';
+import { replaceFile } from './replace-file.ts';
+
+/**
+ * As `replaceFile`, for a name that nothing has yet: the name is taken first, so that no other program's file is
+ * replaced a moment later. Throws FILE_EXISTS, FILE_UNWRITABLE.
+ */
+export async function createFile(
+  path: string,
+  text: string,
+  options: { readonly mode?: number; readonly folderMode?: number } = {},
+): Promise<void> {
+  await claim(path, options);
+  try {
+    await replaceFile(path, text, options);
+  } catch (error) {
+    await rm(path, { force: true }).catch(() => {});
+    throw error;
+  }
+}
+
+async function claim(path: string, { mode = 0o644, folderMode = 0o755 }): Promise<void> {
+  const unwritable = (cause: NodeJS.ErrnoException) =>
+    new GwError('FILE_UNWRITABLE', `${path} cannot be written (${cause.code ?? 'unknown reason'}).`, { cause });
+  await ensureFolder(dirname(path), folderMode).catch((cause) => {
+    throw unwritable(cause);
+  });
+  const file = await open(path, 'wx', mode).catch((cause) => {
+    if (cause.code !== 'EEXIST') throw unwritable(cause);
+    throw new GwError('FILE_EXISTS', `There is already something at ${path}.`, { cause });
+  });
+  await file.close();
+}

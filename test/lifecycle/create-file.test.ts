@@ -1,0 +1,46 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createFile } from '../../src/lib/lifecycle/index.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'gw-create-'));
+afterEach(() => {
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+const modeOf = (path: string) => statSync(path).mode & 0o777;
+
+describe('a file that is made', () => {
+  it('is there whole, with its mode, and its folder is made', async () => {
+    const path = join(scratch, 'a/secret');
+    await createFile(path, 'text\n', { mode: 0o600, folderMode: 0o700 });
+    expect(readFileSync(path, 'utf8')).toBe('text\n');
+    expect([modeOf(path), modeOf(join(scratch, 'a'))]).toEqual([0o600, 0o700]);
+    expect(readdirSync(join(scratch, 'a'))).toEqual(['secret']);
+  });
+
+  it('is made by one of those who make it at once; the others are told, and change nothing', async () => {
+    const path = join(scratch, 'one');
+    const texts = Array.from({ length: 20 }, (_, nth) => `text ${nth}`);
+    const outcomes = await Promise.allSettled(texts.map((text) => createFile(path, text)));
+    const made = outcomes.flatMap(({ status }, nth) => (status === 'fulfilled' ? [texts[nth]] : []));
+    expect(made).toEqual([readFileSync(path, 'utf8')]);
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'FILE_EXISTS' });
+    }
+    expect(readdirSync(scratch)).toEqual(['one']);
+  });
+
+  it('never takes the place of anything, also not of a link to nowhere, and says when there is no place', async () => {
+    await createFile(join(scratch, 'file'), 'kept');
+    symlinkSync(join(scratch, 'nowhere'), join(scratch, 'link'));
+    for (const name of ['file', 'link', '.']) {
+      await expect(createFile(join(scratch, name), 'new'), name).rejects.toMatchObject({ code: 'FILE_EXISTS' });
+    }
+    expect(readFileSync(join(scratch, 'file'), 'utf8')).toBe('kept');
+    expect(readdirSync(scratch).sort()).toEqual(['file', 'link']);
+    writeFileSync(join(scratch, 'flat'), '');
+    await expect(createFile(join(scratch, 'flat/file'), 'new')).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+  });
+});
