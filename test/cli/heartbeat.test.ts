@@ -122,10 +122,11 @@ describe('gw heartbeat sniff', () => {
     const [here, there] = ['192.0.2.17', '192.0.2.18'];
     const view = heard([
       speaker({ alsoFrom: [there], conflictWith: [there] }),
-      speaker({ address: there, presence: 'late', alsoFrom: [here], conflictWith: [here] }),
+      speaker({ address: there, presence: 'late', ageMs: 9_120, alsoFrom: [here], conflictWith: [here] }),
     ]);
     expect(firstLine(view)).toBe('1 robot heard: 1 alive; 1 serial in conflict.');
-    expect(plain(view).match(/^conflict +SN0007 /gm)).toHaveLength(2);
+    expect(plain(view).match(/^conflict +SN0007 /gm)).toHaveLength(1);
+    expect(plain(view)).toMatch(/^conflict 9 s +SN0007 /m);
     expect(plain(view)).toContain('SN0007 speaks from 192.0.2.17, 192.0.2.18:\n  two devices with one serial');
   });
 
@@ -218,10 +219,13 @@ describe('gw heartbeat sniff', () => {
     const views = [
       nothing,
       { ...nothing, hears: 'broadcasts' } as const,
-      heard([wide, { ...wide, address: '192.168.100.118', conflictWith: [wide.address] }], {
-        noise: [noise],
-        verifies: false,
-      }),
+      heard(
+        [wide, { ...wide, address: '192.168.100.118', conflictWith: [wide.address], presence: 'late', ageMs: 29_000 }],
+        {
+          noise: [noise],
+          verifies: false,
+        },
+      ),
     ];
     for (const view of views) for (const line of plain(view).split('\n')) expect(line.length).toBeLessThan(120);
     const odd = plain(heard([speaker({ serial: `A${'b'.repeat(126)}C`, software: '9'.repeat(64) })]));

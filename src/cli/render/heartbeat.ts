@@ -145,10 +145,10 @@ function speakerTable(speakers: readonly Speaker[]): string {
 }
 
 function presenceWord(speaker: Speaker): string {
-  if (isInConflict(speaker)) return chalk.red('conflict');
   const { test, presence, ageMs } = speaker;
   if (test) return `test ${duration(ageMs)}`;
-  return colourOf(presence)(presence === 'alive' ? 'alive' : `${presence} ${duration(ageMs)}`);
+  const since = presence === 'alive' ? '' : ` ${duration(ageMs)}`;
+  return isInConflict(speaker) ? chalk.red(`conflict${since}`) : colourOf(presence)(`${presence}${since}`);
 }
 
 /** Both ends of a serial tell robots apart. */
