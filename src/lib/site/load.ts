@@ -30,7 +30,7 @@ function resolvePaths(file: SiteFile, path: string): Site {
   const absolute = (name: string) => resolve(dir, name);
   const { secretFile } = file.chassis;
   const { passwordFile } = file.operator;
-  const { fleet } = file;
+  const { fleet, enrolment, cloud, tablet } = file;
   return {
     ...file,
     path,
@@ -48,6 +48,21 @@ function resolvePaths(file: SiteFile, path: string): Site {
         acceptedKeyFiles: fleet.acceptedKeyFiles.map(absolute),
       },
     }),
+    ...(enrolment !== undefined && {
+      enrolment: {
+        ...enrolment,
+        identityDir: absolute(enrolment.identityDir),
+        ...(enrolment.caFile !== undefined && { caFile: absolute(enrolment.caFile) }),
+      },
+    }),
+    ...(cloud !== undefined && {
+      cloud: {
+        ...cloud,
+        mqtt: { ...cloud.mqtt, ...(cloud.mqtt.caFile !== undefined && { caFile: absolute(cloud.mqtt.caFile) }) },
+        ...(cloud.caFile !== undefined && { caFile: absolute(cloud.caFile) }),
+      },
+    }),
+    ...(tablet !== undefined && { tablet: { ...tablet, profileFile: absolute(tablet.profileFile) } }),
     stations: withoutPrototype(file.stations),
     tours: withoutPrototype(file.tours),
     evidenceFile: absolute(file.evidenceFile),

@@ -31,6 +31,10 @@ const name = z
 const httpUrl = words(2048)
   .refine(isPlainHttpUrl, 'an http:// or https:// address with the port it needs, without user name and password')
   .meta({ description: 'http:// or https:// address with the port it needs.', type: 'http address' });
+const httpsUrl = words(2048)
+  .refine(isPlainHttpsUrl, 'an https:// address without user name, password, query and fragment')
+  .meta({ type: 'https address' });
+const cidr = words(64).refine(isCidr, 'an address range, such as 192.0.2.0/28').meta({ type: 'address range' });
 const metres = z.number().min(-10_000).max(10_000);
 const heading = z.number().min(-360).max(360);
 
@@ -150,11 +154,155 @@ const fleet = z
     example: { keyFile: 'secrets/heartbeat' },
   });
 
+const enrolment = z
+  .strictObject({
+    url: httpsUrl.meta({
+      description: 'https:// address of the enrolment endpoint of the operator; POST /anmeldung goes there, once.',
+      example: 'https://enrol.example.com',
+    }),
+    caFile: file.optional().meta({
+      description: 'File with the certificates (PEM) that are trusted for it instead of those of the system.',
+      example: 'enrolment-ca.pem',
+    }),
+    identityDir: file
+      .default('identity')
+      .describe('Folder for the key, the certificate and the endpoint of this device, for their owner only.'),
+  })
+  .meta({
+    description: 'How this device gets its identity in the cloud. Absent: it cannot be enrolled.',
+    example: { url: 'https://enrol.example.com' },
+  });
+
+const cloud = z
+  .strictObject({
+    region: words(64).default('eu-central-1').describe('Region in which the endpoints must be.'),
+    mqtt: z
+      .strictObject({
+        host: host.meta({ description: 'Host of the MQTT broker.', example: 'mqtt.example.com' }),
+        port: port.default(8883).describe('TCP port, 1 to 65535.'),
+        fallbackPort: port
+          .default(443)
+          .describe('TCP port for networks that let nothing else out; ALPN is used on it.'),
+        alpn: z
+          .string()
+          .regex(/^[\x21-\x7e]{1,255}$/, '1 to 255 printable ASCII characters without blanks')
+          .meta({
+            description: 'ALPN identifier that the broker demands on the fallback port: x-<vendor>-mqtt-ca.',
+            example: 'x-example-mqtt-ca',
+          }),
+        caFile: file.optional().meta({
+          description: 'File with the certificates (PEM) trusted for the broker; without it those of the enrolment.',
+          example: 'broker-ca.pem',
+        }),
+      })
+      .describe('The MQTT broker.'),
+    storageUrl: httpsUrl.optional().meta({
+      description: 'https:// address of the object storage, as its pre-signed URLs begin.',
+      example: 'https://storage.example.com',
+    }),
+    tunnel: z
+      .strictObject({
+        host: host.meta({ description: 'Host of the secure tunnel service.', example: 'tunnel.example.com' }),
+        port: port.default(443).describe('TCP port, 1 to 65535.'),
+      })
+      .optional()
+      .meta({ description: 'The secure tunnel service of remote support.', example: { host: 'tunnel.example.com' } }),
+    caFile: file.optional().meta({
+      description:
+        'File with the certificates (PEM) trusted for object storage and tunnel instead of those of the system.',
+      example: 'cloud-ca.pem',
+    }),
+  })
+  .meta({
+    description: 'The cloud of the operator, as far as this device has to reach it.',
+    example: { mqtt: { host: 'mqtt.example.com', alpn: 'x-example-mqtt-ca' } },
+  });
+
+const tablet = z
+  .strictObject({
+    host: host.meta({ description: 'Address of the tablet while it is set up.', example: '127.0.0.1' }),
+    adbPort: port.default(5555).describe('TCP port of its Android debug bridge.'),
+    profileFile: file.default('kiosk.yaml').describe('File with the profile that the tablet is set up by.'),
+  })
+  .meta({ description: 'The tablet of this robot, for `gw kiosk`.', example: { host: '127.0.0.1' } });
+
+const device = z.strictObject({
+  name: words(120).describe('What people call it.'),
+  kind: z.enum(['door', 'lift', 'level-change', 'building-module', 'other']).describe('What it is.'),
+  host,
+  port,
+});
+
+const network = z
+  .strictObject({
+    robotSegment: cidr.optional().meta({
+      description: 'Address range of the robot segment: chassis, gateway and tablet alone.',
+      example: '192.0.2.0/28',
+    }),
+    gateway: host.optional().meta({
+      description: 'Address of this gateway in the robot segment, by its DHCP reservation.',
+      example: '192.0.2.2',
+    }),
+    devices: z
+      .array(device)
+      .max(64)
+      .default([])
+      .meta({
+        description: 'Devices in the house network that this gateway calls, one agreed address each.',
+        example: [{ name: 'Lift A', kind: 'lift', host: '198.51.100.10', port: 3100 }],
+      }),
+    alsoListening: z
+      .array(
+        z.strictObject({
+          protocol: z.enum(['tcp', 'udp']).default('tcp').describe('tcp or udp.'),
+          port,
+          why: words(200).describe('Which program it is, and why it has to.'),
+        }),
+      )
+      .max(64)
+      .default([])
+      .meta({
+        description: 'Ports beyond those of the platform on which this gateway may listen for other machines.',
+        example: [{ protocol: 'udp', port: 68, why: 'DHCP client' }],
+      }),
+  })
+  .prefault({})
+  .meta({
+    description: 'The network of the site, as agreed with the IT of the customer.',
+    example: { robotSegment: '192.0.2.0/28', gateway: '192.0.2.2' },
+  });
+
+const people = z.strictObject({
+  company: words(120).optional().meta({ description: 'Company.', example: 'Example GmbH' }),
+  name: words(120).optional().meta({ description: 'Name of the person.', example: 'A. Example' }),
+  mail: words(200).optional().meta({ description: 'Mail address.', example: 'it@example.com' }),
+  phone: words(60).optional().meta({ description: 'Telephone.', example: '+49 30 000000' }),
+});
+
+const contacts = z
+  .strictObject({
+    customer: people.optional().meta({
+      description: 'Who receives the request to the IT of the customer.',
+      example: { company: 'Example GmbH' },
+    }),
+    operator: people.optional().meta({
+      description: 'Who answers their questions.',
+      example: { company: 'Robots GmbH' },
+    }),
+  })
+  .optional()
+  .meta({ description: 'Names for letters and protocols.', example: { customer: { company: 'Example GmbH' } } });
+
 export const siteSchema = z.strictObject({
   name: words(120).meta({ description: 'What people call this site and robot.', example: 'Lobby, robot 7' }),
   chassis,
   operator: operator.prefault({}).describe('The operator server.'),
   fleet: fleet.optional(),
+  enrolment: enrolment.optional(),
+  cloud: cloud.optional(),
+  tablet: tablet.optional(),
+  network,
+  contacts,
   stations: z
     .record(name, station)
     .default({})
@@ -199,4 +347,14 @@ function isPlainHttpUrl(text: string): boolean {
   if (!/^https?:\/\/[^\s/]/i.test(text) || /\s/.test(text) || !URL.canParse(text)) return false;
   const url = new URL(text);
   return url.username === '' && url.password === '' && url.hash === '' && !text.includes('@');
+}
+
+function isPlainHttpsUrl(text: string): boolean {
+  return /^https:/i.test(text) && isPlainHttpUrl(text) && new URL(text).search === '';
+}
+
+function isCidr(text: string): boolean {
+  const [address = '', bits = '', ...more] = text.split('/');
+  const family = isIP(address);
+  return family !== 0 && more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
 }
