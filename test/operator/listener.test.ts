@@ -2,6 +2,7 @@ import { Agent, createServer, request as httpRequest } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { notListening } from '../../src/lib/gateway/neighbours.ts';
 import { type Listener, openListener, type RequestHandler } from '../../src/lib/operator/listener.ts';
 import { createOperator, openListeners, READ_ONLY_SOCKET } from '../../src/lib/operator/operator.ts';
 import { sendRaw, startServer } from './server.ts';
@@ -82,15 +83,7 @@ describe('opening the listeners', () => {
       clock,
       log: { debug() {}, info() {}, warn() {}, error() {} },
       health: () => ({ status: 'ok', version: '0', upForMs: 0, services: [] }),
-      neighbours: () => ({
-        status: 'not-checked',
-        detail: '',
-        robots: [],
-        rejected: null,
-        ownSerialFrom: null,
-        lastTest: null,
-        dropped: null,
-      }),
+      neighbours: () => notListening,
       assetsDir: dir,
     });
     const context = { signal: new AbortController().signal, fail() {} };

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { notListening } from '../../src/lib/gateway/neighbours.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createApplication } from '../../src/lib/operator/application.ts';
 import type { OperatorOptions } from '../../src/lib/operator/index.ts';
@@ -37,15 +38,7 @@ export async function startServer(setUp: SetUp = {}) {
     clock,
     log: silentLog,
     health: () => ({ status: 'ok', version: '0.0.0-test', upForMs: 5_000, services: [] }),
-    neighbours: () => ({
-      status: 'not-checked',
-      detail: 'nobody listens in this test',
-      robots: [],
-      rejected: null,
-      ownSerialFrom: null,
-      lastTest: null,
-      dropped: null,
-    }),
+    neighbours: () => notListening,
     assetsDir: dir,
     hostName: setUp.hostName ?? 'robot-7',
     ...setUp.more,

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { notListening } from '../../src/lib/gateway/neighbours.ts';
 import { createApplication } from '../../src/lib/operator/application.ts';
 import { hashPassword, parsePasswordHash, verifyPassword } from '../../src/lib/operator/password-hash.ts';
 import { createSignIn, signInRules } from '../../src/lib/operator/sign-in.ts';
@@ -213,15 +214,7 @@ describe('a password file that is no good', () => {
       clock,
       log: { debug() {}, info() {}, warn() {}, error() {} },
       health: () => ({ status: 'ok', version: '0', upForMs: 0, services: [] }),
-      neighbours: () => ({
-        status: 'not-checked',
-        detail: '',
-        robots: [],
-        rejected: null,
-        ownSerialFrom: null,
-        lastTest: null,
-        dropped: null,
-      }),
+      neighbours: () => notListening,
       assetsDir: server.dir,
     });
     await expect(attempt).rejects.toMatchObject({ code: 'SECRET_UNREADABLE' });

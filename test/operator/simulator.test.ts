@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { renderTourRun } from '../../src/cli/render/tour.ts';
 import { createChassisLink } from '../../src/lib/chassis/index.ts';
 import { loadEvidenceFile } from '../../src/lib/evidence/index.ts';
+import { notListening } from '../../src/lib/gateway/neighbours.ts';
 import { silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
 import { createMotion } from '../../src/lib/motion/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
@@ -41,15 +42,7 @@ async function startRobot() {
     link,
     motion,
     health: () => ({ status: 'ok', version: '0.0.0-test', upForMs: 1, services: [] }),
-    neighbours: () => ({
-      status: 'not-checked',
-      detail: '',
-      robots: [],
-      rejected: null,
-      ownSerialFrom: null,
-      lastTest: null,
-      dropped: null,
-    }),
+    neighbours: () => notListening,
     assetsDir: dir,
   });
   stack.defer(() => application.close());
