@@ -32,7 +32,7 @@ describe('the pages', () => {
     expect(data).toContain('x 1,25 m, y -2,50 m, 90,0°');
     expect(data).toContain('vor 0,4\u00a0s');
     expect(data).toContain('BELEGT: test');
-    expect(data).toContain('Nicht geprüft: nobody listens in this test');
+    expect(data).toContain('Nicht geprüft: This gateway does not listen for other robots');
   });
 
   it('hold nothing that a device says as markup, and no script of their own in the page', async () => {
