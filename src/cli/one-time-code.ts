@@ -1,0 +1,43 @@
+import { GwError } from '../lib/error/index.ts';
+import { readHidden } from './hidden-prompt.ts';
+
+export interface OneTimeCodeOptions {
+  readonly streams: { readonly input: NodeJS.ReadStream; readonly output: NodeJS.WritableStream };
+  /** A file whose first line it is; for its owner only. */
+  readonly fromFile: string | undefined;
+  /** The name of an environment variable that holds it. */
+  readonly fromVariable: string | undefined;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The one-time code of an enrolment: from a file, from a variable, typed unseen at a terminal, or the first line of
+ * stdin. Never an argument, which every program of the machine could read. Throws USAGE, SECRET_UNREADABLE, INTERRUPTED.
+ */
+export async function readOneTimeCode(options: OneTimeCodeOptions): Promise<string> {
+  const { streams, fromFile, fromVariable, environment, signal } = options;
+  if (fromFile !== undefined) {
+    const { readSecret } = await import('../lib/site/index.ts');
+    return firstLine(await readSecret(fromFile, 'the one-time code'));
+  }
+  if (fromVariable === undefined) {
+    const interrupted = 'Interrupted; nothing was sent.';
+    return firstLine(await readHidden({ streams, question: 'One-time code: ', interrupted, signal }));
+  }
+  const code = environment[fromVariable];
+  if (code !== undefined && code !== '') return firstLine(code);
+  // The text is no name when somebody gave the code itself: it must not be repeated then.
+  const isName = /^[A-Za-z_][A-Za-z0-9_]*$/.test(fromVariable);
+  throw new GwError(
+    'USAGE',
+    isName
+      ? `The environment variable ${fromVariable} is not set or empty.`
+      : '--code-env takes the name of a variable.',
+    { remedy: 'Set the variable for this one command, or leave the flag out and type the code.' },
+  );
+}
+
+function firstLine(text: string): string {
+  return (text.split(/\r?\n/, 1)[0] ?? '').trim();
+}

@@ -1,0 +1,84 @@
+import chalk from 'chalk';
+import type { Enrol, EnrolStatus } from '../../lib/toolkit/enrol.result.ts';
+import { printable, renderTable, renderVerdict } from '../output.ts';
+
+/** `gw enrol` */
+export function renderEnrol({ url, resumed, replaced, clock, status }: Enrol): string {
+  const how = resumed ? ', with the key of the run that was cut' : '';
+  const what = replaced ? 'has a new identity' : 'is enrolled';
+  const lines = [`${chalk.green(`${printable(status.serial)} ${what}`)} by ${printable(url)}${how}.`];
+  if (clock.verdict === 'wrong' && clock.aheadMs !== null) {
+    lines.push(
+      '',
+      chalk.yellow(
+        `The clock of this device is ${span(Math.abs(clock.aheadMs))} ${clock.aheadMs > 0 ? 'ahead of' : 'behind'} that of the enrolment endpoint. Set it:`,
+      ),
+      chalk.yellow('with a wrong clock this device trusts no certificate of the cloud, and does not get there.'),
+    );
+  }
+  if (clock.verdict === 'not-checked') {
+    lines.push('', chalk.yellow('The clock of this device was not compared: the enrolment endpoint told no time.'));
+  }
+  return [...lines, '', ...details(status)].join('\n');
+}
+
+/** `gw enrol status` */
+export function renderEnrolStatus(status: EnrolStatus): string {
+  return [firstLine(status), '', ...details(status)].join('\n');
+}
+
+function firstLine({ state, verdict, identity, serial, begunAt }: EnrolStatus): string {
+  switch (state) {
+    case 'not-enrolled':
+      return chalk.red.bold(`${printable(serial)} is not enrolled.`);
+    case 'begun':
+      return chalk.red.bold(`${printable(serial)} is not enrolled: that was begun at ${begunAt} and not finished.`);
+    case 'broken':
+      return chalk.red.bold(`The identity of ${printable(serial)} is broken.`);
+    case 'enrolled': {
+      const days = identity?.daysLeft ?? null;
+      const left = days === null ? 'for how long is not known' : `${days} ${days === 1 ? 'day' : 'days'} left`;
+      return verdict === 'ok'
+        ? `${chalk.green(`${printable(serial)} is enrolled`)}, ${left}.`
+        : chalk.red.bold(`${printable(serial)} is enrolled, and something is wrong with it.`);
+    }
+  }
+}
+
+function details({ identity, identityDir, findings }: EnrolStatus): string[] {
+  const rows =
+    identity === null
+      ? [['folder', identityDir]]
+      : [
+          ['serial', identity.serial],
+          ['broker', identity.endpoint],
+          ['region', identity.region],
+          ['subject', identity.certificate.subject],
+          ['issuer', identity.certificate.issuer],
+          ['valid', `${identity.certificate.notBefore} to ${identity.certificate.notAfter}`],
+          ['sha-256', identity.certificate.fingerprintSha256],
+          ['folder', identityDir],
+        ];
+  return [
+    renderTable(
+      [{ title: 'identity' }, { title: '' }],
+      rows.map((cells) => cells.map(printable)),
+    ),
+    '',
+    ...findings.flatMap(({ verdict, title, detail, remedy }) => [
+      `${renderVerdict(verdict)} ${title}: ${printable(detail)}`,
+      ...(remedy === null ? [] : [`     do next: ${printable(remedy)}`]),
+    ]),
+  ];
+}
+
+/** In the largest unit of which there are two. */
+function span(ms: number): string {
+  const units = [
+    ['days', 86_400_000],
+    ['hours', 3_600_000],
+    ['minutes', 60_000],
+  ] as const;
+  const [unit, unitMs] = units.find(([, each]) => ms >= 2 * each) ?? (['seconds', 1_000] as const);
+  return `${Math.floor(ms / unitMs)} ${unit}`;
+}

@@ -1,0 +1,356 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
+import { GwError, type Tried } from '../error/index.ts';
+import { quote, readJsonBytes } from '../json/index.ts';
+import type { Clock } from '../lifecycle/index.ts';
+import {
+  type ChainLink,
+  DialError,
+  type Dialer,
+  dialFailureText,
+  type Endpoint,
+  parseHttpDate,
+  probeTls,
+  type TlsFailure,
+  type Trust,
+} from '../net/index.ts';
+import { answerSchema, ENROLMENT_PATH, type EnrolmentAnswer, refusalSchema } from './wire.ts';
+
+/** How long each part may take, in milliseconds, and how long an answer may be. Decision of ours. */
+export interface ExchangeLimits {
+  readonly dialMs: number;
+  readonly handshakeMs: number;
+  readonly answerMs: number;
+  readonly answerBytes: number;
+}
+
+export const exchangeLimits: ExchangeLimits = {
+  dialMs: 10_000,
+  handshakeMs: 10_000,
+  answerMs: 30_000,
+  answerBytes: 64 * 1024,
+};
+
+export interface ExchangeOptions {
+  /** `enrolment.url` of the site file. */
+  readonly url: string;
+  /** Certificates (PEM) to trust; undefined for those that Node trusts. */
+  readonly trust: string | undefined;
+  readonly dialer: Dialer;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly limits: ExchangeLimits;
+  /** Told once the other side is known to be the right one, before anything is sent. */
+  readonly onConnected: () => Promise<void> | void;
+  /** Told once the whole request has left. */
+  readonly onSent: () => Promise<void> | void;
+}
+
+export interface Exchanged {
+  readonly answer: EnrolmentAnswer;
+  /** What time the other side says it is; null when it does not. */
+  readonly serverAt: Date | null;
+}
+
+/** Where the request goes: the host and port of the address, and the path below it. */
+function targetOf(url: string): Endpoint & { readonly path: string; readonly authority: string } {
+  const { hostname, port, pathname, host } = new URL(url);
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? 443 : Number(port),
+    path: `${pathname.replace(/\/+$/, '')}${ENROLMENT_PATH}`,
+    authority: host,
+  };
+}
+
+/**
+ * Sends one request over TLS and reads its answer. Nothing is sent before the other side has proved who it is, and no
+ * redirect is followed: the one-time code goes to the address of the site file or nowhere. Throws
+ * ENROLMENT_NOT_REACHABLE, ENROLMENT_UNTRUSTED, ENROLMENT_BAD_ANSWER, ENROLMENT_UNAVAILABLE, ENROLMENT_REFUSED.
+ * `secret` is cut out of whatever the other side says in an error.
+ */
+export async function exchange(body: string, secret: string, options: ExchangeOptions): Promise<Exchanged> {
+  const { clock, signal, limits } = options;
+  const target = targetOf(options.url);
+  const began = clock.monotonicMs();
+  const tried = (): Tried => ({
+    address: target.host,
+    port: target.port,
+    action: `POST ${target.path}`,
+    forMs: Math.round(clock.monotonicMs() - began),
+  });
+  const stream = await dial(target, options, tried);
+  try {
+    const tls = await secure(stream, target, options, tried);
+    await options.onConnected();
+    return await post(tls, body, target, options, { tried, hide: (text) => text.split(secret).join('[redacted]') });
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    throw error;
+  } finally {
+    stream.on('error', () => {});
+    stream.destroy();
+  }
+
+  async function dial(endpoint: Endpoint, { dialer }: ExchangeOptions, at: () => Tried): Promise<Duplex> {
+    try {
+      return await dialer.dial(endpoint, { timeoutMs: limits.dialMs, signal });
+    } catch (cause) {
+      if (signal.aborted || !(cause instanceof DialError)) throw cause;
+      throw notReachable(dialFailureText[cause.failure], at(), cause.failure, cause);
+    }
+  }
+}
+
+/** Shakes hands, and comes back only when the other side has proved to be the one of the address. */
+async function secure(
+  stream: Duplex,
+  target: Endpoint,
+  { trust, clock, signal, limits }: ExchangeOptions,
+  tried: () => Tried,
+): Promise<TLSSocket> {
+  const probe = await probeTls(stream, {
+    host: target.host,
+    trusted: trust ?? 'system',
+    timeoutMs: limits.handshakeMs,
+    signal,
+    clock,
+  });
+  if (probe.kind === 'failed') throw handshakeFailure(probe.failure, tried());
+  const { socket } = probe;
+  socket.on('error', () => {});
+  // Both must agree: what the library found, and how it was read.
+  if (socket.authorized && probe.trust.kind === 'trusted') return socket;
+  const failure = untrusted(probe.chain[0], probe.trust, target.host, clock.wall(), tried());
+  socket.destroy();
+  throw failure;
+}
+
+async function post(
+  tls: TLSSocket,
+  body: string,
+  target: ReturnType<typeof targetOf>,
+  { clock, signal, limits, onSent }: ExchangeOptions,
+  say: { readonly tried: () => Tried; readonly hide: (text: string) => string },
+): Promise<Exchanged> {
+  const late = new AbortController();
+  using _timer = clock.after(limits.answerMs, () => late.abort());
+  const request = httpRequest({
+    method: 'POST',
+    path: target.path,
+    headers: {
+      Host: target.authority,
+      Accept: 'application/json',
+      'Accept-Encoding': 'identity',
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(body),
+      Connection: 'close',
+    },
+    createConnection: () => tls,
+    signal: AbortSignal.any([signal, late.signal]),
+  });
+  const { promise: answered, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  request.once('response', resolve);
+  request.on('error', reject);
+  answered.catch(() => {});
+  try {
+    await new Promise<void>((sent, failed) => {
+      request.once('error', failed);
+      request.end(body, sent);
+    });
+    await onSent();
+    const response = await answered;
+    response.on('error', () => {});
+    const { statusCode: status = 0, headers } = response;
+    const at = { ...say.tried(), action: `POST ${target.path}` };
+    if (status >= 300 && status < 400) throw redirected(headers.location, status, at);
+    const bytes = await readBounded(response, limits.answerBytes, at);
+    if (status !== 200 && status !== 201) throw refusal(status, bytes, at, say.hide);
+    return {
+      answer: readAnswer(bytes, headers['content-encoding'], at, say.hide),
+      serverAt: headers.date === undefined ? null : parseHttpDate(headers.date),
+    };
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (late.signal.aborted) {
+      throw notReachable('the request was sent, and no answer came in time', say.tried(), 'no-answer', error);
+    }
+    throw exchangeFailure(error, say.tried());
+  } finally {
+    request.destroy();
+  }
+}
+
+async function readBounded(response: IncomingMessage, most: number, tried: Tried): Promise<Buffer> {
+  const tooLong = () => badAnswer(`the answer is longer than ${most} bytes`, tried, 'too-long');
+  if (Number(response.headers['content-length'] ?? 0) > most) throw tooLong();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > most) throw tooLong();
+    chunks.push(chunk);
+  }
+  if (!response.complete) throw notReachable('the answer broke off in the middle', tried, 'cut');
+  return Buffer.concat(chunks);
+}
+
+/** Reads the answer to an accepted request. Throws ENROLMENT_BAD_ANSWER. */
+export function readAnswer(
+  bytes: Uint8Array,
+  encoding: string | undefined,
+  tried: Tried,
+  hide: (text: string) => string = (text) => text,
+): EnrolmentAnswer {
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw badAnswer(`the answer is packed (${quote(encoding)}), which was not asked for`, tried, 'packed');
+  }
+  const reading = readJsonBytes(bytes);
+  if (!reading.ok) {
+    // The problem quotes what the reader stumbled over, cut to a length: what is to be hidden goes first.
+    const hidden = readJsonBytes(Buffer.from(hide(Buffer.from(bytes).toString('utf8'))));
+    throw badAnswer(hidden.ok ? 'the answer is not JSON' : hidden.problem, tried, 'not-json');
+  }
+  const parsed = answerSchema.safeParse(reading.value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const member =
+    issue === undefined || issue.path.length === 0 ? 'the answer' : `its member ${quote(issue.path.join('.'))}`;
+  throw badAnswer(`the answer has another shape: ${member} is missing or not what it must be`, tried, 'other-shape');
+}
+
+function redirected(location: string | undefined, status: number, tried: Tried): GwError {
+  // Only where to: what stands behind it may hold anything.
+  const to = location !== undefined && URL.canParse(location) ? ` to ${quote(new URL(location).origin)}` : '';
+  return badAnswer(`it redirects${to} (status ${status}), and the one-time code goes nowhere else`, tried, 'redirect', {
+    remedy:
+      'Name the final address in enrolment.url of the site file if it is the right one; a login page of this network does the same.',
+    status,
+  });
+}
+
+interface RefusalText {
+  readonly text: string;
+  readonly remedy?: string;
+}
+
+/** What a status means is a decision of ours, as the body is. */
+const refusals: Readonly<Record<number, RefusalText>> = {
+  400: {
+    text: 'it does not understand the request',
+    remedy: 'The endpoint speaks another version: tell its operator.',
+  },
+  401: { text: 'the one-time code is not valid' },
+  403: { text: 'the one-time code is not valid for this serial number' },
+  404: {
+    text: 'there is no enrolment at this address',
+    remedy: 'Check enrolment.url in the site file; `/anmeldung` is added to it.',
+  },
+  409: {
+    text: 'this serial number is enrolled already with another key, or the code was used with another one',
+    remedy: 'If the identity is to be replaced: gw enrol --renew, with a new one-time code.',
+  },
+  410: { text: 'the one-time code has expired' },
+  429: { text: 'there were too many tries', remedy: 'Wait a few minutes, then run it again.' },
+};
+
+function refusal(status: number, bytes: Uint8Array, tried: Tried, hide: (text: string) => string): GwError {
+  const reading = readJsonBytes(bytes);
+  const parsed = reading.ok ? refusalSchema.safeParse(reading.value) : undefined;
+  const { code, message } = parsed?.success === true ? parsed.data.error : {};
+  const said = message === undefined ? '' : `: ${quote(hide(message))}`;
+  const details = {
+    status,
+    ...(code !== undefined && { code: hide(code).slice(0, 64) }),
+    ...(message !== undefined && { message: hide(message).slice(0, 200) }),
+  };
+  if (status >= 500) {
+    return new GwError('ENROLMENT_UNAVAILABLE', `The enrolment endpoint failed with status ${status}${said}.`, {
+      tried,
+      details,
+    });
+  }
+  if (status < 400) return badAnswer(`it answered with status ${status}`, tried, 'status', { status });
+  if (parsed?.success !== true && !reading.ok && isHtml(bytes)) {
+    return badAnswer(`it answered with status ${status} and a web page`, tried, 'not-json', { status });
+  }
+  const known = refusals[status];
+  return new GwError(
+    'ENROLMENT_REFUSED',
+    `The enrolment endpoint refused: ${known?.text ?? 'it gives no reason that is known'} (status ${status})${said}.`,
+    { tried, remedy: known?.remedy, details },
+  );
+}
+
+function isHtml(bytes: Uint8Array): boolean {
+  return Buffer.from(bytes.subarray(0, 256)).toString('latin1').trimStart().startsWith('<');
+}
+
+function badAnswer(
+  why: string,
+  tried: Tried,
+  reason: string,
+  more: { readonly remedy?: string; readonly status?: number } = {},
+): GwError {
+  return new GwError('ENROLMENT_BAD_ANSWER', `This is no enrolment endpoint: ${why}.`, {
+    tried,
+    remedy: more.remedy,
+    details: { reason, ...(more.status !== undefined && { status: more.status }) },
+  });
+}
+
+function notReachable(why: string, tried: Tried, reason: string, cause?: unknown): GwError {
+  return new GwError('ENROLMENT_NOT_REACHABLE', `not connected: ${why}.`, { tried, details: { reason }, cause });
+}
+
+function handshakeFailure(failure: TlsFailure, tried: Tried): GwError {
+  switch (failure.kind) {
+    case 'no-answer':
+      return notReachable('the address answers, but not the greeting of TLS', tried, 'silent');
+    case 'cut':
+      return notReachable('the connection was cut during the greeting of TLS', tried, 'cut');
+    case 'not-tls':
+      return badAnswer('it does not speak TLS', tried, 'no-tls');
+    case 'alpn-refused':
+      return badAnswer('it ended the greeting of TLS (no application protocol)', tried, 'tls-alert');
+    case 'certificate-refused':
+    case 'alert':
+      return badAnswer(`it ended the greeting of TLS (${failure.alert})`, tried, 'tls-alert');
+  }
+}
+
+/** What the operating system and the HTTP parser say has a code; anything else is no failure of the line. */
+function exchangeFailure(cause: unknown, tried: Tried): unknown {
+  if (!(cause instanceof Error) || cause instanceof GwError) return cause;
+  const { code } = cause as NodeJS.ErrnoException;
+  if (typeof code !== 'string') return cause;
+  if (code.startsWith('HPE_')) return badAnswer('what it answers is not HTTP', tried, 'no-http');
+  return notReachable('the connection was cut before the answer was there', tried, 'cut', cause);
+}
+
+function untrusted(certificate: ChainLink | undefined, trust: Trust, host: string, now: Date, tried: Tried): GwError {
+  const issuer = certificate?.issuer ?? null;
+  const reason = 'reason' in trust ? trust.reason : trust.kind;
+  const refuse = (why: string, remedy?: string) =>
+    new GwError('ENROLMENT_UNTRUSTED', `${why}; nothing was sent.`, { tried, remedy, details: { reason, issuer } });
+  if (trust.kind === 'other-name') {
+    return refuse(
+      `The certificate that answers is not for ${host}`,
+      'Check enrolment.url in the site file: the certificate is for another name than the one in it.',
+    );
+  }
+  if (certificate !== undefined && (trust.kind === 'expired' || trust.kind === 'not-yet-valid')) {
+    const { notBefore: from, notAfter: to } = certificate;
+    const own = now.getTime() < Date.parse(from) || now.getTime() > Date.parse(to);
+    const which = own ? `it is valid from ${from} to ${to}` : 'one of those above it is out of its time';
+    return refuse(
+      `The certificate that answers is not valid by the clock of this device, which says ${now.toISOString()}: ${which}`,
+      'First look at the clock of this device (timedatectl). If it is wrong, set it and run this again; if it is right, the operator of the cloud must renew the certificate.',
+    );
+  }
+  return refuse(
+    `The certificate that answers was issued by ${issuer === null ? 'nobody' : quote(issuer)}, which is not trusted here`,
+    'If this is the authority of your own enrolment endpoint, name its certificate in enrolment.caFile. If not, something in this network inspects TLS: ask its IT for an exception.',
+  );
+}

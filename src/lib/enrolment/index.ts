@@ -1,0 +1,9 @@
+/**
+ * How this device gets its identity in the cloud, once: a key that is made here and never leaves, a certificate request
+ * with a one-time code, and the answer installed whole or not at all. And what others need of it afterwards: the
+ * identity to show, credentials for TLS, and a signer.
+ */
+export { CLOCK_TOLERANCE_MS, readCertificates } from './certificate.ts';
+export { type ClockComparison, type Enrolled, type EnrolmentStep, type EnrolOptions, enrol } from './enrol.ts';
+export type { CertificateView, Credentials, Identity, Signer } from './model.ts';
+export { folderProblem, loadIdentity, openSigner, type Pending, readCredentials, readPending } from './store.ts';

@@ -1,0 +1,43 @@
+/** The identity of this device in the cloud, as it was installed. Nothing in it is secret. */
+export interface Identity {
+  /** Serial number of the chassis: the common name of the certificate, the thing name, the MQTT client identity. */
+  readonly serial: string;
+  /** Host of the MQTT broker, as the enrolment endpoint gave it; no port. */
+  readonly endpoint: string;
+  /** Region of the cloud, as the enrolment endpoint gave it. */
+  readonly region: string;
+  /** UTC ISO; by the clock of the enrolment endpoint where it told the time, else by this device's. For records. */
+  readonly enrolledAt: string;
+  readonly certificate: CertificateView;
+  /** The certificates (PEM) that the device trusts for the cloud, and that its own one chains to. */
+  readonly caPem: string;
+}
+
+export interface CertificateView {
+  /** The certificate of the device first, then those between it and the authority, if there are any. */
+  readonly pem: string;
+  /** One line, `CN=SN0001`. */
+  readonly subject: string;
+  readonly issuer: string;
+  /** UTC ISO. */
+  readonly notBefore: string;
+  readonly notAfter: string;
+  /** Upper case hex pairs with colons. */
+  readonly fingerprintSha256: string;
+}
+
+/** What a TLS client needs. `keyPem` is a secret: it goes to a TLS library and nowhere else. */
+export interface Credentials {
+  readonly keyPem: string;
+  readonly certificatePem: string;
+  readonly caPem: string;
+}
+
+/** Signs with the device key: ECDSA over P-256 with SHA-256. */
+export interface Signer {
+  readonly serial: string;
+  /** The certificate that belongs to the key, with those between it and the authority. */
+  readonly certificatePem: string;
+  /** The signature in DER (`Ecdsa-Sig-Value`), as `openssl dgst -sha256 -verify` reads it. */
+  sign(bytes: Uint8Array): Buffer;
+}

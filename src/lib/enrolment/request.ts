@@ -1,0 +1,41 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, webcrypto } from 'node:crypto';
+
+/**
+ * A new key for this device: EC P-256, as PKCS#8 in PEM. It is made here, and what leaves this machine is its public
+ * half alone.
+ */
+export function makeDeviceKey(): string {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+}
+
+/**
+ * Whether a certificate lets its key sign, which TLS asks of a client. One that does not restrict the use of its key
+ * does; Node does not show the extension.
+ */
+export async function allowsSignatures(certificatePem: string): Promise<boolean> {
+  await import('reflect-metadata');
+  const { KeyUsageFlags, KeyUsagesExtension, X509Certificate } = await import('@peculiar/x509');
+  const usages = new X509Certificate(certificatePem).getExtension(KeyUsagesExtension);
+  return usages === null || (usages.usages & KeyUsageFlags.digitalSignature) !== 0;
+}
+
+/** A certificate request (PKCS#10, PEM) for the key: the subject is the serial number alone, signed with SHA-256. */
+export async function makeCertificateRequest(keyPem: string, serial: string): Promise<string> {
+  // The library is large and wanted only here.
+  await import('reflect-metadata');
+  const { Pkcs10CertificateRequestGenerator } = await import('@peculiar/x509');
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256' } as const;
+  const privateKey = createPrivateKey(keyPem);
+  const pkcs8 = privateKey.export({ type: 'pkcs8', format: 'der' });
+  const spki = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
+  const request = await Pkcs10CertificateRequestGenerator.create({
+    name: [{ CN: [serial] }],
+    signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' },
+    keys: {
+      privateKey: await webcrypto.subtle.importKey('pkcs8', pkcs8, algorithm, true, ['sign']),
+      publicKey: await webcrypto.subtle.importKey('spki', spki, algorithm, true, ['verify']),
+    },
+  });
+  return `${request.toString('pem').trim()}\n`;
+}

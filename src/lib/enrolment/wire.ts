@@ -1,0 +1,56 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+
+/**
+ * What goes over the wire at an enrolment. The specification shows the path and nothing of the bodies, so every shape
+ * here is a decision of ours; docs/enrolment.md has them byte for byte.
+ * @source specification, 'Enrolment': POST /anmeldung at {enrolment_url}
+ */
+export const ENROLMENT_PATH = '/anmeldung';
+
+export interface EnrolmentRequest {
+  readonly serial: string;
+  /** PKCS#10 in PEM. */
+  readonly certificateRequest: string;
+  readonly oneTimeCode: string;
+  /** Whether the device asks for another identity in place of the one it has. */
+  readonly renewal: boolean;
+  readonly device: { readonly model: string | null; readonly software: string | null };
+}
+
+/** The members in this order, without blanks. */
+export function encodeRequest({ serial, certificateRequest, oneTimeCode, renewal, device }: EnrolmentRequest): string {
+  const { model, software } = device;
+  return JSON.stringify({ serial, certificateRequest, oneTimeCode, renewal, device: { model, software } });
+}
+
+/** The answer to an accepted request. Members that are not named here are not looked at. */
+export const answerSchema = z.object({
+  certificate: z.string().max(32_768),
+  ca: z.string().max(32_768),
+  endpoint: z.string().max(253).refine(isHost),
+  region: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9-]{0,63}$/),
+});
+export type EnrolmentAnswer = z.infer<typeof answerSchema>;
+
+/** The body of a refusal; whatever of it is missing is simply not told. */
+export const refusalSchema = z.object({
+  error: z.object({ code: z.string().optional().catch(undefined), message: z.string().optional().catch(undefined) }),
+});
+
+/** A certificate's common name has no room for more (X.520: 64 characters). */
+export const MOST_SERIAL = 64;
+
+/** What is wrong with a one-time code; undefined when nothing is. What it looks like inside is the operator's matter. */
+export function codeProblem(code: string): string | undefined {
+  if (code === '') return 'it is empty';
+  if (code.length > 256) return 'it is longer than 256 characters';
+  return /^[\x21-\x7e]+$/.test(code) ? undefined : 'it has characters other than letters, digits and signs';
+}
+
+function isHost(text: string): boolean {
+  if (isIP(text) !== 0) return !text.includes('%');
+  return /^(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*(?!\d+$)[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/.test(
+    text,
+  );
+}

@@ -1,0 +1,195 @@
+import {
+  CLOCK_TOLERANCE_MS,
+  folderProblem,
+  type Identity,
+  loadIdentity,
+  type Pending,
+  readCertificates,
+  readPending,
+} from '../enrolment/index.ts';
+import { GwError } from '../error/index.ts';
+import type { Site } from '../site/index.ts';
+import type { EnrolStatus } from './enrol.result.ts';
+import type { Finding } from './finding.result.ts';
+import type { Toolkit } from './toolkit.ts';
+
+const DAY_MS = 86_400_000;
+/** From so many days before its end on, somebody is told to renew. Decision of ours. */
+const RENEW_WITHIN_DAYS = 30;
+
+type Start = Pick<Finding, 'id' | 'title' | 'spec'>;
+type Enrolment = NonNullable<Site['enrolment']>;
+
+/** The section of the site file. Throws SITE_FILE_INVALID with what to add when there is none. */
+export function enrolmentOf({ path, enrolment }: Site): Enrolment {
+  if (enrolment !== undefined) return enrolment;
+  throw new GwError('SITE_FILE_INVALID', `${path} does not say where this device is enrolled.`, {
+    remedy: 'Add `enrolment:` with `url: https://…` to it; docs/site-file.md has the other keys.',
+  });
+}
+
+/**
+ * What identity this device has, and whether it fits the site file and the clock. Nothing is dialled. That there is none,
+ * or a broken one, is the result and no error. Throws SITE_FILE_INVALID without `enrolment` in the site file.
+ */
+export async function readEnrolStatus({ site, clock }: Pick<Toolkit, 'site' | 'clock'>): Promise<EnrolStatus> {
+  const { identityDir } = enrolmentOf(site);
+  const now = clock.wall();
+  const [identity, begun, folder] = await Promise.all([
+    attempt(() => loadIdentity(identityDir)),
+    attempt(async () => (await readPending(identityDir)) ?? null),
+    folderProblem(identityDir),
+  ]);
+  const findings: Finding[] = [identityFinding(identity)];
+  if (folder !== undefined) {
+    const start = { id: 'folder', title: 'The identity is for its owner only', spec: null };
+    findings.push(wrong(start, `${identityDir}: ${folder.text}`, folder.remedy));
+  }
+  if (identity.value) findings.push(...identityFindings(identity.value, site, now));
+  const left = begunFinding(begun, identity.value);
+  if (left !== undefined) findings.push(left);
+  const state =
+    identity.error !== null || begun.error !== null
+      ? 'broken'
+      : identity.value !== null
+        ? 'enrolled'
+        : begun.value !== null
+          ? 'begun'
+          : 'not-enrolled';
+  return {
+    state,
+    verdict: findings.some(({ verdict }) => verdict === 'wrong') ? 'wrong' : 'ok',
+    serial: site.chassis.serial,
+    identityDir,
+    identity: identity.value === null ? null : view(identity.value, now),
+    begunAt: begun.value?.begunAt ?? null,
+    findings,
+  };
+}
+
+type Attempt<T> = { readonly value: T | null; readonly error: GwError | null };
+
+async function attempt<T>(work: () => Promise<T | null>): Promise<Attempt<T>> {
+  try {
+    return { value: await work(), error: null };
+  } catch (error) {
+    if (error instanceof GwError && error.code === 'IDENTITY_BROKEN') return { value: null, error };
+    throw error;
+  }
+}
+
+function view(identity: Identity, now: Date): NonNullable<EnrolStatus['identity']> {
+  const { serial, endpoint, region, enrolledAt, certificate, caPem } = identity;
+  const { pem: _, ...shown } = certificate;
+  const authorities = (readCertificates(caPem) ?? []).map(({ subject }) => subject.split('\n').join(', '));
+  const leftMs = new Date(certificate.notAfter).getTime() - now.getTime();
+  const daysLeft = isClockWrong(identity, now) ? null : Math.floor(leftMs / DAY_MS);
+  return { serial, endpoint, region, enrolledAt, certificate: shown, authorities, daysLeft };
+}
+
+function identityFinding({ value, error }: Attempt<Identity>): Finding {
+  const start = { id: 'identity', title: 'This device is enrolled', spec: 'Enrolment' };
+  if (error !== null) return wrong(start, error.message, error.remedy);
+  if (value === null) return wrong(start, 'it has no identity in the cloud yet', 'Run `gw enrol` on this gateway.');
+  return ok(start, `since ${value.enrolledAt}; key, certificate and authority belong together`);
+}
+
+function identityFindings(identity: Identity, { chassis, cloud }: Site, now: Date): Finding[] {
+  const again = 'Check the site file; if it is right: gw enrol --renew, with a new one-time code.';
+  const same = (start: Start, found: string, expected: string | undefined, key: string): Finding => {
+    if (expected === undefined) return notChecked(start, `${found}; the site file names no ${key} to compare with`);
+    return found.toLowerCase() === expected.toLowerCase()
+      ? ok(start, found)
+      : wrong(start, `the identity is for ${found}, and ${key} of the site file is ${expected}`, again);
+  };
+  return [
+    // Capitals count in a serial number.
+    identity.serial === chassis.serial
+      ? ok({ id: 'serial', title: 'It is that of this robot', spec: 'Addressing rules, 1' }, identity.serial)
+      : wrong(
+          { id: 'serial', title: 'It is that of this robot', spec: 'Addressing rules, 1' },
+          `the identity is that of ${identity.serial}, and chassis.serial of the site file is ${chassis.serial}`,
+          again,
+        ),
+    clockFinding(identity, now),
+    validityFinding(identity, now),
+    same(
+      { id: 'region', title: 'Its region', spec: 'Network segments' },
+      identity.region,
+      cloud?.region,
+      'cloud.region',
+    ),
+    same(
+      { id: 'endpoint', title: 'Its MQTT broker', spec: 'Cloud and other network paths' },
+      identity.endpoint,
+      cloud?.mqtt.host,
+      'cloud.mqtt.host',
+    ),
+  ];
+}
+
+/** A clock cannot be before the moment of the enrolment; that it is after it proves nothing. */
+function clockFinding(identity: Identity, now: Date): Finding {
+  const start = { id: 'clock', title: 'The clock of this device', spec: null };
+  const says = `it says ${now.toISOString()}`;
+  return isClockWrong(identity, now)
+    ? wrong(
+        start,
+        `${says}, which is before the enrolment at ${identity.enrolledAt}`,
+        'Set it (timedatectl): with a wrong clock no certificate can be judged, and the cloud is not reached.',
+      )
+    : notChecked(start, `${says}, which is possible; \`gw network check\` compares it with the cloud`);
+}
+
+function isClockWrong({ enrolledAt }: Identity, now: Date): boolean {
+  return now.getTime() + CLOCK_TOLERANCE_MS < new Date(enrolledAt).getTime();
+}
+
+function validityFinding(identity: Identity, now: Date): Finding {
+  const start = { id: 'validity', title: 'Its certificate is valid', spec: 'Authentication' };
+  const { notBefore, notAfter } = identity.certificate;
+  const period = `${notBefore} to ${notAfter}`;
+  if (isClockWrong(identity, now)) return notChecked(start, `${period}; the clock of this device is wrong`);
+  const renew = 'Renew it: gw enrol --renew, with a new one-time code.';
+  const by = `by the clock of this device (${now.toISOString()})`;
+  if (now.getTime() > new Date(notAfter).getTime()) return wrong(start, `it expired at ${notAfter} ${by}`, renew);
+  if (now.getTime() + CLOCK_TOLERANCE_MS < new Date(notBefore).getTime()) {
+    return wrong(
+      start,
+      `it is not valid yet ${by}: ${period}`,
+      'Look at the clock of this device first (timedatectl).',
+    );
+  }
+  const days = Math.floor((new Date(notAfter).getTime() - now.getTime()) / DAY_MS);
+  const finding = ok(start, `${period}, ${days} days left ${by}`);
+  return days < RENEW_WITHIN_DAYS ? { ...finding, remedy: renew } : finding;
+}
+
+function begunFinding({ value, error }: Attempt<Pending>, identity: Identity | null): Finding | undefined {
+  const start = { id: 'begun', title: 'Nothing was left unfinished', spec: null };
+  if (error !== null) return wrong(start, error.message, error.remedy);
+  if (value === null) return undefined;
+  return identity === null
+    ? wrong(
+        start,
+        `an enrolment was begun at ${value.begunAt}; its key is kept`,
+        'Run `gw enrol` again: it goes on with that key.',
+      )
+    : wrong(
+        start,
+        `a renewal was begun at ${value.begunAt}; the identity before it is still in use`,
+        'Run `gw enrol --renew` again: it goes on with the new key.',
+      );
+}
+
+function ok(start: Start, detail: string): Finding {
+  return { ...start, verdict: 'ok', detail, remedy: null };
+}
+
+function notChecked(start: Start, detail: string): Finding {
+  return { ...start, verdict: 'not-checked', detail, remedy: null };
+}
+
+function wrong(start: Start, detail: string, remedy: string): Finding {
+  return { ...start, verdict: 'wrong', detail, remedy };
+}

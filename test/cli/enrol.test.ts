@@ -1,0 +1,148 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { chmod, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { readOneTimeCode } from '../../src/cli/one-time-code.ts';
+import { renderEnrol, renderEnrolStatus } from '../../src/cli/render/enrol.ts';
+import type { Enrol, EnrolStatus } from '../../src/lib/toolkit/enrol.result.ts';
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences
+const plain = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');
+
+const status: EnrolStatus = {
+  state: 'enrolled',
+  verdict: 'ok',
+  serial: 'SN0001',
+  identityDir: '/site/identity',
+  identity: {
+    serial: 'SN0001',
+    endpoint: 'mqtt.example.com',
+    region: 'eu-central-1',
+    enrolledAt: '2026-01-01T00:00:00.000Z',
+    certificate: {
+      subject: 'CN=SN0001',
+      issuer: 'CN=Cloud',
+      notBefore: '2026-01-01T00:00:00.000Z',
+      notAfter: '2027-01-01T00:00:00.000Z',
+      fingerprintSha256: 'AA:BB',
+    },
+    authorities: ['CN=Cloud'],
+    daysLeft: 364,
+  },
+  begunAt: null,
+  findings: [
+    { id: 'serial', title: 'It is that of this robot', verdict: 'ok', detail: 'SN0001', remedy: null, spec: null },
+    { id: 'clock', title: 'The clock', verdict: 'not-checked', detail: 'possible', remedy: null, spec: null },
+  ],
+};
+const none = { ...status, verdict: 'wrong' as const, identity: null };
+
+describe('the text of gw enrol status', () => {
+  it('answers in its first line', () => {
+    const first = (change: Partial<EnrolStatus>) => plain(renderEnrolStatus({ ...status, ...change })).split('\n')[0];
+    expect(first({})).toBe('SN0001 is enrolled, 364 days left.');
+    expect(first({ verdict: 'wrong' })).toBe('SN0001 is enrolled, and something is wrong with it.');
+    expect(first({ ...none, state: 'not-enrolled' })).toBe('SN0001 is not enrolled.');
+    expect(first({ ...none, state: 'broken' })).toBe('The identity of SN0001 is broken.');
+    expect(first({ ...none, state: 'begun', begunAt: '2026-01-01T00:00:00.000Z' })).toBe(
+      'SN0001 is not enrolled: that was begun at 2026-01-01T00:00:00.000Z and not finished.',
+    );
+  });
+
+  it('shows identity, fingerprint and findings, and never green what was not checked', () => {
+    const text = plain(renderEnrolStatus(status));
+    for (const shown of ['mqtt.example.com', 'eu-central-1', 'CN=Cloud', 'AA:BB', '/site/identity'])
+      expect(text).toContain(shown);
+    expect(text).toContain('ok   It is that of this robot: SN0001');
+    expect(text).toContain('--   The clock: possible');
+  });
+
+  it('escapes what a certificate says', () => {
+    const identity = status.identity && { ...status.identity, endpoint: '\u001b[2Jevil' };
+    expect(renderEnrolStatus({ ...status, identity })).not.toContain('\u001b[2J');
+  });
+});
+
+describe('the text of gw enrol', () => {
+  const clock = { verdict: 'ok' as const, deviceAt: '', serverAt: '', aheadMs: 0 };
+  const enrolled: Enrol = { url: 'https://enrol.example.com', resumed: false, replaced: false, clock, status };
+
+  it('says what was done, also after a cut and in place of another identity', () => {
+    const first = (change: Partial<Enrol>) => plain(renderEnrol({ ...enrolled, ...change })).split('\n')[0];
+    expect(first({})).toBe('SN0001 is enrolled by https://enrol.example.com.');
+    expect(first({ resumed: true })).toContain('with the key of the run that was cut');
+    expect(first({ replaced: true })).toContain('has a new identity');
+  });
+
+  it('says by how much the clock is wrong, and when it was not compared', () => {
+    const text = (change: object) => plain(renderEnrol({ ...enrolled, clock: { ...clock, ...change } }));
+    expect(text({ verdict: 'wrong', aheadMs: -86_400_000 * 3 })).toContain('is 3 days behind that of');
+    expect(text({ verdict: 'wrong', aheadMs: 3_600_000 * 5 })).toContain('is 5 hours ahead of that of');
+    expect(text({ verdict: 'not-checked', aheadMs: null })).toContain('was not compared');
+    expect(text({})).not.toMatch(/behind|ahead|compared/);
+  });
+});
+
+describe('the one-time code', () => {
+  const input = (text: string) => {
+    const stream = new PassThrough();
+    stream.end(text);
+    return stream as unknown as NodeJS.ReadStream;
+  };
+  const options = {
+    streams: { input: input(''), output: new PassThrough() },
+    fromFile: undefined,
+    fromVariable: undefined,
+    environment: {},
+    signal: new AbortController().signal,
+  };
+
+  it('is the first line of stdin, of a file, or of a variable', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'gw-code-'));
+    try {
+      const file = join(dir, 'code');
+      await writeFile(file, 'FROM-FILE\nmore\n', { mode: 0o600 });
+      const streams = { ...options.streams, input: input('FROM-STDIN \nmore\n') };
+      expect(await readOneTimeCode({ ...options, streams })).toBe('FROM-STDIN');
+      expect(await readOneTimeCode({ ...options, fromFile: file })).toBe('FROM-FILE');
+      const environment = { CODE: ' FROM-ENV\n' };
+      expect(await readOneTimeCode({ ...options, fromVariable: 'CODE', environment })).toBe('FROM-ENV');
+      await chmod(file, 0o644);
+      await expect(readOneTimeCode({ ...options, fromFile: file })).rejects.toMatchObject({
+        code: 'SECRET_UNREADABLE',
+      });
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
+  });
+
+  it('is not taken from a variable that is not set, and a code in place of a name is not repeated', async () => {
+    const failure = (fromVariable: string) =>
+      readOneTimeCode({ ...options, fromVariable }).then(
+        () => '',
+        (error: Error) => error.message,
+      );
+    expect(await failure('CODE')).toBe('The environment variable CODE is not set or empty.');
+    expect(await failure('ABCD-EFGH')).not.toContain('ABCD');
+  });
+
+  it('is typed unseen at a terminal, and Ctrl-C sends nothing', async () => {
+    const terminal = (typed: string) => {
+      const stream = new PassThrough() as PassThrough & { isTTY: boolean; setRawMode(raw: boolean): void };
+      stream.isTTY = true;
+      stream.setRawMode = () => {};
+      stream.write(typed);
+      return stream as unknown as NodeJS.ReadStream;
+    };
+    const output = new PassThrough();
+    const typed = (text: string) => readOneTimeCode({ ...options, streams: { input: terminal(text), output } });
+    expect(await typed('ABCX\u007fD\r')).toBe('ABCD');
+    await expect(typed('AB\u0003')).rejects.toMatchObject({
+      code: 'INTERRUPTED',
+      message: 'Interrupted; nothing was sent.',
+    });
+    expect(String(output.read())).toBe('One-time code: \nOne-time code: \n');
+  });
+});

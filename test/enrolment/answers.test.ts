@@ -1,0 +1,382 @@
+import { readdir } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readAnswer } from '../../src/lib/enrolment/exchange.ts';
+import { loadIdentity } from '../../src/lib/enrolment/index.ts';
+import { GwError } from '../../src/lib/error/index.ts';
+import { systemClock } from '../../src/lib/lifecycle/index.ts';
+import { createAuthority } from '../../src/lib/sim/certificates.ts';
+import { type FaultName, faultNames, faultTable } from '../../src/lib/sim/index.ts';
+import { http, startRawEndpoint } from './raw-endpoint.ts';
+import { failureOf, quick, serial, startWorld } from './world.ts';
+
+interface Expected {
+  readonly code: string;
+  readonly message: RegExp;
+  readonly remedy: RegExp;
+  readonly details?: object;
+}
+
+/** What each fault of the endpoint is called, to the person. */
+const failures: Partial<Record<FaultName, Expected>> = {
+  'enrolment-silent': {
+    code: 'ENROLMENT_NOT_REACHABLE',
+    message: /^not connected: .*greeting of TLS/,
+    remedy: /HTTPS \(443\)/,
+    details: { reason: 'silent' },
+  },
+  'enrolment-no-tls': { code: 'ENROLMENT_BAD_ANSWER', message: /does not speak TLS/, remedy: /enrolment\.url/ },
+  'enrolment-untrusted': {
+    code: 'ENROLMENT_UNTRUSTED',
+    message: /issued by "CN=Another authority".* nothing was sent/,
+    remedy: /enrolment\.caFile.*inspects TLS/,
+  },
+  'enrolment-server-expired': {
+    code: 'ENROLMENT_UNTRUSTED',
+    message: /clock of this device, which says 20.*valid from .* to .*nothing was sent/,
+    remedy: /timedatectl/,
+  },
+  'enrolment-other-name': {
+    code: 'ENROLMENT_UNTRUSTED',
+    message: /not for 127\.0\.0\.1; nothing was sent/,
+    remedy: /another name/,
+  },
+  'enrolment-no-answer': {
+    code: 'ENROLMENT_NOT_REACHABLE',
+    message: /request was sent, and no answer/,
+    remedy: /nothing is lost/,
+  },
+  'enrolment-answer-lost': {
+    code: 'ENROLMENT_NOT_REACHABLE',
+    message: /cut before the answer/,
+    remedy: /nothing is lost/,
+    details: { reason: 'cut' },
+  },
+  'enrolment-html': { code: 'ENROLMENT_BAD_ANSWER', message: /HTML instead of JSON/, remedy: /login page/ },
+  'enrolment-redirect': {
+    code: 'ENROLMENT_BAD_ANSWER',
+    message: /redirects to "https:\/\/localhost:9" \(status 302\).*code goes nowhere else/,
+    remedy: /enrolment\.url/,
+    details: { reason: 'redirect', status: 302 },
+  },
+  'enrolment-huge': { code: 'ENROLMENT_BAD_ANSWER', message: /longer than 65536 bytes/, remedy: /proxy/ },
+  'enrolment-error': { code: 'ENROLMENT_UNAVAILABLE', message: /status 500: "The endpoint/, remedy: /Try again later/ },
+  'enrolment-refused': {
+    code: 'ENROLMENT_REFUSED',
+    message: /not valid for this serial number \(status 403\)/,
+    remedy: /new one-time code/,
+    details: { status: 403, code: 'CODE_FOREIGN' },
+  },
+  'enrolment-wrong-serial': {
+    code: 'CERTIFICATE_UNUSABLE',
+    message: /common name "SN-0815-X" and not the serial number SN-0815/,
+    remedy: /operator of the cloud/,
+    details: { reason: 'wrong-serial' },
+  },
+  'enrolment-wrong-key': {
+    code: 'CERTIFICATE_UNUSABLE',
+    message: /another key/,
+    remedy: /operator of the cloud/,
+    details: { reason: 'wrong-key' },
+  },
+  'enrolment-expired': {
+    code: 'CERTIFICATE_UNUSABLE',
+    message: /by the clock of the endpoint, which says .* it expired at/,
+    remedy: /out of their time/,
+    details: { reason: 'expired' },
+  },
+  'enrolment-other-authority': {
+    code: 'CERTIFICATE_UNUSABLE',
+    message: /does not lead to a self-signed certificate/,
+    remedy: /operator of the cloud/,
+    details: { reason: 'wrong-issuer' },
+  },
+  'enrolment-server-purpose': {
+    code: 'CERTIFICATE_UNUSABLE',
+    message: /client certificate/,
+    remedy: /operator of the cloud/,
+    details: { reason: 'not-for-clients' },
+  },
+  'enrolment-wrong-region': {
+    code: 'CERTIFICATE_UNUSABLE',
+    message: /region xx-nowhere-1, and the site file says eu-central-1/,
+    remedy: /cloud\.region/,
+    details: { reason: 'wrong-region' },
+  },
+};
+
+describe('what goes wrong at the endpoint', () => {
+  it.each(Object.entries(failures))(
+    '%s has its own words, remedy and address, and installs nothing',
+    async (name, expected) => {
+      await using world = await startWorld();
+      world.faults.add(name as FaultName);
+      const more = { limits: quick, expectedRegion: 'eu-central-1' };
+      const failure = (await failureOf(world.enrol(more))) as GwError;
+      expect(failure).toBeInstanceOf(GwError);
+      expect(failure.message).toMatch(expected.message);
+      expect(failure.remedy).toMatch(expected.remedy);
+      expect(failure.toJSON()).toMatchObject({
+        code: expected.code,
+        ...(expected.details && { details: expected.details }),
+        ...(expected.code !== 'CERTIFICATE_UNUSABLE' && {
+          tried: { address: '127.0.0.1', port: Number(new URL(world.endpoint.url).port), action: 'POST /anmeldung' },
+        }),
+      });
+      expect(await loadIdentity(world.identityDir)).toBeNull();
+      // Nothing reached an endpoint that did not prove who it is.
+      if (expected.code === 'ENROLMENT_UNTRUSTED') expect(world.endpoint.requests()).toEqual([]);
+      // And it is no end: with the fault gone the same key is enrolled.
+      world.faults.clear();
+      expect(await world.enrol(more)).toMatchObject({ resumed: true, identity: { serial } });
+    },
+  );
+
+  it('is told apart for every fault that there is', () => {
+    const ofEnrolment = faultNames.filter(
+      (name) => faultTable[name].kind === 'enrolment' && name !== 'enrolment-clock',
+    );
+    expect(Object.keys(failures).toSorted()).toEqual(ofEnrolment.toSorted());
+    const texts = Object.values(failures).map(({ code, message }) => `${code} ${message.source}`);
+    expect(new Set(texts).size).toBe(texts.length);
+  });
+
+  it.each([
+    [400, 'ENROLMENT_REFUSED', /does not understand/],
+    [401, 'ENROLMENT_REFUSED', /code is not valid/],
+    [404, 'ENROLMENT_REFUSED', /no enrolment at this address/],
+    [409, 'ENROLMENT_REFUSED', /another key/],
+    [410, 'ENROLMENT_REFUSED', /expired/],
+    [418, 'ENROLMENT_REFUSED', /no reason that is known/],
+    [429, 'ENROLMENT_REFUSED', /too many tries/],
+    [500, 'ENROLMENT_UNAVAILABLE', /status 500/],
+    [503, 'ENROLMENT_UNAVAILABLE', /status 503/],
+    [204, 'ENROLMENT_BAD_ANSWER', /status 204/],
+    [304, 'ENROLMENT_BAD_ANSWER', /redirects/],
+    [308, 'ENROLMENT_BAD_ANSWER', /redirects/],
+  ])('status %i is %s', async (status, code, message) => {
+    await using world = await startWorld();
+    await using raw = await startRawEndpoint(world.authority, (socket) => socket.end(http(status, '')));
+    const failure = await failureOf(world.enrol({ url: raw.url, limits: quick }));
+    expect(failure).toMatchObject({ code, message: expect.stringMatching(message) });
+  });
+
+  it('a sign-in page of the network with status 403 is not taken for the endpoint', async () => {
+    await using world = await startWorld();
+    await using raw = await startRawEndpoint(world.authority, (socket) =>
+      socket.end(http(403, '<html>Blocked</html>')),
+    );
+    const failure = await failureOf(world.enrol({ url: raw.url, limits: quick }));
+    expect(failure).toMatchObject({ code: 'ENROLMENT_BAD_ANSWER', message: expect.stringContaining('a web page') });
+  });
+
+  it('an answer that breaks off, is packed, or never ends is no answer', async () => {
+    await using world = await startWorld();
+    const cases: [string | null, string, RegExp][] = [
+      ['HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"certificate"', 'ENROLMENT_NOT_REACHABLE', /broke off|cut/],
+      [http(200, 'x', ['Content-Encoding: gzip']), 'ENROLMENT_BAD_ANSWER', /packed/],
+      [http(200, '{"certificate":1}'), 'ENROLMENT_BAD_ANSWER', /its member "certificate"/],
+      [http(200, '{"certificate":"a","certificate":"b"}'), 'ENROLMENT_BAD_ANSWER', /twice/],
+      [http(200, '[]'), 'ENROLMENT_BAD_ANSWER', /another shape/],
+      [http(200, ''), 'ENROLMENT_BAD_ANSWER', /empty/],
+      ['SSH-2.0-OpenSSH_9.2\r\n', 'ENROLMENT_BAD_ANSWER', /not HTTP/],
+      [
+        'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n',
+        'ENROLMENT_NOT_REACHABLE',
+        /no answer|broke off|cut/,
+      ],
+    ];
+    for (const [bytes, code, message] of cases) {
+      await using raw = await startRawEndpoint(world.authority, (socket) => {
+        if (code === 'ENROLMENT_NOT_REACHABLE' && bytes?.includes('chunked')) socket.write(bytes);
+        else socket.end(bytes ?? '');
+      });
+      const failure = await failureOf(world.enrol({ url: raw.url, limits: quick }));
+      expect([bytes, failure.code, failure.message]).toEqual([bytes, code, expect.stringMatching(message)]);
+    }
+  });
+
+  it('a stream of small pieces without end is cut at the limit', async () => {
+    await using world = await startWorld();
+    await using raw = await startRawEndpoint(world.authority, (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+      const timer = setInterval(() => socket.write('400\r\n'.concat('x'.repeat(1024), '\r\n')), 1);
+      socket.on('close', () => clearInterval(timer));
+    });
+    const failure = await failureOf(world.enrol({ url: raw.url, limits: { ...quick, answerMs: 10_000 } }));
+    expect(failure).toMatchObject({ code: 'ENROLMENT_BAD_ANSWER', message: expect.stringContaining('longer than') });
+  });
+
+  it('a certificate whose key may not sign is not used', async () => {
+    await using world = await startWorld();
+    const { authority } = world;
+    let signs = false;
+    await using raw = await startRawEndpoint(authority, async (socket, request) => {
+      const { certificateRequest } = JSON.parse(request.slice(request.indexOf('{'))) as { certificateRequest: string };
+      const certificate = await authority.issueClient(certificateRequest, { signs });
+      const place = { endpoint: 'mqtt.example.com', region: 'eu-central-1' };
+      socket.end(http(200, JSON.stringify({ certificate, ca: authority.caPem, ...place })));
+    });
+    const failure = await failureOf(world.enrol({ url: raw.url }));
+    expect(failure).toMatchObject({
+      code: 'CERTIFICATE_UNUSABLE',
+      message: expect.stringContaining('its key may not sign'),
+      details: { reason: 'not-for-clients' },
+    });
+    signs = true;
+    expect(await world.enrol({ url: raw.url })).toMatchObject({ resumed: true });
+  });
+
+  it('a closed port and a name that nobody knows say so, with the address', async () => {
+    await using world = await startWorld();
+    const server = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as { port: number };
+    await new Promise((resolve) => server.close(resolve));
+    const failure = await failureOf(world.enrol({ url: `https://127.0.0.1:${port}/` }));
+    expect(failure).toMatchObject({
+      code: 'ENROLMENT_NOT_REACHABLE',
+      message: 'not connected: the address answers, but nothing listens on this port.',
+      tried: { address: '127.0.0.1', port, action: 'POST /anmeldung' },
+    });
+  });
+
+  it('never repeats the one-time code, also where the endpoint does', async () => {
+    await using world = await startWorld();
+    const said = JSON.stringify({ error: { code: 'X', message: 'The code SECRET-CODE-77 is used.' } });
+    await using raw = await startRawEndpoint(world.authority, (socket) => socket.end(http(401, said)));
+    const failure = await failureOf(world.enrol({ url: raw.url, readCode: async () => 'SECRET-CODE-77' }));
+    expect(JSON.stringify(failure)).not.toContain('SECRET-CODE-77');
+    expect(failure.message).toContain('[redacted]');
+    expect(await readdir(world.identityDir)).toEqual(['pending.json']);
+  });
+
+  it('never repeats the one-time code where an answer that is no JSON does', async () => {
+    await using world = await startWorld();
+    const code = `C-${'7'.repeat(80)}`;
+    for (const body of [code, `{"a":${code}`, `{"${code}":1,"${code}":2}`]) {
+      await using raw = await startRawEndpoint(world.authority, (socket) => socket.end(http(200, body)));
+      const failure = await failureOf(world.enrol({ url: raw.url, readCode: async () => code }));
+      expect(failure.code).toBe('ENROLMENT_BAD_ANSWER');
+      expect(JSON.stringify(failure)).not.toContain('777');
+    }
+  });
+
+  it('escapes what the endpoint says', async () => {
+    await using world = await startWorld();
+    const said = JSON.stringify({ error: { message: '\u001b[2J\u202egone\n' } });
+    await using raw = await startRawEndpoint(world.authority, (socket) => socket.end(http(403, said)));
+    const failure = await failureOf(world.enrol({ url: raw.url }));
+    expect(failure.message).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+  });
+
+  it('trusts nobody else when the site file names an authority', async () => {
+    await using world = await startWorld();
+    const { caPem } = await createAuthority();
+    expect((await failureOf(world.enrol({ trust: caPem }))).code).toBe('ENROLMENT_UNTRUSTED');
+    expect((await failureOf(world.enrol({ trust: undefined }))).code).toBe('ENROLMENT_UNTRUSTED');
+    expect(world.endpoint.requests()).toEqual([]);
+  });
+
+  it('a clock of this device that lies outside of the certificate of the endpoint is named', async () => {
+    await using world = await startWorld();
+    // The library judges by the clock of the machine, so the certificate moves instead.
+    const notBefore = new Date(Date.now() + 86_400_000);
+    const { keyPem, certificatePem } = await world.authority.issueServer({ names: ['127.0.0.1'], notBefore });
+    const authority = { ...world.authority, issueServer: async () => ({ keyPem, certificatePem }) };
+    await using raw = await startRawEndpoint(authority, (socket) => socket.end());
+    const failure = await failureOf(world.enrol({ url: raw.url }));
+    expect(failure).toMatchObject({
+      code: 'ENROLMENT_UNTRUSTED',
+      message: expect.stringMatching(/not valid by the clock of this device, which says/),
+      details: { reason: 'CERT_NOT_YET_VALID' },
+    });
+    expect(raw.received().length).toBe(0);
+  });
+});
+
+describe('the clock', () => {
+  it('is compared with the time of the endpoint, and validity is judged by the latter', async () => {
+    await using world = await startWorld();
+    const behind = { ...systemClock, wall: () => new Date('2001-01-01T00:00:00Z') };
+    const { clock, identity } = await world.enrol({ clock: behind });
+    expect(clock).toMatchObject({ verdict: 'wrong', deviceAt: '2001-01-01T00:00:00.000Z' });
+    expect(clock.aheadMs).toBeLessThan(-20 * 365 * 86_400_000);
+    // Records carry the time of the endpoint, not that of a clock that is known to be wrong.
+    expect(identity.enrolledAt).toBe(clock.serverAt);
+    expect(new Date(identity.enrolledAt).getFullYear()).toBeGreaterThan(2024);
+  });
+
+  it('that runs right is said to, and one that was not compared is not', async () => {
+    await using world = await startWorld();
+    expect((await world.enrol()).clock.verdict).toBe('ok');
+    world.faults.add('enrolment-clock');
+    const ahead = await world.enrol({ renew: true });
+    expect(ahead.clock.verdict).toBe('wrong');
+    expect(ahead.clock.aheadMs).toBeLessThan(-23 * 3_600_000);
+  });
+
+  it('of this device judges alone when the answer tells no time, and is named then', async () => {
+    await using world = await startWorld();
+    const { authority } = world;
+    await using raw = await startRawEndpoint(authority, async (socket, request) => {
+      const { certificateRequest } = JSON.parse(request.slice(request.indexOf('{'))) as { certificateRequest: string };
+      const certificate = await authority.issueClient(certificateRequest);
+      const place = { endpoint: 'mqtt.example.com', region: 'eu-central-1' };
+      socket.end(http(201, JSON.stringify({ certificate, ca: authority.caPem, ...place })));
+    });
+    const past = { ...systemClock, wall: () => new Date('2001-01-01T00:00:00Z') };
+    const failure = await failureOf(world.enrol({ url: raw.url, clock: past }));
+    expect(failure).toMatchObject({
+      code: 'CERTIFICATE_UNUSABLE',
+      message: expect.stringContaining(
+        'by the clock of this device, which says 2001-01-01T00:00:00.000Z (the answer tells',
+      ),
+      remedy: expect.stringContaining('timedatectl'),
+      details: { reason: 'not-yet-valid' },
+    });
+    const { clock, resumed } = await world.enrol({ url: raw.url });
+    expect([clock.verdict, clock.serverAt, clock.aheadMs, resumed]).toEqual(['not-checked', null, null, true]);
+  });
+});
+
+describe('reading an answer', () => {
+  const tried = { address: '127.0.0.1', port: 443 };
+
+  it('is never stopped by foreign bytes in another way than with ENROLMENT_BAD_ANSWER', () => {
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 300 }),
+      fc.json().map((text) => Buffer.from(text)),
+      fc
+        .record({ certificate: fc.anything(), ca: fc.anything(), endpoint: fc.anything(), region: fc.anything() })
+        .map((value) => Buffer.from(JSON.stringify(value) ?? '')),
+    );
+    fc.assert(
+      fc.property(bytes, (body) => {
+        try {
+          const answer = readAnswer(body, undefined, tried);
+          expect(Object.keys(answer).toSorted()).toEqual(['ca', 'certificate', 'endpoint', 'region']);
+        } catch (error) {
+          expect(error).toMatchObject({ name: 'GwError', code: 'ENROLMENT_BAD_ANSWER', tried });
+        }
+      }),
+    );
+  });
+
+  it('takes a host and a region and nothing that could be mistaken for more', () => {
+    const read = (endpoint: string, region = 'eu-central-1') =>
+      readAnswer(
+        Buffer.from(JSON.stringify({ certificate: 'c', ca: 'a', endpoint, region, more: 1 })),
+        undefined,
+        tried,
+      );
+    expect(read('mqtt.example.com')).toMatchObject({ endpoint: 'mqtt.example.com' });
+    expect(read('192.0.2.1').endpoint).toBe('192.0.2.1');
+    expect(read('2001:db8::1').endpoint).toBe('2001:db8::1');
+    for (const host of ['', 'a b', 'a/b', 'a:8883', 'https://a', '-a', '1.2.3', 'a\n', '[::1]', 'fe80::1%eth0']) {
+      expect(() => read(host), host).toThrow(/its member "endpoint"/);
+    }
+    for (const region of ['', 'a b', '-', '../x']) expect(() => read('a', region)).toThrow(/its member "region"/);
+  });
+});

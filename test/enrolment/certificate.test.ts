@@ -1,0 +1,127 @@
+import { createPublicKey } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  CLOCK_TOLERANCE_MS,
+  judgeCertificate,
+  readCertificates,
+  viewCertificate,
+} from '../../src/lib/enrolment/certificate.ts';
+import { createAuthority } from '../../src/lib/sim/certificates.ts';
+
+const serial = 'SN-0815';
+const authority = await createAuthority();
+const pair = await authority.issueClientPair(serial, {
+  notBefore: new Date('2026-01-01T00:00:00Z'),
+  notAfter: new Date('2027-01-01T00:00:00Z'),
+});
+const long = { notBefore: new Date('2000-01-01T00:00:00Z'), notAfter: new Date('2049-01-01T00:00:00Z') };
+const old = await createAuthority(long);
+const publicKey = createPublicKey(pair.keyPem);
+const read = (text: string) => readCertificates(text) ?? [];
+
+function judge(certificatePem: string, caPem: string, at: string | null = null, key = publicKey) {
+  const expected = { publicKey: key, serial, authorities: read(caPem), at: at === null ? null : new Date(at) };
+  return judgeCertificate(read(certificatePem), expected).map(({ reason }) => reason);
+}
+
+describe('reading certificates', () => {
+  it('takes one to eight, with blanks between them and nothing else', () => {
+    expect(read(pair.certificatePem).length).toBe(1);
+    expect(read(`\n${pair.certificatePem}\r\n\n${authority.caPem}  `).length).toBe(2);
+    expect(read(authority.caPem.repeat(8)).length).toBe(8);
+    for (const text of [
+      '',
+      authority.caPem.repeat(9),
+      `# ours\n${authority.caPem}`,
+      pair.keyPem,
+      pair.keyPem + pair.certificatePem,
+    ]) {
+      expect(readCertificates(text)).toBeUndefined();
+    }
+  });
+
+  it('is never stopped by foreign text', () => {
+    const { certificatePem } = pair;
+    const cut = fc.nat(certificatePem.length).map((at) => certificatePem.slice(0, at));
+    const changed = fc
+      .tuple(fc.nat(certificatePem.length - 1), fc.string({ minLength: 1, maxLength: 1 }))
+      .map(([at, char]) => certificatePem.slice(0, at) + char + certificatePem.slice(at + 1));
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), cut, changed), (text) => {
+        const certificates = readCertificates(text);
+        if (certificates === undefined) return;
+        // A changed certificate may still be read; it is not signed by the authority any more.
+        const same = certificates[0]?.raw.equals(read(certificatePem)[0]?.raw ?? Buffer.alloc(0)) === true;
+        if (!same) expect(judge(text, authority.caPem)).not.toEqual([]);
+      }),
+    );
+  });
+
+  it('shows names in one line', () => {
+    expect(viewCertificate(read(pair.certificatePem))).toMatchObject({
+      subject: 'CN=SN-0815',
+      issuer: 'CN=Simulated cloud',
+      notBefore: '2026-01-01T00:00:00.000Z',
+      notAfter: '2027-01-01T00:00:00.000Z',
+    });
+  });
+});
+
+describe('judging a certificate', () => {
+  it('finds nothing wrong with the right one', () => {
+    expect(judge(pair.certificatePem, authority.caPem)).toEqual([]);
+  });
+
+  it('judges validity at the given moment, with a tolerance before its begin and none after its end', async () => {
+    const made = await old.issueClientPair(serial, {
+      notBefore: new Date('2026-01-01T00:00:00Z'),
+      notAfter: new Date('2027-01-01T00:00:00Z'),
+    });
+    const key = createPublicKey(made.keyPem);
+    const at = (moment: string) => judge(made.certificatePem, old.caPem, moment, key);
+    expect(at('2026-06-01T00:00:00Z')).toEqual([]);
+    expect(at(new Date(Date.parse('2026-01-01T00:00:00Z') - CLOCK_TOLERANCE_MS).toISOString())).toEqual([]);
+    expect(at('2025-12-31T23:00:00Z')).toEqual(['not-yet-valid']);
+    expect(at('2027-01-01T00:00:00Z')).toEqual([]);
+    expect(at('2027-01-01T00:00:01Z')).toEqual(['expired']);
+    expect(at('1999-01-01T00:00:00Z')).toEqual(['not-yet-valid', 'not-yet-valid']);
+  });
+
+  it('finds an authority that is out of its time', async () => {
+    const short = await createAuthority({ notBefore: new Date('2026-01-01'), notAfter: new Date('2026-02-01') });
+    const made = await short.issueClientPair(serial, long);
+    expect(judge(made.certificatePem, short.caPem, '2026-03-01T00:00:00Z', createPublicKey(made.keyPem))).toEqual([
+      'expired',
+    ]);
+  });
+
+  it('tells apart every way in which one is wrong', async () => {
+    const { caPem } = authority;
+    const stranger = await createAuthority();
+    expect(judge((await authority.issueClientPair(serial)).certificatePem, caPem)).toEqual(['wrong-key']);
+    expect(judge(pair.certificatePem, stranger.caPem)).toEqual(['wrong-issuer']);
+    const other = await authority.issueClientPair('SN-0816');
+    expect(judge(other.certificatePem, caPem, null, createPublicKey(other.keyPem))).toEqual(['wrong-serial']);
+    const server = await authority.issueServer({ names: [serial] });
+    expect(judge(server.certificatePem, caPem, null, createPublicKey(server.keyPem))).toEqual(['not-for-clients']);
+    const below = await authority.issueAuthority(serial);
+    expect(judge(below.caPem, caPem, null, createPublicKey(below.keyPem))).toEqual(['is-authority']);
+    expect(judgeCertificate([], { publicKey, serial, authorities: [], at: null })).toHaveLength(1);
+  });
+
+  it('does not take an authority of the same name and another key for the one that signed', async () => {
+    const twin = await createAuthority({ commonName: 'Simulated cloud' });
+    expect(judge(pair.certificatePem, twin.caPem)).toEqual(['wrong-issuer']);
+    expect(judge(pair.certificatePem, twin.caPem + authority.caPem)).toEqual([]);
+  });
+
+  it('does not let a device certificate sign another one', async () => {
+    const forger = await authority.issueClientPair('SN-0001');
+    const { restoreAuthority } = await import('../../src/lib/sim/certificates.ts');
+    const asAuthority = restoreAuthority({ caPem: forger.certificatePem, keyPem: forger.keyPem });
+    const forged = await asAuthority.issueClientPair(serial);
+    const chain = forged.certificatePem + forger.certificatePem;
+    expect(judge(chain, authority.caPem, null, createPublicKey(forged.keyPem))).toEqual(['wrong-issuer']);
+  });
+});

@@ -1,0 +1,128 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { type EnrolmentStep, enrolmentSteps } from '../../src/lib/enrolment/enrol.ts';
+import { loadIdentity, readCredentials, readPending } from '../../src/lib/enrolment/index.ts';
+import { isSameKey } from '../../src/lib/enrolment/store.ts';
+import { failureOf, requestsOf, serial, startWorld, type World } from './world.ts';
+
+const child = fileURLToPath(new URL('./enrol-child.ts', import.meta.url));
+
+/** Enrols in another process, which dies right after the step. */
+async function killedAt(world: World, killAt: EnrolmentStep, code: string, renew = false): Promise<void> {
+  const { url, identityDir, trust, device } = world.options();
+  const run = spawn(process.execPath, ['--no-warnings', child], { stdio: ['pipe', 'ignore', 'pipe'] });
+  let stderr = '';
+  run.stderr.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  run.stdin.end(JSON.stringify({ killAt, code, url, identityDir, trust, serial, device, renew }));
+  const [exitCode, signal] = await once(run, 'close');
+  expect([exitCode, signal], stderr).toEqual([null, 'SIGKILL']);
+}
+
+/** What the folder holds and how closed it is. */
+async function contentOf(identityDir: string): Promise<string[]> {
+  expect((await stat(identityDir)).mode & 0o777).toBe(0o700);
+  const names = await readdir(identityDir);
+  for (const name of names) expect((await stat(join(identityDir, name))).mode & 0o777, name).toBe(0o600);
+  return names.toSorted();
+}
+
+/** After a cut: whole or not there, and resumed to its end with the one key that anybody ever heard of. */
+async function isResumed(world: World, step: EnrolmentStep, code: string): Promise<void> {
+  const { identityDir, endpoint } = world;
+  await contentOf(identityDir);
+  const isDone = enrolmentSteps.indexOf(step) >= enrolmentSteps.indexOf('identity-placed');
+  const between = await loadIdentity(identityDir);
+  expect(between === null, step).toBe(!isDone);
+  const kept = (await readPending(identityDir))?.keyPem;
+
+  if (step === 'cleaned-up') {
+    expect((await failureOf(world.enrol({ readCode: async () => code }))).code).toBe('ALREADY_ENROLLED');
+  } else {
+    const { identity, resumed } = await world.enrol({ readCode: async () => code });
+    expect(identity.serial).toBe(serial);
+    expect(resumed).toBe(enrolmentSteps.indexOf(step) >= enrolmentSteps.indexOf('key-placed'));
+  }
+  expect(await contentOf(identityDir)).toEqual(['identity.json']);
+  const { keyPem } = await readCredentials(identityDir);
+  if (kept !== undefined) expect(isSameKey(kept, keyPem)).toBe(true);
+  // The same bytes whenever it asked: one key, one request.
+  expect(new Set(requestsOf(endpoint)).size).toBe(1);
+}
+
+describe('an enrolment that is cut', () => {
+  it.each(enrolmentSteps)('by a kill after %s is resumed with one key and never half installed', async (step) => {
+    await using world = await startWorld();
+    const code = world.endpoint.newCode(serial);
+    await killedAt(world, step, code);
+    await isResumed(world, step, code);
+  });
+
+  it.each(enrolmentSteps)('by a failure after %s is resumed with one key and never half installed', async (step) => {
+    await using world = await startWorld();
+    const code = world.endpoint.newCode(serial);
+    const onStep = (done: EnrolmentStep) => {
+      if (done === step) throw new Error(`cut after ${step}`);
+    };
+    expect((await failureOf(world.enrol({ readCode: async () => code, onStep }))).message).toBe(`cut after ${step}`);
+    await isResumed(world, step, code);
+  });
+
+  it.each(enrolmentSteps)(
+    'by a kill after %s while it is renewed leaves the old identity or the new one',
+    async (step) => {
+      await using world = await startWorld();
+      await world.enrol();
+      const before = await readCredentials(world.identityDir);
+      const code = world.endpoint.newCode(serial);
+      await killedAt(world, step, code, true);
+      const between = await readCredentials(world.identityDir);
+      const isReplaced = enrolmentSteps.indexOf(step) >= enrolmentSteps.indexOf('identity-placed');
+      expect(isSameKey(between.keyPem, before.keyPem)).toBe(!isReplaced);
+      if (step !== 'cleaned-up') await world.enrol({ renew: true, readCode: async () => code });
+      const after = await readCredentials(world.identityDir);
+      expect(isSameKey(after.keyPem, before.keyPem)).toBe(false);
+      expect(await contentOf(world.identityDir)).toEqual(['identity.json']);
+      expect(new Set(requestsOf(world.endpoint)).size).toBe(2);
+    },
+  );
+
+  it('by a lost answer gets its certificate with the same code', async () => {
+    await using world = await startWorld();
+    const code = world.endpoint.newCode(serial);
+    world.faults.add('enrolment-answer-lost');
+    expect((await failureOf(world.enrol({ readCode: async () => code }))).code).toBe('ENROLMENT_NOT_REACHABLE');
+    world.faults.clear();
+    expect(await world.enrol({ readCode: async () => code })).toMatchObject({ resumed: true });
+    expect(new Set(requestsOf(world.endpoint)).size).toBe(1);
+  });
+
+  it('tells of a renewal that was begun when it is run again without --renew', async () => {
+    await using world = await startWorld();
+    await world.enrol();
+    world.faults.add('enrolment-error');
+    await failureOf(world.enrol({ renew: true }));
+    const failure = await failureOf(world.enrol());
+    expect(failure).toMatchObject({ code: 'ALREADY_ENROLLED', remedy: expect.stringContaining('gw enrol --renew') });
+  });
+
+  it('by its own user leaves nothing open and can be run again', async () => {
+    await using world = await startWorld();
+    const ending = new AbortController();
+    world.faults.add('enrolment-no-answer');
+    const work = world.enrol({
+      signal: ending.signal,
+      onStep: (step) => {
+        if (step === 'sent') setTimeout(() => ending.abort(new Error('Ctrl-C')), 20);
+      },
+    });
+    expect((await failureOf(work)).message).toBe('Ctrl-C');
+    world.faults.clear();
+    expect(await world.enrol()).toMatchObject({ resumed: true });
+  });
+});

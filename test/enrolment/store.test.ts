@@ -1,0 +1,311 @@
+import { createPrivateKey, createPublicKey, sign, verify, X509Certificate } from 'node:crypto';
+import { chmod, chown, cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { loadIdentity, openSigner, readCredentials, readPending } from '../../src/lib/enrolment/index.ts';
+import { holdFolder } from '../../src/lib/enrolment/store.ts';
+import { createAuthority } from '../../src/lib/sim/certificates.ts';
+import { failureOf, serial, startWorld } from './world.ts';
+
+describe('an installed identity', () => {
+  it('is shown without its key', async () => {
+    await using world = await startWorld();
+    await world.enrol();
+    const identity = await loadIdentity(world.identityDir);
+    expect(identity).toMatchObject({
+      serial,
+      endpoint: 'mqtt.example.com',
+      region: 'eu-central-1',
+      certificate: { subject: `CN=${serial}`, issuer: 'CN=Simulated cloud' },
+      caPem: world.authority.caPem,
+    });
+    expect(JSON.stringify(identity)).not.toContain('PRIVATE');
+    const certificate = new X509Certificate(identity?.certificate.pem ?? '');
+    expect(identity?.certificate.fingerprintSha256).toBe(certificate.fingerprint256);
+  });
+
+  it('gives credentials and a signer that belong together', async () => {
+    await using world = await startWorld();
+    await world.enrol();
+    const { keyPem, certificatePem, caPem } = await readCredentials(world.identityDir);
+    const certificate = new X509Certificate(certificatePem);
+    expect(certificate.checkPrivateKey(createPrivateKey(keyPem))).toBe(true);
+    expect(certificate.verify(new X509Certificate(caPem).publicKey)).toBe(true);
+    const signer = await openSigner(world.identityDir);
+    const text = Buffer.from('a protocol');
+    const signature = signer.sign(text);
+    expect(signer).toMatchObject({ serial, certificatePem });
+    expect(verify('sha256', text, { key: certificate.publicKey, dsaEncoding: 'der' }, signature)).toBe(true);
+    expect(
+      verify('sha256', Buffer.from('A protocol'), { key: certificate.publicKey, dsaEncoding: 'der' }, signature),
+    ).toBe(false);
+    expect(createPublicKey(keyPem).equals(certificate.publicKey)).toBe(true);
+  });
+
+  it('that is not there is null, and NOT_ENROLLED for those who need it', async () => {
+    await using world = await startWorld();
+    expect(await loadIdentity(world.identityDir)).toBeNull();
+    expect(await readPending(world.identityDir)).toBeUndefined();
+    for (const work of [readCredentials(world.identityDir), openSigner(world.identityDir)]) {
+      expect(await failureOf(work)).toMatchObject({
+        code: 'NOT_ENROLLED',
+        message: expect.stringContaining(world.identityDir),
+      });
+    }
+  });
+
+  it('that is broken in any place is IDENTITY_BROKEN or still the same key, and no error shows what is in it', async () => {
+    await using world = await startWorld();
+    await world.enrol();
+    const path = join(world.identityDir, 'identity.json');
+    const whole = await readFile(path);
+    const { keyPem } = await readCredentials(world.identityDir);
+    const secret = keyPem.split('\n')[1] ?? '';
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(whole.length - 1),
+        fc.integer({ min: 1, max: 255 }),
+        fc.boolean(),
+        async (at, flip, cut) => {
+          const bytes = cut ? whole.subarray(0, at) : Buffer.from(whole);
+          if (!cut) bytes[at] = (bytes[at] ?? 0) ^ flip;
+          await writeFile(path, bytes);
+          try {
+            const credentials = await readCredentials(world.identityDir);
+            const signature = sign('sha256', whole, credentials.keyPem);
+            expect(verify('sha256', whole, createPublicKey(keyPem), signature)).toBe(true);
+          } catch (error) {
+            expect(error).toMatchObject({ name: 'GwError', code: 'IDENTITY_BROKEN' });
+            expect(JSON.stringify(error)).not.toContain(secret.slice(4, 24));
+          }
+        },
+      ),
+    );
+  });
+
+  it('that is damaged beside its key does not have the key in the error', async () => {
+    await using world = await startWorld();
+    await world.enrol();
+    const path = join(world.identityDir, 'identity.json');
+    const text = await readFile(path, 'utf8');
+    const { keyPem } = await readCredentials(world.identityDir);
+    const secret = keyPem.split('\n')[1] ?? '';
+    const at = text.indexOf('-----BEGIN PRIVATE');
+    for (const place of [at - 1, at, at + 3, at + 27, at + 28, at + 60]) {
+      await writeFile(path, `${text.slice(0, place)}"${text.slice(place + 1)}`);
+      const failure = await failureOf(readCredentials(world.identityDir)).catch(() => null);
+      // The quote may take the place of one that was there.
+      if (failure !== null) expect(failure.code).toBe('IDENTITY_BROKEN');
+      expect(JSON.stringify(failure)).not.toContain(secret.slice(4, 16));
+    }
+  });
+
+  it('of another key, another serial number or another authority is broken, however well formed', async () => {
+    await using world = await startWorld();
+    const { authority, identityDir } = world;
+    await world.enrol();
+    const path = join(identityDir, 'identity.json');
+    const file = JSON.parse(await readFile(path, 'utf8'));
+    const other = await authority.issueClientPair(serial);
+    const stranger = await createAuthority();
+    const between = await authority.issueAuthority('between');
+    const cases: [object, RegExp][] = [
+      [{ keyPem: other.keyPem }, /another key/],
+      [{ serial: 'SN-0816' }, /common name "SN-0815" and not the serial number SN-0816/],
+      [{ caPem: stranger.caPem }, /does not lead to/],
+      // An authority that is not self-signed is no end of a path.
+      [{ ...(await between.issueClientPair(serial)), caPem: between.caPem }, /does not lead to/],
+      [{ ...(await authority.issueClientPair(serial, { purpose: 'server' })) }, /client certificate/],
+      [{ certificatePem: authority.caPem }, /another key/],
+      [{ keyPem: 'none' }, /no EC P-256 key/],
+      [{ certificatePem: `${file.certificatePem}text` }, /cannot be read/],
+      [{ more: 1 }, /another shape/],
+      [{ format: 'gw/identity/2' }, /another shape/],
+    ];
+    for (const [change, message] of cases) {
+      await writeFile(path, JSON.stringify({ ...file, ...change }));
+      const failure = await failureOf(loadIdentity(identityDir));
+      expect(failure).toMatchObject({ code: 'IDENTITY_BROKEN', message: expect.stringMatching(message) });
+    }
+    // With the authority between in its chain it is whole.
+    const pair = await between.issueClientPair(serial);
+    const certificatePem = `${pair.certificatePem}${between.caPem}`;
+    await writeFile(path, JSON.stringify({ ...file, keyPem: pair.keyPem, certificatePem }));
+    expect(await loadIdentity(identityDir)).toMatchObject({
+      certificate: { pem: certificatePem, issuer: 'CN=between' },
+    });
+    // Without the extension the use is not restricted.
+    await writeFile(path, JSON.stringify({ ...file, ...(await authority.issueClientPair(serial, { purpose: null })) }));
+    expect(await loadIdentity(identityDir)).not.toBeNull();
+  });
+
+  it('that others may read, or that is a link, is not used', async () => {
+    await using world = await startWorld();
+    await world.enrol();
+    const path = join(world.identityDir, 'identity.json');
+    await chmod(path, 0o640);
+    expect(await failureOf(loadIdentity(world.identityDir))).toMatchObject({
+      code: 'IDENTITY_BROKEN',
+      message: expect.stringContaining('mode 640'),
+      remedy: expect.stringContaining('chmod 600'),
+    });
+    await chmod(path, 0o600);
+    const other = join(world.dir, 'other');
+    await mkdir(other, { mode: 0o700 });
+    await symlink(path, join(other, 'identity.json'));
+    expect((await failureOf(loadIdentity(other))).code).toBe('IDENTITY_BROKEN');
+  });
+
+  it('that expired is an identity all the same', async () => {
+    await using world = await startWorld();
+    await world.enrol();
+    const path = join(world.identityDir, 'identity.json');
+    const file = JSON.parse(await readFile(path, 'utf8'));
+    const day = 86_400_000;
+    const past = { notBefore: new Date(Date.now() - 3 * day), notAfter: new Date(Date.now() - day) };
+    await writeFile(path, JSON.stringify({ ...file, ...(await world.authority.issueClientPair(serial, past)) }));
+    expect(await loadIdentity(world.identityDir)).toMatchObject({ serial });
+  });
+});
+
+describe('a second run', () => {
+  it('is refused, and tells whose identity is there', async () => {
+    await using world = await startWorld();
+    await world.enrol();
+    const asked: string[] = [];
+    const readCode = async () => {
+      asked.push('asked');
+      return 'X';
+    };
+    expect(await failureOf(world.enrol({ readCode }))).toMatchObject({
+      code: 'ALREADY_ENROLLED',
+      remedy: expect.stringContaining('--renew'),
+    });
+    expect(await failureOf(world.enrol({ readCode, serial: 'SN-0816' }))).toMatchObject({
+      code: 'ALREADY_ENROLLED',
+      message: 'This gateway has the identity of SN-0815, and its chassis is SN-0816.',
+    });
+    // Nobody types a code for nothing.
+    expect(asked).toEqual([]);
+    expect(world.endpoint.requests().length).toBe(1);
+  });
+
+  it('with --renew has another key and replaces the identity in one step', async () => {
+    await using world = await startWorld();
+    const first = await world.enrol();
+    const second = await world.enrol({ renew: true });
+    expect(second).toMatchObject({ replaced: true, resumed: false });
+    expect(second.identity.certificate.fingerprintSha256).not.toBe(first.identity.certificate.fingerprintSha256);
+    expect(await readdir(world.identityDir)).toEqual(['identity.json']);
+  });
+
+  it('with --renew replaces a broken identity too, and without it says how', async () => {
+    await using world = await startWorld();
+    await world.enrol();
+    await writeFile(join(world.identityDir, 'identity.json'), '{');
+    expect(await failureOf(world.enrol())).toMatchObject({
+      code: 'IDENTITY_BROKEN',
+      remedy: expect.stringContaining('--renew'),
+    });
+    expect(await world.enrol({ renew: true })).toMatchObject({ replaced: false });
+  });
+
+  it('at the same time as another one is refused, and the folder is free afterwards', async () => {
+    await using world = await startWorld();
+    world.faults.add('enrolment-no-answer');
+    const ending = new AbortController();
+    const started = Promise.withResolvers<void>();
+    const first = world.enrol({
+      signal: ending.signal,
+      onStep: (step) => {
+        if (step === 'sent') started.resolve();
+      },
+    });
+    const ended = failureOf(first);
+    await started.promise;
+    expect((await failureOf(world.enrol())).code).toBe('ENROLMENT_RUNNING');
+    ending.abort(new Error('over'));
+    await ended;
+    world.faults.clear();
+    expect(await world.enrol()).toMatchObject({ resumed: true });
+  });
+});
+
+describe('the folder', () => {
+  it('that others may look into takes no key', async () => {
+    await using world = await startWorld();
+    await mkdir(world.identityDir, { mode: 0o755 });
+    await chmod(world.identityDir, 0o755);
+    expect(await failureOf(world.enrol())).toMatchObject({
+      code: 'IDENTITY_BROKEN',
+      message: expect.stringContaining('mode 755'),
+      remedy: expect.stringContaining('chmod 700'),
+    });
+    expect(await readdir(world.identityDir)).toEqual([]);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('of another user takes no key, not even from root', async () => {
+    await using world = await startWorld();
+    await mkdir(world.identityDir, { mode: 0o700 });
+    await chown(world.identityDir, 65_534, 65_534);
+    expect(await failureOf(world.enrol())).toMatchObject({
+      code: 'IDENTITY_BROKEN',
+      message: expect.stringContaining('it belongs to user 65534, and this is user 0'),
+      remedy: expect.stringContaining('gw serve'),
+    });
+  });
+
+  it('that is a file, or cannot be made, is said', async () => {
+    await using world = await startWorld();
+    await writeFile(world.identityDir, '');
+    expect((await failureOf(world.enrol())).code).toBe('FILE_UNWRITABLE');
+    expect((await failureOf(world.enrol({ identityDir: '/proc/nothing/here' }))).code).toBe('FILE_UNWRITABLE');
+  });
+
+  it('of another robot with an unfinished enrolment is not taken for this one', async () => {
+    await using world = await startWorld();
+    world.faults.add('enrolment-error');
+    await failureOf(world.enrol());
+    world.faults.clear();
+    expect(await failureOf(world.enrol({ serial: 'SN-0816' }))).toMatchObject({
+      code: 'IDENTITY_BROKEN',
+      message: expect.stringMatching(/an enrolment of SN-0815 was begun .* this chassis is SN-0816/),
+      remedy: expect.stringContaining('pending.json'),
+    });
+    await writeFile(join(world.identityDir, 'pending.json'), '{}');
+    expect(await failureOf(world.enrol())).toMatchObject({
+      code: 'IDENTITY_BROKEN',
+      remedy: expect.stringContaining('Remove'),
+    });
+  });
+
+  it('is cleared of what a cut run left half written, and of nothing else', async () => {
+    await using world = await startWorld();
+    await mkdir(world.identityDir, { mode: 0o700 });
+    const draft = `.pending.json.${crypto.randomUUID()}`;
+    for (const name of [draft, 'notes.txt', '.identity.json.old']) await writeFile(join(world.identityDir, name), 'x');
+    {
+      await using _hold = await holdFolder(world.identityDir);
+    }
+    expect((await readdir(world.identityDir)).toSorted()).toEqual(['.identity.json.old', 'notes.txt']);
+  });
+
+  it('can be copied to another place with the identity in it', async () => {
+    await using world = await startWorld();
+    await world.enrol();
+    const copy = join(world.dir, 'copy');
+    await cp(world.identityDir, copy, { recursive: true });
+    expect(await loadIdentity(copy)).toMatchObject({ serial });
+  });
+
+  it('takes no serial number that no certificate can name', async () => {
+    await using world = await startWorld();
+    expect(await failureOf(world.enrol({ serial: 'S'.repeat(65) }))).toMatchObject({ code: 'CERTIFICATE_UNUSABLE' });
+    expect(
+      await world.enrol({ serial: 'S'.repeat(64), readCode: async () => world.endpoint.newCode('S'.repeat(64)) }),
+    ).toMatchObject({
+      resumed: false,
+    });
+  });
+});

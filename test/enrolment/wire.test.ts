@@ -1,0 +1,170 @@
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readCredentials } from '../../src/lib/enrolment/index.ts';
+import { codeProblem, encodeRequest } from '../../src/lib/enrolment/wire.ts';
+import { readRequest } from '../../src/lib/sim/certificates.ts';
+import { http, startRawEndpoint } from './raw-endpoint.ts';
+import { device, failureOf, quick, serial, startWorld } from './world.ts';
+
+/** Every form in which the private half of a key could be written, 16 bytes long and more. */
+function secretsOf(keyPem: string): Buffer[] {
+  const key = createPrivateKey(keyPem);
+  const d = Buffer.from(key.export({ format: 'jwk' }).d ?? '', 'base64url');
+  expect(d.length).toBe(32);
+  const forms = [
+    d,
+    Buffer.from(d).reverse(),
+    ...(['hex', 'base64', 'base64url'] as const).map((encoding) => Buffer.from(d.toString(encoding))),
+    Buffer.from(d.toString('hex').toUpperCase()),
+    Buffer.from(BigInt(`0x${d.toString('hex')}`).toString()),
+    key.export({ type: 'pkcs8', format: 'der' }).subarray(0, 68),
+    key.export({ type: 'sec1', format: 'der' }).subarray(0, 39),
+    // The lines of the PEM in which the number stands, in each phase of base64.
+    ...[0, 1, 2].map((phase) => Buffer.from(d.subarray(phase).toString('base64').slice(0, 36))),
+    Buffer.from('PRIVATE KEY'),
+  ];
+  for (const form of forms) expect(form.length).toBeGreaterThan(10);
+  return forms;
+}
+
+describe('what goes over the wire', () => {
+  it('is the described request, byte for byte, and never a part of the key', async () => {
+    await using world = await startWorld();
+    const seen: string[] = [];
+    await using raw = await startRawEndpoint(world.authority, (socket, request) => {
+      seen.push(request);
+      socket.end(http(500, ''));
+    });
+    const code = 'ABCD-EFGH';
+    const enrol = (renew: boolean) => failureOf(world.enrol({ url: raw.url, readCode: async () => code, renew }));
+    await enrol(false);
+    await enrol(false);
+    const { keyPem, requestPem } = JSON.parse(readFileSync(join(world.identityDir, 'pending.json'), 'utf8'));
+
+    const body = encodeRequest({ serial, certificateRequest: requestPem, oneTimeCode: code, renewal: false, device });
+    const { host } = new URL(raw.url);
+    const expected = [
+      'POST /anmeldung HTTP/1.1',
+      `Host: ${host}`,
+      'Accept: application/json',
+      'Accept-Encoding: identity',
+      'Content-Type: application/json',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n');
+    expect(seen).toEqual([expected, expected]);
+    const escaped = JSON.stringify(requestPem);
+    expect(body).toBe(
+      `{"serial":"SN-0815","certificateRequest":${escaped},"oneTimeCode":"ABCD-EFGH","renewal":false,"device":{"model":"model-x","software":"2.12.3"}}`,
+    );
+    for (const secret of secretsOf(keyPem)) expect(raw.received().includes(secret), secret.toString('hex')).toBe(false);
+  });
+
+  it('never holds the key, in the clear and as it is sent, over a whole enrolment, its renewal and a resumed one', async () => {
+    await using world = await startWorld();
+    // Every byte of every connection passes here, in both directions.
+    const wire: Buffer[] = [];
+    const target = Number(new URL(world.endpoint.url).port);
+    const relay = createServer((socket) => {
+      const onward = connect(target, '127.0.0.1');
+      for (const [from, to] of [
+        [socket, onward],
+        [onward, socket],
+      ] as const) {
+        from.on('data', (chunk: Buffer) => {
+          wire.push(chunk);
+          to.write(chunk);
+        });
+        from.on('error', () => {});
+        from.on('close', () => to.destroy());
+      }
+    });
+    await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
+    const { port } = relay.address() as { port: number };
+    const url = `https://127.0.0.1:${port}`;
+    const keys: string[] = [];
+    try {
+      world.faults.add('enrolment-answer-lost');
+      await failureOf(world.enrol({ url }));
+      world.faults.clear();
+      for (const renew of [false, true, true]) {
+        await world.enrol({ url, renew });
+        keys.push((await readCredentials(world.identityDir)).keyPem);
+      }
+    } finally {
+      relay.close();
+    }
+    expect(new Set(keys).size).toBe(3);
+    const sent = Buffer.concat(wire);
+    expect(sent.length).toBeGreaterThan(8_000);
+    // What was inside of TLS: the bodies as the endpoint read them.
+    const inside = Buffer.from(
+      world.endpoint
+        .requests()
+        .map(({ body }) => body)
+        .join('\n'),
+    );
+    expect(world.endpoint.requests().length).toBe(4);
+    expect(inside.includes('CERTIFICATE REQUEST')).toBe(true);
+    for (const key of keys) {
+      for (const secret of secretsOf(key)) {
+        expect(sent.includes(secret), secret.toString('hex')).toBe(false);
+        expect(inside.includes(secret), secret.toString('hex')).toBe(false);
+      }
+    }
+  });
+
+  it('is a certificate request for the serial number, signed with the key it carries', async () => {
+    await using world = await startWorld();
+    await world.enrol();
+    const { keyPem } = await readCredentials(world.identityDir);
+    const [{ body } = { body: '{}' }] = world.endpoint.requests();
+    const read = await readRequest(JSON.parse(body).certificateRequest);
+    expect(read).toMatchObject({ commonName: serial, curve: 'prime256v1' });
+    expect(createPublicKey(read?.publicKeyPem ?? '').equals(createPublicKey(keyPem))).toBe(true);
+  });
+
+  it('goes to the path below the address of the site file', async () => {
+    await using world = await startWorld();
+    const lines: (string | undefined)[] = [];
+    await using raw = await startRawEndpoint(world.authority, (socket, request) => {
+      lines.push(request.split('\r\n')[0]);
+      socket.end(http(500, ''));
+    });
+    for (const path of ['', '/', '/cloud', '/cloud/'])
+      await failureOf(world.enrol({ url: `${raw.url}${path}`, limits: quick }));
+    expect(lines).toEqual([
+      'POST /anmeldung HTTP/1.1',
+      'POST /anmeldung HTTP/1.1',
+      'POST /cloud/anmeldung HTTP/1.1',
+      'POST /cloud/anmeldung HTTP/1.1',
+    ]);
+  });
+});
+
+describe('a one-time code', () => {
+  it('is 1 to 256 letters, digits and signs', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (code) => {
+        expect(codeProblem(code) === undefined).toBe(/^[!-~]{1,256}$/.test(code));
+      }),
+    );
+    expect(codeProblem('')).toBe('it is empty');
+    expect(codeProblem('a b')).toContain('other than');
+    expect(codeProblem('a'.repeat(257))).toContain('longer');
+  });
+
+  it('that is none is refused before anything is made, and not repeated', async () => {
+    await using world = await startWorld();
+    const failure = await failureOf(world.enrol({ readCode: async () => 'has a blank' }));
+    expect(failure).toMatchObject({ code: 'USAGE' });
+    expect(JSON.stringify(failure)).not.toContain('has a blank');
+    expect(world.endpoint.requests()).toEqual([]);
+  });
+});

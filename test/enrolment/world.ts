@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type EnrolOptions, enrol } from '../../src/lib/enrolment/enrol.ts';
+import { systemClock } from '../../src/lib/lifecycle/index.ts';
+import { directDialer } from '../../src/lib/net/index.ts';
+import { type Authority, createAuthority } from '../../src/lib/sim/certificates.ts';
+import { type EnrolmentEndpoint, startEnrolment } from '../../src/lib/sim/enrolment.ts';
+import type { FaultName } from '../../src/lib/sim/index.ts';
+
+export const serial = 'SN-0815';
+export const device = { model: 'model-x', software: '2.12.3' };
+export const quick = { dialMs: 2_000, handshakeMs: 300, answerMs: 300, answerBytes: 64 * 1024 };
+
+/** A folder of its own and an enrolment endpoint in this process, with faults to switch. */
+export interface World extends AsyncDisposable {
+  readonly dir: string;
+  readonly identityDir: string;
+  readonly authority: Authority;
+  readonly endpoint: EnrolmentEndpoint;
+  readonly faults: Set<FaultName>;
+  /** What `enrol` needs; the code is a new one for every call without one. */
+  options(more?: Partial<EnrolOptions>): EnrolOptions;
+  enrol(more?: Partial<EnrolOptions>): ReturnType<typeof enrol>;
+}
+
+export async function startWorld(): Promise<World> {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-enrolment-'));
+  const authority = await createAuthority();
+  const faults = new Set<FaultName>();
+  const endpoint = await startEnrolment({
+    authority,
+    clock: systemClock,
+    faults: { is: (name) => faults.has(name) },
+    broker: 'mqtt.example.com',
+    region: 'eu-central-1',
+  });
+  const identityDir = join(dir, 'identity');
+  const options = (more: Partial<EnrolOptions> = {}): EnrolOptions => ({
+    url: endpoint.url,
+    identityDir,
+    trust: authority.caPem,
+    serial,
+    device,
+    renew: false,
+    readCode: async () => endpoint.newCode(serial),
+    dialer: directDialer,
+    clock: systemClock,
+    signal: new AbortController().signal,
+    ...more,
+  });
+  return {
+    dir,
+    identityDir,
+    authority,
+    endpoint,
+    faults,
+    options,
+    enrol: (more) => enrol(options(more)),
+    async [Symbol.asyncDispose]() {
+      await endpoint[Symbol.asyncDispose]();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The error that a promise is rejected with; fails when it is not. */
+export async function failureOf(work: Promise<unknown>): Promise<Error & { code?: string }> {
+  return work.then(
+    () => {
+      throw new Error('it was expected to fail');
+    },
+    (error: Error) => error,
+  );
+}
+
+/** Certificate requests of the bodies that reached the endpoint. */
+export function requestsOf(endpoint: EnrolmentEndpoint): string[] {
+  return endpoint.requests().flatMap(({ body }) => {
+    const { certificateRequest } = JSON.parse(body) as { certificateRequest?: string };
+    return certificateRequest === undefined ? [] : [certificateRequest];
+  });
+}
