@@ -1,0 +1,124 @@
+import { connect, createServer } from 'node:net';
+import { startSshd } from '../../test/peers/sshd.ts';
+import { freePort, median, programExists } from '../measure.js';
+import { startSimulator } from '../robot.js';
+
+const ONE_WAY_MS = 20;
+const ROUND_TRIP_MS = 2 * ONE_WAY_MS;
+const REQUESTS = 40;
+
+export default {
+  title: `Requests to the chassis through --via against direct ones, both over a path of ${ONE_WAY_MS} ms each way`,
+  async run() {
+    const missing = ['sshd', 'ssh-keygen'].filter((name) => !programExists(name));
+    if (missing.length > 0) return { skipped: `needs ${missing.join(' and ')} (Debian package openssh-server)` };
+    const { createChassisClient } = await import('../../dist/lib/chassis/index.js');
+    const { directDialer } = await import('../../dist/lib/net/index.js');
+    const { openSsh } = await import('../../dist/lib/net/ssh/index.js');
+
+    await using robot = await startSimulator();
+    await using sshd = await startSshd();
+    await using toChassis = await delayedPath(robot.chassisPort);
+    await using toSshd = await delayedPath(sshd.port);
+    sshd.trust(toSshd.port);
+    const began = performance.now();
+    await using ssh = await openSsh(`${sshd.user}@127.0.0.1:${toSshd.port}`, {
+      homeDir: sshd.home,
+      localUser: sshd.user,
+      agentSocket: null,
+      person: null,
+      systemKnownHostsFile: '/dev/null',
+    });
+    const openMs = performance.now() - began;
+
+    const ways = {
+      direct: { dialer: directDialer, endpoint: { host: '127.0.0.1', port: toChassis.port } },
+      via: { dialer: ssh.dialer, endpoint: { host: '127.0.0.1', port: robot.chassisPort } },
+    };
+    const kept = { direct: [], via: [] };
+    const fresh = { direct: [], via: [] };
+    const clients = Object.fromEntries(
+      Object.entries(ways).map(([name, way]) => [name, createChassisClient({ ...way, timeoutMs: 5_000 })]),
+    );
+    // In turn, so that a machine whose speed drifts does not decide; the first two open the connections.
+    for (let round = -2; round < REQUESTS; round += 1) {
+      for (const [name, client] of Object.entries(clients)) {
+        const tookMs = await timed(() => client.identity());
+        if (round >= 0) kept[name].push(tookMs);
+      }
+    }
+    for (const client of Object.values(clients)) await client[Symbol.asyncDispose]();
+    for (let round = -1; round < REQUESTS / 2; round += 1) {
+      for (const [name, way] of Object.entries(ways)) {
+        const tookMs = await timed(async () => {
+          await using client = createChassisClient({ ...way, timeoutMs: 5_000 });
+          await client.identity();
+        });
+        if (round >= 0) fresh[name].push(tookMs);
+      }
+    }
+
+    const trips = (samples) => (median(samples.via) - median(samples.direct)) / ROUND_TRIP_MS;
+    const row = (name, samples) => ({ name, median: median(samples), unit: 'ms', samples });
+    const figure = (name, value) => ({
+      name,
+      value: `${value.toFixed(2)} RTT`,
+      target: 'at most 1 round trip',
+      holds: value <= 1,
+    });
+    return {
+      rows: [
+        { name: 'opening the connection by SSH', median: openMs, unit: 'ms' },
+        row('kept connection, direct', kept.direct),
+        row('kept connection, --via', kept.via),
+        row('new connection each time, direct', fresh.direct),
+        row('new connection each time, --via', fresh.via),
+      ],
+      figures: [figure('--via adds, kept connection', trips(kept)), figure('--via adds, new connection', trips(fresh))],
+    };
+  },
+};
+
+async function timed(work) {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+/**
+ * A port behind which every byte comes later, in order. On a real path the handshake of TCP takes a round trip as well;
+ * here it comes from the machine itself, so the first bytes wait that much longer.
+ */
+async function delayedPath(targetPort) {
+  const sockets = new Set();
+  const server = createServer({ noDelay: true }, (near) => {
+    const far = connect({ host: '127.0.0.1', port: targetPort, noDelay: true });
+    const standsAt = performance.now() + ROUND_TRIP_MS;
+    const lateMs = () => ONE_WAY_MS + Math.max(0, standsAt - performance.now());
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ]) {
+      sockets.add(from);
+      // Timers that are due together may come in any order; what is written is always the oldest.
+      const waiting = [];
+      const later = (send) => {
+        waiting.push(send);
+        setTimeout(() => waiting.shift()(), lateMs());
+      };
+      from.on('data', (chunk) => later(() => to.write(chunk)));
+      from.on('end', () => later(() => to.end()));
+      from.on('error', () => to.destroy());
+      from.on('close', () => sockets.delete(from));
+    }
+  });
+  const port = await freePort();
+  await new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return {
+    port,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,19 @@
+import type { GwError } from '../lib/error/index.ts';
+import type { Ssh } from '../lib/net/index.ts';
+import { sshOptionsHere } from './ssh-options.ts';
+
+export interface ViaContext {
+  readonly signal: AbortSignal;
+  /** See `ViaOptions.onLost`. */
+  readonly onLost?: ((error: GwError) => void) | undefined;
+}
+
+/** Runs work through the machine of `--via`, with the agent, the files and the person of this machine. */
+export async function throughVia<T>(
+  target: string,
+  { signal, onLost }: ViaContext,
+  work: (ssh: Ssh, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { throughSsh } = await import('../lib/toolkit/via.ts');
+  return await throughSsh(target, { ...sshOptionsHere(signal), signal, onLost }, work);
+}

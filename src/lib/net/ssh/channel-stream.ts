@@ -1,0 +1,46 @@
+import { Duplex } from 'node:stream';
+import type { Channel } from 'ssh2';
+
+/**
+ * A channel in the manner of a TCP socket: it ends when the far side ends, destroying it closes it, and when the line
+ * is lost it fails with that, where the library would end it as if everything had been said.
+ */
+export function channelStream(channel: Channel, lost: AbortSignal): Duplex {
+  const stream = new Duplex({
+    allowHalfOpen: false,
+    read() {
+      channel.resume();
+    },
+    write(chunk: Buffer, _encoding, callback) {
+      channel.write(chunk, callback);
+    },
+    final(callback) {
+      channel.end();
+      callback();
+    },
+    destroy(error, callback) {
+      lost.removeEventListener('abort', onLost);
+      channel.off('data', onData);
+      channel.resume();
+      channel.destroy();
+      callback(error);
+    },
+  });
+  const onLost = () => stream.destroy(lost.reason);
+  const onData = (chunk: Buffer) => {
+    if (!stream.push(chunk)) channel.pause();
+  };
+  channel.on('data', onData);
+  channel.on('end', () => {
+    if (!stream.destroyed) stream.push(null);
+  });
+  // Only with its end read: what came before the end must not be thrown away.
+  channel.on('close', () => {
+    if (!stream.destroyed && !stream.readableEnded) stream.once('end', () => stream.destroy());
+    else stream.destroy();
+  });
+  channel.on('error', (error: Error) => stream.destroy(error));
+  lost.addEventListener('abort', onLost, { once: true });
+  if (lost.aborted) onLost();
+  return stream;
+}

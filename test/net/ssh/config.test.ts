@@ -1,0 +1,216 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { GwError } from '../../../src/lib/error/index.ts';
+import { type ConfigLine, matchesPattern, parseSshConfig, settingsOf } from '../../../src/lib/net/ssh/config.ts';
+import { readSshConfig } from '../../../src/lib/net/ssh/config-file.ts';
+import { routeOf } from '../../../src/lib/net/ssh/connection.ts';
+import { errorOf, temporaryHome } from './ssh-server.ts';
+
+const here = { homeDir: '/people/t', localUser: 'local' };
+const look = (text: string, host: string, more: { user?: string; port?: number } = {}) =>
+  settingsOf(parseSshConfig(text, 'config'), { host, user: more.user ?? null, port: more.port ?? null, ...here });
+const thrown = (work: () => unknown): GwError => {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof GwError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+};
+
+describe('the configuration of SSH', () => {
+  it('says nothing when it is empty', () => {
+    expect(look('', 'robot')).toMatchObject({
+      hostName: 'robot',
+      user: 'local',
+      port: 22,
+      identityFiles: null,
+      jumps: [],
+      knownHostsFiles: null,
+      notes: [],
+    });
+  });
+
+  it('gives the first value that fits, and what the person wrote before that', () => {
+    const text = [
+      '# before any host: for all of them',
+      'Port 2200',
+      'Host robot-? !robot-9',
+      '  User=first',
+      '  HostName = %h.example.com',
+      'Host *',
+      '\tUser second',
+      '\tPort 2300',
+    ].join('\r\n');
+    expect(look(text, 'robot-7')).toMatchObject({ user: 'first', port: 2200, hostName: 'robot-7.example.com' });
+    expect(look(text, 'Robot-7')).toMatchObject({ user: 'first' });
+    expect(look(text, 'robot-9')).toMatchObject({ user: 'second', hostName: 'robot-9' });
+    expect(look(text, 'robot-77')).toMatchObject({ user: 'second' });
+    expect(look(text, 'robot-7', { user: 'mine', port: 5 })).toMatchObject({ user: 'mine', port: 5 });
+  });
+
+  it('adds key files up, and knows ~, quotes, remarks and tokens', () => {
+    const text =
+      'Host a\n IdentityFile ~/.ssh/one # mine\n IdentityFile "/keys/two of %r"\nIdentityFile %d/%h\nIdentitiesOnly yes\n';
+    expect(look(text, 'a')).toMatchObject({
+      identityFiles: ['/people/t/.ssh/one', '/keys/two of local', '/people/t/a'],
+      identitiesOnly: true,
+    });
+    expect(look('IdentityFile none', 'a').identityFiles).toEqual([]);
+    expect(look('IdentityAgent none', 'a').identityAgent).toBeNull();
+    expect(look('IdentityAgent SSH_AUTH_SOCK', 'a').identityAgent).toBeUndefined();
+    expect(look('IdentityAgent "~/agent 1"', 'a').identityAgent).toBe('/people/t/agent 1');
+    expect(look('UserKnownHostsFile ~/k1 /k2\nHostKeyAlias gw\nHashKnownHosts yes', 'a')).toMatchObject({
+      knownHostsFiles: ['/people/t/k1', '/k2'],
+      hostKeyAlias: 'gw',
+      hashesNames: true,
+    });
+  });
+
+  it('tells what it does not do, and only where it concerns this host', () => {
+    const text =
+      'Host a\n StrictHostKeyChecking no\n CertificateFile x\nMatch user root\n Port 1\nMatch all\n Port 3\n';
+    const { notes, port, isStrict } = look(text, 'a');
+    expect(notes.join(' ')).toMatch(/StrictHostKeyChecking no.*/);
+    expect(notes).toHaveLength(3);
+    expect(port).toBe(3);
+    expect(isStrict).toBe(false);
+    expect(look('StrictHostKeyChecking yes', 'a')).toMatchObject({ isStrict: true, notes: [] });
+    expect(look('Host b\n StrictHostKeyChecking no', 'a').notes).toEqual([]);
+  });
+
+  it('never goes another way than it says: what cannot be followed is an error with its line', () => {
+    for (const line of [
+      'Port 0',
+      'Port 70000',
+      'Port ssh',
+      'Port',
+      'HostName -oProxyCommand=x',
+      'HostName %x',
+      'User "a b"',
+      'ProxyCommand nc %h %p',
+      'HostKeyAlias a,*',
+      'ProxyJump a,-b',
+      'IdentityAgent $AGENT',
+      'IdentityFile "open',
+      '"Port" 22',
+    ]) {
+      const error = thrown(() => look(`Host a\n${line}`, 'a'));
+      expect([line, error.code]).toEqual([line, 'SSH_CONFIG_INVALID']);
+      expect(error.message).toContain('config:2');
+    }
+    expect(look('ProxyJump b\nProxyCommand nc %h %p', 'a').jumps).toEqual(['b']);
+    expect(look('ProxyCommand none', 'a').jumps).toEqual([]);
+    expect(look('ProxyJump none\nProxyJump b', 'a').jumps).toEqual([]);
+    expect(look('Host b\nPort nonsense', 'a').port).toBe(22);
+  });
+
+  it('leads over the machines in order; the first one may have a way of its own', () => {
+    const lines = parseSshConfig(
+      ['Host robot', ' ProxyJump m1,u2@m2:22022', 'Host m1', ' ProxyJump m0', 'Host m2', ' ProxyJump nowhere'].join(
+        '\n',
+      ),
+      'config',
+    );
+    const way = routeOf(lines, { host: 'robot', user: 'tech', port: null }, here);
+    expect(way.map(({ user, hostName, port }) => `${user}@${hostName}:${port}`)).toEqual([
+      'local@m0:22',
+      'local@m1:22',
+      'u2@m2:22022',
+      'tech@robot:22',
+    ]);
+  });
+
+  it.each(['Host *\n ProxyJump bastion', 'Host a\n ProxyJump b\nHost b\n ProxyJump a', `ProxyJump ${'x,'.repeat(9)}x`])(
+    'does not walk in a circle',
+    (text) => {
+      const error = thrown(() => routeOf(parseSshConfig(text, 'config'), { host: 'a', user: null, port: null }, here));
+      expect(error.code).toBe('SSH_CONFIG_INVALID');
+      expect(error.message).toMatch(/circle|too many/);
+    },
+  );
+
+  it('includes other files, with patterns, and only for the hosts it is meant for', async () => {
+    using folder = temporaryHome();
+    mkdirSync(join(folder.home, '.ssh', 'config.d'));
+    folder.write('config.d/20', 'User late\n');
+    folder.write('config.d/10', 'Host a\n User early\n');
+    folder.write('config', 'Host a b\n Include config.d/* missing\n Port 7\nHost *\n User all\n');
+    const lines = await readSshConfig(folder.home);
+    const at = (host: string) => settingsOf(lines, { host, user: null, port: null, ...here });
+    expect(at('a')).toMatchObject({ user: 'early', port: 7 });
+    expect(at('b')).toMatchObject({ user: 'late', port: 7 });
+    expect(at('c')).toMatchObject({ user: 'all', port: 22 });
+  });
+
+  it('says so when files include each other, or cannot be read; none at all is fine', async () => {
+    using folder = temporaryHome();
+    expect(await readSshConfig(folder.home)).toEqual([]);
+    folder.write('config', 'Include config\n');
+    expect((await errorOf(readSshConfig(folder.home))).code).toBe('SSH_CONFIG_INVALID');
+    folder.write('config', 'Port 1\n');
+    chmodSync(join(folder.home, '.ssh', 'config'), 0o664);
+    expect((await errorOf(readSshConfig(folder.home))).message).toContain('others may write');
+    chmodSync(join(folder.home, '.ssh', 'config'), 0o600);
+    folder.write('config', 'Include many-*\n');
+    mkdirSync(join(folder.home, '.ssh', 'many-1'));
+    expect((await errorOf(readSshConfig(folder.home))).code).toBe('SSH_CONFIG_INVALID');
+    writeFileSync(join(folder.home, '.ssh', 'config'), Buffer.alloc(2 * 1024 * 1024, 'x'));
+    expect((await errorOf(readSshConfig(folder.home))).message).toContain('too large');
+  });
+});
+
+describe('any text as configuration', () => {
+  const word = fc.oneof(
+    fc.constantFrom(
+      'Host',
+      'Match',
+      'Port',
+      'User',
+      'ProxyJump',
+      'Include',
+      'IdentityFile',
+      '*',
+      '!a',
+      '%h',
+      '"',
+      '#',
+      '=',
+    ),
+    fc.string({ maxLength: 12 }),
+  );
+  const line = fc.array(word, { maxLength: 6 }).map((words) => words.join(' '));
+
+  it('is read, or refused with the line', () => {
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 12 }), fc.stringMatching(/^[a-z0-9.-]{1,12}$/), (lines, host) => {
+        try {
+          const parsed: ConfigLine[] = parseSshConfig(lines.join('\n'), 'file');
+          const settings = settingsOf(parsed, { host, user: null, port: null, ...here });
+          expect(settings.port).toBeGreaterThan(0);
+          expect(settings.hostName).not.toMatch(/[\s\p{Cc}]/u);
+          expect(settings.user).not.toMatch(/[\s\p{Cc}]/u);
+        } catch (error) {
+          if (!(error instanceof GwError)) throw error;
+          expect(error.code).toBe('SSH_CONFIG_INVALID');
+        }
+      }),
+    );
+  });
+
+  it('has patterns that fit as their meaning says, quickly', () => {
+    const few = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?'), maxLength: 8 });
+    const text = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 10 });
+    fc.assert(
+      fc.property(few, text, (pattern, given) => {
+        const meaning = new RegExp(`^${pattern.replace(/\*+/g, '.*').replaceAll('?', '.')}$`);
+        expect(matchesPattern(pattern, given)).toBe(meaning.test(given));
+      }),
+    );
+    expect(matchesPattern('a*'.repeat(40), `${'a'.repeat(4_000)}b`)).toBe(true);
+    expect(matchesPattern(`${'a*'.repeat(40)}c`, 'a'.repeat(4_000))).toBe(false);
+  });
+});

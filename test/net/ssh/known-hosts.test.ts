@@ -1,0 +1,137 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import ssh2 from 'ssh2';
+import { describe, expect, it } from 'vitest';
+import { fingerprintOf, keyTypeOf, knownHostName } from '../../../src/lib/net/ssh/host-key.ts';
+import { judgeHostKey, knownHostLine, parseKnownHosts } from '../../../src/lib/net/ssh/known-hosts.ts';
+import { addKnownHost, readKnownHosts } from '../../../src/lib/net/ssh/known-hosts-file.ts';
+import { errorOf, temporaryHome } from './ssh-server.ts';
+
+function newKey(): { blob: Buffer; words: string } {
+  const [type, base64] = ssh2.utils.generateKeyPairSync('ed25519').public.split(' ');
+  return { blob: Buffer.from(base64 ?? '', 'base64'), words: `${type} ${base64}` };
+}
+
+const [one, two] = [newKey(), newKey()];
+const judge = (text: string, host: string, key = one) =>
+  judgeHostKey(parseKnownHosts(text, 'kh').entries, host, key.blob);
+
+describe('a key that a host shows', () => {
+  it('is known by name, by list, by pattern, and by its port', () => {
+    expect(judge(`gw ${one.words}`, 'gw').kind).toBe('known');
+    expect(judge(`other,GW,192.0.2.2 ${one.words} remark`, 'gw').kind).toBe('known');
+    expect(judge(`*.example.com,!bad.example.com ${one.words}`, 'a.example.com').kind).toBe('known');
+    expect(judge(`*.example.com,!bad.example.com ${one.words}`, 'bad.example.com').kind).toBe('unknown');
+    expect(judge(`[gw]:2222 ${one.words}`, knownHostName('GW', 2222)).kind).toBe('known');
+    expect(judge(`[gw]:2222 ${one.words}`, knownHostName('gw', 22)).kind).toBe('unknown');
+    expect(judge(`gw ${two.words}\ngw ${one.words}`, 'gw').kind).toBe('known');
+  });
+
+  it('is changed when only others are known, and tells where those stand', () => {
+    expect(judge(`# remark\n\ngw ${two.words}`, 'gw')).toMatchObject({ kind: 'changed', known: [{ at: 'kh:3' }] });
+  });
+
+  it('is forbidden wherever it is revoked, whatever else stands there', () => {
+    expect(judge(`gw ${one.words}\n@revoked * ${one.words}`, 'gw')).toEqual({ kind: 'revoked', at: 'kh:2' });
+    expect(judge(`gw ${one.words}\n@revoked other ${one.words}`, 'gw').kind).toBe('known');
+    expect(judge(`@revoked * ${two.words}`, 'gw').kind).toBe('unknown');
+  });
+
+  it('is no key that an authority vouched for', () => {
+    expect(judge(`@cert-authority * ${one.words}`, 'gw')).toEqual({ kind: 'unknown', authorities: ['kh:1'] });
+  });
+
+  it('is known under a hidden name', () => {
+    const line = knownHostLine('[192.0.2.2]:2222', one.blob, Buffer.from('a salt of some bytes'));
+    expect(line).not.toContain('192.0.2.2');
+    expect(judge(line, '[192.0.2.2]:2222').kind).toBe('known');
+    expect(judge(line, '[192.0.2.2]:2222', two).kind).toBe('changed');
+    expect(judge(line, '192.0.2.2').kind).toBe('unknown');
+  });
+
+  it('is named as ssh-keygen names it', () => {
+    // A public key of the test vectors of RFC 8032 (7.1, TEST 1); its fingerprint was taken with ssh-keygen -l.
+    const key = Buffer.from('d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a', 'hex');
+    const field = (bytes: Buffer) => Buffer.concat([Buffer.from([0, 0, 0, bytes.length]), bytes]);
+    const blob = Buffer.concat([field(Buffer.from('ssh-ed25519')), field(key)]);
+    expect(keyTypeOf(blob)).toBe('ssh-ed25519');
+    expect(fingerprintOf(blob)).toBe('SHA256:bbXpuKG6zhzdmnxq256TlqzFBzRl2f6OOg722cYNbU8');
+  });
+});
+
+describe('any text as known hosts', () => {
+  const word = fc.oneof(
+    fc.constantFrom('gw', '*', '!gw', '@revoked', '@cert-authority', '@odd', '|1|YQ==|YQ==', '|1|', one.words, '#'),
+    fc.base64String({ maxLength: 40 }),
+    fc.string({ maxLength: 10 }),
+  );
+
+  it('is read or counted line by line, and makes no key known that does not stand in it', () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(word, { maxLength: 5 }), { maxLength: 10 }), (lines) => {
+        const text = lines.map((words) => words.join(' ')).join('\n');
+        const { entries, unread } = parseKnownHosts(text, 'kh');
+        for (const entry of entries) expect(keyTypeOf(entry.blob)).toBe(entry.keyType);
+        expect(entries.length + unread.length).toBeLessThanOrEqual(text.split('\n').length);
+        expect(judgeHostKey(entries, 'gw', two.blob).kind).not.toBe('known');
+      }),
+    );
+  });
+
+  it('gives back every line that was written', () => {
+    const host = fc.stringMatching(/^[a-z0-9][a-z0-9.-]{0,20}$/);
+    fc.assert(
+      fc.property(
+        host,
+        fc.integer({ min: 1, max: 65_535 }),
+        fc.option(fc.uint8Array({ minLength: 20, maxLength: 20 })),
+        (name, port, salt) => {
+          const known = knownHostName(name, port);
+          const line = knownHostLine(known, one.blob, salt === null ? null : Buffer.from(salt));
+          expect(judge(line, known).kind).toBe('known');
+          expect(judge(line, known, two).kind).toBe('changed');
+        },
+      ),
+    );
+  });
+
+  it('has keys of any bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
+        const type = keyTypeOf(bytes);
+        if (type !== null) expect(type).toMatch(/^[A-Za-z0-9@.-]{1,64}$/);
+      }),
+    );
+  });
+});
+
+describe('the file of known hosts', () => {
+  it('is made for its owner only, and gets a line after the last one', async () => {
+    using folder = temporaryHome();
+    const path = join(folder.home, 'new', '.ssh', 'known_hosts');
+    expect(await readKnownHosts([path])).toEqual({ entries: [], unread: [] });
+    await addKnownHost(path, 'first line\n');
+    await addKnownHost(path, 'second line\n');
+    expect(readFileSync(path, 'utf8')).toBe('first line\nsecond line\n');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(statSync(join(folder.home, 'new', '.ssh')).mode & 0o777).toBe(0o700);
+    writeFileSync(path, 'cut off');
+    await addKnownHost(path, 'third line\n');
+    expect(readFileSync(path, 'utf8')).toBe('cut off\nthird line\n');
+  });
+
+  it('keeps every line when several are added at once', async () => {
+    using folder = temporaryHome();
+    const path = join(folder.home, '.ssh', 'known_hosts');
+    const lines = Array.from({ length: 40 }, (_, index) => `line ${index} ${'x'.repeat(700)}\n`);
+    await Promise.all(lines.map((line) => addKnownHost(path, line)));
+    expect(readFileSync(path, 'utf8').split('\n').sort()).toEqual([...lines.map((line) => line.trimEnd()), ''].sort());
+  });
+
+  it('is never taken for empty when it cannot be read', async () => {
+    using folder = temporaryHome();
+    expect((await errorOf(readKnownHosts([folder.home]))).code).toBe('FILE_UNWRITABLE');
+    expect((await errorOf(addKnownHost(folder.home, 'line\n'))).code).toBe('FILE_UNWRITABLE');
+  });
+});

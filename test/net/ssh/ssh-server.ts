@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ssh2, { type AuthContext, type Connection, type ServerConfig } from 'ssh2';
+import { expect } from 'vitest';
+import { GwError } from '../../../src/lib/error/index.ts';
+import type { SshOptions } from '../../../src/lib/net/index.ts';
+
+/** A home folder for a client; removed at the end of the scope. */
+export function temporaryHome() {
+  const home = mkdtempSync(join(tmpdir(), 'gw-ssh-home-'));
+  mkdirSync(join(home, '.ssh'), { mode: 0o700 });
+  return {
+    home,
+    write: (name: string, text: string) => writeFileSync(join(home, '.ssh', name), text, { mode: 0o600 }),
+    [Symbol.dispose]: () => rmSync(home, { recursive: true, force: true }),
+  };
+}
+
+export interface TestServer extends AsyncDisposable {
+  readonly port: number;
+  /** Its line of known_hosts. */
+  readonly known: string;
+  /** Cuts every connection without a word. */
+  cut(): void;
+}
+
+/** A server whose login and channels a test decides; its key is made for it. */
+export async function startSshServer(
+  onLogin: (context: AuthContext, connection: Connection) => void,
+  onReady: (connection: Connection) => void = () => {},
+  config: Partial<ServerConfig> = {},
+): Promise<TestServer> {
+  const keys = ssh2.utils.generateKeyPairSync('ed25519');
+  const server = new ssh2.Server({ hostKeys: [keys.private], ...config }, (connection) => {
+    connection.on('error', () => {});
+    connection.on('authentication', (context) => onLogin(context, connection));
+    connection.on('ready', () => onReady(connection));
+  });
+  // Its sockets are ours, so that they can be cut.
+  const running = await listenOn(createServer((socket) => server.injectSocket(socket)));
+  const [type, key] = keys.public.split(' ');
+  return { ...running, known: `[127.0.0.1]:${running.port} ${type} ${key}\n` };
+}
+
+/** A server that does whatever it wants with the bytes. */
+export async function startRawServer(onSocket: (socket: Socket) => void): Promise<Omit<TestServer, 'known'>> {
+  return await listenOn(createServer(onSocket));
+}
+
+async function listenOn(server: Server) {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut,
+    async [Symbol.asyncDispose]() {
+      cut();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+export function optionsIn(home: string, more: Partial<SshOptions> = {}): SshOptions {
+  return {
+    homeDir: home,
+    localUser: 'technician',
+    agentSocket: null,
+    person: null,
+    systemKnownHostsFile: '/dev/null',
+    ...more,
+  };
+}
+
+export async function errorOf(work: Promise<unknown>): Promise<GwError> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(GwError);
+  return error as GwError;
+}

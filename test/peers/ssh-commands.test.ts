@@ -1,0 +1,188 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { gwBinary, runGw, startGw } from '../e2e/gw.ts';
+import { type Robot, startRobot, startServe } from '../e2e/robot.ts';
+import { hasProgram } from './peer.ts';
+import { type Sshd, startSshd } from './sshd.ts';
+
+const isThere = hasProgram('sshd') && hasProgram('ssh-keygen');
+
+interface Envelope {
+  readonly ok: boolean;
+  readonly data: Record<string, unknown>;
+  readonly warnings: readonly string[];
+  readonly error: { code: string; message: string; tried?: { via?: string } } | null;
+}
+
+describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
+  let robot: Robot;
+  let sshd: Sshd;
+  let via: string;
+
+  beforeAll(async () => {
+    robot = await startRobot();
+    const bin = join(robot.dir, 'bin');
+    mkdirSync(bin);
+    sshd = await startSshd({ binDir: bin });
+    sshd.trust();
+    installGw(bin, '');
+    via = `${sshd.user}@127.0.0.1:${sshd.port}`;
+  });
+  afterAll(async () => {
+    await sshd?.[Symbol.asyncDispose]();
+    await robot?.[Symbol.asyncDispose]();
+  });
+
+  /** A gw on the far side; `before` may answer some words by itself. */
+  function installGw(bin: string, before: string): void {
+    writeFileSync(join(bin, 'gw'), `#!/bin/sh\n${before}\nexec ${process.execPath} ${gwBinary} "$@"\n`);
+    chmodSync(join(bin, 'gw'), 0o755);
+  }
+
+  const gw = (...words: string[]) => runGw(words, { env: { HOME: sshd.home } });
+  async function json(...words: string[]): Promise<Envelope & { code: number | null; stderr: string }> {
+    const { stdout, stderr, code } = await gw(...words, '--json');
+    return { ...(JSON.parse(stdout) as Envelope), code, stderr };
+  }
+
+  it('reach the chassis and say by which way', async () => {
+    const address = await json('chassis', 'address', '--site', robot.site, '--via', via);
+    expect(address).toMatchObject({ ok: true, code: 0, data: { state: 'connected', way: `via ${via}` } });
+    const text = await gw('chassis', 'address', '--site', robot.site, `--via=${via}`);
+    expect(text.code).toBe(0);
+    expect(text.stdout).toContain(via);
+    const probe = await json('chassis', 'probe', '--site', robot.site, '--via', via, '--seconds', '2');
+    expect(probe.data).toMatchObject({ verdict: 'ok' });
+    for (const words of [
+      ['map', 'list'],
+      ['overlays', 'inspect'],
+      ['evidence', 'list', '--live'],
+      ['map', 'backup', '--out', join(robot.dir, 'maps.tar.gz')],
+    ]) {
+      const done = await json(...words, '--site', robot.site, '--via', via);
+      expect([words, done.error]).toEqual([words, null]);
+    }
+    expect(sshd.log()).toContain('Accepted publickey');
+  });
+
+  it('name the address tried and the machine on the way when the chassis does not answer', async () => {
+    const site = join(robot.dir, 'wrong.yaml');
+    writeFileSync(site, 'name: Wrong\nchassis: { host: 127.0.0.1, port: 1, serial: SN0001 }\n');
+    const lost = await json('map', 'list', '--site', site, '--via', via);
+    expect(lost).toMatchObject({
+      code: 3,
+      error: { code: 'CHASSIS_NOT_CONNECTED', tried: { address: '127.0.0.1', via } },
+    });
+    expect((await gw('map', 'list', '--site', site, '--via', via)).stderr).toContain(`127.0.0.1:1 via ${via}`);
+  });
+
+  it('check both sockets of the operator server from its own machine', async () => {
+    await using _serve = await startServe(robot.site);
+    const check = await json('operator', 'check', '--site', robot.site, '--via', via);
+    const findings = check.data.findings as { id: string; verdict: string; detail: string }[];
+    expect(findings.filter(({ verdict }) => verdict === 'wrong')).toEqual([]);
+    expect(findings.find(({ id }) => id === 'read-only.loopback')).toMatchObject({ verdict: 'ok' });
+  });
+
+  it('run the steps of a checklist, and none of them about the wrong machine', async () => {
+    const list = join(robot.dir, 'via.yaml');
+    const step = (id: string, run: string, expected: string) =>
+      `  - { id: ${id}, title: T, proves: P, run: ${run}, expect: { ${expected} }, remedy: R }`;
+    const lines = ['schema: gw/checklist/1', 'name: via', 'title: T', 'purpose: P', 'steps:'];
+    writeFileSync(
+      list,
+      [
+        ...lines,
+        step('near', 'chassis address', 'state: connected'),
+        step('there', 'heartbeat check', 'verdict: ok'),
+        '',
+      ].join('\n'),
+    );
+    const run = await json('checklist', 'run', list, '--site', robot.site, '--via', via);
+    expect(run.code).toBe(1);
+    expect(run.data.steps).toMatchObject([{ id: 'near', verdict: 'ok' }, { id: 'there' }]);
+    expect(JSON.stringify(run.data.steps)).toContain('This looks at the gateway itself');
+  });
+
+  it('run on the far side where they listen by UDP, and stream what happens', async () => {
+    const sniffed = await gw('heartbeat', 'sniff', '--no-key', '--seconds', '3', '--via', via, '--json');
+    const events = sniffed.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { event: string });
+    expect(sniffed.stderr).toBe('');
+    expect(sniffed.code).toBe(0);
+    expect(events.length).toBeGreaterThan(1);
+    expect(events.at(-1)?.event).toBe('ended');
+    expect(events.filter(({ event }) => event === 'ended')).toHaveLength(1);
+    const shown = await gw('heartbeat', 'sniff', '--no-key', '--seconds', '2', '--via', via);
+    expect(shown).toMatchObject({ code: 0, stderr: '' });
+    expect(shown.stdout.length).toBeGreaterThan(0);
+  });
+
+  it('hand on the errors and the exit code of the far side, with its name in front', async () => {
+    const missing = await json('heartbeat', 'check', '--site', "it's not there.yaml", '--via', via);
+    expect(missing).toMatchObject({ code: 2, error: { code: 'SITE_FILE_NOT_FOUND' } });
+    expect(missing.error?.message).toContain(`On ${via}: `);
+    expect(missing.error?.message).toContain("it's not there.yaml");
+    const usage = await json('heartbeat', 'sniff', '--seconds', '0', '--via', via);
+    expect(usage).toMatchObject({ code: 2, error: { code: 'USAGE' } });
+  });
+
+  it('end on the far side when they are interrupted', async () => {
+    await using sniff = startGw(['heartbeat', 'sniff', '--no-key', '--via', via, '--json'], {
+      env: { HOME: sshd.home },
+    });
+    await sniff.says('"event":"state"');
+    const { code, tookMs } = await sniff.end('SIGINT');
+    expect(tookMs).toBeLessThan(5_500);
+    expect([0, 130]).toContain(code);
+  });
+
+  it('report another version there, and a gw that is missing or answers nonsense', async () => {
+    const bin = join(robot.dir, 'bin');
+    try {
+      installGw(bin, 'if [ "$1" = --version ]; then echo "gw/9.9.9 linux-x64 node-v99"; exit 0; fi');
+      const other = await gw('heartbeat', 'sniff', '--no-key', '--seconds', '1', '--via', via, '--json');
+      expect(other.code).toBe(0);
+      expect(other.stderr).toContain('9.9.9');
+      installGw(bin, 'echo "Welcome to the robot"; echo "{\\"schema\\":\\"x\\",\\"ok\\":true}"; exit 0');
+      const nonsense = await json('heartbeat', 'check', '--via', via);
+      expect(nonsense).toMatchObject({ code: 3, error: { code: 'FAR_GW_BAD_ANSWER' } });
+      installGw(bin, 'echo "sh: 1: gw: not found" >&2; exit 127');
+      const missing = await json('heartbeat', 'check', '--via', via);
+      expect(missing).toMatchObject({ code: 3, error: { code: 'FAR_GW_MISSING' } });
+    } finally {
+      installGw(bin, '');
+    }
+  });
+
+  it('do not trust an unknown machine where nobody can be asked', async () => {
+    await using stranger = await startSshd();
+    const words = ['chassis', 'address', '--site', robot.site, '--via', `127.0.0.1:${stranger.port}`, '--json'];
+    const { stdout, code } = await runGw(words, { env: { HOME: stranger.home } });
+    expect(code).toBe(4);
+    const { error } = JSON.parse(stdout) as Envelope;
+    expect(error?.code).toBe('SSH_HOST_KEY_UNKNOWN');
+    expect(error?.message).toMatch(/SHA256:\S{43}/);
+    const none = await gw('chassis', 'address', '--site', robot.site, '--via', '-oProxyCommand=x');
+    expect(none.code).toBe(2);
+  });
+
+  it('end at once when the line is lost', async () => {
+    await using brittle = await startSshd();
+    brittle.trust();
+    const words = ['chassis', 'watch', '--site', robot.site, '--via', `127.0.0.1:${brittle.port}`, '--json'];
+    await using watch = startGw(words, { env: { HOME: brittle.home } });
+    await watch.says('"kind":"connected"');
+    const began = performance.now();
+    await brittle.stop();
+    while (watch.child.exitCode === null && performance.now() - began < 5_000) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(watch.child.exitCode).toBe(3);
+    expect(watch.stdout()).toContain('"SSH_LOST"');
+    expect(performance.now() - began).toBeLessThan(3_000);
+  });
+});

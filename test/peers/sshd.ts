@@ -1,0 +1,156 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+
+const path = `${process.env.PATH}:/usr/sbin:/sbin`;
+
+/** Debian's sshd, unmodified, on a port of 127.0.0.1 of its own, for the current user, with keys made for it. */
+export interface Sshd extends AsyncDisposable {
+  readonly port: number;
+  readonly user: string;
+  /** Folder of the server: host keys, configuration, authorized_keys. */
+  readonly dir: string;
+  /** A home folder for the client: `.ssh` with `id_ed25519` that may log in, and no known host. */
+  readonly home: string;
+  /** What sshd has logged so far. */
+  log(): string;
+  /** The line of known_hosts for its key. */
+  knownHostLine(port?: number): string;
+  /** Makes the host known to the client, also by another port where something stands before it. */
+  trust(port?: number): void;
+  authorize(publicKeyFile: string, options?: string): void;
+  /** Ends every connection at once, by ending the processes that serve them, and takes no new ones. */
+  stop(): Promise<void>;
+}
+
+export interface SshdOptions {
+  /** Further lines of sshd_config. */
+  readonly config?: readonly string[];
+  readonly hostKeyTypes?: readonly ('ed25519' | 'rsa' | 'ecdsa')[];
+  /** A folder that is found first on PATH by programs which run there. */
+  readonly binDir?: string;
+}
+
+export function makeKey(file: string, type: 'ed25519' | 'rsa' | 'ecdsa' = 'ed25519', passphrase = ''): void {
+  const bits = type === 'rsa' ? ['-b', '2048'] : [];
+  execFileSync('ssh-keygen', ['-q', '-t', type, ...bits, '-N', passphrase, '-C', `test ${type}`, '-f', file], {
+    env: { PATH: path },
+  });
+}
+
+export async function startSshd({ config = [], hostKeyTypes = ['ed25519'], binDir }: SshdOptions = {}): Promise<Sshd> {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-sshd-'));
+  const home = join(dir, 'home');
+  const authorized = join(dir, 'authorized_keys');
+  mkdirSync(join(home, '.ssh'), { recursive: true, mode: 0o700 });
+  for (const type of hostKeyTypes) makeKey(join(dir, `host_${type}`), type);
+  makeKey(join(home, '.ssh', 'id_ed25519'));
+  const port = await freePort();
+  // As root sshd wants this folder to be there; Debian makes it when the service starts.
+  if (userInfo().uid === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 });
+  const lines = [
+    `Port ${port}`,
+    'ListenAddress 127.0.0.1',
+    ...hostKeyTypes.map((type) => `HostKey ${join(dir, `host_${type}`)}`),
+    `AuthorizedKeysFile ${authorized}`,
+    `PidFile ${join(dir, 'pid')}`,
+    // The temporary folder belongs to everybody, which sshd does not like.
+    'StrictModes no',
+    'UsePAM no',
+    'PermitRootLogin yes',
+    'LogLevel VERBOSE',
+    ...(binDir === undefined ? [] : [`SetEnv PATH=${binDir}:${process.env.PATH}`]),
+    ...config,
+  ];
+  writeFileSync(join(dir, 'sshd_config'), `${lines.join('\n')}\n`);
+  let log = '';
+  const child = spawn(sshdPath(), ['-D', '-e', '-f', join(dir, 'sshd_config')], {
+    // A group of its own, so that its processes can be ended together.
+    detached: true,
+    env: { PATH: path },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  child.stderr.on('data', (chunk) => (log += chunk));
+  const closed = once(child, 'close');
+  await waitFor(
+    () => log.includes('Server listening'),
+    () => `${child.exitCode}: ${log}`,
+  );
+
+  async function stop(): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+    // What sshd forked for a connection is in the group too, unless it made one of its own.
+    for (const pid of [...childrenOf(child.pid), child.pid]) killQuietly(pid);
+    await closed;
+  }
+
+  const user = userInfo().username;
+  const sshd: Sshd = {
+    port,
+    user,
+    dir,
+    home,
+    log: () => log,
+    knownHostLine(at = port) {
+      const [type, key] = readFileSync(join(dir, `host_${hostKeyTypes[0]}.pub`), 'utf8').split(' ');
+      return `[127.0.0.1]:${at} ${type} ${key}\n`;
+    },
+    trust: (at = port) => appendFileSync(join(home, '.ssh', 'known_hosts'), sshd.knownHostLine(at)),
+    authorize(publicKeyFile, options = '') {
+      appendFileSync(authorized, `${options === '' ? '' : `${options} `}${readFileSync(publicKeyFile, 'utf8')}`);
+    },
+    stop,
+    async [Symbol.asyncDispose]() {
+      await stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+  sshd.authorize(join(home, '.ssh', 'id_ed25519.pub'));
+  return sshd;
+}
+
+function sshdPath(): string {
+  // sshd insists on being called by its whole path.
+  return execFileSync('sh', ['-c', 'command -v sshd'], { encoding: 'utf8', env: { PATH: path } }).trim();
+}
+
+/** Every process under this one; sshd serves each connection by processes of their own, in sessions of their own. */
+function childrenOf(pid: number): number[] {
+  const file = `/proc/${pid}/task/${pid}/children`;
+  const pids = (() => {
+    try {
+      return readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number);
+    } catch {
+      return [];
+    }
+  })();
+  return pids.flatMap((child) => [...childrenOf(child), child]);
+}
+
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+export async function waitFor(isTrue: () => boolean, about: () => string, limitMs = 10_000): Promise<void> {
+  const began = performance.now();
+  while (!isTrue()) {
+    if (performance.now() - began > limitMs) throw new Error(`not within ${limitMs} ms: ${about()}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
