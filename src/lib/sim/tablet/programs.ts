@@ -1,0 +1,36 @@
+import type { Program } from './process.ts';
+import { activityPrograms } from './programs/activity.ts';
+import { filePrograms } from './programs/files.ts';
+import { packagePrograms } from './programs/packages.ts';
+import { settingPrograms } from './programs/settings.ts';
+import { textPrograms } from './programs/text.ts';
+
+const programs: ReadonlyMap<string, Program> = new Map(
+  Object.entries({ ...textPrograms, ...filePrograms, ...settingPrograms, ...packagePrograms, ...activityPrograms }),
+);
+
+/** `cmd SERVICE …` runs what stands beside it. */
+const services: Readonly<Record<string, string>> = {
+  package: 'pm',
+  activity: 'am',
+  settings: 'settings',
+  device_policy: 'dpm',
+  window: 'wm',
+  wifi: 'cmd-wifi',
+};
+
+const command: Program = (process) => {
+  const [service = '', ...words] = process.words;
+  if (service === '-l') return process.out(`${Object.keys(services).join('\n')}\n`).then(() => 0);
+  const program = programs.get(services[service] ?? '');
+  if (!program) return process.err(`cmd: Can't find service: ${service}\n`).then(() => 20);
+  return program({ ...process, words });
+};
+
+/** A program by its name or its path; undefined where there is none. */
+export function findProgram(name: string): Program | undefined {
+  const short = name.replace(/^\/system\/bin\//, '');
+  if (short === 'cmd') return command;
+  // What stands for a service of `cmd` only is no program.
+  return short === 'cmd-wifi' ? undefined : programs.get(short);
+}

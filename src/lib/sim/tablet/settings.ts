@@ -1,0 +1,53 @@
+export const namespaces = ['system', 'secure', 'global'] as const;
+export type Namespace = (typeof namespaces)[number];
+
+const MOST_SETTINGS = 1000;
+const LONGEST_VALUE = 8192;
+
+/** The settings of the tablet as they are when somebody unpacks it. They stay over a restart. */
+export function createSettings(onChange: (namespace: Namespace, key: string, value: string | undefined) => void) {
+  const values: Record<Namespace, Map<string, string>> = {
+    system: new Map([
+      ['accelerometer_rotation', '1'],
+      ['screen_brightness', '102'],
+      ['screen_brightness_mode', '1'],
+      ['screen_off_timeout', '60000'],
+      ['sound_effects_enabled', '1'],
+      ['user_rotation', '0'],
+    ]),
+    secure: new Map([
+      ['android_id', '5a17ab1e00000001'],
+      ['user_setup_complete', '1'],
+    ]),
+    global: new Map([
+      ['adb_enabled', '1'],
+      ['adb_wifi_enabled', '0'],
+      ['airplane_mode_on', '0'],
+      ['development_settings_enabled', '1'],
+      ['device_provisioned', '1'],
+      ['stay_on_while_plugged_in', '0'],
+      ['wifi_on', '1'],
+    ]),
+  };
+  return {
+    get: (namespace: Namespace, key: string): string | undefined => values[namespace].get(key),
+    list: (namespace: Namespace) => [...values[namespace]].sort(([one], [other]) => (one < other ? -1 : 1)),
+    /** False where it is refused. */
+    put(namespace: Namespace, key: string, value: string): boolean {
+      const map = values[namespace];
+      if (key === '' || key.length > 200 || value.length > LONGEST_VALUE) return false;
+      if (!map.has(key) && map.size >= MOST_SETTINGS) return false;
+      const was = map.get(key);
+      map.set(key, value);
+      if (was !== value) onChange(namespace, key, value);
+      return true;
+    },
+    delete(namespace: Namespace, key: string): boolean {
+      const was = values[namespace].delete(key);
+      if (was) onChange(namespace, key, undefined);
+      return was;
+    },
+  };
+}
+
+export type Settings = ReturnType<typeof createSettings>;

@@ -1,0 +1,102 @@
+/**
+ * Frames of the Android debug bridge, device side. Header: six little-endian words (command, two arguments, length of
+ * the payload, sum of its bytes, command inverted), then the payload. Source: Android's own protocol text.
+ */
+
+export const command = {
+  SYNC: 0x434e5953,
+  CNXN: 0x4e584e43,
+  OPEN: 0x4e45504f,
+  OKAY: 0x59414b4f,
+  CLSE: 0x45534c43,
+  WRTE: 0x45545257,
+  AUTH: 0x48545541,
+  STLS: 0x534c5453,
+} as const;
+
+const HEADER_BYTES = 24;
+/** The first version, which sums every payload. */
+export const VERSION_SUMMED = 0x01000000;
+/** From here on both sides leave the sums out. */
+export const VERSION_UNSUMMED = 0x01000001;
+/** What every peer takes, also before it has said what it takes. */
+export const SMALLEST_MAXIMUM = 4096;
+
+export interface Frame {
+  readonly command: number;
+  readonly arg0: number;
+  readonly arg1: number;
+  readonly payload: Buffer;
+}
+
+export type BrokenFrame = 'magic' | 'length' | 'sum';
+
+export function packHeader(frame: Frame, summed: boolean): Buffer {
+  const header = Buffer.allocUnsafe(HEADER_BYTES);
+  header.writeUInt32LE(frame.command, 0);
+  header.writeUInt32LE(frame.arg0 >>> 0, 4);
+  header.writeUInt32LE(frame.arg1 >>> 0, 8);
+  header.writeUInt32LE(frame.payload.length, 12);
+  header.writeUInt32LE(summed ? sumOf(frame.payload) : 0, 16);
+  header.writeUInt32LE((frame.command ^ 0xffffffff) >>> 0, 20);
+  return header;
+}
+
+function sumOf(payload: Uint8Array): number {
+  let sum = 0;
+  for (const byte of payload) sum += byte;
+  return sum >>> 0;
+}
+
+export interface FrameReaderOptions {
+  /** The longest payload that is taken now. */
+  readonly mostPayload: () => number;
+  /** Whether the sums count now. */
+  readonly summed: () => boolean;
+}
+
+/**
+ * Cuts a byte stream into frames. Holds at most one header and one payload of the longest length; a length beyond it is
+ * refused when the header is read, before a byte of it is kept.
+ */
+export function createFrameReader({ mostPayload, summed }: FrameReaderOptions) {
+  const head = Buffer.alloc(HEADER_BYTES);
+  let headBytes = 0;
+  let pieces: Buffer[] = [];
+  let missing = 0;
+
+  function complete(): Frame | BrokenFrame {
+    const payload = pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
+    pieces = [];
+    headBytes = 0;
+    if (summed() && sumOf(payload) !== head.readUInt32LE(16)) return 'sum';
+    return { command: head.readUInt32LE(0), arg0: head.readUInt32LE(4), arg1: head.readUInt32LE(8), payload };
+  }
+
+  return {
+    /** Calls `take` with each whole frame until it says no; answers what broke the stream, if anything did. */
+    feed(bytes: Buffer, take: (frame: Frame) => boolean): BrokenFrame | undefined {
+      let at = 0;
+      while (at < bytes.length) {
+        if (headBytes < HEADER_BYTES) {
+          const copied = bytes.copy(head, headBytes, at, at + HEADER_BYTES - headBytes);
+          headBytes += copied;
+          at += copied;
+          if (headBytes < HEADER_BYTES) return undefined;
+          if ((head.readUInt32LE(0) ^ 0xffffffff) >>> 0 !== head.readUInt32LE(20)) return 'magic';
+          missing = head.readUInt32LE(12);
+          if (missing > mostPayload()) return 'length';
+        }
+        const piece = bytes.subarray(at, at + missing);
+        if (piece.length > 0) pieces.push(piece);
+        at += piece.length;
+        missing -= piece.length;
+        if (missing > 0) return undefined;
+        const frame = complete();
+        if (typeof frame === 'string') return frame;
+        if (!take(frame)) return undefined;
+      }
+      return undefined;
+    },
+  };
+}
