@@ -1,0 +1,40 @@
+import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { kioskAccess, kioskFlags, lockFlags } from '../../cli/kiosk-flags.ts';
+import { renderKioskLock } from '../../cli/render/kiosk.ts';
+import { withStages } from '../../cli/told-once.ts';
+import type { KioskLock as Result } from '../../lib/toolkit/kiosk.result.ts';
+
+export default class KioskLock extends GwCommand<Result> {
+  static override summary = 'Switch ADB over TCP of the tablet off, and prove it.';
+  static override description =
+    'Takes away what would open the port again (a property of the tablet, wireless debugging), switches ADB over TCP off, and dials the port until the tablet itself has refused several times. Silence is no proof: the tablet may sleep. With --after-restart the tablet restarts, and its port is watched meanwhile. Afterwards the tablet is reached by a cable only. Ends with 1 when the port is not proven closed.';
+  static override examples = [
+    '<%= config.bin %> kiosk lock',
+    '<%= config.bin %> kiosk lock --after-restart',
+    '<%= config.bin %> kiosk lock --via technician@gateway --json',
+  ];
+  static override flags = {
+    ...kioskFlags,
+    ...lockFlags,
+  };
+  static override readonly schema = 'gw/kiosk-lock/1';
+
+  protected override async execute(): Promise<Outcome<Result>> {
+    const { flags } = await this.parse(KioskLock);
+    const { lockKiosk } = await import('../../lib/toolkit/kiosk-lock.ts');
+    const options = {
+      ...kioskAccess(flags),
+      afterRestart: flags['after-restart'],
+      watchMs: flags.seconds * 1_000,
+    };
+    const data = await this.withToolkit(flags, (toolkit, signal) =>
+      withStages({ quiet: this.jsonEnabled() }, (onProgress) => lockKiosk(toolkit, options, { signal, onProgress })),
+    );
+    const isProven = !options.afterRestart || data.afterRestart === 'closed';
+    return { data, ok: data.verdict === 'closed' && isProven };
+  }
+
+  protected override render(data: Result): string {
+    return renderKioskLock(data);
+  }
+}

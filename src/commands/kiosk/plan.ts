@@ -1,0 +1,32 @@
+import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { kioskAccess, kioskFlags } from '../../cli/kiosk-flags.ts';
+import { renderKioskPlan } from '../../cli/render/kiosk.ts';
+import { withStages } from '../../cli/told-once.ts';
+import type { KioskPlan as Result } from '../../lib/toolkit/kiosk.result.ts';
+
+export default class KioskPlan extends GwCommand<Result> {
+  static override summary = 'Compare the tablet with its profile; change nothing.';
+  static override description =
+    'Connects by ADB over TCP, asks the tablet for everything that the profile names, and shows what differs and what `gw kiosk setup` would change. Ends with 1 when something differs.';
+  static override examples = [
+    '<%= config.bin %> kiosk plan',
+    '<%= config.bin %> kiosk plan --via technician@gateway',
+    '<%= config.bin %> kiosk plan --usb --json',
+  ];
+  static override flags = kioskFlags;
+  static override readonly schema = 'gw/kiosk-plan/1';
+
+  protected override async execute(): Promise<Outcome<Result>> {
+    const { flags } = await this.parse(KioskPlan);
+    const { planKiosk } = await import('../../lib/toolkit/kiosk-plan.ts');
+    const access = kioskAccess(flags);
+    const data = await this.withToolkit(flags, (toolkit, signal) =>
+      withStages({ quiet: this.jsonEnabled() }, (onProgress) => planKiosk(toolkit, access, { signal, onProgress })),
+    );
+    return { data, ok: data.verdict !== 'differs' };
+  }
+
+  protected override render(data: Result): string {
+    return renderKioskPlan(data);
+  }
+}

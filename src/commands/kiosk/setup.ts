@@ -1,0 +1,47 @@
+import { Flags } from '@oclif/core';
+import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { kioskAccess, kioskFlags, lockFlags } from '../../cli/kiosk-flags.ts';
+import { renderKioskSetup } from '../../cli/render/kiosk.ts';
+import { withStages } from '../../cli/told-once.ts';
+import type { KioskSetup as Result } from '../../lib/toolkit/kiosk.result.ts';
+
+export default class KioskSetup extends GwCommand<Result> {
+  static override summary = 'Set the tablet up as its profile says, and close it.';
+  static override description =
+    'Step by step: looks, changes what differs, reads it back. What is in order is left alone, so it can be run again at any time, and goes on where a cut ended it. At the end ADB over TCP is switched off and proven closed; with --leave-open, or when a step failed, it stays open, and every later report shows that in red. Ends with 1 when a step is not in order or the port is not proven closed.';
+  static override examples = [
+    '<%= config.bin %> kiosk setup',
+    '<%= config.bin %> kiosk setup --after-restart --via technician@gateway',
+    '<%= config.bin %> kiosk setup --leave-open --json',
+  ];
+  static override flags = {
+    ...kioskFlags,
+    ...lockFlags,
+    'leave-open': Flags.boolean({
+      summary: 'Leave ADB over TCP open at the end.',
+      default: false,
+      exclusive: ['after-restart'],
+    }),
+  };
+  static override readonly schema = 'gw/kiosk-setup/1';
+
+  protected override async execute(): Promise<Outcome<Result>> {
+    const { flags } = await this.parse(KioskSetup);
+    const { setUpKiosk } = await import('../../lib/toolkit/kiosk-setup.ts');
+    const options = {
+      ...kioskAccess(flags),
+      leaveOpen: flags['leave-open'],
+      afterRestart: flags['after-restart'],
+      watchMs: flags.seconds * 1_000,
+    };
+    const data = await this.withToolkit(flags, (toolkit, signal) =>
+      withStages({ quiet: this.jsonEnabled() }, (onProgress) => setUpKiosk(toolkit, options, { signal, onProgress })),
+    );
+    if (data.redLine !== null) this.warn(`${data.redLine.detail} ${data.redLine.remedy}`);
+    return { data, ok: data.verdict === 'done' };
+  }
+
+  protected override render(data: Result): string {
+    return renderKioskSetup(data);
+  }
+}

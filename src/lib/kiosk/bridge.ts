@@ -1,0 +1,286 @@
+import { open } from 'node:fs/promises';
+import type { Duplex } from 'node:stream';
+import { GwError } from '../error/index.ts';
+import type { Clock } from '../lifecycle/index.ts';
+import type { Endpoint } from '../net/index.ts';
+import type { TabletCommand } from './command.ts';
+import { createShellReader, type ShellResult } from './shell-frames.ts';
+
+/** A row of `adb devices`. */
+export interface BridgeDevice {
+  /** As adb calls it: `127.0.0.1:40001` over TCP, the serial number at a cable. */
+  readonly id: string;
+  /** `device` when it works; `unauthorized`, `offline`, `connecting` and others when not. */
+  readonly state: string;
+}
+
+export interface CallOptions {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+/** The way to one tablet through an adb server. */
+export interface Bridge {
+  devices(options: CallOptions): Promise<readonly BridgeDevice[]>;
+  /** Asks the server to connect; what it said. The list of devices tells whether it worked. No IPv6 literals. */
+  connect(endpoint: Endpoint, options: CallOptions): Promise<string>;
+  disconnect(endpoint: Endpoint, options: CallOptions): Promise<void>;
+  /** What the debug bridge of the tablet can do, by name. */
+  features(id: string, options: CallOptions): Promise<readonly string[]>;
+  /** Runs a command. Throws TABLET_LOST, TABLET_OFFLINE, TABLET_UNAUTHORIZED, TABLET_BAD_ANSWER. */
+  shell(id: string, command: TabletCommand, options: CallOptions): Promise<ShellResult>;
+  /** Opens a service of the bridge that answers with text and ends, such as `usb:`. */
+  service(id: string, service: 'usb:' | 'reboot:', options: CallOptions): Promise<string>;
+  /** Sends a file. `stallMs`: so long nothing may move. `onBytes` is told how many bytes are on their way in all. */
+  push(
+    id: string,
+    file: string,
+    target: string,
+    options: { readonly signal: AbortSignal; readonly stallMs: number; readonly onBytes: (bytes: number) => void },
+  ): Promise<void>;
+}
+
+/** As much of a connection of the library as is used; it ships no types for its promises. */
+interface Line {
+  readonly parser: { readAscii(count: number): PromiseLike<string>; readValue(): PromiseLike<Buffer>; raw(): Duplex };
+  write(data: Buffer): unknown;
+  readonly socket: Duplex;
+}
+
+/** So much later than the end of a program its cause may be told. */
+const SIGNAL_MS = 100;
+
+/** Speaks to an adb server that runs on this machine, and never starts one. */
+export async function openBridge(serverPort: number, clock: Clock): Promise<Bridge> {
+  const { Client } = await import('@devicefarmer/adbkit');
+  // Without a program the library cannot start a server of its own, which would outlive us.
+  const client = new Client({ host: '127.0.0.1', port: serverPort, bin: '', timeout: 0 });
+  client.on('error', () => {});
+
+  /** Runs `work` on a new line to the server, and closes the line whatever happens. */
+  async function onLine<T>(
+    dial: () => PromiseLike<Line>,
+    { signal, timeoutMs }: CallOptions,
+    work: (line: Line) => Promise<T>,
+  ): Promise<T> {
+    signal.throwIfAborted();
+    const { promise: cut, reject } = Promise.withResolvers<never>();
+    cut.catch(() => {});
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    using _limit = clock.after(timeoutMs, () => {
+      reject(lost(`The tablet did not answer within ${Math.round(timeoutMs / 1000)} s.`));
+    });
+    // A line that opens too late is closed when it opens.
+    let line: Line | undefined;
+    let over = false;
+    const opened = Promise.resolve(dial()).then((fresh) => {
+      if (over) fresh.socket.destroy();
+      line = fresh;
+      return fresh;
+    });
+    opened.catch(() => {});
+    try {
+      return await Promise.race([opened.then(work), cut]);
+    } catch (error) {
+      // Ctrl-C at a terminal ends the adb server too, and may be heard of later than its end.
+      if (!signal.aborted) await clock.sleep(SIGNAL_MS, signal).catch(() => {});
+      throw signal.aborted ? signal.reason : translated(error);
+    } finally {
+      over = true;
+      signal.removeEventListener('abort', onAbort);
+      line?.socket.on('error', () => {});
+      line?.socket.destroy();
+    }
+  }
+
+  const host = () => client.connection() as PromiseLike<Line>;
+  const transport = (id: string) => () => client.getDevice(id).transport() as PromiseLike<Line>;
+
+  async function ask(line: Line, request: string): Promise<void> {
+    const bytes = Buffer.from(request);
+    const length = bytes.length.toString(16).padStart(4, '0');
+    if (length.length > 4) throw new GwError('INTERNAL', 'A request to the debug bridge is too long.');
+    line.write(Buffer.concat([Buffer.from(length), bytes]));
+    const reply = await line.parser.readAscii(4);
+    if (reply === 'OKAY') return;
+    if (reply === 'FAIL') throw new Error((await line.parser.readValue()).toString());
+    throw new GwError('TABLET_BAD_ANSWER', 'The adb server answered with something that is none of its words.');
+  }
+
+  return {
+    devices: (options) =>
+      onLine(host, options, async (line) => {
+        await ask(line, 'host:devices');
+        const rows = (await line.parser.readValue()).toString().split('\n');
+        return rows.flatMap((row) => {
+          const [id, state] = row.split('\t');
+          return id === undefined || state === undefined ? [] : [{ id, state: state.trim() }];
+        });
+      }),
+
+    connect: ({ host: name, port }, options) =>
+      onLine(host, options, async (line) => {
+        await ask(line, `host:connect:${name}:${port}`);
+        return (await line.parser.readValue()).toString();
+      }),
+
+    disconnect: ({ host: name, port }, options) =>
+      onLine(host, options, async (line) => {
+        await ask(line, `host:disconnect:${name}:${port}`).catch(() => {});
+      }),
+
+    features: (id, options) =>
+      onLine(host, options, async (line) => {
+        await ask(line, `host-serial:${id}:features`);
+        return (await line.parser.readValue()).toString().split(',');
+      }),
+
+    shell: (id, command, options) =>
+      onLine(transport(id), options, async (line) => {
+        await ask(line, `shell,v2,raw:${command}`);
+        const reader = createShellReader();
+        for await (const chunk of line.parser.raw()) {
+          const verdict = reader.push(chunk as Buffer);
+          if (verdict.kind === 'broken') {
+            throw new GwError('TABLET_BAD_ANSWER', `The tablet sent ${verdict.reason}.`);
+          }
+          if (verdict.kind === 'ended') break;
+        }
+        const result = reader.result();
+        if (result === undefined) throw lost('The line to the tablet was cut in the middle of an answer.');
+        return result;
+      }),
+
+    service: (id, service, options) =>
+      onLine(transport(id), options, async (line) => {
+        await ask(line, service);
+        let text = '';
+        try {
+          for await (const chunk of line.parser.raw()) {
+            text += (chunk as Buffer).toString();
+            if (text.length > 4096) break;
+          }
+        } catch {
+          // These services end by cutting the line they answer on.
+        }
+        return text.trim();
+      }),
+
+    async push(id, file, target, { signal, stallMs, onBytes }) {
+      // The whole transfer has no limit of its own: a slow WLAN is slow, and only standing still is wrong.
+      const whole = { signal, timeoutMs: 24 * 3_600_000 };
+      await onLine(transport(id), whole, async (line) => {
+        await ask(line, 'sync:');
+        let movedAt = clock.monotonicMs();
+        const { promise: stalled, reject } = Promise.withResolvers<never>();
+        stalled.catch(() => {});
+        using _watch = clock.every(1_000, () => {
+          if (clock.monotonicMs() - movedAt > stallMs) {
+            reject(lost(`Nothing of the package moved for ${Math.round(stallMs / 1000)} s.`));
+          }
+        });
+        const moved = (bytes: number) => {
+          movedAt = clock.monotonicMs();
+          onBytes(bytes);
+        };
+        await Promise.race([sendFile(line, file, target, moved), stalled]);
+      });
+    },
+  };
+}
+
+/** The most that one piece of a file may have, in bytes. Source: Android's description of the sync service. */
+const PIECE_BYTES = 64 * 1024;
+/** So many are read and sent at once. */
+const PIECES = 16;
+
+/** The SEND of the sync service: pieces, the time of last change, then one answer. */
+async function sendFile(line: Line, file: string, target: string, onBytes: (bytes: number) => void): Promise<void> {
+  const { socket } = line;
+  const { promise: closed, reject } = Promise.withResolvers<never>();
+  socket.once('close', () => reject(lost('The line to the tablet was cut in the middle of the transfer.')));
+  const answered = Promise.race([readSyncAnswer(line), closed]);
+  // The answer may come early, as a refusal: then nothing more needs to be sent.
+  let refused: unknown;
+  answered.catch((error: unknown) => {
+    refused = error;
+  });
+  const name = Buffer.from(`${target},${0o100644}`);
+  socket.write(Buffer.concat([syncHeader('SEND', name.length), name]));
+  let sent = 0;
+  await using handle = await open(file);
+  // While one frame is on its way the other is filled.
+  const frames = [createFrame(), createFrame()];
+  const gone = frames.map(() => Promise.resolve());
+  for (let turn = 0; refused === undefined; turn = 1 - turn) {
+    const frame = frames[turn];
+    if (frame === undefined) break;
+    await Promise.race([gone[turn], answered]);
+    const { bytesRead } = await handle.readv(frame.pieces);
+    if (bytesRead === 0) break;
+    gone[turn] = new Promise((resolve) => socket.write(frame.framed(bytesRead), () => resolve()));
+    sent += bytesRead;
+    onBytes(sent);
+  }
+  socket.write(syncHeader('DONE', 0));
+  await answered;
+}
+
+/** Room for several DATA pieces with their headers, which a file is read into without being copied again. */
+function createFrame() {
+  const buffer = Buffer.alloc(PIECES * (SYNC_HEADER_BYTES + PIECE_BYTES));
+  const starts = Array.from({ length: PIECES }, (_, i) => i * (SYNC_HEADER_BYTES + PIECE_BYTES));
+  return {
+    pieces: starts.map((start) => buffer.subarray(start + SYNC_HEADER_BYTES, start + SYNC_HEADER_BYTES + PIECE_BYTES)),
+    /** The frame, after so many bytes were read into its pieces one after the other. */
+    framed(bytes: number): Buffer {
+      const count = Math.ceil(bytes / PIECE_BYTES);
+      for (const [i, start] of starts.slice(0, count).entries()) {
+        syncHeader('DATA', Math.min(PIECE_BYTES, bytes - i * PIECE_BYTES)).copy(buffer, start);
+      }
+      return buffer.subarray(0, bytes + count * SYNC_HEADER_BYTES);
+    },
+  };
+}
+
+const SYNC_HEADER_BYTES = 8;
+
+function syncHeader(id: string, value: number): Buffer {
+  const header = Buffer.alloc(SYNC_HEADER_BYTES);
+  header.write(id, 'latin1');
+  header.writeUInt32LE(value, 4);
+  return header;
+}
+
+async function readSyncAnswer(line: Line): Promise<void> {
+  const reader = line.parser as Line['parser'] & { readBytes(count: number): PromiseLike<Buffer> };
+  const word = await reader.readAscii(4);
+  const length = (await reader.readBytes(4)).readUInt32LE(0);
+  if (word === 'OKAY') return;
+  if (word !== 'FAIL' || length > 64 * 1024) {
+    throw new GwError('TABLET_BAD_ANSWER', 'The tablet answered the transfer with something that is no answer.');
+  }
+  const reason = (await reader.readBytes(length)).toString();
+  if (/no space|ENOSPC/i.test(reason)) throw new GwError('TABLET_NO_SPACE', `The tablet has no room: ${reason}.`);
+  throw new GwError('TABLET_REFUSED', `The tablet refused the package file: ${reason}.`);
+}
+
+function lost(message: string): GwError {
+  return new GwError('TABLET_LOST', message);
+}
+
+/** What the adb server and the library say, sorted by what it means to the technician. */
+function translated(error: unknown): unknown {
+  if (error instanceof GwError) return error;
+  const text = error instanceof Error ? error.message : String(error);
+  if (/unauthorized/i.test(text)) {
+    return new GwError('TABLET_UNAUTHORIZED', 'The tablet has not allowed this computer.', { cause: error });
+  }
+  if (/ECONNREFUSED|ERR_INVALID_ARG_VALUE|argument 'file'/.test(text)) {
+    return new GwError('PART_ENDED', 'The adb server that gw started is gone.', { cause: error });
+  }
+  return new GwError('TABLET_LOST', `The line to the tablet was cut (${text.split('\n')[0] ?? ''}).`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { openTabletWorld } from '../kiosk/tablet-world.ts';
+import { hasProgram } from '../peers/peer.ts';
+import { freePort, runGw } from './gw.ts';
+
+const json = (stdout: string) => JSON.parse(stdout);
+
+describe.skipIf(!hasProgram('adb'))('gw kiosk', () => {
+  it('plans, sets up, locks and tells how it stands, with one exit code in text and JSON', async () => {
+    await using world = await openTabletWorld();
+    const gw = (...words: string[]) => runGw(['kiosk', ...words, '--site', world.sitePath], { limitMs: 60_000 });
+
+    const plan = await gw('plan');
+    expect(plan.code, plan.stderr).toBe(1);
+    expect(plan.stdout).toMatch(/^\d+ of \d+ steps of profile 'Lobby tablet' differ on the tablet\.\n/);
+    expect(plan.stderr).toContain('Looking: Device owner');
+
+    const left = await gw('setup', '--leave-open', '--json');
+    expect(left.code, left.stderr).toBe(0);
+    expect(json(left.stdout)).toMatchObject({
+      schema: 'gw/kiosk-setup/1',
+      ok: true,
+      data: { verdict: 'done', lock: null, redLine: { id: 'tablet-open' } },
+      warnings: [expect.stringContaining('gw kiosk lock')],
+    });
+    expect(left.stderr).toBe('');
+
+    const open = await gw('status');
+    expect(open.code).toBe(1);
+    expect(open.stdout).toMatch(/^The tablet at 127\.0\.0\.1:\d+ is open/);
+
+    const locked = await gw('lock', '--after-restart', '--seconds', '2');
+    expect(locked.code, locked.stderr).toBe(0);
+    expect(locked.stdout).toMatch(/switched off, and proven closed/);
+    expect(locked.stdout).toContain('After a restart of the tablet: stayed closed');
+
+    const closed = await gw('status', '--json');
+    expect(closed.code).toBe(0);
+    expect(json(closed.stdout)).toMatchObject({ ok: true, data: { port: 'closed', redLine: null } });
+
+    const again = await gw('plan');
+    expect(again.code).toBe(3);
+    expect(again.stderr).toMatch(/switched off[\s\S]*tried +127\.0\.0\.1:\d+ \(ADB/);
+  });
+
+  it('ends with 1 and the way out when a step failed, and leaves the tablet open', async () => {
+    await using world = await openTabletWorld();
+    world.tablet.setFault('tablet-account', true);
+    const setUp = await runGw(['kiosk', 'setup', '--site', world.sitePath], { limitMs: 60_000 });
+    expect(setUp.code).toBe(1);
+    expect(setUp.stdout).toMatch(/^The tablet is not set up/);
+    expect(setUp.stdout).toContain('Accounts are on the tablet');
+    expect(setUp.stderr).toContain('gw kiosk lock');
+  });
+
+  it('explains its adb that is missing, and a site without a tablet', async () => {
+    await using world = await openTabletWorld();
+    const none = await runGw(['kiosk', 'plan', '--site', world.sitePath, '--adb', `${world.dir}/none`]);
+    expect(none.code).toBe(2);
+    expect(none.stderr).toContain('apt install adb');
+    const { writeFile } = await import('node:fs/promises');
+    const path = `${world.dir}/bare.yaml`;
+    await writeFile(path, `name: Bare\nchassis: { host: 127.0.0.1, serial: SN1, port: ${await freePort()} }\n`);
+    const bare = await runGw(['kiosk', 'status', '--site', path]);
+    expect(bare.code).toBe(2);
+    expect(bare.stderr).toContain('names no tablet');
+  });
+});

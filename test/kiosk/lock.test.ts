@@ -1,0 +1,108 @@
+import { Duplex } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import {
+  lookAtPort,
+  type PortScene,
+  type PortState,
+  proveClosed,
+  waitUntilDown,
+  watchRestart,
+} from '../../src/lib/kiosk/index.ts';
+import { systemClock } from '../../src/lib/lifecycle/index.ts';
+import { DialError, type DialFailure } from '../../src/lib/net/index.ts';
+
+/** A port that answers as the time says, on a clock that only moves by waiting. */
+function scene(answer: (ms: number) => 'open' | DialFailure): PortScene & { nowMs(): number } {
+  let nowMs = 0;
+  return {
+    dialer: {
+      way: 'direct',
+      async dial() {
+        const said = answer(nowMs);
+        if (said === 'open') return new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() });
+        throw new DialError(said, { address: '192.0.2.5', port: 5555 });
+      },
+    },
+    endpoint: { host: '192.0.2.5', port: 5555 },
+    clock: {
+      ...systemClock,
+      monotonicMs: () => nowMs,
+      async sleep(ms) {
+        nowMs += ms;
+      },
+    },
+    signal: new AbortController().signal,
+    onProgress: () => {},
+    nowMs: () => nowMs,
+  };
+}
+
+describe('a look at the port', () => {
+  it.each([
+    ['open', 'open'],
+    ['refused', 'closed'],
+    // Taken, and cut at once: something listens there.
+    ['cut', 'open'],
+    ['no-answer', 'silent'],
+    ['no-route', 'silent'],
+    ['unknown-name', 'silent'],
+    ['other', 'silent'],
+  ] as const)('takes %s for %s', async (answer, state: PortState) => {
+    expect(await lookAtPort(scene(() => answer))).toBe(state);
+  });
+});
+
+describe('the proof that it is closed', () => {
+  it('needs three refusals in a row', async () => {
+    const closed = scene(() => 'refused');
+    expect(await proveClosed(closed)).toBe('closed');
+    expect(closed.nowMs()).toBe(1_000);
+    expect(await proveClosed(scene((ms) => (ms === 1_000 ? 'open' : 'refused')))).toBe('closed');
+  });
+
+  it('waits for a port that closes some moments later', async () => {
+    expect(await proveClosed(scene((ms) => (ms < 9_000 ? 'open' : 'refused')))).toBe('closed');
+  });
+
+  it('is none when it stays open, and none when nobody answers', async () => {
+    expect(await proveClosed(scene(() => 'open'))).toBe('open');
+    expect(await proveClosed(scene(() => 'no-answer'))).toBe('silent');
+    const ending = scene(() => 'no-route');
+    expect(await proveClosed(ending)).toBe('silent');
+    expect(ending.nowMs()).toBeLessThan(20_000);
+  });
+});
+
+describe('a restart that is watched', () => {
+  const over = (from: number, to: number, then: 'open' | DialFailure) => (ms: number) =>
+    ms < from ? 'refused' : ms < to ? 'no-answer' : then;
+
+  it('ends 20 s after the tablet is back, closed', async () => {
+    const watched = scene(over(2_000, 40_000, 'refused'));
+    expect(await watchRestart(watched, 180_000)).toBe('closed');
+    expect(watched.nowMs()).toBeGreaterThanOrEqual(60_000);
+    expect(watched.nowMs()).toBeLessThan(70_000);
+  });
+
+  it('ends at once when the port opens again', async () => {
+    const watched = scene(over(2_000, 40_000, 'open'));
+    expect(await watchRestart(watched, 180_000)).toBe('open');
+    expect(watched.nowMs()).toBeLessThan(45_000);
+  });
+
+  it('proves nothing about a tablet that does not come back, or only just did', async () => {
+    expect(await watchRestart(scene(over(2_000, 500_000, 'refused')), 60_000)).toBe('silent');
+    expect(await watchRestart(scene(over(2_000, 50_000, 'refused')), 60_000)).toBe('silent');
+  });
+
+  it('takes the whole time where no silence shows the restart', async () => {
+    const watched = scene(() => 'refused');
+    expect(await watchRestart(watched, 60_000)).toBe('closed');
+    expect(watched.nowMs()).toBe(60_000);
+  });
+
+  it('begins when the port does not answer any more, and not at all when it never goes away', async () => {
+    expect(await waitUntilDown(scene((ms) => (ms < 3_000 ? 'open' : 'no-answer')))).toBe(true);
+    expect(await waitUntilDown(scene(() => 'open'))).toBe(false);
+  });
+});

@@ -1,0 +1,110 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { GwError } from '../../src/lib/error/index.ts';
+import { kioskProfileSchema, loadKioskProfile } from '../../src/lib/kiosk/index.ts';
+
+let dir: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'gw-profile-'));
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+async function load(text: string | Uint8Array) {
+  const path = join(dir, 'kiosk.yaml');
+  await writeFile(path, text);
+  return await loadKioskProfile(path);
+}
+
+const least = `schema: gw/kiosk/1
+name: Kiosk
+app: { name: com.example.kiosk, versionCode: 12, activity: .Main }
+startPage: http://192.0.2.2:5173/
+`;
+
+describe('a kiosk profile', () => {
+  it('may leave out everything but the shell and its page, and what it leaves out is not touched', async () => {
+    expect(await load(least)).toEqual({
+      schema: 'gw/kiosk/1',
+      name: 'Kiosk',
+      tablet: { minSdk: 26 },
+      app: { name: 'com.example.kiosk', versionCode: 12, activity: '.Main' },
+      startPage: 'http://192.0.2.2:5173/',
+      lockTask: false,
+      screen: {},
+      sound: {},
+      hidePackages: [],
+      network: {},
+      path: join(dir, 'kiosk.yaml'),
+    });
+  });
+
+  it('has the package file made absolute from its own folder', async () => {
+    const text = least.replace('activity', `file: apk/kiosk.apk, sha256: ${'ab'.repeat(32)}, activity`);
+    expect((await load(text)).app.file).toBe(join(dir, 'apk/kiosk.apk'));
+  });
+
+  it.each([
+    ['a file without its SHA-256', least.replace('activity', 'file: a.apk, activity'), /app\.sha256/],
+    ['lock task mode without an owner', `${least}lockTask: true\n`, /deviceOwner/],
+    ['the shell among the hidden', `${least}hidePackages: [com.example.kiosk]\n`, /other than the kiosk shell/],
+    ['a package twice', `${least}hidePackages: [a.b, a.b]\n`, /each package once/],
+    ['a shell command for a package', `${least}hidePackages: ['a.b; reboot']\n`, /package name/],
+    ['a shell command for an activity', least.replace('.Main', `'.Main; reboot'`), /class name/],
+    ['another kind of page', least.replace('http:', 'intent:'), /http/],
+    ['a page with a blank', least.replace('5173/', '5173/ x'), /http/],
+    ['a range that is none', `${least}network: { segment: 300.0.0.0/8 }\n`, /range/],
+    ['an unknown key', `${least}screne: {}\n`, /screen/],
+    ['an Android too old for gw', `${least}tablet: { minSdk: 19 }\n`, /26/],
+  ])('is refused with its line: %s', async (_name, text, message) => {
+    await expect(load(text)).rejects.toMatchObject({ code: 'KIOSK_PROFILE_INVALID', message });
+  });
+
+  it('that is not there is named', async () => {
+    const path = join(dir, 'none.yaml');
+    await expect(loadKioskProfile(path)).rejects.toMatchObject({
+      code: 'KIOSK_PROFILE_INVALID',
+      message: expect.stringContaining(path),
+    });
+  });
+
+  it('is sound or refused by its code, whatever bytes stand in the file', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          fc.uint8Array(),
+          fc.string().map((text) => Buffer.from(`${least}${text}`)),
+        ),
+        async (bytes) => {
+          try {
+            await load(bytes);
+          } catch (error) {
+            expect(error).toBeInstanceOf(GwError);
+            expect(error).toMatchObject({ code: 'KIOSK_PROFILE_INVALID' });
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('names in every key what it is for', () => {
+    const described = Object.entries(kioskProfileSchema.shape).map(([key, schema]) => [key, schema.description]);
+    for (const [key, description] of described) expect(description, String(key)).toEqual(expect.any(String));
+  });
+});
+
+describe('the page about it', () => {
+  it('names every key', async () => {
+    const page = await readFile(new URL('../../docs/kiosk.md', import.meta.url), 'utf8');
+    const keys = Object.entries(kioskProfileSchema.shape).flatMap(([key, schema]) => {
+      const inner = schema instanceof z.ZodPrefault ? schema.unwrap() : schema;
+      return inner instanceof z.ZodObject ? Object.keys(inner.shape).map((name) => `${key}.${name}`) : [key];
+    });
+    expect(keys.length).toBeGreaterThan(20);
+    expect(keys.filter((key) => !page.includes(`\`${key}\``))).toEqual([]);
+  });
+});
