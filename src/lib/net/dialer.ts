@@ -22,6 +22,11 @@ export interface Dialer {
   dial(endpoint: Endpoint, options: { readonly timeoutMs: number; readonly signal?: AbortSignal }): Promise<Duplex>;
 }
 
+/** The machine that a dialer goes through, for {@link Tried}; undefined when it goes straight. */
+export function viaOf({ way }: Dialer): string | undefined {
+  return way === 'direct' ? undefined : way.replace(/^via /, '');
+}
+
 /** A dial that failed; its `failure` says how, `tried` says where and for how long. */
 export class DialError extends GwError {
   readonly failure: DialFailure;

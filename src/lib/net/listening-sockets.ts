@@ -21,7 +21,7 @@ export function parseListeningSockets(text: string): ListeningSocket[] {
     const [, address = '', port = ''] = match ?? [];
     if (match === null) continue;
     sockets.push({
-      address: address.length === 8 ? ipv4Of(address) : ipv6Of(address),
+      address: addressOfHex(address),
       port: Number.parseInt(port, 16),
       family: address.length === 8 ? 'ipv4' : 'ipv6',
     });
@@ -50,6 +50,11 @@ export async function readListeningSockets(
     remedy: `Run this on Linux; looked at ${paths.join(', ')}.`,
     cause,
   });
+}
+
+/** An address of 8 or 32 hex digits, as the kernel's tables have it, in the usual spelling. */
+export function addressOfHex(hex: string): string {
+  return hex.length === 8 ? ipv4Of(hex) : ipv6Of(hex);
 }
 
 /** The kernel prints each 32-bit word in host order: little-endian on every machine that gw runs on. */

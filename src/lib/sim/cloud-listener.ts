@@ -1,0 +1,85 @@
+import type { RequestListener } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
+import type { Authority } from './certificates.ts';
+import { closeServer, listenOn } from './listen.ts';
+
+/** The cloud of a simulated robot is on this machine, whatever anybody configures. */
+export const CLOUD_HOST = '127.0.0.1';
+const NAMES = [CLOUD_HOST, 'localhost'] as const;
+
+/** What takes over a connection; it never listens itself. */
+export type Taker = Pick<Server, 'emit'>;
+
+/** TLS with a certificate of this authority for the addresses of the simulated cloud. */
+export async function tlsTaker(
+  authority: Authority,
+  options: TlsOptions,
+  onSecure: (socket: TLSSocket) => void,
+): Promise<Taker> {
+  const { keyPem, certificatePem } = await authority.issueServer({ names: NAMES });
+  const server = createTlsServer({ ...options, key: keyPem, cert: certificatePem }, (socket) => {
+    socket.on('error', () => {});
+    onSecure(socket);
+  });
+  server.on('tlsClientError', () => {});
+  return server;
+}
+
+export async function httpsTaker(authority: Authority, onRequest: RequestListener): Promise<Taker> {
+  const { keyPem, certificatePem } = await authority.issueServer({ names: NAMES });
+  const server = createHttpsServer({ key: keyPem, cert: certificatePem }, onRequest);
+  server.on('tlsClientError', () => {});
+  return server;
+}
+
+export interface Listener extends AsyncDisposable {
+  readonly port: number;
+  /** Closes the port and everything connected, or opens the same port again. */
+  setOpen(open: boolean): Promise<void>;
+}
+
+/**
+ * One port. Who takes a connection is asked at each one, so that a fault that is switched meanwhile counts; undefined:
+ * it is accepted and never answered. Throws PORT_IN_USE.
+ */
+export async function startListener(takerOf: () => Taker | undefined, wantedPort = 0): Promise<Listener> {
+  const sockets = new Set<Socket>();
+  let server = open();
+  const port = await listenOn(server, CLOUD_HOST, wantedPort);
+  /** Switching is done in turn. */
+  let last = Promise.resolve();
+
+  function open(): Server {
+    return createServer((socket) => {
+      sockets.add(socket);
+      socket.on('close', () => sockets.delete(socket));
+      socket.on('error', () => {});
+      takerOf()?.emit('connection', socket);
+    });
+  }
+
+  async function close(): Promise<void> {
+    const closed = closeServer(server);
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  }
+
+  return {
+    port,
+    setOpen(isOpen) {
+      last = last.then(async () => {
+        if (isOpen === server.listening) return;
+        if (!isOpen) return close();
+        server = open();
+        await listenOn(server, CLOUD_HOST, port);
+      });
+      return last;
+    },
+    async [Symbol.asyncDispose]() {
+      await last.catch(() => {});
+      if (server.listening) await close();
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import type { TLSSocket } from 'node:tls';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { probeHttps } from '../../src/lib/net/index.ts';
+import { type Authority, createAuthority } from '../../src/lib/sim/certificates.ts';
+import { established, probe, tlsPeer } from './probe-world.ts';
+
+let cloud: Authority;
+beforeAll(async () => {
+  cloud = await createAuthority();
+});
+
+/** Asks a server that takes each whole request head as it comes. */
+async function ask(answer: (head: string, socket: TLSSocket) => void, timeoutMs = 1_000) {
+  await using peer = await tlsPeer(cloud, {}, (socket) => {
+    let come = '';
+    socket.on('data', (bytes: Buffer) => {
+      come += bytes.toString('latin1');
+      if (!come.endsWith('\r\n\r\n')) return;
+      const head = come;
+      come = '';
+      answer(head, socket);
+    });
+  });
+  const { socket } = established(await probe(peer, { trusted: cloud.caPem }));
+  const order: string[] = [];
+  const { probe: result, info } = await probeHttps(socket, {
+    authority: 'storage.example',
+    timeoutMs,
+    signal: AbortSignal.timeout(10_000),
+    beforeClose: async () => {
+      order.push(socket.destroyed ? 'closed' : 'open');
+      return 7;
+    },
+  });
+  expect(info).toBe(7);
+  expect(order).toEqual(['open']);
+  expect(socket.destroyed).toBe(true);
+  return result;
+}
+
+const ok = 'HTTP/1.1 403 Forbidden\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nContent-Length: 5\r\n\r\n';
+
+describe('a question to an HTTPS server', () => {
+  it('is asked twice on one connection, small and then in several packets, and tells nothing of this device', async () => {
+    const heads: string[] = [];
+    const result = await ask((head, socket) => {
+      heads.push(head);
+      socket.write(ok);
+    });
+    expect(result).toMatchObject({ kind: 'answered', status: 403, large: 'answered' });
+    expect(heads.map((head) => head.length > 4_096)).toEqual([false, true]);
+    for (const head of heads)
+      expect(head).toMatch(/^HEAD \/ HTTP\/1\.1\r\nHost: storage\.example\r\nUser-Agent: gw\r\n/);
+  });
+
+  it('reads the date, and does without one', async () => {
+    const result = await ask((_, socket) => socket.write(ok));
+    expect(result.kind === 'answered' && result.clock !== null && result.clock.behindMs < 0).toBe(true);
+    const without = await ask((_, socket) => socket.write('HTTP/1.1 200 OK\r\n\r\n'));
+    expect(without).toMatchObject({ kind: 'answered', clock: null });
+  });
+
+  it('sees that the large one is lost, and does not judge where the server hangs up after the first', async () => {
+    const lost = await ask((head, socket) => head.length < 1_000 && socket.write(ok), 400);
+    expect(lost).toMatchObject({ kind: 'answered', large: 'no-answer' });
+    const closing = await ask((_, socket) => socket.end(ok.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')));
+    expect(closing).toMatchObject({ kind: 'answered', large: 'not-checked' });
+    const hangingUp = await ask((_, socket) => socket.end(ok));
+    expect(hangingUp).toMatchObject({ kind: 'answered', large: 'not-checked' });
+  });
+
+  it('tells silence, an end and other protocols apart', async () => {
+    expect(await ask(() => {}, 200)).toMatchObject({ kind: 'no-answer' });
+    expect(await ask((_, socket) => socket.end())).toMatchObject({ kind: 'closed', failure: { kind: 'cut' } });
+    expect(await ask((_, socket) => socket.write('220 mail ready\r\n'))).toMatchObject({ kind: 'not-http' });
+  });
+});

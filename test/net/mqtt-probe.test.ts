@@ -1,0 +1,140 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Connack, createConnackReader, probeMqtt, returnCodeText } from '../../src/lib/net/index.ts';
+import { type Authority, createAuthority } from '../../src/lib/sim/certificates.ts';
+import { established, probe, tlsPeer } from './probe-world.ts';
+
+async function read(...pieces: Uint8Array[]): Promise<Connack | undefined> {
+  const take = await createConnackReader();
+  let answer: Connack | undefined;
+  for (const piece of pieces) answer = take(piece);
+  return answer;
+}
+
+describe('the bytes of a CONNACK', () => {
+  it('let the client in with return code 0, and refuse it with every other', async () => {
+    expect(await read(Buffer.from([0x20, 2, 0, 0]))).toEqual({ kind: 'accepted', sessionPresent: false });
+    expect(await read(Buffer.from([0x20, 2, 1, 0]))).toEqual({ kind: 'accepted', sessionPresent: true });
+    expect(await read(Buffer.from([0x20, 2, 0, 5]))).toEqual({ kind: 'refused', returnCode: 5 });
+    expect(await read(Buffer.from([0x20, 2, 0, 200]))).toEqual({ kind: 'refused', returnCode: 200 });
+  });
+
+  it('may come in any pieces, and with what a broker sends right after', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: 255 }),
+        fc.array(fc.nat(5)),
+        fc.uint8Array(),
+        async (code, cuts, more) => {
+          const whole = Buffer.concat([Buffer.from([0x20, 2, 0, code]), more]);
+          const pieces: Uint8Array[] = [];
+          let at = 0;
+          for (const cut of cuts) {
+            pieces.push(whole.subarray(at, at + cut));
+            at += cut;
+          }
+          pieces.push(whole.subarray(at));
+          const expected =
+            code === 0 ? { kind: 'accepted', sessionPresent: false } : { kind: 'refused', returnCode: code };
+          expect(await read(...pieces)).toEqual(expected);
+        },
+      ),
+    );
+  });
+
+  it('are waited for while they are not whole', async () => {
+    expect(await read()).toBeUndefined();
+    expect(await read(Buffer.alloc(0))).toBeUndefined();
+    expect(await read(Buffer.from([0x20, 2, 0]))).toBeUndefined();
+  });
+
+  it('that begin another way are foreign, and a web server is recognised', async () => {
+    expect(await read(Buffer.from('HTTP/1.1 400 Bad Request\r\n'))).toEqual({ kind: 'foreign', looksLikeHttp: true });
+    expect(await read(Buffer.from('SSH-2.0'))).toEqual({ kind: 'foreign', looksLikeHttp: false });
+    // A length that would have the reader wait for 256 MB.
+    expect(await read(Buffer.from([0x20, 0xff, 0xff, 0xff, 0x7f]))).toMatchObject({ kind: 'foreign' });
+  });
+
+  it('are never read with a throw, whatever comes', async () => {
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 40 }),
+      fc.uint8Array({ maxLength: 8 }).map((tail) => Buffer.concat([Buffer.from([0x20, 2]), tail])),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(bytes, { maxLength: 5 }), async (pieces) => {
+        const answer = await read(...pieces);
+        const come = Buffer.concat(pieces);
+        if (answer?.kind === 'accepted') expect([...come.subarray(0, 4)]).toEqual([0x20, 2, come[2], 0]);
+        if (answer === undefined) expect(come.length).toBeLessThan(4);
+      }),
+    );
+  });
+
+  it('are said in words where the standard has some', () => {
+    expect(returnCodeText(5)).toBe('this client is not allowed in');
+    expect(returnCodeText(77)).toBe('return code 77');
+  });
+});
+
+describe('a handshake with a broker', () => {
+  let cloud: Authority;
+  beforeAll(async () => {
+    cloud = await createAuthority();
+  });
+
+  async function handshake(take: Parameters<typeof tlsPeer>[2], timeoutMs = 2_000) {
+    await using peer = await tlsPeer(cloud, {}, take);
+    const { socket } = established(await probe(peer, { trusted: cloud.caPem }));
+    return await probeMqtt(socket, { clientId: 'SN0001', timeoutMs, signal: AbortSignal.timeout(10_000) });
+  }
+
+  it('says CONNECT with the serial number, leaves the session as it is, and signs off', async () => {
+    const come: Buffer[] = [];
+    let ended: () => void = () => {};
+    const end = new Promise<void>((resolve) => {
+      ended = resolve;
+    });
+    const result = await handshake((socket) => {
+      socket.on('data', (bytes: Buffer) => {
+        come.push(bytes);
+        if (come.length === 1) socket.write(Buffer.from([0x20, 2, 1, 0]));
+      });
+      socket.on('end', ended);
+    });
+    await end;
+    expect(result).toMatchObject({ kind: 'accepted', sessionPresent: true });
+    const [connect = Buffer.alloc(0), ...rest] = come;
+    expect(connect.toString('latin1')).toContain('SN0001');
+    const cleanSession = 0x02;
+    expect((connect[9] ?? cleanSession) & cleanSession).toBe(0);
+    expect(Buffer.concat(rest)).toEqual(Buffer.from([0xe0, 0]));
+  });
+
+  it('tells a refusal, silence, an end and a stranger apart', async () => {
+    const refused = await handshake((socket) => socket.once('data', () => socket.write(Buffer.from([0x20, 2, 0, 2]))));
+    expect(refused).toMatchObject({ kind: 'refused', returnCode: 2 });
+    expect(await handshake((socket) => socket.resume(), 200)).toMatchObject({ kind: 'no-connack' });
+    const ended = await handshake((socket) => socket.once('data', () => socket.end()));
+    expect(ended).toMatchObject({ kind: 'closed', failure: { kind: 'cut' } });
+    const web = await handshake((socket) => socket.once('data', () => socket.write('HTTP/1.1 400 Bad\r\n\r\n')));
+    expect(web).toMatchObject({ kind: 'foreign', looksLikeHttp: true });
+  });
+
+  it('that came to an end before anybody listened is no silence', async () => {
+    const demands = { requestCert: true, rejectUnauthorized: true, ca: cloud.caPem } as const;
+    await using peer = await tlsPeer(cloud, demands);
+    const { socket, ended } = established(await probe(peer, { trusted: cloud.caPem }));
+    // With TLS 1.3 the refusal of a missing certificate comes after the handshake.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const result = await probeMqtt(socket, {
+      clientId: 'SN',
+      ended,
+      timeoutMs: 2_000,
+      signal: AbortSignal.timeout(10_000),
+    });
+    expect(result).toMatchObject({
+      kind: 'closed',
+      failure: { kind: 'certificate-refused', alert: 'certificate required' },
+    });
+  });
+});

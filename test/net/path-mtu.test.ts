@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isInRange, parseConnectionInfo } from '../../src/lib/net/index.ts';
+
+describe('what ss says of a connection', () => {
+  it('holds the size of a packet, of a segment, and the round trip', () => {
+    const text =
+      'ESTAB 0      0      127.0.0.1:44436 127.0.0.1:35577\n\t bbr wscale:10,10 rto:204 rtt:12.037/0.018 mss:1348 pmtu:1400 rcvmss:536 advmss:1448 minrtt:0.037\n';
+    expect(parseConnectionInfo(text)).toEqual({ pathMtuBytes: 1400, segmentBytes: 1348, roundTripMs: 12.037 });
+  });
+
+  it('is nothing where it says nothing', () => {
+    expect(parseConnectionInfo('')).toEqual({ pathMtuBytes: null, segmentBytes: null, roundTripMs: null });
+    expect(parseConnectionInfo('rcvmss:536 advmss:1448 xpmtu:7 pmtu: pmtu:x rtt:1')).toEqual({
+      pathMtuBytes: null,
+      segmentBytes: null,
+      roundTripMs: null,
+    });
+  });
+
+  it('is read from any text without a throw, and every number is one', () => {
+    const word = fc.oneof(
+      fc.tuple(fc.constantFrom('pmtu', 'mss', 'rtt'), fc.string({ maxLength: 9 })).map((pair) => pair.join(':')),
+      fc.string({ maxLength: 12 }),
+    );
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 20 }), (words) => {
+        for (const value of Object.values(parseConnectionInfo(words.join(' ')))) {
+          expect(value === null || (Number.isFinite(value) && value >= 0)).toBe(true);
+        }
+      }),
+    );
+  });
+});
+
+describe('an address range', () => {
+  it('holds the addresses in it, also in their IPv6 spelling, and no others', () => {
+    expect(isInRange('192.0.2.1', '192.0.2.0/28')).toBe(true);
+    expect(isInRange('::ffff:192.0.2.1', '192.0.2.0/28')).toBe(true);
+    expect(isInRange('192.0.2.16', '192.0.2.0/28')).toBe(false);
+    expect(isInRange('2001:db8::7', '2001:db8::/64')).toBe(true);
+    expect(isInRange('192.0.2.1', '2001:db8::/64')).toBe(false);
+  });
+
+  it('says nothing of names', () => {
+    expect(isInRange('robot.local', '192.0.2.0/28')).toBeNull();
+    expect(isInRange('192.0.2.1', 'somewhere')).toBeNull();
+  });
+
+  it('agrees with arithmetic for every IPv4 address and every length', () => {
+    const address = fc.uint8Array({ minLength: 4, maxLength: 4 });
+    fc.assert(
+      fc.property(address, address, fc.integer({ min: 0, max: 32 }), (one, base, bits) => {
+        const number = (parts: Uint8Array) => parts.reduce((sum, part) => sum * 256 + part, 0);
+        const size = 2 ** (32 - bits);
+        const expected = Math.floor(number(one) / size) === Math.floor(number(base) / size);
+        expect(isInRange(one.join('.'), `${base.join('.')}/${bits}`)).toBe(expected);
+      }),
+    );
+  });
+});

@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
+import { directDialer, type Endpoint, probeTls, type TlsProbe } from '../../src/lib/net/index.ts';
+import type { Authority } from '../../src/lib/sim/certificates.ts';
+
+export type Peer = AsyncDisposable & Endpoint;
+
+async function listening(server: Server): Promise<Peer> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return {
+    host: '127.0.0.1',
+    port: address.port,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** Something on a port that is no TLS server. */
+export function plainPeer(take: (socket: Socket) => void): Promise<Peer> {
+  return listening(createServer(take));
+}
+
+/** A TLS server whose certificate this authority issued. */
+export async function tlsPeer(
+  authority: Authority,
+  about: TlsOptions & { readonly names?: readonly [string]; readonly notBefore?: Date; readonly notAfter?: Date } = {},
+  take: (socket: TLSSocket) => void = () => {},
+): Promise<Peer> {
+  const { names = ['127.0.0.1'], notBefore, notAfter, ...options } = about;
+  const pair = await authority.issueServer({ names, ...(notBefore && { notBefore }), ...(notAfter && { notAfter }) });
+  const server = createTlsServer({ ...options, key: pair.keyPem, cert: pair.certificatePem }, (socket) => {
+    socket.on('error', () => {});
+    take(socket);
+  });
+  server.on('tlsClientError', () => {});
+  return listening(server);
+}
+
+/** Dials and shakes hands; within 2 s unless said otherwise. */
+export async function probe(peer: Endpoint, about: Partial<Parameters<typeof probeTls>[1]> = {}): Promise<TlsProbe> {
+  const signal = about.signal ?? AbortSignal.timeout(10_000);
+  const stream = await directDialer.dial(peer, { timeoutMs: 2_000, signal });
+  return probeTls(stream, { host: peer.host, trusted: 'system', timeoutMs: 2_000, ...about, signal });
+}
+
+/** The established handshake; a failure of the test otherwise. */
+export function established(result: TlsProbe): Extract<TlsProbe, { kind: 'established' }> {
+  if (result.kind !== 'established') throw new Error(`not established: ${JSON.stringify(result)}`);
+  return result;
+}

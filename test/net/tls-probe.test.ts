@@ -1,0 +1,188 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { certificatesOf, chainOf, tlsFailureOf, trustOf } from '../../src/lib/net/index.ts';
+import { type Authority, createAuthority } from '../../src/lib/sim/certificates.ts';
+import { established, plainPeer, probe, tlsPeer } from './probe-world.ts';
+
+let cloud: Authority;
+let proxy: Authority;
+beforeAll(async () => {
+  cloud = await createAuthority({ commonName: 'Cloud CA' });
+  proxy = await createAuthority({ commonName: 'House inspection CA' });
+});
+
+const DAY_MS = 86_400_000;
+
+describe('a TLS handshake that is looked at', () => {
+  it('is trusted when its chain ends in the given CA, and shows who issued what', async () => {
+    await using peer = await tlsPeer(cloud);
+    const result = established(await probe(peer, { trusted: cloud.caPem }));
+    expect(result.trust).toEqual({ kind: 'trusted' });
+    expect(result.protocol).toBe('TLSv1.3');
+    expect(result.alpn).toBeNull();
+    expect(result.chain[0]).toMatchObject({ subject: 'CN=127.0.0.1', issuer: 'CN=Cloud CA' });
+    result.socket.destroy();
+  });
+
+  it('is foreign when somebody else made the certificate, and names who', async () => {
+    await using peer = await tlsPeer(proxy);
+    for (const trusted of [cloud.caPem, 'system'] as const) {
+      const result = established(await probe(peer, { trusted }));
+      expect(result.trust.kind).toBe('foreign');
+      expect(result.chain.at(-1)?.issuer).toBe('CN=House inspection CA');
+      result.socket.destroy();
+    }
+  });
+
+  it('is foreign also when a proxy sends its own root along', async () => {
+    const pair = await proxy.issueServer({ names: ['127.0.0.1'] });
+    const { createServer } = await import('node:tls');
+    const server = createServer({ key: pair.keyPem, cert: pair.certificatePem + proxy.caPem });
+    server.on('tlsClientError', () => {});
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const address = server.address();
+      const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+      const result = established(await probe({ host: '127.0.0.1', port }, { trusted: cloud.caPem }));
+      expect(result.trust).toMatchObject({ kind: 'foreign', reason: 'SELF_SIGNED_CERT_IN_CHAIN' });
+      expect(result.chain.map(({ subject }) => subject)).toEqual(['CN=127.0.0.1', 'CN=House inspection CA']);
+      result.socket.destroy();
+    } finally {
+      server.close();
+    }
+  });
+
+  it('tells an ended certificate, one that has not begun, and one of another host apart', async () => {
+    const kinds: [object, string][] = [
+      [{ notBefore: new Date(Date.now() - 2 * DAY_MS), notAfter: new Date(Date.now() - DAY_MS) }, 'expired'],
+      [{ notBefore: new Date(Date.now() + DAY_MS), notAfter: new Date(Date.now() + 2 * DAY_MS) }, 'not-yet-valid'],
+      [{ names: ['elsewhere.example'] }, 'other-name'],
+    ];
+    for (const [about, kind] of kinds) {
+      await using peer = await tlsPeer(cloud, about);
+      const result = established(await probe(peer, { trusted: cloud.caPem }));
+      expect(result.trust.kind).toBe(kind);
+      result.socket.destroy();
+    }
+  });
+
+  it('is not judged where there is nothing to hold it against', async () => {
+    await using peer = await tlsPeer(cloud);
+    const result = established(await probe(peer, { trusted: null }));
+    expect(result.trust).toEqual({ kind: 'no-anchor' });
+    result.socket.destroy();
+  });
+
+  it('says which application protocol was chosen, that none was, and that it was refused', async () => {
+    await using peer = await tlsPeer(cloud, { ALPNProtocols: ['x-test-mqtt-ca'] });
+    await using deaf = await tlsPeer(cloud);
+    const chosen = established(await probe(peer, { trusted: cloud.caPem, alpn: 'x-test-mqtt-ca' }));
+    expect(chosen.alpn).toBe('x-test-mqtt-ca');
+    chosen.socket.destroy();
+    const none = established(await probe(deaf, { trusted: cloud.caPem, alpn: 'x-test-mqtt-ca' }));
+    expect(none.alpn).toBeNull();
+    none.socket.destroy();
+    expect(await probe(peer, { trusted: cloud.caPem, alpn: 'x-other' })).toMatchObject({
+      kind: 'failed',
+      failure: { kind: 'alpn-refused' },
+    });
+  });
+
+  it('tells silence, a cut, and whoever speaks no TLS apart', async () => {
+    await using silent = await plainPeer(() => {});
+    await using cutting = await plainPeer((socket) => socket.once('data', () => socket.resetAndDestroy()));
+    await using closing = await plainPeer((socket) => socket.once('data', () => socket.end()));
+    await using web = await plainPeer((socket) =>
+      socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
+    );
+    const kindOf = async (peer: Parameters<typeof probe>[0]) => {
+      const result = await probe(peer, { timeoutMs: 300 });
+      return result.kind === 'failed' ? result.failure.kind : result.kind;
+    };
+    expect(await kindOf(silent)).toBe('no-answer');
+    expect(await kindOf(cutting)).toBe('cut');
+    expect(await kindOf(closing)).toBe('cut');
+    expect(await kindOf(web)).toBe('not-tls');
+  });
+
+  it('begins with words that fit into one packet where that is wanted', async () => {
+    const lengths: number[] = [];
+    await using peer = await plainPeer((socket) => socket.on('data', (bytes) => lengths.push(bytes.length)));
+    await probe(peer, { smallHello: true, timeoutMs: 150 });
+    expect(lengths).toHaveLength(1);
+    expect(lengths[0]).toBeLessThan(1_000);
+    await using cloudPeer = await tlsPeer(cloud);
+    const result = established(await probe(cloudPeer, { smallHello: true, trusted: cloud.caPem }));
+    expect(result.trust).toEqual({ kind: 'trusted' });
+    result.socket.destroy();
+  });
+
+  it('is refused by the peer with TLS 1.2 when a client certificate is missing', async () => {
+    const demands = { requestCert: true, rejectUnauthorized: true, ca: cloud.caPem, maxVersion: 'TLSv1.2' } as const;
+    await using peer = await tlsPeer(cloud, demands);
+    const result = await probe(peer, { trusted: cloud.caPem });
+    expect(result).toMatchObject({ kind: 'failed', failure: { kind: 'alert', alert: 'handshake failure' } });
+  });
+
+  it('ends at once when it is interrupted', async () => {
+    await using silent = await plainPeer(() => {});
+    const abort = new AbortController();
+    const result = probe(silent, { timeoutMs: 20_000, signal: abort.signal });
+    setTimeout(() => abort.abort(new Error('enough')), 50);
+    await expect(result).rejects.toThrow('enough');
+  });
+
+  it('fails without a throw for a key that is none', async () => {
+    await using peer = await tlsPeer(cloud);
+    const result = await probe(peer, { credentials: { keyPem: 'no key', certificatePem: 'no certificate' } });
+    expect(result.kind).toBe('failed');
+  });
+});
+
+describe('the words of node for a failed handshake', () => {
+  it('are sorted by what they say of the peer', () => {
+    const alert = (number: number) =>
+      tlsFailureOf(new Error(`0A000460:SSL routines::words:SSL alert number ${number}\n`));
+    expect(alert(120)).toEqual({ kind: 'alpn-refused' });
+    expect(alert(116)).toEqual({ kind: 'certificate-refused', alert: 'certificate required' });
+    expect(alert(48)).toEqual({ kind: 'certificate-refused', alert: 'unknown CA' });
+    expect(alert(40)).toEqual({ kind: 'alert', alert: 'handshake failure' });
+    expect(alert(255)).toEqual({ kind: 'alert', alert: 'alert 255' });
+    expect(tlsFailureOf(Object.assign(new Error('x'), { code: 'ECONNRESET' }))).toEqual({ kind: 'cut' });
+  });
+
+  it('are sorted without a throw, whatever was thrown', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.anything(), fc.record({ code: fc.string() })), (error) => {
+        expect(typeof tlsFailureOf(error).kind).toBe('string');
+        expect(typeof trustOf(error).kind).toBe('string');
+      }),
+    );
+  });
+});
+
+describe('certificates in a file', () => {
+  it('are read in order, and a file without one, or with a broken one, holds none', () => {
+    expect(certificatesOf(`text\n${cloud.caPem}\n${proxy.caPem}`)?.map(({ subject }) => subject)).toEqual([
+      'CN=Cloud CA',
+      'CN=House inspection CA',
+    ]);
+    expect(certificatesOf('')).toBeNull();
+    expect(certificatesOf(cloud.caPem.replace(/[A-Z]{4}/, 'AAAA'))).toBeNull();
+  });
+
+  it('are looked for in any text without a throw', () => {
+    const piece = fc.constantFrom('-----BEGIN CERTIFICATE-----', '-----END CERTIFICATE-----', '\n', 'MIIB', '====');
+    fc.assert(
+      fc.property(fc.array(fc.oneof(piece, fc.string()), { maxLength: 8 }), (pieces) => {
+        expect(certificatesOf(pieces.join(''))).toBeNull();
+      }),
+    );
+  });
+
+  it('make a chain that ends, also when one signs itself', () => {
+    const [root] = certificatesOf(cloud.caPem) ?? [];
+    expect(chainOf(root).map(({ subject }) => subject)).toEqual(['CN=Cloud CA']);
+    expect(chainOf(undefined)).toEqual([]);
+  });
+});

@@ -1,0 +1,156 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/lib/lifecycle/index.ts';
+import { directDialer } from '../../src/lib/net/index.ts';
+import { type Authority, createAuthority } from '../../src/lib/sim/certificates.ts';
+import { loadSite } from '../../src/lib/site/index.ts';
+import { checkNetwork } from '../../src/lib/toolkit/network-check.ts';
+import {
+  closedPort,
+  lineOf,
+  machineOf,
+  openPort,
+  SERIAL,
+  verdictsOf,
+  writeIdentity,
+} from '../toolkit/network-world.ts';
+import { hasNginxStream, startAlpnFront, startMosquitto, startWeb } from './network-peers.ts';
+import { hasProgram } from './peer.ts';
+import { waitFor } from './sshd.ts';
+
+const ALPN = 'x-test-mqtt-ca';
+const hasAll = hasProgram('mosquitto') && hasProgram('nginx') && hasNginxStream();
+
+describe.skipIf(!hasAll)('the network check against mosquitto, nginx with ssl_alpn and a proxy that opens TLS', () => {
+  const root = mkdtempSync(join(tmpdir(), 'gw-network-peers-'));
+  let cloud: Authority;
+  let house: Authority;
+  let dir: string;
+  beforeAll(async () => {
+    cloud = await createAuthority({ commonName: 'Cloud CA' });
+    house = await createAuthority({ commonName: 'House inspection CA' });
+  });
+  beforeEach(() => {
+    dir = mkdtempSync(join(root, 'run-'));
+  });
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+  interface Places {
+    readonly port: number;
+    readonly fallbackPort: number;
+    readonly alpn?: string;
+    readonly storagePort: number;
+    readonly owner?: Authority;
+  }
+
+  async function check({ port, fallbackPort, alpn = ALPN, storagePort, owner = cloud }: Places) {
+    await using chassis = await openPort();
+    await writeIdentity(dir, owner);
+    writeFileSync(join(dir, 'ca.pem'), cloud.caPem);
+    const site = join(dir, 'site.yaml');
+    writeFileSync(
+      site,
+      [
+        'name: peers',
+        `chassis: { host: 127.0.0.1, port: ${chassis.port}, serial: ${SERIAL} }`,
+        `operator: { port: ${await closedPort()} }`,
+        `enrolment: { url: 'https://127.0.0.1:${storagePort}', caFile: ca.pem }`,
+        'cloud:',
+        `  mqtt: { host: 127.0.0.1, port: ${port}, fallbackPort: ${fallbackPort}, alpn: ${alpn}, caFile: ca.pem }`,
+        `  storageUrl: 'https://127.0.0.1:${storagePort}'`,
+        `  tunnel: { host: 127.0.0.1, port: ${storagePort} }`,
+        '  caFile: ca.pem',
+        '',
+      ].join('\n'),
+    );
+    return checkNetwork(
+      { site: await loadSite(site), dialer: directDialer, clock: systemClock },
+      { timeoutMs: 5_000, from: [], fromSegment: 'site', machine: machineOf({ dialled: [], resolved: [] }) },
+      { signal: AbortSignal.timeout(30_000), onProgress: () => {} },
+    );
+  }
+
+  it('is let in on both ports with the certificate of the device, and signs off in order', async () => {
+    await using broker = await startMosquitto(dir, cloud);
+    await using front = await startAlpnFront(dir, cloud, { alpn: ALPN, to: broker.plainPort });
+    await using storage = await startWeb(dir, 'storage', cloud);
+    const result = await check({ port: broker.port, fallbackPort: front.port, storagePort: storage.port });
+    expect(verdictsOf(result)).toMatchObject({
+      'mqtt-direct.tls': 'ok',
+      'mqtt-direct.mqtt': 'ok',
+      'mqtt-fallback.tls': 'ok',
+      'mqtt-fallback.alpn': 'ok',
+      'mqtt-fallback.mqtt': 'ok',
+      'tls-inspection': 'ok',
+    });
+    const goodbyes = () => broker.said().match(new RegExp(`Received DISCONNECT from ${SERIAL}`, 'g'));
+    await waitFor(() => goodbyes()?.length === 2, broker.said);
+    const said = broker.said();
+    expect(said).not.toContain('closed its connection');
+    expect(said).not.toContain('already connected');
+    // c0 and not c1: what the broker keeps for the device stays.
+    expect(said.match(new RegExp(`as ${SERIAL} \\(p2, c0, k30`, 'g'))).toHaveLength(2);
+  });
+
+  it('tells a wrong ALPN identifier from a port where nobody listens', async () => {
+    await using broker = await startMosquitto(dir, cloud);
+    await using front = await startAlpnFront(dir, cloud, { alpn: ALPN, to: broker.plainPort });
+    await using storage = await startWeb(dir, 'storage', cloud);
+    const result = await check({
+      port: await closedPort(),
+      fallbackPort: front.port,
+      alpn: 'x-other-mqtt-ca',
+      storagePort: storage.port,
+    });
+    expect(lineOf(result, 'mqtt-fallback.alpn')).toMatchObject({
+      verdict: 'wrong',
+      detail: 'the other end speaks TLS and refuses the identifier x-other-mqtt-ca',
+    });
+    expect(lineOf(result, 'mqtt-direct.tcp')).toMatchObject({ verdict: 'wrong', need: 'optional' });
+    expect(lineOf(result, 'mqtt-direct.tcp').detail).toMatch(/^blocked: the connection is refused/);
+  });
+
+  it('sees that a broker without ALPN takes no notice of it', async () => {
+    await using broker = await startMosquitto(dir, cloud);
+    await using storage = await startWeb(dir, 'storage', cloud);
+    // Debian's mosquitto negotiates none.
+    const result = await check({ port: await closedPort(), fallbackPort: broker.port, storagePort: storage.port });
+    expect(lineOf(result, 'mqtt-fallback.alpn').detail).toMatch(/^the other end takes no notice of ALPN/);
+  });
+
+  it('finds a CONNACK missing where whoever ends TLS is no broker', async () => {
+    await using silent = await openPort();
+    await using front = await startAlpnFront(dir, cloud, { alpn: ALPN, to: silent.port });
+    await using storage = await startWeb(dir, 'storage', cloud);
+    const result = await check({ port: await closedPort(), fallbackPort: front.port, storagePort: storage.port });
+    expect(verdictsOf(result)).toMatchObject({ 'mqtt-fallback.alpn': 'ok', 'mqtt-fallback.mqtt': 'wrong' });
+    expect(lineOf(result, 'mqtt-fallback.mqtt').detail).toMatch(/^TLS stands, and no CONNACK came/);
+  });
+
+  it('is told that the certificate of the device is not taken', async () => {
+    await using broker = await startMosquitto(dir, cloud);
+    await using storage = await startWeb(dir, 'storage', cloud);
+    const result = await check({
+      port: broker.port,
+      fallbackPort: await closedPort(),
+      storagePort: storage.port,
+      owner: house,
+    });
+    expect(lineOf(result, 'mqtt-direct.tls')).toMatchObject({ verdict: 'ok' });
+    expect(lineOf(result, 'mqtt-direct.mqtt')).toMatchObject({ verdict: 'wrong' });
+    expect(lineOf(result, 'mqtt-direct.mqtt').detail).toMatch(/certificate of this device/);
+  });
+
+  it('recognises and names a proxy that opens TLS', async () => {
+    await using broker = await startMosquitto(dir, cloud);
+    await using proxy = await startWeb(dir, 'proxy', house);
+    const result = await check({ port: broker.port, fallbackPort: proxy.port, storagePort: proxy.port });
+    const line = lineOf(result, 'tls-inspection');
+    expect(line.verdict).toBe('wrong');
+    expect(line.detail).toContain("'CN=House inspection CA'");
+    expect(lineOf(result, 'mqtt-fallback.mqtt').verdict).toBe('not-checked');
+    expect(lineOf(result, 'mqtt-direct.mqtt').verdict).toBe('ok');
+  });
+});

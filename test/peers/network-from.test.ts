@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SshOptions } from '../../src/lib/net/index.ts';
+import { secondHosts } from '../../src/lib/toolkit/network-check-from.ts';
+import { buildWorld, lineOf, openPort } from '../toolkit/network-world.ts';
+import { hasProgram } from './peer.ts';
+import { type Sshd, startSshd } from './sshd.ts';
+
+const optionsFor = (sshd: Sshd): SshOptions => ({
+  homeDir: sshd.home,
+  localUser: sshd.user,
+  agentSocket: null,
+  person: null,
+});
+
+describe.skipIf(!hasProgram('sshd'))('the network check from a second host, through a real SSH server', () => {
+  let dir: string;
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'gw-network-from-'));
+  });
+  afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+  // The gateway is this machine here, so what answers on it is what the test opened.
+  const yaml = 'network: { gateway: 127.0.0.1 }';
+
+  it('finds the operator server wrong towards the customer and right beside the robot', async () => {
+    await using sshd = await startSshd();
+    sshd.trust();
+    await using answering = await openPort();
+    await using world = await buildWorld(dir, { yaml, operatorPort: answering.port, enrolled: false });
+    const target = `${sshd.user}@127.0.0.1:${sshd.port}`;
+    const from = secondHosts([target, target], optionsFor(sshd));
+    const id = (index: number) => `segment.from-${index}.gateway-${answering.port}`;
+    const site = await world.check({ from });
+    for (const index of [1, 2]) {
+      expect(lineOf(site, id(index))).toMatchObject({ verdict: 'wrong', tried: `127.0.0.1:${answering.port}` });
+    }
+    const robot = await world.check({ from, fromSegment: 'robot' });
+    expect(lineOf(robot, id(1))).toMatchObject({ verdict: 'ok' });
+  });
+
+  it('proves nothing where SSH lets no connection through, or the host is not known', async () => {
+    await using sshd = await startSshd({ config: ['AllowTcpForwarding no'] });
+    await using world = await buildWorld(dir, { yaml, enrolled: false });
+    const from = secondHosts([`${sshd.user}@127.0.0.1:${sshd.port}`], optionsFor(sshd));
+    const unknown = await world.check({ from });
+    expect(lineOf(unknown, 'segment.from-1').verdict).toBe('not-checked');
+    expect(lineOf(unknown, 'segment.from-1').detail).toMatch(/^it could not be used: /);
+    sshd.trust();
+    const closed = await world.check({ from });
+    expect(lineOf(closed, 'segment.from-1').verdict).toBe('not-checked');
+    expect(lineOf(closed, 'segment.from-1').detail).toMatch(/lets no connection through/);
+  });
+});

@@ -1,0 +1,186 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Authority, IssuedPair } from '../../src/lib/sim/certificates.ts';
+import { freePort } from '../e2e/gw.ts';
+
+const path = `${process.env.PATH}:/usr/sbin:/sbin`;
+const STREAM_MODULE = '/usr/lib/nginx/modules/ngx_stream_module.so';
+
+/** Whether the stream module of nginx is on the machine, which knows `ssl_alpn`. */
+export function hasNginxStream(): boolean {
+  return existsSync(STREAM_MODULE);
+}
+
+/** Where a program of these runs: an address, fixed ports where a test asks for some, and a namespace if it is in one. */
+export interface Place {
+  readonly host: string;
+  readonly port?: number;
+  readonly side?: string;
+}
+
+const here: Place = { host: '127.0.0.1' };
+
+export interface PeerProgram extends AsyncDisposable {
+  readonly port: number;
+  /** Everything that it printed. */
+  said(): string;
+}
+
+/** Whether something listens on this port, in its namespace; the kernel is asked, nothing is dialled. */
+function isListening(port: number, { side }: Place): boolean {
+  const [program, ...words] = inNamespace(side, ['ss', '-Htln', 'sport', '=', `:${port}`]);
+  return execFileSync(program, words, { env: { PATH: path }, encoding: 'utf8' }).trim() !== '';
+}
+
+function inNamespace(side: string | undefined, words: readonly [string, ...string[]]): [string, ...string[]] {
+  return side === undefined ? [...words] : ['ip', 'netns', 'exec', side, ...words];
+}
+
+/** Starts a program and waits until it listens; ended by its pid. */
+export async function startPeer(
+  words: readonly [string, ...string[]],
+  port: number,
+  place: Place = here,
+): Promise<PeerProgram> {
+  const [program, ...args] = inNamespace(place.side, words);
+  const child: ChildProcess = spawn(program, args, { env: { PATH: path }, stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  child.stdout?.on('data', (chunk) => (said += chunk));
+  child.stderr?.on('data', (chunk) => (said += chunk));
+  const closed = once(child, 'close');
+  const peer: PeerProgram = {
+    port,
+    said: () => said,
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), 5_000);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+  for (let tries = 0; tries < 200; tries += 1) {
+    if (child.exitCode !== null) throw new Error(`${program} ended: ${said}`);
+    if (isListening(port, place)) return peer;
+    await sleep(25);
+  }
+  await peer[Symbol.asyncDispose]();
+  throw new Error(`${program} does not listen: ${said}`);
+}
+
+/** Files of a certificate and its key in a folder of their own. */
+function writePair(dir: string, name: string, pair: IssuedPair, authority: Authority) {
+  const folder = join(dir, name);
+  mkdirSync(folder, { recursive: true });
+  const files = { ca: join(folder, 'ca.pem'), certificate: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
+  writeFileSync(files.ca, authority.caPem);
+  writeFileSync(files.certificate, pair.certificatePem);
+  writeFileSync(files.key, pair.keyPem, { mode: 0o600 });
+  return files;
+}
+
+/** Debian's mosquitto: TLS with client certificates on one port, plain MQTT for nginx on another. */
+export async function startMosquitto(
+  dir: string,
+  authority: Authority,
+  place: Place = here,
+): Promise<PeerProgram & { readonly plainPort: number }> {
+  const [port, plainPort] = [place.port ?? (await freePort()), await freePort()];
+  const files = writePair(dir, 'mosquitto', await authority.issueServer({ names: [place.host] }), authority);
+  const config = join(dir, 'mosquitto', 'mosquitto.conf');
+  writeFileSync(
+    config,
+    `per_listener_settings true
+persistence false
+user root
+log_dest stderr
+log_type all
+listener ${port} ${place.host}
+cafile ${files.ca}
+certfile ${files.certificate}
+keyfile ${files.key}
+require_certificate true
+use_identity_as_username true
+allow_anonymous false
+listener ${plainPort} 127.0.0.1
+allow_anonymous true
+`,
+  );
+  const peer = await startPeer(['mosquitto', '-c', config], port, place);
+  return { ...peer, plainPort };
+}
+
+/** nginx's stream module with `ssl_alpn` before a port that speaks plainly, as a broker on 443 is. */
+export async function startAlpnFront(
+  dir: string,
+  authority: Authority,
+  { alpn, to }: { readonly alpn: string; readonly to: number },
+  place: Place = here,
+): Promise<PeerProgram> {
+  const port = place.port ?? (await freePort());
+  const files = writePair(dir, 'nginx', await authority.issueServer({ names: [place.host] }), authority);
+  const home = join(dir, 'nginx');
+  const config = join(home, 'nginx.conf');
+  writeFileSync(
+    config,
+    `load_module ${STREAM_MODULE};
+worker_processes 1;
+daemon off;
+user root;
+pid ${home}/nginx.pid;
+error_log ${home}/error.log info;
+events { worker_connections 64; }
+stream {
+  server {
+    listen ${place.host}:${port} ssl;
+    ssl_certificate ${files.certificate};
+    ssl_certificate_key ${files.key};
+    ssl_client_certificate ${files.ca};
+    ssl_verify_client on;
+    ssl_alpn ${alpn};
+    proxy_pass 127.0.0.1:${to};
+  }
+}
+`,
+  );
+  return startPeer(['nginx', '-p', home, '-c', config, '-e', join(home, 'error.log')], port, place);
+}
+
+/** nginx as an HTTPS server with a certificate of this authority, as a storage or a proxy shows one. */
+export async function startWeb(
+  dir: string,
+  name: string,
+  authority: Authority,
+  place: Place = here,
+): Promise<PeerProgram> {
+  const port = place.port ?? (await freePort());
+  const files = writePair(dir, name, await authority.issueServer({ names: [place.host] }), authority);
+  const home = join(dir, name);
+  const config = join(home, 'nginx.conf');
+  const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (kind) => `${kind}_temp_path ${home}/${kind};`,
+  );
+  writeFileSync(
+    config,
+    `worker_processes 1;
+daemon off;
+user root;
+pid ${home}/nginx.pid;
+error_log ${home}/error.log info;
+events { worker_connections 64; }
+http {
+  access_log off;
+  ${folders.join('\n  ')}
+  server {
+    listen ${place.host}:${port} ssl;
+    ssl_certificate ${files.certificate};
+    ssl_certificate_key ${files.key};
+    location / { return 403; }
+  }
+}
+`,
+  );
+  return startPeer(['nginx', '-p', home, '-c', config, '-e', join(home, 'error.log')], port, place);
+}
