@@ -12,15 +12,22 @@ const step = (change: Partial<StepResult>): StepResult => ({
   kind: 'run',
   run: 'chassis probe',
   moves: false,
+  section: null,
+  precondition: false,
   verdict: 'ok',
+  leftOut: false,
   why: 'identity.serial: x',
   shown: 'serial x',
   remedy: null,
+  at: '2026-01-02T03:04:05.000Z',
   tookMs: 1250,
   expectations: [],
   error: null,
   answer: null,
+  values: [],
   measured: null,
+  deviation: null,
+  earlier: [],
   ...change,
 });
 
@@ -30,6 +37,7 @@ function result(...steps: StepResult[]): ChecklistResult {
     name: 'demo',
     title: 'Demo',
     purpose: 'To see.',
+    phase: null,
     file: 'demo.yaml',
     subject: { site: 'Lobby', serial: 'S1' },
     startedAt: '2026-01-02T03:04:05.000Z',
@@ -38,6 +46,7 @@ function result(...steps: StepResult[]): ChecklistResult {
     interrupted: false,
     ok: steps.every((one) => one.verdict === 'ok'),
     counts: { ok: count('ok'), wrong: count('wrong'), skipped: count('skipped'), notChecked: count('not-checked') },
+    sections: [],
     steps,
   };
 }
@@ -67,7 +76,7 @@ const mixed = result(
     why: 'Nobody answered',
     shown: null,
     remedy: 'Answer it.',
-    answer: { answer: 'skip', by: 'Kim', remark: 'a|b' },
+    answer: { answer: 'skip', by: 'Kim', initials: null, remark: 'a|b', value: null, attachments: [], at: null },
   }),
 );
 

@@ -1,4 +1,4 @@
-import type { ChecklistResult, StepResult } from '../checklist/index.ts';
+import type { ChecklistResult, Counts, Protocol, ProtocolVerification, StepResult } from '../checklist/index.ts';
 import { escapeMarkup } from '../markup/index.ts';
 import { clean, cleanLine, seconds } from './text.ts';
 
@@ -8,17 +8,6 @@ import { clean, cleanLine, seconds } from './text.ts';
  * between skipped and passed, so the exit code of gw decides, and `gw.ok` says the same in the file.
  */
 export function toJUnit(result: ChecklistResult): string {
-  const { steps, counts } = result;
-  const errors = steps.filter((step) => step.verdict === 'wrong' && step.error !== null).length;
-  const totals = attributes({
-    name: result.name,
-    tests: steps.length,
-    failures: counts.wrong - errors,
-    errors,
-    skipped: counts.skipped + counts.notChecked,
-    time: seconds(result.tookMs),
-    timestamp: result.startedAt,
-  });
   const properties = [
     property('gw.ok', String(result.ok)),
     property('gw.title', result.title),
@@ -26,24 +15,126 @@ export function toJUnit(result: ChecklistResult): string {
     property('gw.motion-allowed', String(result.motionAllowed)),
     property('gw.interrupted', String(result.interrupted)),
   ];
+  return suites([suite({ ...result, properties, more: [] })]);
+}
+
+/**
+ * A protocol in the same form: one suite per robot, its red lines as failures, and one case for the signature, which
+ * passes only when it was verified. A deviation that somebody accepted stays a failure, with who accepted it.
+ */
+export function protocolToJUnit(protocol: Protocol, verification: ProtocolVerification): string {
+  const { checklist, robots, startedAt } = protocol;
+  const signature = signatureCase(`${checklist.name}.${robots[0]?.serial}`, protocol, verification);
+  return suites(
+    robots.map(({ site, serial, software, ok, accepted, counts, steps, redLines }, at) =>
+      suite({
+        name: `${checklist.name}.${serial}`,
+        steps,
+        counts,
+        tookMs: steps.reduce((sum, step) => sum + step.tookMs, 0),
+        startedAt,
+        properties: [
+          property('gw.ok', String(ok)),
+          property('gw.accepted', String(accepted)),
+          property('gw.title', checklist.title),
+          property('gw.site', site),
+          property('gw.serial', serial),
+          property('gw.software', software?.value ?? 'not known'),
+          property('gw.protocol', `${protocol.id}, edition ${protocol.edition}`),
+          property('gw.verified', String(verification.verified)),
+          property('gw.motion-allowed', String(protocol.motionAllowed)),
+          property('gw.interrupted', String(protocol.interrupted)),
+        ],
+        more: [
+          ...redLines.map((line) => ({
+            outcome: 'failure' as const,
+            xml: extraCase(
+              `${checklist.name}.${serial}`,
+              `red line: ${line.title}`,
+              'failure',
+              `${line.detail} To mend: ${line.remedy}`,
+            ),
+          })),
+          ...(at === 0 ? [signature] : []),
+        ],
+      }),
+    ),
+  );
+}
+
+interface ExtraCase {
+  readonly outcome: 'ok' | 'failure' | 'skipped';
+  readonly xml: string;
+}
+
+interface Suite {
+  readonly name: string;
+  readonly steps: readonly StepResult[];
+  readonly counts: Counts;
+  readonly tookMs: number;
+  readonly startedAt: string;
+  readonly properties: readonly string[];
+  /** Cases that are no steps. */
+  readonly more: readonly ExtraCase[];
+}
+
+function suite({ name, steps, counts, tookMs, startedAt, properties, more }: Suite): string {
+  const errors = steps.filter((step) => step.verdict === 'wrong' && step.error !== null).length;
+  const extra = (outcome: ExtraCase['outcome']) => more.filter((one) => one.outcome === outcome).length;
+  const totals = attributes({
+    name,
+    tests: steps.length + more.length,
+    failures: counts.wrong - errors + extra('failure'),
+    errors,
+    skipped: counts.skipped + counts.notChecked + extra('skipped'),
+    time: seconds(tookMs),
+    timestamp: startedAt,
+  });
   return [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    '<testsuites>',
     `  <testsuite ${totals}>`,
     '    <properties>',
     ...properties.map((line) => `      ${line}`),
     '    </properties>',
-    ...steps.map((step) => testCase(result.name, step)),
+    ...steps.map((step) => testCase(name, step)),
+    ...more.map(({ xml }) => xml),
     '  </testsuite>',
-    '</testsuites>',
-    '',
   ].join('\n');
+}
+
+function suites(all: readonly string[]): string {
+  return ['<?xml version="1.0" encoding="UTF-8"?>', '<testsuites>', ...all, '</testsuites>', ''].join('\n');
+}
+
+function signatureCase(
+  suiteName: string,
+  { signature }: Protocol,
+  { verified, verdict, findings }: ProtocolVerification,
+): ExtraCase {
+  const said = findings.filter((finding) => finding.verdict !== 'ok').map(({ title, detail }) => `${title}: ${detail}`);
+  const name = 'signature: the protocol is signed and verified';
+  if (verified && signature !== null) return { outcome: 'ok', xml: extraCase(suiteName, name, null, '') };
+  if (verdict === 'wrong') {
+    return { outcome: 'failure', xml: extraCase(suiteName, name, 'failure', said.join('; ')) };
+  }
+  const state = signature === null ? 'not-signed' : 'not-verified';
+  return { outcome: 'skipped', xml: extraCase(suiteName, name, 'skipped', [state, ...said].join('; ')) };
+}
+
+function extraCase(suiteName: string, name: string, tag: 'failure' | 'skipped' | null, message: string): string {
+  const head = attributes({ classname: suiteName, name, time: seconds(0) });
+  if (tag === null) return `    <testcase ${head}/>`;
+  const about = tag === 'failure' ? { message, type: 'CHECK_FAILED' } : { message };
+  return [`    <testcase ${head}>`, `      <${tag} ${attributes(about)}/>`, '    </testcase>'].join('\n');
 }
 
 function testCase(checklist: string, step: StepResult): string {
   const head = attributes({ classname: checklist, name: `${step.id}: ${step.title}`, time: seconds(step.tookMs) });
   const lines = [`    <testcase ${head}>`, '      <properties>'];
   lines.push(`        ${property('proves', step.proves)}`, `        ${property('verdict', step.verdict)}`);
+  if (step.deviation !== null) {
+    const { reason, approvedBy, at } = step.deviation;
+    lines.push(`        ${property('deviation', `${reason}; approved by ${approvedBy}, ${at}`)}`);
+  }
   lines.push('      </properties>', ...verdictLines(step));
   if (step.shown !== null) lines.push(`      <system-out>${escapeMarkup(clean(step.shown))}</system-out>`);
   lines.push('    </testcase>');

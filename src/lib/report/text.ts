@@ -18,3 +18,8 @@ export function cleanLine(text: string): string {
 export function seconds(ms: number): string {
   return (Math.max(0, ms) / 1000).toFixed(2);
 }
+
+/** Foreign text as it may be shown to people: as `clean`, and nothing in it turns the direction of writing. */
+export function shown(text: string): string {
+  return clean(text.replaceAll('\t', ' ')).replace(/\p{Bidi_Control}/gu, '\ufffd');
+}

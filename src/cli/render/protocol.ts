@@ -1,0 +1,214 @@
+import chalk from 'chalk';
+import type { ProtocolDiff, RobotDiff } from '../../lib/toolkit/protocol-diff.result.ts';
+import type { ProtocolReport } from '../../lib/toolkit/protocol-report.result.ts';
+import type { ProtocolSubject, ProtocolVerify } from '../../lib/toolkit/protocol-verify.result.ts';
+import { printable, renderTable, renderVerdict } from '../output.ts';
+
+type State = ProtocolVerify['state'];
+
+/** `gw checklist verify` */
+export function renderProtocolVerify({ path, state, signedBy, findings, subject }: ProtocolVerify): string {
+  const name = printable(path);
+  const heads: Readonly<Record<State, string>> = {
+    verified: `${chalk.green.bold('VERIFIED')}  ${name} is what ${printable(signedBy ?? '')} signed.`,
+    'not-verified': `${chalk.yellow.bold('NOT VERIFIED')}  nothing contradicts ${name}, but not everything was looked at.`,
+    wrong: `${chalk.red.bold('REFUSED')}  ${name} is not to be relied on.`,
+    'not-signed': `${chalk.yellow.bold('NOT SIGNED')}  no device key stands for ${name}.`,
+  };
+  const lines = findings.map(({ title, verdict, detail }) => {
+    return `${renderVerdict(verdict)}  ${printable(title)}${chalk.dim(`: ${printable(detail)}`)}`;
+  });
+  const needsCa = findings.some(({ id, verdict }) => id === 'chain' && verdict === 'not-checked');
+  return [
+    heads[state],
+    ...(subject === null ? [] : [chalk.dim(subjectLine(subject)), saysLine(subject, state)]),
+    '',
+    ...lines,
+    ...(needsCa && signedBy !== null
+      ? ['', 'Name the authority of the device certificates with --ca FILE, or the site file of the robot with --site.']
+      : []),
+  ].join('\n');
+}
+
+/** `gw checklist report`: the document itself, or where it is and how far it is to be believed. */
+export function renderProtocolReport({ document, written, subject, state, format }: ProtocolReport): string {
+  if (written === null) return document ?? '';
+  const { path, bytes, pages, replacedCharacters } = written;
+  const size = `${bytes} bytes${pages === null ? '' : `, ${pages} ${pages === 1 ? 'page' : 'pages'}`}`;
+  return [
+    `The report is written to ${printable(path)} (${format}, ${size}).`,
+    chalk.dim(subjectLine(subject)),
+    saysLine(subject, state),
+    ...reportNotes({ state, replacedCharacters }),
+  ].join('\n');
+}
+
+/** What a technician must know of a report before handing it over. */
+export function reportNotes({
+  state,
+  replacedCharacters = 0,
+}: {
+  state: State;
+  replacedCharacters?: number;
+}): string[] {
+  const notes: Readonly<Record<State, string | null>> = {
+    verified: null,
+    'not-verified': chalk.yellow('The signature was not verified, and the report says so; see `gw checklist verify`.'),
+    wrong: chalk.red('The verification found something wrong, and the report says so; see `gw checklist verify`.'),
+    'not-signed': chalk.yellow('The protocol is not signed, and the report says so.'),
+  };
+  const note = notes[state];
+  const letters = `${replacedCharacters} ${replacedCharacters === 1 ? 'character' : 'characters'}`;
+  return [
+    ...(note === null ? [] : [note]),
+    ...(replacedCharacters === 0
+      ? []
+      : [chalk.yellow(`${letters} that the fonts of a PDF lack are written otherwise; the report says which.`)]),
+  ];
+}
+
+/** `gw checklist diff` */
+export function renderProtocolDiff({ from, to, same, worse, versions, sameChecklist, robots }: ProtocolDiff): string {
+  const counted = (count: (robot: RobotDiff) => number) => robots.reduce((sum, robot) => sum + count(robot), 0);
+  const parts = [
+    [counted(({ newlyWrong }) => newlyWrong.length), 'newly wrong'],
+    [counted(({ lost }) => lost.length), 'no longer ok'],
+    [counted(({ redLines }) => redLines.added.length), 'new red lines', 'new red line'],
+    [counted(({ mended }) => mended.length), 'mended'],
+    [counted(({ values }) => values.length), 'values moved', 'value moved'],
+    [counted(({ deviations }) => deviations.length), 'deviations changed', 'deviation changed'],
+  ] as const;
+  const said = parts
+    .filter(([count]) => count > 0)
+    .map(([count, word, one = word]) => `${count} ${count === 1 ? one : word}`);
+  const what = said.length === 0 ? 'only what stands below' : said.join(', ');
+  const head = same
+    ? 'Nothing differs between the two visits.'
+    : worse
+      ? `${chalk.red.bold('WORSE')}  ${what}.`
+      : `Nothing got worse: ${what}.`;
+  return [
+    head,
+    `  old  ${printable(from.path)}, ${from.subject.endedAt}, ${stateWord(from.state)}`,
+    `  new  ${printable(to.path)}, ${to.subject.endedAt}, ${stateWord(to.state)}`,
+    ...(sameChecklist
+      ? []
+      : [
+          chalk.yellow(
+            `  These are two checklists, '${printable(from.subject.checklist)}' and '${printable(to.subject.checklist)}'.`,
+          ),
+        ]),
+    ...(versions.gw.from === versions.gw.to ? [] : [`  gw ${change(versions.gw)}`]),
+    ...(versions.checklist.from === versions.checklist.to ? [] : ['  the checklist file has changed']),
+    ...robots.flatMap(robotLines),
+  ].join('\n');
+}
+
+function robotLines(robot: RobotDiff): string[] {
+  const lines = [
+    ...presenceLines(robot),
+    ...stepLines(chalk.red('newly wrong'), robot.newlyWrong),
+    ...robot.redLines.added.map(
+      ({ title, detail }) => `  ${chalk.red('new red line')}  ${printable(`${title}: ${detail}`)}`,
+    ),
+    ...stepLines(chalk.yellow('no longer ok'), robot.lost),
+    ...stepLines(chalk.green('mended'), robot.mended),
+    ...robot.redLines.gone.map(({ title }) => `  red line gone  ${printable(title)}`),
+    ...stepLines('otherwise', robot.otherwise),
+    ...robot.deviations.map(deviationLine),
+    ...valueTable(robot.values),
+    ...robot.evidence.map(({ fact, mark, verifiedHere }) => {
+      const parts = [
+        ...(mark.from === mark.to ? [] : [`mark ${change(mark)}`]),
+        ...(verifiedHere.from === verifiedHere.to ? [] : [`verified here ${change(verifiedHere)}`]),
+      ];
+      return `  fact  ${printable(fact)}: ${parts.join(', ')}`;
+    }),
+  ];
+  if (lines.length === 0) return [];
+  return ['', chalk.bold(`${printable(robot.site.to ?? robot.site.from ?? '')}, ${printable(robot.serial)}`), ...lines];
+}
+
+function presenceLines({ presence, site, software }: RobotDiff): string[] {
+  if (presence === 'old-only') return [chalk.red('  is not in the new protocol')];
+  if (presence === 'new-only') return ['  is only in the new protocol'];
+  return [
+    ...(site.from === site.to ? [] : [`  site ${change(site)}`]),
+    ...(software.from === software.to ? [] : [`  software ${change(software)}`]),
+  ];
+}
+
+function stepLines(word: string, steps: RobotDiff['newlyWrong']): string[] {
+  return steps.map(({ title, from, to, why }) => {
+    const way = `${from ?? 'not there'} -> ${to ?? 'not there'}`;
+    return `  ${word}  ${printable(title)} ${chalk.dim(`(${way}): ${printable(why)}`)}`;
+  });
+}
+
+function deviationLine({ title, from, to }: RobotDiff['deviations'][number]): string {
+  if (to === null) return `  deviation withdrawn  ${printable(title)}`;
+  const word = from === null ? 'deviation accepted' : 'deviation accepted otherwise';
+  return `  ${chalk.yellow(word)}  ${printable(`${title}: ${to.reason}; by ${to.approvedBy}`)}`;
+}
+
+function valueTable(values: RobotDiff['values']): string[] {
+  if (values.length === 0) return [];
+  const shown = (value: RobotDiff['values'][number]['from'], unit: string | null) =>
+    value === null ? '-' : printable(unit === null ? String(value) : `${value} ${unit}`);
+  const rows = values.map(({ title, name, from, to, unit, mark, delta }) => [
+    printable(title),
+    printable(name),
+    shown(from, unit.from),
+    shown(to, unit.to),
+    delta === null ? '' : `${delta > 0 ? '+' : ''}${delta}`,
+    mark.from === mark.to ? (mark.to ?? '') : change(mark),
+  ]);
+  const table = renderTable(
+    [
+      { title: 'step' },
+      { title: 'value' },
+      { title: 'old', align: 'right' },
+      { title: 'new', align: 'right' },
+      { title: 'moved', align: 'right' },
+      { title: 'mark' },
+    ],
+    rows,
+  );
+  return ['', ...table.split('\n').map((line) => `  ${line}`)];
+}
+
+function subjectLine({ title, robots, technician, endedAt, edition, id }: ProtocolSubject): string {
+  const who = robots.map(({ site, serial }) => `${site}, ${serial}`).join('; ');
+  return printable(`${title}; ${who}; ${technician ?? 'no technician named'}; ${endedAt}; ${id}, edition ${edition}`);
+}
+
+/** What the protocol says of itself; green only where it may be believed. */
+function saysLine({ verdict, counts, deviations, redLines }: ProtocolSubject, state: State): string {
+  const words = {
+    ok: 'all ok',
+    accepted: 'accepted with deviations',
+    wrong: 'not accepted',
+    incomplete: 'not complete',
+  };
+  const parts = [
+    [counts.wrong, 'wrong'],
+    [redLines, redLines === 1 ? 'red line' : 'red lines'],
+    [counts.notChecked, 'not checked'],
+    [counts.skipped, 'skipped'],
+    [deviations, 'accepted deviations'],
+    [counts.ok, 'ok'],
+  ] as const;
+  const said = parts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
+  const text = `It says: ${words[verdict]} (${said.join(', ')}).`;
+  if (verdict === 'wrong') return chalk.red(text);
+  return verdict === 'ok' && state === 'verified' ? chalk.green(text) : chalk.yellow(text);
+}
+
+function stateWord(state: State): string {
+  const word = state.replace('-', ' ');
+  return state === 'verified' ? chalk.green(word) : state === 'wrong' ? chalk.red(word) : chalk.yellow(word);
+}
+
+function change({ from, to }: { readonly from: string | null; readonly to: string | null }): string {
+  return `${printable(from ?? 'none')} -> ${printable(to ?? 'none')}`;
+}

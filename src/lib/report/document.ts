@@ -1,0 +1,92 @@
+/**
+ * A document before it has a form: blocks of text that the writers of HTML, PDF and Markdown all know. What a text
+ * holds is text in each of them, never markup.
+ */
+export interface DocumentModel {
+  readonly lang: Language;
+  readonly title: string;
+  /** At the foot of every page, before the page number. */
+  readonly footer: string;
+  /** When it was made: UTC, for the properties of a PDF. */
+  readonly madeAt: Date;
+  readonly blocks: readonly Block[];
+}
+
+export type Language = 'de' | 'en';
+
+/** good: it holds. bad: it does not. open: nobody knows yet, or it is still to be done; never green. */
+export type Tone = 'good' | 'bad' | 'open';
+
+export interface Span {
+  readonly text: string;
+  readonly tone?: Tone;
+  readonly bold?: boolean;
+  /** A value to be typed or compared letter by letter. */
+  readonly code?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** One line of running text; line ends in it stay. */
+export type Words = string | readonly (string | Span)[];
+
+/** The title is a word or two of ours. */
+export interface Column {
+  readonly title: string;
+  /** Share of the width; what they add up to does not matter. */
+  readonly width: number;
+}
+
+export interface Row {
+  readonly cells: readonly Words[];
+  readonly tone?: Tone;
+}
+
+export type Block =
+  | { readonly kind: 'title'; readonly text: string; readonly above?: string; readonly isSubject?: boolean }
+  | { readonly kind: 'heading'; readonly text: string; readonly level?: 2 | 3; readonly tone?: Tone }
+  | { readonly kind: 'paragraph'; readonly text: Words; readonly quiet?: boolean }
+  | { readonly kind: 'list'; readonly items: readonly Words[]; readonly ordered?: boolean }
+  | { readonly kind: 'table'; readonly columns: readonly Column[]; readonly rows: readonly Row[] }
+  /** Words of ours and values, one below the other. */
+  | { readonly kind: 'facts'; readonly rows: readonly (readonly [string, Words])[] }
+  /** A box that cannot be overlooked. */
+  | { readonly kind: 'banner'; readonly tone: Tone; readonly title: string; readonly lines: readonly Words[] }
+  /** Figures side by side. */
+  | { readonly kind: 'figures'; readonly cells: readonly Figure[] }
+  /** Who writes to whom, and when. */
+  | {
+      readonly kind: 'letterhead';
+      readonly from: readonly Words[];
+      readonly to: readonly Words[];
+      readonly place: string;
+    }
+  /** A framed entry with a coloured edge: a step that is not right. */
+  | {
+      readonly kind: 'card';
+      readonly tone: Tone;
+      readonly title: string;
+      readonly mark: string;
+      readonly rows: readonly (readonly [string, Words])[];
+    }
+  | { readonly kind: 'signatures'; readonly places: readonly SignaturePlace[] }
+  | { readonly kind: 'page-break' };
+
+/** Both are short words of ours. */
+export interface Figure {
+  readonly value: string;
+  readonly label: string;
+  readonly tone: Tone | null;
+}
+
+/** A place to sign on paper; all are words of ours. */
+export interface SignaturePlace {
+  readonly role: string;
+  /** Under the line. */
+  readonly lines: readonly string[];
+}
+
+/** Running text as spans. */
+export function spansOf(words: Words): readonly Span[] {
+  if (typeof words === 'string') return [{ text: words }];
+  return words.map((part) => (typeof part === 'string' ? { text: part } : part));
+}

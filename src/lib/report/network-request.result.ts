@@ -1,0 +1,69 @@
+import { z } from 'zod';
+
+const person = z.strictObject({
+  company: z.string().nullable(),
+  name: z.string().nullable(),
+  mail: z.string().nullable(),
+  phone: z.string().nullable(),
+});
+
+/** A connection out of the site, from the gateway. */
+const outboundSchema = z.strictObject({
+  use: z.enum(['mqtt-443', 'mqtt', 'storage', 'tunnel', 'enrolment']).describe('What it is for.'),
+  host: z.string().nullable().describe('null: the site file does not say, and the letter calls it open.'),
+  port: z.int(),
+  alpn: z.string().nullable().describe('ALPN identifier that is used on it; null for none or not known.'),
+  need: z
+    .enum(['needed', 'optional', 'in-session', 'before-delivery'])
+    .describe('in-session: only while remote support is open. before-delivery: done once before the robot comes.'),
+});
+
+/** A connection into the house network, from the gateway to one agreed address. */
+const houseSchema = z.strictObject({
+  name: z.string().nullable().describe('null for the building module and the voice service.'),
+  kind: z.enum(['door', 'lift', 'level-change', 'building-module', 'voice', 'other']),
+  host: z.string(),
+  port: z.int(),
+});
+
+/** A connection that stays inside the robot segment. */
+const insideSchema = z.strictObject({
+  use: z.enum(['chassis', 'operator', 'heartbeat', 'ssh', 'adb']),
+  protocol: z.enum(['tcp', 'udp']),
+  port: z.int(),
+});
+
+/** Something that the letter needs and the site file does not say. Never guessed. */
+const openPointSchema = z.strictObject({
+  id: z.string(),
+  from: z.enum(['operator', 'customer']).describe('Who has to say it.'),
+  key: z.string().describe('Key of the site file where it belongs.'),
+  what: z.string(),
+});
+
+export const networkRequestFactsSchema = z.strictObject({
+  site: z.string(),
+  serial: z.string(),
+  customer: person,
+  operator: person,
+  region: z.string(),
+  segment: z.string().nullable().describe('Address range of the robot segment.'),
+  reservations: z.array(
+    z.strictObject({
+      device: z.enum(['chassis', 'gateway']),
+      mac: z.string().nullable(),
+      address: z.string().nullable(),
+      name: z.string().nullable().describe('Host name, where the site file has that instead of an address.'),
+    }),
+  ),
+  outbound: z.array(outboundSchema),
+  house: z.array(houseSchema),
+  inside: z.array(insideSchema),
+  heartbeat: z
+    .strictObject({ broadcast: z.boolean(), unicast: z.array(z.string()) })
+    .nullable()
+    .describe('How robots of the site hear each other; null when this one has no heartbeat.'),
+  open: z.array(openPointSchema),
+});
+export type NetworkRequestFacts = z.infer<typeof networkRequestFactsSchema>;
+export type OpenPoint = z.infer<typeof openPointSchema>;

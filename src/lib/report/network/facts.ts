@@ -1,0 +1,174 @@
+import { isIP } from 'node:net';
+import type { Site } from '../../site/index.ts';
+import type { NetworkRequestFacts, OpenPoint } from '../network-request.result.ts';
+
+/** Port of the heartbeat between gateways. @source specification, 'Cloud and other network paths' */
+const HEARTBEAT_PORT = 45301;
+
+/** Where the cloud is, unless the site file names another region. @source specification, 'Network segments' */
+const CLOUD_REGION = 'eu-central-1';
+
+/**
+ * What the request to the IT of a customer has to say, out of the site file and nothing else. What the file does not
+ * say is null here and one of the open points. An address of this machine itself (a simulator, a service on the same
+ * gateway) is none that a network could be set up for: cloud and reservations call it open, and of services there is
+ * nothing to ask for.
+ *
+ * @source specification, 'Customer IT request' and 'Cloud and other network paths'
+ */
+export function networkRequestFacts(site: Site): NetworkRequestFacts {
+  const open: OpenPoint[] = [];
+  const ask = (from: OpenPoint['from'], id: string, key: string, what: string) => open.push({ id, from, key, what });
+
+  const customer = personOf(site.contacts?.customer);
+  const operator = personOf(site.contacts?.operator);
+  if (customer.company === null && customer.name === null) {
+    ask('operator', 'recipient', 'contacts.customer', 'who receives the letter');
+  }
+  if (operator.company === null && operator.name === null) {
+    ask('operator', 'sender', 'contacts.operator', 'who writes the letter');
+  }
+  if (operator.mail === null && operator.phone === null) {
+    ask('operator', 'sender-reach', 'contacts.operator', 'how questions reach you: mail or phone');
+  }
+
+  const segment = site.network.robotSegment ?? null;
+  if (segment === null) ask('customer', 'segment', 'network.robotSegment', 'the address range of the robot segment');
+
+  const reservations = [
+    reservation('chassis', site.chassis.host, site.chassis.mac),
+    reservation('gateway', site.network.gateway, site.network.gatewayMac),
+  ];
+  for (const { device, mac, address } of reservations) {
+    const [macKey, addressKey] =
+      device === 'chassis' ? ['chassis.mac', 'chassis.host'] : ['network.gatewayMac', 'network.gateway'];
+    if (mac === null) ask('operator', `${device}-mac`, macKey, `the MAC address of the ${device}`);
+    if (address === null) ask('customer', `${device}-address`, addressKey, `the reserved address of the ${device}`);
+  }
+
+  const outbound = outboundOf(site);
+  for (const { use, host } of outbound) {
+    if (host !== null || use === 'mqtt') continue;
+    const [key, what] = hostKeys[use];
+    ask('operator', `${use === 'mqtt-443' ? 'mqtt' : use}-host`, key, what);
+  }
+  if (site.cloud === undefined) ask('operator', 'alpn', 'cloud.mqtt.alpn', 'the ALPN identifier for MQTT on 443');
+
+  const house = houseOf(site);
+  if (house.length === 0) {
+    ask('customer', 'devices', 'network.devices', 'the agreed address of each door and lift, if the robot uses any');
+  }
+
+  return {
+    site: site.name,
+    serial: site.chassis.serial,
+    customer,
+    operator,
+    region: site.cloud?.region ?? CLOUD_REGION,
+    segment,
+    reservations,
+    outbound,
+    house,
+    inside: insideOf(site),
+    heartbeat: site.fleet === undefined ? null : { broadcast: site.fleet.broadcast, unicast: [...site.fleet.unicast] },
+    open,
+  };
+}
+
+const hostKeys = {
+  'mqtt-443': ['cloud.mqtt.host', 'the host of the MQTT broker'],
+  storage: ['cloud.storageUrl', 'the host of the object storage'],
+  tunnel: ['cloud.tunnel.host', 'the host of the secure tunnel service'],
+  enrolment: ['enrolment.url', 'the host of the enrolment endpoint'],
+} as const;
+
+type Person = NetworkRequestFacts['customer'];
+
+function personOf(person: Partial<Record<keyof Person, string | undefined>> | undefined): Person {
+  return {
+    company: person?.company ?? null,
+    name: person?.name ?? null,
+    mail: person?.mail ?? null,
+    phone: person?.phone ?? null,
+  };
+}
+
+function reservation(
+  device: 'chassis' | 'gateway',
+  host: string | undefined,
+  mac: string | undefined,
+): NetworkRequestFacts['reservations'][number] {
+  const usable = host === undefined || isThisMachine(host) ? null : host;
+  const isAddress = usable !== null && isIP(usable) !== 0;
+  return {
+    device,
+    mac: mac?.toLowerCase() ?? null,
+    address: isAddress ? usable : null,
+    name: isAddress ? null : usable,
+  };
+}
+
+function outboundOf({ cloud, enrolment }: Site): NetworkRequestFacts['outbound'] {
+  const elsewhere = (host: string | undefined) => (host === undefined || isThisMachine(host) ? null : host);
+  const ofUrl = (url: string | undefined) => {
+    const parsed = url === undefined ? undefined : new URL(url);
+    return { host: elsewhere(parsed && bare(parsed.hostname)), port: Number(parsed?.port || 443) };
+  };
+  const mqtt = elsewhere(cloud?.mqtt.host);
+  const port = cloud?.mqtt.port ?? 8883;
+  const fallbackPort = cloud?.mqtt.fallbackPort ?? 443;
+  return [
+    { use: 'mqtt-443', host: mqtt, port: fallbackPort, alpn: cloud?.mqtt.alpn ?? null, need: 'needed' },
+    ...(port === fallbackPort ? [] : [{ use: 'mqtt', host: mqtt, port, alpn: null, need: 'optional' } as const]),
+    { use: 'storage', ...ofUrl(cloud?.storageUrl), alpn: null, need: 'needed' },
+    {
+      use: 'tunnel',
+      host: elsewhere(cloud?.tunnel?.host),
+      port: cloud?.tunnel?.port ?? 443,
+      alpn: null,
+      need: 'in-session',
+    },
+    { use: 'enrolment', ...ofUrl(enrolment?.url), alpn: null, need: 'before-delivery' },
+  ];
+}
+
+/** One row per address, although the building module may stand in two places of the file. */
+function houseOf({ network, operator }: Site): NetworkRequestFacts['house'] {
+  const house: NetworkRequestFacts['house'] = network.devices.map(({ name, kind, host, port }) => ({
+    name,
+    kind,
+    host,
+    port,
+  }));
+  for (const [kind, url] of [
+    ['building-module', operator.building?.url],
+    ['voice', operator.voice?.url],
+  ] as const) {
+    if (url === undefined) continue;
+    const { hostname, port, protocol } = new URL(url);
+    const place = { host: bare(hostname), port: Number(port || (protocol === 'https:' ? 443 : 80)) };
+    const isThere = house.some(({ host, port: other }) => host === place.host && other === place.port);
+    if (!isThere) house.push({ name: null, kind, ...place });
+  }
+  return house.filter(({ host }) => !isThisMachine(host));
+}
+
+function insideOf({ chassis, operator, fleet, tablet }: Site): NetworkRequestFacts['inside'] {
+  return [
+    { use: 'chassis', protocol: 'tcp', port: chassis.port },
+    { use: 'operator', protocol: 'tcp', port: operator.port },
+    ...(fleet === undefined ? [] : [{ use: 'heartbeat', protocol: 'udp', port: HEARTBEAT_PORT } as const]),
+    { use: 'ssh', protocol: 'tcp', port: 22 },
+    { use: 'adb', protocol: 'tcp', port: tablet?.adbPort ?? 5555 },
+  ];
+}
+
+function bare(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
+}
+
+function isThisMachine(host: string): boolean {
+  return (
+    /^127(\.\d{1,3}){3}$/.test(host) || /^(localhost|::1|0\.0\.0\.0|::)$/i.test(host) || /\.localhost$/i.test(host)
+  );
+}

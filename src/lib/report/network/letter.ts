@@ -1,0 +1,196 @@
+import type { Block, DocumentModel, Language, Row, Span, Words } from '../document.ts';
+import type { NetworkRequestFacts } from '../network-request.result.ts';
+import { type LetterTexts, letterTexts } from '../texts/letter.ts';
+
+/**
+ * The request to the IT of a customer as a letter. What the facts do not say stands in it as open, with who has to say
+ * it.
+ */
+export function networkRequestLetter(
+  facts: NetworkRequestFacts,
+  { lang, madeAt }: { readonly lang: Language; readonly madeAt: Date },
+): DocumentModel {
+  const texts = letterTexts[lang];
+  const title = texts.subject(facts.site);
+  return {
+    lang,
+    title,
+    footer: texts.footer(facts.site, facts.serial),
+    madeAt,
+    blocks: [
+      letterhead(
+        facts,
+        texts,
+        new Intl.DateTimeFormat(lang === 'de' ? 'de-DE' : 'en-GB', { dateStyle: 'long' }).format(madeAt),
+      ),
+      { kind: 'title', text: title, isSubject: true },
+      { kind: 'paragraph', text: texts.subjectLine(facts.serial) },
+      {
+        kind: 'paragraph',
+        text: facts.customer.name === null ? texts.greeting : texts.greetingNamed(facts.customer.name),
+      },
+      { kind: 'paragraph', text: texts.intro },
+      { kind: 'list', items: texts.asks, ordered: true },
+      { kind: 'paragraph', text: [{ text: texts.noInbound, bold: true }] },
+      ...segment(facts, texts),
+      ...dhcp(facts, texts),
+      ...outgoing(facts, texts),
+      { kind: 'heading', text: texts.inTitle },
+      { kind: 'list', items: texts.inText },
+      ...house(facts, texts),
+      ...inside(facts, texts),
+      ...openPoints(facts, texts),
+      { kind: 'heading', text: texts.closingTitle },
+      { kind: 'paragraph', text: texts.closing },
+      ...questions(facts, texts),
+      { kind: 'paragraph', text: texts.regards },
+      { kind: 'paragraph', text: sender(facts, texts) },
+    ],
+  };
+}
+
+function open(text: string): Span {
+  return { text, tone: 'open' };
+}
+
+function letterhead({ customer, operator }: NetworkRequestFacts, texts: LetterTexts, date: string): Block {
+  const lines = (values: readonly (string | null)[]) => values.filter((value) => value !== null);
+  const to = lines([customer.company, customer.name, customer.mail]);
+  const from = lines([
+    operator.company,
+    operator.name,
+    operator.mail,
+    operator.phone === null ? null : texts.phone(operator.phone),
+  ]);
+  const hasName = ({ company, name }: NetworkRequestFacts['customer']) => company !== null || name !== null;
+  return {
+    kind: 'letterhead',
+    to: hasName(customer) ? to : [[open(texts.openRecipient)], ...to],
+    from: hasName(operator) ? from : [[open(texts.openSender)], ...from],
+    place: date,
+  };
+}
+
+function segment({ segment: range }: NetworkRequestFacts, texts: LetterTexts): Block[] {
+  return [
+    { kind: 'heading', text: texts.segmentTitle },
+    { kind: 'paragraph', text: texts.reason },
+    { kind: 'list', items: texts.segmentAsks },
+    { kind: 'facts', rows: [[texts.segmentRange, range === null ? [open(texts.openCustomer)] : [code(range)]]] },
+  ];
+}
+
+function dhcp({ reservations }: NetworkRequestFacts, texts: LetterTexts): Block[] {
+  const rows: Row[] = reservations.map(({ device, mac, address, name }) => ({
+    cells: [
+      texts.device[device],
+      mac === null ? [open(texts.openOperator)] : [code(mac)],
+      address === null
+        ? [open(texts.openCustomer), ...(name === null ? [] : [` (${texts.byName(name)})`])]
+        : [code(address)],
+      texts.fixed,
+    ],
+  }));
+  rows.push({ cells: [texts.device.tablet, texts.none, texts.none, texts.plainDhcp] });
+  return [
+    { kind: 'heading', text: texts.dhcpTitle },
+    { kind: 'table', columns: columns(texts.dhcpHead, [4, 6, 7, 7]), rows },
+    { kind: 'paragraph', text: texts.dhcpNote },
+  ];
+}
+
+function outgoing({ region, outbound }: NetworkRequestFacts, texts: LetterTexts): Block[] {
+  const where = region === 'eu-central-1' ? texts.frankfurt : region;
+  const rows: Row[] = outbound.map(({ use, host, port, alpn, need }) => ({
+    cells: [
+      host === null ? [open(texts.openOperator)] : [code(host)],
+      `${texts.outProtocol[use](port)}${alpn === null ? '' : `, ${texts.alpn(alpn)}`}`,
+      texts.outPurpose[use],
+      texts.need[need],
+    ],
+  }));
+  return [
+    { kind: 'heading', text: texts.outTitle },
+    { kind: 'paragraph', text: texts.outRegion(where) },
+    { kind: 'table', columns: columns(texts.outHead, [9, 6, 6, 5]), rows },
+    { kind: 'list', items: texts.outNotes },
+  ];
+}
+
+function house({ house: devices }: NetworkRequestFacts, texts: LetterTexts): Block[] {
+  const heading: Block = { kind: 'heading', text: texts.houseTitle };
+  if (devices.length === 0) return [heading, { kind: 'paragraph', text: texts.houseNone }];
+  const rows = devices.map(({ name, kind, host, port }) => ({
+    cells: [name ?? texts.houseKind[kind], texts.houseKind[kind], [code(host)], String(port)],
+  }));
+  return [
+    heading,
+    { kind: 'paragraph', text: texts.houseText },
+    { kind: 'table', columns: columns(texts.houseHead, [7, 6, 8, 3]), rows },
+  ];
+}
+
+function inside({ inside: connections, heartbeat }: NetworkRequestFacts, texts: LetterTexts): Block[] {
+  const rows = connections.map(({ use, protocol, port }) => {
+    const [from = '', to = '', kind = '', purpose = ''] = texts.inside[use];
+    const extra = use === 'heartbeat' ? heartbeatWay(heartbeat, texts) : kind;
+    return { cells: [from, to, `${port} ${protocol.toUpperCase()}, ${extra}`, purpose] };
+  });
+  return [
+    { kind: 'heading', text: texts.insideTitle },
+    { kind: 'table', columns: columns(texts.insideHead, [6, 5, 7, 7]), rows },
+    ...(heartbeat === null ? [] : [{ kind: 'paragraph', text: texts.heartbeatNote } as const]),
+    { kind: 'paragraph', text: texts.commissioning },
+  ];
+}
+
+function heartbeatWay(heartbeat: NetworkRequestFacts['heartbeat'], texts: LetterTexts): string {
+  if (heartbeat === null) return '';
+  const ways = heartbeat.broadcast ? [texts.heartbeatBroadcast] : [];
+  if (heartbeat.unicast.length > 0) ways.push(texts.heartbeatUnicast(heartbeat.unicast.join(', ')));
+  return ways.join(', ');
+}
+
+/** Who writes to whom is open at the head of the letter, and nothing that the reader has to be told at its end. */
+function openPoints({ open: points }: NetworkRequestFacts, texts: LetterTexts): Block[] {
+  const items = (from: 'operator' | 'customer') =>
+    points.flatMap((point) => (point.from === from ? (texts.openWhat[point.id] ?? []) : []));
+  const [theirs, ours] = [items('customer'), items('operator')];
+  return [
+    { kind: 'heading', text: texts.openTitle },
+    ...(theirs.length + ours.length === 0 ? [{ kind: 'paragraph', text: texts.openNone } as const] : []),
+    ...(theirs.length === 0
+      ? []
+      : ([
+          { kind: 'paragraph', text: texts.openFromYou },
+          { kind: 'list', items: theirs },
+        ] as const)),
+    ...(ours.length === 0
+      ? []
+      : ([
+          { kind: 'paragraph', text: texts.openFromUs },
+          { kind: 'list', items: ours },
+        ] as const)),
+  ];
+}
+
+function questions({ operator }: NetworkRequestFacts, texts: LetterTexts): Block[] {
+  const reach = [operator.name, operator.mail, operator.phone === null ? null : texts.phone(operator.phone)].filter(
+    (one) => one !== null,
+  );
+  if (operator.mail === null && operator.phone === null) return [];
+  return [{ kind: 'paragraph', text: texts.questions(reach.join(', ')) }];
+}
+
+function sender({ operator }: NetworkRequestFacts, texts: LetterTexts): Words {
+  const lines = [operator.name, operator.company].filter((line) => line !== null);
+  return lines.length === 0 ? [open(texts.openSender)] : lines.join('\n');
+}
+
+function code(text: string): Span {
+  return { text, code: true };
+}
+
+function columns(titles: readonly string[], widths: readonly number[]) {
+  return titles.map((title, at) => ({ title, width: widths[at] ?? 1 }));
+}

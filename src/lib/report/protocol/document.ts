@@ -1,0 +1,281 @@
+import { createHash } from 'node:crypto';
+import type { Protocol, ProtocolVerification, RobotProtocol, StepResult } from '../../checklist/index.ts';
+import type { Block, Column, DocumentModel, Language, Row, Tone, Words } from '../document.ts';
+import { type ProtocolTexts, protocolTexts } from '../texts/protocol.ts';
+import { isBad, notOkFirst, type SignatureState, signatureState } from './judgement.ts';
+import { summaryBlocks } from './summary.ts';
+import { bounded, moment, valueText } from './wording.ts';
+
+/**
+ * The protocol of a checklist as a document: one page of summary, then what is not ok, red first, then what is ok,
+ * measured values, the facts relied on, attachments, and what the verification found. Without a verified signature
+ * nothing in it is green.
+ */
+export function protocolDocument(
+  whole: Protocol,
+  verification: ProtocolVerification,
+  { lang, madeAt }: { readonly lang: Language; readonly madeAt: Date },
+): DocumentModel {
+  const texts = protocolTexts[lang];
+  const protocol = { ...whole, robots: whole.robots.map((robot) => forReaders(robot, texts)) };
+  const state = signatureState(protocol, verification);
+  const isOne = protocol.robots.length === 1;
+  return {
+    lang,
+    title: protocol.checklist.title,
+    footer: texts.footer(protocol.id, protocol.edition, stateWord(state, texts)),
+    madeAt,
+    blocks: [
+      ...summaryBlocks(protocol, verification, texts),
+      { kind: 'page-break' },
+      ...(texts.wording === '' ? [] : [{ kind: 'paragraph', text: texts.wording, quiet: true } as const]),
+      { kind: 'heading', text: texts.notOkTitle },
+      ...protocol.robots.flatMap((robot) => robotPart(robot, isOne, texts, notOkBlocks(robot, texts))),
+      ...deviations(protocol, texts),
+      { kind: 'heading', text: texts.okTitle },
+      ...protocol.robots.flatMap((robot) => robotPart(robot, isOne, texts, okBlocks(robot, texts))),
+      ...values(protocol, texts),
+      ...evidence(protocol, isOne, texts),
+      ...attachments(protocol, texts),
+      ...signature(protocol, verification, texts),
+    ],
+  };
+}
+
+/** What the check measured in full is for programs, and stands in the file. */
+function forReaders(robot: RobotProtocol, texts: ProtocolTexts): RobotProtocol {
+  return bounded({ ...robot, steps: robot.steps.map((step) => ({ ...step, measured: null })) }, texts);
+}
+
+function stateWord(state: SignatureState, texts: ProtocolTexts): string {
+  switch (state) {
+    case 'verified':
+      return texts.stateVerified;
+    case 'not-verified':
+      return texts.stateNotVerified;
+    case 'wrong':
+      return texts.stateWrong;
+    case 'not-signed':
+      return texts.stateNotSigned;
+  }
+}
+
+/** The blocks of one robot, under its name where there are several. */
+function robotPart(robot: RobotProtocol, isOne: boolean, texts: ProtocolTexts, blocks: readonly Block[]): Block[] {
+  if (isOne) return [...blocks];
+  return [{ kind: 'heading', level: 3, text: texts.robot(robot.site, robot.serial) }, ...blocks];
+}
+
+function notOkBlocks({ redLines, steps }: RobotProtocol, texts: ProtocolTexts): Block[] {
+  const { row, mark } = texts;
+  // Both say nothing of the robot that the steps they wait for do not say; a list of them is enough.
+  const left = steps.filter(({ leftOut, verdict }) => leftOut && verdict === 'not-checked');
+  const skipped = steps.filter(({ verdict, deviation }) => verdict === 'skipped' && deviation === null);
+  const blocks: Block[] = redLines.map(({ title, detail, remedy }) => ({
+    kind: 'card',
+    tone: 'bad',
+    mark: mark.redLine,
+    title,
+    rows: [
+      [row.why, detail],
+      [row.remedy, remedy],
+    ],
+  }));
+  for (const step of notOkFirst(steps)) {
+    if (!left.includes(step) && !skipped.includes(step)) blocks.push(stepCard(step, texts));
+  }
+  if (skipped.length > 0) {
+    const rows = skipped.map(({ title, why, proves }): Row => ({ cells: [title, why, proves], tone: 'open' }));
+    blocks.push({ kind: 'heading', level: 3, text: texts.skippedTitle, tone: 'open' });
+    blocks.push({ kind: 'table', columns: columns(texts.skippedHead, [9, 9, 7]), rows });
+  }
+  if (left.length > 0) {
+    const [stepHead = '', , provesHead = ''] = texts.okHead;
+    const rows = left.map(({ title, proves }): Row => ({ cells: [title, proves], tone: 'open' }));
+    blocks.push({ kind: 'heading', level: 3, text: texts.leftOutTitle, tone: 'open' });
+    blocks.push({ kind: 'table', columns: columns([stepHead, provesHead], [10, 8]), rows });
+  }
+  return blocks.length === 0 ? [{ kind: 'paragraph', text: texts.notOkNone }] : blocks;
+}
+
+function stepCard(step: StepResult, texts: ProtocolTexts): Block {
+  const { row } = texts;
+  const tone: Tone = isBad(step) ? 'bad' : 'open';
+  const mark = step.deviation === null ? markOf(step, texts) : `${markOf(step, texts)}, ${texts.mark.accepted}`;
+  const rows: (readonly [string, Words])[] = [[row.why, step.why]];
+  const missed = step.expectations.filter(({ verdict }) => verdict !== 'ok');
+  if (missed.some(({ path }) => !step.why.includes(path))) {
+    rows.push([row.found, missed.map(({ path, expected, found }) => texts.expected(path, expected, found)).join('\n')]);
+  }
+  if (step.error?.tried != null) rows.push([row.tried, [{ text: step.error.tried, code: true }]]);
+  if (step.values.length > 0) rows.push([row.values, valueLines(step, texts)]);
+  if (step.answer !== null) rows.push([row.answer, answerText(step.answer, texts)]);
+  if (step.remedy !== null) rows.push([row.remedy, step.remedy]);
+  if (step.deviation !== null) {
+    const { reason, approvedBy, at } = step.deviation;
+    rows.push([row.deviation, texts.deviation(reason, approvedBy, moment(at))]);
+  }
+  if (step.earlier.length > 0) rows.push([row.earlier, earlierText(step, texts)]);
+  rows.push([row.proves, step.proves]);
+  return { kind: 'card', tone, mark, title: step.title, rows };
+}
+
+function markOf({ verdict }: Pick<StepResult, 'verdict'>, texts: ProtocolTexts): string {
+  return texts.mark[verdict];
+}
+
+function okBlocks({ steps, sections }: RobotProtocol, texts: ProtocolTexts): Block[] {
+  const ok = steps.filter(({ verdict }) => verdict === 'ok');
+  const table = (of: readonly StepResult[]): Block => ({
+    kind: 'table',
+    columns: columns(texts.okHead, [9, 10, 7]),
+    rows: of.map((step) => ({ cells: [step.title, provenText(step, texts), step.proves] })),
+  });
+  if (ok.length === 0) return [{ kind: 'paragraph', text: '–' }];
+  const named = new Set(sections.map(({ id }) => id));
+  const loose = ok.filter(({ section }) => section === null || !named.has(section));
+  return [
+    ...(loose.length === 0 ? [] : [table(loose)]),
+    ...sections.flatMap(({ id, title }): Block[] => {
+      const own = ok.filter(({ section }) => section === id);
+      return own.length === 0 ? [] : [{ kind: 'heading', level: 3, text: title }, table(own)];
+    }),
+  ];
+}
+
+function provenText(step: StepResult, texts: ProtocolTexts): string {
+  const lines = [step.shown ?? (step.answer === null ? step.why : '')];
+  if (step.answer !== null) lines.push(answerText(step.answer, texts));
+  if (step.earlier.length > 0) lines.push(`${texts.row.earlier}: ${earlierText(step, texts)}`);
+  return lines.filter((line) => line !== '').join('\n');
+}
+
+function answerText(answer: NonNullable<StepResult['answer']>, texts: ProtocolTexts): string {
+  const who = [answer.by, answer.initials, answer.at === null ? null : moment(answer.at)].filter((one) => one !== null);
+  const said = texts.answered[answer.answer];
+  return [
+    who.length === 0 ? said : texts.answerBy(said, who.join(', ')),
+    ...(answer.remark === null ? [] : [answer.remark]),
+    ...(answer.attachments.length === 0 ? [] : [`${texts.row.photos}: ${answer.attachments.join(', ')}`]),
+  ].join('\n');
+}
+
+function earlierText(step: StepResult, texts: ProtocolTexts): string {
+  return step.earlier
+    .map(({ at, verdict, why }) =>
+      texts.earlier(markOf({ verdict }, texts), at === null ? texts.noTime : moment(at), why),
+    )
+    .join('\n');
+}
+
+function valueLines(step: StepResult, texts: ProtocolTexts): string {
+  return step.values.map((one) => texts.value(one.name, valueText(one), one.mark)).join('\n');
+}
+
+function deviations({ robots }: Protocol, texts: ProtocolTexts): Block[] {
+  const rows = robots.flatMap(({ steps, serial }) =>
+    steps.flatMap((step): Row[] => {
+      if (step.deviation === null) return [];
+      const { reason, approvedBy, at } = step.deviation;
+      const title = robots.length > 1 ? `${step.title} (${serial})` : step.title;
+      return [{ cells: [title, markOf(step, texts), reason, approvedBy, moment(at)], tone: 'open' }];
+    }),
+  );
+  if (rows.length === 0) return [];
+  return [
+    { kind: 'heading', text: texts.deviationsTitle, tone: 'open' },
+    { kind: 'paragraph', text: texts.deviationsText },
+    { kind: 'table', columns: columns(texts.deviationsHead, [7, 5, 9, 5, 5]), rows },
+  ];
+}
+
+function values({ robots }: Protocol, texts: ProtocolTexts): Block[] {
+  const rows = robots.flatMap(({ steps, serial }) =>
+    steps.flatMap((step) =>
+      step.values.map((one): Row => {
+        const title = robots.length > 1 ? `${step.title} (${serial})` : step.title;
+        return { cells: [title, `${one.name}: ${valueText(one)}`, one.mark, one.source] };
+      }),
+    ),
+  );
+  if (rows.length === 0) return [];
+  return [
+    { kind: 'heading', text: texts.valuesTitle },
+    { kind: 'table', columns: columns(texts.valuesHead, [8, 8, 5, 7]), rows },
+    // Where facts follow, the marks are explained below them.
+    ...(robots.some(({ evidence: facts }) => facts.length > 0)
+      ? []
+      : [{ kind: 'paragraph', text: texts.marks, quiet: true } as const]),
+  ];
+}
+
+function evidence({ robots }: Protocol, isOne: boolean, texts: ProtocolTexts): Block[] {
+  const parts = robots.flatMap((robot): Block[] => {
+    if (robot.evidence.length === 0) return [];
+    const rows = robot.evidence.map(
+      ({ id, mark, statement, verifiedHere }): Row => ({
+        cells: [[{ text: id, code: true }], mark, statement, texts.verifiedHere[verifiedHere]],
+      }),
+    );
+    return robotPart(robot, isOne, texts, [
+      { kind: 'table', columns: columns(texts.evidenceHead, [9, 5, 10, 5]), rows },
+    ]);
+  });
+  if (parts.length === 0) return [];
+  return [
+    { kind: 'heading', text: texts.evidenceTitle },
+    ...parts,
+    { kind: 'paragraph', text: texts.marks, quiet: true },
+  ];
+}
+
+function attachments({ attachments: files }: Protocol, texts: ProtocolTexts): Block[] {
+  if (files.length === 0) return [];
+  const rows = files.map(
+    ({ name, mediaType, bytes, sha256 }): Row => ({
+      cells: [name, mediaType, String(bytes), [{ text: sha256, code: true }]],
+    }),
+  );
+  return [
+    { kind: 'heading', text: texts.attachmentsTitle },
+    { kind: 'table', columns: columns(texts.attachmentsHead, [8, 5, 4, 13]), rows },
+  ];
+}
+
+function signature(protocol: Protocol, { findings }: ProtocolVerification, texts: ProtocolTexts): Block[] {
+  const { signature: signed } = protocol;
+  const rows = findings.map(
+    ({ id, title, verdict, detail }): Row => ({
+      cells: [texts.findingTitles[id] ?? title, texts.finding[verdict], detail],
+      ...(verdict !== 'ok' && { tone: verdict === 'wrong' ? ('bad' as const) : ('open' as const) }),
+    }),
+  );
+  const { signatureRows: words } = texts;
+  return [
+    { kind: 'heading', text: texts.signatureTitle },
+    signed === null
+      ? { kind: 'paragraph', text: [{ text: `${texts.notSigned}. `, tone: 'open', bold: true }, texts.notSignedText] }
+      : {
+          kind: 'facts',
+          rows: [
+            [words.serial, signed.serial],
+            [words.algorithm, signed.algorithm],
+            [words.fingerprint, [{ text: fingerprintOf(signed.certificate), code: true }]],
+          ],
+        },
+    { kind: 'table', columns: columns(texts.findingsHead, [7, 4, 12]), rows },
+  ];
+}
+
+/** SHA-256 of the certificate itself, to compare with `gw enrol status`; of any other text, of what is there. */
+function fingerprintOf(pem: string): string {
+  // The certificate of the key stands first; those of its issuers may follow.
+  const [first = pem] = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/.exec(pem) ?? [];
+  const der = Buffer.from(first.replace(/-----[^-]*-----/g, ''), 'base64');
+  const hex = createHash('sha256').update(der).digest('hex').toUpperCase();
+  return hex.match(/../g)?.join(':') ?? hex;
+}
+
+function columns(titles: readonly string[], widths: readonly number[]): Column[] {
+  return titles.map((title, at) => ({ title, width: widths[at] ?? 1 }));
+}

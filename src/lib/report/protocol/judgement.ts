@@ -1,0 +1,56 @@
+import type { Protocol, ProtocolVerification, RobotProtocol, StepResult } from '../../checklist/index.ts';
+import type { Tone } from '../document.ts';
+
+/** How far the signature of a protocol carries. Only `verified` may ever be green. */
+export type SignatureState = 'verified' | 'not-verified' | 'wrong' | 'not-signed';
+
+export function signatureState(protocol: Protocol, verification: ProtocolVerification): SignatureState {
+  if (verification.verdict === 'wrong') return 'wrong';
+  if (protocol.signature === null) return 'not-signed';
+  return verification.verified ? 'verified' : 'not-verified';
+}
+
+export const signatureTone: Readonly<Record<SignatureState, Tone>> = {
+  verified: 'good',
+  'not-verified': 'open',
+  wrong: 'bad',
+  'not-signed': 'open',
+};
+
+/** What a protocol says of itself, before anybody asks whether it may be believed. */
+export type Verdict = 'ok' | 'accepted' | 'wrong' | 'incomplete';
+
+export function verdictOf({
+  ok,
+  accepted,
+  steps,
+  redLines,
+}: Pick<RobotProtocol, 'ok' | 'accepted'> & {
+  readonly steps: readonly StepResult[];
+  readonly redLines: number;
+}): Verdict {
+  if (ok) return 'ok';
+  if (accepted) return 'accepted';
+  return redLines > 0 || steps.some(isBad) ? 'wrong' : 'incomplete';
+}
+
+/** Wrong, and nobody has accepted it. */
+export function isBad(step: StepResult): boolean {
+  return step.verdict === 'wrong' && step.deviation === null;
+}
+
+/** Red first: wrong, wrong but accepted, not checked, skipped. Within these the order of the checklist. */
+export function notOkFirst(steps: readonly StepResult[]): StepResult[] {
+  const rank = (step: StepResult) =>
+    isBad(step) ? 0 : step.verdict === 'wrong' ? 1 : step.verdict === 'not-checked' ? 2 : 3;
+  return steps.filter(({ verdict }) => verdict !== 'ok').sort((one, other) => rank(one) - rank(other));
+}
+
+/** Everything of all robots that this red line or these steps are about. */
+export function allSteps({ robots }: Protocol): StepResult[] {
+  return robots.flatMap(({ steps }) => steps);
+}
+
+export function redLineCount({ robots }: Protocol): number {
+  return robots.reduce((sum, { redLines }) => sum + redLines.length, 0);
+}

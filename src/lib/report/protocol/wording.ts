@@ -1,0 +1,35 @@
+import type { MeasuredValue } from '../../checklist/index.ts';
+import type { ProtocolTexts } from '../texts/protocol.ts';
+
+/** The beginning of a text, on one line. */
+export function cut(text: string, most: number): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length <= most ? line : `${line.slice(0, most - 1).toWellFormed()}…`;
+}
+
+/** `2026-11-21 14:03 UTC`: to the minute, in the zone that everybody can compare. */
+export function moment(iso: string): string {
+  return iso.replace(/T(\d\d:\d\d)(:\d\d(\.\d+)?)?Z$/, ' $1 UTC');
+}
+
+export function duration(ms: number, texts: ProtocolTexts): string {
+  return ms < 60_000 ? texts.seconds((ms / 1000).toFixed(1)) : texts.minutes((ms / 60_000).toFixed(1));
+}
+
+/** A measured value with its unit, as it came. */
+export function valueText({ value, unit }: Pick<MeasuredValue, 'value' | 'unit'>): string {
+  return unit === null ? String(value) : `${value} ${unit}`;
+}
+
+const MOST_CHARACTERS = 4_000;
+
+/** The same with every text of it cut that is longer than anybody reads on paper, with how much is missing. */
+export function bounded<T>(value: T, texts: ProtocolTexts): T {
+  if (typeof value === 'string') {
+    const rest = value.length - MOST_CHARACTERS;
+    return (rest <= 0 ? value : `${value.slice(0, MOST_CHARACTERS).toWellFormed()} ${texts.cut(rest)}`) as T;
+  }
+  if (Array.isArray(value)) return value.map((one) => bounded(one, texts)) as T;
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, bounded(one, texts)])) as T;
+}

@@ -1,0 +1,140 @@
+import type { letterEn } from './letter.en.ts';
+
+/** Die Anfrage an die IT des Kunden, auf Deutsch. */
+export const letterDe: typeof letterEn = {
+  subject: (site) => `Netzwerkanbindung unseres Lieferroboters „${site}“`,
+  subjectLine: (serial) => `Seriennummer des Fahrgestells: ${serial}`,
+  greetingNamed: (name) => `Guten Tag ${name},`,
+  greeting: 'Sehr geehrte Damen und Herren,',
+  openOperator: '[offen: reichen wir nach]',
+  openCustomer: '[offen: bitte von Ihnen]',
+  openRecipient: '[offen: Name und Firma des Empfängers]',
+  openSender: '[offen: unser Name und unsere Firma]',
+
+  intro:
+    'in Ihrem Haus soll ein autonomer Lieferroboter von uns eingesetzt werden. Er besteht aus einem Fahrgestell, einem Steuerrechner (Gateway) und einem Tablet. Für die Anbindung an das Netzwerk bitten wir Sie, Folgendes einzurichten:',
+  asks: [
+    'ein eigenes WLAN oder VLAN (im Folgenden „Robotersegment“), in dem sich ausschließlich Fahrgestell, Gateway und Tablet befinden,',
+    'je eine feste DHCP-Reservierung für das Fahrgestell und für das Gateway,',
+    'ausgehende Verbindungen vom Gateway zu den Zielen in Abschnitt 3 über TCP-Port 443, wahlweise zusätzlich über TCP-Port 8883,',
+    'für Türen und Aufzüge je Gerät eine vereinbarte Adresse im Hausnetz (Abschnitt 5).',
+  ],
+  noInbound:
+    'Eingehende Verbindungen benötigen wir nicht: keine Portweiterleitung, keine eingehende Firewall-Regel und keinen VPN-Zugang zu Ihrem Netz.',
+
+  segmentTitle: '1. Das Robotersegment und der Grund für die Trennung',
+  reason:
+    'Die Steuerschnittstelle des Fahrgestells (TCP-Port 8090) kennt keine Anmeldung. Wer sie über das Netzwerk erreicht, kann den Roboter fahren lassen, und zwar zwischen Menschen. Die Trennung des Segments ist der einzige Schutz dieser Schnittstelle. Sie dient deshalb nicht nur der IT-Sicherheit, sondern der Sicherheit der Personen in Ihrem Haus.',
+  segmentAsks: [
+    'Im Robotersegment befinden sich keine weiteren Geräte; aus Büro-, Gäste- und Hausnetz ist es nicht erreichbar.',
+    'Innerhalb des Segments müssen Gateway und Tablet das Fahrgestell erreichen und das Tablet das Gateway. Bei einem WLAN darf dort daher keine Client-Isolation aktiv sein.',
+    'Aus dem Segment in das Hausnetz verbindet sich nur das Gateway, und nur mit den Adressen in Abschnitt 5.',
+    'Aus dem Segment in das Internet verbindet sich nur das Gateway, und nur mit den Zielen in Abschnitt 3.',
+  ],
+  segmentRange: 'Adressbereich',
+
+  dhcpTitle: '2. DHCP-Reservierungen',
+  dhcpHead: ['Gerät', 'MAC-Adresse', 'Adresse', 'Art'],
+  device: { chassis: 'Fahrgestell', gateway: 'Gateway', tablet: 'Tablet' },
+  fixed: 'feste Reservierung',
+  plainDhcp: 'DHCP ohne Reservierung',
+  none: 'nicht erforderlich',
+  byName: (name) => `Rechnername ${name}`,
+  dhcpNote:
+    'Unter diesen Adressen findet das Gateway das Fahrgestell und das Tablet das Gateway. Ändert sich die Adresse des Fahrgestells, meldet die Bedienoberfläche „nicht verbunden“, und der Roboter fährt nicht.',
+
+  outTitle: '3. Ausgehende Verbindungen in die Cloud',
+  outRegion: (region) => `Alle Verbindungen gehen vom Gateway aus und führen in die Cloud-Region ${region}.`,
+  frankfurt: 'Frankfurt am Main (eu-central-1)',
+  outHead: ['Ziel', 'Port und Protokoll', 'Zweck', 'Erforderlich'],
+  outProtocol: {
+    'mqtt-443': (port) => `${port} TCP, MQTT über TLS`,
+    mqtt: (port) => `${port} TCP, MQTT über TLS`,
+    storage: (port) => `${port} TCP, HTTPS`,
+    tunnel: (port) => `${port} TCP, TLS`,
+    enrolment: (port) => `${port} TCP, HTTPS`,
+  },
+  outPurpose: {
+    'mqtt-443': 'Betriebsdaten, Störungen, Hinweis auf Updates',
+    mqtt: 'wie zuvor; bevorzugt, wo erlaubt',
+    storage: 'Update-Pakete und Kartensicherungen, nur über kurzlebige vorsignierte Adressen',
+    tunnel: 'Fernwartung',
+    enrolment: 'Gerätezertifikat',
+  },
+  alpn: (name) => `ALPN ${name}`,
+  need: {
+    needed: 'ja',
+    optional: 'wahlweise',
+    'in-session': 'ja; nur während einer Fernwartungssitzung offen',
+    'before-delivery': 'einmalig vor der Auslieferung; bei Ihnen nur für eine Erneuerung',
+  },
+  outNotes: [
+    'Bitte nehmen Sie diese Ziele von einer TLS-Inspektion aus: Das Gateway prüft die Zertifikate der Gegenstellen und weist sich beim MQTT-Broker mit einem eigenen Zertifikat aus. Eine aufgebrochene Verbindung kommt nicht zustande.',
+    'Die Verbindungen werden unmittelbar aufgebaut, nicht über einen Web-Proxy.',
+    'Bitte geben Sie die Ziele nach Namen frei; feste IP-Adressen liegen uns dafür nicht vor. Die Namen müssen im Robotersegment auflösbar sein.',
+  ],
+
+  inTitle: '4. Keine eingehenden Verbindungen',
+  inText: [
+    'Jede Verbindung, die Ihr Haus verlässt, baut das Gateway auf. Das gilt auch für die Fernwartung: Den Tunnel öffnet das Gateway selbst, für die Dauer einer Sitzung; Beginn und Ende jeder Sitzung werden aufgezeichnet.',
+    'Die Fernwartung sieht den Roboter nur lesend. Sie kann keine Fahrt starten, keine Einstellung ändern und kein anderes Gerät in Ihrem Netz erreichen.',
+    'Aus der Cloud nimmt das Gateway genau zwei Nachrichten an: eine Versionsfreigabe und einen Stopp. Jede andere Nachricht wird verworfen und protokolliert.',
+  ],
+
+  houseTitle: '5. Türen, Aufzüge und weitere Geräte im Hausnetz',
+  houseText:
+    'Diese Geräte ruft das Gateway auf; sie selbst rufen das Gateway nicht auf. Je Gerät eine vereinbarte Adresse:',
+  houseHead: ['Gerät', 'Art', 'Adresse', 'Port'],
+  houseKind: {
+    door: 'Tür',
+    lift: 'Aufzug',
+    'level-change': 'Ebenenwechsel',
+    'building-module': 'IoT-Modul des Gebäudes',
+    voice: 'Sprachdienst',
+    other: 'Sonstiges',
+  },
+  houseNone:
+    'Bisher ist kein Gerät vereinbart. Soll der Roboter Türen oder Aufzüge benutzen, nennen Sie uns bitte je Gerät die feste Adresse und den Port. Andernfalls ist hier nichts einzurichten.',
+
+  insideTitle: '6. Verbindungen innerhalb des Robotersegments, zur Kenntnis',
+  insideHead: ['Von', 'Nach', 'Port und Protokoll', 'Zweck'],
+  inside: {
+    chassis: ['Gateway, Tablet', 'Fahrgestell', 'HTTP und WebSocket', 'Zustand und Bewegung'],
+    operator: ['Tablet, Browser im Segment', 'Gateway', 'HTTP', 'Bedienoberfläche'],
+    heartbeat: ['Gateway', 'Gateways der anderen Roboter', '', 'Lebenszeichen der Roboter'],
+    ssh: ['Laptop des Technikers', 'Gateway', 'SSH', 'Inbetriebnahme'],
+    adb: ['Laptop des Technikers', 'Tablet', 'Android Debug Bridge', 'Einrichtung des Tablets; danach abgeschaltet'],
+  },
+  heartbeatBroadcast: 'Broadcast 255.255.255.255',
+  heartbeatUnicast: (addresses) => `an ${addresses}`,
+  heartbeatNote:
+    'Stehen die Gateways mehrerer Roboter in verschiedenen Segmenten, lassen Sie bitte UDP-Port 45301 zwischen diesen Gateways zu.',
+  commissioning:
+    'Für die Inbetriebnahme benötigt unser Techniker mit einem Laptop Zugang zum Robotersegment (WLAN-Schlüssel oder Anschluss im VLAN).',
+
+  openTitle: '7. Offene Punkte',
+  openFromYou: 'Bitte teilen Sie uns mit:',
+  openFromUs: 'Wir reichen nach:',
+  openNone: 'Keine.',
+  openWhat: {
+    segment: 'den Adressbereich des Robotersegments',
+    'chassis-address': 'die reservierte Adresse des Fahrgestells',
+    'gateway-address': 'die reservierte Adresse des Gateways',
+    devices: 'Adresse und Port jeder Tür und jedes Aufzugs, die der Roboter benutzen soll',
+    'chassis-mac': 'die MAC-Adresse des Fahrgestells',
+    'gateway-mac': 'die MAC-Adresse des Gateways',
+    'mqtt-host': 'den Rechnernamen des MQTT-Brokers',
+    'storage-host': 'den Rechnernamen des Objektspeichers',
+    'tunnel-host': 'den Rechnernamen des Tunneldienstes',
+    'enrolment-host': 'den Rechnernamen für die Ausstellung des Gerätezertifikats',
+    alpn: 'die ALPN-Kennung für MQTT über Port 443',
+  },
+
+  closingTitle: '8. Wie es weitergeht',
+  closing:
+    'Bitte geben Sie uns Bescheid, sobald alles eingerichtet ist. Am Tag der Inbetriebnahme prüfen wir die Verbindungen vom Gateway aus und geben Ihnen das Ergebnis.',
+  questions: (reach) => `Für Rückfragen: ${reach}.`,
+  regards: 'Mit freundlichen Grüßen',
+  phone: (number) => `Telefon ${number}`,
+  footer: (site, serial) => `Netzwerkanfrage, ${site}, ${serial}`,
+};

@@ -1,0 +1,162 @@
+import type { protocolEn } from './protocol.en.ts';
+
+/** Das Protokoll einer Checkliste, auf Deutsch. */
+export const protocolDe: typeof protocolEn = {
+  above: {
+    premises: 'Protokoll: vor der Auslieferung',
+    site: 'Protokoll: Inbetriebnahme am Einsatzort',
+    handover: 'Protokoll: Übergabe',
+    service: 'Protokoll: Service',
+    none: 'Protokoll einer Checkliste',
+  },
+  footer: (id, edition, state) => `Protokoll ${id}, Ausgabe ${edition}, ${state}`,
+
+  verdictOk: (steps) => (steps === 1 ? 'Der eine Schritt ist in Ordnung' : `Alle ${steps} Schritte sind in Ordnung`),
+  verdictOkUnproven: (steps) =>
+    `${steps === 1 ? 'Der eine Schritt ist' : `Alle ${steps} Schritte sind`} als in Ordnung vermerkt, aber dieses Protokoll ist nicht geprüft`,
+  verdictAccepted: (deviations) =>
+    deviations === 1 ? 'Angenommen mit 1 Abweichung' : `Angenommen mit ${deviations} Abweichungen`,
+  verdictWrong: (wrong, redLines) =>
+    redLines > 0
+      ? `Nicht angenommen: ${wrong} fehlerhaft, dazu ${redLines} ${redLines === 1 ? 'rote Zeile' : 'rote Zeilen'}`
+      : `Nicht angenommen: ${wrong} ${wrong === 1 ? 'Schritt' : 'Schritte'} fehlerhaft`,
+  verdictIncomplete: (open) =>
+    `Nicht vollständig: ${open} ${open === 1 ? 'Schritt' : 'Schritte'} übersprungen oder nicht geprüft`,
+  interrupted: 'Der Lauf wurde vor seinem Ende unterbrochen.',
+  leftOut: 'Einzelne Schritte wurden absichtlich ausgelassen; sie gelten als nicht geprüft.',
+
+  signedVerified: 'Mit dem Schlüssel des Geräts signiert und geprüft',
+  signedVerifiedBy: (serial) => `Signiert vom Gerät ${serial}; die Prüfung ist in allen Punkten in Ordnung.`,
+  signedNotVerified: 'Signiert, aber NICHT VOLLSTÄNDIG GEPRÜFT',
+  signedNotVerifiedText: 'Nichts widerspricht der Signatur, doch nicht alles konnte geprüft werden:',
+  signedWrong: 'Signiert, aber die Prüfung ist FEHLGESCHLAGEN',
+  notSignedWrong: 'NICHT SIGNIERT, und die Prüfung ist FEHLGESCHLAGEN',
+  signedWrongText: 'Nehmen Sie dieses Protokoll nicht an, bevor dies geklärt ist:',
+  notSigned: 'NICHT SIGNIERT',
+  notSignedText: 'Für den Inhalt steht kein Geräteschlüssel ein; jeder kann ihn geändert haben.',
+  stateVerified: 'signiert und geprüft',
+  stateNotVerified: 'nicht vollständig geprüft',
+  stateWrong: 'Prüfung fehlgeschlagen',
+  stateNotSigned: 'nicht signiert',
+
+  figures: {
+    ok: 'in Ordnung',
+    wrong: 'fehlerhaft',
+    skipped: 'übersprungen',
+    notChecked: 'nicht geprüft',
+    deviations: 'angenommene Abweichungen',
+  },
+  fact: {
+    robots: 'Roboter',
+    software: 'Software des Fahrgestells',
+    checklist: 'Checkliste',
+    technician: 'Techniker',
+    time: 'Zeit',
+    motion: 'Bewegung',
+    program: 'Programm',
+    protocol: 'Protokoll',
+    signature: 'Signatur',
+  },
+  robot: (site, serial) => `${site}, Fahrgestell ${serial}`,
+  robotVerdict: {
+    ok: 'in Ordnung',
+    accepted: 'angenommen mit Abweichungen',
+    wrong: 'nicht angenommen',
+    open: 'nicht vollständig',
+  },
+  softwareUnknown: 'Software des Fahrgestells nicht bekannt, kein Schritt hat sie gelesen',
+  softwareUnknownShort: 'Software nicht bekannt',
+  noTechnician: 'nicht genannt',
+  times: (from, to) => `${from} bis ${to}`,
+  resumed: (times) => (times === 1 ? 'einmal fortgesetzt' : `${times}-mal fortgesetzt`),
+  worked: (minutes) => `${minutes} Arbeitszeit`,
+  minutes: (text) => `${text.replace('.', ',')} min`,
+  seconds: (text) => `${text.replace('.', ',')} s`,
+  motionYes: 'der Roboter durfte fahren',
+  motionNo: 'der Roboter durfte nicht fahren',
+  edition: (id, edition) => `${id}, Ausgabe ${edition}`,
+  more: (count) => `und ${count} weitere, siehe folgende Seiten`,
+
+  redTitle: 'Rote Zeilen',
+  redNone: 'Keine.',
+  redNoneUnproven: 'Keine vermerkt.',
+  acceptanceTitle: 'Abnahme',
+  acceptanceOk: 'Beide Seiten haben dieses Protokoll zur Kenntnis genommen.',
+  acceptanceOpen: (count) =>
+    count === 1
+      ? 'Beide Seiten haben dieses Protokoll zur Kenntnis genommen, einschließlich des 1 Eintrags, der nicht in Ordnung ist.'
+      : `Beide Seiten haben dieses Protokoll zur Kenntnis genommen, einschließlich der ${count} Einträge, die nicht in Ordnung sind.`,
+  signFor: { operator: 'Für den Betreiber des Roboters', customer: 'Für den Kunden' },
+  signLines: ['Name in Druckbuchstaben', 'Ort, Datum, Unterschrift'],
+
+  notOkTitle: 'Was nicht in Ordnung ist',
+  notOkNone: 'Jeder Schritt ist in Ordnung.',
+  mark: {
+    redLine: 'ROTE ZEILE',
+    wrong: 'FEHLERHAFT',
+    accepted: 'ANGENOMMENE ABWEICHUNG',
+    'not-checked': 'NICHT GEPRÜFT',
+    skipped: 'ÜBERSPRUNGEN',
+    ok: 'in Ordnung',
+  },
+  row: {
+    why: 'Grund',
+    found: 'Befund',
+    tried: 'Versucht',
+    remedy: 'Abhilfe',
+    proves: 'Spezifikation',
+    answer: 'Antwort',
+    values: 'Gemessen',
+    deviation: 'Abweichung',
+    earlier: 'Zuvor',
+    photos: 'Fotos',
+  },
+  cut: (characters) => `[... ${characters} weitere Zeichen in der Datei]`,
+  expected: (path, expected, found) => `${path}: erwartet ${expected}, gefunden ${found}`,
+  deviation: (reason, by, at) => `${reason}; genehmigt von ${by}, ${at}`,
+  earlier: (word, at, why) => `${word}, ${at}: ${why}`,
+  answered: { yes: 'ja', no: 'nein', skip: 'offen gelassen' },
+  answerBy: (answer, by) => `${answer} (${by})`,
+  noTime: 'Zeit nicht bekannt',
+  value: (name, value, mark) => `${name}: ${value} [${mark}]`,
+  skippedTitle: 'Übersprungen, weil ein vorausgesetzter Schritt nicht in Ordnung ist',
+  skippedHead: ['Schritt', 'Grund', 'Spezifikation'],
+  leftOutTitle: 'Absichtlich ausgelassen, nicht geprüft',
+
+  deviationsTitle: 'Abweichungen',
+  deviationsText:
+    'Diese Schritte sind nicht in Ordnung und bleiben es. Eine namentlich genannte Person hat jeden davon angenommen; wer das darf, bestimmen die Verantwortlichen am Einsatzort.',
+  deviationsHead: ['Schritt', 'Ergebnis', 'Begründung', 'Genehmigt von', 'Wann'],
+
+  okTitle: 'Was in Ordnung ist',
+  okHead: ['Schritt', 'Nachgewiesen', 'Spezifikation'],
+  valuesTitle: 'Messwerte',
+  valuesHead: ['Schritt', 'Wert', 'Kennzeichen', 'Quelle'],
+
+  evidenceTitle: 'Tatsachen, auf die sich die Schritte stützen',
+  evidenceHead: ['Tatsache', 'Kennzeichen', 'Aussage', 'An diesem Gerät überprüft'],
+  verifiedHere: { yes: 'ja', no: 'nein', 'not-checked': 'nicht geprüft' },
+  marks: 'Kennzeichen: BELEGT, gemessen. HINWEIS, Angabe eines Herstellers. VORSICHT, angenommen. OFFEN, unbekannt.',
+
+  attachmentsTitle: 'Anlagen',
+  attachmentsHead: ['Datei', 'Art', 'Byte', 'SHA-256'],
+
+  signatureTitle: 'Signatur und Prüfung',
+  signatureRows: { algorithm: 'Verfahren', serial: 'Gerät', fingerprint: 'Zertifikat, SHA-256' },
+  findingsHead: ['Geprüft', 'Ergebnis', 'Einzelheiten'],
+  findingTitles: {
+    file: 'Die Datei ist Text in JSON',
+    form: 'Sie ist so geschrieben, wie ein Protokoll geschrieben wird',
+    content: 'Sie hat den Inhalt eines Protokolls',
+    consistent: 'Die Zusammenfassung passt zu den Schritten',
+    signature: 'Das Protokoll ist signiert und seither unverändert',
+    certificate: 'Das Zertifikat gehört zu dem Roboter, den es nennt',
+    validity: 'Das Zertifikat war zu dieser Zeit gültig',
+    chain: 'Eine bekannte Stelle hat das Zertifikat ausgestellt',
+    'expected-serial': 'Der erwartete Roboter hat signiert',
+    attachments: 'Die Anlagen sind vorhanden und unverändert',
+  },
+  finding: { ok: 'in Ordnung', wrong: 'FEHLERHAFT', 'not-checked': 'nicht geprüft' },
+  wording:
+    'Titel, Gründe und Befunde der Schritte stehen im Wortlaut der Checkliste und des Prüfprogramms, also nicht immer auf Deutsch.',
+};

@@ -1,0 +1,142 @@
+/** The protocol of a checklist, in English. The German one has the same keys. */
+export const protocolEn = {
+  above: {
+    premises: 'Protocol: before delivery',
+    site: 'Protocol: commissioning at the site',
+    handover: 'Protocol: handover',
+    service: 'Protocol: service',
+    none: 'Protocol of a checklist',
+  },
+  footer: (id: string, edition: number, state: string) => `Protocol ${id}, edition ${edition}, ${state}`,
+
+  verdictOk: (steps: number) => (steps === 1 ? 'The one step is ok' : `All ${steps} steps are ok`),
+  verdictOkUnproven: (steps: number) =>
+    `${steps === 1 ? 'The one step is' : `All ${steps} steps are`} recorded as ok, but this protocol is not verified`,
+  verdictAccepted: (deviations: number) =>
+    deviations === 1 ? 'Accepted with 1 deviation' : `Accepted with ${deviations} deviations`,
+  verdictWrong: (wrong: number, redLines: number) =>
+    redLines > 0
+      ? `Not accepted: ${wrong} wrong, ${redLines} more red ${redLines === 1 ? 'line' : 'lines'}`
+      : `Not accepted: ${wrong} ${wrong === 1 ? 'step is' : 'steps are'} wrong`,
+  verdictIncomplete: (open: number) =>
+    `Not complete: ${open} ${open === 1 ? 'step is' : 'steps are'} skipped or not checked`,
+  interrupted: 'The run was interrupted before its end.',
+  leftOut: 'Some steps were left out on purpose; they count as not checked.',
+
+  signedVerified: 'Signed with the key of the device, and verified',
+  signedVerifiedBy: (serial: string) => `Signed by the device ${serial}; every finding of the verification is ok.`,
+  signedNotVerified: 'Signed, but NOT VERIFIED',
+  signedNotVerifiedText: 'Nothing contradicts the signature, but not everything could be looked at:',
+  signedWrong: 'Signed, but the verification found something WRONG',
+  notSignedWrong: 'NOT SIGNED, and the verification found something WRONG',
+  signedWrongText: 'Do not accept this protocol before this is explained:',
+  notSigned: 'NOT SIGNED',
+  notSignedText: 'No device key stands for what is written here; anybody can have changed it.',
+  stateVerified: 'signed and verified',
+  stateNotVerified: 'not verified',
+  stateWrong: 'verification failed',
+  stateNotSigned: 'not signed',
+
+  figures: {
+    ok: 'ok',
+    wrong: 'wrong',
+    skipped: 'skipped',
+    notChecked: 'not checked',
+    deviations: 'accepted deviations',
+  },
+  fact: {
+    robots: 'Robot',
+    software: 'Chassis software',
+    checklist: 'Checklist',
+    technician: 'Technician',
+    time: 'Time',
+    motion: 'Movement',
+    program: 'Program',
+    protocol: 'Protocol',
+    signature: 'Signature',
+  },
+  robot: (site: string, serial: string) => `${site}, chassis ${serial}`,
+  robotVerdict: { ok: 'ok', accepted: 'accepted with deviations', wrong: 'not accepted', open: 'not complete' },
+  softwareUnknown: 'software of the chassis not known, no step read it',
+  softwareUnknownShort: 'software not known',
+  noTechnician: 'not named',
+  times: (from: string, to: string) => `${from} to ${to}`,
+  resumed: (times: number) => (times === 1 ? 'resumed once' : `resumed ${times} times`),
+  worked: (minutes: string) => `${minutes} at work`,
+  minutes: (text: string) => `${text} min`,
+  seconds: (text: string) => `${text} s`,
+  motionYes: 'the robot was allowed to move',
+  motionNo: 'the robot was not allowed to move',
+  edition: (id: string, edition: number) => `${id}, edition ${edition}`,
+  more: (count: number) => `and ${count} more, see the following pages`,
+
+  redTitle: 'Red lines',
+  redNone: 'None.',
+  redNoneUnproven: 'None is recorded.',
+  acceptanceTitle: 'Acceptance',
+  acceptanceOk: 'Both sides have read this protocol.',
+  acceptanceOpen: (count: number) =>
+    `Both sides have read this protocol, with ${count === 1 ? 'the 1 entry' : `the ${count} entries`} in it that ${count === 1 ? 'is' : 'are'} not ok.`,
+  signFor: { operator: 'For the operator of the robot', customer: 'For the customer' },
+  signLines: ['Name in capitals', 'Place, date, signature'] as readonly string[],
+
+  notOkTitle: 'What is not ok',
+  notOkNone: 'Every step is ok.',
+  mark: {
+    redLine: 'RED LINE',
+    wrong: 'WRONG',
+    accepted: 'ACCEPTED DEVIATION',
+    'not-checked': 'NOT CHECKED',
+    skipped: 'SKIPPED',
+    ok: 'ok',
+  },
+  row: {
+    why: 'Why',
+    found: 'Found',
+    tried: 'Tried',
+    remedy: 'To mend',
+    proves: 'Specification',
+    answer: 'Answer',
+    values: 'Measured',
+    deviation: 'Deviation',
+    earlier: 'Earlier',
+    photos: 'Photos',
+  },
+  cut: (characters: number) => `[... ${characters} more characters in the file]`,
+  expected: (path: string, expected: string, found: string) => `${path}: expected ${expected}, found ${found}`,
+  deviation: (reason: string, by: string, at: string) => `${reason}; approved by ${by}, ${at}`,
+  earlier: (word: string, at: string, why: string) => `${word}, ${at}: ${why}`,
+  answered: { yes: 'yes', no: 'no', skip: 'left open' },
+  answerBy: (answer: string, by: string) => `${answer} (${by})`,
+  noTime: 'time not known',
+  value: (name: string, value: string, mark: string) => `${name}: ${value} [${mark}]`,
+  skippedTitle: 'Skipped, because a step they need is not ok',
+  skippedHead: ['Step', 'Why', 'Specification'] as readonly string[],
+  leftOutTitle: 'Left out on purpose, not checked',
+
+  deviationsTitle: 'Deviations',
+  deviationsText:
+    'These steps are not ok and stay so. A named person accepted each of them; who may do so is for the people of the site to say.',
+  deviationsHead: ['Step', 'Came out', 'Reason', 'Approved by', 'When'] as readonly string[],
+
+  okTitle: 'What is ok',
+  okHead: ['Step', 'Proven', 'Specification'] as readonly string[],
+  valuesTitle: 'Measured values',
+  valuesHead: ['Step', 'Value', 'Mark', 'Source'] as readonly string[],
+
+  evidenceTitle: 'Facts that the steps rely on',
+  evidenceHead: ['Fact', 'Mark', 'What it says', 'Verified on this device'] as readonly string[],
+  verifiedHere: { yes: 'yes', no: 'no', 'not-checked': 'not checked' },
+  marks: 'Marks: BELEGT, measured. HINWEIS, a vendor says so. VORSICHT, assumed. OFFEN, unknown.',
+
+  attachmentsTitle: 'Attachments',
+  attachmentsHead: ['File', 'Kind', 'Bytes', 'SHA-256'] as readonly string[],
+
+  signatureTitle: 'Signature and verification',
+  signatureRows: { algorithm: 'Algorithm', serial: 'Device', fingerprint: 'Certificate, SHA-256' },
+  findingsHead: ['Looked at', 'Came out', 'Detail'] as readonly string[],
+  /** Titles of findings by their id, where they are to be others than those of the verification itself. */
+  findingTitles: {} as Readonly<Record<string, string>>,
+  finding: { ok: 'ok', wrong: 'WRONG', 'not-checked': 'not checked' },
+  wording: '',
+};

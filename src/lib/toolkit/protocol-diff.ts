@@ -1,0 +1,175 @@
+import type { Protocol, RobotProtocol, StepResult } from '../checklist/index.ts';
+import { signatureState } from '../report/index.ts';
+import type { ProtocolDiff, RobotDiff } from './protocol-diff.result.ts';
+import { type ProtocolTrust, unaltered, verifyProtocolAt } from './protocol-file.ts';
+import { subjectOf } from './protocol-verify.ts';
+
+export interface ProtocolDiffOptions extends Omit<ProtocolTrust, 'serial'> {
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * What changed between two visits: robots by serial, steps by id, values by step and name. Reads two protocol files,
+ * each verified. Throws what `verifyProtocolAt` throws, PROTOCOL_INVALID, PROTOCOL_ALTERED.
+ */
+export async function compareProtocols({ from, to, caPath, sitePath }: ProtocolDiffOptions): Promise<ProtocolDiff> {
+  const [old, now] = [await openSide(from, { caPath, sitePath }), await openSide(to, { caPath, sitePath })];
+  return diffProtocols(old, now);
+}
+
+interface Side {
+  readonly path: string;
+  readonly state: ProtocolDiff['from']['state'];
+  readonly protocol: Protocol;
+}
+
+async function openSide(path: string, trust: ProtocolTrust): Promise<Side> {
+  const verification = await verifyProtocolAt(path, trust);
+  const protocol = unaltered(path, verification);
+  return { path, state: signatureState(protocol, verification), protocol };
+}
+
+/** The comparison itself; pure. */
+export function diffProtocols(from: Side, to: Side): ProtocolDiff {
+  const [old, now] = [from.protocol, to.protocol];
+  const serials = unique([...old.robots, ...now.robots].map(({ serial }) => serial));
+  const robots = serials.map((serial) => robotDiff(serial, robotOf(old, serial), robotOf(now, serial)));
+  const versions = {
+    gw: { from: old.gw, to: now.gw },
+    checklist: { from: old.checklist.sha256, to: now.checklist.sha256 },
+  };
+  const sameChecklist = old.checklist.name === now.checklist.name;
+  return {
+    from: { path: from.path, state: from.state, subject: subjectOf(old) },
+    to: { path: to.path, state: to.state, subject: subjectOf(now) },
+    same: sameChecklist && !Object.values(versions).some(differs) && robots.every(isSame),
+    worse: robots.some(isWorse),
+    versions,
+    sameChecklist,
+    robots,
+  };
+}
+
+function robotOf({ robots }: Protocol, serial: string): RobotProtocol | null {
+  return robots.find((robot) => robot.serial === serial) ?? null;
+}
+
+function robotDiff(serial: string, old: RobotProtocol | null, now: RobotProtocol | null): RobotDiff {
+  const oldSteps = old?.steps ?? [];
+  const newSteps = now?.steps ?? [];
+  const steps = stepChanges(oldSteps, newSteps);
+  const of = (kind: Kind) => steps.filter((step) => step.kind === kind).map(({ kind: _, ...step }) => step);
+  return {
+    serial,
+    site: { from: old?.site ?? null, to: now?.site ?? null },
+    presence: old === null ? 'new-only' : now === null ? 'old-only' : 'both',
+    software: { from: old?.software?.value ?? null, to: now?.software?.value ?? null },
+    newlyWrong: of('newly-wrong'),
+    mended: of('mended'),
+    lost: of('lost'),
+    otherwise: of('otherwise'),
+    values: valueChanges(oldSteps, newSteps),
+    deviations: deviationChanges(oldSteps, newSteps),
+    redLines: {
+      added: redLinesBut(now, old),
+      gone: redLinesBut(old, now),
+    },
+    evidence: evidenceChanges(old?.evidence ?? [], now?.evidence ?? []),
+  };
+}
+
+type Kind = 'newly-wrong' | 'mended' | 'lost' | 'otherwise';
+type StepChange = RobotDiff['newlyWrong'][number] & { readonly kind: Kind };
+
+function stepChanges(old: readonly StepResult[], now: readonly StepResult[]): StepChange[] {
+  const [before, after] = [byId(old), byId(now)];
+  const ids = unique([...now, ...old].map(({ id }) => id));
+  return ids.flatMap((id): StepChange[] => {
+    const [was, is] = [before.get(id), after.get(id)];
+    const [from, to] = [was?.verdict ?? null, is?.verdict ?? null];
+    if (from === to) return [];
+    const { title = id, why = '' } = is ?? was ?? {};
+    const kind =
+      to === 'wrong' ? 'newly-wrong' : to === 'ok' && from !== null ? 'mended' : from === 'ok' ? 'lost' : 'otherwise';
+    return [{ id, title, from, to, why, kind }];
+  });
+}
+
+function valueChanges(old: readonly StepResult[], now: readonly StepResult[]): RobotDiff['values'] {
+  const [before, after] = [byId(old), byId(now)];
+  return unique([...now, ...old].map(({ id }) => id)).flatMap((id) => {
+    const [was, is] = [before.get(id), after.get(id)];
+    const oldValues = new Map((was?.values ?? []).map((one) => [one.name, one]));
+    const newValues = new Map((is?.values ?? []).map((one) => [one.name, one]));
+    return unique([...newValues.keys(), ...oldValues.keys()]).flatMap((name) => {
+      const [a, b] = [oldValues.get(name), newValues.get(name)];
+      const unit = { from: a?.unit ?? null, to: b?.unit ?? null };
+      const mark = { from: a?.mark ?? null, to: b?.mark ?? null };
+      const [from, to] = [a?.value ?? null, b?.value ?? null];
+      if (from === to && !differs(unit) && !differs(mark)) return [];
+      const isComparable = typeof from === 'number' && typeof to === 'number' && !differs(unit);
+      const delta = isComparable ? rounded(to - from) : null;
+      return [{ step: id, title: (is ?? was)?.title ?? id, name, from, to, unit, mark, delta }];
+    });
+  });
+}
+
+/** Without the digits that only binary fractions make: 0.3 - 0.1 is 0.2. */
+function rounded(value: number): number {
+  return Number(value.toPrecision(12));
+}
+
+function deviationChanges(old: readonly StepResult[], now: readonly StepResult[]): RobotDiff['deviations'] {
+  const [before, after] = [byId(old), byId(now)];
+  return unique([...now, ...old].map(({ id }) => id)).flatMap((id) => {
+    const [was, is] = [before.get(id), after.get(id)];
+    const [from, to] = [was?.deviation ?? null, is?.deviation ?? null];
+    if (JSON.stringify(from) === JSON.stringify(to)) return [];
+    return [{ step: id, title: (is ?? was)?.title ?? id, from: from && { ...from }, to: to && { ...to } }];
+  });
+}
+
+function redLinesBut(of: RobotProtocol | null, but: RobotProtocol | null): RobotDiff['redLines']['added'] {
+  const known = new Set((but?.redLines ?? []).map(({ id }) => id));
+  return (of?.redLines ?? [])
+    .filter(({ id }) => !known.has(id))
+    .map(({ id, title, detail }) => ({ id, title, detail }));
+}
+
+function evidenceChanges(old: RobotProtocol['evidence'], now: RobotProtocol['evidence']): RobotDiff['evidence'] {
+  const [before, after] = [byId(old), byId(now)];
+  return unique([...now, ...old].map(({ id }) => id)).flatMap((id) => {
+    const [was, is] = [before.get(id), after.get(id)];
+    const mark = { from: was?.mark ?? null, to: is?.mark ?? null };
+    const verifiedHere = { from: was?.verifiedHere ?? null, to: is?.verifiedHere ?? null };
+    return differs(mark) || differs(verifiedHere) ? [{ fact: id, mark, verifiedHere }] : [];
+  });
+}
+
+function isSame(robot: RobotDiff): boolean {
+  const lists = [robot.newlyWrong, robot.mended, robot.lost, robot.otherwise, robot.values, robot.deviations];
+  return (
+    robot.presence === 'both' &&
+    !differs(robot.site) &&
+    !differs(robot.software) &&
+    lists.every((list) => list.length === 0) &&
+    robot.redLines.added.length + robot.redLines.gone.length + robot.evidence.length === 0
+  );
+}
+
+function isWorse({ presence, newlyWrong, lost, redLines }: RobotDiff): boolean {
+  return presence === 'old-only' || newlyWrong.length > 0 || lost.length > 0 || redLines.added.length > 0;
+}
+
+function differs({ from, to }: { readonly from: string | null; readonly to: string | null }): boolean {
+  return from !== to;
+}
+
+function byId<T extends { readonly id: string }>(list: readonly T[]): Map<string, T> {
+  return new Map(list.map((one) => [one.id, one]));
+}
+
+function unique<T>(list: readonly T[]): T[] {
+  return [...new Set(list)];
+}

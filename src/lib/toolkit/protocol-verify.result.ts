@@ -1,0 +1,40 @@
+import { z } from 'zod';
+
+/** What a protocol is about, and what it says of itself: to be believed only as far as it was verified. */
+export const protocolSubjectSchema = z.strictObject({
+  id: z.string(),
+  edition: z.int(),
+  checklist: z.string(),
+  title: z.string(),
+  phase: z.string().nullable(),
+  technician: z.string().nullable(),
+  startedAt: z.string(),
+  endedAt: z.string(),
+  robots: z.array(z.strictObject({ site: z.string(), serial: z.string(), software: z.string().nullable() })),
+  verdict: z.enum(['ok', 'accepted', 'wrong', 'incomplete']),
+  counts: z.strictObject({ ok: z.int(), wrong: z.int(), skipped: z.int(), notChecked: z.int() }),
+  deviations: z.int(),
+  redLines: z.int(),
+});
+export type ProtocolSubject = z.infer<typeof protocolSubjectSchema>;
+
+export const signatureStateSchema = z
+  .enum(['verified', 'not-verified', 'wrong', 'not-signed'])
+  .describe('Only verified may be relied on. not-verified: nothing contradicts, but not everything was looked at.');
+
+/** Shape of `gw checklist verify --json`. */
+export const protocolVerifySchema = z.strictObject({
+  path: z.string(),
+  state: signatureStateSchema,
+  signedBy: z.string().nullable().describe('Serial of the robot that the signature names; null when not signed.'),
+  findings: z.array(
+    z.strictObject({
+      id: z.string(),
+      title: z.string(),
+      verdict: z.enum(['ok', 'wrong', 'not-checked']),
+      detail: z.string(),
+    }),
+  ),
+  subject: protocolSubjectSchema.nullable().describe('null when the file holds no protocol.'),
+});
+export type ProtocolVerify = z.infer<typeof protocolVerifySchema>;

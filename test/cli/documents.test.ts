@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { openPointLines, renderNetworkRequest } from '../../src/cli/render/network-request.ts';
+import {
+  renderProtocolDiff,
+  renderProtocolReport,
+  renderProtocolVerify,
+  reportNotes,
+} from '../../src/cli/render/protocol.ts';
+import type { Protocol } from '../../src/lib/checklist/index.ts';
+import { networkRequestFacts } from '../../src/lib/report/index.ts';
+import { parseSite } from '../../src/lib/site/index.ts';
+import type { NetworkRequest } from '../../src/lib/toolkit/network-request.result.ts';
+import { diffProtocols } from '../../src/lib/toolkit/protocol-diff.ts';
+import type { ProtocolReport } from '../../src/lib/toolkit/protocol-report.result.ts';
+import type { ProtocolVerify } from '../../src/lib/toolkit/protocol-verify.result.ts';
+import { subjectOf } from '../../src/lib/toolkit/protocol-verify.ts';
+import { deviantStep, measuredStep, protocolOf, robotOf, stepOf, wrongStep } from '../report/protocols.ts';
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences
+const plain = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');
+const first = (text: string) => plain(text).split('\n')[0];
+
+describe('gw network request', () => {
+  const facts = networkRequestFacts(parseSite('name: Lobby\nchassis: { host: 192.0.2.3, serial: S }\n', 's.yaml'));
+  const written = { path: 'request.pdf', bytes: 9000, pages: 3, replacedCharacters: 1 };
+  const data: NetworkRequest = { lang: 'de', format: 'pdf', facts, complete: false, document: null, written };
+
+  it('is the letter itself, or says where it is and what is open in it', () => {
+    expect(renderNetworkRequest({ ...data, document: '# Letter\n', written: null })).toBe('# Letter\n');
+    const text = plain(renderNetworkRequest(data));
+    expect(first(text)).toBe('The request for Lobby is written to request.pdf (German, 9000 bytes, 3 pages).');
+    expect(text).toContain('1 character that the fonts of a PDF lack');
+    expect(text).toMatch(/network\.robotSegment +the address range of the robot segment +the customer's IT/);
+    expect(text).toMatch(/chassis\.mac +the MAC address of the chassis +you/);
+  });
+
+  it('says so when nothing is open', () => {
+    expect(openPointLines({ ...data, complete: true, facts: { ...facts, open: [] } })).toEqual([
+      'Nothing in the letter is open.',
+    ]);
+  });
+});
+
+const good = protocolOf([robotOf([stepOf(), measuredStep])]);
+
+function verified(protocol: Protocol, state: ProtocolVerify['state']): ProtocolVerify {
+  return {
+    path: 'protocol.json',
+    state,
+    signedBy: state === 'not-signed' ? null : 'SN0007',
+    findings: [{ id: 'chain', title: 'A known authority issued it', verdict: 'not-checked', detail: 'none is named' }],
+    subject: subjectOf(protocol),
+  };
+}
+
+describe('gw checklist verify', () => {
+  it('answers in its first line, and never says verified where it is not', () => {
+    expect(first(renderProtocolVerify(verified(good, 'verified')))).toBe(
+      'VERIFIED  protocol.json is what SN0007 signed.',
+    );
+    for (const [state, word] of [
+      ['not-verified', 'NOT VERIFIED'],
+      ['wrong', 'REFUSED'],
+      ['not-signed', 'NOT SIGNED'],
+    ] as const) {
+      const text = plain(renderProtocolVerify(verified(good, state)));
+      expect(first(text)?.startsWith(word)).toBe(true);
+      expect(text).toContain('It says: all ok (2 ok).');
+    }
+  });
+
+  it('tells how to name the authority when it was not checked', () => {
+    expect(plain(renderProtocolVerify(verified(good, 'not-verified')))).toContain('--ca FILE');
+    expect(plain(renderProtocolVerify(verified(good, 'not-signed')))).not.toContain('--ca FILE');
+  });
+
+  it('lets no escape sequence of a file through', () => {
+    const odd = protocolOf([robotOf([stepOf()], { site: '\u001b[31mred' })]);
+    expect(plain(renderProtocolVerify({ ...verified(odd, 'wrong'), path: 'a\u001b[0m.json' }))).not.toContain('\u001b');
+  });
+});
+
+describe('gw checklist report', () => {
+  const report = (state: ProtocolReport['state'], written: ProtocolReport['written']): ProtocolReport => ({
+    path: 'protocol.json',
+    lang: 'de',
+    format: 'pdf',
+    state,
+    subject: subjectOf(good),
+    document: written === null ? '<html/>' : null,
+    written,
+  });
+
+  it('is the document, or says where it is and that it is not verified', () => {
+    expect(renderProtocolReport(report('verified', null))).toBe('<html/>');
+    const text = plain(
+      renderProtocolReport(report('not-signed', { path: 'a.pdf', bytes: 1, pages: 1, replacedCharacters: 2 })),
+    );
+    expect(first(text)).toBe('The report is written to a.pdf (pdf, 1 bytes, 1 page).');
+    expect(text).toContain('The protocol is not signed, and the report says so.');
+    expect(text).toContain('2 characters that the fonts of a PDF lack');
+    expect(reportNotes({ state: 'verified' })).toEqual([]);
+  });
+});
+
+describe('gw checklist diff', () => {
+  const side = (protocol: Protocol, path: string) => ({ path, state: 'verified', protocol }) as const;
+  const show = (from: Protocol, to: Protocol) =>
+    plain(renderProtocolDiff(diffProtocols(side(from, 'old.json'), side(to, 'new.json'))));
+
+  it('answers in its first line whether something got worse', () => {
+    const worse = protocolOf([robotOf([wrongStep, measuredStep])]);
+    expect(first(show(good, good))).toBe('Nothing differs between the two visits.');
+    expect(first(show(good, worse))).toBe('WORSE  1 newly wrong, 1 no longer ok.');
+    expect(first(show(worse, good))).toBe('Nothing got worse: only what stands below.');
+  });
+
+  it('lists steps, values with how far they moved, deviations and versions', () => {
+    const moved = stepOf({
+      ...measuredStep,
+      values: [{ name: 'height', value: 15, unit: 'mm', mark: 'HINWEIS', source: 's' }],
+    });
+    const text = show(
+      protocolOf([robotOf([stepOf(), measuredStep, { ...deviantStep, deviation: null }])]),
+      protocolOf([robotOf([stepOf({ verdict: 'wrong', why: 'gone' }), moved, deviantStep])], { gw: '0.2.0' }),
+    );
+    expect(text).toContain('gw 0.1.0 -> 0.2.0');
+    expect(text).toContain('newly wrong  The chassis answers where the site file says (ok -> wrong): gone');
+    expect(text).toMatch(/The ramp at the lift +height +12 mm +15 mm +\+3 +BELEGT -> HINWEIS/);
+    expect(text).toContain('deviation accepted  MQTT on 8883: 443 is enough here; by K. Muster');
+  });
+
+  it('says that a robot is missing, and that the checklists are two', () => {
+    const other = protocolOf([robotOf([stepOf()], { serial: 'SN0008' })], {
+      checklist: { ...good.checklist, name: 'premises' },
+    });
+    const text = show(good, other);
+    expect(text).toContain("These are two checklists, 'site' and 'premises'.");
+    expect(text).toContain('is not in the new protocol');
+    expect(text).toContain('is only in the new protocol');
+  });
+});

@@ -1,0 +1,106 @@
+import { sign } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Protocol, protocolText, signProtocol } from '../../src/lib/checklist/index.ts';
+import { createAuthority } from '../../src/lib/sim/certificates.ts';
+import { readPdf } from '../report/pdf-reader.ts';
+import { protocolOf, robotOf, stepOf, wrongStep } from '../report/protocols.ts';
+import { runGw } from './gw.ts';
+
+let dir: string;
+const file = (name: string) => join(dir, name);
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'gw-documents-'));
+  const validity = { notBefore: new Date('2026-01-01'), notAfter: new Date('2028-01-01') };
+  const authority = await createAuthority(validity);
+  const device = await authority.issueClientPair('SN0007', validity);
+  const write = (name: string, protocol: Protocol) =>
+    writeFile(
+      file(name),
+      protocolText(
+        signProtocol(protocol, {
+          serial: 'SN0007',
+          certificatePem: device.certificatePem,
+          sign: (bytes) => sign('sha256', bytes, device.keyPem),
+        }),
+      ),
+    );
+  await writeFile(file('ca.pem'), authority.caPem);
+  await writeFile(file('site.yaml'), 'name: Lobby\nchassis: { host: 192.0.2.3, serial: SN0007 }\n');
+  await write('good.json', protocolOf([robotOf([stepOf()])], { attachments: [] }));
+  await write('bad.json', protocolOf([robotOf([wrongStep])], { attachments: [] }));
+  const good = await readFile(file('good.json'), 'utf8');
+  await writeFile(file('edited.json'), good.replace('in 12 ms', 'in 11 ms'));
+});
+
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+const gw = (...args: string[]) => runGw(args, { cwd: dir });
+
+describe('gw network request', () => {
+  it('prints the letter, and what is open in it beside it', async () => {
+    const { code, stdout, stderr } = await gw('network', 'request', '--lang', 'de');
+    expect(code).toBe(0);
+    expect(stdout).toContain('# Netzwerkanbindung unseres Lieferroboters „Lobby“');
+    expect(stdout).toContain('kennt keine Anmeldung');
+    expect(stderr).toContain('points are open in the letter:');
+    expect(stderr).toContain('chassis.mac');
+  });
+
+  it('writes a PDF, and says that one is not printed', async () => {
+    const { code, stdout } = await gw('network', 'request', '--lang', 'en', '--format', 'pdf', '--out', 'request.pdf');
+    expect(code).toBe(0);
+    expect(stdout).toContain('is written to request.pdf (English');
+    expect(readPdf(await readFile(file('request.pdf'))).pages.join(' ')).toContain('Dear Sir or Madam,');
+    expect((await gw('network', 'request', '--format', 'pdf')).code).toBe(2);
+  });
+
+  it('gives the facts as JSON', async () => {
+    const { code, stdout } = await gw('network', 'request', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ schema: 'gw/network-request/1', ok: true, data: { complete: false } });
+  });
+});
+
+describe('gw checklist verify, report and diff', () => {
+  it('verifies with the authority, and not without it', async () => {
+    const verified = await gw('checklist', 'verify', 'good.json', '--ca', 'ca.pem', '--serial', 'SN0007');
+    expect(verified).toMatchObject({ code: 0, stderr: '' });
+    expect(verified.stdout.split('\n')[0]).toBe('VERIFIED  good.json is what SN0007 signed.');
+    const alone = await gw('checklist', 'verify', 'good.json');
+    expect(alone.code).toBe(1);
+    expect(alone.stdout).toMatch(/^NOT VERIFIED/);
+  });
+
+  it('refuses a file with one byte changed, and makes no report of it', async () => {
+    const verified = await gw('checklist', 'verify', 'edited.json', '--ca', 'ca.pem');
+    expect(verified.code).toBe(1);
+    expect(verified.stdout).toMatch(/^REFUSED/);
+    const report = await gw('checklist', 'report', 'edited.json', '--ca', 'ca.pem', '--out', 'edited.html');
+    expect(report.code).toBe(4);
+    expect(report.stderr).toContain('is not what gw wrote and signed');
+    await expect(readFile(file('edited.html'))).rejects.toThrow('ENOENT');
+  });
+
+  it('makes a report, which says whether it was verified', async () => {
+    const pdf = await gw('checklist', 'report', 'good.json', '--ca', 'ca.pem', '--format', 'pdf', '--out', 'a.pdf');
+    expect(pdf).toMatchObject({ code: 0, stderr: '' });
+    expect(readPdf(await readFile(file('a.pdf'))).pages[0]).toContain(
+      'Mit dem Schlüssel des Geräts signiert und geprüft',
+    );
+    const html = await gw('checklist', 'report', 'good.json', '--lang', 'en');
+    expect(html.stdout).toContain('Signed, but NOT VERIFIED');
+    expect(html.stderr).toContain('The signature was not verified');
+    expect((await gw('checklist', 'report', 'ca.pem')).code).toBe(2);
+  });
+
+  it('ends with 1 when the later visit is worse, and with 0 when it is better', async () => {
+    const worse = await gw('checklist', 'diff', 'good.json', 'bad.json', '--ca', 'ca.pem');
+    expect(worse.code).toBe(1);
+    expect(worse.stdout).toMatch(/^WORSE {2}1 newly wrong/);
+    expect((await gw('checklist', 'diff', 'bad.json', 'good.json')).code).toBe(0);
+  });
+});

@@ -1,0 +1,153 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Browser, chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DocumentModel } from '../../src/lib/report/index.ts';
+import {
+  networkRequestFacts,
+  networkRequestLetter,
+  protocolDocument,
+  writeDocumentAs,
+} from '../../src/lib/report/index.ts';
+import { parseSite } from '../../src/lib/site/index.ts';
+import {
+  answeredStep,
+  deviantStep,
+  measuredStep,
+  openStep,
+  protocolOf,
+  robotOf,
+  stepOf,
+  verificationOf,
+  wrongStep,
+} from '../report/protocols.ts';
+import { chromiumFlags, hasProgram } from './peer.ts';
+
+const sizes = [
+  { name: 'tablet', width: 1280, height: 800 },
+  { name: 'phone', width: 390, height: 844 },
+] as const;
+const madeAt = new Date('2026-11-21T12:00:00Z');
+
+const site = parseSite(
+  `name: Küche, robot 7
+chassis: { host: 192.0.2.3, serial: SN0007 }
+network: { devices: [{ name: "Tür <b>A</b>", kind: door, host: 198.51.100.10, port: 8080 }] }
+`,
+  'site.yaml',
+);
+const robot = robotOf([stepOf(), answeredStep, measuredStep, openStep, deviantStep, wrongStep], {
+  site: '<script>alert(1)</script> Šimůnek 厨房',
+  redLines: [{ id: 'tablet', title: 'The tablet was left open', detail: 'it answers', remedy: 'lock it' }],
+});
+const protocol = protocolOf([robot], { signature: null });
+
+const documents: readonly (readonly [string, (lang: 'de' | 'en') => DocumentModel])[] = [
+  ['letter', (lang) => networkRequestLetter(networkRequestFacts(site), { lang, madeAt })],
+  ['protocol', (lang) => protocolDocument(protocol, verificationOf(protocol, 'not-checked'), { lang, madeAt })],
+];
+const cases = documents.flatMap(([name, make]) => (['de', 'en'] as const).map((lang) => [name, lang, make] as const));
+
+let dir: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'gw-documents-'));
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+describe.skipIf(!hasProgram('chromium'))('documents as HTML in a real browser (Chromium)', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: chromiumFlags });
+  });
+  afterAll(() => browser?.close());
+
+  /** Opens a document as a file, with scripts allowed, and notes everything that it tries or that goes wrong. */
+  async function open(name: string, text: string, viewport: { width: number; height: number }) {
+    const path = join(dir, `${name}.html`);
+    await writeFile(path, text);
+    const context = await browser.newContext({ viewport: { width: viewport.width, height: viewport.height } });
+    const page = await context.newPage();
+    const problems: string[] = [];
+    page.on('console', (message) => problems.push(message.text()));
+    page.on('pageerror', (error) => problems.push(error.message));
+    page.on('dialog', (dialog) => {
+      problems.push(`dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    page.on('request', (request) => {
+      const url = request.url();
+      if (url !== pathToFileURL(path).href && !url.startsWith('data:')) problems.push(`request: ${url}`);
+    });
+    await page.goto(pathToFileURL(path).href);
+    return { page, problems, close: () => context.close() };
+  }
+
+  it.each(cases)('the %s in %s fits tablet and phone, loads nothing and raises no error', async (name, lang, make) => {
+    const text = String((await writeDocumentAs(make(lang), 'html')).content);
+    for (const size of sizes) {
+      const { page, problems, close } = await open(`${name}-${lang}`, text, size);
+      expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBeLessThanOrEqual(0);
+      expect(await page.evaluate('document.styleSheets.length')).toBe(1);
+      expect(await page.evaluate('document.documentElement.lang')).toBe(lang);
+      expect(await page.evaluate('document.querySelectorAll("script, b script").length')).toBe(0);
+      expect(problems).toEqual([]);
+      await close();
+    }
+  });
+
+  it.each(cases)('the %s in %s prints on A4, upright', async (name, lang, make) => {
+    const text = String((await writeDocumentAs(make(lang), 'html')).content);
+    const { page, close } = await open(`${name}-${lang}-print`, text, sizes[0]);
+    const pdf = (await page.pdf({ preferCSSPageSize: true })).toString('latin1');
+    expect(pdf).toMatch(/\/MediaBox \[0 0 59[456](\.\d+)? 84[12](\.\d+)?\]/);
+    expect((pdf.match(/\/Type \/Page\b/g) ?? []).length).toBeGreaterThanOrEqual(2);
+    await close();
+  });
+});
+
+describe.skipIf(!hasProgram('pdftotext'))('documents as PDF in a reader that we did not write (poppler)', () => {
+  async function read(name: string, model: DocumentModel) {
+    const path = join(dir, `${name}.pdf`);
+    const { content, pages } = await writeDocumentAs(model, 'pdf');
+    await writeFile(path, content);
+    const run = (program: string, ...words: string[]) => {
+      const { status, stdout, stderr } = spawnSync(program, words, { encoding: 'utf8' });
+      // It speaks up where a file is not as it must be.
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      return stdout;
+    };
+    return {
+      pages,
+      info: run('pdfinfo', path),
+      fonts: run('pdffonts', path),
+      text: run('pdftotext', '-layout', path, '-').split('\f').slice(0, -1),
+    };
+  }
+
+  it.each(cases)('the %s in %s is a sound A4 file without scripts', async (name, lang, make) => {
+    const { info, fonts, text, pages } = await read(`${name}-${lang}`, make(lang));
+    expect(info).toMatch(/JavaScript: +no/);
+    expect(info).toMatch(/Page size: +595\.28 x 841\.89 pts \(A4\)/);
+    expect(info).toMatch(new RegExp(`Pages: +${pages}\n`));
+    expect(text).toHaveLength(pages ?? 0);
+    // The standard fonts, none of them embedded.
+    for (const line of fonts.trim().split('\n').slice(2))
+      expect(line).toMatch(/^(Helvetica|Courier)(-Bold)? .* no {2}no {2}no /);
+  });
+
+  it('reads umlauts, quotes and replaced characters as they were meant', async () => {
+    const letter = await read('letter', networkRequestLetter(networkRequestFacts(site), { lang: 'de', madeAt }));
+    expect(letter.text.join(' ')).toContain('„Küche, robot 7“');
+    expect(letter.text.join(' ')).toContain('Für die Anbindung an das Netzwerk');
+    const report = await read(
+      'report',
+      protocolDocument(protocol, verificationOf(protocol, 'not-checked'), { lang: 'de', madeAt }),
+    );
+    expect(report.text[0]).toContain('<script>alert(1)</script> Šimunek [U+53A8 U+623F]');
+    expect(report.text[0]).toContain('NICHT SIGNIERT');
+    expect(report.text.at(-1)?.replace(/\s+/g, ' ')).toContain('U+016F, geschrieben als u');
+  });
+});

@@ -1,0 +1,258 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Block, DocumentModel, Words } from '../../src/lib/report/document.ts';
+import { createCharacterSet } from '../../src/lib/report/pdf/characters.ts';
+import { shown } from '../../src/lib/report/text.ts';
+import { type DocumentFormat, writeDocumentAs } from '../../src/lib/report/write.ts';
+import { oddText } from '../overlays/arbitrary.ts';
+import { elementsOf, readMarkup, textOf } from '../overlays/markup-reader.ts';
+import { readPdf } from './pdf-reader.ts';
+
+const madeAt = new Date('2026-11-21T12:00:00Z');
+
+function modelOf(blocks: readonly Block[], change: Partial<DocumentModel> = {}): DocumentModel {
+  return { lang: 'en', title: 'Title', footer: 'Footer', madeAt, blocks, ...change };
+}
+
+async function textForm(model: DocumentModel, format: DocumentFormat): Promise<string> {
+  return String((await writeDocumentAs(model, format)).content);
+}
+
+async function pdfOf(model: DocumentModel) {
+  const { content, ...about } = await writeDocumentAs(model, 'pdf');
+  if (typeof content === 'string') throw new Error('a PDF that is a text');
+  return { ...readPdf(content), about };
+}
+
+/** Texts that people and devices may give: also very long ones, and ones without a blank. */
+const anyText = fc.oneof(
+  { weight: 6, arbitrary: oddText() },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      '</style><script>alert(1)</script>',
+      '*/ } body { background: url(https://example.invalid)',
+      '") } @import "https://example.invalid',
+      'endstream endobj ) Tj ET Q (\\',
+      '漢'.repeat(400),
+      'Šimůnek Łukasz Đorđe',
+      `${'wort '.repeat(900)}Ende`,
+      'x'.repeat(3_000),
+      'a\nb\n\n\nc',
+    ),
+  },
+);
+const tone = fc.constantFrom('good', 'bad', 'open' as const);
+const anyWords: fc.Arbitrary<Words> = fc.oneof(
+  anyText,
+  fc.array(
+    fc.oneof(anyText, fc.record({ text: anyText, tone, bold: fc.boolean(), code: fc.boolean(), quiet: fc.boolean() })),
+    { maxLength: 3 },
+  ),
+);
+const rowsOf = fc.array(fc.tuple(anyText, anyWords), { maxLength: 3 });
+const anyBlock: fc.Arbitrary<Block> = fc.oneof(
+  fc.record({ kind: fc.constant('title'), text: anyText, above: anyText }),
+  fc.record({ kind: fc.constant('heading'), text: anyText, level: fc.constantFrom(2, 3 as const), tone }),
+  fc.record({ kind: fc.constant('paragraph'), text: anyWords, quiet: fc.boolean() }),
+  fc.record({ kind: fc.constant('list'), items: fc.array(anyWords, { maxLength: 4 }), ordered: fc.boolean() }),
+  fc.record({
+    kind: fc.constant('table'),
+    columns: fc.array(fc.record({ title: anyText, width: fc.integer({ min: 1, max: 12 }) }), {
+      minLength: 1,
+      maxLength: 5,
+    }),
+    rows: fc.array(fc.record({ cells: fc.array(anyWords, { maxLength: 6 }), tone }), { maxLength: 6 }),
+  }),
+  fc.record({ kind: fc.constant('facts'), rows: rowsOf }),
+  fc.record({ kind: fc.constant('banner'), tone, title: anyText, lines: fc.array(anyWords, { maxLength: 3 }) }),
+  fc.record({
+    kind: fc.constant('figures'),
+    cells: fc.array(fc.record({ value: anyText, label: anyText, tone: fc.option(tone) }), { maxLength: 5 }),
+  }),
+  fc.record({
+    kind: fc.constant('letterhead'),
+    from: fc.array(anyWords, { maxLength: 4 }),
+    to: fc.array(anyWords, { maxLength: 4 }),
+    place: anyText,
+  }),
+  fc.record({ kind: fc.constant('card'), tone, title: anyText, mark: anyText, rows: rowsOf }),
+  fc.record({
+    kind: fc.constant('signatures'),
+    places: fc.array(fc.record({ role: anyText, lines: fc.array(anyText, { maxLength: 3 }) }), { maxLength: 2 }),
+  }),
+  fc.record({ kind: fc.constant('page-break') }),
+) as fc.Arbitrary<Block>;
+
+const anyDocument = fc.record({
+  lang: fc.constantFrom('de', 'en' as const),
+  title: anyText,
+  footer: anyText,
+  madeAt: fc.constant(madeAt),
+  blocks: fc.array(anyBlock, { maxLength: 6 }),
+});
+
+const squeeze = (text: string) => text.replace(/\s+/g, '');
+
+describe('HTML', () => {
+  it('is well-formed whatever the texts hold, and has no script, no form and no address', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyDocument, async (model) => {
+        const page = await textForm(model, 'html');
+        const root = readMarkup(page);
+        const names = new Set([...elementsOf(root)].map(({ name }) => name));
+        const known = 'html head meta title link style body main header footer p h1 h2 h3 ul ol li b span div dl dt dd';
+        for (const name of names) {
+          expect(`${known} section code br table colgroup col thead tbody tr th td`.split(' ')).toContain(name);
+        }
+        for (const { attributes } of elementsOf(root)) {
+          for (const name of attributes.keys()) expect(name).not.toMatch(/^on|^src$|^style$|^action$/);
+        }
+        const links = [...elementsOf(root)].flatMap(({ attributes }) => attributes.get('href') ?? []);
+        expect(links).toEqual(['data:,']);
+        const style = textOf([...elementsOf(root)].find(({ name }) => name === 'style') ?? root);
+        expect(style).not.toMatch(/url\(|@import|expression/);
+        expect((style.match(/\{/g) ?? []).length).toBe((style.match(/\}/g) ?? []).length);
+      }),
+      { numRuns: 250 },
+    );
+  });
+
+  it('holds every text as it is, but for what nobody can see', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyText, { minLength: 1, maxLength: 6 }), async (texts) => {
+        const page = readMarkup(await textForm(modelOf([{ kind: 'list', items: texts }]), 'html'));
+        const items = [...elementsOf(page)].filter(({ name }) => name === 'li').map(textOf);
+        expect(items).toEqual(texts.map((text) => shown(text).replaceAll('\n', '')));
+      }),
+    );
+  });
+});
+
+describe('PDF', () => {
+  it('is whole whatever the texts hold, carries no action, and every piece of text lies on the page', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyDocument, async (model) => {
+        const { pieces, active, pages, about, metadata } = await pdfOf(model);
+        expect(active).toEqual([]);
+        expect(pages.length).toBe(about.pages);
+        for (const { x, y } of pieces) {
+          expect(x).toBeGreaterThanOrEqual(50);
+          expect(x).toBeLessThan(560);
+          expect(y).toBeGreaterThan(15);
+          expect(y).toBeLessThan(800);
+        }
+        const title = /<dc:title>[\s\S]*<\/dc:title>/.exec(metadata)?.[0] ?? '';
+        expect(title.replace(/<\/?(dc:title|rdf:Alt|rdf:li)( xml:lang="x-default")?>/g, '')).not.toMatch(/[<>&]/);
+      }),
+      { numRuns: 120 },
+    );
+  });
+
+  it('loses no character of a paragraph, a table or a card, however long', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyText, anyText, anyText, async (one, two, three) => {
+        const { pages } = await pdfOf(
+          modelOf([
+            { kind: 'paragraph', text: one },
+            { kind: 'table', columns: [{ title: 'A', width: 1 }], rows: [{ cells: [two] }] },
+            { kind: 'card', tone: 'bad', title: 'C', mark: 'M', rows: [['L', three]] },
+          ]),
+        );
+        const { fit: showable } = createCharacterSet();
+        // A page may end anywhere in a text: there the footer, and in a table its head, stand in between.
+        const body = pages.map((page) => squeeze(page).replace(/Page\d+of\d+Footer.*$/, '')).join('');
+        const read = body.replaceAll('A', '');
+        for (const text of [one, two, three]) {
+          const expected = squeeze(showable(text)).replaceAll('A', '');
+          expect(read).toContain(expected);
+        }
+      }),
+      { numRuns: 80 },
+    );
+  });
+
+  it('writes what its fonts lack otherwise, and says so on every page and at the end', async () => {
+    const { pages, about } = await pdfOf(
+      modelOf([
+        { kind: 'paragraph', text: 'Łukasz Šimůnek, 厨房, 3 → 4' },
+        { kind: 'page-break' },
+        { kind: 'paragraph', text: 'x' },
+      ]),
+    );
+    expect(about.replacedCharacters).toBe(4);
+    expect(pages[0]).toContain('Lukasz Šimunek, [U+53A8 U+623F], 3 -> 4');
+    for (const page of pages) expect(page).toContain('some characters are written otherwise, see the end');
+    expect(squeeze(pages.at(-1) ?? '')).toContain(
+      squeeze('U+0141, written as L; U+016F, written as u; U+53A8, written as [U+53A8]'),
+    );
+  });
+
+  it('says nothing of replaced characters where there are none', async () => {
+    const { pages } = await pdfOf(modelOf([{ kind: 'paragraph', text: 'Grüße aus „Köln“ für 5 €' }]));
+    expect(pages[0]).toContain('Grüße aus „Köln“ für 5 €');
+    expect(pages[0]).not.toContain('written otherwise');
+  });
+
+  it('numbers its pages, and repeats the head of a table on each', async () => {
+    const rows = Array.from({ length: 120 }, (_, at) => ({ cells: [`row ${at}`, 'value'] }));
+    const { pages } = await pdfOf(
+      modelOf(
+        [
+          {
+            kind: 'table',
+            columns: [
+              { title: 'Head', width: 1 },
+              { title: 'B', width: 1 },
+            ],
+            rows,
+          },
+        ],
+        { lang: 'de' },
+      ),
+    );
+    expect(pages.length).toBeGreaterThan(2);
+    for (const [at, page] of pages.entries()) {
+      expect(page).toContain(`Seite ${at + 1} von ${pages.length}`);
+      expect(page).toContain('Head');
+    }
+  });
+
+  it('is the same file when it is made twice at the same time', async () => {
+    const model = modelOf([{ kind: 'paragraph', text: 'same' }]);
+    const [one, two] = [await writeDocumentAs(model, 'pdf'), await writeDocumentAs(model, 'pdf')];
+    expect(one.content).toEqual(two.content);
+  });
+});
+
+describe('Markdown', () => {
+  it('has one line a row, and lets no text make HTML, a cell or a heading', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyText, anyWords, async (title, words) => {
+        const text = await textForm(
+          modelOf([
+            { kind: 'heading', text: title },
+            {
+              kind: 'table',
+              columns: [
+                { title: 'A', width: 1 },
+                { title: 'B', width: 1 },
+              ],
+              rows: [{ cells: [words, title] }],
+            },
+            { kind: 'paragraph', text: words },
+          ]),
+          'md',
+        );
+        expect(text.replace(/\\./g, '').replace(/`[^`\n]*`/g, '')).not.toMatch(/<|&[a-z#]/i);
+        const cells = text
+          .split('\n')
+          .filter((line) => line.startsWith('| '))
+          .map((line) => line.replace(/\\./g, '').split('|').length);
+        expect(cells).toEqual([4, 4, 4]);
+        expect(text.split('\n').filter((line) => /^#/.test(line))).toHaveLength(1);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,189 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { networkRequestFacts, networkRequestLetter, writeDocumentAs } from '../../src/lib/report/index.ts';
+import { networkRequestFactsSchema } from '../../src/lib/report/network-request.result.ts';
+import { letterTexts } from '../../src/lib/report/texts/letter.ts';
+import { parseSite } from '../../src/lib/site/index.ts';
+import { oddText } from '../overlays/arbitrary.ts';
+import { elementsOf, readMarkup, textOf } from '../overlays/markup-reader.ts';
+import { readPdf } from './pdf-reader.ts';
+
+const madeAt = new Date('2026-11-21T12:00:00Z');
+
+const fullSite = `
+name: Lobby, robot 7
+chassis: { host: 192.0.2.3, serial: SN0007, mac: "02:00:00:00:00:0A" }
+fleet: { keyFile: secrets/heartbeat, unicast: [192.0.2.18] }
+enrolment: { url: "https://enrol.example.com/device" }
+cloud:
+  mqtt: { host: mqtt.example.com, alpn: x-example-mqtt-ca }
+  storageUrl: https://storage.example.com
+  tunnel: { host: tunnel.example.com }
+operator:
+  voice: { url: "http://127.0.0.1:3001" }
+  building: { url: "http://198.51.100.20" }
+network:
+  robotSegment: 192.0.2.0/28
+  gateway: 192.0.2.2
+  gatewayMac: 02:00:00:00:00:0b
+  devices:
+    - { name: Lift A, kind: lift, host: 198.51.100.10, port: 3100 }
+    - { name: Door beside the gateway, kind: door, host: 127.0.0.1, port: 8080 }
+contacts:
+  customer: { company: Example Hotel GmbH, name: A. Example, mail: it@example.com }
+  operator: { company: Robots GmbH, name: B. Example, mail: network@example.com, phone: "+49 30 000000" }
+`;
+const smallSite = 'name: Lobby\nchassis: { host: robot-7.local, serial: SN0008 }\n';
+
+const factsOf = (yaml: string) => networkRequestFacts(parseSite(yaml, '/site/site.yaml'));
+const letterOf = (yaml: string, lang: 'de' | 'en') => networkRequestLetter(factsOf(yaml), { lang, madeAt });
+
+async function textOfLetter(yaml: string, lang: 'de' | 'en'): Promise<string> {
+  const { content } = await writeDocumentAs(letterOf(yaml, lang), 'html');
+  const main = [...elementsOf(readMarkup(String(content)))].find(({ name }) => name === 'main');
+  return main === undefined ? '' : textOf(main);
+}
+
+describe('the facts of a network request', () => {
+  it('come from the site file alone, and nothing is open when it says everything', () => {
+    const facts = factsOf(fullSite);
+    expect(networkRequestFactsSchema.parse(facts)).toEqual(facts);
+    expect(facts.open).toEqual([]);
+    expect(facts.reservations).toEqual([
+      { device: 'chassis', mac: '02:00:00:00:00:0a', address: '192.0.2.3', name: null },
+      { device: 'gateway', mac: '02:00:00:00:00:0b', address: '192.0.2.2', name: null },
+    ]);
+    expect(facts.outbound.map(({ use, host, port, alpn, need }) => [use, host, port, alpn, need])).toEqual([
+      ['mqtt-443', 'mqtt.example.com', 443, 'x-example-mqtt-ca', 'needed'],
+      ['mqtt', 'mqtt.example.com', 8883, null, 'optional'],
+      ['storage', 'storage.example.com', 443, null, 'needed'],
+      ['tunnel', 'tunnel.example.com', 443, null, 'in-session'],
+      ['enrolment', 'enrol.example.com', 443, null, 'before-delivery'],
+    ]);
+    expect(facts.inside.map(({ use, protocol, port }) => `${use} ${protocol} ${port}`)).toEqual([
+      'chassis tcp 8090',
+      'operator tcp 5173',
+      'heartbeat udp 45301',
+      'ssh tcp 22',
+      'adb tcp 5555',
+    ]);
+  });
+
+  it('leave out what stays on the gateway, and name the building module with the port of its address', () => {
+    expect(factsOf(fullSite).house).toEqual([
+      { name: 'Lift A', kind: 'lift', host: '198.51.100.10', port: 3100 },
+      { name: null, kind: 'building-module', host: '198.51.100.20', port: 80 },
+    ]);
+  });
+
+  it('list everything that the site file does not say, with its key and who knows it', () => {
+    const { open } = factsOf(smallSite);
+    expect(open.map(({ key, from }) => `${from} ${key}`)).toEqual([
+      'operator contacts.customer',
+      'operator contacts.operator',
+      'operator contacts.operator',
+      'customer network.robotSegment',
+      'operator chassis.mac',
+      'customer chassis.host',
+      'operator network.gatewayMac',
+      'customer network.gateway',
+      'operator cloud.mqtt.host',
+      'operator cloud.storageUrl',
+      'operator cloud.tunnel.host',
+      'operator enrolment.url',
+      'operator cloud.mqtt.alpn',
+      'customer network.devices',
+    ]);
+  });
+
+  it('take no address of this machine for one of the network', () => {
+    const facts = factsOf(
+      'name: Box\nchassis: { host: 127.0.0.1, serial: S }\nenrolment: { url: "https://[::1]:7443" }\ncloud: { mqtt: { host: localhost, alpn: x-a-mqtt-ca } }\nnetwork: { gateway: "::1" }\n',
+    );
+    expect(facts.reservations.map(({ address, name }) => [address, name])).toEqual([
+      [null, null],
+      [null, null],
+    ]);
+    expect(facts.outbound.map(({ host }) => host)).toEqual([null, null, null, null, null]);
+    expect(facts.open.map(({ id }) => id)).toContain('mqtt-host');
+  });
+});
+
+describe('the letter', () => {
+  it.each(['de', 'en'] as const)('says in %s what the specification demands of it', async (lang) => {
+    const text = await textOfLetter(fullSite, lang);
+    const demanded = ['8090', '443', '8883', '5173', '45301', '192.0.2.0/28', 'x-example-mqtt-ca', 'eu-central-1'];
+    for (const part of [...demanded, '02:00:00:00:00:0a', 'Lift A', '198.51.100.10', '255.255.255.255']) {
+      expect(text).toContain(part);
+    }
+    const texts = letterTexts[lang];
+    for (const part of [texts.reason, texts.noInbound, texts.segmentTitle]) expect(text).toContain(part);
+    expect(text).not.toMatch(/\[(open|offen)/);
+    expect(text).not.toMatch(/5174|undefined|null|NaN/);
+  });
+
+  it('gives the reason for the separation: 8090 has no authentication', () => {
+    expect(letterTexts.en.reason).toMatch(/8090.*no authentication/);
+    expect(letterTexts.de.reason).toMatch(/8090.*keine Anmeldung/);
+  });
+
+  it('marks as open what the site file does not say, and asks for it at the end', async () => {
+    const german = await textOfLetter(smallSite, 'de');
+    expect(german.split('[offen: reichen wir nach]').length - 1).toBe(2 + 5);
+    expect(german.split('[offen: bitte von Ihnen]').length - 1).toBe(1 + 2);
+    for (const part of [
+      '[offen: Name und Firma des Empfängers]',
+      'Rechnername robot-7.local',
+      'die MAC-Adresse des Gateways',
+    ]) {
+      expect(german).toContain(part);
+    }
+    expect(german).toContain('Sehr geehrte Damen und Herren,');
+    const english = await textOfLetter(smallSite, 'en');
+    expect(english).toContain('Dear Sir or Madam,');
+    expect(english).toContain('[open: please tell us]');
+  });
+
+  it('is dated as a letter of its language is', async () => {
+    expect(await textOfLetter(fullSite, 'de')).toContain('21. November 2026');
+    expect(await textOfLetter(fullSite, 'en')).toContain('21 November 2026');
+  });
+
+  it('is a PDF of at most three pages that needs no other characters', async () => {
+    for (const yaml of [fullSite, smallSite]) {
+      for (const lang of ['de', 'en'] as const) {
+        const { content, pages, replacedCharacters } = await writeDocumentAs(letterOf(yaml, lang), 'pdf');
+        expect(pages).toBeLessThanOrEqual(3);
+        expect(replacedCharacters).toBe(0);
+        expect(readPdf(content as Uint8Array).active).toEqual([]);
+      }
+    }
+  });
+
+  it('keeps its form whatever people wrote into the site file', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(oddText(), { minLength: 1, maxLength: 8 }),
+        fc.constantFrom('de', 'en' as const),
+        async (texts, lang) => {
+          let at = 0;
+          const next = () => texts[at++ % texts.length] ?? '';
+          const facts = factsOf(fullSite);
+          const person = () => ({ company: next(), name: next(), mail: next(), phone: next() });
+          const spoiled = {
+            ...facts,
+            site: next(),
+            serial: next(),
+            customer: person(),
+            operator: person(),
+            house: facts.house.map((device) => ({ ...device, name: next() })),
+          };
+          const model = networkRequestLetter(spoiled, { lang, madeAt });
+          readMarkup(String((await writeDocumentAs(model, 'html')).content));
+          readPdf((await writeDocumentAs(model, 'pdf')).content as Uint8Array);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});

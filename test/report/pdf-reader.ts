@@ -1,0 +1,113 @@
+import { inflateSync } from 'node:zlib';
+
+/** A PDF as its bytes say it is, read apart from the code that writes it. */
+export interface ReadPdf {
+  /** The text of each page, in the order in which it was written, pieces joined by blanks. */
+  readonly pages: readonly string[];
+  /** Pieces of text with the place where they stand, in points from the lower left. */
+  readonly pieces: readonly { readonly page: number; readonly x: number; readonly y: number; readonly text: string }[];
+  readonly objects: number;
+  readonly metadata: string;
+  /** Kinds of actions, files and scripts that a PDF may carry; there must be none. */
+  readonly active: readonly string[];
+}
+
+const windows1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
+
+/**
+ * Reads a PDF strictly: every entry of its table of objects must point at that object, every stream must have the
+ * length it says, every page's operators must be balanced. Throws with the first mistake.
+ */
+export function readPdf(bytes: Uint8Array): ReadPdf {
+  const text = Buffer.from(bytes).toString('latin1');
+  if (!text.startsWith('%PDF-1.7\n') || !text.endsWith('%%EOF\n')) throw new Error('no whole PDF');
+  const start = Number(/startxref\n(\d+)\n%%EOF\n$/.exec(text)?.[1]);
+  const table = text.slice(start);
+  const count = Number(/^xref\n0 (\d+)\n/.exec(table)?.[1]);
+  const entries = [...table.matchAll(/^(\d{10}) (\d{5}) ([nf]) $/gm)];
+  if (entries.length !== count) throw new Error(`${entries.length} entries, ${count} objects`);
+
+  const objects = new Map<number, string>();
+  for (const [number, [, offset = '', , kind]] of entries.entries()) {
+    if (kind === 'f') continue;
+    const at = Number(offset);
+    const head = `${number} 0 obj\n`;
+    if (text.slice(at, at + head.length) !== head) throw new Error(`object ${number} is not at ${at}`);
+    objects.set(number, objectAt(text, at + head.length));
+  }
+  const contents = [...objects.values()];
+  const pageObjects = contents.filter((object) => /\/Type \/Page\b/.test(object));
+  const order = /\/Kids \[([^\]]*)\]/.exec(contents.find((object) => /\/Type \/Pages/.test(object)) ?? '')?.[1] ?? '';
+  const kids = [...order.matchAll(/(\d+) 0 R/g)].map(([, number]) => Number(number));
+  if (kids.length !== pageObjects.length) throw new Error('pages that no tree names');
+
+  const pieces = kids.flatMap((kid, page) => {
+    const content = Number(/\/Contents (\d+) 0 R/.exec(objects.get(kid) ?? '')?.[1]);
+    return readContent(inflated(objects.get(content) ?? '')).map((piece) => ({ page, ...piece }));
+  });
+  const pages = kids.map((_, page) =>
+    pieces
+      .filter((piece) => piece.page === page)
+      .map((piece) => piece.text)
+      .join(' '),
+  );
+  const outside = contents.map((object) => object.replace(/stream\n[\s\S]*\nendstream/, ''));
+  const active = ['/JavaScript', '/JS', '/Launch', '/URI', '/EmbeddedFile', '/OpenAction', '/AA', '/FontFile'].filter(
+    (name) => outside.some((object) => object.includes(name)),
+  );
+  const metadata = contents.find((object) => object.includes('/Type /Metadata')) ?? '';
+  return { pages, pieces, objects: objects.size, metadata, active };
+}
+
+function objectAt(text: string, at: number): string {
+  const dictionary = /^<<\n([\s\S]*?)>>\nstream\n/.exec(text.slice(at, at + 4096));
+  const length = Number(/\/Length (\d+)/.exec(dictionary?.[1] ?? '')?.[1]);
+  if (dictionary === null || Number.isNaN(length)) return text.slice(at, text.indexOf('\nendobj\n', at));
+  const begin = at + dictionary[0].length;
+  if (text.slice(begin + length, begin + length + 18) !== '\nendstream\nendobj\n') {
+    throw new Error('a stream of another length than it says');
+  }
+  return text.slice(at, begin + length + 10);
+}
+
+function inflated(object: string): string {
+  const begin = object.indexOf('stream\n') + 7;
+  const end = object.length - '\nendstream'.length;
+  return inflateSync(Buffer.from(object.slice(begin, end), 'latin1')).toString('latin1');
+}
+
+function readContent(content: string): { x: number; y: number; text: string }[] {
+  const pieces: { x: number; y: number; text: string }[] = [];
+  let saved = 0;
+  let isText = false;
+  let place = { x: 0, y: 0 };
+  for (const line of content.trim().split('\n')) {
+    if (line === 'q') saved += 1;
+    else if (line === 'Q') saved -= 1;
+    else if (line === 'BT' || line === 'ET') {
+      if (isText === (line === 'BT')) throw new Error(`${line} out of turn`);
+      isText = line === 'BT';
+    } else if (line.endsWith(' Tm')) {
+      const [, , , , x = 0, y = 0] = line.split(' ').map(Number);
+      place = { x, y };
+    } else if (line.endsWith('] TJ')) {
+      const hex = [...line.matchAll(/<([0-9a-f]*)>/g)].map(([, digits]) => digits).join('');
+      if (!isText || !/^\[(<[0-9a-f]*>|-?[\d.]+| )*\] TJ$/.test(line)) throw new Error(`no text: ${line.slice(0, 60)}`);
+      pieces.push({ ...place, text: decode(hex) });
+    } else if (!/^[-\d./\w ]*(cm|cs|scn|CS|SCN|Tf|Tr|w|m|l|re|f|S|h|B)$/.test(line)) {
+      throw new Error(`unknown operator in ${line.slice(0, 60)}`);
+    }
+    if (saved < 0) throw new Error('Q without q');
+  }
+  if (saved !== 0 || isText) throw new Error('a page that does not end');
+  return pieces;
+}
+
+function decode(hex: string): string {
+  return (hex.match(/../g) ?? [])
+    .map((pair) => {
+      const code = Number.parseInt(pair, 16);
+      return code >= 0x80 && code <= 0x9f ? (windows1252[code - 0x80] ?? '') : String.fromCharCode(code);
+    })
+    .join('');
+}

@@ -1,0 +1,307 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type Protocol,
+  type ProtocolVerification,
+  protocolSchema,
+  protocolVerificationSchema,
+  type StepResult,
+} from '../../src/lib/checklist/index.ts';
+import type { Block, DocumentModel } from '../../src/lib/report/document.ts';
+import { protocolDocument, protocolToJUnit, writeDocumentAs } from '../../src/lib/report/index.ts';
+import { protocolTexts } from '../../src/lib/report/texts/protocol.ts';
+import { oddText } from '../overlays/arbitrary.ts';
+import { elementsOf, readMarkup, textOf } from '../overlays/markup-reader.ts';
+import { readPdf } from './pdf-reader.ts';
+import {
+  answeredStep,
+  deviantStep,
+  measuredStep,
+  openStep,
+  protocolOf,
+  robotOf,
+  stepOf,
+  verificationOf,
+  wrongStep,
+} from './protocols.ts';
+import { parseXml } from './xml.ts';
+
+const madeAt = new Date('2026-11-21T12:00:00Z');
+const redLine = {
+  id: 'tablet-open',
+  title: 'The tablet was left open',
+  detail: '192.0.2.4:5555 answers',
+  remedy: 'Run gw kiosk lock.',
+};
+
+const good = protocolOf([robotOf([stepOf(), answeredStep, measuredStep])]);
+const bad = protocolOf(
+  [robotOf([stepOf(), answeredStep, openStep, deviantStep, wrongStep], { redLines: [redLine], software: null })],
+  { signature: null },
+);
+
+function documentOf(protocol: Protocol, verdict: ProtocolVerification['verdict'] = 'ok', lang: 'de' | 'en' = 'en') {
+  return protocolDocument(protocol, verificationOf(protocol, verdict), { lang, madeAt });
+}
+
+function banners({ blocks }: DocumentModel) {
+  return blocks.flatMap((block) => (block.kind === 'banner' ? [{ tone: block.tone, title: block.title }] : []));
+}
+
+function tonesOf(model: DocumentModel): string[] {
+  return [...JSON.stringify(model).matchAll(/"tone":"(\w+)"/g)].map(([, tone = '']) => tone);
+}
+
+async function pdfPages(model: DocumentModel): Promise<readonly string[]> {
+  const { content } = await writeDocumentAs(model, 'pdf');
+  return readPdf(content as Uint8Array).pages;
+}
+
+describe('the samples of these tests', () => {
+  it.each([good, bad])('are protocols', (protocol) => {
+    expect(protocolSchema.parse(protocol)).toEqual(protocol);
+    expect(protocolVerificationSchema.parse(verificationOf(protocol))).toBeDefined();
+  });
+});
+
+describe('the summary', () => {
+  it('is green only when every step is ok and the signature was verified', () => {
+    expect(banners(documentOf(good))).toEqual([
+      { tone: 'good', title: 'All 3 steps are ok' },
+      { tone: 'good', title: 'Signed with the key of the device, and verified' },
+    ]);
+  });
+
+  it('says not verified, not signed and failed plainly, and nothing in the document is green then', () => {
+    const unsigned = { ...good, signature: null };
+    const cases = [
+      [documentOf(good, 'not-checked'), 'Signed, but NOT VERIFIED', 'open'],
+      [documentOf(good, 'wrong'), 'Signed, but the verification found something WRONG', 'bad'],
+      [documentOf(unsigned, 'not-checked'), 'NOT SIGNED', 'open'],
+      // A verification that says ok cannot make a signature out of none.
+      [documentOf(unsigned, 'ok'), 'NOT SIGNED', 'open'],
+      [documentOf(unsigned, 'wrong'), 'NOT SIGNED, and the verification found something WRONG', 'bad'],
+    ] as const;
+    for (const [model, title, tone] of cases) {
+      expect(banners(model)[0]).toEqual({
+        tone: 'open',
+        title: 'All 3 steps are recorded as ok, but this protocol is not verified',
+      });
+      expect(banners(model)[1]).toEqual({ tone, title });
+      expect(tonesOf(model)).not.toContain('good');
+    }
+  });
+
+  it('tells accepted deviations, wrong steps, red lines and an incomplete run apart, none of them green', () => {
+    const heads = [
+      [protocolOf([robotOf([stepOf(), deviantStep])]), 'open', 'Accepted with 1 deviation'],
+      [protocolOf([robotOf([stepOf(), wrongStep])]), 'bad', 'Not accepted: 1 step is wrong'],
+      [protocolOf([robotOf([stepOf()], { redLines: [redLine] })]), 'bad', 'Not accepted: 0 wrong, 1 more red line'],
+      [protocolOf([robotOf([stepOf(), openStep])]), 'open', 'Not complete: 1 step is skipped or not checked'],
+    ] as const;
+    for (const [protocol, tone, title] of heads) expect(banners(documentOf(protocol))[0]).toEqual({ tone, title });
+  });
+
+  it('is one page of a PDF, with the places for two signatures, whatever the protocol holds', async () => {
+    const long = 'A very long text about what was found at this place, with every detail of it. '.repeat(12);
+    const steps = Array.from({ length: 6 }, (_, at) =>
+      stepOf({ ...wrongStep, id: `s${at}`, title: `${at} ${long}`, why: long }),
+    );
+    const robots = Array.from({ length: 5 }, (_, at) =>
+      robotOf(steps, { serial: `SN${at}${'X'.repeat(120)}`, site: long.slice(0, 119), software: null }),
+    );
+    const protocol = protocolOf(robots, {
+      technician: { name: long, initials: 'ABCDEF' },
+      checklist: { ...good.checklist, title: long, file: `${'f'.repeat(200)}.yaml` },
+      interrupted: true,
+      leftOut: true,
+      resumedAt: [good.startedAt],
+    });
+    const verification = verificationOf(protocol, 'not-checked');
+    const findings = Array.from({ length: 8 }, () => ({
+      id: 'chain' as const,
+      title: long,
+      verdict: 'not-checked' as const,
+      detail: long,
+    }));
+    for (const lang of ['de', 'en'] as const) {
+      const model = protocolDocument(protocol, { ...verification, findings }, { lang, madeAt });
+      const [first = '', second = ''] = await pdfPages(model);
+      const texts = protocolTexts[lang];
+      expect(first).toContain(texts.signFor.customer);
+      expect(first.split(texts.signLines[1] ?? '').length).toBe(3);
+      expect(second).toContain(texts.notOkTitle);
+      expect(second).not.toContain(texts.signFor.customer);
+    }
+  });
+
+  it('names subject, who, when, what was proven by whom, and the whole of the protocol in both languages', async () => {
+    for (const lang of ['de', 'en'] as const) {
+      const first = (await pdfPages(documentOf(good, 'ok', lang)))[0]?.replace(/\s+/g, ' ') ?? '';
+      for (const text of [
+        'Lobby, robot 7',
+        'SN0007',
+        '2.9.3 [BELEGT]',
+        'Ada Techniker, AT',
+        '2026-11-21 09:00 UTC',
+        '2026-11-21 10:30 UTC',
+        good.id,
+        'gw 0.1.0',
+      ]) {
+        expect(first).toContain(text);
+      }
+    }
+  });
+});
+
+describe('the document', () => {
+  it('has red lines before wrong steps, these before accepted ones, and all before what is ok', () => {
+    const { blocks } = documentOf(bad);
+    const cards = blocks.flatMap((block) => (block.kind === 'card' ? [`${block.mark}: ${block.title}`] : []));
+    expect(cards).toEqual([
+      'RED LINE: The tablet was left open',
+      'WRONG: The pose is told in degrees',
+      'WRONG, ACCEPTED DEVIATION: MQTT on 8883',
+      'NOT CHECKED: The first drive',
+    ]);
+    const lastCard = blocks.findLastIndex(({ kind }) => kind === 'card');
+    const ok = blocks.findIndex((block) => block.kind === 'heading' && block.text === 'What is ok');
+    expect(ok).toBeGreaterThan(lastCard);
+  });
+
+  it('shows a deviation with its reason, who approved it and when', async () => {
+    const text = (await pdfPages(documentOf(bad))).join(' ').replace(/\s+/g, ' ');
+    expect(text).toContain('443 is enough here; approved by K. Muster, 2026-11-21 10:00 UTC');
+    expect(text).toContain('These steps are not ok and stay so.');
+  });
+
+  it('shows measured values with unit, mark and source, answers with who gave them, and photos by their hash', () => {
+    const text = String(JSON.stringify(documentOf(good).blocks));
+    expect(text).toContain('["The ramp at the lift","height: 12 mm","BELEGT","Ada Techniker, ruler"]');
+    expect(text).toContain('yes (Ada Techniker, AT, 2026-11-21 09:10 UTC)\\nwiped once more\\nPhotos: 001-sensors.jpg');
+    expect(text).toContain('cd'.repeat(32));
+    expect(text).toContain('NOT CHECKED, 2026-11-21 09:00 UTC: nobody answered');
+  });
+
+  it('lists what was skipped in a table, with what each step waits for', () => {
+    const skipped = stepOf({ id: 'later', title: 'Later', verdict: 'skipped', why: "It needs 'pose-unit'." });
+    const { blocks } = documentOf(protocolOf([robotOf([wrongStep, skipped])]));
+    expect(blocks.filter(({ kind }) => kind === 'card')).toHaveLength(1);
+    const at = blocks.findIndex((block) => block.kind === 'heading' && block.text.startsWith('Skipped, because'));
+    expect((blocks[at + 1] as Extract<Block, { kind: 'table' }>).rows).toEqual([
+      { cells: ['Later', "It needs 'pose-unit'.", 'Addressing rules, rule 6'], tone: 'open' },
+    ]);
+  });
+
+  it('lists steps that were left out apart from those that could not be checked', () => {
+    const left = stepOf({
+      id: 'later',
+      title: 'Left for later',
+      verdict: 'not-checked',
+      leftOut: true,
+      why: 'left out',
+    });
+    const { blocks } = documentOf(protocolOf([robotOf([openStep, left])]));
+    const cards = blocks.filter(({ kind }) => kind === 'card');
+    expect(cards).toHaveLength(1);
+    const at = blocks.findIndex((block) => block.kind === 'heading' && block.text.startsWith('Left out on purpose'));
+    expect((blocks[at + 1] as Extract<Block, { kind: 'table' }>).rows.map(({ cells }) => cells[0])).toEqual([
+      'Left for later',
+    ]);
+  });
+
+  it('names the robot above each of its parts when there are several', () => {
+    const model = documentOf(protocolOf([robotOf([wrongStep]), robotOf([stepOf()], { serial: 'SN0008' })]));
+    const names = model.blocks.flatMap((block) => (block.kind === 'heading' && block.level === 3 ? [block.text] : []));
+    expect(names.filter((name) => name.endsWith('SN0007')).length).toBeGreaterThan(1);
+    expect(names.filter((name) => name.endsWith('SN0008')).length).toBeGreaterThan(1);
+  });
+
+  it('cuts a text that nobody reads on paper, and says how much of it is missing', async () => {
+    const model = documentOf(protocolOf([robotOf([stepOf({ ...wrongStep, why: `${'word '.repeat(20_000)}end` })])]));
+    const pages = await pdfPages(model);
+    expect(pages.length).toBeLessThan(8);
+    expect(pages.join(' ').replace(/\s+/g, ' ')).toContain('[... 96003 more characters in the file]');
+  });
+
+  it('has a German title for every finding of the verification', () => {
+    const ids = protocolVerificationSchema.shape.findings.element.shape.id.options;
+    expect(Object.keys(protocolTexts.de.findingTitles).sort()).toEqual([...ids].sort());
+  });
+
+  it('is the same in German, with German words around the texts of the checklist', async () => {
+    const text = textOf(readMarkup(String((await writeDocumentAs(documentOf(bad, 'ok', 'de'), 'html')).content)));
+    for (const words of ['NICHT SIGNIERT', 'ROTE ZEILE', 'FEHLERHAFT', 'genehmigt von K. Muster', 'Unterschrift']) {
+      expect(text).toContain(words);
+    }
+    expect(text).not.toMatch(/\b(NOT SIGNED|WRONG|approved by|Not accepted)\b/);
+  });
+
+  it('keeps its form whatever stands in any of its texts', async () => {
+    // Every string of a protocol but the closed words of its form, replaced by something odd.
+    const closed = new Set(['run', 'confirm', 'measure', 'ok', 'wrong', 'skipped', 'not-checked', 'yes', 'no', 'skip']);
+    const marks = new Set(['BELEGT', 'HINWEIS', 'VORSICHT', 'OFFEN', 'premises', 'site', 'handover', 'service']);
+    const spoil = <T>(value: T, next: () => string): T => {
+      if (typeof value === 'string') return (closed.has(value) || marks.has(value) ? value : next()) as T;
+      if (Array.isArray(value)) return value.map((one) => spoil(one, next)) as T;
+      if (value === null || typeof value !== 'object') return value;
+      return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, spoil(one, next)])) as T;
+    };
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(oddText(), { minLength: 1, maxLength: 20 }),
+        fc.constantFrom(good, bad),
+        fc.constantFrom('ok', 'wrong', 'not-checked' as const),
+        fc.constantFrom('de', 'en' as const),
+        async (texts, sample, verdict, lang) => {
+          let at = 0;
+          const protocol = spoil(sample, () => texts[at++ % texts.length] ?? '');
+          const verification = verificationOf(protocol, verdict);
+          const model = protocolDocument(protocol, verification, { lang, madeAt });
+          const root = readMarkup(String((await writeDocumentAs(model, 'html')).content));
+          expect([...elementsOf(root)].filter(({ name }) => ['script', 'img', 'iframe'].includes(name))).toEqual([]);
+          expect((await pdfPages(model)).length).toBeGreaterThan(1);
+          const suites = parseXml(protocolToJUnit(protocol, verification)).children;
+          expect(suites).toHaveLength(protocol.robots.length);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('JUnit of a protocol', () => {
+  const suiteOf = (protocol: Protocol, verdict: ProtocolVerification['verdict'] = 'ok') =>
+    parseXml(protocolToJUnit(protocol, verificationOf(protocol, verdict))).children;
+  const outcomes = (protocol: Protocol, verdict?: ProtocolVerification['verdict']) =>
+    suiteOf(protocol, verdict).flatMap(({ children }) =>
+      children
+        .filter(({ name }) => name === 'testcase')
+        .map(
+          ({ children: inside }) => inside.find(({ name }) => !/properties|system-out/.test(name))?.name ?? 'passed',
+        ),
+    );
+
+  it('has one suite per robot, and counts red lines as failures', () => {
+    const two = protocolOf([robotOf([stepOf()]), robotOf([wrongStep], { serial: 'SN0008', redLines: [redLine] })]);
+    expect(suiteOf(two).map(({ attributes }) => attributes)).toMatchObject([
+      { name: 'site.SN0007', tests: '2', failures: '0' },
+      { name: 'site.SN0008', tests: '2', failures: '2' },
+    ]);
+  });
+
+  it('passes the signature only when it was verified', () => {
+    expect(outcomes(good)).toEqual(['passed', 'passed', 'passed', 'passed']);
+    expect(outcomes(good, 'not-checked').at(-1)).toBe('skipped');
+    expect(outcomes(good, 'wrong').at(-1)).toBe('failure');
+    expect(outcomes({ ...good, signature: null }, 'ok').at(-1)).toBe('skipped');
+  });
+
+  it('leaves an accepted deviation a failure, and says who accepted it', () => {
+    const xml = protocolToJUnit(bad, verificationOf(bad));
+    expect(xml).toContain('<property name="deviation" value="443 is enough here; approved by K. Muster,');
+    const verdicts: StepResult['verdict'][] = ['ok', 'ok', 'not-checked', 'wrong', 'wrong'];
+    expect(bad.robots[0]?.steps.map(({ verdict }) => verdict)).toEqual(verdicts);
+    expect(outcomes(bad)).toEqual(['passed', 'passed', 'skipped', 'error', 'failure', 'failure', 'skipped']);
+  });
+});
