@@ -1,6 +1,10 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import chalk from 'chalk';
-import type { Answer, ConfirmStep } from '../lib/checklist/index.ts';
+import type { Answer, AskContext, AskedStep, Decision, StepResult } from '../lib/checklist/index.ts';
+import { INITIALS } from '../lib/checklist/initials.ts';
+import { GwError } from '../lib/error/index.ts';
 import { printable } from './output.ts';
 
 /** Whether somebody sits at a terminal who can be asked. */
@@ -9,22 +13,31 @@ export function canAsk(): boolean {
 }
 
 export interface Technician {
-  /** Asks one question of a checklist; neither yes nor no leaves it open. */
-  ask(step: ConfirmStep, signal: AbortSignal): Promise<Answer | null>;
+  /** Asks one question of a checklist, or for a measured value; an empty line leaves it open. */
+  ask(step: AskedStep, context: AskContext): Promise<Answer>;
+  /** Asks what to do about a step that came out wrong; an empty line leaves it so. */
+  decide(result: StepResult, signal: AbortSignal): Promise<Decision>;
   close(): void;
 }
 
-export interface TechnicianStreams {
+export interface TechnicianOptions {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
   /** Called at Ctrl-C, which in the raw mode of the terminal comes as a key and not as a signal. */
   readonly onInterrupt: () => void;
+  /** Asked for at the first question when they are not known. */
+  readonly initials: string | null;
 }
 
+const MOST_TEXT = 500;
+/** With a point or a comma; no thousands, since nobody could tell them from decimals. */
+const NUMBER = /^[-+]?\d{1,15}(?:[.,]\d{1,15})?$/;
+
 /** Asks on the given streams. Lines that are typed ahead answer the questions that follow. */
-export function createTechnician({ input, output, onInterrupt }: TechnicianStreams): Technician {
+export function createTechnician({ input, output, onInterrupt, initials }: TechnicianOptions): Technician {
   let lines: Interface | undefined;
   let closed = false;
+  let known = initials;
   const typed: string[] = [];
   let awake = () => {};
 
@@ -55,28 +68,103 @@ export function createTechnician({ input, output, onInterrupt }: TechnicianStrea
       shown.setPrompt(prompt);
       if (!closed) shown.prompt();
       if (typed.length === 0 && !closed) await promise;
-      return typed.shift();
+      return typed.shift()?.trim();
     } finally {
       awake = () => {};
       signal.removeEventListener('abort', onAbort);
     }
   }
 
+  async function askInitials(signal: AbortSignal): Promise<void> {
+    while (known === null) {
+      const line = await nextLine(`${chalk.cyan('?')} Your initials, to stand beside every answer: `, signal);
+      if (line === undefined) return;
+      if (INITIALS.test(line)) known = line;
+      else if (line !== '') say('at most 8 letters, digits, . or -');
+    }
+  }
+
+  function say(text: string): void {
+    output.write(`  ${chalk.dim(text)}\n`);
+  }
+
+  async function text(prompt: string, rest: string, signal: AbortSignal): Promise<string | null> {
+    const line = rest === '' ? await nextLine(prompt, signal) : rest;
+    return line === undefined || line === '' ? null : line.slice(0, MOST_TEXT);
+  }
+
   return {
-    async ask(step, signal) {
-      const keys = chalk.dim('[y = yes, n = no, enter = leave open]');
+    async ask(step, { signal, keepPhoto }) {
+      await askInitials(signal);
+      let remark: string | null = null;
+      const attachments: string[] = [];
+      const give = (answer: Answer['answer'], value: number | null = null): Answer => {
+        return { answer, by: null, initials: known, remark, value, attachments };
+      };
+      const what = step.kind === 'measure' ? `a number in ${printable(step.unit)}` : 'y = yes, n = no';
+      const keys = chalk.dim(`[${what}, enter = leave open, r = remark, p = photo]`);
       for (;;) {
-        const line = await nextLine(`${chalk.cyan('?')} ${printable(step.question)} ${keys} `, signal);
-        const word = (line ?? '').trim().toLowerCase();
-        if (word === '' || 'skip'.startsWith(word)) return { answer: 'skip', by: null, remark: null };
-        if ('yes'.startsWith(word)) return { answer: 'yes', by: null, remark: null };
-        if (!'no'.startsWith(word)) continue;
-        const remark = ((await nextLine('  What is not in order? ', signal)) ?? '').trim().slice(0, 500);
-        return { answer: 'no', by: null, remark: remark === '' ? null : remark };
+        const line = (await nextLine(`${chalk.cyan('?')} ${printable(step.question)} ${keys} `, signal)) ?? '';
+        const [, word = '', rest = ''] = /^(\S*)\s*(.*)$/s.exec(line) ?? [];
+        const key = word.toLowerCase();
+        if (key === '' || (rest === '' && 'skip'.startsWith(key))) return give('skip');
+        if ('remark'.startsWith(key)) {
+          remark = (await text('  Remark: ', rest, signal)) ?? remark;
+        } else if ('photo'.startsWith(key)) {
+          const path = await text('  Path of the photo: ', rest, signal);
+          if (path !== null) await attach(path);
+        } else if (step.kind === 'measure') {
+          const number = rest === '' || rest === step.unit ? readNumber(word) : undefined;
+          if (number !== undefined) return give('yes', number);
+          say(`expected a number in ${printable(step.unit)}, such as 1.5`);
+        } else if (rest === '' && 'yes'.startsWith(key)) return give('yes');
+        else if (rest === '' && 'no'.startsWith(key)) {
+          remark ??= await text('  What is not in order? ', '', signal);
+          return give('no');
+        }
+      }
+
+      async function attach(path: string): Promise<void> {
+        try {
+          const name = await keepPhoto(plainPath(path));
+          attachments.push(name);
+          say(`kept as ${name}`);
+        } catch (error) {
+          if (!(error instanceof GwError) || error.code !== 'ATTACHMENT_INVALID') throw error;
+          say(printable(error.message));
+        }
       }
     },
+
+    async decide({ deviation, why, remedy }, signal) {
+      if (deviation !== null) return { kind: 'leave' };
+      output.write(`        ${printable(why)}\n`);
+      if (remedy !== null) output.write(`        ${chalk.cyan('to mend:')} ${printable(remedy)}\n`);
+      const keys = chalk.dim('[enter = leave it so, again = take it again, accept = accept it as a deviation]');
+      for (;;) {
+        const word = ((await nextLine(`  ${chalk.cyan('?')} Not ok. ${keys} `, signal)) ?? '').toLowerCase();
+        if (word === '') return { kind: 'leave' };
+        if (word === 'again') return { kind: 'again' };
+        if (word !== 'accept') continue;
+        const reason = await text('  Why can it be accepted? ', '', signal);
+        const approvedBy = reason === null ? null : await text('  Who accepts it (name)? ', '', signal);
+        if (reason !== null && approvedBy !== null) return { kind: 'accept', reason, approvedBy };
+        say('a deviation needs a reason and a name; nothing was accepted');
+      }
+    },
+
     close() {
       lines?.close();
     },
   };
+}
+
+function readNumber(word: string): number | undefined {
+  return NUMBER.test(word) ? Number(word.replace(',', '.')) : undefined;
+}
+
+/** As a file manager pastes it: with quotes around. A tilde is the home of the person; more of a shell there is not. */
+function plainPath(text: string): string {
+  const path = /^(['"])(.*)\1$/s.exec(text)?.[2] ?? text;
+  return path.startsWith('~/') ? join(homedir(), path.slice(2)) : path;
 }

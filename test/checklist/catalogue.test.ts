@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadChecklist, parseAnswers, parseChecklist, runSteps } from '../../src/lib/checklist/index.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
+import { factsOfOrder } from '../../src/lib/motion/index.ts';
 import { type Sim, startSim } from '../../src/lib/sim/index.ts';
 import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
 import {
@@ -43,7 +44,7 @@ const sections = [
 describe('the built-in checklists', () => {
   test('are sound, listed and shown, and every step names the section that it proves', async () => {
     const list = checklistListSchema.parse(await listLibrary(builtIn));
-    expect(list.checklists.map(({ name }) => name)).toEqual(['demo', 'premises', 'site']);
+    expect(list.checklists.map(({ name }) => name)).toEqual(['demo', 'handover', 'premises', 'service', 'site']);
     for (const { name } of list.checklists) {
       const shown = checklistShowSchema.parse(await showChecklist(name, builtIn));
       expect(shown.name).toBe(name);
@@ -64,6 +65,33 @@ describe('the built-in checklists', () => {
     expect(by.premises?.questions).toBeGreaterThan(5);
   });
 
+  test('are in sections and phases, and a robot is moved only behind a precondition that a person answers', async () => {
+    const catalogue = createCatalogue();
+    for (const phase of ['premises', 'site', 'handover', 'service']) {
+      const list = await loadChecklist(join(builtIn, `${phase}.yaml`), catalogue);
+      expect(list.phase).toBe(phase);
+      expect(list.sections.length).toBeGreaterThan(2);
+      for (const step of list.steps.filter(({ moves }) => moves)) {
+        const gates = step.requires.filter(({ of }) => of === 'section').flatMap(({ steps }) => steps);
+        const asked = list.steps.filter(
+          ({ id, kind, precondition }) => gates.includes(id) && precondition && kind === 'confirm',
+        );
+        expect(asked, `${phase}: ${step.id}`).not.toEqual([]);
+      }
+    }
+  });
+
+  test('name beside the check of the evidence every fact that its orders rely on', async () => {
+    const catalogue = createCatalogue();
+    for (const name of ['premises', 'site', 'service']) {
+      const { steps } = await loadChecklist(join(builtIn, `${name}.yaml`), catalogue);
+      const step = steps.find((one) => one.kind === 'run' && one.run === 'evidence check');
+      const { orders } = (step?.kind === 'run' ? step.options : {}) as { orders: (keyof typeof factsOfOrder)[] };
+      const needed = new Set<string>(orders.flatMap((order) => factsOfOrder[order]));
+      expect([...(step?.facts ?? [])].sort(), name).toEqual([...needed].sort());
+    }
+  });
+
   test('an unknown name is answered with the nearest one, a path is taken as it is', async () => {
     await expect(showChecklist('premisses', builtIn)).rejects.toThrow(/Did you mean 'premises'\?/);
     await expect(showChecklist('premisses', builtIn)).rejects.toMatchObject({ code: 'CHECKLIST_UNKNOWN', exitCode: 2 });
@@ -74,9 +102,12 @@ describe('the built-in checklists', () => {
 test('the example in the docs is a sound checklist, and its answers are sound too', async () => {
   const page = await readFile(fileURLToPath(new URL('../../docs/checklists.md', import.meta.url)), 'utf8');
   const [answers = '', example = ''] = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, yaml]) => yaml);
-  expect(parseChecklist(example, 'docs', createCatalogue()).steps).toHaveLength(4);
+  expect(parseChecklist(example, 'docs', createCatalogue()).steps).toHaveLength(6);
   const site = await loadChecklist(join(builtIn, 'site.yaml'), createCatalogue());
-  expect([...parseAnswers(answers, 'docs', site).keys()]).toEqual(['segment', 'outbound', 'tablet']);
+  const read = parseAnswers(answers, '/docs/a.yaml', site);
+  expect([...read.answers.keys()]).toEqual(['segment', 'outbound', 'not-connected-after', 'tablet', 'neighbours']);
+  expect(read.answers.get('tablet')?.photos).toEqual(['/docs/pictures/tablet.jpg']);
+  expect([...read.approvals.keys()]).toEqual(['chassis-mac']);
 });
 
 describe('the checks by name, against the simulated robot', () => {
@@ -107,7 +138,7 @@ steps:
     return runChecklist({
       nameOrFile: path,
       dir: builtIn,
-      sitePath,
+      sitePaths: [sitePath],
       outDir: join(dir, 'out'),
       motionAllowed: false,
       gwVersion: '0.0.0-test',

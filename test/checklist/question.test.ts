@@ -1,34 +1,71 @@
 import { PassThrough } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { createTechnician } from '../../src/cli/question.ts';
-import type { ConfirmStep } from '../../src/lib/checklist/index.ts';
+import type { ConfirmStep, MeasureStep, StepResult } from '../../src/lib/checklist/index.ts';
+import { GwError } from '../../src/lib/error/index.ts';
 
-const step = (question: string): ConfirmStep => ({
-  kind: 'confirm',
+const base = {
   id: 'a',
   title: 'A',
   proves: 'Device',
+  section: null,
+  precondition: false,
   needs: [],
+  requires: [],
+  facts: [],
   moves: false,
   remedy: 'Mend.',
+} as const;
+const step = (question: string): ConfirmStep => ({ ...base, kind: 'confirm', question });
+const measure = (question: string): MeasureStep => ({
+  ...base,
+  kind: 'measure',
   question,
+  unit: 'm',
+  mark: 'BELEGT',
+  tool: null,
+  expectations: [],
 });
+const never = new AbortController().signal;
 
-function technician() {
+function technician(initials: string | null = 'KM') {
   const input = new PassThrough();
   const output = new PassThrough();
-  const asked = createTechnician({ input, output, onInterrupt() {} });
-  const never = new AbortController().signal;
-  return { input, output, asked, ask: (question: string, signal = never) => asked.ask(step(question), signal) };
+  const photos: string[] = [];
+  const asked = createTechnician({ input, output, onInterrupt() {}, initials });
+  const keepPhoto = async (path: string) => {
+    if (path.includes('none')) throw new GwError('ATTACHMENT_INVALID', `${path} cannot be attached: no such file.`);
+    photos.push(path);
+    return `00${photos.length}-a.jpg`;
+  };
+  const context = (signal: AbortSignal) => ({ signal, keepPhoto });
+  return {
+    input,
+    output,
+    photos,
+    asked,
+    ask: (question: string, signal = never) => asked.ask(step(question), context(signal)),
+    measure: (question: string) => asked.ask(measure(question), context(never)),
+    decide: () =>
+      asked.decide({ deviation: null, why: 'unit: found radians', remedy: 'Stop it.' } as StepResult, never),
+  };
 }
 
 describe('asking the technician', () => {
   test('takes yes, no with a remark, and an empty line as left open', async () => {
     const { input, ask, asked } = technician();
     input.write('y\nNO\ncable loose\n\n');
-    expect(await ask('One?')).toEqual({ answer: 'yes', by: null, remark: null });
-    expect(await ask('Two?')).toEqual({ answer: 'no', by: null, remark: 'cable loose' });
-    expect(await ask('Three?')).toEqual({ answer: 'skip', by: null, remark: null });
+    expect(await ask('One?')).toEqual({
+      answer: 'yes',
+      by: null,
+      initials: 'KM',
+      remark: null,
+      value: null,
+      attachments: [],
+    });
+    expect(await ask('Two?')).toMatchObject({ answer: 'no', initials: 'KM', remark: 'cable loose' });
+    expect(await ask('Three?')).toMatchObject({ answer: 'skip', remark: null });
     asked.close();
   });
 
@@ -37,6 +74,50 @@ describe('asking the technician', () => {
     input.write('perhaps\nyes\n');
     expect(await ask('Is it?')).toMatchObject({ answer: 'yes' });
     expect(String(output.read()).split('Is it?').length - 1).toBe(2);
+    asked.close();
+  });
+
+  test('asks once for the initials of whoever answers, until they are some', async () => {
+    const { input, output, ask, asked } = technician(null);
+    input.write('\nfar too long a name\nK.M.\ny\ny\n');
+    expect(await ask('One?')).toMatchObject({ answer: 'yes', initials: 'K.M.' });
+    expect(await ask('Two?')).toMatchObject({ answer: 'yes', initials: 'K.M.' });
+    expect(String(output.read()).split('Your initials').length - 1).toBe(3);
+    asked.close();
+  });
+
+  test('takes a remark and photos before the answer, and says at once which photo cannot be kept', async () => {
+    const { input, output, photos, ask, asked } = technician();
+    input.write("r the left one is new\np\n'/tmp/a photo; $(reboot).jpg'\nphoto none.jpg\ny\n");
+    expect(await ask('Are both there?')).toMatchObject({
+      answer: 'yes',
+      remark: 'the left one is new',
+      attachments: ['001-a.jpg'],
+    });
+    expect(photos).toEqual(['/tmp/a photo; $(reboot).jpg']);
+    const said = String(output.read());
+    expect(said).toContain('kept as 001-a.jpg');
+    expect(said).toContain('none.jpg cannot be attached: no such file.');
+    asked.close();
+  });
+
+  test('a remark given before no is not asked for again', async () => {
+    const { input, output, ask, asked } = technician();
+    input.write('remark cable loose\nn\n');
+    expect(await ask('Is it?')).toMatchObject({ answer: 'no', remark: 'cable loose' });
+    expect(String(output.read())).not.toContain('What is not in order?');
+    asked.close();
+  });
+
+  test('takes a measured value with point, comma or unit, and nothing that could be read in two ways', async () => {
+    const { input, output, measure: measured, asked } = technician();
+    input.write('0.83\n0,83\n-2 m\n');
+    expect(await measured('Width?')).toMatchObject({ answer: 'yes', value: 0.83 });
+    expect(await measured('Width?')).toMatchObject({ value: 0.83 });
+    expect(await measured('Width?')).toMatchObject({ value: -2 });
+    input.write('1.000,5\n1e5\ny\n3 km\n0x10\nInfinity\n\n');
+    expect(await measured('Width?')).toMatchObject({ answer: 'skip', value: null });
+    expect(String(output.read()).split('expected a number in m').length - 1).toBe(6);
     asked.close();
   });
 
@@ -55,5 +136,30 @@ describe('asking the technician', () => {
     interrupt.abort(new Error('enough'));
     await expect(answer).rejects.toThrow('enough');
     asked.close();
+  });
+});
+
+describe('asking about a step that is wrong', () => {
+  test('an empty line leaves it so, again takes it again; why it is wrong stands above', async () => {
+    const { input, output, decide, asked } = technician();
+    input.write('\nperhaps\nagain\n');
+    expect(await decide()).toEqual({ kind: 'leave' });
+    expect(stripVTControlCharacters(String(output.read()))).toContain('unit: found radians\n        to mend: Stop it.');
+    expect(await decide()).toEqual({ kind: 'again' });
+    asked.close();
+  });
+
+  test('a deviation needs a reason and a name', async () => {
+    const { input, output, decide, asked } = technician();
+    input.write('accept\nno lift on this site\n\naccept\nno lift on this site\nA. Boss\n');
+    expect(await decide()).toEqual({ kind: 'accept', reason: 'no lift on this site', approvedBy: 'A. Boss' });
+    expect(String(output.read())).toContain('nothing was accepted');
+    asked.close();
+  });
+
+  test('once nobody types any more it is left so', async () => {
+    const { input, decide } = technician();
+    input.end('accept\n');
+    expect(await decide()).toEqual({ kind: 'leave' });
   });
 });

@@ -1,6 +1,11 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { renderChecklistRun, renderChecklistVerdict, renderStepLine } from '../../src/cli/render/checklist.ts';
+import {
+  isInOrder,
+  renderChecklistRun,
+  renderChecklistVerdict,
+  renderStepLine,
+} from '../../src/cli/render/checklist.ts';
 import { renderDemo } from '../../src/cli/render/demo.ts';
 import type { StepResult } from '../../src/lib/checklist/index.ts';
 import type { ChecklistRun } from '../../src/lib/toolkit/checklist-run.result.ts';
@@ -13,6 +18,13 @@ const step = (change: Partial<StepResult>): StepResult => ({
   kind: 'run',
   run: 'chassis probe',
   moves: false,
+  section: null,
+  precondition: false,
+  leftOut: false,
+  at: '2026-01-02T03:04:05.000Z',
+  values: [],
+  deviation: null,
+  earlier: [],
   verdict: 'ok',
   why: 'state: ok',
   shown: 'serial S1',
@@ -31,6 +43,14 @@ const run = (...steps: StepResult[]): ChecklistRun => {
     name: 'demo',
     title: 'A robot',
     purpose: 'To see.',
+    phase: null,
+    sections: [],
+    robots: [],
+    deviations: 0,
+    accepted: false,
+    leftOut: 0,
+    resumed: false,
+    protocol: null,
     file: 'demo.yaml',
     subject: { site: 'Lobby', serial: 'S1' },
     startedAt: '2026-01-02T03:04:05.000Z',
@@ -86,7 +106,7 @@ FAIL  It answers
 });
 
 describe('the demo on the screen', () => {
-  const demo = (kept: boolean): Demo => ({
+  const demo = (kept: boolean, state: Demo['protocol']['state'] = 'verified'): Demo => ({
     dir: '/srv/gw-demo',
     ok: true,
     tookMs: 17_100,
@@ -100,6 +120,7 @@ describe('the demo on the screen', () => {
     readyMs: { sim: 210, serve: 320 },
     kept,
     checklist: run(...Array.from({ length: 13 }, () => step({}))),
+    protocol: { path: '/srv/gw-demo/protocol.json', state, signedBy: 'SIM-0001', findings: [], subject: null },
     logs: ['/srv/gw-demo/sim.log'],
   });
 
@@ -107,7 +128,9 @@ describe('the demo on the screen', () => {
     const lines = plain(renderDemo(demo(false), '/srv')).split('\n');
     expect(lines[0]).toBe('ALL OK  A robot: 13 of 13 steps are ok.');
     expect(lines[1]).toContain('SIM-0001');
-    expect(lines.join('\n')).toContain('Report  ./gw-demo/demo.md');
+    expect(lines.join('\n')).toContain('Report    ./gw-demo/demo.md');
+    expect(lines.join('\n')).toContain('Protocol  ./gw-demo/protocol.json signed by the key of SIM-0001, verified');
+    expect(plain(renderDemo(demo(false, 'not-signed'), '/srv'))).toContain('protocol.json not signed');
     expect(lines.join('\n')).toContain('gw demo --keep');
     expect(lines.length).toBeLessThan(40);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(140);
@@ -118,5 +141,65 @@ describe('the demo on the screen', () => {
     for (const address of Object.values(demo(true).addresses)) expect(text).toContain(address);
     expect(text).toContain('gw sim fault radians on --dir /srv/gw-demo');
     expect(text.split('\n').length).toBeLessThan(40);
+  });
+});
+
+describe('what a run says beside its steps', () => {
+  const robot = {
+    site: 'Lobby',
+    serial: 'S1',
+    ok: false,
+    redLines: [],
+    counts: { ok: 1, wrong: 0, skipped: 0, notChecked: 0 },
+  };
+  const red = { id: 'tablet-open', title: 'The tablet', detail: 'left open\u001b[31m', remedy: 'Lock it.' };
+  const first = (result: ChecklistRun) => plain(renderChecklistVerdict(result));
+
+  test('a part of a list is never all, and only it decides whether it is in order', () => {
+    const left = step({ id: 'b', verdict: 'not-checked', leftOut: true, shown: null, why: 'left out' });
+    const part = { ...run(step({}), left), leftOut: 1, robots: [robot] };
+    expect(first(part)).toBe('PART OK  A robot: 1 of 1 chosen steps are ok, 1 left out.');
+    expect(isInOrder(part)).toBe(true);
+    expect(plain(renderChecklistRun(part))).toContain('--    It answers left out');
+    expect(isInOrder({ ...part, interrupted: true })).toBe(false);
+    expect(isInOrder({ ...part, robots: [{ ...robot, redLines: [red] }] })).toBe(false);
+    expect(isInOrder({ ...part, steps: [step({ verdict: 'wrong' }), left] })).toBe(false);
+    expect(isInOrder(run(step({}), step({ verdict: 'not-checked' })))).toBe(false);
+  });
+
+  test('an accepted deviation stays red in its line, and the whole is not ok', () => {
+    const deviation = { reason: 'no lift here', approvedBy: 'A. Boss', at: '2026-01-02T03:04:05.000Z' };
+    const bad = step({ verdict: 'wrong', shown: null, why: 'lift: expected a value', remedy: 'Mend.', deviation });
+    const result = { ...run(step({}), bad), accepted: true, deviations: 1 };
+    expect(first(result)).toBe('ACCEPTED WITH DEVIATIONS  A robot: 1 wrong, 1 ok of 2 steps.');
+    const text = plain(renderChecklistRun(result));
+    expect(text).toContain('FAIL  It answers accepted by A. Boss');
+    expect(text).toContain('accepted by A. Boss: no lift here');
+    expect(first({ ...result, accepted: false })).toBe(
+      'NOT OK  A robot: 1 wrong, 1 ok of 2 steps; 1 deviation accepted by name.',
+    );
+  });
+
+  test('a red line stands above everything, whatever the steps say', () => {
+    const result = { ...run(step({})), ok: false, robots: [{ ...robot, redLines: [red] }] };
+    expect(first(result)).toBe('NOT OK  A robot: 1 red line, 1 ok of 1 steps.');
+    const text = renderChecklistRun(result);
+    expect(plain(text)).toContain('RED LINE  The tablet: left open');
+    expect(text).not.toContain('open\u001b[31m');
+  });
+
+  test('sections have their titles, an interrupted run says how to go on, a protocol says who signed it', () => {
+    const sections = [
+      { id: 's', title: 'First things' },
+      { id: 't', title: 'Last things' },
+    ];
+    const steps = [step({ section: 's' }), step({ id: 'b', section: 's' }), step({ id: 'c', section: 't' })];
+    const protocol = { file: '/p/x.json', id: 'i', edition: 1, signedBy: null, attachments: 0 };
+    const text = plain(renderChecklistRun({ ...run(...steps), sections, interrupted: true, protocol }));
+    expect(text.match(/First things|Last things/g)).toEqual(['First things', 'Last things']);
+    expect(text).toContain('To go on: the same command with --resume.');
+    expect(text).toContain('Protocol (not signed):\n  /p/x.json');
+    const signed = { ...protocol, signedBy: 'S1' };
+    expect(plain(renderChecklistRun({ ...run(...steps), protocol: signed }))).toContain('Protocol (signed by S1):');
   });
 });

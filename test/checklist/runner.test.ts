@@ -228,7 +228,7 @@ describe('questions to the technician', () => {
       answers,
       ask: async ({ id }) => {
         asked.push(id);
-        return { answer: 'yes', by: 'Kim', remark: null };
+        return { answer: 'yes', by: 'Kim', initials: null, remark: null, value: null, attachments: [] };
       },
     });
     expect(asked).toEqual(['b']);
@@ -240,8 +240,10 @@ describe('questions to the technician', () => {
     const read = (text: string) => () => parseAnswers(text, 'answers.yaml', list);
     expect(read('tabelt: yes\n')).toThrow(/answers\.yaml:1:1: .*did you mean 'tablet'\?/);
     expect(read('auto: yes\n')).toThrow(/an answer to 'auto', which gw checks itself/);
-    expect(read('tablet: maybe\n')).toThrow(/found 'maybe', expected one of yes, no, skip/);
-    expect(read('tablet: { answer: yes, who: me }\n')).toThrow(/unknown key 'who', expected one of answer, by, remark/);
+    expect(read('tablet: maybe\n')).toThrow(/found 'maybe', expected one of yes, no, skip, or a number/);
+    expect(read('tablet: { answer: yes, who: me }\n')).toThrow(
+      /unknown key 'who', expected one of answer, value, by, initials, remark/,
+    );
     expect(read('')).toThrow(GwError);
   });
 });

@@ -1,5 +1,5 @@
 import chalk from 'chalk';
-import type { StepResult } from '../../lib/checklist/index.ts';
+import type { Deviation, StepResult } from '../../lib/checklist/index.ts';
 import type { ChecklistList, ChecklistRun, ChecklistShow } from '../../lib/toolkit/checklist-run.result.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
 
@@ -7,8 +7,9 @@ const MOST_TITLE_WIDTH = 52;
 
 /** `gw checklist list` */
 export function renderChecklistList({ checklists, checks }: ChecklistList): string {
-  const lists = checklists.map(({ name, title, runs, questions, movesRobot }) => {
-    return [name, String(runs), String(questions), movesRobot ? 'yes' : 'no', printable(title)];
+  const lists = checklists.map(({ name, title, phase, runs, questions, measurements, movesRobot }) => {
+    const asked = String(questions + measurements);
+    return [name, phase ?? '', String(runs), asked, movesRobot ? 'yes' : 'no', printable(title)];
   });
   const lines = checks.flatMap(({ name, summary, moves, options }) => [
     `  ${name}${moves ? chalk.yellow(' (moves the robot)') : ''}  ${chalk.dim(summary)}`,
@@ -22,6 +23,7 @@ export function renderChecklistList({ checklists, checks }: ChecklistList): stri
     renderTable(
       [
         { title: 'name' },
+        { title: 'phase' },
         { title: 'checks', align: 'right' },
         { title: 'questions', align: 'right' },
         { title: 'moves the robot' },
@@ -37,26 +39,57 @@ export function renderChecklistList({ checklists, checks }: ChecklistList): stri
 }
 
 /** `gw checklist show` */
-export function renderChecklistShow({ name, title, purpose, steps }: ChecklistShow): string {
-  const questions = steps.filter((step) => step.kind === 'confirm').length;
-  const head = `${printable(title)}: ${count(steps.length - questions, 'check', 'checks')} and ${count(questions, 'question', 'questions')} (${printable(name)}).`;
+export function renderChecklistShow({ name, title, purpose, phase, sections, steps }: ChecklistShow): string {
+  const kinds = [
+    ['run', 'check', 'checks'],
+    ['confirm', 'question', 'questions'],
+    ['measure', 'measured value', 'measured values'],
+  ] as const;
+  const counts = kinds
+    .map(([kind, one, many]) => [steps.filter((step) => step.kind === kind).length, one, many] as const)
+    .filter(([n, one]) => n > 0 || one !== 'measured value')
+    .map(([n, one, many]) => count(n, one, many));
+  const last = counts.pop() ?? '';
+  const head = `${printable(title)}: ${counts.join(', ')} and ${last} (${printable(name)}).`;
   const lines = steps.flatMap((step, index) => {
-    const what = step.kind === 'run' ? `runs '${step.run}'` : `asks: ${printable(step.question ?? '')}`;
-    return [
-      '',
-      `${String(index + 1).padStart(2)}. ${chalk.bold(printable(step.title))} ${chalk.dim(`(${step.id})`)}`,
-      `    ${what}${step.moves ? chalk.yellow('; moves the robot') : ''}`,
-      ...step.expects.map(({ path, expected }) => `    expects ${path}: ${printable(expected)}`),
-      chalk.dim(`    proves: ${printable(step.proves)}`),
-      ...(step.needs.length > 0 ? [chalk.dim(`    needs: ${step.needs.join(', ')}`)] : []),
-    ];
+    const section = sections.find(({ id }) => id === step.section);
+    const begins = section !== undefined && steps[index - 1]?.section !== section.id;
+    return [...(begins ? renderSection(section) : []), ...renderShownStep(step, index)];
   });
-  return [head, printable(purpose), ...lines].join('\n');
+  const when = phase === null ? [] : [chalk.dim(`phase: ${phase}`)];
+  return [head, printable(purpose), ...when, ...lines].join('\n');
+}
+
+function renderSection({ id, title, about, needs }: ChecklistShow['sections'][number]): string[] {
+  return [
+    '',
+    `${chalk.bold.underline(printable(title))} ${chalk.dim(`(section ${id})`)}`,
+    ...(about === null ? [] : [printable(about)]),
+    ...(needs.length > 0 ? [chalk.dim(`needs: ${needs.join(', ')}`)] : []),
+  ];
+}
+
+function renderShownStep(step: ChecklistShow['steps'][number], index: number): string[] {
+  const what =
+    step.kind === 'run'
+      ? `runs '${step.run}'`
+      : `${step.kind === 'measure' ? `measures (${printable(step.unit ?? '')})` : 'asks'}: ${printable(step.question ?? '')}`;
+  const gate = step.precondition ? chalk.yellow(' precondition of this section') : '';
+  return [
+    '',
+    `${String(index + 1).padStart(2)}. ${chalk.bold(printable(step.title))} ${chalk.dim(`(${step.id})`)}${gate}`,
+    `    ${what}${step.moves ? chalk.yellow('; moves the robot') : ''}`,
+    ...step.expects.map(({ path, expected }) => `    expects ${path}: ${printable(expected)}`),
+    chalk.dim(`    proves: ${printable(step.proves)}`),
+    ...(step.needs.length > 0 ? [chalk.dim(`    needs: ${step.needs.join(', ')}`)] : []),
+    ...(step.facts.length > 0 ? [chalk.dim(`    relies on: ${step.facts.join(', ')}`)] : []),
+  ];
 }
 
 /** `gw checklist run` */
 export function renderChecklistRun(result: ChecklistRun): string {
-  const { steps, subject, tookMs, written, interrupted } = result;
+  const { steps, sections, robots, subject, tookMs, written, interrupted, protocol } = result;
+  const redLines = robots.flatMap(({ redLines: lines, serial }) => lines.map((line) => ({ ...line, serial })));
   return [
     renderChecklistVerdict(result),
     chalk.dim(
@@ -65,55 +98,107 @@ export function renderChecklistRun(result: ChecklistRun): string {
           ? `${printable(subject.site)}, chassis ${printable(subject.serial)}`
           : 'the site file could not be read',
         `${(tookMs / 1000).toFixed(1)} s`,
+        ...(result.resumed ? ['resumed'] : []),
         ...(interrupted ? ['interrupted'] : []),
       ].join(', '),
     ),
+    ...(redLines.length > 0 ? [''] : []),
+    ...redLines.map(({ title, detail, remedy, serial }) => {
+      const who = robots.length > 1 ? `${printable(serial ?? '')}: ` : '';
+      return `${chalk.red.bold('RED LINE')}  ${who}${printable(title)}: ${printable(detail)}\n        ${chalk.cyan('to mend:')} ${printable(remedy)}`;
+    }),
     '',
-    ...renderSteps(steps),
+    ...renderSteps(steps, sections),
+    ...(protocol ? ['', renderProtocolLine(protocol)] : []),
+    ...(interrupted ? ['', 'To go on: the same command with --resume.'] : []),
     ...(written.length > 0 ? ['', 'Report:', ...written.map((path) => `  ${printable(path)}`)] : []),
   ].join('\n');
 }
 
+function renderProtocolLine({ file, signedBy }: NonNullable<ChecklistRun['protocol']>): string {
+  const signed = signedBy === null ? chalk.yellow('not signed') : `signed by ${printable(signedBy)}`;
+  return `Protocol (${signed}):\n  ${printable(file)}`;
+}
+
+/** Whether everything that was asked for is in order: of a part of a list, that part. */
+export function isInOrder({ ok, leftOut, steps, robots, interrupted }: ChecklistRun): boolean {
+  if (leftOut === 0) return ok;
+  const isClean = robots.every(({ redLines }) => redLines.length === 0);
+  return !interrupted && isClean && steps.every((step) => step.leftOut || step.verdict === 'ok');
+}
+
+/** Above the steps of one robot of several. */
+export function renderRobotHead({ site, serial }: { readonly site: string; readonly serial: string }): string {
+  return `\n${chalk.bold(`${printable(site)}, chassis ${printable(serial)}`)}`;
+}
+
+/** Above the steps of a section, while they run. */
+export function renderSectionHead(title: string): string {
+  return chalk.bold(printable(title));
+}
+
 /** The one line that answers the question. */
-export function renderChecklistVerdict({
-  title,
-  ok,
-  counts,
-  steps,
-}: Pick<ChecklistRun, 'title' | 'ok' | 'counts' | 'steps'>): string {
-  if (ok) return `${chalk.green.bold('ALL OK')}  ${printable(title)}: ${steps.length} of ${steps.length} steps are ok.`;
+export function renderChecklistVerdict(
+  result: Pick<ChecklistRun, 'title' | 'ok' | 'counts' | 'steps' | 'robots' | 'leftOut' | 'accepted' | 'deviations'>,
+): string {
+  const { ok, counts, steps, robots, leftOut, accepted, deviations } = result;
+  const title = printable(result.title);
+  if (ok) return `${chalk.green.bold('ALL OK')}  ${title}: ${steps.length} of ${steps.length} steps are ok.`;
+  const chosen = steps.length - leftOut;
+  if (leftOut > 0 && counts.ok === chosen && robots.every(({ redLines }) => redLines.length === 0)) {
+    return `${chalk.yellow.bold('PART OK')}  ${title}: ${chosen} of ${chosen} chosen steps are ok, ${leftOut} left out.`;
+  }
+  const redLines = robots.reduce((sum, robot) => sum + robot.redLines.length, 0);
   const parts = [
+    [redLines, redLines === 1 ? 'red line' : 'red lines'],
     [counts.wrong, 'wrong'],
     [counts.skipped, 'skipped'],
-    [counts.notChecked, 'not checked'],
+    [counts.notChecked - leftOut, 'not checked'],
+    [leftOut, 'left out'],
     [counts.ok, 'ok'],
   ] as const;
   const said = parts.filter(([n]) => n > 0).map(([n, word]) => `${n} ${word}`);
-  const mark = counts.wrong > 0 ? chalk.red.bold('NOT OK') : chalk.yellow.bold('NOT COMPLETE');
-  return `${mark}  ${printable(title)}: ${said.join(', ')} of ${steps.length} steps.`;
+  const taken = deviations > 0 ? `; ${count(deviations, 'deviation', 'deviations')} accepted by name` : '';
+  if (accepted)
+    return `${chalk.yellow.bold('ACCEPTED WITH DEVIATIONS')}  ${title}: ${said.join(', ')} of ${steps.length} steps.`;
+  const isBad = counts.wrong > 0 || redLines > 0;
+  const mark = isBad ? chalk.red.bold('NOT OK') : chalk.yellow.bold('NOT COMPLETE');
+  return `${mark}  ${title}: ${said.join(', ')} of ${steps.length} steps${taken}.`;
 }
 
-/** The steps, one below the other; their figures stand in a column. */
-export function renderSteps(steps: readonly StepResult[]): string[] {
+/** The steps, one below the other, under their sections; their figures stand in a column. */
+export function renderSteps(steps: readonly StepResult[], sections: ChecklistRun['sections'] = []): string[] {
   const width = Math.min(MOST_TITLE_WIDTH, Math.max(0, ...steps.map(({ title }) => title.length)));
-  return steps.map((step) => renderStep(step, width));
+  return steps.flatMap((step, index) => {
+    const section = sections.find(({ id }) => id === step.section);
+    const begins = section !== undefined && steps[index - 1]?.section !== section.id;
+    return [...(begins ? [chalk.bold(printable(section.title))] : []), renderStep(step, width)];
+  });
 }
 
 /** A step with what was proven; one that is not ok says why and how to mend it. */
 function renderStep(step: StepResult, width: number): string {
-  if (step.verdict === 'ok') return renderStepLine(step, width);
+  if (step.verdict === 'ok' || step.leftOut) return renderStepLine(step, width);
   const why = `        ${printable(step.why)}`;
   return [
     renderStepLine(step, width),
     why,
+    ...(step.deviation === null ? [] : [`        ${renderDeviation(step.deviation)}`]),
     ...(step.remedy === null ? [] : [`        ${chalk.cyan('to mend:')} ${printable(step.remedy)}`]),
   ].join('\n');
 }
 
+function renderDeviation({ approvedBy, reason }: Deviation): string {
+  return chalk.yellow(`accepted by ${printable(approvedBy)}: ${printable(reason)}`);
+}
+
 /** A step on one line: verdict, title, what was proven. */
-export function renderStepLine({ verdict, title, shown, why, kind }: StepResult, width = MOST_TITLE_WIDTH): string {
+export function renderStepLine(step: StepResult, width = MOST_TITLE_WIDTH): string {
+  const { verdict, title, shown, why, kind, deviation } = step;
   const mark = verdict === 'skipped' ? chalk.yellow('skip') : renderVerdict(verdict);
-  const proven = shown ?? (kind === 'run' && verdict === 'ok' ? why : '');
+  const accepted = deviation === null || verdict === 'ok' ? '' : `accepted by ${deviation.approvedBy}`;
+  const found = step.leftOut ? 'left out' : (shown ?? (kind === 'run' && verdict === 'ok' ? why : ''));
+  const proven = [found, accepted].filter(Boolean).join('; ');
   return `${mark}  ${printable(title).padEnd(width)} ${chalk.dim(printable(proven))}`.trimEnd();
 }
 

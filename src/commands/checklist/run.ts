@@ -1,20 +1,33 @@
-import { Args, Flags } from '@oclif/core';
+import { Args, Errors, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { siteFlag } from '../../cli/flags.ts';
+import { viaFlag } from '../../cli/flags.ts';
+import { printable } from '../../cli/output.ts';
 import { canAsk, createTechnician } from '../../cli/question.ts';
-import { renderChecklistRun, renderStepLine } from '../../cli/render/checklist.ts';
+import {
+  isInOrder,
+  renderChecklistRun,
+  renderRobotHead,
+  renderSectionHead,
+  renderStepLine,
+} from '../../cli/render/checklist.ts';
 import { builtInChecklists } from '../../cli/shipped.ts';
+import { INITIALS } from '../../lib/checklist/initials.ts';
 import { exitCodes } from '../../lib/error/index.ts';
 import type { ChecklistRun as Result } from '../../lib/toolkit/checklist-run.result.ts';
 
 export default class ChecklistRun extends GwCommand<Result> {
-  static override summary = 'Run a checklist against the robot of a site file.';
+  static override summary = 'Run a checklist against the robots of one or more site files, and write the protocol.';
   static override description =
     `Each step comes out ok, wrong, skipped (a step it needs was not ok) or not checked (nobody
-answered, or the robot may not move). The command ends with 0 only when every step is ok, else with 1.
-Questions are asked at a terminal; --answers gives the answers beforehand.`;
+answered, or the robot may not move). The command ends with 0 only when every step that was asked for is ok and nothing
+else is red, else with 1. Questions are asked at a terminal; --answers gives the answers beforehand. Every result is on
+disk before it is shown: after an interruption --resume goes on. At the end stands one protocol file, signed with the key
+of the device where that is on this machine.`;
   static override examples = [
-    '<%= config.bin %> checklist run premises --site site.yaml',
+    '<%= config.bin %> checklist run premises --site site.yaml --initials KM',
+    '<%= config.bin %> checklist run site --resume',
+    '<%= config.bin %> checklist run site --resume --only tour --robot-will-move',
+    '<%= config.bin %> checklist run handover --site robot-7/site.yaml --site robot-8/site.yaml',
     '<%= config.bin %> checklist run site --answers answers.yaml --out report',
     '<%= config.bin %> checklist run site --robot-will-move --format junit > junit.xml',
     '<%= config.bin %> checklist run ./our-lobby.yaml --json',
@@ -27,8 +40,36 @@ Questions are asked at a terminal; --answers gives the answers beforehand.`;
     }),
   };
   static override flags = {
-    site: siteFlag,
-    answers: Flags.file({ summary: 'YAML file: step id to yes, no, skip or {answer, by, remark}.', helpValue: 'FILE' }),
+    // As the site flag of the other commands, but for several robots in one run; GW_SITE names one, and is read below.
+    site: Flags.file({
+      char: 's',
+      summary: 'Site file of a robot; again for each further robot of this run. Without it GW_SITE, else site.yaml.',
+      helpValue: 'FILE',
+      multiple: true,
+      multipleNonGreedy: true,
+    }),
+    via: viaFlag,
+    only: Flags.string({
+      summary: 'Only this step or section, and what it needs; may be given more than once.',
+      helpValue: 'ID',
+      multiple: true,
+      multipleNonGreedy: true,
+      exclusive: ['from'],
+    }),
+    from: Flags.string({
+      summary: 'Begin with this step or section, after what it and the following ones need.',
+      helpValue: 'ID',
+    }),
+    resume: Flags.boolean({
+      summary:
+        'Go on with the newest run of this checklist for these robots: what is ok, wrong or answered stays, what --only or --from name is taken again.',
+    }),
+    initials: Flags.string({ summary: 'Your initials, to stand beside every answer.', helpValue: 'KM' }),
+    technician: Flags.string({ summary: 'Your name, for the head of the protocol.', helpValue: 'NAME' }),
+    answers: Flags.file({
+      summary: 'YAML file: step id to yes, no, skip, a measured number, or {answer, by, remark, photo, accept}.',
+      helpValue: 'FILE',
+    }),
     'robot-will-move': Flags.boolean({
       summary: 'You have made sure that nobody stands in the way; steps that move the robot may run.',
     }),
@@ -37,6 +78,10 @@ Questions are asked at a terminal; --answers gives the answers beforehand.`;
       options: ['text', 'markdown', 'junit'] as const,
       default: 'text' as const,
     })(),
+    protocol: Flags.file({
+      summary: 'Where the protocol goes, a new file; protocols/NAME-SERIAL-TIME.json in the state folder without it.',
+      helpValue: 'FILE',
+    }),
     out: Flags.directory({ summary: 'Folder for the report files: JSON, JUnit and Markdown.', helpValue: 'DIR' }),
   };
   static override readonly schema = 'gw/checklist-run/1';
@@ -45,6 +90,9 @@ Questions are asked at a terminal; --answers gives the answers beforehand.`;
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(ChecklistRun);
+    if (flags.initials !== undefined && !INITIALS.test(flags.initials)) {
+      throw new Errors.CLIError(`expected initials of at most 8 letters, digits, . or -, found '${flags.initials}'`);
+    }
     const [{ runChecklist }, { systemClock }] = await Promise.all([
       import('../../lib/toolkit/checklist-run.ts'),
       import('../../lib/lifecycle/index.ts'),
@@ -54,27 +102,54 @@ Questions are asked at a terminal; --answers gives the answers beforehand.`;
       this.#print = flags.format === 'junit' ? toJUnit : toMarkdown;
     }
     const quiet = this.jsonEnabled();
+    const [firstSite = 'site.yaml', ...moreSites] = flags.site ?? [process.env.GW_SITE || 'site.yaml'];
     const technician = createTechnician({
       input: process.stdin,
       output: process.stderr,
       onInterrupt: () => process.kill(process.pid, 'SIGINT'),
+      initials: flags.initials ?? null,
     });
+    let sectionId: string | null = null;
     try {
-      const data = await runChecklist({
-        nameOrFile: args.checklist,
-        dir: builtInChecklists(this.config.root),
-        sitePath: flags.site,
-        answersPath: flags.answers,
-        outDir: flags.out,
-        motionAllowed: flags['robot-will-move'],
-        gwVersion: this.config.version,
-        clock: systemClock,
-        signal: this.signal,
-        onProgress: () => {},
-        ...(canAsk() && !quiet && { ask: technician.ask }),
-        ...(!quiet && { onResult: (step) => this.note(renderStepLine(step)) }),
-      });
-      return { data, ok: data.ok, ...(data.interrupted && { exitCode: exitCodes.interrupted }) };
+      const data = await this.through(
+        flags.via,
+        (ssh, signal) =>
+          runChecklist({
+            nameOrFile: args.checklist,
+            dir: builtInChecklists(this.config.root),
+            sitePaths: [firstSite, ...moreSites],
+            answersPath: flags.answers,
+            outDir: flags.out,
+            only: flags.only,
+            from: flags.from,
+            resume: flags.resume,
+            protocolPath: flags.protocol,
+            technician: { name: flags.technician ?? null, initials: flags.initials ?? null },
+            // Left out, the flag is not false but not there.
+            motionAllowed: flags['robot-will-move'] === true,
+            gwVersion: this.config.version,
+            clock: systemClock,
+            checks: { searchPath: process.env.PATH, ssh },
+            signal,
+            onProgress: () => {},
+            onWarning: (text) => this.warn(printable(text)),
+            ...(canAsk() && !quiet && { ask: technician.ask, decide: technician.decide }),
+            ...(!quiet && {
+              onResult: (step) => this.note(renderStepLine(step)),
+              onRobot: (robot) => {
+                sectionId = null;
+                this.note(renderRobotHead(robot));
+              },
+              onStep: ({ section }) => {
+                if (section !== null && section.id !== sectionId) this.note(renderSectionHead(section.title));
+                sectionId = section?.id ?? null;
+              },
+            }),
+          }),
+        (lost) => this.warn(lost.message),
+      );
+      const ok = isInOrder(data);
+      return { data, ok, ...(data.interrupted && { exitCode: exitCodes.interrupted }) };
     } finally {
       technician.close();
     }

@@ -1,35 +1,69 @@
+import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { nearest, parseDocument, type Report, readDocument } from '../document/index.ts';
-import type { Checklist } from './load.ts';
+import { INITIALS } from './initials.ts';
+import type { Checklist, Step } from './load.ts';
 
-/** What a technician answered to a question of a checklist. */
+/** What a technician answered to a question of a checklist, or measured. */
 export interface Answer {
+  /** A measured value comes with yes. */
   readonly answer: 'yes' | 'no' | 'skip';
   readonly by: string | null;
+  readonly initials: string | null;
   readonly remark: string | null;
+  readonly value: number | null;
+  /** Photos that are kept already: names of attachments. */
+  readonly attachments: readonly string[];
 }
 
-export type Answers = ReadonlyMap<string, Answer>;
+/** An answer given beforehand, in a file. */
+export interface WrittenAnswer extends Answer {
+  /** Photos as files, absolute; they are kept when the step is taken. */
+  readonly photos: readonly string[];
+}
+
+/** A named person's word that a step which is not ok is accepted. */
+export interface Approval {
+  readonly reason: string;
+  readonly approvedBy: string;
+}
+
+/** What a file of answers says, by step. */
+export interface Answers {
+  readonly answers: ReadonlyMap<string, WrittenAnswer>;
+  readonly approvals: ReadonlyMap<string, Approval>;
+}
 
 const word = z.enum(['yes', 'no', 'skip']);
 const text = z.string().min(1).max(500);
-const answersSchema = z.record(
-  z.string(),
-  z.union([word, z.strictObject({ answer: word, by: text.optional(), remark: text.optional() })]),
-);
+const MOST_PHOTOS = 10;
+
+const file = z.string().min(1).max(4096);
+const writtenSchema = z.strictObject({
+  answer: word.optional(),
+  value: z.number().optional(),
+  by: text.optional(),
+  initials: z.string().regex(INITIALS, 'at most 8 letters, digits, . or -').optional(),
+  remark: text.optional(),
+  photo: file.optional(),
+  photos: z.array(file).max(MOST_PHOTOS).optional(),
+  accept: z.strictObject({ reason: text, by: text }).optional(),
+});
+const answersSchema = z.record(z.string(), z.union([word, z.number(), writtenSchema]));
 
 const ANSWERS_MAX_BYTES = 256 * 1024;
 
 /**
- * Reads the answers to a checklist's questions: step id to yes, no, skip or `{answer, by, remark}`. Throws
- * ANSWERS_INVALID with every problem; an answer that fits no question is one.
+ * Reads the answers to a checklist: step id to yes, no, skip, a measured number, or all of it with by, initials,
+ * remark and photos; under any step `accept` says who accepts it although it is not ok. Photos are relative to the
+ * folder of the file. Throws ANSWERS_INVALID with every problem; an answer that fits no question is one.
  */
 export function parseAnswers(text: string | Uint8Array, file: string, checklist: Checklist): Answers {
-  return tidy(parseDocument({ ...rules(checklist), text, file }));
+  return tidy(parseDocument({ ...rules(checklist), text, file }), file);
 }
 
 export async function loadAnswers(path: string, checklist: Checklist): Promise<Answers> {
-  return tidy(await readDocument({ ...rules(checklist), path }));
+  return tidy(await readDocument({ ...rules(checklist), path }), path);
 }
 
 function rules(checklist: Checklist) {
@@ -37,30 +71,76 @@ function rules(checklist: Checklist) {
     schema: answersSchema,
     maxBytes: ANSWERS_MAX_BYTES,
     error: 'ANSWERS_INVALID',
-    check: (value: unknown, report: Report) => checkIds(value, checklist, report),
+    check: (value: unknown, report: Report) => checkFit(value, checklist, report),
   } as const;
 }
 
-function checkIds(value: unknown, checklist: Checklist, report: Report): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
-  const questions = checklist.steps.filter((step) => step.kind === 'confirm').map((step) => step.id);
-  for (const id of Object.keys(value)) {
-    if (questions.includes(id)) continue;
-    const isRun = checklist.steps.some((step) => step.id === id);
-    const found = isRun ? `an answer to '${id}', which gw checks itself` : `an answer to '${id}'`;
-    const expected =
-      questions.length === 0
-        ? 'no answers: this checklist asks nothing'
-        : `the id of a question: ${questions.join(', ')}`;
-    report([id], { found, expected, suggestion: isRun ? undefined : nearest(id, questions), at: 'key' });
+type Loose = Readonly<Record<string, unknown>>;
+
+function checkFit(value: unknown, checklist: Checklist, report: Report): void {
+  if (!isObject(value)) return;
+  const questions = checklist.steps.filter((step) => step.kind !== 'run').map((step) => step.id);
+  for (const [id, written] of Object.entries(value)) {
+    const step = checklist.steps.find((one) => one.id === id);
+    if (step === undefined || (step.kind === 'run' && !isOnlyAccepted(written))) {
+      const found = step ? `an answer to '${id}', which gw checks itself` : `an answer to '${id}'`;
+      const expected = step
+        ? 'nothing, or accept: with reason and by'
+        : questions.length === 0
+          ? 'no answers: this checklist asks nothing'
+          : `the id of a question: ${questions.join(', ')}`;
+      report([id], { found, expected, suggestion: step ? undefined : nearest(id, questions), at: 'key' });
+    } else checkKind(step, written, report);
   }
 }
 
-function tidy(file: z.infer<typeof answersSchema>): Answers {
-  return new Map(
-    Object.entries(file).map(([id, written]) => {
-      const { answer, by, remark } = typeof written === 'string' ? { answer: written } : written;
-      return [id, { answer, by: by ?? null, remark: remark ?? null }];
-    }),
-  );
+function checkKind(step: Step, written: unknown, report: Report): void {
+  const answer = isObject(written) ? written.answer : written;
+  const value = isObject(written) ? written.value : typeof written === 'number' ? written : undefined;
+  const at = (key: string) => (isObject(written) && written[key] !== undefined ? [step.id, key] : [step.id]);
+  if (step.kind === 'measure') {
+    if (value === undefined && answer !== 'skip' && !isOnlyAccepted(written)) {
+      report(at('answer'), { expected: `a number (${step.unit}), or skip` });
+    } else if (value !== undefined && isObject(written) && answer !== undefined) {
+      report(at('answer'), { expected: 'only the value: a number is the answer' });
+    } else if (typeof value === 'number' && !Number.isFinite(value)) {
+      report(at('value'), { expected: 'a number that is finite' });
+    }
+  } else if (step.kind === 'confirm') {
+    if (value !== undefined) report(at('value'), { expected: 'yes, no or skip: this is a question' });
+    else if (isObject(written) && answer === undefined && !isOnlyAccepted(written)) {
+      report([step.id], { expected: 'an answer: yes, no or skip' });
+    }
+  }
+}
+
+function isOnlyAccepted(written: unknown): boolean {
+  return isObject(written) && Object.keys(written).length === 1 && written.accept !== undefined;
+}
+
+function tidy(written: z.infer<typeof answersSchema>, path: string): Answers {
+  const answers = new Map<string, WrittenAnswer>();
+  const approvals = new Map<string, Approval>();
+  for (const [id, one] of Object.entries(written)) {
+    const given = typeof one === 'string' ? { answer: one } : typeof one === 'number' ? { value: one } : one;
+    const { accept } = given;
+    if (accept) approvals.set(id, { reason: accept.reason, approvedBy: accept.by });
+    if (isOnlyAccepted(given)) continue;
+    answers.set(id, {
+      answer: given.answer ?? 'yes',
+      by: given.by ?? null,
+      initials: given.initials ?? null,
+      remark: given.remark ?? null,
+      value: given.value ?? null,
+      attachments: [],
+      photos: [...(given.photo === undefined ? [] : [given.photo]), ...(given.photos ?? [])].map((photo) =>
+        resolve(dirname(path), photo),
+      ),
+    });
+  }
+  return { answers, approvals };
+}
+
+function isObject(value: unknown): value is Loose {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,8 @@
 import type { z } from 'zod';
+import type { RobotProtocol } from './protocol.result.ts';
+
+/** The software of a chassis, as it was read from it. */
+export type SoftwareRead = NonNullable<RobotProtocol['software']>;
 
 /** What a check is told while it runs. */
 export interface StepContext {
@@ -17,6 +21,8 @@ export interface CatalogueEntry {
   readonly moves: boolean;
   /** The shape of `with`; every field has its description. */
   readonly with: z.ZodType;
+  /** Where its result tells the software of the chassis; null when it does not this time. */
+  readonly software?: (data: object) => SoftwareRead | null;
   /** Gives a plain object, into which `expect` looks. Throws GwError. `options` has passed the schema above. */
   run(options: unknown, context: StepContext): Promise<object>;
 }

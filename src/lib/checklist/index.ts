@@ -1,20 +1,68 @@
 /**
  * Checklists: files that say, step by step, what must hold on a site, which check of gw proves it or which
  * question the technician answers, and what to do when it does not hold. The checks themselves are handed in as a
- * catalogue. A step comes out ok, wrong, skipped or not-checked, and only all ok is ok.
+ * catalogue. A step comes out ok, wrong, skipped or not-checked, and only all ok is ok. What was taken stands in a
+ * journal before anyone sees it, so that a run goes on after a crash; its end is a protocol, one file that the key of
+ * the device signs (the signer is handed in) and that anybody can verify.
  */
-export { type Answer, type Answers, loadAnswers, parseAnswers } from './answers.ts';
-export type { Catalogue, CatalogueEntry, StepContext } from './catalogue.ts';
+export { type Answer, type Answers, type Approval, loadAnswers, parseAnswers } from './answers.ts';
+export type { AskContext } from './asking.ts';
+export { readPhoto } from './attachment.ts';
+export type { Catalogue, CatalogueEntry, SoftwareRead, StepContext } from './catalogue.ts';
+export {
+  beginJournal,
+  findJournal,
+  type Journal,
+  type JournalState,
+  readJournal,
+  resumeJournal,
+} from './journal.ts';
 export { findChecklist, listChecklists } from './library.ts';
 export {
+  type AskedStep,
   type Checklist,
   type ConfirmStep,
   loadChecklist,
+  type MeasureStep,
   parseChecklist,
   type RunStep,
+  type Section,
   type Step,
 } from './load.ts';
 export { compileMatcher, type Match, type Matcher, type MatcherProblem, matcherNames } from './matcher.ts';
 export { type Looked, look, type PathPart, parsePath } from './path.ts';
-export { type ChecklistResult, checklistResultSchema, type StepResult } from './run.result.ts';
-export { type RunnerOptions, runSteps } from './runner.ts';
+export {
+  type Attachment,
+  type AttachmentKind,
+  type Protocol,
+  type ProtocolVerification,
+  protocolSchema,
+  protocolVerificationSchema,
+  type RedLine,
+  type ReliedFact,
+  type RobotProtocol,
+  redLineSchema,
+  type VerificationFinding,
+} from './protocol.result.ts';
+export {
+  composeProtocol,
+  type ProtocolRobot,
+  type ProtocolSigner,
+  protocolText,
+  signProtocol,
+} from './protocol.ts';
+export {
+  type ChecklistResult,
+  type Counts,
+  checklistResultSchema,
+  countsSchema,
+  type Deviation,
+  type MeasuredValue,
+  type Phase,
+  phases,
+  type StepResult,
+} from './run.result.ts';
+export { type Decision, type RunnerOptions, runSteps, type TakenStep } from './runner.ts';
+export { selectSteps, type Wanted } from './selection.ts';
+export { mergeResults, runSession, type SessionRobot, type SessionRobotResult } from './session.ts';
+export { attachmentsDirOf, type VerifyOptions, verifyProtocol, verifyProtocolFile } from './verify.ts';

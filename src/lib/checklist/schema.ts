@@ -1,17 +1,35 @@
 import { z } from 'zod';
+import { marks } from '../evidence/index.ts';
+import { phases } from './run.result.ts';
 
-/** Ids of steps and names of checklists: they also stand in file names, reports and answer files. */
+/** Ids of steps and sections and names of checklists: they also stand in file names, reports and answer files. */
 const id = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'small letters, digits and -, at most 64')
   .describe('Small letters, digits and -, at most 64.');
 const line = z.string().min(1).max(300);
+const path = z.string().min(1).max(200);
+const unit = z.string().min(1).max(20).describe('Unit of the value: m, mm, s, dBm, degrees.');
+const mark = z.enum(marks);
+
+const valueSchema = z.union([
+  path,
+  z.strictObject({
+    path,
+    unit: unit.optional(),
+    mark: mark.optional().describe('How well it is known, for a value that the result gives without a mark.'),
+  }),
+]);
 
 const stepSchema = z.strictObject({
   id,
   title: line.describe('What this step is about, in one line.'),
   proves: line.describe('The section of the specification whose rule this step proves.'),
-  needs: z.array(id).max(50).optional().describe('Steps further up that must be ok before this one makes sense.'),
+  needs: z
+    .array(id)
+    .max(50)
+    .optional()
+    .describe('Steps and sections further up that must be ok before this one makes sense.'),
   run: z.string().min(1).max(64).optional().describe('Name of a check of gw; see `gw checklist list`.'),
   reads: id.optional().describe('A check step further up, whose result this step looks at as well.'),
   with: z.record(z.string(), z.unknown()).optional().describe('Options of that check.'),
@@ -22,10 +40,35 @@ const stepSchema = z.strictObject({
     .max(200)
     .optional()
     .describe('What was proven, for the report, with paths into the result in braces: serial {identity.serial}.'),
+  values: z
+    .record(id, valueSchema)
+    .optional()
+    .describe('Figures for the protocol, by name: a path into the result, with unit and mark where it has none.'),
   confirm: line.max(1000).optional().describe('A question that the technician answers with yes when all is well.'),
+  measure: line.max(1000).optional().describe('What the technician measures here; the answer is a number.'),
+  unit: unit.optional(),
+  mark: mark
+    .optional()
+    .describe('How well a measured value is known; BELEGT when not given: a person measured it here.'),
+  tool: line.optional().describe('What it is measured with, for the protocol.'),
+  facts: z.array(z.string()).max(50).optional().describe('Facts of the ledger that this step relies on.'),
   moves: z.boolean().optional().describe('true when this step moves the robot.'),
   withinS: z.int().min(1).max(3600).optional().describe('How long the check may take, in seconds; 60 when not given.'),
   remedy: line.max(1000).describe('What to do when this step is not ok.'),
+});
+
+const sectionSchema = z.strictObject({
+  id,
+  title: line,
+  about: line.max(1000).optional().describe('What this section is for, and who should be there.'),
+  needs: z.array(id).max(50).optional().describe('Steps and sections further up that must be ok before this section.'),
+  preconditions: z
+    .array(stepSchema)
+    .min(1)
+    .max(50)
+    .optional()
+    .describe('Checks and questions of which each must be ok, or the whole section is skipped.'),
+  steps: z.array(stepSchema).min(1).max(200),
 });
 
 export const checklistSchema = z.strictObject({
@@ -33,11 +76,16 @@ export const checklistSchema = z.strictObject({
   name: id.describe('What reports and files are named after.'),
   title: line,
   purpose: line.max(1000).describe('What is proven when every step is ok, and for whom.'),
-  steps: z.array(stepSchema).min(1).max(200),
+  phase: z.enum(phases).optional().describe('When it is worked through.'),
+  steps: z.array(stepSchema).min(1).max(200).optional(),
+  sections: z.array(sectionSchema).min(1).max(50).optional().describe('Instead of steps: steps in sections.'),
 });
 
 export type ChecklistFile = z.infer<typeof checklistSchema>;
+export type SectionFile = z.infer<typeof sectionSchema>;
 export type StepFile = z.infer<typeof stepSchema>;
 
 export const CHECKLIST_MAX_BYTES = 256 * 1024;
+/** Over all sections together. */
+export const MOST_STEPS = 500;
 export const DEFAULT_WITHIN_S = 60;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checklistResultSchema } from '../checklist/index.ts';
+import { checklistResultSchema, countsSchema, phases, redLineSchema } from '../checklist/index.ts';
 
 /** `gw checklist list`: the checklists that come with gw, and the checks that a checklist may name. */
 export const checklistListSchema = z.strictObject({
@@ -9,8 +9,11 @@ export const checklistListSchema = z.strictObject({
       name: z.string(),
       title: z.string(),
       purpose: z.string(),
+      phase: z.enum(phases).nullable(),
+      sections: z.int(),
       runs: z.int().describe('Steps that gw checks itself.'),
       questions: z.int().describe('Questions to the technician.'),
+      measurements: z.int().describe('Values that the technician measures.'),
       movesRobot: z.boolean(),
     }),
   ),
@@ -30,16 +33,30 @@ export const checklistShowSchema = z.strictObject({
   name: z.string(),
   title: z.string(),
   purpose: z.string(),
+  phase: z.enum(phases).nullable(),
   file: z.string(),
+  sha256: z.string().describe('Of the bytes of the file; stands in every protocol of it.'),
+  sections: z.array(
+    z.strictObject({
+      id: z.string(),
+      title: z.string(),
+      about: z.string().nullable(),
+      needs: z.array(z.string()),
+    }),
+  ),
   steps: z.array(
     z.strictObject({
       id: z.string(),
       title: z.string(),
       proves: z.string(),
-      kind: z.enum(['run', 'confirm']),
+      section: z.string().nullable(),
+      precondition: z.boolean().describe('true: unless it is ok, its whole section is skipped.'),
+      kind: z.enum(['run', 'confirm', 'measure']),
       run: z.string().nullable(),
       question: z.string().nullable(),
+      unit: z.string().nullable().describe('Of a value that the technician measures.'),
       needs: z.array(z.string()),
+      facts: z.array(z.string()).describe('Facts of the ledger that it relies on.'),
       moves: z.boolean(),
       expects: z.array(z.strictObject({ path: z.string(), expected: z.string() })),
       remedy: z.string(),
@@ -48,8 +65,34 @@ export const checklistShowSchema = z.strictObject({
 });
 export type ChecklistShow = z.infer<typeof checklistShowSchema>;
 
-/** `gw checklist run`: the result, and the report files that were written. */
+/**
+ * `gw checklist run`: the result, the protocol, and the report files that were written. Of several robots the steps
+ * stand one after the other; their ids and titles then begin with the serial number.
+ */
 export const checklistRunSchema = checklistResultSchema.extend({
+  robots: z.array(
+    z.strictObject({
+      site: z.string().nullable().describe('null when the site file could not be read.'),
+      serial: z.string().nullable(),
+      ok: z.boolean().describe('true only when every step of this robot is ok and there is no red line.'),
+      counts: countsSchema,
+      redLines: z.array(redLineSchema).describe('What no step says and nobody may overlook: a tablet left open.'),
+    }),
+  ),
+  deviations: z.int().describe('How many of the steps that are not ok a named person accepted.'),
+  accepted: z.boolean().describe('true when everything is ok or an accepted deviation, without a red line.'),
+  leftOut: z.int().describe('Steps that --only or --from left out and no earlier sitting took.'),
+  resumed: z.boolean(),
+  protocol: z
+    .strictObject({
+      file: z.string().describe('Absolute.'),
+      id: z.string(),
+      edition: z.int(),
+      signedBy: z.string().nullable().describe('Serial of the robot whose device key signed; null: not signed.'),
+      attachments: z.int(),
+    })
+    .nullable()
+    .describe('null: none was written, see the warnings.'),
   written: z.array(z.string()).describe('Report files, absolute.'),
 });
 export type ChecklistRun = z.infer<typeof checklistRunSchema>;

@@ -8,12 +8,20 @@ import {
   listChecklists,
   loadAnswers,
   loadChecklist,
+  mergeResults,
+  type RedLine,
   type RunnerOptions,
-  runSteps,
+  readPhoto,
+  runSession,
+  type SessionRobot,
+  selectSteps,
+  type Wanted,
 } from '../checklist/index.ts';
 import { type Clock, replaceFile } from '../lifecycle/index.ts';
 import { toJson, toJUnit, toMarkdown } from '../report/index.ts';
+import type { Site } from '../site/index.ts';
 import { type CatalogueOptions, createCatalogue } from './catalogue.ts';
+import { checkProtocolFree, openJournal, redLinesOf, writeProtocol } from './checklist-protocol.ts';
 import type { ChecklistList, ChecklistRun, ChecklistShow } from './checklist-run.result.ts';
 import type { CheckContext } from './toolkit.ts';
 
@@ -24,12 +32,15 @@ export async function listLibrary(dir: string): Promise<ChecklistList> {
   const lists = await Promise.all(names.map((name) => loadChecklist(join(dir, `${name}.yaml`), catalogue)));
   return {
     dir,
-    checklists: lists.map(({ name, title, purpose, steps }) => ({
+    checklists: lists.map(({ name, title, purpose, phase, sections, steps }) => ({
       name,
       title,
       purpose,
+      phase,
+      sections: sections.length,
       runs: steps.filter((step) => step.kind === 'run').length,
       questions: steps.filter((step) => step.kind === 'confirm').length,
+      measurements: steps.filter((step) => step.kind === 'measure').length,
       movesRobot: steps.some((step) => step.moves),
     })),
     checks: Object.entries(catalogue).map(([name, { summary, moves, with: schema }]) => ({
@@ -52,68 +63,161 @@ function optionsOf(schema: z.ZodType): ChecklistList['checks'][number]['options'
 
 /** What a checklist proves, step by step. Throws CHECKLIST_UNKNOWN, CHECKLIST_INVALID. */
 export async function showChecklist(nameOrFile: string, dir: string): Promise<ChecklistShow> {
-  const { name, title, purpose, file, steps } = await open(nameOrFile, dir, createCatalogue());
+  const { name, title, purpose, phase, file, sha256, sections, steps } = await open(nameOrFile, dir, createCatalogue());
   return {
     name,
     title,
     purpose,
+    phase,
     file,
+    sha256,
+    sections: sections.map(({ id, title: text, about, needs }) => ({ id, title: text, about, needs: [...needs] })),
     steps: steps.map((step) => ({
       id: step.id,
       title: step.title,
       proves: step.proves,
+      section: step.section,
+      precondition: step.precondition,
       kind: step.kind,
       run: step.kind === 'run' ? step.run : null,
-      question: step.kind === 'confirm' ? step.question : null,
+      question: step.kind === 'run' ? null : step.question,
+      unit: step.kind === 'measure' ? step.unit : null,
       needs: [...step.needs],
+      facts: [...step.facts],
       moves: step.moves,
       expects:
-        step.kind === 'run' ? step.expectations.map(({ path, matcher }) => ({ path, expected: matcher.expected })) : [],
+        step.kind === 'confirm'
+          ? []
+          : step.expectations.map(({ path, matcher }) => ({ path, expected: matcher.expected })),
       remedy: step.remedy,
     })),
   };
 }
 
 export interface ChecklistRunOptions
-  extends Pick<RunnerOptions, 'motionAllowed' | 'ask' | 'onStep' | 'onResult'>,
+  extends Pick<RunnerOptions, 'motionAllowed' | 'ask' | 'decide' | 'onStep' | 'onResult'>,
     Pick<CheckContext, 'signal' | 'onProgress'> {
   readonly nameOrFile: string;
   /** Folder of the built-in checklists. */
   readonly dir: string;
-  readonly sitePath: string;
+  /** One site file for each robot of this run; journal and protocol go to the state folder of the first. */
+  readonly sitePaths: readonly [string, ...string[]];
   readonly answersPath?: string | undefined;
   /** Where report files go; none are written without it. */
   readonly outDir?: string | undefined;
-  /** Stands in the backups that a step takes. */
+  /** Ids of steps and sections: these alone, and what they need. */
+  readonly only?: readonly string[] | undefined;
+  /** Id of a step or section: from here to the end, and what that needs. */
+  readonly from?: string | undefined;
+  /** Goes on with the newest run of this list for these robots. */
+  readonly resume?: boolean | undefined;
+  /** Where the protocol goes; `<stateDir>/protocols/<name>-<serial>-<time>.json` without it. */
+  readonly protocolPath?: string | undefined;
+  readonly technician?: { readonly name: string | null; readonly initials: string | null } | undefined;
+  /** Stands in protocols, and in the backups that a step takes. */
   readonly gwVersion: string;
   readonly clock: Clock;
-  readonly switchFault?: CatalogueOptions['switchFault'];
+  /** What the checks are made with, beside site file and version. */
+  readonly checks?: Omit<CatalogueOptions, 'sitePath' | 'gwVersion'> | undefined;
+  /** Something that the person has to know and that is no error. */
+  readonly onWarning?: ((text: string) => void) | undefined;
+  readonly onRobot?: (event: { readonly site: string; readonly serial: string; readonly index: number }) => void;
+}
+
+/** A robot of this run. `site` is null when its file cannot be read, which is for a step to find. */
+export interface RunRobot extends SessionRobot {
+  readonly site: Site | null;
 }
 
 /**
- * Runs a checklist against the robot of a site file. What a step finds is its result; thrown are only mistakes in
- * what was asked: CHECKLIST_UNKNOWN, CHECKLIST_INVALID, ANSWERS_INVALID, FILE_UNWRITABLE.
+ * Runs a checklist against one robot after the other and writes the protocol. What a step finds is its result; thrown
+ * are only mistakes in what was asked and a disk that takes nothing: CHECKLIST_UNKNOWN, CHECKLIST_INVALID,
+ * ANSWERS_INVALID, ATTACHMENT_INVALID, STEP_UNKNOWN, NOTHING_TO_RESUME, CHECKLIST_CHANGED, JOURNAL_BROKEN, RUN_OPEN,
+ * FILE_EXISTS, FILE_UNWRITABLE, USAGE.
  */
 export async function runChecklist(options: ChecklistRunOptions): Promise<ChecklistRun> {
-  const { nameOrFile, dir, sitePath, answersPath, outDir, clock, switchFault, ask, onStep, onResult } = options;
-  const checklist = await open(
-    nameOrFile,
-    dir,
-    createCatalogue({ sitePath, gwVersion: options.gwVersion, ...(switchFault && { switchFault }) }),
-  );
+  const { nameOrFile, dir, answersPath, outDir, clock, gwVersion, onWarning = () => {} } = options;
+  const wanted: Wanted = { only: options.only ?? [], from: options.from ?? null };
+  const technician = options.technician ?? { name: null, initials: null };
+  const [first, ...more] = options.sitePaths;
+  const openOne = async (sitePath: string): Promise<RunRobot> => {
+    const checklist = await open(nameOrFile, dir, createCatalogue({ ...options.checks, sitePath, gwVersion }));
+    const site = await siteOf(sitePath);
+    return { checklist, site, subject: site && { site: site.name, serial: site.chassis.serial } };
+  };
+  const robots: readonly [RunRobot, ...RunRobot[]] = [await openOne(first), ...(await Promise.all(more.map(openOne)))];
+  const [{ checklist }] = robots;
   const answers = answersPath === undefined ? undefined : await loadAnswers(answersPath, checklist);
-  const result = await runSteps(checklist, {
+  // What would end the run in its middle is found before its beginning.
+  for (const { photos } of answers?.answers.values() ?? []) for (const photo of photos) await readPhoto(photo);
+  selectSteps(checklist, wanted);
+  if (options.protocolPath !== undefined) await checkProtocolFree(options.protocolPath);
+
+  await using journal = await openJournal(robots, { ...options, checklist, onWarning });
+  const sessions = await runSession({
+    ...pick(options),
     clock,
-    signal: options.signal,
-    motionAllowed: options.motionAllowed,
-    subject: await subjectOf(sitePath),
-    onProgress: options.onProgress,
+    technician,
+    robots,
+    wanted,
     ...(answers && { answers }),
+    ...(journal && { journal }),
+    onRobot: ({ robot: { subject }, index, of }) => {
+      if (of > 1 && subject) options.onRobot?.({ ...subject, index });
+    },
+  });
+  const results = sessions.map(({ result }) => result) as [ChecklistResult, ...ChecklistResult[]];
+  for (const id of unusedApprovals(answers?.approvals.keys(), results)) {
+    onWarning(`The deviation for '${id}' was not needed: the step is ok.`);
+  }
+  const redLines: readonly RedLine[][] = await Promise.all(robots.map(({ site }) => redLinesOf(site)));
+  const result = mergeResults(results);
+  const protocol =
+    journal === undefined || (result.interrupted && options.protocolPath === undefined)
+      ? null
+      : await writeProtocol({
+          journal,
+          robots,
+          sessions,
+          redLines,
+          checklist,
+          technician,
+          gwVersion,
+          clock,
+          onWarning,
+          path: options.protocolPath,
+        });
+  const isClosed = ({ verdict, deviation }: ChecklistResult['steps'][number]) => verdict === 'ok' || deviation !== null;
+  const isClean = redLines.every((lines) => lines.length === 0);
+  return {
+    ...result,
+    ok: result.ok && isClean,
+    robots: results.map(({ subject, ok, counts }, index) => ({
+      site: subject?.site ?? null,
+      serial: subject?.serial ?? null,
+      ok: ok && redLines[index]?.length === 0,
+      counts,
+      redLines: redLines[index] ?? [],
+    })),
+    deviations: result.steps.filter(({ verdict, deviation }) => verdict !== 'ok' && deviation !== null).length,
+    accepted: result.steps.every(isClosed) && isClean,
+    leftOut: result.steps.filter((step) => step.leftOut).length,
+    resumed: (journal?.state.resumedAt.length ?? 0) > 0 || (options.resume ?? false),
+    protocol,
+    written: outDir === undefined ? [] : await writeReports(result, checklist.name, outDir),
+  };
+}
+
+function pick({ signal, motionAllowed, ask, decide, onStep, onResult, onProgress }: ChecklistRunOptions) {
+  return {
+    signal,
+    motionAllowed,
+    onProgress,
     ...(ask && { ask }),
+    ...(decide && { decide }),
     ...(onStep && { onStep }),
     ...(onResult && { onResult }),
-  });
-  return { ...result, written: outDir === undefined ? [] : await writeReports(result, outDir) };
+  };
 }
 
 async function open(nameOrFile: string, dir: string, catalogue: Catalogue): Promise<Checklist> {
@@ -121,23 +225,27 @@ async function open(nameOrFile: string, dir: string, catalogue: Catalogue): Prom
 }
 
 /** A site file that cannot be read is for a step to find; the report then names no robot. */
-async function subjectOf(sitePath: string): Promise<ChecklistResult['subject']> {
+async function siteOf(sitePath: string): Promise<Site | null> {
   const { loadSite } = await import('../site/index.ts');
   try {
-    const { name, chassis } = await loadSite(sitePath);
-    return { site: name, serial: chassis.serial };
+    return await loadSite(sitePath);
   } catch {
     return null;
   }
 }
 
+function unusedApprovals(ids: Iterable<string> | undefined, results: readonly ChecklistResult[]): string[] {
+  const steps = results.flatMap((result) => result.steps);
+  return [...(ids ?? [])].filter((id) => steps.every((step) => step.id !== id || step.verdict === 'ok'));
+}
+
 /** Writes `<name>.json`, `<name>.junit.xml` and `<name>.md`; a file of an earlier run is replaced whole. */
-async function writeReports(result: ChecklistResult, outDir: string): Promise<string[]> {
+async function writeReports(result: ChecklistResult, name: string, outDir: string): Promise<string[]> {
   const dir = resolve(outDir);
   const files = [
-    [join(dir, `${result.name}.json`), toJson(result)],
-    [join(dir, `${result.name}.junit.xml`), toJUnit(result)],
-    [join(dir, `${result.name}.md`), toMarkdown(result)],
+    [join(dir, `${name}.json`), toJson(result)],
+    [join(dir, `${name}.junit.xml`), toJUnit(result)],
+    [join(dir, `${name}.md`), toMarkdown(result)],
   ] as const;
   for (const [path, text] of files) await replaceFile(path, text);
   return files.map(([path]) => path);

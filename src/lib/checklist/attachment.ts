@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { GwError } from '../error/index.ts';
+import { createFile } from '../lifecycle/index.ts';
+import { ATTACHMENT_NAME, type Attachment, type AttachmentKind, attachmentTypes } from './protocol.result.ts';
+
+/** Decision of ours: a photo of a telephone has less. */
+export const ATTACHMENT_MAX_BYTES = 20 * 1024 * 1024;
+/** So that a name has three digits. */
+const MOST_ATTACHMENTS = 999;
+
+/** What kind of picture these bytes begin like; undefined for anything else. */
+function pictureKind(bytes: Uint8Array): AttachmentKind | undefined {
+  const text = (from: number, to: number) => String.fromCharCode(...bytes.subarray(from, to));
+  if (text(0, 3) === '\xff\xd8\xff') return 'jpg';
+  if (text(0, 8) === '\x89PNG\r\n\x1a\n') return 'png';
+  if (text(0, 4) === 'RIFF' && text(8, 12) === 'WEBP') return 'webp';
+  const heif = ['heic', 'heix', 'hevc', 'heim', 'heis', 'mif1', 'msf1'];
+  return text(4, 8) === 'ftyp' && heif.includes(text(8, 12)) ? 'heic' : undefined;
+}
+
+/** Reads a photo that a person names. Throws ATTACHMENT_INVALID. */
+export async function readPhoto(path: string): Promise<{ readonly bytes: Uint8Array; readonly kind: AttachmentKind }> {
+  const refuse = (why: string, cause?: unknown) =>
+    new GwError('ATTACHMENT_INVALID', `${path} cannot be attached: ${why}.`, { cause });
+  let handle: FileHandle;
+  try {
+    // Not to wait for the other end, should the path be a pipe.
+    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw refuse(
+      code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code ?? 'unknown reason'})`,
+      cause,
+    );
+  }
+  await using file = handle;
+  const stats = await file.stat();
+  if (!stats.isFile()) throw refuse('it is not a regular file');
+  if (stats.size > ATTACHMENT_MAX_BYTES) throw refuse(`it has more than ${ATTACHMENT_MAX_BYTES / 1024 / 1024} MiB`);
+  const bytes = new Uint8Array(stats.size);
+  let length = 0;
+  while (length < bytes.byteLength) {
+    const { bytesRead } = await file.read(bytes, length, bytes.byteLength - length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  const read = bytes.subarray(0, length);
+  const kind = pictureKind(read);
+  if (!kind) throw refuse(`it is no picture that gw knows (${Object.keys(attachmentTypes).join(', ')})`);
+  return { bytes: read, kind };
+}
+
+/**
+ * Copies a photo into a folder under a name of our own, `003-door-gap.jpg`: the text of a person's path goes no
+ * further. Whole and synced, or not there. Throws ATTACHMENT_INVALID, FILE_UNWRITABLE.
+ */
+export async function keepPhoto(path: string, stepId: string, folder: string): Promise<Attachment> {
+  const { bytes, kind } = await readPhoto(path);
+  const taken = (await readdir(folder).catch(() => [])).filter((name) => ATTACHMENT_NAME.test(name));
+  const number = Math.max(0, ...taken.map((name) => Number(name.slice(0, 3)))) + 1;
+  if (number > MOST_ATTACHMENTS) {
+    throw new GwError('ATTACHMENT_INVALID', `${path} cannot be attached: there are ${MOST_ATTACHMENTS} already.`);
+  }
+  const name = `${String(number).padStart(3, '0')}-${stepId}.${kind}`;
+  await createFile(join(folder, name), bytes);
+  await syncFolder(folder);
+  return { name, sha256: sha256(bytes), bytes: bytes.byteLength, mediaType: attachmentTypes[kind] };
+}
+
+export function sha256(bytes: Uint8Array | string): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** So that a new name in it survives a loss of power. */
+export async function syncFolder(folder: string): Promise<void> {
+  await using handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+  await handle.sync();
+}

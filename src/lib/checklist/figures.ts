@@ -1,0 +1,61 @@
+import { type Mark, marks } from '../evidence/index.ts';
+import type { Answer } from './answers.ts';
+import { plainText } from './excerpt.ts';
+import type { MeasureStep, RunStep, WantedValue } from './load.ts';
+import { look } from './path.ts';
+import type { MeasuredValue } from './run.result.ts';
+
+/**
+ * The figures that a step puts into the protocol. A value that the result gives with mark, source and unit keeps
+ * them; for a plain one those of the checklist count, and without a mark there it is OFFEN: a number whose standing
+ * nobody named. What is not there is no figure.
+ */
+export function figuresOf(step: RunStep, data: object): MeasuredValue[] {
+  return step.values.flatMap((wanted) => {
+    const looked = look(data, wanted.parts);
+    const figure = looked.there ? figureOf(wanted, looked.value, step.run) : undefined;
+    return figure === undefined ? [] : [figure];
+  });
+}
+
+function figureOf(wanted: WantedValue, found: unknown, run: string): MeasuredValue | undefined {
+  const own = knownValue(found);
+  const value = plainValue(own ? own.value : found);
+  if (value === undefined) return undefined;
+  return {
+    name: wanted.name,
+    value,
+    unit: own?.unit ?? wanted.unit,
+    mark: own?.mark ?? wanted.mark ?? 'OFFEN',
+    source: own?.source ?? `gw, check '${run}'`,
+  };
+}
+
+interface Standing {
+  readonly value: unknown;
+  readonly mark: Mark;
+  readonly source: string;
+  readonly unit: string | null;
+}
+
+function knownValue(found: unknown): Standing | undefined {
+  if (typeof found !== 'object' || found === null || !Object.hasOwn(found, 'value')) return undefined;
+  const { value, mark, source, unit } = found as Readonly<Record<string, unknown>>;
+  const known = marks.find((one) => one === mark);
+  if (known === undefined || typeof source !== 'string') return undefined;
+  return { value, mark: known, source: plainText(source), unit: typeof unit === 'string' ? plainText(unit) : null };
+}
+
+function plainValue(value: unknown): MeasuredValue['value'] | undefined {
+  if (typeof value === 'string') return plainText(value);
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
+  return typeof value === 'boolean' ? value : undefined;
+}
+
+/** The number that a person measured, with who and what with. */
+export function figureOfPerson(step: MeasureStep, answer: Answer): MeasuredValue[] {
+  if (answer.value === null) return [];
+  const who = answer.by ?? answer.initials ?? 'the technician';
+  const source = `measured here by ${who}${step.tool === null ? '' : `, ${step.tool}`}`;
+  return [{ name: step.id, value: answer.value, unit: step.unit, mark: step.mark, source }];
+}

@@ -1,0 +1,101 @@
+import type { SoftwareRead } from './catalogue.ts';
+import type { Journal } from './journal.ts';
+import type { Checklist } from './load.ts';
+import type { ChecklistResult } from './run.result.ts';
+import { type RunnerOptions, runSteps } from './runner.ts';
+import { selectSteps, type Wanted } from './selection.ts';
+
+/** One robot of a run: the same checklist, its checks bound to this robot. */
+export interface SessionRobot {
+  readonly checklist: Checklist;
+  /** null when its site file cannot be read. */
+  readonly subject: ChecklistResult['subject'];
+}
+
+export interface SessionOptions
+  extends Omit<RunnerOptions, 'subject' | 'selection' | 'earlier' | 'onTaken' | 'keepPhoto'> {
+  /** Worked through one after the other. */
+  readonly robots: readonly SessionRobot[];
+  readonly wanted: Wanted;
+  /** Absent: nothing survives a crash, and photos cannot be kept. */
+  readonly journal?: Journal;
+  readonly onRobot?: (event: { readonly robot: SessionRobot; readonly index: number; readonly of: number }) => void;
+}
+
+export interface SessionRobotResult {
+  readonly result: ChecklistResult;
+  /** As the newest step that read it said. */
+  readonly software: SoftwareRead | null;
+}
+
+/** Works through a checklist for one robot after the other; what is taken goes to the journal first. */
+export async function runSession(options: SessionOptions): Promise<SessionRobotResult[]> {
+  const { robots, wanted, journal, onRobot, ...runner } = options;
+  const { clock } = runner;
+  const began = clock.monotonicMs();
+  const results: SessionRobotResult[] = [];
+  for (const [robot, { checklist, subject }] of robots.entries()) {
+    onRobot?.({ robot: { checklist, subject }, index: robot, of: robots.length });
+    const earlier = journal?.state.taken[robot] ?? new Map();
+    let software = [...earlier.values()].reduce<SoftwareRead | null>((last, one) => one.software ?? last, null);
+    const result = await runSteps(checklist, {
+      ...runner,
+      subject,
+      earlier,
+      selection: selectSteps(checklist, wanted),
+      async onTaken(taken) {
+        software = taken.software ?? software;
+        await journal?.write({
+          kind: 'step',
+          robot,
+          elapsedMs: Math.round(clock.monotonicMs() - began),
+          result: taken.result,
+          readings: { ...taken.readings },
+          software: taken.software,
+        });
+      },
+      ...(journal && { keepPhoto: async (step, path) => (await journal.keepPhoto(step.id, path)).name }),
+    });
+    results.push({ result, software });
+  }
+  return results;
+}
+
+/**
+ * The results of several robots as one, for reports that know one list: the ids and titles of steps and sections name
+ * the robot. Of one robot it is the result itself.
+ */
+export function mergeResults(results: readonly [ChecklistResult, ...ChecklistResult[]]): ChecklistResult {
+  const [first, ...more] = results;
+  if (more.length === 0) return first;
+  const sum = (count: (result: ChecklistResult) => number) => results.reduce((total, one) => total + count(one), 0);
+  const nameOf = ({ subject }: ChecklistResult, index: number) => subject?.serial ?? `robot-${index + 1}`;
+  return {
+    ...first,
+    subject: {
+      site: results.map(({ subject }) => subject?.site ?? 'not known').join(', '),
+      serial: results.map(nameOf).join(', '),
+    },
+    tookMs: sum(({ tookMs }) => tookMs),
+    interrupted: results.some(({ interrupted }) => interrupted),
+    ok: results.every(({ ok }) => ok),
+    counts: {
+      ok: sum(({ counts }) => counts.ok),
+      wrong: sum(({ counts }) => counts.wrong),
+      skipped: sum(({ counts }) => counts.skipped),
+      notChecked: sum(({ counts }) => counts.notChecked),
+    },
+    sections: results.flatMap((result, index) =>
+      result.sections.map(({ id, title }) => ({ id: `${nameOf(result, index)}/${id}`, title })),
+    ),
+    steps: results.flatMap((result, index) => {
+      const name = nameOf(result, index);
+      return result.steps.map((step) => ({
+        ...step,
+        id: `${name}/${step.id}`,
+        title: `${name}: ${step.title}`,
+        section: step.section === null ? null : `${name}/${step.section}`,
+      }));
+    }),
+  };
+}

@@ -1,0 +1,228 @@
+import { nearest, type Path, pathText, type Report } from '../document/index.ts';
+import { findFact } from '../evidence/index.ts';
+import type { Catalogue } from './catalogue.ts';
+import { compileExpectations } from './matcher.ts';
+import { PATH_SYNTAX, parsePath } from './path.ts';
+import { MOST_STEPS } from './schema.ts';
+import { parseTemplate } from './template.ts';
+
+/** What a step does; exactly one of them. */
+const KINDS = ['run', 'reads', 'confirm', 'measure'] as const;
+
+/** Keys that only some kinds of step may have. */
+const KEYS_OF: Readonly<Record<string, readonly (typeof KINDS)[number][]>> = {
+  with: ['run'],
+  withinS: ['run'],
+  moves: ['run'],
+  expect: ['run', 'reads', 'measure'],
+  shows: ['run', 'reads'],
+  values: ['run', 'reads'],
+  unit: ['measure'],
+  mark: ['measure'],
+  tool: ['measure'],
+};
+
+type Loose = Readonly<Record<string, unknown>>;
+
+/** A step as it stands in the file, with its place there. */
+interface Place {
+  readonly step: Loose;
+  readonly at: Path;
+}
+
+/** A step or a section, as something that others may need. */
+interface Node {
+  readonly at: Path;
+  /** Position of its last step: what needs it must stand behind. */
+  readonly last: number;
+  /** Names of what it needs itself; a section needs its own steps. */
+  readonly needs: readonly unknown[];
+}
+
+/** Finds what the schema cannot see. Expects any shape: it runs beside the schema, so that all problems come at once. */
+export function checkSoundness(value: unknown, catalogue: Catalogue, report: Report): void {
+  if (!isObject(value)) return;
+  const [steps, sections] = [value.steps, value.sections];
+  if ((steps === undefined) === (sections === undefined)) {
+    const found = steps === undefined ? 'neither' : 'both';
+    report([], { found: `${found} of steps and sections`, expected: 'either steps, or sections with steps' });
+  }
+  const places: Place[] = [];
+  const nodes = new Map<unknown, Node>();
+  const name = (id: unknown, node: Node) => {
+    if (typeof id !== 'string') return;
+    const first = nodes.get(id);
+    if (first === undefined) nodes.set(id, node);
+    else report([...node.at, 'id'], { expected: `an id of its own (${pathText(first.at)} has this one)` });
+  };
+  const add = (list: unknown, at: Path, gates: readonly unknown[]): unknown[] =>
+    listOf(list).map((item, index) => {
+      const step = isObject(item) ? item : {};
+      const place = { step, at: [...at, index] };
+      places.push(place);
+      name(step.id, { at: place.at, last: places.length - 1, needs: [...listOf(step.needs), ...gates] });
+      return step.id;
+    });
+  const needsOfSections: {
+    readonly id: unknown;
+    readonly at: Path;
+    readonly before: number;
+    readonly needs: unknown;
+  }[] = [];
+
+  add(steps, ['steps'], []);
+  for (const [index, item] of listOf(sections).entries()) {
+    const section = isObject(item) ? item : {};
+    const at = ['sections', index];
+    const before = places.length;
+    const own = listOf(section.needs);
+    const gates = add(section.preconditions, [...at, 'preconditions'], own);
+    const held = add(section.steps, [...at, 'steps'], [...own, ...gates]);
+    needsOfSections.push({ id: section.id, at, before, needs: section.needs });
+    name(section.id, { at, last: places.length - 1, needs: [...own, ...gates, ...held] });
+  }
+  if (places.length > MOST_STEPS) {
+    report(['sections'], { found: `${places.length} steps`, expected: `at most ${MOST_STEPS} steps in one checklist` });
+  }
+
+  for (const { id, at, before, needs } of needsOfSections)
+    checkNeeds({ id, needs, at, position: before }, nodes, report);
+  for (const [position, { step, at }] of places.entries()) {
+    checkNeeds({ id: step.id, needs: step.needs, at, position }, nodes, report);
+    checkKind(step, at, { position, places, catalogue, report });
+    checkFacts(step, at, report);
+  }
+}
+
+function checkNeeds(
+  { id, needs, at, position }: { id: unknown; needs: unknown; at: Path; position: number },
+  nodes: ReadonlyMap<unknown, Node>,
+  report: Report,
+): void {
+  for (const [n, need] of listOf(needs).entries()) {
+    const place = [...at, 'needs', n];
+    const node = nodes.get(need);
+    if (node === undefined) {
+      const ids = [...nodes.keys()].filter((other) => typeof other === 'string' && other !== id) as string[];
+      report(place, { expected: 'the id of another step', suggestion: nearest(String(need), ids) });
+    } else if (node.last >= position) {
+      const circle = circleThrough(id, need, nodes);
+      const found = circle ? `a circle: ${circle.join(' needs ')}` : `${String(need)}, which stands further down`;
+      report(place, { found, expected: 'a step further up' });
+    }
+  }
+}
+
+/** The ids of a circle that goes from one to what it needs and back; undefined when there is none. */
+function circleThrough(from: unknown, to: unknown, nodes: ReadonlyMap<unknown, Node>): string[] | undefined {
+  const cameFrom = new Map<unknown, unknown>([[to, from]]);
+  const queue = [to];
+  for (let current = queue.shift(); current !== undefined; current = queue.shift()) {
+    if (current === from) break;
+    for (const next of nodes.get(current)?.needs ?? []) {
+      if (!nodes.has(next) || cameFrom.has(next)) continue;
+      cameFrom.set(next, current);
+      queue.push(next);
+    }
+  }
+  if (!cameFrom.has(from)) return undefined;
+  const way = [from];
+  for (let at = cameFrom.get(from); at !== undefined && at !== from; at = cameFrom.get(at)) way.unshift(at);
+  way.unshift(from);
+  return way.map(String);
+}
+
+interface Around {
+  readonly position: number;
+  readonly places: readonly Place[];
+  readonly catalogue: Catalogue;
+  readonly report: Report;
+}
+
+function checkKind(step: Loose, at: Path, around: Around): void {
+  const { report } = around;
+  const [kind, second] = KINDS.filter((one) => step[one] !== undefined);
+  if (kind === undefined) {
+    report(at, { found: `a step without ${KINDS.join(', ')}`, expected: `one of ${KINDS.join(', ')}` });
+    return;
+  }
+  if (second !== undefined) {
+    report([...at, second], { found: `${second} beside ${kind}`, expected: `one of ${KINDS.join(', ')}`, at: 'key' });
+    return;
+  }
+  for (const [key, kinds] of Object.entries(KEYS_OF)) {
+    if (step[key] === undefined || kinds.includes(kind)) continue;
+    const expected = `${key} only beside ${kinds.join(', ')}`;
+    report([...at, key], { found: `${key} beside ${kind}`, expected, at: 'key' });
+  }
+  if (kind === 'run') checkRun(step, at, around);
+  if (kind === 'reads') checkReads(step, at, around);
+  if (kind === 'measure' && step.unit === undefined) {
+    report([...at, 'unit'], { expected: "the unit of what is measured; '1' for a count" });
+  }
+  if (kind !== 'confirm') checkExpect(step, at, kind, report);
+}
+
+function checkRun(step: Loose, at: Path, { catalogue, report }: Around): void {
+  const names = Object.keys(catalogue);
+  const entry = typeof step.run === 'string' && Object.hasOwn(catalogue, step.run) ? catalogue[step.run] : undefined;
+  if (!entry) {
+    if (typeof step.run !== 'string') return;
+    const expected = `one of ${names.map((name) => `'${name}'`).join(', ')}`;
+    report([...at, 'run'], { expected, suggestion: nearest(step.run, names) });
+    return;
+  }
+  report.schema([...at, 'with'], entry.with, step.with ?? {});
+  if (entry.moves && step.moves !== true) {
+    report([...at, 'moves'], {
+      expected: `true: '${String(step.run)}' moves the robot, and who reads this file must see it`,
+    });
+  }
+}
+
+function checkReads(step: Loose, at: Path, { position, places, report }: Around): void {
+  const further = places.slice(0, position);
+  if (further.some(({ step: other }) => other.id === step.reads && other.run !== undefined)) return;
+  const ids = further.flatMap(({ step: { id, run } }) => (typeof id === 'string' && run !== undefined ? [id] : []));
+  const expected = 'the id of a step further up that has run:';
+  report([...at, 'reads'], { expected, suggestion: nearest(String(step.reads), ids) });
+}
+
+function checkExpect(step: Loose, at: Path, kind: string, report: Report): void {
+  if (!isObject(step.expect) || Object.keys(step.expect).length === 0) {
+    const expected =
+      kind === 'measure'
+        ? 'what the value must be: { value: { between: [0.8, 1.2] } }; without it a measured value proves nothing'
+        : 'what must stand in the result: a step that expects nothing proves nothing';
+    report([...at, 'expect'], { expected });
+  }
+  compileExpectations(step.expect, ({ path, ...problem }) => report([...at, 'expect', ...path], problem));
+  if (kind === 'measure' && isObject(step.expect)) {
+    for (const path of Object.keys(step.expect)) {
+      if (path !== 'value') report([...at, 'expect', path], { expected: 'value, the measured number', at: 'key' });
+    }
+  }
+  if (typeof step.shows === 'string' && !parseTemplate(step.shows)) {
+    report([...at, 'shows'], { expected: `text with paths in braces (${PATH_SYNTAX})` });
+  }
+  for (const [name, value] of Object.entries(isObject(step.values) ? step.values : {})) {
+    const path = isObject(value) ? value.path : value;
+    if (typeof path !== 'string' || parsePath(path)) continue;
+    report([...at, 'values', name, ...(isObject(value) ? ['path'] : [])], { expected: PATH_SYNTAX });
+  }
+}
+
+function checkFacts(step: Loose, at: Path, report: Report): void {
+  for (const [n, id] of listOf(step.facts).entries()) {
+    if (typeof id !== 'string' || findFact(id)) continue;
+    report([...at, 'facts', n], { expected: 'the id of a fact of the ledger; see `gw evidence list`' });
+  }
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function isObject(value: unknown): value is Loose {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,166 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import {
+  type Catalogue,
+  type ChecklistResult,
+  listChecklists,
+  type PathPart,
+  parseAnswers,
+  parseChecklist,
+  parsePath,
+  runSteps,
+} from '../../src/lib/checklist/index.ts';
+import { systemClock } from '../../src/lib/lifecycle/index.ts';
+import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
+
+/**
+ * Every expectation of every built-in step must be able to fail, by itself and by name; every question and every
+ * measured value too. The results are made from the expectations here: whether the checks themselves see what is wrong
+ * is for the tests of the checks.
+ */
+
+const builtIn = fileURLToPath(new URL('../../checklists', import.meta.url));
+
+type Raw = Readonly<Record<string, unknown>>;
+interface RawStep {
+  readonly id: string;
+  readonly run?: string;
+  readonly reads?: string;
+  readonly confirm?: string;
+  readonly measure?: string;
+  readonly expect?: Raw;
+}
+
+/** A value that meets what is written. */
+function meeting(written: unknown): unknown {
+  if (written === 'all-ok') return [{ verdict: 'ok' }];
+  if (written === 'not-empty' || written === 'exists') return 'x';
+  if (typeof written !== 'object' || written === null) return written;
+  const matcher = written as Raw;
+  if ('every' in matcher) {
+    const item = {};
+    for (const [path, inner] of Object.entries(matcher.every as Raw)) put(item, path, meeting(inner));
+    return [item];
+  }
+  if ('between' in matcher) return (matcher.between as number[])[0];
+  return Object.values(matcher)[0];
+}
+
+function partsOf(path: string): readonly PathPart[] {
+  const parts = parsePath(path);
+  if (!parts) throw new Error(`${path} is no path`);
+  return parts;
+}
+
+/** Puts a value where a path leads, and makes what is not there on the way. */
+function put(into: object, path: string, value: unknown): void {
+  const parts = partsOf(path);
+  let here = into as Record<string, unknown>;
+  for (const [n, part] of parts.entries()) {
+    const next = parts[n + 1];
+    const empty = next === undefined ? value : next.kind === 'key' ? {} : [];
+    if (part.kind === 'key') {
+      if (next === undefined || here[part.key] === undefined) here[part.key] = empty;
+      here = here[part.key] as typeof here;
+    } else {
+      const list = here as unknown as Raw[];
+      const found = part.kind === 'item' ? list.find((item) => item[part.field] === part.value) : list[part.index];
+      const item = found ?? (part.kind === 'item' ? { [part.field]: part.value } : {});
+      if (!found) list.push(item);
+      here = item as typeof here;
+    }
+  }
+}
+
+/** A result for every check, which meets all that is expected of it; `broken` is one expectation that it does not meet. */
+function resultsOf(steps: readonly RawStep[], broken?: { readonly id: string; readonly path: string }) {
+  const results = new Map<string, object>();
+  for (const step of steps) {
+    const source = step.reads ?? step.id;
+    const result = results.get(source) ?? {};
+    results.set(source, result);
+    for (const [path, written] of Object.entries(step.expect ?? {}))
+      put(result, path, structuredClone(meeting(written)));
+  }
+  const step = steps.find(({ id }) => id === broken?.id);
+  if (broken && step) {
+    const value = step.expect?.[broken.path] === null ? 'something' : null;
+    put(results.get(step.reads ?? step.id) ?? {}, broken.path, value);
+  }
+  return results;
+}
+
+/** Runs a list with these results; the checks keep name and options. */
+async function run(text: string, results: ReadonlyMap<string, object>, answers: string): Promise<ChecklistResult> {
+  let now = '';
+  const real = createCatalogue();
+  const catalogue: Catalogue = Object.fromEntries(
+    Object.entries(real).map(([name, { summary, moves, with: options }]) => [
+      name,
+      { summary, moves, with: options, run: async () => results.get(now) ?? {} },
+    ]),
+  );
+  const checklist = parseChecklist(text, 'list.yaml', catalogue);
+  return runSteps(checklist, {
+    clock: systemClock,
+    signal: new AbortController().signal,
+    motionAllowed: true,
+    subject: null,
+    answers: parseAnswers(answers, 'answers.yaml', checklist),
+    onStep: ({ step }) => {
+      now = step.id;
+    },
+  });
+}
+
+function rawSteps(list: {
+  steps?: RawStep[];
+  sections?: { preconditions?: RawStep[]; steps: RawStep[] }[];
+}): RawStep[] {
+  return [
+    ...(list.steps ?? []),
+    ...(list.sections ?? []).flatMap(({ preconditions = [], steps }) => [...preconditions, ...steps]),
+  ];
+}
+
+const none = '{}\n';
+
+describe.each(await listChecklists(builtIn))('the built-in checklist %s', async (name) => {
+  const text = await readFile(`${builtIn}/${name}.yaml`, 'utf8');
+  const steps = rawSteps(parse(text));
+  const good = (step: RawStep) => {
+    const value = step.measure === undefined ? 'yes' : String(meeting(step.expect?.value));
+    return step.confirm === undefined && step.measure === undefined ? [] : [`${step.id}: ${value}\n`];
+  };
+  const answers = steps.flatMap(good).join('') || none;
+
+  test('is all ok when everything is as it expects', async () => {
+    const result = await run(text, resultsOf(steps), answers);
+    expect(result.steps.filter(({ verdict }) => verdict !== 'ok').map(({ id, why }) => `${id}: ${why}`)).toEqual([]);
+  });
+
+  test('has no expectation that cannot fail by itself, named with its path', async () => {
+    for (const step of steps.filter(({ run: check, reads }) => check !== undefined || reads !== undefined)) {
+      for (const path of Object.keys(step.expect ?? {})) {
+        const result = await run(text, resultsOf(steps, { id: step.id, path }), answers);
+        const taken = result.steps.find(({ id }) => id === step.id);
+        expect(taken?.verdict, `${step.id}, ${path}`).not.toBe('ok');
+        if (taken?.verdict !== 'skipped') expect(taken?.why, step.id).toContain(`${path}: expected`);
+        expect(result.ok).toBe(false);
+      }
+    }
+  });
+
+  test('has no question whose no, and no measured value whose bound, goes unseen', async () => {
+    for (const step of steps.filter(({ confirm, measure }) => confirm !== undefined || measure !== undefined)) {
+      const bad = step.confirm === undefined ? `${step.id}: 1000000` : `${step.id}: no`;
+      const others = steps.filter(({ id }) => id !== step.id).flatMap(good);
+      const result = await run(text, resultsOf(steps), `${others.join('')}${bad}\n`);
+      const taken = result.steps.find(({ id }) => id === step.id);
+      expect(taken, step.id).toMatchObject({ verdict: 'wrong', remedy: expect.stringMatching(/\w/) });
+      expect(result.ok).toBe(false);
+    }
+  });
+});

@@ -1,0 +1,95 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { resultSchemas } from '../../src/cli/schemas.ts';
+import { listChecklists, loadChecklist, type PathPart, type RunStep } from '../../src/lib/checklist/index.ts';
+import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
+
+const builtIn = fileURLToPath(new URL('../../checklists', import.meta.url));
+
+/** Checks that no command gives the result of; their shapes are types of their own. */
+const withoutCommand = ['evidence check', 'gateway health', 'gateway state', 'sim fault'];
+
+type Node = Readonly<Record<string, unknown>>;
+
+/** The places in a JSON schema that a path may lead to; empty when it leads nowhere. */
+function follow(root: Node, path: readonly PathPart[]): Node[] {
+  let here = open(root, root);
+  for (const part of path) {
+    here = here.flatMap((node) => {
+      if (part.kind === 'key') {
+        const properties = (node.properties ?? {}) as Record<string, Node>;
+        const own = Object.hasOwn(properties, part.key) ? properties[part.key] : undefined;
+        return own ? open(root, own) : ofRecord(root, node, part.key);
+      }
+      const items = open(root, (node.items ?? {}) as Node);
+      if (part.kind === 'index') return items;
+      // The one item whose field has this value: the field must be there, and able to have it.
+      return items.filter((item) =>
+        open(root, ((item.properties ?? {}) as Record<string, Node>)[part.field] ?? {}).some(
+          (field) => field.type === 'string' && (!Array.isArray(field.enum) || field.enum.includes(part.value)),
+        ),
+      );
+    });
+  }
+  return here;
+}
+
+/** What a record holds under a name that it may have. */
+function ofRecord(root: Node, { additionalProperties, propertyNames }: Node, key: string): Node[] {
+  const names = (propertyNames as Node | undefined)?.enum;
+  const may = Array.isArray(names) && names.includes(key);
+  return may && typeof additionalProperties === 'object' ? open(root, additionalProperties as Node) : [];
+}
+
+/** A node with its references and choices opened. */
+function open(root: Node, node: Node): Node[] {
+  if (typeof node.$ref === 'string') {
+    const target = node.$ref
+      .slice(2)
+      .split('/')
+      .reduce<Node>((at, key) => at[key] as Node, root);
+    return open(root, target);
+  }
+  const choices = (node.anyOf ?? node.oneOf ?? node.allOf) as Node[] | undefined;
+  return choices ? choices.flatMap((choice) => open(root, choice)) : [node];
+}
+
+const text = (parts: readonly PathPart[]) => JSON.stringify(parts);
+
+describe('the built-in checklists', async () => {
+  const catalogue = createCatalogue();
+  const lists = await Promise.all(
+    (await listChecklists(builtIn)).map((name) => loadChecklist(`${builtIn}/${name}.yaml`, catalogue)),
+  );
+
+  test.each(lists)('$name looks only at what the results of its checks have', async ({ steps }) => {
+    const lost: string[] = [];
+    for (const step of steps.filter((one): one is RunStep => one.kind === 'run')) {
+      const load = resultSchemas[step.run];
+      if (withoutCommand.includes(step.run)) continue;
+      if (!load) throw new Error(`no command gives the result of '${step.run}'`);
+      const schema = z.toJSONSchema(await load(), { io: 'output', unrepresentable: 'any' }) as Node;
+      const paths = [
+        ...step.expectations.map(({ parts }) => parts),
+        ...step.values.map(({ parts }) => parts),
+        ...(step.shows ?? []).filter((part) => typeof part !== 'string'),
+      ];
+      for (const path of paths) if (follow(schema, path).length === 0) lost.push(`${step.id}: ${text(path)}`);
+    }
+    expect(lost).toEqual([]);
+  });
+
+  test('the walk itself finds what is there and nothing else', () => {
+    const schema = z.toJSONSchema(
+      z.object({ list: z.array(z.object({ id: z.enum(['a', 'b']), deep: z.object({ x: z.number() }).nullable() })) }),
+    ) as Node;
+    const item = (value: string) => ({ kind: 'item', field: 'id', value }) as const;
+    const key = (name: string) => ({ kind: 'key', key: name }) as const;
+    expect(follow(schema, [key('list'), item('a'), key('deep'), key('x')])).toHaveLength(1);
+    expect(follow(schema, [key('list'), { kind: 'index', index: 3 }, key('id')])).toHaveLength(1);
+    expect(follow(schema, [key('list'), item('c')])).toEqual([]);
+    expect(follow(schema, [key('list'), key('id')])).toEqual([]);
+    expect(follow(schema, [key('toString')])).toEqual([]);
+  });
+});

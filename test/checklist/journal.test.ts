@@ -1,0 +1,153 @@
+import { spawnSync } from 'node:child_process';
+import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beginJournal, findJournal, readJournal, resumeJournal } from '../../src/lib/checklist/index.ts';
+import { parseJournal } from '../../src/lib/checklist/journal.ts';
+
+const child = fileURLToPath(new URL('./journal-child.ts', import.meta.url));
+const jpeg = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 1, 2, 3]);
+let dir = '';
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'gw-journal-'));
+  await writeFile(join(dir, 'photo.jpg'), jpeg);
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+/** Runs the child; the ids that it showed. */
+function work(dieAt: string, ...more: string[]): { shown: string[]; killed: boolean } {
+  const { stdout, signal, status, stderr } = spawnSync(process.execPath, [child, dir, dieAt, ...more], {
+    encoding: 'utf8',
+  });
+  if (signal === null && status !== 0) throw new Error(stderr);
+  return { shown: stdout.split('\n').filter(Boolean), killed: signal === 'SIGKILL' };
+}
+const all = Array.from({ length: 12 }, (_, n) => `q${n}`);
+const lines = async (name: string) => (await readFile(join(dir, name), 'utf8')).split('\n').filter(Boolean);
+
+describe('the journal of a run', () => {
+  test('no answer that was shown is lost when the program is killed, and none is asked for twice', async () => {
+    expect(work('q4')).toEqual({ shown: all.slice(0, 5), killed: true });
+    const found = await findJournal(dir, 'own', ['SN1']);
+    const [taken] = found?.state.taken ?? [];
+    expect([...(taken?.keys() ?? [])]).toEqual(all.slice(0, 5));
+    expect(taken?.get('q2')?.result.answer).toMatchObject({ answer: 'yes', initials: 'KM', remark: 'remark of q2' });
+    expect(found?.state.attachments).toEqual([expect.objectContaining({ name: '001-q3.jpg', bytes: jpeg.length })]);
+    // Killed again at a later step, then to the end.
+    expect(work('q7', 'resume')).toEqual({ shown: ['q5', 'q6', 'q7'], killed: true });
+    expect(work('', 'resume')).toEqual({ shown: all.slice(8), killed: false });
+    expect(await lines('asked')).toEqual(all);
+    const [journal = ''] = (await readdir(dir)).filter((name) => name.endsWith('.jsonl'));
+    const state = await readJournal(join(dir, journal));
+    expect([...(state.taken[0]?.values() ?? [])].map(({ result }) => result.verdict)).toEqual(all.map(() => 'ok'));
+    expect(await readFile(join(dir, `${journal.slice(0, -6)}.files`, '001-q3.jpg'))).toEqual(jpeg);
+    expect((await readdir(dir)).filter((name) => name.endsWith('.lock'))).toEqual([]);
+  }, 30_000);
+
+  test('cut at any byte, it says everything up to its last whole line', async () => {
+    work('');
+    const [name = ''] = (await readdir(dir)).filter((file) => file.endsWith('.jsonl'));
+    const bytes = await readFile(join(dir, name));
+    const head = bytes.indexOf(0x0a) + 1;
+    fc.assert(
+      fc.property(fc.integer({ min: head, max: bytes.length }), (cut) => {
+        const state = parseJournal(bytes.subarray(0, cut), name);
+        const whole = bytes.subarray(0, cut).toString().split('\n').slice(1, -1);
+        const steps = whole.map((line) => JSON.parse(line)).filter(({ kind }) => kind === 'step');
+        expect(state.taken[0]?.size).toBe(steps.length);
+      }),
+    );
+  });
+
+  test('any other bytes are a journal or JOURNAL_BROKEN, never another error', async () => {
+    work('');
+    const [name = ''] = (await readdir(dir)).filter((file) => file.endsWith('.jsonl'));
+    const bytes = await readFile(join(dir, name));
+    const broken = (text: Uint8Array) => {
+      try {
+        parseJournal(text, name);
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'JOURNAL_BROKEN' });
+      }
+    };
+    fc.assert(
+      fc.property(fc.nat(bytes.length - 1), fc.nat(255), (at, value) => {
+        const changed = Buffer.from(bytes);
+        changed[at] = value;
+        broken(changed);
+      }),
+      { numRuns: 300 },
+    );
+    fc.assert(fc.property(fc.uint8Array(), broken));
+  });
+
+  const begun = (serials: string[]) => ({
+    id: crypto.randomUUID(),
+    at: new Date().toISOString(),
+    gw: '0',
+    checklist: { name: 'own', sha256: 'x' },
+    robots: serials.map((serial) => ({ site: 'Lobby', serial })),
+  });
+
+  test('a line that was cut off is cut away before the next is written', async () => {
+    const first = await beginJournal(dir, begun(['SN1']));
+    await first[Symbol.asyncDispose]();
+    await appendFile(first.path, '{"kind":"resumed","at":"2026-');
+    await using again = await resumeJournal(first.path);
+    await again.write({ kind: 'resumed', at: '2026-01-02T03:04:05.000Z', gw: '0' });
+    expect((await readJournal(first.path)).resumedAt).toEqual(['2026-01-02T03:04:05.000Z']);
+  });
+
+  test('is found by its list and its robots, and not by others', async () => {
+    await using one = await beginJournal(dir, begun(['SN1']));
+    await using two = await beginJournal(dir, begun(['SN1', 'SN2']));
+    await writeFile(join(dir, 'own-20260102T030405Z-aaaaaaaa.jsonl'), '{"kind":"beg');
+    expect((await findJournal(dir, 'own', ['SN1']))?.path).toBe(one.path);
+    expect((await findJournal(dir, 'own', ['SN1', 'SN2']))?.path).toBe(two.path);
+    expect(await findJournal(dir, 'own', ['SN2'])).toBeUndefined();
+    expect(await findJournal(dir, 'other', ['SN1'])).toBeUndefined();
+    expect(await findJournal(join(dir, 'none'), 'own', ['SN1'])).toBeUndefined();
+  });
+
+  test('two programs do not work on the same run', async () => {
+    const one = await beginJournal(dir, begun(['SN1']));
+    await expect(resumeJournal(one.path)).rejects.toMatchObject({ code: 'RUN_OPEN', exitCode: 4 });
+    await one[Symbol.asyncDispose]();
+    // A lock of a program that is gone holds nobody up.
+    await writeFile(`${one.path}.lock`, '999999999');
+    {
+      await using again = await resumeJournal(one.path);
+      expect(again.path).toBe(one.path);
+    }
+    // Nor does one of another life of the same process number, as in a container that was started anew.
+    await writeFile(`${one.path}.lock`, `${process.pid} 1`);
+    await using again = await resumeJournal(one.path);
+    expect(again.path).toBe(one.path);
+  });
+});
+
+describe('photos', () => {
+  test.each([
+    ['a file that is not there', 'none.jpg', 'there is no such file'],
+    ['a folder', '.', 'it is not a regular file'],
+    ['text', 'asked.jpg', 'it is no picture that gw knows'],
+  ])('%s is refused', async (_name, file, why) => {
+    await writeFile(join(dir, 'asked.jpg'), 'no picture');
+    await using journal = await beginJournal(dir, {
+      id: crypto.randomUUID(),
+      at: new Date().toISOString(),
+      gw: '0',
+      checklist: { name: 'own', sha256: 'x' },
+      robots: [{ site: 'Lobby', serial: 'SN1' }],
+    });
+    await expect(journal.keepPhoto('a', join(dir, file))).rejects.toMatchObject({
+      code: 'ATTACHMENT_INVALID',
+      message: expect.stringContaining(why),
+    });
+    expect((await readJournal(journal.path)).attachments).toEqual([]);
+  });
+});

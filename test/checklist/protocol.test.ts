@@ -1,0 +1,384 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { canonicalText, wellFormed } from '../../src/lib/checklist/canonical.ts';
+import {
+  attachmentsDirOf,
+  beginJournal,
+  type Catalogue,
+  composeProtocol,
+  type Protocol,
+  type ProtocolRobot,
+  type ProtocolSigner,
+  parseAnswers,
+  parseChecklist,
+  protocolSchema,
+  protocolText,
+  protocolVerificationSchema,
+  readJournal,
+  runSession,
+  signProtocol,
+  verifyProtocol,
+  verifyProtocolFile,
+} from '../../src/lib/checklist/index.ts';
+import { systemClock } from '../../src/lib/lifecycle/index.ts';
+import { type Authority, createAuthority } from '../../src/lib/sim/certificates.ts';
+
+const catalogue: Catalogue = {
+  probe: {
+    summary: 'Looks.',
+    moves: false,
+    with: z.strictObject({}),
+    software: () => ({ value: '1.2.3', mark: 'BELEGT', source: 'measured here' }),
+    // Half a character and a key that every object has, as a foreign device may send them.
+    run: async () => ({ sound: true, odd: 'a\ud800b', ['__proto__' as string]: 1, latencyMs: 12.25 }),
+  },
+};
+const text = `schema: gw/checklist/1
+name: own
+title: Öffnung
+purpose: To see.
+phase: handover
+sections:
+  - id: first
+    title: First
+    steps:
+      - { id: probe, title: Probe, proves: Device, run: probe, facts: [angles.pose-ori, vendor.move.request], expect: { sound: true }, values: { latency: { path: latencyMs, unit: ms, mark: BELEGT } }, remedy: Mend. }
+      - { id: label, title: Label, proves: Device, confirm: Is it?, remedy: Mend. }
+  - id: second
+    title: Second
+    steps:
+      - { id: door, title: Door, proves: Device, measure: How wide?, unit: m, expect: { value: { at-least: 0.8 } }, remedy: Mend. }
+`;
+const checklist = parseChecklist(text, '/lists/own.yaml', catalogue);
+const jpeg = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 1, 2, 3]);
+
+let dir = '';
+let authority: Authority;
+let signer: ProtocolSigner;
+let protocol: Protocol;
+let path = '';
+
+async function signerOf(serial: string, from: Authority = authority, more: object = {}): Promise<ProtocolSigner> {
+  const { keyPem, certificatePem } = await from.issueClientPair(serial, more);
+  return { serial, certificatePem, sign: (bytes) => sign('sha256', bytes, keyPem) };
+}
+
+/** A protocol of a run with a photo, as the toolkit makes it. */
+async function make(answers: string, more: Partial<ProtocolRobot> = {}): Promise<Protocol> {
+  const subject = { site: 'Lobby', serial: 'SN1' };
+  await using journal = await beginJournal(join(dir, 'runs'), {
+    id: crypto.randomUUID(),
+    at: new Date().toISOString(),
+    gw: '0',
+    checklist: { name: 'own', sha256: checklist.sha256 },
+    robots: [subject],
+  });
+  const sessions = await runSession({
+    robots: [{ checklist, subject }],
+    wanted: { only: [], from: null },
+    journal,
+    clock: systemClock,
+    signal: new AbortController().signal,
+    motionAllowed: false,
+    answers: parseAnswers(answers, join(dir, 'answers.yaml'), checklist),
+  });
+  const [session] = sessions;
+  if (!session) throw new Error('there is no session');
+  const robot = { ...session, ...subject, records: [], redLines: [], ...more };
+  const state = await readJournal(journal.path);
+  const made = composeProtocol({
+    journal: state,
+    edition: 1,
+    gwVersion: '1.0.0',
+    checklist,
+    technician: { name: 'Kim Miller', initials: 'KM' },
+    endedAt: new Date().toISOString(),
+    robots: [robot],
+  });
+  path = join(dir, `${made.id}.json`);
+  await mkdir(attachmentsDirOf(path));
+  for (const { name } of made.attachments) {
+    await copyFile(join(journal.attachmentsDir, name), join(attachmentsDirOf(path), name));
+  }
+  return made;
+}
+
+const good = 'label: { answer: yes, initials: KM, photo: photo.jpg }\ndoor: 0.9\n';
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'gw-protocol-'));
+  await writeFile(join(dir, 'photo.jpg'), jpeg);
+  authority = await createAuthority();
+  signer = await signerOf('SN1');
+  protocol = signProtocol(await make(good), signer);
+  await writeFile(path, protocolText(protocol));
+}, 30_000);
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+const verify = (value: Protocol | Uint8Array | string, more = {}) =>
+  verifyProtocol(
+    value instanceof Uint8Array ? value : Buffer.from(typeof value === 'string' ? value : protocolText(value)),
+    {
+      expectedSerial: 'SN1',
+      caPem: authority.caPem,
+      readAttachment: async (name) => (name === '001-label.jpg' ? jpeg : null),
+      ...more,
+    },
+  );
+const wrongOf = async (value: Protocol | Uint8Array | string, more = {}) => {
+  const { findings, verified } = await verify(value, more);
+  expect(verified).toBe(false);
+  return findings.filter(({ verdict }) => verdict !== 'ok').map(({ id, verdict }) => `${id} ${verdict}`);
+};
+
+describe('a protocol', () => {
+  test('says whose it is, what was found, measured and answered, and on which facts it stands', () => {
+    expect(protocolSchema.parse(protocol)).toMatchObject({
+      format: 'gw/protocol/1',
+      checklist: { name: 'own', phase: 'handover', file: 'own.yaml', sha256: checklist.sha256 },
+      technician: { name: 'Kim Miller', initials: 'KM' },
+      ok: true,
+      accepted: true,
+      leftOut: false,
+      counts: { ok: 3, wrong: 0, skipped: 0, notChecked: 0 },
+      attachments: [{ name: '001-label.jpg', bytes: 7, mediaType: 'image/jpeg' }],
+      signature: { algorithm: 'ECDSA-P256-SHA256-P1363', serial: 'SN1' },
+    });
+    const [robot] = protocol.robots;
+    expect(robot).toMatchObject({
+      serial: 'SN1',
+      software: { value: '1.2.3', mark: 'BELEGT' },
+      sections: [
+        { id: 'first', ok: true, counts: { ok: 2 } },
+        { id: 'second', ok: true, counts: { ok: 1 } },
+      ],
+      evidence: [
+        { id: 'angles.pose-ori', mark: 'BELEGT', verifiedHere: 'no' },
+        { id: 'vendor.move.request', mark: 'HINWEIS', verifiedHere: 'no' },
+      ],
+    });
+    expect(robot?.steps[0]?.values).toEqual([
+      { name: 'latency', value: 12.25, unit: 'ms', mark: 'BELEGT', source: "gw, check 'probe'" },
+    ]);
+    expect(robot?.steps[1]?.answer).toMatchObject({ initials: 'KM', attachments: ['001-label.jpg'] });
+  });
+
+  test('is verified by its authority, with its attachments, from a file', async () => {
+    const result = await verifyProtocolFile(path, { expectedSerial: 'SN1', caPem: authority.caPem });
+    expect(protocolVerificationSchema.parse(result)).toMatchObject({ verified: true, verdict: 'ok' });
+    expect(result.findings.map(({ id }) => id)).toEqual([
+      'file',
+      'form',
+      'content',
+      'consistent',
+      'signature',
+      'certificate',
+      'validity',
+      'chain',
+      'expected-serial',
+      'attachments',
+    ]);
+  });
+
+  test('any changed bit makes it unverified', async () => {
+    const bytes = Buffer.from(protocolText(protocol));
+    await fc.assert(
+      fc.asyncProperty(fc.nat(bytes.length - 1), fc.nat(7), async (at, bit) => {
+        const changed = Buffer.from(bytes);
+        changed[at] = (changed[at] ?? 0) ^ (1 << bit);
+        expect((await verify(changed)).verified).toBe(false);
+      }),
+      { numRuns: 1_000 },
+    );
+  }, 60_000);
+
+  test('every changed bit of the signature and the certificate is seen, padding bits too', async () => {
+    const whole = protocolText(protocol);
+    const bytes = Buffer.from(whole);
+    const from = whole.indexOf('"signature"');
+    const start = Buffer.byteLength(whole.slice(0, from));
+    for (let at = start; at < bytes.length; at += 1) {
+      for (const bit of at > bytes.length - 120 ? [0, 1, 2, 3, 4, 5, 6, 7] : [0]) {
+        const changed = Buffer.from(bytes);
+        changed[at] = (changed[at] ?? 0) ^ (1 << bit);
+        expect((await verify(changed)).verified, `byte ${at}, bit ${bit}`).toBe(false);
+      }
+    }
+  }, 60_000);
+
+  test('any byte taken out, put in or cut off makes it unverified', async () => {
+    const bytes = Buffer.from(protocolText(protocol));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(bytes.length - 1),
+        fc.nat(255),
+        fc.constantFrom('out', 'in', 'cut'),
+        async (at, byte, how) => {
+          const put = Buffer.concat([bytes.subarray(0, at), Buffer.from([byte]), bytes.subarray(at)]);
+          const out = Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1)]);
+          const changed = { out, in: put, cut: bytes.subarray(0, at) }[how];
+          expect((await verify(changed)).verified).toBe(false);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  }, 60_000);
+
+  test('any bytes at all give findings, never an error', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          fc.uint8Array(),
+          fc.json().map((json) => Buffer.from(json)),
+        ),
+        async (bytes) => {
+          expect((await verify(bytes)).verdict).toBe('wrong');
+        },
+      ),
+    );
+    const deep = Buffer.from(`${'['.repeat(50_000)}${']'.repeat(50_000)}`);
+    expect((await verify(deep)).verdict).toBe('wrong');
+  });
+
+  test('says what does not fit', async () => {
+    const plain = protocolText(protocol);
+    expect(await wrongOf(plain.replace('"KM"', '"XX"'))).toEqual(['signature wrong']);
+    expect(await wrongOf(plain.replace('"counts": {', '"counts":  {'))).toEqual(['form wrong']);
+    expect(await wrongOf(JSON.stringify(protocol))).toEqual(['form wrong']);
+    expect(await wrongOf(`\ufeff${plain}`)).toEqual(['file wrong']);
+    expect(await wrongOf(plain.replace('gw/protocol/1', 'gw/protocol/2'))).toEqual(['content wrong']);
+    expect(await wrongOf(plain, { expectedSerial: 'SN2' })).toEqual(['expected-serial wrong']);
+    expect(await wrongOf(plain, { caPem: (await createAuthority()).caPem })).toEqual(['chain wrong']);
+    expect(await wrongOf(plain, { caPem: 'nothing' })).toEqual(['chain wrong']);
+    expect(await wrongOf(plain, { caPem: undefined })).toEqual(['chain not-checked']);
+    expect(await wrongOf(plain, { readAttachment: async () => null })).toEqual(['attachments wrong']);
+    expect(await wrongOf(plain, { readAttachment: async () => Buffer.from('x') })).toEqual(['attachments wrong']);
+    expect(await wrongOf(plain, { readAttachment: undefined })).toEqual(['attachments not-checked']);
+  });
+
+  test('a certificate of another robot, of another key, or that was not valid then does not pass', async () => {
+    const other = await signerOf('SN2');
+    expect(await wrongOf(signProtocol(protocol, other))).toEqual(['certificate wrong', 'expected-serial wrong']);
+    const lying = signProtocol(protocol, { ...other, serial: 'SN1' });
+    expect(await wrongOf(lying)).toEqual(['certificate wrong', 'expected-serial wrong']);
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+    const stolen = signProtocol(protocol, { ...signer, sign: (bytes) => sign('sha256', bytes, privateKey) });
+    expect(await wrongOf(stolen)).toEqual(['signature wrong']);
+    const past = { notBefore: new Date('2020-01-01'), notAfter: new Date('2021-01-01') };
+    expect(await wrongOf(signProtocol(protocol, await signerOf('SN1', authority, past)))).toEqual(['validity wrong']);
+  });
+
+  test('of the two signatures that fit, only the one that gw writes is taken', async () => {
+    const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
+    for (let run = 0; run < 20; run += 1) {
+      const signed = signProtocol(protocol, signer);
+      const { signature } = signed;
+      if (!signature) throw new Error('it is not signed');
+      expect((await verify(signed)).verified).toBe(true);
+      const value = Buffer.from(signature.value, 'base64');
+      const other = (order - BigInt(`0x${value.subarray(32).toString('hex')}`)).toString(16).padStart(64, '0');
+      const twin = Buffer.concat([value.subarray(0, 32), Buffer.from(other, 'hex')]).toString('base64');
+      expect(await wrongOf({ ...signed, signature: { ...signature, value: twin } })).toEqual(['signature wrong']);
+    }
+  });
+
+  test('a chain over an authority in between is followed; one that ends nowhere is not', async () => {
+    const between = await authority.issueAuthority('Between');
+    const one = await signerOf('SN1', between);
+    const whole = signProtocol(protocol, { ...one, certificatePem: `${one.certificatePem}\n${between.caPem}` });
+    expect(await verify(whole)).toMatchObject({ verified: true });
+    expect(await wrongOf(signProtocol(protocol, one))).toEqual(['chain wrong']);
+  });
+
+  test('a signed protocol whose summary flatters its steps is refused', async () => {
+    const [robot, ...others] = protocol.robots;
+    if (!robot) throw new Error('there is no robot');
+    const steps = robot.steps.map((step, index) => (index === 0 ? { ...step, verdict: 'wrong' as const } : step));
+    const flattering = signProtocol({ ...protocol, robots: [{ ...robot, steps }, ...others] }, signer);
+    const { findings, verified } = await verify(flattering);
+    expect(verified).toBe(false);
+    expect(findings.find(({ id }) => id === 'consistent')).toMatchObject({
+      verdict: 'wrong',
+      detail: expect.stringContaining('SN1 says ok true, its steps say false'),
+    });
+  });
+
+  test('an unsigned one is never verified, and says that it is not signed', async () => {
+    const unsigned = { ...protocol, signature: null };
+    expect(await wrongOf(unsigned)).toEqual(['signature not-checked', 'expected-serial not-checked']);
+  });
+
+  test('a red line keeps it from being ok, and an open step from being accepted', async () => {
+    const line = { id: 'tablet-open', title: 'Tablet', detail: 'open', remedy: 'Lock it.' };
+    const red = await make(good, { redLines: [line] });
+    expect(red).toMatchObject({ ok: false, accepted: false, counts: { ok: 3 } });
+    expect(red.robots[0]?.redLines).toEqual([line]);
+    expect(await make('door: 0.9\n')).toMatchObject({ ok: false, accepted: false, counts: { notChecked: 1 } });
+    const deviating = await make('label: { answer: no, accept: { reason: worn off, by: A. Boss } }\ndoor: 0.9\n');
+    expect(deviating).toMatchObject({ ok: false, accepted: true, deviations: 1, counts: { wrong: 1 } });
+    expect(await verify(signProtocol(deviating, signer), { readAttachment: undefined })).toMatchObject({
+      verified: true,
+      protocol: { ok: false },
+    });
+  });
+
+  test('facts are verified here only by a record of this very chassis and software', async () => {
+    const record = {
+      fact: 'vendor.move.request',
+      serial: 'SN1',
+      software: '1.2.3',
+      value: true,
+      how: 'seen',
+      who: 'KM',
+      when: '2026-01-02T03:04:05.000Z',
+    } as never;
+    const of = async (more: Partial<ProtocolRobot>) =>
+      (await make(good, more)).robots[0]?.evidence.map(({ verifiedHere }) => verifiedHere);
+    expect(await of({ records: [record] })).toEqual(['no', 'yes']);
+    expect(await of({ records: [record], software: null })).toEqual(['not-checked', 'not-checked']);
+    expect(await of({ records: null })).toEqual(['not-checked', 'not-checked']);
+  });
+
+  test('a step that nobody took relies on nothing', async () => {
+    const steps = (protocol.robots[0]?.steps ?? []).map((step) => ({ ...step, at: null, leftOut: true }));
+    const none = await make(good, { result: { steps } as unknown as ProtocolRobot['result'] });
+    expect(none).toMatchObject({ leftOut: true, robots: [{ evidence: [] }] });
+  });
+});
+
+describe('the canonical text', () => {
+  test('is that of RFC 8785', () => {
+    // The example of its section 3.2.2 and the order of its section 3.2.3.
+    const value = JSON.parse(
+      '{"numbers":[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001],"string":"\\u20ac$\\u000F\\u000aA\'\\u0042\\u0022\\u005c\\\\\\"\\/","literals":[null,true,false]}',
+    );
+    expect(canonicalText(value)).toBe(
+      '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}',
+    );
+    const order = { '\u20ac': 1, '\r': 2, '\ufb33': 3, '1': 4, '\ud83d\ude00': 5, '\u0080': 6, '\u00f6': 7 };
+    expect([...canonicalText(order).matchAll(/:(\d)/g)].map(([, n]) => Number(n))).toEqual([2, 4, 6, 7, 1, 5, 3]);
+  });
+
+  test('is one text for one value, in whatever order it was written, and reads back as it', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (raw) => {
+        const value = wellFormed(JSON.parse(JSON.stringify(raw)));
+        for (const indent of [0, 2]) {
+          const once = canonicalText(value, indent);
+          expect(canonicalText(JSON.parse(once), indent)).toBe(once);
+        }
+      }),
+    );
+  });
+
+  test('refuses what is no JSON', () => {
+    for (const value of [undefined, Number.NaN, 1n, '\ud800', { a: '\udfff' }, { '\ud800': 1 }, () => 1]) {
+      expect(() => canonicalText(value)).toThrow(RangeError);
+    }
+  });
+});

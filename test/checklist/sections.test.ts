@@ -1,0 +1,523 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { z } from 'zod';
+import {
+  type Catalogue,
+  parseAnswers,
+  parseChecklist,
+  type RunnerOptions,
+  runSteps,
+  type StepResult,
+  selectSteps,
+  type TakenStep,
+} from '../../src/lib/checklist/index.ts';
+import type { GwError } from '../../src/lib/error/index.ts';
+import { systemClock } from '../../src/lib/lifecycle/index.ts';
+
+let ran: string[] = [];
+let broken: string[] = [];
+const catalogue: Catalogue = {
+  look: {
+    summary: 'Looks.',
+    moves: false,
+    with: z.strictObject({ at: z.string() }),
+    software: () => ({ value: '1.2.3', mark: 'BELEGT', source: 'measured here' }),
+    run: async (options) => {
+      const { at } = options as { at: string };
+      ran.push(at);
+      return {
+        sound: !broken.includes(at),
+        latency: { value: 12.5, mark: 'BELEGT', source: 'measured here', unit: 'ms' },
+        plain: 7,
+      };
+    },
+  },
+  drive: { summary: 'Drives.', moves: true, with: z.strictObject({}), run: async () => ({ sound: true }) },
+};
+
+const about = (id: string) => ({ id, title: `Step ${id}`, proves: 'Device', remedy: `Mend ${id}.` });
+const look = (id: string, more: object = {}) => ({
+  ...about(id),
+  run: 'look',
+  with: { at: id },
+  expect: { sound: true },
+  ...more,
+});
+const ask = (id: string, more: object = {}) => ({ ...about(id), confirm: `Is ${id} in order?`, ...more });
+const measure = (id: string, more: object = {}) => ({
+  ...about(id),
+  measure: `How wide is ${id}?`,
+  unit: 'm',
+  expect: { value: { 'at-least': 0.8 } },
+  ...more,
+});
+
+const file = (parts: object) => ({ schema: 'gw/checklist/1', name: 'own', title: 'Own', purpose: 'To see.', ...parts });
+const parse = (parts: object) =>
+  parseChecklist(stringify(file(parts), { aliasDuplicateObjects: false }), 'own.yaml', catalogue);
+
+function messageOf(parts: object): string {
+  try {
+    parse(parts);
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'CHECKLIST_INVALID' });
+    return (error as GwError).message;
+  }
+  return '';
+}
+
+async function run(parts: object, options: Partial<RunnerOptions> & { only?: string[]; from?: string } = {}) {
+  const { only = [], from = null, ...more } = options;
+  const checklist = parse(parts);
+  ran = [];
+  return runSteps(checklist, {
+    clock: systemClock,
+    signal: new AbortController().signal,
+    motionAllowed: false,
+    subject: null,
+    selection: selectSteps(checklist, { only, from }),
+    ...more,
+  });
+}
+const verdicts = (steps: readonly StepResult[]) => Object.fromEntries(steps.map(({ id, verdict }) => [id, verdict]));
+const answers = (parts: object, text: string) => parseAnswers(text, '/answers/a.yaml', parse(parts));
+
+const sections = {
+  phase: 'site',
+  sections: [
+    { id: 'network', title: 'Network', about: 'With the IT.', steps: [look('mtu'), look('dns')] },
+    {
+      id: 'drive',
+      title: 'Driving',
+      needs: ['network'],
+      preconditions: [ask('room-clear'), look('battery')],
+      steps: [look('pose'), ask('heading', { needs: ['pose'] })],
+    },
+    { id: 'papers', title: 'Papers', steps: [ask('label')] },
+  ],
+};
+
+describe('a checklist with sections', () => {
+  test('keeps phase, sections and the order of its steps, preconditions before the steps of their section', () => {
+    const list = parse(sections);
+    expect(list.phase).toBe('site');
+    expect(list.sections.map(({ id, needs }) => [id, needs])).toEqual([
+      ['network', []],
+      ['drive', ['network']],
+      ['papers', []],
+    ]);
+    expect(list.steps.map(({ id, section, precondition }) => [id, section, precondition])).toEqual([
+      ['mtu', 'network', false],
+      ['dns', 'network', false],
+      ['room-clear', 'drive', true],
+      ['battery', 'drive', true],
+      ['pose', 'drive', false],
+      ['heading', 'drive', false],
+      ['label', 'papers', false],
+    ]);
+    expect(list.sha256).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test('a precondition that is not ok skips its whole section by name, and no other', async () => {
+    broken = [];
+    const result = await run(sections, { answers: answers(sections, 'room-clear: no\nlabel: yes\n') });
+    expect(verdicts(result.steps)).toEqual({
+      mtu: 'ok',
+      dns: 'ok',
+      'room-clear': 'wrong',
+      battery: 'ok',
+      pose: 'skipped',
+      heading: 'skipped',
+      label: 'ok',
+    });
+    const [, , , , pose, heading] = result.steps;
+    expect(pose?.why).toBe("Its whole section needs 'room-clear', which is not ok.");
+    expect(heading?.why).toBe("It needs 'pose', which is not ok.");
+    expect(pose?.remedy).toBe("Mend 'room-clear' first.");
+  });
+
+  test('a section that is needed must be ok as a whole', async () => {
+    broken = ['dns'];
+    const result = await run(sections);
+    expect(verdicts(result.steps)).toMatchObject({
+      dns: 'wrong',
+      'room-clear': 'skipped',
+      battery: 'skipped',
+      pose: 'skipped',
+    });
+    expect(result.steps[2]).toMatchObject({
+      why: "Its whole section needs section 'network', which is not ok.",
+      remedy: "Mend 'dns' first.",
+    });
+    broken = [];
+  });
+
+  test.each([
+    [
+      'both steps and sections',
+      { steps: [look('a')], sections: [{ id: 's', title: 'S', steps: [look('b')] }] },
+      'both of steps and sections',
+    ],
+    ['neither', {}, 'neither of steps and sections'],
+    [
+      'an id twice over sections',
+      {
+        sections: [
+          { id: 's', title: 'S', steps: [look('a')] },
+          { id: 't', title: 'T', steps: [look('a')] },
+        ],
+      },
+      'an id of its own (sections[0].steps[0] has this one)',
+    ],
+    ['a step named as a section', { sections: [{ id: 'a', title: 'S', steps: [look('a')] }] }, 'an id of its own'],
+    [
+      'a section that needs itself',
+      { sections: [{ id: 's', title: 'S', needs: ['s'], steps: [look('a')] }] },
+      'a circle: s needs s',
+    ],
+    [
+      'a section that needs its step',
+      { sections: [{ id: 's', title: 'S', needs: ['a'], steps: [look('a')] }] },
+      'found a, which stands further down',
+    ],
+    [
+      'a step that needs its section',
+      { sections: [{ id: 's', title: 'S', steps: [look('a', { needs: ['s'] })] }] },
+      'a circle: a needs s needs a',
+    ],
+    [
+      'sections that need each other',
+      {
+        sections: [
+          { id: 's', title: 'S', needs: ['t'], steps: [look('a')] },
+          { id: 't', title: 'T', needs: ['s'], steps: [look('b')] },
+        ],
+      },
+      'a circle: s needs t needs s',
+    ],
+    [
+      'a precondition that needs a step of its section',
+      { sections: [{ id: 's', title: 'S', preconditions: [look('p', { needs: ['a'] })], steps: [look('a')] }] },
+      'a circle: p needs a needs p',
+    ],
+    ['a section without steps', { sections: [{ id: 's', title: 'S', steps: [] }] }, 'sections[0].steps'],
+    ['an unknown phase', { phase: 'party', steps: [look('a')] }, 'one of premises, site, handover, service'],
+    ['a value without unit', { steps: [measure('a', { unit: undefined })] }, 'the unit of what is measured'],
+    [
+      'a value without expectation',
+      { steps: [measure('a', { expect: undefined })] },
+      'a measured value proves nothing',
+    ],
+    [
+      'a value that expects something else',
+      { steps: [measure('a', { expect: { width: 1 } })] },
+      'value, the measured number',
+    ],
+    ['a question with a unit', { steps: [ask('a', { unit: 'm' })] }, 'unit beside confirm'],
+    ['an unknown fact', { steps: [look('a', { facts: ['angles.none'] })] }, 'the id of a fact of the ledger'],
+    ['a figure on a broken path', { steps: [look('a', { values: { x: 'a..b' } })] }, 'steps[0].values.x'],
+  ])('is refused with %s', (_name, parts, text) => {
+    expect(messageOf(parts)).toContain(text);
+  });
+
+  test('too many steps over all sections are refused', () => {
+    const many = Array.from({ length: 30 }, (_, s) => ({
+      id: `s${s}`,
+      title: 'S',
+      steps: Array.from({ length: 20 }, (__, n) => ask(`s${s}-${n}`)),
+    }));
+    expect(messageOf({ sections: many })).toContain('found 600 steps, expected at most 500');
+  });
+
+  test('anchors, aliases that explode and shell words are no danger', () => {
+    const bomb = `schema: gw/checklist/1\na: &a [x, x]\nb: &b [*a, *a, *a]\nc: &c [*b, *b, *b]\nsteps: [*c, *c]\n`;
+    expect(() => parseChecklist(bomb, 'own.yaml', catalogue)).toThrow(/alias/);
+    const nasty = 'Is $(reboot) `id` && rm -rf / in order?';
+    const list = parse({ steps: [ask('a', { confirm: nasty })] });
+    expect(list.steps[0]).toMatchObject({ question: nasty });
+  });
+
+  test('any change to any value of a section gives a sound checklist or CHECKLIST_INVALID', () => {
+    const keys = ['id', 'title', 'about', 'needs', 'preconditions', 'steps', '__proto__', 'toString'];
+    const value = fc.oneof(
+      fc.jsonValue(),
+      fc.constantFrom<unknown>(['s'], ['a'], [look('a')], [ask('b', { needs: ['s'] })]),
+    );
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...keys), value, { maxKeys: 3 }), (change) => {
+        messageOf({ sections: [{ id: 's', title: 'S', steps: [look('a')], ...change }] });
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('choosing steps', () => {
+  test('only a step takes what it needs, and says of the others that they were left out', async () => {
+    const parts = { steps: [look('a'), look('b', { needs: ['a'] }), look('c'), look('d', { needs: ['b'] })] };
+    const result = await run(parts, { only: ['b'] });
+    expect(ran).toEqual(['a', 'b']);
+    expect(verdicts(result.steps)).toEqual({ a: 'ok', b: 'ok', c: 'not-checked', d: 'not-checked' });
+    expect(result.steps.map(({ leftOut }) => leftOut)).toEqual([false, false, true, true]);
+    expect(result.ok).toBe(false);
+  });
+
+  test('only a section takes its steps, its preconditions and what it needs', () => {
+    expect([...selectSteps(parse(sections), { only: ['drive'], from: null }).chosen].sort()).toEqual(
+      ['battery', 'dns', 'heading', 'mtu', 'pose', 'room-clear'].sort(),
+    );
+    expect([...selectSteps(parse(sections), { only: ['papers'], from: null }).chosen]).toEqual(['label']);
+  });
+
+  test('from a step takes everything after it, and what that needs or reads', () => {
+    const parts = {
+      steps: [
+        look('a'),
+        look('b'),
+        { ...about('r'), reads: 'a', expect: { sound: true } },
+        look('c', { needs: ['b'] }),
+      ],
+    };
+    const list = parse(parts);
+    expect([...selectSteps(list, { only: [], from: 'c' }).chosen]).toEqual(['c', 'b']);
+    expect([...selectSteps(list, { only: [], from: 'r' }).chosen].sort()).toEqual(['a', 'b', 'c', 'r']);
+    // Whoever takes a check again wants to know what its readers now say.
+    expect([...selectSteps(list, { only: ['a'], from: null }).again].sort()).toEqual(['a', 'r']);
+  });
+
+  test('an unknown id is answered with the one that was meant', () => {
+    expect(() => selectSteps(parse(sections), { only: ['netwrok'], from: null })).toThrow(/Did you mean 'network'\?/);
+  });
+});
+
+describe('going on with an earlier sitting', () => {
+  test('a step reads what a check gave then, and the check is not run again', async () => {
+    const reader = { ...about('r'), reads: 'a', expect: { plain: 7 } };
+    const parts = { steps: [look('a'), reader, look('b')] };
+    const earlier = new Map<string, TakenStep>();
+    await run(parts, { onTaken: async (taken) => void earlier.set(taken.result.id, taken) });
+    earlier.delete('r');
+    earlier.delete('b');
+    const result = await run(parts, { earlier });
+    expect(ran).toEqual(['b']);
+    expect(verdicts(result.steps)).toEqual({ a: 'ok', r: 'ok', b: 'ok' });
+    expect(result.steps[0]?.at).toBe(earlier.get('a')?.result.at);
+  });
+
+  test('an interruption does not undo what was found then', async () => {
+    broken = ['a'];
+    const earlier = new Map<string, TakenStep>();
+    await run({ steps: [look('a')] }, { onTaken: async (taken) => void earlier.set(taken.result.id, taken) });
+    broken = [];
+    const told: string[] = [];
+    const result = await run(
+      { steps: [look('a')] },
+      { earlier, only: ['a'], signal: AbortSignal.abort(), onTaken: async () => void told.push('taken') },
+    );
+    expect(told).toEqual([]);
+    expect(result).toMatchObject({ interrupted: true, ok: false });
+    expect(verdicts(result.steps)).toEqual({ a: 'wrong' });
+  });
+});
+
+describe('measured values and figures', () => {
+  const parts = {
+    steps: [
+      measure('door', { tool: 'steel rule' }),
+      look('probe', {
+        values: {
+          latency: 'latency',
+          other: { path: 'plain', unit: 'V', mark: 'HINWEIS' },
+          bare: 'plain',
+          none: 'none',
+        },
+      }),
+    ],
+  };
+
+  test('a number of a person carries unit, mark, tool and who measured', async () => {
+    const given = answers(parts, 'door: { value: 0.85, initials: KM, remark: at the lobby }\n');
+    const { steps } = await run(parts, { answers: given });
+    expect(steps[0]).toMatchObject({
+      verdict: 'ok',
+      kind: 'measure',
+      shown: '0.85 m; Remark: at the lobby',
+      values: [{ name: 'door', value: 0.85, unit: 'm', mark: 'BELEGT', source: 'measured here by KM, steel rule' }],
+      answer: { value: 0.85, initials: 'KM' },
+    });
+  });
+
+  test('a number out of its bounds is wrong and keeps its figure; none is not checked', async () => {
+    const narrow = await run(parts, { answers: answers(parts, 'door: 0.7\n') });
+    expect(narrow.steps[0]).toMatchObject({ verdict: 'wrong', why: 'value: expected at least 0.8, found 0.7' });
+    expect(narrow.steps[0]?.values).toHaveLength(1);
+    const open = await run(parts);
+    expect(open.steps[0]).toMatchObject({
+      verdict: 'not-checked',
+      values: [],
+      why: 'Nobody answered: How wide is door?',
+    });
+  });
+
+  test('figures of a check keep their own mark; a plain number without one is open', async () => {
+    const { steps } = await run(parts);
+    expect(steps[1]?.values).toEqual([
+      { name: 'latency', value: 12.5, unit: 'ms', mark: 'BELEGT', source: 'measured here' },
+      { name: 'other', value: 7, unit: 'V', mark: 'HINWEIS', source: "gw, check 'look'" },
+      { name: 'bare', value: 7, unit: null, mark: 'OFFEN', source: "gw, check 'look'" },
+    ]);
+  });
+
+  test.each([
+    ['a word for a number', 'door: yes\n', 'expected a number (m), or skip'],
+    ['a number and a word', 'door: { value: 1, answer: yes }\n', 'only the value'],
+    ['a number for a question', 'q: 3\n', 'yes, no or skip: this is a question'],
+    ['nothing but a remark', 'q: { remark: x }\n', 'an answer: yes, no or skip'],
+    ['a value that is not finite', 'door: .inf\n', 'found'],
+    ['initials that are a sentence', 'q: { answer: yes, initials: all of us }\n', 'at most 8 letters'],
+    ['a deviation without a name', 'q: { answer: no, accept: { reason: x } }\n', 'accept.by'],
+    ['an answer to a check', 'probe: { answer: yes }\n', 'which gw checks itself'],
+  ])('%s is refused', (_name, text, message) => {
+    expect(() => answers({ steps: [...parts.steps, ask('q')] }, text)).toThrow(message);
+  });
+
+  test('any bytes of answers give answers or ANSWERS_INVALID', () => {
+    const list = parse({ steps: [...parts.steps, ask('q')] });
+    const some = fc.dictionary(fc.constantFrom('q', 'door', 'probe', '__proto__'), fc.jsonValue());
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          some.map((value) => stringify(value)),
+        ),
+        (text) => {
+          try {
+            parseAnswers(text, 'a.yaml', list);
+          } catch (error) {
+            expect(error).toMatchObject({ code: 'ANSWERS_INVALID' });
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('deviations', () => {
+  const parts = { steps: [look('a'), look('b', { needs: ['a'] })] };
+
+  test('a wrong step that a named person accepts stays wrong, and what needs it stays skipped', async () => {
+    broken = ['a'];
+    const result = await run(parts, {
+      answers: answers(parts, 'a: { accept: { reason: a spare part is ordered, by: A. Boss } }\n'),
+    });
+    broken = [];
+    expect(result.ok).toBe(false);
+    expect(verdicts(result.steps)).toEqual({ a: 'wrong', b: 'skipped' });
+    expect(result.steps[0]?.deviation).toMatchObject({ reason: 'a spare part is ordered', approvedBy: 'A. Boss' });
+  });
+
+  test('a step that is ok has none, whatever a file says', async () => {
+    const result = await run(parts, { answers: answers(parts, 'a: { accept: { reason: x, by: y } }\n') });
+    expect(result.ok).toBe(true);
+    expect(result.steps[0]?.deviation).toBeNull();
+  });
+
+  test('a person takes a wrong step again, and then accepts it; every turn is told before it is shown', async () => {
+    broken = ['a'];
+    const told: string[] = [];
+    const decisions = [{ kind: 'again' }, { kind: 'accept', reason: 'late', approvedBy: 'A. Boss' }] as const;
+    let turn = 0;
+    const result = await run(
+      { steps: [look('a')] },
+      {
+        decide: async () => decisions[turn++] ?? { kind: 'leave' },
+        onTaken: async ({ result: taken }) =>
+          void told.push(`disk ${taken.earlier.length} ${taken.deviation?.approvedBy}`),
+        onResult: (shown) => void told.push(`shown ${shown.earlier.length} ${shown.deviation?.approvedBy}`),
+      },
+    );
+    broken = [];
+    expect(ran).toEqual(['a', 'a']);
+    expect(told).toEqual([
+      'disk 0 undefined',
+      'shown 0 undefined',
+      'disk 1 undefined',
+      'shown 1 undefined',
+      'disk 1 A. Boss',
+      'shown 1 A. Boss',
+    ]);
+    expect(result.steps[0]).toMatchObject({
+      verdict: 'wrong',
+      earlier: [{ verdict: 'wrong' }],
+      deviation: { reason: 'late' },
+    });
+  });
+
+  test('a step that reads another is taken again by running that one again', async () => {
+    broken = ['a'];
+    const shown: string[] = [];
+    const reader = { ...about('r'), reads: 'a', expect: { sound: true } };
+    const first = look('a', { expect: { plain: 7 } });
+    const result = await run(
+      { steps: [first, reader] },
+      {
+        decide: async () => {
+          broken = [];
+          return { kind: 'again' };
+        },
+        onResult: ({ id, verdict }) => void shown.push(`${id} ${verdict}`),
+      },
+    );
+    expect(shown).toEqual(['a ok', 'r wrong', 'a ok', 'r ok']);
+    expect(ran).toEqual(['a', 'a']);
+    expect(result.ok).toBe(true);
+    expect(result.steps.map(({ id, earlier }) => [id, earlier.length])).toEqual([
+      ['a', 1],
+      ['r', 1],
+    ]);
+  });
+
+  test('a check that could not look is put to the person too, a question that was left open is not', async () => {
+    const asked: string[] = [];
+    const undecided = look('a', { expect: { state: 'ok' } });
+    const silent: Catalogue = { look: { ...catalogue.look, run: async () => ({ state: 'not-checked' }) } as never };
+    const list = parseChecklist(stringify(file({ steps: [undecided, ask('b')] })), 'own.yaml', silent);
+    const result = await runSteps(list, {
+      clock: systemClock,
+      signal: new AbortController().signal,
+      motionAllowed: false,
+      subject: null,
+      decide: async ({ id }) => {
+        asked.push(id);
+        return { kind: 'leave' };
+      },
+    });
+    expect(result.steps.map(({ verdict }) => verdict)).toEqual(['not-checked', 'not-checked']);
+    expect(asked).toEqual(['a']);
+  });
+
+  test('an accepted angle unit does not let the robot drive', async () => {
+    broken = ['unit'];
+    const driving = {
+      steps: [look('unit'), { ...about('tour'), needs: ['unit'], run: 'drive', moves: true, expect: { sound: true } }],
+    };
+    const result = await run(driving, {
+      motionAllowed: true,
+      answers: answers(driving, 'unit: { accept: { reason: in a hurry, by: A. Boss } }\n'),
+    });
+    broken = [];
+    expect(verdicts(result.steps)).toEqual({ unit: 'wrong', tour: 'skipped' });
+  });
+});
+
+test('an answer by a person of a file does not get the initials of whoever runs gw', async () => {
+  const parts = { steps: [ask('a'), ask('b')] };
+  const { steps } = await run(parts, {
+    answers: answers(parts, 'a: { answer: yes, by: Kim }\nb: yes\n'),
+    technician: { name: 'Lou Doe', initials: 'LD' },
+  });
+  expect(steps[0]?.answer).toMatchObject({ by: 'Kim', initials: null });
+  expect(steps[1]?.answer).toMatchObject({ by: 'Lou Doe', initials: 'LD' });
+});
