@@ -54,6 +54,8 @@ const sideDoors = {
   'evidence/record.ts': '^src/lib/toolkit/evidence-(list|record)\\.result\\.ts$',
   // Loaded when a picture or a document is wanted.
   'overlays/draw/index.ts': '^src/lib/toolkit/',
+  // Loaded when something is reached through another machine: the library behind it is large.
+  'net/ssh/index.ts': '^src/lib/toolkit/',
   // Only the maps room writes what was never measured, and it takes a backup first.
   'chassis/map-writes.ts': '^src/lib/maps/',
   // The simulator shares wire shapes and nothing else.

@@ -8,12 +8,16 @@ const names = [
   'version',
   'ready',
   'device-info',
+  'checklist',
   'idle-memory',
   'overlays-json',
   'overlays-rules',
   'overlays-page',
   'heartbeat-verify',
   'heartbeat-fleet',
+  'network-check',
+  'kiosk-push',
+  'via',
 ];
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !names.includes(name));

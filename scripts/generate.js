@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Plugin } from '@oclif/core';
 import { z } from 'zod';
-import { resultSchemas } from '../dist/cli/schemas.js';
+import { fileSchemas, resultSchemas } from '../dist/cli/schemas.js';
 import { describeErrorTable } from '../dist/lib/error/describe.js';
 import { describeLedger } from '../dist/lib/evidence/index.js';
 import { describeRules } from '../dist/lib/overlays/describe.js';
@@ -61,6 +61,11 @@ for (const id of ids) {
   written.add(file);
   const schema = z.toJSONSchema(await resultSchemas[id](), { io: 'output', unrepresentable: 'any' });
   put(`schemas/${file}`, `${JSON.stringify({ title: `data of gw ${id} --json`, ...schema }, null, 2)}\n`);
+}
+for (const [name, load] of Object.entries(fileSchemas)) {
+  written.add(`${name}.json`);
+  const schema = z.toJSONSchema(await load(), { io: 'output', unrepresentable: 'any' });
+  put(`schemas/${name}.json`, `${JSON.stringify({ title: `${name} file of gw`, ...schema }, null, 2)}\n`);
 }
 for (const file of readdirSync(join(root, 'schemas'))) {
   if (written.has(file)) continue;

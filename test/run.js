@@ -1,48 +1,20 @@
 // `npm test`: brings the real peers where it may, runs all tests, and ends with one line of counts.
 // GW_INSTALL_PEERS=no leaves the machine as it is; tests whose peer is missing are then skipped by name.
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bringPackages } from '../scripts/debian-packages.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const inCi = process.env.CI === 'true';
 
-function onPath(program) {
-  return [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin'].some((dir) => {
-    try {
-      accessSync(join(dir, program), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-}
-
-function missingPeers() {
-  return readFileSync(join(root, 'test/peers/packages.txt'), 'utf8')
-    .split('\n')
-    .filter((line) => line.trim() !== '' && !line.startsWith('#'))
-    .map((line) => line.split(/\s+/))
-    .filter(([, program]) => !onPath(program))
-    .map(([debianPackage]) => debianPackage);
-}
-
-function installPeers(packages) {
-  process.stderr.write(`installing Debian packages that the tests use as real peers: ${packages.join(', ')}\n`);
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const options = { env, stdio: ['ignore', 'ignore', 'inherit'], timeout: 300_000 };
-  spawnSync('apt-get', ['-qq', 'update'], options);
-  const install = spawnSync('apt-get', ['-qq', 'install', '-y', '--no-install-recommends', ...packages], options);
-  if (install.status !== 0)
-    process.stderr.write('installing failed; tests that need these peers are skipped by name\n');
-}
-
-const missing = missingPeers();
-if (missing.length > 0 && process.getuid?.() === 0 && onPath('apt-get') && process.env.GW_INSTALL_PEERS !== 'no') {
-  installPeers(missing);
-}
+const peers = readFileSync(join(root, 'test/peers/packages.txt'), 'utf8')
+  .split('\n')
+  .filter((line) => line.trim() !== '' && !line.startsWith('#'))
+  .map((line) => line.split(/\s+/));
+bringPackages(peers, 'that the tests use as real peers', 'tests that need these peers are skipped by name');
 
 const scratch = mkdtempSync(join(tmpdir(), 'gw-test-'));
 const report = join(scratch, 'report.json');

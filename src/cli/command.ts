@@ -1,7 +1,10 @@
 import { Command, Errors, type Interfaces } from '@oclif/core';
+import type { ZodType } from 'zod';
 import { asGwError, type ErrorJson, exitCodes, GwError } from '../lib/error/index.ts';
+import type { Ssh } from '../lib/net/index.ts';
+import type { Toolkit } from '../lib/toolkit/toolkit.ts';
 import { jsonText } from './json-text.ts';
-import { renderError, renderWarning } from './output.ts';
+import { printable, renderError, renderWarning } from './output.ts';
 
 export type FlagsOf<C extends typeof Command> = Interfaces.InferredFlags<(typeof GwCommand)['baseFlags'] & C['flags']>;
 export type ArgsOf<C extends typeof Command> = Interfaces.InferredArgs<C['args']>;
@@ -62,6 +65,52 @@ export abstract class GwCommand<T extends object> extends Command {
       process.off('SIGINT', onSignal);
       process.off('SIGTERM', onSignal);
     }
+  }
+
+  /**
+   * Runs work, through the machine of --via where one is named. Its signal is aborted when that line is lost, too.
+   * `onLost`: the work has a result worth keeping all the same.
+   */
+  protected async through<R>(
+    via: string | undefined,
+    work: (ssh: Ssh | undefined, signal: AbortSignal) => Promise<R>,
+    onLost?: (error: GwError) => void,
+  ): Promise<R> {
+    if (via === undefined) return await work(undefined, this.signal);
+    const { throughVia } = await import('./via.ts');
+    return await throughVia(via, { signal: this.signal, onLost }, work);
+  }
+
+  /** The same with the site file opened, before anybody is asked for a password. */
+  protected async withToolkit<R>(
+    { site, via }: { readonly site: string; readonly via?: string | undefined },
+    work: (toolkit: Toolkit, signal: AbortSignal) => Promise<R>,
+    onLost?: (error: GwError) => void,
+  ): Promise<R> {
+    const { openToolkit } = await import('../lib/toolkit/toolkit.ts');
+    const toolkit = await openToolkit(site);
+    return await this.through(
+      via,
+      (ssh, signal) => work(ssh === undefined ? toolkit : { ...toolkit, dialer: ssh.dialer, ssh }, signal),
+      onLost,
+    );
+  }
+
+  /** Runs this very command on the machine of --via, with the gw there, and takes over its result. */
+  protected async runThere(via: string, shape: ZodType<T>): Promise<Outcome<T>> {
+    const { farWords, runFarGw } = await import('../lib/toolkit/far-side.ts');
+    const words = farWords(this.id ?? '', this.argv);
+    const { throughVia } = await import('./via.ts');
+    const { data, ok, exitCode, warnings } = await throughVia(via, { signal: this.signal }, (ssh, signal) =>
+      runFarGw(ssh, words, { ...this.farOptions(shape), signal }),
+    );
+    for (const text of warnings) this.warn(printable(text));
+    return { data, ok, exitCode };
+  }
+
+  protected farOptions(shape: ZodType<T>) {
+    const { schema } = this.ctor as unknown as { schema: string };
+    return { schema, shape, version: this.config.version, onNote: (text: string) => this.note(printable(text)) };
   }
 
   protected async print(data: T | null, ok: boolean, error: ErrorJson | null): Promise<void> {

@@ -9,6 +9,25 @@ export const siteFlag = Flags.file({
   env: 'GW_SITE',
 });
 
+/** Goes through another machine, wherever a command talks to the robot. */
+export const viaFlag = Flags.string({
+  summary: 'Go through this machine by SSH, usually the gateway.',
+  helpValue: 'USER@HOST[:PORT]',
+});
+
+/** The same where the chassis is asked only on demand. */
+export const viaLiveFlag = Flags.string({
+  summary: 'With --live: ask the chassis through this machine by SSH.',
+  helpValue: 'USER@HOST[:PORT]',
+  dependsOn: ['live'],
+});
+
+/** The same where a command listens by UDP or reads files of the gateway: there it runs over there, with its site file. */
+export const viaThereFlag = Flags.string({
+  summary: 'Run it on this machine by SSH, with the gw and the site file there.',
+  helpValue: 'USER@HOST[:PORT]',
+});
+
 /** Whether the chassis is asked, where a command can also answer without it. */
 export const liveFlag = Flags.boolean({ summary: 'Ask the chassis which software it has now.' });
 

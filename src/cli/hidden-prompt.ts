@@ -31,6 +31,21 @@ export async function readNewPassword({ streams, fromFile, check, signal }: NewP
   throw new GwError('USAGE', 'No password was set.', { remedy: 'Run the command again.' });
 }
 
+export interface HiddenOptions {
+  readonly streams: { readonly input: NodeJS.ReadStream; readonly output: NodeJS.WritableStream };
+  readonly question: string;
+  /** What Ctrl-C is answered with. */
+  readonly interrupted: string;
+  readonly signal: AbortSignal;
+}
+
+/** A secret that is there already: typed once and unseen at a terminal, or the first line of stdin. */
+export async function readHidden({ streams, question, interrupted, signal }: HiddenOptions): Promise<string> {
+  const { input, output } = streams;
+  if (input.isTTY !== true) return firstLine(await readAll(input, signal));
+  return askHidden(input as ReadStream, output, question, signal, interrupted);
+}
+
 function firstLine(text: string): string {
   return text.split(/\r?\n/, 1)[0] ?? '';
 }
@@ -62,11 +77,12 @@ async function readAll(input: NodeJS.ReadStream, signal: AbortSignal): Promise<s
 }
 
 /** Reads a line from a terminal without showing it. Ctrl-C and Ctrl-D end it with INTERRUPTED. */
-function askHidden(
+export function askHidden(
   input: ReadStream,
   output: NodeJS.WritableStream,
   question: string,
   signal: AbortSignal,
+  interruptedText = 'Interrupted; the password stays as it was.',
 ): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let typed = '';
@@ -78,7 +94,7 @@ function askHidden(
     output.write('\n');
     settle();
   };
-  const interrupted = () => end(() => reject(new GwError('INTERRUPTED', 'Interrupted; the password stays as it was.')));
+  const interrupted = () => end(() => reject(new GwError('INTERRUPTED', interruptedText)));
   const onAbort = () => interrupted();
   const onData = (chunk: string) => {
     for (const char of chunk) {

@@ -1,3 +1,4 @@
+import type { ZodType } from 'zod';
 import { asGwError, type ErrorJson, exitCodes, GwError } from '../lib/error/index.ts';
 import { GwCommand } from './command.ts';
 
@@ -35,6 +36,20 @@ export abstract class LongRunningCommand<E extends object> extends GwCommand<E> 
   /** The reader of stdout is gone (`gw chassis watch | head`). Ends the command; a daemon overrides it and goes on. */
   protected outputClosed(): void {
     this.#ending.abort();
+  }
+
+  /** Runs this very command on the machine of --via, with the gw there, and tells its events as they come. */
+  protected async followThere(
+    via: string,
+    shape: ZodType<E>,
+    events: { readonly onEvent: (event: E) => void; readonly isLast: (event: E) => boolean },
+  ): Promise<E> {
+    const { farWords, followFarGw } = await import('../lib/toolkit/far-side.ts');
+    const words = farWords(this.id ?? '', this.argv);
+    const { throughVia } = await import('./via.ts');
+    return await throughVia(via, { signal: this.signal }, (ssh, signal) =>
+      followFarGw(ssh, words, { ...this.farOptions(shape), signal }, events),
+    );
   }
 
   override async run(): Promise<void> {

@@ -9,10 +9,15 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   'chassis probe': async () => (await import('../lib/toolkit/chassis-probe.result.ts')).chassisProbeSchema,
   'chassis restart': async () => (await import('../lib/toolkit/chassis-restart.result.ts')).chassisRestartSchema,
   'chassis watch': async () => (await import('../lib/toolkit/chassis-watch.result.ts')).chassisWatchSchema,
+  'checklist diff': async () => (await import('../lib/toolkit/protocol-diff.result.ts')).protocolDiffSchema,
   'checklist list': async () => (await import('../lib/toolkit/checklist-run.result.ts')).checklistListSchema,
+  'checklist report': async () => (await import('../lib/toolkit/protocol-report.result.ts')).protocolReportSchema,
   'checklist run': async () => (await import('../lib/toolkit/checklist-run.result.ts')).checklistRunSchema,
   'checklist show': async () => (await import('../lib/toolkit/checklist-run.result.ts')).checklistShowSchema,
+  'checklist verify': async () => (await import('../lib/toolkit/protocol-verify.result.ts')).protocolVerifySchema,
   demo: async () => (await import('../lib/toolkit/demo.result.ts')).demoSchema,
+  enrol: async () => (await import('../lib/toolkit/enrol.result.ts')).enrolSchema,
+  'enrol status': async () => (await import('../lib/toolkit/enrol.result.ts')).enrolStatusSchema,
   serve: async () => (await import('../lib/gateway/serve.result.ts')).serveEventSchema,
   'evidence list': async () => (await import('../lib/toolkit/evidence-list.result.ts')).evidenceListSchema,
   'evidence record': async () => (await import('../lib/toolkit/evidence-record.result.ts')).evidenceRecordedSchema,
@@ -21,11 +26,17 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   'heartbeat key new': async () => (await import('../lib/toolkit/heartbeat-key.result.ts')).heartbeatKeySchema,
   'heartbeat send': async () => (await import('../lib/toolkit/heartbeat-send.result.ts')).heartbeatSendSchema,
   'heartbeat sniff': async () => (await import('../lib/toolkit/heartbeat-sniff.result.ts')).heartbeatSniffSchema,
+  'kiosk lock': async () => (await import('../lib/toolkit/kiosk.result.ts')).kioskLockSchema,
+  'kiosk plan': async () => (await import('../lib/toolkit/kiosk.result.ts')).kioskPlanSchema,
+  'kiosk setup': async () => (await import('../lib/toolkit/kiosk.result.ts')).kioskSetupSchema,
+  'kiosk status': async () => (await import('../lib/toolkit/kiosk.result.ts')).kioskStatusSchema,
   'map backup': async () => (await import('../lib/toolkit/map-archive.result.ts')).mapArchiveSchema,
   'map list': async () => (await import('../lib/toolkit/map-list.result.ts')).mapListSchema,
   'map restore': async () => (await import('../lib/toolkit/map-restore.result.ts')).mapRestoreSchema,
   'map show': async () => (await import('../lib/toolkit/map-show.result.ts')).mapShowSchema,
   'map verify': async () => (await import('../lib/toolkit/map-archive.result.ts')).mapArchiveSchema,
+  'network check': async () => (await import('../lib/toolkit/network-check.result.ts')).networkCheckSchema,
+  'network request': async () => (await import('../lib/toolkit/network-request.result.ts')).networkRequestSchema,
   'operator check': async () => (await import('../lib/toolkit/operator-check.result.ts')).operatorCheckSchema,
   'operator password': async () => (await import('../lib/toolkit/operator-password.result.ts')).operatorPasswordSchema,
   'overlays diff': async () => (await import('../lib/toolkit/overlays-diff.result.ts')).overlaysDiffSchema,
@@ -35,4 +46,9 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   'site check': async () => (await import('../lib/toolkit/site-check.result.ts')).siteCheckSchema,
   'site init': async () => (await import('../lib/toolkit/site-init.result.ts')).siteInitSchema,
   'tour run': async () => (await import('../lib/toolkit/tour-run.result.ts')).tourRunSchema,
+};
+
+/** Files that gw writes for others to read, by the name of the schema that is published beside those of the results. */
+export const fileSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
+  protocol: async () => (await import('../lib/checklist/protocol.result.ts')).protocolSchema,
 };

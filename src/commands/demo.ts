@@ -12,11 +12,12 @@ import type { Demo as Result } from '../lib/toolkit/demo.result.ts';
 const PASSED_ON = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'] as const;
 
 export default class Demo extends GwCommand<Result> {
-  static override summary = 'See a robot commissioned: simulator, gateway, checklist, report.';
+  static override summary = 'See a robot commissioned: simulator, gateway, checklist, signed protocol.';
   static override description =
-    `Starts a simulated robot and the gateway against it, proves point by point that chassis, address, angle units
-and both sockets behave as the platform demands, writes the report, and ends what it started: within 30 seconds,
-with 0 when everything is ok. All traffic stays on this machine.`;
+    `Starts a simulated robot, enrols it, runs the gateway against it, checks the network, sets the tablet up and
+locks it, proves point by point that chassis, address, angle units and both sockets behave as the platform demands,
+writes the report and the signed protocol, and ends what it started: within 30 seconds, with 0 when everything is ok.
+All traffic stays on this machine.`;
   static override examples = [
     '<%= config.bin %> demo',
     '<%= config.bin %> demo --keep',
@@ -48,6 +49,7 @@ with 0 when everything is ok. All traffic stays on this machine.`;
           dir: flags.dir,
           gw: [process.execPath, join(this.config.root, 'bin', 'run.js')],
           environment: environmentOfChildren(),
+          searchPath: process.env.PATH,
           checklistsDir: builtInChecklists(this.config.root),
           gwVersion: this.config.version,
           clock: systemClock,

@@ -17,10 +17,12 @@ describe('the text of gw sim', () => {
       voiceUrl: null,
       buildingUrl: null,
       passwordPath: '/d/secrets/device-password.txt',
+      codePath: '/d/secrets/enrolment-code.txt',
     });
     expect(plain(ready).split('\n')).toEqual([
       'robot     serial SIM-0001, software x',
       'password  in /d/secrets/device-password.txt',
+      'code      in /d/secrets/enrolment-code.txt',
       'site      /d/site.yaml',
       'ready',
     ]);

@@ -274,13 +274,14 @@ describe('checking a site file', () => {
       'operator-password': 'wrong',
       'chassis-secret': 'not-checked',
       'heartbeat-key': 'not-checked',
+      identity: 'not-checked',
       'evidence-file': 'wrong',
       'state-folder': 'ok',
       'media-folder': 'wrong',
     });
     expect(result).toMatchObject({ sound: false, errors: 3, problems: [] });
     expect(result.findings[0]?.remedy).toContain('chmod 600');
-    expect(result.findings[3]?.remedy).toBe('Did you mean vendor.move.request?');
+    expect(result.findings.find(({ id }) => id === 'evidence-file')?.remedy).toBe('Did you mean vendor.move.request?');
     expect(JSON.stringify(result)).not.toContain('hunter2');
   });
 

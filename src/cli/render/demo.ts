@@ -16,10 +16,18 @@ export function renderDemo(demo: Demo, cwd: string): string {
     '',
     ...renderSteps(checklist.steps),
     '',
-    `${chalk.bold('Report')}  ${folder}/demo.md ${chalk.dim('(the same as demo.json and demo.junit.xml; what the programs said: sim.log, serve.log)')}`,
+    `${chalk.bold('Protocol')}  ${folder}/protocol.json ${protocolState(demo.protocol)}`,
+    `${chalk.bold('Report')}    ${folder}/demo.md ${chalk.dim('(the same as demo.json and demo.junit.xml; what the programs said: sim.log, serve.log)')}`,
     '',
     ...(kept ? renderKept(demo, folder) : renderNext(folder)),
   ].join('\n');
+}
+
+function protocolState({ state, signedBy }: Demo['protocol']): string {
+  if (state === 'verified') return chalk.green(`signed by the key of ${printable(signedBy ?? '')}, verified`);
+  return chalk.red(
+    state === 'not-signed' ? 'not signed' : `the signature is ${state === 'wrong' ? 'wrong' : 'not verified'}`,
+  );
 }
 
 function renderNext(folder: string): string[] {
@@ -27,6 +35,10 @@ function renderNext(folder: string): string[] {
     `${chalk.bold('Try next')} ${chalk.dim('(in a clone gw is `npx gw`)')}`,
     ...rows([
       ['gw demo --keep', 'the same, left up: pages to open, faults to switch'],
+      [
+        `gw checklist report ${folder}/protocol.json --site ${folder}/site.yaml --format pdf`,
+        'the document for the signature',
+      ],
       ['gw checklist show site', "what is proven at a customer's site, and by whom"],
       ['gw evidence list', 'what is known about the platform, and how well'],
       [`gw site check --site ${folder}/site.yaml`, 'what a site file says'],

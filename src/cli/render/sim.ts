@@ -14,9 +14,10 @@ export function renderSimEvent(event: SimEvent): string {
     case 'fault':
       return `${'fault'.padEnd(10)}${event.name} ${event.on ? chalk.yellow('on') : 'off'}`;
     case 'ready': {
-      const { chassis, sitePath, passwordPath } = event;
+      const { chassis, sitePath, passwordPath, codePath } = event;
       const lines = [`${'robot'.padEnd(10)}serial ${chassis.serial}, software ${chassis.software}`];
       if (passwordPath !== null) lines.push(`${'password'.padEnd(10)}in ${printable(passwordPath)}`);
+      if (codePath !== null) lines.push(`${'code'.padEnd(10)}in ${printable(codePath)}`);
       lines.push(`${'site'.padEnd(10)}${printable(sitePath)}`, chalk.green('ready'));
       return lines.join('\n');
     }

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { siteFlag } from '../../cli/flags.ts';
+import { siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderChassisAddress } from '../../cli/render/chassis.ts';
 import { exitCodes } from '../../lib/error/index.ts';
 import type { ChassisAddress as Result } from '../../lib/toolkit/chassis-address.result.ts';
@@ -12,10 +12,12 @@ export default class ChassisAddress extends GwCommand<Result> {
   static override examples = [
     '<%= config.bin %> chassis address',
     '<%= config.bin %> chassis address --mac',
+    '<%= config.bin %> chassis address --via technician@192.0.2.2',
     '<%= config.bin %> chassis address --site robot-7/site.yaml --json',
   ];
   static override flags = {
     site: siteFlag,
+    via: viaFlag,
     mac: Flags.boolean({
       summary: "Compare this machine's neighbour table with chassis.mac of the site file.",
       default: false,
@@ -25,10 +27,10 @@ export default class ChassisAddress extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(ChassisAddress);
-    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
     const { findChassis } = await import('../../lib/toolkit/chassis-address.ts');
-    const context = { signal: this.signal, onProgress: () => {} };
-    const data = await findChassis(await openToolkit(flags.site), { mac: flags.mac }, context);
+    const data = await this.withToolkit(flags, (toolkit, signal) =>
+      findChassis(toolkit, { mac: flags.mac }, { signal, onProgress: () => {} }),
+    );
     return { data, ...outcomeOf(data) };
   }
 

@@ -1,5 +1,5 @@
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { secondsFlag, siteFlag } from '../../cli/flags.ts';
+import { secondsFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderChassisProbe } from '../../cli/render/chassis.ts';
 import type { ChassisProbe as Result } from '../../lib/toolkit/chassis-probe.result.ts';
 
@@ -11,10 +11,12 @@ export default class ChassisProbe extends GwCommand<Result> {
   static override examples = [
     '<%= config.bin %> chassis probe',
     '<%= config.bin %> chassis probe --seconds 30',
+    '<%= config.bin %> chassis probe --via technician@192.0.2.2',
     '<%= config.bin %> chassis probe --site robot-7/site.yaml --json',
   ];
   static override flags = {
     site: siteFlag,
+    via: viaFlag,
     seconds: secondsFlag({
       summary: 'How long to listen at most while the unit of the pose is not decided',
       default: 8,
@@ -26,25 +28,22 @@ export default class ChassisProbe extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(ChassisProbe);
-    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
     const { probeChassis } = await import('../../lib/toolkit/chassis-probe.ts');
-    const toolkit = await openToolkit(flags.site);
-    const { createProgress } = await import('../../cli/progress.ts');
-    const progress = createProgress({ quiet: this.jsonEnabled() });
-    const told = new Set<string>();
-    const onProgress = (text: string) => {
-      progress.say(text);
-      // Without a terminal each stage is told once, not with every second that passes.
-      const stage = text.replace(/\d+/g, '');
-      if (!told.has(stage)) progress.line(text);
-      told.add(stage);
-    };
-    try {
-      const data = await probeChassis(toolkit, { seconds: flags.seconds }, { signal: this.signal, onProgress });
-      return { data, ok: data.verdict === 'ok' };
-    } finally {
-      progress.stop();
-    }
+    const { withProgress } = await import('../../cli/progress.ts');
+    const data = await this.withToolkit(flags, (toolkit, signal) =>
+      withProgress({ quiet: this.jsonEnabled() }, (progress) => {
+        const told = new Set<string>();
+        const onProgress = (text: string) => {
+          progress.say(text);
+          // Without a terminal each stage is told once, not with every second that passes.
+          const stage = text.replace(/\d+/g, '');
+          if (!told.has(stage)) progress.line(text);
+          told.add(stage);
+        };
+        return probeChassis(toolkit, { seconds: flags.seconds }, { signal, onProgress });
+      }),
+    );
+    return { data, ok: data.verdict === 'ok' };
   }
 
   protected override render(data: Result): string {

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { secondsFlag, siteFlag } from '../../cli/flags.ts';
+import { secondsFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderChassisRestart } from '../../cli/render/chassis-restart.ts';
 import { exitCodes } from '../../lib/error/index.ts';
 import type { ChassisRestart as Result } from '../../lib/toolkit/chassis-restart.result.ts';
@@ -16,6 +16,7 @@ export default class ChassisRestart extends GwCommand<Result> {
   ];
   static override flags = {
     site: siteFlag,
+    via: viaFlag,
     'i-have-a-backup': Flags.file({
       summary: 'The backup, as `gw map backup` wrote it.',
       helpValue: 'FILE',
@@ -36,12 +37,10 @@ export default class ChassisRestart extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(ChassisRestart);
-    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
     const { restartWithBackup } = await import('../../lib/toolkit/chassis-restart.ts');
     const { runCarefully } = await import('../../cli/careful-run.ts');
     const { canAsk } = await import('../../cli/question.ts');
     const { askForWord } = await import('../../cli/word.ts');
-    const toolkit = await openToolkit(flags.site);
     const options = {
       path: flags['i-have-a-backup'],
       itStandsStill: flags['it-stands-still'],
@@ -49,15 +48,23 @@ export default class ChassisRestart extends GwCommand<Result> {
       sitePath: flags.site,
       gwVersion: this.config.version,
     };
-    const data = await runCarefully({ quiet: this.jsonEnabled(), signal: this.signal }, async (careful) => {
-      const offerRestore = async (lost: Result) => {
-        careful.quieten();
-        const question = `${renderChassisRestart(lost)}\n\nTo bring the maps back now, although writing maps was never measured on a real chassis, type`;
-        return await askForWord(question, 'restore', careful.signal);
-      };
-      const asks = !this.jsonEnabled() && canAsk();
-      return await restartWithBackup(toolkit, options, { ...careful, offerRestore: asks ? offerRestore : undefined });
-    });
+    const data = await this.withToolkit(
+      flags,
+      (toolkit, signal) =>
+        runCarefully({ quiet: this.jsonEnabled(), signal }, async (careful) => {
+          const offerRestore = async (lost: Result) => {
+            careful.quieten();
+            const question = `${renderChassisRestart(lost)}\n\nTo bring the maps back now, although writing maps was never measured on a real chassis, type`;
+            return await askForWord(question, 'restore', careful.signal);
+          };
+          const asks = !this.jsonEnabled() && canAsk();
+          return await restartWithBackup(toolkit, options, {
+            ...careful,
+            offerRestore: asks ? offerRestore : undefined,
+          });
+        }),
+      (lost) => this.warn(lost.message),
+    );
     return { data, ...outcomeOf(data) };
   }
 

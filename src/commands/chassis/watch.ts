@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import type { Outcome } from '../../cli/command.ts';
-import { siteFlag } from '../../cli/flags.ts';
+import { siteFlag, viaFlag } from '../../cli/flags.ts';
 import { LongRunningCommand } from '../../cli/long-running.ts';
 import { renderChassisEvent, renderChassisView } from '../../cli/render/chassis.ts';
 import { createScreen } from '../../cli/screen.ts';
@@ -13,10 +13,12 @@ export default class ChassisWatch extends LongRunningCommand<ChassisWatchEvent> 
   static override examples = [
     '<%= config.bin %> chassis watch',
     '<%= config.bin %> chassis watch --seconds 10 --json',
+    '<%= config.bin %> chassis watch --via technician@192.0.2.2',
     '<%= config.bin %> chassis watch | tee shift.log',
   ];
   static override flags = {
     site: siteFlag,
+    via: viaFlag,
     seconds: Flags.integer({
       summary: 'End after this many seconds; without it, run until Ctrl-C.',
       helpValue: 'SECONDS',
@@ -28,16 +30,16 @@ export default class ChassisWatch extends LongRunningCommand<ChassisWatchEvent> 
 
   protected override async execute(): Promise<Outcome<ChassisWatchEvent>> {
     const { flags } = await this.parse(ChassisWatch);
-    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
     const { watchChassis } = await import('../../lib/toolkit/chassis-watch.ts');
     const screen = !this.jsonEnabled() && process.stdout.isTTY ? createScreen(process.stdout) : undefined;
-    const toolkit = await openToolkit(flags.site);
     const options = { seconds: flags.seconds, everyMs: screen ? 250 : 1_000 };
     try {
-      const data = await watchChassis(toolkit, options, { signal: this.signal }, (view) => {
-        if (screen) screen.draw(renderChassisView(view));
-        else this.emit(view);
-      });
+      const data = await this.withToolkit(flags, (toolkit, signal) =>
+        watchChassis(toolkit, options, { signal }, (view) => {
+          if (screen) screen.draw(renderChassisView(view));
+          else this.emit(view);
+        }),
+      );
       return { data };
     } finally {
       screen?.end();

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { liveFlag, siteFlag } from '../../cli/flags.ts';
+import { liveFlag, siteFlag, viaLiveFlag } from '../../cli/flags.ts';
 import { renderEvidenceList } from '../../cli/render/evidence.ts';
 import type { EvidenceList as Result } from '../../lib/toolkit/evidence-list.result.ts';
 
@@ -22,6 +22,7 @@ export default class EvidenceList extends GwCommand<Result> {
     about: Flags.string({ summary: 'Only facts in which every one of these words occurs.', helpValue: 'WORDS' }),
     site: siteFlag,
     live: liveFlag,
+    via: viaLiveFlag,
   };
   static override readonly schema = 'gw/evidence-list/1';
 
@@ -29,8 +30,11 @@ export default class EvidenceList extends GwCommand<Result> {
     const { flags, metadata } = await this.parse(EvidenceList);
     const { listEvidence } = await import('../../lib/toolkit/evidence-list.ts');
     const siteNamed = metadata.flags.site?.setFromDefault !== true;
-    const context = { signal: this.signal, onProgress: () => {} };
-    return { data: await listEvidence(flags, { sitePath: flags.site, siteNamed, live: flags.live }, context) };
+    const data = await this.through(flags.via, (ssh, signal) => {
+      const site = { sitePath: flags.site, siteNamed, live: flags.live, ssh };
+      return listEvidence(flags, site, { signal, onProgress: () => {} });
+    });
+    return { data };
   }
 
   protected override render(data: Result): string {

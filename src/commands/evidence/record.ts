@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { siteFlag } from '../../cli/flags.ts';
+import { siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderEvidenceRecorded } from '../../cli/render/evidence.ts';
 import type { EvidenceRecorded as Result } from '../../lib/toolkit/evidence-record.result.ts';
 
@@ -26,20 +26,21 @@ export default class EvidenceRecord extends GwCommand<Result> {
     how: Flags.string({ summary: 'How it was measured, in words.', helpValue: 'TEXT', required: true }),
     who: Flags.string({ summary: 'Who measured it.', helpValue: 'NAME', required: true }),
     site: siteFlag,
+    via: viaFlag,
   };
   static override readonly schema = 'gw/evidence-record/1';
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(EvidenceRecord);
-    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
     const { recordEvidence } = await import('../../lib/toolkit/evidence-record.ts');
     const { withProgress } = await import('../../cli/progress.ts');
     const { fact } = args;
     const { value, holds, how, who } = flags;
     const found = value !== undefined ? { value } : holds ? ('holds' as const) : ('does-not-hold' as const);
-    const toolkit = await openToolkit(flags.site);
-    const data = await withProgress({ quiet: this.jsonEnabled() }, ({ say }) =>
-      recordEvidence(toolkit, { fact, found, how, who }, { signal: this.signal, onProgress: say }),
+    const data = await this.withToolkit(flags, (toolkit, signal) =>
+      withProgress({ quiet: this.jsonEnabled() }, ({ say }) =>
+        recordEvidence(toolkit, { fact, found, how, who }, { signal, onProgress: say }),
+      ),
     );
     return { data };
   }

@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { liveFlag, siteFlag } from '../../cli/flags.ts';
+import { liveFlag, siteFlag, viaLiveFlag } from '../../cli/flags.ts';
 import { renderEvidenceFact } from '../../cli/render/evidence.ts';
 import type { EvidenceFact } from '../../lib/toolkit/evidence-list.result.ts';
 
@@ -14,15 +14,18 @@ export default class EvidenceShow extends GwCommand<EvidenceFact> {
     '<%= config.bin %> evidence show vendor.move.request --site robot-7/site.yaml --live',
   ];
   static override args = { id: Args.string({ description: 'Id of a fact, as the list gives it.', required: true }) };
-  static override flags = { site: siteFlag, live: liveFlag };
+  static override flags = { site: siteFlag, live: liveFlag, via: viaLiveFlag };
   static override readonly schema = 'gw/evidence-show/1';
 
   protected override async execute(): Promise<Outcome<EvidenceFact>> {
     const { args, flags, metadata } = await this.parse(EvidenceShow);
     const { showEvidence } = await import('../../lib/toolkit/evidence-list.ts');
     const siteNamed = metadata.flags.site?.setFromDefault !== true;
-    const context = { signal: this.signal, onProgress: () => {} };
-    return { data: await showEvidence(args.id, { sitePath: flags.site, siteNamed, live: flags.live }, context) };
+    const data = await this.through(flags.via, (ssh, signal) => {
+      const site = { sitePath: flags.site, siteNamed, live: flags.live, ssh };
+      return showEvidence(args.id, site, { signal, onProgress: () => {} });
+    });
+    return { data };
   }
 
   protected override render(data: EvidenceFact): string {

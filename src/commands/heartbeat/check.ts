@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { siteFlag } from '../../cli/flags.ts';
+import { siteFlag, viaThereFlag } from '../../cli/flags.ts';
 import { withProgress } from '../../cli/progress.ts';
 import { renderHeartbeatCheck } from '../../cli/render/heartbeat-check.ts';
 import type { HeartbeatCheck as Result } from '../../lib/toolkit/heartbeat-check.result.ts';
@@ -13,9 +13,11 @@ export default class HeartbeatCheck extends GwCommand<Result> {
   static override examples = [
     '<%= config.bin %> heartbeat check',
     '<%= config.bin %> heartbeat check --seconds 30 --json',
+    '<%= config.bin %> heartbeat check --via technician@192.0.2.2 --site /etc/gw/site.yaml',
   ];
   static override flags = {
     site: siteFlag,
+    via: viaThereFlag,
     seconds: Flags.integer({
       summary: 'How long to listen.',
       helpValue: 'SECONDS',
@@ -28,6 +30,10 @@ export default class HeartbeatCheck extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(HeartbeatCheck);
+    if (flags.via !== undefined) {
+      const { heartbeatCheckSchema } = await import('../../lib/toolkit/heartbeat-check.result.ts');
+      return await this.runThere(flags.via, heartbeatCheckSchema);
+    }
     const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
     const { checkHeartbeat } = await import('../../lib/toolkit/heartbeat-check.ts');
     const toolkit = await openToolkit(flags.site);

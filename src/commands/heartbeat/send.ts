@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { Errors, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { siteFlag } from '../../cli/flags.ts';
+import { siteFlag, viaThereFlag } from '../../cli/flags.ts';
 import { withProgress } from '../../cli/progress.ts';
 import { renderHeartbeatSend } from '../../cli/render/heartbeat-check.ts';
 import type { HeartbeatSend as Result } from '../../lib/toolkit/heartbeat-send.result.ts';
@@ -14,9 +14,11 @@ export default class HeartbeatSend extends GwCommand<Result> {
     '<%= config.bin %> heartbeat send --once',
     '<%= config.bin %> heartbeat send --once --to 192.0.2.17',
     '<%= config.bin %> heartbeat send --seconds 60',
+    '<%= config.bin %> heartbeat send --once --via technician@192.0.2.2 --site /etc/gw/site.yaml',
   ];
   static override flags = {
     site: siteFlag,
+    via: viaThereFlag,
     once: Flags.boolean({ summary: 'One beat.', exactlyOne: ['once', 'seconds'] }),
     seconds: Flags.integer({
       summary: 'One beat every 2 seconds, for so long.',
@@ -39,6 +41,10 @@ export default class HeartbeatSend extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(HeartbeatSend);
+    if (flags.via !== undefined) {
+      const { heartbeatSendSchema } = await import('../../lib/toolkit/heartbeat-send.result.ts');
+      return await this.runThere(flags.via, heartbeatSendSchema);
+    }
     const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
     const { sendHeartbeat } = await import('../../lib/toolkit/heartbeat-send.ts');
     const toolkit = await openToolkit(flags.site);

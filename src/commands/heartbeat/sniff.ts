@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import type { Outcome } from '../../cli/command.ts';
-import { siteFlag } from '../../cli/flags.ts';
+import { siteFlag, viaThereFlag } from '../../cli/flags.ts';
 import { LongRunningCommand } from '../../cli/long-running.ts';
 import { renderHeartbeatEvent, renderHeartbeatView } from '../../cli/render/heartbeat.ts';
 import { createScreen } from '../../cli/screen.ts';
@@ -14,9 +14,11 @@ export default class HeartbeatSniff extends LongRunningCommand<HeartbeatSniffEve
     '<%= config.bin %> heartbeat sniff',
     '<%= config.bin %> heartbeat sniff --seconds 60 --json',
     '<%= config.bin %> heartbeat sniff --no-key',
+    '<%= config.bin %> heartbeat sniff --via technician@192.0.2.2 --site /etc/gw/site.yaml',
   ];
   static override flags = {
     site: siteFlag,
+    via: viaThereFlag,
     seconds: Flags.integer({
       summary: 'End after this many seconds; without it, run until Ctrl-C.',
       helpValue: 'SECONDS',
@@ -29,22 +31,38 @@ export default class HeartbeatSniff extends LongRunningCommand<HeartbeatSniffEve
 
   protected override async execute(): Promise<Outcome<HeartbeatSniffEvent>> {
     const { flags } = await this.parse(HeartbeatSniff);
+    const { via } = flags;
+    if (via !== undefined) {
+      const { heartbeatSniffSchema } = await import('../../lib/toolkit/heartbeat-sniff.result.ts');
+      const isLast = (event: HeartbeatSniffEvent) => event.event === 'ended';
+      const data = await this.#shown((onEvent) => this.followThere(via, heartbeatSniffSchema, { onEvent, isLast }));
+      return { data };
+    }
     const { sniffHeartbeats } = await import('../../lib/toolkit/heartbeat-sniff.ts');
     const { systemClock } = await import('../../lib/lifecycle/index.ts');
-    const screen = !this.jsonEnabled() && process.stdout.isTTY ? createScreen(process.stdout) : undefined;
     const options = {
       sitePath: flags.site,
       withKey: !flags['no-key'],
       seconds: flags.seconds,
-      everyMs: screen ? 250 : 2_000,
+      everyMs: this.#redraws ? 250 : 2_000,
       clock: systemClock,
     };
+    const data = await this.#shown((onView) => sniffHeartbeats(options, { signal: this.signal }, onView));
+    return { data };
+  }
+
+  get #redraws(): boolean {
+    return !this.jsonEnabled() && process.stdout.isTTY === true;
+  }
+
+  /** Redraws in place at a terminal, and tells line by line elsewhere. */
+  async #shown<R>(work: (onView: (view: HeartbeatSniffEvent) => void) => Promise<R>): Promise<R> {
+    const screen = this.#redraws ? createScreen(process.stdout) : undefined;
     try {
-      const data = await sniffHeartbeats(options, { signal: this.signal }, (view) => {
+      return await work((view) => {
         if (screen) screen.draw(renderHeartbeatView(view));
         else this.emit(view);
       });
-      return { data };
     } finally {
       screen?.end();
     }

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { siteFlag } from '../../cli/flags.ts';
+import { siteFlag, viaFlag } from '../../cli/flags.ts';
 import { backupWarnings, renderMapBackup } from '../../cli/render/map.ts';
 import type { MapArchiveView as Result } from '../../lib/toolkit/map-archive.result.ts';
 
@@ -12,9 +12,11 @@ export default class MapBackup extends GwCommand<Result> {
     '<%= config.bin %> map backup',
     '<%= config.bin %> map backup --out before-the-update.tar.gz',
     '<%= config.bin %> map backup --map 1 --map 3 --json',
+    '<%= config.bin %> map backup --via technician@192.0.2.2',
   ];
   static override flags = {
     site: siteFlag,
+    via: viaFlag,
     map: Flags.string({ summary: 'Take only this map; may stand several times.', helpValue: 'ID', multiple: true }),
     out: Flags.file({ char: 'o', summary: 'Where to write it.', helpValue: 'FILE' }),
     force: Flags.boolean({ summary: 'Replace a file that is there.', default: false }),
@@ -23,19 +25,19 @@ export default class MapBackup extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(MapBackup);
-    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
     const { backUpMapsToFile } = await import('../../lib/toolkit/map-backup.ts');
     const { withProgress } = await import('../../cli/progress.ts');
-    const toolkit = await openToolkit(flags.site);
     const { map: ids = [], out: path, force } = flags;
     const options = { ids, path, force, gwVersion: this.config.version };
-    const data = await withProgress({ quiet: this.jsonEnabled() }, (progress) => {
-      const onProgress = (text: string) => {
-        progress.say(text);
-        progress.line(text);
-      };
-      return backUpMapsToFile(toolkit, options, { signal: this.signal, onProgress });
-    });
+    const data = await this.withToolkit(flags, (toolkit, signal) =>
+      withProgress({ quiet: this.jsonEnabled() }, (progress) => {
+        const onProgress = (text: string) => {
+          progress.say(text);
+          progress.line(text);
+        };
+        return backUpMapsToFile(toolkit, options, { signal, onProgress });
+      }),
+    );
     for (const text of backupWarnings(data)) this.warn(text);
     return { data, ok: data.verdict === 'ok' };
   }

@@ -1,5 +1,5 @@
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { siteFlag } from '../../cli/flags.ts';
+import { siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderMapList } from '../../cli/render/map.ts';
 import type { MapList as Result } from '../../lib/toolkit/map-list.result.ts';
 
@@ -11,15 +11,16 @@ export default class MapList extends GwCommand<Result> {
     '<%= config.bin %> map list',
     '<%= config.bin %> map list --site robot-7/site.yaml --json',
   ];
-  static override flags = { site: siteFlag };
+  static override flags = { site: siteFlag, via: viaFlag };
   static override readonly schema = 'gw/map-list/1';
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(MapList);
-    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
     const { listMaps } = await import('../../lib/toolkit/map-list.ts');
-    const context = { signal: this.signal, onProgress: () => {} };
-    return { data: await listMaps(await openToolkit(flags.site), context) };
+    const data = await this.withToolkit(flags, (toolkit, signal) =>
+      listMaps(toolkit, { signal, onProgress: () => {} }),
+    );
+    return { data };
   }
 
   protected override render(data: Result): string {

@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { siteFlag } from '../../cli/flags.ts';
+import { siteFlag, viaFlag } from '../../cli/flags.ts';
 import { printable } from '../../cli/output.ts';
 import { renderMapRestore } from '../../cli/render/map-restore.ts';
 import { exitCodes } from '../../lib/error/index.ts';
@@ -18,6 +18,7 @@ export default class MapRestore extends GwCommand<Result> {
   static override args = { file: Args.string({ description: 'The backup.', required: true }) };
   static override flags = {
     site: siteFlag,
+    via: viaFlag,
     map: Flags.string({
       summary: 'Only this map of the backup, by its number there or its uid; may stand several times.',
       helpValue: 'ID',
@@ -40,10 +41,8 @@ export default class MapRestore extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(MapRestore);
-    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
     const { restoreFromBackup } = await import('../../lib/toolkit/map-restore.ts');
     const { runCarefully } = await import('../../cli/careful-run.ts');
-    const toolkit = await openToolkit(flags.site);
     const options = {
       path: args.file,
       ids: flags.map ?? [],
@@ -53,9 +52,12 @@ export default class MapRestore extends GwCommand<Result> {
       sitePath: flags.site,
       gwVersion: this.config.version,
     };
-    const data = await runCarefully({ quiet: this.jsonEnabled(), signal: this.signal }, (careful) => {
-      return restoreFromBackup(toolkit, options, careful);
-    });
+    const data = await this.withToolkit(
+      flags,
+      (toolkit, signal) =>
+        runCarefully({ quiet: this.jsonEnabled(), signal }, (careful) => restoreFromBackup(toolkit, options, careful)),
+      (lost) => this.warn(lost.message),
+    );
     for (const note of data.notes) this.warn(printable(note));
     for (const lack of data.safetyBackup?.lacks ?? []) this.warn(printable(`the kept state lacks ${lack}`));
     const ok = ['nothing-to-do', 'to-do', 'restored'].includes(data.verdict) && !data.interrupted;

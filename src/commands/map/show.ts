@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { siteFlag } from '../../cli/flags.ts';
+import { siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderMapShow } from '../../cli/render/map.ts';
 import type { MapShow as Result } from '../../lib/toolkit/map-show.result.ts';
 
@@ -12,17 +12,17 @@ export default class MapShow extends GwCommand<Result> {
   static override args = {
     id: Args.string({ description: 'Number of the map, as the list gives it.', required: true }),
   };
-  static override flags = { site: siteFlag };
+  static override flags = { site: siteFlag, via: viaFlag };
   static override readonly schema = 'gw/map-show/1';
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(MapShow);
-    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
     const { showMap } = await import('../../lib/toolkit/map-show.ts');
     const { withProgress } = await import('../../cli/progress.ts');
-    const toolkit = await openToolkit(flags.site);
-    const data = await withProgress({ quiet: this.jsonEnabled() }, (progress) =>
-      showMap(toolkit, { id: args.id }, { signal: this.signal, onProgress: progress.say }),
+    const data = await this.withToolkit(flags, (toolkit, signal) =>
+      withProgress({ quiet: this.jsonEnabled() }, (progress) =>
+        showMap(toolkit, { id: args.id }, { signal, onProgress: progress.say }),
+      ),
     );
     return { data, ok: data.missing.length === 0 && data.drawings.problem === null };
   }

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { siteFlag } from '../../cli/flags.ts';
+import { siteFlag, viaFlag } from '../../cli/flags.ts';
 import { withProgress } from '../../cli/progress.ts';
 import { renderOperatorCheck } from '../../cli/render/operator.ts';
 import type { OperatorCheck as Result } from '../../lib/toolkit/operator-check.result.ts';
@@ -13,9 +13,11 @@ export default class OperatorCheck extends GwCommand<Result> {
     '<%= config.bin %> operator check',
     '<%= config.bin %> operator check --site robot-7/site.yaml --json',
     '<%= config.bin %> operator check --host gateway.local',
+    '<%= config.bin %> operator check --via technician@192.0.2.2',
   ];
   static override flags = {
     site: siteFlag,
+    via: viaFlag,
     host: Flags.string({
       summary: 'Where the operator server is. From another machine the read-only socket must not be seen.',
       helpValue: 'HOST',
@@ -26,13 +28,12 @@ export default class OperatorCheck extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(OperatorCheck);
-    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
     const { checkOperator } = await import('../../lib/toolkit/operator-check.ts');
-    const toolkit = await openToolkit(flags.site);
-    const data = await withProgress({ quiet: this.jsonEnabled() }, (progress) => {
-      const context = { signal: this.signal, onProgress: progress.say };
-      return checkOperator(toolkit, { host: flags.host }, context);
-    });
+    const data = await this.withToolkit(flags, (toolkit, signal) =>
+      withProgress({ quiet: this.jsonEnabled() }, (progress) =>
+        checkOperator(toolkit, { host: flags.host }, { signal, onProgress: progress.say }),
+      ),
+    );
     return { data, ok: data.counts.wrong === 0 };
   }
 

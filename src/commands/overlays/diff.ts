@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { siteFlag } from '../../cli/flags.ts';
+import { siteFlag, viaFlag } from '../../cli/flags.ts';
 import { isJsonFormat } from '../../cli/json-format.ts';
 import { renderOverlaysDiff } from '../../cli/render/overlays-diff.ts';
 import { GwError } from '../../lib/error/index.ts';
@@ -26,6 +26,7 @@ export default class OverlaysDiff extends GwCommand<Result> {
   };
   static override flags = {
     site: siteFlag,
+    via: viaFlag,
     format: Flags.option({ summary: 'What to print.', options: formats, default: 'table' })(),
     out: Flags.file({ char: 'o', summary: 'Write svg or html to this file.', helpValue: 'FILE' }),
     force: Flags.boolean({ summary: 'Replace the file of --out.', dependsOn: ['out'] }),
@@ -63,12 +64,16 @@ export default class OverlaysDiff extends GwCommand<Result> {
       from: parseDrawingSource(args.a),
       to: parseDrawingSource(args.b),
       ...(document !== undefined && { document: { format: document, out, force } }),
-      openToolkit: () => openToolkit(flags.site),
       siteNamed: metadata.flags.site?.setFromDefault !== true,
       now: () => new Date(),
     };
-    const compared = await withProgress({ quiet: this.jsonEnabled() }, (progress) =>
-      compareDrawings(options, { signal: this.signal, onProgress: (text) => progress.say(text) }),
+    const compared = await this.through(flags.via, (ssh, signal) =>
+      withProgress({ quiet: this.jsonEnabled() }, (progress) =>
+        compareDrawings(
+          { ...options, openToolkit: () => openToolkit(flags.site, ssh) },
+          { signal, onProgress: (text) => progress.say(text) },
+        ),
+      ),
     );
     const { result } = compared;
     for (const warning of result.warnings) this.warn(warning);

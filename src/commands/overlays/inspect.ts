@@ -1,9 +1,10 @@
 import { Errors, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { siteFlag } from '../../cli/flags.ts';
+import { siteFlag, viaFlag } from '../../cli/flags.ts';
 import { isJsonFormat } from '../../cli/json-format.ts';
 import { renderOverlaysInspect } from '../../cli/render/overlays.ts';
 import { GwError } from '../../lib/error/index.ts';
+import type { Ssh } from '../../lib/net/index.ts';
 import type { DrawingFilter, SelectableKind } from '../../lib/overlays/index.ts';
 import type { DrawingSource } from '../../lib/toolkit/overlay-source.ts';
 import type { OverlaysInspect as Result } from '../../lib/toolkit/overlays-inspect.result.ts';
@@ -28,6 +29,7 @@ export default class OverlaysInspect extends GwCommand<Result> {
   ];
   static override flags = {
     site: siteFlag,
+    via: viaFlag,
     map: Flags.string({
       char: 'm',
       summary: 'Id of the map, as `gw map list` shows it; with --file, which map of a backup.',
@@ -86,20 +88,24 @@ export default class OverlaysInspect extends GwCommand<Result> {
       });
     }
     const { inspectDrawings } = await import('../../lib/toolkit/overlays-inspect.ts');
-    const inspect = (onProgress: (text: string) => void) =>
+    const inspect = (ssh: Ssh | undefined, signal: AbortSignal, onProgress: (text: string) => void) =>
       inspectDrawings(
         {
           source: sourceOf(flags),
           filter: { kinds: flags.kind, mark: flags.mark, near: flags.near, withFindings: flags.findings },
           ...(document !== undefined && { document: { format: document, out, force } }),
           // A file needs none.
-          openToolkit: async () => (await import('../../lib/toolkit/toolkit.ts')).openToolkit(flags.site),
+          openToolkit: async () => (await import('../../lib/toolkit/toolkit.ts')).openToolkit(flags.site, ssh),
           siteNamed: metadata.flags.site?.setFromDefault !== true,
           now: () => new Date(),
         },
-        { signal: this.signal, onProgress },
+        { signal, onProgress },
       );
-    const inspected = await (this.jsonEnabled() ? inspect(() => {}) : this.#withProgress(inspect));
+    const inspected = await this.through(flags.via, (ssh, signal) =>
+      this.jsonEnabled()
+        ? inspect(ssh, signal, () => {})
+        : this.#withProgress((onProgress) => inspect(ssh, signal, onProgress)),
+    );
     const { result } = inspected;
     for (const warning of result.warnings) this.warn(warning);
     this.#document = inspected.document;

@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { secondsFlag, siteFlag } from '../../cli/flags.ts';
+import { secondsFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { withProgress } from '../../cli/progress.ts';
 import { renderTourRun } from '../../cli/render/tour.ts';
 import { GwError } from '../../lib/error/index.ts';
@@ -17,6 +17,7 @@ export default class TourRun extends GwCommand<Result> {
   static override args = { name: Args.string({ description: 'A tour of the site file.', required: true }) };
   static override flags = {
     site: siteFlag,
+    via: viaFlag,
     'robot-will-move': Flags.boolean({ summary: 'Nobody stands in the way: the robot may move.', default: false }),
     within: secondsFlag({ summary: 'How long the tour may take', default: 120, min: 1, max: 3600 }),
   };
@@ -29,13 +30,13 @@ export default class TourRun extends GwCommand<Result> {
         remedy: 'Make sure that nobody stands in the way, then add --robot-will-move.',
       });
     }
-    const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
     const { runTour } = await import('../../lib/toolkit/tour-run.ts');
-    const toolkit = await openToolkit(flags.site);
     const options = { tour: args.name, withinMs: flags.within * 1000 };
-    const data = await withProgress({ quiet: this.jsonEnabled() }, (progress) => {
-      return runTour(toolkit, options, { signal: this.signal, onProgress: progress.say });
-    });
+    const data = await this.withToolkit(flags, (toolkit, signal) =>
+      withProgress({ quiet: this.jsonEnabled() }, (progress) =>
+        runTour(toolkit, options, { signal, onProgress: progress.say }),
+      ),
+    );
     return { data, ok: data.findings.every(({ verdict }) => verdict !== 'wrong') };
   }
 

@@ -4,7 +4,7 @@ import WebSocket from 'ws';
 import { GwError, type Tried } from '../error/index.ts';
 import { quote } from '../json/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
-import { DialError, type Dialer, dialFailureOf, type Endpoint } from '../net/index.ts';
+import { DialError, type Dialer, dialFailureOf, type Endpoint, viaOf } from '../net/index.ts';
 import { badAnswer, interrupted } from './failure.ts';
 import type { ConnectionFailure } from './model.ts';
 import { parseTopicMessage, type TopicMessage, topicNames } from './topic-message.ts';
@@ -59,9 +59,11 @@ const MOST_BYTES = 16 * 1024 * 1024;
 export async function openTopicStream(options: TopicStreamOptions): Promise<TopicStream> {
   const { endpoint, dialer, clock, signal } = options;
   const began = clock.monotonicMs();
+  const via = viaOf(dialer);
   const tried = (): Tried => ({
     address: endpoint.host,
     port: endpoint.port,
+    ...(via !== undefined && { via }),
     action: `WebSocket ${paths.topics}`,
     forMs: Math.round(clock.monotonicMs() - began),
   });
@@ -71,6 +73,8 @@ export async function openTopicStream(options: TopicStreamOptions): Promise<Topi
     socket = await dialer.dial(endpoint, { timeoutMs: DIAL_MS, ...(signal && { signal }) });
   } catch (error) {
     if (signal?.aborted) throw interrupted(signal.reason, tried());
+    // The way there is the trouble, not the chassis.
+    if (error instanceof GwError && !(error instanceof DialError)) throw error;
     throw new DialError(error instanceof DialError ? error.failure : dialFailureOf(error), tried(), error);
   }
   return await handshake(options, socket, tried);

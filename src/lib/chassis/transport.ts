@@ -4,7 +4,7 @@ import { Client, type Dispatcher, Pool } from 'undici';
 import { GwError, type Tried } from '../error/index.ts';
 import { quote } from '../json/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
-import { DialError, type Dialer, dialFailureOf, type Endpoint } from '../net/index.ts';
+import { DialError, type Dialer, dialFailureOf, type Endpoint, viaOf } from '../net/index.ts';
 import { badAnswer, interrupted } from './failure.ts';
 
 /** How much of an answer is read, and for how long it may go on coming in. */
@@ -76,6 +76,7 @@ export function createTransport(options: TransportOptions): Transport {
   const { endpoint, dialer, clock, timeoutMs } = options;
   const host = endpoint.host.includes(':') ? `[${endpoint.host}]` : endpoint.host;
   const origin = `http://${host}:${endpoint.port}`;
+  const via = viaOf(dialer);
   let life = new AbortController();
   let pool: Pool | undefined;
 
@@ -104,6 +105,7 @@ export function createTransport(options: TransportOptions): Transport {
     return {
       address: endpoint.host,
       port: endpoint.port,
+      ...(via !== undefined && { via }),
       ...(action !== undefined && { action }),
       ...(forMs !== undefined && { forMs: Math.round(forMs) }),
     };

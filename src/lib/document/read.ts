@@ -83,6 +83,13 @@ export function parseDocument<S extends z.ZodType>(
  * else `options.error`.
  */
 export async function readDocument<S extends z.ZodType>(options: ReadOptions<S>): Promise<z.output<S>> {
+  return parseDocument({ ...options, file: options.path, text: await readDocumentBytes(options) });
+}
+
+/** The bytes of a document, for who has to know more of them than what they say. Throws as `readDocument`. */
+export async function readDocumentBytes(
+  options: Pick<ReadOptions<z.ZodType>, 'path' | 'maxBytes' | 'error' | 'notFound'>,
+): Promise<Uint8Array> {
   const { path, maxBytes, error, notFound = error } = options;
   let handle: FileHandle;
   try {
@@ -107,7 +114,7 @@ export async function readDocument<S extends z.ZodType>(options: ReadOptions<S>)
   }
   if (stats.size > maxBytes)
     fail({ ...options, file: path }, [whole(path, sizeText(stats.size), `at most ${sizeText(maxBytes)}`)]);
-  return parseDocument({ ...options, file: path, text: buffer.subarray(0, length) });
+  return buffer.subarray(0, length);
 }
 
 const MOST_LINES = 20;

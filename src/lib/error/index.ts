@@ -12,6 +12,8 @@ export interface Tried {
   /** The address as it was dialled, without user data: `192.0.2.7`, `robot.local`, `unix:/run/x`. */
   readonly address: string;
   readonly port?: number;
+  /** Through which machine: `technician@192.0.2.2:22`. Absent: straight from this one. */
+  readonly via?: string;
   /** What was attempted: `GET /device/info`, `open WebSocket`. */
   readonly action?: string;
   /** How long it was tried, in milliseconds. */
@@ -86,7 +88,8 @@ function textOf(thrown: unknown): string {
 /** One line for a log or a page: `127.0.0.1:8090 (GET /device/info, 2000 ms)`. */
 export function formatTried(tried: Tried): string {
   const host = tried.address.includes(':') && !tried.address.startsWith('unix:') ? `[${tried.address}]` : tried.address;
-  const where = tried.port === undefined ? tried.address : `${host}:${tried.port}`;
+  const place = tried.port === undefined ? tried.address : `${host}:${tried.port}`;
+  const where = tried.via === undefined ? place : `${place} via ${tried.via}`;
   const how = [tried.action, tried.forMs === undefined ? undefined : `${Math.round(tried.forMs)} ms`].filter(Boolean);
   return how.length > 0 ? `${where} (${how.join(', ')})` : where;
 }

@@ -10,7 +10,7 @@ import { replaceFile } from './replace-file.ts';
  */
 export async function createFile(
   path: string,
-  text: string,
+  text: string | Uint8Array,
   options: { readonly mode?: number; readonly folderMode?: number } = {},
 ): Promise<void> {
   await claim(path, options);

@@ -9,7 +9,7 @@ import { ensureFolder } from './ensure-folder.ts';
  */
 export async function replaceFile(
   path: string,
-  text: string,
+  text: string | Uint8Array,
   { mode = 0o644, folderMode = 0o755 }: { readonly mode?: number; readonly folderMode?: number } = {},
 ): Promise<void> {
   const draft = join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}`);

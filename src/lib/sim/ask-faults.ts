@@ -1,5 +1,5 @@
 import { asGwError, GwError } from '../error/index.ts';
-import { controlSim, defaultPointerFile, unknownFault } from './control.ts';
+import { type ControlView, controlSim, defaultPointerFile, unknownFault } from './control.ts';
 import { faultNames, faultTable, isFaultName } from './faults.ts';
 import type { SimFault } from './sim.result.ts';
 
@@ -23,7 +23,7 @@ export async function askFaults(options: AskFaultsOptions): Promise<SimFault> {
       ...(dir === undefined && { pointerFile }),
     });
     const faults = view.faults.map(({ name, on, does }) => ({ name, on, does }));
-    const note = set?.on === true && view.robots === 0 ? noNeighbours(set.name) : undefined;
+    const note = set?.on === true ? withoutEffect(set.name, view) : undefined;
     return { dir: view.dir, changed: set ?? null, ...(note !== undefined && { note }), faults };
   } catch (error) {
     // The list is worth reading without a simulator too; then nothing is claimed about what is on.
@@ -37,11 +37,16 @@ export async function askFaults(options: AskFaultsOptions): Promise<SimFault> {
   }
 }
 
-function noNeighbours(name: string): string | undefined {
-  const touchesFleet = isFaultName(name) && faultTable[name].kind === 'fleet';
-  return touchesFleet
-    ? 'It does nothing: this simulator has no neighbours; `gw sim --robots N` gives it some.'
-    : undefined;
+/** Why a fault that is switched on does nothing: what it touches is not there. */
+function withoutEffect(name: string, { robots, parts }: Pick<ControlView, 'robots' | 'parts'>): string | undefined {
+  const kind = isFaultName(name) ? faultTable[name].kind : undefined;
+  if (kind === 'fleet' && robots === 0) {
+    return 'It does nothing: this simulator has no neighbours; `gw sim --robots N` gives it some.';
+  }
+  if ((kind === 'enrolment' || kind === 'cloud' || kind === 'tablet') && !parts.includes(kind)) {
+    return `It does nothing: this simulator has no ${kind}; \`gw sim --with ${kind}\` gives it one.`;
+  }
+  return undefined;
 }
 
 function readOrder({ name, state, list }: AskFaultsOptions): { name: string; on: boolean } | undefined {

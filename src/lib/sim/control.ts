@@ -10,6 +10,7 @@ import { readIfThere } from './files.ts';
 import { closeServer, listenOn } from './listen.ts';
 import { isRecord } from './map-store.ts';
 import type { Sim } from './model.ts';
+import type { SimPart } from './parts.ts';
 
 /**
  * How a running simulator is told to switch a fault: a control server on 127.0.0.1 with a token, both of which
@@ -34,12 +35,14 @@ export interface ControlView {
   readonly chassis: Sim['chassis'];
   /** How many neighbours beat. */
   readonly robots: number;
+  /** What the site has beside the robot. */
+  readonly parts: readonly SimPart[];
   readonly faults: readonly FaultView[];
 }
 
 /** Opens the control server of a simulator and writes its handle; disposing takes both away. */
 export async function openControl(
-  sim: Pick<Sim, 'chassis' | 'robots' | 'faults' | 'setFault' | 'settled'>,
+  sim: Pick<Sim, 'chassis' | 'robots' | 'faults' | 'setFault' | 'settled'> & { readonly parts: readonly SimPart[] },
   dir: string,
   pointerFile: string | undefined,
 ): Promise<AsyncDisposable & { readonly url: string }> {
@@ -48,6 +51,7 @@ export async function openControl(
     dir,
     chassis: sim.chassis,
     robots: sim.robots,
+    parts: sim.parts,
     faults: sim.faults(),
   });
   const server = createServer((request, response) => void answer(request, response));

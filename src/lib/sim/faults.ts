@@ -1,5 +1,5 @@
 /** What a fault touches, for people who read the list. */
-export type FaultKind = 'network' | 'answers' | 'robot' | 'fleet';
+export type FaultKind = 'network' | 'answers' | 'robot' | 'fleet' | 'enrolment' | 'cloud' | 'tablet';
 
 export interface FaultRow {
   readonly kind: FaultKind;
@@ -82,6 +82,58 @@ export const faultTable = {
     'fleet',
     'Another device, at 127.0.0.202, beats with the serial number of the last neighbour.',
   ),
+  'enrolment-silent': row('enrolment', 'The enrolment endpoint takes connections and never says a word.'),
+  'enrolment-no-tls': row('enrolment', 'The enrolment endpoint speaks HTTP without TLS.'),
+  'enrolment-untrusted': row('enrolment', 'Another authority issued the certificate of the enrolment endpoint.'),
+  'enrolment-server-expired': row('enrolment', 'The certificate of the enrolment endpoint expired yesterday.'),
+  'enrolment-other-name': row('enrolment', 'The certificate of the enrolment endpoint is for elsewhere.example.'),
+  'enrolment-no-answer': row('enrolment', 'The enrolment endpoint reads a request and never answers it.'),
+  'enrolment-answer-lost': row(
+    'enrolment',
+    'The enrolment endpoint issues the certificate, uses the code up, and the line is cut before its answer.',
+  ),
+  'enrolment-html': row('enrolment', 'The enrolment endpoint answers with a web page and status 200.'),
+  'enrolment-redirect': row('enrolment', 'The enrolment endpoint redirects to a sign-in page elsewhere.'),
+  'enrolment-huge': row('enrolment', 'The answer of the enrolment endpoint is 4 MB long.'),
+  'enrolment-error': row('enrolment', 'The enrolment endpoint answers with 500.'),
+  'enrolment-refused': row('enrolment', 'The enrolment endpoint refuses every code with 403.'),
+  'enrolment-wrong-serial': row('enrolment', 'The certificate that is issued names another serial number.'),
+  'enrolment-wrong-key': row('enrolment', 'The certificate that is issued is for another key.'),
+  'enrolment-expired': row('enrolment', 'The certificate that is issued expired yesterday.'),
+  'enrolment-other-authority': row('enrolment', 'Another authority issued the certificate than the one in the answer.'),
+  'enrolment-server-purpose': row('enrolment', 'The certificate that is issued is good for servers only.'),
+  'enrolment-wrong-region': row('enrolment', 'The answer of the enrolment endpoint names the region xx-nowhere-1.'),
+  'enrolment-clock': row('enrolment', 'The clock of the enrolment endpoint, in its Date header, is a day ahead.'),
+  'cloud-direct-closed': row(
+    'cloud',
+    'The first port of the MQTT broker (8883 of a real one) refuses every connection.',
+  ),
+  'cloud-silent': row('cloud', 'Broker, storage and tunnel accept connections and never say a word of TLS.'),
+  'cloud-inspected': row(
+    'cloud',
+    'Somebody opens TLS on the way to broker, storage and tunnel: certificates of an inspecting proxy of the house.',
+  ),
+  'cloud-alpn-refused': row('cloud', 'The second port of the MQTT broker knows another ALPN identifier only.'),
+  'cloud-no-connack': row('cloud', 'The MQTT broker takes CONNECT and never answers it.'),
+  'cloud-not-allowed': row('cloud', 'The MQTT broker answers CONNECT with return code 5, not authorized.'),
+  'cloud-clock-off': row('cloud', 'The date of the object storage is a day ahead.'),
+  'tablet-unauthorized': row(
+    'tablet',
+    'The tablet has forgotten whom it allowed to debug, and nobody answers its question. Off: somebody says yes.',
+  ),
+  'tablet-slow-prompt': row('tablet', 'Somebody says yes to the question of the tablet, 8 seconds after it came.'),
+  'tablet-offline': row('tablet', 'The debug bridge of the tablet takes connections and never answers.'),
+  'tablet-slow': row('tablet', 'The tablet takes 500 kB a second and no more.'),
+  'tablet-cut': row('tablet', 'The connection breaks in the middle of every transfer, after 256 KiB.'),
+  'tablet-full': row('tablet', 'No space is left on the tablet.'),
+  'tablet-old': row('tablet', 'The tablet has Android 7.1.2 (API 25) and its older debug bridge.'),
+  'tablet-other': row('tablet', 'Another tablet answers at this address: other model, other serial number.'),
+  'tablet-account': row('tablet', 'Somebody has signed in on the tablet: it takes no device owner any more.'),
+  'tablet-refuses-install': row('tablet', 'The tablet installs nothing: INSTALL_FAILED_USER_RESTRICTED.'),
+  'tablet-unlocked': row('tablet', 'The kiosk shell does not go into lock task mode when it starts.'),
+  'tablet-slow-reboot': row('tablet', 'A restart of the tablet takes 2 minutes. Off: it ends at once.'),
+  'tablet-stays-open': row('tablet', 'ADB over TCP says that it ends, and its port stays open.'),
+  'tablet-reopens': row('tablet', 'After a restart of the tablet ADB over TCP is on again, whatever was set before.'),
 } as const satisfies Record<string, FaultRow>;
 
 export type FaultName = keyof typeof faultTable;

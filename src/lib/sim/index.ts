@@ -10,3 +10,12 @@ export { dock, stations } from './floor.ts';
 export type { Sim, SimOptions, TrueState } from './model.ts';
 export type { SimPart } from './parts.ts';
 export { startSim } from './sim.ts';
+export {
+  makePackageFile,
+  type PackageFileOptions,
+  startTablet,
+  type Tablet,
+  type TabletFault,
+  type TabletOptions,
+  type TabletState,
+} from './tablet/index.ts';

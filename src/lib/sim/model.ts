@@ -1,9 +1,12 @@
 import type { Clock } from '../lifecycle/index.ts';
 import type { SeenRequest } from './chassis.ts';
+import type { Cloud } from './cloud.ts';
+import type { SeenEnrolment } from './enrolment.ts';
 import type { FaultKind, FaultName } from './faults.ts';
 import type { OtherOriUnit } from './messages.ts';
 import type { SimPart } from './parts.ts';
 import type { SimEvent } from './sim.result.ts';
+import type { Tablet, TabletOptions } from './tablet/index.ts';
 
 export interface SimOptions {
   /** Where site file, evidence, secrets and the control handle are written; without it nothing is written. */
@@ -28,6 +31,8 @@ export interface SimOptions {
   readonly capabilities?: Readonly<Record<string, boolean>>;
   /** Unit of every `ori` on the WebSocket but that of `/tracked_pose`; radians by default. */
   readonly otherOri?: OtherOriUnit;
+  /** Of the tablet, where there is one. */
+  readonly tablet?: Pick<TabletOptions, 'prompt' | 'isPortKept' | 'identity' | 'rebootMs' | 'freeBytes'>;
   readonly clock?: Clock;
   readonly onEvent?: (event: SimEvent) => void;
 }
@@ -44,6 +49,18 @@ export interface TrueState {
   readonly topicConnections: number;
 }
 
+export interface SimEnrolment {
+  readonly url: string;
+  /** The certificate of its authority, which also issued its own. */
+  readonly caPem: string;
+  /** The file with the one-time code that is good next; null without `dir`. */
+  readonly codePath: string | null;
+  /** A further code for the serial number of the robot. */
+  newCode(): string;
+  /** What reached it, oldest first. */
+  requests(): readonly SeenEnrolment[];
+}
+
 export interface Sim extends AsyncDisposable {
   readonly chassis: {
     readonly host: string;
@@ -53,6 +70,12 @@ export interface Sim extends AsyncDisposable {
   };
   readonly voiceUrl: string | null;
   readonly buildingUrl: string | null;
+  /** Broker, object storage and tunnel service; null without them. */
+  readonly cloud: Pick<Cloud, 'places' | 'broker'> | null;
+  /** The enrolment endpoint; null without one. */
+  readonly enrolment: SimEnrolment | null;
+  /** The tablet; null without one. */
+  readonly tablet: Pick<Tablet, 'host' | 'port' | 'identity' | 'state' | 'openPort' | 'settled'> | null;
   /** The written site file; null without `dir`. */
   readonly sitePath: string | null;
   /** The file with the clear device password; null without one. */

@@ -11,7 +11,18 @@ const chassis = z.strictObject({
 export const simEventSchema = z.discriminatedUnion('event', [
   z.strictObject({
     event: z.literal('listening'),
-    part: z.enum(['chassis', 'voice', 'building', 'control']),
+    part: z.enum([
+      'chassis',
+      'voice',
+      'building',
+      'enrolment',
+      'mqtt',
+      'mqtt-alpn',
+      'storage',
+      'tunnel',
+      'tablet',
+      'control',
+    ]),
     url: z.string(),
   }),
   z.strictObject({ event: z.literal('note'), text: z.string() }),
@@ -25,6 +36,7 @@ export const simEventSchema = z.discriminatedUnion('event', [
     voiceUrl: z.string().nullable(),
     buildingUrl: z.string().nullable(),
     passwordPath: z.string().nullable().describe('File with the clear device password; null without one.'),
+    codePath: z.string().nullable().describe('File with the one-time code that is good next; null without one.'),
   }),
   z.strictObject({
     event: z.literal('fleet'),

@@ -2,12 +2,16 @@ import { resolve } from 'node:path';
 import { GwError } from '../error/index.ts';
 import { systemClock } from '../lifecycle/index.ts';
 import { type SeenRequest, startChassis } from './chassis.ts';
+import { type Cloud, startCloud } from './cloud.ts';
 import { isRunning, openControl } from './control.ts';
+import { type EnrolmentEndpoint, startEnrolment } from './enrolment.ts';
+import { openAuthority, writeCode } from './enrolment-files.ts';
 import { makeFolder } from './files.ts';
 import type { Sim, SimOptions } from './model.ts';
 import { MOST_NEIGHBOURS, type Neighbours, startNeighbours } from './neighbours.ts';
 import { assertOurs, type SiteFiles, writeSiteFiles } from './site-files.ts';
 import { type SmallService, startBuilding, startVoice } from './small-services.ts';
+import { startTablet, type Tablet } from './tablet/index.ts';
 
 const DEFAULT_SERIAL = 'SIM-0001';
 const DEFAULT_SOFTWARE = '2.12.3-sim';
@@ -25,6 +29,9 @@ const capabilities = {
   supportsSetControlModeService: true,
   supportsSetEmergencyStopService: true,
 } as const;
+/** What every answer of the enrolment names; the specification places the cloud in this region. */
+const BROKER_HOST = '127.0.0.1';
+const REGION = 'eu-central-1';
 const RESTART_MS = 1500;
 const MOST_REQUESTS = 1000;
 
@@ -49,6 +56,9 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
   await using undo = new AsyncDisposableStack();
   const seen: SeenRequest[] = [];
   let neighbours: Neighbours | undefined;
+  let cloud: Cloud | undefined;
+  let tablet: Tablet | undefined;
+  let cloudSwitched = Promise.resolve();
   const { server, note } = await startOnPort(options.chassisPort ?? 0, (port) =>
     startChassis({
       port,
@@ -65,6 +75,10 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
       },
       onFault(name, on) {
         neighbours?.switched(name, on);
+        tablet?.switched(name, on);
+        cloudSwitched = cloud?.switched(name, on) ?? cloudSwitched;
+        // Who waits for it hears of it.
+        cloudSwitched.catch(() => {});
         onEvent({ event: 'fault', name, on });
       },
       onBoot: (state) => onEvent({ event: 'boot', state }),
@@ -84,12 +98,69 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
   const voiceUrl = await startPart('voice', startVoice);
   const buildingUrl = await startPart('building', startBuilding);
 
+  // One authority for everything of the simulated cloud.
+  const authority = parts.has('enrolment') || parts.has('cloud') ? await openAuthority(dir) : undefined;
+  let enrolment: (Pick<EnrolmentEndpoint, 'url' | 'requests'> & { caPem: string; newCode(): string }) | undefined;
+  let codePath: string | null = null;
+  if (authority !== undefined && parts.has('enrolment')) {
+    const newCodeFile = async () => {
+      if (dir !== undefined) codePath = await writeCode(dir, endpoint.newCode(serial));
+    };
+    const endpoint = undo.use(
+      await startEnrolment({
+        authority,
+        clock,
+        faults: server.faults,
+        broker: BROKER_HOST,
+        region: REGION,
+        // A folder that is gone meanwhile takes nothing from the answer.
+        onUsed: () => newCodeFile().catch(() => {}),
+      }),
+    );
+    await newCodeFile();
+    const { url, requests } = endpoint;
+    enrolment = { url, requests, caPem: authority.caPem, newCode: () => endpoint.newCode(serial) };
+    onEvent({ event: 'listening', part: 'enrolment', url });
+  }
+
+  if (authority !== undefined && parts.has('cloud')) {
+    cloud = undo.use(await startCloud({ authority, faults: server.faults, clock }));
+    const { mqtt, storageUrl, tunnel } = cloud.places;
+    onEvent({ event: 'listening', part: 'mqtt', url: `mqtts://${mqtt.host}:${mqtt.port}` });
+    onEvent({ event: 'listening', part: 'mqtt-alpn', url: `mqtts://${mqtt.host}:${mqtt.fallbackPort}` });
+    onEvent({ event: 'listening', part: 'storage', url: storageUrl });
+    onEvent({ event: 'listening', part: 'tunnel', url: `tls://${tunnel.host}:${tunnel.port}` });
+  }
+
+  if (parts.has('tablet')) {
+    let isOpen = true;
+    tablet = undo.use(
+      await startTablet({
+        ...options.tablet,
+        faults: server.faults,
+        clock,
+        onPort(port, problem) {
+          const text = port === null ? 'The port of the tablet is closed' : `The tablet listens on port ${port}`;
+          if (problem !== undefined || isOpen !== (port !== null)) {
+            onEvent({ event: 'note', text: problem === undefined ? `${text}.` : `${text}: ${problem}` });
+          }
+          isOpen = port !== null;
+        },
+      }),
+    );
+    onEvent({ event: 'listening', part: 'tablet', url: `tcp://${tablet.host}:${tablet.port}` });
+  }
+
   const core = {
     chassis,
     robots,
+    parts: [...parts],
     faults: server.faults.list,
     setFault: server.faults.set,
-    settled: server.settled,
+    settled: async () => {
+      await server.settled();
+      await cloudSwitched;
+    },
   };
   let files: SiteFiles | undefined;
   if (dir !== undefined) {
@@ -99,6 +170,9 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
       operatorPort: options.operatorPort ?? USUAL_OPERATOR_PORT,
       voiceUrl,
       buildingUrl,
+      enrolmentUrl: enrolment?.url ?? null,
+      cloudPlaces: cloud?.places ?? null,
+      tablet: tablet ? { host: tablet.host, port: tablet.port, model: tablet.identity.model } : null,
       password: parts.has('password'),
       neighbours: robots > 0,
       when: clock.wall(),
@@ -122,7 +196,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
     const control = undo.use(await openControl(core, dir, options.pointerFile));
     onEvent({ event: 'listening', part: 'control', url: control.url });
     const { sitePath, passwordPath } = files;
-    onEvent({ event: 'ready', dir, sitePath, chassis, voiceUrl, buildingUrl, passwordPath });
+    onEvent({ event: 'ready', dir, sitePath, chassis, voiceUrl, buildingUrl, passwordPath, codePath });
   }
 
   const running = undo.move();
@@ -130,6 +204,9 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
     ...core,
     voiceUrl,
     buildingUrl,
+    cloud: cloud ?? null,
+    tablet: tablet ?? null,
+    enrolment: enrolment === undefined ? null : { ...enrolment, codePath },
     sitePath: files?.sitePath ?? null,
     passwordPath: files?.passwordPath ?? null,
     state: () => ({

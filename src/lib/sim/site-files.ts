@@ -2,10 +2,13 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { GwError } from '../error/index.ts';
 import { replaceFile } from '../lifecycle/index.ts';
+import type { CloudPlaces } from './cloud.ts';
+import { ENROLMENT_CA_FILE } from './enrolment-files.ts';
 import { makeFolder, readIfThere } from './files.ts';
 import { dock, stations } from './floor.ts';
 import { HEARTBEAT_KEY_FILE, type NeighbourFiles, writeNeighbourFiles } from './neighbour-files.ts';
 import { hashPassword, inventPassword } from './password.ts';
+import { TABLET_PROFILE_FILE, writeTabletFiles } from './tablet-files.ts';
 
 export interface SiteFilesOptions {
   readonly dir: string;
@@ -18,6 +21,10 @@ export interface SiteFilesOptions {
   readonly operatorPort: number;
   readonly voiceUrl: string | null;
   readonly buildingUrl: string | null;
+  readonly enrolmentUrl: string | null;
+  readonly cloudPlaces: CloudPlaces | null;
+  /** Where the tablet is debugged, and what it says of itself; null without one. */
+  readonly tablet: { readonly host: string; readonly port: number; readonly model: string } | null;
   readonly password: boolean;
   /** Whether robots beat beside this one; without them the site has no heartbeat. */
   readonly neighbours: boolean;
@@ -30,6 +37,12 @@ export interface SiteFiles {
   /** The clear password, for people who try it; null without one. */
   readonly passwordPath: string | null;
   readonly neighbourFiles: NeighbourFiles | null;
+}
+
+/** A device that can be enrolled gets the certificates for the broker that way. */
+function cloudSection({ mqtt, storageUrl, tunnel }: CloudPlaces, isEnrolling: boolean) {
+  const caFile = ENROLMENT_CA_FILE;
+  return { mqtt: { ...mqtt, ...(!isEnrolling && { caFile }) }, storageUrl, tunnel, caFile };
 }
 
 /** The first line of what we wrote, so that a site file of a person is never replaced. */
@@ -62,7 +75,7 @@ export async function assertOurs(dir: string): Promise<void> {
 
 /** Writes a site file for the simulated robot, with its evidence and its secrets. Throws FILE_UNWRITABLE. */
 export async function writeSiteFiles(options: SiteFilesOptions): Promise<SiteFiles> {
-  const { dir, chassis } = options;
+  const { dir, chassis, tablet } = options;
   const sitePath = join(dir, 'site.yaml');
   const evidencePath = join(dir, 'evidence.jsonl');
   const passwordPath = options.password ? join(dir, 'secrets', 'device-password.txt') : null;
@@ -72,6 +85,7 @@ export async function writeSiteFiles(options: SiteFilesOptions): Promise<SiteFil
     await replaceFile(join(dir, 'secrets', 'device-password'), `${await hashPassword(password)}\n`, { mode: 0o600 });
     await replaceFile(passwordPath, `${password}\n`, { mode: 0o600 });
   }
+  if (tablet !== null) await writeTabletFiles({ dir, model: tablet.model, operatorPort: options.operatorPort });
   const neighbourFiles = options.neighbours ? await writeNeighbourFiles(dir) : null;
   const records = verified.map(([fact, how]) => ({
     fact,
@@ -94,6 +108,13 @@ export async function writeSiteFiles(options: SiteFilesOptions): Promise<SiteFil
     },
     // It listens and sends nothing: whoever tries a gateway at a desk must not broadcast on the network there.
     ...(neighbourFiles !== null && { fleet: { keyFile: HEARTBEAT_KEY_FILE, broadcast: false, unicast: [] } }),
+    ...(options.enrolmentUrl !== null && {
+      enrolment: { url: options.enrolmentUrl, caFile: ENROLMENT_CA_FILE, identityDir: 'identity' },
+    }),
+    ...(options.cloudPlaces !== null && { cloud: cloudSection(options.cloudPlaces, options.enrolmentUrl !== null) }),
+    ...(tablet !== null && {
+      tablet: { host: tablet.host, adbPort: tablet.port, profileFile: TABLET_PROFILE_FILE },
+    }),
     stations,
     dock,
     tours: { demo: { stations: Object.keys(stations) } },

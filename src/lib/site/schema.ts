@@ -35,6 +35,7 @@ const httpsUrl = words(2048)
   .refine(isPlainHttpsUrl, 'an https:// address without user name, password, query and fragment')
   .meta({ type: 'https address' });
 const cidr = words(64).refine(isCidr, 'an address range, such as 192.0.2.0/28').meta({ type: 'address range' });
+const macAddress = z.string().regex(/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i, 'six pairs of hex digits with colons');
 const metres = z.number().min(-10_000).max(10_000);
 const heading = z.number().min(-360).max(360);
 
@@ -51,9 +52,7 @@ const chassis = z
       description: 'Serial number: the identity of this robot, as GET /device/info gives it.',
       example: 'SN0001',
     }),
-    mac: z
-      .string()
-      .regex(/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i, 'six pairs of hex digits with colons')
+    mac: macAddress
       .optional()
       .meta({ description: 'MAC address that the DHCP reservation is keyed to.', example: '02:00:00:00:00:01' }),
     secretFile: file.optional().meta({
@@ -242,6 +241,10 @@ const network = z
     gateway: host.optional().meta({
       description: 'Address of this gateway in the robot segment, by its DHCP reservation.',
       example: '192.0.2.2',
+    }),
+    gatewayMac: macAddress.optional().meta({
+      description: 'MAC address of this gateway in the robot segment, which its DHCP reservation is keyed to.',
+      example: '02:00:00:00:00:02',
     }),
     devices: z
       .array(device)

@@ -2,11 +2,17 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Catalogue, CatalogueEntry, StepContext } from '../checklist/index.ts';
 import { GwError } from '../error/index.ts';
+import type { Ssh } from '../net/index.ts';
+import type { ChassisProbe } from './chassis-probe.result.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
 export interface CatalogueOptions {
   /** The site file that the checks are about. Absent: the catalogue is only read, not run. */
   readonly sitePath?: string;
+  /** The PATH of the person, in which programs such as adb are looked for. */
+  readonly searchPath?: string | undefined;
+  /** The machine through which the robot is reached. */
+  readonly ssh?: Ssh | undefined;
   /** Stands in a backup; absent where the catalogue is only read. */
   readonly gwVersion?: string;
   /** Switches a fault of the simulated robot; only the demo has one to switch. */
@@ -19,7 +25,13 @@ const nothing = z.strictObject({});
  * Every check that a checklist may name, by the functions that the commands of the same names use. The site is
  * opened when the first check needs it, so that a site file that is not sound is what 'site check' finds.
  */
-export function createCatalogue({ sitePath, gwVersion, switchFault }: CatalogueOptions = {}): Catalogue {
+export function createCatalogue({
+  sitePath,
+  searchPath,
+  ssh,
+  gwVersion,
+  switchFault,
+}: CatalogueOptions = {}): Catalogue {
   async function path(): Promise<string> {
     if (sitePath === undefined) throw new GwError('USAGE', 'No site file was named for this check.');
     return sitePath;
@@ -27,8 +39,16 @@ export function createCatalogue({ sitePath, gwVersion, switchFault }: CatalogueO
   let opened: Promise<Toolkit> | undefined;
   async function toolkit(): Promise<Toolkit> {
     const { openToolkit } = await import('./toolkit.ts');
-    opened ??= openToolkit(await path());
+    opened ??= openToolkit(await path(), ssh);
     return opened;
+  }
+  /** For checks that look at the gateway itself: what they would find here would be said of the wrong machine. */
+  async function onGateway(): Promise<Toolkit> {
+    if (ssh === undefined) return toolkit();
+    throw new GwError(
+      'NEEDS_GATEWAY',
+      `This looks at the gateway itself, and gw runs here and goes through ${ssh.where}.`,
+    );
   }
 
   return {
@@ -56,8 +76,19 @@ export function createCatalogue({ sitePath, gwVersion, switchFault }: CatalogueO
             .default(8)
             .describe('How long to listen at most while the unit of the pose is not decided.'),
         }),
+        software: (data) => {
+          const { software } = (data as ChassisProbe).identity;
+          return software && { value: software.value, mark: software.mark, source: software.source };
+        },
       },
       async (options, context) => (await import('./chassis-probe.ts')).probeChassis(await toolkit(), options, context),
+    ),
+    'enrol status': entry(
+      {
+        summary: 'This device has an identity in the cloud: whole, of this serial number, valid, for its owner only.',
+        with: nothing,
+      },
+      async () => (await import('./enrol-status.ts')).readEnrolStatus(await onGateway()),
     ),
     'evidence check': entry(
       {
@@ -88,7 +119,50 @@ export function createCatalogue({ sitePath, gwVersion, switchFault }: CatalogueO
         }),
       },
       async (options, context) =>
-        (await import('./heartbeat-check.ts')).checkHeartbeat(await toolkit(), options, context),
+        (await import('./heartbeat-check.ts')).checkHeartbeat(await onGateway(), options, context),
+    ),
+    'network check': entry(
+      {
+        summary:
+          'From this gateway the cloud is reached as it must be, nothing listens here that may not, the segments hold.',
+        with: z.strictObject({
+          timeoutMs: z
+            .int()
+            .min(1_000)
+            .max(60_000)
+            .default(10_000)
+            .describe('How long the way to one endpoint may take.'),
+        }),
+      },
+      async ({ timeoutMs }, context) =>
+        (await import('./network-check.ts')).checkNetwork(
+          await onGateway(),
+          { timeoutMs, from: [], fromSegment: 'site' },
+          context,
+        ),
+    ),
+    'kiosk status': entry(
+      { summary: 'The tablet is set up, and its debug bridge is switched off.', with: nothing },
+      async (_options, context) => (await import('./kiosk-status.ts')).kioskStatus(await toolkit(), context),
+    ),
+    'kiosk plan': entry(
+      {
+        summary: 'The tablet is as its profile says; its debug bridge must be open for that.',
+        with: z.strictObject({
+          allowWithinS: z
+            .int()
+            .min(5)
+            .max(3600)
+            .default(30)
+            .describe('How long somebody may take to allow this computer on the tablet.'),
+        }),
+      },
+      async ({ allowWithinS }, context) =>
+        (await import('./kiosk-plan.ts')).planKiosk(
+          await toolkit(),
+          { authorizeMs: allowWithinS * 1_000, searchPath },
+          context,
+        ),
     ),
     'operator check': entry(
       {
@@ -181,14 +255,15 @@ export function createCatalogue({ sitePath, gwVersion, switchFault }: CatalogueO
 
 /** One entry, with its types joined: what the schema reads is what the function gets. */
 function entry<S extends z.ZodType>(
-  about: { readonly summary: string; readonly moves?: boolean; readonly with: S },
+  about: Pick<CatalogueEntry, 'summary' | 'software'> & { readonly moves?: boolean; readonly with: S },
   run: (options: z.output<S>, context: CheckContext) => Promise<object>,
 ): CatalogueEntry {
-  const { summary, moves = false, with: schema } = about;
+  const { summary, moves = false, with: schema, software } = about;
   return {
     summary,
     moves,
     with: schema,
+    ...(software && { software }),
     run: (options: unknown, context: StepContext) => run(options as z.output<S>, context),
   };
 }

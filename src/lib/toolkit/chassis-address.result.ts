@@ -15,6 +15,7 @@ export const chassisAddressSchema = z.strictObject({
   tried: z.strictObject({
     address: z.string(),
     port: z.int().optional(),
+    via: z.string().optional(),
     action: z.string().optional(),
     forMs: z.number().optional(),
   }),

@@ -7,6 +7,7 @@ import {
   reachEndpoint,
   readNeighbourTable,
   resolveHost,
+  viaOf,
 } from '../net/index.ts';
 import { chassisAccess } from './chassis-access.ts';
 import type { ChassisAddress } from './chassis-address.result.ts';
@@ -32,7 +33,8 @@ export async function findChassis(
 ): Promise<ChassisAddress> {
   const { endpoint, dialer, clock, expectedSerial, secret } = await chassisAccess(toolkit);
   const began = clock.monotonicMs();
-  const direct = dialer.way === 'direct';
+  const via = viaOf(dialer);
+  const direct = via === undefined;
   await using client = createChassisClient({ endpoint, dialer, clock, expectedSerial, secret, timeoutMs: ANSWER_MS });
   const ending = new AbortController();
   const onAbort = () => ending.abort(context.signal.reason);
@@ -53,7 +55,13 @@ export async function findChassis(
     const found = answer.identity?.serial ?? stringOf(answer.error?.details?.foundSerial);
     const tcpVerdict = tcp === null ? 'not-checked' : tcp.reached ? 'ok' : 'wrong';
     return {
-      ...judge(answer.error, { address: endpoint.host, port: endpoint.port, action: 'GET /device/info', forMs }),
+      ...judge(answer.error, {
+        address: endpoint.host,
+        port: endpoint.port,
+        ...(via !== undefined && { via }),
+        action: 'GET /device/info',
+        forMs,
+      }),
       way: dialer.way,
       name: nameOf(name),
       tcp: { verdict: tcpVerdict, tookMs: tcp?.tookMs ?? null },

@@ -4,6 +4,7 @@ import { standingSchema } from './known.result.ts';
 const tried = z.strictObject({
   address: z.string(),
   port: z.int().optional(),
+  via: z.string().optional(),
   action: z.string().optional(),
   forMs: z.number().optional(),
 });

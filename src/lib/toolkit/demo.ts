@@ -5,9 +5,14 @@ import { z } from 'zod';
 import { GwError } from '../error/index.ts';
 import { type Clock, ensureFolder } from '../lifecycle/index.ts';
 import { READ_ONLY_SOCKET } from '../operator/index.ts';
+import { readSecret } from '../site/index.ts';
 import { type ChecklistRunOptions, runChecklist } from './checklist-run.ts';
 import { type ChildProgram, startProgram } from './child-program.ts';
 import type { Demo } from './demo.result.ts';
+import { enrolDevice } from './enrol.ts';
+import { setUpKiosk } from './kiosk-setup.ts';
+import { checkProtocol } from './protocol-verify.ts';
+import { type CheckContext, openToolkit, type Toolkit } from './toolkit.ts';
 
 export interface DemoOptions extends Pick<ChecklistRunOptions, 'onStep' | 'onResult' | 'onProgress' | 'signal'> {
   readonly dir: string;
@@ -17,6 +22,8 @@ export interface DemoOptions extends Pick<ChecklistRunOptions, 'onStep' | 'onRes
   readonly environment: Readonly<Record<string, string>>;
   /** Folder of the built-in checklists. */
   readonly checklistsDir: string;
+  /** The PATH of the person, in which adb is looked for. */
+  readonly searchPath: string | undefined;
   /** Stands in the backup that a step takes. */
   readonly gwVersion: string;
   readonly clock: Clock;
@@ -35,12 +42,15 @@ const READY_MS = 8_000;
 /** The port of real robots, taken where it is free. @source specification, 'Operator server' */
 const USUAL_OPERATOR_PORT = 5173;
 const MARKER = '.gw-demo';
+const PROTOCOL = 'protocol.json';
+/** Of an earlier demo: a stop that somebody left latched, an identity of an authority that is no more. */
+const LEFT_BEHIND = ['state', 'identity', PROTOCOL];
 const MARKER_TEXT = 'This folder was made by `gw demo`; a new run replaces its own files in it.\n';
 
 /**
- * The main job on a robot in a box: starts `gw sim` and `gw serve` as programs of their own, runs the checklist
- * `demo` against them, writes the report, and ends what it started. Throws FILE_EXISTS, PORT_IN_USE, PART_ENDED,
- * INTERRUPTED.
+ * The main job on a robot in a box: starts `gw sim`, enrols the device, starts `gw serve`, sets the tablet up and locks
+ * it, runs the checklist `demo` against them, writes report and signed protocol, and ends what it started. Throws
+ * FILE_EXISTS, PORT_IN_USE, PART_ENDED, INTERRUPTED, and what enrolling throws.
  */
 export async function runDemo(options: DemoOptions): Promise<Demo> {
   const { clock, signal, onProgress } = options;
@@ -83,32 +93,44 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
     const simBegan = clock.monotonicMs();
     const sim = start('gw sim', simArguments(dir, operatorPort), 'sim.log');
     const ready = readSimReady(await sim.waitFor('ready', { withinMs: READY_MS, signal: over.signal }));
+    const simReady = clock.monotonicMs();
+    const context: CheckContext = { signal: over.signal, onProgress };
+    const toolkit = await openToolkit(ready.sitePath);
+    const readCode = () => readSecret(ready.codePath, 'the one-time code of the simulator');
+    await enrolDevice(toolkit, { renew: false, readCode }, context);
+
     const serveBegan = clock.monotonicMs();
     onProgress('Starting the gateway');
     const serve = start('gw serve', ['serve', '--site', ready.sitePath, '--json'], 'serve.log');
+    const tablet = tryTablet(toolkit, options.searchPath, context);
+    await using _tablet = { [Symbol.asyncDispose]: () => tablet.catch(() => {}) };
     await serve.waitFor('ready', { withinMs: READY_MS, signal: over.signal });
     const serveReady = clock.monotonicMs();
+    await tablet;
 
     onProgress('Running the checklist');
     const checklist = await runChecklist({
       nameOrFile: 'demo',
       dir: options.checklistsDir,
-      sitePath: ready.sitePath,
+      sitePaths: [ready.sitePath],
       outDir: dir,
+      protocolPath: join(dir, PROTOCOL),
+      technician: { name: 'gw demo', initials: null },
       motionAllowed: true,
       gwVersion: options.gwVersion,
       clock,
       signal: over.signal,
       onProgress,
-      switchFault: (fault) => options.switchFault(dir, fault),
+      checks: { switchFault: (fault) => options.switchFault(dir, fault) },
       ...(options.onStep && { onStep: options.onStep }),
       ...(options.onResult && { onResult: options.onResult }),
     });
     over.signal.throwIfAborted();
+    const protocol = await checkProtocol(join(dir, PROTOCOL), { sitePath: ready.sitePath });
     const surface = `http://127.0.0.1:${operatorPort}/`;
     const demo: Demo = {
       dir,
-      ok: checklist.ok,
+      ok: checklist.ok && protocol.state === 'verified',
       tookMs: Math.round(clock.monotonicMs() - began),
       robot: { serial: ready.chassis.serial, software: ready.chassis.software },
       addresses: {
@@ -117,9 +139,10 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
         readOnly: `http://${READ_ONLY_SOCKET.host}:${READ_ONLY_SOCKET.port}/`,
         chassis: `http://${ready.chassis.host}:${ready.chassis.port}`,
       },
-      readyMs: { sim: Math.round(serveBegan - simBegan), serve: Math.round(serveReady - serveBegan) },
+      readyMs: { sim: Math.round(simReady - simBegan), serve: Math.round(serveReady - serveBegan) },
       kept: options.onKept !== undefined,
       checklist,
+      protocol,
       logs: [join(dir, 'sim.log'), join(dir, 'serve.log')],
     };
     if (options.onKept) {
@@ -138,12 +161,23 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
   }
 }
 
+/** Without adb, or with a tablet that is not as it must be, the rest goes on, and a step of the checklist says so. */
+async function tryTablet(toolkit: Toolkit, searchPath: string | undefined, context: CheckContext): Promise<void> {
+  context.onProgress('Setting the tablet up');
+  const options = { searchPath, authorizeMs: 5_000, leaveOpen: false, afterRestart: false, watchMs: 5_000 };
+  await setUpKiosk(toolkit, options, context).catch((error: unknown) => {
+    if (context.signal.aborted || !(error instanceof GwError)) throw error;
+  });
+}
+
 function simArguments(dir: string, operatorPort: number): string[] {
-  return ['sim', '--dir', dir, '--chassis-port', '0', '--operator-port', String(operatorPort), '--json'];
+  const ports = ['--chassis-port', '0', '--operator-port', String(operatorPort)];
+  return ['sim', '--dir', dir, ...ports, '--with', 'enrolment,cloud,tablet', '--json'];
 }
 
 const simReadySchema = z.looseObject({
   sitePath: z.string(),
+  codePath: z.string(),
   chassis: z.looseObject({ host: z.string(), port: z.int(), serial: z.string(), software: z.string() }),
 });
 
@@ -164,8 +198,7 @@ async function ownFolder(dir: string): Promise<void> {
       });
     }
     await writeFile(join(dir, MARKER), MARKER_TEXT);
-    // A stop that somebody left latched in an earlier demo would close the gate in this one.
-    await rm(join(dir, 'state'), { recursive: true, force: true });
+    for (const name of LEFT_BEHIND) await rm(join(dir, name), { recursive: true, force: true });
   } catch (cause) {
     if (cause instanceof GwError) throw cause;
     const { code } = cause as NodeJS.ErrnoException;

@@ -6,7 +6,7 @@ import { createFile, replaceFile } from '../lifecycle/index.ts';
  */
 export async function writeDocument(
   path: string,
-  text: string,
+  text: string | Uint8Array,
   { force }: { readonly force: boolean },
 ): Promise<number> {
   await (force ? replaceFile : createFile)(path, text);

@@ -9,6 +9,7 @@ import {
   scopeOf,
   tableOf,
 } from '../evidence/index.ts';
+import type { Ssh } from '../net/index.ts';
 import { chassisAccess } from './chassis-access.ts';
 import type { EvidenceEntry, Here } from './evidence-list.result.ts';
 import { type CheckContext, openToolkit, type Toolkit } from './toolkit.ts';
@@ -29,6 +30,8 @@ export interface EvidenceSiteOptions {
   readonly siteNamed: boolean;
   /** Ask the chassis which software it has now. */
   readonly live: boolean;
+  /** Ask it through this machine. */
+  readonly ssh?: Ssh | undefined;
 }
 
 /**
@@ -36,10 +39,10 @@ export interface EvidenceSiteOptions {
  * named one. Throws SITE_FILE_NOT_FOUND, SITE_FILE_INVALID, EVIDENCE_FILE_INVALID, what `askDevice` throws.
  */
 export async function openEvidenceSite(
-  { sitePath, siteNamed, live }: EvidenceSiteOptions,
+  { sitePath, siteNamed, live, ssh }: EvidenceSiteOptions,
   context: CheckContext,
 ): Promise<EvidenceSite | null> {
-  const toolkit = await openToolkit(sitePath).catch((error: unknown) => {
+  const toolkit = await openToolkit(sitePath, ssh).catch((error: unknown) => {
     if (!siteNamed && !live && error instanceof GwError && error.code === 'SITE_FILE_NOT_FOUND') return null;
     throw error;
   });

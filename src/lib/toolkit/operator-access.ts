@@ -1,5 +1,8 @@
+import type { Socket } from 'node:net';
+import type { Agent } from 'undici';
 import { z } from 'zod';
 import { type ErrorCode, errorTable, GwError, type Tried } from '../error/index.ts';
+import { DialError, type Dialer, viaOf } from '../net/index.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
 export interface OperatorAccess {
@@ -8,17 +11,29 @@ export interface OperatorAccess {
 }
 
 const TIMEOUT_MS = 5_000;
+const DIAL_MS = 2_000;
 const MOST_BYTES = 4 * 1024 * 1024;
 
-/** The running gateway as a program on site uses it. */
-export function operatorAccess({ site }: Toolkit, { signal }: CheckContext, host = '127.0.0.1'): OperatorAccess {
+/**
+ * The running gateway as a program on site uses it, by the dialer of the toolkit: through another machine, 127.0.0.1
+ * is that machine.
+ */
+export function operatorAccess(
+  { site, dialer }: Toolkit,
+  { signal }: CheckContext,
+  host = '127.0.0.1',
+): OperatorAccess {
   const { port } = site.operator;
   const base = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   return {
     async ask(method, path, schema, body) {
-      const tried: Tried = { address: host, port, action: `${method} ${path}` };
-      const { status, text } = await fetchText(`${base}${path}`, method, body, signal).catch((cause: unknown) => {
+      const via = viaOf(dialer);
+      const tried: Tried = { address: host, port, ...(via !== undefined && { via }), action: `${method} ${path}` };
+      const request = { origin: base, path, method, body };
+      const { status, text } = await fetchText(dialer, request, signal).catch((cause: unknown) => {
         signal.throwIfAborted();
+        // The way there is the trouble, not the gateway.
+        if (cause instanceof GwError && !(cause instanceof DialError)) throw cause;
         throw new GwError('OPERATOR_NOT_REACHABLE', 'not connected: the operator server does not answer.', {
           tried,
           cause,
@@ -36,22 +51,49 @@ export function operatorAccess({ site }: Toolkit, { signal }: CheckContext, host
   };
 }
 
+/** Connections are kept open from one question to the next: each would cost a way there and back. */
+const agents = new WeakMap<Dialer, Promise<Agent>>();
+
+async function makeAgent(dialer: Dialer): Promise<Agent> {
+  const { Agent } = await import('undici');
+  return new Agent({
+    connect({ hostname, port }, callback) {
+      const host = hostname.replace(/^\[|\]$/g, '');
+      dialer.dial({ host, port: Number(port) }, { timeoutMs: DIAL_MS }).then(
+        // A dialer gives any byte stream; the client uses nothing of a socket beyond that without looking first.
+        (stream) => callback(null, stream as Socket),
+        (error: Error) => callback(error, null),
+      );
+    },
+  });
+}
+
+interface Asked {
+  readonly origin: string;
+  readonly path: string;
+  readonly method: 'GET' | 'POST';
+  readonly body: object | undefined;
+}
+
 /** The text is null when there is more of it than any answer of the operator server has. */
-async function fetchText(url: string, method: string, body: object | undefined, signal: AbortSignal) {
-  const response = await fetch(url, {
+async function fetchText(dialer: Dialer, { origin, path, method, body }: Asked, signal: AbortSignal) {
+  const kept = agents.get(dialer) ?? makeAgent(dialer);
+  agents.set(dialer, kept);
+  const response = await (await kept).request({
+    origin,
+    path,
     method,
-    redirect: 'error',
     signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
   });
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
     bytes += chunk.byteLength;
-    if (bytes > MOST_BYTES) return { status: response.status, text: null };
+    if (bytes > MOST_BYTES) return { status: response.statusCode, text: null };
     chunks.push(chunk);
   }
-  return { status: response.status, text: Buffer.concat(chunks).toString('utf8') };
+  return { status: response.statusCode, text: Buffer.concat(chunks).toString('utf8') };
 }
 
 /** Undefined when it is not JSON. */

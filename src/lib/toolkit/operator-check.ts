@@ -1,5 +1,12 @@
 import { GwError } from '../error/index.ts';
-import { type Endpoint, isLoopback, readListeningSockets } from '../net/index.ts';
+import {
+  type Endpoint,
+  isLoopback,
+  type ListeningSocket,
+  parseListeningSockets,
+  readListeningSockets,
+  type Ssh,
+} from '../net/index.ts';
 import type { Finding } from './finding.result.ts';
 import { asJson } from './operator-access.ts';
 import type { OperatorCheck, RouteRow } from './operator-check.result.ts';
@@ -68,7 +75,7 @@ export async function checkSockets(
   context.onProgress('Trying the rules of the sockets');
   findings.push(...(await fullRules(sockets.full, ask)));
   findings.push(...(await readOnlyRules(readOnly, ask, mapId)));
-  findings.push(await reachFinding(toolkit, sockets, ask));
+  findings.push(await reachFinding(toolkit, sockets, ask, context));
 
   const count = (verdict: Finding['verdict']) => findings.filter((finding) => finding.verdict === verdict).length;
   return {
@@ -206,7 +213,12 @@ function routeFinding({ method, path, meaning, full, readOnly, note }: RouteRow)
   };
 }
 
-async function reachFinding({ dialer }: Toolkit, { full, readOnly }: CheckedSockets, ask: Ask): Promise<Finding> {
+async function reachFinding(
+  { dialer, ssh }: Toolkit,
+  { full, readOnly }: CheckedSockets,
+  ask: Ask,
+  { signal }: CheckContext,
+): Promise<Finding> {
   const base = {
     id: 'read-only.loopback',
     title: 'Only this machine itself reaches the read-only socket',
@@ -228,20 +240,31 @@ async function reachFinding({ dialer }: Toolkit, { full, readOnly }: CheckedSock
       ? { ...base, ...wrong, detail: `${full.host}:${port} answers from another machine` }
       : { ...base, verdict: 'ok', detail: `${full.host}:${port} does not answer from here` };
   }
-  if (dialer.way !== 'direct') {
-    return { ...base, verdict: 'not-checked', detail: 'the sockets of the far machine cannot be listed from here' };
-  }
   try {
-    const listening = (await readListeningSockets()).filter(({ port }) => port === readOnly.port);
+    const listed = dialer.way === 'direct' ? await readListeningSockets() : await readFarSockets(ssh, signal);
+    if (listed === null) {
+      return { ...base, verdict: 'not-checked', detail: 'the far machine does not list its sockets' };
+    }
+    const listening = listed.filter(({ port }) => port === readOnly.port);
     const open = listening.filter(({ address }) => !isLoopback(address)).map(({ address }) => address);
     if (listening.length === 0)
-      return { ...base, verdict: 'not-checked', detail: 'this machine does not list the socket' };
+      return { ...base, verdict: 'not-checked', detail: 'the socket is not in the list of the machine' };
     return open.length > 0
       ? { ...base, ...wrong, detail: `it also listens on ${open.join(', ')}` }
       : { ...base, verdict: 'ok', detail: `it listens on ${listening.map(({ address }) => address).join(', ')} only` };
   } catch {
     return { ...base, verdict: 'not-checked', detail: 'the kernel does not tell which sockets listen' };
   }
+}
+
+/** What the machine that is gone through listens on; null when it does not tell. */
+async function readFarSockets(ssh: Ssh | undefined, signal: AbortSignal): Promise<ListeningSocket[] | null> {
+  if (ssh === undefined) return null;
+  const { readFarText } = await import('./far-side.ts');
+  // A kernel without IPv6 has no tcp6, and the other list is printed all the same.
+  const four = await readFarText(ssh, ['cat', '/proc/net/tcp'], signal);
+  const six = await readFarText(ssh, ['cat', '/proc/net/tcp6'], signal);
+  return four === null ? null : [...parseListeningSockets(four), ...parseListeningSockets(six ?? '')];
 }
 
 /** What the gateway says of the chassis when it cannot forward; null when it says nothing of the kind. */

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { GwError } from '../error/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
-import type { Dialer, Endpoint } from '../net/index.ts';
+import { DialError, type Dialer, type Endpoint, viaOf } from '../net/index.ts';
 
 /** What came back on one connection. */
 export interface Exchange {
@@ -36,8 +36,11 @@ export function createRawHttp(dialer: Dialer, clock: Clock): RawHttp {
     async send(endpoint, bytes, signal) {
       const socket = await dialer.dial(endpoint, { timeoutMs: DIAL_TIMEOUT_MS, signal }).catch((cause: unknown) => {
         signal.throwIfAborted();
+        // The way there is the trouble, not the server.
+        if (cause instanceof GwError && !(cause instanceof DialError)) throw cause;
+        const via = viaOf(dialer);
         throw new GwError('OPERATOR_NOT_REACHABLE', 'not connected: the operator server does not answer.', {
-          tried: { address: endpoint.host, port: endpoint.port },
+          tried: { address: endpoint.host, port: endpoint.port, ...(via !== undefined && { via }) },
           cause,
         });
       });

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { nearest, type Problem } from '../document/index.ts';
+import { folderProblem, loadIdentity } from '../enrolment/index.ts';
 import { GwError } from '../error/index.ts';
 import { facts, findFact, loadEvidenceFile } from '../evidence/index.ts';
 import { keyName, readKeyRing } from '../fleet/index.ts';
@@ -25,6 +26,7 @@ const checks: readonly { readonly id: string; readonly title: string; readonly c
     check: (site) => checkSecret(site.chassis.secretFile, 'chassis.secretFile', 'none is set up, so none is sent'),
   },
   { id: 'heartbeat-key', title: 'key of the heartbeat', check: checkHeartbeatKey },
+  { id: 'identity', title: 'identity in the cloud', check: checkIdentity },
   { id: 'evidence-file', title: 'evidence file', check: checkEvidence },
   { id: 'state-folder', title: 'state folder', check: (site) => checkFolder(site.stateDir, 'stateDir') },
   {
@@ -96,6 +98,28 @@ async function checkHeartbeatKey({ fleet }: Site): ReturnType<Check> {
   try {
     const { signing } = await readKeyRing(fleet);
     return { verdict: 'ok', detail: `${fleet.keyFile} holds key ${keyName(signing)}, readable for its owner only` };
+  } catch (error) {
+    return wrong(error);
+  }
+}
+
+async function checkIdentity({ enrolment, chassis }: Site): ReturnType<Check> {
+  if (enrolment === undefined) {
+    return { verdict: 'not-checked', detail: 'no enrolment is set up, so this device has no identity in the cloud' };
+  }
+  const { identityDir } = enrolment;
+  try {
+    const problem = await folderProblem(identityDir);
+    if (problem) return { verdict: 'wrong', detail: `${identityDir}: ${problem.text}`, remedy: problem.remedy };
+    const identity = await loadIdentity(identityDir);
+    if (identity === null) {
+      return { verdict: 'not-checked', detail: 'this device is not enrolled yet', remedy: 'Enrol it once: gw enrol.' };
+    }
+    if (identity.serial !== chassis.serial) {
+      const detail = `${identityDir} holds the identity of ${identity.serial}, not of ${chassis.serial}`;
+      return { verdict: 'wrong', detail, remedy: 'Find out which of the two this device is before anything else.' };
+    }
+    return { verdict: 'ok', detail: `enrolled as ${identity.serial}; gw enrol status says how long it is valid` };
   } catch (error) {
     return wrong(error);
   }
