@@ -19,7 +19,7 @@ const showable = new Set([
   ...[...beyondLatin1].map((char) => char.codePointAt(0) ?? 0),
 ]);
 
-/** Spaces, dashes and arrows with an equal in the fonts: nothing is lost, so nothing is said. */
+/** Spaces, dashes, arrows and signs with an equal in the fonts: nothing is lost, so nothing is said. */
 const equals: Readonly<Record<string, string>> = {
   '\u2002': ' ',
   '\u2003': ' ',
@@ -37,6 +37,7 @@ const equals: Readonly<Record<string, string>> = {
   '≠': '!=',
   '≈': '~',
   Ω: 'Ohm',
+  π: 'pi',
 };
 
 /** Letters that Unicode does not take apart into a letter and its mark. */
