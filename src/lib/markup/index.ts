@@ -2,52 +2,5 @@
  * Text that becomes markup: HTML pages, SVG, XML. Whatever is put into the template is escaped, so that no name out
  * of a device or a file can become an element.
  */
-
-/** Markup that is safe to send: made by the template below, or of text that is all our own. */
-export class Markup {
-  readonly #text: string;
-  constructor(text: string) {
-    this.#text = text;
-  }
-  toString(): string {
-    return this.#text;
-  }
-}
-
-export type Part = Markup | string | number | null | readonly Part[];
-
-/**
- * Escapes everything that is put in; only what is Markup already goes in as it is. null is nothing. What comes out
- * is well-formed XML as well as HTML, so that one strict reader can prove every output.
- */
-export function markup(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
-  let text = strings[0] ?? '';
-  for (let at = 0; at < parts.length; at += 1) text += textOf(parts[at] ?? null) + (strings[at + 1] ?? '');
-  return new Markup(text);
-}
-
-function textOf(part: Part): string {
-  if (part === null) return '';
-  if (part instanceof Markup) return part.toString();
-  if (typeof part === 'object') return part.map(textOf).join('');
-  return escapeMarkup(String(part));
-}
-
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** Text for an element or a quoted attribute. What XML cannot hold at all becomes U+FFFD. */
-export function escapeMarkup(text: string): string {
-  return visible(text).replace(/[&<>"']/g, (char) => escapes[char] ?? char);
-}
-
-/** The text without lone surrogates and control characters; tabs and line breaks stay. */
-export function visible(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  return text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff]/g, '\uFFFD');
-}
+export { standalonePage } from './standalone-page.ts';
+export { escapeMarkup, Markup, markup, type Part, visible } from './template.ts';

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { Markup, markup, type Part } from '../markup/index.ts';
+import { type Markup, markup, type Part, standalonePage } from '../markup/index.ts';
 import { type Block, type DocumentModel, spansOf, type Words } from './document.ts';
 import { pageStyle } from './html-style.ts';
 import { shown } from './text.ts';
@@ -9,26 +8,19 @@ import { shown } from './text.ts';
  * lets in its style, by digest, and nothing else.
  */
 export function writeHtml(model: DocumentModel): string {
-  const style = pageStyle(shown(model.footer).replace(/\s+/g, ' '));
-  const digest = createHash('sha256').update(style).digest('base64');
-  return markup`<!DOCTYPE html>
-<html lang="${model.lang}" xmlns="http://www.w3.org/1999/xhtml">
-<head>
-<meta charset="utf-8"/>
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'sha256-${digest}'; base-uri 'none'; form-action 'none'"/>
-<meta name="viewport" content="width=device-width, initial-scale=1"/>
-<meta name="referrer" content="no-referrer"/>
-<title>${shown(model.title).replace(/\s+/g, ' ')}</title>
-<link rel="icon" href="data:,"/>
-<style>${new Markup(style)}</style>
-</head>
-<body>
-<main>
+  const footer = shown(model.footer);
+  return standalonePage({
+    lang: model.lang,
+    title: oneLine(shown(model.title)),
+    style: pageStyle(oneLine(footer)),
+    body: markup`<main>
 ${model.blocks.map(blockMarkup)}</main>
-<footer>${shown(model.footer)}</footer>
-</body>
-</html>
-`.toString();
+<footer>${footer}</footer>`,
+  });
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ');
 }
 
 function blockMarkup(block: Block): Markup {

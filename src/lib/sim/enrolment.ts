@@ -37,6 +37,8 @@ export interface EnrolmentEndpointOptions {
   readonly region: string;
   /** 0, the default, takes a free one. */
   readonly port?: number;
+  /** What its certificate names beside 127.0.0.1 and localhost, for whoever stands before it. */
+  readonly names?: readonly string[];
   /** Told when a code was used up, before the answer goes out. */
   readonly onUsed?: () => Promise<void>;
 }
@@ -61,7 +63,7 @@ interface Enrolment {
 export async function startEnrolment(options: EnrolmentEndpointOptions): Promise<EnrolmentEndpoint> {
   const { authority, clock, faults, broker, region, onUsed = async () => {} } = options;
   const stranger = await createAuthority({ commonName: 'Another authority' });
-  const names = [HOST, 'localhost'] as const;
+  const names = [HOST, 'localhost', ...(options.names ?? [])] as const;
   const past = { notBefore: new Date(Date.now() - 3 * DAY_MS), notAfter: new Date(Date.now() - DAY_MS) };
   const [own, foreign, expired, elsewhere] = await Promise.all([
     contextOf(authority, {}),

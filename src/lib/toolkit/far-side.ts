@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { asGwError, type ErrorCode, errorTable, GwError } from '../error/index.ts';
 import { quote, readJson } from '../json/index.ts';
 import type { FarExit, FarProcess, Ssh } from '../net/index.ts';
+import { answeredErrorSchema } from './answered-error.ts';
 
 /** What is expected of the `gw` on the far side. */
 export interface FarGwOptions<T> {
@@ -190,27 +191,9 @@ async function versionNote<T>(ssh: Ssh, { version, signal }: FarGwOptions<T>): P
   return `On ${ssh.where} is gw ${quote(there)}, this is ${version}: their results may differ.`;
 }
 
-const errorSchema = z.looseObject({
-  error: z.looseObject({
-    code: z.string(),
-    message: z.string(),
-    remedy: z.string().optional().catch(undefined),
-    details: z.record(z.string(), z.unknown()).optional().catch(undefined),
-    tried: z
-      .looseObject({
-        address: z.string(),
-        port: z.number().optional(),
-        action: z.string().optional(),
-        forMs: z.number().optional(),
-      })
-      .optional()
-      .catch(undefined),
-  }),
-});
-
 /** An error of the gw there is an error of ours with the same code, where this one knows it. */
 function throwAnswered(ssh: Ssh, value: unknown, note: string | null): void {
-  const { error } = errorSchema.safeParse(value).data ?? {};
+  const { error } = answeredErrorSchema.safeParse(value).data ?? {};
   if (error === undefined) return;
   const { code, message, remedy, details, tried } = error;
   if (!Object.hasOwn(errorTable, code)) throw badAnswer(ssh, `it fails with ${quote(code)}: ${quote(message)}`, note);

@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net';
 import type { Agent } from 'undici';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { type ErrorCode, errorTable, GwError, type Tried } from '../error/index.ts';
 import { DialError, type Dialer, viaOf } from '../net/index.ts';
+import { answeredErrorSchema } from './answered-error.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
 export interface OperatorAccess {
@@ -105,26 +106,9 @@ export function asJson(text: string): unknown {
   }
 }
 
-const answeredSchema = z.looseObject({
-  error: z.looseObject({
-    code: z.string(),
-    message: z.string(),
-    remedy: z.string().optional(),
-    tried: z
-      .object({
-        address: z.string(),
-        port: z.number().optional(),
-        action: z.string().optional(),
-        forMs: z.number().optional(),
-      })
-      .optional()
-      .catch(undefined),
-  }),
-});
-
 /** An error of the operator server is an error of ours with the same code, where it is one of the table. */
 function answeredError(status: number, json: unknown, tried: Tried): GwError {
-  const { error } = answeredSchema.safeParse(json).data ?? {};
+  const { error } = answeredErrorSchema.safeParse(json).data ?? {};
   const known = error !== undefined && Object.hasOwn(errorTable, error.code);
   return new GwError(
     known ? (error.code as ErrorCode) : 'OPERATOR_NOT_REACHABLE',
@@ -133,7 +117,7 @@ function answeredError(status: number, json: unknown, tried: Tried): GwError {
   );
 }
 
-function withoutUndefined(tried: z.output<typeof answeredSchema>['error']['tried']): Tried | undefined {
+function withoutUndefined(tried: z.output<typeof answeredErrorSchema>['error']['tried']): Tried | undefined {
   if (tried === undefined) return undefined;
   const { address, port, action, forMs } = tried;
   return {

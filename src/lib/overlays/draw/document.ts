@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { Markup, markup } from '../../markup/index.ts';
+import { type Markup, markup, standalonePage } from '../../markup/index.ts';
 import { fontStack } from './lettering.ts';
 import { oneLine, unit } from './lines.ts';
 import { pageStyle } from './page-style.ts';
@@ -10,29 +9,9 @@ interface Sheet {
   readonly height: number;
 }
 
-/**
- * One HTML file with everything in it. Its security policy lets in its own style, by digest, and pictures that stand
- * in the file; no script, no address.
- */
+/** One HTML file with everything in it. */
 export function pageDocument(title: string, map: Sheet, body: Markup): string {
-  const style = pageStyle(map);
-  const digest = createHash('sha256').update(style).digest('base64');
-  return markup`<!DOCTYPE html>
-<html lang="en" xmlns="http://www.w3.org/1999/xhtml">
-<head>
-<meta charset="utf-8"/>
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'sha256-${digest}'; base-uri 'none'; form-action 'none'"/>
-<meta name="viewport" content="width=device-width, initial-scale=1"/>
-<meta name="referrer" content="no-referrer"/>
-<title>${oneLine(title, 120)}</title>
-<link rel="icon" href="data:,"/>
-<style>${new Markup(style)}</style>
-</head>
-<body>
-${body}
-</body>
-</html>
-`.toString();
+  return standalonePage({ lang: 'en', title: oneLine(title, 120), style: pageStyle(map), body });
 }
 
 /** The map on a page, in three sizes that are chosen without a script. */
