@@ -4,17 +4,8 @@ import type { TLSSocket } from 'node:tls';
 import { GwError, type Tried } from '../error/index.ts';
 import { quote, readJsonBytes } from '../json/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
-import {
-  type ChainLink,
-  DialError,
-  type Dialer,
-  dialFailureText,
-  type Endpoint,
-  parseHttpDate,
-  probeTls,
-  type TlsFailure,
-  type Trust,
-} from '../net/index.ts';
+import { DialError, type Dialer, dialFailureText, type Endpoint } from '../net/index.ts';
+import { type ChainLink, parseHttpDate, probeTls, type TlsFailure, type Trust } from '../net/probe/index.ts';
 import { answerSchema, ENROLMENT_PATH, type EnrolmentAnswer, refusalSchema } from './wire.ts';
 
 /** How long each part may take, in milliseconds, and how long an answer may be. Decision of ours. */

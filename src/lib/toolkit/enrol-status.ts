@@ -41,10 +41,9 @@ export async function readEnrolStatus({ site, clock }: Pick<Toolkit, 'site' | 'c
     folderProblem(identityDir),
   ]);
   const findings: Finding[] = [identityFinding(identity)];
-  if (folder !== undefined) {
-    const start = { id: 'folder', title: 'The identity is for its owner only', spec: null };
-    findings.push(wrong(start, `${identityDir}: ${folder.text}`, folder.remedy));
-  }
+  const forOwner = { id: 'folder', title: 'The identity is for its owner only', spec: null };
+  if (folder !== undefined) findings.push(wrong(forOwner, `${identityDir}: ${folder.text}`, folder.remedy));
+  else if (identity.value) findings.push(ok(forOwner, identityDir));
   if (identity.value) findings.push(...identityFindings(identity.value, site, now));
   const left = begunFinding(begun, identity.value);
   if (left !== undefined) findings.push(left);

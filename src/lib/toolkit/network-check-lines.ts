@@ -1,4 +1,5 @@
-import { certificatesOf, dialFailureText, returnCodeText, type TlsFailure, type TlsProbe } from '../net/index.ts';
+import { dialFailureText } from '../net/index.ts';
+import { certificatesOf, returnCodeText, type TlsFailure, type TlsProbe } from '../net/probe/index.ts';
 import type { NetworkLine } from './network-check.result.ts';
 import type { GonePath } from './network-check-paths.ts';
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { type ConnectionInfo, parseConnectionInfo } from '../net/index.ts';
+import { type ConnectionInfo, parseConnectionInfo } from '../net/probe/index.ts';
 
 const TIMEOUT_MS = 1_000;
 const MOST_BYTES = 64 * 1024;

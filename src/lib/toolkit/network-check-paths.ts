@@ -1,20 +1,15 @@
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../lifecycle/index.ts';
+import { DialError, type Dialer, type DialFailure, type Lookup, type Resolution, resolveHost } from '../net/index.ts';
 import {
   type ConnectionInfo,
-  DialError,
-  type Dialer,
-  type DialFailure,
   type HttpProbe,
-  type Lookup,
   type MqttProbe,
   probeHttps,
   probeMqtt,
   probeTls,
-  type Resolution,
-  resolveHost,
   type TlsProbe,
-} from '../net/index.ts';
+} from '../net/probe/index.ts';
 
 /** An endpoint outside, and how it is spoken to. */
 export interface PathPlan {

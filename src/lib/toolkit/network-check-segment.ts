@@ -1,4 +1,5 @@
-import { type DialFailure, dialFailureText, isInRange, isLoopback } from '../net/index.ts';
+import { type DialFailure, dialFailureText, isLoopback } from '../net/index.ts';
+import { isInRange } from '../net/probe/index.ts';
 import type { Site } from '../site/index.ts';
 import type { NetworkLine } from './network-check.result.ts';
 import { formatEndpoint } from './network-check-lines.ts';

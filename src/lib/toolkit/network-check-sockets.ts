@@ -1,4 +1,5 @@
-import { isLoopback, type OwnedSocket } from '../net/index.ts';
+import { isLoopback } from '../net/index.ts';
+import type { OwnedSocket } from '../net/probe/index.ts';
 import type { Site } from '../site/index.ts';
 import type { NetworkLine, NetworkSocket } from './network-check.result.ts';
 

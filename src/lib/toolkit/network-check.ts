@@ -1,14 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { GwError } from '../error/index.ts';
-import {
-  type ConnectionInfo,
-  certificatesOf,
-  type Dialer,
-  type OwnedSocket,
-  reachEndpoint,
-  readOpenSockets,
-} from '../net/index.ts';
+import { type Dialer, reachEndpoint } from '../net/index.ts';
+import { type ConnectionInfo, certificatesOf, type OwnedSocket, readOpenSockets } from '../net/probe/index.ts';
 import type { Site } from '../site/index.ts';
 import { readGatewayHealth } from './gateway-health.ts';
 import type { NetworkCheck, NetworkLine, NetworkPath, NetworkSocket, NetworkVerdict } from './network-check.result.ts';

@@ -1,7 +1,7 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { GwError } from '../error/index.ts';
-import { addressOfHex } from './listening-sockets.ts';
+import { GwError } from '../../error/index.ts';
+import { addressOfHex } from '../listening-sockets.ts';
 
 /** A socket of this machine to which somebody else may speak first: TCP that accepts, UDP that is bound to no peer. */
 export interface OpenSocket {

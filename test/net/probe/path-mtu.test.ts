@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isInRange, parseConnectionInfo } from '../../src/lib/net/index.ts';
+import { isInRange, parseConnectionInfo } from '../../../src/lib/net/probe/index.ts';
 
 describe('what ss says of a connection', () => {
   it('holds the size of a packet, of a segment, and the round trip', () => {

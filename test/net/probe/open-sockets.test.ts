@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseOpenSockets, processName, readOpenSockets, socketInode } from '../../src/lib/net/index.ts';
+import { parseOpenSockets, processName, readOpenSockets, socketInode } from '../../../src/lib/net/probe/index.ts';
 
 const head = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
 const row = (local: string, state: string, inode: string) =>

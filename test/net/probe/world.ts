@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
-import { directDialer, type Endpoint, probeTls, type TlsProbe } from '../../src/lib/net/index.ts';
-import type { Authority } from '../../src/lib/sim/certificates.ts';
+import { directDialer, type Endpoint } from '../../../src/lib/net/index.ts';
+import { probeTls, type TlsProbe } from '../../../src/lib/net/probe/index.ts';
+import type { Authority } from '../../../src/lib/sim/certificates.ts';
 
 export type Peer = AsyncDisposable & Endpoint;
 

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { type Clock, systemClock } from '../lifecycle/index.ts';
+import { type Clock, systemClock } from '../../lifecycle/index.ts';
 import { type TlsFailure, tlsFailureOf } from './tls-probe.ts';
 
 /** What a broker said to CONNECT. */

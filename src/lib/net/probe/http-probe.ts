@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { type Clock, systemClock } from '../lifecycle/index.ts';
+import { type Clock, systemClock } from '../../lifecycle/index.ts';
 import { HEAD_MOST_BYTES, type HttpHead, parseHttpDate, parseHttpHead } from './http-date.ts';
 import { type TlsFailure, tlsFailureOf } from './tls-probe.ts';
 

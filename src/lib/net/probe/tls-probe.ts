@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect, type TLSSocket } from 'node:tls';
-import { type Clock, systemClock } from '../lifecycle/index.ts';
+import { type Clock, systemClock } from '../../lifecycle/index.ts';
 import { type ChainLink, chainOf, type Trust, trustOf } from './certificate-chain.ts';
 
 export interface TlsProbeOptions {

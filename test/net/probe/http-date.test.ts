@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clockDifference, parseHttpDate, parseHttpHead } from '../../src/lib/net/index.ts';
+import { clockDifference, parseHttpDate, parseHttpHead } from '../../../src/lib/net/probe/index.ts';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 

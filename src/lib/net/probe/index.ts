@@ -1,0 +1,20 @@
+/**
+ * Looking at a network for a person: certificate chains, TLS, MQTT, HTTPS, sockets with their programs, path MTU. A door
+ * of its own, so that the daemon does not load what only a technician asks for.
+ */
+export { isInRange } from './address-range.ts';
+export { type ChainLink, certificatesOf, chainOf, type Trust, trustOf } from './certificate-chain.ts';
+export { type HttpHead, parseHttpDate, parseHttpHead } from './http-date.ts';
+export { type ClockDifference, clockDifference, type HttpProbe, probeHttps } from './http-probe.ts';
+export { type Connack, createConnackReader, type MqttProbe, probeMqtt, returnCodeText } from './mqtt-probe.ts';
+export {
+  type OpenSocket,
+  type OwnedSocket,
+  parseOpenSockets,
+  processName,
+  readOpenSockets,
+  type SocketOwner,
+  socketInode,
+} from './open-sockets.ts';
+export { type ConnectionInfo, parseConnectionInfo } from './path-mtu.ts';
+export { probeTls, type TlsFailure, type TlsProbe, tlsFailureOf } from './tls-probe.ts';
