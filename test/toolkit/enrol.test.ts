@@ -151,6 +151,7 @@ describe('gw enrol status', () => {
     expect(JSON.stringify(shown)).not.toContain('PRIVATE');
     expect(await findings()).toEqual({
       identity: 'ok',
+      folder: 'ok',
       serial: 'ok',
       clock: 'not-checked',
       validity: 'ok',

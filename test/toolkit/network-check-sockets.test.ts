@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { OwnedSocket } from '../../src/lib/net/index.ts';
+import type { OwnedSocket } from '../../src/lib/net/probe/index.ts';
 import { siteSchema } from '../../src/lib/site/index.ts';
 import { addressLines, outsideDials } from '../../src/lib/toolkit/network-check-segment.ts';
 import { judgeSockets, socketLines } from '../../src/lib/toolkit/network-check-sockets.ts';
