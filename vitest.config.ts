@@ -1,17 +1,26 @@
 import { defineConfig } from 'vitest/config';
 
-const peers = ['test/e2e/**/*.test.ts', 'test/peers/**/*.test.ts'];
+/** Real processes on the ports that the platform fixes on this machine: one file at a time. */
+const fixedPorts = ['test/e2e/**/*.test.ts', 'test/peers/pages.test.ts', 'test/peers/ssh-commands.test.ts'];
+/** Real programs on ports of their own, or in network namespaces: side by side, since most of them wait. */
+const peers = ['test/peers/**/*.test.ts'];
+const patience = { testTimeout: 60_000, hookTimeout: 60_000 };
 
 export default defineConfig({
   test: {
     // Most tests wait for sockets and timers, so more of them than cores run side by side.
     maxWorkers: 3,
     projects: [
-      { test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: peers, testTimeout: 30_000 } },
       {
-        // Real processes on the ports that the platform fixes: one file at a time.
-        test: { name: 'e2e', include: peers, fileParallelism: false, testTimeout: 60_000, hookTimeout: 60_000 },
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: [...fixedPorts, ...peers],
+          testTimeout: 30_000,
+        },
       },
+      { test: { name: 'peers', include: peers, exclude: fixedPorts, ...patience } },
+      { test: { name: 'e2e', include: fixedPorts, fileParallelism: false, ...patience } },
       {
         test: {
           name: 'types',
