@@ -102,6 +102,19 @@ describe('running a checklist', () => {
     });
   });
 
+  test('of a finding that is not as it must be, its own sentence is told as well', async () => {
+    const value = [{ id: 'port', verdict: 'wrong', detail: 'the port takes connections' }];
+    const withValue = `    with: { value: ${JSON.stringify(value)} }\n`;
+    const [wrong, right] = (
+      await runAll([
+        step('a', run('echo', "'value[id=port].verdict': ok", withValue)),
+        step('b', run('echo', "'value[id=port].verdict': wrong", withValue)),
+      ])
+    ).steps;
+    expect(wrong?.why).toBe("value[id=port].verdict: expected 'ok', found 'wrong': the port takes connections");
+    expect(right?.why).toBe("value[id=port].verdict: 'wrong'");
+  });
+
   test('a step whose check fails is wrong, with code, address tried and both remedies', async () => {
     const { steps } = await runAll([step('a', run('lost'))]);
     expect(steps[0]).toMatchObject({
