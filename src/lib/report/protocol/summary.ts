@@ -15,6 +15,8 @@ import { cut, duration, moment } from './wording.ts';
 
 /** So much fits on one page with the places for signatures; a test fills each of them to its end. */
 const MOST_LINES = 4;
+/** Of the reasons of all red lines together. */
+const MOST_REASONS = 280;
 const MOST_ROBOTS = 3;
 const MOST_FINDINGS = 2;
 
@@ -152,9 +154,12 @@ function redLines(protocol: Protocol, state: SignatureState, texts: ProtocolText
     ...red.map(({ title, detail }) => [title, detail, where(serial)] as const),
     ...steps.filter(isBad).map(({ title, why }) => [title, why, where(serial)] as const),
   ]);
-  const items: Words[] = lines
-    .slice(0, MOST_LINES)
-    .map(([title, why, at]) => [{ text: `${cut(title, 60)}${at}: `, tone: 'bad', bold: true }, cut(why, 70)]);
+  const told = lines.slice(0, MOST_LINES);
+  const room = Math.floor(MOST_REASONS / told.length);
+  const items: Words[] = told.map(([title, why, at]) => [
+    { text: `${cut(title, 60)}${at}: `, tone: 'bad', bold: true },
+    cut(why, room),
+  ]);
   const heading: Block = { kind: 'heading', text: texts.redTitle, ...(lines.length > 0 && { tone: 'bad' as const }) };
   if (lines.length === 0) {
     return [heading, { kind: 'paragraph', text: state === 'verified' ? texts.redNone : texts.redNoneUnproven }];
