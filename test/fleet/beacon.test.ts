@@ -137,6 +137,18 @@ describe('the beacon', () => {
     expect(log.lines).toEqual([]);
   });
 
+  it('sends to these from a socket that it was given, and leaves that one open', async () => {
+    const clock = createFakeClock({ random: 0 });
+    const { port, numbers, from } = await receiver();
+    const given = await bound();
+    const { beacon } = start({ clock, port, unicast: [HERE], unicastBy: given });
+    await clock.advance(0);
+    await vi.waitFor(() => expect(numbers).toEqual([0]), { interval: 1 });
+    expect([...from]).toEqual([given.address().port]);
+    await beacon[Symbol.asyncDispose]();
+    expect(given.address().address).toBe(HERE);
+  });
+
   it('says once which way fails, goes on, and says when it works again', async () => {
     const clock = createFakeClock({ random: 0 });
     const { port, numbers } = await receiver();

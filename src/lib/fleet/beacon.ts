@@ -1,4 +1,5 @@
 import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
 import { networkInterfaces } from 'node:os';
 import type { Clock, Log } from '../lifecycle/index.ts';
 import { BROADCAST_ADDRESS, HEARTBEAT_PORT, PERIOD_MS } from './wire.ts';
@@ -8,6 +9,8 @@ export interface BeaconOptions {
   readonly broadcast: boolean;
   /** Addresses that get each beat of their own. */
   readonly unicast: readonly string[];
+  /** Sends to these, and stays open at the end; absent: a socket of its own, on a further port. */
+  readonly unicastBy?: Socket;
   /** The datagram of a beat: asked for once a beat, and sent everywhere. */
   readonly datagram: (sequence: number) => Uint8Array;
   /** After the beat with this sequence no more is sent, and `onUsedUp` is called. */
@@ -32,7 +35,7 @@ export interface Beacon extends AsyncDisposable {
  */
 export function startBeacon(options: BeaconOptions): Beacon {
   const { clock, log, port = HEARTBEAT_PORT } = options;
-  const sockets = new Map<string, Socket>();
+  const sockets = new Map<string, Sender>();
   const failed = new Map<string, string>();
   const firstAtMs = clock.monotonicMs() + clock.random() * PERIOD_MS;
   let sequence = 0;
@@ -66,15 +69,23 @@ export function startBeacon(options: BeaconOptions): Beacon {
 
   function sendTo(source: string, address: string, bytes: Uint8Array): void {
     const way = wayOf(source, address);
+    const done = (error: Error | null) => told(way, error);
     try {
-      socketFrom(source).send(bytes, port, address, (error) => told(way, error));
+      if (source === ANY) (options.unicastBy ?? socketFrom(ANY).socket).send(bytes, port, address, done);
+      else {
+        const { socket, connected } = socketFrom(source);
+        connected.then(() => socket.send(bytes, done)).catch(done);
+      }
     } catch (error) {
       told(way, error);
     }
   }
 
-  /** A broadcast leaves by the interface whose address its socket is bound to. */
-  function socketFrom(source: string): Socket {
+  /**
+   * A broadcast leaves by the interface whose address its socket is bound to. That socket is connected: nobody can speak
+   * to its port, which the platform does not know as an open one.
+   */
+  function socketFrom(source: string): Sender {
     const open = sockets.get(source);
     if (open !== undefined) return open;
     const socket = createSocket('udp4');
@@ -82,14 +93,18 @@ export function startBeacon(options: BeaconOptions): Beacon {
     // Without a listener an interface that went away would end the daemon.
     socket.on('error', (error) => {
       for (const address of source === ANY ? options.unicast : [BROADCAST_ADDRESS]) told(wayOf(source, address), error);
-      if (sockets.get(source) === socket) sockets.delete(source);
+      if (sockets.get(source) === sender) sockets.delete(source);
       void closed(socket);
     });
+    const sender: Sender = { socket, connected: once(socket, 'connect') };
+    sender.connected.catch(() => {});
     socket.bind({ address: source, port: 0, exclusive: true }, () => {
-      if (source !== ANY) socket.setBroadcast(true);
+      if (source === ANY) return;
+      socket.setBroadcast(true);
+      socket.connect(port, BROADCAST_ADDRESS);
     });
-    sockets.set(source, socket);
-    return socket;
+    sockets.set(source, sender);
+    return sender;
   }
 
   /** Says what changed, and only that: a cable that is out is out for many beats. */
@@ -110,7 +125,7 @@ export function startBeacon(options: BeaconOptions): Beacon {
       sockets.delete(source);
       failed.delete(wayOf(source, BROADCAST_ADDRESS));
     }
-    return Promise.all(gone.map(([, socket]) => closed(socket)));
+    return Promise.all(gone.map(([, { socket }]) => closed(socket)));
   }
 
   return {
@@ -124,6 +139,12 @@ export function startBeacon(options: BeaconOptions): Beacon {
 }
 
 const ANY = '0.0.0.0';
+
+interface Sender {
+  readonly socket: Socket;
+  /** Resolves where it sends broadcasts. */
+  readonly connected: Promise<unknown>;
+}
 
 /** One IPv4 address of every interface but the loopback. */
 export function broadcastSources(): string[] {

@@ -114,6 +114,7 @@ export function createFleet(options: FleetOptions): Fleet {
       const beganMs = clock.monotonicMs();
       beacon = startBeacon({
         ...options,
+        unicastBy: socket,
         lastSequence: MOST_UINT32,
         // The next life has a sequence of its own.
         onUsedUp: () => fail(new Error('the sequence of beats is used up')),
