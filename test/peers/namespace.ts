@@ -1,12 +1,22 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
+export interface InsideOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Nothing by default. */
+  readonly input?: string;
+  /** Node by default. */
+  readonly program?: string;
+}
+
 /** Runs node inside a namespace; ended by its pid at the end of the scope. */
-export function inside(side: string, args: readonly string[]) {
-  const child = spawn('ip', ['netns', 'exec', side, process.execPath, ...args], {
-    env: { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, NO_COLOR: '1' },
-    stdio: ['ignore', 'pipe', 'pipe'],
+export function inside(side: string, args: readonly string[], options: InsideOptions = {}) {
+  const child = spawn('ip', ['netns', 'exec', side, options.program ?? process.execPath, ...args], {
+    env: { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, NO_COLOR: '1', ...options.env },
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
+  child.stdin.on('error', () => {});
+  child.stdin.end(options.input ?? '');
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk) => (stdout += chunk));
   child.stderr.on('data', (chunk) => (stderr += chunk));
@@ -14,6 +24,8 @@ export function inside(side: string, args: readonly string[]) {
   return {
     closed,
     output: () => stdout,
+    errors: () => stderr,
+    signal: (name: NodeJS.Signals) => void child.kill(name),
     async says(text: string) {
       const began = performance.now();
       while (!stdout.includes(text)) {
@@ -33,9 +45,9 @@ export function inside(side: string, args: readonly string[]) {
 }
 
 /** Runs node inside a namespace to its end. */
-export async function run(side: string, args: readonly string[]) {
+export async function run(side: string, args: readonly string[], options: InsideOptions = {}) {
   const began = performance.now();
-  await using child = inside(side, args);
-  const [code] = (await child.closed) as [number];
-  return { code, stdout: child.output(), tookMs: performance.now() - began };
+  await using child = inside(side, args, options);
+  const [code, signal] = (await child.closed) as [number, NodeJS.Signals | null];
+  return { code, signal, stdout: child.output(), stderr: child.errors(), tookMs: performance.now() - began };
 }

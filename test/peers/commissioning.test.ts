@@ -1,0 +1,217 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAuthority } from '../../src/lib/sim/certificates.ts';
+import type { ChecklistRun } from '../../src/lib/toolkit/checklist-run.result.ts';
+import type { NetworkCheck } from '../../src/lib/toolkit/network-check.result.ts';
+import { gwBinary } from '../e2e/gw.ts';
+import { lineOf } from '../toolkit/network-world.ts';
+import { writeAnswers } from './commissioning/answers.ts';
+import { type Came, cameOf, gw, type Machine, SERIAL } from './commissioning/day.ts';
+import { enrolCut } from './commissioning/enrolling.ts';
+import { verifyEverywhere } from './commissioning/verifying.ts';
+import { startWorld, type World } from './commissioning/world.ts';
+import { inside, run } from './namespace.ts';
+import { hasNginxStream, startWeb } from './network-peers.ts';
+import { hasNamespaces, hasProgram, ip } from './peer.ts';
+import { BROKER, drop, GATEWAY, listenerIn, nameOf, OFFICE, STORAGE, startSshdIn } from './segments.ts';
+import { makeKey } from './sshd.ts';
+
+const programs = ['adb', 'mosquitto', 'nginx', 'sshd', 'ssh', 'ssh-keygen', 'ss'];
+const hasAll = hasNamespaces() && programs.every(hasProgram) && hasNginxStream();
+const user = userInfo().username;
+const via = `${user}@${GATEWAY}`;
+
+const publicKeyOf = ({ home }: Machine) => join(home, '.ssh', 'id_ed25519.pub');
+const knownHostsOf = ({ home }: Machine) => join(home, '.ssh', 'known_hosts');
+
+/** A run in which every step of the shipped list was taken, is ok, and was signed by the robot. */
+function expectSigned(came: Came<ChecklistRun>, steps: readonly string[]): void {
+  expect(came.error).toBeNull();
+  expect(came.data.steps.filter(({ verdict }) => verdict !== 'ok')).toEqual([]);
+  expect(came.data.steps.map(({ id }) => id)).toEqual(steps);
+  expect(came).toMatchObject({ code: 0, ok: true, data: { ok: true, protocol: { signedBy: SERIAL } } });
+}
+
+// One story: each chapter goes on where the one before ended.
+describe.skipIf(!hasAll)(
+  'a commissioning from enrolment to the signed protocol (network namespaces)',
+  {
+    timeout: 90_000,
+  },
+  () => {
+    let world: World;
+    beforeAll(async () => {
+      world = await startWorld();
+    });
+    afterAll(async () => {
+      await world?.[Symbol.asyncDispose]();
+    });
+
+    it('premises: the gateway is enrolled over a cut after every step, with one key for each code', async () => {
+      const { gateway, cloud, enrolment } = world;
+      const codes = /codes (.*)/.exec(enrolment.output())?.[1]?.split(' ') ?? [];
+      expect(await gw(gateway, ['enrol', 'status'])).toMatchObject({ code: 1, data: { state: 'not-enrolled' } });
+      const enrolled = await enrolCut(gateway, cloud, codes);
+      expect(enrolled.first).toMatchObject({ code: 0, data: { resumed: true, replaced: false } });
+      expect(enrolled.last).toMatchObject({ code: 0, data: { resumed: true } });
+      expect(enrolled.again).toMatchObject({ code: 4, error: { code: 'ALREADY_ENROLLED' } });
+      expect(enrolment.output().trim().split('\n').at(-1)).toMatch(/^asked \d+ times with 3 keys$/);
+      expect(await gw(gateway, ['enrol', 'status'])).toMatchObject({
+        code: 0,
+        data: { state: 'enrolled', verdict: 'ok', identity: { serial: SERIAL, endpoint: BROKER } },
+      });
+    });
+
+    it('premises: the gateway serves the tablet, which is set up and closed for good', async () => {
+      const { gateway, keep } = world;
+      const serve = keep(inside(nameOf('gateway'), [gwBinary, 'serve', '--site', gateway.site, '--json']));
+      await serve.says('"event":"ready"');
+      const look = `console.log((await fetch('http://${GATEWAY}:5173/')).status)`;
+      expect(await run(nameOf('tablet'), ['--input-type=module', '-e', look])).toMatchObject({ stdout: '200\n' });
+      expect(await gw(gateway, ['kiosk', 'setup', '--after-restart', '--seconds', '2'])).toMatchObject({
+        error: null,
+        code: 0,
+        data: { verdict: 'done', lock: { verdict: 'closed', afterRestart: 'closed' }, redLine: null },
+      });
+    });
+
+    it('premises: the checklist ends with a signed protocol, which is refused when a byte changed', async () => {
+      const { gateway } = world;
+      const answers = writeAnswers(gateway.dir, 'premises');
+      const file = join(gateway.dir, 'premises-protocol.json');
+      const words = ['checklist', 'run', 'premises', '--answers', answers.file, '--protocol', file, '--initials', 'KM'];
+      expectSigned(await gw<ChecklistRun>(gateway, words), answers.steps);
+      await verifyEverywhere(world, file);
+    });
+
+    it('site: the laptop reaches the chassis through SSH to this gateway, and not to one with another key', async () => {
+      const { dir, gateway, laptop, keep } = world;
+      const bin = join(dir, 'bin');
+      mkdirSync(bin);
+      writeFileSync(join(bin, 'gw'), `#!/bin/sh\nexec ${process.execPath} ${gwBinary} "$@"\n`);
+      chmodSync(join(bin, 'gw'), 0o755);
+      const environment = `SetEnv PATH=${bin}:${process.env.PATH}:/usr/sbin:/sbin HOME=${gateway.home}`;
+      const place = { side: 'gateway', host: GATEWAY } as const;
+      const sshd = keep(await startSshdIn(dir, place, publicKeyOf(laptop), [environment]));
+
+      const probe = ['chassis', 'probe', '--seconds', '2', '--via', via];
+      makeKey(join(dir, 'other_key'));
+      const [type, key] = readFileSync(join(dir, 'other_key.pub'), 'utf8').split(' ');
+      writeFileSync(knownHostsOf(laptop), `${GATEWAY} ${type} ${key}\n`);
+      expect(await gw(laptop, probe)).toMatchObject({ code: 4, error: { code: 'SSH_HOST_KEY_CHANGED' } });
+      writeFileSync(knownHostsOf(laptop), sshd.knownHostLine);
+      expect(await gw(laptop, probe)).toMatchObject({
+        code: 0,
+        data: { verdict: 'ok', identity: { serial: { value: SERIAL } } },
+      });
+    });
+
+    it('site: the network is right, wrong in four ways with a reason each, and right again', async () => {
+      const { dir, gateway, keep } = world;
+      const office = keep(await startSshdIn(dir, { side: 'office', host: OFFICE }, publicKeyOf(gateway)));
+      writeFileSync(knownHostsOf(gateway), office.knownHostLine);
+      const from = ['--from', `${user}@${OFFICE}`];
+      const check = async (words: readonly string[] = []) => {
+        const { code, data, error } = await gw<NetworkCheck>(gateway, ['network', 'check', ...words]);
+        expect(error).toBeNull();
+        expect(code).toBe(data.verdict === 'wrong' ? 1 : 0);
+        return data;
+      };
+      const wrong = ({ lines }: NetworkCheck) => lines.filter(({ verdict }) => verdict === 'wrong').map(({ id }) => id);
+      const expectRight = async () => {
+        const checked = await check(from);
+        expect(checked.lines.filter(({ verdict }) => verdict !== 'ok')).toEqual([]);
+        expect(checked.verdict).toBe('ok');
+        expect(lineOf(checked, 'segment.from-1.chassis').detail).toMatch(/^nothing answered/);
+      };
+      await expectRight();
+
+      drop('mqtt8883', true);
+      const blocked = await check();
+      expect(wrong(blocked)).toEqual(['mqtt-direct.tcp']);
+      expect(lineOf(blocked, 'mqtt-direct.tcp')).toMatchObject({
+        need: 'optional',
+        detail: expect.stringMatching(/^blocked: nothing answered within/),
+      });
+      expect(blocked.sections.outward).toBe('ok');
+      drop('mqtt8883', false);
+
+      {
+        // The router itself answers in place of storage and tunnel.
+        const house = await createAuthority({ commonName: 'House Inspection CA' });
+        ip('-n', nameOf('wall'), 'addr', 'add', `${STORAGE}/32`, 'dev', 'lo');
+        const place = { side: nameOf('wall'), host: STORAGE, port: 443 };
+        await using _inspector = await startWeb(dir, 'inspector', house, place);
+        const inspected = await check();
+        expect(inspected.sections).toMatchObject({ outward: 'wrong', inward: 'ok' });
+        expect(wrong(inspected)).toEqual(expect.arrayContaining(['storage.tls', 'tunnel.tls', 'tls-inspection']));
+        expect(lineOf(inspected, 'tls-inspection').detail).toContain('House Inspection CA');
+        expect(lineOf(inspected, 'mqtt-fallback.mqtt').verdict).toBe('ok');
+        ip('-n', nameOf('wall'), 'addr', 'del', `${STORAGE}/32`, 'dev', 'lo');
+      }
+
+      {
+        await using stranger = listenerIn('gateway', '0.0.0.0', 9100);
+        await stranger.says('listening');
+        const open = await check();
+        expect(open.sections).toMatchObject({ outward: 'ok', inward: 'wrong' });
+        expect(wrong(open)).toEqual(['inward.listening', 'inward.open.tcp.9100.0.0.0.0']);
+      }
+
+      drop('segment', false);
+      const reachable = await check(from);
+      expect(reachable.sections).toMatchObject({ outward: 'ok', inward: 'ok', segment: 'wrong' });
+      expect(lineOf(reachable, 'segment.from-1.chassis')).toMatchObject({
+        verdict: 'wrong',
+        detail: expect.stringMatching(/can drive the robot/),
+      });
+      drop('segment', true);
+      await expectRight();
+    });
+
+    it('site: a tablet that somebody opened is a red line until the laptop has set it up and closed it', async () => {
+      const { gateway, laptop, tablet } = world;
+      tablet.signal('SIGUSR2');
+      await tablet.says('opened 1');
+      expect(await gw(gateway, ['kiosk', 'status'])).toMatchObject({
+        code: 1,
+        data: { port: 'open', redLine: { id: 'tablet-open' } },
+      });
+      expect(await gw(laptop, ['kiosk', 'setup'])).toMatchObject({
+        error: null,
+        code: 0,
+        data: { verdict: 'done', lock: { verdict: 'closed', port: 'closed', wasOpen: true }, redLine: null },
+      });
+      expect(await gw(gateway, ['kiosk', 'status'])).toMatchObject({
+        code: 0,
+        data: { port: 'closed', redLine: null, record: { bridge: { afterRestart: 'not-checked' } } },
+      });
+      // Over a restart it is proven by the gateway itself, which the checklist asks next.
+      tablet.signal('SIGUSR2');
+      await tablet.says('opened 2');
+      expect(await gw(gateway, ['kiosk', 'lock', '--after-restart', '--seconds', '2'])).toMatchObject({
+        code: 0,
+        data: { verdict: 'closed', afterRestart: 'closed' },
+      });
+    });
+
+    it('site: the checklist, run in a session of SSH on the gateway, ends with a signed protocol', async () => {
+      const { gateway, laptop } = world;
+      const answers = writeAnswers(gateway.dir, 'site', { 'not-connected-after': 3.5 });
+      const file = join(gateway.dir, 'site-protocol.json');
+      const words = [
+        ...['gw', 'checklist', 'run', 'site', '--site', gateway.site, '--answers', answers.file],
+        ...['--protocol', file, '--robot-will-move', '--initials', 'KM', '--json'],
+      ];
+      const ssh = [
+        ...['-F', 'none', '-i', join(laptop.home, '.ssh', 'id_ed25519'), '-o', 'BatchMode=yes'],
+        ...['-o', `UserKnownHostsFile=${knownHostsOf(laptop)}`, '-o', 'LogLevel=ERROR'],
+      ];
+      const ended = await run(nameOf('laptop'), [...ssh, via, words.join(' ')], { program: 'ssh' });
+      expectSigned(cameOf<ChecklistRun>(ended), answers.steps);
+      await verifyEverywhere(world, file);
+    });
+  },
+);

@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse, stringify } from 'yaml';
+import type { Authority } from '../../../src/lib/sim/certificates.ts';
+import { stations } from '../../../src/lib/sim/index.ts';
+import { writeTabletFiles } from '../../../src/lib/sim/tablet-files.ts';
+import { gwBinary } from '../../e2e/gw.ts';
+import { inside, run } from '../namespace.ts';
+import { BROKER, CHASSIS, ENROLMENT, GATEWAY, macOf, nameOf, ROBOT, type Side, STORAGE, TABLET } from '../segments.ts';
+import { makeKey } from '../sshd.ts';
+
+export const SERIAL = 'SIM-0001';
+export const ALPN = 'x-test-mqtt-ca';
+
+/** A machine that gw runs on: its namespace, its folder with the site file, and the home of whoever uses it. */
+export interface Machine {
+  readonly side: Side;
+  readonly dir: string;
+  readonly home: string;
+  readonly site: string;
+}
+
+/** Its folders, an SSH key, and the site file with what that names, but no identity. */
+export async function prepare(
+  dir: string,
+  side: Side,
+  { authority, robot }: { readonly authority: Authority; readonly robot: string },
+): Promise<Machine> {
+  const own = join(dir, side);
+  const home = join(own, 'home');
+  mkdirSync(join(home, '.ssh'), { recursive: true, mode: 0o700 });
+  makeKey(join(home, '.ssh', 'id_ed25519'));
+  mkdirSync(join(own, 'secrets'), { mode: 0o700 });
+  copyFileSync(join(robot, 'evidence.jsonl'), join(own, 'evidence.jsonl'));
+  const secret = (name: string, text: string) => writeFileSync(join(own, 'secrets', name), text, { mode: 0o600 });
+  secret('password', readFileSync(join(robot, 'secrets', 'device-password'), 'utf8'));
+  secret('heartbeat', `${randomBytes(32).toString('hex')}\n`);
+  writeFileSync(join(own, 'ca.pem'), authority.caPem);
+  await writeTabletFiles({ dir: own, model: 'GW-TAB-10', operatorPort: 5173 });
+  const profile = readFileSync(join(own, 'kiosk.yaml'), 'utf8');
+  const kiosk = {
+    ...parse(profile),
+    startPage: `http://${GATEWAY}:5173/`,
+    network: { ssid: 'gw-robots', segment: ROBOT },
+  };
+  writeFileSync(join(own, 'kiosk.yaml'), stringify(kiosk));
+  const site = join(own, 'site.yaml');
+  writeFileSync(
+    site,
+    stringify({
+      name: 'Commissioning',
+      chassis: { host: CHASSIS, serial: SERIAL, mac: macOf('chassis') },
+      operator: { passwordFile: 'secrets/password' },
+      fleet: { keyFile: 'secrets/heartbeat' },
+      enrolment: { url: `https://${ENROLMENT}`, caFile: 'ca.pem' },
+      cloud: {
+        mqtt: { host: BROKER, alpn: ALPN },
+        storageUrl: `https://${STORAGE}`,
+        tunnel: { host: STORAGE },
+        caFile: 'ca.pem',
+      },
+      tablet: { host: TABLET },
+      network: { robotSegment: ROBOT, gateway: GATEWAY, gatewayMac: macOf('gateway') },
+      stations,
+      tours: { acceptance: { stations: ['A'] } },
+    }),
+  );
+  return { side, dir: own, home, site };
+}
+
+/** What a command of gw with --json came to. */
+export interface Came<T = Record<string, unknown>> {
+  readonly code: number;
+  readonly ok: boolean;
+  readonly data: T;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly warnings: readonly string[];
+}
+
+/** Runs gw on a machine with its site file, to its end. */
+export async function gw<T = Record<string, unknown>>(
+  { side, home, site }: Machine,
+  words: readonly string[],
+): Promise<Came<T>> {
+  const args = [gwBinary, ...words, '--site', site, '--json'];
+  return cameOf(await run(nameOf(side), args, { env: { HOME: home } }));
+}
+
+/** Reads the envelope; what is none ends the test with all that was said. */
+export function cameOf<T>(ended: { readonly code: number; readonly stdout: string; readonly stderr: string }): Came<T> {
+  try {
+    return { ...(JSON.parse(ended.stdout) as Came<T>), code: ended.code };
+  } catch {
+    throw new Error(`gw ended with ${ended.code}: ${ended.stdout}${ended.stderr}`);
+  }
+}
+
+/** A program of a test inside a namespace, once it says that it is ready. */
+export async function startSide(side: Side, program: URL, words: readonly string[], input = '') {
+  const file = fileURLToPath(program);
+  const child = inside(nameOf(side), ['--no-warnings', file, ...words], { input });
+  try {
+    await child.says('ready');
+    return child;
+  } catch (error) {
+    await child[Symbol.asyncDispose]();
+    throw error;
+  }
+}

@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { restoreAuthority } from '../../../src/lib/sim/certificates.ts';
+import { startEnrolment } from '../../../src/lib/sim/enrolment.ts';
+import { createRelay } from './relay.ts';
+
+// The enrolment endpoint of the operator in its namespace. Says its one-time codes, and after every connection how
+// many keys have asked it by then.
+
+let text = '';
+for await (const chunk of process.stdin) text += String(chunk);
+const { host, authority, broker, serial, codes } = JSON.parse(text);
+const endpoint = await startEnrolment({
+  authority: restoreAuthority(authority),
+  clock: systemClock,
+  faults: { is: () => false },
+  broker,
+  region: 'eu-central-1',
+  names: [host],
+});
+const relay = createRelay({ host, port: 443 }, Number(new URL(endpoint.url).port), () => {
+  const posts = endpoint.requests().filter(({ method }) => method === 'POST');
+  const asked = posts.map(({ body }) => String(JSON.parse(body).certificateRequest));
+  const keys = new Set(asked.map((request) => createHash('sha256').update(request).digest('hex')));
+  console.log(`asked ${asked.length} times with ${keys.size} keys`);
+});
+await relay.open();
+console.log(`codes ${Array.from({ length: codes }, () => endpoint.newCode(serial)).join(' ')}`);
+console.log('ready');

@@ -1,0 +1,30 @@
+import { startTablet } from '../../../src/lib/sim/index.ts';
+import { createRelay } from './relay.ts';
+
+// The tablet in its namespace; its address in the robot segment refuses while its own port is closed. On SIGUSR2
+// somebody switches debugging over TCP on at the tablet; how often the port was opened again is said.
+
+const [host = '', range = ''] = process.argv.slice(2);
+const tablet = await startTablet({
+  port: 5555,
+  rebootMs: 600,
+  wlan: { address: `${host}/${range}`, ssid: 'gw-robots' },
+  onPort: (port) => void moved(port),
+});
+const relay = createRelay({ host, port: 5555 }, tablet.port);
+await relay.open();
+process.on('SIGUSR2', () => void tablet.openPort());
+// A tablet with a closed port is still there.
+setInterval(() => {}, 60_000);
+let opened = 0;
+console.log('ready');
+
+async function moved(port: number | null): Promise<void> {
+  if (port === null) {
+    relay.close();
+    return;
+  }
+  await relay.open();
+  opened += 1;
+  console.log(`opened ${opened}`);
+}

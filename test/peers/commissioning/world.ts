@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Authority, createAuthority } from '../../../src/lib/sim/certificates.ts';
+import { startAlpnFront, startMosquitto, startWeb } from '../network-peers.ts';
+import { BROKER, CHASSIS, ENROLMENT, layNetworks, nameOf, STORAGE, separate, TABLET } from '../segments.ts';
+import { ALPN, type Machine, prepare, SERIAL, startSide } from './day.ts';
+
+const programs = {
+  chassis: new URL('./chassis-side.ts', import.meta.url),
+  tablet: new URL('./tablet-side.ts', import.meta.url),
+  enrolment: new URL('./enrolment-side.ts', import.meta.url),
+};
+
+export interface World extends AsyncDisposable {
+  readonly dir: string;
+  /** The authority of the cloud, which also gives devices their certificates. */
+  readonly cloud: Authority;
+  readonly tablet: Awaited<ReturnType<typeof startSide>>;
+  readonly enrolment: Awaited<ReturnType<typeof startSide>>;
+  readonly gateway: Machine;
+  readonly laptop: Machine;
+  /** Ended with the world, and before everything that it had by then. */
+  keep<T extends AsyncDisposable>(what: T): T;
+}
+
+/** Networks as they must be, a robot and its tablet, the cloud of the operator, a gateway and a laptop that are new. */
+export async function startWorld(): Promise<World> {
+  await using undo = new AsyncDisposableStack();
+  const dir = mkdtempSync(join(tmpdir(), 'gw-commissioning-'));
+  undo.defer(() => rmSync(dir, { recursive: true, force: true }));
+  undo.use(layNetworks());
+  separate();
+  const cloud = await createAuthority({ commonName: 'Cloud CA' });
+
+  const robot = join(dir, 'robot');
+  undo.use(await startSide('chassis', programs.chassis, [robot, CHASSIS]));
+  const tablet = undo.use(await startSide('tablet', programs.tablet, [TABLET, '28']));
+
+  const { caPem, keyPem } = cloud;
+  const about = { host: ENROLMENT, authority: { caPem, keyPem }, broker: BROKER, serial: SERIAL, codes: 3 };
+  const enrolment = undo.use(await startSide('outside', programs.enrolment, [], JSON.stringify(about)));
+  const side = nameOf('outside');
+  const broker = undo.use(await startMosquitto(dir, cloud, { side, host: BROKER, port: 8883 }));
+  const alpn = { alpn: ALPN, to: broker.plainPort };
+  undo.use(await startAlpnFront(dir, cloud, alpn, { side, host: BROKER, port: 443 }));
+  undo.use(await startWeb(dir, 'storage', cloud, { side, host: STORAGE, port: 443 }));
+
+  const gateway = await prepare(dir, 'gateway', { authority: cloud, robot });
+  const laptop = await prepare(dir, 'laptop', { authority: cloud, robot });
+  const running = undo.move();
+  return {
+    dir,
+    cloud,
+    tablet,
+    enrolment,
+    gateway,
+    laptop,
+    keep: (what) => running.use(what),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
