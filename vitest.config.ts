@@ -1,7 +1,10 @@
 import { defineConfig } from 'vitest/config';
 
-/** Real processes on the ports that the platform fixes on this machine: one file at a time. */
-const fixedPorts = ['test/e2e/**/*.test.ts', 'test/peers/pages.test.ts', 'test/peers/ssh-commands.test.ts'];
+/** Real processes on the ports that the platform fixes on this machine, or held against a time: one file at a time. */
+const alone = [
+  'test/e2e/**/*.test.ts',
+  ...['cable', 'pages', 'ssh-commands'].map((name) => `test/peers/${name}.test.ts`),
+];
 /** Real programs on ports of their own, or in network namespaces: side by side, since most of them wait. */
 const peers = ['test/peers/**/*.test.ts'];
 const patience = { testTimeout: 60_000, hookTimeout: 60_000 };
@@ -15,12 +18,14 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...fixedPorts, ...peers],
+          exclude: [...alone, ...peers],
           testTimeout: 30_000,
         },
       },
-      { test: { name: 'peers', include: peers, exclude: fixedPorts, ...patience } },
-      { test: { name: 'e2e', include: fixedPorts, fileParallelism: false, ...patience } },
+      { test: { name: 'peers', include: peers, exclude: alone, sequence: { groupOrder: 1 }, ...patience } },
+      {
+        test: { name: 'e2e', include: alone, fileParallelism: false, sequence: { groupOrder: 2 }, ...patience },
+      },
       {
         test: {
           name: 'types',
