@@ -44,6 +44,8 @@ function meeting(written: unknown): unknown {
     for (const [path, inner] of Object.entries(matcher.every as Raw)) put(item, path, meeting(inner));
     return [item];
   }
+  if ('all-ok' in matcher) return [{ ...(matcher['all-ok'] as Raw), verdict: 'ok' }];
+  if ('one-of' in matcher) return (matcher['one-of'] as unknown[])[0];
   if ('between' in matcher) return (matcher.between as number[])[0];
   return Object.values(matcher)[0];
 }
@@ -62,7 +64,10 @@ function put(into: object, path: string, value: unknown): void {
     const next = parts[n + 1];
     const empty = next === undefined ? value : next.kind === 'key' ? {} : [];
     if (part.kind === 'key') {
-      if (next === undefined || here[part.key] === undefined) here[part.key] = empty;
+      const there = here[part.key];
+      // Two steps may look at different items of one list.
+      if (next === undefined && Array.isArray(there) && Array.isArray(value)) there.push(...value);
+      else if (next === undefined || there === undefined) here[part.key] = empty;
       here = here[part.key] as typeof here;
     } else {
       const list = here as unknown as Raw[];

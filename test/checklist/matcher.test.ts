@@ -116,6 +116,15 @@ describe('matchers', () => {
       [{ rateHz: 1 }, { rateHz: 0.5 }],
       'expected every item with rateHz at least 1, found [1].rateHz 0.5',
     ],
+    [
+      { every: { status: 'running' } },
+      [{ name: 'chassis', status: 'running' }],
+      [
+        { name: 'chassis', status: 'running' },
+        { name: 'fleet\u001b', status: 'restarting' },
+      ],
+      "expected every item with status 'running', found fleet : status 'restarting'",
+    ],
     [{ 'at-least': 1, 'at-most': 2 }, 1.5, 3, 'expected at least 1 and at most 2, found 3'],
   ])('%j takes %j, refuses %j and says so', (raw, good, bad, explanation) => {
     expect(match(raw, good).verdict).toBe('ok');
@@ -144,6 +153,31 @@ describe('matchers', () => {
     expect(match('all-ok', []).verdict).toBe('wrong');
     expect(match('all-ok', [{ verdict: 'green' }]).verdict).toBe('wrong');
     expect(match('all-ok', [null, 3]).verdict).toBe('wrong');
+  });
+
+  test('of a list of findings those with the named fields are all ok, and there is one', () => {
+    const line = (section: string, need: string, verdict: string) => ({
+      title: `${section} ${need}`,
+      section,
+      need,
+      verdict,
+    });
+    const meant = { 'all-ok': { section: 'in', need: 'needed' } };
+    const ok = [line('in', 'needed', 'ok'), line('in', 'optional', 'wrong'), line('out', 'needed', 'wrong')];
+    expect(match(meant, ok)).toEqual({ verdict: 'ok', found: '1 of 1 ok' });
+    expect(match(meant, [...ok, line('in', 'needed', 'wrong')])).toEqual({
+      verdict: 'wrong',
+      found: '1 of 2 wrong: in needed',
+    });
+    expect(match(meant, [...ok, line('in', 'needed', 'not-checked')]).verdict).toBe('not-checked');
+    expect(match(meant, ok.slice(1))).toEqual({ verdict: 'wrong', found: 'none of them' });
+    expect(match(meant, [null, 3]).verdict).toBe('wrong');
+    expect(compileMatcher(meant, () => {})?.expected).toBe("every finding with section 'in', need 'needed' ok");
+    for (const raw of [{}, true, [], { section: ['in'] }]) {
+      const problems: unknown[] = [];
+      expect(compileMatcher({ 'all-ok': raw }, (problem) => problems.push(problem))).toBeUndefined();
+      expect(problems).toHaveLength(1);
+    }
   });
 
   test('what was not checked is neither ok nor wrong', () => {

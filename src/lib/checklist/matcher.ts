@@ -1,5 +1,5 @@
 import { nearest } from '../document/index.ts';
-import { excerptText } from './excerpt.ts';
+import { excerptText, plainText } from './excerpt.ts';
 import { type Looked, look, PATH_SYNTAX, type PathPart, parsePath } from './path.ts';
 import { compilePattern, MOST_MATCHED_CHARACTERS } from './pattern.ts';
 
@@ -31,7 +31,7 @@ type Scalar = string | number | boolean | null;
 
 /** The words that stand alone: `findings: all-ok`. A text that reads like one is compared with `equals:`. */
 const words: Readonly<Record<string, Matcher>> = {
-  'all-ok': allOk(),
+  'all-ok': allOk([]),
   'not-empty': notEmpty(),
   exists: exists(true),
 };
@@ -58,6 +58,12 @@ const makers: Readonly<Record<string, (raw: unknown, complain: Complain) => Matc
   exists: (raw, complain) => (typeof raw === 'boolean' ? exists(raw) : wrong(complain, 'true or false')),
   'not-empty': (raw, complain) => (raw === true ? notEmpty() : wrong(complain, 'true')),
   every: (raw, complain) => every(raw, complain),
+  'all-ok': (raw, complain) => {
+    const fields = isFields(raw) ? Object.entries(raw) : [];
+    return fields.length > 0
+      ? allOk(fields)
+      : wrong(complain, 'the findings that are meant, by plain values of theirs: { section: inward }');
+  },
 };
 
 export const matcherNames: readonly string[] = Object.keys(makers);
@@ -180,13 +186,17 @@ function notEmpty(): Matcher {
 
 const NAMED = 5;
 
-/** A list of findings, at least one, each with the verdict 'ok'. */
-function allOk(): Matcher {
-  return onValue('every finding ok', (value) => {
+/** A list of findings, of which those with these fields, at least one, have the verdict 'ok'. */
+function allOk(fields: readonly (readonly [key: string, value: Scalar])[]): Matcher {
+  const which = fields.map(([key, wanted]) => `${key} ${excerptText(wanted)}`).join(', ');
+  const isMeant = (finding: unknown) => fields.every(([key, wanted]) => fieldOf(finding, key) === wanted);
+  return onValue(`every finding${which && ` with ${which}`} ok`, (value) => {
     if (!Array.isArray(value) || value.length === 0) return false;
-    const notOk = value.filter((finding) => verdictOf(finding) !== 'ok');
-    if (notOk.length === 0) return { verdict: 'ok', found: `${value.length} of ${value.length} ok` };
-    const bad = notOk.filter((finding) => verdictOf(finding) !== 'not-checked');
+    const meant = value.filter(isMeant);
+    if (meant.length === 0) return { verdict: 'wrong', found: 'none of them' };
+    const notOk = meant.filter((finding) => fieldOf(finding, 'verdict') !== 'ok');
+    if (notOk.length === 0) return { verdict: 'ok', found: `${meant.length} of ${meant.length} ok` };
+    const bad = notOk.filter((finding) => fieldOf(finding, 'verdict') !== 'not-checked');
     const named = (bad.length > 0 ? bad : notOk).slice(0, NAMED).map(findingText);
     const more = (bad.length > 0 ? bad : notOk).length - named.length;
     const kind = bad.length > 0 ? 'wrong' : 'not checked';
@@ -194,24 +204,31 @@ function allOk(): Matcher {
     const count = bad.length > 0 ? bad.length : notOk.length;
     return {
       verdict: bad.length > 0 ? 'wrong' : 'not-checked',
-      found: `${count} of ${value.length} ${kind}: ${list}`,
+      found: `${count} of ${meant.length} ${kind}: ${list}`,
     };
   });
 }
 
-function verdictOf(finding: unknown): unknown {
-  const looked = look(finding, [{ kind: 'key', key: 'verdict' }]);
+function fieldOf(finding: unknown, key: string): unknown {
+  const looked = look(finding, [{ kind: 'key', key }]);
   return looked.there ? looked.value : undefined;
 }
 
 function findingText(finding: unknown): string {
   const field = (key: string) => {
-    const looked = look(finding, [{ kind: 'key', key }]);
-    return looked.there && typeof looked.value === 'string' ? looked.value : undefined;
+    const value = fieldOf(finding, key);
+    return typeof value === 'string' ? value : undefined;
   };
   const name = field('title') ?? field('id') ?? 'a finding without title';
   const detail = field('detail');
   return excerptText(detail === undefined ? name : `${name} (${detail})`).replace(/^'|'$/g, '');
+}
+
+/** What a person calls an item of a list that is no finding: a service, a route. */
+function itemName(item: unknown, index: number): string {
+  const names = ['title', 'name', 'path', 'id'].map((key) => fieldOf(item, key));
+  const name = names.find((one) => typeof one === 'string');
+  return name === undefined ? `[${index}].` : `${plainText(name)}: `;
 }
 
 /** A list, at least one item, each of which meets expectations of its own. */
@@ -230,7 +247,7 @@ function every(raw: unknown, complain: Complain): Matcher | undefined {
       for (const { path, parts, matcher } of expectations) {
         const match = matcher.match(look(item, parts));
         verdict = worse(verdict, match.verdict);
-        if (match.verdict !== 'ok') failures.push(`[${index}].${path} ${match.found}`);
+        if (match.verdict !== 'ok') failures.push(`${itemName(item, index)}${path} ${match.found}`);
       }
     }
     const found = failures.length === 0 ? `${value.length} of ${value.length}` : failures.slice(0, NAMED).join('; ');
@@ -250,6 +267,10 @@ function allOf(parts: readonly Matcher[]): Matcher {
       return { verdict, found };
     },
   };
+}
+
+function isFields(raw: unknown): raw is Readonly<Record<string, Scalar>> {
+  return typeof raw === 'object' && raw !== null && !Array.isArray(raw) && Object.values(raw).every(isScalar);
 }
 
 function isScalar(raw: unknown): raw is Scalar {

@@ -1,0 +1,425 @@
+import { rename } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { startSim } from '../../src/lib/sim/index.ts';
+import { lockKiosk } from '../../src/lib/toolkit/kiosk-lock.ts';
+import { setUpKiosk } from '../../src/lib/toolkit/kiosk-setup.ts';
+import { openToolkit } from '../../src/lib/toolkit/toolkit.ts';
+import {
+  fileFault,
+  inDays,
+  listening,
+  modeFault,
+  openProxy,
+  otherIdentity,
+  type Row,
+  simFault,
+  siteFault,
+} from './checklist-breaking.ts';
+import { context, OPERATOR_PORT, type World } from './checklist-world.ts';
+import { chassisState, until } from './robot.ts';
+
+/** The faults that the steps of the built-in checklists have to see. */
+
+// What needs no gateway.
+
+export const chassisRows: readonly Row[] = [
+  {
+    fault: 'a key of the site file is misspelt',
+    isFresh: true,
+    brings: fileFault('site-premises.yaml', (text) => text.replace('evidenceFile:', 'evidencFile:')),
+    fails: [['premises/site-file', /sound: expected true, found false/, /evidencFile/]],
+  },
+  {
+    fault: 'others may read the file of the device password',
+    brings: modeFault('secrets/device-password', 0o644, 0o600),
+    fails: [
+      ['premises/site-file', /sound: expected true, found false/, /device-password/],
+      ['premises/password', /findings\[id=operator-password\]\.verdict: expected 'ok', found 'wrong'/],
+    ],
+  },
+  {
+    fault: 'the cable of the chassis is cut',
+    brings: simFault('cut'),
+    fails: [
+      ['premises/address', /state: expected 'connected', found 'not-connected'/, /127\.0\.0\.1/],
+      ['site/map-backup', /CHASSIS_NOT_CONNECTED/, /not connected/, /127\.0\.0\.1:\d+/],
+    ],
+  },
+  {
+    fault: 'another robot answers at the address',
+    brings: simFault('wrong-serial'),
+    fails: [
+      ['service/address', /serial\.verdict: expected 'ok', found 'wrong'/, /wrong-device/],
+      ['premises/identity handover/identity demo/identity', /CHASSIS_WRONG_DEVICE/, /SIM-0001/],
+    ],
+  },
+  {
+    fault: 'something between gateway and chassis garbles the topics',
+    brings: simFault('garbage-frames'),
+    fails: [
+      [
+        'premises/identity handover/identity demo/identity',
+        /findings\[id=messages\]\.verdict: expected 'ok', found 'wrong'/,
+      ],
+    ],
+  },
+  {
+    fault: 'the chassis names no software version',
+    async brings(world) {
+      const nameless = await startSim({ software: '' });
+      const undo = await siteFault((site) => {
+        site.chassis.port = nameless.chassis.port;
+      })(world);
+      return async () => {
+        await undo();
+        await nameless[Symbol.asyncDispose]();
+      };
+    },
+    fails: [['premises/software', /identity\.software\.value: expected something that is not empty, found nothing/]],
+  },
+  {
+    fault: 'a chassis whose pose is in radians',
+    brings: simFault('radians'),
+    fails: [
+      [
+        'premises/pose-unit demo/pose-unit',
+        /poseUnit\.verdict: expected 'degrees', found 'radians'/,
+        /Do not drive|do not drive/,
+      ],
+    ],
+  },
+  {
+    fault: 'the software of the chassis was updated, so that no record counts any more',
+    brings: fileFault('evidence.jsonl', (text) => text.replaceAll('2.12.3-sim', '2.11.0-sim')),
+    fails: [
+      [
+        'premises/evidence site/evidence',
+        /findings: expected every finding ok, found \d of \d+ wrong: .*vendor\.move\.request/,
+      ],
+    ],
+  },
+  {
+    fault: 'somebody drew other zones and stations on the map',
+    async brings({ sim: { chassis } }) {
+      const map = (id: number) => `http://${chassis.host}:${chassis.port}/maps/${id}`;
+      const drawings = async (id: number) => ((await (await fetch(map(id))).json()) as { overlays: string }).overlays;
+      const put = async (overlays: string) => {
+        const { status } = await fetch(map(1), { method: 'PATCH', body: JSON.stringify({ overlays }) });
+        expect(status).toBe(200);
+      };
+      const [good, odd] = [await drawings(1), await drawings(3)];
+      await put(odd);
+      return () => put(good);
+    },
+    fails: [['site/drawings demo/drawings', /summary\.findings\.wrong: expected 0, found [1-9]/]],
+  },
+  {
+    fault: 'the chassis does not give the pictures of its maps',
+    brings: simFault('image-fails'),
+    fails: [['premises/map-backup-file', /complete: expected true, found false|verdict: expected 'ok', found 'wrong'/]],
+  },
+];
+
+/** They stay lost, so this comes last. */
+export const mapLossRow: Row = {
+  fault: 'the chassis lost its maps',
+  async brings({ sim }) {
+    const { host, port } = sim.chassis;
+    sim.setFault('map-loss', true);
+    const ask = async (path: string, method = 'GET') =>
+      (await fetch(`http://${host}:${port}${path}`, { method })).status;
+    await ask('/services/restart_service', 'POST');
+    await until(
+      () => ask('/device/info'),
+      (status) => status === 503,
+      2_000,
+    );
+    await until(
+      () => ask('/device/info'),
+      (status) => status === 200,
+      10_000,
+    );
+    return () => sim.setFault('map-loss', false);
+  },
+  fails: [['premises/map-backup-file', /MAP_UNKNOWN/, /has no maps/]],
+};
+
+/** Takes as long as a probe listens at most, because without a pose its unit stays open. */
+export const slowRow: Row = {
+  fault: 'the chassis has no position, so no pose comes',
+  brings: simFault('stale'),
+  fails: [
+    [
+      'premises/topics demo/topics',
+      /\/tracked_pose\]\.rate\.value: expected at least 1, found nothing/,
+      /findings\[id=topics\]\.verdict: expected 'ok', found 'wrong'/,
+    ],
+    ['demo/topics', /\/tracked_pose\]\.age\.value: expected .*2000, found nothing/],
+  ],
+};
+
+// What needs the running gateway.
+
+export const gatewayRows: readonly Row[] = [
+  {
+    fault: 'a proxy of the house stands before the operator server and hides a page',
+    async brings(world) {
+      const proxy = await openProxy(OPERATOR_PORT);
+      const undo = await siteFault((site) => {
+        site.operator.port = proxy.port;
+      })(world);
+      return async () => {
+        await undo();
+        proxy.server.close();
+      };
+    },
+    fails: [
+      [
+        'premises/routes demo/routes',
+        /counts\.wrong: expected 0, found [1-9]/,
+        /routes: expected every item .*, found \/api\/nachbarn: full\.verdict 'wrong'/,
+      ],
+    ],
+  },
+  {
+    fault: 'another program opens the port of the read-only socket to everybody',
+    async brings() {
+      const server = createServer((socket) => socket.destroy());
+      await listening(server, { host: '::', port: 5174, ipv6Only: true });
+      return () => new Promise((resolve) => server.close(resolve));
+    },
+    fails: [
+      [
+        'premises/read-only demo/read-only',
+        /findings: expected every finding ok, found 1 of \d+ wrong: .*also listens on ::/,
+      ],
+    ],
+  },
+  {
+    fault: 'the robot does not know where it is',
+    brings: simFault('localisation-lost'),
+    fails: [['site/tour demo/tour', /MOTION_REFUSED/, /lost its position/]],
+  },
+  {
+    fault: 'the robot looks another way than the site file names',
+    brings: siteFault((site) => {
+      site.stations.B.yawDeg -= 90;
+    }),
+    fails: [['demo/tour', /findings: expected every finding ok, found 1 of 3 wrong: It looks where .*90\.\d° off/]],
+  },
+  {
+    fault: 'the gateway hangs while the cable is cut',
+    brings: ({ sim }) => {
+      return () => sim.setFault('cut', false);
+    },
+    options: ({ sim, gateway }) => ({
+      checks: {
+        async switchFault() {
+          const { child } = gateway();
+          child.kill('SIGSTOP');
+          setTimeout(() => child.kill('SIGCONT'), 2_500);
+          sim.setFault('cut', true);
+          await sim.settled();
+        },
+      },
+    }),
+    fails: [['demo/cut', /afterMs: expected .*2000, found \d{4}/]],
+  },
+  {
+    fault: 'the cable of the chassis is cut and not put back, and a robot of the site is switched off',
+    brings: simFault('cut', 'fleet-silent'),
+    options: () => ({ checks: { switchFault: async () => {} } }),
+    fails: [
+      ['premises/gateway-state', /link: expected 'connected', found 'not-connected'/],
+      ['demo/recovered', /link: expected 'connected', found 'not-connected'/, /127\.0\.0\.1/],
+      ['site/heartbeat', /counts\.wrong: expected 0, found 1/, /SIM-N002/, /not heard/],
+    ],
+  },
+  {
+    fault: 'the pose turns out to be in radians while the gateway runs',
+    async brings(world) {
+      const undo = await simFault('radians')(world);
+      await until(
+        () => chassisState(OPERATOR_PORT),
+        (state) => state.unitContradicted,
+        15_000,
+      );
+      return undo;
+    },
+    fails: [
+      [
+        'premises/gateway-state handover/gateway-state demo/gateway-state',
+        /unitContradicted: expected false, found true/,
+      ],
+    ],
+  },
+  {
+    fault: 'gw serve does not run',
+    async brings(world) {
+      await world.gateway().end();
+      return () => world.startGateway();
+    },
+    fails: [
+      [
+        'premises/health handover/gateway-state demo/health',
+        /OPERATOR_NOT_REACHABLE/,
+        /operator server does not answer/,
+        /127\.0\.0\.1:\d+/,
+      ],
+      ['demo/tour', /OPERATOR_NOT_REACHABLE/],
+    ],
+  },
+];
+
+// What needs an enrolled device and the cloud.
+
+const enrolledSteps = 'premises/enrolled service/enrolled demo/enrolled';
+
+export const cloudRows: readonly Row[] = [
+  {
+    fault: 'the device was never enrolled',
+    async brings({ dir }) {
+      await rename(join(dir, 'identity'), join(dir, 'away'));
+      return () => rename(join(dir, 'away'), join(dir, 'identity'));
+    },
+    fails: [
+      ['premises/enrolled', /state: expected 'enrolled', found 'not-enrolled'/],
+      [enrolledSteps, /verdict: expected 'ok', found 'wrong'/, /no identity in the cloud/],
+      ['premises/region', /there is no findings\[id=region\]/],
+    ],
+  },
+  {
+    fault: 'others may look into the folder of the identity',
+    brings: modeFault('identity', 0o755, 0o700),
+    fails: [['premises/enrolled', /findings\[id=folder\]\.verdict: expected 'ok', found 'wrong'/, /mode 755/]],
+  },
+  {
+    fault: 'the identity of another robot was copied here',
+    brings: otherIdentity('SIM-0002'),
+    fails: [
+      [
+        'premises/enrolled service/enrolled',
+        /findings\[id=serial\]\.verdict: expected 'ok', found 'wrong'/,
+        /SIM-0002/,
+      ],
+    ],
+  },
+  {
+    fault: 'the certificate expired yesterday',
+    brings: otherIdentity('SIM-0001', { notBefore: inDays(-9), notAfter: inDays(-1) }),
+    fails: [
+      [
+        'premises/enrolled service/enrolled',
+        /findings\[id=validity\]\.verdict: expected 'ok', found 'wrong'/,
+        /expired/,
+      ],
+      ['demo/enrolled', /verdict: expected 'ok', found 'wrong'/, /expired/],
+    ],
+  },
+  {
+    fault: 'the certificate ends before the next visit',
+    brings: otherIdentity('SIM-0001', { notBefore: inDays(-9), notAfter: inDays(30.5) }),
+    fails: [['service/enrolled', /identity\.daysLeft: expected .*at least 90.*, found 30/]],
+  },
+  {
+    fault: 'the site file names another region and another broker',
+    brings: siteFault((site) => {
+      site.cloud.region = 'us-east-1';
+      site.cloud.mqtt.host = '127.0.0.9';
+    }),
+    fails: [
+      [
+        'premises/region',
+        /findings\[id=region\]\.verdict: expected 'ok', found 'wrong'/,
+        /findings\[id=endpoint\]\.verdict: expected 'ok', found 'wrong'/,
+        /us-east-1/,
+      ],
+    ],
+  },
+  {
+    fault: 'a proxy of the house opens TLS on the way to the cloud',
+    brings: simFault('cloud-inspected'),
+    fails: [['site/cloud-reached', /lines: expected every finding .* ok, found \d+ of \d+ wrong: .*inspect/i]],
+  },
+];
+
+// What needs a tablet.
+
+const tabletOptions = { searchPath: process.env.PATH, authorizeMs: 5_000, leaveOpen: false, watchMs: 500 };
+
+export const tabletRows: readonly Row[] = [
+  {
+    fault: 'somebody switched debugging of the tablet on again',
+    async brings({ sim }) {
+      await sim.tablet?.openPort();
+      return () => {};
+    },
+    fails: [
+      [
+        'premises/debug-bridge demo/tablet',
+        /findings\[id=port\]\.verdict: expected 'ok', found 'wrong'/,
+        /takes connections/,
+      ],
+      ['premises/debug-bridge', /redLine: expected null, found/],
+      ['demo/tablet', /port: expected 'closed', found 'open'/],
+    ],
+  },
+  {
+    fault: 'the tablet is in another WLAN than its profile says',
+    async brings(world) {
+      const undo = await fileFault('kiosk.yaml', (text) => text.replace(/ssid: .*/, 'ssid: Lobby guests'))(world);
+      const toolkit = await openToolkit(world.sitePath);
+      const { verdict } = await setUpKiosk(toolkit, { ...tabletOptions, afterRestart: false }, context);
+      expect(verdict).toBe('not-done');
+      await world.shareState('tablet.json');
+      return undo;
+    },
+    fails: [
+      [
+        'premises/tablet-set-up demo/tablet',
+        /findings\[id=set-up\]\.verdict: expected 'ok', found 'wrong'/,
+        /not in order/,
+      ],
+    ],
+  },
+  {
+    fault: 'the tablet switches debugging on at every start',
+    async brings(world) {
+      const undo = await simFault('tablet-reopens')(world);
+      const toolkit = await openToolkit(world.sitePath);
+      const { verdict } = await lockKiosk(toolkit, { ...tabletOptions, afterRestart: true }, context);
+      expect(verdict).toBe('opens-again');
+      await world.shareState('tablet.json');
+      return undo;
+    },
+    fails: [
+      [
+        'premises/debug-bridge-restart',
+        /findings\[id=restart\]\.verdict: expected 'ok', found 'wrong'/,
+        /opens at every start/,
+      ],
+    ],
+  },
+];
+
+/** Sets the tablet up and closes it, proven over a restart. */
+export async function closeTablet(world: World): Promise<void> {
+  const toolkit = await openToolkit(world.sitePath);
+  const { verdict } = await setUpKiosk(toolkit, { ...tabletOptions, afterRestart: true }, context);
+  expect(verdict).toBe('done');
+  await world.shareState('tablet.json');
+}
+
+/** These need hardware addresses, and a machine on which nothing else listens: a test of their own in two namespaces. */
+export const namespaceSteps = ['site/chassis-mac', 'site/listening'] as const;
+
+/** It needs the first of them. */
+export const namespaceQuestion = 'site/chassis-reservation';
+
+export const allRows = [...chassisRows, mapLossRow, slowRow, ...gatewayRows, ...cloudRows, ...tabletRows];
+
+export const pairsOf = (rows: readonly Row[]) => [
+  ...new Set(rows.flatMap(({ fails }) => fails.flatMap(([pairs]) => pairs.split(' ')))),
+];

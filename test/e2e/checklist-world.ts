@@ -1,0 +1,191 @@
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse, stringify } from 'yaml';
+import {
+  type AskedStep,
+  type Checklist,
+  listChecklists,
+  loadChecklist,
+  type Step,
+  type StepResult,
+} from '../../src/lib/checklist/index.ts';
+import { systemClock } from '../../src/lib/lifecycle/index.ts';
+import { type Sim, type SimOptions, startSim } from '../../src/lib/sim/index.ts';
+import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
+import { type ChecklistRunOptions, runChecklist } from '../../src/lib/toolkit/checklist-run.ts';
+import type { Running } from './gw.ts';
+import { startServe } from './robot.ts';
+
+const builtIn = fileURLToPath(new URL('../../checklists', import.meta.url));
+
+/** The port of real robots, which these tests have for themselves. */
+export const OPERATOR_PORT = 5173;
+
+/** The built-in lists, by name. */
+async function loadBuiltIn(): Promise<ReadonlyMap<string, Checklist>> {
+  const catalogue = createCatalogue();
+  const names = await listChecklists(builtIn);
+  return new Map(
+    await Promise.all(
+      names.map(async (name) => [name, await loadChecklist(join(builtIn, `${name}.yaml`), catalogue)] as const),
+    ),
+  );
+}
+
+export const lists = await loadBuiltIn();
+
+export function listOf(name: string): Checklist {
+  const list = lists.get(name);
+  if (!list) throw new Error(`there is no built-in checklist '${name}'`);
+  return list;
+}
+
+/** A step by `list/step`. */
+export function stepOf(pair: string): { readonly list: Checklist; readonly step: Step } {
+  const [name = '', id = ''] = pair.split('/');
+  const list = listOf(name);
+  const step = list.steps.find((one) => one.id === id);
+  if (!step) throw new Error(`the checklist '${name}' has no step '${id}'`);
+  return { list, step };
+}
+
+/** The same for steps that are the same check with the same options and the same expectations; ids do not count. */
+export function sameness(step: Step): string {
+  if (step.kind !== 'run') return `${step.kind} ${step.question}`;
+  const expectations = step.expectations.map(({ path, matcher }) => `${path} ${matcher.expected}`).sort();
+  return JSON.stringify([step.run, step.options, expectations]);
+}
+
+type Options = Partial<ChecklistRunOptions>;
+/** A site file as its YAML says it. */
+// biome-ignore lint/suspicious/noExplicitAny: tests write into it what a person might
+export type SiteText = Record<string, any>;
+
+/** A simulated robot in this process, with a site file and a state folder for each checklist. */
+export interface World extends AsyncDisposable {
+  readonly sim: Sim;
+  readonly dir: string;
+  /** The site file that `gw sim` wrote, which `gw serve` is started with. */
+  readonly sitePath: string;
+  sitePathOf(list: string): string;
+  /** Changes the site file of the simulator and those of all lists. */
+  editSites(edit: (site: SiteText) => void): Promise<void>;
+  /** Copies a file of the state folder of `gw serve` and `gw kiosk` to the state folders of all lists. */
+  shareState(name: string): Promise<void>;
+  /** Starts `gw serve`, or starts it again; it ends with the world. */
+  startGateway(): Promise<void>;
+  gateway(): Running;
+  /** Runs a checklist; gives its results by id. */
+  run(list: string, options?: Options): Promise<ReadonlyMap<string, StepResult>>;
+  /** Remembers the state of a list as it is now, or of all, for `goBack`. */
+  remember(list?: string): Promise<void>;
+  /** What was found since is forgotten: `resume` goes on from the remembered state. */
+  goBack(): Promise<void>;
+}
+
+/** Answers yes to everything, and 3 where something is measured. */
+export const saysYes = async (step: AskedStep) => ({
+  answer: 'yes' as const,
+  by: null,
+  initials: 'KM',
+  remark: null,
+  value: step.kind === 'measure' ? 3 : null,
+  attachments: [],
+});
+
+export const context = { signal: new AbortController().signal, onProgress: () => {} };
+
+export async function openWorld(
+  options: Omit<SimOptions, 'dir' | 'operatorPort'>,
+  edit: (site: SiteText) => void = () => {},
+): Promise<World> {
+  const dir = await mkdtemp(join(tmpdir(), 'gw-faults-'));
+  const sim = await startSim({ ...options, dir, operatorPort: OPERATOR_PORT });
+  const sitePath = sim.sitePath ?? '';
+  const sitePathOf = (list: string) => join(dir, `site-${list}.yaml`);
+  const write = async (site: SiteText) => {
+    await writeFile(sitePath, stringify(site));
+    for (const list of lists.keys()) {
+      await writeFile(sitePathOf(list), stringify({ ...site, stateDir: `state-${list}` }));
+    }
+  };
+  const read = async () => parse(await readFile(sitePath, 'utf8')) as SiteText;
+  const first = await read();
+  edit(first);
+  await write(first);
+  const eachState = (work: (state: string, kept: string) => Promise<unknown>) =>
+    Promise.all([...lists.keys()].map((list) => work(join(dir, `state-${list}`), join(dir, `kept-${list}`))));
+  await eachState((state) => mkdir(state));
+  let gateway: Running | undefined;
+  return {
+    sim,
+    dir,
+    sitePath,
+    sitePathOf,
+    async editSites(change) {
+      const site = await read();
+      change(site);
+      await write(site);
+    },
+    async shareState(name) {
+      await eachState((state) => cp(join(dir, 'state', name), join(state, name)));
+    },
+    async startGateway() {
+      gateway = await startServe(sitePath);
+    },
+    gateway() {
+      if (!gateway) throw new Error('no gateway was started');
+      return gateway;
+    },
+    async run(list, more = {}) {
+      const { steps } = await runChecklist({
+        nameOrFile: list,
+        dir: builtIn,
+        sitePaths: [sitePathOf(list)],
+        motionAllowed: true,
+        gwVersion: '1.0.0',
+        clock: systemClock,
+        ...context,
+        ask: saysYes,
+        checks: {
+          async switchFault({ name, on }) {
+            // What a checklist names as a fault is a name of the table.
+            sim.setFault(name as Parameters<Sim['setFault']>[0], on);
+            await sim.settled();
+          },
+        },
+        ...more,
+      });
+      return new Map(steps.map((step) => [step.id, step]));
+    },
+    async remember(list) {
+      await eachState(async (state, kept) => {
+        if (list !== undefined && state !== join(dir, `state-${list}`)) return;
+        await rm(kept, { recursive: true, force: true });
+        await cp(state, kept, { recursive: true });
+        // A second backup within the same second would find the file of the first.
+        await rm(join(kept, 'map-backups'), { recursive: true, force: true });
+      });
+    },
+    async goBack() {
+      await eachState(async (state, kept) => {
+        await rm(state, { recursive: true, force: true });
+        await cp(kept, state, { recursive: true });
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      await gateway?.[Symbol.asyncDispose]();
+      await sim[Symbol.asyncDispose]();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Everything that a technician may read of why a step came out so. */
+export function reasonOf(result: StepResult | undefined): string {
+  if (!result) return 'there is no such step';
+  const { why, shown, error, remedy, measured } = result;
+  return [why, shown, error?.code, error?.tried, remedy, JSON.stringify(measured)].filter(Boolean).join('\n');
+}
