@@ -98,7 +98,8 @@ describe.skipIf(!isThere)('a real OpenSSH server', () => {
       failure: 'refused',
       tried: { address: '127.0.0.1', port: 1, via: targetOf(sshd) },
     });
-    const unknown = ssh.dialer.dial({ host: 'no-such-host.invalid', port: 1 }, { timeoutMs: 20_000 });
+    // A name that no resolver asks anybody about.
+    const unknown = ssh.dialer.dial({ host: 'no..name', port: 1 }, { timeoutMs: 20_000 });
     expect(await errorOf(unknown)).toMatchObject({ failure: 'unknown-name' });
     const aborted = ssh.dialer.dial(web.endpoint, { timeoutMs: 2_000, signal: AbortSignal.abort(new Error('enough')) });
     await expect(aborted).rejects.toThrow('enough');
