@@ -21,7 +21,9 @@ export function ip(...words: string[]): string {
   return execFileSync('ip', words, { encoding: 'utf8', env: { PATH: path } });
 }
 
+/** Without the resolver rule Chromium asks the name server for hosts of its maker at every start. */
 export const chromiumFlags = [
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
   '--headless',
   '--no-sandbox',
   '--disable-gpu',
