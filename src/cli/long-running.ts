@@ -1,6 +1,7 @@
 import type { ZodType } from 'zod';
 import { asGwError, type ErrorJson, exitCodes, GwError } from '../lib/error/index.ts';
 import { GwCommand } from './command.ts';
+import { createScreen } from './screen.ts';
 
 /** So long may an orderly end take after the first signal, in milliseconds. */
 const END_WITHIN_MS = 4_900;
@@ -30,6 +31,27 @@ export abstract class LongRunningCommand<E extends object> extends GwCommand<E> 
     else {
       const text = this.render(event);
       if (text !== '') process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+    }
+  }
+
+  /** Whether what is told replaces what was told before: at a terminal that nobody reads as JSON. */
+  protected get redraws(): boolean {
+    return !this.jsonEnabled() && process.stdout.isTTY === true;
+  }
+
+  /** Redraws each view in place where this command redraws, and tells it as an event elsewhere. */
+  protected async shown<V extends E, R>(
+    draw: (view: V) => string,
+    work: (onView: (view: V) => void) => Promise<R>,
+  ): Promise<R> {
+    const screen = this.redraws ? createScreen(process.stdout) : undefined;
+    try {
+      return await work((view) => {
+        if (screen) screen.draw(draw(view));
+        else this.emit(view);
+      });
+    } finally {
+      screen?.end();
     }
   }
 

@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DocumentModel } from '../../src/lib/report/index.ts';
@@ -24,12 +23,9 @@ import {
   verificationOf,
   wrongStep,
 } from '../report/protocols.ts';
+import { openDocument, sizes } from './browser.ts';
 import { chromiumFlags, hasProgram } from './peer.ts';
 
-const sizes = [
-  { name: 'tablet', width: 1280, height: 800 },
-  { name: 'phone', width: 390, height: 844 },
-] as const;
 const madeAt = new Date('2026-11-21T12:00:00Z');
 
 const site = parseSite(
@@ -64,26 +60,8 @@ describe.skipIf(!hasProgram('chromium'))('documents as HTML in a real browser (C
   });
   afterAll(() => browser?.close());
 
-  /** Opens a document as a file, with scripts allowed, and notes everything that it tries or that goes wrong. */
-  async function open(name: string, text: string, viewport: { width: number; height: number }) {
-    const path = join(dir, `${name}.html`);
-    await writeFile(path, text);
-    const context = await browser.newContext({ viewport: { width: viewport.width, height: viewport.height } });
-    const page = await context.newPage();
-    const problems: string[] = [];
-    page.on('console', (message) => problems.push(message.text()));
-    page.on('pageerror', (error) => problems.push(error.message));
-    page.on('dialog', (dialog) => {
-      problems.push(`dialog: ${dialog.message()}`);
-      void dialog.dismiss();
-    });
-    page.on('request', (request) => {
-      const url = request.url();
-      if (url !== pathToFileURL(path).href && !url.startsWith('data:')) problems.push(`request: ${url}`);
-    });
-    await page.goto(pathToFileURL(path).href);
-    return { page, problems, close: () => context.close() };
-  }
+  const open = (name: string, text: string, viewport?: { width: number; height: number }) =>
+    openDocument(browser, join(dir, `${name}.html`), text, viewport);
 
   it.each(cases)('the %s in %s fits tablet and phone, loads nothing and raises no error', async (name, lang, make) => {
     const text = String((await writeDocumentAs(make(lang), 'html')).content);

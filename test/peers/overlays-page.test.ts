@@ -1,7 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,12 +9,8 @@ import { oneLine } from '../../src/lib/overlays/draw/lines.ts';
 import type { Inspection } from '../../src/lib/overlays/index.ts';
 import { oddText } from '../overlays/arbitrary.ts';
 import { collectionOf, lookAt, lookAtCollection, pageOptions, pointAt } from '../overlays/drawn.ts';
+import { openDocument, sizes } from './browser.ts';
 import { chromiumFlags, hasProgram } from './peer.ts';
-
-const sizes = [
-  { name: 'tablet', width: 1280, height: 800 },
-  { name: 'phone', width: 390, height: 844 },
-] as const;
 
 describe.skipIf(!hasProgram('chromium'))('pictures of drawings in a real browser (Chromium)', () => {
   let browser: Browser;
@@ -31,26 +26,8 @@ describe.skipIf(!hasProgram('chromium'))('pictures of drawings in a real browser
     await rm(dir, { recursive: true, force: true });
   });
 
-  /** Opens a document as a file, with scripts allowed, and notes everything that it tries or that goes wrong. */
-  async function open(name: string, text: string, viewport: { width: number; height: number } = sizes[0]) {
-    const path = join(dir, name);
-    await writeFile(path, text);
-    const context = await browser.newContext({ viewport: { width: viewport.width, height: viewport.height } });
-    const page = await context.newPage();
-    const problems: string[] = [];
-    page.on('console', (message) => problems.push(message.text()));
-    page.on('pageerror', (error) => problems.push(error.message));
-    page.on('dialog', (dialog) => {
-      problems.push(`dialog: ${dialog.message()}`);
-      void dialog.dismiss();
-    });
-    page.on('request', (request) => {
-      const url = request.url();
-      if (url !== pathToFileURL(path).href && !url.startsWith('data:')) problems.push(`request: ${url}`);
-    });
-    await page.goto(pathToFileURL(path).href);
-    return { page, problems, close: () => context.close() };
-  }
+  const open = (name: string, text: string, viewport?: { width: number; height: number }) =>
+    openDocument(browser, join(dir, name), text, viewport);
 
   const pageOf = ({ inspection, image }: { inspection: Inspection; image: Uint8Array }) =>
     drawPage(inspection, { ...pageOptions, image });

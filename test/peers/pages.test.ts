@@ -2,12 +2,9 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Running, runGw } from '../e2e/gw.ts';
 import { chassisState, type Robot, startRobot, startServe, until } from '../e2e/robot.ts';
+import { sizes } from './browser.ts';
 import { chromiumFlags, hasProgram } from './peer.ts';
 
-const sizes = [
-  { name: 'tablet', width: 1280, height: 800 },
-  { name: 'phone', width: 390, height: 844 },
-] as const;
 const paths = ['/', '/service', '/anmeldung'] as const;
 
 describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)', () => {

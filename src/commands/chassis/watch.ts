@@ -3,7 +3,6 @@ import type { Outcome } from '../../cli/command.ts';
 import { siteFlag, viaFlag } from '../../cli/flags.ts';
 import { LongRunningCommand } from '../../cli/long-running.ts';
 import { renderChassisEvent, renderChassisView } from '../../cli/render/chassis.ts';
-import { createScreen } from '../../cli/screen.ts';
 import type { ChassisWatchEvent } from '../../lib/toolkit/chassis-watch.result.ts';
 
 export default class ChassisWatch extends LongRunningCommand<ChassisWatchEvent> {
@@ -31,19 +30,11 @@ export default class ChassisWatch extends LongRunningCommand<ChassisWatchEvent> 
   protected override async execute(): Promise<Outcome<ChassisWatchEvent>> {
     const { flags } = await this.parse(ChassisWatch);
     const { watchChassis } = await import('../../lib/toolkit/chassis-watch.ts');
-    const screen = !this.jsonEnabled() && process.stdout.isTTY ? createScreen(process.stdout) : undefined;
-    const options = { seconds: flags.seconds, everyMs: screen ? 250 : 1_000 };
-    try {
-      const data = await this.withToolkit(flags, (toolkit, signal) =>
-        watchChassis(toolkit, options, { signal }, (view) => {
-          if (screen) screen.draw(renderChassisView(view));
-          else this.emit(view);
-        }),
-      );
-      return { data };
-    } finally {
-      screen?.end();
-    }
+    const options = { seconds: flags.seconds, everyMs: this.redraws ? 250 : 1_000 };
+    const data = await this.shown(renderChassisView, (onView) =>
+      this.withToolkit(flags, (toolkit, signal) => watchChassis(toolkit, options, { signal }, onView)),
+    );
+    return { data };
   }
 
   protected override render(event: ChassisWatchEvent): string {

@@ -3,7 +3,6 @@ import type { Outcome } from '../../cli/command.ts';
 import { siteFlag, viaThereFlag } from '../../cli/flags.ts';
 import { LongRunningCommand } from '../../cli/long-running.ts';
 import { renderHeartbeatEvent, renderHeartbeatView } from '../../cli/render/heartbeat.ts';
-import { createScreen } from '../../cli/screen.ts';
 import type { HeartbeatSniffEvent } from '../../lib/toolkit/heartbeat-sniff.result.ts';
 
 export default class HeartbeatSniff extends LongRunningCommand<HeartbeatSniffEvent> {
@@ -35,7 +34,9 @@ export default class HeartbeatSniff extends LongRunningCommand<HeartbeatSniffEve
     if (via !== undefined) {
       const { heartbeatSniffSchema } = await import('../../lib/toolkit/heartbeat-sniff.result.ts');
       const isLast = (event: HeartbeatSniffEvent) => event.event === 'ended';
-      const data = await this.#shown((onEvent) => this.followThere(via, heartbeatSniffSchema, { onEvent, isLast }));
+      const data = await this.shown(renderHeartbeatView, (onEvent) =>
+        this.followThere(via, heartbeatSniffSchema, { onEvent, isLast }),
+      );
       return { data };
     }
     const { sniffHeartbeats } = await import('../../lib/toolkit/heartbeat-sniff.ts');
@@ -44,28 +45,13 @@ export default class HeartbeatSniff extends LongRunningCommand<HeartbeatSniffEve
       sitePath: flags.site,
       withKey: !flags['no-key'],
       seconds: flags.seconds,
-      everyMs: this.#redraws ? 250 : 2_000,
+      everyMs: this.redraws ? 250 : 2_000,
       clock: systemClock,
     };
-    const data = await this.#shown((onView) => sniffHeartbeats(options, { signal: this.signal }, onView));
+    const data = await this.shown(renderHeartbeatView, (onView) =>
+      sniffHeartbeats(options, { signal: this.signal }, onView),
+    );
     return { data };
-  }
-
-  get #redraws(): boolean {
-    return !this.jsonEnabled() && process.stdout.isTTY === true;
-  }
-
-  /** Redraws in place at a terminal, and tells line by line elsewhere. */
-  async #shown<R>(work: (onView: (view: HeartbeatSniffEvent) => void) => Promise<R>): Promise<R> {
-    const screen = this.#redraws ? createScreen(process.stdout) : undefined;
-    try {
-      return await work((view) => {
-        if (screen) screen.draw(renderHeartbeatView(view));
-        else this.emit(view);
-      });
-    } finally {
-      screen?.end();
-    }
   }
 
   protected override render(event: HeartbeatSniffEvent): string {

@@ -1,0 +1,34 @@
+import { writeFile } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
+import type { Browser } from 'playwright-core';
+
+/** What people hold in their hands. */
+export const sizes = [
+  { name: 'tablet', width: 1280, height: 800 },
+  { name: 'phone', width: 390, height: 844 },
+] as const;
+
+/** Opens a document as a file, with scripts allowed, and notes everything that it tries or that goes wrong. */
+export async function openDocument(
+  browser: Browser,
+  path: string,
+  text: string,
+  { width, height }: { readonly width: number; readonly height: number } = sizes[0],
+) {
+  await writeFile(path, text);
+  const context = await browser.newContext({ viewport: { width, height } });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('console', (message) => problems.push(message.text()));
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('dialog', (dialog) => {
+    problems.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('request', (request) => {
+    const url = request.url();
+    if (url !== pathToFileURL(path).href && !url.startsWith('data:')) problems.push(`request: ${url}`);
+  });
+  await page.goto(pathToFileURL(path).href);
+  return { page, problems, close: () => context.close() };
+}
