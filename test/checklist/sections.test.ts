@@ -284,6 +284,8 @@ describe('choosing steps', () => {
     expect([...selectSteps(list, { only: [], from: 'r' }).chosen].sort()).toEqual(['a', 'b', 'c', 'r']);
     // Whoever takes a check again wants to know what its readers now say.
     expect([...selectSteps(list, { only: ['a'], from: null }).again].sort()).toEqual(['a', 'r']);
+    // And whoever wants a reading anew wants it measured anew.
+    expect([...selectSteps(list, { only: ['r'], from: null }).again].sort()).toEqual(['a', 'r']);
   });
 
   test('an unknown id is answered with the one that was meant', () => {
@@ -303,6 +305,25 @@ describe('going on with an earlier sitting', () => {
     expect(ran).toEqual(['b']);
     expect(verdicts(result.steps)).toEqual({ a: 'ok', r: 'ok', b: 'ok' });
     expect(result.steps[0]?.at).toBe(earlier.get('a')?.result.at);
+  });
+
+  test('a step that was wrong then is kept, and accepted when the answers accept it now', async () => {
+    broken = ['a'];
+    const earlier = new Map<string, TakenStep>();
+    await run({ steps: [look('a')] }, { onTaken: async (taken) => void earlier.set(taken.result.id, taken) });
+    const approvals = new Map([['a', { reason: 'known', approvedBy: 'B. Boss' }]]);
+    const taken: (string | undefined)[] = [];
+    const result = await run(
+      { steps: [look('a')] },
+      {
+        earlier,
+        answers: { answers: new Map(), approvals },
+        onTaken: async ({ result: kept }) => void taken.push(kept.deviation?.approvedBy),
+      },
+    );
+    broken = [];
+    expect(result.steps[0]).toMatchObject({ verdict: 'wrong', deviation: { reason: 'known', approvedBy: 'B. Boss' } });
+    expect(taken).toEqual(['B. Boss']);
   });
 
   test('an interruption does not undo what was found then', async () => {

@@ -17,6 +17,7 @@ function found(heard: Partial<HeardFleet>, changes: Partial<ExpectedFleet> = {})
     byBroadcast: new Set(['SN-1', 'SN-2', 'SN-3']),
     conflicts: [],
     noise: [],
+    hears: 'everything',
     notAsked: null,
     ...heard,
   };
@@ -86,11 +87,14 @@ describe('what is found of a fleet', () => {
       conflicts: 'not-checked',
       noise: 'not-checked',
     });
+    expect(found(silence).verdicts.strangers).toBe('not-checked');
+    expect(found({ hears: 'broadcasts' }).of('noise').detail).toContain('was not looked at');
     const { of, verdicts } = found({ ...silence, notAsked: 'no answer' }, { unicast: ['192.0.2.2'] });
     expect(verdicts).toMatchObject({
       'robot-SN-2': 'not-checked',
       'unicast-192.0.2.2': 'not-checked',
       conflicts: 'not-checked',
+      strangers: 'not-checked',
     });
     expect(of('robot-SN-2').detail).toContain('no answer');
   });

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { renderNetworkCheck } from '../../src/cli/render/network-check.ts';
 import { GwError } from '../../src/lib/error/index.ts';
-import { DialError, directDialer } from '../../src/lib/net/index.ts';
+import { DialError, type Dialer, directDialer } from '../../src/lib/net/index.ts';
 import type { FaultName } from '../../src/lib/sim/faults.ts';
 import { networkCheckSchema } from '../../src/lib/toolkit/network-check.result.ts';
 import type { SecondHost } from '../../src/lib/toolkit/network-check.ts';
@@ -259,7 +259,7 @@ describe('the network check, from a second host', () => {
     const host = {
       name: 'technician@198.51.100.20',
       closed: false,
-      async open() {
+      async use<T>(signal: AbortSignal, work: (dialer: Dialer, signal: AbortSignal) => Promise<T>) {
         const dialer = {
           way: 'via technician@198.51.100.20',
           async dial({ host: to, port }: { host: string; port: number }) {
@@ -268,12 +268,9 @@ describe('the network check, from a second host', () => {
             return directDialer.dial({ host: '127.0.0.1', port: target }, { timeoutMs: 1_000 });
           },
         };
-        return {
-          dialer,
-          async [Symbol.asyncDispose]() {
-            host.closed = true;
-          },
-        };
+        return await work(dialer, signal).finally(() => {
+          host.closed = true;
+        });
       },
     };
     return host;
@@ -322,21 +319,22 @@ describe('the network check, from a second host', () => {
     await using world = await buildWorld(dir, { yaml });
     const closed: SecondHost = {
       name: 'a@b',
-      open: async () => {
+      use: async () => {
         throw new GwError('PEER_NOT_REACHABLE', 'not connected: nobody is there.');
       },
     };
     const forbidding: SecondHost = {
       name: 'c@d',
-      open: async () => ({
-        dialer: {
-          way: 'via c@d',
-          dial: async () => {
-            throw new GwError('CHASSIS_REFUSED', 'It lets no connection through.');
+      use: (signal, work) =>
+        work(
+          {
+            way: 'via c@d',
+            dial: async () => {
+              throw new GwError('CHASSIS_REFUSED', 'It lets no connection through.');
+            },
           },
-        },
-        async [Symbol.asyncDispose]() {},
-      }),
+          signal,
+        ),
     };
     const result = await world.check({ from: [closed, forbidding] });
     expect(lineOf(result, 'segment.from-1')).toMatchObject({ verdict: 'not-checked' });

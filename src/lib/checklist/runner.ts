@@ -72,7 +72,7 @@ export async function runSteps(checklist: Checklist, options: RunnerOptions): Pr
     const before = earlier?.get(step.id)?.result;
     const chosen = selection === undefined || selection.chosen.has(step.id);
     if (before && !(selection?.again.has(step.id) ?? false) && (!chosen || isSettled(before))) {
-      sofar.results.set(step.id, before);
+      sofar.results.set(step.id, await accepted(before, earlier?.get(step.id), options));
       continue;
     }
     if (!chosen) {
@@ -199,6 +199,17 @@ async function decideOrLeave(
     if (signal.aborted) return { kind: 'leave' };
     throw error;
   }
+}
+
+/** A step that is kept as it was wrong, and that the answers accept now. */
+async function accepted(result: StepResult, taken: TakenStep | undefined, options: RunnerOptions): Promise<StepResult> {
+  const approval = options.answers?.approvals.get(result.id);
+  if (approval === undefined || taken === undefined || result.verdict === 'ok' || result.deviation !== null)
+    return result;
+  const kept = { ...result, deviation: deviation(approval, options.clock) };
+  await options.onTaken?.({ ...taken, result: kept });
+  options.onResult?.(kept);
+  return kept;
 }
 
 function deviation({ reason, approvedBy }: Approval, clock: Clock): Deviation {

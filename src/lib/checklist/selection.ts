@@ -26,6 +26,9 @@ export function selectSteps(checklist: Checklist, { only, from }: Wanted): Selec
     const start = steps.findIndex(({ id }) => id === first?.id);
     for (const step of steps.slice(start)) wanted.add(step.id);
   }
+  // Who wants a reading anew wants it measured anew.
+  for (const step of steps)
+    if (step.kind === 'run' && step.reads !== null && wanted.has(step.id)) wanted.add(step.reads);
   const readers = steps.filter((step) => step.kind === 'run' && step.reads !== null && wanted.has(step.reads));
   const again = new Set([...wanted, ...readers.map(({ id }) => id)]);
   // What a step needs stands further up, so one walk from the end finds all of it.

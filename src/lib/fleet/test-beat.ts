@@ -48,6 +48,7 @@ export async function sendTestBeats(
     sent: 0,
     failure: null,
   }));
+  if (ways.length === 0) return { serial, ways };
   for (let sequence = 0; sequence < times; sequence += 1) {
     if (sequence > 0) {
       const isOver = await clock.sleep(PERIOD_MS, signal).then(

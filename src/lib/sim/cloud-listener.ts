@@ -69,16 +69,18 @@ export async function startListener(takerOf: () => Taker | undefined, wantedPort
   return {
     port,
     setOpen(isOpen) {
-      last = last.then(async () => {
+      const done = last.then(async () => {
         if (isOpen === server.listening) return;
         if (!isOpen) return close();
         server = open();
         await listenOn(server, CLOUD_HOST, port);
       });
-      return last;
+      // One that failed is told to who waits for it, and does not keep the next from being tried.
+      last = done.catch(() => {});
+      return done;
     },
     async [Symbol.asyncDispose]() {
-      await last.catch(() => {});
+      await last;
       if (server.listening) await close();
     },
   };

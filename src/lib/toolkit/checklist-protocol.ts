@@ -19,7 +19,7 @@ import {
 } from '../checklist/index.ts';
 import { asGwError, GwError } from '../error/index.ts';
 import { type EvidenceRecord, loadEvidenceFile } from '../evidence/index.ts';
-import { type Clock, createFile } from '../lifecycle/index.ts';
+import { type Clock, createFile, replaceFile } from '../lifecycle/index.ts';
 import type { Site } from '../site/index.ts';
 import type { ChecklistRun } from './checklist-run.result.ts';
 import type { ChecklistRunOptions, RunRobot } from './checklist-run.ts';
@@ -142,7 +142,8 @@ export async function writeProtocol(options: ProtocolOptions): Promise<NonNullab
   const path = resolve(options.path ?? (await defaultPath(robots, protocol)));
   const dir = attachmentsDirOf(path);
   for (const { name } of protocol.attachments) {
-    await createFile(join(dir, name), await readFile(join(journal.attachmentsDir, name)));
+    // A sitting that ended between its photos and its protocol is written once more.
+    await replaceFile(join(dir, name), await readFile(join(journal.attachmentsDir, name)));
   }
   await createFile(path, protocolText(protocol));
   await journal.write({ kind: 'protocol', at: protocol.endedAt, edition, ok: protocol.ok });

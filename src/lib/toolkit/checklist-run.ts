@@ -171,7 +171,10 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
     onWarning(`The deviation for '${id}' was not needed: the step is ok.`);
   }
   const redLines: readonly RedLine[][] = await Promise.all(robots.map(({ site }) => redLinesOf(site)));
-  const result = mergeResults(results);
+  const merged = mergeResults(results);
+  const isClean = redLines.every((lines) => lines.length === 0);
+  // Also in the report files: a red line that no step says is still red.
+  const result = { ...merged, ok: merged.ok && isClean };
   const protocol =
     journal === undefined || (result.interrupted && options.protocolPath === undefined)
       ? null
@@ -188,10 +191,8 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
           path: options.protocolPath,
         });
   const isClosed = ({ verdict, deviation }: ChecklistResult['steps'][number]) => verdict === 'ok' || deviation !== null;
-  const isClean = redLines.every((lines) => lines.length === 0);
   return {
     ...result,
-    ok: result.ok && isClean,
     robots: results.map(({ subject, ok, counts }, index) => ({
       site: subject?.site ?? null,
       serial: subject?.serial ?? null,

@@ -61,7 +61,7 @@ async function listen(
   fleet: NonNullable<Toolkit['site']['fleet']>,
   seconds: number,
   context: CheckContext,
-): Promise<HeardFleet & Pick<HeartbeatCheck, 'hears'>> {
+): Promise<HeardFleet> {
   const { clock } = toolkit;
   const keys = await readKeyRing(fleet);
   const sniffer = createSniffer({ keys, clock });

@@ -26,6 +26,8 @@ export interface HeardFleet {
   /** The voices of every serial that two devices speak with. */
   readonly conflicts: readonly Voice[];
   readonly noise: readonly Noise[];
+  /** What was listened to here; everything else went to the gateway. */
+  readonly hears: 'everything' | 'broadcasts';
   /** Why the gateway of this machine was not asked, when it has the port and could not be. */
   readonly notAsked: string | null;
 }
@@ -64,20 +66,21 @@ function robotFindings(expected: readonly string[], { voices, notAsked }: HeardF
   });
 }
 
-function strangerFinding(expected: readonly string[], own: string, { voices }: HeardFleet): Finding {
+function strangerFinding(expected: readonly string[], own: string, { voices, notAsked }: HeardFleet): Finding {
   const title = 'Everybody who speaks is of the site';
   if (expected.length === 0) return finding('strangers', title, 'not-checked', 'fleet.robots names no other');
   const strangers = [...new Set(voices.map(({ serial }) => serial))].filter(
     (serial) => serial !== own && !expected.includes(serial),
   );
-  if (strangers.length === 0) return finding('strangers', title, 'ok', 'nobody else has the key');
-  return finding(
-    'strangers',
-    title,
-    'wrong',
-    `${strangers.join(', ')} ${strangers.length === 1 ? 'has' : 'have'} the key and ${strangers.length === 1 ? 'is' : 'are'} not in fleet.robots`,
-    'Add them to fleet.robots of every site file, or give the site another key.',
-  );
+  if (strangers.length > 0) {
+    const [has, is] = strangers.length === 1 ? ['has', 'is'] : ['have', 'are'];
+    const detail = `${strangers.join(', ')} ${has} the key and ${is} not in fleet.robots`;
+    const remedy = 'Add them to fleet.robots of every site file, or give the site another key.';
+    return finding('strangers', title, 'wrong', detail, remedy);
+  }
+  if (notAsked !== null) return finding('strangers', title, 'not-checked', notAskedText(notAsked));
+  if (voices.length === 0) return finding('strangers', title, 'not-checked', 'no robot was heard at all');
+  return finding('strangers', title, 'ok', 'nobody else was heard with the key');
 }
 
 function broadcastFinding(isUsed: boolean, own: string, { byBroadcast, voices }: HeardFleet): Finding {
@@ -126,12 +129,15 @@ function conflictFinding({ conflicts, voices, notAsked }: HeardFleet): Finding {
   return finding('conflicts', title, 'ok', 'no two devices speak with one serial');
 }
 
-function noiseFinding({ noise, voices }: HeardFleet): Finding {
+function noiseFinding({ noise, voices, hears }: HeardFleet): Finding {
   const title = 'Nobody speaks wrongly';
   if (noise.length === 0) {
-    return voices.length === 0
-      ? finding('noise', title, 'not-checked', 'nobody spoke at all')
-      : finding('noise', title, 'ok', 'every datagram was a beat with the key of the site');
+    if (voices.length === 0) return finding('noise', title, 'not-checked', 'nobody spoke at all');
+    const detail =
+      hears === 'everything'
+        ? 'every datagram was a beat with the key of the site'
+        : 'every broadcast was a beat with the key of the site; what is sent to this machine alone was not looked at';
+    return finding('noise', title, 'ok', detail);
   }
   const said = noise.map(({ address, otherKey, forged, otherVersion, malformed }) => {
     const what = Object.entries({ 'other key': otherKey, forged, 'other version': otherVersion, malformed });

@@ -57,7 +57,7 @@ async function confirmClosed(toolkit: Toolkit, scene: PortScene): Promise<LockOu
   const port = await proveClosed(scene);
   // What an earlier run proved about a restart holds as long as the port was not seen open since.
   const before = (await readTabletRecord(toolkit.site.stateDir))?.bridge;
-  const afterRestart = before?.state === 'closed' ? before.afterRestart : 'not-checked';
+  const afterRestart = before === undefined || before.state === 'open' ? 'not-checked' : before.afterRestart;
   return await remembered(toolkit, { port, wasOpen: false, afterRestart, keepsOpening: null });
 }
 
@@ -74,16 +74,17 @@ export async function lockTablet(
   onProgress('Taking away what opens the port again');
   const { keepsOpening } = await clearReopening(tablet);
   let restarted: LockOutcome['afterRestart'] = 'not-checked';
+  let isUp = !afterRestart;
   if (afterRestart) {
     onProgress('The tablet restarts');
     await tablet.service('reboot:');
     if (await waitUntilDown(scene)) {
       const seen = await watchRestart(scene, watchMs);
       restarted = seen === 'silent' ? 'not-checked' : seen;
-    }
+    } else isUp = true;
     if (restarted === 'open') await tablet.reconnect();
   }
-  if (!afterRestart || restarted === 'open') {
+  if (isUp || restarted === 'open') {
     onProgress('Switching ADB over TCP off');
     await tablet.service('usb:');
   }

@@ -116,6 +116,8 @@ export async function rememberBridge(
   await remember(toolkit, (before) => ({
     ...before,
     tablet: tablet ?? before.tablet,
+    // Another tablet has not been set up because the one before it was.
+    setUp: tablet && before.tablet && before.tablet.serial !== tablet.serial ? null : before.setUp,
     bridge: { at: toolkit.clock.wall().toISOString(), afterRestart: 'not-checked', ...bridge },
   }));
 }

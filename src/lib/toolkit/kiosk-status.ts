@@ -26,7 +26,11 @@ export async function kioskStatus(toolkit: Toolkit, context: CheckContext): Prom
   const isNews = first === 'closed' && before !== null && before.bridge.state !== 'closed';
   const state = isNews ? await proveClosed(scene) : first;
   if (state === 'open') await rememberBridge(toolkit, { state, why: 'its port takes connections' });
-  if (state === 'closed' && isNews) await rememberBridge(toolkit, { state, why: 'the tablet refuses connections' });
+  if (state === 'closed' && isNews) {
+    // Whether it opens at a restart was not looked at: what is known of that stays, unless it was open since.
+    const afterRestart = before.bridge.state === 'open' ? 'not-checked' : before.bridge.afterRestart;
+    await rememberBridge(toolkit, { state, why: 'the tablet refuses connections', afterRestart });
+  }
   const record = await readTabletRecord(site.stateDir);
   return {
     address: { host, port },

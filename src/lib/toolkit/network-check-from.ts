@@ -1,5 +1,6 @@
 import type { SshOptions } from '../net/index.ts';
 import type { SecondHost } from './network-check.ts';
+import { throughSsh } from './via.ts';
 
 /**
  * Machines that are reached by SSH, each on a connection of its own. They are logged in to one after the other where a
@@ -9,14 +10,19 @@ export function secondHosts(targets: readonly string[], ssh: SshOptions): Second
   let turn: Promise<unknown> = Promise.resolve();
   return targets.map((name) => ({
     name,
-    open(signal) {
-      const before = ssh.person === null ? Promise.resolve() : turn;
-      const opening = before.then(async () => {
-        const { openSsh } = await import('../net/ssh/index.ts');
-        return await openSsh(name, { ...ssh, signal });
-      });
-      turn = opening.catch(() => {});
-      return opening;
+    async use(signal, work) {
+      const before = turn;
+      const { promise, resolve: loggedIn } = Promise.withResolvers<void>();
+      if (ssh.person !== null) turn = promise;
+      try {
+        await before;
+        return await throughSsh(name, { ...ssh, signal }, (far, lost) => {
+          loggedIn();
+          return work(far.dialer, lost);
+        });
+      } finally {
+        loggedIn();
+      }
     },
   }));
 }

@@ -83,7 +83,7 @@ export function addressLines({ chassis, network }: Site, own: readonly string[])
     lines.push(
       segmentLine('gateway-address', `This gateway has the address ${gateway}`, {
         verdict: has ? 'ok' : 'wrong',
-        detail: has ? 'by its DHCP reservation' : `this machine has ${own.join(', ') || 'no address'}`,
+        detail: has ? 'this machine has it' : `this machine has ${own.join(', ') || 'no address'}`,
         spec: 'Addressing rules',
         ...(!has && {
           remedy: 'Run this on the gateway; where it does, its DHCP reservation does not hold.',

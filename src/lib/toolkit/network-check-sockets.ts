@@ -60,7 +60,9 @@ export function socketLines(sockets: readonly NetworkSocket[] | null): NetworkLi
       }),
     ];
   }
-  const strangers = sockets.filter(({ allowedBy, port }) => allowedBy === null && port !== READ_ONLY_PORT);
+  // What listens there by TCP has a line of its own.
+  const isReadOnly = ({ protocol, port }: NetworkSocket) => protocol === 'tcp' && port === READ_ONLY_PORT;
+  const strangers = sockets.filter((socket) => socket.allowedBy === null && !isReadOnly(socket));
   const reachable = sockets.filter(({ reach }) => reach === 'other-machines');
   const summary = inwardLine('listening', 'Nothing listens but what may', {
     verdict: strangers.length === 0 ? 'ok' : 'wrong',

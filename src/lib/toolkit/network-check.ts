@@ -37,8 +37,11 @@ import type { CheckContext, Toolkit } from './toolkit.ts';
 export interface SecondHost {
   /** As the person named it: `technician@198.51.100.20`. */
   readonly name: string;
-  /** Throws a GwError when it cannot be used; disposed when everything was dialled. */
-  open(signal: AbortSignal): Promise<AsyncDisposable & { readonly dialer: Dialer }>;
+  /**
+   * Runs work that dials from there, and lets the machine go afterwards. Throws a GwError when it cannot be used, also
+   * when the way to it was lost meanwhile: what did not answer over a dead line was not knocked at.
+   */
+  use<T>(signal: AbortSignal, work: (dialer: Dialer, signal: AbortSignal) => Promise<T>): Promise<T>;
 }
 
 /** What is read of this machine; tests give their own. */
@@ -356,11 +359,10 @@ interface KnockOptions {
 async function knockFrom(
   host: SecondHost,
   index: number,
-  { toolkit, options, sockets, signal }: KnockOptions,
+  { toolkit, options, sockets, signal: whole }: KnockOptions,
 ): Promise<NetworkLine[]> {
   const { site, clock } = toolkit;
-  try {
-    await using far = await host.open(signal);
+  const knock = async (dialer: Dialer, signal: AbortSignal): Promise<NetworkLine[]> => {
     const dials = outsideDials(site, (await sockets) ?? [], options.fromSegment);
     if (dials.length === 0) {
       return [
@@ -373,7 +375,7 @@ async function knockFrom(
     }
     const lines = await Promise.all(
       dials.map(async (plan) => {
-        const reach = await reachEndpoint(far.dialer, plan, { timeoutMs: REACH_MS, signal, clock });
+        const reach = await reachEndpoint(dialer, plan, { timeoutMs: REACH_MS, signal, clock });
         return outsideLine(host.name, index, plan, reach.reached ? null : reach.failure);
       }),
     );
@@ -387,8 +389,11 @@ async function knockFrom(
         detail: 'the gateway was not knocked at: network.gateway does not stand in the site file',
       }),
     ];
+  };
+  try {
+    return await host.use(whole, knock);
   } catch (error) {
-    signal.throwIfAborted();
+    whole.throwIfAborted();
     if (!(error instanceof GwError)) throw error;
     return [noOutsideLine({ from: host.name, index, detail: `it could not be used: ${error.message}` })];
   }

@@ -73,14 +73,16 @@ export async function openSsh(target: string | SshTarget, options: SshOptions): 
  * server that runs none is slow, no more than that.
  */
 function makeServerQuick({ client }: Hop): void {
-  client.exec('true', (error, channel) => {
-    if (error !== undefined) return;
-    channel.on('error', () => {});
-    // Whatever a key may force in its place is to end as well.
-    channel.end();
-    channel.resume();
-    channel.stderr.resume();
-  });
+  const run = () =>
+    client.exec('true', (error, channel) => {
+      if (error !== undefined) return;
+      channel.on('error', () => {});
+      // Whatever a key may force in its place is to end as well.
+      channel.end();
+      channel.resume();
+      channel.stderr.resume();
+    });
+  open(run, () => {});
 }
 
 function nameOf({ user, hostName, port }: HostSettings): string {

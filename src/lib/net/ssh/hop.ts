@@ -34,6 +34,8 @@ export interface HopOptions extends SshOptions {
 /** Decisions of ours: a line over which nothing comes for so long, although it is asked to, is lost. */
 const PING_MS = 500;
 const SILENT_MS = 6_000;
+/** So long may an orderly end take. */
+const END_MS = 1_000;
 
 const algorithms: readonly ServerHostKeyAlgorithm[] = [
   'ssh-ed25519',
@@ -242,6 +244,8 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
       isEnded = true;
       watch?.[Symbol.dispose]();
       client.end();
+      // A peer that is silent would keep the socket, and with it the command, for minutes.
+      setTimeout(() => socket.destroy(), END_MS).unref();
     },
   };
 }
