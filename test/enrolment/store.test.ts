@@ -47,8 +47,8 @@ describe('an installed identity', () => {
     await using world = await startWorld();
     expect(await loadIdentity(world.identityDir)).toBeNull();
     expect(await readPending(world.identityDir)).toBeUndefined();
-    for (const work of [readCredentials(world.identityDir), openSigner(world.identityDir)]) {
-      expect(await failureOf(work)).toMatchObject({
+    for (const work of [readCredentials, openSigner]) {
+      expect(await failureOf(work(world.identityDir))).toMatchObject({
         code: 'NOT_ENROLLED',
         message: expect.stringContaining(world.identityDir),
       });

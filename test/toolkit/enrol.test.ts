@@ -121,8 +121,8 @@ describe('gw enrol', () => {
       message: expect.stringContaining('ENOENT'),
     });
     await edit((text) => text.replace(/^enrolment:\n( .*\n)+/m, ''));
-    for (const work of [enrol(), status()]) {
-      expect(await failureOf(work)).toMatchObject({
+    for (const work of [enrol, status]) {
+      expect(await failureOf(work())).toMatchObject({
         code: 'SITE_FILE_INVALID',
         remedy: expect.stringContaining('enrolment:'),
       });

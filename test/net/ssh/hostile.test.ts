@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import ssh2, { type AcceptConnection, type AuthContext, type ServerChannel } from 'ssh2';
+import type { AcceptConnection, AuthContext, ServerChannel } from 'ssh2';
 import { describe, expect, it } from 'vitest';
 import { createChassisClient } from '../../../src/lib/chassis/index.ts';
 import type { SecretQuestion, SshPerson } from '../../../src/lib/net/index.ts';
 import { openSsh } from '../../../src/lib/net/ssh/index.ts';
-import { errorOf, optionsIn, startRawServer, startSshServer, temporaryHome } from './ssh-server.ts';
+import { errorOf, newKeyPair, optionsIn, startRawServer, startSshServer, temporaryHome } from './ssh-server.ts';
 
 const welcome = (context: AuthContext) => context.accept();
 
@@ -146,8 +146,7 @@ describe('a login', () => {
 
   it('goes on with the password where a key is not enough, also when that was not said before', async () => {
     using folder = temporaryHome();
-    const key = ssh2.utils.generateKeyPairSync('ed25519');
-    folder.write('id_ed25519', key.private);
+    folder.write('id_ecdsa', newKeyPair().private);
     let hasKey = false;
     await using server = await startSshServer((context) => {
       if (context.method === 'publickey' && !hasKey) {

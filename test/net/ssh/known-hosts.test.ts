@@ -1,15 +1,14 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import ssh2 from 'ssh2';
 import { describe, expect, it } from 'vitest';
 import { fingerprintOf, keyTypeOf, knownHostName } from '../../../src/lib/net/ssh/host-key.ts';
 import { judgeHostKey, knownHostLine, parseKnownHosts } from '../../../src/lib/net/ssh/known-hosts.ts';
 import { addKnownHost, readKnownHosts } from '../../../src/lib/net/ssh/known-hosts-file.ts';
-import { errorOf, temporaryHome } from './ssh-server.ts';
+import { errorOf, newKeyPair, temporaryHome } from './ssh-server.ts';
 
 function newKey(): { blob: Buffer; words: string } {
-  const [type, base64] = ssh2.utils.generateKeyPairSync('ed25519').public.split(' ');
+  const [type, base64] = newKeyPair().public.split(' ');
   return { blob: Buffer.from(base64 ?? '', 'base64'), words: `${type} ${base64}` };
 }
 
