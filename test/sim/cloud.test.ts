@@ -5,6 +5,7 @@ import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { type Authority, createAuthority, restoreAuthority } from '../../src/lib/sim/certificates.ts';
+import { startListener } from '../../src/lib/sim/cloud-listener.ts';
 import { type FaultName, faultNames, faultTable, type Sim, startSim } from '../../src/lib/sim/index.ts';
 
 // The cloud as somebody sees it who speaks TLS, MQTT and HTTP by hand. A fault without a test fails the last one.
@@ -98,6 +99,15 @@ describe('the cloud of a simulated robot', () => {
     const site = parseYaml(readFileSync(join(dir, 'site.yaml'), 'utf8'));
     expect(site.cloud.mqtt.caFile).toBeUndefined();
     expect(site.enrolment.url).toMatch(/^https:/);
+  });
+
+  it('has a port that nobody opens again once it has ended', async () => {
+    const listener = await startListener(() => undefined);
+    const closing = listener.setOpen(false);
+    const opening = listener.setOpen(true);
+    await Promise.all([closing, opening, listener[Symbol.asyncDispose]()]);
+    await listener.setOpen(true);
+    await expect(secure(listener.port, {})).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
   it('is absent unless it is asked for', async () => {

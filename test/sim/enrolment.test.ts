@@ -1,14 +1,14 @@
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
-import { request } from 'node:https';
+import { Agent, get, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeCertificateRequest } from '../../src/lib/enrolment/request.ts';
 import { askFaults } from '../../src/lib/sim/ask-faults.ts';
 import { createAuthority, readRequest } from '../../src/lib/sim/certificates.ts';
-import { faultNames, faultTable, type Sim, startSim } from '../../src/lib/sim/index.ts';
+import { type FaultName, faultNames, faultTable, type Sim, startSim } from '../../src/lib/sim/index.ts';
 import { loadSite } from '../../src/lib/site/index.ts';
 
 let dir: string;
@@ -48,12 +48,29 @@ function post(sim: Sim, body: object | string, path = '/anmeldung', method = 'PO
         text += chunk;
       });
       response.on('end', () => {
-        resolve({ status: response.statusCode ?? 0, type: response.headers['content-type'], json: JSON.parse(text) });
+        const type = response.headers['content-type'];
+        const parsed = type === 'application/json' ? JSON.parse(text) : {};
+        resolve({ status: response.statusCode ?? 0, type, json: parsed });
       });
     });
     sent.on('error', reject);
     sent.end(typeof body === 'string' ? body : JSON.stringify(body));
   });
+}
+
+/** Connections that are used again, for many requests. */
+function connections(sim: Sim) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 10, ca: sim.enrolment?.caPem });
+  return {
+    get: (path: string) =>
+      new Promise<void>((resolve, reject) => {
+        get(new URL(path, sim.enrolment?.url), { agent }, (response) => response.resume().on('end', resolve)).on(
+          'error',
+          reject,
+        );
+      }),
+    [Symbol.dispose]: () => agent.destroy(),
+  };
 }
 
 async function asking(sim: Sim, keyPem: string, more: object = {}) {
@@ -121,6 +138,87 @@ describe('the enrolment endpoint of the simulator', () => {
     expect((await post(sim, sound)).status).toBe(200);
   });
 
+  it('records every request that came whole, whatever becomes of it', async () => {
+    await using sim = await startSim({ with: ['enrolment'] });
+    const sound = await asking(sim, newKey());
+    const answered = async (fault: FaultName, status: number, path = '/anmeldung') => {
+      sim.setFault(fault, true);
+      const reply = await post(sim, sound, path).catch(() => undefined);
+      expect(reply?.status ?? 0, fault).toBe(status);
+      sim.setFault(fault, false);
+      expect(sim.enrolment?.requests().at(-1), fault).toEqual({
+        method: 'POST',
+        path,
+        body: JSON.stringify(sound),
+        status,
+      });
+    };
+    await answered('enrolment-html', 200);
+    await answered('enrolment-redirect', 302, '/anmeldung?x=1');
+    await answered('enrolment-huge', 200);
+    await answered('enrolment-error', 500);
+    await answered('enrolment-answer-lost', 0);
+    sim.setFault('enrolment-no-answer', true);
+    void post(sim, sound).catch(() => {});
+    await expect.poll(() => sim.enrolment?.requests().length).toBe(6);
+    sim.setFault('enrolment-no-answer', false);
+    await post(sim, 'x'.repeat(100_000));
+    await post(sim, sound, '/');
+    await post(sim, '', '/anmeldung', 'PUT');
+    await post(sim, '{');
+    expect(sim.enrolment?.requests().map(({ status }) => status)).toEqual([
+      200, 302, 200, 500, 0, 0, 413, 404, 405, 400,
+    ]);
+  });
+
+  it('keeps the last 1000 requests', { timeout: 60_000 }, async () => {
+    await using sim = await startSim({ with: ['enrolment'] });
+    using agent = connections(sim);
+    for (let count = 0; count < 1003; count += 10) {
+      await Promise.all(Array.from({ length: 10 }, (_, index) => agent.get(`/${count + index}`)));
+    }
+    const paths = sim.enrolment?.requests().map(({ path }) => Number(path.slice(1))) ?? [];
+    expect(paths).toHaveLength(1000);
+    expect(Math.max(...paths)).toBe(1009);
+    expect(paths).not.toContain(0);
+  });
+
+  it('refuses every sound request with enrolment-refused, whatever its code is, and uses no code up', async () => {
+    await using sim = await startSim({ with: ['enrolment'] });
+    const [first, second] = [newKey(), newKey()];
+    const used = await asking(sim, first);
+    await post(sim, used);
+    const fresh = await asking(sim, second, { renewal: true });
+    sim.setFault('enrolment-refused', true);
+    for (const asked of [
+      fresh,
+      used,
+      { ...fresh, oneTimeCode: used.oneTimeCode },
+      { ...fresh, oneTimeCode: 'AAAA-AAAA-AAAA-AAAA' },
+    ]) {
+      expect(await post(sim, asked)).toMatchObject({ status: 403, json: { error: { code: 'CODE_FOREIGN' } } });
+    }
+    // What is no request is told so before anybody looks at its code.
+    expect(await post(sim, '{')).toMatchObject({ status: 400 });
+    expect(await post(sim, fresh, '/other')).toMatchObject({ status: 404 });
+    sim.setFault('enrolment-refused', false);
+    expect((await post(sim, fresh)).status).toBe(200);
+  });
+
+  it('gives a code to one key alone, also when several come at once', async () => {
+    await using sim = await startSim({ with: ['enrolment'] });
+    const first = await asking(sim, newKey());
+    const others = await Promise.all(
+      Array.from({ length: 5 }, async () => ({
+        ...(await asking(sim, newKey(), { renewal: true })),
+        oneTimeCode: first.oneTimeCode,
+      })),
+    );
+    const replies = await Promise.all([first, ...others].map((asked) => post(sim, asked)));
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(replies.filter(({ status }) => status === 409)).toHaveLength(5);
+  });
+
   it('writes what a person needs to try it, and keeps its authority for the next run', async () => {
     let caPem: string | undefined;
     {
@@ -146,9 +244,17 @@ describe('the enrolment endpoint of the simulator', () => {
       await using again = await startSim({ dir, with: ['enrolment'] });
       expect(again.enrolment?.caPem).toBe(caPem);
     }
-    await writeFile(join(dir, 'secrets', 'cloud-authority.json'), '{"caPem":"x","keyPem":"y"}');
-    await using anew = await startSim({ dir, with: ['enrolment'] });
-    expect(anew.enrolment?.caPem).not.toBe(caPem);
+    const { keyPem } = await createAuthority();
+    for (const spoiled of [
+      { caPem: 'x', keyPem: 'y' },
+      { caPem, keyPem: 'y' },
+      { caPem, keyPem },
+    ]) {
+      await writeFile(join(dir, 'secrets', 'cloud-authority.json'), JSON.stringify(spoiled));
+      await using anew = await startSim({ dir, with: ['enrolment'] });
+      expect(anew.enrolment?.caPem).not.toBe(caPem);
+      expect((await post(anew, await asking(anew, newKey()))).status).toBe(200);
+    }
   });
 
   it('is not there unless it is asked for, and its faults then say that they do nothing', async () => {
@@ -164,7 +270,7 @@ describe('the enrolment endpoint of the simulator', () => {
     const sim = await startSim({ with: ['enrolment'] });
     sim.setFault('enrolment-no-answer', true);
     const waiting = post(sim, await asking(sim, newKey())).catch((error: Error) => error);
-    await expect.poll(() => sim.requests().length + 1).toBeGreaterThan(0);
+    await expect.poll(() => sim.enrolment?.requests().length).toBe(1);
     await sim[Symbol.asyncDispose]();
     expect(await waiting).toBeInstanceOf(Error);
   });

@@ -56,6 +56,114 @@ describe('the port of the simulated tablet', () => {
     expect(await isListening(tablet.port)).toBe(false);
   });
 
+  it('stays open when somebody at the tablet switches debugging on after it was off', async () => {
+    await using tablet = await startTablet();
+    using line = await goOnline(tablet.port, key);
+    await run(line, 'settings put global adb_enabled 0');
+    await tablet.settled();
+    expect(tablet.state().port).toBeNull();
+    await tablet.openPort();
+    expect(tablet.state().port).toBe(tablet.port);
+    using again = await goOnline(tablet.port, key);
+    await tablet.settled();
+    expect((await run(again, 'settings get global adb_enabled; getprop service.adb.tcp.port')).stdout).toBe(
+      `1\n${tablet.port}\n`,
+    );
+    expect(await isListening(tablet.port)).toBe(true);
+  });
+
+  it.each([
+    ['off and on again', 'settings put global adb_enabled 0; settings put global adb_enabled 1', true],
+    ['on and off again', 'settings put global adb_enabled 1; settings put global adb_enabled 0', false],
+    [
+      'off, on and off',
+      'settings put global adb_enabled 0; settings put global adb_enabled 1; settings delete global adb_enabled',
+      false,
+    ],
+  ])('is as the last of quick changes says: %s', async (_, script, open) => {
+    await using tablet = await startTablet();
+    using line = await goOnline(tablet.port, key);
+    await run(line, script);
+    await tablet.settled();
+    // The bridge was started anew, or is gone: either way the connection is.
+    expect(await line.next()).toBeUndefined();
+    expect(tablet.state().port).toBe(open ? tablet.port : null);
+    expect(await isListening(tablet.port)).toBe(open);
+  });
+
+  it('is as the last of two orders says that are given at once', async () => {
+    await using tablet = await startTablet();
+    {
+      using line = await goOnline(tablet.port, key);
+      await (await openStream(line, 'usb:'))?.all();
+      await tablet.openPort();
+      await tablet.settled();
+      expect(tablet.state().port).toBe(tablet.port);
+    }
+    using line = await goOnline(tablet.port, key);
+    await run(line, 'true');
+    const opening = tablet.openPort();
+    await run(line, 'settings put global adb_enabled 0');
+    await opening;
+    await tablet.settled();
+    expect(tablet.state().port).toBeNull();
+  });
+
+  it.each([
+    ['before', 'settings put global adb_enabled 0; reboot'],
+    ['after', 'reboot; settings put global adb_enabled 0'],
+  ])(
+    'stays closed over a restart when debugging was switched off %s the order, also where it is made to stay',
+    async (_, script) => {
+      await using tablet = await startTablet({ rebootMs: 100, isPortKept: true });
+      using line = await goOnline(tablet.port, key);
+      await run(line, script);
+      await tablet.settled();
+      expect(tablet.state()).toMatchObject({ phase: 'running', port: null });
+      await tablet.openPort();
+      expect(await isListening(tablet.port)).toBe(true);
+    },
+  );
+
+  it('is closed for now by usb:, and by a restart after it as the kept property says', async () => {
+    await using tablet = await startTablet({ rebootMs: 100, isPortKept: true });
+    using line = await goOnline(tablet.port, key);
+    line.send('OPEN', 1, 0, 'reboot:\0');
+    line.send('OPEN', 2, 0, 'usb:\0');
+    await until(() => tablet.state().port === null);
+    await tablet.settled();
+    expect(tablet.state()).toMatchObject({ phase: 'running', port: tablet.port });
+  });
+
+  it('closes during the last part of a restart, as soon as the bridge is there to be told', async () => {
+    const ports: (number | null)[] = [];
+    await using tablet = await startTablet({ rebootMs: 1500, isPortKept: true, onPort: (port) => ports.push(port) });
+    using line = await goOnline(tablet.port, key);
+    await openStream(line, 'reboot:');
+    await until(() => tablet.state().port === null);
+    await until(() => tablet.state().port === tablet.port);
+    using again = await goOnline(tablet.port, key);
+    await openStream(again, 'usb:');
+    await until(() => tablet.state().port === null);
+    expect(tablet.state().phase).toBe('restarting');
+    await tablet.settled();
+    expect(tablet.state()).toMatchObject({ phase: 'running', port: null });
+    expect(ports).toEqual([null, tablet.port, null]);
+  });
+
+  it('restarts once more when that is ordered while it starts', async () => {
+    await using tablet = await startTablet({ rebootMs: 1500, isPortKept: true });
+    using line = await goOnline(tablet.port, key);
+    await openStream(line, 'reboot:');
+    await until(() => tablet.state().port === null);
+    await until(() => tablet.state().port === tablet.port);
+    using again = await goOnline(tablet.port, key);
+    await (await openStream(again, 'reboot:'))?.all();
+    await until(() => tablet.state().port === null);
+    await tablet.settled();
+    expect(tablet.state()).toMatchObject({ phase: 'running', port: tablet.port });
+  });
+
   it('is away while the tablet restarts, and stays closed unless it was made to stay', async () => {
     await using tablet = await startTablet({ rebootMs: 300 });
     using line = await goOnline(tablet.port, key);
@@ -196,6 +304,19 @@ describe('faults of the simulated tablet', () => {
     expect(tablet.state().phase).toBe('restarting');
     tablet.setFault('tablet-slow-reboot', false);
     await until(() => tablet.state().phase === 'running');
+    using again = await goOnline(tablet.port, key);
+    await tablet.settled();
+    // Its bridge was not started twice.
+    expect((await run(again, 'settings get global adb_enabled')).stdout).toBe('1\n');
+  });
+
+  it('tablet-reopens opens also what was switched off in the settings', async () => {
+    await using tablet = await startTablet({ rebootMs: 100 });
+    tablet.setFault('tablet-reopens', true);
+    using line = await goOnline(tablet.port, key);
+    await run(line, 'settings put global adb_enabled 0; reboot');
+    await tablet.settled();
+    expect(tablet.state()).toMatchObject({ phase: 'running', port: tablet.port });
     expect(await isListening(tablet.port)).toBe(true);
   });
 

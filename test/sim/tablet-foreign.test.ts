@@ -8,7 +8,7 @@ import { readPackageManifest } from '../../src/lib/sim/tablet/package-manifest.t
 import { parseScript } from '../../src/lib/sim/tablet/shell-syntax.ts';
 import { contentOf } from '../../src/lib/sim/tablet/storage.ts';
 import { createFrameReader, type Frame, packHeader } from '../../src/lib/sim/tablet/wire.ts';
-import { dial, frame, goOnline, type HostKey, makeHostKey, packet, raw, request } from './tablet-host.ts';
+import { dial, frame, goOnline, type HostKey, makeHostKey, packet, raw, request, run } from './tablet-host.ts';
 
 let key: HostKey;
 beforeAll(() => {
@@ -254,6 +254,63 @@ describe('readers of foreign bytes in the simulated tablet', () => {
       ),
       { numRuns: 200 },
     );
+  });
+
+  it('end with a code of their own on any words', { timeout: 60_000 }, async () => {
+    await using tablet = await startTablet();
+    using line = await goOnline(tablet.port, key);
+    const names =
+      'head tail wc sort tr grep cat rm mkdir cp mv chmod touch sha256sum md5sum ls stat df id date test [ printf echo cd pwd uname getprop setprop settings svc wm media ip cmd input pm am dpm dumpsys';
+    const quoted = fc
+      .oneof(
+        fc.constantFrom(
+          '-',
+          '--',
+          '-n',
+          '-c',
+          '--user',
+          '0',
+          '-1',
+          '+2',
+          'f',
+          '.',
+          '..',
+          '/',
+          '/sdcard',
+          '%s',
+          '[:',
+          'a-',
+        ),
+        fc.constantFrom(
+          'volume',
+          'put',
+          'list',
+          'packages',
+          'global',
+          'install',
+          'start',
+          'status',
+          'package',
+          ']',
+          '=',
+        ),
+        fc.string({ maxLength: 8 }).filter((text) => !text.includes('\0')),
+      )
+      .map((text) => `'${text.replaceAll("'", "'\\''")}'`);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...names.split(' ')),
+        fc.array(quoted, { maxLength: 5 }),
+        async (name, words) => {
+          const given = '/data/local/tmp/given';
+          const script = `cd /sdcard; printf 'b 2\\na 1\\n' > ${given}; ${name} ${words.join(' ')} < ${given}`;
+          const { code } = await run(line, script);
+          expect(code).toBeTypeOf('number');
+        },
+      ),
+      { numRuns: 600 },
+    );
+    expect(tablet.state()).toMatchObject({ phase: 'running', port: tablet.port });
   });
 
   it('of random streams inside an allowed connection leave the tablet as it was', async () => {

@@ -165,7 +165,15 @@ describe('streams of the simulated tablet', () => {
   it('that nobody serves are closed at once', async () => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key);
-    for (const name of ['jdwp:1', 'abb_exec:package', 'tcp:22', 'framebuffer:', 'dev:/dev/null', '']) {
+    for (const name of [
+      'jdwp:1',
+      'abb_exec:package',
+      'tcp:22',
+      'framebuffer:',
+      'dev:/dev/null',
+      'reboot:bootloader',
+      '',
+    ]) {
       line.send('OPEN', 5, 0, `${name}\0`);
       expect(await line.next()).toMatchObject({ command: 'CLSE', arg0: 0, arg1: 5 });
     }
@@ -223,6 +231,16 @@ describe('streams of the simulated tablet', () => {
     expect(text).toContain('gwtab:/ $ ');
     expect(text).toContain('abc\r\n');
     expect(bytes.at(-1)).toBe(3);
+  });
+
+  it('put letters together again that come in two pieces', async () => {
+    await using tablet = await startTablet();
+    using line = await goOnline(tablet.port, key);
+    const stream = await openStream(line, 'shell,v2,raw:');
+    const script = Buffer.from('echo ä\nexit\n');
+    await stream?.write(packet(0, script.subarray(0, 6)));
+    await stream?.write(packet(0, script.subarray(6)));
+    expect((await stream?.all())?.toString()).toContain('ä\n');
   });
 
   it('take a script by its input, line by line', async () => {
@@ -384,6 +402,18 @@ describe('packages of the simulated tablet', () => {
     const { stdout, code } = await run(line, 'pm install /sdcard/other.apk');
     expect(stdout).toMatch(said);
     expect(code).toBe(1);
+  });
+
+  it('give the oldest session up for a ninth, so that those of cut connections block nobody', async () => {
+    await using tablet = await startTablet();
+    using line = await goOnline(tablet.port, key);
+    const ids: string[] = [];
+    for (let count = 0; count < 9; count += 1) {
+      const created = (await run(line, 'pm install-create')).stdout;
+      ids.push(/\[(\d+)\]/.exec(created)?.[1] ?? '');
+    }
+    expect((await run(line, `pm install-commit ${ids[0]}`)).stderr).toBe(`Error: no session ${ids[0]}\n`);
+    expect((await run(line, `pm install-abandon ${ids[1]}`)).stdout).toBe('Success\n');
   });
 
   it('become device owner, lock the screen to themselves, and then cannot be taken away', async () => {

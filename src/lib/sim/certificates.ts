@@ -21,7 +21,7 @@ export interface Authority {
   readonly keyPem: string;
   /** A key and a certificate for a server with these names and addresses. */
   issueServer(options: ServerCertificateOptions): Promise<IssuedPair>;
-  /** A client certificate for the key of a certificate request; the signature of the request is checked first. */
+  /** A client certificate for the key of a certificate request. Throws RangeError for one that is not sound. */
   issueClient(requestPem: string, options?: ClientCertificateOptions): Promise<string>;
   /** A key and a client certificate without a request. */
   issueClientPair(commonName: string, options?: ClientCertificateOptions): Promise<IssuedPair>;
@@ -61,10 +61,12 @@ export interface ReadRequest {
   readonly commonName: string | null;
   /** Its public key as PEM (SubjectPublicKeyInfo). */
   readonly publicKeyPem: string;
-  /** `prime256v1` for EC P-256; null for a key of another kind. */
+  /** Of an EC key, `prime256v1` for P-256; null for a key of another kind. */
   readonly curve: string | null;
 }
 
+/** EC P-256, as `ReadRequest` names it. */
+export const CURVE = 'prime256v1';
 const HOUR_MS = 3_600_000;
 const YEAR_MS = 365 * 24 * HOUR_MS;
 const signing = { name: 'ECDSA', hash: 'SHA-256' } as const;
@@ -178,7 +180,7 @@ function authorityOf(caPem: string, keyPem: string): Authority {
     },
     async issueClient(requestPem, options = {}) {
       const request = await readRequest(requestPem);
-      if (request === undefined) throw new RangeError('no certificate request with a signature that fits its key');
+      if (request?.curve !== CURVE) throw new RangeError('no request for an EC P-256 key that signed it');
       const spki = createPublicKey(request.publicKeyPem).export({ type: 'spki', format: 'der' });
       const key = await webcrypto.subtle.importKey('spki', spki, { name: 'ECDSA', namedCurve: 'P-256' }, true, [
         'verify',
@@ -214,7 +216,7 @@ async function load(): Promise<{ readonly x509: X509; readonly crypto: webcrypto
 }
 
 function newPair() {
-  return generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  return generateKeyPairSync('ec', { namedCurve: CURVE });
 }
 
 async function cryptoKeys(privateKey: KeyObject) {

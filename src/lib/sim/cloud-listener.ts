@@ -2,15 +2,20 @@ import type { RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
-import type { Authority } from './certificates.ts';
+import type { Authority, Validity } from './certificates.ts';
 import { closeServer, listenOn } from './listen.ts';
 
 /** The cloud of a simulated robot is on this machine, whatever anybody configures. */
 export const CLOUD_HOST = '127.0.0.1';
-const NAMES = [CLOUD_HOST, 'localhost'] as const;
+export const CLOUD_NAMES = [CLOUD_HOST, 'localhost'] as const;
 
 /** What takes over a connection; it never listens itself. */
 export type Taker = Pick<Server, 'emit'>;
+
+/** What the certificate of a server says; by default that it is good now, for the addresses of the simulated cloud. */
+export interface ServerPapers extends Validity {
+  readonly names?: readonly [string, ...string[]];
+}
 
 /** TLS with a certificate of this authority for the addresses of the simulated cloud. */
 export async function tlsTaker(
@@ -18,7 +23,7 @@ export async function tlsTaker(
   options: TlsOptions,
   onSecure: (socket: TLSSocket) => void,
 ): Promise<Taker> {
-  const { keyPem, certificatePem } = await authority.issueServer({ names: NAMES });
+  const { keyPem, certificatePem } = await authority.issueServer({ names: CLOUD_NAMES });
   const server = createTlsServer({ ...options, key: keyPem, cert: certificatePem }, (socket) => {
     socket.on('error', () => {});
     onSecure(socket);
@@ -27,8 +32,12 @@ export async function tlsTaker(
   return server;
 }
 
-export async function httpsTaker(authority: Authority, onRequest: RequestListener): Promise<Taker> {
-  const { keyPem, certificatePem } = await authority.issueServer({ names: NAMES });
+export async function httpsTaker(
+  authority: Authority,
+  onRequest: RequestListener,
+  papers: ServerPapers = {},
+): Promise<Taker> {
+  const { keyPem, certificatePem } = await authority.issueServer({ names: CLOUD_NAMES, ...papers });
   const server = createHttpsServer({ key: keyPem, cert: certificatePem }, onRequest);
   server.on('tlsClientError', () => {});
   return server;
@@ -36,7 +45,7 @@ export async function httpsTaker(authority: Authority, onRequest: RequestListene
 
 export interface Listener extends AsyncDisposable {
   readonly port: number;
-  /** Closes the port and everything connected, or opens the same port again. */
+  /** Closes the port and everything connected, or opens the same port again. Nothing opens it after its end. */
   setOpen(open: boolean): Promise<void>;
 }
 
@@ -48,16 +57,19 @@ export async function startListener(takerOf: () => Taker | undefined, wantedPort
   const sockets = new Set<Socket>();
   let server = open();
   const port = await listenOn(server, CLOUD_HOST, wantedPort);
+  let isEnded = false;
   /** Switching is done in turn. */
   let last = Promise.resolve();
 
   function open(): Server {
-    return createServer((socket) => {
+    const fresh = createServer((socket) => {
       sockets.add(socket);
       socket.on('close', () => sockets.delete(socket));
       socket.on('error', () => {});
       takerOf()?.emit('connection', socket);
     });
+    // A connection that could not be taken is lost, and nothing else.
+    return fresh.on('error', () => {});
   }
 
   async function close(): Promise<void> {
@@ -70,7 +82,7 @@ export async function startListener(takerOf: () => Taker | undefined, wantedPort
     port,
     setOpen(isOpen) {
       const done = last.then(async () => {
-        if (isOpen === server.listening) return;
+        if (isEnded || isOpen === server.listening) return;
         if (!isOpen) return close();
         server = open();
         await listenOn(server, CLOUD_HOST, port);
@@ -80,6 +92,7 @@ export async function startListener(takerOf: () => Taker | undefined, wantedPort
       return done;
     },
     async [Symbol.asyncDispose]() {
+      isEnded = true;
       await last;
       if (server.listening) await close();
     },

@@ -26,7 +26,10 @@ export interface CloudOptions {
   readonly clock: Pick<Clock, 'wall'>;
 }
 
-/** Broker, storage and tunnel service on one identifier; of the form that the specification gives. */
+/**
+ * What the second port of the broker wants to hear by ALPN; storage and tunnel want nothing. The specification gives the
+ * form, `x-<vendor>-mqtt-ca`, and no vendor.
+ */
 const CLOUD_ALPN = 'x-sim-mqtt-ca';
 const INSPECTOR_NAME = 'Simulated inspection of the house';
 const DAY_MS = 86_400_000;

@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import { replaceFile } from '../lifecycle/index.ts';
 import { type Authority, createAuthority, restoreAuthority } from './certificates.ts';
@@ -41,8 +41,13 @@ function readKept(text: string | undefined): Authority | undefined {
   try {
     const kept: unknown = JSON.parse(text);
     if (!isRecord(kept) || typeof kept.caPem !== 'string' || typeof kept.keyPem !== 'string') return undefined;
-    const { ca, validToDate } = new X509Certificate(kept.caPem);
-    return ca && validToDate > new Date() ? restoreAuthority({ caPem: kept.caPem, keyPem: kept.keyPem }) : undefined;
+    const { caPem, keyPem } = kept;
+    const certificate = new X509Certificate(caPem);
+    const isGood = certificate.ca && certificate.validToDate > new Date();
+    // Somebody may have put one of the two in place of the other's.
+    return isGood && certificate.checkPrivateKey(createPrivateKey(keyPem))
+      ? restoreAuthority({ caPem, keyPem })
+      : undefined;
   } catch {
     return undefined;
   }

@@ -1,11 +1,10 @@
 import { randomInt } from 'node:crypto';
-import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createServer, type Socket } from 'node:net';
-import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:net';
 import type { Clock } from '../lifecycle/index.ts';
-import { type Authority, createAuthority, readRequest } from './certificates.ts';
+import { type Authority, CURVE, createAuthority, readRequest } from './certificates.ts';
+import { CLOUD_HOST, CLOUD_NAMES, httpsTaker, startListener } from './cloud-listener.ts';
 import type { Faults } from './faults.ts';
-import { closeServer, listenOn } from './listen.ts';
 import { isRecord } from './map-store.ts';
 
 /**
@@ -16,15 +15,16 @@ export interface EnrolmentEndpoint extends AsyncDisposable {
   readonly url: string;
   /** Makes a code that is good for one key of this serial number. */
   newCode(serial: string): string;
-  /** What reached it, oldest first. */
+  /** Every request that came whole, refused ones too; oldest first, at most the last 1000. */
   requests(): readonly SeenEnrolment[];
 }
 
 export interface SeenEnrolment {
   readonly method: string;
   readonly path: string;
-  /** As it came. */
+  /** As it came; empty where it was longer than the endpoint takes. */
   readonly body: string;
+  /** Of the answer; 0 where none was sent. */
   readonly status: number;
 }
 
@@ -43,9 +43,12 @@ export interface EnrolmentEndpointOptions {
   readonly onUsed?: () => Promise<void>;
 }
 
-const HOST = '127.0.0.1';
 const LONGEST_BODY = 32 * 1024;
+const MOST_REQUESTS = 1000;
+/** The oldest is forgotten for a further one. */
+const MOST_CODES = 1000;
 const DAY_MS = 86_400_000;
+const FOREIGN = 'The one-time code was given out for another device.';
 /** Letters and digits that nobody mistakes for another when typing from a paper. */
 const LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 
@@ -60,92 +63,111 @@ interface Enrolment {
   readonly certificatePem: string;
 }
 
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+  readonly location?: string;
+}
+
+/** What becomes of a request. */
+type Outcome = Answer | 'unanswered' | 'cut';
+
+const json = (status: number, value: object): Answer => ({
+  status,
+  type: 'application/json',
+  text: JSON.stringify(value),
+});
+const refusal = (status: number, code: string, message: string) => json(status, { error: { code, message } });
+
+/** Throws PORT_IN_USE. */
 export async function startEnrolment(options: EnrolmentEndpointOptions): Promise<EnrolmentEndpoint> {
   const { authority, clock, faults, broker, region, onUsed = async () => {} } = options;
   const stranger = await createAuthority({ commonName: 'Another authority' });
-  const names = [HOST, 'localhost', ...(options.names ?? [])] as const;
+  const names = [...CLOUD_NAMES, ...(options.names ?? [])] as const;
   const past = { notBefore: new Date(Date.now() - 3 * DAY_MS), notAfter: new Date(Date.now() - DAY_MS) };
-  const [own, foreign, expired, elsewhere] = await Promise.all([
-    contextOf(authority, {}),
-    contextOf(stranger, {}),
-    contextOf(authority, past),
-    contextOf(authority, { names: ['elsewhere.example'] }),
-  ]);
   const codes = new Map<string, Code>();
   const enrolled = new Map<string, Enrolment>();
   const seen: SeenEnrolment[] = [];
-  const sockets = new Set<Socket>();
+  let turn: Promise<unknown> = Promise.resolve();
 
-  async function contextOf(
-    from: Authority,
-    about: { notBefore?: Date; notAfter?: Date; names?: readonly [string] },
-  ): Promise<SecureContext> {
-    const { keyPem, certificatePem } = await from.issueServer({ names, ...about });
-    return createSecureContext({ key: keyPem, cert: certificatePem });
-  }
-
-  const http = createHttpServer((request, response) => {
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     answer(request, response).catch(() => response.destroy());
-  });
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-    socket.on('error', () => {});
-    if (faults.is('enrolment-silent')) return;
-    if (faults.is('enrolment-no-tls')) {
-      socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n');
-      return;
-    }
-    const secureContext = faults.is('enrolment-untrusted')
-      ? foreign
-      : faults.is('enrolment-server-expired')
-        ? expired
-        : faults.is('enrolment-other-name')
-          ? elsewhere
-          : own;
-    const secure = new TLSSocket(socket, { isServer: true, secureContext });
-    secure.on('error', () => {});
-    http.emit('connection', secure);
-  });
+  };
+  const [own, foreign, expired, elsewhere] = await Promise.all([
+    httpsTaker(authority, onRequest, { names }),
+    httpsTaker(stranger, onRequest, { names }),
+    httpsTaker(authority, onRequest, { names, ...past }),
+    httpsTaker(authority, onRequest, { names: ['elsewhere.example'] }),
+  ]);
+  const plain = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n'));
+
+  function taker() {
+    if (faults.is('enrolment-silent')) return undefined;
+    if (faults.is('enrolment-no-tls')) return plain;
+    if (faults.is('enrolment-untrusted')) return foreign;
+    if (faults.is('enrolment-server-expired')) return expired;
+    return faults.is('enrolment-other-name') ? elsewhere : own;
+  }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url: path = '' } = request;
     const body = await readBody(request);
-    const reply = (status: number, json: object) => {
-      seen.push({ method, path, body: body ?? '', status });
-      send(response, status, 'application/json', JSON.stringify(json));
-    };
-    const refuse = (status: number, code: string, message: string) => reply(status, { error: { code, message } });
-    if (faults.is('enrolment-clock'))
-      response.setHeader('Date', new Date(clock.wall().getTime() + DAY_MS).toUTCString());
-    else response.setHeader('Date', clock.wall().toUTCString());
-    if (faults.is('enrolment-no-answer')) return;
-    if (faults.is('enrolment-html')) return send(response, 200, 'text/html', '<!doctype html><title>Sign in</title>');
-    if (faults.is('enrolment-redirect')) {
-      response.setHeader('Location', 'https://localhost:9/login?next=/anmeldung');
-      return send(response, 302, 'text/html', '');
+    const outcome = await outcomeOf(method, path, body);
+    const isAnswered = typeof outcome === 'object';
+    seen.push({ method, path, body: body ?? '', status: isAnswered ? outcome.status : 0 });
+    if (seen.length > MOST_REQUESTS) seen.shift();
+    if (!isAnswered) {
+      if (outcome === 'cut') request.socket.destroy();
+      return;
     }
-    if (faults.is('enrolment-huge')) return send(response, 200, 'application/json', `"${'x'.repeat(4_000_000)}"`);
-    if (faults.is('enrolment-error')) return refuse(500, 'INTERNAL', 'The endpoint has a failure of its own.');
-    if (body === undefined) return refuse(413, 'TOO_LONG', 'The request is too long.');
-    if (path !== '/anmeldung') return refuse(404, 'NOT_FOUND', 'There is nothing here.');
-    if (method !== 'POST') return refuse(405, 'METHOD', 'POST is the only method here.');
+    const { status, type, text, location } = outcome;
+    const aheadMs = faults.is('enrolment-clock') ? DAY_MS : 0;
+    response.writeHead(status, {
+      Date: new Date(clock.wall().getTime() + aheadMs).toUTCString(),
+      'Content-Type': type,
+      'Content-Length': Buffer.byteLength(text),
+      ...(location !== undefined && { Location: location }),
+    });
+    response.end(text);
+  }
 
-    const asked = await readAsked(body);
-    if (asked === undefined) return refuse(400, 'REQUEST_INVALID', 'The request is not understood.');
-    const { serial, requestPem, publicKeyPem, oneTimeCode, renewal } = asked;
-    const code = codes.get(oneTimeCode);
-    if (code === undefined) return refuse(401, 'CODE_INVALID', 'The one-time code is not known.');
-    if (code.serial !== serial || faults.is('enrolment-refused')) {
-      return refuse(403, 'CODE_FOREIGN', 'The one-time code was given out for another device.');
+  /** First what stands before the endpoint, then the form of the request, then its code. */
+  async function outcomeOf(method: string, path: string, body: string | undefined): Promise<Outcome> {
+    if (faults.is('enrolment-no-answer')) return 'unanswered';
+    if (faults.is('enrolment-html'))
+      return { status: 200, type: 'text/html', text: '<!doctype html><title>Sign in</title>' };
+    if (faults.is('enrolment-redirect')) {
+      return { status: 302, type: 'text/html', text: '', location: 'https://localhost:9/login?next=/anmeldung' };
     }
+    if (faults.is('enrolment-huge')) {
+      return { status: 200, type: 'application/json', text: `"${'x'.repeat(4_000_000)}"` };
+    }
+    if (faults.is('enrolment-error')) return refusal(500, 'INTERNAL', 'The endpoint has a failure of its own.');
+    if (body === undefined) return refusal(413, 'TOO_LONG', 'The request is too long.');
+    if (path !== '/anmeldung') return refusal(404, 'NOT_FOUND', 'There is nothing here.');
+    if (method !== 'POST') return refusal(405, 'METHOD', 'POST is the only method here.');
+    const asked = await readAsked(body);
+    if (asked === undefined) return refusal(400, 'REQUEST_INVALID', 'The request is not understood.');
+    // One after the other: two keys that come at once must not both find the code unused.
+    const done = turn.then(() => enrol(asked));
+    turn = done.catch(() => {});
+    return done;
+  }
+
+  async function enrol({ serial, requestPem, publicKeyPem, oneTimeCode, renewal }: Asked): Promise<Outcome> {
+    // Who refuses a device refuses it whatever the code is, and does not tell which codes exist.
+    if (faults.is('enrolment-refused')) return refusal(403, 'CODE_FOREIGN', FOREIGN);
+    const code = codes.get(oneTimeCode);
+    if (code === undefined) return refusal(401, 'CODE_INVALID', 'The one-time code is not known.');
+    if (code.serial !== serial) return refusal(403, 'CODE_FOREIGN', FOREIGN);
     // The same key may ask again: its answer was lost on the way.
     if (code.publicKeyPem !== undefined && code.publicKeyPem !== publicKeyPem) {
-      return refuse(409, 'CODE_USED', 'The one-time code was used with another key.');
+      return refusal(409, 'CODE_USED', 'The one-time code was used with another key.');
     }
     const before = enrolled.get(serial);
     if (before !== undefined && before.publicKeyPem !== publicKeyPem && !renewal) {
-      return refuse(409, 'ENROLLED', 'This device is enrolled with another key.');
+      return refusal(409, 'ENROLLED', 'This device is enrolled with another key.');
     }
     const kept = before?.publicKeyPem === publicKeyPem ? before.certificatePem : undefined;
     const certificatePem = kept ?? (await authority.issueClient(requestPem));
@@ -153,12 +175,8 @@ export async function startEnrolment(options: EnrolmentEndpointOptions): Promise
     code.publicKeyPem = publicKeyPem;
     enrolled.set(serial, { publicKeyPem, certificatePem });
     if (isFirst) await onUsed();
-    if (faults.is('enrolment-answer-lost')) {
-      seen.push({ method, path, body, status: 0 });
-      request.socket.destroy();
-      return;
-    }
-    reply(200, {
+    if (faults.is('enrolment-answer-lost')) return 'cut';
+    return json(200, {
       certificate: await spoiled(requestPem, serial, certificatePem),
       ca: authority.caPem,
       endpoint: broker,
@@ -176,21 +194,18 @@ export async function startEnrolment(options: EnrolmentEndpointOptions): Promise
     return certificatePem;
   }
 
-  const port = await listenOn(server, HOST, options.port ?? 0);
+  const listener = await startListener(taker, options.port);
   return {
-    url: `https://${HOST}:${port}`,
+    url: `https://${CLOUD_HOST}:${listener.port}`,
     newCode(serial) {
       const groups = Array.from({ length: 4 }, () => Array.from({ length: 4 }, letter).join(''));
       const code = groups.join('-');
       codes.set(code, { serial, publicKeyPem: undefined });
+      if (codes.size > MOST_CODES) codes.delete(codes.keys().next().value ?? '');
       return code;
     },
     requests: () => [...seen],
-    async [Symbol.asyncDispose]() {
-      const closed = closeServer(server);
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
+    [Symbol.asyncDispose]: () => listener[Symbol.asyncDispose](),
   };
 }
 
@@ -206,10 +221,6 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
     if (size <= LONGEST_BODY) chunks.push(chunk);
   }
   return size <= LONGEST_BODY ? Buffer.concat(chunks).toString('utf8') : undefined;
-}
-
-function send(response: ServerResponse, status: number, type: string, text: string): void {
-  response.writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(text) }).end(text);
 }
 
 interface Asked {
@@ -233,6 +244,6 @@ async function readAsked(body: string): Promise<Asked | undefined> {
   if (typeof serial !== 'string' || typeof requestPem !== 'string' || typeof oneTimeCode !== 'string') return undefined;
   if (typeof renewal !== 'boolean' || !isRecord(device)) return undefined;
   const read = await readRequest(requestPem);
-  if (read === undefined || read.commonName !== serial || read.curve !== 'prime256v1') return undefined;
+  if (read === undefined || read.commonName !== serial || read.curve !== CURVE) return undefined;
   return { serial, requestPem, publicKeyPem: read.publicKeyPem, oneTimeCode, renewal };
 }

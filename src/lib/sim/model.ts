@@ -57,7 +57,7 @@ export interface SimEnrolment {
   readonly codePath: string | null;
   /** A further code for the serial number of the robot. */
   newCode(): string;
-  /** What reached it, oldest first. */
+  /** Every request that came whole, refused ones too; oldest first, at most the last 1000. */
   requests(): readonly SeenEnrolment[];
 }
 

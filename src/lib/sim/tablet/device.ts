@@ -26,12 +26,13 @@ export interface Device {
   hasFeature(name: string): boolean;
   /** The device owner, `package/full.Class`. */
   owner: string | undefined;
+  /** Once it goes down, a further order is for a restart after it. */
   reboot(): void;
   /** Resolves when a restart begins. */
   goingDown(): Promise<void>;
-  /** Starts the bridge anew, on this port alone; 0 for none. */
+  /** Sets the port until the next restart, 0 for none, and starts the bridge anew. */
   listenOnly(port: number): void;
-  /** Starts the bridge anew, as its properties say. */
+  /** Starts the bridge anew in a moment, as settings and properties are then. */
   restartBridge(): void;
   /** Milliseconds since the start. */
   uptimeMs(): number;

@@ -19,9 +19,10 @@ export function createKeyring(answer: () => PromptAnswer, clock: Clock) {
     /** The allowed key that signed this token, if one did. */
     signer: (token: Buffer, signature: Buffer): HostKey | undefined =>
       [...allowed.values()].find((key) => isSignedBy(key, token, signature)),
-    /** Takes every permission back. */
+    /** Takes every permission back, and every question away. */
     revoke(): void {
       allowed.clear();
+      unanswered.clear();
     },
     /** The person comes after all and says yes to every question that stands there. */
     answerAll(): void {
@@ -31,7 +32,7 @@ export function createKeyring(answer: () => PromptAnswer, clock: Clock) {
     ask(key: HostKey, allow: () => void): Disposable {
       asked += 1;
       const settle = () => {
-        unanswered.delete(settle);
+        if (!unanswered.delete(settle)) return;
         if (allowed.size >= MOST_KEYS) allowed.delete(allowed.keys().next().value ?? '');
         allowed.set(key.fingerprint, key);
         allow();

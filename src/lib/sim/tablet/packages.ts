@@ -9,7 +9,6 @@ export interface InstalledPackage {
   readonly path: string;
   readonly uid: number;
   state: 'enabled' | 'disabled-user';
-  isHidden: boolean;
 }
 
 export interface InstallOptions {
@@ -19,6 +18,7 @@ export interface InstallOptions {
 }
 
 const MOST_PACKAGES = 2000;
+/** The oldest is given up for a further one. */
 const MOST_SESSIONS = 8;
 const FIRST_UID = 10_100;
 
@@ -71,7 +71,6 @@ export function createPackages({ storage, sdk, refusal, isOwner }: PackagesOptio
       path,
       uid: name === 'android' || name === 'com.android.settings' ? 1000 : lastUid,
       state: 'enabled',
-      isHidden: false,
     });
   }
 
@@ -109,7 +108,6 @@ export function createPackages({ storage, sdk, refusal, isOwner }: PackagesOptio
       path: `${folder}/base.apk`,
       uid: there?.uid ?? lastUid,
       state: there?.state ?? 'enabled',
-      isHidden: false,
     });
     return 'Success';
   }
@@ -129,8 +127,9 @@ export function createPackages({ storage, sdk, refusal, isOwner }: PackagesOptio
       return 'Success';
     },
     sessions: {
-      create(options: InstallOptions): number | undefined {
-        if (sessions.size >= MOST_SESSIONS) return undefined;
+      create(options: InstallOptions): number {
+        // Of machines that were cut off nobody asks again.
+        if (sessions.size >= MOST_SESSIONS) sessions.delete(sessions.keys().next().value ?? 0);
         lastSession += 1;
         sessions.set(lastSession, { options, content: undefined });
         return lastSession;

@@ -1,4 +1,5 @@
 import type { Device } from './device.ts';
+import type { Files } from './storage.ts';
 
 /** Bytes that a program reads; undefined at their end. */
 export interface Input {
@@ -16,6 +17,9 @@ export interface Process {
   readonly out: (text: string | Uint8Array) => Promise<boolean>;
   readonly err: (text: string) => Promise<boolean>;
   readonly device: Device;
+  /** The folder that it runs in, and the files as they are seen from there. */
+  readonly folder: string;
+  readonly files: Files;
   /** Aborted when nobody waits for it any more. */
   readonly signal: AbortSignal;
 }
@@ -25,15 +29,16 @@ export type Program = (process: Process) => Promise<number> | number;
 
 export const noInput: Input = { read: async () => undefined };
 
-/** The whole of an input, up to a bound; the rest is read and dropped. */
-export async function readText(input: Input, most = 1024 * 1024): Promise<string> {
+/** The whole of an input; undefined, with all of it read, where it is longer than that. */
+export async function readWhole(input: Input, most: number): Promise<Buffer | undefined> {
   const pieces: Buffer[] = [];
   let size = 0;
   for (let bytes = await input.read(); bytes !== undefined; bytes = await input.read()) {
     size += bytes.length;
     if (size <= most) pieces.push(bytes);
+    else pieces.length = 0;
   }
-  return Buffer.concat(pieces).toString('utf8');
+  return size <= most ? Buffer.concat(pieces) : undefined;
 }
 
 /** Bytes from one program to the next, at most so many on the way. */
@@ -87,17 +92,38 @@ export function createPipe(most = 64 * 1024) {
   };
 }
 
-/** Options of a program: `takes` names those that are followed by a value. */
-export function readOptions(words: readonly string[], takes: readonly string[] = []) {
+/** How many words follow each option of a program. */
+export type OptionTable = Readonly<Record<string, number>>;
+
+export interface WordOptions {
+  /** The first word behind each; empty where none follows. */
+  readonly options: ReadonlyMap<string, string>;
+  readonly rest: readonly string[];
+  /** The first option that stands in no table. */
+  readonly unknown: string | undefined;
+  /** An option whose value is missing. */
+  readonly unfinished: string | undefined;
+}
+
+/** Options of the programs of Android's own, which are words of their own each. */
+export function readOptions(words: readonly string[], table: OptionTable = {}): WordOptions {
   const options = new Map<string, string>();
   const rest: string[] = [];
+  let unknown: string | undefined;
+  let unfinished: string | undefined;
   for (let index = 0; index < words.length; index += 1) {
     const word = words[index] ?? '';
-    if (!word.startsWith('-') || word === '-') rest.push(word);
-    else if (takes.includes(word)) {
-      options.set(word, words[index + 1] ?? '');
-      index += 1;
-    } else options.set(word, '');
+    if (!word.startsWith('-') || word === '-') {
+      rest.push(word);
+      continue;
+    }
+    const follow = Object.hasOwn(table, word) ? table[word] : undefined;
+    if (follow === undefined) unknown ??= word;
+    else {
+      if (index + follow >= words.length) unfinished ??= word;
+      options.set(word, follow === 0 ? '' : (words[index + 1] ?? ''));
+      index += follow;
+    }
   }
-  return { options, rest };
+  return { options, rest, unknown, unfinished };
 }

@@ -1,12 +1,24 @@
 import type { Program } from './process.ts';
 import { activityPrograms } from './programs/activity.ts';
 import { filePrograms } from './programs/files.ts';
+import { grepPrograms } from './programs/grep.ts';
+import { linePrograms } from './programs/lines.ts';
+import { listingPrograms } from './programs/listing.ts';
 import { packagePrograms } from './programs/packages.ts';
 import { settingPrograms } from './programs/settings.ts';
 import { textPrograms } from './programs/text.ts';
 
 const programs: ReadonlyMap<string, Program> = new Map(
-  Object.entries({ ...textPrograms, ...filePrograms, ...settingPrograms, ...packagePrograms, ...activityPrograms }),
+  Object.entries({
+    ...textPrograms,
+    ...linePrograms,
+    ...grepPrograms,
+    ...filePrograms,
+    ...listingPrograms,
+    ...settingPrograms,
+    ...packagePrograms,
+    ...activityPrograms,
+  }),
 );
 
 /** `cmd SERVICE …` runs what stands beside it. */
@@ -22,7 +34,7 @@ const services: Readonly<Record<string, string>> = {
 const command: Program = (process) => {
   const [service = '', ...words] = process.words;
   if (service === '-l') return process.out(`${Object.keys(services).join('\n')}\n`).then(() => 0);
-  const program = programs.get(services[service] ?? '');
+  const program = Object.hasOwn(services, service) ? programs.get(services[service] ?? '') : undefined;
   if (!program) return process.err(`cmd: Can't find service: ${service}\n`).then(() => 20);
   return program({ ...process, words });
 };

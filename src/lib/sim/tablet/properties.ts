@@ -9,7 +9,7 @@ const MOST_PROPERTIES = 1000;
 export function createProperties(make: () => { readonly identity: Identity; readonly android: Android }) {
   const kept = new Map<string, string>([
     ['persist.sys.locale', 'de-DE'],
-    ['persist.sys.timezone', 'Europe/Berlin'],
+    ['persist.sys.timezone', 'Etc/UTC'],
     ['persist.sys.usb.config', 'adb'],
   ]);
   const running = new Map<string, string>();

@@ -1,6 +1,7 @@
+import { StringDecoder } from 'node:string_decoder';
 import type { Channel } from './channel.ts';
 import type { Device } from './device.ts';
-import { createPipe, type Input, type Output } from './process.ts';
+import { createPipe, type Input, noInput, type Output } from './process.ts';
 import { newShellState, runScript, type ShellIo } from './shell.ts';
 import { serveSync } from './sync.ts';
 
@@ -8,7 +9,7 @@ import { serveSync } from './sync.ts';
 export type Service = (channel: Channel) => Promise<void>;
 
 /** Packets inside `shell,v2`: a letter, a length, the bytes. Source: Android's own shell protocol. */
-const packetKind = { stdin: 0, stdout: 1, stderr: 2, exit: 3, closeStdin: 4, windowSize: 5 } as const;
+const packetKind = { stdin: 0, stdout: 1, stderr: 2, exit: 3, closeStdin: 4 } as const;
 const PACKET_HEAD = 5;
 const LONGEST_LINE = 64 * 1024;
 const ENTER = 13;
@@ -29,6 +30,8 @@ export function findService(name: string, device: Device): Service | undefined {
     case 'sync':
       return (channel) => serveSync(channel, { storage: device.storage, hasLongStat: device.hasFeature('stat_v2') });
     case 'reboot':
+      // There is no other system on it to start, such as `reboot:bootloader` asks for.
+      if (rest !== '') return undefined;
       return async () => {
         device.reboot();
         // The stream stays until the tablet goes down: a machine that debugs waits for that.
@@ -38,14 +41,15 @@ export function findService(name: string, device: Device): Service | undefined {
       const port = /^\d{1,5}$/.test(rest) ? Number(rest) : 0;
       if (port < 1 || port > 65535) return saying(`invalid port\n`);
       return async (channel) => {
-        await channel.write(Buffer.from(`restarting in TCP mode port: ${port}\n`));
+        // Ordered first: it happens whether or not anybody hears the answer.
         device.listenOnly(port);
+        await channel.write(Buffer.from(`restarting in TCP mode port: ${port}\n`));
       };
     }
     case 'usb':
       return async (channel) => {
-        await channel.write(Buffer.from('restarting in USB mode\n'));
         device.listenOnly(0);
+        await channel.write(Buffer.from('restarting in USB mode\n'));
       };
     case 'root':
       return saying('adbd cannot run as root in production builds\n');
@@ -141,20 +145,24 @@ async function unpackInput(channel: Channel, stdin: ReturnType<typeof createPipe
 /** A shell that reads its script, a line at a time, as it comes. */
 async function runLines(io: ShellIo, device: Device): Promise<number> {
   const state = newShellState();
+  const decoder = new StringDecoder('utf8');
   let rest = '';
   for (let bytes = await io.stdin.read(); bytes !== undefined && !state.isOver; bytes = await io.stdin.read()) {
-    rest += bytes.toString('utf8');
+    rest += decoder.write(bytes);
     for (let end = rest.indexOf('\n'); end !== -1 && !state.isOver; end = rest.indexOf('\n')) {
       const line = rest.slice(0, end);
       rest = rest.slice(end + 1);
       // The lines are the input of the shell; programs in them find it empty.
-      await runScript(line, device, { ...io, stdin: { read: async () => undefined } }, state);
+      await runScript(line, device, { ...io, stdin: noInput }, state);
     }
-    if (rest.length > LONGEST_LINE) return 1;
+    if (rest.length > LONGEST_LINE) {
+      await io.err(Buffer.from('/system/bin/sh: line too long\n'));
+      return 1;
+    }
     if (state.isOver) break;
   }
   if (rest.trim() !== '' && !state.isOver) {
-    await runScript(rest, device, { ...io, stdin: { read: async () => undefined } }, state);
+    await runScript(rest, device, { ...io, stdin: noInput }, state);
   }
   return state.lastCode;
 }
@@ -164,11 +172,12 @@ async function runTerminal(input: Input, device: Device, out: Output, signal: Ab
   const state = newShellState();
   const show: Output = (bytes) =>
     out(Buffer.from(Buffer.from(bytes).toString('latin1').replace(/\r?\n/g, '\r\n'), 'latin1'));
-  const prompt = () => out(Buffer.from(`${device.property('ro.product.device')}:/ $ `));
+  const prompt = () => out(Buffer.from(`${device.property('ro.product.device')}:${state.folder} $ `));
   await prompt();
+  const decoder = new StringDecoder('utf8');
   let line = '';
   for (let bytes = await input.read(); bytes !== undefined; bytes = await input.read()) {
-    for (const char of bytes.toString('utf8')) {
+    for (const char of decoder.write(bytes)) {
       const code = char.charCodeAt(0);
       if (code === CTRL_D && line === '') return state.lastCode;
       if (code === CTRL_C) {
@@ -180,7 +189,7 @@ async function runTerminal(input: Input, device: Device, out: Output, signal: Ab
         line = line.slice(0, -1);
       } else if (char === '\n' || code === ENTER) {
         await show(Buffer.from('\n'));
-        await runScript(line, device, { stdin: { read: async () => undefined }, out: show, err: show, signal }, state);
+        await runScript(line, device, { stdin: noInput, out: show, err: show, signal }, state);
         if (state.isOver || signal.aborted) return state.lastCode;
         line = '';
         await prompt();

@@ -5,7 +5,7 @@ const MOST_SETTINGS = 1000;
 const LONGEST_VALUE = 8192;
 
 /** The settings of the tablet as they are when somebody unpacks it. They stay over a restart. */
-export function createSettings(onChange: (namespace: Namespace, key: string, value: string | undefined) => void) {
+export function createSettings(onChange: (namespace: Namespace, key: string) => void) {
   const values: Record<Namespace, Map<string, string>> = {
     system: new Map([
       ['accelerometer_rotation', '1'],
@@ -39,12 +39,16 @@ export function createSettings(onChange: (namespace: Namespace, key: string, val
       if (!map.has(key) && map.size >= MOST_SETTINGS) return false;
       const was = map.get(key);
       map.set(key, value);
-      if (was !== value) onChange(namespace, key, value);
+      if (was !== value) onChange(namespace, key);
       return true;
+    },
+    /** What the system itself sets, and answers for. */
+    system(namespace: Namespace, key: string, value: string): void {
+      values[namespace].set(key, value);
     },
     delete(namespace: Namespace, key: string): boolean {
       const was = values[namespace].delete(key);
-      if (was) onChange(namespace, key, undefined);
+      if (was) onChange(namespace, key);
       return was;
     },
   };

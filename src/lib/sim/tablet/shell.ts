@@ -1,8 +1,10 @@
+import { posix } from 'node:path';
 import type { Device } from './device.ts';
 import { createPipe, type Input, noInput, type Output, type Process } from './process.ts';
 import { findProgram } from './programs.ts';
 import { type Command, parseScript, type Word } from './shell-syntax.ts';
-import { NOT_KEPT } from './storage.ts';
+import { filesSeenFrom, NOT_KEPT } from './storage.ts';
+import { inputOf } from './toy.ts';
 
 export interface ShellIo {
   readonly stdin: Input;
@@ -14,18 +16,29 @@ export interface ShellIo {
 export interface ShellState {
   lastCode: number;
   readonly variables: Map<string, string>;
+  /** Where it is; `cd` changes it. */
+  folder: string;
+  /** Where it was before. */
+  before: string;
   /** Set by `exit`. */
   isOver: boolean;
 }
 
 const NAME = '/system/bin/sh';
 const DEEPEST = 8;
-const MOST_SUBSTITUTED = 64 * 1024;
 const MOST_VARIABLES = 50;
 /** All words of one command together, and one while it is made. */
 const LONGEST_WORDS = 128 * 1024;
+/** Stands for what would be longer, so that its command is refused and not run with a part of it. */
+const OVERLONG = 'x'.repeat(LONGEST_WORDS + 1);
 
-export const newShellState = (): ShellState => ({ lastCode: 0, variables: new Map(), isOver: false });
+export const newShellState = (folder = '/'): ShellState => ({
+  lastCode: 0,
+  variables: new Map(),
+  folder,
+  before: folder,
+  isOver: false,
+});
 
 const bytesOf = (text: string | Uint8Array) => (typeof text === 'string' ? Buffer.from(text) : text);
 
@@ -43,6 +56,8 @@ export async function runScript(
     state.lastCode = 1;
     return 1;
   }
+  /** Of the last command in the words of the present one; what only sets variables ends with it. */
+  let substituted = 0;
   for (const { when, pipe, negated } of parsed.steps) {
     if (io.signal.aborted || state.isOver) break;
     if (when === 'and' && state.lastCode !== 0) continue;
@@ -71,39 +86,43 @@ export async function runScript(
   }
 
   async function runCommand(command: Command, stdin: Input, stdout: Output): Promise<number> {
+    substituted = 0;
     const words: string[] = [];
     for (const word of command.words) words.push(...(await expand(word)));
     let input = stdin;
     let out = stdout;
     let err = io.err;
-    const files: (() => Promise<void>)[] = [];
-    for (const { of, to } of command.redirections) {
-      if ('output' in to) {
-        if (of === 1) out = to.output === 2 ? err : out;
-        else err = to.output === 1 ? out : err;
-        continue;
-      }
-      const path = (await expand(to.file)).join(' ');
-      const file = of === 0 ? openInput(path) : openOutput(path, to.append);
-      if ('problem' in file) {
-        await io.err(Buffer.from(`${NAME}: can't ${of === 0 ? 'open' : 'create'} ${path}: ${file.problem}\n`));
-        return 1;
-      }
-      if ('read' in file) input = file;
-      else {
-        files.push(file.close);
-        if (of === 2) err = file.write;
-        else out = file.write;
-      }
-    }
+    const files: Opened[] = [];
     try {
+      for (const { of, to } of command.redirections) {
+        if ('output' in to) {
+          if (of === 1) out = to.output === 2 ? err : out;
+          else err = to.output === 1 ? out : err;
+          continue;
+        }
+        const path = (await expand(to.file)).join(' ');
+        const file = of === 0 ? openInput(path) : openOutput(path, to.append);
+        if ('problem' in file) {
+          await io.err(Buffer.from(`${NAME}: can't ${of === 0 ? 'open' : 'create'} ${path}: ${file.problem}\n`));
+          return 1;
+        }
+        if ('read' in file) input = file;
+        else {
+          files.push(file);
+          if (of === 2) err = file.write;
+          else out = file.write;
+        }
+      }
       if (words.reduce((sum, word) => sum + word.length, 0) > LONGEST_WORDS) {
         await err(Buffer.from(`${NAME}: Argument list too long\n`));
         return 126;
       }
-      return await runWords(words, input, out, err);
+      const code = await runWords(words, input, out, err);
+      if (!files.some((file) => file.isFull())) return code;
+      await io.err(Buffer.from(`${NAME}: write: No space left on device\n`));
+      return code || 1;
     } finally {
-      for (const close of files) await close();
+      for (const file of files) file.close();
     }
   }
 
@@ -112,20 +131,30 @@ export async function runScript(
     for (; first < words.length; first += 1) {
       const assignment = /^([A-Za-z_]\w*)=(.*)$/s.exec(words[first] ?? '');
       if (!assignment) break;
-      if (state.variables.size < MOST_VARIABLES) state.variables.set(assignment[1] ?? '', assignment[2] ?? '');
+      const [, name = '', value = ''] = assignment;
+      if (!state.variables.has(name) && state.variables.size >= MOST_VARIABLES) {
+        await err(Buffer.from(`${NAME}: this simulated tablet keeps ${MOST_VARIABLES} variables\n`));
+        return 1;
+      }
+      state.variables.set(name, value);
     }
     const [name, ...rest] = words.slice(first);
-    if (name === undefined) return 0;
+    if (name === undefined) return substituted;
     if (name === 'exec') return runWords(rest, stdin, out, err);
     if (name === 'export') return rest.every((word) => word.includes('=')) ? runWords(rest, stdin, out, err) : 0;
     if (name === 'exit') {
       state.isOver = true;
       return Number(rest[0] ?? state.lastCode) & 255;
     }
+    if (name === 'cd') return changeFolder(rest, out, err);
     const say = (output: Output) => (text: string | Uint8Array) => output(bytesOf(text));
     if (name === 'sh' && rest[0] === '-c') {
-      if (depth >= DEEPEST) return 1;
-      return runScript(rest[1] ?? '', device, { stdin, out, err, signal: io.signal }, newShellState(), depth + 1);
+      if (depth >= DEEPEST) {
+        await err(Buffer.from(`${NAME}: too deep for this simulated tablet\n`));
+        return 1;
+      }
+      const inner = newShellState(state.folder);
+      return runScript(rest[1] ?? '', device, { stdin, out, err, signal: io.signal }, inner, depth + 1);
     }
     const program = findProgram(name);
     if (!program) {
@@ -133,8 +162,31 @@ export async function runScript(
       await err(Buffer.from(`${NAME}: ${name}: ${text}\n`));
       return 127;
     }
-    const process: Process = { words: rest, stdin, out: say(out), err: say(err), device, signal: io.signal };
+    const process: Process = {
+      words: rest,
+      stdin,
+      out: say(out),
+      err: say(err),
+      device,
+      folder: state.folder,
+      files: filesSeenFrom(device.storage, state.folder),
+      signal: io.signal,
+    };
     return program(process);
+  }
+
+  async function changeFolder([to = '/']: readonly string[], out: Output, err: Output): Promise<number> {
+    const path = to === '-' ? state.before : to;
+    const whole = posix.normalize(path.startsWith('/') ? path : `${state.folder}/${path}`).replace(/(.)\/$/, '$1');
+    const found = path === '' ? 'No such file or directory' : device.storage.folder(whole);
+    if (typeof found === 'string') {
+      await err(Buffer.from(`${NAME}: cd: ${to}: ${found}\n`));
+      return 2;
+    }
+    state.before = state.folder;
+    state.folder = whole;
+    if (to === '-') await out(Buffer.from(`${whole}\n`));
+    return 0;
   }
 
   async function expand(word: Word): Promise<string[]> {
@@ -173,7 +225,8 @@ export async function runScript(
     if (name === '?') return String(state.lastCode);
     if (name === '$') return '4242';
     if (name === '#') return '0';
-    return state.variables.get(name) ?? environment[name] ?? '';
+    if (name === 'PWD') return state.folder;
+    return state.variables.get(name) ?? (Object.hasOwn(environment, name) ? environment[name] : undefined) ?? '';
   }
 
   async function substitute(inner: string): Promise<string> {
@@ -182,46 +235,57 @@ export async function runScript(
     let size = 0;
     const out: Output = async (bytes) => {
       size += bytes.length;
-      if (size <= MOST_SUBSTITUTED) pieces.push(Buffer.from(bytes));
-      return true;
+      if (size <= LONGEST_WORDS) pieces.push(Buffer.from(bytes));
+      return size <= LONGEST_WORDS;
     };
-    await runScript(inner, device, { stdin: noInput, out, err: io.err, signal: io.signal }, newShellState(), depth + 1);
+    // As in a copy of this shell: what it sets stays in it.
+    const copy = { ...state, variables: new Map(state.variables) };
+    const inside = { stdin: noInput, out, err: io.err, signal: io.signal };
+    substituted = await runScript(inner, device, inside, copy, depth + 1);
+    if (size > LONGEST_WORDS) return OVERLONG;
     return Buffer.concat(pieces).toString('utf8').replace(/\n+$/, '');
   }
 
   function openInput(path: string): Input | { problem: string } {
     if (path === '/dev/null') return noInput;
-    const entry = device.storage.find(path);
+    const entry = filesSeenFrom(device.storage, state.folder).find(path);
     if (typeof entry === 'string') return { problem: entry };
     if (entry.kind !== 'file') return { problem: 'Is a directory' };
-    if (!entry.content.isWhole) return { problem: NOT_KEPT };
-    let bytes: Buffer | undefined = entry.content.head;
-    return {
-      read: async () => {
-        const now = bytes;
-        bytes = undefined;
-        return now;
-      },
-    };
+    return entry.content.isWhole ? inputOf(entry.content.head) : { problem: NOT_KEPT };
   }
 
-  function openOutput(
-    path: string,
-    append: boolean,
-  ): { problem: string } | { write: Output; close: () => Promise<void> } {
-    if (path === '/dev/null') return { write: async () => true, close: async () => {} };
-    const refused = device.storage.refusal(path);
+  function openOutput(path: string, append: boolean): { problem: string } | Opened {
+    if (path === '/dev/null') return { write: async () => true, isFull: () => false, close: () => {} };
+    const files = filesSeenFrom(device.storage, state.folder);
+    const refused = files.refusal(path);
     if (refused !== undefined) return { problem: refused };
+    const before = append ? files.find(path) : undefined;
+    const kept = typeof before === 'object' && before.kind === 'file' ? before.content : undefined;
+    if (kept?.isWhole === false) return { problem: NOT_KEPT };
     const sink = device.storage.openSink();
-    const before = append ? device.storage.find(path) : undefined;
-    if (typeof before === 'object' && before.kind === 'file') sink.add(before.content.head);
+    let isFull = kept !== undefined && !sink.add(kept.head);
+    const isLeft = isFull;
     return {
-      write: async (bytes) => sink.add(Buffer.from(bytes)),
-      close: async () => {
-        device.storage.write(path, sink.finish());
+      write: async (bytes) => {
+        isFull ||= !sink.add(Buffer.from(bytes));
+        return !isFull;
+      },
+      isFull: () => isFull,
+      close() {
+        // What there is no room to append to stays as it was.
+        if (isLeft) sink.drop();
+        else files.write(path, sink.finish());
       },
     };
   }
+}
+
+/** A file that an output goes to. */
+interface Opened {
+  readonly write: Output;
+  /** There was no room for all of it. */
+  isFull(): boolean;
+  close(): void;
 }
 
 const environment: Readonly<Record<string, string>> = {
@@ -234,5 +298,4 @@ const environment: Readonly<Record<string, string>> = {
   EXTERNAL_STORAGE: '/sdcard',
   ANDROID_ROOT: '/system',
   ANDROID_DATA: '/data',
-  PWD: '/',
 };

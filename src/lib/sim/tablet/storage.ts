@@ -11,6 +11,8 @@ const MOST_KEPT_WITH_ENDS = 192 * 1024 * 1024;
 const END_BYTES = 1024 * 1024;
 const MOST_ENTRIES = 10_000;
 const MOST_LINKS = 8;
+const LONGEST_PATH = 4096;
+const LONGEST_NAME = 255;
 /** The user of every shell on the bridge. */
 const SHELL_USER = 2000;
 
@@ -22,8 +24,11 @@ export type StorageProblem =
   | 'Not a directory'
   | 'Is a directory'
   | 'Permission denied'
+  | 'Operation not permitted'
+  | 'Invalid argument'
   | 'Read-only file system'
   | 'File exists'
+  | 'File name too long'
   | 'Directory not empty'
   | 'No space left on device'
   | 'Too many symbolic links encountered';
@@ -109,8 +114,10 @@ export function createStorage({ clock, capacityBytes, usedBytes, isFull }: Stora
 
   /** Follows links; the last one only where asked. Paths are absolute afterwards, without `.` and `..`. */
   function resolve(path: string, follow: boolean, depth = 0): string | StorageProblem {
+    if (path === '') return 'No such file or directory';
     if (depth > MOST_LINKS) return 'Too many symbolic links encountered';
     const parts = path.split('/').filter((part) => part !== '' && part !== '.');
+    if (path.length > LONGEST_PATH || parts.some((part) => part.length > LONGEST_NAME)) return 'File name too long';
     let at = '';
     for (const [index, part] of parts.entries()) {
       if (part === '..') {
@@ -130,11 +137,12 @@ export function createStorage({ clock, capacityBytes, usedBytes, isFull }: Stora
     return at === '' ? '/' : at;
   }
 
+  const isBase = (path: string) => path === '/data/local/tmp' || path === '/storage/emulated/0';
   const isWritable = (path: string) => /^\/(data\/local\/tmp|storage\/emulated\/0)(\/|$)/.test(path);
 
   /** Where something may be put; its folder exists. */
-  function target(path: string): { readonly at: string } | StorageProblem {
-    const at = resolve(path, true);
+  function target(path: string, follow = true): { readonly at: string } | StorageProblem {
+    const at = resolve(path, follow);
     if (!at.startsWith('/')) return at as StorageProblem;
     if (!isWritable(at)) return at.startsWith('/data/') ? 'Permission denied' : 'Read-only file system';
     const parent = entries.get(at.slice(0, at.lastIndexOf('/')));
@@ -270,12 +278,59 @@ export function createStorage({ clock, capacityBytes, usedBytes, isFull }: Stora
       if (!at.startsWith('/')) return at as StorageProblem;
       const entry = entries.get(at);
       if (!entry) return 'No such file or directory';
-      if (!isWritable(at) || at === '/data/local/tmp' || at === '/storage/emulated/0') return 'Permission denied';
+      if (!isWritable(at) || isBase(at)) return 'Permission denied';
       if (entry.kind === 'folder' && !folders) return 'Is a directory';
       for (const path of [...entries.keys()].filter((path) => path.startsWith(`${at}/`))) remove(path);
       remove(at);
       return undefined;
     },
+    /** Gives it another path, with all that is in it; a file that is there already is replaced. */
+    rename(from: string, to: string): StorageProblem | undefined {
+      const source = resolve(from, false);
+      if (!source.startsWith('/')) return source as StorageProblem;
+      const entry = entries.get(source);
+      if (!entry) return 'No such file or directory';
+      if (!isWritable(source) || isBase(source)) return 'Permission denied';
+      const where = target(to, false);
+      if (typeof where === 'string') return where;
+      const { at } = where;
+      if (at === source) return undefined;
+      if (at.startsWith(`${source}/`)) return 'Invalid argument';
+      const there = entries.get(at);
+      if (there?.kind === 'folder' && entry.kind !== 'folder') return 'Is a directory';
+      if (there && there.kind !== 'folder' && entry.kind === 'folder') return 'Not a directory';
+      if (there?.kind === 'folder' && (isBase(at) || children(at).length > 0)) return 'Directory not empty';
+      remove(at);
+      for (const [path, moved] of [...entries].filter(([path]) => path === source || path.startsWith(`${source}/`))) {
+        entries.delete(path);
+        entries.set(at + path.slice(source.length), moved);
+      }
+      return undefined;
+    },
+    /** Another mode or time. */
+    change(path: string, { mode, mtimeS }: { readonly mode?: number; readonly mtimeS?: number }) {
+      const at = resolve(path, true);
+      if (!at.startsWith('/')) return at as StorageProblem;
+      const entry = entries.get(at);
+      if (!entry) return 'No such file or directory';
+      if (!isWritable(at)) return 'Operation not permitted';
+      const bits = mode === undefined ? entry.mode : (entry.mode & 0o170000) | (mode & 0o777);
+      entries.set(at, { ...entry, mode: bits, mtimeS: mtimeS ?? entry.mtimeS });
+      return undefined;
+    },
+    /** The absolute path of something that is there, without links; of a file that is not there, where it would be. */
+    path(path: string): string | StorageProblem {
+      return resolve(path, true);
+    },
+    /** The absolute path of a folder, without links. */
+    folder(path: string): { readonly at: string } | StorageProblem {
+      const at = resolve(path, true);
+      if (!at.startsWith('/')) return at as StorageProblem;
+      const entry = entries.get(at);
+      if (!entry) return 'No such file or directory';
+      return entry.kind === 'folder' ? { at } : 'Not a directory';
+    },
+    now,
     list(path: string): readonly (readonly [name: string, entry: Entry])[] | StorageProblem {
       const at = resolve(path, true);
       if (!at.startsWith('/')) return at as StorageProblem;
@@ -309,3 +364,26 @@ export function createStorage({ clock, capacityBytes, usedBytes, isFull }: Stora
 }
 
 export type Storage = ReturnType<typeof createStorage>;
+
+/** The files as a program sees them whose folder is `folder`. */
+export function filesSeenFrom(storage: Storage, folder: string) {
+  const at = (path: string) => (path === '' || path.startsWith('/') ? path : `${folder}/${path}`);
+  return {
+    find: (path: string, follow = true) => storage.find(at(path), follow),
+    list: (path: string) => storage.list(at(path)),
+    folder: (path: string) => storage.folder(at(path)),
+    path: (path: string) => storage.path(at(path)),
+    refusal: (path: string) => storage.refusal(at(path)),
+    makeFolder: (path: string, parents: boolean) => storage.makeFolder(at(path), parents),
+    write: (path: string, content: Content, mode?: number, mtimeS?: number) =>
+      storage.write(at(path), content, mode, mtimeS),
+    link: (path: string, to: string) => storage.link(at(path), to),
+    remove: (path: string, folders: boolean) => storage.remove(at(path), folders),
+    rename: (from: string, to: string) => storage.rename(at(from), at(to)),
+    change: (path: string, to: { readonly mode?: number; readonly mtimeS?: number }) => storage.change(at(path), to),
+    freeBytes: storage.freeBytes,
+    now: storage.now,
+  };
+}
+
+export type Files = ReturnType<typeof filesSeenFrom>;

@@ -169,7 +169,7 @@ async function receive(channel: Channel, reader: ByteReader, storage: Storage, r
   if (mode === undefined) await refuse(`missing , in ${JSON.stringify(request)}`);
   const isLink = ((mode ?? 0) & KIND_MODE) === LINK_MODE;
   if (problem === undefined) {
-    const parent = path.slice(0, path.lastIndexOf('/'));
+    const parent = path.slice(0, path.lastIndexOf('/')) || '/';
     // As the service itself does: a folder that is missing is made.
     const folder = typeof storage.find(parent) === 'string' ? storage.makeFolder(parent, true) : undefined;
     const refused = folder ?? storage.refusal(path);

@@ -1,7 +1,6 @@
-import { createServer, type Server, type Socket } from 'node:net';
 import { type Clock, systemClock } from '../../lifecycle/index.ts';
 import { createFaults, type FaultName, type Faults } from '../faults.ts';
-import { closeServer, listenOn } from '../listen.ts';
+import { createBridgePort, GOES_DOWN_MS } from './bridge-port.ts';
 import { type ConnectionHost, serveConnection } from './connection.ts';
 import type { Device, TabletFault } from './device.ts';
 import { DEFAULT_IDENTITY, type Identity, OTHER_IDENTITY, oldAndroid, usualAndroid } from './identity.ts';
@@ -14,17 +13,13 @@ import { findService } from './services.ts';
 import { createSettings } from './settings.ts';
 import { createStorage } from './storage.ts';
 
-const HOST = '127.0.0.1';
 /** Where it says it is, unless told otherwise: an address range for examples. */
 export const USUAL_WLAN = { address: '192.0.2.5/28', segment: '192.0.2.0/28', ssid: 'gw-sim' } as const;
 const GIB = 1024 ** 3;
 const CAPACITY_BYTES = 24 * GIB;
 const USED_BYTES = 8 * GIB;
-const MOST_CONNECTIONS = 32;
 const REBOOT_MS = 3000;
 const SLOW_REBOOT_MS = 120_000;
-/** Between the order and the moment when the tablet is away, so that the order's answer is still heard. */
-const GOES_DOWN_MS = 100;
 /** When in a restart the bridge is there again, before the rest of the system is. */
 const BRIDGE_UP_PART = 0.6;
 const POLL_MS = 50;
@@ -100,19 +95,11 @@ export async function startTablet(options: TabletOptions = {}): Promise<Tablet> 
   const android = () => (faults.is('tablet-old') ? oldAndroid : usualAndroid);
   const identity = () => (faults.is('tablet-other') ? OTHER_IDENTITY : ownIdentity);
   const ending = new AbortController();
-  const sockets = new Set<Socket>();
-  let server: Server | undefined;
-  let openPort: number | null = null;
   let phase: TabletState['phase'] = 'running';
+  /** A restart was ordered, and the tablet is not away yet. */
+  let isGoingDown = false;
   let startedMs = clock.monotonicMs();
   let down = Promise.withResolvers<void>();
-  let turn: Promise<unknown> = Promise.resolve();
-  /** What changes the port comes one after the other. */
-  const inTurn = (work: () => Promise<void>): Promise<void> => {
-    const done = turn.then(() => (ending.signal.aborted ? undefined : work()));
-    turn = done.catch(() => {});
-    return done;
-  };
 
   const properties = createProperties(() => ({ identity: identity(), android: android() }));
   const storage = createStorage({
@@ -138,8 +125,8 @@ export async function startTablet(options: TabletOptions = {}): Promise<Tablet> 
   }
   storage.system.link('/sdcard', '/storage/emulated/0');
 
-  const settings = createSettings((namespace, key, value) => {
-    if (namespace === 'global' && key === 'adb_enabled') device.listenOnly(value === '1' ? portOfProperties() : 0);
+  const settings = createSettings((namespace, key) => {
+    if (namespace === 'global' && key === 'adb_enabled') bridge.order();
   });
   const screen = createScreen();
   const packages = createPackages({
@@ -175,17 +162,16 @@ export async function startTablet(options: TabletOptions = {}): Promise<Tablet> 
     uptimeMs: () => clock.monotonicMs() - startedMs,
     goingDown: () => down.promise,
     reboot() {
-      if (phase === 'restarting') return;
+      if (isGoingDown) return;
+      isGoingDown = true;
       phase = 'restarting';
-      void inTurn(restart);
+      void bridge.inTurn(restart);
     },
     listenOnly(port) {
       properties.system('service.adb.tcp.port', String(port));
-      void inTurn(() => restartBridge(port));
+      bridge.order();
     },
-    restartBridge() {
-      void inTurn(() => restartBridge(portOfProperties()));
-    },
+    restartBridge: () => bridge.order(),
   };
 
   const host: ConnectionHost = {
@@ -210,117 +196,88 @@ export async function startTablet(options: TabletOptions = {}): Promise<Tablet> 
     cutAfter: () => (faults.is('tablet-cut') ? CUT_AFTER_BYTES : undefined),
   };
 
-  /** Where the bridge listens after it was started anew; 0 for nowhere. */
-  function portOfProperties(): number {
-    for (const name of ['service.adb.tcp.port', 'persist.adb.tcp.port']) {
-      const text = properties.get(name);
-      if (/^-?\d{1,5}$/.test(text)) return Math.max(0, Number(text) <= 65535 ? Number(text) : 0);
-    }
-    return 0;
+  /** Where the bridge listens when it starts now; 0 for nowhere. */
+  function wantedPort(): number {
+    if (settings.get('global', 'adb_enabled') !== '1') return 0;
+    const text = properties.get('service.adb.tcp.port') || properties.get('persist.adb.tcp.port');
+    const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+    return port <= 65535 ? port : 0;
   }
 
-  function drop(): void {
-    for (const socket of sockets) socket.destroy();
-  }
+  const bridge = createBridgePort({
+    clock,
+    ending: ending.signal,
+    wantedPort,
+    staysOpen: () => faults.is('tablet-stays-open'),
+    isGoingDown: () => isGoingDown,
+    serve: (socket) => serveConnection(socket, host),
+    onPort,
+  });
 
-  async function listen(port: number): Promise<void> {
-    const fresh = createServer({ noDelay: true }, (socket) => {
-      sockets.add(socket);
-      socket.once('close', () => sockets.delete(socket));
-      serveConnection(socket, host);
-    });
-    fresh.maxConnections = MOST_CONNECTIONS;
-    openPort = await listenOn(fresh, HOST, port);
-    server = fresh;
-  }
-
-  async function close(): Promise<void> {
-    const was = server;
-    server = undefined;
-    openPort = null;
-    const closed = was && closeServer(was);
-    drop();
-    await closed;
-  }
-
-  /** Opens or closes the port; a port that cannot be had stays closed, and is told. */
-  async function moveTo(port: number): Promise<void> {
-    if (server) await close();
-    if (port <= 0 || settings.get('global', 'adb_enabled') !== '1') {
-      onPort(null);
-      return;
-    }
-    try {
-      await listen(port);
-      onPort(openPort);
-    } catch (error) {
-      onPort(null, error instanceof Error ? error.message : String(error));
-    }
-  }
-
-  async function restartBridge(port: number): Promise<void> {
-    if (phase === 'restarting') return;
-    await clock.sleep(GOES_DOWN_MS, ending.signal).catch(() => {});
-    if (ending.signal.aborted) return;
-    if (faults.is('tablet-stays-open') && openPort !== null && port !== openPort) drop();
-    else await moveTo(port);
-  }
-
-  async function waitFor(ms: () => number): Promise<void> {
+  async function waitFor(ms: () => number, meanwhile = async () => {}): Promise<void> {
     const began = clock.monotonicMs();
-    while (!ending.signal.aborted && clock.monotonicMs() - began < ms()) {
+    while (!ending.signal.aborted && !isGoingDown && clock.monotonicMs() - began < ms()) {
       await clock.sleep(Math.min(POLL_MS, Math.max(1, ms())), ending.signal).catch(() => {});
+      await meanwhile();
     }
   }
 
   async function restart(): Promise<void> {
     await clock.sleep(GOES_DOWN_MS, ending.signal).catch(() => {});
     if (ending.signal.aborted) return;
+    isGoingDown = false;
     down.resolve();
     down = Promise.withResolvers();
-    await close();
+    properties.forget();
+    await bridge.close();
     onPort(null);
     const lasts = () => (faults.is('tablet-slow-reboot') ? SLOW_REBOOT_MS : rebootMs);
     await waitFor(() => lasts() * BRIDGE_UP_PART);
     if (ending.signal.aborted) return;
-    properties.forget();
     startedMs = clock.monotonicMs();
     screen.isLocked = false;
     screen.start(homeOf(device), 'android.intent.action.MAIN', undefined);
-    const kept = portOfProperties();
-    if (faults.is('tablet-reopens')) {
-      properties.system('service.adb.tcp.port', String(firstPort));
-      settings.put('global', 'adb_enabled', '1');
-    }
-    await moveTo(faults.is('tablet-reopens') ? firstPort : kept);
-    await waitFor(() => lasts() * (1 - BRIDGE_UP_PART));
+    if (faults.is('tablet-reopens')) allowBridge();
+    await bridge.start();
+    // The bridge heeds orders again, while the turn is still that of the restart.
+    await waitFor(
+      () => lasts() * (1 - BRIDGE_UP_PART),
+      () => bridge.heed(),
+    );
+    // Somebody ordered another restart in the meantime, which comes next in turn.
+    if (isGoingDown) return;
     properties.system('sys.boot_completed', '1');
     phase = 'running';
+  }
+
+  /** Debugging over TCP is on, at the first port, as soon as the bridge starts. */
+  function allowBridge(): void {
+    settings.system('global', 'adb_enabled', '1');
+    properties.system('service.adb.tcp.port', String(firstPort));
   }
 
   function switched(name: FaultName, on: boolean): void {
     if (name === 'tablet-unauthorized') {
       if (on) {
         keys.revoke();
-        drop();
+        bridge.drop();
       } else keys.answerAll();
-    } else if (name === 'tablet-old' || name === 'tablet-other' || name === 'tablet-offline') drop();
+    } else if (name === 'tablet-old' || name === 'tablet-other' || name === 'tablet-offline') bridge.drop();
   }
 
-  await listen(options.port ?? 0);
-  const firstPort = openPort ?? 0;
+  const firstPort = await bridge.listen(options.port ?? 0);
   properties.system('service.adb.tcp.port', String(firstPort));
   if (options.isPortKept) properties.system('persist.adb.tcp.port', String(firstPort));
   properties.system('sys.boot_completed', '1');
 
   return {
-    host: HOST,
+    host: bridge.host,
     port: firstPort,
     identity: ownIdentity,
     state: () => ({
-      port: openPort,
+      port: bridge.port(),
       phase,
-      connections: sockets.size,
+      connections: bridge.connections(),
       prompts: keys.prompts(),
       allowedKeys: keys.allowed().map(({ fingerprint }) => fingerprint),
       packages: packages.list().map(({ manifest, state, isSystem, path }) => {
@@ -334,23 +291,17 @@ export async function startTablet(options: TabletOptions = {}): Promise<Tablet> 
     }),
     setFault: (name, on) => faults.set(name, on),
     switched,
-    openPort: () =>
-      inTurn(async () => {
-        settings.put('global', 'adb_enabled', '1');
-        properties.system('service.adb.tcp.port', String(firstPort));
-        if (openPort !== firstPort) await moveTo(firstPort);
-      }),
-    async settled() {
-      for (let last: unknown; last !== turn; ) {
-        last = turn;
-        await last;
-      }
+    async openPort() {
+      // Nobody can touch its screen while it restarts.
+      if (phase === 'restarting') await bridge.settled(() => phase === 'running');
+      allowBridge();
+      await bridge.orderAtOnce();
     },
+    settled: () => bridge.settled(),
     async [Symbol.asyncDispose]() {
       ending.abort();
       down.resolve();
-      await turn;
-      await close();
+      await bridge.end();
     },
   };
 }

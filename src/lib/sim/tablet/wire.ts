@@ -4,14 +4,12 @@
  */
 
 export const command = {
-  SYNC: 0x434e5953,
   CNXN: 0x4e584e43,
   OPEN: 0x4e45504f,
   OKAY: 0x59414b4f,
   CLSE: 0x45534c43,
   WRTE: 0x45545257,
   AUTH: 0x48545541,
-  STLS: 0x534c5453,
 } as const;
 
 const HEADER_BYTES = 24;

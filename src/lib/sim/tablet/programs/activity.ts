@@ -1,7 +1,7 @@
 import type { Device } from '../device.ts';
 import { classOf } from '../package-manifest.ts';
-import { type Program, readOptions } from '../process.ts';
-import { EXCEPTION, exception } from './settings.ts';
+import { type OptionTable, type Program, readOptions } from '../process.ts';
+import { EXCEPTION, exception, refuseOption } from './settings.ts';
 
 /** Owners are printed in the short form since Android 12. */
 const SHORT_OWNER_SDK = 31;
@@ -24,17 +24,40 @@ function safeAddress(data: string): string {
   return found ? `${found[1]}/...` : data;
 }
 
+/** What a start takes. Extras and flags are handed to the activity, and none on this tablet looks at them. */
+const startOptions: OptionTable = {
+  '-a': 1,
+  '-c': 1,
+  '-d': 1,
+  '-n': 1,
+  '-t': 1,
+  '-f': 1,
+  '-W': 0,
+  '--user': 1,
+  '--es': 2,
+  '--ez': 2,
+  '--ei': 2,
+  '--el': 2,
+  '--activity-clear-task': 0,
+  '--activity-clear-top': 0,
+  '--activity-single-top': 0,
+};
+
 const start: Program = async (process) => {
   const { device, out, err } = process;
-  const takes = ['-a', '-c', '-d', '-n', '-t', '-f', '--user', '--es', '--ez', '--ei', '--display'];
-  const { options, rest } = readOptions(process.words, takes);
+  const read = readOptions(process.words, startOptions);
+  const refused = await refuseOption(process, 'start', read);
+  if (refused !== undefined) return refused;
+  const { options, rest } = read;
   const data = options.get('-d');
   const named = options.get('-n') ?? rest.find((word) => word.includes('/') && !word.includes(':'));
   const component = named === undefined ? homeOf(device) : wholeComponent(named);
   const action = options.get('-a') ?? (named === undefined ? 'android.intent.action.MAIN' : undefined);
   const intent = [
     ...(action === undefined ? [] : [`act=${action}`]),
+    ...(options.has('-c') ? [`cat=[${options.get('-c')}]`] : []),
     ...(data === undefined ? [] : [`dat=${safeAddress(data)}`]),
+    ...(options.has('-t') ? [`typ=${options.get('-t')}`] : []),
     `cmp=${shortComponent(component)}`,
   ].join(' ');
   await out(`Starting: Intent { ${intent} }\n`);
@@ -81,7 +104,10 @@ const am: Program = async (process) => {
     case 'start-activity':
       return start({ ...process, words });
     case 'force-stop': {
-      const [name = ''] = readOptions(words, ['--user']).rest;
+      const read = readOptions(words, { '--user': 1 });
+      const refused = await refuseOption(process, verb, read);
+      if (refused !== undefined) return refused;
+      const [name = ''] = read.rest;
       const isFront = process.device.screen.front().component.startsWith(`${name}/`);
       if (isFront && !process.device.screen.isLocked) process.device.screen.goHome();
       return 0;
@@ -101,7 +127,10 @@ const am: Program = async (process) => {
 const dpm: Program = async (process) => {
   const { device, out } = process;
   const [verb = '', ...words] = process.words;
-  const { rest } = readOptions(words, ['--user', '--name']);
+  const read = readOptions(words, { '--user': 1, '--name': 1 });
+  const refused = await refuseOption(process, verb, read);
+  if (refused !== undefined) return refused;
+  const { rest } = read;
   const component = wholeComponent(rest[0] ?? '');
   const [name = '', className = ''] = component.split('/');
   const isShort = device.android().sdk >= SHORT_OWNER_SDK;
@@ -225,6 +254,11 @@ const dumpsys: Program = async ({ words, out, err, device }) => {
     return 0;
   }
   const dump = Object.hasOwn(dumps, service) ? dumps[service] : undefined;
+  const most = service === 'package' || service === 'activity' ? 1 : 0;
+  if (dump && rest.length > most) {
+    await err(`Unknown argument: ${rest[most] ?? ''}; this simulated tablet dumps the whole\n`);
+    return 0;
+  }
   if (!dump) {
     await err(`Can't find service: ${service}\n`);
     return 0;

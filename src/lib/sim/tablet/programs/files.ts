@@ -1,220 +1,245 @@
 import { createHash } from 'node:crypto';
-import { type Process, type Program, readOptions } from '../process.ts';
-import { type Entry, NOT_KEPT } from '../storage.ts';
+import type { Input, Program } from '../process.ts';
+import type { Content, Entry, Files } from '../storage.ts';
+import { eachOperand, type ToyProcess, toy } from '../toy.ts';
 
-const KIB = 1024;
+const MISSING = 'No such file or directory';
+const NO_ROOM = 'No space left on device';
 
-const cat: Program = async ({ words, stdin, out, err, device }) => {
-  let code = 0;
-  if (words.length === 0) {
-    for (let bytes = await stdin.read(); bytes !== undefined; bytes = await stdin.read()) {
-      if (!(await out(bytes))) break;
-    }
-  }
-  for (const path of words) {
-    const entry = device.storage.find(path);
-    if (typeof entry === 'string' || entry.kind !== 'file') {
-      await err(`cat: ${path}: ${typeof entry === 'string' ? entry : 'Is a directory'}\n`);
-      code = 1;
-    } else if (!entry.content.isWhole) {
-      await err(`cat: ${path}: ${NOT_KEPT}\n`);
-      code = 1;
-    } else await out(entry.content.head);
-  }
-  return code;
-};
-
-function modeText({ kind, mode }: Entry): string {
-  const letters = [...'rwxrwxrwx'].map((letter, index) => (mode & (0o400 >> index) ? letter : '-')).join('');
-  return `${kind === 'folder' ? 'd' : kind === 'link' ? 'l' : '-'}${letters}`;
-}
-
-const sizeOf = (entry: Entry) => (entry.kind === 'file' ? entry.content.size : 4096);
-
-function longLine(name: string, entry: Entry): string {
-  const owner = entry.uid === 2000 ? 'shell  shell ' : entry.uid === 1000 ? 'system system' : 'root   root  ';
-  const when = new Date(entry.mtimeS * 1000).toISOString().slice(0, 16).replace('T', ' ');
-  const arrow = entry.kind === 'link' ? ` -> ${entry.target}` : '';
-  return `${modeText(entry)} 1 ${owner} ${String(sizeOf(entry)).padStart(10)} ${when} ${name}${arrow}\n`;
-}
-
-const ls: Program = async ({ words, out, err, device }) => {
-  const { options, rest } = readOptions(words);
-  const flags = [...options.keys()].join('');
-  const isLong = flags.includes('l');
-  let code = 0;
-  for (const path of rest.length === 0 ? ['/'] : rest) {
-    const entry = device.storage.find(path, !isLong || path.endsWith('/'));
-    if (typeof entry === 'string') {
-      await err(`ls: ${path}: ${entry}\n`);
-      code = 1;
-      continue;
-    }
-    const rows = entry.kind === 'folder' && !flags.includes('d') ? device.storage.list(path) : [[path, entry] as const];
-    if (typeof rows === 'string') {
-      await err(`ls: ${path}: ${rows}\n`);
-      code = 1;
-      continue;
-    }
-    await out(rows.map(([name, row]) => (isLong ? longLine(name, row) : `${name}\n`)).join(''));
-  }
-  return code;
-};
-
-const rm: Program = async ({ words, err, device }) => {
-  const { options, rest } = readOptions(words);
-  const flags = [...options.keys()].join('');
-  let code = 0;
-  for (const path of rest) {
-    const problem = device.storage.remove(path, /r/i.test(flags));
-    if (problem === undefined || (problem === 'No such file or directory' && flags.includes('f'))) continue;
-    await err(`rm: ${path}: ${problem}\n`);
-    code = 1;
-  }
-  return code;
-};
-
-const mkdir: Program = async ({ words, err, device }) => {
-  const { options, rest } = readOptions(words, ['-m']);
-  let code = 0;
-  for (const path of rest) {
-    const problem = device.storage.makeFolder(path, options.has('-p'));
-    if (problem === undefined) continue;
-    await err(`mkdir: '${path}': ${problem}\n`);
-    code = 1;
-  }
-  return code;
-};
-
-function copy(name: string, isMove: boolean): Program {
-  return async ({ words, err, device }) => {
-    const [from = '', to = ''] = readOptions(words).rest;
-    const entry = device.storage.find(from);
-    const target = device.storage.find(to);
-    const isFolder = typeof target === 'object' && target.kind === 'folder';
-    const path = isFolder ? `${to}/${from.slice(from.lastIndexOf('/') + 1)}` : to;
-    const problem =
-      typeof entry === 'string'
-        ? entry
-        : entry.kind !== 'file'
-          ? 'Is a directory'
-          : !isMove && entry.content.size > device.storage.freeBytes()
-            ? 'No space left on device'
-            : device.storage.write(path, entry.content, entry.mode, entry.mtimeS);
-    if (problem !== undefined) {
-      await err(`${name}: ${from}: ${problem}\n`);
-      return 1;
-    }
-    if (isMove) device.storage.remove(from, false);
-    return 0;
-  };
-}
-
-function sum(name: string, digest: (process: Process, path: string) => string | { problem: string }): Program {
-  return async (process) => {
-    let code = 0;
-    const isBrief = process.words.includes('-b');
-    for (const path of readOptions(process.words).rest) {
-      const found = digest(process, path);
-      if (typeof found === 'string') await process.out(isBrief ? `${found}\n` : `${found}  ${path}\n`);
-      else {
-        await process.err(`${name}: ${path}: ${found.problem}\n`);
-        code = 1;
+const cat = toy('cat', {
+  usage: '[-u] [FILE…]',
+  flags: 'u',
+  run: (process) =>
+    eachOperand(process, async (input) => {
+      for (let bytes = await input.read(); bytes !== undefined; bytes = await input.read()) {
+        if (!(await process.out(bytes))) break;
       }
+    }),
+});
+
+/** Runs through the operands; what cannot be done with one is told, and the next one tried. */
+async function each(
+  { operands, fail }: ToyProcess,
+  work: (path: string) => string | undefined,
+  shown = (path: string) => path,
+): Promise<number> {
+  let code = 0;
+  for (const path of operands) {
+    const problem = work(path);
+    if (problem !== undefined) code = await fail(`${shown(path)}: ${problem}`);
+  }
+  return code;
+}
+
+const quoted = (path: string) => `'${path}'`;
+
+const rm = toy('rm', {
+  usage: '[-fRr] FILE…',
+  flags: 'fRr',
+  run(process) {
+    const { options, operands, files, fail } = process;
+    if (operands.length === 0 && !options.has('f')) return fail('Needs 1 argument (see "rm --help")');
+    return each(process, (path) => {
+      const problem = files.remove(path, options.has('r') || options.has('R'));
+      return problem === MISSING && options.has('f') ? undefined : problem;
+    });
+  },
+});
+
+/** The permissions that a mode asks for: `644`, or `u+rw,go-x`; undefined when it is none. */
+function readMode(text: string, before: number): number | undefined {
+  if (/^[0-7]{1,4}$/.test(text)) return Number.parseInt(text, 8) & 0o777;
+  let mode = before & 0o777;
+  for (const part of text.split(',')) {
+    const found = /^([ugoa]*)([-+=])([rwx]*)$/.exec(part);
+    if (!found) return undefined;
+    const [, who = '', sign, what = ''] = found;
+    const bits = (what.includes('r') ? 4 : 0) | (what.includes('w') ? 2 : 0) | (what.includes('x') ? 1 : 0);
+    for (const [letter, shift] of [
+      ['u', 6],
+      ['g', 3],
+      ['o', 0],
+    ] as const) {
+      if (who !== '' && !who.includes('a') && !who.includes(letter)) continue;
+      if (sign === '=') mode &= ~(7 << shift);
+      if (sign === '-') mode &= ~(bits << shift);
+      else mode |= bits << shift;
     }
-    return code;
-  };
+  }
+  return mode;
 }
 
-function wholeContent({ device }: Process, path: string) {
-  const entry = device.storage.find(path);
-  if (typeof entry === 'string') return { problem: entry };
-  return entry.kind === 'file' ? entry.content : { problem: 'Is a directory' };
+const mkdir = toy('mkdir', {
+  usage: '[-p] [-m MODE] FOLDER…',
+  flags: 'p',
+  valued: 'm',
+  least: 1,
+  run(process) {
+    const { options, files, fail } = process;
+    const asked = options.get('m');
+    const mode = asked === undefined ? undefined : readMode(asked, 0o777);
+    if (asked !== undefined && mode === undefined) return fail(`bad mode '${asked}'`);
+    const make = (path: string) => {
+      const isNew = typeof files.find(path) === 'string';
+      const problem = files.makeFolder(path, options.has('p'));
+      return problem ?? (isNew && mode !== undefined ? files.change(path, { mode }) : undefined);
+    };
+    return each(process, make, quoted);
+  },
+});
+
+const chmod = toy('chmod', {
+  usage: 'MODE FILE…',
+  least: 2,
+  // `-x` is a mode here.
+  modern: ([first = '', ...rest]) => (/^-[rwx]+$/.test(first) ? [`a${first}`, ...rest] : [first, ...rest]),
+  run(process) {
+    const [asked = '', ...paths] = process.operands;
+    if (readMode(asked, 0) === undefined) return process.fail(`bad mode '${asked}'`);
+    const change = (path: string) => {
+      const entry = process.files.find(path);
+      if (typeof entry === 'string') return entry;
+      return process.files.change(path, { mode: readMode(asked, entry.mode) ?? entry.mode });
+    };
+    return each({ ...process, operands: paths }, change, (path) => `chmod '${path}' to ${asked}`);
+  },
+});
+
+const touch = toy('touch', {
+  usage: '[-cm] FILE…',
+  flags: 'cm',
+  least: 1,
+  run(process) {
+    const { options, files, device } = process;
+    const make = (path: string) => {
+      const entry = files.find(path);
+      if (typeof entry === 'object') return files.change(path, { mtimeS: files.now() });
+      if (entry === MISSING && options.has('c')) return undefined;
+      return files.write(path, device.storage.openSink().finish());
+    };
+    return each(process, make, quoted);
+  },
+});
+
+const nameOf = (path: string) => path.replace(/\/+$/, '').split('/').at(-1) ?? '';
+
+/** Where a copy of `from` goes: into a folder that is there, otherwise to the path itself. */
+function placeOf(files: Files, from: string, to: string): string {
+  return typeof files.folder(to) === 'object' ? `${to}/${nameOf(from)}` : to;
 }
 
-const sha256sum = sum('sha256sum', (process, path) => {
-  const content = wholeContent(process, path);
-  return 'problem' in content ? content : content.sha256;
-});
-
-const md5sum = sum('md5sum', (process, path) => {
-  const content = wholeContent(process, path);
-  if ('problem' in content) return content;
-  if (!content.isWhole) return { problem: NOT_KEPT };
-  return createHash('md5').update(content.head).digest('hex');
-});
-
-const stat: Program = async ({ words, out, err, device }) => {
-  const { options, rest } = readOptions(words, ['-c']);
-  const [path = ''] = rest;
-  const entry = device.storage.find(path, false);
-  if (typeof entry === 'string') {
-    await err(`stat: '${path}': ${entry}\n`);
-    return 1;
+/** Runs through what is copied or moved; `work` gives what stands in the way. */
+async function transfer(
+  { operands, files, fail }: ToyProcess,
+  work: (from: string, place: string) => string | undefined,
+): Promise<number> {
+  const to = operands.at(-1) ?? '';
+  const sources = operands.slice(0, -1);
+  if (sources.length > 1 && typeof files.folder(to) === 'string') return fail(`'${to}' not directory`);
+  let code = 0;
+  for (const from of sources) {
+    const entry = files.find(from, false);
+    const place = placeOf(files, from, to);
+    const problem = typeof entry === 'string' ? undefined : work(from, place);
+    if (typeof entry === 'string') code = await fail(`bad '${from}': ${entry}`);
+    else if (problem !== undefined) code = await fail(`'${from}' to '${place}': ${problem}`);
   }
-  const signs: Readonly<Record<string, string>> = {
-    '%s': String(sizeOf(entry)),
-    '%n': path,
-    '%a': (entry.mode & 0o777).toString(8),
-    '%A': modeText(entry),
-    '%Y': String(entry.mtimeS),
-    '%u': String(entry.uid),
-    '%F': { file: 'regular file', folder: 'directory', link: 'symbolic link' }[entry.kind],
+  return code;
+}
+
+function copyEntry(files: Files, from: string, entry: Entry, to: string, keepsTime: boolean): string | undefined {
+  if (entry.kind === 'link') return files.link(to, entry.target);
+  if (entry.kind === 'file') {
+    const before = files.find(to);
+    const freed = typeof before === 'object' && before.kind === 'file' ? before.content.size : 0;
+    if (entry.content.size > files.freeBytes() + freed) return NO_ROOM;
+    return files.write(to, entry.content, entry.mode, keepsTime ? entry.mtimeS : undefined);
+  }
+  const rows = files.list(from);
+  if (typeof rows === 'string') return rows;
+  const made = typeof files.folder(to) === 'object' ? undefined : files.makeFolder(to, false);
+  if (made !== undefined) return made;
+  for (const [name, row] of rows) {
+    const problem = copyEntry(files, `${from}/${name}`, row, `${to}/${name}`, keepsTime);
+    if (problem !== undefined) return problem;
+  }
+  return keepsTime ? files.change(to, { mode: entry.mode, mtimeS: entry.mtimeS }) : undefined;
+}
+
+/** Whether a path lies in a folder. */
+function isWithin(files: Files, folder: string, path: string): boolean {
+  const [one, other] = [files.folder(folder), files.folder(path.replace(/[^/]*$/, '') || '.')];
+  return typeof one === 'object' && typeof other === 'object' && `${other.at}/`.startsWith(`${one.at}/`);
+}
+
+const cp = toy('cp', {
+  usage: '[-afnpRr] FROM… TO',
+  flags: 'afnpRr',
+  least: 2,
+  run(process) {
+    const { options, files } = process;
+    const isDeep = options.has('r') || options.has('R') || options.has('a');
+    return transfer(process, (from, place) => {
+      const entry = files.find(from, !options.has('a'));
+      if (typeof entry === 'string') return entry;
+      if (entry.kind === 'folder' && !isDeep) return 'Is a directory';
+      const there = files.find(place, false);
+      if (there === entry || (entry.kind === 'folder' && isWithin(files, from, place))) return 'they are the same';
+      if (typeof there === 'object' && options.has('n')) return undefined;
+      return copyEntry(files, from, entry, place, options.has('p') || options.has('a'));
+    });
+  },
+});
+
+const mv = toy('mv', {
+  usage: '[-fn] FROM… TO',
+  flags: 'fn',
+  least: 2,
+  run(process) {
+    const { options, files } = process;
+    return transfer(process, (from, place) => {
+      const isKept = options.has('n') && typeof files.find(place, false) === 'object';
+      return isKept ? undefined : files.rename(from, place);
+    });
+  },
+});
+
+/** Hashes of files or of the input; `known` answers without reading where it can. */
+function sum(name: string, algorithm: string, known: (content: Content) => string | undefined): Program {
+  const hashOf = async (input: Input) => {
+    const hash = createHash(algorithm);
+    for (let bytes = await input.read(); bytes !== undefined; bytes = await input.read()) hash.update(bytes);
+    return hash.digest('hex');
   };
-  const format = options.get('-c');
-  if (format !== undefined) await out(`${format.replace(/%[A-Za-z]/g, (sign) => signs[sign] ?? sign)}\n`);
-  else
-    await out(`  File: ${path}\n  Size: ${signs['%s']}\t ${signs['%F']}\nAccess: (0${signs['%a']}/${signs['%A']})\n`);
-  return 0;
-};
-
-const df: Program = async ({ words, out, device }) => {
-  const { options } = readOptions(words);
-  const { capacityBytes } = device.storage;
-  const free = device.storage.freeBytes();
-  const used = capacityBytes - free;
-  const percent = Math.ceil((used / capacityBytes) * 100);
-  if (options.has('-h')) {
-    const short = (bytes: number) => `${(bytes / KIB ** 3).toFixed(1)}G`;
-    await out('Filesystem        Size  Used Avail Use% Mounted on\n');
-    await out(`/dev/block/dm-38   ${short(capacityBytes)}  ${short(used)}  ${short(free)} ${percent}% /data\n`);
-    return 0;
-  }
-  const blocks = (bytes: number) => String(Math.floor(bytes / KIB)).padStart(9);
-  await out('Filesystem       1K-blocks      Used Available Use% Mounted on\n');
-  await out(`/dev/block/dm-38 ${blocks(capacityBytes)} ${blocks(used)} ${blocks(free)}  ${percent}% /data\n`);
-  return 0;
-};
-
-const chmod: Program = async ({ words, err, device }) => {
-  const [mode = '', path = ''] = words;
-  const entry = device.storage.find(path);
-  if (typeof entry === 'string' || !/^[0-7]{3,4}$/.test(mode)) {
-    await err(`chmod: ${path}: ${typeof entry === 'string' ? entry : 'bad mode'}\n`);
-    return 1;
-  }
-  if (entry.kind === 'file') device.storage.write(path, entry.content, Number.parseInt(mode, 8), entry.mtimeS);
-  return 0;
-};
-
-const touch: Program = ({ words, device }) => {
-  for (const path of readOptions(words).rest) {
-    if (typeof device.storage.find(path) === 'string') device.storage.write(path, device.storage.openSink().finish());
-  }
-  return 0;
-};
+  return toy(name, {
+    usage: '[-b] [FILE…]',
+    flags: 'b',
+    async run(process) {
+      const show = (hash: string, path: string) =>
+        process.out(process.options.has('b') ? `${hash}\n` : `${hash}  ${path}\n`);
+      let code = 0;
+      for (const path of process.operands.length === 0 ? ['-'] : process.operands) {
+        const entry = path === '-' ? undefined : process.files.find(path);
+        const found = typeof entry === 'object' && entry.kind === 'file' ? known(entry.content) : undefined;
+        if (found !== undefined) await show(found, path);
+        else {
+          const one = { ...process, operands: [path] };
+          code = (await eachOperand(one, async (input) => void (await show(await hashOf(input), path)))) || code;
+        }
+      }
+      return code;
+    },
+  });
+}
 
 export const filePrograms: Readonly<Record<string, Program>> = {
   cat,
-  ls,
   rm,
   mkdir,
-  cp: copy('cp', false),
-  mv: copy('mv', true),
-  sha256sum,
-  md5sum,
-  stat,
-  df,
+  cp,
+  mv,
+  sha256sum: sum('sha256sum', 'sha256', ({ sha256 }) => sha256),
+  md5sum: sum('md5sum', 'md5', () => undefined),
   chmod,
   touch,
 };

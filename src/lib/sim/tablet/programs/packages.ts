@@ -1,22 +1,31 @@
 import type { InstallOptions } from '../packages.ts';
-import { type Input, type Process, type Program, readOptions } from '../process.ts';
+import { type Input, type OptionTable, type Process, type Program, readOptions, type WordOptions } from '../process.ts';
 import type { Content } from '../storage.ts';
 import { createByteReader } from '../sync.ts';
-import { EXCEPTION, exception } from './settings.ts';
+import { EXCEPTION, exception, refuseOption } from './settings.ts';
 
 const FAILED = 1;
-const valued = [
-  '--user',
-  '-i',
-  '-S',
-  '--install-location',
-  '--install-reason',
-  '--pkg',
-  '-p',
-  '--abi',
-  '--originating-uri',
-  '--referrer',
-];
+/**
+ * Of an installation. Those without a field in `InstallOptions` name what this tablet does not have: other places,
+ * permissions, users, an installer that is shown.
+ */
+const installTable: OptionTable = {
+  '-r': 0,
+  '-R': 0,
+  '-d': 0,
+  '-t': 0,
+  '-g': 0,
+  '-f': 0,
+  '-i': 1,
+  '-S': 1,
+  '--user': 1,
+  '--install-location': 1,
+  '--install-reason': 1,
+  '--originating-uri': 1,
+  '--referrer': 1,
+  '--dont-kill': 0,
+  '--full': 0,
+};
 /** `--show-versioncode` came with Android 8. */
 const SHOWS_VERSION_SDK = 26;
 
@@ -56,7 +65,7 @@ async function contentOf(process: Process, options: ReadonlyMap<string, string>,
       ? 'Error: must either specify a package size or an APK file'
       : receive(process, process.stdin, size);
   }
-  const entry = process.device.storage.find(path);
+  const entry = process.files.find(path);
   if (typeof entry === 'string' || entry.kind !== 'file') {
     return `Error: Unable to open file: ${path}\nConsider using a file under /data/local/tmp/`;
   }
@@ -72,24 +81,30 @@ async function say({ out, err }: Process, text: string): Promise<number> {
   return FAILED;
 }
 
-const install: Program = async (process) => {
-  const { options, rest } = readOptions(process.words, valued);
+/** A part of the program with its own options; every other one is refused. */
+function verb(
+  name: string,
+  table: OptionTable,
+  run: (process: Process, read: WordOptions) => Promise<number>,
+): Program {
+  return async (process) => {
+    const read = readOptions(process.words, table);
+    return (await refuseOption(process, name, read)) ?? run(process, read);
+  };
+}
+
+const install = verb('install', installTable, async (process, { options, rest }) => {
   const content = await contentOf(process, options, rest[0]);
   if (typeof content === 'string') return say(process, content);
   return say(process, process.device.packages.install(content, installOptions(options)));
-};
+});
 
-const createSession: Program = async (process) => {
-  const { options } = readOptions(process.words, valued);
+const createSession = verb('install-create', installTable, async (process, { options }) => {
   const id = process.device.packages.sessions.create(installOptions(options));
-  return say(
-    process,
-    id === undefined ? 'Error: Too many active sessions' : `Success: created install session [${id}]`,
-  );
-};
+  return say(process, `Success: created install session [${id}]`);
+});
 
-const writeSession: Program = async (process) => {
-  const { options, rest } = readOptions(process.words, valued);
+const writeSession = verb('install-write', { '-S': 1 }, async (process, { options, rest }) => {
   const [session = '', , path] = rest;
   const { sessions } = process.device.packages;
   if (!sessions.has(Number(session))) return say(process, `Error: no session ${session}`);
@@ -97,23 +112,36 @@ const writeSession: Program = async (process) => {
   if (typeof content === 'string') return say(process, content);
   sessions.write(Number(session), content);
   return say(process, `Success: streamed ${content.size} bytes`);
-};
+});
 
-const commitSession: Program = async (process) => {
-  const [session = ''] = readOptions(process.words, valued).rest;
+const commitSession = verb('install-commit', {}, async (process, { rest: [session = ''] }) => {
   const { sessions } = process.device.packages;
   if (!sessions.has(Number(session))) return say(process, `Error: no session ${session}`);
   return say(process, sessions.commit(Number(session)));
-};
+});
 
-const abandonSession: Program = async (process) => {
-  const done = process.device.packages.sessions.abandon(Number(process.words[0]));
-  return say(process, done ? 'Success' : `Error: no session ${process.words[0] ?? ''}`);
-};
+const abandonSession = verb('install-abandon', {}, async (process, { rest: [session = ''] }) => {
+  const done = process.device.packages.sessions.abandon(Number(session));
+  return say(process, done ? 'Success' : `Error: no session ${session}`);
+});
 
-const uninstall: Program = async (process) => {
-  const [name = ''] = readOptions(process.words, valued).rest;
-  return say(process, process.device.packages.uninstall(name));
+/** `-k` would keep data, and no package on this tablet has any. */
+const uninstall = verb('uninstall', { '-k': 0, '--user': 1 }, async (process, { rest: [name = ''] }) =>
+  say(process, process.device.packages.uninstall(name)),
+);
+
+const listTable: OptionTable = {
+  '-f': 0,
+  '-d': 0,
+  '-e': 0,
+  '-s': 0,
+  '-3': 0,
+  // Packages that were taken away and left their data: there are none.
+  '-u': 0,
+  '-U': 0,
+  '--show-versioncode': 0,
+  '--uid': 1,
+  '--user': 1,
 };
 
 const list: Program = async (process) => {
@@ -127,7 +155,11 @@ const list: Program = async (process) => {
     await err(`Error: unknown list type '${what ?? ''}'\n`);
     return FAILED;
   }
-  const { options, rest } = readOptions(words, ['--user', '--uid']);
+  const read = readOptions(words, listTable);
+  const refused = await refuseOption(process, 'list', read);
+  if (refused !== undefined) return refused;
+  const { options, rest } = read;
+  const uid = options.get('--uid');
   const showsVersion = options.has('--show-versioncode');
   if (showsVersion && device.android().sdk < SHOWS_VERSION_SDK) {
     await err('Error: Unknown option: --show-versioncode\n');
@@ -136,7 +168,7 @@ const list: Program = async (process) => {
   const [filter = ''] = rest;
   const rows = device.packages
     .list()
-    .filter(({ manifest, isHidden }) => manifest.name.includes(filter) && (!isHidden || options.has('-u')))
+    .filter((found) => found.manifest.name.includes(filter) && (uid === undefined || uid === String(found.uid)))
     .filter(({ state }) => (!options.has('-d') || state !== 'enabled') && (!options.has('-e') || state === 'enabled'))
     .filter(({ isSystem }) => (!options.has('-s') || isSystem) && (!options.has('-3') || !isSystem));
   for (const { manifest, path, uid } of rows) {
@@ -147,46 +179,44 @@ const list: Program = async (process) => {
   return 0;
 };
 
-const path: Program = async ({ words, device, out }) => {
-  const [name = ''] = readOptions(words, ['--user']).rest;
+const path = verb('path', { '--user': 1 }, async ({ device, out }, { rest: [name = ''] }) => {
   const found = device.packages.get(name);
   if (!found) return FAILED;
   await out(`package:${found.path}\n`);
   return 0;
-};
+});
 
-function setState(verb: string, state: 'enabled' | 'disabled-user'): Program {
-  return async (process) => {
+function setState(what: string, state: 'enabled' | 'disabled-user'): Program {
+  return verb(what, { '--user': 1 }, async (process, { rest: [name = ''] }) => {
     const { device, out } = process;
-    const [name = ''] = readOptions(process.words, ['--user']).rest;
     const found = device.packages.get(name);
-    if (!found) return exception(process, verb, `java.lang.IllegalArgumentException: Unknown package: ${name}`);
+    if (!found) return exception(process, what, `java.lang.IllegalArgumentException: Unknown package: ${name}`);
     const isOwner = device.owner?.startsWith(`${name}/`) ?? false;
     if (state !== 'enabled' && (isOwner || name === 'android' || name === 'com.android.shell')) {
-      return exception(process, verb, `java.lang.SecurityException: Cannot disable a protected package: ${name}`);
+      return exception(process, what, `java.lang.SecurityException: Cannot disable a protected package: ${name}`);
     }
     found.state = state;
     await out(`Package ${name} new state: ${state}\n`);
     return 0;
-  };
+  });
 }
 
 /** Real tablets let a device owner hide packages and not the shell. */
 const refuseHiding =
-  (verb: string): Program =>
+  (what: string): Program =>
   (process) =>
     exception(
       process,
-      verb,
+      what,
       'java.lang.SecurityException: Neither user 2000 nor current process has android.permission.MANAGE_USERS.',
     );
 
-const clear: Program = async ({ words, device, out }) => {
-  const [name = ''] = readOptions(words, ['--user']).rest;
-  const found = device.packages.get(name);
-  await out(found ? 'Success\n' : 'Failed\n');
-  return found ? 0 : FAILED;
-};
+/** No package on this tablet has data to be cleared; that of the device owner may not be. */
+const clear = verb('clear', { '--user': 1 }, async ({ device, out }, { rest: [name = ''] }) => {
+  const isCleared = device.packages.get(name) !== undefined && device.owner?.split('/')[0] !== name;
+  await out(isCleared ? 'Success\n' : 'Failed\n');
+  return isCleared ? 0 : FAILED;
+});
 
 const verbs: Readonly<Record<string, Program>> = {
   install,
@@ -205,10 +235,10 @@ const verbs: Readonly<Record<string, Program>> = {
 };
 
 const pm: Program = async (process) => {
-  const [verb = '', ...words] = process.words;
-  const program = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
+  const [what = '', ...words] = process.words;
+  const program = Object.hasOwn(verbs, what) ? verbs[what] : undefined;
   if (program) return program({ ...process, words });
-  await process.err(`Unknown command: ${verb}\n`);
+  await process.err(`Unknown command: ${what}\n`);
   return EXCEPTION;
 };
 

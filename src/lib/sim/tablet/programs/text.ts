@@ -1,11 +1,11 @@
-import { type Program, readText } from '../process.ts';
-import { createByteReader } from '../sync.ts';
+import type { Process, Program } from '../process.ts';
+import { toy } from '../toy.ts';
 
-const lines = (text: string) => (text === '' ? [] : text.replace(/\n$/, '').split('\n'));
-const LONGEST_SLEEP_S = 600;
+const LONGEST_SLEEP_S = 86_400;
+const LONGEST_PRINT = 1024 * 1024;
 
 function unescaped(text: string): string {
-  return text.replace(/\\([nrt\\])/g, (_, char: string) => ({ n: '\n', r: '\r', t: '\t' })[char] ?? '\\');
+  return text.replace(/\\([nrt0\\])/g, (_, char: string) => ({ n: '\n', r: '\r', t: '\t', '0': '\0' })[char] ?? '\\');
 }
 
 const echo: Program = async ({ words, out }) => {
@@ -17,222 +17,214 @@ const echo: Program = async ({ words, out }) => {
   return 0;
 };
 
-const printf: Program = async ({ words, out }) => {
-  const [format = '', ...values] = words;
+const printf: Program = async ({ words, out, err }) => {
+  const [pattern, ...values] = words;
+  if (pattern === undefined) {
+    await err('printf: Needs 1 argument\n');
+    return 1;
+  }
+  const format = unescaped(pattern);
   let next = 0;
-  await out(unescaped(format).replace(/%[sd%]/g, (sign) => (sign === '%%' ? '%' : (values[next++] ?? ''))));
-  return 0;
+  let text = '';
+  let problem: string | undefined;
+  const put = (sign: string): string => {
+    if (sign === '%%') return '%';
+    const value = values[next] ?? '';
+    if (sign !== '%s' && sign !== '%d') {
+      problem ??= `bad '${sign}'@${next + 1}`;
+      return '';
+    }
+    next += 1;
+    if (sign === '%s') return value;
+    if (!/^-?\d*$/.test(value)) problem ??= `bad number '${value}'`;
+    return value === '' ? '0' : value;
+  };
+  // The pattern comes again as long as there are values for it.
+  do {
+    const before = next;
+    text += format.replace(/%(?:%|[^A-Za-z%]*[A-Za-z]?)/g, put);
+    if (next === before) break;
+    if (text.length > LONGEST_PRINT) problem ??= 'too long for this simulated tablet';
+  } while (next < values.length && problem === undefined);
+  await out(text);
+  if (problem === undefined) return 0;
+  await err(`printf: ${problem}\n`);
+  return 1;
 };
 
-/**
- * Whether a pattern is in a line: plain text with `^`, `$`, `.*` and, for -E, `|`. Expressions of a stranger could keep
- * this process busy for ever, so there are no others.
- */
-function matcher(pattern: string, flags: string): (line: string) => boolean {
-  const fold = (text: string) => (flags.includes('i') ? text.toLowerCase() : text);
-  const isFixed = flags.includes('F');
-  const choices = isFixed ? [pattern] : pattern.split(flags.includes('E') ? '|' : '\\|');
-  const tests = choices.map((choice) => {
-    const isBegin = !isFixed && choice.startsWith('^');
-    const isEnd = !isFixed && choice.endsWith('$');
-    const inner = fold(choice.slice(isBegin ? 1 : 0, isEnd ? -1 : undefined));
-    const parts = isFixed ? [inner] : inner.split('.*').map((part) => part.replace(/\\(.)/g, '$1'));
-    return (line: string): boolean => {
-      let at = 0;
-      for (const [index, part] of parts.entries()) {
-        const mustEnd = isEnd && index === parts.length - 1;
-        const found = mustEnd ? line.length - part.length : line.indexOf(part, at);
-        const isThere = found >= at && line.startsWith(part, found);
-        if (!isThere || (isBegin && index === 0 && found !== 0 && !line.startsWith(part))) return false;
-        if (isBegin && index === 0 && mustEnd && found !== 0) return false;
-        at = found + part.length;
-      }
-      return true;
-    };
-  });
-  return (line) => tests.some((test) => test(fold(line)));
+const unitS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+const sleep = toy('sleep', {
+  usage: 'DURATION[smhd]…',
+  least: 1,
+  async run({ operands, device, signal, fail }) {
+    let seconds = 0;
+    for (const text of operands) {
+      const found = /^(\d*\.?\d+)([smhd]?)$/.exec(text);
+      if (!found) return fail(`bad number '${text}'`);
+      seconds += Number(found[1]) * (unitS[found[2] || 's'] ?? 1);
+    }
+    if (seconds > LONGEST_SLEEP_S) return fail('this simulated tablet sleeps a day at most');
+    try {
+      await device.clock.sleep(seconds * 1000, signal);
+    } catch {
+      return 130;
+    }
+    return 0;
+  },
+});
+
+const id = toy('id', {
+  usage: '[-ugGn]',
+  flags: 'ugGn',
+  most: 0,
+  async run({ options, out, fail }) {
+    const groups = [
+      [2000, 'shell'],
+      [1004, 'input'],
+      [1007, 'log'],
+      [1011, 'adb'],
+      [1015, 'sdcard_rw'],
+      [3003, 'inet'],
+    ] as const;
+    const isOne = options.has('u') || options.has('g');
+    const asked = options.has('G') ? groups : isOne ? groups.slice(0, 1) : [];
+    if (asked.length === 0 && options.has('n')) return fail("'n' needs 'u', 'g' or 'G'");
+    const all = groups.map(([number, name]) => `${number}(${name})`).join(',');
+    if (asked.length === 0) await out(`uid=2000(shell) gid=2000(shell) groups=${all} context=u:r:shell:s0\n`);
+    else await out(`${asked.map(([number, name]) => (options.has('n') ? name : number)).join(' ')}\n`);
+    return 0;
+  },
+});
+
+class BadTest extends Error {}
+
+function isTrue(words: readonly string[], process: Process): boolean {
+  const [one = '', two = '', three = ''] = words;
+  if (words.length === 0) return false;
+  if (words.length === 1) return one !== '';
+  const compared = words.length === 3 ? comparisons.get(two) : undefined;
+  if (compared) return compared(one, three);
+  if (one === '!') return !isTrue(words.slice(1), process);
+  if (words.length !== 2) throw new BadTest(words.length === 3 ? `unknown operator ${two}` : 'too many arguments');
+  if (one === '-n') return two !== '';
+  if (one === '-z') return two === '';
+  const entry = process.files.find(two, one !== '-L' && one !== '-h');
+  const kind = typeof entry === 'string' ? undefined : entry.kind;
+  if (one === '-e') return kind !== undefined;
+  if (one === '-f') return kind === 'file';
+  if (one === '-d') return kind === 'folder';
+  if (one === '-L' || one === '-h') return kind === 'link';
+  if (one === '-s') return typeof entry === 'object' && (entry.kind !== 'file' || entry.content.size > 0);
+  throw new BadTest(`unknown operator ${one}`);
 }
 
-const grep: Program = async ({ words, stdin, out, device, err }) => {
-  const flags = words.filter((word) => /^-[A-Za-z]+$/.test(word)).join('');
-  const [pattern = '', ...files] = words.filter((word) => !/^-[A-Za-z]+$/.test(word));
-  const matches = matcher(pattern, flags);
-  let text = '';
-  if (files.length === 0) text = await readText(stdin);
-  for (const file of files) {
-    const entry = device.storage.find(file);
-    if (typeof entry === 'string' || entry.kind !== 'file') {
-      await err(`grep: ${file}: ${typeof entry === 'string' ? entry : 'Is a directory'}\n`);
+function integer(text: string): number {
+  if (!/^\s*[-+]?\d{1,15}\s*$/.test(text)) throw new BadTest(`bad number '${text}'`);
+  return Number(text);
+}
+
+const comparisons: ReadonlyMap<string, (one: string, other: string) => boolean> = new Map([
+  ['=', (one, other) => one === other],
+  ['==', (one, other) => one === other],
+  ['!=', (one, other) => one !== other],
+  ['-eq', (one, other) => integer(one) === integer(other)],
+  ['-ne', (one, other) => integer(one) !== integer(other)],
+  ['-gt', (one, other) => integer(one) > integer(other)],
+  ['-ge', (one, other) => integer(one) >= integer(other)],
+  ['-lt', (one, other) => integer(one) < integer(other)],
+  ['-le', (one, other) => integer(one) <= integer(other)],
+]);
+
+const test =
+  (name: string): Program =>
+  async (process) => {
+    try {
+      if (name === '[' && process.words.at(-1) !== ']') throw new BadTest('missing ]');
+      return isTrue(name === '[' ? process.words.slice(0, -1) : process.words, process) ? 0 : 1;
+    } catch (error) {
+      if (!(error instanceof BadTest)) throw error;
+      await process.err(`${name}: ${error.message}\n`);
       return 2;
     }
-    text += entry.content.head.toString('utf8');
-  }
-  const found = lines(text).filter((line) => matches(line) !== flags.includes('v'));
-  if (flags.includes('c')) await out(`${found.length}\n`);
-  else if (!flags.includes('q')) await out(found.map((line) => `${line}\n`).join(''));
-  return found.length > 0 ? 0 : 1;
-};
-
-function ends(pick: (all: string[], count: number) => string[]): Program {
-  return async ({ words, stdin, out }) => {
-    const number = /-n?(\d+)/.exec(words.join(' ').replace('-n ', '-n'))?.[1];
-    const picked = pick(lines(await readText(stdin)), Number(number ?? 10));
-    await out(picked.map((line) => `${line}\n`).join(''));
-    return 0;
   };
-}
 
-const wc: Program = async ({ words, stdin, out }) => {
-  let bytes = 0;
-  let newLines = 0;
-  let count = 0;
-  let isInWord = false;
-  for (let piece = await stdin.read(); piece !== undefined; piece = await stdin.read()) {
-    bytes += piece.length;
-    for (const byte of piece) {
-      if (byte === 10) newLines += 1;
-      const isSpace = byte === 32 || (byte >= 9 && byte <= 13);
-      if (!isSpace && !isInWord) count += 1;
-      isInWord = !isSpace;
+const date = toy('date', {
+  usage: '[-u] [+FORMAT]',
+  flags: 'u',
+  most: 1,
+  async run({ operands, device, out, fail }) {
+    const now = device.clock.wall();
+    const iso = now.toISOString();
+    const signs: Readonly<Record<string, string>> = {
+      '%%': '%',
+      '%s': String(Math.floor(now.getTime() / 1000)),
+      '%Y': String(now.getUTCFullYear()),
+      '%m': iso.slice(5, 7),
+      '%d': iso.slice(8, 10),
+      '%H': iso.slice(11, 13),
+      '%M': iso.slice(14, 16),
+      '%S': iso.slice(17, 19),
+      '%F': iso.slice(0, 10),
+      '%T': iso.slice(11, 19),
+      '%Z': 'UTC',
+      '%z': '+0000',
+    };
+    const [format] = operands;
+    if (format === undefined) {
+      await out(`${now.toUTCString().replace(/^(\w+), (\d+) (\w+) (\d+) (\S+) GMT$/, '$1 $3 $2 $5 UTC $4')}\n`);
+      return 0;
     }
-  }
-  const [flag] = words;
-  if (flag === '-l') await out(`${newLines}\n`);
-  else if (flag === '-c') await out(`${bytes}\n`);
-  else if (flag === '-w') await out(`${count}\n`);
-  else await out(`${newLines} ${count} ${bytes}\n`);
-  return 0;
-};
+    // Anything else would set the clock.
+    if (!format.startsWith('+')) return fail('cannot set date: Operation not permitted');
+    await out(`${format.slice(1).replace(/%[A-Za-z%]/g, (sign) => signs[sign] ?? sign)}\n`);
+    return 0;
+  },
+});
 
-const tr: Program = async ({ words, stdin, out }) => {
-  const [first = '', second = ''] = words.filter((word) => word !== '-d').map(unescaped);
-  const isDelete = words.includes('-d');
-  for (let piece = await stdin.read(); piece !== undefined; piece = await stdin.read()) {
-    const text = [...piece.toString('latin1')].flatMap((char) => {
-      const at = first.indexOf(char);
-      if (at === -1) return [char];
-      return isDelete ? [] : [second[Math.min(at, second.length - 1)] ?? char];
-    });
-    await out(Buffer.from(text.join(''), 'latin1'));
-  }
-  return 0;
-};
+const uptime = toy('uptime', {
+  usage: '',
+  most: 0,
+  async run({ device, out }) {
+    const minutes = Math.floor(device.uptimeMs() / 60_000);
+    await out(` up ${minutes} min,  0 users,  load average: 0.10, 0.10, 0.10\n`);
+    return 0;
+  },
+});
 
-const sort: Program = async ({ stdin, out }) => {
-  const sorted = lines(await readText(stdin)).sort();
-  await out(sorted.map((line) => `${line}\n`).join(''));
-  return 0;
-};
+const uname = toy('uname', {
+  usage: '[-asnrvmo]',
+  flags: 'asnrvmo',
+  most: 0,
+  async run({ options, out }) {
+    const shown = Object.entries({ s: 'Linux', n: 'localhost', r: '5.10.0', v: '#1', m: 'aarch64', o: 'Toybox' });
+    const asked = shown.filter(([letter]) => options.has('a') || options.has(letter));
+    await out(`${(asked.length === 0 ? shown.slice(0, 1) : asked).map(([, text]) => text).join(' ')}\n`);
+    return 0;
+  },
+});
 
-const sleep: Program = async ({ words, device, signal }) => {
-  const seconds = Number(words[0]);
-  if (!(seconds >= 0)) return 1;
-  try {
-    await device.clock.sleep(Math.min(seconds, LONGEST_SLEEP_S) * 1000, signal);
-  } catch {
-    return 130;
-  }
-  return 0;
-};
-
-const id: Program = async ({ words, out }) => {
-  if (words[0] === '-u') await out('2000\n');
-  else {
-    const groups = '2000(shell),1004(input),1007(log),1011(adb),1015(sdcard_rw),3003(inet)';
-    await out(`uid=2000(shell) gid=2000(shell) groups=${groups} context=u:r:shell:s0\n`);
-  }
-  return 0;
-};
-
-const test: Program = ({ words, device }) => {
-  const given = words.at(-1) === ']' ? words.slice(0, -1) : words;
-  const [one = '', two = '', three = ''] = given;
-  const entry = () => device.storage.find(two);
-  const isTrue = (() => {
-    if (given.length === 1) return one !== '';
-    if (one === '!') return two === '';
-    if (one === '-n') return two !== '';
-    if (one === '-z') return two === '';
-    if (one === '-e') return typeof entry() === 'object';
-    if (one === '-f') return kindOf(entry()) === 'file';
-    if (one === '-d') return kindOf(entry()) === 'folder';
-    if (two === '=' || two === '==') return one === three;
-    if (two === '!=') return one !== three;
-    if (two === '-eq') return Number(one) === Number(three);
-    if (two === '-ne') return Number(one) !== Number(three);
-    if (two === '-gt') return Number(one) > Number(three);
-    if (two === '-ge') return Number(one) >= Number(three);
-    if (two === '-lt') return Number(one) < Number(three);
-    if (two === '-le') return Number(one) <= Number(three);
-    return false;
-  })();
-  return isTrue ? 0 : 1;
-};
-
-const kindOf = (entry: { readonly kind: string } | string) => (typeof entry === 'string' ? undefined : entry.kind);
-
-const date: Program = async ({ words, device, out }) => {
-  const now = device.clock.wall();
-  const two = (number: number) => String(number).padStart(2, '0');
-  const signs: Readonly<Record<string, string>> = {
-    '%s': String(Math.floor(now.getTime() / 1000)),
-    '%Y': String(now.getUTCFullYear()),
-    '%m': two(now.getUTCMonth() + 1),
-    '%d': two(now.getUTCDate()),
-    '%H': two(now.getUTCHours()),
-    '%M': two(now.getUTCMinutes()),
-    '%S': two(now.getUTCSeconds()),
-    '%Z': 'UTC',
-    '%z': '+0000',
-  };
-  const format = words.find((word) => word.startsWith('+'))?.slice(1);
-  if (format !== undefined) await out(`${format.replace(/%[A-Za-z]/g, (sign) => signs[sign] ?? sign)}\n`);
-  else await out(`${now.toUTCString().replace(/^(\w+), (\d+) (\w+) (\d+) (\S+) GMT$/, '$1 $3 $2 $5 UTC $4')}\n`);
-  return 0;
-};
-
-const uptime: Program = async ({ device, out }) => {
-  const minutes = Math.floor(device.uptimeMs() / 60_000);
-  await out(` up ${minutes} min,  0 users,  load average: 0.10, 0.10, 0.10\n`);
-  return 0;
-};
-
-const head: Program = async (process) => {
-  const at = process.words.indexOf('-c');
-  if (at === -1) return ends((all, count) => all.slice(0, count))(process);
-  const reader = createByteReader(process.stdin);
-  let missing = Number(process.words[at + 1]) || 0;
-  while (missing > 0) {
-    const bytes = await reader.some(missing);
-    if (!bytes) break;
-    missing -= bytes.length;
-    await process.out(bytes);
-  }
-  return 0;
-};
+const says = (name: string, text: (process: Process) => string): Program =>
+  toy(name, {
+    usage: '',
+    most: 0,
+    run: async (process) => Number(!(await process.out(`${text(process)}\n`))),
+  });
 
 export const textPrograms: Readonly<Record<string, Program>> = {
   echo,
   printf,
-  grep,
-  head,
-  tail: ends((all, count) => (count === 0 ? [] : all.slice(-count))),
-  wc,
-  tr,
-  sort,
   sleep,
   id,
-  test,
-  '[': test,
+  test: test('test'),
+  '[': test('['),
   date,
   uptime,
   true: () => 0,
   ':': () => 0,
   false: () => 1,
   sync: () => 0,
-  cd: () => 0,
-  pwd: async ({ out }) => Number(!(await out('/\n'))),
-  whoami: async ({ out }) => Number(!(await out('shell\n'))),
-  uname: async ({ words, out }) =>
-    Number(!(await out(words.includes('-a') ? 'Linux localhost 5.10.0 aarch64 Toybox\n' : 'Linux\n'))),
+  pwd: says('pwd', ({ folder }) => folder),
+  whoami: says('whoami', () => 'shell'),
+  uname,
 };
