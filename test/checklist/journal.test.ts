@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { beginJournal, findJournal, readJournal, resumeJournal } from '../../src/lib/checklist/index.ts';
-import { parseJournal } from '../../src/lib/checklist/journal.ts';
+import { parseJournal } from '../../src/lib/checklist/journal-lines.ts';
 
 const child = fileURLToPath(new URL('./journal-child.ts', import.meta.url));
 const jpeg = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 1, 2, 3]);
@@ -63,6 +64,17 @@ describe('the journal of a run', () => {
     );
   });
 
+  test('of a step that was taken again it has the newest result, and that as its last one', () => {
+    work('');
+    const [name = ''] = readdirSync(dir).filter((file) => file.endsWith('.jsonl'));
+    const text = readFileSync(join(dir, name), 'utf8');
+    const first = text.split('\n').find((line) => line.includes('"id":"q0"')) ?? '';
+    const again = first.replace('"verdict":"ok"', '"verdict":"wrong"');
+    const { taken } = parseJournal(Buffer.from(`${text}${again}\n`), name);
+    expect([...(taken[0]?.keys() ?? [])]).toEqual([...all.slice(1), 'q0']);
+    expect(taken[0]?.get('q0')?.result.verdict).toBe('wrong');
+  });
+
   test('any other bytes are a journal or JOURNAL_BROKEN, never another error', async () => {
     work('');
     const [name = ''] = (await readdir(dir)).filter((file) => file.endsWith('.jsonl'));
@@ -111,6 +123,22 @@ describe('the journal of a run', () => {
     expect(await findJournal(dir, 'own', ['SN2'])).toBeUndefined();
     expect(await findJournal(dir, 'other', ['SN1'])).toBeUndefined();
     expect(await findJournal(join(dir, 'none'), 'own', ['SN1'])).toBeUndefined();
+  });
+
+  test('one that cannot be read is said to be that, and is not held', async () => {
+    const one = await beginJournal(dir, begun(['SN1']));
+    await one[Symbol.asyncDispose]();
+    await expect(findJournal(one.path, 'own', ['SN1'])).rejects.toMatchObject({
+      code: 'JOURNAL_BROKEN',
+      message: expect.stringContaining('ENOTDIR'),
+    });
+    await expect(readJournal(join(dir, 'none.jsonl'))).rejects.toMatchObject({
+      code: 'JOURNAL_BROKEN',
+      message: expect.stringContaining('ENOENT'),
+    });
+    await writeFile(one.path, 'none\n');
+    await expect(resumeJournal(one.path)).rejects.toMatchObject({ code: 'JOURNAL_BROKEN' });
+    expect((await readdir(dir)).filter((name) => name.endsWith('.lock'))).toEqual([]);
   });
 
   test('two programs do not work on the same run', async () => {

@@ -191,6 +191,11 @@ describe('matchers', () => {
       found: '1 of 2 not checked: B',
     });
     expect(match('ok', 'not-checked').verdict).toBe('not-checked');
+    // It is there, not empty and text, and still no answer.
+    for (const raw of ['exists', 'not-empty', { exists: false }, { matches: '^[a-z-]+$' }, { contains: 'checked' }]) {
+      expect(match(raw, 'not-checked').verdict, JSON.stringify(raw)).toBe('not-checked');
+    }
+    expect(match({ 'one-of': ['ok', 'not-checked'] }, 'not-checked').verdict).toBe('ok');
     expect(match({ every: { v: 'ok' } }, [{ v: 'ok' }, { v: 'not-checked' }]).verdict).toBe('not-checked');
   });
 
@@ -245,6 +250,9 @@ describe('patterns stay cheap', () => {
     ['((a*)b)*', 'no repeated group'],
     ['(?:x{1,5}){3,}', 'no repeated group'],
     ['a*b*c*d*', 'at most 3 repetitions'],
+    ['(a|a)'.repeat(9), 'at most 8 choices'],
+    ['a?'.repeat(9), 'at most 8 choices'],
+    ['a*a*a*a?a?a?', 'at most 8 choices'],
     ['(a)\\1', 'references back'],
     ['(', 'sound regular expression'],
     ['x'.repeat(201), 'at most 200 characters'],
@@ -253,13 +261,22 @@ describe('patterns stay cheap', () => {
   });
 
   test('everyday patterns are taken', () => {
-    for (const pattern of ['^S[0-9]{4}-[A-Z]+$', '^(ok|fine)$', '\\d+\\.\\d+', '[+*(]', '^a?b??$', '(?:ab)+']) {
+    for (const pattern of [
+      '^S[0-9]{4}-[A-Z]+$',
+      '^(ok|fine)$',
+      '^v?\\d+\\.\\d+\\.\\d+$',
+      '\\d+\\.\\d+',
+      '[+*(]',
+      '^a?b??$',
+      '(?:ab)+',
+    ]) {
       expect(complaints({ matches: pattern }), pattern).toEqual([]);
     }
   });
 
   test('the dearest pattern that is taken comes to an end on the longest text that is matched', () => {
     expect(match({ matches: 'a*a*a*b' }, 'a'.repeat(128)).verdict).toBe('wrong');
+    expect(match({ matches: `a*a*a*${'(a|a)'.repeat(2)}b` }, 'a'.repeat(128)).verdict).toBe('wrong');
     expect(match({ matches: 'a' }, 'a'.repeat(129)).verdict).toBe('wrong');
   });
 });

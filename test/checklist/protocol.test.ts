@@ -57,6 +57,8 @@ sections:
 const checklist = parseChecklist(text, '/lists/own.yaml', catalogue);
 const jpeg = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 1, 2, 3]);
 
+const dsaEncoding = 'ieee-p1363';
+
 let dir = '';
 let authority: Authority;
 let signer: ProtocolSigner;
@@ -65,7 +67,7 @@ let path = '';
 
 async function signerOf(serial: string, from: Authority = authority, more: object = {}): Promise<ProtocolSigner> {
   const { keyPem, certificatePem } = await from.issueClientPair(serial, more);
-  return { serial, certificatePem, sign: (bytes) => sign('sha256', bytes, keyPem) };
+  return { serial, certificatePem, sign: (bytes) => sign('sha256', bytes, { key: keyPem, dsaEncoding }) };
 }
 
 /** A protocol of a run with a photo, as the toolkit makes it. */
@@ -267,7 +269,10 @@ describe('a protocol', () => {
     const lying = signProtocol(protocol, { ...other, serial: 'SN1' });
     expect(await wrongOf(lying)).toEqual(['certificate wrong', 'expected-serial wrong']);
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
-    const stolen = signProtocol(protocol, { ...signer, sign: (bytes) => sign('sha256', bytes, privateKey) });
+    const stolen = signProtocol(protocol, {
+      ...signer,
+      sign: (bytes) => sign('sha256', bytes, { key: privateKey, dsaEncoding }),
+    });
     expect(await wrongOf(stolen)).toEqual(['signature wrong']);
     const past = { notBefore: new Date('2020-01-01'), notAfter: new Date('2021-01-01') };
     expect(await wrongOf(signProtocol(protocol, await signerOf('SN1', authority, past)))).toEqual(['validity wrong']);
@@ -285,6 +290,59 @@ describe('a protocol', () => {
       const twin = Buffer.concat([value.subarray(0, 32), Buffer.from(other, 'hex')]).toString('base64');
       expect(await wrongOf({ ...signed, signature: { ...signature, value: twin } })).toEqual(['signature wrong']);
     }
+  });
+
+  test('a signer that is none over P-256, or signs in another form, signs nothing', () => {
+    for (const bytes of [0, 63, 65, 71, 96]) {
+      expect(() => signProtocol(protocol, { ...signer, sign: () => new Uint8Array(bytes) })).toThrow(RangeError);
+    }
+  });
+
+  test('every signature is 64 bytes with s in its lower half, whatever the device made', () => {
+    const half = 0x7fffffff800000007fffffffffffffffde737d56d38bcf4279dce5617e3192a8n;
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 64, maxLength: 64 }), (bytes) => {
+        // Of a real signature s lies below the order.
+        bytes[32] = Math.min(bytes[32] ?? 0, 0xfe);
+        const { signature } = signProtocol(protocol, { ...signer, sign: () => bytes });
+        const value = Buffer.from(signature?.value ?? '', 'base64');
+        expect(value.length).toBe(64);
+        expect(value.subarray(0, 32)).toEqual(Buffer.from(bytes.subarray(0, 32)));
+        expect(BigInt(`0x${value.subarray(32).toString('hex')}`) <= half).toBe(true);
+      }),
+    );
+  });
+
+  test('a photo that nobody can read is not checked, and one that is not there is wrong', async () => {
+    const readAttachment = async () => {
+      throw Object.assign(new Error('denied'), { code: 'EACCES' });
+    };
+    expect(await wrongOf(protocol, { readAttachment })).toEqual(['attachments not-checked']);
+    const elsewhere = join(dir, 'elsewhere.json');
+    await writeFile(elsewhere, protocolText(protocol));
+    const result = await verifyProtocolFile(elsewhere, { caPem: authority.caPem });
+    expect(result.findings.find(({ id }) => id === 'attachments')).toMatchObject({
+      verdict: 'wrong',
+      detail: '001-label.jpg is not there.',
+    });
+  });
+
+  test('one whose certificate was replaced by something else is not what was signed', async () => {
+    const { signature } = protocol;
+    if (!signature) throw new Error('it is not signed');
+    const garbled = { ...protocol, signature: { ...signature, certificate: 'none' } };
+    expect(await wrongOf(garbled)).toEqual(['signature wrong', 'certificate wrong']);
+  });
+
+  test('a file that is none cannot be read', async () => {
+    await expect(verifyProtocolFile(dir)).rejects.toMatchObject({
+      code: 'FILE_UNWRITABLE',
+      message: expect.stringContaining('not a regular file'),
+    });
+    await expect(verifyProtocolFile(join(dir, 'none.json'))).rejects.toMatchObject({
+      code: 'FILE_UNWRITABLE',
+      message: expect.stringContaining('ENOENT'),
+    });
   });
 
   test('a chain over an authority in between is followed; one that ends nowhere is not', async () => {

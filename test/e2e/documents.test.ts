@@ -24,7 +24,7 @@ beforeAll(async () => {
         signProtocol(protocol, {
           serial: 'SN0007',
           certificatePem: device.certificatePem,
-          sign: (bytes) => sign('sha256', bytes, device.keyPem),
+          sign: (bytes) => sign('sha256', bytes, { key: device.keyPem, dsaEncoding: 'ieee-p1363' }),
         }),
       ),
     );

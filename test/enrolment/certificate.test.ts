@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest';
 import {
   CLOCK_TOLERANCE_MS,
   judgeCertificate,
+  judgeValidity,
+  nameLine,
   readCertificates,
   viewCertificate,
 } from '../../src/lib/enrolment/certificate.ts';
@@ -64,6 +66,40 @@ describe('reading certificates', () => {
       issuer: 'CN=Simulated cloud',
       notBefore: '2026-01-01T00:00:00.000Z',
       notAfter: '2027-01-01T00:00:00.000Z',
+    });
+  });
+});
+
+describe('the name in a certificate', () => {
+  it('stands on one line, the narrowest part first, as RFC 4514 orders it', () => {
+    expect(nameLine('C=DE\nO=Robots GmbH\nCN=SN-0815')).toBe('CN=SN-0815, O=Robots GmbH, C=DE');
+    expect(nameLine('CN=SN-0815')).toBe('CN=SN-0815');
+  });
+});
+
+describe('the validity of an identity', () => {
+  const at = (moment: string) => new Date(moment);
+
+  it('is that of its certificate and of every authority above it, whichever ends first', async () => {
+    const root = await createAuthority({ notBefore: at('2020-01-01'), notAfter: at('2030-01-01') });
+    const between = await root.issueAuthority('Between', { notBefore: at('2020-01-01'), notAfter: at('2026-06-01') });
+    const device = await between.issueClientPair(serial, { notBefore: at('2026-01-01'), notAfter: at('2027-01-01') });
+    const certificate = viewCertificate(read(device.certificatePem + between.caPem));
+    const judged = (moment: string) => judgeValidity({ certificate, caPem: root.caPem }, at(moment));
+    expect(judged('2026-05-01')).toEqual({ problems: [], notAfter: at('2026-06-01'), endsFirst: 'CN=Between' });
+    expect(judged('2026-07-01').problems).toEqual([
+      {
+        reason: 'expired',
+        text: 'the certificate of its authority (CN=Between) expired at 2026-06-01T00:00:00.000Z',
+      },
+    ]);
+    expect(judged('2025-07-01').problems).toMatchObject([{ reason: 'not-yet-valid' }]);
+    const alone = await root.issueClientPair(serial, { notBefore: at('2026-01-01'), notAfter: at('2027-01-01') });
+    const own = { certificate: viewCertificate(read(alone.certificatePem)), caPem: root.caPem };
+    expect(judgeValidity(own, at('2026-05-01'))).toEqual({
+      problems: [],
+      notAfter: at('2027-01-01'),
+      endsFirst: null,
     });
   });
 });

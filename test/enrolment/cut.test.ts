@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -91,6 +91,71 @@ describe('an enrolment that is cut', () => {
       expect(new Set(requestsOf(world.endpoint)).size).toBe(2);
     },
   );
+
+  describe('right before it had cleaned up', () => {
+    const cutEnd = async (world: World, renew = false, code = world.endpoint.newCode(serial)) => {
+      const onStep = (step: EnrolmentStep) => {
+        if (step === 'identity-kept') throw new Error('cut');
+      };
+      await failureOf(world.enrol({ renew, readCode: async () => code, onStep }));
+      expect((await readdir(world.identityDir)).toSorted()).toEqual(['identity.json', 'pending.json']);
+    };
+    const asksNobody = async (): Promise<string> => {
+      throw new Error('nobody may be asked');
+    };
+
+    it('is finished without a code, and its clock was not compared', async () => {
+      await using world = await startWorld();
+      await cutEnd(world);
+      expect(await world.enrol({ readCode: asksNobody })).toMatchObject({
+        resumed: true,
+        replaced: false,
+        clock: { verdict: 'not-checked' },
+      });
+      expect(await contentOf(world.identityDir)).toEqual(['identity.json']);
+    });
+
+    it('is not taken for the renewal that somebody wants now', async () => {
+      await using world = await startWorld();
+      await cutEnd(world);
+      const before = await readCredentials(world.identityDir);
+      expect(await world.enrol({ renew: true })).toMatchObject({ resumed: false, replaced: true });
+      expect(isSameKey((await readCredentials(world.identityDir)).keyPem, before.keyPem)).toBe(false);
+      expect(await contentOf(world.identityDir)).toEqual(['identity.json']);
+    });
+
+    it('while it was renewed is a renewal, whether it is asked for again or not', async () => {
+      await using world = await startWorld();
+      await world.enrol();
+      for (const renew of [true, false]) {
+        await cutEnd(world, true);
+        expect(await world.enrol({ renew, readCode: asksNobody })).toMatchObject({ resumed: true, replaced: true });
+      }
+    });
+
+    it('is no identity of another chassis that the gateway was moved to', async () => {
+      await using world = await startWorld();
+      const moved = { serial: 'SN-0816', readCode: async () => world.endpoint.newCode('SN-0816') };
+      await cutEnd(world);
+      expect(await failureOf(world.enrol({ ...moved, readCode: asksNobody }))).toMatchObject({
+        code: 'ALREADY_ENROLLED',
+        message: 'This gateway has the identity of SN-0815, and its chassis is SN-0816.',
+        remedy: expect.stringContaining('--renew'),
+      });
+      expect(await loadIdentity(world.identityDir)).toMatchObject({ serial });
+      expect(await world.enrol({ ...moved, renew: true })).toMatchObject({ resumed: false, replaced: true });
+      expect(await loadIdentity(world.identityDir)).toMatchObject({ serial: 'SN-0816' });
+    });
+
+    it('by a version that did not write down what it was begun for, is finished as well', async () => {
+      await using world = await startWorld();
+      await cutEnd(world);
+      const path = join(world.identityDir, 'pending.json');
+      const { renewal: _, ...older } = JSON.parse(await readFile(path, 'utf8'));
+      await writeFile(path, JSON.stringify(older));
+      expect(await world.enrol({ readCode: asksNobody })).toMatchObject({ resumed: true, replaced: false });
+    });
+  });
 
   it('by a lost answer gets its certificate with the same code', async () => {
     await using world = await startWorld();

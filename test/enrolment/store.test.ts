@@ -3,8 +3,8 @@ import { chmod, chown, cp, mkdir, readdir, readFile, symlink, writeFile } from '
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { holdFolder, notHeld } from '../../src/lib/enrolment/folder.ts';
 import { loadIdentity, openSigner, readCredentials, readPending } from '../../src/lib/enrolment/index.ts';
-import { holdFolder } from '../../src/lib/enrolment/store.ts';
 import { createAuthority } from '../../src/lib/sim/certificates.ts';
 import { failureOf, serial, startWorld } from './world.ts';
 
@@ -36,10 +36,10 @@ describe('an installed identity', () => {
     const text = Buffer.from('a protocol');
     const signature = signer.sign(text);
     expect(signer).toMatchObject({ serial, certificatePem });
-    expect(verify('sha256', text, { key: certificate.publicKey, dsaEncoding: 'der' }, signature)).toBe(true);
-    expect(
-      verify('sha256', Buffer.from('A protocol'), { key: certificate.publicKey, dsaEncoding: 'der' }, signature),
-    ).toBe(false);
+    const key = { key: certificate.publicKey, dsaEncoding: 'ieee-p1363' } as const;
+    expect(signature.length).toBe(64);
+    expect(verify('sha256', text, key, signature)).toBe(true);
+    expect(verify('sha256', Buffer.from('A protocol'), key, signature)).toBe(false);
     expect(createPublicKey(keyPem).equals(certificate.publicKey)).toBe(true);
   });
 
@@ -271,12 +271,32 @@ describe('the folder', () => {
     expect(await failureOf(world.enrol({ serial: 'SN-0816' }))).toMatchObject({
       code: 'IDENTITY_BROKEN',
       message: expect.stringMatching(/an enrolment of SN-0815 was begun .* this chassis is SN-0816/),
-      remedy: expect.stringContaining('pending.json'),
+      remedy: expect.stringContaining(join(world.identityDir, 'pending.json')),
     });
-    await writeFile(join(world.identityDir, 'pending.json'), '{}');
+    // Back at the first chassis it goes on.
+    expect(await world.enrol()).toMatchObject({ resumed: true });
+    await writeFile(join(world.identityDir, 'pending.json'), '{}', { mode: 0o600 });
     expect(await failureOf(world.enrol())).toMatchObject({
       code: 'IDENTITY_BROKEN',
       remedy: expect.stringContaining('Remove'),
+    });
+  });
+
+  it('is told to be held by another run only when it is, and else why it cannot be held', () => {
+    const failing = (code: string) => notHeld('/site/identity', Object.assign(new Error('listen'), { code }));
+    expect(failing('EADDRINUSE')).toMatchObject({ code: 'ENROLMENT_RUNNING' });
+    for (const code of ['EMFILE', 'EACCES', 'EINVAL']) {
+      expect(failing(code)).toMatchObject({ code: 'FILE_UNWRITABLE', message: expect.stringContaining(code) });
+    }
+    expect(notHeld('/site/identity', new TypeError('a bug'))).toMatchObject({ code: 'INTERNAL', message: 'a bug' });
+  });
+
+  it('that cannot be cleared of what a cut run left is said to be that', async () => {
+    await using world = await startWorld();
+    await mkdir(join(world.identityDir, `.pending.json.${crypto.randomUUID()}`), { recursive: true, mode: 0o700 });
+    expect(await failureOf(world.enrol())).toMatchObject({
+      code: 'FILE_UNWRITABLE',
+      message: expect.stringContaining('EISDIR'),
     });
   });
 

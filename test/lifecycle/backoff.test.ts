@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createBackoff, systemClock } from '../../src/lib/lifecycle/index.ts';
 
 describe('the backoff', () => {
@@ -73,12 +73,12 @@ describe('the system clock', () => {
     const timer = systemClock.every(2, () => {
       often += 1;
     });
-    await systemClock.sleep(40);
+    // Timers of a busy machine run late, and several missed turns of one become a single one.
+    await vi.waitFor(() => expect([once, often > 1]).toEqual([1, true]), { timeout: 10_000 });
     timer[Symbol.dispose]();
     const seen = often;
     await systemClock.sleep(20);
     expect(once).toBe(1);
-    expect(seen).toBeGreaterThan(1);
     expect(often).toBe(seen);
   });
 });

@@ -12,6 +12,17 @@ import { http, startRawEndpoint } from '../enrolment/raw-endpoint.ts';
 import { failureOf, requestsOf, serial, startWorld } from '../enrolment/world.ts';
 import { hasProgram } from './peer.ts';
 
+/** `r` and `s` as OpenSSL's command line reads them: a DER sequence of two numbers without sign. */
+function derOf(signature: Buffer): Buffer {
+  const numbers = [signature.subarray(0, 32), signature.subarray(32)].map((half) => {
+    const digits = half.subarray(half.findIndex((byte) => byte !== 0));
+    const number = (digits[0] ?? 0) < 0x80 ? digits : Buffer.concat([Buffer.of(0), digits]);
+    return Buffer.concat([Buffer.of(2, number.length), number]);
+  });
+  const body = Buffer.concat(numbers);
+  return Buffer.concat([Buffer.of(0x30, body.length), body]);
+}
+
 // Debian's OpenSSL looks at what we make, and is the authority itself.
 
 describe.skipIf(!hasProgram('openssl'))('openssl', () => {
@@ -68,7 +79,7 @@ describe.skipIf(!hasProgram('openssl'))('openssl', () => {
 
     const signer = await openSigner(world.identityDir);
     await writeFile(join(dir, 'text'), 'what was accepted');
-    await writeFile(join(dir, 'signature'), signer.sign(await readFile(join(dir, 'text'))));
+    await writeFile(join(dir, 'signature'), derOf(signer.sign(await readFile(join(dir, 'text')))));
     await writeFile(join(dir, 'public.pem'), publicOf(['x509', '-in', 'certificate.pem', '-pubkey', '-noout']));
     const check = ['dgst', '-sha256', '-verify', 'public.pem', '-signature', 'signature', 'text'];
     expect(openssl(check)).toContain('Verified OK');
@@ -157,7 +168,9 @@ describe.skipIf(!hasProgram('openssl'))('openssl', () => {
     withBetween = true;
     const { identity, clock } = await enrol(options);
     expect(identity).toMatchObject({ serial, certificate: { subject: 'CN=SN-0815' } });
-    expect(identity.certificate.issuer).toBe('O=Robots GmbH, CN=Devices');
+    expect(identity.certificate.issuer).toBe('CN=Devices, O=Robots GmbH');
+    const issuer = openssl(['x509', '-noout', '-issuer', '-nameopt', 'RFC2253'], identity.certificate.pem);
+    expect(issuer.trim()).toBe(`issuer=${identity.certificate.issuer.replace(', ', ',')}`);
     expect(clock.verdict).toBe('ok');
     const { certificatePem, caPem } = await readCredentials(world.identityDir);
     await writeFile(join(dir, 'chain.pem'), certificatePem);

@@ -3,7 +3,9 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeDeviceKey } from '../../src/lib/enrolment/request.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
+import { createAuthority } from '../../src/lib/sim/certificates.ts';
 import { type Sim, startSim } from '../../src/lib/sim/index.ts';
 import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
 import { enrolSchema, enrolStatusSchema } from '../../src/lib/toolkit/enrol.result.ts';
@@ -195,6 +197,69 @@ describe('gw enrol status', () => {
     expect(await status()).toMatchObject({ state: 'broken', verdict: 'wrong' });
     await writeFile(join(identityDir, 'identity.json'), 'x');
     expect(await status()).toMatchObject({ state: 'broken', identity: null });
+  });
+
+  it('tells an enrolment that is only not cleaned up from one that is not finished', async () => {
+    await enrol();
+    const identityDir = join(dir, 'identity');
+    const path = join(identityDir, 'pending.json');
+    const { serial, keyPem } = JSON.parse(await readFile(join(identityDir, 'identity.json'), 'utf8'));
+    const pending = { format: 'gw/enrolment-pending/1', serial, begunAt: '2026-01-02T03:04:05.000Z', keyPem };
+    const left = async (more: object = {}) => {
+      await writeFile(path, JSON.stringify({ ...pending, requestPem: 'x', ...more }), { mode: 0o600 });
+      const shown = enrolStatusSchema.parse(await status());
+      return { ...shown, begun: shown.findings.find(({ id }) => id === 'begun') };
+    };
+    const cut = await left();
+    expect(cut).toMatchObject({ state: 'enrolled', begunAt: null });
+    expect(cut.begun).toMatchObject({
+      verdict: 'wrong',
+      detail: expect.stringContaining('the enrolment is finished'),
+      remedy: expect.stringContaining('Run `gw enrol` once more'),
+    });
+    const asked: string[] = [];
+    const { data } = await enrol(false, () => {
+      asked.push('asked');
+      return '';
+    });
+    expect(data).toMatchObject({ resumed: true, status: { verdict: 'ok' } });
+    expect(asked).toEqual([]);
+    expect((await left({ keyPem: makeDeviceKey() })).begun).toMatchObject({
+      detail: expect.stringContaining('a renewal was begun at 2026-01-02T03:04:05.000Z'),
+      remedy: expect.stringContaining('`gw enrol --renew` again'),
+    });
+    expect((await left({ keyPem: makeDeviceKey(), serial: 'SIM-0009' })).begun).toMatchObject({
+      detail: expect.stringContaining('a renewal of SIM-0009 was begun'),
+      remedy: expect.stringContaining(`remove ${path}`),
+    });
+    rmSync(join(identityDir, 'identity.json'));
+    const other = await left({ keyPem: makeDeviceKey(), serial: 'SIM-0009' });
+    expect(other).toMatchObject({
+      state: 'begun',
+      begun: { detail: expect.stringContaining('an enrolment of SIM-0009') },
+    });
+    expect(await failureOf(enrol())).toMatchObject({ code: 'IDENTITY_BROKEN', remedy: expect.stringContaining(path) });
+  });
+
+  it('tells that an authority above the certificate ends, although the certificate does not', async () => {
+    await enrol();
+    const path = join(dir, 'identity', 'identity.json');
+    const file = JSON.parse(await readFile(path, 'utf8'));
+    const day = 86_400_000;
+    const ends = async (days: number) => {
+      const authority = await createAuthority({ notAfter: new Date(Date.now() + days * day) });
+      const pair = await authority.issueClientPair(file.serial);
+      const made = { keyPem: pair.keyPem, certificatePem: pair.certificatePem, caPem: authority.caPem };
+      await writeFile(path, JSON.stringify({ ...file, ...made, enrolledAt: '2026-01-02T03:04:05.000Z' }));
+      const shown = await status();
+      return { daysLeft: shown.identity?.daysLeft, ...shown.findings.find(({ id }) => id === 'validity') };
+    };
+    expect(await ends(10.5)).toMatchObject({ daysLeft: 10, verdict: 'ok', remedy: expect.stringContaining('--renew') });
+    expect(await ends(-0.01)).toMatchObject({
+      verdict: 'wrong',
+      detail: expect.stringMatching(/^the certificate of its authority \(CN=.*\) expired at /),
+      remedy: expect.stringContaining('--renew'),
+    });
   });
 
   it('is a step that a checklist can name', async () => {

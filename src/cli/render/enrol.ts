@@ -17,7 +17,10 @@ export function renderEnrol({ url, resumed, replaced, clock, status }: Enrol): s
     );
   }
   if (clock.verdict === 'not-checked') {
-    lines.push('', chalk.yellow('The clock of this device was not compared: the enrolment endpoint told no time.'));
+    lines.push(
+      '',
+      chalk.yellow('The clock of this device was not compared: no time of the enrolment endpoint is known.'),
+    );
   }
   return [...lines, '', ...details(status)].join('\n');
 }

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, open, readdir } from 'node:fs/promises';
+import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GwError } from '../error/index.ts';
-import { createFile } from '../lifecycle/index.ts';
+import { createFile, sha256, syncFolder } from '../lifecycle/index.ts';
 import { ATTACHMENT_NAME, type Attachment, type AttachmentKind, attachmentTypes } from './protocol.result.ts';
 
 /** Decision of ours: a photo of a telephone has less. */
@@ -25,18 +24,22 @@ function pictureKind(bytes: Uint8Array): AttachmentKind | undefined {
 export async function readPhoto(path: string): Promise<{ readonly bytes: Uint8Array; readonly kind: AttachmentKind }> {
   const refuse = (why: string, cause?: unknown) =>
     new GwError('ATTACHMENT_INVALID', `${path} cannot be attached: ${why}.`, { cause });
-  let handle: FileHandle;
-  try {
-    // Not to wait for the other end, should the path be a pipe.
-    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch (cause) {
+  const bytes = await readWhole(path, refuse).catch((cause) => {
+    if (cause instanceof GwError) throw cause;
     const { code } = cause as NodeJS.ErrnoException;
     throw refuse(
       code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code ?? 'unknown reason'})`,
       cause,
     );
-  }
-  await using file = handle;
+  });
+  const kind = pictureKind(bytes);
+  if (!kind) throw refuse(`it is no picture that gw knows (${Object.keys(attachmentTypes).join(', ')})`);
+  return { bytes, kind };
+}
+
+async function readWhole(path: string, refuse: (why: string) => GwError): Promise<Uint8Array> {
+  // Not to wait for the other end, should the path be a pipe.
+  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const stats = await file.stat();
   if (!stats.isFile()) throw refuse('it is not a regular file');
   if (stats.size > ATTACHMENT_MAX_BYTES) throw refuse(`it has more than ${ATTACHMENT_MAX_BYTES / 1024 / 1024} MiB`);
@@ -47,19 +50,17 @@ export async function readPhoto(path: string): Promise<{ readonly bytes: Uint8Ar
     if (bytesRead === 0) break;
     length += bytesRead;
   }
-  const read = bytes.subarray(0, length);
-  const kind = pictureKind(read);
-  if (!kind) throw refuse(`it is no picture that gw knows (${Object.keys(attachmentTypes).join(', ')})`);
-  return { bytes: read, kind };
+  return bytes.subarray(0, length);
 }
 
 /**
  * Copies a photo into a folder under a name of our own, `003-door-gap.jpg`: the text of a person's path goes no
- * further. Whole and synced, or not there. Throws ATTACHMENT_INVALID, FILE_UNWRITABLE.
+ * further. Whole and synced, or not there. Throws ATTACHMENT_INVALID, FILE_UNWRITABLE, and the error of the operating
+ * system about the folder.
  */
 export async function keepPhoto(path: string, stepId: string, folder: string): Promise<Attachment> {
   const { bytes, kind } = await readPhoto(path);
-  const taken = (await readdir(folder).catch(() => [])).filter((name) => ATTACHMENT_NAME.test(name));
+  const taken = (await readdir(folder)).filter((name) => ATTACHMENT_NAME.test(name));
   const number = Math.max(0, ...taken.map((name) => Number(name.slice(0, 3)))) + 1;
   if (number > MOST_ATTACHMENTS) {
     throw new GwError('ATTACHMENT_INVALID', `${path} cannot be attached: there are ${MOST_ATTACHMENTS} already.`);
@@ -68,14 +69,4 @@ export async function keepPhoto(path: string, stepId: string, folder: string): P
   await createFile(join(folder, name), bytes);
   await syncFolder(folder);
   return { name, sha256: sha256(bytes), bytes: bytes.byteLength, mediaType: attachmentTypes[kind] };
-}
-
-export function sha256(bytes: Uint8Array | string): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
-
-/** So that a new name in it survives a loss of power. */
-export async function syncFolder(folder: string): Promise<void> {
-  await using handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY);
-  await handle.sync();
 }

@@ -16,23 +16,24 @@ export interface CheckingOptions {
 /** What a check gave, for its step and for the steps that read it. */
 export interface Checked {
   readonly outcome: Outcome;
+  /** Whether the check itself was run; it may have failed. */
+  readonly ran: boolean;
   /** By the ids of the steps that read its result. */
   readonly readings: Readonly<Record<string, Outcome>>;
   readonly software: SoftwareRead | null;
 }
 
-/** Runs the check of a step. What it fails at is its outcome; it never throws. */
+/** Runs the check of a step, for it and for those that read it. What it fails at is its outcome; it never throws. */
 export async function check(step: RunStep, readers: readonly RunStep[], options: CheckingOptions): Promise<Checked> {
   let data: object;
   try {
     data = await withDeadline(step, options);
   } catch (thrown) {
-    return { outcome: failed(step, thrown, options.signal), readings: {}, software: null };
+    return { outcome: failed(step, thrown, options.signal), ran: true, readings: {}, software: null };
   }
-  const mine = readers.filter((reader) => reader.reads === step.id);
-  const readings = Object.fromEntries(mine.map((reader) => [reader.id, compareRun(reader, data)]));
+  const readings = Object.fromEntries(readers.map((reader) => [reader.id, compareRun(reader, data)]));
   const outcome = { ...compareRun(step, data), measured: excerpt(data) };
-  return { outcome, readings, software: step.entry.software?.(data) ?? null };
+  return { outcome, ran: true, readings, software: step.entry.software?.(data) ?? null };
 }
 
 function failed(step: RunStep, thrown: unknown, signal: AbortSignal): Outcome {

@@ -9,14 +9,8 @@ export { type Answer, type Answers, type Approval, loadAnswers, parseAnswers } f
 export type { AskContext } from './asking.ts';
 export { readPhoto } from './attachment.ts';
 export type { Catalogue, CatalogueEntry, SoftwareRead, StepContext } from './catalogue.ts';
-export {
-  beginJournal,
-  findJournal,
-  type Journal,
-  type JournalState,
-  readJournal,
-  resumeJournal,
-} from './journal.ts';
+export { beginJournal, findJournal, type Journal, readJournal, resumeJournal } from './journal.ts';
+export type { JournalState } from './journal-lines.ts';
 export { findChecklist, listChecklists } from './library.ts';
 export {
   type AskedStep,
@@ -44,13 +38,7 @@ export {
   redLineSchema,
   type VerificationFinding,
 } from './protocol.result.ts';
-export {
-  composeProtocol,
-  type ProtocolRobot,
-  type ProtocolSigner,
-  protocolText,
-  signProtocol,
-} from './protocol.ts';
+export { composeProtocol, type ProtocolRobot, protocolText } from './protocol.ts';
 export {
   type ChecklistResult,
   type Counts,
@@ -65,4 +53,5 @@ export {
 export { type Decision, type RunnerOptions, runSteps, type TakenStep } from './runner.ts';
 export { selectSteps, type Wanted } from './selection.ts';
 export { mergeResults, runSession, type SessionRobot, type SessionRobotResult } from './session.ts';
+export { type ProtocolSigner, signProtocol } from './signature.ts';
 export { attachmentsDirOf, type VerifyOptions, verifyProtocol, verifyProtocolFile } from './verify.ts';

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { parseDocument, type Report, readDocumentBytes } from '../document/index.ts';
 import type { Mark } from '../evidence/index.ts';
+import { sha256 } from '../lifecycle/index.ts';
 import type { Catalogue, CatalogueEntry } from './catalogue.ts';
 import { compileExpectations, type Expectation } from './matcher.ts';
 import { type PathPart, parsePath } from './path.ts';
@@ -110,8 +110,8 @@ export interface Checklist {
 
 /** Reads a checklist from text. Throws CHECKLIST_INVALID with every problem. */
 export function parseChecklist(text: string | Uint8Array, file: string, catalogue: Catalogue): Checklist {
-  const sha256 = createHash('sha256').update(text).digest('hex');
-  return compile(parseDocument({ ...rules(catalogue), text, file }), { file, sha256 }, catalogue);
+  const document = parseDocument({ ...rules(catalogue), text, file });
+  return compile(document, { file, sha256: sha256(text) }, catalogue);
 }
 
 /** Reads a checklist from a file of at most 256 KiB. Throws CHECKLIST_UNKNOWN, CHECKLIST_INVALID with every problem. */

@@ -118,7 +118,10 @@ export function worse(a: MatchVerdict, b: MatchVerdict): MatchVerdict {
   return rank[b] > rank[a] ? b : a;
 }
 
-/** A matcher over a value that is there; a missing one never matches, and 'not-checked' is no answer. */
+/** What a result says in place of a value that nobody looked at. */
+const NOT_CHECKED = 'not-checked';
+
+/** A matcher over a value that is there; a missing one never matches, and 'not-checked' is no answer but to itself. */
 function onValue(expected: string, test: (value: unknown) => boolean | Match): Matcher {
   return {
     expected,
@@ -126,7 +129,7 @@ function onValue(expected: string, test: (value: unknown) => boolean | Match): M
       if (!looked.there) return { verdict: 'wrong', found: `nothing: there is no ${looked.missing}` };
       const outcome = test(looked.value);
       if (typeof outcome === 'object') return outcome;
-      const verdict = outcome ? 'ok' : looked.value === 'not-checked' ? 'not-checked' : 'wrong';
+      const verdict = outcome ? 'ok' : looked.value === NOT_CHECKED ? 'not-checked' : 'wrong';
       return { verdict, found: excerptText(looked.value) };
     },
   };
@@ -142,7 +145,7 @@ function oneOf(wanted: readonly Scalar[]): Matcher {
 
 function matches(pattern: RegExp): Matcher {
   return onValue(`text like ${pattern.source}`, (value) => {
-    if (typeof value !== 'string') return false;
+    if (typeof value !== 'string' || value === NOT_CHECKED) return false;
     return value.length <= MOST_MATCHED_CHARACTERS && pattern.test(value);
   });
 }
@@ -159,6 +162,7 @@ function bounds(low: number, high: number): Matcher {
 
 function contains(wanted: Scalar): Matcher {
   return onValue(`something with ${excerptText(wanted)} in it`, (value) => {
+    if (value === NOT_CHECKED) return false;
     if (typeof value === 'string') return typeof wanted === 'string' && value.includes(wanted);
     return Array.isArray(value) && value.some((item) => item === wanted);
   });
@@ -169,8 +173,9 @@ function exists(wanted: boolean): Matcher {
     expected: wanted ? 'a value' : 'no value',
     match(looked) {
       const there = looked.there && looked.value !== null;
+      const verdict = there === wanted ? 'ok' : 'wrong';
       return {
-        verdict: there === wanted ? 'ok' : 'wrong',
+        verdict: looked.there && looked.value === NOT_CHECKED ? 'not-checked' : verdict,
         found: looked.there ? excerptText(looked.value) : `nothing: there is no ${looked.missing}`,
       };
     },
@@ -179,6 +184,7 @@ function exists(wanted: boolean): Matcher {
 
 function notEmpty(): Matcher {
   return onValue('something that is not empty', (value) => {
+    if (value === NOT_CHECKED) return false;
     if (typeof value === 'string' || Array.isArray(value)) return value.length > 0;
     return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
   });

@@ -1,5 +1,8 @@
 const MOST_CHARACTERS = 200;
 const MOST_REPETITIONS = 3;
+/** A choice may double the cost, and a repetition makes it grow with the length of the text. */
+const MOST_CHOICES = 8;
+const CHOICES_OF_A_REPETITION = 2;
 
 /** Longer texts are not matched against a pattern. */
 export const MOST_MATCHED_CHARACTERS = 128;
@@ -7,7 +10,7 @@ export const MOST_MATCHED_CHARACTERS = 128;
 /**
  * Compiles a pattern of a checklist, or says what it must be instead. Only patterns whose cost stays bounded on
  * texts of {@link MOST_MATCHED_CHARACTERS} are taken: no repeated group that itself repeats or chooses, few open
- * repetitions, no reference back.
+ * repetitions, few choices, no reference back.
  */
 export function compilePattern(text: string): RegExp | { readonly expected: string } {
   if (text.length > MOST_CHARACTERS) return { expected: `a pattern of at most ${MOST_CHARACTERS} characters` };
@@ -24,6 +27,7 @@ function costProblem(text: string): string | undefined {
   /** Per open group: does it hold a repetition or a choice. */
   const groups: boolean[] = [];
   let repetitions = 0;
+  let choices = 0;
   let closed: boolean | undefined;
   for (let i = 0; i < text.length; i += 1) {
     const character = text[i] ?? '';
@@ -41,14 +45,19 @@ function costProblem(text: string): string | undefined {
     } else if (character === ')') {
       closed = groups.pop() ?? false;
     } else if (character === '|') {
+      choices += 1;
       mark(groups);
     } else if ('*+?{'.includes(character)) {
       if (before === true) return 'a pattern in which no repeated group itself repeats or chooses';
-      if (character !== '?') repetitions += 1;
+      if (character === '?') choices += 1;
+      else repetitions += 1;
       if (repetitions > MOST_REPETITIONS) return `a pattern with at most ${MOST_REPETITIONS} repetitions`;
       mark(groups);
       if (character === '{') while (i + 1 < text.length && text[i] !== '}') i += 1;
       if (text[i + 1] === '?') i += 1;
+    }
+    if (choices + repetitions * CHOICES_OF_A_REPETITION > MOST_CHOICES) {
+      return `a pattern with at most ${MOST_CHOICES} choices (| and ?), of which a repetition is ${CHOICES_OF_A_REPETITION}`;
     }
   }
   return undefined;

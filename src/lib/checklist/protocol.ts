@@ -1,8 +1,7 @@
-import { X509Certificate } from 'node:crypto';
 import { basename } from 'node:path';
 import { type EvidenceRecord, type FactId, factById, standing } from '../evidence/index.ts';
 import { canonicalText, wellFormed } from './canonical.ts';
-import type { JournalState } from './journal.ts';
+import type { JournalState } from './journal-lines.ts';
 import type { Checklist } from './load.ts';
 import {
   PROTOCOL_FORMAT,
@@ -10,7 +9,6 @@ import {
   type RedLine,
   type ReliedFact,
   type RobotProtocol,
-  SIGNATURE_ALGORITHM,
 } from './protocol.result.ts';
 import type { Counts, StepResult } from './run.result.ts';
 import { countVerdicts } from './runner.ts';
@@ -134,90 +132,7 @@ function reliedFacts({ result, serial, software, records }: ProtocolRobot, check
   });
 }
 
-/** The key of a device. `sign` gives ECDSA over P-256 with SHA-256, in DER. */
-export interface ProtocolSigner {
-  readonly serial: string;
-  /** The certificate of the key first, in PEM. */
-  readonly certificatePem: string;
-  sign(bytes: Uint8Array): Uint8Array;
-}
-
-/** Signs a protocol; a signature that it has is replaced. */
-export function signProtocol(protocol: Protocol, signer: ProtocolSigner): Protocol {
-  const { serial } = signer;
-  const head = { algorithm: SIGNATURE_ALGORITHM, serial, certificate: plainPem(signer.certificatePem) } as const;
-  const value = fromDer(signer.sign(signedBytes({ ...protocol, signature: { ...head, value: '' } })));
-  return { ...protocol, signature: { ...head, value: value.toString('base64') } };
-}
-
-/** Certificates as one text, without anything that a file may have around them. */
-function plainPem(pem: string): string {
-  return readCertificates(pem).map(String).join('');
-}
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]*-----END CERTIFICATE-----/g;
-
-/** The certificates in a PEM text, in their order. Throws where one of them is none. */
-export function readCertificates(pem: string): X509Certificate[] {
-  return [...pem.matchAll(CERTIFICATE)].map(([text]) => new X509Certificate(text));
-}
-
-/**
- * The bytes that are signed: the protocol without `signature.value`, as RFC 8785 writes it, in UTF-8. Algorithm, serial
- * and certificate of the signature are so signed as well.
- */
-export function signedBytes(protocol: { readonly signature: object | null }): Uint8Array {
-  const { value: _, ...signature } = (protocol.signature ?? {}) as Readonly<Record<string, unknown>>;
-  return new TextEncoder().encode(canonicalText({ ...protocol, signature }));
-}
-
 /** The one text of the file. */
 export function protocolText(protocol: object): string {
   return `${canonicalText(protocol, 2)}\n`;
-}
-
-/** The order of P-256. @source FIPS 186-4, D.1.2.3 */
-const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
-
-/**
- * Whether `s` is in its lower half. For every signature there is a second one, with `s` below the order, that fits as
- * well and that anybody can make; only one of the two is taken, so that a protocol has one text.
- */
-export function isLowS(signature: Uint8Array): boolean {
-  return numberOf(signature.subarray(NUMBER_BYTES)) <= ORDER / 2n;
-}
-
-function numberOf(bytes: Uint8Array): bigint {
-  return BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
-}
-
-/** `r` and `s` of an ECDSA signature over P-256, 32 bytes each, `s` in its lower half, out of DER. Throws RangeError. */
-function fromDer(der: Uint8Array): Buffer {
-  const bytes = Buffer.from(der);
-  if (bytes[0] !== 0x30 || bytes[1] !== bytes.length - 2) throw new RangeError('The signature is not DER.');
-  const [r, next] = derNumber(bytes, 2);
-  const [s, end] = derNumber(bytes, next);
-  if (end !== bytes.length) throw new RangeError('The signature has something behind its end.');
-  const signature = Buffer.concat([r, s]);
-  if (isLowS(signature)) return signature;
-  const low = (ORDER - numberOf(s)).toString(16).padStart(2 * NUMBER_BYTES, '0');
-  return Buffer.concat([r, Buffer.from(low, 'hex')]);
-}
-
-const NUMBER_BYTES = 32;
-
-function derNumber(bytes: Buffer, at: number): [Buffer, number] {
-  const length = bytes[at + 1] ?? 0;
-  const end = at + 2 + length;
-  const number = bytes.subarray(at + 2, end);
-  const digits = number.subarray(
-    Math.max(
-      0,
-      number.findIndex((byte) => byte !== 0),
-    ),
-  );
-  if (bytes[at] !== 0x02 || end > bytes.length || digits.length > NUMBER_BYTES) {
-    throw new RangeError('The signature is not one over P-256.');
-  }
-  return [Buffer.concat([Buffer.alloc(NUMBER_BYTES - digits.length), digits]), end];
 }

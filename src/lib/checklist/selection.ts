@@ -9,16 +9,19 @@ export interface Wanted {
 }
 
 export interface Selection {
+  /** Steps that were asked for by name: these are decided anew as well. */
+  readonly named: ReadonlySet<string>;
   /** Steps that this sitting takes: what was asked for, and what that needs or reads. */
   readonly chosen: ReadonlySet<string>;
-  /** Steps that were asked for by name, and those that read them: taken again although they have a result. */
+  /** These, what they read, and what reads them: taken again although they have a result. */
   readonly again: ReadonlySet<string>;
 }
 
 /** Throws STEP_UNKNOWN. Without any wish every step is chosen, and none again. */
 export function selectSteps(checklist: Checklist, { only, from }: Wanted): Selection {
   const { steps } = checklist;
-  if (only.length === 0 && from === null) return { chosen: new Set(steps.map(({ id }) => id)), again: new Set() };
+  if (only.length === 0 && from === null)
+    return { named: new Set(), chosen: new Set(steps.map(({ id }) => id)), again: new Set() };
   const wanted = new Set<string>();
   for (const id of only) for (const step of heldBy(id, checklist)) wanted.add(step.id);
   if (from !== null) {
@@ -26,6 +29,7 @@ export function selectSteps(checklist: Checklist, { only, from }: Wanted): Selec
     const start = steps.findIndex(({ id }) => id === first?.id);
     for (const step of steps.slice(start)) wanted.add(step.id);
   }
+  const named: ReadonlySet<string> = new Set(wanted);
   // Who wants a reading anew wants it measured anew.
   for (const step of steps)
     if (step.kind === 'run' && step.reads !== null && wanted.has(step.id)) wanted.add(step.reads);
@@ -38,7 +42,7 @@ export function selectSteps(checklist: Checklist, { only, from }: Wanted): Selec
     for (const { steps: needed } of step.requires) for (const id of needed) chosen.add(id);
     if (step.kind === 'run' && step.reads !== null) chosen.add(step.reads);
   }
-  return { chosen, again };
+  return { named, chosen, again };
 }
 
 /** A step, or all steps of a section. */

@@ -1,10 +1,10 @@
-import { verify as verifySignature, type X509Certificate } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { GwError } from '../error/index.ts';
-import { ATTACHMENT_MAX_BYTES, sha256 } from './attachment.ts';
+import { sha256 } from '../lifecycle/index.ts';
+import { ATTACHMENT_MAX_BYTES } from './attachment.ts';
 import { canonicalText } from './canonical.ts';
 import {
   type Attachment,
@@ -13,16 +13,16 @@ import {
   protocolSchema,
   type VerificationFinding,
 } from './protocol.result.ts';
-import { isLowS, readCertificates, robotSummaryOf, sectionSummaryOf, signedBytes, summaryOf } from './protocol.ts';
+import { robotSummaryOf, sectionSummaryOf, summaryOf } from './protocol.ts';
+import { checkSignature, type Say, type SignatureOptions } from './verify-signature.ts';
 
 const PROTOCOL_MAX_BYTES = 16 * 1024 * 1024;
 
-export interface VerifyOptions {
-  /** The robot that must have signed. */
-  readonly expectedSerial?: string;
-  /** Certificates (PEM) of the authority that must have issued the certificate of the device. */
-  readonly caPem?: string;
-  /** Gives an attachment by its name; null when it is not there. Absent: attachments are not checked. */
+export interface VerifyOptions extends SignatureOptions {
+  /**
+   * Gives an attachment by its name; null when it is not there. Throws when nobody can tell. Absent: attachments are
+   * not checked.
+   */
   readonly readAttachment?: (name: string) => Promise<Uint8Array | null>;
 }
 
@@ -50,9 +50,8 @@ const titles: Readonly<Record<Id, string>> = {
  */
 export async function verifyProtocol(bytes: Uint8Array, options: VerifyOptions = {}): Promise<ProtocolVerification> {
   const findings: Finding[] = [];
-  const say = (id: Id, verdict: Finding['verdict'], detail: string) => {
+  const say: Say = (id, verdict, detail) => {
     findings.push({ id, title: titles[id], verdict, detail });
-    return verdict === 'ok';
   };
   const protocol = readProtocol(bytes, say);
   if (protocol !== null) {
@@ -67,8 +66,6 @@ export async function verifyProtocol(bytes: Uint8Array, options: VerifyOptions =
       : 'not-checked';
   return { verified: verdict === 'ok', verdict, findings, protocol };
 }
-
-type Say = (id: Id, verdict: Finding['verdict'], detail: string) => boolean;
 
 function readProtocol(bytes: Uint8Array, say: Say): Protocol | null {
   const bad = (id: Id, detail: string) => {
@@ -130,122 +127,6 @@ function checkConsistent(protocol: Protocol, say: Say): void {
   else say('consistent', 'wrong', `${wrong.slice(0, 5).join('; ')}.`);
 }
 
-function checkSignature(protocol: Protocol, options: VerifyOptions, say: Say): void {
-  try {
-    checkSigned(protocol, options, say);
-  } catch {
-    // What a damaged certificate makes the library throw is not for a person to read.
-    say('certificate', 'wrong', 'The certificate is damaged.');
-  }
-}
-
-function checkSigned(protocol: Protocol, { expectedSerial, caPem }: VerifyOptions, say: Say): void {
-  const { signature } = protocol;
-  if (signature === null) {
-    say('signature', 'not-checked', 'It is not signed: no device vouches for it.');
-    if (expectedSerial !== undefined) say('expected-serial', 'not-checked', 'Nobody signed it.');
-    return;
-  }
-  let certificates: X509Certificate[] = [];
-  try {
-    certificates = readCertificates(signature.certificate);
-  } catch {
-    // What is no certificate is said below.
-  }
-  const [leaf] = certificates;
-  if (!leaf || certificates.map(String).join('') !== signature.certificate) {
-    say('certificate', 'wrong', 'What stands in place of the certificate is none.');
-    return;
-  }
-  const value = Buffer.from(signature.value, 'base64');
-  // Base64 has several texts for the same bytes; only one of them was written.
-  const isPlain = value.toString('base64') === signature.value;
-  const holds = isPlain && isLowS(value) && isP256(leaf) && checks(leaf, signedBytes(protocol), value);
-  if (holds) say('signature', 'ok', `signed with the key of ${signature.serial}`);
-  else say('signature', 'wrong', 'The signature does not fit the content: the file is not what was signed.');
-
-  checkCertificate(protocol, leaf, say);
-  checkValidity(protocol, certificates, say);
-  checkChain(certificates, caPem, say);
-  if (expectedSerial !== undefined) {
-    const isExpected = signature.serial === expectedSerial && commonName(leaf) === expectedSerial;
-    say('expected-serial', isExpected ? 'ok' : 'wrong', `expected ${expectedSerial}, found ${signature.serial}`);
-  }
-}
-
-function isP256({ publicKey }: X509Certificate): boolean {
-  return publicKey.asymmetricKeyType === 'ec' && publicKey.asymmetricKeyDetails?.namedCurve === 'prime256v1';
-}
-
-function checks({ publicKey }: X509Certificate, bytes: Uint8Array, signature: Buffer): boolean {
-  return verifySignature('sha256', bytes, { key: publicKey, dsaEncoding: 'ieee-p1363' }, signature);
-}
-
-function checkCertificate({ signature, robots }: Protocol, leaf: X509Certificate, say: Say): void {
-  const named = commonName(leaf);
-  const serial = signature?.serial ?? '';
-  if (named === undefined) say('certificate', 'wrong', 'The certificate does not name exactly one device.');
-  else if (named !== serial) say('certificate', 'wrong', `The certificate belongs to ${named}, not to ${serial}.`);
-  else if (!robots.some((robot) => robot.serial === named)) {
-    say('certificate', 'wrong', `${named} signed, but the protocol is not about it.`);
-  } else say('certificate', 'ok', `${named}, fingerprint ${leaf.fingerprint256}`);
-}
-
-/** The one common name of the subject; undefined when there is none or more than one. */
-function commonName(certificate: X509Certificate): string | undefined {
-  const { CN: name } = certificate.toLegacyObject().subject ?? {};
-  return typeof name === 'string' ? name : undefined;
-}
-
-function checkValidity({ startedAt, endedAt }: Protocol, certificates: readonly X509Certificate[], say: Say): void {
-  const [from, to] = [Date.parse(startedAt), Date.parse(endedAt)];
-  const [leaf] = certificates;
-  const valid = certificates.every(({ validFromDate, validToDate }) => {
-    return [from, to].every((at) => validFromDate.getTime() <= at && at <= validToDate.getTime());
-  });
-  const span = `${leaf?.validFromDate.toISOString()} to ${leaf?.validToDate.toISOString()}`;
-  say('validity', valid ? 'ok' : 'wrong', `valid from ${span}, used from ${startedAt} to ${endedAt}`);
-}
-
-const LONGEST_CHAIN = 5;
-
-function checkChain(certificates: readonly X509Certificate[], caPem: string | undefined, say: Say): void {
-  if (caPem === undefined) {
-    say('chain', 'not-checked', 'No authority was given, and anybody can make a certificate that names a serial.');
-    return;
-  }
-  let trusted: X509Certificate[] = [];
-  try {
-    trusted = readCertificates(caPem);
-  } catch {
-    // What is no certificate is trusted by nobody.
-  }
-  if (trusted.length === 0) {
-    say('chain', 'wrong', 'What was given as the authority holds no certificate.');
-    return;
-  }
-  let [at, ...between] = certificates;
-  for (let length = 0; at !== undefined && length < LONGEST_CHAIN; length += 1) {
-    const below = at;
-    const root = trusted.find((ca) => issued(ca, below));
-    if (root) {
-      say('chain', 'ok', `issued by ${oneLine(root.subject)}`);
-      return;
-    }
-    at = between.find((ca) => issued(ca, below));
-    between = between.filter((ca) => ca !== at);
-  }
-  say('chain', 'wrong', `None of the given authorities issued it; it says ${oneLine(certificates[0]?.issuer ?? '')}.`);
-}
-
-function issued(ca: X509Certificate, certificate: X509Certificate): boolean {
-  return ca.ca && certificate.checkIssued(ca) && certificate.verify(ca.publicKey);
-}
-
-function oneLine(name: string): string {
-  return name.replaceAll('\n', ', ');
-}
-
 async function checkAttachments(
   attachments: readonly Attachment[],
   { readAttachment }: VerifyOptions,
@@ -260,13 +141,19 @@ async function checkAttachments(
     return;
   }
   const wrong: string[] = [];
+  const unread: string[] = [];
   for (const { name, sha256: expected, bytes } of attachments) {
-    const found = await readAttachment(name);
-    if (found === null) wrong.push(`${name} is not there`);
-    else if (found.byteLength !== bytes || sha256(found) !== expected) wrong.push(`${name} is not what was attached`);
+    try {
+      const found = await readAttachment(name);
+      if (found === null) wrong.push(`${name} is not there`);
+      else if (found.byteLength !== bytes || sha256(found) !== expected) wrong.push(`${name} is not what was attached`);
+    } catch (error) {
+      unread.push(`${name} cannot be read (${reasonOf(error)})`);
+    }
   }
-  if (wrong.length === 0) say('attachments', 'ok', `${attachments.length}, every hash compared`);
-  else say('attachments', 'wrong', `${wrong.slice(0, 10).join('; ')}.`);
+  if (wrong.length > 0) say('attachments', 'wrong', `${wrong.slice(0, 10).join('; ')}.`);
+  else if (unread.length > 0) say('attachments', 'not-checked', `${unread.slice(0, 10).join('; ')}.`);
+  else say('attachments', 'ok', `${attachments.length}, every hash compared`);
 }
 
 /** Folder of a protocol's attachments: beside it, with its name. */
@@ -279,22 +166,28 @@ export async function verifyProtocolFile(
   path: string,
   options: Omit<VerifyOptions, 'readAttachment'> = {},
 ): Promise<ProtocolVerification> {
-  const bytes = await readBounded(path, PROTOCOL_MAX_BYTES).catch((cause: NodeJS.ErrnoException) => {
-    throw new GwError('FILE_UNWRITABLE', `${path} cannot be read (${cause.code ?? cause.message}).`, { cause });
+  const bytes = await readBounded(path, PROTOCOL_MAX_BYTES).catch((cause) => {
+    throw new GwError('FILE_UNWRITABLE', `${path} cannot be read (${reasonOf(cause)}).`, { cause });
   });
+  if (bytes === null) throw new GwError('FILE_UNWRITABLE', `${path} cannot be read: it is not a regular file.`);
   const dir = attachmentsDirOf(path);
   return verifyProtocol(bytes, {
     ...options,
     // The schema has let only names through that stay in the folder.
-    readAttachment: (name) => readBounded(join(dir, name), ATTACHMENT_MAX_BYTES).catch(() => null),
+    readAttachment: (name) =>
+      readBounded(join(dir, name), ATTACHMENT_MAX_BYTES).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+        throw error;
+      }),
   });
 }
 
-/** At most one byte more than the bound, so that what is too large is seen to be. */
-async function readBounded(path: string, most: number): Promise<Uint8Array> {
+/** At most one byte more than the bound, so that what is too large is seen to be; null for what is no regular file. */
+async function readBounded(path: string, most: number): Promise<Uint8Array | null> {
+  // Not to wait for the other end, should the path be a pipe.
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const stats = await file.stat();
-  if (!stats.isFile()) throw new Error('it is not a regular file');
+  if (!stats.isFile()) return null;
   const bytes = new Uint8Array(Math.min(stats.size, most) + 1);
   let length = 0;
   while (length < bytes.byteLength) {
@@ -303,4 +196,8 @@ async function readBounded(path: string, most: number): Promise<Uint8Array> {
     length += bytesRead;
   }
   return bytes.subarray(0, length);
+}
+
+function reasonOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? 'unknown reason';
 }

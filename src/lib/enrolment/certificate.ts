@@ -1,5 +1,5 @@
 import { type KeyObject, X509Certificate } from 'node:crypto';
-import type { CertificateView } from './model.ts';
+import type { CertificateView, Identity } from './model.ts';
 
 /** Why a certificate cannot be, or can no longer be, the identity of this device. */
 export type CertificateFault =
@@ -56,8 +56,8 @@ export function viewCertificate(chain: readonly X509Certificate[]): CertificateV
   if (own === undefined) throw new RangeError('a chain begins with a certificate');
   return {
     pem: certificatesPem(chain),
-    subject: oneLine(own.subject),
-    issuer: oneLine(own.issuer),
+    subject: nameLine(own.subject),
+    issuer: nameLine(own.issuer),
     notBefore: own.validFromDate.toISOString(),
     notAfter: own.validToDate.toISOString(),
     fingerprintSha256: own.fingerprint256,
@@ -99,14 +99,41 @@ export function judgeCertificate(chain: readonly X509Certificate[], expected: Ex
   const path = pathToRoot(own, between, expected.authorities);
   if (path === undefined)
     wrong('wrong-issuer', 'it does not lead to a self-signed certificate among the authorities given');
-  for (const part of path ?? [own]) {
-    const fault = validityFault(part, expected.at);
-    if (fault === undefined) continue;
-    const what = part === own ? 'it' : `the certificate of its authority (${oneLine(part.subject)})`;
-    if (fault === 'expired') wrong('expired', `${what} expired at ${part.validToDate.toISOString()}`);
-    else wrong('not-yet-valid', `${what} is valid from ${part.validFromDate.toISOString()} on only`);
-  }
-  return problems;
+  return [...problems, ...validityProblems(path ?? [own], expected.at)];
+}
+
+/** What an identity is by its certificate and the authorities above it at a moment. */
+export interface Validity {
+  readonly problems: readonly CertificateProblem[];
+  /** When the first of them ends. */
+  readonly notAfter: Date;
+  /** Which one that is; null for the certificate of the device itself. */
+  readonly endsFirst: string | null;
+}
+
+/** How it stands with the validity of an identity, up to its authority: without that one nobody takes it either. */
+export function judgeValidity({ certificate, caPem }: Pick<Identity, 'certificate' | 'caPem'>, at: Date): Validity {
+  const [own, ...between] = readCertificates(certificate.pem) ?? [];
+  if (own === undefined) throw new RangeError('an identity has a certificate');
+  const path = pathToRoot(own, between, readCertificates(caPem) ?? []) ?? [own];
+  const first = path.reduce((soonest, part) => (part.validToDate < soonest.validToDate ? part : soonest));
+  return {
+    problems: validityProblems(path, at),
+    notAfter: first.validToDate,
+    endsFirst: first === own ? null : nameLine(first.subject),
+  };
+}
+
+/** Of the certificate of a device, which comes first, and those above it. */
+function validityProblems(path: readonly X509Certificate[], at: Date | null): CertificateProblem[] {
+  return path.flatMap((part, index): CertificateProblem[] => {
+    const reason = validityFault(part, at);
+    if (reason === undefined) return [];
+    const what = index === 0 ? 'it' : `the certificate of its authority (${nameLine(part.subject)})`;
+    return reason === 'expired'
+      ? [{ reason, text: `${what} expired at ${part.validToDate.toISOString()}` }]
+      : [{ reason, text: `${what} is valid from ${part.validFromDate.toISOString()} on only` }];
+  });
 }
 
 /** Whether a moment lies outside the validity; before its begin the tolerance of clocks is granted. */
@@ -150,6 +177,10 @@ function commonName(certificate: X509Certificate): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-function oneLine(name: string): string {
-  return name.split('\n').join(', ');
+/**
+ * The name in a certificate on one line, in the order of RFC 4514: the narrowest part first. The library gives the parts
+ * one a line as they are encoded, which is the other way round.
+ */
+export function nameLine(name: string): string {
+  return name.split('\n').reverse().join(', ');
 }

@@ -4,19 +4,17 @@ import type { Clock } from '../lifecycle/index.ts';
 import type { Dialer } from '../net/index.ts';
 import { type CertificateProblem, CLOCK_TOLERANCE_MS, judgeCertificate, readCertificates } from './certificate.ts';
 import { type Exchanged, type ExchangeLimits, exchange, exchangeLimits } from './exchange.ts';
+import { holdFolder, type OnStored, pendingPath } from './folder.ts';
 import type { Identity } from './model.ts';
 import { allowsSignatures, makeCertificateRequest, makeDeviceKey } from './request.ts';
 import {
   dropPending,
-  holdFolder,
   installIdentity,
-  isSameKey,
+  isInstalled,
   keepPending,
   loadIdentity,
   type NewIdentity,
-  type OnStored,
   type Pending,
-  readCredentials,
   readPending,
 } from './store.ts';
 import { codeProblem, encodeRequest, MOST_SERIAL } from './wire.ts';
@@ -65,7 +63,7 @@ export interface Enrolled {
   readonly identity: Identity;
   /** Whether this run went on with the key of one that was cut. */
   readonly resumed: boolean;
-  /** Whether there was an identity before, which this one replaced. */
+  /** Whether it took the place of another one. */
   readonly replaced: boolean;
   readonly clock: ClockComparison;
 }
@@ -97,17 +95,20 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
   await using _hold = await holdFolder(identityDir);
   await onStep('folder-ready');
 
-  const begun = await readPending(identityDir);
   const present = await presentIdentity(identityDir, renew);
-  if (present !== null) {
-    if (begun !== undefined && (await isInstalled(identityDir, begun))) {
-      // The run before was cut between its last two steps: nothing is left to ask for.
-      await dropPending(identityDir);
-      await onStep('cleaned-up');
-      return { identity: present, resumed: true, replaced: false, clock: compareClock(clock.wall(), null) };
+  let begun = await readPending(identityDir);
+  if (begun !== undefined && present !== null && (await isInstalled(identityDir, begun))) {
+    // The run before was cut between its last two steps: nothing of it is left to ask for.
+    await dropPending(identityDir);
+    await onStep('cleaned-up');
+    const { renewal } = begun;
+    begun = undefined;
+    // Unless more is wanted now than it was to do, or the gateway has moved to another chassis since.
+    if (present.serial === serial && (!renew || renewal)) {
+      return { identity: present, resumed: true, replaced: renewal, clock: compareClock(clock.wall(), null) };
     }
-    if (!renew) throw alreadyEnrolled(present, serial, begun);
   }
+  if (present !== null && !renew) throw alreadyEnrolled(present, serial, begun);
   if (begun !== undefined && begun.serial !== serial) throw foreignPending(identityDir, begun, serial);
 
   const oneTimeCode = await options.readCode();
@@ -155,16 +156,12 @@ async function presentIdentity(identityDir: string, renew: boolean): Promise<Ide
   }
 }
 
-async function isInstalled(identityDir: string, begun: Pending): Promise<boolean> {
-  return isSameKey((await readCredentials(identityDir)).keyPem, begun.keyPem);
-}
-
 async function makePending(options: EnrolOptions): Promise<Pending> {
-  const { identityDir, serial, clock, onStep = () => {} } = options;
+  const { identityDir, serial, renew: renewal, clock, onStep = () => {} } = options;
   const keyPem = makeDeviceKey();
   const requestPem = await makeCertificateRequest(keyPem, serial);
   await onStep('key-made');
-  const pending = { serial, begunAt: clock.wall().toISOString(), keyPem, requestPem };
+  const pending = { serial, begunAt: clock.wall().toISOString(), renewal, keyPem, requestPem };
   await keepPending(identityDir, pending, stored(onStep, 'key'));
   return pending;
 }
@@ -251,9 +248,9 @@ function alreadyEnrolled(present: Identity, serial: string, begun: Pending | und
 function foreignPending(identityDir: string, begun: Pending, serial: string): GwError {
   return new GwError(
     'IDENTITY_BROKEN',
-    `In ${identityDir} an enrolment of ${begun.serial} was begun and not finished, and this chassis is ${serial}.`,
+    `In ${identityDir} an enrolment of ${begun.serial} was begun at ${begun.begunAt} and not finished, and this chassis is ${serial}. Nothing was sent.`,
     {
-      remedy: `If this gateway now belongs to ${serial}, remove pending.json there and run it again; otherwise check the chassis.`,
+      remedy: `If this gateway now belongs to ${serial}: remove ${pendingPath(identityDir)}, then run this again with a one-time code for ${serial}. If not, connect it to ${begun.serial}: there it goes on.`,
     },
   );
 }

@@ -16,7 +16,7 @@ export interface Identity {
 export interface CertificateView {
   /** The certificate of the device first, then those between it and the authority, if there are any. */
   readonly pem: string;
-  /** One line, `CN=SN0001`. */
+  /** One line, `CN=SN0001, O=Robots GmbH`: in the order of RFC 4514, the narrowest part first. */
   readonly subject: string;
   readonly issuer: string;
   /** UTC ISO. */
@@ -38,6 +38,6 @@ export interface Signer {
   readonly serial: string;
   /** The certificate that belongs to the key, with those between it and the authority. */
   readonly certificatePem: string;
-  /** The signature in DER (`Ecdsa-Sig-Value`), as `openssl dgst -sha256 -verify` reads it. */
+  /** The signature as `r` and `s`, 32 bytes each (IEEE P1363), big-endian. */
   sign(bytes: Uint8Array): Buffer;
 }

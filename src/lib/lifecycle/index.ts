@@ -1,6 +1,6 @@
 /**
  * How parts begin and end and what outlives them: services, their supervisor, the clock that is passed in so that
- * tests own time and chance, folders, and files that are whole or not there.
+ * tests own time and chance, folders, and files that are whole or not there, synced, and known again by their hash.
  */
 export { type BackoffOptions, createBackoff } from './backoff.ts';
 export { type Clock, systemClock } from './clock.ts';
@@ -9,4 +9,6 @@ export { ensureFolder } from './ensure-folder.ts';
 export { type Log, silentLog } from './log.ts';
 export { replaceFile } from './replace-file.ts';
 export type { Service, ServiceContext, ServiceHealth, ServiceStatus } from './service.ts';
+export { sha256 } from './sha256.ts';
 export { createSupervisor, type Supervisor, type SupervisorEvent, type SupervisorOptions } from './supervisor.ts';
+export { syncFolder } from './sync-folder.ts';

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { link, lstat, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { GwError } from '../error/index.ts';
-import { ensureFolder } from '../lifecycle/index.ts';
+import { ensureFolder, sha256, syncFolder } from '../lifecycle/index.ts';
 import { invalid, packArchive, parseArchive } from './archive.ts';
-import { bounds, sha256 } from './manifest.ts';
+import { bounds } from './manifest.ts';
 import type { ArchiveFile, MapArchive } from './model.ts';
 
 /**
@@ -64,14 +64,16 @@ function existsError(path: string): GwError {
 
 /**
  * Writes an archive whole or not at all: beside its place first, synced, read back from there and proven, and only
- * then put in its place. Makes its folder. Throws FILE_EXISTS without `force`, FILE_UNWRITABLE, ARCHIVE_INVALID when
+ * then put in its place. Makes its folder. `mayNumber`: the name is ours, and where it is taken the next free one is
+ * used; the result says which. Throws FILE_EXISTS without `force` and `mayNumber`, FILE_UNWRITABLE, ARCHIVE_INVALID when
  * what was read back is not sound; in each case nothing has changed at `path`.
  */
 export async function writeArchive(
   path: string,
   archive: MapArchive,
-  { force }: { readonly force: boolean },
+  { force = false, mayNumber = false }: { readonly force?: boolean; readonly mayNumber?: boolean },
 ): Promise<ArchiveFile> {
+  let place = path;
   const bytes = await packArchive(archive);
   const target = resolve(path);
   const draft = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}`);
@@ -80,15 +82,17 @@ export async function writeArchive(
     const back = await readWhole(draft, path);
     if (sha256(back) !== sha256(bytes)) throw invalid(path, ['what was read back is not what was written']);
     await parseArchive(back, path);
-    if (force) await rename(draft, target);
+    if (mayNumber) place = await putBeside(draft, path);
+    else if (force) await rename(draft, target);
     else await putNew(draft, target, path);
-    await syncFolder(dirname(target));
+    // Some file systems cannot do this; the file itself is in its place and proven.
+    await syncFolder(dirname(target)).catch(() => {});
   } catch (cause) {
     throw cause instanceof GwError ? cause : accessError(path, 'written', cause);
   } finally {
     await rm(draft, { force: true }).catch(() => {});
   }
-  return { path, bytes: bytes.byteLength, sha256: sha256(bytes), archive };
+  return { path: place, bytes: bytes.byteLength, sha256: sha256(bytes), archive };
 }
 
 async function writeDraft(draft: string, bytes: Uint8Array): Promise<void> {
@@ -105,21 +109,35 @@ async function putNew(draft: string, target: string, name: string): Promise<void
       // The file systems of most memory sticks know no links: there the name is taken first, and then filled.
       if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(cause.code ?? '')) throw cause;
       await (await open(target, 'wx')).close();
-      await rename(draft, target);
+      await rename(draft, target).catch(async (error: unknown) => {
+        await rm(target, { force: true }).catch(() => {});
+        throw error;
+      });
     });
   } catch (cause) {
     throw (cause as NodeJS.ErrnoException).code === 'EEXIST' ? existsError(name) : cause;
   }
 }
 
-/** Without it the name may be lost with the power although the bytes are there. */
-async function syncFolder(path: string): Promise<void> {
-  try {
-    await using folder = await open(path, 'r');
-    await folder.sync();
-  } catch {
-    // Some file systems cannot do this; the file itself is in its place and proven.
+const MOST_NUMBER = 99;
+
+/** Puts a file under this name or, where it is taken, under the first numbered one that is free; that name. */
+async function putBeside(draft: string, path: string): Promise<string> {
+  for (let number = 1; ; number += 1) {
+    const place = numbered(path, number);
+    try {
+      await putNew(draft, resolve(place), place);
+      return place;
+    } catch (error) {
+      const isTaken = error instanceof GwError && error.code === 'FILE_EXISTS';
+      if (!isTaken || number === MOST_NUMBER) throw error;
+    }
   }
+}
+
+/** `maps-SN0001-20260131T120000Z2.tar.gz` is the second of its second: by name it comes after the first. */
+function numbered(path: string, number: number): string {
+  return number === 1 ? path : path.replace(/(\.tar\.gz)?$/, (ending) => `${number}${ending}`);
 }
 
 /**

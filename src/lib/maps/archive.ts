@@ -3,6 +3,7 @@ import { gzip } from 'node:zlib';
 import { packTar, type TarEntry } from 'modern-tar';
 import { GwError } from '../error/index.ts';
 import { quote, readJsonBytes } from '../json/index.ts';
+import { sha256 } from '../lifecycle/index.ts';
 import { overlaysSource } from '../overlays/index.ts';
 import {
   bounds,
@@ -16,7 +17,6 @@ import {
   partNames,
   partPath,
   readManifest,
-  sha256,
 } from './manifest.ts';
 import type { ArchivedMap, MapArchive } from './model.ts';
 import { checkPng } from './png.ts';

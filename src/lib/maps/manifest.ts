@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { quote, readJsonBytes } from '../json/index.ts';
+import { sha256 } from '../lifecycle/index.ts';
 import type { ArchivedMap, MapArchive } from './model.ts';
 
 /** Names the form of an archive; another form gets another name. */
@@ -72,10 +72,6 @@ const manifestSchema = z.strictObject({
 export type Manifest = z.infer<typeof manifestSchema>;
 export type ManifestMap = Manifest['maps'][number];
 export type ManifestFile = z.infer<typeof file>;
-
-export function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
 
 /** The bytes of one part of a map as they are packed; null when the map has none. */
 export function partBytes(archived: ArchivedMap, part: Part): Uint8Array | null {

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import {
   attachmentsDirOf,
   beginJournal,
@@ -19,7 +19,7 @@ import {
 } from '../checklist/index.ts';
 import { asGwError, GwError } from '../error/index.ts';
 import { type EvidenceRecord, loadEvidenceFile } from '../evidence/index.ts';
-import { type Clock, createFile, replaceFile } from '../lifecycle/index.ts';
+import { type Clock, createFile, replaceFile, syncFolder } from '../lifecycle/index.ts';
 import type { Site } from '../site/index.ts';
 import type { ChecklistRun } from './checklist-run.result.ts';
 import type { ChecklistRunOptions, RunRobot } from './checklist-run.ts';
@@ -65,10 +65,18 @@ export async function openJournal(robots: readonly RunRobot[], options: JournalO
       throw new GwError('CHECKLIST_CHANGED', `${checklist.file} was changed since the run of ${found.state.begun.at}.`);
     }
     const journal = await resumeJournal(found.path);
-    await journal.write({ kind: 'resumed', at, gw: gwVersion });
-    return journal;
+    try {
+      await journal.write({ kind: 'resumed', at, gw: gwVersion });
+      return journal;
+    } catch (error) {
+      await journal[Symbol.asyncDispose]();
+      throw error;
+    }
   }
-  const before = await findJournal(dir, checklist.name, serials).catch(() => undefined);
+  const before = await findJournal(dir, checklist.name, serials).catch((error) => {
+    onWarning(`This is a new run. Whether an earlier one was interrupted is not known: ${asGwError(error).message}`);
+    return undefined;
+  });
   const taken = before?.state.taken.reduce((sum, robot) => sum + robot.size, 0) ?? 0;
   if (before && before.state.editions === 0 && taken > 0) {
     const steps = `${taken} ${taken === 1 ? 'step' : 'steps'}`;
@@ -125,7 +133,8 @@ export async function writeProtocol(options: ProtocolOptions): Promise<NonNullab
       const session = sessions[index];
       if (site === null || session === undefined) return [];
       const redLines = options.redLines[index] ?? [];
-      return [{ ...session, site: site.name, serial: site.chassis.serial, records: await recordsOf(site), redLines }];
+      const records = await recordsOf(site, onWarning);
+      return [{ ...session, site: site.name, serial: site.chassis.serial, records, redLines }];
     }),
   );
   const plain = composeProtocol({
@@ -143,12 +152,13 @@ export async function writeProtocol(options: ProtocolOptions): Promise<NonNullab
   const dir = attachmentsDirOf(path);
   for (const { name } of protocol.attachments) {
     // A sitting that ended between its photos and its protocol is written once more.
-    await replaceFile(join(dir, name), await readFile(join(journal.attachmentsDir, name)));
+    await replaceFile(join(dir, name), await readKept(join(journal.attachmentsDir, name)));
   }
   await createFile(path, protocolText(protocol));
+  const isOnDisk = await areSynced(protocol.attachments.length > 0 ? [dir, dirname(path)] : [dirname(path)]);
   await journal.write({ kind: 'protocol', at: protocol.endedAt, edition, ok: protocol.ok });
-  // Nothing is left to go on with.
-  if (protocol.ok) await journal.remove();
+  // Nothing is left to go on with, and no loss of power takes the protocol back.
+  if (protocol.ok && isOnDisk) await journal.remove();
   return {
     file: path,
     id: protocol.id,
@@ -158,6 +168,21 @@ export async function writeProtocol(options: ProtocolOptions): Promise<NonNullab
   };
 }
 
+/** A photo of the journal. Throws JOURNAL_BROKEN. */
+async function readKept(path: string): Promise<Uint8Array> {
+  return await readFile(path).catch((cause: NodeJS.ErrnoException) => {
+    throw new GwError('JOURNAL_BROKEN', `The photo ${path} of this run cannot be read (${cause.code}).`, { cause });
+  });
+}
+
+/** Not every file system can do this. */
+async function areSynced(folders: readonly string[]): Promise<boolean> {
+  return await Promise.all(folders.map(syncFolder)).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** The initials that stand beside the answers, when they are of one person. */
 function withInitials(technician: Protocol['technician'], sessions: readonly SessionRobotResult[]) {
   const answers = sessions.flatMap(({ result }) => result.steps.flatMap(({ answer }) => answer ?? []));
@@ -165,11 +190,12 @@ function withInitials(technician: Protocol['technician'], sessions: readonly Ses
   return { name: technician.name, initials: technician.initials ?? (others.length === 0 ? only : null) };
 }
 
-async function recordsOf(site: Site): Promise<readonly EvidenceRecord[] | null> {
+async function recordsOf(site: Site, onWarning: (text: string) => void): Promise<readonly EvidenceRecord[] | null> {
   try {
     return await loadEvidenceFile(site.evidenceFile);
-  } catch {
-    // A step about evidence says what is wrong with the file.
+  } catch (error) {
+    const why = asGwError(error).message;
+    onWarning(`The protocol does not say which facts were verified on ${site.chassis.serial}: ${why}`);
     return null;
   }
 }
@@ -179,6 +205,7 @@ async function signerFor(
   robots: readonly RunRobot[],
   onWarning: (text: string) => void,
 ): Promise<ProtocolSigner | undefined> {
+  let isHere = false;
   for (const { site } of robots) {
     const identityDir = site?.enrolment?.identityDir;
     if (site === null || identityDir === undefined) continue;
@@ -186,16 +213,22 @@ async function signerFor(
     try {
       const signer = await openSigner(identityDir);
       if (signer.serial === site.chassis.serial) return signer;
+      isHere = true;
       onWarning(
         `The identity in ${identityDir} is of ${signer.serial}, so it does not sign for ${site.chassis.serial}.`,
       );
     } catch (thrown) {
       const error = asGwError(thrown);
-      if (error.code !== 'NOT_ENROLLED')
-        onWarning(`The protocol is not signed by ${site.chassis.serial}: ${error.message}`);
+      if (error.code === 'NOT_ENROLLED') continue;
+      isHere = true;
+      onWarning(`The protocol is not signed by ${site.chassis.serial}: ${error.message}`);
     }
   }
-  onWarning('The protocol is not signed: the identity of the device is not on this machine.');
+  onWarning(
+    isHere
+      ? 'The protocol is not signed: no identity on this machine can sign it.'
+      : 'The protocol is not signed: the identity of the device is not on this machine.',
+  );
   return undefined;
 }
 

@@ -2,8 +2,12 @@ import {
   CLOCK_TOLERANCE_MS,
   folderProblem,
   type Identity,
+  isInstalled,
+  judgeValidity,
   loadIdentity,
+  nameLine,
   type Pending,
+  pendingPath,
   readCertificates,
   readPending,
 } from '../enrolment/index.ts';
@@ -40,13 +44,16 @@ export async function readEnrolStatus({ site, clock }: Pick<Toolkit, 'site' | 'c
     attempt(async () => (await readPending(identityDir)) ?? null),
     folderProblem(identityDir),
   ]);
+  const isLeft = identity.value !== null && begun.value !== null && (await isInstalled(identityDir, begun.value));
   const findings: Finding[] = [identityFinding(identity)];
   const forOwner = { id: 'folder', title: 'The identity is for its owner only', spec: null };
   if (folder !== undefined) findings.push(wrong(forOwner, `${identityDir}: ${folder.text}`, folder.remedy));
   else if (identity.value) findings.push(ok(forOwner, identityDir));
   if (identity.value) findings.push(...identityFindings(identity.value, site, now));
-  const left = begunFinding(begun, identity.value);
-  if (left !== undefined) findings.push(left);
+  if (begun.error !== null) findings.push(wrong(unfinished, begun.error.message, begun.error.remedy));
+  if (begun.value !== null) {
+    findings.push(isLeft ? leftFinding(identityDir) : begunFinding(begun.value, identity.value, site));
+  }
   const state =
     identity.error !== null || begun.error !== null
       ? 'broken'
@@ -61,7 +68,7 @@ export async function readEnrolStatus({ site, clock }: Pick<Toolkit, 'site' | 'c
     serial: site.chassis.serial,
     identityDir,
     identity: identity.value === null ? null : view(identity.value, now),
-    begunAt: begun.value?.begunAt ?? null,
+    begunAt: isLeft ? null : (begun.value?.begunAt ?? null),
     findings,
   };
 }
@@ -80,9 +87,8 @@ async function attempt<T>(work: () => Promise<T | null>): Promise<Attempt<T>> {
 function view(identity: Identity, now: Date): NonNullable<EnrolStatus['identity']> {
   const { serial, endpoint, region, enrolledAt, certificate, caPem } = identity;
   const { pem: _, ...shown } = certificate;
-  const authorities = (readCertificates(caPem) ?? []).map(({ subject }) => subject.split('\n').join(', '));
-  const leftMs = new Date(certificate.notAfter).getTime() - now.getTime();
-  const daysLeft = isClockWrong(identity, now) ? null : Math.floor(leftMs / DAY_MS);
+  const authorities = (readCertificates(caPem) ?? []).map(({ subject }) => nameLine(subject));
+  const daysLeft = isClockWrong(identity, now) ? null : daysUntil(judgeValidity(identity, now).notAfter, now);
   return { serial, endpoint, region, enrolledAt, certificate: shown, authorities, daysLeft };
 }
 
@@ -151,34 +157,50 @@ function validityFinding(identity: Identity, now: Date): Finding {
   if (isClockWrong(identity, now)) return notChecked(start, `${period}; the clock of this device is wrong`);
   const renew = 'Renew it: gw enrol --renew, with a new one-time code.';
   const by = `by the clock of this device (${now.toISOString()})`;
-  if (now.getTime() > new Date(notAfter).getTime()) return wrong(start, `it expired at ${notAfter} ${by}`, renew);
-  if (now.getTime() + CLOCK_TOLERANCE_MS < new Date(notBefore).getTime()) {
-    return wrong(
-      start,
-      `it is not valid yet ${by}: ${period}`,
-      'Look at the clock of this device first (timedatectl).',
-    );
+  const { problems, notAfter: firstEnd, endsFirst } = judgeValidity(identity, now);
+  const [problem] = problems;
+  if (problem !== undefined) {
+    const remedy = problem.reason === 'expired' ? renew : 'Look at the clock of this device first (timedatectl).';
+    return wrong(start, `${problem.text}, ${by}`, remedy);
   }
-  const days = Math.floor((new Date(notAfter).getTime() - now.getTime()) / DAY_MS);
-  const finding = ok(start, `${period}, ${days} days left ${by}`);
+  const days = daysUntil(firstEnd, now);
+  const end = endsFirst === null ? '' : `, until its authority (${endsFirst}) ends at ${firstEnd.toISOString()}`;
+  const finding = ok(start, `${period}, ${days} days left ${by}${end}`);
   return days < RENEW_WITHIN_DAYS ? { ...finding, remedy: renew } : finding;
 }
 
-function begunFinding({ value, error }: Attempt<Pending>, identity: Identity | null): Finding | undefined {
-  const start = { id: 'begun', title: 'Nothing was left unfinished', spec: null };
-  if (error !== null) return wrong(start, error.message, error.remedy);
-  if (value === null) return undefined;
-  return identity === null
-    ? wrong(
-        start,
-        `an enrolment was begun at ${value.begunAt}; its key is kept`,
-        'Run `gw enrol` again: it goes on with that key.',
-      )
-    : wrong(
-        start,
-        `a renewal was begun at ${value.begunAt}; the identity before it is still in use`,
-        'Run `gw enrol --renew` again: it goes on with the new key.',
-      );
+function daysUntil(end: Date, now: Date): number {
+  return Math.floor((end.getTime() - now.getTime()) / DAY_MS);
+}
+
+const unfinished: Start = { id: 'begun', title: 'Nothing was left unfinished', spec: null };
+
+/** The run that installed the identity was cut before it had cleaned up; the next one does that, and no more. */
+function leftFinding(identityDir: string): Finding {
+  return wrong(
+    unfinished,
+    `the enrolment is finished, only cleaning up was cut: ${pendingPath(identityDir)} still holds a copy of the key in use`,
+    'Run `gw enrol` once more, with the chassis connected: it removes that file and asks for no code.',
+  );
+}
+
+function begunFinding({ serial, begunAt }: Pending, identity: Identity | null, site: Site): Finding {
+  const { chassis, path } = site;
+  const kept = identity === null ? 'its key is kept' : 'the identity before it is still in use';
+  const what = identity === null ? 'an enrolment' : 'a renewal';
+  if (serial !== chassis.serial) {
+    return wrong(
+      unfinished,
+      `${what} of ${serial} was begun at ${begunAt}, and chassis.serial of the site file is ${chassis.serial}; ${kept}`,
+      `Check chassis.serial in ${path}. If this gateway now belongs to ${chassis.serial}, remove ${pendingPath(enrolmentOf(site).identityDir)}, then enrol with a one-time code for ${chassis.serial}.`,
+    );
+  }
+  const flag = identity === null ? '' : ' --renew';
+  return wrong(
+    unfinished,
+    `${what} was begun at ${begunAt} and not finished; ${kept}`,
+    `Run \`gw enrol${flag}\` again: it goes on with the key that was made then.`,
+  );
 }
 
 function ok(start: Start, detail: string): Finding {

@@ -25,7 +25,10 @@ export const enrolStatusSchema = z.strictObject({
       enrolledAt: z.string().describe('UTC, by the clock of the enrolment endpoint where it told the time.'),
       certificate,
       authorities: z.array(z.string()).describe('Subjects of the certificates that are trusted for the cloud.'),
-      daysLeft: z.int().nullable().describe('Whole days until it expires; null: the clock of this device is wrong.'),
+      daysLeft: z
+        .int()
+        .nullable()
+        .describe('Whole days until it or its authority expires; null: the clock of this device is wrong.'),
     })
     .nullable(),
   begunAt: z.string().nullable().describe('When an enrolment was begun that is not finished; UTC.'),
@@ -37,7 +40,7 @@ export type EnrolStatus = z.infer<typeof enrolStatusSchema>;
 export const enrolSchema = z.strictObject({
   url: z.string().describe('Where the request went, without the path.'),
   resumed: z.boolean().describe('Whether it went on with the key of a run that was cut.'),
-  replaced: z.boolean().describe('Whether there was an identity before.'),
+  replaced: z.boolean().describe('Whether it took the place of another identity.'),
   clock: z.strictObject({
     verdict: z.enum(['ok', 'wrong', 'not-checked']).describe('The clock of this device against that of the endpoint.'),
     deviceAt: z.string(),

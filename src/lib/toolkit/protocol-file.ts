@@ -59,14 +59,13 @@ async function readAuthority(path: string): Promise<string> {
       remedy: 'Name a file with the certificates (PEM) of the authority with --ca FILE.',
       cause,
     });
-  const text = await stat(path)
-    .then(async (file) => {
-      if (!file.isFile() || file.size > MOST_CA_BYTES) throw new Error('no such file');
-      return readFile(path, 'utf8');
-    })
-    .catch((cause) => {
-      throw unreadable('cannot be read', cause);
-    });
+  const orUnreadable = (cause: NodeJS.ErrnoException) => {
+    throw unreadable(`cannot be read (${cause.code ?? 'unknown reason'})`, cause);
+  };
+  const file = await stat(path).catch(orUnreadable);
+  if (!file.isFile()) throw unreadable('is not a regular file');
+  if (file.size > MOST_CA_BYTES) throw unreadable('is larger than any file of certificates');
+  const text = await readFile(path, 'utf8').catch(orUnreadable);
   if (!text.includes('-----BEGIN CERTIFICATE-----')) throw unreadable('holds no certificate');
   return text;
 }

@@ -1,0 +1,45 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { GwError } from '../error/index.ts';
+
+/**
+ * Says that this process works on a journal, so that a second one does not. Gives the path of the lock, a file beside
+ * the journal; whoever has it removes it. Throws RUN_OPEN, and the error of the operating system.
+ */
+export async function claimJournal(path: string): Promise<string> {
+  const lock = `${path}.lock`;
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    try {
+      await writeFile(lock, await processMark(process.pid), { flag: 'wx' });
+      return lock;
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
+      const owner = await readFile(lock, 'utf8').catch(() => '');
+      const pid = Number(owner.split(' ')[0]);
+      if (isAlive(pid) && (await processMark(pid)) === owner) {
+        throw new GwError('RUN_OPEN', `Process ${pid} works on this run of the checklist right now.`, {
+          remedy: `Let it end first. When it is no gw, remove ${lock}.`,
+        });
+      }
+      await rm(lock, { force: true });
+    }
+  }
+  throw new GwError('RUN_OPEN', 'Another process has just gone on with this run of the checklist.');
+}
+
+/** Number and start of a process: after a restart of the machine or the container another one may have its number. */
+async function processMark(pid: number): Promise<string> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  // The name before the last bracket may hold anything; the start is the twentieth field behind it.
+  const start = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  return `${pid} ${start}`;
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

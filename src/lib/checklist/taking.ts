@@ -1,0 +1,230 @@
+import type { Clock } from '../lifecycle/index.ts';
+import type { Approval } from './answers.ts';
+import { askPerson } from './asking.ts';
+import { type Checked, check } from './checking.ts';
+import type { Checklist, RunStep, Step } from './load.ts';
+import type { Outcome } from './outcome.ts';
+import type { Deviation, StepResult } from './run.result.ts';
+import type { Decision, RunnerOptions, TakenStep } from './runner.ts';
+
+/** What the steps so far gave, for the steps that stand on them. */
+export interface Sofar {
+  readonly checklist: Checklist;
+  readonly results: Map<string, StepResult>;
+  /** What the newest run of a check gave for the steps that read it, by their ids. */
+  readonly readings: Map<string, Outcome>;
+  /** Checks that were run in this sitting: what reads them looks again. */
+  readonly ran: Set<string>;
+}
+
+/** How often one step is taken again in one sitting, at most; a person has to say so each time. */
+const MOST_AGAIN = 50;
+const MOST_EARLIER = 20;
+
+export function beginSofar(checklist: Checklist, earlier: RunnerOptions['earlier']): Sofar {
+  const sofar: Sofar = { checklist, results: new Map(), readings: new Map(), ran: new Set() };
+  for (const { readings } of earlier?.values() ?? []) keepReadings(readings, sofar);
+  return sofar;
+}
+
+interface Sitting {
+  /** How it came out before this. */
+  readonly before: StepResult | undefined;
+  /** Asked for by name: what a person accepted before is decided anew. */
+  readonly isNamed: boolean;
+}
+
+/** Takes a step, and again for as long as a person says so of a wrong one. */
+export async function takeUntilSettled(
+  step: Step,
+  { before, isNamed }: Sitting,
+  sofar: Sofar,
+  options: RunnerOptions,
+): Promise<StepResult> {
+  const { answers, ...asked } = options;
+  const { clock, signal, decide } = options;
+  let last = before;
+  for (let turn = 0; ; turn += 1) {
+    const began = clock.monotonicMs();
+    // A question that came out wrong from a file is put to the person when it is taken again.
+    const taken = await takeStep(step, sofar, turn === 0 ? options : asked);
+    const { interrupted = false } = taken.outcome;
+    const at = interrupted ? null : clock.wall().toISOString();
+    const tookMs = Math.round(clock.monotonicMs() - began);
+    const found = joinResult(step, taken.outcome, { at, tookMs, before: last });
+    if (interrupted) {
+      // What an earlier sitting found is not undone by a sitting that did not get so far.
+      const shown = last ?? found;
+      options.onResult?.(shown);
+      return shown;
+    }
+    const result = { ...found, deviation: deviationOf(found, isNamed ? undefined : last, options) };
+    const { readings, software } = taken;
+    // Also when it gave none this time: what an older run gave is no reading of now.
+    for (const { id } of readersOf(step.id, sofar)) sofar.readings.delete(id);
+    keepReadings(readings, sofar);
+    if (taken.ran) sofar.ran.add(step.id);
+    await options.onTaken?.({ result, readings, software });
+    options.onResult?.(result);
+    const isOpen = isToDecide(result) && result.deviation === null;
+    if (!isOpen || !decide || signal.aborted || turn >= MOST_AGAIN) return result;
+    const decision = await decideOrLeave(result, decide, signal);
+    if (decision.kind === 'leave') return result;
+    if (decision.kind === 'accept') {
+      const accepted = { ...result, deviation: deviation(decision, clock) };
+      await options.onTaken?.({ result: accepted, readings, software });
+      options.onResult?.(accepted);
+      return accepted;
+    }
+    last = result;
+    if (step.kind === 'run' && step.reads !== null) await takeSourceAgain(step, step.reads, sofar, options);
+  }
+}
+
+/**
+ * Who accepts a step that is not ok: the answers of a file, or whoever accepted it before, as long as it comes out with
+ * the same verdict.
+ */
+function deviationOf(result: StepResult, before: StepResult | undefined, options: RunnerOptions): Deviation | null {
+  if (result.verdict === 'ok') return null;
+  const approval = options.answers?.approvals.get(result.id);
+  if (approval) return deviation(approval, options.clock);
+  return before?.verdict === result.verdict ? before.deviation : null;
+}
+
+/** Wrong, or a check that could not look: a person may be able to do something about it now. */
+function isToDecide({ verdict, kind, expectations }: StepResult): boolean {
+  return verdict === 'wrong' || (verdict === 'not-checked' && kind === 'run' && expectations.length > 0);
+}
+
+/**
+ * Runs the check whose result a step reads: that step again would only read the same. The others that read it look
+ * again too, since what they said is of the run before.
+ */
+async function takeSourceAgain(step: RunStep, id: string, sofar: Sofar, options: RunnerOptions): Promise<void> {
+  const { decide: _, ...unasked } = options;
+  const { checklist, results } = sofar;
+  const source = checklist.steps.find((one) => one.id === id);
+  if (source === undefined) return;
+  results.set(id, await takeUntilSettled(source, { before: results.get(id), isNamed: false }, sofar, options));
+  for (const reader of readersOf(id, sofar)) {
+    const before = results.get(reader.id);
+    if (reader.id === step.id || before === undefined || before.leftOut || options.signal.aborted) continue;
+    results.set(reader.id, await takeUntilSettled(reader, { before, isNamed: false }, sofar, unasked));
+  }
+}
+
+function readersOf(id: string, { checklist }: Sofar): readonly RunStep[] {
+  return checklist.steps.filter((step): step is RunStep => step.kind === 'run' && step.reads === id);
+}
+
+async function decideOrLeave(
+  result: StepResult,
+  decide: NonNullable<RunnerOptions['decide']>,
+  signal: AbortSignal,
+): Promise<Decision> {
+  try {
+    return await decide(result, signal);
+  } catch (error) {
+    if (signal.aborted) return { kind: 'leave' };
+    throw error;
+  }
+}
+
+/** A step that is kept as it was wrong, and that the answers accept now. */
+export async function acceptedNow(
+  result: StepResult,
+  taken: TakenStep | undefined,
+  options: RunnerOptions,
+): Promise<StepResult> {
+  const approval = options.answers?.approvals.get(result.id);
+  if (approval === undefined || taken === undefined || result.verdict === 'ok' || result.deviation !== null)
+    return result;
+  const kept = { ...result, deviation: deviation(approval, options.clock) };
+  await options.onTaken?.({ ...taken, result: kept });
+  options.onResult?.(kept);
+  return kept;
+}
+
+function deviation({ reason, approvedBy }: Approval, clock: Clock): Deviation {
+  return { reason, approvedBy, at: clock.wall().toISOString() };
+}
+
+function keepReadings(readings: TakenStep['readings'], sofar: Sofar): void {
+  for (const [id, outcome] of Object.entries(readings)) sofar.readings.set(id, outcome);
+}
+
+async function takeStep(step: Step, sofar: Sofar, options: RunnerOptions): Promise<Checked> {
+  const alone = (outcome: Outcome): Checked => ({ outcome, ran: false, readings: {}, software: null });
+  if (options.signal.aborted) {
+    return alone({ verdict: 'not-checked', why: 'The run was interrupted before this step.', interrupted: true });
+  }
+  const missing = missingFor(step, sofar);
+  if (missing) return alone(missing);
+  if (step.kind !== 'run') return alone(await askPerson(step, options));
+  if (step.moves && !options.motionAllowed) {
+    return alone({
+      verdict: 'not-checked',
+      why: 'It moves the robot, and nobody has said that it may.',
+      remedy: 'Make sure that nobody stands in the way, then run again with --robot-will-move.',
+    });
+  }
+  if (step.reads === null) return check(step, readersOf(step.id, sofar), options);
+  const reading = sofar.readings.get(step.id);
+  if (reading !== undefined) return alone(reading);
+  const why = `It reads the result of '${step.reads}', which gave none.`;
+  return alone({ verdict: 'skipped', why, remedy: `Mend '${step.reads}' first.` });
+}
+
+function missingFor(step: Step, { results }: Sofar): Outcome | undefined {
+  const open = step.requires.flatMap(({ name, steps, of }) => {
+    const first = steps.find((id) => results.get(id)?.verdict !== 'ok');
+    return first === undefined ? [] : [{ name, first, of }];
+  });
+  const own = open.filter(({ of }) => of === 'own');
+  const [first] = own.length > 0 ? own : open;
+  if (!first) return undefined;
+  const named = (own.length > 0 ? own : open).map(({ name }) => name).join(' and ');
+  const are = (own.length > 0 ? own : open).length > 1 ? 'are' : 'is';
+  const who = own.length > 0 ? 'It' : 'Its whole section';
+  return {
+    verdict: 'skipped',
+    why: `${who} needs ${named}, which ${are} not ok.`,
+    remedy: `Mend '${first.first}' first.`,
+  };
+}
+
+interface Circumstances {
+  readonly at: string | null;
+  readonly tookMs: number;
+  /** How it came out before; the chain of what came earlier goes on from it. */
+  readonly before: StepResult | undefined;
+}
+
+export function joinResult(step: Step, outcome: Outcome, { at, tookMs, before }: Circumstances): StepResult {
+  const earlier = before ? [...before.earlier, { at: before.at, verdict: before.verdict, why: before.why }] : [];
+  return {
+    id: step.id,
+    title: step.title,
+    proves: step.proves,
+    kind: step.kind,
+    run: step.kind === 'run' ? step.run : null,
+    moves: step.moves,
+    section: step.section,
+    precondition: step.precondition,
+    verdict: outcome.verdict,
+    leftOut: outcome.leftOut ?? false,
+    why: outcome.why,
+    shown: outcome.shown ?? null,
+    remedy: outcome.verdict === 'ok' ? null : (outcome.remedy ?? step.remedy),
+    at,
+    tookMs,
+    expectations: outcome.expectations ?? [],
+    error: outcome.error ?? null,
+    answer: outcome.answer ?? null,
+    values: outcome.values ?? [],
+    measured: outcome.measured ?? null,
+    deviation: null,
+    earlier: earlier.slice(-MOST_EARLIER),
+  };
+}
