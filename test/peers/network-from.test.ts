@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SshOptions } from '../../src/lib/net/index.ts';
-import { secondHosts } from '../../src/lib/toolkit/network-check-from.ts';
+import { secondHosts } from '../../src/lib/toolkit/network-check/from.ts';
+import type { SecondHost } from '../../src/lib/toolkit/network-check.ts';
 import { buildWorld, lineOf, openPort } from '../toolkit/network-world.ts';
 import { hasProgram } from './peer.ts';
 import { type Sshd, startSshd } from './sshd.ts';
@@ -39,6 +40,65 @@ describe.skipIf(!hasProgram('sshd'))('the network check from a second host, thro
     }
     const robot = await world.check({ from, fromSegment: 'robot' });
     expect(lineOf(robot, id(1))).toMatchObject({ verdict: 'ok' });
+  });
+
+  /** The second host of this server; something happens to it right after the login, before the first knock. */
+  function hostOf(sshd: Sshd, onLogin: () => void): SecondHost[] {
+    const target = `${sshd.user}@127.0.0.1:${sshd.port}`;
+    return secondHosts([target], optionsFor(sshd)).map((host) => ({
+      name: host.name,
+      use: (signal, work) =>
+        host.use(signal, (dialer, ending) => {
+          onLogin();
+          return work(dialer, ending);
+        }),
+    }));
+  }
+
+  it('proves nothing by a machine that hangs after the login, and ends in its time', async () => {
+    await using sshd = await startSshd();
+    sshd.trust();
+    await using answering = await openPort();
+    await using world = await buildWorld(dir, { yaml, operatorPort: answering.port, enrolled: false });
+    const began = performance.now();
+    const result = await world.check({ from: hostOf(sshd, () => sshd.pause()) });
+    // A line is lost after 6 s of silence; nothing waits for longer than that.
+    expect(performance.now() - began).toBeLessThan(15_000);
+    const lines = result.lines.filter(({ id }) => id.startsWith('segment.from-'));
+    expect(lines).toMatchObject([{ id: 'segment.from-1', verdict: 'not-checked' }]);
+    expect(lines[0]?.detail).toMatch(/^it could not be used: The line to .* is lost: nothing comes over it any more/);
+    expect(result.sections.segment).not.toBe('ok');
+  });
+
+  it('does not take the silence of a machine that hung for a while for closed ports', async () => {
+    await using sshd = await startSshd();
+    sshd.trust();
+    await using answering = await openPort();
+    await using world = await buildWorld(dir, { yaml, operatorPort: answering.port, enrolled: false });
+    const paused = () => {
+      sshd.pause();
+      // Longer than a knock may take, and shorter than the line is believed.
+      setTimeout(() => sshd.resume(), 4_800);
+    };
+    const result = await world.check({ from: hostOf(sshd, paused) });
+    expect(lineOf(result, `segment.from-1.gateway-${answering.port}`)).toMatchObject({ verdict: 'wrong' });
+    expect(lineOf(result, 'segment.from-1.gateway-8090')).toMatchObject({
+      verdict: 'ok',
+      detail: expect.stringMatching(/^refused/),
+    });
+  });
+
+  it('tells the ports that SSH lets through, and calls the others not checked', async () => {
+    await using answering = await openPort();
+    await using sshd = await startSshd({ config: [`PermitOpen 127.0.0.1:${answering.port}`] });
+    sshd.trust();
+    await using world = await buildWorld(dir, { yaml, operatorPort: answering.port, enrolled: false });
+    const result = await world.check({ from: hostOf(sshd, () => {}) });
+    expect(lineOf(result, `segment.from-1.gateway-${answering.port}`)).toMatchObject({ verdict: 'wrong' });
+    expect(lineOf(result, 'segment.from-1.gateway-8090')).toMatchObject({
+      verdict: 'not-checked',
+      detail: expect.stringMatching(/^it could not be tried: .*lets no connection through/),
+    });
   });
 
   it('proves nothing where SSH lets no connection through, or the host is not known', async () => {

@@ -25,6 +25,7 @@ const here: Place = { host: '127.0.0.1' };
 
 export interface PeerProgram extends AsyncDisposable {
   readonly port: number;
+  readonly pid: number;
   /** Everything that it printed. */
   said(): string;
 }
@@ -51,8 +52,10 @@ export async function startPeer(
   child.stdout?.on('data', (chunk) => (said += chunk));
   child.stderr?.on('data', (chunk) => (said += chunk));
   const closed = once(child, 'close');
+  if (child.pid === undefined) throw new Error(`${program} cannot be started`);
   const peer: PeerProgram = {
     port,
+    pid: child.pid,
     said: () => said,
     async [Symbol.asyncDispose]() {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');

@@ -26,7 +26,7 @@ import {
   separate,
   startSshdIn,
 } from './segments.ts';
-import { makeKey } from './sshd.ts';
+import { makeKey, signalTree, waitFor } from './sshd.ts';
 
 const ALPN = 'x-test-mqtt-ca';
 
@@ -110,6 +110,24 @@ describe.skipIf(!hasAll)('robot segment, customer network and outside (network n
         expect.objectContaining({ port: 5173, allowedBy: 'platform', processes: [expect.anything()] }),
       );
       expect(broker.said()).not.toContain('closed its connection');
+
+      // The far side hangs in the middle of its knocking, which the router drops: that proves nothing closed.
+      const logins = () => office.said().match(/Accepted publickey/g)?.length ?? 0;
+      const before = logins();
+      const began = performance.now();
+      const hanging = check(home, site, from);
+      try {
+        await waitFor(() => logins() > before, office.said);
+        signalTree(office.pid, 'SIGSTOP');
+        const hung = await hanging;
+        expect(performance.now() - began).toBeLessThan(20_000);
+        const told = hung.lines.filter(({ id }) => id.startsWith('segment.from-'));
+        expect(told).toMatchObject([{ id: 'segment.from-1', verdict: 'not-checked' }]);
+        expect(hung.verdict).toBe('not-checked');
+      } finally {
+        signalTree(office.pid, 'SIGCONT');
+        await hanging.catch(() => {});
+      }
 
       drop('mqtt8883', true);
       const blocked = await check(home, site, from);

@@ -22,6 +22,9 @@ export interface Sshd extends AsyncDisposable {
   /** Makes the host known to the client, also by another port where something stands before it. */
   trust(port?: number): void;
   authorize(publicKeyFile: string, options?: string): void;
+  /** Stops all of its processes where they are, as a machine that hangs: connections stand, and nothing is said. */
+  pause(): void;
+  resume(): void;
   /** Ends every connection at once, by ending the processes that serve them, and takes no new ones. */
   stop(): Promise<void>;
 }
@@ -83,8 +86,13 @@ export async function startSshd({ config = [], hostKeyTypes = ['ed25519'], binDi
   async function stop(): Promise<void> {
     if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
     // What sshd forked for a connection is in the group too, unless it made one of its own.
-    for (const pid of [...childrenOf(child.pid), child.pid]) killQuietly(pid);
+    for (const pid of [...childrenOf(child.pid), child.pid]) signalQuietly(pid, 'SIGKILL');
     await closed;
+  }
+
+  function signalAll(name: NodeJS.Signals): void {
+    if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+    signalTree(child.pid, name);
   }
 
   const user = userInfo().username;
@@ -102,6 +110,8 @@ export async function startSshd({ config = [], hostKeyTypes = ['ed25519'], binDi
     authorize(publicKeyFile, options = '') {
       appendFileSync(authorized, `${options === '' ? '' : `${options} `}${readFileSync(publicKeyFile, 'utf8')}`);
     },
+    pause: () => signalAll('SIGSTOP'),
+    resume: () => signalAll('SIGCONT'),
     stop,
     async [Symbol.asyncDispose]() {
       await stop();
@@ -130,9 +140,14 @@ function childrenOf(pid: number): number[] {
   return pids.flatMap((child) => [...childrenOf(child), child]);
 }
 
-function killQuietly(pid: number): void {
+/** To a process and every one under it. */
+export function signalTree(pid: number, name: NodeJS.Signals): void {
+  for (const one of [pid, ...childrenOf(pid)]) signalQuietly(one, name);
+}
+
+function signalQuietly(pid: number, name: NodeJS.Signals): void {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, name);
   } catch {
     // It has ended by itself.
   }

@@ -115,6 +115,29 @@ describe('the network check, outward', () => {
     expect(await wrongIn('cloud-clock-off')).toEqual(['wrong', ['clock']]);
   });
 
+  it('calls TLS unopened only where every needed way was seen', async () => {
+    await using world = await buildWorld(dir);
+    expect(lineOf(await world.check(), 'tls-inspection').verdict).toBe('ok');
+    // One of the needed ways ends before any certificate.
+    const unseen = lineOf(await withFault(world, 'cloud-alpn-refused'), 'tls-inspection');
+    expect(unseen.verdict).toBe('not-checked');
+    const { host, fallbackPort } = world.cloud.places.mqtt;
+    expect(unseen.detail).toContain(`nothing is known of ${host}:${fallbackPort}`);
+  });
+
+  it('does not call a certificate of this device right whose time is over', async () => {
+    await using world = await buildWorld(dir);
+    const wall = () => new Date('2199-01-01T00:00:00Z');
+    const { checkNetwork } = await import('../../src/lib/toolkit/network-check.ts');
+    const { systemClock } = await import('../../src/lib/lifecycle/index.ts');
+    const result = await checkNetwork(
+      { site: world.site, dialer: directDialer, clock: { ...systemClock, wall } },
+      { timeoutMs: 5_000, from: [], fromSegment: 'site', machine: machineOf(world.asked) },
+      { signal: AbortSignal.timeout(20_000), onProgress: () => {} },
+    );
+    expect(lineOf(result, 'identity')).toMatchObject({ verdict: 'wrong', detail: expect.stringContaining('it ended') });
+  });
+
   it('says of a broker that never answers CONNECT that TLS stands', async () => {
     await using world = await buildWorld(dir, { storage: false });
     world.faults.set('cloud-no-connack', true);
@@ -172,7 +195,7 @@ describe('the network check, outward', () => {
     );
     expect(lineOf(result, 'mqtt-fallback.name')).toMatchObject({
       verdict: 'wrong',
-      detail: 'the name server does not know broker.example',
+      detail: 'no address of broker.example: the name server does not know it, or could not be asked',
     });
     expect(lineOf(result, 'mqtt-fallback.tcp').verdict).toBe('not-checked');
     // One name, one line, whatever ways lead there.
@@ -230,7 +253,7 @@ describe('the network check, outward', () => {
 
   it('says of packets that are too small for any path that they are', async () => {
     await using world = await buildWorld(dir);
-    const connectionInfo = async () => ({ pathMtuBytes: 1_000, segmentBytes: 960, roundTripMs: 1 });
+    const connectionInfo = async () => ({ pathMtuBytes: 1_000 });
     const result = await world.check({ machine: machineOf(world.asked, { connectionInfo }) });
     expect(lineOf(result, 'mtu')).toMatchObject({ verdict: 'wrong', ask: expect.stringContaining('ICMP') });
     const silent = await world.check({ machine: machineOf(world.asked, { connectionInfo: async () => null }) });
@@ -340,6 +363,28 @@ describe('the network check, from a second host', () => {
     expect(lineOf(result, 'segment.from-1')).toMatchObject({ verdict: 'not-checked' });
     expect(lineOf(result, 'segment.from-2').detail).toBe('it could not be used: It lets no connection through.');
     expect(result.verdict).not.toBe('ok');
+  });
+
+  it('keeps what answered when the machine is lost a moment later', async () => {
+    await using world = await buildWorld(dir, { yaml });
+    const lost: SecondHost = {
+      name: 'a@b',
+      async use(signal, work) {
+        await using open = await openPort();
+        const dial = (endpoint: { host: string; port: number }) => {
+          if (endpoint.port !== 22) throw new DialError('no-answer', { address: endpoint.host, port: endpoint.port });
+          return directDialer.dial({ host: '127.0.0.1', port: open.port }, { timeoutMs: 1_000 });
+        };
+        await work({ way: 'via a@b', dial: async (endpoint) => dial(endpoint) }, signal);
+        throw new GwError('SSH_LOST', 'The line is lost.');
+      },
+    };
+    const result = await world.check({ from: [lost] });
+    const told = result.lines.filter(({ id }) => id.startsWith('segment.from-'));
+    expect(told.map(({ id, verdict }) => `${id} ${verdict}`)).toEqual([
+      'segment.from-1.gateway-22 wrong',
+      'segment.from-1 not-checked',
+    ]);
   });
 
   it('is not checked without one, and the whole is then not called right', async () => {

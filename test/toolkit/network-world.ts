@@ -39,7 +39,7 @@ export function machineOf(asked: Asked, about: Partial<Machine> & { sockets?: re
     },
     openSockets: async () => [...(about.sockets ?? [])],
     addresses: () => ['127.0.0.1'],
-    connectionInfo: async () => ({ pathMtuBytes: 1500, segmentBytes: 1448, roundTripMs: 1 }),
+    connectionInfo: async () => ({ pathMtuBytes: 1500 }),
     ...about,
   };
 }

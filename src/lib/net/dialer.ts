@@ -8,6 +8,11 @@ export interface Endpoint {
   readonly port: number;
 }
 
+/** `192.0.2.7:443`, `[2001:db8::7]:443`. */
+export function formatEndpoint({ host, port }: Endpoint): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
 /** How a dial failed, as far as the operating system tells it. */
 export type DialFailure = 'refused' | 'no-route' | 'no-answer' | 'unknown-name' | 'cut' | 'other';
 

@@ -1,4 +1,5 @@
 /** Reaching robot-side addresses: dialers, what kind of failure a failed dial is, and what the machine knows. */
+export { type ConnectionQueues, parseConnectionQueues, readConnectionQueues } from './connection-queues.ts';
 export {
   DialError,
   type Dialer,
@@ -7,6 +8,7 @@ export {
   dialFailureText,
   directDialer,
   type Endpoint,
+  formatEndpoint,
   viaOf,
 } from './dialer.ts';
 export { type ListeningSocket, parseListeningSockets, readListeningSockets } from './listening-sockets.ts';

@@ -34,22 +34,24 @@ export async function readListeningSockets(
   paths: readonly string[] = ['/proc/net/tcp', '/proc/net/tcp6'],
 ): Promise<ListeningSocket[]> {
   const sockets: ListeningSocket[] = [];
-  let read = 0;
   let cause: unknown;
   for (const path of paths) {
     try {
       sockets.push(...parseListeningSockets(await readFile(path, 'utf8')));
-      read += 1;
     } catch (error) {
-      // A kernel without IPv6 has no tcp6.
-      cause = error;
+      if (!isTableOfNoIpv6(path, error)) cause = error;
     }
   }
-  if (read > 0) return sockets;
+  if (cause === undefined) return sockets;
   throw new GwError('FILE_UNWRITABLE', 'The list of listening sockets cannot be read.', {
     remedy: `Run this on Linux; looked at ${paths.join(', ')}.`,
     cause,
   });
+}
+
+/** A kernel without IPv6 has no tables of it; one that is there and cannot be read would hide what listens. */
+export function isTableOfNoIpv6(path: string, error: unknown): boolean {
+  return path.endsWith('6') && (error as NodeJS.ErrnoException).code === 'ENOENT';
 }
 
 /** An address of 8 or 32 hex digits, as the kernel's tables have it, in the usual spelling. */

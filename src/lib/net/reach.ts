@@ -8,6 +8,7 @@ export type Resolution =
   /** Nothing to resolve: the host is an address already. */
   | { readonly kind: 'literal'; readonly addresses: readonly [string] }
   | { readonly kind: 'resolved'; readonly addresses: readonly string[]; readonly tookMs: number }
+  /** No address came: the name is not known, or nobody could be asked. */
   | { readonly kind: 'unknown'; readonly tookMs: number }
   | { readonly kind: 'no-answer'; readonly tookMs: number };
 

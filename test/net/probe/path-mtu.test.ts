@@ -3,18 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { isInRange, parseConnectionInfo } from '../../../src/lib/net/probe/index.ts';
 
 describe('what ss says of a connection', () => {
-  it('holds the size of a packet, of a segment, and the round trip', () => {
+  it('holds the size of the largest packet', () => {
     const text =
       'ESTAB 0      0      127.0.0.1:44436 127.0.0.1:35577\n\t bbr wscale:10,10 rto:204 rtt:12.037/0.018 mss:1348 pmtu:1400 rcvmss:536 advmss:1448 minrtt:0.037\n';
-    expect(parseConnectionInfo(text)).toEqual({ pathMtuBytes: 1400, segmentBytes: 1348, roundTripMs: 12.037 });
+    expect(parseConnectionInfo(text)).toEqual({ pathMtuBytes: 1400 });
   });
 
   it('is nothing where it says nothing', () => {
-    expect(parseConnectionInfo('')).toEqual({ pathMtuBytes: null, segmentBytes: null, roundTripMs: null });
+    expect(parseConnectionInfo('')).toEqual({ pathMtuBytes: null });
     expect(parseConnectionInfo('rcvmss:536 advmss:1448 xpmtu:7 pmtu: pmtu:x rtt:1')).toEqual({
       pathMtuBytes: null,
-      segmentBytes: null,
-      roundTripMs: null,
     });
   });
 

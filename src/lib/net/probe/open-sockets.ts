@@ -1,7 +1,7 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { GwError } from '../../error/index.ts';
-import { addressOfHex } from '../listening-sockets.ts';
+import { addressOfHex, isTableOfNoIpv6 } from '../listening-sockets.ts';
 
 /** A socket of this machine to which somebody else may speak first: TCP that accepts, UDP that is bound to no peer. */
 export interface OpenSocket {
@@ -89,11 +89,9 @@ export async function readOpenSockets(): Promise<OwnedSocket[]> {
     try {
       sockets.push(...parseOpenSockets(await readFile(path, 'utf8'), protocol));
     } catch (error) {
-      // A kernel without IPv6 has no tables of it; one of the others missing means that nothing is known.
-      if (!path.endsWith('6')) {
-        unread.push(path);
-        cause = error;
-      }
+      if (isTableOfNoIpv6(path, error)) continue;
+      unread.push(path);
+      cause = error;
     }
   }
   if (unread.length > 0) {

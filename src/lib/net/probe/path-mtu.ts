@@ -1,11 +1,7 @@
-/** What the kernel says of one open TCP connection; null where it does not say. */
+/** What the kernel says of one open TCP connection. */
 export interface ConnectionInfo {
-  /** Largest packet that the path takes, in bytes, as far as the kernel has learnt it. */
+  /** Largest packet that the path takes, in bytes, as far as the kernel has learnt it; null where it does not say. */
   readonly pathMtuBytes: number | null;
-  /** Largest part of the stream in one packet, in bytes. */
-  readonly segmentBytes: number | null;
-  /** Smoothed round trip time, in milliseconds. */
-  readonly roundTripMs: number | null;
 }
 
 /**
@@ -14,14 +10,6 @@ export interface ConnectionInfo {
  */
 export function parseConnectionInfo(text: string): ConnectionInfo {
   const words = text.slice(0, 16 * 1024).split(/\s+/);
-  const whole = (name: string) => {
-    const match = words.map((word) => new RegExp(`^${name}:(\\d{1,7})$`).exec(word)?.[1]).find(Boolean);
-    return match === undefined ? null : Number(match);
-  };
-  const roundTrip = words.map((word) => /^rtt:(\d{1,9}(?:\.\d{1,6})?)\//.exec(word)?.[1]).find(Boolean);
-  return {
-    pathMtuBytes: whole('pmtu'),
-    segmentBytes: whole('mss'),
-    roundTripMs: roundTrip === undefined ? null : Number(roundTrip),
-  };
+  const pathMtu = words.map((word) => /^pmtu:(\d{1,7})$/.exec(word)?.[1]).find(Boolean);
+  return { pathMtuBytes: pathMtu === undefined ? null : Number(pathMtu) };
 }

@@ -1,4 +1,5 @@
 import { GwError } from '../../error/index.ts';
+import { formatEndpoint } from '../dialer.ts';
 import { isSshHost, isSshUser, readSshTarget } from './target.ts';
 
 /** One line of a configuration of SSH: the word it begins with, in lower case, and what follows. */
@@ -34,6 +35,11 @@ export interface HostSettings {
   readonly hashesNames: boolean;
   /** What stands in the configuration for this host and is not done, each in one sentence. */
   readonly notes: readonly string[];
+}
+
+/** The machine for people, and in `way` of a dialer: `technician@192.0.2.2:22`. */
+export function nameOf({ user, hostName, port }: HostSettings): string {
+  return `${user}@${formatEndpoint({ host: hostName, port })}`;
 }
 
 export interface SettingsOptions {

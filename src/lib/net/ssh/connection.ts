@@ -4,7 +4,7 @@ import { systemClock } from '../../lifecycle/index.ts';
 import { DialError, type Dialer, type DialFailure, directDialer } from '../dialer.ts';
 import { channelStream } from './channel-stream.ts';
 import { commandLine } from './command-line.ts';
-import { type ConfigLine, type HostSettings, invalid, settingsOf } from './config.ts';
+import { type ConfigLine, type HostSettings, invalid, nameOf, settingsOf } from './config.ts';
 import { readSshConfig } from './config-file.ts';
 import { farProcess } from './far-process.ts';
 import { foreignText } from './foreign-text.ts';
@@ -85,10 +85,6 @@ function makeServerQuick({ client }: Hop): void {
   open(run, () => {});
 }
 
-function nameOf({ user, hostName, port }: HostSettings): string {
-  return `${user}@${hostName.includes(':') ? `[${hostName}]` : hostName}:${port}`;
-}
-
 /**
  * The machines on the way in order, the last is the one that is meant. The first one that a `ProxyJump` names may have
  * one of its own; the others are reached through those before them, as with OpenSSH.
@@ -110,8 +106,11 @@ export function routeOf(
   return way;
 }
 
-/** Dials from a machine that was logged in to. */
-function dialerOf({ client, lost }: Hop, where: string): Dialer {
+/**
+ * Dials from a machine that was logged in to. The time that a dial may take counts only while that machine is heard: as
+ * long as it is silent nobody knows whether anything answers it, and it speaks again or the line is lost.
+ */
+function dialerOf({ client, lost, heardMs }: Hop, where: string): Dialer {
   return {
     way: `via ${where}`,
     dial({ host, port }, { timeoutMs, signal }) {
@@ -132,7 +131,16 @@ function dialerOf({ client, lost }: Hop, where: string): Dialer {
         else if (error === undefined) resolve(channelStream(channel, lost));
         else reject(lost.aborted ? lost.reason : refusal(error, where, tried()));
       };
-      const timer = setTimeout(() => reject(new DialError('no-answer', tried())), timeoutMs);
+      const heardBefore = heardMs();
+      let timer: NodeJS.Timeout;
+      const wait = (ms: number) => {
+        timer = setTimeout(() => {
+          const leftMs = timeoutMs - (heardMs() - heardBefore);
+          if (leftMs > 1) wait(leftMs);
+          else reject(new DialError('no-answer', tried()));
+        }, ms);
+      };
+      wait(timeoutMs);
       signal?.addEventListener('abort', onAbort, { once: true });
       lost.addEventListener('abort', onLost, { once: true });
       if (signal?.aborted) onAbort();

@@ -4,7 +4,7 @@ import { type ErrorCode, GwError, type Tried } from '../../error/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import { DialError, type Dialer, dialFailureText, viaOf } from '../dialer.ts';
 import { createBannerReader } from './banner.ts';
-import type { HostSettings } from './config.ts';
+import { type HostSettings, nameOf } from './config.ts';
 import { foreignText } from './foreign-text.ts';
 import { createHostCheck } from './host-check.ts';
 import { knownHostName } from './host-key.ts';
@@ -22,6 +22,8 @@ export interface Hop {
   readonly lost: AbortSignal;
   /** For how long nothing has come over the line. */
   quietMs(): number;
+  /** For how long the line has been heard, in all: silence adds a second at most, whatever it lasts. */
+  heardMs(): number;
   end(): void;
 }
 
@@ -34,6 +36,8 @@ export interface HopOptions extends SshOptions {
 /** Decisions of ours: a line over which nothing comes for so long, although it is asked to, is lost. */
 const PING_MS = 500;
 const SILENT_MS = 6_000;
+/** In so long the other side has always spoken, since it is asked twice. */
+const SURE_MS = 2 * PING_MS;
 /** So long may an orderly end take. */
 const END_MS = 1_000;
 
@@ -53,7 +57,7 @@ const algorithms: readonly ServerHostKeyAlgorithm[] = [
 export async function connectHop(settings: HostSettings, dialer: Dialer, options: HopOptions): Promise<Hop> {
   const { hostName: host, port, user } = settings;
   const { clock, timeoutMs, signal, person, homeDir } = options;
-  const where = `${user}@${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const where = nameOf(settings);
   const began = clock.monotonicMs();
   const via = viaOf(dialer);
   const tried = (): Tried => ({
@@ -226,9 +230,12 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
   }
 
   let heardAt = clock.monotonicMs();
+  let heardMs = 0;
+  const sinceHeard = () => Math.min(clock.monotonicMs() - heardAt, SURE_MS);
   // Counted and not reckoned: work of our own that held everything up is no silence of the other side.
   let silentPings = 0;
   socket.on('data', () => {
+    heardMs += sinceHeard();
     heardAt = clock.monotonicMs();
     silentPings = 0;
   });
@@ -240,6 +247,7 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
     client,
     lost: lost.signal,
     quietMs: () => clock.monotonicMs() - heardAt,
+    heardMs: () => heardMs + sinceHeard(),
     end() {
       isEnded = true;
       watch?.[Symbol.dispose]();

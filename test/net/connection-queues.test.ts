@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseConnectionQueues, readConnectionQueues } from '../../src/lib/net/index.ts';
+
+const head = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
+
+describe('the queues of open connections', () => {
+  it('are those of connections in state ESTABLISHED, with both ends', () => {
+    const text = `${head}   0: 020200C0:9C40 050200C0:15B3 01 00011AD0:0000000A 01:00000014 00000000     0        0 1 2
+   1: 0100007F:1436 00000000:0000 0A 00000000:00000005 00:00000000 00000000     0        0 1 1
+   2: 0100007F:1436 0100007F:D4C2 06 00000000:00000000 03:00000000 00000000     0        0 0 3
+`;
+    expect(parseConnectionQueues(text)).toEqual([
+      {
+        local: { address: '192.0.2.2', port: 40_000 },
+        remote: { address: '192.0.2.5', port: 5_555 },
+        sendQueueBytes: 72_400,
+        receiveQueueBytes: 10,
+      },
+    ]);
+  });
+
+  it('are read from any text without a throw, and every number is one', () => {
+    const word = fc.oneof(
+      fc.constantFrom('0:', '0100007F:1436', '01', '00000000:00000001', '00000000000000000000000001000000:15B3'),
+      fc.string({ maxLength: 20 }),
+    );
+    fc.assert(
+      fc.property(fc.array(fc.array(word, { maxLength: 8 }), { maxLength: 6 }), (rows) => {
+        const text = head + rows.map((words) => words.join(' ')).join('\n');
+        for (const { local, remote, sendQueueBytes, receiveQueueBytes } of parseConnectionQueues(text)) {
+          for (const number of [local.port, remote.port, sendQueueBytes, receiveQueueBytes]) {
+            expect(Number.isSafeInteger(number) && number >= 0).toBe(true);
+          }
+        }
+      }),
+    );
+  });
+
+  it.runIf(process.platform === 'linux')('of this machine show what a peer has not read yet', async () => {
+    const server = createServer({ pauseOnConnect: true }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const socket = connect(port, '127.0.0.1');
+    try {
+      const [[near]] = await Promise.all([once(server, 'connection'), once(socket, 'connect')]);
+      socket.write('seven..');
+      const held = async () =>
+        (await readConnectionQueues()).find(
+          ({ local, remote }) => local.port === port && remote.port === socket.localPort,
+        );
+      for (let tries = 0; tries < 100 && (await held())?.receiveQueueBytes !== 7; tries += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      expect(await held()).toMatchObject({ local: { address: '127.0.0.1', port }, receiveQueueBytes: 7 });
+      near.destroy();
+    } finally {
+      socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    }
+  });
+
+  it('are none where the kernel does not tell', async () => {
+    expect(await readConnectionQueues(['/proc/none'])).toEqual([]);
+  });
+});
