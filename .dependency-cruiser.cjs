@@ -56,8 +56,8 @@ const sideDoors = {
   'overlays/draw/index.ts': '^src/lib/toolkit/',
   // Loaded when something is reached through another machine: the library behind it is large.
   'net/ssh/index.ts': '^src/lib/toolkit/',
-  // What looks at a network for a person; the daemon needs none of it.
-  'net/probe/index.ts': '^src/lib/(toolkit|enrolment)/',
+  // What looks at a network for a person; the daemon needs none of it, nor of the rooms that may ask.
+  'net/probe/index.ts': '^src/lib/(toolkit|enrolment|kiosk)/',
   // Only the maps room writes what was never measured, and it takes a backup first.
   'chassis/map-writes.ts': '^src/lib/maps/',
   // The simulator shares wire shapes and nothing else.

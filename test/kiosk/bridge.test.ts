@@ -43,7 +43,11 @@ const asks: readonly [string, (bridge: Bridge, timeoutMs: number) => Promise<unk
   ['features', (bridge, ms) => bridge.features('x', call(ms))],
   ['shell', (bridge, ms) => bridge.shell('x', tabletCommand`getprop`, call(ms))],
   ['service', (bridge, ms) => bridge.service('x', 'usb:', call(ms))],
-  ['push', (bridge) => bridge.push('x', file, '/data/x', { ...call(0), stallMs: 100, onBytes: () => {} })],
+  [
+    'push',
+    (bridge) =>
+      bridge.push('x', file, '/data/x', { ...call(0), way: { kind: 'usb' }, stallMs: 100, onBytes: () => {} }),
+  ],
 ];
 
 /** Bytes that look like answers of an adb server, and such that do not. */
@@ -97,7 +101,8 @@ describe('whatever stands at the port of the adb server', () => {
   it('a transfer in which nothing moves ends, too', async () => {
     await using server = await babbler(Buffer.from('OKAYOKAY'), false);
     const bridge = await openBridge(server.port, systemClock);
-    const options = { signal: new AbortController().signal, stallMs: 200, onBytes: () => {} };
+    const signal = new AbortController().signal;
+    const options = { signal, way: { kind: 'usb' }, stallMs: 200, onBytes: () => {} } as const;
     await expect(bridge.push('x', file, '/data/x', options)).rejects.toMatchObject({
       code: 'TABLET_LOST',
       message: expect.stringContaining('Nothing of the package moved'),

@@ -1,10 +1,12 @@
 import { Duplex } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import {
+  clearReopening,
   lookAtPort,
   type PortScene,
   type PortState,
   proveClosed,
+  type Tablet,
   waitUntilDown,
   watchRestart,
 } from '../../src/lib/kiosk/index.ts';
@@ -104,5 +106,39 @@ describe('a restart that is watched', () => {
   it('begins when the port does not answer any more, and not at all when it never goes away', async () => {
     expect(await waitUntilDown(scene((ms) => (ms < 3_000 ? 'open' : 'no-answer')))).toBe(true);
     expect(await waitUntilDown(scene(() => 'open'))).toBe(false);
+  });
+});
+
+describe('what opens the port again', () => {
+  /** A tablet with these settings and properties that takes a change, or keeps what it has. */
+  function tablet(held: { wireless: string; port: string }, takes: boolean): Tablet {
+    const answer = (stdout: string) => ({ stdout, stderr: '', exitCode: 0 });
+    return {
+      async run(command: string) {
+        if (command.startsWith('settings get')) return answer(`${held.wireless}\n`);
+        if (takes && command.startsWith('settings put')) held.wireless = '0';
+        if (takes && command.startsWith('setprop')) held.port = '';
+        return answer('');
+      },
+      properties: async () => new Map([['persist.adb.tcp.port', held.port]]),
+    } as Partial<Tablet> as Tablet;
+  }
+
+  it('is taken away and read back', async () => {
+    const held = { wireless: '1', port: '5555' };
+    expect(await clearReopening(tablet(held, true))).toEqual({ keepsOpening: null, wirelessStaysOn: false });
+    expect(held).toEqual({ wireless: '0', port: '' });
+  });
+
+  it('is told where the tablet keeps it, whatever it said', async () => {
+    expect(await clearReopening(tablet({ wireless: '1', port: '5555' }, false))).toEqual({
+      keepsOpening: 'persist.adb.tcp.port=5555',
+      wirelessStaysOn: true,
+    });
+    // Android before 11 knows no wireless debugging.
+    expect(await clearReopening(tablet({ wireless: 'null', port: '0' }, false))).toEqual({
+      keepsOpening: null,
+      wirelessStaysOn: false,
+    });
   });
 });

@@ -467,6 +467,29 @@ describe('an archive on the disk', () => {
     });
   });
 
+  it('of a name that gw chose takes the next free one, which sorts behind, and never replaces another', async () => {
+    const place = join(folder, 'numbered');
+    const path = join(place, archiveFileName('SN-0001', new Date('2026-01-31T12:00:05.123Z')));
+    const later = archiveFileName('SN-0001', new Date('2026-01-31T12:00:06Z'));
+    const named = (name: string) => sampleArchive({ gwVersion: name });
+    const first = await writeArchive(path, named('1'), { mayNumber: true });
+    expect(first.path).toBe(path);
+    // Side by side, as two commands at once.
+    const both = await Promise.all(['2', '3'].map((name) => writeArchive(path, named(name), { mayNumber: true })));
+    const names = readdirSync(place);
+    expect(names).toHaveLength(3);
+    expect([...names].sort()).toEqual([
+      'maps-SN-0001-20260131T120005Z.tar.gz',
+      'maps-SN-0001-20260131T120005Z2.tar.gz',
+      'maps-SN-0001-20260131T120005Z3.tar.gz',
+    ]);
+    expect([...names, later].sort((a, b) => a.localeCompare(b, 'en')).at(-1)).toBe(later);
+    expect([...names].sort((a, b) => a.localeCompare(b, 'en'))).toEqual([...names].sort());
+    for (const { path: written, archive } of [first, ...both]) {
+      expect((await readArchive(written)).archive.gwVersion).toBe(archive.gwVersion);
+    }
+  });
+
   it('has a usual name that no serial number can turn into a path', () => {
     const at = new Date('2026-01-31T12:00:05.123Z');
     expect(archiveFileName('SN-0001', at)).toBe('maps-SN-0001-20260131T120005Z.tar.gz');

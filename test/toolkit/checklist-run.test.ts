@@ -122,6 +122,27 @@ describe('a run of a checklist', () => {
     expect(await verifyProtocolFile(result.protocol?.file ?? '')).toMatchObject({ verdict: 'not-checked' });
   });
 
+  test('an identity that is here and broken is not said to be missing', async () => {
+    const path = await enrolled('SN1');
+    await writeFile(join(dir, 'identity', 'identity.json'), '{');
+    const result = await run([path], { answersPath: await answers(good) });
+    expect(result.protocol?.signedBy).toBeNull();
+    expect(warnings.join()).toMatch(/not signed by SN1: .* damaged or cut/);
+    expect(warnings.at(-1)).toBe('The protocol is not signed: no identity on this machine can sign it.');
+  });
+
+  test('an evidence file that cannot be read, and an earlier run that cannot be, are told', async () => {
+    const path = await site('SN1');
+    await writeFile(join(dir, 'evidence.jsonl'), 'none\n');
+    await run([path]);
+    expect(warnings.join()).toContain('does not say which facts were verified on SN1');
+    const [name = ''] = await journals('SN1');
+    await writeFile(join(dir, 'SN1', 'checklist-runs', name), 'none\n');
+    await run([path]);
+    expect(warnings.join()).toMatch(/Whether an earlier one was interrupted is not known: .* line 1 is not JSON/);
+    await expect(run([path], { resume: true })).resolves.toMatchObject({ resumed: true });
+  });
+
   test('the identity of another robot signs nothing', async () => {
     const result = await run([await enrolled('SN2', 'SN1')], { answersPath: await answers(good) });
     expect(result.protocol?.signedBy).toBeNull();

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -258,6 +258,31 @@ describe('gw map restore', () => {
     const error = await errorOf(restoreFromBackup(toolkitFor(chassis), { ...options, path }, context));
     expect(error.code).toBe('FILE_UNWRITABLE');
     expect(chassis.fake.requests).toEqual([]);
+  });
+
+  it('keeps the present state under a name that is free where gw chooses it, and says which', async () => {
+    await using chassis = await mapChassis();
+    const archive = { ids: 'all', gwVersion: '0.1.0', clock: systemClock, signal, onProgress: calm } as const;
+    const path = join(dir, 'named.tar.gz');
+    await writeArchive(path, await backUpMaps(chassis.client, archive), {});
+    empties(chassis)();
+    const toolkit = toolkitFor(chassis);
+    const wall = () => new Date('2026-01-31T12:00:05.500Z');
+    const before = process.cwd();
+    process.chdir(dir);
+    try {
+      const taken = `maps-${toolkit.site.chassis.serial}-before-restore-20260131T120005Z`;
+      writeFileSync(`${taken}.tar.gz`, 'of somebody else');
+      const told: string[] = [];
+      const work = { ...context, onSafetyBackup: (file: string) => told.push(file) };
+      const here = { ...toolkit, clock: { ...toolkit.clock, wall } };
+      const result = await restoreFromBackup(here, { ...options, path }, work);
+      expect(result).toMatchObject({ verdict: 'restored', safetyBackup: { file: `${taken}2.tar.gz` } });
+      expect(told).toEqual([`${taken}2.tar.gz`]);
+      expect(readFileSync(`${taken}.tar.gz`, 'utf8')).toBe('of somebody else');
+    } finally {
+      process.chdir(before);
+    }
   });
 
   it('tells the safety backup before the first write', async () => {

@@ -129,6 +129,21 @@ describe('one map', () => {
 });
 
 describe('a backup into a file', () => {
+  it('without a name of its own is one more each time, also within one second', async () => {
+    await using sim = await startSim();
+    const wall = () => new Date('2026-01-31T12:00:05.500Z');
+    const toolkit = { ...toolkitFor(sim), clock: { ...systemClock, wall } };
+    const place = join(folder, 'own-names');
+    const files: string[] = [];
+    for (const force of [false, false, true]) {
+      const told = await backUpMapsToFile(toolkit, { ids: ['1'], folder: place, force, gwVersion: '1' }, context());
+      files.push(told.file);
+    }
+    const start = `maps-${sim.chassis.serial}-20260131T120005Z`;
+    expect(files).toEqual(['', '2', '3'].map((number) => join(place, `${start}${number}.tar.gz`)));
+    expect(readdirSync(place)).toHaveLength(3);
+  });
+
   it('is proven, and verified to the same result without a chassis', async () => {
     await using sim = await startSim();
     const path = join(folder, 'all.tar.gz');

@@ -51,7 +51,7 @@ async function write(name: string, protocol: Protocol, { signed = true } = {}): 
     ? signProtocol(protocol, {
         serial,
         certificatePem: device.certificatePem,
-        sign: (bytes) => sign('sha256', bytes, device.keyPem),
+        sign: (bytes) => sign('sha256', bytes, { key: device.keyPem, dsaEncoding: 'ieee-p1363' }),
       })
     : { ...protocol, signature: null };
   await writeFile(path, protocolText(done));
@@ -108,10 +108,13 @@ describe('verifying a protocol file', () => {
       { numRuns: 150 },
     );
     const edited = String(bytes).replace('every expectation holds', 'every expectation hold');
-    await writeFile(changed, edited);
-    const report = reportProtocol({ path: changed, caPath, lang: 'de', format: 'html', now });
-    await expect(report).rejects.toMatchObject({ code: 'PROTOCOL_ALTERED' });
-    await expect(compareProtocols({ from: changed, to: path })).rejects.toMatchObject({ code: 'PROTOCOL_ALTERED' });
+    // Nor when the certificate, which nothing could be checked with, was taken out as well.
+    for (const text of [edited, edited.replace(/"certificate": ".*"/, '"certificate": ""')]) {
+      await writeFile(changed, text);
+      const report = reportProtocol({ path: changed, caPath, lang: 'de', format: 'html', now });
+      await expect(report).rejects.toMatchObject({ code: 'PROTOCOL_ALTERED' });
+      await expect(compareProtocols({ from: changed, to: path })).rejects.toMatchObject({ code: 'PROTOCOL_ALTERED' });
+    }
   });
 
   it('tells what is no protocol, no certificate and no file apart', async () => {
@@ -122,7 +125,14 @@ describe('verifying a protocol file', () => {
     await expect(report).rejects.toMatchObject({ code: 'PROTOCOL_INVALID' });
     const path = await write('plain.json', good());
     await expect(checkProtocol(path, { caPath: other })).rejects.toMatchObject({ code: 'USAGE' });
-    await expect(checkProtocol(path, { caPath: dir })).rejects.toMatchObject({ code: 'USAGE' });
+    await expect(checkProtocol(path, { caPath: dir })).rejects.toMatchObject({
+      code: 'USAGE',
+      message: expect.stringContaining('is not a regular file'),
+    });
+    await expect(checkProtocol(path, { caPath: join(dir, 'none.pem') })).rejects.toMatchObject({
+      code: 'USAGE',
+      message: expect.stringContaining('cannot be read (ENOENT)'),
+    });
     await expect(checkProtocol(join(dir, 'none.json'), {})).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
   });
 });

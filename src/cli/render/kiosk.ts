@@ -25,7 +25,7 @@ export function renderKioskSetup(data: KioskSetup): string {
     done:
       lock === null
         ? `The tablet is set up (${count}${rest}), and ${chalk.red.bold('left open')} as asked for.`
-        : `The tablet is ${chalk.green('set up and closed')} (${count}${rest}).`,
+        : `The tablet is ${(unknown === 0 ? chalk.green : chalk.yellow)('set up and closed')} (${count}${rest}).`,
     'not-done': `The tablet is ${chalk.red.bold('not set up')}: read the failed lines. It was left open.`,
     'not-locked': `The tablet is set up (${count}${rest}), but ${chalk.red.bold('not proven closed')}${lock?.verdict === 'closed' ? ' over a restart' : ''}.`,
   }[verdict];

@@ -2,7 +2,8 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { networkInterfaces } from 'node:os';
 import type { Clock, Log } from '../lifecycle/index.ts';
-import { BROADCAST_ADDRESS, HEARTBEAT_PORT, PERIOD_MS } from './wire.ts';
+import { HEARTBEAT_PORT } from '../site/index.ts';
+import { BROADCAST_ADDRESS, PERIOD_MS } from './wire.ts';
 
 export interface BeaconOptions {
   /** Whether every interface broadcasts. */

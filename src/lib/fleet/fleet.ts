@@ -47,8 +47,6 @@ export interface FleetView {
   readonly lastTest: { readonly serial: string; readonly address: string; readonly ageMs: number } | null;
   /** Datagrams that the kernel threw away on this port, of every program of this machine; null: not known. */
   readonly dropped: number | null;
-  /** Ways that the last beat could not take, with the reason. */
-  readonly notSent: readonly string[];
 }
 
 export interface Fleet extends Service {
@@ -152,7 +150,6 @@ export function createFleet(options: FleetOptions): Fleet {
           ? null
           : { serial: lastTest.serial, address: lastTest.address, ageMs: clock.monotonicMs() - lastTest.atMs },
       dropped: readPortTable()?.dropped ?? null,
-      notSent: beacon?.failures() ?? [],
     }),
   };
 }

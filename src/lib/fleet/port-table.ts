@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { HEARTBEAT_PORT } from './wire.ts';
+import { HEARTBEAT_PORT } from '../site/index.ts';
 
 /** What the kernel says of the sockets of this machine that have the port of the heartbeat. */
 export interface PortTable {

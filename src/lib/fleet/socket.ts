@@ -1,6 +1,7 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { GwError } from '../error/index.ts';
-import { BROADCAST_ADDRESS, HEARTBEAT_PORT } from './wire.ts';
+import { HEARTBEAT_PORT } from '../site/index.ts';
+import { BROADCAST_ADDRESS } from './wire.ts';
 
 type OnDatagram = (bytes: Buffer, from: RemoteInfo) => void;
 

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import type { Clock } from '../lifecycle/index.ts';
+import { HEARTBEAT_PORT } from '../site/index.ts';
 import { broadcastSources } from './beacon.ts';
 import { packBeat } from './datagram.ts';
 import type { HeartbeatKey } from './keys.ts';
 import { closeSocket } from './socket.ts';
-import { at, BROADCAST_ADDRESS, HEARTBEAT_PORT, PERIOD_MS } from './wire.ts';
+import { at, BROADCAST_ADDRESS, PERIOD_MS } from './wire.ts';
 
 export interface TestBeatOptions {
   readonly key: HeartbeatKey;

@@ -3,8 +3,6 @@
  * period and signature (BELEGT); what stands before the signature is not shown, and is a decision of ours.
  */
 
-/** @source specification, 'Events' (BELEGT) */
-export const HEARTBEAT_PORT = 45301;
 /** @source specification, 'Limits' (BELEGT) */
 export const PERIOD_MS = 2000;
 /** @source specification, 'Cloud and other network paths' (BELEGT) */

@@ -151,11 +151,3 @@ export function readSsid(text: string): string | null | undefined {
   if (name !== undefined) return name;
   return /^Wifi is (?:not connected|disabled|disconnected)/m.test(text) ? null : undefined;
 }
-
-/** Whether an IPv4 address is in a range such as `192.0.2.0/28`. */
-export function isInRange(address: string, range: string): boolean {
-  const [base = '', bits = ''] = range.split('/');
-  const shift = 32 - Number(bits);
-  const number = (text: string) => text.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
-  return Math.floor(number(address) / 2 ** shift) === Math.floor(number(base) / 2 ** shift);
-}

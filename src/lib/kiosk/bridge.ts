@@ -1,10 +1,12 @@
-import { open } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
 import { GwError } from '../error/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import type { Endpoint } from '../net/index.ts';
 import type { TabletCommand } from './command.ts';
+import { lost } from './lost.ts';
+import { movementTo, STALL_MS, type TabletWay, watchForStall } from './movement.ts';
 import { createShellReader, type ShellResult } from './shell-frames.ts';
+import { type SyncLine, sendFile } from './sync-send.ts';
 
 /** A row of `adb devices`. */
 export interface BridgeDevice {
@@ -31,24 +33,34 @@ export interface Bridge {
   shell(id: string, command: TabletCommand, options: CallOptions): Promise<ShellResult>;
   /** Opens a service of the bridge that answers with text and ends, such as `usb:`. */
   service(id: string, service: 'usb:' | 'reboot:', options: CallOptions): Promise<string>;
-  /** Sends a file. `stallMs`: so long nothing may move. `onBytes` is told how many bytes are on their way in all. */
+  /**
+   * Sends a file, however long that takes. `onBytes` is told how many bytes the adb server has taken in all, which is
+   * ahead of the tablet. Throws TABLET_LOST when nothing moves on `way` for `stallMs` (30 s in the network, 2 min at a
+   * cable), and as `shell` does, TABLET_NO_SPACE, TABLET_REFUSED.
+   */
   push(
     id: string,
     file: string,
     target: string,
-    options: { readonly signal: AbortSignal; readonly stallMs: number; readonly onBytes: (bytes: number) => void },
+    options: {
+      readonly signal: AbortSignal;
+      readonly way: TabletWay;
+      readonly onBytes: (bytes: number) => void;
+      readonly stallMs?: number;
+    },
   ): Promise<void>;
 }
 
 /** As much of a connection of the library as is used; it ships no types for its promises. */
-interface Line {
-  readonly parser: { readAscii(count: number): PromiseLike<string>; readValue(): PromiseLike<Buffer>; raw(): Duplex };
+interface Line extends SyncLine {
+  readonly parser: SyncLine['parser'] & { readValue(): PromiseLike<Buffer>; raw(): Duplex };
   write(data: Buffer): unknown;
-  readonly socket: Duplex;
 }
 
 /** So much later than the end of a program its cause may be told. */
 const SIGNAL_MS = 100;
+/** A slow WLAN is slow: only standing still is wrong. This one is for what nobody thought of. */
+const WHOLE_PUSH_MS = 24 * 3_600_000;
 
 /** Speaks to an adb server that runs on this machine, and never starts one. */
 export async function openBridge(serverPort: number, clock: Clock): Promise<Bridge> {
@@ -167,107 +179,19 @@ export async function openBridge(serverPort: number, clock: Clock): Promise<Brid
         return text.trim();
       }),
 
-    async push(id, file, target, { signal, stallMs, onBytes }) {
-      // The whole transfer has no limit of its own: a slow WLAN is slow, and only standing still is wrong.
-      const whole = { signal, timeoutMs: 24 * 3_600_000 };
-      await onLine(transport(id), whole, async (line) => {
+    async push(id, file, target, { signal, way, onBytes, stallMs = STALL_MS[way.kind] }) {
+      await onLine(transport(id), { signal, timeoutMs: WHOLE_PUSH_MS }, async (line) => {
         await ask(line, 'sync:');
-        let movedAt = clock.monotonicMs();
-        const { promise: stalled, reject } = Promise.withResolvers<never>();
-        stalled.catch(() => {});
-        using _watch = clock.every(1_000, () => {
-          if (clock.monotonicMs() - movedAt > stallMs) {
-            reject(lost(`Nothing of the package moved for ${Math.round(stallMs / 1000)} s.`));
-          }
-        });
-        const moved = (bytes: number) => {
-          movedAt = clock.monotonicMs();
+        const movement = movementTo(way, serverPort);
+        using watch = watchForStall({ movement, stallMs, clock });
+        const taken = (bytes: number) => {
+          watch.moved();
           onBytes(bytes);
         };
-        await Promise.race([sendFile(line, file, target, moved), stalled]);
+        await Promise.race([sendFile(line, file, target, taken), watch.stalled]);
       });
     },
   };
-}
-
-/** The most that one piece of a file may have, in bytes. Source: Android's description of the sync service. */
-const PIECE_BYTES = 64 * 1024;
-/** So many are read and sent at once. */
-const PIECES = 16;
-
-/** The SEND of the sync service: pieces, the time of last change, then one answer. */
-async function sendFile(line: Line, file: string, target: string, onBytes: (bytes: number) => void): Promise<void> {
-  const { socket } = line;
-  const { promise: closed, reject } = Promise.withResolvers<never>();
-  socket.once('close', () => reject(lost('The line to the tablet was cut in the middle of the transfer.')));
-  const answered = Promise.race([readSyncAnswer(line), closed]);
-  // The answer may come early, as a refusal: then nothing more needs to be sent.
-  let refused: unknown;
-  answered.catch((error: unknown) => {
-    refused = error;
-  });
-  const name = Buffer.from(`${target},${0o100644}`);
-  socket.write(Buffer.concat([syncHeader('SEND', name.length), name]));
-  let sent = 0;
-  await using handle = await open(file);
-  // While one frame is on its way the other is filled.
-  const frames = [createFrame(), createFrame()];
-  const gone = frames.map(() => Promise.resolve());
-  for (let turn = 0; refused === undefined; turn = 1 - turn) {
-    const frame = frames[turn];
-    if (frame === undefined) break;
-    await Promise.race([gone[turn], answered]);
-    const { bytesRead } = await handle.readv(frame.pieces);
-    if (bytesRead === 0) break;
-    gone[turn] = new Promise((resolve) => socket.write(frame.framed(bytesRead), () => resolve()));
-    sent += bytesRead;
-    onBytes(sent);
-  }
-  socket.write(syncHeader('DONE', 0));
-  await answered;
-}
-
-/** Room for several DATA pieces with their headers, which a file is read into without being copied again. */
-function createFrame() {
-  const buffer = Buffer.alloc(PIECES * (SYNC_HEADER_BYTES + PIECE_BYTES));
-  const starts = Array.from({ length: PIECES }, (_, i) => i * (SYNC_HEADER_BYTES + PIECE_BYTES));
-  return {
-    pieces: starts.map((start) => buffer.subarray(start + SYNC_HEADER_BYTES, start + SYNC_HEADER_BYTES + PIECE_BYTES)),
-    /** The frame, after so many bytes were read into its pieces one after the other. */
-    framed(bytes: number): Buffer {
-      const count = Math.ceil(bytes / PIECE_BYTES);
-      for (const [i, start] of starts.slice(0, count).entries()) {
-        syncHeader('DATA', Math.min(PIECE_BYTES, bytes - i * PIECE_BYTES)).copy(buffer, start);
-      }
-      return buffer.subarray(0, bytes + count * SYNC_HEADER_BYTES);
-    },
-  };
-}
-
-const SYNC_HEADER_BYTES = 8;
-
-function syncHeader(id: string, value: number): Buffer {
-  const header = Buffer.alloc(SYNC_HEADER_BYTES);
-  header.write(id, 'latin1');
-  header.writeUInt32LE(value, 4);
-  return header;
-}
-
-async function readSyncAnswer(line: Line): Promise<void> {
-  const reader = line.parser as Line['parser'] & { readBytes(count: number): PromiseLike<Buffer> };
-  const word = await reader.readAscii(4);
-  const length = (await reader.readBytes(4)).readUInt32LE(0);
-  if (word === 'OKAY') return;
-  if (word !== 'FAIL' || length > 64 * 1024) {
-    throw new GwError('TABLET_BAD_ANSWER', 'The tablet answered the transfer with something that is no answer.');
-  }
-  const reason = (await reader.readBytes(length)).toString();
-  if (/no space|ENOSPC/i.test(reason)) throw new GwError('TABLET_NO_SPACE', `The tablet has no room: ${reason}.`);
-  throw new GwError('TABLET_REFUSED', `The tablet refused the package file: ${reason}.`);
-}
-
-function lost(message: string): GwError {
-  return new GwError('TABLET_LOST', message);
 }
 
 /** What the adb server and the library say, sorted by what it means to the technician. */

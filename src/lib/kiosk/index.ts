@@ -16,6 +16,7 @@ export {
   waitUntilDown,
   watchRestart,
 } from './lock.ts';
+export type { TabletWay } from './movement.ts';
 export { type KioskProfile, kioskProfileSchema, loadKioskProfile } from './profile.ts';
 export {
   readTabletRecord,
@@ -26,4 +27,4 @@ export {
   writeTabletRecord,
 } from './record.ts';
 export { openRelay } from './relay.ts';
-export { connectTablet, type Tablet, type TabletFacts, type TabletWay } from './tablet.ts';
+export { connectTablet, type Tablet, type TabletFacts } from './tablet.ts';

@@ -1,6 +1,6 @@
 import { GwError } from '../error/index.ts';
+import { isInRange } from '../net/probe/index.ts';
 import {
-  isInRange,
   readAddresses,
   readDeviceOwner,
   readFrontActivity,
@@ -54,6 +54,8 @@ function ssidStep(ssid: string): Step {
   };
 }
 
+const IPV4_RANGE = /^\d{1,3}(\.\d{1,3}){3}\//;
+
 function segmentStep(segment: string): Step {
   const remedy = 'The tablet belongs into the robot segment alone: choose its WLAN on the tablet.';
   return {
@@ -65,13 +67,17 @@ function segmentStep(segment: string): Step {
       const addresses = readAddresses(await tablet.read(tabletCommand`ip -f inet -o addr show`));
       if (addresses.length === 0) return notTold('its addresses');
       const found = addresses.map(({ name, address }) => `${address} (${name})`).join(', ');
-      return {
-        ...compared(
-          addresses.some(({ address }) => isInRange(address, segment)),
-          found,
-        ),
-        remedy,
-      };
+      if (!IPV4_RANGE.test(segment)) {
+        // The command gives IPv4 addresses only, and those say nothing about such a range.
+        const why = `${found}; whether it has an address in ${segment} too is not looked at`;
+        return {
+          verdict: 'not-checked',
+          found: why,
+          remedy: 'Look at its IPv6 addresses in the settings of the tablet.',
+        };
+      }
+      const isThere = addresses.some(({ address }) => isInRange(address, segment) === true);
+      return { ...compared(isThere, found), remedy };
     },
   };
 }

@@ -60,6 +60,8 @@ export async function proveClosed(scene: PortScene): Promise<PortState> {
 export interface Preparation {
   /** The property that opens the port at every start, when the tablet keeps it. */
   readonly keepsOpening: string | null;
+  /** Whether wireless debugging, a port of its own that nobody here dials, is still on although it was switched off. */
+  readonly wirelessStaysOn: boolean;
 }
 
 /**
@@ -67,15 +69,21 @@ export interface Preparation {
  * Android 11 and later. Throws TABLET_LOST and others of the line.
  */
 export async function clearReopening(tablet: Tablet): Promise<Preparation> {
-  const wireless = await tablet.run(tabletCommand`settings get ${'global'} ${'adb_wifi_enabled'}`);
-  if (readSetting(wireless.stdout) === '1') {
+  const isWirelessOn = async () => {
+    const { stdout } = await tablet.run(tabletCommand`settings get ${'global'} ${'adb_wifi_enabled'}`);
+    return readSetting(stdout) === '1';
+  };
+  let wirelessStaysOn = await isWirelessOn();
+  if (wirelessStaysOn) {
+    // What it holds then decides, not what the command said.
     await tablet.run(tabletCommand`settings put ${'global'} ${'adb_wifi_enabled'} ${0}`);
+    wirelessStaysOn = await isWirelessOn();
   }
-  if (!isPort((await tablet.properties()).get(PERSISTENT))) return { keepsOpening: null };
+  if (!isPort((await tablet.properties()).get(PERSISTENT))) return { keepsOpening: null, wirelessStaysOn };
   // Only some builds let the shell write it; what it holds then decides, not what the command said.
   await tablet.run(tabletCommand`setprop ${PERSISTENT} ${''}`);
   const kept = (await tablet.properties()).get(PERSISTENT);
-  return { keepsOpening: isPort(kept) ? `${PERSISTENT}=${kept}` : null };
+  return { keepsOpening: isPort(kept) ? `${PERSISTENT}=${kept}` : null, wirelessStaysOn };
 }
 
 const PERSISTENT = 'persist.adb.tcp.port';

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { GwError } from '../error/index.ts';
 import { replaceFile } from '../lifecycle/index.ts';
+import { formatEndpoint } from '../net/index.ts';
 
 /**
  * What is remembered of the tablet of a site: whether ADB over TCP was left open, and how it was last set up. It
@@ -107,7 +108,7 @@ export async function tabletRedLine(stateDir: string): Promise<TabletRedLine | n
 const TITLE = 'The debug bridge of the tablet';
 
 function redLineOf({ address, bridge }: TabletRecord): TabletRedLine | null {
-  const where = `${address.host.includes(':') ? `[${address.host}]` : address.host}:${address.port}`;
+  const where = formatEndpoint(address);
   const base = { id: 'tablet-open', title: TITLE } as const;
   if (bridge.state === 'open') {
     const detail = `ADB over TCP is open at ${where} (seen ${bridge.at}): who reaches it owns the tablet.`;

@@ -1,9 +1,9 @@
 import { GwError } from '../error/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
-import type { Endpoint } from '../net/index.ts';
 import { readProperties, readWhole } from './answers.ts';
 import type { Bridge, BridgeDevice } from './bridge.ts';
 import { type TabletCommand, tabletCommand } from './command.ts';
+import type { TabletWay } from './movement.ts';
 import type { ShellResult } from './shell-frames.ts';
 
 /** What a tablet tells about itself. */
@@ -52,18 +52,12 @@ export interface ConnectOptions {
   readonly authorizeMs: number;
 }
 
-/** Over the network, where adb dials `dialled`: the tablet itself or a relay to it; or at the cable of this machine. */
-export type TabletWay =
-  | { readonly kind: 'tcp'; readonly endpoint: Endpoint; readonly dialled: Endpoint }
-  | { readonly kind: 'usb' };
-
 const CALL_MS = 20_000;
 const POLL_MS = 250;
 const CONNECT_AGAIN_MS = 3_000;
 /** So long a tablet may be listed without working. Decision of ours. */
 const WORKING_WITHIN_MS = 12_000;
 const STARTED_WITHIN_MS = 180_000;
-const STALL_MS = 30_000;
 
 /**
  * Connects, waits for the person who allows this computer, and makes sure that it is the right tablet. Throws
@@ -111,7 +105,7 @@ export async function connectTablet(options: ConnectOptions): Promise<Tablet> {
       return stdout;
     },
     properties: () => properties(id),
-    push: (file, target, onBytes) => bridge.push(id, file, target, { signal, stallMs: STALL_MS, onBytes }),
+    push: (file, target, onBytes) => bridge.push(id, file, target, { signal, way, onBytes }),
     service: (name) => bridge.service(id, name, call),
     async reconnect() {
       if (way.kind === 'tcp') await bridge.disconnect(way.dialled, call);

@@ -31,6 +31,8 @@ export interface RestoreWrite {
   readonly personSeesItStand: boolean;
   /** Where the present state is kept first. */
   readonly backupPath: string;
+  /** gw chose that name: where it is taken, the next free one will do. */
+  readonly mayNumber?: boolean;
   readonly gwVersion: string;
   /** Called once the present state is safe, and before anything is written. */
   readonly onBackup: (backup: ArchiveFile) => void;
@@ -80,7 +82,7 @@ export async function restoreMaps(options: RestoreOptions): Promise<RestoreRun> 
   const { client, archive, ids, write, clock, signal, onProgress } = options;
   const { serial } = await client.identity(signal);
   assertSameChassis(archive, serial);
-  if (write) await refuseExistingArchive(write.backupPath);
+  if (write && write.mayNumber !== true) await refuseExistingArchive(write.backupPath);
   const seen = await readLiveMaps(client, { signal, onProgress });
   const first = planRestore(archive, seen, ids);
   if (!write || !changesAnything(first)) return { live: seen, plan: first, written: null };
@@ -89,7 +91,7 @@ export async function restoreMaps(options: RestoreOptions): Promise<RestoreRun> 
   const stillness = await write.lookForStillness(signal);
   assertStill(stillness, write.personSeesItStand);
   const kept = await backUpMaps(client, { ids: 'all', gwVersion: write.gwVersion, clock, signal, onProgress });
-  const backup = kept.maps.length > 0 ? await keep(write.backupPath, kept) : null;
+  const backup = kept.maps.length > 0 ? await keep(write, kept) : null;
   if (backup) write.onBackup(backup);
   // What was kept is what is replaced: the plan is made again from it.
   const live = { ...seen, maps: kept.maps, current: await client.currentMap(signal) };
@@ -102,9 +104,9 @@ export async function restoreMaps(options: RestoreOptions): Promise<RestoreRun> 
 }
 
 /** Writes the present state down. Without it nothing is written to the chassis, and the error says so. */
-async function keep(path: string, state: MapArchive): Promise<ArchiveFile> {
+async function keep({ backupPath, mayNumber = false }: RestoreWrite, state: MapArchive): Promise<ArchiveFile> {
   try {
-    return await writeArchive(path, state, { force: false });
+    return await writeArchive(backupPath, state, { mayNumber });
   } catch (error) {
     if (!(error instanceof GwError)) throw error;
     const { code, message, remedy, details } = error;

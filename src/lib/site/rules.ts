@@ -1,7 +1,6 @@
 import { nearest, type Report } from '../document/index.ts';
+import { READ_ONLY_PORT } from './platform-ports.ts';
 
-/** Where the read-only socket is, for the rules that keep other things away from it; the operator room binds it. */
-const READ_ONLY_PORT = 5174;
 const READ_ONLY_REASON = `nothing here: the read-only socket is 127.0.0.1:${READ_ONLY_PORT} on every gateway, and no site file moves it`;
 
 const WITHOUT_USER = 'an http:// or https:// address with the port it needs, without user name and password';

@@ -192,10 +192,8 @@ export function createCatalogue({
         if (gwVersion === undefined) throw new GwError('INTERNAL', 'A catalogue that is only read took a backup.');
         const { backUpMapsToFile } = await import('./map-backup.ts');
         const open = await toolkit();
-        const { stateDir, chassis } = open.site;
-        const { archiveFileName } = await import('../maps/index.ts');
-        const path = join(stateDir, 'map-backups', archiveFileName(chassis.serial, open.clock.wall()));
-        return backUpMapsToFile(open, { ids: [], path, force: false, gwVersion }, context);
+        const folder = join(open.site.stateDir, 'map-backups');
+        return backUpMapsToFile(open, { ids: [], folder, force: false, gwVersion }, context);
       },
     ),
     'tour run': entry(

@@ -1,3 +1,4 @@
+import { GwError } from '../error/index.ts';
 import {
   clearReopening,
   lookAtPort,
@@ -61,18 +62,21 @@ async function confirmClosed(toolkit: Toolkit, scene: PortScene): Promise<LockOu
   return await remembered(toolkit, { port, wasOpen: false, afterRestart, keepsOpening: null });
 }
 
-/** Locks the tablet that we speak to, and remembers how it came out. */
+/**
+ * Locks the tablet that we speak to, and remembers how it came out. Throws TABLET_REFUSED, after all that, for a tablet
+ * that keeps wireless debugging on: no result may say that it is closed.
+ */
 export async function lockTablet(
   toolkit: Toolkit,
   tablet: Tablet,
   { afterRestart, watchMs }: LockOptions,
   context: CheckContext,
-  wasOpen = true,
+  wasOpen: boolean,
 ): Promise<LockOutcome> {
   const scene = portScene(toolkit, context);
   const { onProgress } = context;
   onProgress('Taking away what opens the port again');
-  const { keepsOpening } = await clearReopening(tablet);
+  const { keepsOpening, wirelessStaysOn } = await clearReopening(tablet);
   let restarted: LockOutcome['afterRestart'] = 'not-checked';
   let isUp = !afterRestart;
   if (afterRestart) {
@@ -90,7 +94,12 @@ export async function lockTablet(
   }
   onProgress('Proving that the port is closed');
   const port = await proveClosed(scene);
-  return await remembered(toolkit, { port, wasOpen, afterRestart: restarted, keepsOpening });
+  const outcome = await remembered(toolkit, { port, wasOpen, afterRestart: restarted, keepsOpening });
+  if (!wirelessStaysOn) return outcome;
+  const rest = outcome.verdict === 'closed' ? 'ADB over TCP itself is closed' : 'nor is ADB over TCP proven closed';
+  throw new GwError('TABLET_REFUSED', `The tablet keeps wireless debugging on although it was switched off; ${rest}.`, {
+    remedy: 'Switch wireless debugging off in the developer options of the tablet, and look whether it stays off.',
+  });
 }
 
 async function remembered(toolkit: Toolkit, seen: Omit<LockOutcome, 'verdict'>): Promise<LockOutcome> {

@@ -1,8 +1,8 @@
 import { GwError } from '../error/index.ts';
-import { applySteps, kioskSteps, loadKioskProfile, tabletRedLine } from '../kiosk/index.ts';
+import { applySteps, kioskSteps, loadKioskProfile, lookAtPort, tabletRedLine } from '../kiosk/index.ts';
 import type { KioskSetup } from './kiosk.result.ts';
 import { type LockOptions, lockTablet } from './kiosk-lock.ts';
-import { type KioskAccess, rememberSetUp, tabletEndpoint, withTablet } from './kiosk-session.ts';
+import { type KioskAccess, portScene, rememberSetUp, tabletEndpoint, withTablet } from './kiosk-session.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
 export interface SetupOptions extends KioskAccess, LockOptions {
@@ -19,6 +19,8 @@ export async function setUpKiosk(toolkit: Toolkit, options: SetupOptions, contex
   const began = clock.monotonicMs();
   const { host, port, profileFile } = tabletEndpoint(toolkit);
   const profile = await loadKioskProfile(profileFile);
+  // At a cable the port may have been closed all the time.
+  const wasOpen = options.usb !== true || (await lookAtPort(portScene(toolkit, context))) === 'open';
   return await withTablet(toolkit, { ...options, wanted: profile.tablet }, context, async (tablet) => {
     const scene = { tablet, profile, clock, ...context };
     const steps = await applySteps(kioskSteps(profile, site.network.robotSegment), scene).catch((cause) => {
@@ -34,7 +36,7 @@ export async function setUpKiosk(toolkit: Toolkit, options: SetupOptions, contex
       verdict: !isDone ? 'not-done' : notInOrder.length > 0 ? 'not-checked' : 'complete',
       open: notInOrder.map(({ title }) => title),
     });
-    const lock = options.leaveOpen || !isDone ? null : await lockTablet(toolkit, tablet, options, context);
+    const lock = options.leaveOpen || !isDone ? null : await lockTablet(toolkit, tablet, options, context, wasOpen);
     const isProven = lock?.verdict === 'closed' && (!options.afterRestart || lock.afterRestart === 'closed');
     const isLocked = options.leaveOpen || isProven;
     return {

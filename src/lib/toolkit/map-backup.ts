@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { createChassisClient } from '../chassis/index.ts';
 import { GwError } from '../error/index.ts';
 import { archiveFileName, backUpMaps, refuseExistingArchive, writeArchive } from '../maps/index.ts';
@@ -9,9 +10,11 @@ import type { CheckContext, Toolkit } from './toolkit.ts';
 export interface MapBackupOptions {
   /** Numbers of the maps as texts; every map when there is none. */
   readonly ids: readonly string[];
-  /** Where it goes; without it a new file in the current folder, named by serial number and time. */
+  /** Where it goes; without it a new file in `folder`, named by serial number and time. */
   readonly path?: string | undefined;
-  /** Replace a file that is there. */
+  /** The current one when absent. */
+  readonly folder?: string | undefined;
+  /** Replace a file that is there; one that gw names itself never replaces another. */
   readonly force: boolean;
   readonly gwVersion: string;
 }
@@ -23,12 +26,13 @@ export interface MapBackupOptions {
  */
 export async function backUpMapsToFile(
   toolkit: Toolkit,
-  { ids, path, force, gwVersion }: MapBackupOptions,
+  { ids, path, folder = '', force, gwVersion }: MapBackupOptions,
   { signal, onProgress }: CheckContext,
 ): Promise<MapArchiveView> {
   const { clock } = toolkit;
-  const target = path ?? archiveFileName(toolkit.site.chassis.serial, clock.wall());
-  if (!force) await refuseExistingArchive(target);
+  const target = path ?? join(folder, archiveFileName(toolkit.site.chassis.serial, clock.wall()));
+  const mayNumber = path === undefined;
+  if (!force && !mayNumber) await refuseExistingArchive(target);
   await using client = createChassisClient(await chassisAccess(toolkit));
   const which = ids.length === 0 ? 'all' : ids;
   const archive = await backUpMaps(client, { ids: which, gwVersion, clock, signal, onProgress });
@@ -38,5 +42,8 @@ export async function backUpMapsToFile(
     });
   }
   onProgress('writing the backup and reading it back');
-  return await viewArchive(await writeArchive(target, archive, { force }), ids.length === 0 ? 'all' : 'some');
+  return await viewArchive(
+    await writeArchive(target, archive, { force, mayNumber }),
+    ids.length === 0 ? 'all' : 'some',
+  );
 }

@@ -52,7 +52,7 @@ export async function restoreFromBackup(
   const file = await readArchive(options.path);
   const access = await chassisAccess(toolkit);
   await using client = createChassisClient(access);
-  const backupPath = options.backupPath ?? archiveFileName(site.chassis.serial, clock.wall(), 'before-restore');
+  const ownName = archiveFileName(site.chassis.serial, clock.wall(), 'before-restore');
   const run = await restoreMaps({
     client,
     archive: file.archive,
@@ -61,7 +61,8 @@ export async function restoreFromBackup(
       ? {
           lookForStillness: (ending) => lookForStillness(access, ending),
           personSeesItStand: options.itStandsStill,
-          backupPath,
+          backupPath: options.backupPath ?? ownName,
+          mayNumber: options.backupPath === undefined,
           gwVersion: options.gwVersion,
           onBackup: ({ path }) => onSafetyBackup(path),
         }

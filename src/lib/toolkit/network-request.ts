@@ -1,4 +1,3 @@
-import { GwError } from '../error/index.ts';
 import {
   type DocumentFormat,
   type Language,
@@ -7,7 +6,7 @@ import {
   writeDocumentAs,
 } from '../report/index.ts';
 import { loadSite } from '../site/index.ts';
-import { writeDocument } from './document-file.ts';
+import { assertPrintable, writeDocument } from './document-file.ts';
 import type { NetworkRequest } from './network-request.result.ts';
 
 export interface NetworkRequestOptions {
@@ -27,18 +26,14 @@ export interface NetworkRequestOptions {
  */
 export async function writeNetworkRequest(options: NetworkRequestOptions): Promise<NetworkRequest> {
   const { lang, format, out, force = false } = options;
+  assertPrintable(format, out);
   const facts = networkRequestFacts(await loadSite(options.sitePath));
   const { content, pages, replacedCharacters } = await writeDocumentAs(
     networkRequestLetter(facts, { lang, madeAt: options.now() }),
     format,
   );
   const about = { lang, format, facts, complete: facts.open.length === 0 };
-  if (out === undefined) {
-    if (typeof content !== 'string') {
-      throw new GwError('USAGE', 'A PDF is not printed to the terminal.', { remedy: 'Name its file with --out FILE.' });
-    }
-    return { ...about, document: content, written: null };
-  }
+  if (out === undefined) return { ...about, document: String(content), written: null };
   const bytes = await writeDocument(out, content, { force });
   return { ...about, document: null, written: { path: out, bytes, pages, replacedCharacters } };
 }

@@ -1,5 +1,4 @@
 import type { Protocol, ProtocolVerification } from '../checklist/index.ts';
-import { GwError } from '../error/index.ts';
 import {
   type DocumentFormat,
   type Language,
@@ -9,7 +8,7 @@ import {
   type WrittenDocument,
   writeDocumentAs,
 } from '../report/index.ts';
-import { writeDocument } from './document-file.ts';
+import { assertPrintable, writeDocument } from './document-file.ts';
 import { type ProtocolTrust, unaltered, verifyProtocolAt } from './protocol-file.ts';
 import type { ProtocolReport } from './protocol-report.result.ts';
 import { subjectOf } from './protocol-verify.ts';
@@ -31,9 +30,7 @@ export interface ProtocolReportOptions extends ProtocolTrust {
  */
 export async function reportProtocol(options: ProtocolReportOptions): Promise<ProtocolReport> {
   const { path, lang, format, out, force = false } = options;
-  if (format === 'pdf' && out === undefined) {
-    throw new GwError('USAGE', 'A PDF is not printed to the terminal.', { remedy: 'Name its file with --out FILE.' });
-  }
+  assertPrintable(format, out);
   const verification = await verifyProtocolAt(path, options);
   const protocol = unaltered(path, verification);
   const { content, pages, replacedCharacters } = await documentOf(protocol, verification, options);

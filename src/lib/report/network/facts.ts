@@ -1,9 +1,6 @@
 import { isIP } from 'node:net';
-import type { Site } from '../../site/index.ts';
+import { HEARTBEAT_PORT, type Site } from '../../site/index.ts';
 import type { NetworkRequestFacts, OpenPoint } from '../network-request.result.ts';
-
-/** Port of the heartbeat between gateways. @source specification, 'Cloud and other network paths' */
-const HEARTBEAT_PORT = 45301;
 
 /** Where the cloud is, unless the site file names another region. @source specification, 'Network segments' */
 const CLOUD_REGION = 'eu-central-1';

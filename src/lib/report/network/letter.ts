@@ -136,10 +136,13 @@ function inside({ inside: connections, heartbeat }: NetworkRequestFacts, texts: 
     const extra = use === 'heartbeat' ? heartbeatWay(heartbeat, texts) : kind;
     return { cells: [from, to, `${port} ${protocol.toUpperCase()}, ${extra}`, purpose] };
   });
+  const beats = connections.find(({ use }) => use === 'heartbeat');
   return [
     { kind: 'heading', text: texts.insideTitle },
     { kind: 'table', columns: columns(texts.insideHead, [6, 5, 7, 7]), rows },
-    ...(heartbeat === null ? [] : [{ kind: 'paragraph', text: texts.heartbeatNote } as const]),
+    ...(heartbeat === null || beats === undefined
+      ? []
+      : [{ kind: 'paragraph', text: texts.heartbeatNote(beats.port) } as const]),
     { kind: 'paragraph', text: texts.commissioning },
   ];
 }

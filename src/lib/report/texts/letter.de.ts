@@ -107,8 +107,8 @@ export const letterDe: typeof letterEn = {
   },
   heartbeatBroadcast: 'Broadcast 255.255.255.255',
   heartbeatUnicast: (addresses) => `an ${addresses}`,
-  heartbeatNote:
-    'Stehen die Gateways mehrerer Roboter in verschiedenen Segmenten, lassen Sie bitte UDP-Port 45301 zwischen diesen Gateways zu.',
+  heartbeatNote: (port: number) =>
+    `Stehen die Gateways mehrerer Roboter in verschiedenen Segmenten, lassen Sie bitte UDP-Port ${port} zwischen diesen Gateways zu.`,
   commissioning:
     'Für die Inbetriebnahme benötigt unser Techniker mit einem Laptop Zugang zum Robotersegment (WLAN-Schlüssel oder Anschluss im VLAN).',
 

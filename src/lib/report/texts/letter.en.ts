@@ -109,8 +109,8 @@ export const letterEn = {
   } as Readonly<Record<'chassis' | 'operator' | 'heartbeat' | 'ssh' | 'adb', readonly string[]>>,
   heartbeatBroadcast: 'broadcast 255.255.255.255',
   heartbeatUnicast: (addresses: string) => `to ${addresses}`,
-  heartbeatNote:
-    'If the gateways of several robots stand in different segments, please let UDP port 45301 pass between these gateways.',
+  heartbeatNote: (port: number) =>
+    `If the gateways of several robots stand in different segments, please let UDP port ${port} pass between these gateways.`,
   commissioning:
     'For the commissioning our technician needs access to the robot segment with a laptop (key of the WLAN, or a port of the VLAN).',
 
