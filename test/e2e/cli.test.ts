@@ -89,6 +89,25 @@ describe('every command', () => {
   });
 });
 
+describe('the site file', () => {
+  it.each([
+    [['site', 'check'], {}, 'site.yaml'],
+    [['site', 'check', 'one.yaml'], { GW_SITE: 'three.yaml' }, 'one.yaml'],
+    [['site', 'check', '--site', 'two.yaml'], { GW_SITE: 'three.yaml' }, 'two.yaml'],
+    [['site', 'check'], { GW_SITE: 'three.yaml' }, 'three.yaml'],
+  ] as [string[], Record<string, string>, string][])('of gw %j with %j is %s', async (args, env, file) => {
+    const { code, stderr } = await runGw(args, { cwd: scratch, env });
+    expect(stderr).toContain(`There is no file ${file}.`);
+    expect(code).toBe(2);
+  });
+
+  it('is not two files at once', async () => {
+    const { code, stderr } = await runGw(['site', 'check', 'one.yaml', '--site', 'two.yaml']);
+    expect(stderr).toContain('Two site files are named: one.yaml and, by --site, two.yaml.');
+    expect(code).toBe(2);
+  });
+});
+
 describe('an unknown command', () => {
   it('is a usage error', async () => {
     const { code, stdout, stderr } = await runGw(['chasis', 'probe']);

@@ -1,7 +1,8 @@
 import { Args } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { siteFlag } from '../../cli/flags.ts';
 import { renderSiteCheck } from '../../cli/render/site.ts';
-import { exitCodes } from '../../lib/error/index.ts';
+import { exitCodes, GwError } from '../../lib/error/index.ts';
 import type { SiteCheck as Result } from '../../lib/toolkit/site-check.result.ts';
 
 export default class SiteCheck extends GwCommand<Result> {
@@ -9,19 +10,19 @@ export default class SiteCheck extends GwCommand<Result> {
   static override description =
     'Lists every error with line and key, and dials nothing. Ends with 2 when something is wrong.';
   static override examples = ['<%= config.bin %> site check', '<%= config.bin %> site check robot-7/site.yaml'];
-  static override args = {
-    file: Args.string({
-      description: 'The site file; the one that GW_SITE names, or else site.yaml, when not given.',
-      default: async () => process.env.GW_SITE ?? 'site.yaml',
-      defaultHelp: async () => 'site.yaml',
-    }),
-  };
+  static override args = { file: Args.string({ description: 'The site file, in place of --site.' }) };
+  static override flags = { site: siteFlag };
   static override readonly schema = 'gw/site-check/1';
 
   protected override async execute(): Promise<Outcome<Result>> {
-    const { args } = await this.parse(SiteCheck);
+    const { args, flags, raw } = await this.parse(SiteCheck);
+    if (args.file !== undefined && raw.some((token) => token.type === 'flag' && token.flag === 'site')) {
+      throw new GwError('USAGE', `Two site files are named: ${args.file} and, by --site, ${flags.site}.`, {
+        remedy: 'Check one after the other.',
+      });
+    }
     const { checkSite } = await import('../../lib/toolkit/site-check.ts');
-    const data = await checkSite(args.file);
+    const data = await checkSite(args.file ?? flags.site);
     return { data, ok: data.sound, exitCode: exitCodes.usage };
   }
 
