@@ -137,6 +137,22 @@ describe('a record that is none', () => {
     await expect(access(path)).rejects.toThrow();
   });
 
+  it.each(['{"__proto__":1}', '[{"__proto__":{}}]'])(
+    'with the value %s is refused: it is not read again',
+    async (text) => {
+      const record = { ...good, value: JSON.parse(text) };
+      await expect(appendRecord(path, record)).rejects.toMatchObject({ code: 'USAGE' });
+      await expect(access(path)).rejects.toThrow();
+    },
+  );
+
+  it('stands in the file in one order of its keys', async () => {
+    const { when, ...rest } = good;
+    const { records } = await appendRecord(path, { when, ...rest });
+    expect(records).toEqual([good]);
+    expect(await readFile(path, 'utf8')).toBe(`${JSON.stringify(good)}\n`);
+  });
+
   it('of any kind is refused by its code, or stands in the file as it was given', async () => {
     const record = fc.record({
       fact: fc.string({ minLength: 1 }),

@@ -1,7 +1,8 @@
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { GwError } from '../error/index.ts';
-import { ensureFolder } from '../lifecycle/index.ts';
+import { ensureFolder, syncFolder } from '../lifecycle/index.ts';
 import type { EvidenceRecord } from './record.ts';
 import { loadEvidenceFile, MOST_BYTES } from './record-file.ts';
 
@@ -42,25 +43,30 @@ export async function appendRecord(path: string, record: EvidenceRecord): Promis
   return { created, records, index };
 }
 
-/** The record as the one line that it becomes. Throws USAGE with everything that is wrong with it. */
+/** The record as the one line that it becomes, as it is read back later. Throws USAGE with everything wrong with it. */
 async function lineOf(record: EvidenceRecord): Promise<string> {
   const { evidenceRecordSchema, parseEvidenceFile } = await import('./record.ts');
   const result = evidenceRecordSchema.safeParse(record);
   if (!result.success) {
     const problems = result.error.issues.map((issue) => `${issue.path.join('.') || 'record'}: ${issue.message}`);
-    throw new GwError('USAGE', `This cannot be recorded: ${problems.join('; ')}.`);
+    throw refused(problems.join('; '));
   }
-  const line = JSON.stringify(record);
-  if (Buffer.byteLength(line) > MOST_RECORD_BYTES) {
-    throw new GwError('USAGE', `This cannot be recorded: a record has at most ${MOST_RECORD_BYTES} bytes.`);
-  }
+  const given = JSON.stringify(record);
+  if (Buffer.byteLength(given) > MOST_RECORD_BYTES) throw refused(`a record has at most ${MOST_RECORD_BYTES} bytes`);
+  let read: EvidenceRecord | undefined;
   try {
-    parseEvidenceFile(line, 'record');
+    [read] = parseEvidenceFile(given, 'record');
   } catch (error) {
     if (!(error instanceof GwError)) throw error;
-    throw new GwError('USAGE', `This cannot be recorded: ${error.message}.`, { cause: error });
+    throw refused(error.message, error);
   }
-  return line;
+  // A key such as `__proto__` is left out by whoever reads it.
+  if (!isDeepStrictEqual(read, JSON.parse(given))) throw refused('a part of its value would not be read again');
+  return JSON.stringify(read);
+}
+
+function refused(why: string, cause?: unknown): GwError {
+  return new GwError('USAGE', `This cannot be recorded: ${why}.`, { cause });
 }
 
 async function append(path: string, line: Buffer): Promise<boolean> {
@@ -104,12 +110,6 @@ async function takeBack(file: FileHandle, bytes: number): Promise<void> {
   const { size } = await file.stat();
   await file.truncate(Math.max(0, size - bytes));
   await file.sync();
-}
-
-/** So that the name of a new file survives a power failure too. */
-async function syncFolder(path: string): Promise<void> {
-  await using folder = await open(path, 'r');
-  await folder.sync();
 }
 
 function unwritable(path: string, cause: unknown): GwError {

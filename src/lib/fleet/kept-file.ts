@@ -1,8 +1,8 @@
-import { open, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { z } from 'zod';
 import { GwError } from '../error/index.ts';
-import { replaceFile } from '../lifecycle/index.ts';
+import { replaceFile, syncFolder } from '../lifecycle/index.ts';
 
 /** Of the folder as well, which the stop latch makes in the same way when it comes first. */
 const ownerOnly = { mode: 0o600, folderMode: 0o700 };
@@ -32,8 +32,7 @@ export async function keep(path: string, value: object): Promise<void> {
   await replaceFile(path, `${JSON.stringify(value)}\n`, ownerOnly);
   try {
     // A power cut could bring the old file back until the folder is on the disk too.
-    await using folder = await open(dirname(path), 'r');
-    await folder.sync();
+    await syncFolder(dirname(path));
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     throw new GwError('FILE_UNWRITABLE', `${path} cannot be put on the disk (${code ?? 'unknown reason'}).`, { cause });

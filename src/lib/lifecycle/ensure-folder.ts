@@ -13,10 +13,11 @@ export async function ensureFolder(path: string, mode = 0o755): Promise<void> {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST' && (await stat(path)).isDirectory()) return;
     const above = dirname(path);
-    if (code !== 'ENOENT' || above === path || (await isThere(above))) throw error;
-    await ensureFolder(above, mode);
-    await mkdir(path, { mode }).catch((again: NodeJS.ErrnoException) => {
-      if (again.code !== 'EEXIST') throw again;
+    if (code !== 'ENOENT' || above === path) throw error;
+    // Where it is there now, somebody else has made it meanwhile.
+    if (!(await isThere(above))) await ensureFolder(above, mode);
+    await mkdir(path, { mode }).catch(async (again: NodeJS.ErrnoException) => {
+      if (again.code !== 'EEXIST' || !(await stat(path)).isDirectory()) throw again;
     });
   }
 }

@@ -2,7 +2,7 @@ import { open, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { GwError } from '../error/index.ts';
-import { type Clock, ensureFolder, type Log } from '../lifecycle/index.ts';
+import { type Clock, ensureFolder, type Log, syncFolder } from '../lifecycle/index.ts';
 import type { StopLatch } from './model.ts';
 
 const FILE = 'stop-latch.json';
@@ -146,7 +146,7 @@ async function writeDurably(dir: string, path: string, state: StopLatch): Promis
     await file.sync();
   }
   await rename(fresh, path);
-  await syncDir(dir);
+  await syncFolder(dir);
 }
 
 async function proveWritable(dir: string): Promise<void> {
@@ -158,16 +158,10 @@ async function proveWritable(dir: string): Promise<void> {
       await file.sync();
     }
     await unlink(probe);
-    await syncDir(dir);
+    await syncFolder(dir);
   } catch (error) {
     throw unwritable(dir, error);
   }
-}
-
-/** Makes a rename itself survive a power cut. */
-async function syncDir(dir: string): Promise<void> {
-  await using folder = await open(dir, 'r');
-  await folder.sync();
 }
 
 function unwritable(path: string, cause: unknown): GwError {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { createChassisClient } from '../chassis/index.ts';
 import { readJsonBytes } from '../json/index.ts';
+import { sha256 } from '../lifecycle/index.ts';
 import { checkPng, pickMap, readMap } from '../maps/index.ts';
 import { frameOf, type MapFrame } from '../overlays/index.ts';
 import { chassisAccess } from './chassis-access.ts';
@@ -55,7 +55,7 @@ export async function showMap(
 }
 
 function contentOf(bytes: Uint8Array) {
-  return { bytes: bytes.byteLength, sha256: createHash('sha256').update(bytes).digest('hex') };
+  return { bytes: bytes.byteLength, sha256: sha256(bytes) };
 }
 
 function frameInMetres({ originXM, originYM, resolutionM, width, height }: MapFrame) {
