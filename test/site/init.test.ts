@@ -58,6 +58,9 @@ describe('the commented file', () => {
     '~',
     '1e3',
     '0x1',
+    '\u00a0',
+    'a\u2028',
+    '\u3000a',
   ])('is read back as it was meant with the name %j', (name) => {
     const site = { name, chassis: { host: 'robot', serial: 'SN1' }, operator: { port: 5173 } };
     expect(parseSite(commentedSiteFile(site), 'site.yaml').name).toBe(name);

@@ -43,7 +43,10 @@ export function keysOf(schema: z.ZodType): readonly (readonly [string, KeyDescri
 
 /** A value as YAML on one line. */
 export function inlineYaml(value: unknown): string {
-  const text = stringify(value, { collectionStyle: 'flow', lineWidth: 0, flowCollectionPadding: true }).trimEnd();
+  const text = stringify(value, { collectionStyle: 'flow', lineWidth: 0, flowCollectionPadding: true }).replace(
+    /\n$/,
+    '',
+  );
   // Some texts become a block of lines, and JSON is YAML too.
   return typeof value === 'string' && (text.includes('\n') || /^[|>]/.test(text)) ? JSON.stringify(value) : text;
 }
