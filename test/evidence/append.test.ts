@@ -70,6 +70,19 @@ describe('putting a record at the end of an evidence file', () => {
     for (const [index, result] of appended.entries()) expect(result.records[result.index]?.who).toBe(`call ${index}`);
   });
 
+  it('is read whole while another program is in the middle of a line', async () => {
+    await mkdir(join(root, String(count)));
+    const line = JSON.stringify({ ...good, who: 'Jörg' });
+    const bytes = Buffer.from(`${line}\n${line}\n`);
+    // Also in the middle of a character.
+    for (const cut of [line.length + 20, bytes.lastIndexOf('ö') + 1]) {
+      await writeFile(path, bytes.subarray(0, cut));
+      const reading = loadEvidenceFile(path);
+      await appendFile(path, bytes.subarray(cut));
+      expect(await reading).toHaveLength(2);
+    }
+  });
+
   it('of a broken file writes nothing', async () => {
     await mkdir(join(root, String(count)));
     const line = JSON.stringify(good);

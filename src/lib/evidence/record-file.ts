@@ -1,28 +1,49 @@
 import { constants, type FileHandle, open } from 'node:fs/promises';
+import { systemClock } from '../lifecycle/index.ts';
 import type { EvidenceRecord } from './record.ts';
 import { unreadable } from './unreadable.ts';
 
 /** A larger file is refused. */
 export const MOST_BYTES = 4 * 1024 * 1024;
 
+/** Decisions of ours: so often, and so far apart, a file is looked at that ends in the middle of a line. */
+const MOST_LOOKS = 10;
+const AGAIN_MS = 20;
+const NEW_LINE = 0x0a;
+
 /**
  * Reads JSON Lines. Throws EVIDENCE_FILE_INVALID with every bad line: half a file of evidence is not used. A file
  * that is not there is an empty one.
  */
 export async function loadEvidenceFile(path: string): Promise<EvidenceRecord[]> {
+  for (let look = 1; ; look += 1) {
+    const content = await readContent(path);
+    if (content === null) return [];
+    try {
+      return await recordsOf(content, path);
+    } catch (error) {
+      // Another program may be in the middle of adding a line; a whole one ends with a line break.
+      if (content.at(-1) === NEW_LINE || look === MOST_LOOKS) throw error;
+      await systemClock.sleep(AGAIN_MS);
+    }
+  }
+}
+
+/** Null where there is no file. */
+async function readContent(path: string): Promise<Uint8Array | null> {
   let handle: FileHandle;
   try {
     // Not blocking, since a pipe in this place must not hold the daemon.
     handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw unreadable(path, 'it cannot be opened', error);
   }
   await using file = handle;
   const stats = await file.stat();
   if (!stats.isFile()) throw unreadable(path, stats.isDirectory() ? 'it is a folder' : 'it is not a regular file');
   if (stats.size > MOST_BYTES) throw unreadable(path, `it has ${stats.size} bytes, more than ${MOST_BYTES}`);
-  return await recordsOf(await file.readFile(), path);
+  return await file.readFile();
 }
 
 /** The schema's library is loaded only where there is something to read: many commands look at the ledger alone. */
