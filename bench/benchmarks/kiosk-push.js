@@ -32,10 +32,12 @@ export default {
       const keyDir = join(dir, 'keys');
       await using server = await startAdbServer({ adb, keyDir, usb: false, clock, signal });
       const id = `${tablet.host}:${tablet.adbPort}`;
+      const endpoint = { host: tablet.host, port: tablet.adbPort };
+      const sending = { signal, way: { kind: 'tcp', endpoint, dialled: endpoint }, onBytes: () => {} };
       const words = ['-P', `${server.port}`, '-s', id];
       const call = { signal, timeoutMs: 20_000 };
       const bridge = await openBridge(server.port, clock);
-      await bridge.connect({ host: tablet.host, port: tablet.adbPort }, call);
+      await bridge.connect(endpoint, call);
       for (let tries = 0; (await bridge.devices(call))[0]?.state !== 'device'; tries += 1) {
         if (tries === 100) throw new Error('the tablet did not connect');
         await clock.sleep(100);
@@ -44,7 +46,7 @@ export default {
       const rows = { gw: [], adb: [] };
       for (let round = -1; round < ROUNDS; round += 1) {
         const began = performance.now();
-        await bridge.push(id, file, '/data/local/tmp/large.apk', { signal, stallMs: 30_000, onBytes: () => {} });
+        await bridge.push(id, file, '/data/local/tmp/large.apk', sending);
         const pushed = performance.now();
         await run(adb, [...words, 'install', '-r', file], { env: { HOME: keyDir } });
         const installed = performance.now();

@@ -59,6 +59,8 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     requestIdHeader: false,
     return503OnClosing: false,
     routerOptions: { maxParamLength: 400 },
+    // Shapes are checked by our own schemas: what the framework has for that is not loaded.
+    schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
     frameworkErrors: (error, request, reply) => {
       protect(reply);
       sendRefusal(request, reply, scopeOf(request.raw) === 'read-only' ? refuse('READ_ONLY') : fromFramework(error));
@@ -148,6 +150,10 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
       await Promise.all([peers.voice?.[Symbol.asyncDispose](), peers.building?.[Symbol.asyncDispose]()]);
     },
   };
+}
+
+function noCompiler(): never {
+  throw new RangeError('no route has a schema of the framework');
 }
 
 function formFields(text: string): Record<string, string> {
