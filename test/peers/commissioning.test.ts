@@ -92,9 +92,9 @@ describe.skipIf(!hasAll)(
       mkdirSync(bin);
       writeFileSync(join(bin, 'gw'), `#!/bin/sh\nexec ${process.execPath} ${gwBinary} "$@"\n`);
       chmodSync(join(bin, 'gw'), 0o755);
-      const environment = `SetEnv PATH=${bin}:${process.env.PATH}:/usr/sbin:/sbin HOME=${gateway.home}`;
+      const environment = { PATH: `${bin}:${process.env.PATH}:/usr/sbin:/sbin`, HOME: gateway.home };
       const place = { side: 'gateway', host: GATEWAY } as const;
-      const sshd = keep(await startSshdIn(dir, place, publicKeyOf(laptop), [environment]));
+      const sshd = keep(await startSshdIn(dir, place, publicKeyOf(laptop), environment));
 
       const probe = ['chassis', 'probe', '--seconds', '2', '--via', via];
       makeKey(join(dir, 'other_key'));

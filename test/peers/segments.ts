@@ -91,12 +91,16 @@ export interface SegmentSshd extends PeerProgram {
   readonly knownHostLine: string;
 }
 
-/** Debian's sshd on port 22 of a namespace; whoever has the key of this file may log in. */
+/**
+ * Debian's sshd on port 22 of a namespace; whoever has the key of this file may log in. `environment` is that of the
+ * programs which run there; their home is a folder of the server unless it names another, since what the shell of this
+ * user does at its start on this machine is no part of a test.
+ */
 export async function startSshdIn(
   dir: string,
   { side, host }: { readonly side: Side; readonly host: string },
   authorizedKeys: string,
-  config: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<SegmentSshd> {
   const home = join(dir, `sshd-${side}`);
   mkdirSync(home);
@@ -111,7 +115,9 @@ export async function startSshdIn(
     'StrictModes no',
     'UsePAM no',
     'PermitRootLogin yes',
-    ...config,
+    `SetEnv ${Object.entries({ HOME: home, ...environment })
+      .map((pair) => pair.join('='))
+      .join(' ')}`,
   ];
   writeFileSync(join(home, 'sshd_config'), `${lines.join('\n')}\n`);
   const words = ['/usr/sbin/sshd', '-D', '-e', '-f', join(home, 'sshd_config')] as const;

@@ -47,6 +47,8 @@ export function makeKey(file: string, type: 'ed25519' | 'rsa' | 'ecdsa' = 'ed255
 export async function startSshd({ config = [], hostKeyTypes = ['ed25519'], binDir }: SshdOptions = {}): Promise<Sshd> {
   const dir = mkdtempSync(join(tmpdir(), 'gw-sshd-'));
   const home = join(dir, 'home');
+  const far = join(dir, 'far-home');
+  mkdirSync(far);
   const authorized = join(dir, 'authorized_keys');
   mkdirSync(join(home, '.ssh'), { recursive: true, mode: 0o700 });
   for (const type of hostKeyTypes) makeKey(join(dir, `host_${type}`), type);
@@ -65,7 +67,8 @@ export async function startSshd({ config = [], hostKeyTypes = ['ed25519'], binDi
     'UsePAM no',
     'PermitRootLogin yes',
     'LogLevel VERBOSE',
-    ...(binDir === undefined ? [] : [`SetEnv PATH=${binDir}:${process.env.PATH}`]),
+    // What the shell of this user does at its start on this machine is no part of a test.
+    `SetEnv ${[`HOME=${far}`, ...(binDir === undefined ? [] : [`PATH=${binDir}:${process.env.PATH}`])].join(' ')}`,
     ...config,
   ];
   writeFileSync(join(dir, 'sshd_config'), `${lines.join('\n')}\n`);
