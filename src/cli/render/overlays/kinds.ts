@@ -1,0 +1,163 @@
+import chalk from 'chalk';
+import type { InspectedFeature, OverlaysInspect } from '../../../lib/toolkit/overlays-inspect.result.ts';
+import { type Column, renderTable } from '../../output.ts';
+import { colourMark, cut, figure, MOST_ROWS, meaningText, moreText, type Reading, title } from './words.ts';
+
+type Data = OverlaysInspect;
+type CodeRow = Data['codes'][number];
+/** The number that says of what kind a drawing is; null for a drawing that has none of its own. */
+type KindField = 'type' | 'regionType' | 'lineType' | null;
+
+export interface View {
+  readonly data: Data;
+  readonly isComplete: boolean;
+  readonly codeAt: (code: InspectedFeature['codes'][number]) => CodeRow | undefined;
+  readonly featureAt: ReadonlyMap<number, InspectedFeature>;
+}
+
+export function createView(data: Data, isComplete: boolean): View {
+  const codes = new Map(data.codes.map((code) => [`${code.field} ${code.number}`, code]));
+  return {
+    data,
+    isComplete,
+    codeAt: ({ field, number }) => codes.get(`${field} ${number}`),
+    featureAt: new Map(data.features.map((feature) => [feature.index, feature])),
+  };
+}
+
+export function kindSections(view: View): string[][] {
+  const { fields } = view.data;
+  const metres = `in metres (${colourMark(fields.xM?.mark ?? 'OFFEN')})`;
+  const degrees = `yaw in degrees (${colourMark(fields.yawDeg?.mark ?? 'OFFEN')})`;
+  const icon = `iconYaw in degrees (${colourMark(fields.iconYawDeg?.mark ?? 'OFFEN')}; what for is ${colourMark('OFFEN')})`;
+  return [
+    section(view, 'point', 'Points', `x and y ${metres}, ${degrees}, ${icon}`, 'type'),
+    section(view, 'zone', 'Zones', `extent ${metres}, ${degrees}`, 'regionType'),
+    section(view, 'lane', 'Lanes', `extent ${metres}, ${degrees}`, 'lineType'),
+    section(view, 'other', 'Of other kinds', 'not drawn, carried through as they are', null),
+  ];
+}
+
+function section(
+  view: View,
+  kind: InspectedFeature['kind'],
+  heading: string,
+  units: string,
+  code: KindField,
+): string[] {
+  const features = view.data.features.filter((feature) => feature.kind === kind);
+  if (features.length === 0) return [];
+  const shown = view.isComplete ? features : features.slice(0, MOST_ROWS);
+  const isPoint = kind === 'point';
+  const hasYaw = isPoint || shown.some((feature) => writtenOf(feature.feature, 'yaw') !== undefined);
+  const hasIconYaw = shown.some((feature) => writtenOf(feature.feature, 'iconYaw') !== undefined);
+  const columns: Column[] = [
+    { title: '#', align: 'right' },
+    { title: 'name' },
+    { title: 'id' },
+    ...(isPoint
+      ? ([
+          { title: 'x m', align: 'right' },
+          { title: 'y m', align: 'right' },
+        ] as const)
+      : [{ title: kind === 'other' ? 'geometry' : 'extent m' }]),
+    ...(hasYaw ? [{ title: 'yaw deg', align: 'right' } as const] : []),
+    ...(hasIconYaw ? [{ title: 'iconYaw deg', align: 'right' } as const] : []),
+    ...(code === null ? [] : [{ title: code, align: 'right' } as const]),
+    { title: 'read as' },
+  ];
+  const rows = shown.map((feature) => [
+    String(feature.index),
+    nameText(feature.name),
+    feature.id === null ? chalk.yellow('none') : cut(feature.id, 36),
+    ...(isPoint
+      ? [coordinate(feature.xM), coordinate(feature.yM)]
+      : [kind === 'other' ? geometryText(feature) : extentText(feature)]),
+    ...(hasYaw ? [angleText(feature, 'yaw', feature.yawDeg)] : []),
+    ...(hasIconYaw ? [angleText(feature, 'iconYaw', feature.iconYawDeg)] : []),
+    ...(code === null ? [] : [ownCodeText(feature, code)]),
+    readAsText(feature, code, view),
+  ]);
+  const lines = [`${title(`${heading} (${features.length})`)}: ${units}`, renderTable(columns, rows)];
+  if (shown.length < features.length) lines.push(moreText(features.length - shown.length, '--all, --format csv'));
+  return lines;
+}
+
+function nameText(name: string | null): string {
+  return name === null ? '' : cut(name, 28);
+}
+
+function coordinate(metres: number | null): string {
+  return metres === null ? chalk.yellow('broken') : figure(metres, 3);
+}
+
+/** Of the corners as they came; what makes a geometry broken is a finding. */
+function extentText({ feature }: InspectedFeature): string {
+  const box = {
+    minX: Number.POSITIVE_INFINITY,
+    minY: Number.POSITIVE_INFINITY,
+    maxX: Number.NEGATIVE_INFINITY,
+    maxY: Number.NEGATIVE_INFINITY,
+  };
+  const geometry = Object.hasOwn(feature, 'geometry') ? feature.geometry : undefined;
+  if (typeof geometry === 'object' && geometry !== null && 'coordinates' in geometry) widen(box, geometry.coordinates);
+  const { minX, minY, maxX, maxY } = box;
+  if (minX > maxX || minY > maxY) return chalk.yellow('broken');
+  return `x ${figure(minX, 2)} to ${figure(maxX, 2)}, y ${figure(minY, 2)} to ${figure(maxY, 2)}`;
+}
+
+function widen(box: { minX: number; minY: number; maxX: number; maxY: number }, coordinates: unknown, level = 0): void {
+  if (!Array.isArray(coordinates)) return;
+  const [x, y] = coordinates as readonly unknown[];
+  if (typeof x === 'number' && typeof y === 'number') {
+    box.minX = Math.min(box.minX, x);
+    box.maxX = Math.max(box.maxX, x);
+    box.minY = Math.min(box.minY, y);
+    box.maxY = Math.max(box.maxY, y);
+  } else if (level < 2) {
+    for (const inner of coordinates) widen(box, inner, level + 1);
+  }
+}
+
+function geometryText({ feature }: InspectedFeature): string {
+  const geometry = Object.hasOwn(feature, 'geometry') ? feature.geometry : undefined;
+  if (typeof geometry !== 'object' || geometry === null) return 'none';
+  const type = 'type' in geometry ? geometry.type : undefined;
+  return typeof type === 'string' ? cut(type, 24) : 'of no type';
+}
+
+/** As a person can compare it; what is no number is shown as it was written. */
+function angleText({ feature }: InspectedFeature, key: 'yaw' | 'iconYaw', deg: number | null): string {
+  if (deg !== null) return figure(deg, 2).replace(/\.?0+$/, '');
+  const written = writtenOf(feature, key);
+  return written === undefined || written === null ? '' : chalk.red(`no number: ${cut(JSON.stringify(written), 16)}`);
+}
+
+function writtenOf(feature: InspectedFeature['feature'], key: string): unknown {
+  const properties = Object.hasOwn(feature, 'properties') ? feature.properties : undefined;
+  if (typeof properties !== 'object' || properties === null || !Object.hasOwn(properties, key)) return undefined;
+  return (properties as Readonly<Record<string, unknown>>)[key];
+}
+
+function ownCodeText({ codes }: InspectedFeature, field: KindField): string {
+  const own = codes.find((code) => code.field === field);
+  if (own === undefined) return chalk.yellow('none');
+  return own.number === null ? chalk.red('no number') : String(own.number);
+}
+
+/** Every reading of the number in the column before, then every other number that the drawing carries. */
+function readAsText({ codes }: InspectedFeature, own: KindField, { codeAt }: View): string {
+  return codes
+    .map((code) => {
+      const readings = codeAt(code)?.readings.map((reading, _, all) => readingText(reading, all)) ?? [];
+      const text = readings.length === 0 ? `${colourMark('OFFEN')} not a whole number` : readings.join(' | ');
+      return code.field === own ? text : `${code.field} ${code.number ?? '?'} ${text}`;
+    })
+    .join('; ');
+}
+
+function readingText({ meaning, mark, here }: Reading, all: readonly Reading[]): string {
+  const verdict =
+    here === null ? '' : here.verdict === 'verified' ? ' (verified here)' : chalk.red(' (contradicted here)');
+  return `${colourMark(mark)} ${meaningText(meaning, all)}${verdict}`;
+}

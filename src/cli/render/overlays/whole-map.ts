@@ -1,0 +1,112 @@
+import chalk from 'chalk';
+import type { OverlaysInspect } from '../../../lib/toolkit/overlays-inspect.result.ts';
+import { type Column, renderTable } from '../../output.ts';
+import type { View } from './kinds.ts';
+import { colourMark, counted, cut, figure, MOST_ROWS, meaningText, moreText, title } from './words.ts';
+
+type Data = OverlaysInspect;
+type Pair = Data['chargers']['pairs'][number];
+
+const MOST_NUMBERS = 100;
+
+export function chargerLines({ data, featureAt, isComplete }: View): string[] {
+  const { pairs, measuredOnce } = data.chargers;
+  const about = pairs.filter(
+    ({ charger, dockingPoint }) => featureAt.has(charger) || (dockingPoint !== null && featureAt.has(dockingPoint)),
+  );
+  if (about.length === 0) return [];
+  const shown = isComplete ? about : about.slice(0, MOST_ROWS);
+  const mark = data.fields.distanceM?.mark ?? 'OFFEN';
+  const nameOf = (index: number) => {
+    const name = featureAt.get(index)?.name;
+    return name == null ? `#${index}` : `#${index} ${cut(name, 28)}`;
+  };
+  const rows = shown.map((pair) => [
+    nameOf(pair.charger),
+    partnerText(pair, nameOf),
+    pair.distanceM === null ? '--' : figure(pair.distanceM, 3),
+  ]);
+  const columns: Column[] = [
+    { title: 'charger' },
+    { title: 'docking point' },
+    { title: 'apart in the drawing m', align: 'right' },
+  ];
+  const lines = [
+    `${title(`Charging stations (${about.length})`)}: which two belong together is ${colourMark('HINWEIS')}, metres ${colourMark(mark)}`,
+    renderTable(columns, rows),
+    `One pair was measured, four times: ${measuredOnce.value} ${measuredOnce.unit ?? ''} (${colourMark(measuredOnce.mark)}). Whether that holds for any other is not known (${colourMark('OFFEN')} overlays.charging-pair-distance-constant).`,
+  ];
+  if (shown.length < about.length) lines.push(moreText(about.length - shown.length, '--all, --json'));
+  return lines;
+}
+
+function partnerText({ dockingPoint, named }: Pair, nameOf: (index: number) => string): string {
+  if (dockingPoint !== null) return nameOf(dockingPoint);
+  return chalk.yellow(
+    named === null ? 'missing: the charger names none' : `missing: the charger names ${cut(named, 36)}`,
+  );
+}
+
+export function codeLines({ data, isComplete }: View): string[] {
+  const used = new Set(data.features.flatMap(({ codes }) => codes.map(({ field, number }) => `${field} ${number}`)));
+  const codes = data.codes.filter(({ field, number }) => used.has(`${field} ${number}`));
+  if (codes.length === 0) return [];
+  const shown = isComplete ? codes : codes.slice(0, MOST_NUMBERS);
+  const columns: Column[] = [
+    { title: 'number' },
+    { title: 'drawings', align: 'right' },
+    { title: 'mark' },
+    { title: 'read as' },
+    { title: 'source' },
+    { title: 'fact' },
+  ];
+  const rows = shown.flatMap(({ field, number, count, readings, disagreement }) => {
+    const head = [`${field} ${number ?? '(no whole number)'}`, String(count)];
+    if (readings.length === 0) return [[...head, colourMark('OFFEN'), 'nobody knows', '', '']];
+    const lines = readings.map(({ meaning, mark, source, fact, here }, at) => [
+      ...(at === 0 ? head : ['', '']),
+      colourMark(mark),
+      meaningText(meaning, readings),
+      here === null ? source : `${here.verdict} here by ${cut(here.who, 30)}, ${here.when}; ${source}`,
+      fact,
+    ]);
+    return disagreement === null ? lines : [...lines, ['', '', '', '', chalk.dim('the two differ:'), disagreement]];
+  });
+  const lines = [`${title(`Numbers (${codes.length})`)}: every reading; drawings counted on the whole map`];
+  lines.push(renderTable(columns, rows));
+  if (shown.length < codes.length) lines.push(moreText(codes.length - shown.length, '--all, --json'));
+  return lines;
+}
+
+export function iconLines({ icons, filter }: Data): string[] {
+  if (icons.withBoth === 0 || filter !== null) return [];
+  const { withBoth, withOffset, offsetDeg } = icons;
+  return [
+    `${title('Icons')}: ${withOffset} of ${counted(withBoth, 'drawing')} with both angles ${withOffset === 1 ? 'has its' : 'have their'} iconYaw ${offsetDeg} degrees from yaw: reproducible (${colourMark('BELEGT')}), unexplained (${colourMark('OFFEN')}).`,
+  ];
+}
+
+export function carriedLines({ data, isComplete }: View): string[] {
+  const { members, more } = data.carried;
+  if (members.length === 0 || data.filter !== null) return [];
+  const shown = isComplete ? members : members.slice(0, MOST_ROWS);
+  const rows = shown.map(({ name, in: where, count, types }) => [
+    cut(name, 40),
+    where,
+    String(count),
+    types.join(', '),
+  ]);
+  const columns: Column[] = [
+    { title: 'name' },
+    { title: 'in' },
+    { title: 'drawings', align: 'right' },
+    { title: 'written as' },
+  ];
+  const lines = [
+    `${title(`Carried through (${members.length + more})`)}: gw gives them no meaning and changes nothing about them`,
+    renderTable(columns, rows),
+  ];
+  const left = members.length - shown.length + more;
+  if (left > 0) lines.push(moreText(left, '--all, --json'));
+  return lines;
+}
