@@ -1,8 +1,7 @@
-import { constants } from 'node:fs';
-import { open, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GwError } from '../error/index.ts';
-import { createFile, sha256, syncFolder } from '../lifecycle/index.ts';
+import { createFile, readBounded, sha256, syncFolder } from '../lifecycle/index.ts';
 import { ATTACHMENT_NAME, type Attachment, type AttachmentKind, attachmentTypes } from './protocol.result.ts';
 
 /** Decision of ours: a photo of a telephone has less. */
@@ -24,33 +23,19 @@ function pictureKind(bytes: Uint8Array): AttachmentKind | undefined {
 export async function readPhoto(path: string): Promise<{ readonly bytes: Uint8Array; readonly kind: AttachmentKind }> {
   const refuse = (why: string, cause?: unknown) =>
     new GwError('ATTACHMENT_INVALID', `${path} cannot be attached: ${why}.`, { cause });
-  const bytes = await readWhole(path, refuse).catch((cause) => {
-    if (cause instanceof GwError) throw cause;
-    const { code } = cause as NodeJS.ErrnoException;
+  const read = await readBounded(path, ATTACHMENT_MAX_BYTES).catch((cause: NodeJS.ErrnoException) => {
+    const { code } = cause;
     throw refuse(
       code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code ?? 'unknown reason'})`,
       cause,
     );
   });
+  if (read.kind === 'too-large') throw refuse(`it has more than ${ATTACHMENT_MAX_BYTES / 1024 / 1024} MiB`);
+  if (read.kind !== 'bytes') throw refuse('it is not a regular file');
+  const { bytes } = read;
   const kind = pictureKind(bytes);
   if (!kind) throw refuse(`it is no picture that gw knows (${Object.keys(attachmentTypes).join(', ')})`);
   return { bytes, kind };
-}
-
-async function readWhole(path: string, refuse: (why: string) => GwError): Promise<Uint8Array> {
-  // Not to wait for the other end, should the path be a pipe.
-  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  const stats = await file.stat();
-  if (!stats.isFile()) throw refuse('it is not a regular file');
-  if (stats.size > ATTACHMENT_MAX_BYTES) throw refuse(`it has more than ${ATTACHMENT_MAX_BYTES / 1024 / 1024} MiB`);
-  const bytes = new Uint8Array(stats.size);
-  let length = 0;
-  while (length < bytes.byteLength) {
-    const { bytesRead } = await file.read(bytes, length, bytes.byteLength - length);
-    if (bytesRead === 0) break;
-    length += bytesRead;
-  }
-  return bytes.subarray(0, length);
 }
 
 /**

@@ -1,9 +1,7 @@
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { GwError } from '../error/index.ts';
-import { sha256 } from '../lifecycle/index.ts';
+import { readBounded, sha256 } from '../lifecycle/index.ts';
 import { ATTACHMENT_MAX_BYTES } from './attachment.ts';
 import { canonicalText } from './canonical.ts';
 import {
@@ -166,36 +164,35 @@ export async function verifyProtocolFile(
   path: string,
   options: Omit<VerifyOptions, 'readAttachment'> = {},
 ): Promise<ProtocolVerification> {
-  const bytes = await readBounded(path, PROTOCOL_MAX_BYTES).catch((cause) => {
-    throw new GwError('FILE_UNWRITABLE', `${path} cannot be read (${reasonOf(cause)}).`, { cause });
+  const unreadable = (why: string, cause?: unknown) =>
+    new GwError('FILE_UNWRITABLE', `${path} cannot be read${why}.`, { cause });
+  const read = await readBounded(path, PROTOCOL_MAX_BYTES).catch((cause) => {
+    throw unreadable(` (${reasonOf(cause)})`, cause);
   });
-  if (bytes === null) throw new GwError('FILE_UNWRITABLE', `${path} cannot be read: it is not a regular file.`);
+  if (read.kind === 'too-large') throw unreadable(': it is larger than any protocol of gw');
+  if (read.kind !== 'bytes') throw unreadable(': it is not a regular file');
   const dir = attachmentsDirOf(path);
-  return verifyProtocol(bytes, {
+  return verifyProtocol(read.bytes, {
     ...options,
     // The schema has let only names through that stay in the folder.
-    readAttachment: (name) =>
-      readBounded(join(dir, name), ATTACHMENT_MAX_BYTES).catch((error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
-        throw error;
-      }),
+    readAttachment: (name) => readAttachment(join(dir, name)),
   });
 }
 
-/** At most one byte more than the bound, so that what is too large is seen to be; null for what is no regular file. */
-async function readBounded(path: string, most: number): Promise<Uint8Array | null> {
-  // Not to wait for the other end, should the path be a pipe.
-  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  const stats = await file.stat();
-  if (!stats.isFile()) return null;
-  const bytes = new Uint8Array(Math.min(stats.size, most) + 1);
-  let length = 0;
-  while (length < bytes.byteLength) {
-    const { bytesRead } = await file.read(bytes, length, bytes.byteLength - length);
-    if (bytesRead === 0) break;
-    length += bytesRead;
+async function readAttachment(path: string): Promise<Uint8Array | null> {
+  const read = await readBounded(path, ATTACHMENT_MAX_BYTES).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+    throw error;
+  });
+  switch (read?.kind) {
+    case 'bytes':
+      return read.bytes;
+    case 'too-large':
+      // No photo has so much, so it is something else, whatever it is.
+      return new Uint8Array();
+    default:
+      return null;
   }
-  return bytes.subarray(0, length);
 }
 
 function reasonOf(error: unknown): string {

@@ -1,7 +1,6 @@
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
 import type { z } from 'zod';
 import { type ErrorCode, GwError } from '../error/index.ts';
+import { readBounded } from '../lifecycle/index.ts';
 import { type Problem, problemText } from './problem.ts';
 import { foundAt, place, schemaProblems } from './schema.ts';
 import { type Path, readTree } from './tree.ts';
@@ -91,30 +90,23 @@ export async function readDocumentBytes(
   options: Pick<ReadOptions<z.ZodType>, 'path' | 'maxBytes' | 'error' | 'notFound'>,
 ): Promise<Uint8Array> {
   const { path, maxBytes, error, notFound = error } = options;
-  let handle: FileHandle;
-  try {
-    // Not to wait for the other end, should the path be a pipe.
-    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch (cause) {
-    const missing = ['ENOENT', 'ENOTDIR'].includes((cause as NodeJS.ErrnoException).code ?? '');
+  const read = await readBounded(path, maxBytes).catch((cause: NodeJS.ErrnoException) => {
+    const missing = ['ENOENT', 'ENOTDIR'].includes(cause.code ?? '');
     if (missing) throw new GwError(notFound, `There is no file ${path}.`, { cause });
     throw new GwError(error, `${path} cannot be read: ${reasonOf(cause)}.`, { cause });
+  });
+  const refuse = (found: string, expected: string): never =>
+    fail({ ...options, file: path }, [whole(path, found, expected)]);
+  switch (read.kind) {
+    case 'bytes':
+      return read.bytes;
+    case 'folder':
+      return refuse('a folder', 'a file');
+    case 'special':
+      return refuse('something that is not a regular file', 'a file');
+    case 'too-large':
+      return refuse(sizeText(read.size), `at most ${sizeText(maxBytes)}`);
   }
-  await using file = handle;
-  const stats = await file.stat();
-  if (stats.isDirectory()) fail({ ...options, file: path }, [whole(path, 'a folder', 'a file')]);
-  if (!stats.isFile())
-    fail({ ...options, file: path }, [whole(path, 'something that is not a regular file', 'a file')]);
-  const buffer = new Uint8Array(Math.min(stats.size, maxBytes) + 1);
-  let length = 0;
-  while (length < buffer.byteLength) {
-    const { bytesRead } = await file.read(buffer, length, buffer.byteLength - length);
-    if (bytesRead === 0) break;
-    length += bytesRead;
-  }
-  if (stats.size > maxBytes)
-    fail({ ...options, file: path }, [whole(path, sizeText(stats.size), `at most ${sizeText(maxBytes)}`)]);
-  return buffer.subarray(0, length);
 }
 
 const MOST_LINES = 20;

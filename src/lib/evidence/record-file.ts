@@ -1,5 +1,4 @@
-import { constants, type FileHandle, open } from 'node:fs/promises';
-import { systemClock } from '../lifecycle/index.ts';
+import { type BoundedRead, readBounded, systemClock } from '../lifecycle/index.ts';
 import type { EvidenceRecord } from './record.ts';
 import { unreadable } from './unreadable.ts';
 
@@ -31,19 +30,23 @@ export async function loadEvidenceFile(path: string): Promise<EvidenceRecord[]> 
 
 /** Null where there is no file. */
 async function readContent(path: string): Promise<Uint8Array | null> {
-  let handle: FileHandle;
+  let read: BoundedRead;
   try {
-    // Not blocking, since a pipe in this place must not hold the daemon.
-    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    read = await readBounded(path, MOST_BYTES);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw unreadable(path, 'it cannot be opened', error);
   }
-  await using file = handle;
-  const stats = await file.stat();
-  if (!stats.isFile()) throw unreadable(path, stats.isDirectory() ? 'it is a folder' : 'it is not a regular file');
-  if (stats.size > MOST_BYTES) throw unreadable(path, `it has ${stats.size} bytes, more than ${MOST_BYTES}`);
-  return await file.readFile();
+  switch (read.kind) {
+    case 'bytes':
+      return read.bytes;
+    case 'too-large':
+      throw unreadable(path, `it has ${read.size} bytes, more than ${MOST_BYTES}`);
+    case 'folder':
+      throw unreadable(path, 'it is a folder');
+    case 'special':
+      throw unreadable(path, 'it is not a regular file');
+  }
 }
 
 /** The schema's library is loaded only where there is something to read: many commands look at the ledger alone. */

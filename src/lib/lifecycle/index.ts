@@ -7,6 +7,7 @@ export { type Clock, systemClock } from './clock.ts';
 export { createFile } from './create-file.ts';
 export { ensureFolder } from './ensure-folder.ts';
 export { type Log, silentLog } from './log.ts';
+export { type BoundedRead, readBounded } from './read-bounded.ts';
 export { replaceFile } from './replace-file.ts';
 export type { Service, ServiceContext, ServiceHealth, ServiceStatus } from './service.ts';
 export { sha256 } from './sha256.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { link, lstat, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { link, lstat, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { GwError } from '../error/index.ts';
-import { ensureFolder, sha256, syncFolder } from '../lifecycle/index.ts';
+import { ensureFolder, readBounded, sha256, syncFolder } from '../lifecycle/index.ts';
 import { invalid, packArchive, parseArchive } from './archive.ts';
 import { bounds } from './manifest.ts';
 import type { ArchiveFile, MapArchive } from './model.ts';
@@ -17,20 +17,12 @@ export async function readArchive(path: string): Promise<ArchiveFile> {
 }
 
 async function readWhole(path: string, name: string): Promise<Uint8Array> {
-  let size: number;
-  try {
-    const about = await stat(path);
-    if (!about.isFile()) throw invalid(name, ['it is no ordinary file']);
-    size = about.size;
-  } catch (cause) {
-    throw cause instanceof GwError ? cause : accessError(name, 'read', cause);
-  }
-  if (size > bounds.totalBytes) throw invalid(name, [`it is larger than ${bounds.totalBytes} bytes`]);
-  try {
-    return await readFile(path);
-  } catch (cause) {
+  const read = await readBounded(path, bounds.totalBytes).catch((cause) => {
     throw accessError(name, 'read', cause);
-  }
+  });
+  if (read.kind === 'too-large') throw invalid(name, [`it is larger than ${bounds.totalBytes} bytes`]);
+  if (read.kind !== 'bytes') throw invalid(name, ['it is no ordinary file']);
+  return read.bytes;
 }
 
 const reasons: Readonly<Record<string, { readonly read: string; readonly written: string }>> = {

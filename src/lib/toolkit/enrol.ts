@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { createChassisClient } from '../chassis/index.ts';
 import { type EnrolmentStep, enrol, readCertificates } from '../enrolment/index.ts';
 import { GwError } from '../error/index.ts';
+import { readAuthorityFile } from './authority-file.ts';
 import { chassisAccess } from './chassis-access.ts';
 import type { Enrol } from './enrol.result.ts';
 import { enrolmentOf, readEnrolStatus } from './enrol-status.ts';
@@ -72,9 +72,7 @@ async function readTrust(caFile: string): Promise<string> {
       remedy: 'Name a file with the certificates (PEM) that the enrolment endpoint is to be trusted by.',
       cause,
     });
-  const text = await readFile(caFile, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    throw refuse(`it cannot be read (${cause.code ?? 'unknown reason'})`, cause);
-  });
+  const text = await readAuthorityFile(caFile, (why, cause) => refuse(`it ${why}`, cause));
   if (readCertificates(text) === undefined) throw refuse('it holds no certificates, more than 8, or something else');
   return text;
 }

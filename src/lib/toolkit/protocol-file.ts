@@ -1,6 +1,6 @@
-import { readFile, stat } from 'node:fs/promises';
 import { type Protocol, type ProtocolVerification, verifyProtocolFile } from '../checklist/index.ts';
 import { GwError } from '../error/index.ts';
+import { readAuthorityFile } from './authority-file.ts';
 
 /** What a protocol is compared with, beside itself. */
 export interface ProtocolTrust {
@@ -11,8 +11,6 @@ export interface ProtocolTrust {
   /** The robot that must have signed; wins over the one of the site file. */
   readonly serial?: string | undefined;
 }
-
-const MOST_CA_BYTES = 1024 * 1024;
 
 /**
  * Verifies a protocol file against what is known here. Without an authority a signature is never verified, since
@@ -59,13 +57,7 @@ async function readAuthority(path: string): Promise<string> {
       remedy: 'Name a file with the certificates (PEM) of the authority with --ca FILE.',
       cause,
     });
-  const orUnreadable = (cause: NodeJS.ErrnoException) => {
-    throw unreadable(`cannot be read (${cause.code ?? 'unknown reason'})`, cause);
-  };
-  const file = await stat(path).catch(orUnreadable);
-  if (!file.isFile()) throw unreadable('is not a regular file');
-  if (file.size > MOST_CA_BYTES) throw unreadable('is larger than any file of certificates');
-  const text = await readFile(path, 'utf8').catch(orUnreadable);
+  const text = await readAuthorityFile(path, unreadable);
   if (!text.includes('-----BEGIN CERTIFICATE-----')) throw unreadable('holds no certificate');
   return text;
 }

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { GwError } from '../../error/index.ts';
 import { certificatesOf } from '../../net/probe/index.ts';
 import type { Site } from '../../site/index.ts';
+import { readAuthorityFile } from '../authority-file.ts';
 import type { NetworkLine } from '../network-check.result.ts';
 import type { KnownIdentity } from './identity.ts';
 import type { PathPlan } from './paths.ts';
@@ -94,9 +94,7 @@ async function caOf(path: string | undefined, key: string): Promise<string | nul
       remedy: 'Put the certificates (PEM) of the operator there.',
       cause,
     });
-  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    throw refuse(`cannot be read (${cause.code})`, cause);
-  });
+  const text = await readAuthorityFile(path, refuse);
   if (certificatesOf(text) === null) throw refuse('holds no certificate that can be read');
   return text;
 }
