@@ -103,11 +103,11 @@ describe('the robot', () => {
   });
 
   it('can be given a new goal or be cancelled in the middle of any move', () => {
-    const { robot } = newRobot();
     const goal = fc.constantFrom<[number, number]>([1.4, 0], [0.2, 1.6], [-1.6, 0.4], [5.7, 3.5], [7, 1]);
     const steps = fc.integer({ min: 0, max: 80 });
     fc.assert(
       fc.property(fc.array(fc.tuple(goal, steps, fc.boolean()), { maxLength: 8 }), (orders) => {
+        const { robot } = newRobot();
         for (const [[x, y], count, cancel] of orders) {
           robot.order(standard(x, y));
           for (let i = 0; i < count; i += 1) {
@@ -120,7 +120,7 @@ describe('the robot', () => {
         drive(robot);
         expect(robot.moves.latest()?.state).toBe('succeeded');
       }),
-      { numRuns: 30 },
+      { numRuns: 100 },
     );
   });
 

@@ -17,6 +17,7 @@ const LOOK_AHEAD_M = 0.3;
 const STAND_AND_TURN_RAD = 0.6;
 const ARRIVED_M = 0.01;
 const CRAWL_M_S = 0.05;
+const REST_STEP_S = 0.05;
 
 export interface PoseRad extends Point {
   readonly yawRad: number;
@@ -38,6 +39,8 @@ export function createDrive(start: PoseRad) {
   let legs: Leg[] = [];
   let segment = 0;
   let waitedS = 0;
+  /** The way that it comes to rest on before it takes another one: off it, it would brush the next corner. */
+  let leaving: readonly Point[] | undefined;
 
   const approach = (from: number, to: number, by: number) => from + Math.max(-by, Math.min(by, to - from));
 
@@ -62,6 +65,11 @@ export function createDrive(start: PoseRad) {
     return Math.sign(error) * Math.min(limits.turnRateRadS, most);
   }
 
+  function wayUnderWay(): readonly Point[] | undefined {
+    const leg = legs[0];
+    return leg?.kind === 'follow' && speed > 0 ? leg.points : undefined;
+  }
+
   function nextLeg(): void {
     legs.shift();
     segment = 0;
@@ -74,8 +82,7 @@ export function createDrive(start: PoseRad) {
       nextLeg();
       return;
     }
-    // A way point is behind once the robot is nearer to the next stretch than the look-ahead.
-    while (segment < points.length - 2 && distance(points[segment + 1] ?? end) < LOOK_AHEAD_M * 0.5) segment += 1;
+    passPoints(points, end);
     const remaining = remainingOn(points);
     const target = pointAhead(points, LOOK_AHEAD_M);
     const last = points.length < 2 || segment >= points.length - 2;
@@ -87,6 +94,24 @@ export function createDrive(start: PoseRad) {
     const error = wrapRad(Math.atan2(target.yM - yM, target.xM - xM) - yawRad);
     const aligned = Math.max(0, 1 - Math.abs(error) / STAND_AND_TURN_RAD);
     advance(dt, aligned * Math.min(limits.speedMS, speedBefore(remaining)), turnTowards(error));
+  }
+
+  /** A way point is behind once the robot is nearer to the next stretch than the look-ahead. */
+  function passPoints(points: readonly Point[], end: Point): void {
+    while (segment < points.length - 2 && distance(points[segment + 1] ?? end) < LOOK_AHEAD_M * 0.5) segment += 1;
+  }
+
+  /** Brakes on the way that it leaves. */
+  function brake(points: readonly Point[], dt: number): void {
+    const end = points.at(-1) ?? { xM, yM };
+    passPoints(points, end);
+    const target = pointAhead(points, LOOK_AHEAD_M);
+    const isAhead = distance(target) > LOOK_AHEAD_M * 0.5;
+    const error = isAhead ? wrapRad(Math.atan2(target.yM - yM, target.xM - xM) - yawRad) : 0;
+    advance(dt, 0, turnTowards(error));
+    if (speed !== 0) return;
+    leaving = undefined;
+    segment = 0;
   }
 
   function hasPassed(points: readonly Point[], end: Point): boolean {
@@ -152,6 +177,15 @@ export function createDrive(start: PoseRad) {
 
   return {
     pose: (): PoseRad => ({ xM, yM, yawRad }),
+    /** Where it will stand when it leaves its present way now: from there the next one begins. */
+    restingPlace(): Point {
+      const kept = { xM, yM, yawRad, speed, turnRate, segment, leaving };
+      leaving ??= wayUnderWay();
+      while (leaving) brake(leaving, REST_STEP_S);
+      const place = { xM, yM };
+      ({ xM, yM, yawRad, speed, turnRate, segment, leaving } = kept);
+      return place;
+    },
     /** Metres a second, negative backwards. */
     speed: () => speed,
     isBusy: () => legs.length > 0,
@@ -162,10 +196,12 @@ export function createDrive(start: PoseRad) {
       speed = 0;
       turnRate = 0;
       legs = [];
+      leaving = undefined;
     },
     go(next: readonly Leg[]): void {
+      leaving ??= wayUnderWay();
       legs = [...next];
-      segment = 0;
+      if (!leaving) segment = 0;
       waitedS = 0;
     },
     /** Metres still to drive. */
@@ -174,7 +210,7 @@ export function createDrive(start: PoseRad) {
       for (const [index, leg] of legs.entries()) {
         if (leg.kind === 'reverse') length += index === 0 ? distance(leg.to) : 0;
         if (leg.kind !== 'follow') continue;
-        if (index === 0) length += remainingOn(leg.points);
+        if (index === 0 && !leaving) length += remainingOn(leg.points);
         else length += wayLength(leg.points);
       }
       return length;
@@ -182,7 +218,9 @@ export function createDrive(start: PoseRad) {
     /** One step of at most a few hundredths of a second; `mayDrive` false brakes. */
     step(dt: number, mayDrive: boolean): void {
       const leg = legs[0];
-      if (!mayDrive || !leg) advance(dt, 0, 0);
+      if (!mayDrive) advance(dt, 0, 0);
+      else if (leaving) brake(leaving, dt);
+      else if (!leg) advance(dt, 0, 0);
       else if (leg.kind === 'follow') follow(leg.points, dt);
       else if (leg.kind === 'turn') turn(leg.yawRad, dt);
       else if (leg.kind === 'reverse') reverse(leg.to, dt);

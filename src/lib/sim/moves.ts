@@ -104,7 +104,7 @@ export function createMoves(options: MovesOptions) {
 
   /** Plans to a point; undefined when the move fails. */
   function way(to: Point, out: readonly Point[] = []): Leg | undefined {
-    const plan = options.planner()?.plan(out.at(-1) ?? drive.pose(), to);
+    const plan = options.planner()?.plan(out.at(-1) ?? drive.restingPlace(), to);
     if (!plan || 'failReason' in plan) {
       fail(plan?.failReason ?? 2);
       return undefined;
