@@ -5,7 +5,6 @@ import {
   CLOCK_TOLERANCE_MS,
   judgeCertificate,
   judgeValidity,
-  nameLine,
   readCertificates,
   viewCertificate,
 } from '../../src/lib/enrolment/certificate.ts';
@@ -67,13 +66,6 @@ describe('reading certificates', () => {
       notBefore: '2026-01-01T00:00:00.000Z',
       notAfter: '2027-01-01T00:00:00.000Z',
     });
-  });
-});
-
-describe('the name in a certificate', () => {
-  it('stands on one line, the narrowest part first, as RFC 4514 orders it', () => {
-    expect(nameLine('C=DE\nO=Robots GmbH\nCN=SN-0815')).toBe('CN=SN-0815, O=Robots GmbH, C=DE');
-    expect(nameLine('CN=SN-0815')).toBe('CN=SN-0815');
   });
 });
 

@@ -8,7 +8,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { openBridge, type TabletWay } from '../../src/lib/kiosk/index.ts';
 import { movementTo } from '../../src/lib/kiosk/movement.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
-import type { ConnectionQueues } from '../../src/lib/net/index.ts';
+import type { ConnectionQueues } from '../../src/lib/net/probe/index.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gw-movement-'));
 const file = join(dir, 'package.apk');

@@ -1,4 +1,5 @@
 import { type KeyObject, X509Certificate } from 'node:crypto';
+import { nameLine } from '../net/probe/index.ts';
 import type { CertificateView, Identity } from './model.ts';
 
 /** Why a certificate cannot be, or can no longer be, the identity of this device. */
@@ -175,12 +176,4 @@ function issued(certificate: X509Certificate, by: X509Certificate): boolean {
 function commonName(certificate: X509Certificate): string | undefined {
   const name: unknown = certificate.toLegacyObject().subject?.CN;
   return typeof name === 'string' ? name : undefined;
-}
-
-/**
- * The name in a certificate on one line, in the order of RFC 4514: the narrowest part first. The library gives the parts
- * one a line as they are encoded, which is the other way round.
- */
-export function nameLine(name: string): string {
-  return name.split('\n').reverse().join(', ');
 }

@@ -3,7 +3,7 @@
  * with a one-time code, and the answer installed whole or not at all. And what others need of it afterwards: the
  * identity to show, credentials for TLS, and a signer.
  */
-export { CLOCK_TOLERANCE_MS, judgeValidity, nameLine, readCertificates } from './certificate.ts';
+export { CLOCK_TOLERANCE_MS, judgeValidity, readCertificates } from './certificate.ts';
 export { type ClockComparison, type Enrolled, type EnrolmentStep, type EnrolOptions, enrol } from './enrol.ts';
 export { folderProblem, pendingPath } from './folder.ts';
 export type { CertificateView, Credentials, Identity, Signer } from './model.ts';

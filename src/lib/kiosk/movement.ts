@@ -1,5 +1,6 @@
 import type { Clock } from '../lifecycle/index.ts';
-import { type ConnectionQueues, type Endpoint, readConnectionQueues } from '../net/index.ts';
+import type { Endpoint } from '../net/index.ts';
+import { type ConnectionQueues, readConnectionQueues } from '../net/probe/index.ts';
 import { lost } from './lost.ts';
 
 /** Over the network, where adb dials `dialled`: the tablet itself or a relay to it; or at the cable of this machine. */

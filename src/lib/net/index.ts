@@ -1,5 +1,4 @@
 /** Reaching robot-side addresses: dialers, what kind of failure a failed dial is, and what the machine knows. */
-export { type ConnectionQueues, parseConnectionQueues, readConnectionQueues } from './connection-queues.ts';
 export {
   DialError,
   type Dialer,

@@ -5,13 +5,13 @@ import {
   isInstalled,
   judgeValidity,
   loadIdentity,
-  nameLine,
   type Pending,
   pendingPath,
   readCertificates,
   readPending,
 } from '../enrolment/index.ts';
 import { GwError } from '../error/index.ts';
+import { nameLine } from '../net/probe/index.ts';
 import type { Site } from '../site/index.ts';
 import type { EnrolStatus } from './enrol.result.ts';
 import type { Finding } from './finding.result.ts';

@@ -57,8 +57,8 @@ export function chainOf(leaf: X509Certificate | undefined): ChainLink[] {
     if (seen.has(at.fingerprint256)) break;
     seen.add(at.fingerprint256);
     links.push({
-      subject: oneLine(at.subject),
-      issuer: oneLine(at.issuer),
+      subject: nameLine(at.subject),
+      issuer: nameLine(at.issuer),
       notBefore: iso(at.validFromDate),
       notAfter: iso(at.validToDate),
       fingerprintSha256: at.fingerprint256,
@@ -84,8 +84,11 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : 'UNKNOWN';
 }
 
-/** Names come one part a line, the widest first; people read the narrowest first. */
-function oneLine(name: string | undefined): string {
+/**
+ * The name in a certificate on one line, in the order of RFC 4514: the narrowest part first. The library gives the parts
+ * one a line as they are encoded, which is the other way round.
+ */
+export function nameLine(name: string | undefined): string {
   return (name ?? '').split('\n').reverse().join(', ').slice(0, 300);
 }
 

@@ -1,9 +1,10 @@
 /**
- * Looking at a network for a person: certificate chains, TLS, MQTT, HTTPS, sockets with their programs, path MTU. A door
- * of its own, so that the daemon does not load what only a technician asks for.
+ * Looking at a network for a person: certificate chains, TLS, MQTT, HTTPS, sockets with their programs, what moves on
+ * connections, path MTU. A door of its own, so that the daemon does not load what only a technician asks for.
  */
 export { isInRange } from './address-range.ts';
-export { type ChainLink, certificatesOf, chainOf, type Trust, trustOf } from './certificate-chain.ts';
+export { type ChainLink, certificatesOf, chainOf, nameLine, type Trust, trustOf } from './certificate-chain.ts';
+export { type ConnectionQueues, parseConnectionQueues, readConnectionQueues } from './connection-queues.ts';
 export { type HttpHead, parseHttpDate, parseHttpHead } from './http-date.ts';
 export { type ClockDifference, clockDifference, type HttpProbe, probeHttps } from './http-probe.ts';
 export { type Connack, createConnackReader, type MqttProbe, probeMqtt, returnCodeText } from './mqtt-probe.ts';

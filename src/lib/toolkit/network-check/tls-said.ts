@@ -1,4 +1,4 @@
-import { certificatesOf, type TlsFailure } from '../../net/probe/index.ts';
+import { certificatesOf, nameLine, type TlsFailure } from '../../net/probe/index.ts';
 import type { GonePath } from './paths.ts';
 import { FULL_SIZE_ASK, lastIssuer, quoted, type Said } from './said.ts';
 
@@ -119,6 +119,6 @@ export function alpnSaid({ tls }: GonePath, wanted: string): Said {
 
 function anchorsText(trusted: string | 'system' | null): string {
   if (trusted === 'system' || trusted === null) return 'a CA of the system';
-  const names = (certificatesOf(trusted) ?? []).map(({ subject }) => quoted(subject.split('\n').reverse().join(', ')));
+  const names = (certificatesOf(trusted) ?? []).map(({ subject }) => quoted(nameLine(subject)));
   return names.length === 0 || names.length > 3 ? 'a trusted CA' : names.join(' or ');
 }

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { addressOfHex } from './listening-sockets.ts';
+import { addressOfHex } from '../listening-sockets.ts';
 
 /** One end of an open TCP connection of this machine, and what the kernel holds for it. */
 export interface ConnectionQueues {

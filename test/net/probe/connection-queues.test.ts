@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseConnectionQueues, readConnectionQueues } from '../../src/lib/net/index.ts';
+import { parseConnectionQueues, readConnectionQueues } from '../../../src/lib/net/probe/index.ts';
 
 const head = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
 
