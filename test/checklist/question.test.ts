@@ -17,7 +17,7 @@ const base = {
   moves: false,
   remedy: 'Mend.',
 } as const;
-const step = (question: string): ConfirmStep => ({ ...base, kind: 'confirm', question });
+const step = (question: string): ConfirmStep => ({ ...base, kind: 'confirm', instead: null, question });
 const measure = (question: string): MeasureStep => ({
   ...base,
   kind: 'measure',

@@ -49,6 +49,7 @@ const run = (...steps: StepResult[]): ChecklistRun => {
     deviations: 0,
     accepted: false,
     leftOut: 0,
+    prerequisites: [],
     resumed: false,
     protocol: null,
     file: 'demo.yaml',

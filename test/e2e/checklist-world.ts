@@ -53,6 +53,7 @@ export function stepOf(pair: string): { readonly list: Checklist; readonly step:
 
 /** The same for steps that are the same check with the same options and the same expectations; ids do not count. */
 export function sameness(step: Step): string {
+  if (step.kind === 'unavailable') return `${step.kind} ${step.lacking}`;
   if (step.kind !== 'run') return `${step.kind} ${step.question}`;
   const expectations = step.expectations.map(({ path, matcher }) => `${path} ${matcher.expected}`).sort();
   return JSON.stringify([step.run, step.options, expectations]);

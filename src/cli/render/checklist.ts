@@ -1,6 +1,6 @@
 import chalk from 'chalk';
 import type { Deviation, StepResult } from '../../lib/checklist/index.ts';
-import type { ChecklistList, ChecklistRun, ChecklistShow } from '../../lib/toolkit/checklist-run.result.ts';
+import type { ChecklistList, ChecklistRun, ChecklistShow, Prerequisite } from '../../lib/toolkit/checklist-run.result.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
 
 const MOST_TITLE_WIDTH = 52;
@@ -44,10 +44,11 @@ export function renderChecklistShow({ name, title, purpose, phase, sections, ste
     ['run', 'check', 'checks'],
     ['confirm', 'question', 'questions'],
     ['measure', 'measured value', 'measured values'],
+    ['unavailable', 'step that this version cannot check', 'steps that this version cannot check'],
   ] as const;
   const counts = kinds
     .map(([kind, one, many]) => [steps.filter((step) => step.kind === kind).length, one, many] as const)
-    .filter(([n, one]) => n > 0 || one !== 'measured value')
+    .filter(([n, one]) => n > 0 || one === 'check' || one === 'question')
     .map(([n, one, many]) => count(n, one, many));
   const last = counts.pop() ?? '';
   const head = `${printable(title)}: ${counts.join(', ')} and ${last} (${printable(name)}).`;
@@ -70,10 +71,7 @@ function renderSection({ id, title, about, needs }: ChecklistShow['sections'][nu
 }
 
 function renderShownStep(step: ChecklistShow['steps'][number], index: number): string[] {
-  const what =
-    step.kind === 'run'
-      ? `runs '${step.run}'`
-      : `${step.kind === 'measure' ? `measures (${printable(step.unit ?? '')})` : 'asks'}: ${printable(step.question ?? '')}`;
+  const what = whatItDoes(step);
   const gate = step.precondition ? chalk.yellow(' precondition of this section') : '';
   return [
     '',
@@ -85,6 +83,27 @@ function renderShownStep(step: ChecklistShow['steps'][number], index: number): s
     ...(step.facts.length > 0 ? [chalk.dim(`    relies on: ${step.facts.join(', ')}`)] : []),
   ];
 }
+
+function whatItDoes({ kind, run, question, unit, instead, lacking }: ChecklistShow['steps'][number]): string {
+  switch (kind) {
+    case 'run':
+      return `runs '${run}'`;
+    case 'measure':
+      return `measures (${printable(unit ?? '')}): ${printable(question ?? '')}`;
+    case 'unavailable':
+      return chalk.yellow(`not checked by this version: ${printable(lacking ?? '')}`);
+    case 'confirm': {
+      const by = instead === null ? '' : chalk.dim(` (gw checks it itself when given ${flagOf[instead] ?? instead})`);
+      return `asks: ${printable(question ?? '')}${by}`;
+    }
+  }
+}
+
+/** The flag of `gw checklist run` that gives a run what a check needs. */
+const flagOf: Readonly<Record<string, string>> = {
+  'second-host': '--from-host',
+  password: '--password-file',
+};
 
 /** `gw checklist run` */
 export function renderChecklistRun(result: ChecklistRun): string {
@@ -125,6 +144,20 @@ export function isInOrder({ ok, leftOut, steps, robots, interrupted }: Checklist
   if (leftOut === 0) return ok;
   const isClean = robots.every(({ redLines }) => redLines.length === 0);
   return !interrupted && isClean && steps.every((step) => step.leftOut || step.verdict === 'ok');
+}
+
+/** Before the first step: what is known to be missing, all of it together. */
+export function renderPrerequisites(missing: readonly Prerequisite[]): string {
+  const one = missing.length === 1;
+  return [
+    `${chalk.yellow.bold('MISSING')}  ${one ? '1 thing that steps need stands' : `${missing.length} things that steps need stand`} not in the site file; those steps cannot be ok.`,
+    ...missing.map(
+      ({ key, what, remedy, steps, serial }) =>
+        `  ${key.padEnd(24)} ${printable(what)}${missing.some((other) => other.serial !== serial) ? ` (${serial ?? 'robot not known'})` : ''}\n` +
+        chalk.dim(`  ${' '.repeat(24)} ${printable(remedy)} Steps: ${steps.join(', ')}`),
+    ),
+    chalk.dim('  Ctrl-C now, mend the site file, and go on with --resume; or go on, and these steps stay open.'),
+  ].join('\n');
 }
 
 /** Above the steps of one robot of several. */

@@ -6,6 +6,7 @@ import { canAsk, createTechnician } from '../../cli/question.ts';
 import {
   isInOrder,
   renderChecklistRun,
+  renderPrerequisites,
   renderRobotHead,
   renderSectionHead,
   renderStepLine,
@@ -27,6 +28,7 @@ of the device where that is on this machine.`;
     '<%= config.bin %> checklist run premises --site site.yaml --initials KM',
     '<%= config.bin %> checklist run site --resume',
     '<%= config.bin %> checklist run site --resume --only tour --robot-will-move',
+    '<%= config.bin %> checklist run site --from-host it@198.51.100.20 --password-file secrets/device-password',
     '<%= config.bin %> checklist run handover --site robot-7/site.yaml --site robot-8/site.yaml',
     '<%= config.bin %> checklist run site --answers answers.yaml --out report',
     '<%= config.bin %> checklist run site --robot-will-move --format junit > junit.xml',
@@ -70,6 +72,17 @@ of the device where that is on this machine.`;
       summary: 'YAML file: step id to yes, no, skip, a measured number, or {answer, by, remark, photo, accept}.',
       helpValue: 'FILE',
     }),
+    'from-host': Flags.string({
+      summary:
+        "Try the robot from this machine of the customer's network too, through SSH; may be given more than once.",
+      helpValue: 'USER@HOST',
+      multiple: true,
+      multipleNonGreedy: true,
+    }),
+    'password-file': Flags.file({
+      summary: 'Take the device password from the first line of this file, which others must not be able to read.',
+      helpValue: 'FILE',
+    }),
     'robot-will-move': Flags.boolean({
       summary: 'You have made sure that nobody stands in the way; steps that move the robot may run.',
     }),
@@ -110,6 +123,8 @@ of the device where that is on this machine.`;
       initials: flags.initials ?? null,
     });
     let sectionId: string | null = null;
+    const given = await this.#given(flags['from-host'] ?? [], flags['password-file']);
+    const canPrompt = canAsk() && !quiet;
     try {
       const data = await this.through(
         flags.via,
@@ -129,12 +144,14 @@ of the device where that is on this machine.`;
             motionAllowed: flags['robot-will-move'] === true,
             gwVersion: this.config.version,
             clock: systemClock,
-            checks: { searchPath: process.env.PATH, ssh },
+            checks: { searchPath: process.env.PATH, ssh, ...given },
             signal,
             onProgress: () => {},
             onWarning: (text) => this.warn(printable(text)),
-            ...(canAsk() && !quiet && { ask: technician.ask, decide: technician.decide }),
+            ...(canPrompt && { ask: technician.ask, decide: technician.decide }),
+            ...(canPrompt && given.password === undefined && { askPassword: askDevicePassword }),
             ...(!quiet && {
+              onPrerequisites: (missing) => this.note(renderPrerequisites(missing)),
               onResult: (step) => this.note(renderStepLine(step)),
               onRobot: (robot) => {
                 sectionId = null;
@@ -155,7 +172,28 @@ of the device where that is on this machine.`;
     }
   }
 
+  /** What the run is given beside the site file. */
+  async #given(hosts: readonly string[], passwordFile: string | undefined) {
+    const password = passwordFile === undefined ? undefined : await readPassword(passwordFile);
+    if (hosts.length === 0) return { password };
+    const { secondHosts } = await import('../../lib/toolkit/network-check/from.ts');
+    const { sshOptionsHere } = await import('../../cli/ssh-options.ts');
+    return { password, fromHosts: secondHosts(hosts, sshOptionsHere(this.signal)) };
+  }
+
   protected override render(data: Result): string {
     return this.#print(data);
   }
+}
+
+async function readPassword(file: string): Promise<string> {
+  const { readSecret } = await import('../../lib/site/index.ts');
+  return (await readSecret(file, 'the device password')).split(/\r?\n/, 1)[0] ?? '';
+}
+
+/** Typed unseen; nothing typed: the steps are asked as questions. */
+async function askDevicePassword(signal: AbortSignal): Promise<string | null> {
+  const { askHidden } = await import('../../cli/hidden-prompt.ts');
+  const question = 'Device password, for steps that sign in (enter = be asked about them instead): ';
+  return (await askHidden(process.stdin, process.stderr, question, signal, 'Interrupted.')) || null;
 }

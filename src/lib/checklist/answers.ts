@@ -79,11 +79,13 @@ type Loose = Readonly<Record<string, unknown>>;
 
 function checkFit(value: unknown, checklist: Checklist, report: Report): void {
   if (!isObject(value)) return;
-  const questions = checklist.steps.filter((step) => step.kind !== 'run').map((step) => step.id);
+  const isAsked = ({ kind }: Step) => kind === 'confirm' || kind === 'measure';
+  const questions = checklist.steps.filter(isAsked).map((step) => step.id);
   for (const [id, written] of Object.entries(value)) {
     const step = checklist.steps.find((one) => one.id === id);
-    if (step === undefined || (step.kind === 'run' && !isOnlyAccepted(written))) {
-      const found = step ? `an answer to '${id}', which gw checks itself` : `an answer to '${id}'`;
+    if (step === undefined || (!isAsked(step) && !isOnlyAccepted(written))) {
+      const why = step?.kind === 'unavailable' ? 'this version of gw cannot check' : 'gw checks itself';
+      const found = step ? `an answer to '${id}', which ${why}` : `an answer to '${id}'`;
       const expected = step
         ? 'nothing, or accept: with reason and by'
         : questions.length === 0

@@ -57,6 +57,9 @@ function compareRun(step: RunStep, data: object): Outcome {
   return { ...outcome, shown, values: figuresOf(step, data) };
 }
 
+/** How long an ended check may take to undo what it did, such as stopping what it set in motion. */
+const UNDO_MS = 3_000;
+
 /** Runs a check for at most its time; one that does not listen to its signal is left behind. */
 async function withDeadline(step: RunStep, options: CheckingOptions): Promise<object> {
   const { clock } = options;
@@ -75,10 +78,20 @@ async function withDeadline(step: RunStep, options: CheckingOptions): Promise<ob
   );
   const onInterrupt = () => end(options.signal.reason);
   options.signal.addEventListener('abort', onInterrupt, { once: true });
+  const context = { signal: over.signal, onProgress: (text: string) => options.onProgress?.(text) };
+  const running = step.entry.run(step.options, context);
   try {
-    const context = { signal: over.signal, onProgress: (text: string) => options.onProgress?.(text) };
-    return await Promise.race([step.entry.run(step.options, context), late]);
+    return await Promise.race([running, late]);
   } finally {
     options.signal.removeEventListener('abort', onInterrupt);
+    if (over.signal.aborted) await orAfter(clock, UNDO_MS, running);
   }
+}
+
+/** Waits for work to settle, whatever comes of it, but no longer than `ms`; the work goes on. */
+async function orAfter(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  using _limit = clock.after(ms, resolve);
+  const settled = () => resolve();
+  await Promise.race([work.then(settled, settled), promise]);
 }

@@ -8,7 +8,15 @@
 export { type Answer, type Answers, type Approval, loadAnswers, parseAnswers } from './answers.ts';
 export type { AskContext } from './asking.ts';
 export { readPhoto } from './attachment.ts';
-export type { Catalogue, CatalogueEntry, SoftwareRead, StepContext } from './catalogue.ts';
+export {
+  type Catalogue,
+  type CatalogueEntry,
+  type Given,
+  givens,
+  type Missing,
+  type SoftwareRead,
+  type StepContext,
+} from './catalogue.ts';
 export { beginJournal, findJournal, type Journal, readJournal, resumeJournal } from './journal.ts';
 export type { JournalState } from './journal-lines.ts';
 export { findChecklist, listChecklists } from './library.ts';

@@ -1,7 +1,7 @@
 import { parseDocument, type Report, readDocumentBytes } from '../document/index.ts';
 import type { Mark } from '../evidence/index.ts';
 import { sha256 } from '../lifecycle/index.ts';
-import type { Catalogue, CatalogueEntry } from './catalogue.ts';
+import type { Catalogue, CatalogueEntry, Given } from './catalogue.ts';
 import { compileExpectations, type Expectation } from './matcher.ts';
 import { type PathPart, parsePath } from './path.ts';
 import type { Phase } from './run.result.ts';
@@ -69,6 +69,8 @@ export interface RunStep extends StepBase {
 export interface ConfirmStep extends StepBase {
   readonly kind: 'confirm';
   readonly question: string;
+  /** Given this, gw checks it instead of asking; null for a plain question. */
+  readonly instead: Given | null;
 }
 
 /** The technician measures and gives a number. */
@@ -81,9 +83,16 @@ export interface MeasureStep extends StepBase {
   readonly expectations: readonly Expectation[];
 }
 
+/** What this version of gw cannot check. It is never ok, so nothing may need it. */
+export interface UnavailableStep extends StepBase {
+  readonly kind: 'unavailable';
+  /** What is lacking, as a sentence. */
+  readonly lacking: string;
+}
+
 /** What a person is asked. */
 export type AskedStep = ConfirmStep | MeasureStep;
-export type Step = RunStep | AskedStep;
+export type Step = RunStep | AskedStep | UnavailableStep;
 
 export interface Section {
   readonly id: string;
@@ -194,10 +203,15 @@ function compileStep(placed: Placed, all: readonly Placed[], catalogue: Catalogu
       expectations: compileExpectations(step.expect, () => {}),
     };
   }
+  if (step.unavailable !== undefined) {
+    return { ...base, kind: 'unavailable', facts, moves: false, lacking: step.unavailable };
+  }
   const run = step.run ?? all.find((other) => other.step.id === step.reads)?.step.run;
   const entry = run === undefined ? undefined : catalogue[run];
-  if (run === undefined || !entry) {
-    return { ...base, kind: 'confirm', facts, moves: false, question: step.confirm ?? '' };
+  const isGiven = step.given === undefined || (entry?.given ?? []).includes(step.given);
+  if (run === undefined || !entry || !isGiven) {
+    const instead = step.given ?? null;
+    return { ...base, kind: 'confirm', facts, moves: false, question: step.confirm ?? '', instead };
   }
   return {
     ...base,

@@ -38,7 +38,9 @@ export const stepResultSchema = z.strictObject({
   id: z.string(),
   title: z.string(),
   proves: z.string().describe('Section of the specification.'),
-  kind: z.enum(['run', 'confirm', 'measure']).describe('gw checks it; a person answers; a person measures.'),
+  kind: z
+    .enum(['run', 'confirm', 'measure', 'unavailable'])
+    .describe('gw checks it; a person answers; a person measures; this version of gw cannot check it.'),
   run: z.string().nullable().describe('Name of the check, for steps that gw checks itself.'),
   moves: z.boolean(),
   section: z.string().nullable().describe('Id of its section; null in a checklist without sections.'),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { marks } from '../evidence/index.ts';
+import { givens } from './catalogue.ts';
 import { phases } from './run.result.ts';
 
 /** Ids of steps and sections and names of checklists: they also stand in file names, reports and answer files. */
@@ -32,6 +33,15 @@ const stepSchema = z.strictObject({
     .describe('Steps and sections further up that must be ok before this one makes sense.'),
   run: z.string().min(1).max(64).optional().describe('Name of a check of gw; see `gw checklist list`.'),
   reads: id.optional().describe('A check step further up, whose result this step looks at as well.'),
+  given: z
+    .enum(givens)
+    .optional()
+    .describe(
+      'What the run must be given for this check; without it the question under confirm is asked instead of the check.',
+    ),
+  unavailable: line
+    .optional()
+    .describe('What this version of gw lacks, as a sentence. The step is not checked and says so.'),
   with: z.record(z.string(), z.unknown()).optional().describe('Options of that check.'),
   expect: z.record(z.string(), z.unknown()).optional().describe('Path into the result, and what must stand there.'),
   shows: z

@@ -7,7 +7,7 @@ import { MOST_STEPS } from './schema.ts';
 import { parseTemplate } from './template.ts';
 
 /** What a step does; exactly one of them. */
-const KINDS = ['run', 'reads', 'confirm', 'measure'] as const;
+const KINDS = ['run', 'reads', 'confirm', 'measure', 'unavailable'] as const;
 
 /** Keys that only some kinds of step may have. */
 const KEYS_OF: Readonly<Record<string, readonly (typeof KINDS)[number][]>> = {
@@ -17,6 +17,7 @@ const KEYS_OF: Readonly<Record<string, readonly (typeof KINDS)[number][]>> = {
   expect: ['run', 'reads', 'measure'],
   shows: ['run', 'reads'],
   values: ['run', 'reads'],
+  given: ['run', 'reads'],
   unit: ['measure'],
   mark: ['measure'],
   tool: ['measure'],
@@ -37,6 +38,8 @@ interface Node {
   readonly last: number;
   /** Names of what it needs itself; a section needs its own steps. */
   readonly needs: readonly unknown[];
+  /** This version cannot check it, so what needs it would always be skipped. */
+  readonly isUnavailable: boolean;
 }
 
 /** Finds what the schema cannot see. Expects any shape: it runs beside the schema, so that all problems come at once. */
@@ -60,7 +63,9 @@ export function checkSoundness(value: unknown, catalogue: Catalogue, report: Rep
       const step = isObject(item) ? item : {};
       const place = { step, at: [...at, index] };
       places.push(place);
-      name(step.id, { at: place.at, last: places.length - 1, needs: [...listOf(step.needs), ...gates] });
+      const isUnavailable = step.unavailable !== undefined;
+      const needs = [...listOf(step.needs), ...gates];
+      name(step.id, { at: place.at, last: places.length - 1, needs, isUnavailable });
       return step.id;
     });
   const needsOfSections: {
@@ -79,7 +84,8 @@ export function checkSoundness(value: unknown, catalogue: Catalogue, report: Rep
     const gates = add(section.preconditions, [...at, 'preconditions'], own);
     const held = add(section.steps, [...at, 'steps'], [...own, ...gates]);
     needsOfSections.push({ id: section.id, at, before, needs: section.needs });
-    name(section.id, { at, last: places.length - 1, needs: [...own, ...gates, ...held] });
+    const isUnavailable = places.slice(before).some(({ step }) => step.unavailable !== undefined);
+    name(section.id, { at, last: places.length - 1, needs: [...own, ...gates, ...held], isUnavailable });
   }
   if (places.length > MOST_STEPS) {
     report(['sections'], { found: `${places.length} steps`, expected: `at most ${MOST_STEPS} steps in one checklist` });
@@ -109,6 +115,8 @@ function checkNeeds(
       const circle = circleThrough(id, need, nodes);
       const found = circle ? `a circle: ${circle.join(' needs ')}` : `${String(need)}, which stands further down`;
       report(place, { found, expected: 'a step further up' });
+    } else if (node.isUnavailable) {
+      report(place, { expected: 'a step that can be ok; this version of gw cannot check that one' });
     }
   }
 }
@@ -141,7 +149,9 @@ interface Around {
 
 function checkKind(step: Loose, at: Path, around: Around): void {
   const { report } = around;
-  const [kind, second] = KINDS.filter((one) => step[one] !== undefined);
+  const given = step.given !== undefined;
+  // With `given`, the question under confirm stands in for the check.
+  const [kind, second] = KINDS.filter((one) => step[one] !== undefined && !(given && one === 'confirm'));
   if (kind === undefined) {
     report(at, { found: `a step without ${KINDS.join(', ')}`, expected: `one of ${KINDS.join(', ')}` });
     return;
@@ -149,6 +159,9 @@ function checkKind(step: Loose, at: Path, around: Around): void {
   if (second !== undefined) {
     report([...at, second], { found: `${second} beside ${kind}`, expected: `one of ${KINDS.join(', ')}`, at: 'key' });
     return;
+  }
+  if (given && step.confirm === undefined) {
+    report([...at, 'confirm'], { expected: 'the question that is asked where the check cannot be made' });
   }
   for (const [key, kinds] of Object.entries(KEYS_OF)) {
     if (step[key] === undefined || kinds.includes(kind)) continue;
@@ -160,7 +173,7 @@ function checkKind(step: Loose, at: Path, around: Around): void {
   if (kind === 'measure' && step.unit === undefined) {
     report([...at, 'unit'], { expected: "the unit of what is measured; '1' for a count" });
   }
-  if (kind !== 'confirm') checkExpect(step, at, kind, report);
+  if (kind !== 'confirm' && kind !== 'unavailable') checkExpect(step, at, kind, report);
 }
 
 function checkRun(step: Loose, at: Path, { catalogue, report }: Around): void {

@@ -2,7 +2,7 @@ import type { Clock } from '../lifecycle/index.ts';
 import type { Approval } from './answers.ts';
 import { askPerson } from './asking.ts';
 import { type Checked, check } from './checking.ts';
-import type { Checklist, RunStep, Step } from './load.ts';
+import type { Checklist, RunStep, Step, UnavailableStep } from './load.ts';
 import type { Outcome } from './outcome.ts';
 import type { Deviation, StepResult } from './run.result.ts';
 import type { Decision, RunnerOptions, TakenStep } from './runner.ts';
@@ -92,8 +92,9 @@ function deviationOf(result: StepResult, before: StepResult | undefined, options
   return before?.verdict === result.verdict ? before.deviation : null;
 }
 
-/** Wrong, or a check that could not look: a person may be able to do something about it now. */
+/** Wrong, or not looked at by gw: a person may be able to do something about it now, or accept it. */
 function isToDecide({ verdict, kind, expectations }: StepResult): boolean {
+  if (kind === 'unavailable') return true;
   return verdict === 'wrong' || (verdict === 'not-checked' && kind === 'run' && expectations.length > 0);
 }
 
@@ -161,6 +162,7 @@ async function takeStep(step: Step, sofar: Sofar, options: RunnerOptions): Promi
   }
   const missing = missingFor(step, sofar);
   if (missing) return alone(missing);
+  if (step.kind === 'unavailable') return alone(unavailable(step));
   if (step.kind !== 'run') return alone(await askPerson(step, options));
   if (step.moves && !options.motionAllowed) {
     return alone({
@@ -174,6 +176,10 @@ async function takeStep(step: Step, sofar: Sofar, options: RunnerOptions): Promi
   if (reading !== undefined) return alone(reading);
   const why = `It reads the result of '${step.reads}', which gave none.`;
   return alone({ verdict: 'skipped', why, remedy: `Mend '${step.reads}' first.` });
+}
+
+function unavailable({ lacking }: UnavailableStep): Outcome {
+  return { verdict: 'not-checked', why: `This version of gw cannot check it: ${lacking}` };
 }
 
 function missingFor(step: Step, { results }: Sofar): Outcome | undefined {

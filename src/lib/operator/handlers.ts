@@ -4,7 +4,7 @@ import { param, sendJson, sendPage, sendRefusal } from './answer.ts';
 import { notConnected, type Passed } from './chassis-reads.ts';
 import { scopeOf } from './listener.ts';
 import { mediaHandlers } from './media-handlers.ts';
-import { stopHandlers, tourHandlers } from './motion-handlers.ts';
+import { poseHandlers, stopHandlers, tourHandlers } from './motion-handlers.ts';
 import { servicePage } from './pages/service-page.ts';
 import { signInPage } from './pages/sign-in-page.ts';
 import { surfacePage } from './pages/surface.ts';
@@ -26,6 +26,7 @@ export function createHandlers(parts: Parts) {
     session: sessionHandlers(parts),
     stop: stopHandlers(parts),
     tours: tourHandlers(parts),
+    pose: poseHandlers(parts),
     media: mediaHandlers(parts),
     gateway: gatewayHandlers(parts),
   } satisfies Record<string, Record<string, Handler>>;

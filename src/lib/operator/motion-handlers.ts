@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { GwError } from '../error/index.ts';
+import { chosenPose } from '../motion/index.ts';
 import { peerAddress } from './address.ts';
 import { isForm, malformed, sendJson, sendRefusal } from './answer.ts';
 import { notConnected } from './chassis-reads.ts';
@@ -66,5 +67,31 @@ export function tourHandlers({ site, link, motion, log }: Parts) {
         ...motion.status(),
       }),
     current: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, { run: motion.status().tour }),
+  };
+}
+
+/** Metres on the current map; the heading in degrees, counter-clockwise, 0 along +x. The bounds are a project decision. */
+const poseBody = z.strictObject({
+  xM: z.number().min(-10_000).max(10_000),
+  yM: z.number().min(-10_000).max(10_000),
+  yawDeg: z.number().min(-360).max(360),
+});
+
+export function poseHandlers({ motion, log }: Parts) {
+  return {
+    /** Answers with how it ended: `succeeded` only when the chassis reports the pose that was set. */
+    async set(request: FastifyRequest, reply: FastifyReply) {
+      const body = poseBody.safeParse(request.body);
+      if (!body.success) return sendRefusal(request, reply, malformed(body.error));
+      const who = `signed-in person, ${peerAddress(request)}`;
+      try {
+        const outcome = await motion.execute(chosenPose(body.data, who));
+        log.warn({ address: peerAddress(request), pose: body.data, state: outcome.state }, 'pose set');
+        return sendJson(reply, { outcome });
+      } catch (error) {
+        log.warn({ address: peerAddress(request), pose: body.data, error }, 'pose not set');
+        return sendRefusal(request, reply, refusalOf(error));
+      }
+    },
   };
 }

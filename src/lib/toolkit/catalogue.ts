@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Catalogue, CatalogueEntry, StepContext } from '../checklist/index.ts';
+import type { Catalogue, CatalogueEntry, Given, Missing, StepContext } from '../checklist/index.ts';
 import { GwError } from '../error/index.ts';
 import type { Ssh } from '../net/index.ts';
+import type { Site } from '../site/index.ts';
 import type { ChassisProbe } from './chassis-probe.result.ts';
+import type { SecondHost } from './network-check/outside.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
 export interface CatalogueOptions {
@@ -15,6 +17,10 @@ export interface CatalogueOptions {
   readonly ssh?: Ssh | undefined;
   /** Stands in a backup; absent where the catalogue is only read. */
   readonly gwVersion?: string;
+  /** Machines of the customer's network from which the robot is tried, for 'network check'. */
+  readonly fromHosts?: readonly SecondHost[];
+  /** The device password, for the checks that sign in. Never shown, and kept in no result. */
+  readonly password?: string | undefined;
   /** Switches a fault of the simulated robot; only the demo has one to switch. */
   readonly switchFault?: (fault: { readonly name: string; readonly on: boolean }) => Promise<void>;
 }
@@ -30,6 +36,8 @@ export function createCatalogue({
   searchPath,
   ssh,
   gwVersion,
+  fromHosts = [],
+  password,
   switchFault,
 }: CatalogueOptions = {}): Catalogue {
   async function path(): Promise<string> {
@@ -51,6 +59,43 @@ export function createCatalogue({
     );
   }
 
+  /** Of a site file that can be read; what is wrong with another is for 'site check' to find. */
+  const lacking =
+    <O>(look: (site: Site, options: O) => readonly Missing[]) =>
+    async (options: O): Promise<readonly Missing[]> => {
+      if (sitePath === undefined) return [];
+      const site = await toolkit().then(
+        (open) => open.site,
+        () => null,
+      );
+      return site === null ? [] : look(site, options);
+    };
+  const signedIn: readonly Given[] = password === undefined ? [] : ['password'];
+  function thePassword(): string {
+    if (password !== undefined) return password;
+    throw new GwError('USAGE', 'This check signs in, and the run was given no device password.', {
+      remedy: 'Name a file that holds it with --password-file.',
+    });
+  }
+  const section = (name: 'fleet' | 'tablet' | 'cloud' | 'enrolment', what: string) =>
+    lacking((site) => (site[name] === undefined ? [{ key: name, what, remedy: `Add ${name} to the site file.` }] : []));
+  const namedTour = lacking((site, { tour }: { readonly tour: string }) =>
+    Object.hasOwn(site.tours, tour)
+      ? []
+      : [{ key: `tours.${tour}`, what: `there is no tour named '${tour}'`, remedy: `Name a tour '${tour}'.` }],
+  );
+  const passwordFile = lacking(({ operator }) =>
+    operator.passwordFile === undefined
+      ? [
+          {
+            key: 'operator.passwordFile',
+            what: 'no device password is set, so nobody can sign in',
+            remedy: 'Set one with `gw operator password`, and name its file there.',
+          },
+        ]
+      : [],
+  );
+
   return {
     'site check': entry(
       { summary: 'The site file, and the files and folders it names, are sound on this machine.', with: nothing },
@@ -62,6 +107,17 @@ export function createCatalogue({
         with: z.strictObject({
           mac: z.boolean().default(false).describe('Compare the neighbour table with chassis.mac of the site file.'),
         }),
+        missing: lacking(({ chassis }, { mac }) =>
+          mac && chassis.mac === undefined
+            ? [
+                {
+                  key: 'chassis.mac',
+                  what: 'the MAC address of the chassis is not named',
+                  remedy: 'Enter chassis.mac as the label names it.',
+                },
+              ]
+            : [],
+        ),
       },
       async (options, context) => (await import('./chassis-address.ts')).findChassis(await toolkit(), options, context),
     ),
@@ -87,6 +143,7 @@ export function createCatalogue({
       {
         summary: 'This device has an identity in the cloud: whole, of this serial number, valid, for its owner only.',
         with: nothing,
+        missing: section('enrolment', 'no enrolment endpoint is named, so this device has no identity'),
       },
       async () => (await import('./enrol-status.ts')).readEnrolStatus(await onGateway()),
     ),
@@ -117,6 +174,7 @@ export function createCatalogue({
         with: z.strictObject({
           seconds: z.int().min(3).max(600).default(8).describe('How long to listen.'),
         }),
+        missing: section('fleet', 'no heartbeat is configured'),
       },
       async (options, context) =>
         (await import('./heartbeat-check.ts')).checkHeartbeat(await onGateway(), options, context),
@@ -133,16 +191,22 @@ export function createCatalogue({
             .default(10_000)
             .describe('How long the way to one endpoint may take.'),
         }),
+        given: fromHosts.length > 0 ? ['second-host'] : [],
+        missing: section('cloud', 'no cloud endpoint is named'),
       },
       async ({ timeoutMs }, context) =>
         (await import('./network-check.ts')).checkNetwork(
           await onGateway(),
-          { timeoutMs, from: [], fromSegment: 'site' },
+          { timeoutMs, from: fromHosts, fromSegment: 'site' },
           context,
         ),
     ),
     'kiosk status': entry(
-      { summary: 'The tablet is set up, and its debug bridge is switched off.', with: nothing },
+      {
+        summary: 'The tablet is set up, and its debug bridge is switched off.',
+        with: nothing,
+        missing: section('tablet', 'no tablet is named'),
+      },
       async (_options, context) => (await import('./kiosk-status.ts')).kioskStatus(await toolkit(), context),
     ),
     'kiosk plan': entry(
@@ -156,6 +220,7 @@ export function createCatalogue({
             .default(30)
             .describe('How long somebody may take to allow this computer on the tablet.'),
         }),
+        missing: section('tablet', 'no tablet is named'),
       },
       async ({ allowWithinS }, context) =>
         (await import('./kiosk-plan.ts')).planKiosk(
@@ -205,8 +270,53 @@ export function createCatalogue({
           tour: z.string().describe('A tour of the site file.'),
           withinMs: z.int().min(1_000).max(3_600_000).default(300_000).describe('How long the tour may take.'),
         }),
+        missing: namedTour,
       },
       async (options, context) => (await import('./tour-run.ts')).runTour(await toolkit(), options, context),
+    ),
+    'operator sign-in': entry(
+      {
+        summary: 'The device password signs in and out, a wrong one is refused; needs the device password.',
+        with: nothing,
+        given: signedIn,
+        missing: passwordFile,
+      },
+      async (_options, context) =>
+        (await import('./sign-in-check.ts')).checkSignIn(await toolkit(), { password: thePassword() }, context),
+    ),
+    'operator media': entry(
+      {
+        summary: 'A media file of 200 MB is stored, read back and deleted; needs the device password.',
+        with: nothing,
+        given: signedIn,
+        missing: passwordFile,
+      },
+      async (_options, context) =>
+        (await import('./media-check.ts')).checkMedia(await toolkit(), { password: thePassword() }, context),
+    ),
+    'pose read-back': entry(
+      {
+        summary:
+          'Another heading is set at the place of the robot, read back in degrees, and the old one set again; needs the device password.',
+        moves: true,
+        with: nothing,
+        given: signedIn,
+        missing: passwordFile,
+      },
+      async (_options, context) =>
+        (await import('./pose-check.ts')).checkPose(await toolkit(), { password: thePassword() }, context),
+    ),
+    'measured stop': entry(
+      {
+        summary:
+          'Stops the robot on a tour of the site file, measures how it comes to rest, and clears the stop; needs the device password.',
+        moves: true,
+        with: z.strictObject({ tour: z.string().describe('A tour of the site file.') }),
+        given: signedIn,
+        missing: async (options) => [...(await namedTour(options)), ...(await passwordFile({}))],
+      },
+      async ({ tour }, context) =>
+        (await import('./stop-check.ts')).checkStop(await toolkit(), { tour, password: thePassword() }, context),
     ),
     'gateway state': entry(
       {
@@ -253,15 +363,21 @@ export function createCatalogue({
 
 /** One entry, with its types joined: what the schema reads is what the function gets. */
 function entry<S extends z.ZodType>(
-  about: Pick<CatalogueEntry, 'summary' | 'software'> & { readonly moves?: boolean; readonly with: S },
+  about: Pick<CatalogueEntry, 'summary' | 'software' | 'given'> & {
+    readonly moves?: boolean;
+    readonly with: S;
+    readonly missing?: (options: z.output<S>) => Promise<readonly Missing[]>;
+  },
   run: (options: z.output<S>, context: CheckContext) => Promise<object>,
 ): CatalogueEntry {
-  const { summary, moves = false, with: schema, software } = about;
+  const { summary, moves = false, with: schema, software, given, missing } = about;
   return {
     summary,
     moves,
     with: schema,
     ...(software && { software }),
+    ...(given && { given }),
+    ...(missing && { missing: (options: unknown) => missing(options as z.output<S>) }),
     run: (options: unknown, context: StepContext) => run(options as z.output<S>, context),
   };
 }

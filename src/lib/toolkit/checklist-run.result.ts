@@ -51,9 +51,14 @@ export const checklistShowSchema = z.strictObject({
       proves: z.string(),
       section: z.string().nullable(),
       precondition: z.boolean().describe('true: unless it is ok, its whole section is skipped.'),
-      kind: z.enum(['run', 'confirm', 'measure']),
+      kind: z.enum(['run', 'confirm', 'measure', 'unavailable']),
       run: z.string().nullable(),
       question: z.string().nullable(),
+      instead: z
+        .string()
+        .nullable()
+        .describe('What the run must be given so that gw checks this instead of asking: second-host or password.'),
+      lacking: z.string().nullable().describe('Why this version of gw cannot check it.'),
       unit: z.string().nullable().describe('Of a value that the technician measures.'),
       needs: z.array(z.string()),
       facts: z.array(z.string()).describe('Facts of the ledger that it relies on.'),
@@ -64,6 +69,16 @@ export const checklistShowSchema = z.strictObject({
   ),
 });
 export type ChecklistShow = z.infer<typeof checklistShowSchema>;
+
+/** Something that steps need and the site file does not have. */
+const prerequisiteSchema = z.strictObject({
+  serial: z.string().nullable().describe('The robot; null when its site file could not be read.'),
+  key: z.string().describe('Key of the site file.'),
+  what: z.string(),
+  remedy: z.string(),
+  steps: z.array(z.string()).describe('Ids of the steps that cannot be ok without it.'),
+});
+export type Prerequisite = z.infer<typeof prerequisiteSchema>;
 
 /**
  * `gw checklist run`: the result, the protocol, and the report files that were written. Of several robots the steps
@@ -81,6 +96,9 @@ export const checklistRunSchema = checklistResultSchema.extend({
   ),
   deviations: z.int().describe('How many of the steps that are not ok a named person accepted.'),
   accepted: z.boolean().describe('true when everything is ok or an accepted deviation, without a red line.'),
+  prerequisites: z
+    .array(prerequisiteSchema)
+    .describe('What the steps of this sitting need and the site file lacked when it began.'),
   leftOut: z.int().describe('Steps that --only or --from left out and no earlier sitting took.'),
   resumed: z.boolean(),
   protocol: z

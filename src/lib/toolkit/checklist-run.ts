@@ -21,8 +21,9 @@ import { type Clock, replaceFile } from '../lifecycle/index.ts';
 import { toJson, toJUnit, toMarkdown } from '../report/index.ts';
 import type { Site } from '../site/index.ts';
 import { type CatalogueOptions, createCatalogue } from './catalogue.ts';
+import { findPrerequisites } from './checklist-prerequisites.ts';
 import { checkProtocolFree, openJournal, redLinesOf, writeProtocol } from './checklist-protocol.ts';
-import type { ChecklistList, ChecklistRun, ChecklistShow } from './checklist-run.result.ts';
+import type { ChecklistList, ChecklistRun, ChecklistShow, Prerequisite } from './checklist-run.result.ts';
 import type { CheckContext } from './toolkit.ts';
 
 /** The checklists in a folder, and the checks that checklists may name. */
@@ -80,15 +81,17 @@ export async function showChecklist(nameOrFile: string, dir: string): Promise<Ch
       precondition: step.precondition,
       kind: step.kind,
       run: step.kind === 'run' ? step.run : null,
-      question: step.kind === 'run' ? null : step.question,
+      question: step.kind === 'confirm' || step.kind === 'measure' ? step.question : null,
+      instead: step.kind === 'confirm' ? step.instead : null,
+      lacking: step.kind === 'unavailable' ? step.lacking : null,
       unit: step.kind === 'measure' ? step.unit : null,
       needs: [...step.needs],
       facts: [...step.facts],
       moves: step.moves,
       expects:
-        step.kind === 'confirm'
-          ? []
-          : step.expectations.map(({ path, matcher }) => ({ path, expected: matcher.expected })),
+        step.kind === 'run' || step.kind === 'measure'
+          ? step.expectations.map(({ path, matcher }) => ({ path, expected: matcher.expected }))
+          : [],
       remedy: step.remedy,
     })),
   };
@@ -122,6 +125,10 @@ export interface ChecklistRunOptions
   /** Something that the person has to know and that is no error. */
   readonly onWarning?: ((text: string) => void) | undefined;
   readonly onRobot?: (event: { readonly site: string; readonly serial: string; readonly index: number }) => void;
+  /** Told before the first step, when there is something. */
+  readonly onPrerequisites?: (missing: readonly Prerequisite[]) => void;
+  /** Asks for the device password, when steps of this sitting can use it; null: those are asked as questions. */
+  readonly askPassword?: ((signal: AbortSignal) => Promise<string | null>) | undefined;
 }
 
 /** A robot of this run. `site` is null when its file cannot be read, which is for a step to find. */
@@ -140,12 +147,17 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
   const wanted: Wanted = { only: options.only ?? [], from: options.from ?? null };
   const technician = options.technician ?? { name: null, initials: null };
   const [first, ...more] = options.sitePaths;
-  const openOne = async (sitePath: string): Promise<RunRobot> => {
-    const checklist = await open(nameOrFile, dir, createCatalogue({ ...options.checks, sitePath, gwVersion }));
-    const site = await siteOf(sitePath);
-    return { checklist, site, subject: site && { site: site.name, serial: site.chassis.serial } };
+  const openAll = async (checks: ChecklistRunOptions['checks']): Promise<readonly [RunRobot, ...RunRobot[]]> => {
+    const openOne = async (sitePath: string): Promise<RunRobot> => {
+      const checklist = await open(nameOrFile, dir, createCatalogue({ ...checks, sitePath, gwVersion }));
+      const site = await siteOf(sitePath);
+      return { checklist, site, subject: site && { site: site.name, serial: site.chassis.serial } };
+    };
+    return [await openOne(first), ...(await Promise.all(more.map(openOne)))];
   };
-  const robots: readonly [RunRobot, ...RunRobot[]] = [await openOne(first), ...(await Promise.all(more.map(openOne)))];
+  let robots = await openAll(options.checks);
+  const password = usesPassword(robots[0].checklist, wanted) ? await options.askPassword?.(options.signal) : null;
+  if (typeof password === 'string') robots = await openAll({ ...options.checks, password });
   const [{ checklist }] = robots;
   const answers = answersPath === undefined ? undefined : await loadAnswers(answersPath, checklist);
   // What would end the run in its middle is found before its beginning.
@@ -154,6 +166,8 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
   if (options.protocolPath !== undefined) await checkProtocolFree(options.protocolPath);
 
   await using journal = await openJournal(robots, { ...options, checklist, onWarning });
+  const prerequisites = await findPrerequisites(robots, wanted, journal?.state.taken ?? []);
+  if (prerequisites.length > 0) options.onPrerequisites?.(prerequisites);
   const sessions = await runSession({
     ...pick(options),
     clock,
@@ -202,11 +216,18 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
     })),
     deviations: result.steps.filter(({ verdict, deviation }) => verdict !== 'ok' && deviation !== null).length,
     accepted: result.steps.every(isClosed) && isClean,
+    prerequisites,
     leftOut: result.steps.filter((step) => step.leftOut).length,
     resumed: (journal?.state.resumedAt.length ?? 0) > 0 || (options.resume ?? false),
     protocol,
     written: outDir === undefined ? [] : await writeReports(result, checklist.name, outDir),
   };
+}
+
+/** Whether a step of this sitting asks a question that the device password would turn into a check. */
+function usesPassword(checklist: Checklist, wanted: Wanted): boolean {
+  const { chosen } = selectSteps(checklist, wanted);
+  return checklist.steps.some((step) => step.kind === 'confirm' && step.instead === 'password' && chosen.has(step.id));
 }
 
 function pick({ signal, motionAllowed, ask, decide, onStep, onResult, onProgress }: ChecklistRunOptions) {

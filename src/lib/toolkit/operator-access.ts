@@ -6,32 +6,49 @@ import { DialError, type Dialer, viaOf } from '../net/index.ts';
 import { answeredErrorSchema } from './answered-error.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
+type Method = 'GET' | 'POST' | 'DELETE';
+
 export interface OperatorAccess {
   /** Asks the full socket of the running gateway. Throws OPERATOR_NOT_REACHABLE, or the error that it answers. */
-  ask<T extends z.ZodType>(method: 'GET' | 'POST', path: string, schema: T, body?: object): Promise<z.output<T>>;
+  ask<T extends z.ZodType>(method: Method, path: string, schema: T, body?: object): Promise<z.output<T>>;
+  /** For checks to which a refusal is an answer: the status, and the code of a refusal. Throws OPERATOR_NOT_REACHABLE. */
+  answerTo(method: Method, path: string, body?: object): Promise<OperatorAnswer>;
+  /** Signs in with the device password. Throws OPERATOR_NOT_REACHABLE, or the error that it answers. */
+  signIn(password: string): Promise<OperatorSession>;
+}
+
+export interface OperatorAnswer {
+  readonly status: number;
+  /** Of a refusal; null when it names none. */
+  readonly code: string | null;
+}
+
+/** The same as a signed-in person. Its end signs out. */
+export interface OperatorSession extends Omit<OperatorAccess, 'signIn'>, AsyncDisposable {
+  /** Header of every request of this session. */
+  readonly cookie: string;
+  signOut(): Promise<OperatorAnswer>;
 }
 
 const TIMEOUT_MS = 5_000;
 const DIAL_MS = 2_000;
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+const SIGN_IN_PATH = '/api/anmeldung';
 
 /**
  * The running gateway as a program on site uses it, by the dialer of the toolkit: through another machine, 127.0.0.1
  * is that machine.
  */
-export function operatorAccess(
-  { site, dialer }: Toolkit,
-  { signal }: CheckContext,
-  host = '127.0.0.1',
-): OperatorAccess {
-  const { port } = site.operator;
-  const base = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  return {
-    async ask(method, path, schema, body) {
+export function operatorAccess(toolkit: Toolkit, { signal }: CheckContext, host = '127.0.0.1'): OperatorAccess {
+  const { dialer } = toolkit;
+  const { port } = toolkit.site.operator;
+  const origin = operatorOrigin(toolkit, host);
+
+  function accessOf(cookie: string | null) {
+    async function fetch(method: Method, path: string, body?: object) {
       const via = viaOf(dialer);
       const tried: Tried = { address: host, port, ...(via !== undefined && { via }), action: `${method} ${path}` };
-      const request = { origin: base, path, method, body };
-      const { status, text } = await fetchText(dialer, request, signal).catch((cause: unknown) => {
+      const reply = await fetchText(dialer, { origin, path, method, body, cookie }, signal).catch((cause: unknown) => {
         signal.throwIfAborted();
         // The way there is the trouble, not the gateway.
         if (cause instanceof GwError && !(cause instanceof DialError)) throw cause;
@@ -40,20 +57,76 @@ export function operatorAccess(
           cause,
         });
       });
-      const json = text === null ? undefined : asJson(text);
+      return { ...reply, json: reply.text === null ? undefined : asJson(reply.text), tried };
+    }
+    return {
+      fetch,
+      async ask<T extends z.ZodType>(method: Method, path: string, schema: T, body?: object): Promise<z.output<T>> {
+        const { status, json, tried } = await fetch(method, path, body);
+        if (status >= 400) throw answeredError(status, json, tried);
+        const result = schema.safeParse(json);
+        if (result.success) return result.data;
+        throw notTheOperator(tried, result.error);
+      },
+      async answerTo(method: Method, path: string, body?: object): Promise<OperatorAnswer> {
+        const { status, json } = await fetch(method, path, body);
+        return { status, code: answeredErrorSchema.safeParse(json).data?.error.code ?? null };
+      },
+    };
+  }
+
+  const { fetch, ask, answerTo } = accessOf(null);
+  return {
+    ask,
+    answerTo,
+    async signIn(password) {
+      const { status, json, setCookies, tried } = await fetch('POST', SIGN_IN_PATH, { password });
       if (status >= 400) throw answeredError(status, json, tried);
-      const result = schema.safeParse(json);
-      if (result.success) return result.data;
-      throw new GwError('OPERATOR_NOT_REACHABLE', 'Something answers there, but not as the operator server does.', {
-        tried,
-        cause: result.error,
-      });
+      const [cookie] = setCookies.map((line) => line.split(';', 1)[0] ?? '').filter((pair) => pair.includes('='));
+      if (cookie === undefined) throw notTheOperator(tried);
+      const { ask: askSignedIn, answerTo: answerSignedIn } = accessOf(cookie);
+      const signOut = () => answerSignedIn('DELETE', SIGN_IN_PATH);
+      return {
+        cookie,
+        ask: askSignedIn,
+        answerTo: answerSignedIn,
+        signOut,
+        async [Symbol.asyncDispose]() {
+          // Whatever ended the check is what its caller must read; the session ends by its idle time as well.
+          await signOut().catch(() => {});
+        },
+      };
     },
   };
 }
 
+/**
+ * The same for a check that must undo what it did, also after an interruption: its requests end by their own time
+ * alone. What waits between them listens to the signal.
+ */
+export function steadyOperatorAccess(toolkit: Toolkit, context: CheckContext): OperatorAccess {
+  return operatorAccess(toolkit, { ...context, signal: new AbortController().signal });
+}
+
+/** `http://host:port` of the full socket. */
+export function operatorOrigin({ site }: Pick<Toolkit, 'site'>, host = '127.0.0.1'): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${site.operator.port}`;
+}
+
+function notTheOperator(tried: Tried, cause?: unknown): GwError {
+  const message = 'Something answers there, but not as the operator server does.';
+  return new GwError('OPERATOR_NOT_REACHABLE', message, { tried, cause });
+}
+
 /** Connections are kept open from one question to the next: each would cost a way there and back. */
 const agents = new WeakMap<Dialer, Promise<Agent>>();
+
+/** The connections to the operator server by this dialer. */
+export function operatorAgent(dialer: Dialer): Promise<Agent> {
+  const kept = agents.get(dialer) ?? makeAgent(dialer);
+  agents.set(dialer, kept);
+  return kept;
+}
 
 async function makeAgent(dialer: Dialer): Promise<Agent> {
   const { Agent } = await import('undici');
@@ -72,29 +145,33 @@ async function makeAgent(dialer: Dialer): Promise<Agent> {
 interface Asked {
   readonly origin: string;
   readonly path: string;
-  readonly method: 'GET' | 'POST';
+  readonly method: Method;
   readonly body: object | undefined;
+  readonly cookie: string | null;
 }
 
 /** The text is null when there is more of it than any answer of the operator server has. */
-async function fetchText(dialer: Dialer, { origin, path, method, body }: Asked, signal: AbortSignal) {
-  const kept = agents.get(dialer) ?? makeAgent(dialer);
-  agents.set(dialer, kept);
-  const response = await (await kept).request({
+async function fetchText(dialer: Dialer, { origin, path, method, body, cookie }: Asked, signal: AbortSignal) {
+  const response = await (await operatorAgent(dialer)).request({
     origin,
     path,
     method,
     signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-    ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    headers: {
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(cookie !== null && { cookie }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   });
+  const setCookies = [response.headers['set-cookie'] ?? []].flat();
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
     bytes += chunk.byteLength;
-    if (bytes > MOST_BYTES) return { status: response.statusCode, text: null };
+    if (bytes > MAX_ANSWER_BYTES) return { status: response.statusCode, setCookies, text: null };
     chunks.push(chunk);
   }
-  return { status: response.statusCode, text: Buffer.concat(chunks).toString('utf8') };
+  return { status: response.statusCode, setCookies, text: Buffer.concat(chunks).toString('utf8') };
 }
 
 /** Undefined when it is not JSON. */
