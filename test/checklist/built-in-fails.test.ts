@@ -5,6 +5,8 @@ import { parse } from 'yaml';
 import {
   type Catalogue,
   type ChecklistResult,
+  type Given,
+  givens,
   listChecklists,
   type PathPart,
   parseAnswers,
@@ -30,6 +32,8 @@ interface RawStep {
   readonly reads?: string;
   readonly confirm?: string;
   readonly measure?: string;
+  readonly given?: Given;
+  readonly unavailable?: string;
   readonly expect?: Raw;
 }
 
@@ -98,13 +102,18 @@ function resultsOf(steps: readonly RawStep[], broken?: { readonly id: string; re
 }
 
 /** Runs a list with these results; the checks keep name and options. */
-async function run(text: string, results: ReadonlyMap<string, object>, answers: string): Promise<ChecklistResult> {
+async function run(
+  text: string,
+  results: ReadonlyMap<string, object>,
+  answers: string,
+  given: readonly Given[] = givens,
+): Promise<ChecklistResult> {
   let now = '';
   const real = createCatalogue();
   const catalogue: Catalogue = Object.fromEntries(
     Object.entries(real).map(([name, { summary, moves, with: options }]) => [
       name,
-      { summary, moves, with: options, run: async () => results.get(now) ?? {} },
+      { summary, moves, with: options, given, run: async () => results.get(now) ?? {} },
     ]),
   );
   const checklist = parseChecklist(text, 'list.yaml', catalogue);
@@ -137,13 +146,35 @@ describe.each(await listChecklists(builtIn))('the built-in checklist %s', async 
   const steps = rawSteps(parse(text));
   const good = (step: RawStep) => {
     const value = step.measure === undefined ? 'yes' : String(meeting(step.expect?.value));
-    return step.confirm === undefined && step.measure === undefined ? [] : [`${step.id}: ${value}\n`];
+    const isAsked = (step.confirm !== undefined && step.given === undefined) || step.measure !== undefined;
+    return isAsked ? [`${step.id}: ${value}\n`] : [];
   };
   const answers = steps.flatMap(good).join('') || none;
+  const lacking = steps.flatMap(({ id, unavailable }) => (unavailable === undefined ? [] : [id]));
 
   test('is all ok when everything is as it expects', async () => {
     const result = await run(text, resultsOf(steps), answers);
-    expect(result.steps.filter(({ verdict }) => verdict !== 'ok').map(({ id, why }) => `${id}: ${why}`)).toEqual([]);
+    const open = result.steps.filter(({ verdict, id }) => verdict !== 'ok' && !lacking.includes(id));
+    expect(open.map(({ id, why }) => `${id}: ${why}`)).toEqual([]);
+    expect(result.ok).toBe(lacking.length === 0);
+  });
+
+  test('asks what it was not given the means to check, and what this version lacks is never ok', async () => {
+    const instead = steps.filter((step) => step.given !== undefined).map(({ id }) => id);
+    const asked = async (answer: string) => {
+      const more = instead.map((id) => `${id}: ${answer}\n`).join('');
+      const result = await run(text, resultsOf(steps), `${answers === none ? '' : answers}${more}` || none, []);
+      return result.steps.filter(({ id }) => instead.includes(id)).map(({ verdict }) => verdict);
+    };
+    expect(await asked('yes')).toEqual(instead.map(() => 'ok'));
+    for (const verdict of await asked('no')) expect(['wrong', 'skipped']).toContain(verdict);
+    const result = await run(text, resultsOf(steps), answers);
+    for (const id of lacking) {
+      expect(result.steps.find((step) => step.id === id)).toMatchObject({
+        verdict: 'not-checked',
+        kind: 'unavailable',
+      });
+    }
   });
 
   test('has no expectation that cannot fail by itself, named with its path', async () => {
@@ -159,7 +190,7 @@ describe.each(await listChecklists(builtIn))('the built-in checklist %s', async 
   });
 
   test('has no question whose no, and no measured value whose bound, goes unseen', async () => {
-    for (const step of steps.filter(({ confirm, measure }) => confirm !== undefined || measure !== undefined)) {
+    for (const step of steps.filter((one) => good(one).length > 0)) {
       const bad = step.confirm === undefined ? `${step.id}: 1000000` : `${step.id}: no`;
       const others = steps.filter(({ id }) => id !== step.id).flatMap(good);
       const result = await run(text, resultsOf(steps), `${others.join('')}${bad}\n`);

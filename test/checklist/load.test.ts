@@ -11,6 +11,12 @@ const catalogue: Catalogue = {
   'tour run': { ...entry, moves: true, with: z.strictObject({ tour: z.string() }) },
 };
 
+/** The same checks, with a run that was given what they can use. */
+const given: Catalogue = {
+  ...catalogue,
+  'chassis probe': { ...(catalogue['chassis probe'] as (typeof catalogue)[string]), given: ['password'] },
+};
+
 const good = {
   id: 'probe',
   title: 'The chassis answers',
@@ -120,10 +126,46 @@ describe('a checklist file', () => {
     ['reads a step that is not there', { run: undefined, reads: 'prob' }, 'the id of a step further up that has run:'],
     ['reads itself', { run: undefined, reads: 'probe' }, 'the id of a step further up that has run:'],
     ['reads and gives options', { run: undefined, reads: 'x', with: {} }, 'with beside reads'],
+    ['checks and asks, and says not when', { confirm: 'Is it?' }, 'confirm beside run'],
+    ['needs what it is given, and asks nothing without', { given: 'password' }, 'the question that is asked where'],
+    ['needs something that no run is given', { given: 'money', confirm: 'Is it?' }, 'steps[0].given'],
+    [
+      'measures, and is given something',
+      { run: undefined, measure: 'How far?', unit: 'm', given: 'password' },
+      'given beside measure',
+    ],
+    [
+      'cannot be checked, and expects',
+      { run: undefined, unavailable: 'it has no tunnel.' },
+      'expect beside unavailable',
+    ],
+    ['cannot be checked, and runs', { unavailable: 'it has no tunnel.' }, 'unavailable beside run'],
     ['asks and expects', { run: undefined, confirm: 'Is it?' }, 'expect beside confirm'],
   ])('is refused when a step %s', (_name, change, text) => {
     const step = Object.fromEntries(Object.entries({ ...good, ...change }).filter(([, value]) => value !== undefined));
     expect(messageOf(file(step))).toContain(text);
+  });
+
+  test('a step with a question in its place is asked, or checked where the run was given what it needs', () => {
+    const text = written(file({ ...good, given: 'password', confirm: 'Did you see it?' }));
+    const asked = parseChecklist(text, 'own.yaml', catalogue).steps[0];
+    expect(asked).toMatchObject({ kind: 'confirm', question: 'Did you see it?', instead: 'password' });
+    const checked = parseChecklist(text, 'own.yaml', given).steps[0];
+    expect(checked).toMatchObject({ kind: 'run', run: 'chassis probe' });
+    const { sha256 } = parseChecklist(text, 'own.yaml', given);
+    expect(sha256).toBe(parseChecklist(text, 'own.yaml', catalogue).sha256);
+  });
+
+  test('nothing may need a step that this version cannot check, nor a section with one', () => {
+    const { run: _, expect: __, ...rest } = good;
+    const lacking = { ...rest, id: 'tunnel', unavailable: 'it has no tunnel yet.' };
+    expect(messageOf(file(lacking, { ...good, needs: ['tunnel'] }))).toContain('expected a step that can be ok');
+    const sections = [
+      { id: 'cloud', title: 'Cloud', steps: [lacking] },
+      { id: 'rest', title: 'Rest', needs: ['cloud'], steps: [good] },
+    ];
+    expect(messageOf({ ...file(), steps: undefined, sections })).toContain('expected a step that can be ok');
+    expect(messageOf(file(lacking, good))).toBe('');
   });
 
   test('is refused when it is empty, no mapping, of another shape, with aliases, or too big', () => {

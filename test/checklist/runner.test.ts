@@ -248,6 +248,62 @@ describe('questions to the technician', () => {
     expect(result.ok).toBe(true);
   });
 
+  test('what this version cannot check is not checked, says why, and can be accepted by a named person', async () => {
+    const lacking = step('tunnel', '    unavailable: it has no tunnel yet.\n');
+    const plain = await runAll([lacking, question('a')], {
+      ask: async () => ({ answer: 'yes', by: 'Kim', initials: null, remark: null, value: null, attachments: [] }),
+    });
+    expect(plain).toMatchObject({ ok: false, counts: { ok: 1, notChecked: 1, wrong: 0 } });
+    expect(plain.steps[0]).toMatchObject({
+      kind: 'unavailable',
+      verdict: 'not-checked',
+      why: 'This version of gw cannot check it: it has no tunnel yet.',
+      remedy: 'Mend tunnel.',
+      deviation: null,
+    });
+    const accept = 'tunnel: { accept: { reason: delivered without, by: A. Example } }\n';
+    const answers = parseAnswers(accept, 'answers.yaml', checklist(lacking));
+    const accepted = await runAll([lacking], { answers });
+    expect(accepted).toMatchObject({
+      ok: false,
+      steps: [{ verdict: 'not-checked', deviation: { approvedBy: 'A. Example' } }],
+    });
+    expect(() => parseAnswers('tunnel: yes\n', 'answers.yaml', checklist(lacking))).toThrow(/cannot check/);
+    const decided = await runAll([lacking], {
+      decide: async () => ({ kind: 'accept', reason: 'known', approvedBy: 'B. Example' }),
+    });
+    expect(decided.steps[0]?.deviation?.approvedBy).toBe('B. Example');
+  });
+
+  test('a check that is ended may undo what it did before the run goes on', async () => {
+    const ending = new AbortController();
+    let undone = false;
+    const undoing: Catalogue = {
+      ...catalogue,
+      forever: {
+        summary: 'Undoes what it did.',
+        moves: false,
+        with: z.strictObject({}),
+        run: async (_, { signal }) => {
+          await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+          await new Promise((resolve) => setTimeout(resolve, 20));
+          undone = true;
+          return {};
+        },
+      },
+    };
+    const text = `schema: gw/checklist/1\nname: try\ntitle: T\npurpose: P\nsteps:\n${step('a', run('forever'))}`;
+    const result = await runSteps(parseChecklist(text, 'try.yaml', undoing), {
+      clock: systemClock,
+      signal: ending.signal,
+      motionAllowed: false,
+      subject: null,
+      onStep: () => setTimeout(() => ending.abort(new Error('Ctrl-C')), 5),
+    });
+    expect(result.interrupted).toBe(true);
+    expect(undone).toBe(true);
+  });
+
   test('answers that fit no question are refused, with the one that was meant', () => {
     const list = checklist(question('tablet'), step('auto', run('echo')));
     const read = (text: string) => () => parseAnswers(text, 'answers.yaml', list);

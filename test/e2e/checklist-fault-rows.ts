@@ -1,4 +1,4 @@
-import { rename } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -163,6 +163,39 @@ export const slowRow: Row = {
 // What needs the running gateway.
 
 export const gatewayRows: readonly Row[] = [
+  {
+    fault: 'the device password that was handed over is not the one that is set',
+    brings: async () => () => {},
+    options: () => ({ checks: { password: 'another password' } }),
+    fails: [
+      [
+        'premises/sign-in handover/sign-in',
+        /findings: expected every finding ok, found 1 of \d+ wrong: .*device password/,
+      ],
+    ],
+  },
+  {
+    fault: 'a file stands where the folder of the media library should be',
+    async brings({ dir }) {
+      await rename(join(dir, 'media'), join(dir, 'media-away')).catch(() => {});
+      await writeFile(join(dir, 'media'), '');
+      return async () => {
+        await rm(join(dir, 'media'));
+        await rename(join(dir, 'media-away'), join(dir, 'media')).catch(() => {});
+      };
+    },
+    fails: [['premises/media', /findings: expected every finding ok, found 1 of \d+ wrong: .*largest size/]],
+  },
+  {
+    fault: 'the chassis takes the heading of a pose for degrees',
+    brings: simFault('pose-in-degrees'),
+    fails: [['premises/pose-read-back', /findings: expected every finding ok, found \d of \d+ wrong: .*90°/]],
+  },
+  {
+    fault: 'the chassis answers a cancel and drives on',
+    brings: simFault('cancel-ignored'),
+    fails: [['site/stop service/stop', /findings: expected every finding ok, found \d of \d+ wrong: .*comes to rest/]],
+  },
   {
     fault: 'a proxy of the house stands before the operator server and hides a page',
     async brings(world) {
@@ -336,6 +369,13 @@ export const cloudRows: readonly Row[] = [
         /findings\[id=endpoint\]\.verdict: expected 'ok', found 'wrong'/,
         /us-east-1/,
       ],
+    ],
+  },
+  {
+    fault: 'the broker does not know this device',
+    brings: simFault('cloud-not-allowed'),
+    fails: [
+      ['premises/certificate', /lines\[id=mqtt-fallback\.mqtt\]\.verdict: expected 'ok', found '(wrong|not-checked)'/],
     ],
   },
   {

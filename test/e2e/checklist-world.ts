@@ -13,6 +13,7 @@ import {
 } from '../../src/lib/checklist/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { type Sim, type SimOptions, startSim } from '../../src/lib/sim/index.ts';
+import { readSecret } from '../../src/lib/site/index.ts';
 import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
 import { type ChecklistRunOptions, runChecklist } from '../../src/lib/toolkit/checklist-run.ts';
 import type { Running } from './gw.ts';
@@ -25,7 +26,8 @@ export const OPERATOR_PORT = 5173;
 
 /** The built-in lists, by name. */
 async function loadBuiltIn(): Promise<ReadonlyMap<string, Checklist>> {
-  const catalogue = createCatalogue();
+  // With the device password, as `run` gives it.
+  const catalogue = createCatalogue({ password: 'given' });
   const names = await listChecklists(builtIn);
   return new Map(
     await Promise.all(
@@ -151,6 +153,7 @@ export async function openWorld(
         ...context,
         ask: saysYes,
         checks: {
+          password: await readSecret(join(dir, 'secrets', 'device-password.txt')).catch(() => undefined),
           async switchFault({ name, on }) {
             // What a checklist names as a fault is a name of the table.
             sim.setFault(name as Parameters<Sim['setFault']>[0], on);

@@ -396,6 +396,29 @@ async function patched(sim: Sim) {
   return { status, reply: json as { overlays_version: number }, text, before, after };
 }
 
+describe('faults of orders', () => {
+  it('pose-in-degrees: what is sent in radians turns the robot by that many degrees', () =>
+    withFault('pose-in-degrees', async (sim, listener) => {
+      const body = { position: [0, 0, 0], ori: 1.5708, adjust_position: false };
+      expect((await call(sim, 'POST', '/chassis/pose', body)).status).toBe(201);
+      listener.forget();
+      expect((await listener.next(({ topic }) => topic === '/tracked_pose')).ori).toBeCloseTo(1.5708, 1);
+    }));
+
+  it('cancel-ignored: the cancel is answered with 200, and the move goes on', () =>
+    withFault('cancel-ignored', async (sim) => {
+      const order = { creator: 'test', type: 'standard', target_x: 1.4, target_y: 0, target_ori: 0 };
+      const { json } = await call(sim, 'POST', '/chassis/moves', order);
+      const cancel = () => call(sim, 'PATCH', '/chassis/moves/current', { state: 'cancelled' });
+      expect((await cancel()).status).toBe(200);
+      const { id } = json as { id: number };
+      expect((await call(sim, 'GET', `/chassis/moves/${id}`)).json).toMatchObject({ state: 'moving' });
+      sim.setFault('cancel-ignored', false);
+      expect((await cancel()).status).toBe(200);
+      expect((await call(sim, 'GET', `/chassis/moves/${id}`)).json).toMatchObject({ state: 'cancelled' });
+    }));
+});
+
 describe('faults of maps', () => {
   it('overlays-version-stuck: the drawings are the new ones and the counter is the old one, also when one is sent', () =>
     withFault('overlays-version-stuck', async (sim) => {

@@ -1,6 +1,11 @@
 import chalk from 'chalk';
 import type { Deviation, StepResult } from '../../lib/checklist/index.ts';
-import type { ChecklistList, ChecklistRun, ChecklistShow, Prerequisite } from '../../lib/toolkit/checklist-run.result.ts';
+import type {
+  ChecklistList,
+  ChecklistRun,
+  ChecklistShow,
+  Prerequisite,
+} from '../../lib/toolkit/checklist-run.result.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
 
 const MOST_TITLE_WIDTH = 52;

@@ -47,6 +47,11 @@ export const faultTable = {
     'robot',
     '/tracked_pose reports radians instead of degrees. So that the unit shows, the robot turns in place through full circles, about 100 degrees a second, while no move runs; afterwards it turns back.',
   ),
+  'pose-in-degrees': row(
+    'robot',
+    'POST /chassis/pose takes `ori` for degrees: 1.5708 turns the robot by 1.5708 degrees.',
+  ),
+  'cancel-ignored': row('robot', 'Cancelling a move is answered with 200, and the robot drives on.'),
   'overlays-version-stuck': row('robot', 'A PATCH of drawings takes effect, and `overlays_version` stays as it was.'),
   'patch-drops': row(
     'robot',

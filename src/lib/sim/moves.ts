@@ -65,6 +65,8 @@ export interface MovesOptions {
   readonly isCharging: () => boolean;
   /** What keeps the robot from moving at all: a number when moves fail at once, `stand` when they wait. */
   readonly hindrance: () => number | 'stand' | undefined;
+  /** A cancel is answered as if it had ended the move, and does not. */
+  readonly ignoresCancel: () => boolean;
   readonly onChange: () => void;
 }
 
@@ -190,7 +192,7 @@ export function createMoves(options: MovesOptions) {
     /** false when nothing was under way. */
     cancel(): boolean {
       if (!running) return false;
-      end('cancelled');
+      if (!options.ignoresCancel()) end('cancelled');
       return true;
     },
 

@@ -70,6 +70,7 @@ export function createRobot(options: RobotOptions) {
     now: options.now,
     planner: currentPlanner,
     isCharging: isDocked,
+    ignoresCancel: () => faults.is('cancel-ignored'),
     hindrance() {
       if (!isLocalised()) return 1000;
       if (emergencyStop() || controlMode !== 'auto' || faults.is('blocked')) return 'stand';
@@ -149,7 +150,8 @@ export function createRobot(options: RobotOptions) {
 
     order: (order: MoveRequestWire) => moves.create(order),
     setPose(pose: PoseRad): void {
-      drive.setPose(pose);
+      const yawRad = faults.is('pose-in-degrees') ? (pose.yawRad * Math.PI) / 180 : pose.yawRad;
+      drive.setPose({ ...pose, yawRad });
       headingBeforeSpin = undefined;
       hasPose = true;
       onChange('slam');

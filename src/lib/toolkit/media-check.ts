@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { GwError } from '../error/index.ts';
 import { answeredErrorSchema } from './answered-error.ts';
+import type { MediaCheck } from './commissioning-checks.result.ts';
 import type { Finding } from './finding.result.ts';
 import { type FindingStart, fine, notChecked, wrong } from './finding.ts';
 import {
@@ -12,13 +13,6 @@ import {
   steadyOperatorAccess,
 } from './operator-access.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
-
-export interface MediaCheck {
-  readonly bytes: number;
-  readonly uploadMs: number | null;
-  readonly downloadMs: number | null;
-  readonly findings: readonly Finding[];
-}
 
 /** The platform says 'up to 200 MB'; that a MB is 1,000,000 bytes is a project decision. @source specification, 'Limits' */
 const MEDIA_LIMIT_BYTES = 200_000_000;

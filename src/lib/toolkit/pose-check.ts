@@ -1,21 +1,12 @@
 import { z } from 'zod';
 import { degrees, turnBetween } from '../angle/index.ts';
 import { GwError } from '../error/index.ts';
+import type { PoseCheck } from './commissioning-checks.result.ts';
 import type { Finding } from './finding.result.ts';
 import { type FindingStart, fine, notChecked, wrong } from './finding.ts';
 import { formatPose, onlyPose, type ReportedPose, readLiveRobot } from './live-robot.ts';
 import { type OperatorSession, steadyOperatorAccess } from './operator-access.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
-
-export interface PoseCheck {
-  /** As reported before. */
-  readonly before: ReportedPose;
-  /** As it was set: the same place, another heading. */
-  readonly set: ReportedPose;
-  /** As reported after that; null when no pose was received. */
-  readonly reported: ReportedPose | null;
-  readonly findings: readonly Finding[];
-}
 
 /** How far the lidar may correct what was set. Project decision; a wrong unit is off by 88° at these headings. */
 const TOLERANCE_DEG = 15;

@@ -1,13 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { GwError } from '../error/index.ts';
+import type { SignInCheck } from './commissioning-checks.result.ts';
 import type { Finding } from './finding.result.ts';
 import { type FindingStart, fine, notChecked, wrong } from './finding.ts';
 import { type OperatorAccess, operatorAccess } from './operator-access.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
-
-export interface SignInCheck {
-  readonly findings: readonly Finding[];
-}
 
 /** Needs a session, reads only. */
 const BEHIND_SIGN_IN = '/api/einstellungen';

@@ -1,22 +1,12 @@
 import { z } from 'zod';
 import { GwError } from '../error/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
+import type { StopCheck } from './commissioning-checks.result.ts';
 import type { Finding } from './finding.result.ts';
 import { type FindingStart, fine, notChecked, wrong } from './finding.ts';
 import { type LiveRobot, onlyPose, type ReportedPose, readLiveRobot } from './live-robot.ts';
 import { type OperatorAccess, type OperatorSession, steadyOperatorAccess } from './operator-access.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
-
-export interface StopCheck {
-  readonly tour: string;
-  /** From sending the stop to its answer; null when it was not answered. */
-  readonly answeredMs: number | null;
-  /** From sending the stop to the first of the poses that no longer change; null when that was not seen. */
-  readonly standstillMs: number | null;
-  /** From where the robot was when the stop was sent to where it came to rest. */
-  readonly distanceM: number | null;
-  readonly findings: readonly Finding[];
-}
 
 /** Project decisions: what 'at once' is for a stop, and for a robot at walking pace. */
 const ANSWER_LIMIT_MS = 1_000;
