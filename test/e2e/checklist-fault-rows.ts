@@ -194,7 +194,7 @@ export const gatewayRows: readonly Row[] = [
   {
     fault: 'the chassis answers a cancel and drives on',
     brings: simFault('cancel-ignored'),
-    fails: [['site/stop service/stop', /findings: expected every finding ok, found \d of \d+ wrong: .*comes to rest/]],
+    fails: [['site/stop', /findings: expected every finding ok, found \d of \d+ wrong: .*comes to rest/]],
   },
   {
     fault: 'a proxy of the house stands before the operator server and hides a page',

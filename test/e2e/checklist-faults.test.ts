@@ -148,7 +148,7 @@ async function makeMain(): Promise<Main> {
     await openWorld({ with: parts, robots: 2, tablet: { rebootMs: 300 } }, (site) => {
       site.cloud.region = 'eu-central-1';
       site.fleet.robots = ['SIM-N001', 'SIM-N002'];
-      site.tours = { acceptance: { stations: ['A'] }, demo: { stations: ['B'] } };
+      site.tours = { acceptance: { stations: ['B', 'A'] }, demo: { stations: ['B'] } };
     }),
   );
   const toolkit = await openToolkit(world.sitePath);
@@ -256,7 +256,7 @@ describe('with gateway and cloud', () => {
   describe('faults of the gateway', () => {
     testRows(gatewayRows, robotInOrder);
     // There is one robot to drive.
-    const pairs = pairsOf(gatewayRows).filter((pair) => pair !== 'site/tour');
+    const pairs = pairsOf(gatewayRows).filter((pair) => pair === 'demo/tour' || !stepOf(pair).step.moves);
     testRecovery(pairs, robotInOrder);
   });
 });

@@ -114,7 +114,7 @@ export function snapshotWith(link: LinkState): ChassisSnapshot {
 export interface StandInMotion extends Motion {
   set(status: Partial<MotionStatus>): void;
   readonly calls: string[];
-  /** Thrown by the next start of a tour. */
+  /** Thrown by the next order or start of a tour. */
   failNext?: GwError;
 }
 
@@ -135,8 +135,14 @@ export function standInMotion(): StandInMotion {
     calls,
     set,
     status: () => status,
-    execute: async () => {
-      throw new GwError('INTERNAL', 'the operator server gives no orders of its own');
+    async execute(order) {
+      calls.push(`execute ${JSON.stringify(order)}`);
+      const { failNext } = this;
+      if (failNext) {
+        delete this.failNext;
+        throw failNext;
+      }
+      return { moveId: null, state: 'succeeded', failReason: null, failReasonText: null, reason: null, tookMs: 12 };
     },
     async startTour(tour) {
       calls.push(`startTour ${tour}`);

@@ -56,7 +56,7 @@ test('everything that the site file lacks is told together, before the first ste
 
 test('with the device password its checks need a password that is set, and the stop the same tour', async () => {
   const told = await before('site', bare, { checks: { password: 'x' } });
-  expect(told.find(({ key }) => key === 'tours.acceptance')?.steps).toEqual(['tour', 'stop']);
+  expect(told.find(({ key }) => key === 'tours.acceptance')?.steps).toEqual(['stop', 'tour']);
   expect(told.find(({ key }) => key === 'operator.passwordFile')?.steps).toEqual(['stop']);
 });
 

@@ -102,6 +102,8 @@ export async function startFakeOperator(speed = 1): Promise<FakeOperator> {
         return void send(200, stop());
       case 'POST /api/touren/lauf':
         return void (fake.latched ? refuse(423, 'MOTION_STOPPED') : send(202, { run: { state: 'running' } }));
+      case 'GET /api/touren/lauf':
+        return void send(200, { run: { state: fake.latched ? 'stopped' : 'running' } });
       case 'GET /api/chassis/state': {
         const pose = fake.pose(nowMs() - fake.poseAgeMs());
         return void send(200, {

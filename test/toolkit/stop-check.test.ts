@@ -44,6 +44,16 @@ describe('a measured stop', () => {
     expect(fake.sessions.size).toBe(0);
   });
 
+  it('proves nothing where the tour ends at once, since the robot stands at its only station', async () => {
+    await using fake = await startFakeOperator(8);
+    fake.override = ({ method, url }) =>
+      method === 'GET' && url === '/api/touren/lauf' ? [200, { run: { state: 'succeeded' } }] : undefined;
+    const { findings, distanceM } = await checkStop(fake.toolkit, options, context());
+    expect(verdicts(findings)).toMatchObject({ answered: 'ok', driving: 'not-checked', standstill: 'not-checked' });
+    expect(distanceM).toBeNull();
+    expect(fake.latched).toBe(false);
+  });
+
   it('is wrong where the robot drives on, also when the chassis says that the move was cancelled', async () => {
     await using fake = await startFakeOperator(8);
     driving(fake, (ms) => ms * 0.0003);
@@ -59,6 +69,20 @@ describe('a measured stop', () => {
     const { findings } = await checkStop(fake.toolkit, options, context());
     expect(verdicts(findings)).toMatchObject({ standstill: 'wrong' });
     expect(findings.find(({ id }) => id === 'standstill')?.detail).toContain("'moving'");
+  });
+
+  it('is wrong where the robot stands because it reached its goal, and open where the chassis says neither', async () => {
+    await using fake = await startFakeOperator(8);
+    const seen = driving(fake, (ms) => Math.min(ms, 1_500) * 0.0005);
+    fake.moveState = () =>
+      seen.stoppedAtMs === null || fake.nowMs() < seen.stoppedAtMs + 1_500 ? 'moving' : 'succeeded';
+    const drove = await checkStop(fake.toolkit, options, context());
+    expect(verdicts(drove.findings)).toMatchObject({ driving: 'ok', standstill: 'wrong' });
+    await using other = await startFakeOperator(8);
+    const left = driving(other);
+    other.moveState = () => (left.stoppedAtMs === null ? 'moving' : 'idle');
+    const open = await checkStop(other.toolkit, options, context());
+    expect(verdicts(open.findings)).toMatchObject({ standstill: 'not-checked' });
   });
 
   it('proves no standstill without poses: a stream that falls silent looks like rest', async () => {

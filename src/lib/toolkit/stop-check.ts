@@ -88,6 +88,8 @@ async function waitUntilDriving(
     begin ??= pose;
     const isAway = pose !== null && begin !== null && Math.hypot(pose.xM - begin.xM, pose.yM - begin.yM) >= DRIVEN_M;
     if (isAway && moveState === 'moving') return onlyPose(pose);
+    const { run } = await operator.ask('GET', '/api/touren/lauf', runSchema);
+    if (run?.state !== 'running') return null;
     await clock.sleep(POLL_MS, signal);
   }
   return null;
@@ -155,8 +157,8 @@ function answeredFinding({ tookMs, latched, why }: SentStop): Finding {
 function drivingFinding(driving: ReportedPose | null): Finding {
   const start: FindingStart = { id: 'driving', title: 'The robot was driving when it was stopped', spec: null };
   if (driving !== null) return fine(start, `more than ${DRIVEN_M} m on its way`);
-  const detail = `within ${DRIVES_WITHIN_MS / 1000} s it was not seen more than ${DRIVEN_M} m away from its start`;
-  return notChecked(start, detail, 'Choose a tour whose first station is farther away.');
+  const detail = `it was not seen driving more than ${DRIVEN_M} m away from its start`;
+  return notChecked(start, detail, 'Drive a tour whose first station is not where the robot stands.');
 }
 
 function standstillFinding(driving: ReportedPose | null, rest: Rest): Finding {
@@ -169,6 +171,13 @@ function standstillFinding(driving: ReportedPose | null, rest: Rest): Finding {
       return notChecked(start, `only ${rest.poses} poses were received in ${REST_WATCH_MS / 1000} s after the stop`);
     }
     return wrong(start, `not within ${REST_WATCH_MS / 1000} s; the chassis reports ${word} of its move`, remedy);
+  }
+  // A robot that drove on to its goal stands there as well.
+  if (rest.moveState === 'succeeded') {
+    return wrong(start, "it drove on to its goal: the chassis reports its move as 'succeeded'", remedy);
+  }
+  if (rest.moveState !== 'cancelled') {
+    return notChecked(start, `it stands, and the chassis reports '${rest.moveState}' of its move, not 'cancelled'`);
   }
   const detail = `at rest ${rest.standstillMs} ms after the stop (up to ${STANDSTILL_LIMIT_MS} ms)`;
   return rest.standstillMs <= STANDSTILL_LIMIT_MS ? fine(start, detail) : wrong(start, detail, remedy);
