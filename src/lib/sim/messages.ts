@@ -3,7 +3,7 @@ import type { Faults } from './faults.ts';
 import { dock } from './floor.ts';
 import { headingRad, reportedDegrees, wrapRad } from './heading.ts';
 import { type FloorMap, mapPng, pictureDigest } from './map-store.ts';
-import { failReasonName } from './moves.ts';
+import { failReasonName } from './move-wire.ts';
 import type { Aspect, Robot } from './robot.ts';
 
 /** The unit of every `ori` on the WebSocket but that of `/tracked_pose`; which one is real is not known. */

@@ -1,7 +1,8 @@
 import type { Faults } from './faults.ts';
 import { isRecord } from './map-store.ts';
 import { readOrder } from './move-order.ts';
-import { type Move, moveWire } from './moves.ts';
+import { moveWire } from './move-wire.ts';
+import type { Move } from './moves.ts';
 import { created, isReal, notFound, ok, type RestReply, type RestRequest, type Route, refuse } from './rest-reply.ts';
 import type { Robot } from './robot.ts';
 

@@ -54,8 +54,8 @@ const LACKING = /^(rack|pallet|towing)\./;
 /** What people set on the robot, on top of its defaults. It outlives a restart of the robot's software. */
 export function createSettings() {
   let user: Values = {};
-
-  const all = (values: Values): Record<SettingName, number> => ({ ...defaults(), ...values });
+  // Asked for at every step of the drive, and changed by hand only.
+  let effective = defaults();
 
   /** The values that a body sets, or the refusal of it. */
   function read(body: Readonly<Record<string, unknown>>): Values | RestReply {
@@ -76,12 +76,13 @@ export function createSettings() {
     const values = read(body);
     if (isReply(values)) return values;
     user = { ...before, ...values };
+    effective = { ...defaults(), ...user };
     return undefined;
   };
 
   return {
     user: (): Values => user,
-    effective: () => all(user),
+    effective: (): Readonly<Record<SettingName, number>> => effective,
     /** Sets these and forgets all others; gives the refusal when there is one. */
     replace: (body: Readonly<Record<string, unknown>>) => take(body, {}),
     /** Sets these beside what is set. */
