@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createFaults } from '../../src/lib/sim/faults.ts';
+import { drawFloor } from '../../src/lib/sim/floor.ts';
+import { cellIndex, FREE } from '../../src/lib/sim/grid.ts';
 import { type SimOptions, startSim } from '../../src/lib/sim/index.ts';
 import { readRoute } from '../../src/lib/sim/move-order.ts';
+import { createRobot } from '../../src/lib/sim/robot.ts';
 import { call, fastClock, listen, type Message, until } from './raw-client.ts';
 
 // Moves along a given route, as the vendor's book describes them (HINWEIS).
@@ -101,6 +105,64 @@ describe('a move along a given route', () => {
     }
     const far = await robot.drive({ route_coordinates: '8, 1, 9, 1' });
     expect(far).toMatchObject({ state: 'failed', fail_reason: 401, fail_reason_str: 'TooFarFromStartOfTrack' });
+  });
+});
+
+describe('any given route', () => {
+  const floor = drawFloor();
+
+  /** Whether the round robot at this place touches anything that is not free floor. */
+  function touches({ xM, yM }: { xM: number; yM: number }): boolean {
+    for (let angle = 0; angle < 2 * Math.PI; angle += Math.PI / 12) {
+      const at = { xM: xM + 0.25 * Math.cos(angle), yM: yM + 0.25 * Math.sin(angle) };
+      if (floor.cells[cellIndex(floor, at)] !== FREE) return true;
+    }
+    return false;
+  }
+
+  it('is driven to its end or given up, and nothing is touched on it', () => {
+    const corner = fc.tuple(fc.double({ min: -3, max: 5, noNaN: true }), fc.double({ min: -3, max: 6, noNaN: true }));
+    const route = fc.array(corner, { minLength: 2, maxLength: 6 });
+    const tolerance = fc.constantFrom(0, 0.5, 2, 10);
+    fc.assert(
+      fc.property(route, tolerance, (corners, detour_tolerance) => {
+        const robot = createRobot({ serial: 'T', now: () => 0, faults: createFaults(() => {}), onChange() {} });
+        robot.setPose({ xM: 1, yM: 0, yawRad: 0 });
+        const order = { creator: '', type: 'along_given_route', detour_tolerance };
+        robot.order({ ...order, route_coordinates: ['1,0', ...corners].join(',') });
+        for (let i = 0; robot.moves.isMoving(); i += 1) {
+          robot.step(0.05);
+          if (touches(robot.pose())) throw new Error(`touches something at ${JSON.stringify(robot.pose())}`);
+          if (i > 20_000) throw new Error('the move does not end');
+        }
+        const move = robot.moves.latest();
+        const [x, y] = corners.at(-1) ?? [0, 0];
+        if (move?.state === 'succeeded') {
+          expect(Math.hypot(robot.pose().xM - x, robot.pose().yM - y)).toBeLessThan(0.11);
+          expect(robot.moves.passedRoutePoints()).toBe(corners.length + 1);
+        } else {
+          expect(move).toMatchObject({ state: 'failed', failReason: 15 });
+          expect(robot.moves.passedRoutePoints()).toBeLessThan(corners.length + 1);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('that is long and blocked everywhere is given up soon, instead of being planned for minutes', () => {
+    const robot = createRobot({ serial: 'T', now: () => 0, faults: createFaults(() => {}), onChange() {} });
+    // To and fro through the wall between lobby and corridor, each time with a long way round.
+    const through = Array.from({ length: 2000 }, (_, i) => (i % 2 === 0 ? '0, 2' : '0, 3.6'));
+    robot.setPose({ xM: 0, yM: 2, yawRad: 0 });
+    const began = performance.now();
+    robot.order({
+      creator: '',
+      type: 'along_given_route',
+      detour_tolerance: 100,
+      route_coordinates: through.join(','),
+    });
+    expect(performance.now() - began).toBeLessThan(5000);
+    expect(robot.moves.remainingM()).toBeGreaterThan(2000);
   });
 });
 

@@ -367,6 +367,15 @@ describe('what this robot lacks', () => {
     expect(reply.status).toBe(501);
   });
 
+  it('is not known to older software at all, nor is what came after it', async () => {
+    await using own = await startSim();
+    own.setFault('old-software', true);
+    for (const path of ['/system/settings/user', '/device/params/dev', '/device/wifi_info', '/services/query_pose/x']) {
+      expect((await call(own, 'GET', path)).status, path).toBe(404);
+    }
+    expect((await call(own, 'GET', '/robot-params')).status).toBe(200);
+  });
+
   it('is not what nobody describes: that is not found', async () => {
     for (const path of ['/services', '/services/fly', '/mappingsx', '/device/params/other', '/system/settings']) {
       expect((await get(path)).status, path).toBe(404);

@@ -27,7 +27,7 @@ export const faultTable = {
   'no-serial': row('answers', 'GET /device/info names no serial number at all.'),
   'old-software': row(
     'answers',
-    'Older software: no capabilities but the topic stream, the list form is not understood, optional fields are absent.',
+    'Older software: no capabilities but the topic stream, the list form is not understood, optional fields and newer calls are absent.',
   ),
   html: row('answers', 'Every request is answered with a web page; topic messages are web pages too.'),
   truncated: row('answers', 'JSON ends in the middle, in replies and in topic messages.'),

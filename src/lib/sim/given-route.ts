@@ -16,6 +16,10 @@ export interface RouteWay {
 const TOO_FAR_M = 2;
 /** The robot stops this far in front of what lies on its route. */
 const GAP_M = 0.05;
+/** Points of a route that lie closer together than this are one: the drive needs a direction from each to the next. */
+const SAME_M = 0.05;
+/** Each takes the planner milliseconds; a route with more is as good as blocked. */
+const MOST_DETOURS = 50;
 
 /**
  * The way to the start of a route and along it, straight from point to point. Round what lies on it the way leads only
@@ -34,17 +38,23 @@ export function wayAlong(
   if ('failReason' in approach) return approach;
   const points = [...approach.points];
   const marks = [points.length - 1];
+  let detours = 0;
   for (const [index, to] of route.entries()) {
     const before = route[index - 1];
     if (!before) continue;
-    const part = planner.clearPart(before, to);
-    if (part === 1) points.push(to);
+    const last = points.at(-1) ?? before;
+    const part = planner.clearPart(last, to);
+    if (part === 1 && points.length > 1 && distance(last, to) < SAME_M) points[points.length - 1] = to;
+    else if (part === 1) points.push(to);
     else {
-      const round = toleranceM > 0 ? detour(planner, before, to, toleranceM) : undefined;
+      detours += 1;
+      const mayGoRound = toleranceM > 0 && detours <= MOST_DETOURS;
+      const round = mayGoRound ? detour(planner, last, to, toleranceM) : undefined;
       if (!round) {
-        const reachM = Math.max(0, distance(before, to) * part - GAP_M);
-        points.push(between(before, to, reachM / Math.max(GAP_M, distance(before, to))));
-        const restM = lengthOf(route.slice(index - 1)) - reachM;
+        const reachM = distance(last, to) * part - GAP_M;
+        const drivenM = reachM > SAME_M ? reachM : 0;
+        if (drivenM > 0) points.push(between(last, to, drivenM / distance(last, to)));
+        const restM = distance(last, to) - drivenM + lengthOf(route.slice(index));
         return { points, marks, isCutShort: true, restM };
       }
       points.push(...round.slice(1));

@@ -46,6 +46,9 @@ const DEEPEST = 64;
 /** How long the picture of a map may be kept, in seconds: 30 days, as the vendor's example says (HINWEIS). */
 const PICTURE_MAX_AGE_S = 2_592_000;
 
+/** What came after the software that the fault `old-software` claims (vendor facts 1.2 and 1.6, HINWEIS). */
+const NEWER = /^\/(device\/(wifi_info|available_wifis|params)|services\/query_pose|system\/settings)(\/|$)/;
+
 /** The REST side of the chassis as vendor facts 1 describe it; where they are silent, our choice is said in docs/sim.md. */
 export function createRest(options: RestOptions) {
   const { robot, faults } = options;
@@ -210,6 +213,7 @@ export function createRest(options: RestOptions) {
         return method === 'GET' ? ok(options.boot.progress()) : methodNotAllowed(method, ['GET']);
       }
       if (options.boot.isBooting()) return refuse(503, 'the robot is starting');
+      if (faults.is('old-software') && NEWER.test(path)) return notFound('resource');
       const allowed: string[] = [];
       for (const [known, pattern, handler] of routes) {
         const match = pattern.exec(path);
