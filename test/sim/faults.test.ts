@@ -534,23 +534,22 @@ describe('faults of what the robot itself reports', () => {
     sim.setFault('rest-rates', true);
     await using listener = await listen(sim);
     listener.send({ enable_topic: ['/tracked_pose', '/wheel_state', '/slam/state', '/battery_state'] });
-    for (const topic of ['/tracked_pose', '/wheel_state', '/slam/state', '/battery_state']) {
-      await listener.next((message) => message.topic === topic, 90);
-    }
-    listener.forget();
     const count = (topic: string) => listener.heard.filter((message) => message.topic === topic).length;
-    await until(() => count('/battery_state') === 2, 10_000);
-    // Between two of the battery lie 5 s: about 5 of the pose, and 2 or 3 of the others.
-    const [poses, wheels, slam] = [count('/tracked_pose'), count('/wheel_state'), count('/slam/state')];
-    expect(poses).toBeGreaterThanOrEqual(8);
-    expect(poses).toBeLessThanOrEqual(12);
-    for (const states of [wheels, slam]) expect(states).toBeGreaterThanOrEqual(3);
-    for (const states of [wheels, slam]) expect(states).toBeLessThanOrEqual(6);
+    await until(() => count('/tracked_pose') === 2);
+    for (const topic of ['/wheel_state', '/slam/state', '/battery_state']) expect(count(topic), topic).toBe(1);
+    await until(() => count('/battery_state') === 3, 10_000);
+    // Two intervals of the battery are 10 s: at most 11 of the pose and 6 of the others; fewer where the test had to wait.
+    expect(count('/tracked_pose')).toBeLessThanOrEqual(14);
+    expect(count('/tracked_pose')).toBeGreaterThan(count('/wheel_state'));
+    for (const topic of ['/wheel_state', '/slam/state']) {
+      expect(count(topic), topic).toBeLessThanOrEqual(8);
+      expect(count(topic), topic).toBeGreaterThan(3);
+    }
     await call(sim, 'POST', '/chassis/moves', { type: 'standard', target_x: 1.4, target_y: 0 });
     listener.forget();
     await until(() => !sim.state().moving, 10_000);
-    // A move of at least 3 s at 10 Hz.
-    expect(count('/tracked_pose')).toBeGreaterThan(20);
+    // A move of at least 3 s: at the rate of rest it would be 4.
+    expect(count('/tracked_pose')).toBeGreaterThan(8);
   });
 });
 
