@@ -102,17 +102,31 @@ describe('a move order', () => {
     expect(error.details).toBeUndefined();
   });
 
-  it('passes on what the chassis says about a refusal', async () => {
-    await withMoves(async (chassis, moves) => {
-      chassis.intercept = (request, response) => {
-        if (request.method !== 'POST') return false;
-        response.writeHead(400, { 'content-type': 'application/json' });
-        response.end('{"message":"error: no map"}');
-        return true;
-      };
-      const error = await failureOf(moves.move({ type: 'standard', xM: 0, yM: 0 }));
-      expect(error).toMatchObject({ code: 'CHASSIS_REFUSED', details: { status: 400, answer: 'error: no map' } });
-    });
+  it('passes on what the chassis says about a refusal, in whichever form', async () => {
+    const bodies: [body: string, answer: string][] = [
+      ['{"message":"error: no map"}', 'error: no map'],
+      ['{"detail":"no current map"}', 'no current map'],
+      // What the vendor's own client prefers where there is more than one.
+      ['{"message":"bad request","detail":"no current map","error":"x"}', 'no current map'],
+      ['{"detail":{"code":5,"why":"no map"}}', '{"code":5,"why":"no map"}'],
+      ['{"target_x":["A valid number is required."]}', '{"target_x":["A valid number is required."]}'],
+      ['{}', ''],
+      ['<html>Bad request</html>', 'an HTML page'],
+      ['no map', 'no map'],
+    ];
+    for (const [body, answer] of bodies) {
+      await withMoves(async (chassis, moves) => {
+        chassis.intercept = (request, response) => {
+          if (request.method !== 'POST') return false;
+          response.writeHead(400, { 'content-type': 'application/json' });
+          response.end(body);
+          return true;
+        };
+        const error = await failureOf(moves.move({ type: 'standard', xM: 0, yM: 0 }));
+        expect(error, body).toMatchObject({ code: 'CHASSIS_REFUSED', details: { status: 400, answer } });
+        expect(error.message, body).toContain(answer);
+      });
+    }
   });
 
   it('leaves no connection open', async () => {

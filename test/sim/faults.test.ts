@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { type FaultName, faultNames, faultTable, type Sim, startSim } from '../../src/lib/sim/index.ts';
-import { call, fastClock, type Listener, listen, parse, until } from './raw-client.ts';
+import { call, fastClock, type Listener, listen, type Message, parse, until } from './raw-client.ts';
 
 // Every fault as somebody sees it who talks to the robot. A fault without a test here fails the last test.
 
@@ -238,7 +238,7 @@ describe('faults of the answers', () => {
   it('server-error: 500 to everything', () =>
     withFault('server-error', async (sim) => {
       const { status, json } = await info(sim);
-      expect([status, json]).toEqual([500, { message: 'error: internal error' }]);
+      expect([status, json]).toEqual([500, { detail: 'internal error' }]);
       await expect(listen(sim)).rejects.toThrow('500');
     }));
 
@@ -501,7 +501,7 @@ describe('faults of maps', () => {
     withFault('image-fails', async (sim) => {
       for (const path of ['/maps/1.png', '/maps/1/thumbnail', '/maps/1.pbstream']) {
         const { status, json } = await call(sim, 'GET', path);
-        expect([path, status, json]).toEqual([path, 500, { message: expect.stringMatching(/^error: /) }]);
+        expect([path, status, json]).toEqual([path, 500, { detail: expect.stringMatching(/./) }]);
       }
       expect((await call(sim, 'GET', '/maps/1')).status).toBe(200);
       expect((await call(sim, 'GET', '/maps/77.png')).status).toBe(404);
@@ -523,6 +523,57 @@ describe('faults of maps', () => {
       }
       expect((await call(sim, 'GET', '/maps/1')).status).toBe(200);
     }));
+});
+
+describe('faults of what the robot itself reports', () => {
+  it('wheel-error: the robot stands, and the error stays until it is cleared after its cause is gone', () =>
+    withFault(
+      'wheel-error',
+      async (sim, listener) => {
+        const clear = () => call(sim, 'POST', '/services/wheel_control/clear_errors');
+        const codes = (message: Message) => message.alerts?.map(({ code }: { code: number }) => code).join();
+        await listener.next((message) => codes(message) === '2006');
+        const before = sim.state();
+        await call(sim, 'POST', '/chassis/moves', { type: 'standard', target_x: 1.4, target_y: 0 });
+        expect((await clear()).status).toBe(201);
+        await pause(100);
+        expect(sim.state()).toMatchObject({ xM: before.xM, yM: before.yM, moving: true });
+        sim.setFault('wheel-error', false);
+        await pause(100);
+        expect(sim.state()).toMatchObject({ xM: before.xM, yM: before.yM, moving: true });
+        listener.forget();
+        await clear();
+        await listener.next((message) => codes(message) === '');
+        await until(() => !sim.state().moving, 10_000);
+        expect(sim.state().yM).toBeGreaterThan(-0.1);
+        sim.setFault('wheel-error', true);
+      },
+      10,
+    ));
+
+  it('rest-rates: at rest the topics come seldom, in a move as before, and enabling brings one message at once', async () => {
+    seen.add('rest-rates');
+    await using sim = await startSim({ clock: fastClock(10) });
+    sim.setFault('rest-rates', true);
+    await using listener = await listen(sim);
+    listener.send({ enable_topic: ['/tracked_pose', '/wheel_state', '/slam/state', '/battery_state'] });
+    const count = (topic: string) => listener.heard.filter((message) => message.topic === topic).length;
+    await until(() => count('/tracked_pose') === 2);
+    for (const topic of ['/wheel_state', '/slam/state', '/battery_state']) expect(count(topic), topic).toBe(1);
+    await until(() => count('/battery_state') === 3, 10_000);
+    // Two intervals of the battery are 10 s: at most 11 of the pose and 6 of the others; fewer where the test had to wait.
+    expect(count('/tracked_pose')).toBeLessThanOrEqual(14);
+    expect(count('/tracked_pose')).toBeGreaterThan(count('/wheel_state'));
+    for (const topic of ['/wheel_state', '/slam/state']) {
+      expect(count(topic), topic).toBeLessThanOrEqual(8);
+      expect(count(topic), topic).toBeGreaterThan(3);
+    }
+    await call(sim, 'POST', '/chassis/moves', { type: 'standard', target_x: 1.4, target_y: 0 });
+    listener.forget();
+    await until(() => !sim.state().moving, 10_000);
+    // A move of at least 3 s: at the rate of rest it would be 4.
+    expect(count('/tracked_pose')).toBeGreaterThan(8);
+  });
 });
 
 describe('the end of a simulator', () => {

@@ -59,15 +59,15 @@ describe('GET /device/info', () => {
 });
 
 describe('refusals (vendor facts 1.1)', () => {
-  it('says error: with 404 for what is not there', async () => {
+  it('are a detail with 404 for what is not there', async () => {
     for (const path of ['/', '/nothing', '/maps/77', '/maps/77.png', '/chassis/moves/1', '/maps/x', '/device']) {
       const { status, json } = await get(path);
       expect(status, path).toBe(404);
-      expect((json as { message: string }).message, path).toMatch(/^error: /);
+      expect(json, path).toEqual({ detail: expect.stringMatching(/not found$/) });
     }
   });
 
-  it('says error: with 400 for a body that is not understood', async () => {
+  it('are a detail with 400 for a body that is not understood', async () => {
     const bad: [string, string, unknown][] = [
       ['POST', '/chassis/moves', undefined],
       ['POST', '/chassis/moves', []],
@@ -76,6 +76,10 @@ describe('refusals (vendor facts 1.1)', () => {
       ['POST', '/chassis/moves', { type: 'fly', target_x: 1, target_y: 2 }],
       ['POST', '/chassis/moves', { type: 'standard', target_x: 1, target_y: 2, target_ori: '90' }],
       ['POST', '/chassis/moves', { type: 'standard', target_x: 1, target_y: 2, target_accuracy: true }],
+      ['POST', '/chassis/moves', { type: 'standard' }],
+      ['POST', '/chassis/moves', { type: 'charge', target_x: 1 }],
+      ['POST', '/chassis/moves', { type: 'standard', target_x: 1, target_y: 2, use_target_zone: 'yes' }],
+      ['POST', '/chassis/moves', { type: 'along_given_route', route_coordinates: [1, 2, 3, 4] }],
       ['POST', '/chassis/pose', { position: [1], ori: 0 }],
       ['POST', '/chassis/pose', { position: [1, 2, 0] }],
       ['POST', '/chassis/pose', { position: [1, 2, 0], ori: 'north' }],
@@ -91,7 +95,7 @@ describe('refusals (vendor facts 1.1)', () => {
     for (const [method, path, body] of bad) {
       const { status, json } = await call(sim, method, path, body);
       expect(status, `${method} ${path} ${JSON.stringify(body)}`).toBe(400);
-      expect((json as { message: string }).message).toMatch(/^error: /);
+      expect(json).toEqual({ detail: expect.stringMatching(/./) });
     }
   });
 
@@ -100,8 +104,11 @@ describe('refusals (vendor facts 1.1)', () => {
     expect(status).toBe(413);
   });
 
-  it('knows no other methods', async () => {
-    expect((await call(sim, 'PUT', '/device/info', {})).status).toBe(405);
+  it('knows no other methods, and names those that it knows', async () => {
+    const { status, headers, json } = await call(sim, 'PUT', '/device/info', {});
+    expect([status, headers.allow, json]).toEqual([405, 'GET', { detail: 'Method "PUT" not allowed.' }]);
+    expect((await call(sim, 'DELETE', '/maps/1.png')).headers.allow).toBe('GET');
+    expect((await call(sim, 'POST', '/maps/1')).headers.allow).toBe('GET, PATCH, PUT, DELETE');
     expect((await call(sim, 'DELETE', '/chassis/moves')).status).toBe(405);
   });
 });

@@ -320,6 +320,36 @@ describe('faults of the simulated tablet', () => {
     expect(await isListening(tablet.port)).toBe(true);
   });
 
+  it('tablet-opened opens the port once, however it was closed, and a later order closes it again', async () => {
+    await using tablet = await startTablet();
+    using line = await goOnline(tablet.port, key);
+    await run(line, 'settings put global adb_enabled 0');
+    await until(() => tablet.state().port === null);
+    tablet.setFault('tablet-opened', true);
+    await until(() => tablet.state().port === tablet.port);
+    using again = await goOnline(tablet.port, key);
+    await openStream(again, 'usb:');
+    await until(() => tablet.state().port === null);
+    await tablet.settled();
+    expect(await isListening(tablet.port)).toBe(false);
+    tablet.setFault('tablet-opened', false);
+    await tablet.settled();
+    expect(await isListening(tablet.port)).toBe(false);
+    tablet.setFault('tablet-opened', true);
+    await until(() => tablet.state().port === tablet.port);
+  });
+
+  it('tablet-opened waits for the end of a restart', async () => {
+    await using tablet = await startTablet({ rebootMs: 300 });
+    using line = await goOnline(tablet.port, key);
+    await openStream(line, 'reboot:');
+    await until(() => tablet.state().phase === 'restarting' && tablet.state().port === null);
+    tablet.setFault('tablet-opened', true);
+    expect(tablet.state().port).toBeNull();
+    await until(() => tablet.state().phase === 'running');
+    await until(() => tablet.state().port === tablet.port);
+  });
+
   it('tablet-slow-prompt lets somebody wait, for less than the person has patience', async () => {
     await using tablet = await startTablet();
     tablet.setFault('tablet-slow-prompt', true);

@@ -66,6 +66,11 @@ describe('a simulated robot with a tablet', () => {
     await sim.tablet?.settled();
     expect(sim.tablet?.state().port).toBeNull();
     expect(events).toContainEqual({ event: 'note', text: 'The port of the tablet is closed.' });
+    // Who asks for the port to be opened finds it open.
+    await askFaults({ dir, name: 'tablet-opened', state: 'on' });
+    expect(sim.tablet?.state().port).toBe(sim.tablet?.port);
+    using again = await goOnline(sim.tablet?.port ?? 0, key);
+    expect((await run(again, 'settings get global adb_enabled')).stdout).toBe('1\n');
   });
 
   it('says that a fault of the tablet does nothing where there is none', async () => {

@@ -15,6 +15,7 @@ export default class Sim extends LongRunningCommand<SimEvent> {
     '<%= config.bin %> sim',
     '<%= config.bin %> sim --dir /tmp/robot --with voice,building,password',
     '<%= config.bin %> sim --robots 12',
+    '<%= config.bin %> sim --serial SN0007 --dir /tmp/robot-7',
     '<%= config.bin %> sim --chassis-port 0 --json',
   ];
   static override flags = {
@@ -27,6 +28,12 @@ export default class Sim extends LongRunningCommand<SimEvent> {
       summary: 'TCP port of the chassis, 0 for a free one; without this flag 8090 where that is free.',
       min: 0,
       max: 65535,
+    }),
+    serial: Flags.string({
+      summary: 'Serial number of the robot, 1 to 64 letters, digits, "_" or "-".',
+      helpValue: 'SERIAL',
+      default: 'SIM-0001',
+      parse: async (input) => readSerial(input),
     }),
     'operator-port': Flags.integer({
       summary: 'TCP port that the site file gives the operator server.',
@@ -56,6 +63,7 @@ export default class Sim extends LongRunningCommand<SimEvent> {
     const sim = await startSim({
       dir: flags.dir,
       pointerFile: defaultPointerFile(),
+      serial: flags.serial,
       chassisPort: flags['chassis-port'] ?? 'usual',
       operatorPort: flags['operator-port'],
       with: flags.with ?? [],
@@ -78,4 +86,12 @@ function readPart(text: string): SimPart {
   const part = simParts.find((name) => name === text.trim());
   if (part === undefined) throw new Errors.CLIError(`expected some of ${simParts.join(', ')}, found '${text}'`);
   return part;
+}
+
+function readSerial(text: string): string {
+  // What a file name, a certificate's common name and an MQTT client id can all hold.
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(text)) {
+    throw new Errors.CLIError(`--serial: expected 1 to 64 letters, digits, "_" or "-", found '${text}'`);
+  }
+  return text;
 }

@@ -264,13 +264,15 @@ function refusalText(reply: Reply): string {
     const text = Buffer.from(reply.body).toString('utf8').trim();
     return text.startsWith('<') ? 'an HTML page' : text.slice(0, 200);
   }
-  const fields = reading.value as Record<string, unknown> | null;
+  const { value } = reading;
+  const fields = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
   for (const key of ['detail', 'message', 'error']) {
-    const found = typeof fields === 'object' ? fields?.[key] : undefined;
+    const found = fields[key];
     if (typeof found === 'string') return found.slice(0, 200);
     if (found !== undefined && found !== null) return JSON.stringify(found).slice(0, 200);
   }
-  return '';
+  // A refusal that names its fields only: {"target_x": ["…"]}.
+  return Object.keys(fields).length > 0 ? JSON.stringify(fields).slice(0, 200) : '';
 }
 
 /** Throws USAGE when the id is none: it becomes a part of a path. */

@@ -8,7 +8,8 @@ import { createFaults, type FaultName, type Faults } from './faults.ts';
 import { writeJson } from './json-writer.ts';
 import { listenOn } from './listen.ts';
 import { hasTopic, type OtherOriUnit, topicMessage } from './messages.ts';
-import { createRest, type RestReply } from './rest.ts';
+import { createRest } from './rest.ts';
+import type { RestReply } from './rest-reply.ts';
 import { type Aspect, createRobot } from './robot.ts';
 import { createTopicServer, SLOW_MS } from './topic-server.ts';
 
@@ -65,6 +66,7 @@ export async function startChassis(options: ChassisOptions) {
     capabilities: options.capabilities,
     // A clock without a zone, as in the vendor's example.
     clockText: () => clock.wall().toISOString().slice(0, 19).replaceAll('-', '/').replace('T', ' '),
+    otherOri: options.otherOri,
     boot: { ...boot, restart },
   });
   const topicServer = createTopicServer({
@@ -72,10 +74,12 @@ export async function startChassis(options: ChassisOptions) {
     faults,
     isBooting: boot.isBooting,
     isMoving: robot.moves.isMoving,
+    isAtRest: robot.isAtRest,
+    twist: robot.remote.command,
     supportsLists: () => rest.capabilities().supportsEnableTopicList === true,
     knowsTopic: (topic) => hasTopic(topic, faults),
     message: (topic) => topicMessage(topic, { robot, faults, otherOri: options.otherOri, now }),
-    briefInfo: () => ({ axbot_version: software, device: { model: 'simulated' } }),
+    briefInfo: rest.briefInfo,
     page: PAGE,
     hugeText,
   });
@@ -191,20 +195,21 @@ export async function startChassis(options: ChassisOptions) {
     const body = await readBody(request, path !== undefined && takesMap(path) ? LARGEST_MAP : LARGEST_ORDER);
     if (body === 'too-large') {
       response.setHeader('Connection', 'close');
-      write(response, { status: 413, json: { message: 'error: body too large' } });
+      write(response, { status: 413, json: { detail: 'body too large' } });
       return;
     }
     if (body === 'broken' || response.destroyed) return;
     const isHead = request.method === 'HEAD';
-    const parsed = parseBody(body);
     const reply: RestReply =
       path === undefined
-        ? { status: 400, json: { message: 'error: bad path' } }
+        ? { status: 400, json: { detail: 'bad path' } }
         : rest.answer({
             method: isHead ? 'GET' : (request.method ?? 'GET'),
             path,
             base: `http://${HOST}:${port}`,
-            body: parsed,
+            body: parseBody(body),
+            text: () => body.toString('utf8'),
+            headers: request.headers,
           });
     write(response, reply);
   }
@@ -216,7 +221,7 @@ export async function startChassis(options: ChassisOptions) {
     } else if (faults.is('html')) {
       response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(PAGE);
     } else if (faults.is('server-error')) {
-      write(response, { status: 500, json: { message: 'error: internal error' } });
+      write(response, { status: 500, json: { detail: 'internal error' } });
     } else if (faults.is('huge')) {
       const text = hugeText();
       response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': text.length }).end(text);
@@ -237,12 +242,12 @@ export async function startChassis(options: ChassisOptions) {
   function write(response: ServerResponse, reply: RestReply): void {
     if (response.destroyed) return;
     if (!('json' in reply) && !('bytes' in reply)) {
-      response.writeHead(204).end();
+      response.writeHead(reply.status, reply.headers).end();
       return;
     }
     const [bytes, type] =
       'bytes' in reply ? [reply.bytes, reply.type] : [Buffer.from(writeJson(reply.json, faults)), 'application/json'];
-    response.writeHead(reply.status, { 'Content-Type': type, 'Content-Length': bytes.length });
+    response.writeHead(reply.status, { 'Content-Type': type, 'Content-Length': bytes.length, ...reply.headers });
     const flow = 'bytes' in reply ? reply.flow : undefined;
     if (flow === 'slow') trickle(response, bytes);
     else if (flow === 'cut') response.write(bytes.subarray(0, bytes.length >> 1), () => response.destroy());

@@ -1,15 +1,17 @@
 import type { Point } from './grid.ts';
 import { wrapRad } from './heading.ts';
 
-/** How the simulated robot moves. Figures of ours, of the size that delivery robots have. */
-const limits = {
-  speedMS: 1,
-  accelerationMS2: 1,
-  brakingMS2: 2,
-  reverseSpeedMS: 0.35,
-  turnRateRadS: Math.PI / 2,
-  turnAccelerationRadS2: 4,
-} as const;
+/** What the robot may do at most, all of it positive. */
+export interface DriveLimits {
+  readonly speedMS: number;
+  readonly reverseSpeedMS: number;
+  readonly accelerationMS2: number;
+  readonly turnRateRadS: number;
+}
+
+/** Project decision, of the size that delivery robots have. */
+const BRAKING_M_S2 = 2;
+const TURN_ACCELERATION_RAD_S2 = 4;
 
 /** The robot looks this far ahead on its way and steers there. */
 const LOOK_AHEAD_M = 0.3;
@@ -31,8 +33,11 @@ export type Leg =
   | { readonly kind: 'reverse'; readonly to: Point }
   | { readonly kind: 'wait'; readonly seconds: number };
 
-/** A robot that turns on the spot and drives along its heading, with bounded speeds and accelerations. */
-export function createDrive(start: PoseRad) {
+/**
+ * A robot that turns on the spot and drives along its heading, with bounded speeds and accelerations. The limits are
+ * asked for at every step, since people may change them on the way.
+ */
+export function createDrive(start: PoseRad, limits: () => DriveLimits) {
   let { xM, yM, yawRad } = start;
   let speed = 0;
   let turnRate = 0;
@@ -46,8 +51,8 @@ export function createDrive(start: PoseRad) {
 
   function advance(dt: number, wantedSpeed: number, wantedTurn: number): void {
     const rising = Math.abs(wantedSpeed) > Math.abs(speed);
-    speed = approach(speed, wantedSpeed, (rising ? limits.accelerationMS2 : limits.brakingMS2) * dt);
-    turnRate = approach(turnRate, wantedTurn, limits.turnAccelerationRadS2 * dt);
+    speed = approach(speed, wantedSpeed, (rising ? limits().accelerationMS2 : BRAKING_M_S2) * dt);
+    turnRate = approach(turnRate, wantedTurn, TURN_ACCELERATION_RAD_S2 * dt);
     yawRad = wrapRad(yawRad + turnRate * dt);
     xM += speed * Math.cos(yawRad) * dt;
     yM += speed * Math.sin(yawRad) * dt;
@@ -55,14 +60,14 @@ export function createDrive(start: PoseRad) {
 
   /** The speed from which the robot can still come to rest within this way; the last of it is a crawl. */
   function speedBefore(wayM: number): number {
-    const braking = Math.sqrt(2 * limits.accelerationMS2 * wayM) * 0.95;
+    const braking = Math.sqrt(2 * limits().accelerationMS2 * wayM) * 0.95;
     return Math.max(CRAWL_M_S, Math.min(braking, 5 * wayM));
   }
 
   /** The turn rate from which the robot can still come to rest at the wanted heading. */
   function turnTowards(error: number): number {
-    const most = Math.sqrt(2 * limits.turnAccelerationRadS2 * Math.abs(error)) * 0.8;
-    return Math.sign(error) * Math.min(limits.turnRateRadS, most);
+    const most = Math.sqrt(2 * TURN_ACCELERATION_RAD_S2 * Math.abs(error)) * 0.8;
+    return Math.sign(error) * Math.min(limits().turnRateRadS, most);
   }
 
   function wayUnderWay(): readonly Point[] | undefined {
@@ -93,7 +98,7 @@ export function createDrive(start: PoseRad) {
     }
     const error = wrapRad(Math.atan2(target.yM - yM, target.xM - xM) - yawRad);
     const aligned = Math.max(0, 1 - Math.abs(error) / STAND_AND_TURN_RAD);
-    advance(dt, aligned * Math.min(limits.speedMS, speedBefore(remaining)), turnTowards(error));
+    advance(dt, aligned * Math.min(limits().speedMS, speedBefore(remaining)), turnTowards(error));
   }
 
   /** A way point is behind once the robot is nearer to the next stretch than the look-ahead. */
@@ -166,7 +171,7 @@ export function createDrive(start: PoseRad) {
       nextLeg();
       return;
     }
-    advance(dt, -Math.min(limits.reverseSpeedMS, speedBefore(-ahead)), 0);
+    advance(dt, -Math.min(limits().reverseSpeedMS, speedBefore(-ahead)), 0);
   }
 
   function wait(seconds: number, dt: number): void {
@@ -225,6 +230,23 @@ export function createDrive(start: PoseRad) {
       else if (leg.kind === 'turn') turn(leg.yawRad, dt);
       else if (leg.kind === 'reverse') reverse(leg.to, dt);
       else wait(leg.seconds, dt);
+    },
+    /** Which point of this way it passed last, by index; the last one once the way is behind it. */
+    passedOn(points: readonly Point[]): number {
+      const leg = legs[0];
+      if (leg?.kind === 'follow' && leg.points === points) return leaving ? 0 : segment;
+      return legs.some((later) => later.kind === 'follow' && later.points === points) ? 0 : points.length - 1;
+    },
+    /** Drives by hand for one step, along its heading and turning; where `mayStand` says no, it stops before. */
+    steer(dt: number, speedMS: number, turnRadS: number, mayStand: (at: Point) => boolean): void {
+      legs = [];
+      leaving = undefined;
+      const before = { xM, yM };
+      const { speedMS: forward, reverseSpeedMS: backward, turnRateRadS: turning } = limits();
+      advance(dt, Math.max(-backward, Math.min(forward, speedMS)), Math.max(-turning, Math.min(turning, turnRadS)));
+      if (mayStand({ xM, yM })) return;
+      ({ xM, yM } = before);
+      speed = 0;
     },
     /** Turns in place for as long as it is called: how a fault makes the unit of the heading visible. */
     spin(dt: number, rateRadS: number): void {

@@ -27,7 +27,7 @@ export const faultTable = {
   'no-serial': row('answers', 'GET /device/info names no serial number at all.'),
   'old-software': row(
     'answers',
-    'Older software: no capabilities but the topic stream, the list form is not understood, optional fields are absent.',
+    'Older software: no capabilities but the topic stream, the list form is not understood, optional fields and newer calls are absent.',
   ),
   html: row('answers', 'Every request is answered with a web page; topic messages are web pages too.'),
   truncated: row('answers', 'JSON ends in the middle, in replies and in topic messages.'),
@@ -73,6 +73,14 @@ export const faultTable = {
   'localisation-lost': row('robot', 'The robot does not know where it is: moves fail with 1000.'),
   blocked: row('robot', 'Something stands in the way: the robot waits and the move times out with 15.'),
   'battery-low': row('robot', 'The battery reports 6 percent, with an alert.'),
+  'wheel-error': row(
+    'robot',
+    'A wheel has failed (alert 2006): the robot stands. Off: the cause is gone; POST /services/wheel_control/clear_errors or a restart clears the error.',
+  ),
+  'rest-rates': row(
+    'answers',
+    'While the robot rests the topics come as slowly as a public integrator saw them: the pose about once a second, wheels and positioning every 2 s, the battery every 5 s.',
+  ),
   'fleet-silent': row(
     'fleet',
     'The last neighbour sends no beat. Off: it was started anew, with a higher boot counter.',
@@ -139,6 +147,10 @@ export const faultTable = {
   'tablet-slow-reboot': row('tablet', 'A restart of the tablet takes 2 minutes. Off: it ends at once.'),
   'tablet-stays-open': row('tablet', 'ADB over TCP says that it ends, and its port stays open.'),
   'tablet-reopens': row('tablet', 'After a restart of the tablet ADB over TCP is on again, whatever was set before.'),
+  'tablet-opened': row(
+    'tablet',
+    'When it is switched on, somebody at the tablet turns ADB over TCP on again, at its first port. Off changes nothing.',
+  ),
 } as const satisfies Record<string, FaultRow>;
 
 export type FaultName = keyof typeof faultTable;

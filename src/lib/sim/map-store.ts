@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { CurrentMapWire, MapListItemWire, MapWire } from '../chassis/wire.ts';
 import { drawFloor, drawOverlays } from './floor.ts';
 import { blockLine, blockPolygon, type Grid, type Point } from './grid.ts';
@@ -67,6 +68,14 @@ export function createMapStore(serial: string, now: () => number) {
       current = map;
     },
     add,
+    /** Puts other data under the same id. */
+    replace(id: number, draft: Omit<FloorMap, 'id' | 'createTime' | 'modifiedTime'>): FloorMap | undefined {
+      const before = maps.get(id);
+      if (!before) return undefined;
+      const map = { ...draft, id, createTime: before.createTime, modifiedTime: now() };
+      maps.set(id, map);
+      return map;
+    },
     change(id: number, changes: { name?: string; overlays?: string; overlaysVersion?: number }): FloorMap | undefined {
       const map = maps.get(id);
       if (!map) return undefined;
@@ -96,15 +105,17 @@ export function createMapStore(serial: string, now: () => number) {
 export type MapStore = ReturnType<typeof createMapStore>;
 
 /** Vendor facts 1.5: the list has neither drawings nor grid. */
-export function mapListItem(map: FloorMap, base: string): MapListItemWire {
+export function mapListItem(map: FloorMap, base: string): MapListItemWire & Readonly<Record<string, unknown>> {
   const url = `${base}/maps/${map.id}`;
   return {
     id: map.id,
     uid: map.uid,
     map_name: map.name,
-    create_time: map.createTime,
+    create_time: Math.floor(map.createTime),
     map_version: map.mapVersion,
     overlays_version: map.overlaysVersion,
+    pbstream_size: map.pbstream.length,
+    image_size: mapPng(map, 'full').length,
     thumbnail_url: `${url}/thumbnail`,
     image_url: `${url}.png`,
     url,
@@ -116,7 +127,7 @@ export function mapDetail(map: FloorMap, base: string): MapWire {
   const { url, ...item } = mapListItem(map, base);
   return {
     ...item,
-    last_modified_time: map.modifiedTime,
+    last_modified_time: Math.floor(map.modifiedTime),
     grid_origin_x: map.grid.originXM,
     grid_origin_y: map.grid.originYM,
     grid_resolution: map.grid.resolutionM,
@@ -130,13 +141,13 @@ export function currentMapWire(map: FloorMap): CurrentMapWire {
     id: map.id,
     uid: map.uid,
     map_name: map.name,
-    create_time: map.createTime,
+    create_time: Math.floor(map.createTime),
     map_version: map.mapVersion,
     overlays_version: map.overlaysVersion,
   };
 }
 
-const images = new WeakMap<Grid, { full?: Buffer; small?: Buffer }>();
+const images = new WeakMap<Grid, { full?: Buffer; small?: Buffer; digest?: string }>();
 
 /** The picture of a map, drawn from its grid once. */
 export function mapPng(map: FloorMap, size: 'full' | 'small'): Buffer {
@@ -144,6 +155,14 @@ export function mapPng(map: FloorMap, size: 'full' | 'small'): Buffer {
   images.set(map.grid, cached);
   cached[size] ??= gridToPng(map.grid, size === 'full' ? 1 : 4);
   return cached[size];
+}
+
+/** SHA-256 of the picture of a map: its name among the static files, and its ETag (vendor facts 2, HINWEIS). */
+export function pictureDigest(map: FloorMap): string {
+  const full = mapPng(map, 'full');
+  const cached = images.get(map.grid) ?? {};
+  cached.digest ??= createHash('sha256').update(full).digest('hex');
+  return cached.digest;
 }
 
 /** The grid as the planner sees it: no-go zones (kind 1) and virtual walls (kind 2) are walls (vendor facts 3). */
@@ -171,6 +190,25 @@ export function gridForPlanning(map: FloorMap): Grid {
     }
   }
   return grid;
+}
+
+/** The chargers (kind 9) among the drawings of a map, headings in degrees as drawings have them. */
+export function chargersOn(map: FloorMap): readonly (Point & { readonly yawDeg: number })[] {
+  let collection: unknown;
+  try {
+    collection = JSON.parse(map.overlays);
+  } catch {
+    return [];
+  }
+  const features = isRecord(collection) && Array.isArray(collection.features) ? collection.features : [];
+  return features.flatMap((feature: unknown) => {
+    if (!isRecord(feature) || !isRecord(feature.geometry) || !isRecord(feature.properties)) return [];
+    const { geometry, properties } = feature;
+    if (geometry.type !== 'Point' || Number(properties.type) !== 9) return [];
+    const [point] = asPoints([geometry.coordinates]);
+    const yawDeg = Number(properties.yaw);
+    return point && Number.isFinite(yawDeg) ? [{ ...point, yawDeg }] : [];
+  });
 }
 
 function asPoints(value: unknown): Point[] {

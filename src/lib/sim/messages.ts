@@ -2,8 +2,8 @@ import { topics } from '../chassis/wire.ts';
 import type { Faults } from './faults.ts';
 import { dock } from './floor.ts';
 import { headingRad, reportedDegrees, wrapRad } from './heading.ts';
-import { type FloorMap, mapPng } from './map-store.ts';
-import { failReasonName } from './moves.ts';
+import { type FloorMap, mapPng, pictureDigest } from './map-store.ts';
+import { failReasonName } from './move-wire.ts';
 import type { Aspect, Robot } from './robot.ts';
 
 /** The unit of every `ori` on the WebSocket but that of `/tracked_pose`; which one is real is not known. */
@@ -16,28 +16,40 @@ interface TopicRow {
   readonly everyMs?: number;
   /** While a move runs. */
   readonly movingMs?: number;
+  /** While the robot rests and the fault `rest-rates` is on. */
+  readonly restMs?: number;
   readonly on?: Aspect;
 }
 
-/** The topics that this robot has, with their rhythm. The vendor states few rates; these are ours. */
+/**
+ * The topics that this robot has, with their rhythm. The vendor states few rates: these are a project decision, those
+ * at rest are what a public integrator saw (HINWEIS).
+ */
 export const topicTable: Readonly<Record<string, TopicRow>> = {
-  [topics.pose]: { latched: true, everyMs: 100 },
+  [topics.pose]: { latched: true, everyMs: 100, restMs: 935 },
   [topics.planning]: { latched: true, movingMs: 500, on: 'planning' },
-  [topics.battery]: { latched: false, everyMs: 1000 },
-  [topics.wheels]: { latched: false, everyMs: 1000, on: 'wheels' },
-  [topics.slam]: { latched: false, everyMs: 1000, on: 'slam' },
+  [topics.battery]: { latched: false, everyMs: 1000, restMs: 5000 },
+  '/detailed_battery_state': { latched: false, everyMs: 1000, restMs: 5000 },
+  [topics.wheels]: { latched: false, everyMs: 1000, restMs: 2000, on: 'wheels' },
+  [topics.slam]: { latched: false, everyMs: 1000, restMs: 2000, on: 'slam' },
   [topics.alerts]: { latched: true, on: 'alerts' },
   [topics.map]: { latched: true, on: 'map' },
   '/map': { latched: true, on: 'map' },
   '/map_v2': { latched: true, on: 'map' },
   '/path': { latched: true, on: 'path' },
+  '/trajectory': { latched: true, movingMs: 1000 },
+  '/global_positioning_state': { latched: true, on: 'global-positioning' },
+  // Sent as the answer to `/twist` only.
+  '/twist_feedback': { latched: false },
   '/robot_model': { latched: true },
   '/sensor_manager_state': { latched: true },
 };
 
+const newerTopics = ['/map_v2', '/detailed_battery_state'];
+
 /** Topics that came with a capability are unknown to software that does not announce it. */
 export function hasTopic(topic: string, faults: Faults): boolean {
-  return Object.hasOwn(topicTable, topic) && !(topic === '/map_v2' && faults.is('old-software'));
+  return Object.hasOwn(topicTable, topic) && !(newerTopics.includes(topic) && faults.is('old-software'));
 }
 
 export interface MessageOptions {
@@ -86,15 +98,12 @@ function topicBody(topic: string, options: MessageOptions): object | undefined {
     }
     case topics.planning:
       return planningBody(options);
-    case topics.battery: {
-      const { percentage, status, currentA, voltageV } = robot.battery();
-      return {
-        secs: now(),
-        voltage: millionth(voltageV),
-        current: currentA,
-        percentage: millionth(percentage),
-        power_supply_status: status,
-      };
+    case topics.battery:
+      return batteryBody(options);
+    case '/detailed_battery_state': {
+      const body = batteryBody(options);
+      const cells = Array.from({ length: CELLS }, () => millionth(body.voltage / CELLS));
+      return { ...body, cell_voltages: cells, ...batteryHealth };
     }
     case topics.wheels:
       return {
@@ -119,10 +128,14 @@ function topicBody(topic: string, options: MessageOptions): object | undefined {
     case '/map':
       return map && { ...gridPlace(map), data: mapPng(map, 'full').toString('base64') };
     case '/map_v2':
-      return map && { ...gridPlace(map), data_url: mapFile(map) };
+      return map && { stamp: thousandth(map.modifiedTime), ...gridPlace(map), data_url: mapFile(map) };
     case '/path':
       // Milliseconds here, seconds elsewhere (vendor facts 2).
-      return { stamp: Math.round(now() * 1000), positions: robot.moves.path().map(({ xM, yM }) => [xM, yM]) };
+      return { stamp: Math.round(now() * 1000), positions: pathPositions(options) };
+    case '/trajectory':
+      return { points: robot.trail.points().map(({ xM, yM }) => [millionth(xM), millionth(yM)]) };
+    case '/global_positioning_state':
+      return globalPositioningBody(options);
     case '/robot_model':
       return { footprint, width: 0.5 };
     case '/sensor_manager_state':
@@ -142,7 +155,52 @@ function gridPlace({ grid }: FloorMap): object {
 
 /** Relative, and another one when the picture is another one (vendor facts 2). */
 export function mapFile(map: FloorMap): string {
-  return `static-files/map-${encodeURIComponent(map.uid)}-${map.mapVersion}.png`;
+  return `static-files/map-${pictureDigest(map)}.png`;
+}
+
+const CELLS = 7;
+/** Of a battery that is not new. Project decision. */
+const batteryHealth = { capacity: 19, design_capacity: 20, state_of_health: 0.95, cycle_count: 12 } as const;
+
+function batteryBody({ robot, now }: MessageOptions) {
+  const { percentage, status, currentA, voltageV } = robot.battery();
+  return {
+    secs: Math.floor(now()),
+    voltage: millionth(voltageV),
+    current: currentA,
+    percentage: millionth(percentage),
+    power_supply_status: status,
+  };
+}
+
+/** The heading as third value came with 2.12; its unit is as open as that of every `ori` but the pose's. */
+function pathPositions({ robot, faults, otherOri }: MessageOptions): number[][] {
+  const points = robot.moves.path();
+  return points.map(({ xM, yM }, index) => {
+    const from = points[index + 1] ? { xM, yM } : (points[index - 1] ?? { xM, yM });
+    const to = points[index + 1] ?? { xM, yM };
+    const heading = oriOf(Math.atan2(to.yM - from.yM, to.xM - from.xM), otherOri);
+    return [xM, yM, ...(faults.is('old-software') ? [] : [heading])];
+  });
+}
+
+function globalPositioningBody({ robot, otherOri }: MessageOptions): object | undefined {
+  const positioning = robot.globalPositioning.state();
+  if (!positioning) return undefined;
+  const { state, pose, message } = positioning;
+  return {
+    state,
+    // A text in the vendor's book, a number in its client.
+    score: state === 'succeeded' ? '93.0' : '0.0',
+    needs_confirmation: false,
+    ...(pose && { pose: { pos: [millionth(pose.xM), millionth(pose.yM)], ori: oriOf(pose.yawRad, otherOri) } }),
+    message,
+  };
+}
+
+/** An `ori` that is not that of the pose. */
+export function oriOf(rad: number, unit: OtherOriUnit): number {
+  return unit === 'degrees' ? reportedDegrees(rad) : millionth(wrapRad(rad));
 }
 
 function slamBody({ robot, faults }: MessageOptions): object {
@@ -155,13 +213,19 @@ function slamBody({ robot, faults }: MessageOptions): object {
       position_quality: !positioning ? 0 : reliable ? 10 : 1,
       lidar_matched: reliable,
       lidar_matching_score: reliable ? 0.93 : 0.21,
+      lidar_reliable: reliable,
+      // Only while the lidar is not to be relied on; here its loss is complete at once.
+      ...(!reliable && { position_loss_progress: 1 }),
+      wheel_slipping: false,
+      inter_constraint_count: reliable ? 24 : 0,
+      good_constraint_count: reliable ? 24 : 0,
     }),
   };
 }
 
 function planningBody({ robot, faults, otherOri }: MessageOptions): object {
   const move = robot.moves.latest();
-  const ori = (rad: number) => (otherOri === 'degrees' ? reportedDegrees(rad) : millionth(wrapRad(rad)));
+  const ori = (rad: number) => oriOf(rad, otherOri);
   const common = {
     ...(robot.maps.current() && { map_uid: robot.maps.current()?.uid }),
     stuck_state: robot.moves.stoodS() > 5 ? 'move_stucked' : 'none',
@@ -178,13 +242,13 @@ function planningBody({ robot, faults, otherOri }: MessageOptions): object {
       fail_reason_str: 'none',
       remaining_distance: 0,
       target_poses: [],
+      move_intent: 'none',
+      intent_target_pose: { pos: [0, 0], ori: 0 },
     };
   }
   const failed = move.state === 'failed';
-  const target = {
-    pos: [move.order.target_x, move.order.target_y],
-    ori: ori(move.order.target_ori ?? 0),
-  };
+  // An order that leads nowhere, as a route that is none, has no goal.
+  const goal = move.goal && { pos: [move.goal.xM, move.goal.yM], ori: ori(move.goal.yawRad ?? 0) };
   return {
     ...common,
     action_id: move.id,
@@ -193,10 +257,17 @@ function planningBody({ robot, faults, otherOri }: MessageOptions): object {
     fail_reason: failed ? move.failReason : 0,
     fail_reason_str: failed ? failReasonName(move.failReason) : 'none',
     remaining_distance: robot.moves.remainingM(),
-    target_poses: [target],
+    target_poses: goal ? [goal] : [],
     move_intent: move.state === 'moving' ? 'target' : 'none',
-    intent_target_pose: target,
+    intent_target_pose: goal ?? { pos: [0, 0], ori: 0 },
+    ...(move.order.type === 'along_given_route' && {
+      given_route_passed_point_count: robot.moves.passedRoutePoints(),
+    }),
   };
+}
+
+function thousandth(value: number): number {
+  return Math.round(value * 1000) / 1000;
 }
 
 function millionth(value: number): number {

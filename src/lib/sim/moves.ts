@@ -1,34 +1,16 @@
-import type { MoveRequestWire, MoveWire } from '../chassis/wire.ts';
-import type { Drive, Leg } from './drive.ts';
+import type { Drive, Leg, PoseRad } from './drive.ts';
 import { DOCKING_DISTANCE_M, dock } from './floor.ts';
+import { wayAlong } from './given-route.ts';
 import type { Point } from './grid.ts';
 import { headingRad, isBeyondRadians, wrapRad } from './heading.ts';
+import { type MoveOrder, readRoute, targetOf } from './move-order.ts';
 import type { Planner } from './plan.ts';
-
-/** The vendor's numbers that this robot can fail with (vendor facts 4, HINWEIS); the texts are ours. */
-const failReasons: Readonly<Record<number, readonly [name: string, message: string]>> = {
-  0: ['None', ''],
-  3: ['StartingPointOutOfMap', '起点不在地图内'],
-  4: ['EndingPointOutOfMap', '终点不在地图内'],
-  5: ['StartingPointNotInGround', '起点不可通行'],
-  6: ['EndingPointNotInGround', '终点不可通行'],
-  9: ['CalculationFailed', '没有可用路径'],
-  15: ['MoveTimeout', '移动超时'],
-  100: ['ChargeRetryCountExceeded', '对桩重试次数超限'],
-  101: ['ChargeDockDetectionError', '未识别到充电桩'],
-  103: ['InvalidChargeDock', '充电桩位置无效'],
-  104: ['AlreadyInCharging', '正在充电'],
-  1000: ['PlatformAlertError', '系统告警'],
-  1003: ['MapChanged', '地图已更换'],
-};
-
-export function failReasonName(reason: number): string {
-  return failReasons[reason]?.[0] ?? 'Unknown';
-}
 
 export interface Move {
   readonly id: number;
-  readonly order: MoveRequestWire;
+  readonly order: MoveOrder;
+  /** Where it leads: to the ordered target, the end of its route, or the charger that it chose. */
+  goal: (Point & { readonly yawRad: number | null }) | undefined;
   /** Unix seconds. */
   readonly createTime: number;
   modifiedTime: number;
@@ -44,6 +26,10 @@ interface Running {
   failOnArrival?: number;
   /** How long it has not come on, in seconds. */
   stoodS: number;
+  /** The points of the way at which those of a given route lie. */
+  marks?: readonly number[];
+  /** At the end of its way it stands in front of something and waits: that many metres before its goal. */
+  waitsBeforeM?: number;
 }
 
 /** Between an order and its refusal lies the time that planning takes. */
@@ -63,6 +49,8 @@ export interface MovesOptions {
   /** None while no map is set. */
   readonly planner: () => Planner | undefined;
   readonly isCharging: () => boolean;
+  /** The charger that a charge order without a target means; undefined when the map has none. */
+  readonly charger: () => PoseRad | undefined;
   /** What keeps the robot from moving at all: a number when moves fail at once, `stand` when they wait. */
   readonly hindrance: () => number | 'stand' | undefined;
   /** A cancel is answered as if it had ended the move, and does not. */
@@ -80,10 +68,13 @@ export function createMoves(options: MovesOptions) {
   let nextId = 1001;
   let running: Running | undefined;
   let path: readonly Point[] = [];
+  let passedAtEnd = 0;
 
   function end(state: Exclude<Move['state'], 'moving'>, failReason = 0): void {
     if (!running) return;
-    const { move } = running;
+    const { move, marks } = running;
+    const passed = drive.passedOn(path);
+    passedAtEnd = marks?.filter((mark) => mark <= passed).length ?? 0;
     running = undefined;
     move.state = state;
     move.failReason = failReason;
@@ -115,16 +106,60 @@ export function createMoves(options: MovesOptions) {
     return { kind: 'follow', points: path };
   }
 
-  function startStandard(order: MoveRequestWire): void {
-    const leg = way({ xM: order.target_x, yM: order.target_y }, wayOutOfDock());
-    if (!leg) return;
-    // Whatever number comes is taken for radians, as measured: degrees give an absurd heading and no error.
-    const ori = order.target_ori;
-    drive.go(typeof ori === 'number' ? [leg, { kind: 'turn', yawRad: wrapRad(ori) }] : [leg]);
+  // Whatever number comes is taken for radians, as measured: degrees give an absurd heading and no error.
+  function turnAtEnd({ target_ori: ori }: MoveOrder): Leg[] {
+    return typeof ori === 'number' ? [{ kind: 'turn', yawRad: wrapRad(ori) }] : [];
   }
 
-  function startCharge(order: MoveRequestWire): void {
-    const ori = order.target_ori ?? headingRad(dock.yawDeg);
+  function startStandard(order: MoveOrder): void {
+    const target = targetOf(order);
+    const leg = target && way(target, wayOutOfDock());
+    if (leg) drive.go([leg, ...turnAtEnd(order)]);
+  }
+
+  function startRoute(order: MoveOrder, running: Running): void {
+    const route = readRoute(order.route_coordinates);
+    const planner = options.planner();
+    if (!route || !planner) {
+      fail(route ? 2 : 400);
+      return;
+    }
+    const out = wayOutOfDock();
+    const found = wayAlong(planner, out.at(-1) ?? drive.restingPlace(), route, order.detour_tolerance ?? 0);
+    if ('failReason' in found) {
+      fail(found.failReason);
+      return;
+    }
+    const onwards = found.isCutShort ? [] : wayOnwards(planner, route, order);
+    if (onwards === undefined) return;
+    path = [...out.slice(0, -1), ...found.points, ...onwards];
+    running.marks = found.marks.map((mark) => mark + Math.max(0, out.length - 1));
+    if (found.isCutShort) running.waitsBeforeM = found.restM;
+    running.move.goal = goalOf(targetOf(order) ?? route.at(-1), order.target_ori);
+    drive.go([{ kind: 'follow', points: path }, ...(found.isCutShort ? [] : turnAtEnd(order))]);
+  }
+
+  /** From the end of a route to the target, where an order has both; undefined when the move fails. */
+  function wayOnwards(planner: Planner, route: readonly Point[], order: MoveOrder): readonly Point[] | undefined {
+    const target = targetOf(order);
+    const end = route.at(-1);
+    if (!target || !end) return [];
+    const plan = planner.plan(end, target);
+    if ('points' in plan) return plan.points.slice(1);
+    fail(plan.failReason);
+    return undefined;
+  }
+
+  function startCharge(order: MoveOrder, running: Running): void {
+    const charger = options.charger();
+    const goal = targetOf(order) ?? charger;
+    // Without a target the charger of the map is meant; a map without one has no dock that could be used.
+    if (!goal) {
+      fail(103);
+      return;
+    }
+    const ori = order.target_ori ?? (goal === charger ? charger.yawRad : headingRad(dock.yawDeg));
+    running.move.goal = goalOf(goal, ori);
     // The specification measured 103 for degrees; the threshold is not shown, ours is what no radian can be.
     if (isBeyondRadians(ori)) {
       fail(103);
@@ -134,7 +169,6 @@ export function createMoves(options: MovesOptions) {
       fail(104);
       return;
     }
-    const goal = { xM: order.target_x, yM: order.target_y };
     const dockRad = headingRad(dock.yawDeg);
     const found =
       Math.hypot(goal.xM - dock.xM, goal.yM - dock.yM) < DOCK_FOUND_M &&
@@ -146,7 +180,7 @@ export function createMoves(options: MovesOptions) {
       return;
     }
     const leg = way(ahead(goal, ori));
-    if (!leg || !running) return;
+    if (!leg) return;
     const retries = Math.max(0, Math.min(20, order.charge_retry_count ?? 0));
     drive.go([leg, { kind: 'turn', yawRad: wrapRad(ori) }, { kind: 'wait', seconds: DETECTION_S * (1 + retries) }]);
     running.failOnArrival = retries > 0 ? 100 : 101;
@@ -163,14 +197,23 @@ export function createMoves(options: MovesOptions) {
     stoodS: (): number => running?.stoodS ?? 0,
     path: () => path,
     /** Metres to the goal of the running move. */
-    remainingM: (): number => (running ? Math.round(drive.remainingM() * 1000) / 1000 : 0),
+    remainingM: (): number =>
+      running ? Math.round((drive.remainingM() + (running.waitsBeforeM ?? 0)) * 1000) / 1000 : 0,
 
-    create(order: MoveRequestWire): Move {
+    /** How many points of its given route the last move has passed. */
+    passedRoutePoints(): number {
+      if (!running?.marks) return passedAtEnd;
+      const passed = drive.passedOn(path);
+      return running.marks.filter((mark) => mark <= passed).length;
+    },
+
+    create(order: MoveOrder): Move {
       end('cancelled');
       const now = options.now();
       const move: Move = {
         id: nextId,
         order,
+        goal: goalOf(targetOf(order), order.target_ori),
         createTime: now,
         modifiedTime: now,
         state: 'moving',
@@ -181,9 +224,11 @@ export function createMoves(options: MovesOptions) {
       history.unshift(move);
       history.length = Math.min(history.length, MOST_MOVES);
       running = { move, stoodS: 0 };
+      passedAtEnd = 0;
       const hindrance = options.hindrance();
       if (typeof hindrance === 'number') fail(hindrance);
-      else if (order.type === 'charge') startCharge(order);
+      else if (order.type === 'charge') startCharge(order, running);
+      else if (order.type === 'along_given_route') startRoute(order, running);
       else startStandard(order);
       options.onChange();
       return move;
@@ -210,12 +255,26 @@ export function createMoves(options: MovesOptions) {
       } else if (typeof hindrance === 'number') {
         end('failed', hindrance);
       } else {
-        running.stoodS = hindrance === 'stand' ? running.stoodS + dt : 0;
+        const waits = hindrance === 'stand' || (running.waitsBeforeM !== undefined && !drive.isBusy());
+        running.stoodS = waits ? running.stoodS + dt : 0;
         if (running.stoodS > STUCK_S) end('failed', 15);
-        else if (!drive.isBusy()) arrive(running);
+        else if (isInTargetZone(running.move)) reachZone();
+        else if (!drive.isBusy() && running.waitsBeforeM === undefined) arrive(running);
       }
     },
   };
+
+  /** As soon as it is near enough, where the order says that this will do (vendor facts 1.3, HINWEIS). */
+  function isInTargetZone({ order, goal }: Move): boolean {
+    if (order.use_target_zone !== true || order.type === 'charge' || !goal) return false;
+    const { xM, yM } = drive.pose();
+    return Math.hypot(goal.xM - xM, goal.yM - yM) <= (order.target_accuracy ?? 0);
+  }
+
+  function reachZone(): void {
+    end('succeeded');
+    drive.go([]);
+  }
 
   function arrive({ move, failOnArrival }: Running): void {
     if (failOnArrival !== undefined) {
@@ -229,29 +288,8 @@ export function createMoves(options: MovesOptions) {
 
 export type Moves = ReturnType<typeof createMoves>;
 
-/** Vendor facts 1.3: the move object; the history lacks the target fields. */
-export function moveWire(move: Move, form: 'item' | 'full', succeededWord: string): MoveWire {
-  const { order } = move;
-  const failed = move.state === 'failed';
-  return {
-    id: move.id,
-    type: order.type,
-    state: move.state === 'succeeded' ? succeededWord : move.state,
-    creator: order.creator,
-    is_charging: move.isCharging,
-    fail_reason: failed ? move.failReason : 0,
-    fail_reason_str: failed ? failReasonName(move.failReason) : 'None - None',
-    fail_message: failed ? (failReasons[move.failReason]?.[1] ?? '') : '',
-    create_time: move.createTime,
-    last_modified_time: move.modifiedTime,
-    ...(form === 'full' && {
-      target_x: order.target_x,
-      target_y: order.target_y,
-      target_z: order.target_z ?? 0,
-      target_ori: order.target_ori ?? null,
-      target_accuracy: order.target_accuracy ?? 0,
-    }),
-  };
+function goalOf(point: Point | undefined, yawRad: number | null | undefined): Move['goal'] {
+  return point && { xM: point.xM, yM: point.yM, yawRad: yawRad ?? null };
 }
 
 /** Where the docking point of a dock lies: in front of it. */

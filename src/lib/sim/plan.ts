@@ -2,6 +2,8 @@ import { cellCentre, cellIndex, FREE, type Grid, inflate, type Point } from './g
 
 /** How wide the robot is to the planner: its radius and a hand's breadth. */
 const CLEARANCE_M = 0.35;
+/** The robot's own radius. */
+const RADIUS_M = 0.25;
 /** How far the planner looks for a passable cell when the robot itself stands close to a wall. */
 const ESCAPE_M = 0.6;
 
@@ -11,6 +13,10 @@ export type PlanFailure = 3 | 4 | 5 | 6 | 9;
 export interface Planner {
   /** Way points from start to goal, both included, or the vendor's number for why there is none. */
   plan(from: Point, to: Point): { readonly points: readonly Point[] } | { readonly failReason: PlanFailure };
+  /** How far the straight line can be driven, as a part of it: 1 is all of it. */
+  clearPart(from: Point, to: Point): number;
+  /** Whether the robot itself, without any margin, touches nothing here. */
+  isFree(at: Point): boolean;
 }
 
 /** Shortest ways on an occupancy grid: A* over eight neighbours, then straightened where the view is clear. */
@@ -32,6 +38,14 @@ export function createPlanner(grid: Grid): Planner {
       const inner = cells.map((index) => cellCentre(grid, index));
       const points = start === fromIndex ? [from, ...inner.slice(1, -1), to] : [from, ...inner.slice(0, -1), to];
       return { points: straighten(grid, blocked, points) };
+    },
+    clearPart: (from, to) => clearPart(grid, blocked, from, to),
+    isFree(at) {
+      for (let angle = 0; angle < 2 * Math.PI; angle += Math.PI / 12) {
+        const rim = { xM: at.xM + RADIUS_M * Math.cos(angle), yM: at.yM + RADIUS_M * Math.sin(angle) };
+        if (grid.cells[cellIndex(grid, rim)] !== FREE) return false;
+      }
+      return true;
     },
   };
 }
@@ -120,6 +134,10 @@ function straighten(grid: Grid, blocked: Uint8Array, points: readonly Point[]): 
 }
 
 function isClear(grid: Grid, blocked: Uint8Array, from: Point, to: Point): boolean {
+  return clearPart(grid, blocked, from, to) === 1;
+}
+
+function clearPart(grid: Grid, blocked: Uint8Array, from: Point, to: Point): number {
   const length = Math.hypot(to.xM - from.xM, to.yM - from.yM);
   const steps = Math.ceil(length / (grid.resolutionM / 2));
   for (let step = 0; step <= steps; step += 1) {
@@ -128,9 +146,9 @@ function isClear(grid: Grid, blocked: Uint8Array, from: Point, to: Point): boole
       xM: from.xM + part * (to.xM - from.xM),
       yM: from.yM + part * (to.yM - from.yM),
     });
-    if (index < 0 || blocked[index] !== 0) return false;
+    if (index < 0 || blocked[index] !== 0) return Math.max(0, (step - 1) / Math.max(1, steps));
   }
-  return true;
+  return 1;
 }
 
 /** A binary heap of cells by cost. */

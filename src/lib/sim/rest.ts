@@ -1,28 +1,28 @@
 import { randomBytes } from 'node:crypto';
-import type { BootProgressWire, DeviceInfoWire, MoveRequestWire } from '../chassis/wire.ts';
+import type { BootProgressWire } from '../chassis/wire.ts';
+import { createDeviceRoutes } from './device-routes.ts';
 import type { Faults } from './faults.ts';
 import type { Grid } from './grid.ts';
 import { keptOverlays } from './kept-overlays.ts';
 import { gridFromPng } from './map-image.ts';
-import { currentMapWire, type FloorMap, isRecord, mapDetail, mapListItem, mapPng } from './map-store.ts';
-import { footprint, mapFile } from './messages.ts';
-import { moveWire } from './moves.ts';
+import { currentMapWire, type FloorMap, isRecord, mapDetail, mapListItem, mapPng, pictureDigest } from './map-store.ts';
+import { footprint, mapFile, type OtherOriUnit } from './messages.ts';
+import { createMoveRoutes } from './move-routes.ts';
+import { lackingReply } from './not-simulated.ts';
+import {
+  created,
+  isReal,
+  methodNotAllowed,
+  notFound,
+  notSimulated,
+  ok,
+  type RestReply,
+  type RestRequest,
+  type Route,
+  refuse,
+} from './rest-reply.ts';
 import type { Robot } from './robot.ts';
-
-export interface RestRequest {
-  readonly method: string;
-  /** Without query and trailing slash. */
-  readonly path: string;
-  /** `http://host:port` of the robot itself, for the addresses in its replies. */
-  readonly base: string;
-  /** undefined when there was none or it was not JSON. */
-  readonly body: unknown;
-}
-
-export type RestReply =
-  | { readonly status: number; readonly json: unknown }
-  | { readonly status: number; readonly bytes: Buffer; readonly type: string; readonly flow?: 'slow' | 'cut' }
-  | { readonly status: 204 };
+import { createServiceRoutes } from './service-routes.ts';
 
 export interface RestOptions {
   readonly robot: Robot;
@@ -31,6 +31,7 @@ export interface RestOptions {
   readonly software: string;
   readonly capabilities: Readonly<Record<string, boolean>>;
   readonly clockText: () => string;
+  readonly otherOri: OtherOriUnit;
   readonly boot: {
     isBooting(): boolean;
     progress(): BootProgressWire;
@@ -38,92 +39,25 @@ export interface RestOptions {
   };
 }
 
-const ok = (json: unknown): RestReply => ({ status: 200, json });
-const created = (json: unknown): RestReply => ({ status: 201, json });
-/** Vendor facts 1.1: the one body of errors that its text shows. */
-const refuse = (status: number, text: string): RestReply => ({ status, json: { message: `error: ${text}` } });
-const notFound = (what: string) => refuse(404, `${what} not found`);
-
-/** What GET /device/info names while the fault `wrong-serial` is on. */
-const OTHER_SERIAL = 'SIM-9999';
-
-type Handler = (request: RestRequest, id: string) => RestReply;
-
-/** Moves of these types exist on real robots and are not simulated. */
-const MOVE_TYPES = ['standard', 'charge'];
-const CONTROL_MODES = ['auto', 'manual', 'remote'];
 const PICTURE = 'image/png';
 /** Drawings nested deeper than this are no drawings. */
 const DEEPEST = 64;
 
+/** How long the picture of a map may be kept, in seconds: 30 days, as the vendor's example says (HINWEIS). */
+const PICTURE_MAX_AGE_S = 2_592_000;
+
+/** What came after the software that the fault `old-software` claims (vendor facts 1.2 and 1.6, HINWEIS). */
+const NEWER = /^\/(device\/(wifi_info|available_wifis|params)|services\/query_pose|system\/settings)(\/|$)/;
+
 /** The REST side of the chassis as vendor facts 1 describe it; where they are silent, our choice is said in docs/sim.md. */
 export function createRest(options: RestOptions) {
   const { robot, faults } = options;
-  const { maps, moves } = robot;
-
-  const succeededWord = () => (faults.is('unknown-state') ? 'finished' : 'succeeded');
-
-  function deviceInfo(): DeviceInfoWire {
-    const sn = faults.is('wrong-serial') ? OTHER_SERIAL : options.serial;
-    const old = faults.is('old-software');
-    return {
-      rosversion: '1.15.0',
-      rosdistro: 'noetic',
-      axbot_version: old ? '2.1.0-sim' : options.software,
-      device: {
-        model: 'simulated',
-        ...(!faults.is('no-serial') && { sn }),
-        name: sn,
-        ...(!old && { nickname: 'Robot in a box' }),
-      },
-      baseboard: { firmware_version: 'sim' },
-      wheel_control: { firmware_version: 'sim' },
-      ...(!old && {
-        robot: {
-          footprint,
-          inscribed_radius: 0.25,
-          height: 1.1,
-          thickness: 0.5,
-          wheel_distance: 0.35,
-          width: 0.5,
-          charge_contact_position: 'back',
-        },
-      }),
-      caps: capabilities(),
-      ...(!old && { time: options.clockText() }),
-    };
-  }
-
-  function capabilities(): Readonly<Record<string, boolean>> {
-    return faults.is('old-software') ? { supportsWsV2: true } : options.capabilities;
-  }
-
-  function createMove({ body }: RestRequest): RestReply {
-    const order = readOrder(body);
-    if (typeof order === 'string') return refuse(400, order);
-    if (!maps.current()) return refuse(400, 'no current map');
-    return created(moveWire(robot.order(order), 'full', succeededWord()));
-  }
-
-  function setPose({ body }: RestRequest): RestReply {
-    if (!isRecord(body)) return refuse(400, 'body must be an object');
-    const { position, ori, adjust_position: adjust } = body;
-    // The vendor's own client sends two elements, its text three.
-    if (!Array.isArray(position) || position.length < 2 || position.length > 3 || !position.every(isReal)) {
-      return refuse(400, 'position must be [x, y, z] in metres');
-    }
-    if (!isReal(ori)) return refuse(400, 'ori must be a number');
-    if (adjust !== undefined && typeof adjust !== 'boolean') return refuse(400, 'adjust_position must be a boolean');
-    if (!maps.current()) return refuse(400, 'no current map');
-    if (moves.isMoving()) return refuse(400, 'a move is under way');
-    const [xM, yM] = position as [number, number];
-    // Radians, and nothing asks whether that makes sense (specification, 'Angles').
-    robot.setPose({ xM, yM, yawRad: ori });
-    return created({ position, ori, ...(adjust !== undefined && { adjust_position: adjust }) });
-  }
+  const { maps } = robot;
+  const device = createDeviceRoutes({ ...options, footprint });
 
   function setCurrentMap({ body }: RestRequest): RestReply {
     if (!isRecord(body)) return refuse(400, 'body must be an object');
+    if (body.data_url !== undefined) return notSimulated('files on the robot; a map comes as data');
     const map = findOrMakeMap(body);
     if (typeof map === 'string') return refuse(map.endsWith('not found') ? 404 : 400, map);
     robot.useMap(map);
@@ -168,40 +102,58 @@ export function createRest(options: RestOptions) {
     return changed ? ok(mapListItem(changed, base)) : notFound('map');
   }
 
-  function service(run: (body: Record<string, unknown>) => string | undefined): Handler {
-    return ({ body }) => {
-      const problem = run(isRecord(body) ? body : {});
-      return problem === undefined ? created({}) : refuse(400, problem);
-    };
+  /** The map that a body describes, or its refusal. */
+  function draftOf({ body, headers }: RestRequest): ReturnType<typeof readMap> | RestReply {
+    if (String(headers['content-type'] ?? '').startsWith('multipart/')) return notSimulated('maps as a form');
+    if (!isRecord(body)) return 'body must be an object';
+    if (body.mapping_id !== undefined) return notSimulated('mapping');
+    if (body.carto_map_filename !== undefined || body.occupancy_grid_filename !== undefined) {
+      return notSimulated('files on the robot; a map comes as data');
+    }
+    return readMap(body);
   }
 
-  const routes: readonly (readonly [method: string, path: RegExp, handler: Handler])[] = [
-    ['GET', /^\/device\/info$/, () => ok(deviceInfo())],
-    [
-      'GET',
-      /^\/device\/info\/brief$/,
-      // Without a serial number, as the vendor's example has it: identity is in the full call only.
-      () => ok({ axbot_version: deviceInfo().axbot_version, device: { model: 'simulated' }, caps: capabilities() }),
-    ],
-    ['GET', /^\/chassis\/moves$/, () => ok(moves.list().map((move) => moveWire(move, 'item', succeededWord())))],
-    ['POST', /^\/chassis\/moves$/, createMove],
-    [
-      'PATCH',
-      /^\/chassis\/moves\/current$/,
-      ({ body }) => {
-        if (!isRecord(body) || body.state !== 'cancelled') return refuse(400, 'state must be cancelled');
-        return moves.cancel() ? ok({ state: 'cancelled' }) : notFound('current move');
-      },
-    ],
-    [
-      'GET',
-      /^\/chassis\/moves\/(\d{1,9})$/,
-      (_, id) => {
-        const move = moves.get(Number(id));
-        return move ? ok(moveWire(move, 'full', succeededWord())) : notFound('move');
-      },
-    ],
-    ['POST', /^\/chassis\/pose$/, setPose],
+  function createMap(request: RestRequest): RestReply {
+    const draft = draftOf(request);
+    if (typeof draft === 'string') return refuse(400, draft);
+    return 'status' in draft ? draft : created(mapListItem(maps.add(draft), request.base));
+  }
+
+  /** Other data under the same id. The vendor names the call and describes no answer. */
+  function putMap(request: RestRequest, id: string): RestReply {
+    const before = maps.get(Number(id));
+    if (!before) return notFound('map');
+    const draft = draftOf(request);
+    if (typeof draft === 'string') return refuse(400, draft);
+    if ('status' in draft) return draft;
+    const { uid, map_version: version } = isRecord(request.body) ? request.body : {};
+    const map = maps.replace(before.id, {
+      ...draft,
+      ...(uid === undefined && { uid: before.uid }),
+      ...(version === undefined && { mapVersion: before.mapVersion + 1 }),
+    });
+    if (!map) return notFound('map');
+    // Other ground than before: the robot does not know any more where on it it is.
+    if (maps.current()?.id === map.id) robot.useMap(map);
+    return ok(mapListItem(map, request.base));
+  }
+
+  function staticFile({ path, headers }: RestRequest): RestReply {
+    const map = maps.current();
+    if (!map || path !== `/${mapFile(map)}`) return notFound('file');
+    // Without quotation marks, as the vendor's example has it.
+    const digest = pictureDigest(map);
+    const kept = { ETag: digest, 'Cache-Control': `public, max-age=${PICTURE_MAX_AGE_S}` };
+    const known = String(headers['if-none-match'] ?? '')
+      .split(',')
+      .map((tag) => tag.trim().replace(/^(W\/)?"?([^"]*)"?$/, '$2'));
+    if (known.includes(digest)) return { status: 304, headers: kept };
+    return { ...png(mapPng(map, 'full')), headers: kept };
+  }
+
+  const routes: readonly Route[] = [
+    ...device.routes,
+    ...createMoveRoutes(options),
     [
       'GET',
       /^\/chassis\/current-map$/,
@@ -212,14 +164,7 @@ export function createRest(options: RestOptions) {
     ],
     ['POST', /^\/chassis\/current-map$/, setCurrentMap],
     ['GET', /^\/maps$/, ({ base }) => ok(maps.list().map((map) => mapListItem(map, base)))],
-    [
-      'POST',
-      /^\/maps$/,
-      ({ body, base }) => {
-        const draft = isRecord(body) ? readMap(body) : 'body must be an object';
-        return typeof draft === 'string' ? refuse(400, draft) : created(mapListItem(maps.add(draft), base));
-      },
-    ],
+    ['POST', /^\/maps$/, createMap],
     [
       'DELETE',
       /^\/maps$/,
@@ -230,6 +175,7 @@ export function createRest(options: RestOptions) {
     ],
     ['GET', /^\/maps\/(\d{1,9})$/, ({ base }, id) => mapReply(id, (map) => ok(mapDetail(map, base)))],
     ['PATCH', /^\/maps\/(\d{1,9})$/, patchMap],
+    ['PUT', /^\/maps\/(\d{1,9})$/, putMap],
     ['DELETE', /^\/maps\/(\d{1,9})$/, (_, id) => (maps.remove(Number(id)) ? { status: 204 } : notFound('map'))],
     ['GET', /^\/maps\/(\d{1,9})\.png$/, (_, id) => mapReply(id, (map) => png(mapPng(map, 'full')))],
     ['GET', /^\/maps\/(\d{1,9})\/thumbnail$/, (_, id) => mapReply(id, (map) => png(mapPng(map, 'small')))],
@@ -238,43 +184,8 @@ export function createRest(options: RestOptions) {
       /^\/maps\/(\d{1,9})\.pbstream$/,
       (_, id) => mapReply(id, (map) => file(map.pbstream, 'application/octet-stream')),
     ],
-    [
-      'GET',
-      /^\/static-files\/.+\.png$/,
-      ({ path }) => {
-        const map = maps.current();
-        return map && path === `/${mapFile(map)}` ? png(mapPng(map, 'full')) : notFound('file');
-      },
-    ],
-    [
-      'POST',
-      /^\/services\/restart_service$/,
-      service(() => {
-        options.boot.restart();
-        return undefined;
-      }),
-    ],
-    [
-      'POST',
-      /^\/services\/wheel_control\/set_emergency_stop$/,
-      service(({ enable }) => {
-        if (typeof enable !== 'boolean') return 'enable must be a boolean';
-        robot.setSoftwareStop(enable);
-        return undefined;
-      }),
-    ],
-    [
-      'POST',
-      /^\/services\/wheel_control\/set_control_mode$/,
-      service((body) => {
-        // Reference and guide disagree about the key; both are taken.
-        const mode = body.control_mode ?? body.mode;
-        if (typeof mode !== 'string' || !CONTROL_MODES.includes(mode))
-          return 'control_mode must be auto, manual or remote';
-        robot.setControlMode(mode);
-        return undefined;
-      }),
-    ],
+    ['GET', /^\/static-files\/.+\.png$/, staticFile],
+    ...createServiceRoutes({ robot, otherOri: options.otherOri, restart: options.boot.restart }),
   ];
 
   function file(bytes: Buffer, type: string): RestReply {
@@ -293,54 +204,30 @@ export function createRest(options: RestOptions) {
   }
 
   return {
-    capabilities,
-    deviceInfo,
+    capabilities: device.capabilities,
+    /** The answer to `/get_device_info_brief`, and of its REST twin. */
+    briefInfo: device.brief,
     answer(request: RestRequest): RestReply {
-      if (request.path === '/device/boot_progress') {
-        return request.method === 'GET' ? ok(options.boot.progress()) : refuse(405, 'method not allowed');
+      const { method, path } = request;
+      if (path === '/device/boot_progress') {
+        return method === 'GET' ? ok(options.boot.progress()) : methodNotAllowed(method, ['GET']);
       }
       if (options.boot.isBooting()) return refuse(503, 'the robot is starting');
-      let known = false;
-      for (const [method, path, handler] of routes) {
-        const match = path.exec(request.path);
+      if (faults.is('old-software') && NEWER.test(path)) return notFound('resource');
+      const allowed: string[] = [];
+      for (const [known, pattern, handler] of routes) {
+        const match = pattern.exec(path);
         if (!match) continue;
-        known = true;
-        if (method === request.method) return handler(request, match[1] ?? '');
+        if (known === method) return handler(request, match[1] ?? '');
+        allowed.push(known);
       }
-      return known ? refuse(405, 'method not allowed') : notFound('resource');
+      if (allowed.length > 0) return methodNotAllowed(method, allowed);
+      return lackingReply(path) ?? notFound('resource');
     },
   };
 }
 
 export type Rest = ReturnType<typeof createRest>;
-
-function isReal(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && Math.abs(value) < 1e9;
-}
-
-/** Reads a move request; a text says what is wrong with it. Unknown fields are let through, as vendors do. */
-function readOrder(body: unknown): MoveRequestWire | string {
-  if (!isRecord(body)) return 'body must be an object';
-  const { creator = '', type, target_x: x, target_y: y, target_ori: ori } = body;
-  if (typeof creator !== 'string') return 'creator must be a string';
-  if (typeof type !== 'string' || !MOVE_TYPES.includes(type)) return `type must be one of ${MOVE_TYPES.join(', ')}`;
-  if (!isReal(x) || !isReal(y)) return 'target_x and target_y must be numbers';
-  if (ori !== undefined && ori !== null && !isReal(ori)) return 'target_ori must be a number or null';
-  for (const key of ['target_z', 'target_accuracy', 'detour_tolerance', 'charge_retry_count']) {
-    if (body[key] !== undefined && !isReal(body[key])) return `${key} must be a number`;
-  }
-  const { target_z: z, target_accuracy: accuracy, charge_retry_count: retries } = body;
-  return {
-    creator,
-    type,
-    target_x: x,
-    target_y: y,
-    ...(ori !== undefined && { target_ori: ori }),
-    ...(isReal(z) && { target_z: z }),
-    ...(isReal(accuracy) && { target_accuracy: accuracy }),
-    ...(isReal(retries) && { charge_retry_count: retries }),
-  };
-}
 
 /** Reads a map given as data (vendor facts 1.4 and 1.5, form a). */
 function readMap(body: Record<string, unknown>): Omit<FloorMap, 'id' | 'createTime' | 'modifiedTime'> | string {

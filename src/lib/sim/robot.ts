@@ -1,14 +1,18 @@
-import type { MoveRequestWire } from '../chassis/wire.ts';
 import { createDrive, type PoseRad } from './drive.ts';
 import type { Faults } from './faults.ts';
 import { dock } from './floor.ts';
+import { createGlobalPositioning } from './global-positioning.ts';
 import { headingRad, wrapRad } from './heading.ts';
-import { createMapStore, type FloorMap, gridForPlanning } from './map-store.ts';
+import { chargersOn, createMapStore, type FloorMap, gridForPlanning } from './map-store.ts';
+import type { MoveOrder } from './move-order.ts';
 import { createMoves } from './moves.ts';
 import { createPlanner, type Planner } from './plan.ts';
+import { createRemoteControl } from './remote-control.ts';
+import { createSettings } from './settings.ts';
+import { createTrail } from './trail.ts';
 
 /** The parts of its state that the robot announces when they change. */
-export type Aspect = 'planning' | 'wheels' | 'slam' | 'alerts' | 'map' | 'path';
+export type Aspect = 'planning' | 'wheels' | 'slam' | 'alerts' | 'map' | 'path' | 'global-positioning';
 
 export interface RobotOptions {
   readonly serial: string;
@@ -29,6 +33,7 @@ const LONGEST_STEP_S = 0.05;
 /** Alerts by number (vendor facts 2, HINWEIS). */
 const alertTexts: Readonly<Record<number, readonly [level: 'error' | 'warning', msg: string]>> = {
   1008: ['error', 'no progress'],
+  2006: ['error', 'wheel error'],
   7005: ['error', 'position lost'],
   8501: ['warning', 'battery low'],
 };
@@ -37,7 +42,17 @@ const alertTexts: Readonly<Record<number, readonly [level: 'error' | 'warning', 
 export function createRobot(options: RobotOptions) {
   const { faults, onChange } = options;
   const maps = createMapStore(options.serial, options.now);
-  const drive = createDrive({ xM: dock.xM, yM: dock.yM, yawRad: headingRad(dock.yawDeg) });
+  const settings = createSettings();
+  const drive = createDrive({ xM: dock.xM, yM: dock.yM, yawRad: headingRad(dock.yawDeg) }, () => {
+    const values = settings.effective();
+    return {
+      speedMS: values['control.max_forward_velocity'],
+      reverseSpeedMS: -values['control.max_backward_velocity'],
+      accelerationMS2: values['control.max_forward_acc'],
+      turnRateRadS: values['control.max_angular_velocity'],
+    };
+  });
+  const trail = createTrail(drive.pose());
   let charge: number = battery.start;
   let softwareStop = false;
   let controlMode = 'auto';
@@ -46,6 +61,7 @@ export function createRobot(options: RobotOptions) {
   let planner: { map: FloorMap; planner: Planner } | undefined;
   let headingBeforeSpin: number | undefined;
   let alertCodes: readonly number[] = [];
+  let hasWheelError = false;
 
   const emergencyStop = () => softwareStop || faults.is('emergency-stop');
   const isLocalised = () => maps.current() !== undefined && hasPose && !faults.is('localisation-lost');
@@ -65,16 +81,28 @@ export function createRobot(options: RobotOptions) {
     return planner.planner;
   }
 
+  /** The charger of the map that is nearest to the robot. */
+  function nearestCharger(): PoseRad | undefined {
+    const map = maps.current();
+    const { xM, yM } = drive.pose();
+    const [nearest] = (map ? chargersOn(map) : []).toSorted(
+      (a, b) => Math.hypot(a.xM - xM, a.yM - yM) - Math.hypot(b.xM - xM, b.yM - yM),
+    );
+    return nearest && { xM: nearest.xM, yM: nearest.yM, yawRad: headingRad(nearest.yawDeg) };
+  }
+
+  const isRunning = () => !emergencyStop() && !hasWheelError && !faults.is('blocked');
+
   const moves = createMoves({
     drive,
     now: options.now,
     planner: currentPlanner,
     isCharging: isDocked,
     ignoresCancel: () => faults.is('cancel-ignored'),
+    charger: nearestCharger,
     hindrance() {
       if (!isLocalised()) return 1000;
-      if (emergencyStop() || controlMode !== 'auto' || faults.is('blocked')) return 'stand';
-      return undefined;
+      return isRunning() && controlMode === 'auto' ? undefined : 'stand';
     },
     onChange() {
       onChange('planning');
@@ -82,9 +110,28 @@ export function createRobot(options: RobotOptions) {
     },
   });
 
+  const remote = createRemoteControl({
+    drive,
+    isAllowed: () => controlMode === 'remote' && isRunning(),
+    // Where it touches something already it may drive off; otherwise it stops in front of what the map shows.
+    isFree: (at) => currentPlanner()?.isFree(at) ?? true,
+    onTakeOver: () => moves.cancel(),
+  });
+
+  const globalPositioning = createGlobalPositioning({
+    canSucceed: () => maps.current() !== undefined && !faults.is('localisation-lost'),
+    pose: drive.pose,
+    onFound() {
+      hasPose = true;
+      onChange('slam');
+    },
+    onChange: () => onChange('global-positioning'),
+  });
+
   function activeAlerts(): number[] {
     const codes: number[] = [];
     if (moves.stoodS() > 5) codes.push(1008);
+    if (hasWheelError) codes.push(2006);
     if (maps.current() && !isLocalised()) codes.push(7005);
     if (percentage() < 0.1) codes.push(8501);
     return codes;
@@ -114,7 +161,10 @@ export function createRobot(options: RobotOptions) {
   }
 
   function smallStep(dt: number): void {
-    if (!spin(dt)) moves.step(dt);
+    if (faults.is('wheel-error')) hasWheelError = true;
+    if (!spin(dt) && !remote.step(dt)) moves.step(dt);
+    globalPositioning.step(dt);
+    trail.add(drive.pose());
     const charging = isDocked() && drive.isStill();
     const rate = charging ? battery.chargingPerS : drive.isStill() ? -battery.idlePerS : -battery.drivingPerS;
     charge = Math.max(0.02, Math.min(1, charge + rate * dt));
@@ -123,6 +173,11 @@ export function createRobot(options: RobotOptions) {
   return {
     maps,
     moves,
+    settings,
+    remote,
+    globalPositioning,
+    trail,
+    isAtRest: (): boolean => drive.isStill(),
     pose: (): PoseRad => drive.pose(),
     speedMS: (): number => drive.speed(),
     isDocked,
@@ -148,10 +203,17 @@ export function createRobot(options: RobotOptions) {
         msg: alertTexts[code]?.[1] ?? '',
       })),
 
-    order: (order: MoveRequestWire) => moves.create(order),
+    order: (order: MoveOrder) => moves.create(order),
+    /** Wheel errors whose cause is gone are gone; the others are there again at once. */
+    clearWheelErrors(): void {
+      hasWheelError = faults.is('wheel-error');
+      refreshAlerts();
+    },
     setPose(pose: PoseRad): void {
       const yawRad = faults.is('pose-in-degrees') ? (pose.yawRad * Math.PI) / 180 : pose.yawRad;
       drive.setPose({ ...pose, yawRad });
+      trail.begin(pose);
+      globalPositioning.forget();
       headingBeforeSpin = undefined;
       hasPose = true;
       onChange('slam');
@@ -160,6 +222,8 @@ export function createRobot(options: RobotOptions) {
       moves.abort(1003);
       maps.use(map);
       hasPose = false;
+      trail.begin(drive.pose());
+      globalPositioning.forget();
       onChange('map');
       onChange('slam');
     },
@@ -171,6 +235,7 @@ export function createRobot(options: RobotOptions) {
     },
     setControlMode(mode: string): void {
       controlMode = mode;
+      remote.release();
       onChange('wheels');
     },
     /** What a restart of the robot's software leaves of its state. */
@@ -178,6 +243,9 @@ export function createRobot(options: RobotOptions) {
       moves.abort(1000);
       softwareStop = false;
       controlMode = 'auto';
+      hasWheelError = false;
+      remote.release();
+      globalPositioning.forget();
       if (faults.is('map-loss')) maps.lose();
     },
     /** Real time that has passed, in seconds. */

@@ -28,6 +28,8 @@ const capabilities = {
   supportsWheelStateTopic: true,
   supportsSetControlModeService: true,
   supportsSetEmergencyStopService: true,
+  supportsSystemSettings: true,
+  supportsParamFiles: true,
 } as const;
 /** What every answer of the enrolment names; the specification places the cloud in this region. */
 const BROKER_HOST = '127.0.0.1';
@@ -59,6 +61,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
   let cloud: Cloud | undefined;
   let tablet: Tablet | undefined;
   let cloudSwitched = Promise.resolve();
+  let tabletSwitched = Promise.resolve();
   const { server, note } = await startOnPort(options.chassisPort ?? 0, (port) =>
     startChassis({
       port,
@@ -75,8 +78,9 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
       },
       onFault(name, on) {
         neighbours?.switched(name, on);
-        tablet?.switched(name, on);
-        // Only this one takes a while; another fault must not make who waits forget it.
+        // Only these two take a while; another fault must not make who waits forget them.
+        if (name === 'tablet-opened' && tablet) tabletSwitched = tablet.switched(name, on);
+        else void tablet?.switched(name, on);
         if (name === 'cloud-direct-closed' && cloud) cloudSwitched = cloud.switched(name, on);
         // Who waits for it hears of it.
         cloudSwitched.catch(() => {});
@@ -161,6 +165,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
     settled: async () => {
       await server.settled();
       await cloudSwitched;
+      await tabletSwitched;
     },
   };
   let files: SiteFiles | undefined;

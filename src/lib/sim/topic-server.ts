@@ -16,6 +16,9 @@ export interface TopicServerOptions {
   readonly knowsTopic: (topic: string) => boolean;
   readonly isBooting: () => boolean;
   readonly isMoving: () => boolean;
+  readonly isAtRest: () => boolean;
+  /** A `/twist` of a client: metres and radians a second. */
+  readonly twist: (linearMS: number, angularRadS: number) => void;
   readonly message: (topic: string) => object | undefined;
   /** The answer to `/get_device_info_brief`. */
   readonly briefInfo: () => object;
@@ -87,6 +90,14 @@ export function createTopicServer(options: TopicServerOptions) {
       send(connection, { topic: '/device_info_brief', ...options.briefInfo() });
       return;
     }
+    if (request.topic === '/twist') {
+      const { linear_velocity: linear, angular_velocity: angular } = request;
+      if (typeof linear !== 'number' || typeof angular !== 'number') return;
+      options.twist(linear, angular);
+      // It says that the command was taken off the socket, in whatever mode the robot is.
+      send(connection, { topic: '/twist_feedback' });
+      return;
+    }
     const { enable_topic: enable, disable_topic: disable } = request;
     if (enable === undefined && disable === undefined) return;
     const enabled = named(enable).filter(options.knowsTopic);
@@ -130,7 +141,9 @@ export function createTopicServer(options: TopicServerOptions) {
 
   function isDue(connection: Connection, topic: string, now: number): boolean {
     const row = topicTable[topic];
-    const every = row?.everyMs ?? (options.isMoving() ? row?.movingMs : undefined);
+    const isMoving = options.isMoving();
+    const restMs = faults.is('rest-rates') && !isMoving && options.isAtRest() ? row?.restMs : undefined;
+    const every = restMs ?? row?.everyMs ?? (isMoving ? row?.movingMs : undefined);
     if (every === undefined) return false;
     const last = connection.sentAt.get(topic);
     // Half a tick of grace, so that a beat between tick and rhythm does not halve the rate.

@@ -79,8 +79,8 @@ export interface Tablet extends AsyncDisposable {
   readonly identity: Identity;
   state(): TabletState;
   setFault(name: TabletFault, on: boolean): void;
-  /** Has to be told of every change of a fault, where the faults are shared. */
-  switched(name: FaultName, on: boolean): void;
+  /** Has to be told of every change of a fault, where the faults are shared. Resolves when it has taken hold. */
+  switched(name: FaultName, on: boolean): Promise<void>;
   /** Somebody at the tablet switches debugging over TCP on again, at its first port. */
   openPort(): Promise<void>;
   /** Resolves when port and restart have come to rest. */
@@ -91,7 +91,7 @@ export interface Tablet extends AsyncDisposable {
 export async function startTablet(options: TabletOptions = {}): Promise<Tablet> {
   const { clock = systemClock, rebootMs = REBOOT_MS, onPort = () => {} } = options;
   const ownIdentity = { ...DEFAULT_IDENTITY, ...options.identity };
-  const faults = options.faults ?? createFaults((name, on) => switched(name, on));
+  const faults = options.faults ?? createFaults((name, on) => void switched(name, on));
   const android = () => (faults.is('tablet-old') ? oldAndroid : usualAndroid);
   const identity = () => (faults.is('tablet-other') ? OTHER_IDENTITY : ownIdentity);
   const ending = new AbortController();
@@ -256,8 +256,19 @@ export async function startTablet(options: TabletOptions = {}): Promise<Tablet> 
     properties.system('service.adb.tcp.port', String(firstPort));
   }
 
-  function switched(name: FaultName, on: boolean): void {
-    if (name === 'tablet-unauthorized') {
+  async function openPort(): Promise<void> {
+    // Nobody can touch its screen while it restarts.
+    if (phase === 'restarting') await bridge.settled(() => phase === 'running');
+    allowBridge();
+    await bridge.orderAtOnce();
+  }
+
+  async function switched(name: FaultName, on: boolean): Promise<void> {
+    if (name === 'tablet-opened' && on) {
+      const opened = openPort();
+      // During a restart it happens after it, and nobody waits that long.
+      if (phase === 'running') await opened;
+    } else if (name === 'tablet-unauthorized') {
       if (on) {
         keys.revoke();
         bridge.drop();
@@ -291,12 +302,7 @@ export async function startTablet(options: TabletOptions = {}): Promise<Tablet> 
     }),
     setFault: (name, on) => faults.set(name, on),
     switched,
-    async openPort() {
-      // Nobody can touch its screen while it restarts.
-      if (phase === 'restarting') await bridge.settled(() => phase === 'running');
-      allowBridge();
-      await bridge.orderAtOnce();
-    },
+    openPort,
     settled: () => bridge.settled(),
     async [Symbol.asyncDispose]() {
       ending.abort();

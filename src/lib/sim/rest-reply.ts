@@ -1,0 +1,53 @@
+/** A request as the routes see it. */
+export interface RestRequest {
+  readonly method: string;
+  /** Without query and trailing slash. */
+  readonly path: string;
+  /** `http://host:port` of the robot itself, for the addresses in its replies. */
+  readonly base: string;
+  /** undefined when there was none or it was not JSON. */
+  readonly body: unknown;
+  /** The body as it came. */
+  readonly text: () => string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+export type RestReply =
+  | { readonly status: number; readonly json: unknown; readonly headers?: Headers }
+  | {
+      readonly status: number;
+      readonly bytes: Buffer;
+      readonly type: string;
+      readonly flow?: 'slow' | 'cut';
+      readonly headers?: Headers;
+    }
+  | { readonly status: 204 | 304; readonly headers?: Headers };
+
+export type Handler = (request: RestRequest, id: string) => RestReply;
+/** The first group of the path is the handler's `id`. */
+export type Route = readonly [method: string, path: RegExp, handler: Handler];
+
+export const ok = (json: unknown): RestReply => ({ status: 200, json });
+export const created = (json: unknown): RestReply => ({ status: 201, json });
+
+/**
+ * The body of an error: `{"detail": …}`, which the vendor's own client looks for before anything else (HINWEIS). The
+ * texts are a project decision; the vendor shows none.
+ */
+export const refuse = (status: number, text: string, headers?: Headers): RestReply => ({
+  status,
+  json: { detail: text },
+  ...(headers && { headers }),
+});
+export const notFound = (what: string): RestReply => refuse(404, `${what} not found`);
+/** A call that the vendor lists and this robot lacks. That it is 501 is a project decision. */
+export const notSimulated = (what: string): RestReply => refuse(501, `not simulated by gw sim: ${what}`);
+export const methodNotAllowed = (method: string, allowed: readonly string[]): RestReply =>
+  refuse(405, `Method "${method}" not allowed.`, { Allow: allowed.join(', ') });
+
+export function isReal(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && Math.abs(value) < 1e9;
+}

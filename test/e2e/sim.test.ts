@@ -1,0 +1,35 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { runGw, startGw } from './gw.ts';
+
+it('gw sim takes a serial number, and everything that it writes and says has it', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-sim-serial-'));
+  try {
+    await using sim = startGw(['sim', '--dir', dir, '--chassis-port', '0', '--serial', 'SN_00-7', '--json']);
+    await sim.says('"event":"ready"');
+    const ready = JSON.parse(
+      sim
+        .stdout()
+        .split('\n')
+        .find((line) => line.includes('"event":"ready"')) ?? '',
+    );
+    const { chassis } = ready;
+    expect(chassis.serial).toBe('SN_00-7');
+    const info = await (await fetch(`http://127.0.0.1:${chassis.port}/device/info`)).json();
+    expect(info).toMatchObject({ device: { sn: 'SN_00-7', name: 'SN_00-7' } });
+    expect(readFileSync(join(dir, 'site.yaml'), 'utf8')).toContain('serial: SN_00-7');
+    expect(readFileSync(join(dir, 'evidence.jsonl'), 'utf8')).toContain('"serial":"SN_00-7"');
+    const probe = await runGw(['chassis', 'probe', '--site', join(dir, 'site.yaml'), '--json']);
+    expect(probe.stdout).toContain('SN_00-7');
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+});
+
+it('gw sim refuses a serial number that no site file could hold', async () => {
+  const { code, stderr } = await runGw(['sim', '--serial', 'two words']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('--serial: expected');
+});
