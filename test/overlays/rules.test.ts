@@ -125,6 +125,19 @@ const broken: Readonly<Record<OverlayRuleId, { features: readonly unknown[]; opt
       point([1, 3], { type: 36 }, 'd'),
     ],
   },
+  'charger-shared': {
+    features: [
+      point([1, 1], { type: 9, dockingPointId: 'd' }, 'c'),
+      point([1, 2], { type: 36 }, 'd'),
+      point([1, 3], { type: 36, dockingPointId: 'c' }, 'e'),
+    ],
+  },
+  'docking-reference-unresolved': {
+    features: [
+      point([1, 1], { type: 9, dockingPointId: 'gone' }, 'c'),
+      point([1, 2], { type: 36, dockingPointId: 'c' }, 'd'),
+    ],
+  },
   'door-without-controller': { features: [zone(square, { regionType: 5 })] },
   'speed-limit-uninterpreted': { features: [zone(square, { regionType: 2, maxSpeed: 0.4 })] },
   'name-with-control-characters': { features: [point([1, 1], { type: 30, name: 'A\u0007' })] },
@@ -617,7 +630,11 @@ describe('chargers and doors', () => {
   it('are told by the vendor, so the findings carry his mark', () => {
     const findings = faultsOf([point([1, 1], { type: 9 }), zone(square, { regionType: 4, mac: ' ' })]);
     expect(findings.map(({ rule, mark, detail }) => [rule, mark, detail])).toEqual([
-      ['charger-without-partner', 'HINWEIS', expect.stringContaining('names no docking point.')],
+      [
+        'charger-without-partner',
+        'HINWEIS',
+        expect.stringContaining('names no docking point, and no docking point names it.'),
+      ],
       ['door-without-controller', 'HINWEIS', expect.stringContaining('and its mac is " ".')],
     ]);
   });

@@ -59,7 +59,7 @@ export interface Drawing {
   readonly iconYaw: DrawnAngle | null;
   /** `id` as it came. */
   readonly writtenId: unknown;
-  /** The drawing that this one names as its docking point. */
+  /** `dockingPointId`: on a charger its docking point, and some integrators write it on the docking point as well. */
   readonly partnerId: string | null;
   /** The controller of a door, as it came. */
   readonly mac: unknown;
@@ -171,14 +171,24 @@ export interface OverlayFinding {
   readonly mark: Mark | null;
 }
 
-/** A charging station: a pair of items (BELEGT). Which two belong together is by the vendor's field (HINWEIS). */
+/**
+ * A charging station: an unordered pair of a charger and a docking point (BELEGT that it is a pair). Which two belong
+ * together is by the vendor's `dockingPointId` (HINWEIS), from either side. At least one of the two is there.
+ */
 export interface ChargerPair {
-  /** Places of the two; `dockingPoint` is null when the partner is missing. */
-  readonly charger: number;
+  /** Places of the two in the collection; null when that item is missing. */
+  readonly charger: number | null;
   readonly dockingPoint: number | null;
-  /** What `dockingPointId` names, null when the charger has none. */
+  /**
+   * Which of the two names the other. not-decided: its partner cannot be told, since several items share the id that
+   * is referred to. null: no reference leads to a partner.
+   */
+  readonly namedBy: 'both' | 'charger' | 'docking-point' | 'not-decided' | null;
+  /** `dockingPointId` of the charger, whatever it leads to; null when it has none. */
   readonly named: string | null;
-  /** Measured between the two points of the drawing. Beside it stands the one measured pair, never as a constant. */
+  /** The same of the docking point. */
+  readonly namedBack: string | null;
+  /** Measured between the two points of the overlays. Beside it stands the one measured pair, never as a constant. */
   readonly distanceM: number | null;
 }
 

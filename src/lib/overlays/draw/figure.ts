@@ -173,10 +173,9 @@ function radiusFor(points: number, { width, height }: Sheet): number {
 function pairsOn(pairs: readonly ChargerPair[], points: readonly Item[]) {
   const byIndex = new Map(points.map((item) => [item.drawing.index, item]));
   return pairs.flatMap((pair) => {
-    const [charger, dock] = [
-      byIndex.get(pair.charger),
-      pair.dockingPoint === null ? undefined : byIndex.get(pair.dockingPoint),
-    ];
+    const [charger, dock] = [pair.charger, pair.dockingPoint].map((index) =>
+      index === null ? undefined : byIndex.get(index),
+    );
     if (!charger || !dock || pair.distanceM === null) return [];
     const line = measureLine([charger.x, charger.y], [dock.x, dock.y], 26);
     return [{ line, text: `${figure(pair.distanceM, 3)} m` }];

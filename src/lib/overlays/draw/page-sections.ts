@@ -80,13 +80,8 @@ export function pairsSection(inspection: Inspection, shapes: ReadonlySet<number>
   };
   const columns: readonly Column<(typeof pairs)[number]>[] = [
     { head: 'Charger', short: 'Charger', cell: ({ charger }) => name(charger) },
-    {
-      head: markup`Names <code>dockingPointId</code>`,
-      short: 'Names',
-      cell: ({ named }) =>
-        named === null ? markup`<small>nothing</small>` : markup`<span class="id">${oneLine(named, 80)}</span>`,
-    },
     { head: 'Docking point', short: 'Dock', cell: ({ dockingPoint }) => name(dockingPoint) },
+    { head: markup`By <code>dockingPointId</code> of`, short: 'By', cell: referenceCell },
     {
       head: 'Distance here',
       short: 'Distance',
@@ -94,11 +89,32 @@ export function pairsSection(inspection: Inspection, shapes: ReadonlySet<number>
       cell: ({ distanceM }) => (distanceM === null ? markup`<small>not measured</small>` : `${figure(distanceM, 3)} m`),
     },
   ];
-  return section('chargers', 'Charging stations', plural(pairs.length, 'charger'), [
-    pairs.length === 0 ? markup`<p>No charger is drawn.</p>` : table(columns, pairs.slice(0, MOST_ROWS)),
-    more(pairs.length - MOST_ROWS, 'chargers', 'json'),
-    markup`<p>${markWord('BELEGT')} ${prose(measured.statement)} ${markWord('OFFEN')} ${prose(constant.statement)} Which drawings belong together is read from <code>dockingPointId</code>: ${markWord('HINWEIS')}.</p>`,
+  const whole = pairs.filter(({ charger, dockingPoint }) => charger !== null && dockingPoint !== null).length;
+  const incomplete = pairs.length - whole;
+  const counts = `${plural(whole, 'pair')}${incomplete === 0 ? '' : `, ${incomplete} incomplete`}`;
+  return section('chargers', 'Charging stations', counts, [
+    pairs.length === 0
+      ? markup`<p>The overlays hold no charger and no docking point.</p>`
+      : table(columns, pairs.slice(0, MOST_ROWS)),
+    more(pairs.length - MOST_ROWS, 'rows', 'json'),
+    markup`<p>${markWord('BELEGT')} ${prose(measured.statement)} ${markWord('OFFEN')} ${prose(constant.statement)} Which two belong together is read from <code>dockingPointId</code> on either of them: ${markWord('HINWEIS')}.</p>`,
   ]);
+}
+
+const referenceWords = {
+  both: 'both',
+  charger: 'the charger',
+  'docking-point': 'the docking point',
+  'not-decided': 'not decided',
+} as const;
+
+/** Which side refers to the other; of an item without a partner what it refers to. */
+function referenceCell({ charger, namedBy, named, namedBack }: Inspection['pairs'][number]): Part {
+  const refersTo = charger === null ? namedBack : named;
+  if (namedBy !== null && namedBy !== 'not-decided') return referenceWords[namedBy];
+  const id =
+    refersTo === null ? markup`<small>nothing</small>` : markup`<span class="id">${oneLine(refersTo, 80)}</span>`;
+  return namedBy === null ? id : markup`${id}<br/><small>${referenceWords[namedBy]}</small>`;
 }
 
 export function numbersSection(inspection: Inspection): Markup {
