@@ -81,7 +81,7 @@ describe('gw overlays inspect', () => {
     const odd = await look(drawOddities('SIM0001'), { filter: { kinds: ['charger'] } });
     expect(linesWith(odd.text, '#86 ').at(-1)).toMatch(/ missing +to dock-gone +--$/);
     expect(linesWith(odd.text, '#88 ').at(-1)).toMatch(/ missing +none +--$/);
-    expect(odd.text).toContain('Charging stations (2, 7 incomplete)');
+    expect(odd.text).toContain('Charging stations (2, 6 incomplete)');
   });
 
   it('counts a charger and a docking point that name each other once, and a rack not at all', async () => {

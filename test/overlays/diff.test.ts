@@ -338,10 +338,10 @@ describe('what has changed', () => {
         { field: 'startType', from: 1, to: 2, fromJson: '1', toJson: '2' },
         { field: 'endType', from: 2, to: null, fromJson: '"2"', toJson: null },
         { field: 'direction', from: 3, to: null, fromJson: '3', toJson: '"x"' },
-        { field: 'lineType', from: null, to: 4, fromJson: null, toJson: '4' },
       ],
       turns: [],
-      values: [],
+      // Of a point it is a property like any other.
+      values: [{ in: 'properties', name: 'lineType', change: 'added', fromJson: null, toJson: '4' }],
       shape: null,
     });
   });

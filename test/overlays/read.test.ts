@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GwError } from '../../src/lib/error/index.ts';
+import { drawSvg, toCsv } from '../../src/lib/overlays/draw/index.ts';
+import { inspectOverlays } from '../../src/lib/overlays/inspect.ts';
 import type { Overlays } from '../../src/lib/overlays/model.ts';
 import { overlaysSource, readOverlays } from '../../src/lib/overlays/read.ts';
 import { drawOverlays } from '../../src/lib/sim/floor.ts';
@@ -301,7 +303,7 @@ describe('drawings', () => {
     expect(point).toMatchObject({ index: 0, id: 'p', kind: 'point', name: 'A', shape: { kind: 'point', at: [1, 2] } });
     expect(point.code).toEqual({ field: 'type', number: 11, written: '11' });
     const fields = (drawing: { codes: readonly { field: string }[] }) => drawing.codes.map(({ field }) => field);
-    expect(fields(point)).toEqual(['type', 'lineType', 'regionType', 'direction']);
+    expect(fields(point)).toEqual(['type', 'direction']);
     const lane = one({
       geometry: {
         type: 'LineString',
@@ -313,7 +315,7 @@ describe('drawings', () => {
       properties: codes,
     });
     expect(lane).toMatchObject({ kind: 'lane', code: { field: 'lineType', number: 2 } });
-    expect(fields(lane)).toEqual(['lineType', 'type', 'regionType', 'direction']);
+    expect(fields(lane)).toEqual(['lineType', 'direction']);
     const ring = [
       [0, 0],
       [1, 0],
@@ -321,7 +323,56 @@ describe('drawings', () => {
     ];
     const zone = one({ geometry: { type: 'Polygon', coordinates: [ring] }, properties: codes });
     expect(zone).toMatchObject({ kind: 'zone', shape: { kind: 'zone', rings: [ring] }, code: { field: 'regionType' } });
-    expect(one({ geometry: null, properties: codes })).toMatchObject({ kind: 'other', code: null });
+    expect(fields(zone)).toEqual(['regionType', 'direction']);
+    for (const geometry of [null, { type: 'MultiPoint', coordinates: [[0, 0]] }]) {
+      const other = one({ geometry, properties: codes });
+      expect(other).toMatchObject({ kind: 'other', code: null });
+      expect(fields(other)).toEqual(['direction']);
+    }
+  });
+
+  it('carries a code of another geometry through without reading it by its table', () => {
+    const lane = {
+      geometry: {
+        type: 'LineString',
+        coordinates: [
+          [0, 0],
+          [1, 1],
+        ],
+      },
+      properties: { type: 9, name: 'no charger', dockingPointId: 'd' },
+    };
+    const zone = { geometry: { type: 'Polygon', coordinates: [] }, properties: { type: 'hall', lineType: 2 } };
+    const dock = { id: 'd', geometry: { type: 'Point', coordinates: [0, 1] }, properties: { type: 36 } };
+    const overlays = read(lane, zone, dock);
+    const inspection = inspectOverlays(overlays, { frame: null, device: null });
+    expect(overlays.drawings.map(({ codes }) => codes.map(({ field, number }) => [field, number]))).toEqual([
+      [],
+      [],
+      [['type', 36]],
+    ]);
+    expect(inspection.pairs).toMatchObject([{ charger: null, dockingPoint: 2 }]);
+    expect(inspection.survey.codes).toEqual([{ field: 'type', number: 36, count: 1 }]);
+    expect(inspection.survey.carried).toContainEqual({
+      in: 'properties',
+      name: 'type',
+      count: 2,
+      kinds: ['zone', 'lane'],
+      types: ['text', 'number'],
+    });
+    expect(inspection.survey.carried).toContainEqual({
+      in: 'properties',
+      name: 'lineType',
+      count: 1,
+      kinds: ['zone'],
+      types: ['number'],
+    });
+    // A text is no number of a point, so it is no fault of a zone either.
+    expect(inspection.findings.map(({ rule }) => rule)).not.toContain('code-not-whole');
+    expect(inspection.findings.find(({ rule }) => rule === 'code-missing')?.drawings).toEqual([0]);
+    for (const output of [toCsv(inspection), drawSvg(inspection, { title: 't', image: null })]) {
+      expect(output).not.toMatch(/: charger|H charger/);
+    }
   });
 
   it('takes closed and unclosed rings as they are', () => {
@@ -386,7 +437,7 @@ describe('drawings', () => {
       expected: 'point',
       why: 'its coordinates are beyond what a number can hold',
     });
-    expect(drawing?.codes.map(({ number }) => number)).toEqual([null, null]);
+    expect(drawing?.codes.map(({ number }) => number)).toEqual([null]);
     expect(drawing?.yaw?.deg).toBeNull();
     expect(drawing?.iconYaw?.deg).toBeNull();
   });
@@ -430,7 +481,8 @@ describe('drawings', () => {
   it('reads every whole number and angle as the engine would', () => {
     fc.assert(
       fc.property(fc.oneof(fc.maxSafeInteger(), fc.integer()), (it_) => {
-        const [drawing] = read({ properties: { type: String(it_), yaw: String(it_) } }).drawings;
+        const geometry = { type: 'Point', coordinates: [0, 0] };
+        const [drawing] = read({ geometry, properties: { type: String(it_), yaw: String(it_) } }).drawings;
         expect(drawing?.codes[0]?.number).toBe(it_);
         expect(drawing?.yaw?.deg).toBe(it_);
       }),
@@ -546,7 +598,10 @@ describe('drawings', () => {
     const [zone] = readOverlays(text).drawings;
     expect(zone?.shape.kind === 'zone' && zone.shape.rings[0]?.length).toBe(1_000_000);
     const many = read(
-      ...Array.from({ length: 10_000 }, (_, at) => ({ properties: { type: at, yaw: `${at}.5`, direction: `${at}` } })),
+      ...Array.from({ length: 10_000 }, (_, at) => ({
+        geometry: { type: 'Point', coordinates: [at, 0] },
+        properties: { type: at, yaw: `${at}.5`, direction: `${at}` },
+      })),
     );
     expect(many.drawings[9_999]).toMatchObject({
       yaw: { deg: 9_999.5 },
