@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GwError } from '../../src/lib/error/index.ts';
-import { drawSvg, toCsv } from '../../src/lib/overlays/draw/index.ts';
+import { drawSvg, toCsv, toGeojson } from '../../src/lib/overlays/draw/index.ts';
 import { inspectOverlays } from '../../src/lib/overlays/inspect.ts';
 import type { Overlays } from '../../src/lib/overlays/model.ts';
 import { overlaysSource, readOverlays } from '../../src/lib/overlays/read.ts';
@@ -138,6 +138,59 @@ describe('the forms that drawings come in', () => {
     );
   });
 
+  it('reads what is no FeatureCollection and holds features, in a file and in a map, and says what it was', () => {
+    const feature = { type: 'Feature', id: 'a', geometry: { type: 'Point', coordinates: [1, 2] }, properties: {} };
+    const untyped = { id: 'b', geometry: { type: 'LineString', coordinates: [] } };
+    for (const [container, ids, value] of [
+      ['object-with-features', ['a'], { map_uid: 'u', features: [feature] }],
+      ['object-with-features', [], { map_uid: 'u', features: [] }],
+      ['object-with-features', ['a'], { type: null, features: [feature] }],
+      ['feature-list', ['a', 'b'], [feature, untyped]],
+      ['feature-list', ['b'], [null, untyped, 7]],
+      ['single-feature', ['a'], feature],
+      ['single-feature', ['b'], untyped],
+    ] as const) {
+      const source = JSON.stringify(value);
+      const packed = [source, JSON.stringify({ overlays: source }), JSON.stringify({ overlays: value, id: 3 })];
+      for (const [at, input] of [...packed, JSON.stringify(source)].entries()) {
+        const overlays = readOverlays(input);
+        expect(overlays).toMatchObject({
+          container,
+          text: source,
+          map: at === 1 || at === 2 ? expect.anything() : null,
+        });
+        expect(overlays.drawings.map(({ id }) => id)).toEqual(ids);
+        const { findings } = inspectOverlays(overlays, { frame: null, device: null });
+        expect(findings.filter(({ rule }) => rule === 'not-a-feature-collection')).toMatchObject([
+          { severity: 'note' },
+        ]);
+        expect(JSON.parse(toGeojson(inspectOverlays(overlays, { frame: null, device: null }))).features).toHaveLength(
+          ids.length,
+        );
+      }
+    }
+    expect(readOverlays('[null,{"type":"Feature"},7]').notFeatures).toEqual([0, 2]);
+    expect(readOverlays('{"map_uid":"u","features":[]}').topLevel).toEqual({ map_uid: 'u' });
+    expect(readOverlays('{"overlays":[]}')).toMatchObject({ container: 'feature-list', drawings: [], text: '[]' });
+    expect(readOverlays('{"overlays":"{\\"features\\":[]}","features":[{}]}')).toMatchObject({ drawings: [] });
+    expect(readOverlays('{"features":[],"grid_resolution":0.05}').map).toMatchObject({ grid_resolution: 0.05 });
+    expect(readOverlays(text).container).toBe('feature-collection');
+  });
+
+  it('reads a large object with features in parts, as a collection', () => {
+    const filler = JSON.stringify({ id: 'x', properties: { filler: 'y'.repeat(9 * 1024 * 1024) } });
+    const large = bytesOf(`{"map_uid":"u","features":[{"id":"a"},${filler}]}`);
+    const overlays = readOverlays(large);
+    expect(overlays).toMatchObject({ container: 'object-with-features', topLevel: { map_uid: 'u' } });
+    expect(overlays.drawings.map(({ id }) => id)).toEqual(['a', 'x']);
+    const map = bytesOf(
+      `{"overlays":"[{\\"type\\":\\"Feature\\",\\"id\\":\\"in\\"}]","features":[{"id":"a"},${filler}]}`,
+    );
+    expect(readOverlays(map).drawings.map(({ id }) => id)).toEqual(['in']);
+    const list = readOverlays(bytesOf(`[{"type":"Feature","id":"a"},${filler}]`));
+    expect(list.drawings.map(({ id }) => id)).toEqual(['a', 'x']);
+  });
+
   it('gives the source of drawings without asking whether they can be read', () => {
     expect(overlaysSource(bytesOf('{"overlays":"not even JSON"}'))).toEqual({ form: 'text', text: 'not even JSON' });
     expect(overlaysSource(bytesOf('{"overlays":""}'))).toEqual({ form: 'text', text: '' });
@@ -213,11 +266,18 @@ describe('what is no drawings', () => {
     expect(foundIn('')).toBe('There are no drawings of a map in the file: it is empty.');
     expect(foundIn('\ufeff \n', 'answer')).toBe('There are no drawings of a map in the answer: it is empty.');
     expect(foundIn('<!DOCTYPE html><p>404')).toContain('it is HTML or XML');
-    expect(foundIn('[{"type":"Feature"},2]')).toContain('it is a list of 2 entries');
+    expect(foundIn('[{"id":1,"uid":"u","map_name":"EG","overlays_version":4},2]')).toContain(
+      'it is a list of 2 entries',
+    );
+    expect(foundIn('[]')).toContain('it is a list of 0 entries');
+    expect(foundIn('[[{"type":"Feature"}]]')).toContain('it is a list of 1 entries');
     expect(foundIn('null')).toContain('it is the value null');
     expect(foundIn('3')).toContain('it is the value 3');
     expect(foundIn('{}')).toContain('it is an empty object');
-    expect(foundIn('{"type":"Feature"}')).toContain('it is an object of the type "Feature"');
+    expect(foundIn('{"type":"Topology","features":[]}')).toContain('it is an object of the type "Topology"');
+    expect(foundIn('{"type":"Point","coordinates":[1,2]}')).toContain('it is an object of the type "Point"');
+    expect(foundIn('{"features":{}}')).toContain('it is an object with the keys "features"');
+    expect(foundIn('{"geometry":null}')).toContain('it is an object with the keys "geometry"');
     expect(foundIn('{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6}')).toContain('keys "a", "b", "c", "d", "e" and 1 more');
     expect(foundIn('{"type":"FeatureCollection"}')).toContain('a FeatureCollection whose features are missing');
     expect(foundIn('{"type":"FeatureCollection","features":{}}')).toContain('features are an empty object, not a list');

@@ -77,9 +77,22 @@ export interface WrittenProperty {
 /** In which of the three forms the collection came. */
 export type OverlaysForm = 'collection' | 'text-in-map' | 'object-in-map' | 'wrapped';
 
+/**
+ * What holds the features. The chassis gives a FeatureCollection (vendor, HINWEIS); one vendor example is an object with
+ * `features` and no `type`. A list of features and a single one come from other programs.
+ */
+export const overlaysContainers = [
+  'feature-collection',
+  'object-with-features',
+  'feature-list',
+  'single-feature',
+] as const;
+export type OverlaysContainer = (typeof overlaysContainers)[number];
+
 /** The drawings of one map. */
 export interface Overlays {
   readonly form: OverlaysForm;
+  readonly container: OverlaysContainer;
   readonly drawings: readonly Drawing[];
   /** Members of the collection beside `type` and `features`, as they came (rack defaults and the like). */
   readonly topLevel: Readonly<Record<string, unknown>>;

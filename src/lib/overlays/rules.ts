@@ -17,6 +17,10 @@ export interface OverlayRule {
 
 /** A zone smaller than this, in square metres, is taken for a slip of the hand. Decision of ours. */
 export const TINY_ZONE_M2 = 0.01;
+/** All features within this box, in the unit of the coordinates: 5 cm, or in degrees some 5 km. Project decision. */
+export const ONE_SPOT = 0.05;
+/** No dry land lies nearer to 0° north, 0° east than this, in degrees; the origin of a map in metres is in the building. */
+export const FARTHEST_FROM_LAND_DEG = 4;
 /** A heading beyond one turn, in degrees, either way. Decision of ours. */
 export const WIDEST_YAW_DEG = 360;
 
@@ -30,6 +34,14 @@ const verify =
  * and those that lean on a reading of the vendor carry its mark.
  */
 export const overlayRules = [
+  {
+    id: 'not-a-feature-collection',
+    title: 'The overlays are not written as a FeatureCollection',
+    severity: 'note',
+    remedy: 'Nothing to do for gw: it reads the features all the same. Whether the chassis does is not shown.',
+    why: 'A list of features, a single one, and an object with `features` and no `type` are read as a collection.',
+    fact: 'vendor.overlays.geojson',
+  },
   {
     id: 'no-feature',
     title: 'An entry of the collection is no drawing',
@@ -141,6 +153,14 @@ export const overlayRules = [
     remedy: 'Look at the live map, or name its picture with --image.',
     why: 'Without the grid and the size of the picture its edges are not known.',
     fact: 'vendor.map.grid',
+  },
+  {
+    id: 'coordinates-like-longitude-latitude',
+    title: 'Coordinates that look like longitude and latitude',
+    severity: 'warning',
+    remedy: 'Ask whoever made the file; overlays of a map are written in metres, x and y on the map.',
+    why: `At least three features in different places all lie within ${ONE_SPOT} of each other, at least ${FARTHEST_FROM_LAND_DEG} from the origin and within 180 and 90: in metres one spot, in degrees a site. A suspicion, a project decision: gw keeps reading them as metres. A file that spans more than a site is not recognised.`,
+    fact: 'vendor.overlays.geojson',
   },
   {
     id: 'point-in-no-go-zone',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { hereVerdicts, marks } from '../evidence/index.ts';
-import { jsonTypes, selectableKinds, severities } from '../overlays/index.ts';
+import { jsonTypes, overlaysContainers, selectableKinds, severities } from '../overlays/index.ts';
 import { knownSchema } from './known.result.ts';
 
 const markSchema = z.enum(marks);
@@ -62,6 +62,9 @@ export const openedSourceSchema = z.strictObject({
   form: z
     .enum(['collection', 'text-in-map', 'object-in-map', 'wrapped'])
     .describe('The form in which the collection came.'),
+  container: z
+    .enum(overlaysContainers)
+    .describe('What held the features. Anything but a feature-collection was read as one, and a finding says so.'),
   chassis: z
     .strictObject({ serial: z.string(), software: z.string().nullable() })
     .nullable()

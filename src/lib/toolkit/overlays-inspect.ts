@@ -94,7 +94,7 @@ function resultOf(
   const measured = factById('overlays.charging-pair-distance');
   let features: OverlaysInspect['features'] | undefined;
   const result: OverlaysInspect = {
-    source: { label, kind: source.kind, form: overlays.form, chassis },
+    source: { label, kind: source.kind, form: overlays.form, container: overlays.container, chassis },
     map,
     picture: frame === null ? null : pictureOf(frame),
     filter: isFiltering(filter) ? filterOf(filter) : null,
