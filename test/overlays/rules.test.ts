@@ -668,9 +668,9 @@ describe('coordinates that look like longitude and latitude', () => {
       expect(isHinted(around(longitude, latitude, 0.001))).toBe(true);
       expect(isHinted(around(latitude, longitude, 0.04))).toBe(true);
     }
-    const corner = (x: number, y: number) => [8.682 + x / 1e5, 50.111 + y / 1e5];
+    const corner = (x: number, y: number): Place => [8.682 + x / 1e5, 50.111 + y / 1e5];
     const room = [corner(0, 0), corner(40, 0), corner(40, 30), corner(0, 0)];
-    const drawn = [zone(room), lane([corner(1, 1), corner(20, 20)]), point(corner(7, 7) as Place)];
+    const drawn = [zone(room), lane([corner(1, 1), corner(20, 20)]), point(corner(7, 7))];
     expect(only(faultsOf(drawn, { frame: null }), 'coordinates-like-longitude-latitude')).toMatchObject({
       severity: 'warning',
       mark: 'HINWEIS',

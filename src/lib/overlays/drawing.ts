@@ -79,7 +79,7 @@ export function createDrawingReader(): DrawingReader {
       index,
       id: idOf(raw.id),
       kind,
-      name: typeof name === 'string' && name !== '' ? name : null,
+      name: nameOf(name),
       shape,
       code,
       codes: codes.list,
@@ -92,6 +92,13 @@ export function createDrawingReader(): DrawingReader {
     };
   };
   return { read, members: () => [...members.rows(), ...names.rows()] };
+}
+
+/** A text that is not empty, or a number as text: rooms have numbers. One that a number cannot hold exactly is none. */
+function nameOf(written: unknown): string | null {
+  if (typeof written === 'string') return written === '' ? null : written;
+  const isExact = typeof written === 'number' && Math.abs(written) <= Number.MAX_SAFE_INTEGER;
+  return isExact ? String(written) : null;
 }
 
 /** How a feature, or another drawing, is named by its id: a text that is not empty, or a number as text. */

@@ -47,7 +47,7 @@ export interface Drawing {
   /** As it came when it is a text that is not empty, or a number (as text); null when it is missing. */
   readonly id: string | null;
   readonly kind: DrawingKind;
-  /** `name`, or null when that is missing, empty or no text. */
+  /** `name`, a number as text; null when that is missing, empty or neither text nor number. */
   readonly name: string | null;
   readonly shape: Shape;
   /** The code that says what kind of point, lane or zone it is: `type`, `lineType`, `regionType`. */

@@ -11,6 +11,7 @@ import {
   MOST_ROWS,
   markWord,
   more,
+  nameMarkup,
   prose,
   readingItem,
   section,
@@ -60,7 +61,7 @@ function links(drawings: readonly number[], names: ReadonlyMap<number, string>, 
   if (drawings.length === 0) return markup`<small>the map as a whole</small>`;
   const shown = drawings.slice(0, MOST_LINKS).map((index, at) => {
     const name = names.get(index);
-    return markup`${at > 0 ? ', ' : null}${link('d', index, rows)}${name === undefined ? null : markup` ${oneLine(name, 24)}`}`;
+    return markup`${at > 0 ? ', ' : null}${link('d', index, rows)}${name === undefined ? null : markup` ${nameMarkup(name, 24)}`}`;
   });
   return drawings.length > MOST_LINKS
     ? [shown, markup` <small>and ${drawings.length - MOST_LINKS} more</small>`]
@@ -76,7 +77,7 @@ export function pairsSection(inspection: Inspection, shapes: ReadonlySet<number>
   const name = (index: number | null) => {
     if (index === null) return markup`<span class="s wrong">missing</span>`;
     const drawn = names.get(index);
-    return markup`${link('m', index, shapes)}${drawn === undefined ? null : markup` ${oneLine(drawn, 40)}`}`;
+    return markup`${link('m', index, shapes)}${drawn === undefined ? null : markup` ${nameMarkup(drawn, 40)}`}`;
   };
   const columns: readonly Column<(typeof pairs)[number]>[] = [
     { head: 'Charger', short: 'Charger', cell: ({ charger }) => name(charger) },
