@@ -633,7 +633,7 @@ describe('drawings', () => {
         expect(one({ properties: { name } }).name).toBe(name === '' ? null : name);
       }),
     );
-    expect(one({ properties: { name: 7 } }).name).toBeNull();
+    expect(one({ properties: { name: 7 } }).name).toBe('7');
     expect(one({ properties: { name: ['a'] } }).name).toBeNull();
   });
 

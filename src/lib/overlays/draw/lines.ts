@@ -1,7 +1,7 @@
 import { shorten, visible } from '../../markup/index.ts';
 
 /** Characters of a name that a page or a tip shows. JSON, CSV and GeoJSON hold names of any length. Project decision. */
-export const MOST_NAME_CHARS = 400;
+const MOST_NAME_CHARS = 400;
 
 /** Text that can be shown, on one line and no longer than `most` characters. */
 export function oneLine(text: string, most: number): string {
