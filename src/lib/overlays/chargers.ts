@@ -1,4 +1,4 @@
-import type { ChargerPair, CodeBook, Drawing, Overlays } from './model.ts';
+import type { ChargerPair, Code, CodeBook, Drawing, Overlays } from './model.ts';
 import { createReader } from './rules/reading.ts';
 
 /** The points that may make charging stations. Their numbers (9, 36, 34) come out of the code book and nowhere else. */
@@ -54,20 +54,33 @@ export function chargerPairs(overlays: Overlays, codeBook: CodeBook): ChargerPai
 }
 
 function itemsOf(drawings: readonly Drawing[], codeBook: CodeBook): Items {
-  const isCharger = createReader(codeBook, /^charger$/i);
-  const isDockingPoint = createReader(codeBook, /^docking point$/i);
-  const isRack = createReader(codeBook, /^rack point$/i);
-  const chargers: Drawing[] = [];
-  const dockingPoints: Drawing[] = [];
-  const racks: Drawing[] = [];
+  const items = { charger: [] as Drawing[], dockingPoint: [] as Drawing[], rack: [] as Drawing[] };
+  const roleOf = createRoles(codeBook);
+  // One look a number: a large map has a hundred thousand points of some ten numbers.
+  const known = new Map<Code, keyof typeof items | null>();
   for (const drawing of drawings) {
     const { kind, code } = drawing;
     if (kind !== 'point' || code === null) continue;
-    if (isCharger(code) !== null) chargers.push(drawing);
-    else if (isDockingPoint(code) !== null) dockingPoints.push(drawing);
-    else if (drawing.partnerId !== null && isRack(code) !== null) racks.push(drawing);
+    let role = known.get(code);
+    if (role === undefined) {
+      role = roleOf(code);
+      known.set(code, role);
+    }
+    if (role === null || (role === 'rack' && drawing.partnerId === null)) continue;
+    items[role].push(drawing);
   }
-  return { chargers, dockingPoints, racks };
+  return { chargers: items.charger, dockingPoints: items.dockingPoint, racks: items.rack };
+}
+
+function createRoles(codeBook: CodeBook): (code: Code) => 'charger' | 'dockingPoint' | 'rack' | null {
+  const isCharger = createReader(codeBook, /^charger$/i);
+  const isDockingPoint = createReader(codeBook, /^docking point$/i);
+  const isRack = createReader(codeBook, /^rack point$/i);
+  return (code) => {
+    if (isCharger(code) !== null) return 'charger';
+    if (isDockingPoint(code) !== null) return 'dockingPoint';
+    return isRack(code) === null ? null : 'rack';
+  };
 }
 
 type ById = ReadonlyMap<string, readonly Drawing[]>;
