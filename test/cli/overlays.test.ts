@@ -74,13 +74,30 @@ describe('gw overlays inspect', () => {
 
   it('sets the distance of a charging station beside the one measured pair, and calls it no constant', async () => {
     const { text } = await look(floor());
-    expect(linesWith(text, '#3 dock')[0]).toMatch(/#4 +0\.899$/);
+    expect(linesWith(text, '#3 dock')[0]).toMatch(/#4 +on the charger +0\.899$/);
     expect(text).toContain(
       'One pair was measured, four times: 0.899 m (BELEGT). Whether that holds for any other is not known (OFFEN',
     );
     const odd = await look(drawOddities('SIM0001'), { filter: { kinds: ['charger'] } });
-    expect(linesWith(odd.text, '#86 ').at(-1)).toContain('missing: the charger names dock-gone');
-    expect(linesWith(odd.text, '#88 ').at(-1)).toContain('missing: the charger names none');
+    expect(linesWith(odd.text, '#86 ').at(-1)).toMatch(/ missing +to dock-gone +--$/);
+    expect(linesWith(odd.text, '#88 ').at(-1)).toMatch(/ missing +none +--$/);
+    expect(odd.text).toContain('Charging stations (2, 6 incomplete)');
+  });
+
+  it('counts a charger and a docking point that name each other once, and a rack not at all', async () => {
+    const named = (id: string, properties: object) => ({ ...pointAt(id.length, 0, properties), id });
+    const station = collectionOf(
+      named('charger', { type: 9, name: 'c', dockingPointId: 'dock' }),
+      named('dock', { type: 36, dockingPointId: 'charger' }),
+      named('rack', { type: 34, shelvesState: [], dockingPointId: 'dock' }),
+    );
+    const { first, text, result: data } = await look(station);
+    expect(first).toContain('(3 points, 0 zones, 0 lanes, 1 charger among them)');
+    expect(linesWith(text, '#0 c').at(-1)).toMatch(/#1 +on both +3\.000$/);
+    expect(text).toContain('Charging stations (1): ');
+    expect(data.summary).toMatchObject({ chargers: 1, chargingStations: 1 });
+    expect(data.chargers.pairs).toHaveLength(1);
+    expect(data.findings.filter(({ rule }) => /charger|docking/.test(rule))).toEqual([]);
   });
 
   it('reports the offset of icons as reproducible and unexplained', async () => {

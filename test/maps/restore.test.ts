@@ -119,6 +119,23 @@ describe('drawings that differ', () => {
     expect(outcome).toMatchObject({ outcome: 'written', after: { same: true, sameText: false } });
   });
 
+  it.each([
+    ['an object with features and no type', '{"map_uid":"u","features":[{"id":"a","geometry":null}]}'],
+    ['a list of features', '[{"type":"Feature","id":"a","geometry":null}]'],
+  ])('are written back and read back when they are %s', async (_, overlays) => {
+    await using chassis = await mapChassis();
+    const map = chassis.maps.get(1);
+    if (map) map.overlays = overlays;
+    const archive = await archiveOf(chassis);
+    if (map) map.overlays = other;
+    chassis.keep = (text) => JSON.stringify(JSON.parse(text), null, 1);
+    expect(outcomeOf(await restore(chassis, archive))).toMatchObject({
+      outcome: 'written',
+      after: { same: true, sameText: false, problem: null },
+    });
+    expect(chassis.writes).toEqual([{ what: 'patch', id: 1, body: { overlays } }]);
+  });
+
   it('count as written when overlays_version does not move', async () => {
     await using made = await changed();
     made.chassis.keep = (text, map) => {

@@ -276,6 +276,49 @@ describe('which drawing is which', () => {
   });
 });
 
+describe('overlays that are no FeatureCollection', () => {
+  const one = '{"type":"Feature","id":"a","geometry":{"type":"Point","coordinates":[1,2]},"properties":{"type":9}}';
+  const forms = {
+    untyped: `{"map_uid":"u","features":[${one}]}`,
+    list: `[${one}]`,
+    single: one,
+    typed: `{"type":"FeatureCollection","features":[${one}]}`,
+  };
+
+  it('are the same as themselves, also written and packed otherwise', () => {
+    for (const text of Object.values(forms)) {
+      const otherwise = JSON.stringify(JSON.parse(text), null, 1);
+      expect(sameDrawings(text, otherwise)).toMatchObject({ same: true, sameText: false });
+      const packed = JSON.stringify({ overlays: text });
+      expect(sameDrawings(packed, JSON.stringify({ overlays: otherwise }))).toMatchObject({ same: true });
+    }
+  });
+
+  it('differ in a feature that moved, was added or is gone', () => {
+    for (const text of Object.values(forms)) {
+      const moved = sameDrawings(text, text.replace('[1,2]', '[1,3]'));
+      expect(moved).toMatchObject({ same: false, counts: { from: 1, to: 1, moved: 1 }, members: [] });
+    }
+    expect(sameDrawings(forms.list, `[${one},{"id":"b"}]`)).toMatchObject({ same: false, counts: { added: 1 } });
+    expect(sameDrawings(forms.untyped, '{"map_uid":"u","features":[]}')).toMatchObject({ counts: { removed: 1 } });
+    expect(sameDrawings(forms.untyped, forms.untyped.replace('"u"', '"v"'))).toMatchObject({
+      same: false,
+      members: [{ in: 'collection', name: 'map_uid' }],
+    });
+  });
+
+  it('differ from each other, whatever they hold', () => {
+    for (const [from, a] of Object.entries(forms)) {
+      for (const [to, b] of Object.entries(forms)) {
+        const found = sameDrawings(a, b);
+        expect({ from, to, same: found.same }).toEqual({ from, to, same: from === to });
+        expect(found.counts).toMatchObject({ changed: 0, added: 0, removed: 0 });
+        expect(found.members.length > 0).toBe(from !== to);
+      }
+    }
+  });
+});
+
 describe('what has changed', () => {
   const changeOf = (from: Feature, to: Feature) => diff(collection(from), collection(to)).changed[0];
 
@@ -338,10 +381,10 @@ describe('what has changed', () => {
         { field: 'startType', from: 1, to: 2, fromJson: '1', toJson: '2' },
         { field: 'endType', from: 2, to: null, fromJson: '"2"', toJson: null },
         { field: 'direction', from: 3, to: null, fromJson: '3', toJson: '"x"' },
-        { field: 'lineType', from: null, to: 4, fromJson: null, toJson: '4' },
       ],
       turns: [],
-      values: [],
+      // Of a point it is a property like any other.
+      values: [{ in: 'properties', name: 'lineType', change: 'added', fromJson: null, toJson: '4' }],
       shape: null,
     });
   });

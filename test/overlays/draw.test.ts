@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { drawPage, drawSvg } from '../../src/lib/overlays/draw/index.ts';
 import { createGround, placeLabel } from '../../src/lib/overlays/draw/labels.ts';
-import { oneLine } from '../../src/lib/overlays/draw/lines.ts';
+import { nameText } from '../../src/lib/overlays/draw/lines.ts';
 import { signOrder, signs } from '../../src/lib/overlays/draw/marks.ts';
 import { arrowOf } from '../../src/lib/overlays/draw/plot.ts';
 import type { Inspection } from '../../src/lib/overlays/index.ts';
@@ -37,7 +37,7 @@ const pageElements = new Set([
     'dl',
   ],
   ...['dt', 'dd', 'ul', 'li', 'span', 'b', 'strong', 'em', 'small', 'code', 'br', 'input', 'label', 'table', 'thead'],
-  ...['tbody', 'tr', 'th', 'td'],
+  ...['tbody', 'tr', 'th', 'td', 'bdi'],
 ]);
 
 /** Throws unless the document is well-formed and holds only elements and attributes of ours. */
@@ -293,7 +293,7 @@ describe('the page', () => {
           const strong = find(row as ReadElement, 'td')
             .filter(({ attributes }) => attributes.get('data-c') === 'Name')
             .flatMap((cell) => find(cell, 'strong'))[0];
-          expect(strong === undefined ? null : textOf(strong)).toBe(name === null ? null : oneLine(name, 120));
+          expect(strong === undefined ? null : textOf(strong)).toBe(name === null ? null : nameText(name));
         }
       }),
       { numRuns: 60 },

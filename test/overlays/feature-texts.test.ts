@@ -46,7 +46,19 @@ describe('the source of drawings', () => {
     const doubled = '{"type":"FeatureCollection","features":[{"id":"3"},{}],"features":[{"id":"4"}]}';
     const { drawings } = readOverlays(`${doubled}${' '.repeat(2 * 1024 * 1024)}`);
     expect(drawings.map(({ id }) => id)).toEqual(['4']);
-    expect(featureTexts({ text: doubled, drawings })?.(0)).toBe('{"id":"4"}');
+    expect(featureTexts({ text: doubled, drawings, container: 'feature-collection' })?.(0)).toBe('{"id":"4"}');
+  });
+
+  it('finds them in a list of features and in a single feature, with every digit', () => {
+    const feature = '{"type":"Feature","id":12345678901234567890,"geometry":null,"features":[{"a":[{}]}]}';
+    for (const filler of ['', ' '.repeat(3 * 1024 * 1024)]) {
+      const single = featureTexts(readOverlays(`\ufeff ${feature}\n${filler}`));
+      expect(single?.(0)).toBe(feature);
+      const list = featureTexts(readOverlays(`\ufeff\n [ ${feature} , null,[{}], {"id":"b"}${filler} ]`));
+      expect([list?.(0), list?.(1)]).toEqual([feature, '{"id":"b"}']);
+      const untyped = featureTexts(readOverlays(`{"map_uid":"u","features":[${feature}]${filler}}`));
+      expect(untyped?.(0)).toBe(feature);
+    }
   });
 
   it('gives up where the key is written with escapes, or UTF-8 cannot write the text', () => {

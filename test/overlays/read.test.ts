@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GwError } from '../../src/lib/error/index.ts';
+import { drawSvg, toCsv, toGeojson } from '../../src/lib/overlays/draw/index.ts';
+import { inspectOverlays } from '../../src/lib/overlays/inspect.ts';
 import type { Overlays } from '../../src/lib/overlays/model.ts';
 import { overlaysSource, readOverlays } from '../../src/lib/overlays/read.ts';
 import { drawOverlays } from '../../src/lib/sim/floor.ts';
@@ -136,6 +138,59 @@ describe('the forms that drawings come in', () => {
     );
   });
 
+  it('reads what is no FeatureCollection and holds features, in a file and in a map, and says what it was', () => {
+    const feature = { type: 'Feature', id: 'a', geometry: { type: 'Point', coordinates: [1, 2] }, properties: {} };
+    const untyped = { id: 'b', geometry: { type: 'LineString', coordinates: [] } };
+    for (const [container, ids, value] of [
+      ['object-with-features', ['a'], { map_uid: 'u', features: [feature] }],
+      ['object-with-features', [], { map_uid: 'u', features: [] }],
+      ['object-with-features', ['a'], { type: null, features: [feature] }],
+      ['feature-list', ['a', 'b'], [feature, untyped]],
+      ['feature-list', ['b'], [null, untyped, 7]],
+      ['single-feature', ['a'], feature],
+      ['single-feature', ['b'], untyped],
+    ] as const) {
+      const source = JSON.stringify(value);
+      const packed = [source, JSON.stringify({ overlays: source }), JSON.stringify({ overlays: value, id: 3 })];
+      for (const [at, input] of [...packed, JSON.stringify(source)].entries()) {
+        const overlays = readOverlays(input);
+        expect(overlays).toMatchObject({
+          container,
+          text: source,
+          map: at === 1 || at === 2 ? expect.anything() : null,
+        });
+        expect(overlays.drawings.map(({ id }) => id)).toEqual(ids);
+        const { findings } = inspectOverlays(overlays, { frame: null, device: null });
+        expect(findings.filter(({ rule }) => rule === 'not-a-feature-collection')).toMatchObject([
+          { severity: 'note' },
+        ]);
+        expect(JSON.parse(toGeojson(inspectOverlays(overlays, { frame: null, device: null }))).features).toHaveLength(
+          ids.length,
+        );
+      }
+    }
+    expect(readOverlays('[null,{"type":"Feature"},7]').notFeatures).toEqual([0, 2]);
+    expect(readOverlays('{"map_uid":"u","features":[]}').topLevel).toEqual({ map_uid: 'u' });
+    expect(readOverlays('{"overlays":[]}')).toMatchObject({ container: 'feature-list', drawings: [], text: '[]' });
+    expect(readOverlays('{"overlays":"{\\"features\\":[]}","features":[{}]}')).toMatchObject({ drawings: [] });
+    expect(readOverlays('{"features":[],"grid_resolution":0.05}').map).toMatchObject({ grid_resolution: 0.05 });
+    expect(readOverlays(text).container).toBe('feature-collection');
+  });
+
+  it('reads a large object with features in parts, as a collection', () => {
+    const filler = JSON.stringify({ id: 'x', properties: { filler: 'y'.repeat(9 * 1024 * 1024) } });
+    const large = bytesOf(`{"map_uid":"u","features":[{"id":"a"},${filler}]}`);
+    const overlays = readOverlays(large);
+    expect(overlays).toMatchObject({ container: 'object-with-features', topLevel: { map_uid: 'u' } });
+    expect(overlays.drawings.map(({ id }) => id)).toEqual(['a', 'x']);
+    const map = bytesOf(
+      `{"overlays":"[{\\"type\\":\\"Feature\\",\\"id\\":\\"in\\"}]","features":[{"id":"a"},${filler}]}`,
+    );
+    expect(readOverlays(map).drawings.map(({ id }) => id)).toEqual(['in']);
+    const list = readOverlays(bytesOf(`[{"type":"Feature","id":"a"},${filler}]`));
+    expect(list.drawings.map(({ id }) => id)).toEqual(['a', 'x']);
+  });
+
   it('gives the source of drawings without asking whether they can be read', () => {
     expect(overlaysSource(bytesOf('{"overlays":"not even JSON"}'))).toEqual({ form: 'text', text: 'not even JSON' });
     expect(overlaysSource(bytesOf('{"overlays":""}'))).toEqual({ form: 'text', text: '' });
@@ -211,11 +266,18 @@ describe('what is no drawings', () => {
     expect(foundIn('')).toBe('There are no drawings of a map in the file: it is empty.');
     expect(foundIn('\ufeff \n', 'answer')).toBe('There are no drawings of a map in the answer: it is empty.');
     expect(foundIn('<!DOCTYPE html><p>404')).toContain('it is HTML or XML');
-    expect(foundIn('[{"type":"Feature"},2]')).toContain('it is a list of 2 entries');
+    expect(foundIn('[{"id":1,"uid":"u","map_name":"EG","overlays_version":4},2]')).toContain(
+      'it is a list of 2 entries',
+    );
+    expect(foundIn('[]')).toContain('it is a list of 0 entries');
+    expect(foundIn('[[{"type":"Feature"}]]')).toContain('it is a list of 1 entries');
     expect(foundIn('null')).toContain('it is the value null');
     expect(foundIn('3')).toContain('it is the value 3');
     expect(foundIn('{}')).toContain('it is an empty object');
-    expect(foundIn('{"type":"Feature"}')).toContain('it is an object of the type "Feature"');
+    expect(foundIn('{"type":"Topology","features":[]}')).toContain('it is an object of the type "Topology"');
+    expect(foundIn('{"type":"Point","coordinates":[1,2]}')).toContain('it is an object of the type "Point"');
+    expect(foundIn('{"features":{}}')).toContain('it is an object with the keys "features"');
+    expect(foundIn('{"geometry":null}')).toContain('it is an object with the keys "geometry"');
     expect(foundIn('{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6}')).toContain('keys "a", "b", "c", "d", "e" and 1 more');
     expect(foundIn('{"type":"FeatureCollection"}')).toContain('a FeatureCollection whose features are missing');
     expect(foundIn('{"type":"FeatureCollection","features":{}}')).toContain('features are an empty object, not a list');
@@ -301,7 +363,7 @@ describe('drawings', () => {
     expect(point).toMatchObject({ index: 0, id: 'p', kind: 'point', name: 'A', shape: { kind: 'point', at: [1, 2] } });
     expect(point.code).toEqual({ field: 'type', number: 11, written: '11' });
     const fields = (drawing: { codes: readonly { field: string }[] }) => drawing.codes.map(({ field }) => field);
-    expect(fields(point)).toEqual(['type', 'lineType', 'regionType', 'direction']);
+    expect(fields(point)).toEqual(['type', 'direction']);
     const lane = one({
       geometry: {
         type: 'LineString',
@@ -313,7 +375,7 @@ describe('drawings', () => {
       properties: codes,
     });
     expect(lane).toMatchObject({ kind: 'lane', code: { field: 'lineType', number: 2 } });
-    expect(fields(lane)).toEqual(['lineType', 'type', 'regionType', 'direction']);
+    expect(fields(lane)).toEqual(['lineType', 'direction']);
     const ring = [
       [0, 0],
       [1, 0],
@@ -321,7 +383,56 @@ describe('drawings', () => {
     ];
     const zone = one({ geometry: { type: 'Polygon', coordinates: [ring] }, properties: codes });
     expect(zone).toMatchObject({ kind: 'zone', shape: { kind: 'zone', rings: [ring] }, code: { field: 'regionType' } });
-    expect(one({ geometry: null, properties: codes })).toMatchObject({ kind: 'other', code: null });
+    expect(fields(zone)).toEqual(['regionType', 'direction']);
+    for (const geometry of [null, { type: 'MultiPoint', coordinates: [[0, 0]] }]) {
+      const other = one({ geometry, properties: codes });
+      expect(other).toMatchObject({ kind: 'other', code: null });
+      expect(fields(other)).toEqual(['direction']);
+    }
+  });
+
+  it('carries a code of another geometry through without reading it by its table', () => {
+    const lane = {
+      geometry: {
+        type: 'LineString',
+        coordinates: [
+          [0, 0],
+          [1, 1],
+        ],
+      },
+      properties: { type: 9, name: 'no charger', dockingPointId: 'd' },
+    };
+    const zone = { geometry: { type: 'Polygon', coordinates: [] }, properties: { type: 'hall', lineType: 2 } };
+    const dock = { id: 'd', geometry: { type: 'Point', coordinates: [0, 1] }, properties: { type: 36 } };
+    const overlays = read(lane, zone, dock);
+    const inspection = inspectOverlays(overlays, { frame: null, device: null });
+    expect(overlays.drawings.map(({ codes }) => codes.map(({ field, number }) => [field, number]))).toEqual([
+      [],
+      [],
+      [['type', 36]],
+    ]);
+    expect(inspection.pairs).toMatchObject([{ charger: null, dockingPoint: 2 }]);
+    expect(inspection.survey.codes).toEqual([{ field: 'type', number: 36, count: 1 }]);
+    expect(inspection.survey.carried).toContainEqual({
+      in: 'properties',
+      name: 'type',
+      count: 2,
+      kinds: ['zone', 'lane'],
+      types: ['text', 'number'],
+    });
+    expect(inspection.survey.carried).toContainEqual({
+      in: 'properties',
+      name: 'lineType',
+      count: 1,
+      kinds: ['zone'],
+      types: ['number'],
+    });
+    // A text is no number of a point, so it is no fault of a zone either.
+    expect(inspection.findings.map(({ rule }) => rule)).not.toContain('code-not-whole');
+    expect(inspection.findings.find(({ rule }) => rule === 'code-missing')?.drawings).toEqual([0]);
+    for (const output of [toCsv(inspection), drawSvg(inspection, { title: 't', image: null })]) {
+      expect(output).not.toMatch(/: charger|H charger/);
+    }
   });
 
   it('takes closed and unclosed rings as they are', () => {
@@ -386,7 +497,7 @@ describe('drawings', () => {
       expected: 'point',
       why: 'its coordinates are beyond what a number can hold',
     });
-    expect(drawing?.codes.map(({ number }) => number)).toEqual([null, null]);
+    expect(drawing?.codes.map(({ number }) => number)).toEqual([null]);
     expect(drawing?.yaw?.deg).toBeNull();
     expect(drawing?.iconYaw?.deg).toBeNull();
   });
@@ -430,7 +541,8 @@ describe('drawings', () => {
   it('reads every whole number and angle as the engine would', () => {
     fc.assert(
       fc.property(fc.oneof(fc.maxSafeInteger(), fc.integer()), (it_) => {
-        const [drawing] = read({ properties: { type: String(it_), yaw: String(it_) } }).drawings;
+        const geometry = { type: 'Point', coordinates: [0, 0] };
+        const [drawing] = read({ geometry, properties: { type: String(it_), yaw: String(it_) } }).drawings;
         expect(drawing?.codes[0]?.number).toBe(it_);
         expect(drawing?.yaw?.deg).toBe(it_);
       }),
@@ -521,7 +633,7 @@ describe('drawings', () => {
         expect(one({ properties: { name } }).name).toBe(name === '' ? null : name);
       }),
     );
-    expect(one({ properties: { name: 7 } }).name).toBeNull();
+    expect(one({ properties: { name: 7 } }).name).toBe('7');
     expect(one({ properties: { name: ['a'] } }).name).toBeNull();
   });
 
@@ -546,7 +658,10 @@ describe('drawings', () => {
     const [zone] = readOverlays(text).drawings;
     expect(zone?.shape.kind === 'zone' && zone.shape.rings[0]?.length).toBe(1_000_000);
     const many = read(
-      ...Array.from({ length: 10_000 }, (_, at) => ({ properties: { type: at, yaw: `${at}.5`, direction: `${at}` } })),
+      ...Array.from({ length: 10_000 }, (_, at) => ({
+        geometry: { type: 'Point', coordinates: [at, 0] },
+        properties: { type: at, yaw: `${at}.5`, direction: `${at}` },
+      })),
     );
     expect(many.drawings[9_999]).toMatchObject({
       yaw: { deg: 9_999.5 },

@@ -85,7 +85,14 @@ const pinched: Place[] = [
 ];
 
 /** For each rule of the table a map that breaks it, and no other rule. */
-const broken: Readonly<Record<OverlayRuleId, { features: readonly unknown[]; options?: Options }>> = {
+interface Broken {
+  readonly features: readonly unknown[];
+  readonly options?: Options;
+  readonly asList?: boolean;
+}
+
+const broken: Readonly<Record<OverlayRuleId, Broken>> = {
+  'not-a-feature-collection': { features: [point([1, 1])], asList: true },
   'no-feature': { features: [null, point([1, 1]), 7, []] },
   'broken-geometry': { features: [point([1])] },
   'unknown-geometry': { features: [feature({ type: 'MultiPoint', coordinates: [[1, 2]] }, {})] },
@@ -102,6 +109,10 @@ const broken: Readonly<Record<OverlayRuleId, { features: readonly unknown[]; opt
   'yaw-beyond-turn': { features: [point([1, 1], { type: 30, yaw: 900 })] },
   'outside-picture': { features: [point([20.1, 0])] },
   'picture-not-checked': { features: [point([1, 1])], options: { frame: null } },
+  'coordinates-like-longitude-latitude': {
+    features: [point([8.68213, 50.11097]), point([8.68241, 50.11102]), point([8.68199, 50.1109])],
+    options: { frame: { originXM: 0, originYM: 0, resolutionM: 0.05, width: 2000, height: 2000 } },
+  },
   'point-in-no-go-zone': { features: [zone(square, { regionType: '1' }), point([1, 1])] },
   'zone-crosses-itself': { features: [zone(bowTie)] },
   'zone-touches-itself': { features: [zone(pinched)] },
@@ -125,6 +136,19 @@ const broken: Readonly<Record<OverlayRuleId, { features: readonly unknown[]; opt
       point([1, 3], { type: 36 }, 'd'),
     ],
   },
+  'charger-shared': {
+    features: [
+      point([1, 1], { type: 9, dockingPointId: 'd' }, 'c'),
+      point([1, 2], { type: 36 }, 'd'),
+      point([1, 3], { type: 36, dockingPointId: 'c' }, 'e'),
+    ],
+  },
+  'docking-reference-unresolved': {
+    features: [
+      point([1, 1], { type: 9, dockingPointId: 'gone' }, 'c'),
+      point([1, 2], { type: 36, dockingPointId: 'c' }, 'd'),
+    ],
+  },
   'door-without-controller': { features: [zone(square, { regionType: 5 })] },
   'speed-limit-uninterpreted': { features: [zone(square, { regionType: 2, maxSpeed: 0.4 })] },
   'name-with-control-characters': { features: [point([1, 1], { type: 30, name: 'A\u0007' })] },
@@ -143,8 +167,8 @@ function wheel(corners: number): Place[] {
 
 describe('the rule table', () => {
   it.each(overlayRules.map(({ id }) => id))('%s is found where it is broken, and nothing else is', (id) => {
-    const { features, options } = broken[id];
-    const findings = faultsOf(features, options);
+    const { features, options, asList = false } = broken[id];
+    const findings = asList ? faultsOfText(JSON.stringify(features), options) : faultsOf(features, options);
     expect(rulesOf(findings)).toEqual([id]);
     const rule = overlayRules.find((row) => row.id === id);
     expect(findings[0]).toMatchObject({ severity: rule?.severity, remedy: rule?.remedy });
@@ -617,9 +641,66 @@ describe('chargers and doors', () => {
   it('are told by the vendor, so the findings carry his mark', () => {
     const findings = faultsOf([point([1, 1], { type: 9 }), zone(square, { regionType: 4, mac: ' ' })]);
     expect(findings.map(({ rule, mark, detail }) => [rule, mark, detail])).toEqual([
-      ['charger-without-partner', 'HINWEIS', expect.stringContaining('names no docking point.')],
+      [
+        'charger-without-partner',
+        'HINWEIS',
+        expect.stringContaining('names no docking point, and no docking point names it.'),
+      ],
       ['door-without-controller', 'HINWEIS', expect.stringContaining('and its mac is " ".')],
     ]);
+  });
+});
+
+describe('coordinates that look like longitude and latitude', () => {
+  const isHinted = (features: readonly unknown[]) =>
+    faultsOf(features, { frame: null }).some(({ rule }) => rule === 'coordinates-like-longitude-latitude');
+  const around = (x: number, y: number, spread: number) =>
+    [0, 0.3, 1].map((part) => point([x + part * spread, y - part * spread * 0.7]));
+
+  it('are hinted at for a site anywhere on land, in either order, with zones and lines', () => {
+    for (const [longitude, latitude] of [
+      [8.682, 50.111],
+      [-73.985, 40.748],
+      [151.215, -33.857],
+      [6.73, 0.33],
+      [-179.9, -16.5],
+    ] as const) {
+      expect(isHinted(around(longitude, latitude, 0.001))).toBe(true);
+      expect(isHinted(around(latitude, longitude, 0.04))).toBe(true);
+    }
+    const corner = (x: number, y: number): Place => [8.682 + x / 1e5, 50.111 + y / 1e5];
+    const room = [corner(0, 0), corner(40, 0), corner(40, 30), corner(0, 0)];
+    const drawn = [zone(room), lane([corner(1, 1), corner(20, 20)]), point(corner(7, 7))];
+    expect(only(faultsOf(drawn, { frame: null }), 'coordinates-like-longitude-latitude')).toMatchObject({
+      severity: 'warning',
+      mark: 'HINWEIS',
+      detail:
+        'All 3 features lie within 0.0004 by 0.0003 at (8.682, 50.111): one spot in metres, the size of a site in degrees of longitude and latitude.',
+    });
+  });
+
+  it('are not decided, and so not hinted at, where metres could be as good', () => {
+    // Few features on one spot, a pair that is a metre apart, a map at its origin, a country.
+    expect(isHinted(around(8.682, 50.111, 0.001).slice(1))).toBe(false);
+    expect(isHinted([0, 0, 0].map(() => point([8.682, 50.111])))).toBe(false);
+    expect(isHinted(around(8.682, 50.111, 0.899))).toBe(false);
+    expect(isHinted(around(0.5, -1.2, 0.001))).toBe(false);
+    expect(isHinted(around(8.682, 50.111, 5))).toBe(false);
+    expect(isHinted(around(150, 120, 0.001))).toBe(false);
+    expect(isHinted(around(966_000, 6_480_000, 0.01))).toBe(false);
+    const tiny = [8.8, 2.2] as const;
+    expect(isHinted([zone([tiny, [8.81, 2.2], [8.81, 2.21], tiny])])).toBe(false);
+    expect(isHinted([])).toBe(false);
+    expect(isHinted([point([1]), feature(null, {}), lane([])])).toBe(false);
+  });
+
+  it('are never hinted at on a map whose features lie half a metre apart, wherever it lies', () => {
+    const coordinate = fc.double({ min: -200, max: 200, noNaN: true });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(coordinate, coordinate), { maxLength: 12 }), coordinate, (places, x) => {
+        expect(isHinted([...places.map((at) => point(at)), point([x, 1]), point([x, 1.5])])).toBe(false);
+      }),
+    );
   });
 });
 

@@ -75,7 +75,8 @@ export function renderProtocolDiff({ from, to, same, worse, versions, sameCheckl
     [counted(({ lost }) => lost.length), 'no longer ok'],
     [counted(({ redLines }) => redLines.added.length), 'new red lines', 'new red line'],
     [counted(({ mended }) => mended.length), 'mended'],
-    [counted(({ values }) => values.length), 'values moved', 'value moved'],
+    [counted(({ reasons }) => reasons.length), 'not ok for another reason'],
+    [counted(({ values }) => values.filter(({ counts }) => counts).length), 'values moved', 'value moved'],
     [counted(({ deviations }) => deviations.length), 'deviations changed', 'deviation changed'],
   ] as const;
   const said = parts
@@ -101,7 +102,18 @@ export function renderProtocolDiff({ from, to, same, worse, versions, sameCheckl
     ...(versions.gw.from === versions.gw.to ? [] : [`  gw ${change(versions.gw)}`]),
     ...(versions.checklist.from === versions.checklist.to ? [] : ['  the checklist file has changed']),
     ...robots.flatMap(robotLines),
+    ...scatterLines(counted(({ values }) => values.filter(({ counts }) => !counts).length)),
   ].join('\n');
+}
+
+/** What differs at every run is no change; that it does is said, and JSON holds it. */
+function scatterLines(count: number): string[] {
+  if (count === 0) return [];
+  const values = count === 1 ? '1 value that differs' : `${count} values that differ`;
+  return [
+    '',
+    chalk.dim(`Not counted: ${values} at every run (times, durations, rates, ids, folders); --json holds all.`),
+  ];
 }
 
 function robotLines(robot: RobotDiff): string[] {
@@ -114,7 +126,15 @@ function robotLines(robot: RobotDiff): string[] {
     ...stepLines(chalk.yellow('no longer ok'), robot.lost),
     ...stepLines(chalk.green('mended'), robot.mended),
     ...robot.redLines.gone.map(({ title }) => `  red line gone  ${printable(title)}`),
+    ...robot.redLines.changed.map(
+      ({ title, from, to }) =>
+        `  ${chalk.red('red line changed')}  ${printable(title)}: ${printable(from)} -> ${printable(to)}`,
+    ),
     ...stepLines('otherwise', robot.otherwise),
+    ...robot.reasons.map(
+      ({ title, verdict, from, to }) =>
+        `  ${chalk.yellow('another reason')}  ${printable(title)} ${chalk.dim(`(${verdict}): ${printable(from)} -> ${printable(to)}`)}`,
+    ),
     ...robot.deviations.map(deviationLine),
     ...valueTable(robot.values),
     ...robot.evidence.map(({ fact, mark, verifiedHere }) => {
@@ -145,13 +165,26 @@ function stepLines(word: string, steps: RobotDiff['newlyWrong']): string[] {
   });
 }
 
-function deviationLine({ title, from, to }: RobotDiff['deviations'][number]): string {
+const deviationWords = {
+  accepted: 'accepted',
+  withdrawn: 'withdrawn',
+  reason: 'another reason',
+  'approved-by': 'another person',
+  verdict: 'another verdict of the step',
+  finding: 'the step fails for another reason',
+  value: 'another value',
+} as const;
+
+function deviationLine({ title, to, changed }: RobotDiff['deviations'][number]): string {
   if (to === null) return `  deviation withdrawn  ${printable(title)}`;
-  const word = from === null ? 'deviation accepted' : 'deviation accepted otherwise';
+  const isNew = changed.includes('accepted');
+  const words = changed.map((what) => deviationWords[what]).join(', ');
+  const word = isNew ? 'deviation accepted' : `deviation changed (${words})`;
   return `  ${chalk.yellow(word)}  ${printable(`${title}: ${to.reason}; by ${to.approvedBy}`)}`;
 }
 
-function valueTable(values: RobotDiff['values']): string[] {
+function valueTable(all: RobotDiff['values']): string[] {
+  const values = all.filter(({ counts }) => counts);
   if (values.length === 0) return [];
   const shown = (value: RobotDiff['values'][number]['from'], unit: string | null) =>
     value === null ? '-' : printable(unit === null ? String(value) : `${value} ${unit}`);

@@ -104,6 +104,12 @@ function findChanges(a: Overlays, b: Overlays): Found {
   const before = entriesOf(left, a);
   const after = entriesOf(right, b);
 
+  // Between a list and a single feature no member differs, and the document does.
+  if (members.length === 0 && a.container !== b.container) {
+    const [fromJson, toJson] = [a, b].map(({ container }) => JSON.stringify(container)) as [string, string];
+    members.push({ in: 'document', name: '', change: 'value', fromJson, toJson });
+  }
+
   const inOrder = newNotes();
   if (isSameInOrder(before, after, inOrder)) {
     return { ...nothing, members, notation: merged(notation, inOrder) };
@@ -130,15 +136,21 @@ function isSameInOrder(before: readonly Entry[], after: readonly Entry[], notes:
 
 const FEATURES = 'features';
 
-/** A map without drawings has the text '': no collection, which is told from an empty one. */
-function collectionOf({ text }: Overlays): Members {
+/**
+ * A map without drawings has the text '': no collection, which is told from an empty one. A list of features has no
+ * members, and those of a single feature are its own.
+ */
+function collectionOf({ text, container }: Overlays): Members {
   const whole = spanOf(text === '' ? '{}' : text);
-  return membersOf(whole) ?? { whole, members: new Map(), doubled: null };
+  const isObject = container === 'feature-collection' || container === 'object-with-features';
+  return (isObject ? membersOf(whole) : null) ?? { whole, members: new Map(), doubled: null };
 }
 
-function entriesOf({ members }: Members, { drawings }: Overlays): Entry[] {
+function entriesOf({ whole, members }: Members, { drawings, container }: Overlays): Entry[] {
   const byIndex = new Map(drawings.map((drawing) => [drawing.index, drawing]));
-  return itemsOf(members.get(FEATURES)).map((span, index) => ({ index, span, drawing: byIndex.get(index) ?? null }));
+  const isList = container === 'feature-list';
+  const spans = container === 'single-feature' ? [whole] : itemsOf(isList ? whole : members.get(FEATURES));
+  return spans.map((span, index) => ({ index, span, drawing: byIndex.get(index) ?? null }));
 }
 
 /** The member of a map or a wrapper that holds the drawings. */
@@ -154,7 +166,7 @@ function aroundChanges(from: Span, to: Span, notes: NotationNotes, depth = 0): V
     if (kindOf(from) === 'text' && kindOf(to) === 'text') {
       return aroundChanges(contentOf(from), contentOf(to), notes, depth + 1);
     }
-    if (isCollection(ours) && isCollection(theirs)) return [];
+    if (holdsFeatures(from, ours) && holdsFeatures(to, theirs)) return [];
     const [inOurs, inTheirs] = [ours?.members.get(HOLDER), theirs?.members.get(HOLDER)];
     if (ours && theirs && inOurs && inTheirs) {
       const beside = differing(ours, theirs, 'document', place, notes, HOLDER);
@@ -164,9 +176,12 @@ function aroundChanges(from: Span, to: Span, notes: NotationNotes, depth = 0): V
   return differing(ours ?? from, theirs ?? to, 'document', place, notes);
 }
 
-function isCollection(object: Members | null): boolean {
-  const type = object?.members.get('type');
-  return type !== undefined && JSON.parse(jsonOf(type)) === 'FeatureCollection';
+/** Of a text that readOverlays took: whether the features stand right here, and not further in. */
+function holdsFeatures(span: Span, object: Members | null): boolean {
+  if (object === null) return kindOf(span) === 'array';
+  const type = object.members.get('type');
+  if (type !== undefined && JSON.parse(jsonOf(type)) === 'FeatureCollection') return true;
+  return !object.members.has(HOLDER) && [FEATURES, 'geometry', 'type'].some((name) => object.members.has(name));
 }
 
 /** What a JSON text in a JSON text says. */

@@ -54,19 +54,20 @@ export function createDrawingReader(): DrawingReader {
     if (found.length > 0) speeds = speeds.length === 0 ? found : [...speeds, ...found];
   };
 
+  /** By geometry: `type` of a line is no number of the table of points, whatever it holds, and is carried through. */
+  const ownCode = (kind: DrawingKind, properties: Readonly<Record<string, unknown>>): Code | null => {
+    if (kind === 'point') return pointType(properties.type);
+    if (kind === 'lane') return lineType(properties.lineType);
+    return kind === 'zone' ? regionType(properties.regionType) : null;
+  };
+
   const read = (raw: RawFeature, index: number): Drawing => {
     const properties = isRecord(raw.properties) ? raw.properties : noProperties;
     const shape = shapeOf(raw.geometry);
     const kind = shape.kind === 'broken' ? shape.expected : shape.kind;
-    const point = pointType(properties.type);
-    const lane = lineType(properties.lineType);
-    const zone = regionType(properties.regionType);
-    const code = ownCode(kind, point, lane, zone);
-    let codes = noCodes.and(code);
-    if (point !== code) codes = codes.and(point);
-    if (lane !== code) codes = codes.and(lane);
-    if (zone !== code) codes = codes.and(zone);
-    codes = codes
+    const code = ownCode(kind, properties);
+    const codes = noCodes
+      .and(code)
       .and(direction(properties.direction))
       .and(startType(properties.startType))
       .and(endType(properties.endType));
@@ -78,7 +79,7 @@ export function createDrawingReader(): DrawingReader {
       index,
       id: idOf(raw.id),
       kind,
-      name: typeof name === 'string' && name !== '' ? name : null,
+      name: nameOf(name),
       shape,
       code,
       codes: codes.list,
@@ -93,6 +94,13 @@ export function createDrawingReader(): DrawingReader {
   return { read, members: () => [...members.rows(), ...names.rows()] };
 }
 
+/** A text that is not empty, or a number as text: rooms have numbers. One that a number cannot hold exactly is none. */
+function nameOf(written: unknown): string | null {
+  if (typeof written === 'string') return written === '' ? null : written;
+  const isExact = typeof written === 'number' && Math.abs(written) <= Number.MAX_SAFE_INTEGER;
+  return isExact ? String(written) : null;
+}
+
 /** How a feature, or another drawing, is named by its id: a text that is not empty, or a number as text. */
 function idOf(written: unknown): string | null {
   if (typeof written === 'string') return written === '' ? null : written;
@@ -101,12 +109,6 @@ function idOf(written: unknown): string | null {
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function ownCode(kind: DrawingKind, point: Code | null, lane: Code | null, zone: Code | null): Code | null {
-  if (kind === 'point') return point;
-  if (kind === 'lane') return lane;
-  return kind === 'zone' ? zone : null;
 }
 
 /** A list of codes that knows its continuations, so that drawings with the same codes have the same list. */

@@ -9,6 +9,7 @@ import {
 } from './model.ts';
 import { findChargerFaults } from './rules/chargers.ts';
 import { findCodeFaults } from './rules/codes.ts';
+import { findCoordinateFaults } from './rules/coordinates.ts';
 import { findDoorFaults } from './rules/doors.ts';
 import { findHeadingFaults } from './rules/headings.ts';
 import { findIdentifierFaults } from './rules/identifiers.ts';
@@ -38,6 +39,7 @@ export interface FaultOptions {
 }
 
 const checks: readonly ((input: RuleInput) => void)[] = [
+  findCoordinateFaults,
   findIdentifierFaults,
   findShapeFaults,
   findCodeFaults,

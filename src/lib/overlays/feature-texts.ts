@@ -12,17 +12,23 @@ const char = {
 
 const KEY = Buffer.from('"features"');
 
-type Source = Pick<Overlays, 'text' | 'drawings' | 'places'>;
+type Source = Pick<Overlays, 'text' | 'drawings' | 'places' | 'container'>;
 
 /**
  * Finds the source of every drawing: as it came, where parsed values have lost the last digits of large numbers. null
  * when the drawings are not found in the text (the key is written with escapes), or when UTF-8 cannot write it (half a
  * surrogate pair): then only the parsed values can be written.
  */
-export function featurePlaces({ text, drawings, places }: Source): FeaturePlaces | null {
+export function featurePlaces({ text, drawings, places, container }: Source): FeaturePlaces | null {
   if (places === undefined && !text.isWellFormed()) return null;
+  if (container === 'single-feature') return placeOfWhole(Buffer.from(text));
   const found = places ?? walkCollection(Buffer.from(text), drawings.length).places;
   return found.count === drawings.length ? found : null;
+}
+
+function placeOfWhole(bytes: Buffer): FeaturePlaces {
+  const bounds = Uint32Array.of(bytes.indexOf(char.braceOpen), bytes.lastIndexOf(char.braceClose) + 1);
+  return { bytes, bounds, count: 1 };
 }
 
 /** The source of a drawing by its position in `drawings`, on one line. null as for `featurePlaces`. */
@@ -39,8 +45,8 @@ export function onOneLine(json: string): string {
 }
 
 /**
- * Goes once through the text of a collection: where each object of its list begins and ends, and how deep its deepest
- * part is nested, the collection itself being the first level. Counting brackets is enough for a text that JSON.parse
+ * Goes once through the text of a collection, or of a list of features: where each object of its list begins and ends,
+ * and how deep its deepest part is nested, the collection itself being the first level. Counting brackets is enough for a text that JSON.parse
  * accepts; no byte of a longer character is one of them. Of any other text the answer means nothing. `expected` is
  * about how many features there are.
  */
@@ -53,8 +59,10 @@ export function walkCollection(
   let depth = 0;
   let deepest = 0;
   let keyAt = -1;
-  let isInList = false;
   const { length } = bytes;
+  const isList = bytes[afterBlanks(bytes)] === char.bracketOpen;
+  let isInList = isList;
+  const featureDepth = isList ? 2 : 3;
   for (let at = 0; at < length; at += 1) {
     const code = bytes[at] ?? 0;
     if (code === char.quote) {
@@ -66,16 +74,16 @@ export function walkCollection(
     } else if ((code | char.either) === char.braceOpen) {
       depth += 1;
       if (depth > deepest) deepest = depth;
-      if (depth === 2) {
+      if (depth === 2 && !isList) {
         isInList = code === char.bracketOpen && standsAt(KEY, bytes, keyAt);
         // Of two lists under the same key the last one counts, as for JSON.parse.
         if (isInList) count = 0;
-      } else if (depth === 3 && isInList && code === char.braceOpen) {
+      } else if (depth === featureDepth && isInList && code === char.braceOpen) {
         if (count * 2 >= bounds.length) bounds = longer(bounds);
         bounds[count * 2] = at;
       }
     } else if ((code | char.either) === char.braceClose) {
-      if (depth === 3 && isInList && code === char.braceClose) {
+      if (depth === featureDepth && isInList && code === char.braceClose) {
         bounds[count * 2 + 1] = at + 1;
         count += 1;
       }
@@ -83,6 +91,13 @@ export function walkCollection(
     }
   }
   return { places: { bytes, bounds, count }, deepest };
+}
+
+/** Where the first token stands: behind a byte order mark and blanks. */
+function afterBlanks(bytes: Buffer): number {
+  let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  while (at < bytes.length && (bytes[at] ?? 0) <= 0x20) at += 1;
+  return at;
 }
 
 function longer(bounds: Uint32Array): Uint32Array<ArrayBuffer> {

@@ -12,6 +12,6 @@ export { frameOf, pngSize } from './frame.ts';
 export { type InspectOptions, inspectOverlays } from './inspect.ts';
 export { knownOf } from './known.ts';
 export type * from './model.ts';
-export { jsonTypes, severities } from './model.ts';
+export { jsonTypes, overlaysContainers, severities } from './model.ts';
 export { overlaysSource, readOverlays } from './read.ts';
 export { type DrawingFilter, isFiltering, type SelectableKind, selectableKinds } from './select.ts';

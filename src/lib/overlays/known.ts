@@ -197,9 +197,14 @@ function namesText(names: readonly string[]): string {
 }
 
 function pairsText(pairs: Inspection['pairs']): string {
-  const whole = pairs.filter(({ dockingPoint }) => dockingPoint !== null).length;
-  const alone = pairs.length - whole;
-  return `${count(whole, 'pair')} here${alone === 0 ? '' : `, and ${count(alone, 'charger')} without a partner`}.`;
+  const without = (side: 'charger' | 'dockingPoint') => pairs.filter((pair) => pair[side] === null).length;
+  const [chargers, dockingPoints] = [without('dockingPoint'), without('charger')];
+  const alone = [
+    ...(chargers === 0 ? [] : [count(chargers, 'charger')]),
+    ...(dockingPoints === 0 ? [] : [count(dockingPoints, 'docking point')]),
+  ];
+  const whole = count(pairs.length - chargers - dockingPoints, 'pair');
+  return `${whole} here${alone.length === 0 ? '' : `, and ${alone.join(' and ')} without a partner`}.`;
 }
 
 function distancesText(pairs: Inspection['pairs']): string {

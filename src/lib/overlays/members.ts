@@ -8,12 +8,14 @@ const readNames: Readonly<Record<CarriedMember['in'], ReadonlySet<string>>> = {
   drawing: readMembers,
   properties: new Set([...codeFields, 'yaw', 'iconYaw', 'name', 'dockingPointId']),
 };
+/** Names that gw reads on one kind of drawing only; on any other they are carried through. */
+const ownerOf: Readonly<Record<string, DrawingKind>> = { type: 'point', lineType: 'lane', regionType: 'zone' };
 const kindOrder: readonly DrawingKind[] = ['point', 'zone', 'lane', 'other'];
 
 interface Counted {
   readonly name: string;
-  /** gw reads it, so it is not merely carried through. */
-  readonly isRead: boolean;
+  /** Bits of the kinds on which gw reads it, so that there it is not merely carried through. */
+  readonly readOn: number;
   readonly isSpeed: boolean;
   count: number;
   /** One bit a JSON type, in the order of `jsonTypes`. */
@@ -44,15 +46,14 @@ export function createMemberCounter(where: CarriedMember['in']): MemberCounter {
   const countedOf = (name: string): Counted => {
     let counted = names.get(name);
     if (counted === undefined) {
-      const isRead = readNames[where].has(name);
-      counted = { name, isRead, isSpeed: soundsLikeSpeed(name), count: 0, types: 0, kinds: 0 };
+      counted = { name, readOn: readOn(where, name), isSpeed: soundsLikeSpeed(name), count: 0, types: 0, kinds: 0 };
       names.set(name, counted);
     }
     return counted;
   };
   return {
     add(object, kind, onSuspect) {
-      const kindBit = kind === null ? 0 : bitOf(kind);
+      const kindBit = kind === null ? NO_KIND : bitOf(kind);
       let place = 0;
       for (const key in object) {
         let counted = lastAt[place];
@@ -63,15 +64,17 @@ export function createMemberCounter(where: CarriedMember['in']): MemberCounter {
         place += 1;
         const value = object[key];
         const type = typeBit(value);
-        counted.count += 1;
-        counted.types |= type;
-        counted.kinds |= kindBit;
+        if ((counted.readOn & kindBit) === 0) {
+          counted.count += 1;
+          counted.types |= type;
+          counted.kinds |= kindBit;
+        }
         if (onSuspect !== undefined && (counted.isSpeed || type >= LIST)) onSuspect(key, value, counted.isSpeed);
       }
     },
     rows: () =>
-      [...names.values()].flatMap(({ name, isRead, count, kinds, types }) =>
-        isRead
+      [...names.values()].flatMap(({ name, count, kinds, types }) =>
+        count === 0
           ? []
           : [{ in: where, name, count, kinds: chosenOf(kindOrder, kinds), types: chosenOf(jsonTypes, types) }],
       ),
@@ -80,6 +83,16 @@ export function createMemberCounter(where: CarriedMember['in']): MemberCounter {
 
 /** A drawing has some twenty names; one with a million must not be kept twice. */
 const MOST_PLACES = 64;
+
+/** Members of the collection belong to no kind. */
+const NO_KIND = 16;
+const EVERY_KIND = 31;
+
+function readOn(where: CarriedMember['in'], name: string): number {
+  if (!readNames[where].has(name)) return 0;
+  const owner = where === 'properties' && Object.hasOwn(ownerOf, name) ? ownerOf[name] : undefined;
+  return owner === undefined ? EVERY_KIND : bitOf(owner);
+}
 
 function bitOf(kind: DrawingKind): number {
   if (kind === 'point') return 1;

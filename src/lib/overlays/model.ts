@@ -47,7 +47,7 @@ export interface Drawing {
   /** As it came when it is a text that is not empty, or a number (as text); null when it is missing. */
   readonly id: string | null;
   readonly kind: DrawingKind;
-  /** `name`, or null when that is missing, empty or no text. */
+  /** `name`, a number as text; null when that is missing, empty or neither text nor number. */
   readonly name: string | null;
   readonly shape: Shape;
   /** The code that says what kind of point, lane or zone it is: `type`, `lineType`, `regionType`. */
@@ -59,7 +59,7 @@ export interface Drawing {
   readonly iconYaw: DrawnAngle | null;
   /** `id` as it came. */
   readonly writtenId: unknown;
-  /** The drawing that this one names as its docking point. */
+  /** `dockingPointId`: on a charger its docking point, and some integrators write it on the docking point as well. */
   readonly partnerId: string | null;
   /** The controller of a door, as it came. */
   readonly mac: unknown;
@@ -77,9 +77,22 @@ export interface WrittenProperty {
 /** In which of the three forms the collection came. */
 export type OverlaysForm = 'collection' | 'text-in-map' | 'object-in-map' | 'wrapped';
 
+/**
+ * What holds the features. The chassis gives a FeatureCollection (vendor, HINWEIS); one vendor example is an object with
+ * `features` and no `type`. A list of features and a single one come from other programs.
+ */
+export const overlaysContainers = [
+  'feature-collection',
+  'object-with-features',
+  'feature-list',
+  'single-feature',
+] as const;
+export type OverlaysContainer = (typeof overlaysContainers)[number];
+
 /** The drawings of one map. */
 export interface Overlays {
   readonly form: OverlaysForm;
+  readonly container: OverlaysContainer;
   readonly drawings: readonly Drawing[];
   /** Members of the collection beside `type` and `features`, as they came (rack defaults and the like). */
   readonly topLevel: Readonly<Record<string, unknown>>;
@@ -171,14 +184,24 @@ export interface OverlayFinding {
   readonly mark: Mark | null;
 }
 
-/** A charging station: a pair of items (BELEGT). Which two belong together is by the vendor's field (HINWEIS). */
+/**
+ * A charging station: an unordered pair of a charger and a docking point (BELEGT that it is a pair). Which two belong
+ * together is by the vendor's `dockingPointId` (HINWEIS), from either side. At least one of the two is there.
+ */
 export interface ChargerPair {
-  /** Places of the two; `dockingPoint` is null when the partner is missing. */
-  readonly charger: number;
+  /** Places of the two in the collection; null when that item is missing. */
+  readonly charger: number | null;
   readonly dockingPoint: number | null;
-  /** What `dockingPointId` names, null when the charger has none. */
+  /**
+   * Which of the two names the other. not-decided: its partner cannot be told, since several items share the id that
+   * is referred to. null: no reference leads to a partner.
+   */
+  readonly namedBy: 'both' | 'charger' | 'docking-point' | 'not-decided' | null;
+  /** `dockingPointId` of the charger, whatever it leads to; null when it has none. */
   readonly named: string | null;
-  /** Measured between the two points of the drawing. Beside it stands the one measured pair, never as a constant. */
+  /** The same of the docking point. */
+  readonly namedBack: string | null;
+  /** Measured between the two points of the overlays. Beside it stands the one measured pair, never as a constant. */
   readonly distanceM: number | null;
 }
 

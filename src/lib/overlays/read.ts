@@ -1,10 +1,11 @@
 import { GwError } from '../error/index.ts';
 import { quote, readJson } from '../json/index.ts';
+import { containerOf, featuresIn } from './container.ts';
 import { createDrawingReader, isRecord } from './drawing.ts';
 import { walkCollection } from './feature-texts.ts';
 import { decodeText, whyNoJson } from './foreign-text.ts';
 import { jsonOf, membersOf, spanOf } from './json-source.ts';
-import type { Drawing, Overlays, OverlaysForm, RawFeature } from './model.ts';
+import type { Drawing, Overlays, OverlaysContainer, OverlaysForm, RawFeature } from './model.ts';
 import { readInParts } from './parts.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -23,7 +24,8 @@ const MOST_KEYS_SHOWN = 5;
 
 /**
  * Reads the drawings of a map: a bare collection, or the data of a map whose `overlays` hold one as JSON text, as an
- * object, or in a wrapper with `overlays` of its own. A map without drawings gives none, with the text ''. Everything
+ * object, or in a wrapper with `overlays` of its own. An object with `features` and no `type`, a list of features and a
+ * single feature are read as a collection, and `container` says so. A map without drawings gives none, with the text ''. Everything
  * unknown stays as it came; a key that stands twice is refused in texts up to 2 MiB, as everywhere in gw.
  * `what` is what an error calls the input. Throws OVERLAYS_INVALID and nothing else.
  * @source vendor (HINWEIS): the forms, and that drawings are GeoJSON in metres of the map
@@ -40,10 +42,11 @@ export function readOverlays(input: Uint8Array | string, what = 'file'): Overlay
   let map: Members | null = null;
 
   for (let packing = 0; ; packing += 1) {
-    if (isCollection(value)) {
+    const container = containerOf(value, map !== null);
+    if (container !== null) {
       // The bytes are those of the text as long as nothing was unpacked.
       const bytes = packing === 0 && typeof input !== 'string' ? input : null;
-      return overlaysOf(value, { form, map, text, bytes, what: place });
+      return overlaysOf(value, { form, container, map: map ?? mapIn(value), text, bytes, what: place });
     }
     if (packing === MOST_PACKING) throw invalid(what, `they are packed more than ${MOST_PACKING} deep`);
     if (typeof value === 'string') {
@@ -74,18 +77,21 @@ export function readOverlays(input: Uint8Array | string, what = 'file'): Overlay
 
 function readLarge(bytes: Buffer): Overlays | null {
   const parts = readInParts(bytes, DEEPEST);
-  if (parts === null || !isCollection(parts.collection)) return null;
+  if (parts === null) return null;
   const { collection, drawings, members, rawOf, places } = parts;
+  const container = containerOf(collection, false);
+  if (container !== 'feature-collection' && container !== 'object-with-features') return null;
   const topLevel = topLevelOf(collection);
   let text: string | undefined;
   return {
     form: 'collection',
+    container,
     drawings,
     topLevel,
     notFeatures: [],
     members,
     rawOf,
-    map: null,
+    map: mapIn(collection),
     places,
     // Many only look at the drawings.
     get text() {
@@ -110,14 +116,6 @@ export function overlaysSource(mapBytes: Uint8Array): { text: string | null; for
   return { text: sourceOfMember(text, 'overlays'), form: 'object' };
 }
 
-interface Collection extends Members {
-  readonly type: 'FeatureCollection';
-}
-
-function isCollection(value: unknown): value is Collection {
-  return isRecord(value) && value.type === 'FeatureCollection';
-}
-
 function isNothing(overlays: unknown): boolean {
   return overlays === null || (typeof overlays === 'string' && overlays.trim() === '');
 }
@@ -127,13 +125,30 @@ function isMapData(value: unknown): value is Members {
   return isRecord(value) && Object.hasOwn(value, 'grid_resolution');
 }
 
+/** The data of a map may hold its features itself, without `overlays` around them. */
+function mapIn(value: unknown): Members | null {
+  return isMapData(value) ? value : null;
+}
+
 function noDrawings(map: Members, form: OverlaysForm): Overlays {
   const rawOf = () => ({});
-  return { form, drawings: [], topLevel: topLevelOf({}), notFeatures: [], members: [], rawOf, map, text: '' };
+  const container = 'feature-collection';
+  return {
+    form,
+    container,
+    drawings: [],
+    topLevel: topLevelOf({}),
+    notFeatures: [],
+    members: [],
+    rawOf,
+    map,
+    text: '',
+  };
 }
 
 interface ReadCollection {
   readonly form: OverlaysForm;
+  readonly container: OverlaysContainer;
   readonly map: Members | null;
   readonly text: string;
   /** Of the text, where they are at hand. */
@@ -141,18 +156,19 @@ interface ReadCollection {
   readonly what: string;
 }
 
-function overlaysOf(collection: Collection, { form, map, text, bytes, what }: ReadCollection): Overlays {
-  const features = Object.hasOwn(collection, 'features') ? collection.features : undefined;
+function overlaysOf(value: unknown, { form, container, map, text, bytes, what }: ReadCollection): Overlays {
+  const features = featuresIn(value, container);
   if (!Array.isArray(features)) {
     const found = features === undefined ? 'missing' : describe(features);
     throw invalid(what, `it is a FeatureCollection whose features are ${found}, not a list`);
   }
-  const topLevel = topLevelOf(collection);
+  const hasMembers = container === 'feature-collection' || container === 'object-with-features';
+  const topLevel = topLevelOf(hasMembers && isRecord(value) ? value : {});
   const isLong = text.length > LOOKED_AT_CHARS;
   const walk = isLong ? walkCollection(bufferOf(bytes ?? text), features.length) : null;
   if (walk !== null && walk.deepest > DEEPEST) throw tooDeep(what);
   // Half a surrogate pair has no bytes in UTF-8; the bytes of a file never hold one.
-  const isExact = walk !== null && (bytes !== null || text.isWellFormed());
+  const isExact = walk !== null && container !== 'single-feature' && (bytes !== null || text.isWellFormed());
   const drawings: Drawing[] = [];
   const notFeatures: number[] = [];
   const reader = createDrawingReader();
@@ -163,7 +179,8 @@ function overlaysOf(collection: Collection, { form, map, text, bytes, what }: Re
   }
   const rawOf = ({ index }: Drawing) => features[index] as RawFeature;
   const members = reader.members();
-  return { form, drawings, topLevel, notFeatures, members, rawOf, map, text, ...(isExact && { places: walk.places }) };
+  const collection = { form, container, drawings, topLevel, notFeatures, members, rawOf, map, text };
+  return { ...collection, ...(isExact && { places: walk.places }) };
 }
 
 function bufferOf(source: Uint8Array | string): Buffer {

@@ -17,6 +17,10 @@ export interface OverlayRule {
 
 /** A zone smaller than this, in square metres, is taken for a slip of the hand. Decision of ours. */
 export const TINY_ZONE_M2 = 0.01;
+/** All features within this box, in the unit of the coordinates: 5 cm, or in degrees some 5 km. Project decision. */
+export const ONE_SPOT = 0.05;
+/** No dry land lies nearer to 0° north, 0° east than this, in degrees; the origin of a map in metres is in the building. */
+export const FARTHEST_FROM_LAND_DEG = 4;
 /** A heading beyond one turn, in degrees, either way. Decision of ours. */
 export const WIDEST_YAW_DEG = 360;
 
@@ -30,6 +34,14 @@ const verify =
  * and those that lean on a reading of the vendor carry its mark.
  */
 export const overlayRules = [
+  {
+    id: 'not-a-feature-collection',
+    title: 'The overlays are not written as a FeatureCollection',
+    severity: 'note',
+    remedy: 'Nothing to do for gw: it reads the features all the same. Whether the chassis does is not shown.',
+    why: 'A list of features, a single one, and an object with `features` and no `type` are read as a collection.',
+    fact: 'vendor.overlays.geojson',
+  },
   {
     id: 'no-feature',
     title: 'An entry of the collection is no drawing',
@@ -143,6 +155,14 @@ export const overlayRules = [
     fact: 'vendor.map.grid',
   },
   {
+    id: 'coordinates-like-longitude-latitude',
+    title: 'Coordinates that look like longitude and latitude',
+    severity: 'warning',
+    remedy: 'Ask whoever made the file; overlays of a map are written in metres, x and y on the map.',
+    why: `At least three features in different places all lie within ${ONE_SPOT} of each other, at least ${FARTHEST_FROM_LAND_DEG} from the origin and within 180 and 90: in metres one spot, in degrees a site. A suspicion, a project decision: gw keeps reading them as metres. A file that spans more than a site is not recognised.`,
+    fact: 'vendor.overlays.geojson',
+  },
+  {
     id: 'point-in-no-go-zone',
     title: 'Points inside a no-go zone',
     severity: 'warning',
@@ -186,24 +206,41 @@ export const overlayRules = [
     id: 'charger-without-partner',
     title: 'A charger without its docking point',
     severity: 'warning',
-    remedy: 'Draw the docking point and name its id at the charger, or ask the vendor whether this model needs one.',
+    remedy:
+      'Write the id of its docking point as dockingPointId of the charger, or ask the vendor whether this model needs one.',
     why: 'A charging station is a pair of items; which two belong together is by a field of the vendor.',
     fact: 'vendor.overlays.charger-partner',
   },
   {
     id: 'docking-point-without-charger',
-    title: 'A docking point that no charger names',
+    title: 'A docking point without its charger',
     severity: 'warning',
-    remedy: 'Name its id at the charger, or delete it in the map editor.',
-    why: 'A charging station is a pair of items; which two belong together is by a field of the vendor.',
+    remedy: 'Write its id as dockingPointId of the charger, or delete it in the map editor.',
+    why: 'A charging station is a pair of items, and a reference from either of them counts. One that belongs to a rack is no charging station.',
     fact: 'vendor.overlays.charger-partner',
   },
   {
     id: 'docking-point-shared',
-    title: 'A docking point that several chargers name',
+    title: 'A docking point of several chargers',
     severity: 'warning',
     remedy: 'Give each charger its own docking point in the map editor.',
     why: 'A charging station is a pair of items, not three.',
+    fact: 'vendor.overlays.charger-partner',
+  },
+  {
+    id: 'charger-shared',
+    title: 'A charger of several docking points',
+    severity: 'warning',
+    remedy: 'Leave one docking point to the charger: correct the dockingPointId of the charger and of the others.',
+    why: 'A charging station is a pair of items, not three; which one the robot drives to is not known.',
+    fact: 'vendor.overlays.charger-partner',
+  },
+  {
+    id: 'docking-reference-unresolved',
+    title: 'A charging station with a reference that leads elsewhere',
+    severity: 'warning',
+    remedy: 'Write the id of the other item of the station as dockingPointId, or remove the reference.',
+    why: 'One of the two names the other, which itself names something else; which reference the robot reads is not known.',
     fact: 'vendor.overlays.charger-partner',
   },
   {

@@ -55,10 +55,10 @@ export function selectFindings(
   return findings.filter((finding) => finding.drawings.some((index) => indices.has(index)));
 }
 
-/** Both items of every charging station. */
+/** Both items of every charging station, and items without a partner. */
 function itemsOf(pairs: readonly ChargerPair[]): ReadonlySet<number> {
   return new Set(
-    pairs.flatMap(({ charger, dockingPoint }) => (dockingPoint === null ? [charger] : [charger, dockingPoint])),
+    pairs.flatMap(({ charger, dockingPoint }) => [charger, dockingPoint].filter((index) => index !== null)),
   );
 }
 

@@ -92,7 +92,7 @@ function sideOf(
   { label, overlays, map, chassis }: OpenedDrawings,
   { kind }: DrawingSource,
 ): OverlaysDiffResult['from'] {
-  return { source: { label, kind, form: overlays.form, chassis }, map };
+  return { source: { label, kind, form: overlays.form, container: overlays.container, chassis }, map };
 }
 
 /** What would make the figures say less than they seem to. */

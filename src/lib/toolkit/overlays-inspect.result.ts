@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { hereVerdicts, marks } from '../evidence/index.ts';
-import { jsonTypes, selectableKinds, severities } from '../overlays/index.ts';
+import { jsonTypes, overlaysContainers, selectableKinds, severities } from '../overlays/index.ts';
 import { knownSchema } from './known.result.ts';
 
 const markSchema = z.enum(marks);
@@ -62,6 +62,9 @@ export const openedSourceSchema = z.strictObject({
   form: z
     .enum(['collection', 'text-in-map', 'object-in-map', 'wrapped'])
     .describe('The form in which the collection came.'),
+  container: z
+    .enum(overlaysContainers)
+    .describe('What held the features. Anything but a feature-collection was read as one, and a finding says so.'),
   chassis: z
     .strictObject({ serial: z.string(), software: z.string().nullable() })
     .nullable()
@@ -108,7 +111,8 @@ export const overlaysInspectSchema = z.strictObject({
     lanes: z.int(),
     zones: z.int(),
     others: z.int().describe('Carried through, not understood.'),
-    chargers: z.int().describe('Points among them that are chargers (HINWEIS).'),
+    chargers: z.int().describe('Points among them that are read as chargers (HINWEIS), each counted once.'),
+    chargingStations: z.int().describe('Pairs of a charger and a docking point; incomplete ones do not count.'),
     notFeatures: z.int().describe('Entries of the collection that are no drawings at all.'),
     selected: z.int().describe('Drawings that passed the filter: those in `features`.'),
     findings: z.record(z.enum(severities), z.int()),
@@ -122,10 +126,23 @@ export const overlaysInspectSchema = z.strictObject({
     measuredOnce: knownSchema(z.number()).describe('The one pair that was measured. Not known to be a constant.'),
     pairs: z.array(
       z.strictObject({
-        charger: z.int().describe('Index of the drawing.'),
-        dockingPoint: z.int().nullable().describe('Index of its partner; null when there is none.'),
-        named: z.string().nullable().describe('What the charger names as its partner.'),
-        distanceM: z.number().nullable().describe('Between the two in the drawing.'),
+        charger: z
+          .int()
+          .nullable()
+          .describe('Index of the feature; null when no charger belongs to the docking point.'),
+        dockingPoint: z
+          .int()
+          .nullable()
+          .describe('Index of the feature; null when no docking point belongs to the charger.'),
+        namedBy: z
+          .enum(['both', 'charger', 'docking-point', 'not-decided'])
+          .nullable()
+          .describe(
+            'Which of the two carries the reference. not-decided: several items share the id that is referred to. null: no reference leads to a partner.',
+          ),
+        named: z.string().nullable().describe('dockingPointId of the charger.'),
+        namedBack: z.string().nullable().describe('dockingPointId of the docking point.'),
+        distanceM: z.number().nullable().describe('Between the two in the overlays.'),
       }),
     ),
   }),

@@ -94,7 +94,7 @@ function resultOf(
   const measured = factById('overlays.charging-pair-distance');
   let features: OverlaysInspect['features'] | undefined;
   const result: OverlaysInspect = {
-    source: { label, kind: source.kind, form: overlays.form, chassis },
+    source: { label, kind: source.kind, form: overlays.form, container: overlays.container, chassis },
     map,
     picture: frame === null ? null : pictureOf(frame),
     filter: isFiltering(filter) ? filterOf(filter) : null,
@@ -104,7 +104,8 @@ function resultOf(
       lanes: kinds.lane,
       zones: kinds.zone,
       others: kinds.other,
-      chargers: pairs.length,
+      chargers: new Set(pairs.flatMap(({ charger }) => charger ?? [])).size,
+      chargingStations: pairs.filter(({ charger, dockingPoint }) => charger !== null && dockingPoint !== null).length,
       notFeatures: overlays.notFeatures.length,
       selected: selected.length,
       findings: countsOf(findings),

@@ -24,6 +24,17 @@ const robotDiff = z.strictObject({
   mended: z.array(stepChange).describe('Ok now, and not ok before.'),
   lost: z.array(stepChange).describe('Ok before, and now skipped, not checked or not there.'),
   otherwise: z.array(stepChange).describe('Every other verdict that differs, and steps that are new and ok.'),
+  reasons: z
+    .array(
+      z.strictObject({
+        id: z.string(),
+        title: z.string(),
+        verdict,
+        from: z.string().describe('Why the step was not ok.'),
+        to: z.string().describe('Why it is not ok now.'),
+      }),
+    )
+    .describe('Steps that are not ok in both records, with the same verdict and for another reason.'),
   values: z
     .array(
       z.strictObject({
@@ -35,15 +46,35 @@ const robotDiff = z.strictObject({
         unit: change,
         mark: change,
         delta: z.number().nullable().describe('New minus old, where both are numbers of the same unit.'),
+        counts: z
+          .boolean()
+          .describe(
+            'false: a time, duration, age or id of a run, a folder, or a rate within a quarter, which differ at every run. It is no change.',
+          ),
       }),
     )
     .describe('Measured values that differ in value, unit or mark.'),
   deviations: z
-    .array(z.strictObject({ step: z.string(), title: z.string(), from: deviation, to: deviation }))
-    .describe('Deviations that were accepted, withdrawn or accepted otherwise.'),
+    .array(
+      z.strictObject({
+        step: z.string(),
+        title: z.string(),
+        from: deviation,
+        to: deviation,
+        changed: z
+          .array(z.enum(['accepted', 'withdrawn', 'reason', 'approved-by', 'verdict', 'finding', 'value']))
+          .describe(
+            'verdict, finding, value: the step comes out otherwise than it did when it was accepted. The time of acceptance is no change.',
+          ),
+      }),
+    )
+    .describe('Deviations that were accepted, withdrawn, or are another one now.'),
   redLines: z.strictObject({
     added: z.array(z.strictObject({ id: z.string(), title: z.string(), detail: z.string() })),
     gone: z.array(z.strictObject({ id: z.string(), title: z.string(), detail: z.string() })),
+    changed: z
+      .array(z.strictObject({ id: z.string(), title: z.string(), from: z.string(), to: z.string() }))
+      .describe('In both records, and saying something else.'),
   }),
   evidence: z
     .array(z.strictObject({ fact: z.string(), mark: change, verifiedHere: change }))
@@ -57,7 +88,7 @@ const side = z.strictObject({ path: z.string(), state: signatureStateSchema, sub
 export const protocolDiffSchema = z.strictObject({
   from: side,
   to: side,
-  same: z.boolean().describe('true when nothing of what is compared differs.'),
+  same: z.boolean().describe('true when nothing differs but what differs at every run.'),
   worse: z
     .boolean()
     .describe('true when a step is newly wrong or no longer ok, a red line is new, or a robot is missing.'),

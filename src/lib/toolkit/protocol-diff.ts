@@ -3,6 +3,7 @@ import { signatureState } from '../report/index.ts';
 import type { ProtocolDiff, RobotDiff } from './protocol-diff.result.ts';
 import { type ProtocolTrust, unaltered, verifyProtocolAt } from './protocol-file.ts';
 import { subjectOf } from './protocol-verify.ts';
+import { isBareNumber, isSteady, steadyText } from './steady-values.ts';
 
 export interface ProtocolDiffOptions extends Omit<ProtocolTrust, 'serial'> {
   readonly from: string;
@@ -30,7 +31,11 @@ async function openSide(path: string, trust: ProtocolTrust): Promise<Side> {
   return { path, state: signatureState(protocol, verification), protocol };
 }
 
-/** The comparison itself; pure. */
+/**
+ * The comparison itself; pure. Counts as a change: version of gw and of the list, software, site, robots, verdicts, why
+ * a step is not ok, values with unit and mark, deviations, red lines, marks of facts. Does not: when, how long, where
+ * the files lie, ids and editions of the runs, and values that differ at every run (`isSteady`).
+ */
 export function diffProtocols(from: Side, to: Side): ProtocolDiff {
   const [old, now] = [from.protocol, to.protocol];
   const serials = unique([...old.robots, ...now.robots].map(({ serial }) => serial));
@@ -69,11 +74,13 @@ function robotDiff(serial: string, old: RobotProtocol | null, now: RobotProtocol
     mended: of('mended'),
     lost: of('lost'),
     otherwise: of('otherwise'),
+    reasons: reasonChanges(oldSteps, newSteps),
     values: valueChanges(oldSteps, newSteps),
     deviations: deviationChanges(oldSteps, newSteps),
     redLines: {
       added: redLinesBut(now, old),
       gone: redLinesBut(old, now),
+      changed: redLineChanges(old, now),
     },
     evidence: evidenceChanges(old?.evidence ?? [], now?.evidence ?? []),
   };
@@ -96,6 +103,30 @@ function stepChanges(old: readonly StepResult[], now: readonly StepResult[]): St
   });
 }
 
+/** Steps that are not ok on both sides, with the same verdict and for another reason. */
+function reasonChanges(old: readonly StepResult[], now: readonly StepResult[]): RobotDiff['reasons'] {
+  const before = byId(old);
+  return now.flatMap((is) => {
+    const was = before.get(is.id);
+    if (was === undefined || was.verdict !== is.verdict || is.verdict === 'ok') return [];
+    if (reasonOf(was) === reasonOf(is)) return [];
+    return [{ id: is.id, title: is.title, verdict: is.verdict, from: was.why, to: is.why }];
+  });
+}
+
+/** Why a step is not ok, without what differs at every run: by its error, else by its expectations, else in words. */
+function reasonOf({ error, expectations, why }: StepResult): string {
+  if (error !== null) return JSON.stringify([error.code, steadyText(error.message)]);
+  const open = expectations.filter(({ verdict }) => verdict !== 'ok');
+  if (open.length === 0) return steadyText(why);
+  return JSON.stringify(
+    open.map(({ path, expected, found, verdict }) => {
+      // How far a figure is off stands among the values, where the list asks for it.
+      return [path, expected, isBareNumber(found) ? '' : steadyText(found, path), verdict];
+    }),
+  );
+}
+
 function valueChanges(old: readonly StepResult[], now: readonly StepResult[]): RobotDiff['values'] {
   const [before, after] = [byId(old), byId(now)];
   return unique([...now, ...old].map(({ id }) => id)).flatMap((id) => {
@@ -110,7 +141,9 @@ function valueChanges(old: readonly StepResult[], now: readonly StepResult[]): R
       if (from === to && !differs(unit) && !differs(mark)) return [];
       const isComparable = typeof from === 'number' && typeof to === 'number' && !differs(unit);
       const delta = isComparable ? rounded(to - from) : null;
-      return [{ step: id, title: (is ?? was)?.title ?? id, name, from, to, unit, mark, delta }];
+      const isSameKind = a !== undefined && b !== undefined && !differs(unit) && !differs(mark);
+      const counts = !(isSameKind && isSteady(name, a, b));
+      return [{ step: id, title: (is ?? was)?.title ?? id, name, from, to, unit, mark, delta, counts }];
     });
   });
 }
@@ -120,13 +153,32 @@ function rounded(value: number): number {
   return Number(value.toPrecision(12));
 }
 
+/**
+ * Deviations that were accepted, withdrawn, or are another one now: by another person, for another reason, or of a step
+ * that comes out otherwise than it did when it was accepted. When somebody accepted it is no change.
+ */
 function deviationChanges(old: readonly StepResult[], now: readonly StepResult[]): RobotDiff['deviations'] {
   const [before, after] = [byId(old), byId(now)];
+  const otherReason = new Set(reasonChanges(old, now).map(({ id }) => id));
+  const otherValue = new Set(valueChanges(old, now).flatMap(({ step, counts }) => (counts ? [step] : [])));
   return unique([...now, ...old].map(({ id }) => id)).flatMap((id) => {
     const [was, is] = [before.get(id), after.get(id)];
     const [from, to] = [was?.deviation ?? null, is?.deviation ?? null];
-    if (JSON.stringify(from) === JSON.stringify(to)) return [];
-    return [{ step: id, title: (is ?? was)?.title ?? id, from: from && { ...from }, to: to && { ...to } }];
+    if (from === null && to === null) return [];
+    const changed = (
+      [
+        ['accepted', from === null],
+        ['withdrawn', to === null],
+        ['reason', from !== null && to !== null && from.reason !== to.reason],
+        ['approved-by', from !== null && to !== null && from.approvedBy !== to.approvedBy],
+        ['verdict', from !== null && to !== null && was?.verdict !== is?.verdict],
+        ['finding', from !== null && to !== null && otherReason.has(id)],
+        ['value', from !== null && to !== null && otherValue.has(id)],
+      ] as const
+    ).flatMap(([what, isSo]) => (isSo ? [what] : []));
+    if (changed.length === 0) return [];
+    const title = (is ?? was)?.title ?? id;
+    return [{ step: id, title, from: from && { ...from }, to: to && { ...to }, changed }];
   });
 }
 
@@ -135,6 +187,16 @@ function redLinesBut(of: RobotProtocol | null, but: RobotProtocol | null): Robot
   return (of?.redLines ?? [])
     .filter(({ id }) => !known.has(id))
     .map(({ id, title, detail }) => ({ id, title, detail }));
+}
+
+/** Red lines that stand in both and say something else. */
+function redLineChanges(old: RobotProtocol | null, now: RobotProtocol | null): RobotDiff['redLines']['changed'] {
+  const before = byId(old?.redLines ?? []);
+  return (now?.redLines ?? []).flatMap(({ id, title, detail }) => {
+    const was = before.get(id);
+    if (was === undefined || steadyText(was.detail) === steadyText(detail)) return [];
+    return [{ id, title, from: was.detail, to: detail }];
+  });
 }
 
 function evidenceChanges(old: RobotProtocol['evidence'], now: RobotProtocol['evidence']): RobotDiff['evidence'] {
@@ -148,13 +210,15 @@ function evidenceChanges(old: RobotProtocol['evidence'], now: RobotProtocol['evi
 }
 
 function isSame(robot: RobotDiff): boolean {
-  const lists = [robot.newlyWrong, robot.mended, robot.lost, robot.otherwise, robot.values, robot.deviations];
+  const { newlyWrong, mended, lost, otherwise, reasons, deviations, redLines, evidence } = robot;
+  const values = robot.values.filter(({ counts }) => counts);
+  const lines = [redLines.added, redLines.gone, redLines.changed];
+  const lists = [newlyWrong, mended, lost, otherwise, reasons, values, deviations, ...lines, evidence];
   return (
     robot.presence === 'both' &&
     !differs(robot.site) &&
     !differs(robot.software) &&
-    lists.every((list) => list.length === 0) &&
-    robot.redLines.added.length + robot.redLines.gone.length + robot.evidence.length === 0
+    lists.every((list) => list.length === 0)
   );
 }
 

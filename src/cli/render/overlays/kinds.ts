@@ -68,7 +68,7 @@ function section(
   ];
   const rows = shown.map((feature) => [
     String(feature.index),
-    nameText(feature.name),
+    nameText(feature.name, view.isComplete),
     feature.id === null ? chalk.yellow('none') : cut(feature.id, 36),
     ...(isPoint
       ? [coordinate(feature.xM), coordinate(feature.yM)]
@@ -83,8 +83,11 @@ function section(
   return lines;
 }
 
-function nameText(name: string | null): string {
-  return name === null ? '' : cut(name, 28);
+/** Characters of a name: enough to know it by, and all of a usual one where everything was asked for. */
+const MOST_NAME = { short: 28, complete: 400 } as const;
+
+function nameText(name: string | null, isComplete: boolean): string {
+  return name === null ? '' : cut(name, isComplete ? MOST_NAME.complete : MOST_NAME.short);
 }
 
 function coordinate(metres: number | null): string {

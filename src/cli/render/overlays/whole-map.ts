@@ -11,28 +11,33 @@ const MOST_NUMBERS = 100;
 
 export function chargerLines({ data, featureAt, isComplete }: View): string[] {
   const { pairs, measuredOnce } = data.chargers;
-  const about = pairs.filter(
-    ({ charger, dockingPoint }) => featureAt.has(charger) || (dockingPoint !== null && featureAt.has(dockingPoint)),
-  );
+  const isShown = (index: number | null) => index !== null && featureAt.has(index);
+  const about = pairs.filter(({ charger, dockingPoint }) => isShown(charger) || isShown(dockingPoint));
   if (about.length === 0) return [];
   const shown = isComplete ? about : about.slice(0, MOST_ROWS);
   const mark = data.fields.distanceM?.mark ?? 'OFFEN';
-  const nameOf = (index: number) => {
+  const itemText = (index: number | null) => {
+    if (index === null) return chalk.yellow('missing');
     const name = featureAt.get(index)?.name;
     return name == null ? `#${index}` : `#${index} ${cut(name, 28)}`;
   };
   const rows = shown.map((pair) => [
-    nameOf(pair.charger),
-    partnerText(pair, nameOf),
+    itemText(pair.charger),
+    itemText(pair.dockingPoint),
+    referenceText(pair),
     pair.distanceM === null ? '--' : figure(pair.distanceM, 3),
   ]);
   const columns: Column[] = [
     { title: 'charger' },
     { title: 'docking point' },
-    { title: 'apart in the drawing m', align: 'right' },
+    { title: 'reference' },
+    { title: 'apart in the overlays m', align: 'right' },
   ];
+  const whole = about.filter(({ charger, dockingPoint }) => charger !== null && dockingPoint !== null).length;
+  const incomplete = about.length - whole;
+  const counts = incomplete === 0 ? String(whole) : `${whole}, ${incomplete} incomplete`;
   const lines = [
-    `${title(`Charging stations (${about.length})`)}: which two belong together is ${colourMark('HINWEIS')}, metres ${colourMark(mark)}`,
+    `${title(`Charging stations (${counts})`)}: which two belong together is ${colourMark('HINWEIS')}, metres ${colourMark(mark)}`,
     renderTable(columns, rows),
     `One pair was measured, four times: ${measuredOnce.value} ${measuredOnce.unit ?? ''} (${colourMark(measuredOnce.mark)}). Whether that holds for any other is not known (${colourMark('OFFEN')} overlays.charging-pair-distance-constant).`,
   ];
@@ -40,11 +45,21 @@ export function chargerLines({ data, featureAt, isComplete }: View): string[] {
   return lines;
 }
 
-function partnerText({ dockingPoint, named }: Pair, nameOf: (index: number) => string): string {
-  if (dockingPoint !== null) return nameOf(dockingPoint);
-  return chalk.yellow(
-    named === null ? 'missing: the charger names none' : `missing: the charger names ${cut(named, 36)}`,
-  );
+/** Which side refers to the other; of an item without a partner what it refers to. */
+function referenceText({ charger, namedBy, named, namedBack }: Pair): string {
+  switch (namedBy) {
+    case 'both':
+      return 'on both';
+    case 'charger':
+      return 'on the charger';
+    case 'docking-point':
+      return 'on the docking point';
+    default: {
+      const to = charger === null ? namedBack : named;
+      const reference = to === null ? 'none' : `to ${cut(to, 36)}`;
+      return chalk.yellow(namedBy === 'not-decided' ? `not decided: ${reference}` : reference);
+    }
+  }
 }
 
 export function codeLines({ data, isComplete }: View): string[] {

@@ -1,5 +1,6 @@
 import chalk from 'chalk';
 import type { Mark } from '../../../lib/evidence/index.ts';
+import { shorten } from '../../../lib/markup/index.ts';
 import type { OverlaysInspect } from '../../../lib/toolkit/overlays-inspect.result.ts';
 import { printable } from '../../output.ts';
 
@@ -46,6 +47,5 @@ export function figure(value: number, digits: number): string {
 
 /** Text from outside on one line of its own length. */
 export function cut(text: string, most: number): string {
-  const characters = [...text.slice(0, most * 4)];
-  return printable(characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : text);
+  return printable(shorten(text, most));
 }

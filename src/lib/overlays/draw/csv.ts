@@ -79,7 +79,8 @@ function cellOf(value: string | number | null | undefined): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : '';
   const text = harmless(visible(value));
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  // Some readers drop blanks at either end of a cell that stands without quotes.
+  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** Spreadsheets take these for the begin of a formula, also behind blanks; a plain number is none. */

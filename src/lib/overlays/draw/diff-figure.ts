@@ -5,11 +5,11 @@ import type { Drawing, MapFrame, Overlays } from '../model.ts';
 import { body, glyph, headings, NEW, OLD, type Plotted, R, STILL, wayOf } from './diff-shapes.ts';
 import { boxAround, drawLabel } from './figure.ts';
 import { createGround, type Ground, placeLabel } from './labels.ts';
-import { oneLine, unit } from './lines.ts';
+import { isolated, nameText, oneLine, unit } from './lines.ts';
 import { arrowOf, boxesAlong, insideOf, middleOf, outline } from './plot.ts';
 import { layOut, type Sheet } from './sheet.ts';
 import { background, margins, surround } from './surround.ts';
-import { type LabelLines, sizeOf } from './wording.ts';
+import { type LabelLines, namesOf, sizeOf } from './wording.ts';
 
 /** What is compared and where its picture lies. */
 export interface DiffSubject {
@@ -184,7 +184,7 @@ function inBulk(items: readonly Item[]): Markup {
 }
 
 function wrapped(item: Item, isLinked: boolean): Markup {
-  const inner = markup`<title>${oneLine(`${item.label}${item.name === null ? '' : ` ${item.name}`}: ${item.words}`, 200)}</title>${shapeOf(item)}`;
+  const inner = markup`<title>${item.label}${item.name === null ? null : ` ${isolated(nameText(item.name))}`}: ${oneLine(item.words, 200)}</title>${shapeOf(item)}`;
   return isLinked
     ? markup`<a id="m-${item.key}" href="#${item.key}">${inner}</a>`
     : markup`<g id="m-${item.key}">${inner}</g>`;
@@ -246,17 +246,16 @@ function takeSquare(x: number, y: number, half: number, ground: Ground): void {
 
 function labelsOf({ sign, label, name, words }: Item): readonly LabelLines[] {
   const color = sign === 'removed' ? OLD : NEW;
-  const number = {
-    text: name === null ? label : ` ${label}`,
-    size: name === null ? 11 : 9.5,
-    color: '#555555',
-    isBold: name === null,
-  };
-  const head =
-    name === null ? [number] : [{ text: oneLine(name, 26), size: 13, color: '#111111', isBold: true }, number];
   const what = { text: oneLine(words, 70), size: 10.5, color, isBold: true };
   const brief = { text: oneLine(words, 24), size: 10.5, color, isBold: true };
-  return [[head, [what]], [head, [brief]], [head], [[{ text: label, size: 9.5, color, isBold: true }]]];
+  const bare: LabelLines = [[{ text: label, size: 9.5, color, isBold: true }]];
+  if (name === null) {
+    const number = { text: label, size: 11, color: '#555555', isBold: true };
+    return [[[number], [what]], [[number], [brief]], [[number]], bare];
+  }
+  const [whole, cut] = namesOf(name, label);
+  const heads = cut === null ? [whole] : [whole, cut];
+  return [...heads.map((head) => [...head, [what]]), ...heads.map((head) => [...head, [brief]]), ...heads, bare];
 }
 
 interface Told {

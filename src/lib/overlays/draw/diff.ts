@@ -17,7 +17,7 @@ import { glyph, heading, NEW, OLD, STILL } from './diff-shapes.ts';
 import { pageDocument, sheetMarkup } from './document.ts';
 import { fontStack, wrap } from './lettering.ts';
 import { oneLine, unit } from './lines.ts';
-import { type Column, markBadge, more, readingItem, section, table } from './page-tables.ts';
+import { type Column, markBadge, more, nameMarkup, readingItem, section, table } from './page-tables.ts';
 import { plural } from './wording.ts';
 
 export interface DiffPictureOptions {
@@ -297,7 +297,7 @@ function linked(key: string, words: string, keys: ReadonlySet<string>): Part {
 
 function nameCell({ name, id }: DrawingRef, before?: DrawingRef): Part {
   const shown = name ?? before?.name ?? null;
-  return markup`${shown === null ? markup`<small>no name</small>` : markup`<strong>${oneLine(shown, 120)}</strong>`}<br/>${id === null ? markup`<small>no id</small>` : markup`<span class="id">${oneLine(id, 80)}</span>`}`;
+  return markup`${shown === null ? markup`<small>no name</small>` : markup`<strong>${nameMarkup(shown)}</strong>`}<br/>${id === null ? markup`<small>no id</small>` : markup`<span class="id">${oneLine(id, 80)}</span>`}`;
 }
 
 function placeOf({ xM, yM }: DrawingRef): Part {

@@ -9,6 +9,7 @@ import {
   badge,
   badgeCorner,
   boxesAlong,
+  holdsNumber,
   insideOf,
   lanePath,
   markersPath,
@@ -173,10 +174,9 @@ function radiusFor(points: number, { width, height }: Sheet): number {
 function pairsOn(pairs: readonly ChargerPair[], points: readonly Item[]) {
   const byIndex = new Map(points.map((item) => [item.drawing.index, item]));
   return pairs.flatMap((pair) => {
-    const [charger, dock] = [
-      byIndex.get(pair.charger),
-      pair.dockingPoint === null ? undefined : byIndex.get(pair.dockingPoint),
-    ];
+    const [charger, dock] = [pair.charger, pair.dockingPoint].map((index) =>
+      index === null ? undefined : byIndex.get(index),
+    );
     if (!charger || !dock || pair.distanceM === null) return [];
     const line = measureLine([charger.x, charger.y], [dock.x, dock.y], 26);
     return [{ line, text: `${figure(pair.distanceM, 3)} m` }];
@@ -235,7 +235,10 @@ function letter({ zones, lanes, points, pairs, sheet, ground, r }: Lettering, { 
         clearance: isPoint ? r + 3 : drawing.kind === 'lane' ? 7 : 2,
         around: drawing.kind === 'zone' && drawn ? boxAround(drawn) : null,
         avoidDeg: isPoint ? (drawing.yaw?.deg ?? null) : null,
-        wordings: labelsOf(drawing, codeBook).map((lines) => ({ ...sizeOf(lines), content: lines })),
+        wordings: labelsOf(drawing, codeBook, holdsNumber(drawing, r)).map((lines) => ({
+          ...sizeOf(lines),
+          content: lines,
+        })),
       },
       ground,
     );
@@ -268,8 +271,8 @@ export function drawLabel(
     const baseline = top + height * 0.8;
     top += height;
     const spans = line.map(
-      ({ text, size, color, isBold }) =>
-        markup`<tspan font-size="${size}" fill="${color}"${isBold ? markup` font-weight="700"` : null}>${text}</tspan>`,
+      ({ text, size, color, isBold, isName = false }) =>
+        markup`<tspan font-size="${size}" fill="${color}"${isBold ? markup` font-weight="700"` : null}${isName ? markup` unicode-bidi="plaintext"` : null}>${text}</tspan>`,
     );
     return markup`<text x="${unit(box.x0 + 2)}" y="${unit(baseline)}" xml:space="preserve">${spans}</text>`;
   });

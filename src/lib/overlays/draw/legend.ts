@@ -20,7 +20,7 @@ export function explanations({ shown }: Figure): readonly { readonly sample: Mar
   if (shown.pair) {
     all.push({
       sample: markup`<path d="M6 -4h32M6 -9v10M38 -9v10" stroke="#111" stroke-width="1.3" fill="none"/>`,
-      text: 'Measured between a charger and the docking point it names. A charging station is a pair (BELEGT); which two belong together is HINWEIS.',
+      text: 'Measured between a charger and its docking point. A charging station is a pair (BELEGT); which two belong together is HINWEIS.',
     });
   }
   if (shown.wrong || shown.warning) {

@@ -84,6 +84,9 @@ export function dashOf({ dash }: SignStyle, width: number): Markup | null {
   return dash && markup` stroke-dasharray="${dash.map((part) => unit(part * width)).join(' ')}"`;
 }
 
+/** Units of paper: in a smaller marker no number can be read. */
+export const LEAST_RADIUS_WITH_NUMBER = 7;
+
 /** The marker of a point, with its number in it where there is room. */
 export function marker(style: SignStyle, x: number, y: number, r: number, number: string | null): Markup {
   const cx = unit(x);
@@ -93,7 +96,7 @@ export function marker(style: SignStyle, x: number, y: number, r: number, number
     style.shape === 'ring'
       ? markup`<path d="${outlineOf(style, x, y, r)}" ${outline}${dashOf(style, Math.max(1.4, r / 5))}/>`
       : markup`<path d="${outlineOf(style, x, y, r)}" ${outline}/>`;
-  if (number === null || r < 7 || style.shape === 'dot') return markup`${halo}${body}`;
+  if (number === null || r < LEAST_RADIUS_WITH_NUMBER || style.shape === 'dot') return markup`${halo}${body}`;
   const size = unit(r * (number.length > 2 ? 0.78 : style.shape === 'triangle' ? 0.92 : 1.02));
   const baseline = unit(y + size * 0.36 + (style.shape === 'triangle' ? r * 0.2 : 0));
   const ink = style.shape === 'disc' ? '#fff' : style.color;

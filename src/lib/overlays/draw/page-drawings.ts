@@ -4,7 +4,7 @@ import type { Code, CodeBook, Drawing, DrawingKind, DrawnAngle, Inspection } fro
 import { hasOffset } from '../survey.ts';
 import { rulesByDrawing } from './census.ts';
 import { figure, oneLine } from './lines.ts';
-import { type Column, link, MOST_ROWS, markBadge, more, section, table, written } from './page-tables.ts';
+import { type Column, link, MOST_ROWS, markBadge, more, nameMarkup, section, table, written } from './page-tables.ts';
 import { kindWords, plural, sayings } from './wording.ts';
 
 const kinds: readonly DrawingKind[] = ['point', 'zone', 'lane', 'other'];
@@ -152,7 +152,7 @@ function nameCell({ name, id, shape }: Drawing): Part {
     shape.kind === 'broken' && shape.expected === 'point'
       ? markup`<br/><small>${oneLine(shape.why, 80)}</small>`
       : null;
-  return markup`${name === null ? markup`<small>no name</small>` : markup`<strong>${oneLine(name, 120)}</strong>`}<br/>${id === null ? markup`<small>no id</small>` : markup`<span class="id">${oneLine(id, 80)}</span>`}${broken}`;
+  return markup`${name === null ? markup`<small>no name</small>` : markup`<strong>${nameMarkup(name)}</strong>`}<br/>${id === null ? markup`<small>no id</small>` : markup`<span class="id">${oneLine(id, 80)}</span>`}${broken}`;
 }
 
 function codeCell(code: Code, codeBook: CodeBook): Part {

@@ -11,6 +11,7 @@ import {
   MOST_ROWS,
   markWord,
   more,
+  nameMarkup,
   prose,
   readingItem,
   section,
@@ -60,7 +61,7 @@ function links(drawings: readonly number[], names: ReadonlyMap<number, string>, 
   if (drawings.length === 0) return markup`<small>the map as a whole</small>`;
   const shown = drawings.slice(0, MOST_LINKS).map((index, at) => {
     const name = names.get(index);
-    return markup`${at > 0 ? ', ' : null}${link('d', index, rows)}${name === undefined ? null : markup` ${oneLine(name, 24)}`}`;
+    return markup`${at > 0 ? ', ' : null}${link('d', index, rows)}${name === undefined ? null : markup` ${nameMarkup(name, 24)}`}`;
   });
   return drawings.length > MOST_LINKS
     ? [shown, markup` <small>and ${drawings.length - MOST_LINKS} more</small>`]
@@ -76,17 +77,12 @@ export function pairsSection(inspection: Inspection, shapes: ReadonlySet<number>
   const name = (index: number | null) => {
     if (index === null) return markup`<span class="s wrong">missing</span>`;
     const drawn = names.get(index);
-    return markup`${link('m', index, shapes)}${drawn === undefined ? null : markup` ${oneLine(drawn, 40)}`}`;
+    return markup`${link('m', index, shapes)}${drawn === undefined ? null : markup` ${nameMarkup(drawn, 40)}`}`;
   };
   const columns: readonly Column<(typeof pairs)[number]>[] = [
     { head: 'Charger', short: 'Charger', cell: ({ charger }) => name(charger) },
-    {
-      head: markup`Names <code>dockingPointId</code>`,
-      short: 'Names',
-      cell: ({ named }) =>
-        named === null ? markup`<small>nothing</small>` : markup`<span class="id">${oneLine(named, 80)}</span>`,
-    },
     { head: 'Docking point', short: 'Dock', cell: ({ dockingPoint }) => name(dockingPoint) },
+    { head: markup`By <code>dockingPointId</code> of`, short: 'By', cell: referenceCell },
     {
       head: 'Distance here',
       short: 'Distance',
@@ -94,11 +90,32 @@ export function pairsSection(inspection: Inspection, shapes: ReadonlySet<number>
       cell: ({ distanceM }) => (distanceM === null ? markup`<small>not measured</small>` : `${figure(distanceM, 3)} m`),
     },
   ];
-  return section('chargers', 'Charging stations', plural(pairs.length, 'charger'), [
-    pairs.length === 0 ? markup`<p>No charger is drawn.</p>` : table(columns, pairs.slice(0, MOST_ROWS)),
-    more(pairs.length - MOST_ROWS, 'chargers', 'json'),
-    markup`<p>${markWord('BELEGT')} ${prose(measured.statement)} ${markWord('OFFEN')} ${prose(constant.statement)} Which drawings belong together is read from <code>dockingPointId</code>: ${markWord('HINWEIS')}.</p>`,
+  const whole = pairs.filter(({ charger, dockingPoint }) => charger !== null && dockingPoint !== null).length;
+  const incomplete = pairs.length - whole;
+  const counts = `${plural(whole, 'pair')}${incomplete === 0 ? '' : `, ${incomplete} incomplete`}`;
+  return section('chargers', 'Charging stations', counts, [
+    pairs.length === 0
+      ? markup`<p>The overlays hold no charger and no docking point.</p>`
+      : table(columns, pairs.slice(0, MOST_ROWS)),
+    more(pairs.length - MOST_ROWS, 'rows', 'json'),
+    markup`<p>${markWord('BELEGT')} ${prose(measured.statement)} ${markWord('OFFEN')} ${prose(constant.statement)} Which two belong together is read from <code>dockingPointId</code> on either of them: ${markWord('HINWEIS')}.</p>`,
   ]);
+}
+
+const referenceWords = {
+  both: 'both',
+  charger: 'the charger',
+  'docking-point': 'the docking point',
+  'not-decided': 'not decided',
+} as const;
+
+/** Which side refers to the other; of an item without a partner what it refers to. */
+function referenceCell({ charger, namedBy, named, namedBack }: Inspection['pairs'][number]): Part {
+  const refersTo = charger === null ? namedBack : named;
+  if (namedBy !== null && namedBy !== 'not-decided') return referenceWords[namedBy];
+  const id =
+    refersTo === null ? markup`<small>nothing</small>` : markup`<span class="id">${oneLine(refersTo, 80)}</span>`;
+  return namedBy === null ? id : markup`${id}<br/><small>${referenceWords[namedBy]}</small>`;
 }
 
 export function numbersSection(inspection: Inspection): Markup {

@@ -58,6 +58,7 @@ tr:target{background:#fde9ff;outline:2px solid #d000d0}
 td ul{margin:0;padding:0;list-style:none}
 td li+li{margin-top:.15rem}
 code,.id{font:.92em/1.3 ui-monospace,'DejaVu Sans Mono',Consolas,monospace}
+bdi{white-space:pre-wrap;overflow-wrap:anywhere}
 .id{color:var(--quiet);word-break:break-all}
 small,.src{color:var(--quiet);font-size:.92em}
 .m{display:inline-block;min-width:1.5em;text-align:center;font-weight:700;font-size:.9em;line-height:1.35;padding:0 .25em;border:1.5px solid;border-radius:2px;background:#fff}

@@ -1,7 +1,7 @@
 import type { Mark } from '../../evidence/index.ts';
 import { type Markup, markup, type Part } from '../../markup/index.ts';
 import type { Reading } from '../model.ts';
-import { oneLine } from './lines.ts';
+import { nameText, oneLine } from './lines.ts';
 import { signs } from './marks.ts';
 import { sayingOf } from './wording.ts';
 
@@ -34,6 +34,11 @@ export function table<T>(columns: readonly Column<T>[], rows: readonly T[], idOf
     return idOf ? markup`<tr id="${idOf(row)}">${cells}</tr>` : markup`<tr>${cells}</tr>`;
   });
   return markup`<div class="scroll"><table class="cards"><thead><tr>${heads}</tr></thead><tbody>${body}</tbody></table></div>`;
+}
+
+/** A name in its own direction of writing, with its blanks: see the style of `bdi`. */
+export function nameMarkup(name: string, most?: number): Markup {
+  return markup`<bdi>${nameText(name, most)}</bdi>`;
 }
 
 /** A sentence of ours or about this map, in which `code` is set as such. */

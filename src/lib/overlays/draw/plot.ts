@@ -2,7 +2,7 @@ import { type Markup, markup } from '../../markup/index.ts';
 import type { Drawing, Place } from '../model.ts';
 import type { Box } from './labels.ts';
 import { unit } from './lines.ts';
-import { dashOf, hatchId, marker, outlineOf, type SignStyle } from './marks.ts';
+import { dashOf, hatchId, LEAST_RADIUS_WITH_NUMBER, marker, outlineOf, type SignStyle } from './marks.ts';
 import type { Sheet } from './sheet.ts';
 
 /** Units of paper. Corners nearer than this to the last one change no pixel. */
@@ -221,6 +221,14 @@ export function markersPath(places: readonly (readonly [number, number])[], styl
 }
 
 export function pointMarker(drawing: Drawing, style: SignStyle, x: number, y: number, r: number): Markup {
-  const number = drawing.code?.number ?? null;
-  return marker(style, x, y, r, number === null || String(number).length > 4 ? null : String(number));
+  return marker(style, x, y, r, holdsNumber(drawing, r) ? String(drawing.code?.number) : null);
+}
+
+/** Digits that fit into the marker of a point. */
+const MOST_DIGITS = 4;
+
+/** Whether the marker of a feature has room for its number; otherwise its label has to name it. */
+export function holdsNumber({ kind, code }: Drawing, r: number): boolean {
+  if (kind !== 'point' || code === null || code.number === null) return false;
+  return r >= LEAST_RADIUS_WITH_NUMBER && String(code.number).length <= MOST_DIGITS;
 }

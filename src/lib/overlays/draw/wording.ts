@@ -1,6 +1,6 @@
 import type { Code, CodeBook, CodeMeaning, Drawing, Inspection, Reading } from '../model.ts';
 import { widthOf } from './lettering.ts';
-import { figure, oneLine } from './lines.ts';
+import { figure, isolated, nameLines, nameText, oneLine } from './lines.ts';
 import { type Sign, signs } from './marks.ts';
 
 /** A piece of text in one style. */
@@ -9,6 +9,8 @@ export interface Span {
   readonly size: number;
   readonly color: string;
   readonly isBold: boolean;
+  /** A foreign text in its own direction of writing, which must not turn what stands beside it. */
+  readonly isName?: boolean;
 }
 
 export type LabelLines = readonly (readonly Span[])[];
@@ -17,6 +19,8 @@ export const kindWords = { point: 'Point', zone: 'Zone', lane: 'Lane', other: 'O
 const INK = '#111111';
 const QUIET = '#555555';
 const SMALL = 10.5;
+/** Of one line of a label. */
+const MOST_LABEL_CHARS = 26;
 
 /** The readings that say something, as short as they go. With none: that nobody knows. */
 export function sayings(meaning: CodeMeaning): readonly { readonly sign: Sign; readonly text: string }[] {
@@ -35,23 +39,37 @@ export function signOf({ code }: Drawing, codeBook: CodeBook): Sign {
   return code === null || code.number === null ? 'none' : codeBook.meaning(code.field, code.number).mark;
 }
 
-/** What stands beside a drawing, the richest first. Every wording names its `#`, by which the tables list it. */
-export function labelsOf(drawing: Drawing, codeBook: CodeBook): readonly LabelLines[] {
+/**
+ * What stands beside a drawing, the richest first. Every wording names its `#`, by which the tables list it.
+ * `isCodeShown`: the marker of the point holds its number already.
+ */
+export function labelsOf(drawing: Drawing, codeBook: CodeBook, isCodeShown: boolean): readonly LabelLines[] {
   const number = `#${drawing.index}`;
   const bare: LabelLines = [[span(number, 9.5, QUIET, true)]];
-  const head =
-    drawing.name === null
-      ? [span(number, 11, QUIET, true)]
-      : [span(oneLine(drawing.name, 26), 13, INK, true), span(` ${number}`, 9.5, QUIET)];
-  const full = meaningLines(drawing, codeBook, true);
-  const short = meaningLines(drawing, codeBook, false).flat();
-  if (short.length === 0) return drawing.name === null ? [bare] : [[head], bare];
-  if (drawing.name === null) return [[head, ...full], [[...head, span(' ', 10.5, QUIET), ...short]], bare];
-  return [[head, ...full], [head, short], [head], bare];
+  const full = meaningLines(drawing, codeBook, true, isCodeShown);
+  const short = meaningLines(drawing, codeBook, false, isCodeShown).flat();
+  if (drawing.name === null) {
+    const head = [span(number, 11, QUIET, true)];
+    return short.length === 0 ? [bare] : [[head, ...full], [[...head, span(' ', 10.5, QUIET), ...short]], bare];
+  }
+  const [whole, cut] = namesOf(drawing.name, number);
+  const heads = cut === null ? [whole] : [whole, cut];
+  return [...heads.map((head) => [...head, ...full]), ...heads.map((head) => [...head, short]), ...heads, bare].filter(
+    (lines) => lines.every((line) => line.length > 0),
+  );
+}
+
+/** A name in bold with what tells the features apart behind it: on as many lines as it needs, and cut to one. */
+export function namesOf(name: string, number: string): readonly [LabelLines, LabelLines | null] {
+  const tail = span(` ${number}`, 9.5, QUIET);
+  const bold = (text: string): Span => ({ ...span(text, 13, INK, true), isName: true });
+  const lines = nameLines(name, MOST_LABEL_CHARS);
+  const whole = lines.map((line, at) => (at === lines.length - 1 ? [bold(line), tail] : [bold(line)]));
+  return [whole, lines.length === 1 ? null : [[bold(nameText(name, MOST_LABEL_CHARS)), tail]]];
 }
 
 /** One line a reading, since two readings stand for a disagreement; other numbers go behind the last one. */
-function meaningLines(drawing: Drawing, codeBook: CodeBook, isFull: boolean): Span[][] {
+function meaningLines(drawing: Drawing, codeBook: CodeBook, isFull: boolean, isCodeShown: boolean): Span[][] {
   const lines: Span[][] = [];
   for (const code of drawing.codes) {
     // Where a route begins and ends is for the table: nobody knows what these numbers say.
@@ -59,8 +77,7 @@ function meaningLines(drawing: Drawing, codeBook: CodeBook, isFull: boolean): Sp
     const isOwn = code.field === drawing.code?.field;
     const meaning = codeBook.meaning(code.field, code.number);
     if (isOwn) {
-      // The marker of a point holds its number already.
-      const lead = drawing.kind === 'point' ? [] : [span(`${code.number} `, SMALL, INK, true)];
+      const lead = isCodeShown ? [] : [span(`${code.number} `, SMALL, INK, true)];
       const said = isFull ? sayings(meaning).slice(0, 3) : [{ sign: meaning.mark, text: '' }];
       for (const [at, { sign, text }] of said.entries()) {
         const { letter, color } = signs[sign];
@@ -102,9 +119,9 @@ export function lineHeight(line: readonly Span[]): number {
 /** What a pointer over a drawing tells: everything in one line. */
 export function tellingOf(drawing: Drawing, codeBook: CodeBook): string {
   const parts = [
-    `#${drawing.index} ${kindWords[drawing.kind]}${drawing.name === null ? '' : ` ${oneLine(drawing.name, 80)}`}`,
+    `#${drawing.index} ${kindWords[drawing.kind]}${drawing.name === null ? '' : ` ${isolated(nameText(drawing.name))}`}`,
   ];
-  if (drawing.id !== null) parts.push(`id ${oneLine(drawing.id, 60)}`);
+  if (drawing.id !== null) parts.push(`id ${isolated(oneLine(drawing.id, 60))}`);
   for (const code of drawing.codes) parts.push(codeLine(code, codeBook));
   if (drawing.shape.kind === 'point')
     parts.push(`x ${figure(drawing.shape.at[0], 3)} m, y ${figure(drawing.shape.at[1], 3)} m`);

@@ -1,0 +1,71 @@
+import { type Bounds, boundsOf } from '../geometry.ts';
+import type { Drawing, Place } from '../model.ts';
+import { FARTHEST_FROM_LAND_DEG, ONE_SPOT } from '../rules.ts';
+import type { RuleInput } from './input.ts';
+import { counted, rounded, spot } from './wording.ts';
+
+/** Fewer features may lie on one spot because somebody placed them twice. Project decision. */
+const FEWEST_PLACES = 3;
+const MOST_LONGITUDE_DEG = 180;
+const MOST_LATITUDE_DEG = 90;
+
+/** How the features are held, and in which unit their coordinates seem to be. */
+export function findCoordinateFaults({ overlays, report }: RuleInput): void {
+  const { container, drawings } = overlays;
+  if (container !== 'feature-collection') {
+    report(
+      'not-a-feature-collection',
+      [],
+      () => `The overlays are ${containerWords[container]}, read as a collection.`,
+    );
+  }
+  const common = commonSpot(drawings);
+  if (common === null || !canBeDegrees(common.box)) return;
+  const { box, count } = common;
+  report('coordinates-like-longitude-latitude', [], () => {
+    const { minXM, minYM, maxXM, maxYM } = box;
+    const [across, up] = [rounded(maxXM - minXM, 6), rounded(maxYM - minYM, 6)];
+    const all = counted(count, 'feature lies', 'features lie');
+    return `All ${all} within ${across} by ${up} at ${spot([minXM, minYM])}: one spot in metres, the size of a site in degrees of longitude and latitude.`;
+  });
+}
+
+const containerWords = {
+  'object-with-features': 'an object with `features` and without `type`',
+  'feature-list': 'a list of features',
+  'single-feature': 'a single feature',
+} as const;
+
+/** The box around all places; null unless it is one spot with several features in it. Most maps end it early. */
+function commonSpot(drawings: readonly Drawing[]): { readonly box: Bounds; readonly count: number } | null {
+  let box: Bounds | null = null;
+  let count = 0;
+  const places: Place[] = [];
+  for (const { shape } of drawings) {
+    const own = boundsOf(shape);
+    if (own === null) continue;
+    box = box === null ? own : around(box, own);
+    if (!(box.maxXM - box.minXM <= ONE_SPOT && box.maxYM - box.minYM <= ONE_SPOT)) return null;
+    count += 1;
+    const first: Place = [own.minXM, own.minYM];
+    if (places.length < FEWEST_PLACES && !places.some(([x, y]) => x === first[0] && y === first[1])) places.push(first);
+  }
+  return box === null || places.length < FEWEST_PLACES ? null : { box, count };
+}
+
+function around(a: Bounds, b: Bounds): Bounds {
+  return {
+    minXM: Math.min(a.minXM, b.minXM),
+    minYM: Math.min(a.minYM, b.minYM),
+    maxXM: Math.max(a.maxXM, b.maxXM),
+    maxYM: Math.max(a.maxYM, b.maxYM),
+  };
+}
+
+/** In either order: some programs write latitude first. */
+function canBeDegrees({ minXM, minYM, maxXM, maxYM }: Bounds): boolean {
+  const x = Math.max(Math.abs(minXM), Math.abs(maxXM));
+  const y = Math.max(Math.abs(minYM), Math.abs(maxYM));
+  const isOnEarth = Math.max(x, y) <= MOST_LONGITUDE_DEG && Math.min(x, y) <= MOST_LATITUDE_DEG;
+  return isOnEarth && Math.max(x, y) >= FARTHEST_FROM_LAND_DEG;
+}
