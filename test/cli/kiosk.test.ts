@@ -76,6 +76,8 @@ const lockPart = {
   afterRestartBasis: 'none',
   keepsOpening: null,
   answeredBy: 'same',
+  wasRestarted: false,
+  readAfterRestart: null,
 } as const;
 
 describe('gw kiosk setup', () => {
@@ -102,6 +104,24 @@ describe('gw kiosk setup', () => {
     expect(shown[0]).toBe('The tablet is set up and closed (1 of 1 steps changed).');
     expect(shown).toContain('ok   Brightness: 200 (changed)');
     expect(shown).toContain('ok   Port of ADB: the tablet refuses connections to it');
+  });
+
+  it('does not call set up what was not read after its restart', () => {
+    const restarted = {
+      ...lockPart,
+      afterRestart: 'closed',
+      afterRestartBasis: 'read-now',
+      wasRestarted: true,
+    } as const;
+    expect(setUp({ lock: restarted })[0]).toBe(
+      'The tablet was set up (1 of 1 steps changed), restarted and closed; how it is after the restart was not read.',
+    );
+    const reading = { verdict: 'as-profile', steps: 1, differing: 0, unknown: 0 } as const;
+    expect(setUp({ lock: { ...restarted, readAfterRestart: reading } })[0]).toMatch(/is set up and closed/);
+    const differing = { ...reading, verdict: 'differs', differing: 1 } as const;
+    const shown = setUp({ verdict: 'not-done', lock: { ...restarted, readAfterRestart: differing } });
+    expect(shown[0]).toMatch(/is otherwise after its restart/);
+    expect(shown).toContain('FAIL Settings, read after the restart: 1 of 1 steps differ');
   });
 
   it.each([
@@ -219,7 +239,16 @@ describe('gw kiosk status', () => {
     port: 'closed',
     answeredBy: 'same',
     tablet: null,
-    setUp: { verdict: 'not-checked', ...none, by: null, profile: null, steps: [], doubts: [], notRead: null },
+    setUp: {
+      verdict: 'not-checked',
+      atLastConnection: 'not-checked',
+      ...none,
+      by: null,
+      profile: null,
+      steps: [],
+      doubts: [],
+      notRead: null,
+    },
     restart: { verdict: 'not-checked', ...none },
     findings: [finding],
     redLine: null,
@@ -266,16 +295,16 @@ describe('gw kiosk status', () => {
       },
     });
     expect(shown).toContain(
-      '--   Off: remembered as ok from 12 min ago (2026-01-31T12:00:00.000Z, serial S1, boot 1a2b3c4d): 13 of 13',
+      '--   Off: remembered as ok, read 12 min ago (2026-01-31T12:00:00.000Z, serial S1, boot 1a2b3c4d): 13 of 13',
     );
     expect(shown).toContain('     FAIL Brightness: 10; expected 200');
     const unsure = { ...finding, ...then, ageS: null, ageBy: null, serial: null, bootId: null };
     expect(status({ findings: [{ ...unsure, verdict: 'not-checked', remembered: 'ok' }] }).join('\n')).toContain(
-      'remembered as ok from age not known (2026-01-31T12:00:00.000Z, serial not known, boot not known)',
+      'remembered as ok, age not known (2026-01-31T12:00:00.000Z, serial not known, boot not known)',
     );
     const old = { ...finding, ...then, ageS: 200_000, ageBy: 'wall-clock' as const };
     expect(status({ findings: [{ ...old, verdict: 'wrong', remembered: 'wrong' }] }).join('\n')).toContain(
-      'remembered as FAIL from 2 days ago by the wall clock',
+      'remembered as FAIL, read 2 days ago by the wall clock',
     );
   });
 });

@@ -377,7 +377,7 @@ export const tabletRows: readonly Row[] = [
       return undo;
     },
     fails: [
-      ['premises/tablet-set-up demo/tablet', /setUp\.verdict: expected 'as-profile', found 'differs'/],
+      ['premises/tablet-set-up demo/tablet', /setUp\.atLastConnection: expected 'as-profile', found 'differs'/],
       [
         'handover/tablet-no-difference service/tablet-no-difference',
         /findings\[id=set-up\]\.verdict: expected one of 'ok', 'not-checked', found 'wrong'/,

@@ -72,7 +72,7 @@ describe.skipIf(!hasProgram('adb'))('gw kiosk', () => {
       /^The port of the tablet at 127\.0\.0\.1:\d+ is closed, but the tablet is not in order\./,
     );
     expect(status.stdout).toMatch(
-      /FAIL The tablet is as its profile says: remembered as FAIL from \d+ s ago \(\d{4}-\S+Z, serial TABSIM0001, boot [0-9a-f]{8}\): \d+ of \d+ steps/,
+      /FAIL The tablet is as its profile says: remembered as FAIL, read \d+ s ago \(\d{4}-\S+Z, serial TABSIM0001, boot [0-9a-f]{8}\): \d+ of \d+ steps/,
     );
     expect(status.stdout).toContain('FAIL Brightness: screen_brightness_mode 0, screen_brightness 13; expected 200');
     expect(status.stdout).not.toContain('ok   The tablet is');

@@ -70,7 +70,7 @@ describe.skipIf(!hasAll)(
       await serve.says('"event":"ready"');
       const look = `console.log((await fetch('http://${GATEWAY}:5173/')).status)`;
       expect(await run(nameOf('tablet'), ['--input-type=module', '-e', look])).toMatchObject({ stdout: '200\n' });
-      expect(await gw(gateway, ['kiosk', 'setup', '--after-restart', '--seconds', '2'])).toMatchObject({
+      expect(await gw(gateway, ['kiosk', 'setup', '--after-restart', '--seconds', '90'])).toMatchObject({
         error: null,
         code: 0,
         data: { verdict: 'done', lock: { verdict: 'closed', afterRestart: 'closed' }, redLine: null },
@@ -201,7 +201,7 @@ describe.skipIf(!hasAll)(
       // Over a restart it is proven by the gateway itself, which the checklist asks next.
       tablet.signal('SIGUSR2');
       await tablet.says('opened 2');
-      expect(await gw(gateway, ['kiosk', 'lock', '--after-restart', '--seconds', '2'])).toMatchObject({
+      expect(await gw(gateway, ['kiosk', 'lock', '--after-restart', '--seconds', '90'])).toMatchObject({
         code: 0,
         data: { verdict: 'closed', afterRestart: 'closed', afterRestartBasis: 'read-now', reading: { differing: 0 } },
       });

@@ -25,12 +25,17 @@ export function renderKioskSetup(data: KioskSetup): string {
     done:
       lock === null
         ? `The tablet is set up (${count}${rest}), and ${chalk.red.bold('left open')} as asked for.`
-        : `The tablet is ${(unknown === 0 ? chalk.green : chalk.yellow)('set up and closed')} (${count}${rest}).`,
-    'not-done': `The tablet is ${chalk.red.bold('not set up')}: read the failed lines. It was left open.`,
+        : lock.wasRestarted && lock.readAfterRestart?.verdict !== 'as-profile'
+          ? `The tablet was set up (${count}${rest}), restarted and closed; ${chalk.yellow('how it is after the restart was not read')}.`
+          : `The tablet is ${(unknown === 0 ? chalk.green : chalk.yellow)('set up and closed')} (${count}${rest}).`,
+    'not-done':
+      lock === null
+        ? `The tablet is ${chalk.red.bold('not set up')}: read the failed lines. It was left open.`
+        : `The tablet is ${chalk.red.bold('otherwise after its restart')} than its profile says: gw kiosk status shows how.`,
     'not-locked': `The tablet is set up (${count}${rest}), but ${chalk.red.bold('not proven closed')}${lock?.verdict === 'closed' ? ' over a restart' : ''}.`,
   }[verdict];
   const lines = [first, '', tabletLine(data), ...steps.flatMap(stepLines)];
-  if (lock !== null) lines.push(...lockLines(lock));
+  if (lock !== null) lines.push(...lockLines(lock), ...readingLines('after the restart', lock.readAfterRestart));
   return [...lines, ...redLines(data.redLine)].join('\n');
 }
 
@@ -50,10 +55,17 @@ export function renderKioskLock(data: KioskLock): string {
         : `Whether ADB over TCP at ${where} is closed is ${chalk.red.bold('not proven')}: no answer from there.`,
     'opens-again': `ADB over TCP at ${where} is closed now, but ${chalk.red.bold('a restart of the tablet opens it again')}.`,
   }[data.verdict];
-  return [first, '', ...lockLines(data), ...readingLines(data.reading), ...redLines(data.redLine)].join('\n');
+  return [
+    first,
+    '',
+    ...lockLines(data),
+    ...readingLines('just before it was closed', data.reading),
+    ...readingLines('after the restart', data.readAfterRestart),
+    ...redLines(data.redLine),
+  ].join('\n');
 }
 
-function readingLines(reading: KioskLock['reading']): string[] {
+function readingLines(when: string, reading: KioskLock['reading']): string[] {
   if (reading === null) return [];
   const { verdict, steps, differing, unknown } = reading;
   const said = {
@@ -62,7 +74,7 @@ function readingLines(reading: KioskLock['reading']): string[] {
     'not-checked': `${unknown} of ${steps} steps not reported`,
   }[verdict];
   const mark = { 'as-profile': 'ok', differs: 'wrong', 'not-checked': 'not-checked' } as const;
-  return [`${renderVerdict(mark[verdict])} Settings, read just before it was closed: ${said}`];
+  return [`${renderVerdict(mark[verdict])} Settings, read ${when}: ${said}`];
 }
 
 /** `gw kiosk status` */
@@ -106,10 +118,10 @@ function basisText(part: Omit<KioskStatus['findings'][number], 'verdict' | 'titl
   if (basis === 'read-now') return 'read now: ';
   const held = remembered === null ? '' : ` as ${remembered === 'wrong' ? 'FAIL' : remembered}`;
   const age =
-    ageS === null ? 'age not known' : `${ageText(ageS)} ago${ageBy === 'wall-clock' ? ' by the wall clock' : ''}`;
+    ageS === null ? 'age not known' : `read ${ageText(ageS)} ago${ageBy === 'wall-clock' ? ' by the wall clock' : ''}`;
   const device = serial === null || serial === '' ? 'serial not known' : `serial ${serial}`;
   const boot = bootId === null ? 'boot not known' : `boot ${bootId.slice(0, 8)}`;
-  return `remembered${held} from ${age} (${at ?? ''}, ${device}, ${boot}): `;
+  return `remembered${held}, ${age} (${at ?? ''}, ${device}, ${boot}): `;
 }
 
 /** `45 s`, `12 min`, `30 h`, `12 days`. */

@@ -30,6 +30,7 @@ export async function planSteps(
   outcomes: StepOutcome[] = [],
 ): Promise<StepOutcome[]> {
   for (const step of steps) {
+    scene.signal.throwIfAborted();
     scene.onProgress(`Looking: ${step.title}`);
     try {
       const look = await step.check(scene);

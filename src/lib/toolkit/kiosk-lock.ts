@@ -12,6 +12,7 @@ import {
   type PortScene,
   proveClosed,
   readTabletRecord,
+  type StepOutcome,
   type Tablet,
   tabletRedLine,
   waitUntilDown,
@@ -54,7 +55,7 @@ export async function lockKiosk(
       ? await withTablet(toolkit, { ...options, wanted: anyTablet }, context, async (tablet) => {
           // Without a profile the tablet is closed all the same.
           const profile = await loadKioskProfile(profileFile).catch(() => null);
-          reading = await readBefore(toolkit, tablet, profile, context);
+          reading = await readInTime(toolkit, tablet, profile, context);
           return await lockTablet(toolkit, tablet, options, context, wasOpen, profile);
         })
       : await confirmClosed(toolkit, scene);
@@ -68,10 +69,10 @@ export async function lockKiosk(
 }
 
 /** So long a reading may hold up the closing. Project decision. */
-const READ_BEFORE_MS = 60_000;
+const MAX_READING_MS = 60_000;
 
-/** The settings, read just before the tablet is closed; null when it is not the tablet of the profile or too slow. */
-async function readBefore(
+/** The settings of this moment; null when it is not the tablet of the profile, or too slow. */
+async function readInTime(
   toolkit: Toolkit,
   tablet: Tablet,
   profile: KioskProfile | null,
@@ -79,25 +80,28 @@ async function readBefore(
 ): Promise<KioskLock['reading']> {
   if (profile === null || !isFor(profile, tablet)) return null;
   const limit = new AbortController();
-  using _timer = toolkit.clock.after(READ_BEFORE_MS, () => limit.abort());
+  using _timer = toolkit.clock.after(MAX_READING_MS, () => limit.abort());
   try {
     const signal = AbortSignal.any([context.signal, limit.signal]);
     const late = new Promise<never>((_resolve, reject) => {
       limit.signal.addEventListener('abort', () => reject(new GwError('TABLET_LOST', 'Reading took too long.')));
     });
     late.catch(() => {});
-    const steps = await Promise.race([readTablet(toolkit, tablet, profile, 'lock', { ...context, signal }), late]);
-    const count = (wanted: string) => steps.filter(({ state }) => state === wanted).length;
-    return {
-      verdict: verdictOf(steps),
-      steps: steps.length,
-      differing: count('differs') + count('failed'),
-      unknown: count('not-checked'),
-    };
+    return readingOf(await Promise.race([readTablet(toolkit, tablet, profile, 'lock', { ...context, signal }), late]));
   } catch (error) {
     if (context.signal.aborted || !(error instanceof GwError)) throw error;
     return null;
   }
+}
+
+function readingOf(steps: readonly StepOutcome[]): NonNullable<KioskLock['reading']> {
+  const count = (wanted: string) => steps.filter(({ state }) => state === wanted).length;
+  return {
+    verdict: verdictOf(steps),
+    steps: steps.length,
+    differing: count('differs') + count('failed'),
+    unknown: count('not-checked'),
+  };
 }
 
 function isFor({ tablet: { model, serial } }: KioskProfile, { facts }: Tablet): boolean {
@@ -178,21 +182,42 @@ export async function lockTablet(
     open: 'its port still takes connections',
     silent: 'no answer from its address',
   }[port];
-  const seen = await sightingNow(toolkit, tablet.facts);
+  // Of the start after a restart nothing is known, unless the tablet was connected to again.
+  const isBootKnown = !afterRestart || isUp || restarted === 'open';
+  const { facts } = tablet;
+  const seen = await sightingNow(toolkit, isBootKnown ? facts : { ...facts, bootId: null });
   const after = await changeRecord(toolkit, (record) =>
     record === null ? null : afterLock(record, port === 'silent' ? 'not-proven' : port, why, verdict, seen),
   );
-  if (usb === true && afterRestart && profile !== null && isFor(profile, tablet)) {
-    await tablet.reconnect();
-    await readTablet(toolkit, tablet, profile, 'lock', context);
-  }
+  const wasRestarted = afterRestart && !isUp;
+  const readAfterRestart = usb === true && wasRestarted ? await readAfter(toolkit, tablet, profile, context) : null;
   const stored = after?.bridge.afterRestart.verdict ?? verdict;
-  const outcome = outcomeOf(port, wasOpen, stored, keepsOpening, 'same', verdict !== 'not-checked');
+  const outcome = {
+    ...outcomeOf(port, wasOpen, stored, keepsOpening, 'same', verdict !== 'not-checked'),
+    wasRestarted,
+    readAfterRestart,
+  };
   if (!wirelessStaysOn) return outcome;
   const rest = outcome.verdict === 'closed' ? 'ADB over TCP itself is closed' : 'nor is ADB over TCP proven closed';
   throw new GwError('TABLET_REFUSED', `The tablet keeps wireless debugging on although it was switched off; ${rest}.`, {
     remedy: 'Switch wireless debugging off in the developer options of the tablet, and look whether it stays off.',
   });
+}
+
+/** At a cable: the settings after a restart; null when the tablet is not back, which undoes nothing of the lock. */
+async function readAfter(
+  toolkit: Toolkit,
+  tablet: Tablet,
+  profile: KioskProfile | null,
+  context: CheckContext,
+): Promise<KioskLock['reading']> {
+  try {
+    await tablet.reconnect();
+  } catch (error) {
+    if (context.signal.aborted || !(error instanceof GwError)) throw error;
+    return null;
+  }
+  return await readInTime(toolkit, tablet, profile, context);
 }
 
 function outcomeOf(
@@ -206,5 +231,6 @@ function outcomeOf(
   const state = port === 'silent' ? 'not-proven' : port;
   const verdict = state === 'closed' && afterRestart === 'open' ? 'opens-again' : state;
   const afterRestartBasis = isRestartNow ? 'read-now' : afterRestart === 'not-checked' ? 'none' : 'remembered';
-  return { verdict, port, wasOpen, afterRestart, afterRestartBasis, keepsOpening, answeredBy };
+  const notRestarted = { wasRestarted: false, readAfterRestart: null };
+  return { verdict, port, wasOpen, afterRestart, afterRestartBasis, keepsOpening, answeredBy, ...notRestarted };
 }

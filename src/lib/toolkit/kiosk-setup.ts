@@ -53,7 +53,7 @@ export async function setUpKiosk(toolkit: Toolkit, options: SetupOptions, contex
       address: { host, port },
       profile: profile.name,
       tablet: facts,
-      verdict: !isDone ? 'not-done' : isLocked ? 'done' : 'not-locked',
+      verdict: !isDone || lock?.readAfterRestart?.verdict === 'differs' ? 'not-done' : isLocked ? 'done' : 'not-locked',
       steps,
       changed: steps.filter(({ state }) => state === 'changed').length,
       lock,

@@ -40,7 +40,8 @@ export function knownSetUp(
 ): SetUp {
   const reading = record?.reading ?? null;
   if (reading === null) {
-    return { verdict: 'not-checked', ...NO_KNOWLEDGE, by: null, profile: null, steps: [], doubts: [] };
+    const none = { verdict: 'not-checked', atLastConnection: 'not-checked' } as const;
+    return { ...none, ...NO_KNOWLEDGE, by: null, profile: null, steps: [], doubts: [] };
   }
   const { now, isRead, hash, answeredBy, address } = scene;
   const knowledge = knowledgeOf(reading.seen, isRead ? 'read-now' : 'remembered', now);
@@ -64,6 +65,10 @@ export function knownSetUp(
   }
   return {
     verdict: verdictOf(reading.verdict, doubts),
+    atLastConnection: verdictOf(
+      reading.verdict,
+      doubts.filter(({ id }) => id !== 'restarted-by-gw'),
+    ),
     ...knowledge,
     by: reading.by,
     profile: reading.profile.name,
@@ -72,16 +77,13 @@ export function knownSetUp(
   };
 }
 
-/**
- * A difference stays wrong until it is read otherwise, except on another tablet or by another profile. That gw itself
- * restarted the tablet is said beside the verdict and judged by a person: over TCP it cannot be read afterwards.
- */
+/** A difference stays wrong until it is read otherwise, except on another tablet or by another profile. */
 function verdictOf(verdict: SetUp['verdict'], doubts: SetUp['doubts']): SetUp['verdict'] {
   const has = (...ids: readonly string[]) => doubts.some(({ id }) => ids.includes(id));
   if (verdict !== 'as-profile') {
     return has('other-device', 'profile-changed', 'reset') ? 'not-checked' : verdict;
   }
-  return doubts.every(({ id }) => id === 'restarted-by-gw') ? 'as-profile' : 'not-checked';
+  return doubts.length === 0 ? 'as-profile' : 'not-checked';
 }
 
 /** The newest proof about a restart. What happened to the tablet since has taken it away already. */

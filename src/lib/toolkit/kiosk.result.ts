@@ -57,6 +57,15 @@ export const kioskPlanSchema = z.strictObject({
 });
 export type KioskPlan = z.infer<typeof kioskPlanSchema>;
 
+const readingPart = z
+  .strictObject({
+    verdict: z.enum(['as-profile', 'differs', 'not-checked']),
+    steps: z.int(),
+    differing: z.int(),
+    unknown: z.int().describe('Steps that the tablet does not report.'),
+  })
+  .nullable();
+
 const lockPart = z.strictObject({
   verdict: z
     .enum(['closed', 'open', 'not-proven', 'opens-again'])
@@ -69,6 +78,10 @@ const lockPart = z.strictObject({
     .describe('read-now: a restart was watched by this command, or a property was read that opens the port.'),
   keepsOpening: z.string().nullable().describe('A property of the tablet that opens the port at every start.'),
   answeredBy,
+  wasRestarted: z.boolean().describe('Whether this command restarted the tablet.'),
+  readAfterRestart: readingPart.describe(
+    'Its settings, read after that restart, which only a cable allows; null: not read.',
+  ),
 });
 
 /** Shape of `gw kiosk setup --json`. */
@@ -92,15 +105,7 @@ export type KioskSetup = z.infer<typeof kioskSetupSchema>;
 /** Shape of `gw kiosk lock --json`. */
 export const kioskLockSchema = lockPart.extend({
   address,
-  reading: z
-    .strictObject({
-      verdict: z.enum(['as-profile', 'differs', 'not-checked']),
-      steps: z.int(),
-      differing: z.int(),
-      unknown: z.int().describe('Steps that the tablet does not report.'),
-    })
-    .nullable()
-    .describe('Its settings against the profile, read just before it was closed; null: not read.'),
+  reading: readingPart.describe('Its settings, read just before it was closed; null: not read.'),
   redLine,
   tookMs: z.number(),
 });
@@ -145,7 +150,12 @@ export const kioskStatusSchema = z.strictObject({
       verdict: z
         .enum(['as-profile', 'differs', 'not-done', 'not-checked'])
         .describe(
-          'The newest reading. not-checked: there is none, the tablet did not report everything, or a doubt other than a restart by gw itself stands against it. not-done: setup did not come to its end.',
+          'The newest reading. not-checked: there is none, the tablet did not report everything, or a doubt stands against it. not-done: setup did not come to its end.',
+        ),
+      atLastConnection: z
+        .enum(['as-profile', 'differs', 'not-done', 'not-checked'])
+        .describe(
+          'How it was when gw was last connected to it; as verdict, but a restart by gw itself does not count. Says nothing about now.',
         ),
       ...knowledgeSchema.shape,
       by: z.enum(['setup', 'plan', 'status', 'lock']).nullable().describe('The command that read it.'),
