@@ -14,7 +14,7 @@ type Now = { readonly wall: Date; readonly machine: MachineTime };
 type SetUp = Omit<KioskStatus['setUp'], 'notRead'>;
 
 /** A reading that is older counts as not checked. Project decision. */
-export const MAX_REMEMBERED_S = 24 * 3_600;
+const MAX_REMEMBERED_S = 24 * 3_600;
 
 const since: Readonly<Record<Doubt['id'], string>> = {
   'restarted-by-gw': 'gw restarted the tablet after that',
