@@ -7,6 +7,8 @@ import {
   afterOrder,
   afterReading,
   afterRefusal,
+  afterWireless,
+  answererAfterOrder,
   answererOf,
   type Sighting,
   type TabletRecord,
@@ -110,6 +112,19 @@ describe('what a refusal proves', () => {
   });
 });
 
+describe('who refuses after the order to close', () => {
+  const mac = '02:00:00:00:00:05';
+  it.each([
+    ['over the network', null, null, { isUsb: false, wasOpen: true }, 'same'],
+    ['by the same hardware address', mac, mac, { isUsb: false, wasOpen: true }, 'same'],
+    ['after the tablet got another address', mac, '02:00:00:00:00:77', { isUsb: false, wasOpen: true }, 'other'],
+    ['at a cable, where the address was open', null, null, { isUsb: true, wasOpen: true }, 'same'],
+    ['at a cable, where it was not', null, null, { isUsb: true, wasOpen: false }, 'unknown'],
+  ] as const)('%s', (_what, was, now, way, answerer) => {
+    expect(answererAfterOrder(setUp(was), now, way)).toBe(answerer);
+  });
+});
+
 describe('what happens after a reading', () => {
   it('is no doubt while the same tablet runs on', () => {
     expect(doubts(locked())).toEqual([]);
@@ -148,6 +163,17 @@ describe('what happens after a reading', () => {
   it('is no doubt about a later reading', () => {
     const opened = afterOpen(locked(), endpoint, 'test', seen());
     expect(doubts(afterReading(opened, { ...reading, verdict: 'differs' }))).toEqual([]);
+  });
+});
+
+describe('wireless debugging that stays on', () => {
+  it('is not refuted by a refused port, nor by one that was opened and locked, but by reading it', () => {
+    const on = afterWireless(locked('02:00:00:00:00:05'), true);
+    const refused = afterRefusal(on, endpoint, seen({ mac: '02:00:00:00:00:05' }));
+    expect(refused.bridge).toMatchObject({ state: 'closed', isWirelessOn: true });
+    const again = afterLock(afterOpen(refused, endpoint, 'test', seen()), 'closed', 'test', 'closed', device());
+    expect(again.bridge.isWirelessOn).toBe(true);
+    expect(afterWireless(again, false).bridge.isWirelessOn).toBe(false);
   });
 });
 

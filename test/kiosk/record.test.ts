@@ -30,7 +30,14 @@ function record(bridge: {
     schema: 'gw/tablet/2',
     address: { host: '192.0.2.5', port: 5555 },
     tablet: null,
-    bridge: { state, why: 'test', isOpenUnresolved: false, seen, afterRestart: { verdict: afterRestart, seen } },
+    bridge: {
+      state,
+      why: 'test',
+      isOpenUnresolved: false,
+      isWirelessOn: false,
+      seen,
+      afterRestart: { verdict: afterRestart, seen },
+    },
     reading: null,
   };
 }
@@ -56,6 +63,12 @@ describe('what is remembered of the tablet', () => {
   ])('is a red line: %j', async (bridge, detail) => {
     await writeTabletRecord(dir, record(bridge));
     expect(await tabletRedLine(dir)).toMatchObject({ id: 'tablet-open', detail: expect.stringMatching(detail) });
+  });
+
+  it('is a red line where the tablet kept wireless debugging on, however closed its other port is', async () => {
+    const { bridge, ...rest } = record({ afterRestart: 'closed' });
+    await writeTabletRecord(dir, { ...rest, bridge: { ...bridge, isWirelessOn: true } });
+    expect(await tabletRedLine(dir)).toMatchObject({ detail: expect.stringContaining('wireless debugging') });
   });
 
   it.each(['closed', 'not-checked'] as const)(

@@ -24,6 +24,8 @@ export {
   afterOrder,
   afterReading,
   afterRefusal,
+  afterWireless,
+  answererAfterOrder,
   answererOf,
 } from './memory.ts';
 export type { TabletWay } from './movement.ts';

@@ -24,6 +24,7 @@ export function afterOpen(before: TabletRecord | null, endpoint: Endpoint, why: 
       state: 'open',
       why,
       isOpenUnresolved: true,
+      isWirelessOn: record.bridge.isWirelessOn,
       seen: withDevice(seen, record),
       // That it opens at every start is refuted by a restart only; that it stays closed, by having been opened.
       afterRestart: afterRestart.verdict === 'open' ? afterRestart : NOT_CHECKED,
@@ -63,6 +64,7 @@ export function afterConnection(
             state: 'not-proven',
             why: change === 'reset' ? 'the tablet was reset' : 'another tablet than before',
             isOpenUnresolved: record.bridge.isOpenUnresolved,
+            isWirelessOn: false,
             seen,
             afterRestart: NOT_CHECKED,
           },
@@ -88,6 +90,11 @@ export function afterOrder(record: TabletRecord, restart: boolean, seen: Sightin
     },
     reading: reading === null || !restart ? reading : doubted(reading, 'restarted-by-gw', seen),
   };
+}
+
+/** What the tablet itself reported, while gw was connected, of a port that is not dialled here. */
+export function afterWireless(record: TabletRecord, isWirelessOn: boolean): TabletRecord {
+  return { ...record, bridge: { ...record.bridge, isWirelessOn } };
 }
 
 /** How the proof of a lock came out, with the tablet itself at the other end of the connection until a moment ago. */
@@ -124,6 +131,20 @@ export function answererOf(record: TabletRecord | null, mac: string | null): Ans
   const known = record?.bridge.seen.mac ?? null;
   if (known === null || mac === null) return 'unknown';
   return known === mac ? 'same' : 'other';
+}
+
+/**
+ * Who refuses after an order over a connection that dialled the address: the tablet itself, unless the hardware address
+ * has changed in between, as when a restart gave it another address. A tablet at a cable is known to be the one at the
+ * address only when that was open until the order.
+ */
+export function answererAfterOrder(
+  record: TabletRecord | null,
+  mac: string | null,
+  way: { readonly isUsb: boolean; readonly wasOpen: boolean },
+): Answerer {
+  if (answererOf(record, mac) === 'other') return 'other';
+  return way.isUsb && !way.wasOpen ? 'unknown' : 'same';
 }
 
 /**

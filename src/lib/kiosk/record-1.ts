@@ -56,6 +56,7 @@ export function parseFirstRecord(found: unknown): TabletRecord | undefined {
       state,
       why,
       isOpenUnresolved: state === 'open',
+      isWirelessOn: false,
       seen,
       afterRestart: { verdict: afterRestart, seen: afterRestart === 'not-checked' ? null : seen },
     },

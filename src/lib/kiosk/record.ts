@@ -68,6 +68,9 @@ export const tabletRecordSchema = z.strictObject({
       isOpenUnresolved: z
         .boolean()
         .describe('It was seen open, and since then neither ordered to close by gw nor refused by the same device.'),
+      isWirelessOn: z
+        .boolean()
+        .describe('The tablet kept wireless debugging on, a port of its own, when it was last locked.'),
       seen: sightingSchema,
       afterRestart: z
         .strictObject({ verdict: z.enum(['closed', 'open', 'not-checked']), seen: sightingSchema.nullable() })
@@ -147,7 +150,7 @@ const TITLE = 'The debug bridge of the tablet';
 function redLineOf({ address, bridge }: TabletRecord): TabletRedLine | null {
   const where = formatEndpoint(address);
   const base = { id: 'tablet-open', title: TITLE } as const;
-  const { state, why, seen, afterRestart } = bridge;
+  const { state, why, seen, afterRestart, isWirelessOn } = bridge;
   const serial = seen.serial === null || seen.serial === '' ? '' : `, serial ${seen.serial}`;
   if (state === 'open') {
     const detail = `ADB over TCP is open at ${where} (seen ${seen.at}${serial}): who reaches it owns the tablet.`;
@@ -160,6 +163,15 @@ function redLineOf({ address, bridge }: TabletRecord): TabletRedLine | null {
       detail,
       remedy:
         'Wake the tablet, bring it into its WLAN, and run `gw kiosk lock` on the gateway, or with --usb at a cable.',
+    };
+  }
+  if (isWirelessOn) {
+    const detail = `The tablet of ${where} kept wireless debugging on, another port of its debug bridge (${seen.at}${serial}).`;
+    return {
+      ...base,
+      detail,
+      remedy:
+        'Switch wireless debugging off in its developer options, then prove it: `gw kiosk lock --usb` at a cable.',
     };
   }
   if (afterRestart.verdict === 'open') {

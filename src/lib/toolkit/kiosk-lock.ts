@@ -4,6 +4,8 @@ import {
   afterLock,
   afterOrder,
   afterRefusal,
+  afterWireless,
+  answererAfterOrder,
   answererOf,
   clearReopening,
   type KioskProfile,
@@ -158,6 +160,7 @@ export async function lockTablet(
   };
   onProgress('Taking away what opens the port again');
   const { keepsOpening, wirelessStaysOn } = await clearReopening(tablet);
+  await changeRecord(toolkit, (record) => (record === null ? null : afterWireless(record, wirelessStaysOn)));
   let restarted: LockOutcome['afterRestart'] = 'not-checked';
   let isUp = !afterRestart;
   if (afterRestart) {
@@ -186,14 +189,23 @@ export async function lockTablet(
   const isBootKnown = !afterRestart || isUp || restarted === 'open';
   const { facts } = tablet;
   const seen = await sightingNow(toolkit, isBootKnown ? facts : { ...facts, bootId: null });
+  const before = await readTabletRecord(toolkit.site.stateDir);
+  const answeredBy = answererAfterOrder(before, seen.mac, { isUsb: usb === true, wasOpen });
+  const isOther = answeredBy === 'other' && port === 'closed';
+  const state = port === 'silent' || isOther ? 'not-proven' : port;
   const after = await changeRecord(toolkit, (record) =>
-    record === null ? null : afterLock(record, port === 'silent' ? 'not-proven' : port, why, verdict, seen),
+    record === null
+      ? null
+      : isOther
+        ? afterLock(record, state, 'another device refuses at its address', 'not-checked', record.bridge.seen)
+        : afterLock(record, state, why, verdict, seen),
   );
   const wasRestarted = afterRestart && !isUp;
   const readAfterRestart = usb === true && wasRestarted ? await readAfter(toolkit, tablet, profile, context) : null;
   const stored = after?.bridge.afterRestart.verdict ?? verdict;
   const outcome = {
-    ...outcomeOf(port, wasOpen, stored, keepsOpening, 'same', verdict !== 'not-checked'),
+    ...outcomeOf(port, wasOpen, stored, keepsOpening, answeredBy, verdict !== 'not-checked' && !isOther),
+    ...(isOther && { verdict: 'not-proven' as const }),
     wasRestarted,
     readAfterRestart,
   };
