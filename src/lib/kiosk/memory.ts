@@ -217,6 +217,7 @@ function emptyRecord(endpoint: Endpoint, seen: Sighting): TabletRecord {
       state: 'not-proven',
       why: 'its port was not looked at',
       isOpenUnresolved: false,
+      isWirelessOn: false,
       seen,
       afterRestart: NOT_CHECKED,
     },
