@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import chalk from 'chalk';
 import { describe, expect, it } from 'vitest';
 import { renderKioskLock, renderKioskPlan, renderKioskSetup, renderKioskStatus } from '../../src/cli/render/kiosk.ts';
 import {
@@ -13,7 +14,15 @@ import {
 } from '../../src/lib/toolkit/kiosk.result.ts';
 
 const address = { host: '192.0.2.5', port: 5555 };
-const tablet = { model: 'T\u001b[31m10', manufacturer: 'Acme', serial: 'S1', android: '13', sdk: 33 };
+const tablet = {
+  model: 'T\u001b[31m10',
+  manufacturer: 'Acme',
+  serial: 'S1',
+  android: '13',
+  sdk: 33,
+  bootId: '1a2b3c4d-1111-4111-8111-111111111111',
+  androidId: null,
+};
 const step = { id: 'a', title: 'Brightness', expected: '200', found: '10', byHand: false, remedy: null, error: null };
 const redLine = { id: 'tablet-open' as const, title: 'T', detail: 'It is open.', remedy: 'Run lock.' };
 const lines = (text: string) => stripVTControlCharacters(text).split('\n');
@@ -64,7 +73,11 @@ const lockPart = {
   port: 'closed',
   wasOpen: true,
   afterRestart: 'not-checked',
+  afterRestartBasis: 'none',
   keepsOpening: null,
+  answeredBy: 'same',
+  wasRestarted: false,
+  readAfterRestart: null,
 } as const;
 
 describe('gw kiosk setup', () => {
@@ -91,6 +104,24 @@ describe('gw kiosk setup', () => {
     expect(shown[0]).toBe('The tablet is set up and closed (1 of 1 steps changed).');
     expect(shown).toContain('ok   Brightness: 200 (changed)');
     expect(shown).toContain('ok   Port of ADB: the tablet refuses connections to it');
+  });
+
+  it('does not call set up what was not read after its restart', () => {
+    const restarted = {
+      ...lockPart,
+      afterRestart: 'closed',
+      afterRestartBasis: 'read-now',
+      wasRestarted: true,
+    } as const;
+    expect(setUp({ lock: restarted })[0]).toBe(
+      'The tablet was set up (1 of 1 steps changed), restarted and closed; how it is after the restart was not read.',
+    );
+    const reading = { verdict: 'as-profile', steps: 1, differing: 0, unknown: 0 } as const;
+    expect(setUp({ lock: { ...restarted, readAfterRestart: reading } })[0]).toMatch(/is set up and closed/);
+    const differing = { ...reading, verdict: 'differs', differing: 1 } as const;
+    const shown = setUp({ verdict: 'not-done', lock: { ...restarted, readAfterRestart: differing } });
+    expect(shown[0]).toMatch(/is otherwise after its restart/);
+    expect(shown).toContain('FAIL Settings, read after the restart: 1 of 1 steps differ');
   });
 
   it.each([
@@ -127,13 +158,19 @@ describe('gw kiosk setup', () => {
 
 describe('gw kiosk lock', () => {
   const lock = (part: Partial<KioskLock>): string[] =>
-    lines(renderKioskLock(kioskLockSchema.parse({ ...lockPart, address, redLine: null, tookMs: 1, ...part })));
+    lines(
+      renderKioskLock(
+        kioskLockSchema.parse({ ...lockPart, address, reading: null, redLine: null, tookMs: 1, ...part }),
+      ),
+    );
 
   it.each([
     [{}, /switched off, and proven closed/],
-    [{ wasOpen: false }, /was closed already/],
+    [{ wasOpen: false }, /was closed already, and the tablet still refuses/],
+    [{ wasOpen: false, answeredBy: 'unknown' } as const, /^Connections are refused at .* not known/],
+    [{ verdict: 'not-proven', answeredBy: 'unknown' } as const, /not proven: .* may be another device/],
     [{ verdict: 'open', port: 'open' } as const, /still open/],
-    [{ verdict: 'not-proven', port: 'silent' } as const, /not proven: nobody answers/],
+    [{ verdict: 'not-proven', port: 'silent' } as const, /not proven: no answer from there/],
     [
       { verdict: 'opens-again', afterRestart: 'open', keepsOpening: 'p=5555' } as const,
       /a restart of the tablet opens it/,
@@ -148,27 +185,126 @@ describe('gw kiosk lock', () => {
   });
 });
 
-describe('gw kiosk status', () => {
-  const finding = { id: 'port', title: 'Off', verdict: 'ok', detail: 'yes', remedy: null, spec: null } as const;
-  const status = (part: Partial<KioskStatus>): string =>
-    lines(
-      renderKioskStatus(
-        kioskStatusSchema.parse({
-          address,
-          port: 'closed',
-          record: null,
-          findings: [finding],
-          redLine: null,
-          tookMs: 1,
-          ...part,
-        }),
-      ),
-    )[0] ?? '';
+describe('gw kiosk lock, its lines', () => {
+  const lock = (part: Partial<KioskLock>): string[] => {
+    const whole = { ...lockPart, address, reading: null, redLine: null, tookMs: 1, ...part };
+    return lines(renderKioskLock(kioskLockSchema.parse(whole)));
+  };
 
-  it('answers whether the tablet is closed', () => {
-    expect(status({})).toBe('The tablet at 192.0.2.5:5555 is closed.');
-    expect(status({ port: 'open' })).toMatch(/is open/);
-    expect(status({ port: 'silent' })).toMatch(/does not answer/);
-    expect(status({ findings: [{ ...finding, verdict: 'wrong', remedy: 'x' }] })).toMatch(/closed, but not in order/);
+  it('shows no restart of an earlier run as ok', () => {
+    const restart = 'After a restart of the tablet: stayed closed';
+    expect(lock({ afterRestart: 'closed', afterRestartBasis: 'read-now' })).toContain(`ok   ${restart}`);
+    expect(lock({ afterRestart: 'closed', afterRestartBasis: 'remembered' })).toContain(
+      `--   ${restart} when that was tried (remembered)`,
+    );
+  });
+
+  it('shows the settings that it read last', () => {
+    const differing = { verdict: 'differs', steps: 13, differing: 1, unknown: 0 } as const;
+    expect(lock({ reading: differing })).toContain(
+      'FAIL Settings, read just before it was closed: 1 of 13 steps differ',
+    );
+    const silent = { verdict: 'not-checked', steps: 13, differing: 0, unknown: 2 } as const;
+    expect(lock({ reading: silent })).toContain(
+      '--   Settings, read just before it was closed: 2 of 13 steps not reported',
+    );
+  });
+});
+
+describe('gw kiosk status', () => {
+  const none = { basis: 'none', at: null, ageS: null, ageBy: null, serial: null, bootId: null } as const;
+  const then = {
+    basis: 'remembered',
+    at: '2026-01-31T12:00:00.000Z',
+    ageS: 750,
+    ageBy: 'uptime',
+    serial: 'S1',
+    bootId: '1a2b3c4d-1111-4111-8111-111111111111',
+  } as const;
+  const finding = {
+    id: 'port',
+    title: 'Off',
+    verdict: 'ok',
+    detail: 'yes',
+    remedy: null,
+    spec: null,
+    remembered: null,
+    ...then,
+    basis: 'read-now',
+    ageS: 0,
+  } as const;
+  const whole = {
+    address,
+    verdict: 'ok',
+    port: 'closed',
+    answeredBy: 'same',
+    tablet: null,
+    setUp: {
+      verdict: 'not-checked',
+      atLastConnection: 'not-checked',
+      ...none,
+      by: null,
+      profile: null,
+      steps: [],
+      doubts: [],
+      notRead: null,
+    },
+    restart: { verdict: 'not-checked', ...none },
+    findings: [finding],
+    redLine: null,
+    tookMs: 1,
+  } as const;
+  const status = (part: Partial<KioskStatus>): string[] =>
+    lines(renderKioskStatus(kioskStatusSchema.parse({ ...whole, ...part })));
+
+  it('answers whether the tablet is closed, and how much of the answer was not looked at', () => {
+    expect(status({})[0]).toBe('The port of the tablet at 192.0.2.5:5555 is closed.');
+    expect(status({ port: 'open' })[0]).toMatch(/is open/);
+    expect(status({ port: 'silent' })[0]).toMatch(/does not answer/);
+    expect(status({ answeredBy: 'other' })[0]).toMatch(/^Another device than the tablet answers/);
+    expect(status({ findings: [{ ...finding, verdict: 'wrong', remedy: 'x' }] })[0]).toMatch(
+      /closed, but .*not in order/,
+    );
+    expect(status({ findings: [finding, { ...finding, verdict: 'not-checked' }] })[0]).toMatch(
+      /closed; 1 of 2 lines are not checked now\.$/,
+    );
+  });
+
+  it('is green only for a port that the tablet itself was seen to refuse', () => {
+    const { level } = chalk;
+    chalk.level = 1;
+    try {
+      const first = (part: Partial<KioskStatus>) =>
+        renderKioskStatus(kioskStatusSchema.parse({ ...whole, ...part })).split('\n')[0] ?? '';
+      const green = chalk.green('closed');
+      expect(first({ answeredBy: 'same' })).toContain(green);
+      expect(first({ answeredBy: 'unknown' })).not.toContain(green);
+      expect(first({ answeredBy: 'other' })).not.toContain(green);
+    } finally {
+      chalk.level = level;
+    }
+  });
+
+  it('shows age, device and boot of what is remembered, and what differed', () => {
+    const shown = status({
+      findings: [{ ...finding, ...then, verdict: 'not-checked', remembered: 'ok', detail: '13 of 13' }],
+      setUp: {
+        ...whole.setUp,
+        doubts: [],
+        steps: [{ id: 'b', title: 'Brightness', state: 'differs', expected: '200', found: '10' }],
+      },
+    });
+    expect(shown).toContain(
+      '--   Off: remembered as ok, read 12 min ago (2026-01-31T12:00:00.000Z, serial S1, boot 1a2b3c4d): 13 of 13',
+    );
+    expect(shown).toContain('     FAIL Brightness: 10; expected 200');
+    const unsure = { ...finding, ...then, ageS: null, ageBy: null, serial: null, bootId: null };
+    expect(status({ findings: [{ ...unsure, verdict: 'not-checked', remembered: 'ok' }] }).join('\n')).toContain(
+      'remembered as ok, age not known (2026-01-31T12:00:00.000Z, serial not known, boot not known)',
+    );
+    const old = { ...finding, ...then, ageS: 200_000, ageBy: 'wall-clock' as const };
+    expect(status({ findings: [{ ...old, verdict: 'wrong', remembered: 'wrong' }] }).join('\n')).toContain(
+      'remembered as FAIL, read 2 days ago by the wall clock',
+    );
   });
 });

@@ -36,11 +36,46 @@ describe.skipIf(!hasProgram('adb'))('gw kiosk', () => {
 
     const closed = await gw('status', '--json');
     expect(closed.code).toBe(0);
-    expect(json(closed.stdout)).toMatchObject({ ok: true, data: { port: 'closed', redLine: null } });
+    expect(json(closed.stdout)).toMatchObject({
+      schema: 'gw/kiosk-status/2',
+      ok: true,
+      data: {
+        verdict: 'not-checked',
+        port: 'closed',
+        redLine: null,
+        setUp: { basis: 'remembered', serial: 'TABSIM0001', doubts: [{ id: 'restarted-by-gw' }] },
+      },
+    });
 
     const again = await gw('plan');
     expect(again.code).toBe(3);
     expect(again.stderr).toMatch(/switched off[\s\S]*tried +127\.0\.0\.1:\d+ \(ADB/);
+  });
+
+  it('does not forget a difference over a lock, and shows its age and its device', async () => {
+    await using world = await openTabletWorld();
+    const gw = (...words: string[]) => runGw(['kiosk', ...words, '--site', world.sitePath], { limitMs: 60_000 });
+    expect((await gw('setup', '--leave-open')).code).toBe(0);
+    world.tablet.touch('system', 'screen_brightness', '13');
+    const plan = await gw('plan');
+    expect(plan.code).toBe(1);
+    expect(plan.stdout).toMatch(/^1 of \d+ steps/);
+
+    const locked = await gw('lock');
+    expect(locked.code, locked.stderr).toBe(0);
+    expect(locked.stdout).toMatch(/FAIL Settings, read just before it was closed: 1 of \d+ steps differ/);
+    expect(locked.stderr).toContain('gw kiosk status');
+
+    const status = await gw('status');
+    expect(status.code).toBe(1);
+    expect(status.stdout).toMatch(
+      /^The port of the tablet at 127\.0\.0\.1:\d+ is closed, but the tablet is not in order\./,
+    );
+    expect(status.stdout).toMatch(
+      /FAIL The tablet is as its profile says: remembered as FAIL, read \d+ s ago \(\d{4}-\S+Z, serial TABSIM0001, boot [0-9a-f]{8}\): \d+ of \d+ steps/,
+    );
+    expect(status.stdout).toContain('FAIL Brightness: screen_brightness_mode 0, screen_brightness 13; expected 200');
+    expect(status.stdout).not.toContain('ok   The tablet is');
   });
 
   it('ends with 1 and the way out when a step failed, and leaves the tablet open', async () => {

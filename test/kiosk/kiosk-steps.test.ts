@@ -18,7 +18,15 @@ const profile: KioskProfile = {
   path: '/kiosk.yaml',
 };
 
-const facts = { model: 'T10', manufacturer: 'Acme', serial: 'S1', android: '13', sdk: 33 };
+const facts = {
+  model: 'T10',
+  manufacturer: 'Acme',
+  serial: 'S1',
+  android: '13',
+  sdk: 33,
+  bootId: null,
+  androidId: null,
+};
 
 /** How the step of the address comes out for a tablet that prints this. */
 async function segmentOf(robotSegment: string, printed: string) {

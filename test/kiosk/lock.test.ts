@@ -14,7 +14,7 @@ import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { DialError, type DialFailure } from '../../src/lib/net/index.ts';
 
 /** A port that answers as the time says, on a clock that only moves by waiting. */
-function scene(answer: (ms: number) => 'open' | DialFailure): PortScene & { nowMs(): number } {
+function scene(answer: (ms: number) => 'open' | DialFailure, host = '192.0.2.5'): PortScene & { nowMs(): number } {
   let nowMs = 0;
   return {
     dialer: {
@@ -25,7 +25,7 @@ function scene(answer: (ms: number) => 'open' | DialFailure): PortScene & { nowM
         throw new DialError(said, { address: '192.0.2.5', port: 5555 });
       },
     },
-    endpoint: { host: '192.0.2.5', port: 5555 },
+    endpoint: { host, port: 5555 },
     clock: {
       ...systemClock,
       monotonicMs: () => nowMs,
@@ -97,10 +97,25 @@ describe('a restart that is watched', () => {
     expect(await watchRestart(scene(over(2_000, 50_000, 'refused')), 60_000)).toBe('silent');
   });
 
-  it('takes the whole time where no silence shows the restart', async () => {
+  it('that was not seen proves nothing: refusals alone are no restart', async () => {
     const watched = scene(() => 'refused');
-    expect(await watchRestart(watched, 60_000)).toBe('closed');
+    expect(await watchRestart(watched, 60_000)).toBe('silent');
     expect(watched.nowMs()).toBe(60_000);
+    // A router that refuses for a tablet which is away, and opens only after the watch.
+    expect(
+      await watchRestart(
+        scene((ms) => (ms < 130_000 ? 'refused' : 'open')),
+        120_000,
+      ),
+    ).toBe('silent');
+    // Inside this machine there is no silence.
+    expect(
+      await watchRestart(
+        scene(() => 'refused', '127.0.0.1'),
+        60_000,
+      ),
+    ).toBe('closed');
+    expect(await watchRestart(scene(over(2_000, 50_000, 'refused'), '127.0.0.1'), 60_000)).toBe('silent');
   });
 
   it('begins when the port does not answer any more, and not at all when it never goes away', async () => {
@@ -115,9 +130,13 @@ describe('what opens the port again', () => {
     const answer = (stdout: string) => ({ stdout, stderr: '', exitCode: 0 });
     return {
       async run(command: string) {
-        if (command.startsWith('settings get')) return answer(`${held.wireless}\n`);
-        if (takes && command.startsWith('settings put')) held.wireless = '0';
-        if (takes && command.startsWith('setprop')) held.port = '';
+        // As Android does: what stands in the command is what is set.
+        const words = command.split(' ').map((word) => word.replaceAll("'", ''));
+        const key = command.startsWith('settings') ? words[3] : words[1];
+        if (command.startsWith('settings get'))
+          return answer(key === 'adb_wifi_enabled' ? `${held.wireless}\n` : 'null\n');
+        if (takes && command.startsWith('settings put') && key === 'adb_wifi_enabled') held.wireless = words[4] ?? '';
+        if (takes && command.startsWith('setprop') && key === 'persist.adb.tcp.port') held.port = words[2] ?? '';
         return answer('');
       },
       properties: async () => new Map([['persist.adb.tcp.port', held.port]]),
@@ -128,6 +147,8 @@ describe('what opens the port again', () => {
     const held = { wireless: '1', port: '5555' };
     expect(await clearReopening(tablet(held, true))).toEqual({ keepsOpening: null, wirelessStaysOn: false });
     expect(held).toEqual({ wireless: '0', port: '' });
+    const odd = { wireless: 'Failure calling service settings', port: '' };
+    expect(await clearReopening(tablet(odd, false))).toMatchObject({ wirelessStaysOn: true });
   });
 
   it('is told where the tablet keeps it, whatever it said', async () => {

@@ -12,13 +12,33 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-function record(bridge: Partial<TabletRecord['bridge']>): TabletRecord {
+const seen = {
+  at: '2026-01-31T12:00:00.000Z',
+  machine: { bootId: '11111111-1111-4111-8111-111111111111', uptimeS: 71.5 },
+  serial: 'S1',
+  bootId: null,
+  androidId: null,
+  mac: null,
+};
+
+function record(bridge: {
+  readonly state?: TabletRecord['bridge']['state'];
+  readonly afterRestart?: TabletRecord['bridge']['afterRestart']['verdict'];
+}): TabletRecord {
+  const { state = 'closed', afterRestart = 'not-checked' } = bridge;
   return {
-    schema: 'gw/tablet/1',
+    schema: 'gw/tablet/2',
     address: { host: '192.0.2.5', port: 5555 },
     tablet: null,
-    bridge: { state: 'closed', at: '2026-01-31T12:00:00.000Z', why: 'test', afterRestart: 'not-checked', ...bridge },
-    setUp: null,
+    bridge: {
+      state,
+      why: 'test',
+      isOpenUnresolved: false,
+      isWirelessOn: false,
+      seen,
+      afterRestart: { verdict: afterRestart, seen },
+    },
+    reading: null,
   };
 }
 
@@ -38,11 +58,17 @@ describe('what is remembered of the tablet', () => {
 
   it.each([
     [{ state: 'open' } as const, /is open at 192\.0\.2\.5:5555/],
-    [{ state: 'not-proven' } as const, /Nobody proved/],
+    [{ state: 'not-proven' } as const, /not proven closed/],
     [{ state: 'closed', afterRestart: 'open' } as const, /opens again after every restart/],
   ])('is a red line: %j', async (bridge, detail) => {
     await writeTabletRecord(dir, record(bridge));
     expect(await tabletRedLine(dir)).toMatchObject({ id: 'tablet-open', detail: expect.stringMatching(detail) });
+  });
+
+  it('is a red line where the tablet kept wireless debugging on, however closed its other port is', async () => {
+    const { bridge, ...rest } = record({ afterRestart: 'closed' });
+    await writeTabletRecord(dir, { ...rest, bridge: { ...bridge, isWirelessOn: true } });
+    expect(await tabletRedLine(dir)).toMatchObject({ detail: expect.stringContaining('wireless debugging') });
   });
 
   it.each(['closed', 'not-checked'] as const)(
@@ -59,6 +85,33 @@ describe('what is remembered of the tablet', () => {
     expect(await tabletRedLine(dir)).toMatchObject({ detail: expect.stringContaining('damaged') });
   });
 
+  it('of the first format keeps what it knew wrong, and its set-up is open to doubt for ever', async () => {
+    const first = (state: string, verdict: string) =>
+      JSON.stringify({
+        schema: 'gw/tablet/1',
+        address: { host: '192.0.2.5', port: 5555 },
+        tablet: { model: 'T10', manufacturer: 'Acme', serial: 'S1', android: '13', sdk: 33 },
+        bridge: { state, at: '2026-01-31T12:00:00.000Z', why: 'gw spoke to it', afterRestart: 'closed' },
+        setUp: { profile: 'Lobby', at: '2026-01-31T11:00:00.000Z', verdict, open: [] },
+      });
+    await writeFile(join(dir, 'tablet.json'), first('open', 'complete'));
+    expect(await tabletRedLine(dir)).toMatchObject({ detail: expect.stringContaining('is open at 192.0.2.5:5555') });
+    expect(await readTabletRecord(dir)).toMatchObject({
+      schema: 'gw/tablet/2',
+      bridge: { isOpenUnresolved: true, afterRestart: { verdict: 'closed', seen: { serial: 'S1', bootId: null } } },
+      reading: { verdict: 'as-profile', profile: { sha256: null }, doubts: [{ id: 'older-format' }] },
+    });
+    expect(parseTabletRecord(first('closed', 'not-done'))).toMatchObject({ reading: { verdict: 'not-done' } });
+    expect(parseTabletRecord(first('ajar', 'complete'))).toBeNull();
+  });
+
+  it('of a newer format is a red line that names it, and so is one too large to be one', async () => {
+    await writeFile(join(dir, 'tablet.json'), JSON.stringify({ ...record({}), schema: 'gw/tablet/7' }, null, 2));
+    expect(await tabletRedLine(dir)).toMatchObject({ detail: expect.stringContaining('newer version of gw') });
+    await writeFile(join(dir, 'tablet.json'), ' '.repeat(2 ** 20 + 1));
+    expect(await tabletRedLine(dir)).toMatchObject({ detail: expect.stringContaining('damaged') });
+  });
+
   it('is taken from any text without a throw', () => {
     fc.assert(
       fc.property(
@@ -66,6 +119,7 @@ describe('what is remembered of the tablet', () => {
           fc.string(),
           fc.json(),
           fc.json().map((text) => `{"schema":"gw/tablet/1","bridge":${text}}`),
+          fc.json().map((text) => `{"schema":"gw/tablet/2","bridge":${text}}`),
         ),
         (text) => {
           expect(parseTabletRecord(text)).toBeNull();

@@ -70,7 +70,7 @@ describe.skipIf(!hasAll)(
       await serve.says('"event":"ready"');
       const look = `console.log((await fetch('http://${GATEWAY}:5173/')).status)`;
       expect(await run(nameOf('tablet'), ['--input-type=module', '-e', look])).toMatchObject({ stdout: '200\n' });
-      expect(await gw(gateway, ['kiosk', 'setup', '--after-restart', '--seconds', '2'])).toMatchObject({
+      expect(await gw(gateway, ['kiosk', 'setup', '--after-restart', '--seconds', '90'])).toMatchObject({
         error: null,
         code: 0,
         data: { verdict: 'done', lock: { verdict: 'closed', afterRestart: 'closed' }, redLine: null },
@@ -171,6 +171,9 @@ describe.skipIf(!hasAll)(
       await expectRight();
     });
 
+    // After a restart the kiosk shell is in front as the start screen, which names no page.
+    const startPage = expect.objectContaining({ id: 'start-page', state: 'differs' });
+
     it('site: a tablet that somebody opened is a red line until the laptop has set it up and closed it', async () => {
       const { gateway, laptop, tablet } = world;
       tablet.signal('SIGUSR2');
@@ -185,15 +188,22 @@ describe.skipIf(!hasAll)(
         data: { verdict: 'done', lock: { verdict: 'closed', port: 'closed', wasOpen: true }, redLine: null },
       });
       expect(await gw(gateway, ['kiosk', 'status'])).toMatchObject({
-        code: 0,
-        data: { port: 'closed', redLine: null, record: { bridge: { afterRestart: 'not-checked' } } },
+        // That the laptop has mended what the gateway found is not known to the gateway, which reads again below.
+        code: 1,
+        data: {
+          port: 'closed',
+          answeredBy: 'same',
+          redLine: null,
+          setUp: { verdict: 'differs', basis: 'remembered', steps: expect.arrayContaining([startPage]) },
+          restart: { verdict: 'not-checked' },
+        },
       });
       // Over a restart it is proven by the gateway itself, which the checklist asks next.
       tablet.signal('SIGUSR2');
       await tablet.says('opened 2');
-      expect(await gw(gateway, ['kiosk', 'lock', '--after-restart', '--seconds', '2'])).toMatchObject({
+      expect(await gw(gateway, ['kiosk', 'lock', '--after-restart', '--seconds', '90'])).toMatchObject({
         code: 0,
-        data: { verdict: 'closed', afterRestart: 'closed' },
+        data: { verdict: 'closed', afterRestart: 'closed', afterRestartBasis: 'read-now', reading: { differing: 0 } },
       });
     });
 

@@ -51,8 +51,12 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', () =
     expect(world.context.told.some((text) => /package goes to the tablet: .*\(100 %\)/.test(text))).toBe(true);
     expect(await world.programs()).toEqual([]);
 
-    const status = await kioskStatus(world.toolkit, world.context);
-    expect(status.findings.map(({ verdict }) => verdict)).toEqual(['ok', 'not-checked', 'ok']);
+    const status = await kioskStatus(world.toolkit, access, world.context);
+    expect(status.findings.map(({ verdict, remembered }) => [verdict, remembered])).toEqual([
+      ['ok', null],
+      ['not-checked', null],
+      ['not-checked', 'ok'],
+    ]);
   });
 
   it('is left alone by a second setup; left open, it is a red line until it is locked', async () => {
@@ -66,7 +70,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', () =
       differing: 0,
     });
     expect(await tabletRedLine(world.toolkit.site.stateDir)).not.toBeNull();
-    expect(await kioskStatus(world.toolkit, world.context)).toMatchObject({
+    expect(await kioskStatus(world.toolkit, access, world.context)).toMatchObject({
       port: 'open',
       redLine: { id: 'tablet-open' },
     });
@@ -80,12 +84,18 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', () =
     expect(await tabletRedLine(world.toolkit.site.stateDir)).toBeNull();
   });
 
-  it('that somebody closed by hand is no red line any more, once its status was asked', async () => {
+  it('that somebody closed by hand stays a red line where nobody can see which device refuses', async () => {
     await using world = await openTabletWorld();
     await planKiosk(world.toolkit, access, world.context);
-    expect(await tabletRedLine(world.toolkit.site.stateDir)).not.toBeNull();
     await world.tablet[Symbol.asyncDispose]();
-    expect(await kioskStatus(world.toolkit, world.context)).toMatchObject({ port: 'closed', redLine: null });
+    const status = await kioskStatus(world.toolkit, access, world.context);
+    expect(status).toMatchObject({ port: 'closed', answeredBy: 'unknown', redLine: { id: 'tablet-open' } });
+    expect(status.redLine?.detail).toMatch(/not proven closed .*serial TABSIM0001.*last seen open/);
+    expect(await lockKiosk(world.toolkit, closing, world.context)).toMatchObject({
+      verdict: 'not-proven',
+      port: 'closed',
+      redLine: { id: 'tablet-open' },
+    });
   });
 
   it('is not called done when the restart that was asked for proved nothing', async () => {
@@ -138,7 +148,11 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', () =
     await expect(setUpKiosk(world.toolkit, open, world.context)).rejects.toMatchObject({ code: 'TABLET_LOST' });
     expect(await readTabletRecord(world.toolkit.site.stateDir)).toMatchObject({
       bridge: { state: 'open' },
-      setUp: null,
+      reading: { verdict: 'not-done', steps: [] },
+    });
+    expect(await kioskStatus(world.toolkit, { ...access, adb: '/nowhere/adb' }, world.context)).toMatchObject({
+      verdict: 'wrong',
+      setUp: { verdict: 'not-done', basis: 'remembered', notRead: { code: 'ADB_NOT_FOUND' } },
     });
     expect(await world.programs()).toEqual([]);
     // The next run goes on.
@@ -205,7 +219,7 @@ describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', () =
       const step = setUp.steps.find((row) => row.id === id);
       expect(step).toMatchObject({ state: 'failed', error: { code }, remedy: expect.stringMatching(remedy) });
       expect(setUp.steps.at(-1)).toMatchObject({ state: 'not-reached' });
-      expect(await kioskStatus(world.toolkit, world.context)).toMatchObject({
+      expect(await kioskStatus(world.toolkit, access, world.context)).toMatchObject({
         findings: [{ verdict: 'wrong' }, { verdict: 'not-checked' }, { id: 'set-up', verdict: 'wrong' }],
       });
       // With the fault gone the next run goes on, and closes it.

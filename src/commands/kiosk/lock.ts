@@ -7,7 +7,7 @@ import type { KioskLock as Result } from '../../lib/toolkit/kiosk.result.ts';
 export default class KioskLock extends GwCommand<Result> {
   static override summary = 'Switch ADB over TCP of the tablet off, and prove it.';
   static override description =
-    'Takes away what would open the port again (a property of the tablet, wireless debugging), switches ADB over TCP off, and dials the port until the tablet itself has refused several times. Silence is no proof: the tablet may sleep. With --after-restart the tablet restarts, and its port is watched meanwhile. Afterwards the tablet is reached by a cable only. Ends with 1 when the port is not proven closed.';
+    'Takes away what would open the port again (a property of the tablet, wireless debugging), reads the settings a last time, switches ADB over TCP off, and dials the port until it has refused several times. Silence is no proof: the tablet may sleep. With --after-restart the tablet restarts, and its port is watched meanwhile. Afterwards the tablet is reached by a cable only. Ends with 1 when the port is not proven closed.';
   static override examples = [
     '<%= config.bin %> kiosk lock',
     '<%= config.bin %> kiosk lock --after-restart',
@@ -30,7 +30,13 @@ export default class KioskLock extends GwCommand<Result> {
     const data = await this.withToolkit(flags, (toolkit, signal) =>
       withStages({ quiet: this.jsonEnabled() }, (onProgress) => lockKiosk(toolkit, options, { signal, onProgress })),
     );
-    const isProven = !options.afterRestart || data.afterRestart === 'closed';
+    const { reading } = data;
+    if (reading !== null && reading.verdict === 'differs') {
+      this.warn(
+        `${reading.differing} of ${reading.steps} settings differed from the profile just before the tablet was closed. Show them with: gw kiosk status`,
+      );
+    }
+    const isProven = !options.afterRestart || (data.afterRestart === 'closed' && data.afterRestartBasis === 'read-now');
     return { data, ok: data.verdict === 'closed' && isProven };
   }
 

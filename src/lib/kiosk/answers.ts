@@ -26,6 +26,11 @@ export function readSetting(text: string): string | null {
   return value === 'null' || value === '' ? null : value;
 }
 
+/** `settings get secure android_id`: 64 bits in hex, without leading zeros; null for anything else. */
+export function readAndroidId(text: string): string | null {
+  return /^([0-9a-f]{1,16})\r?\n?$/.exec(text)?.[1] ?? null;
+}
+
 /** A whole number as Android prints it; null for anything else. */
 export function readWhole(text: string | null | undefined): number | null {
   const number = text != null && /^-?\d{1,15}$/.test(text.trim()) ? Number(text.trim()) : null;

@@ -20,10 +20,17 @@ export interface StepOutcome {
   readonly error: { readonly code: ErrorCode; readonly message: string } | null;
 }
 
-/** Looks at every step and changes nothing. Throws TABLET_LOST and others of the line. */
-export async function planSteps(steps: readonly Step[], scene: StepScene): Promise<StepOutcome[]> {
-  const outcomes: StepOutcome[] = [];
+/**
+ * Reads every step and changes nothing. Throws TABLET_LOST and others of the connection; what was read until then is
+ * in `outcomes`.
+ */
+export async function planSteps(
+  steps: readonly Step[],
+  scene: StepScene,
+  outcomes: StepOutcome[] = [],
+): Promise<StepOutcome[]> {
   for (const step of steps) {
+    scene.signal.throwIfAborted();
     scene.onProgress(`Looking: ${step.title}`);
     try {
       const look = await step.check(scene);

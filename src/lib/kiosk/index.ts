@@ -16,9 +16,23 @@ export {
   waitUntilDown,
   watchRestart,
 } from './lock.ts';
-export type { TabletWay } from './movement.ts';
-export { type KioskProfile, kioskProfileSchema, loadKioskProfile } from './profile.ts';
 export {
+  type Answerer,
+  afterConnection,
+  afterLock,
+  afterOpen,
+  afterOrder,
+  afterReading,
+  afterRefusal,
+  afterWireless,
+  answererAfterOrder,
+  answererOf,
+} from './memory.ts';
+export type { TabletWay } from './movement.ts';
+export { type KioskProfile, kioskProfileSchema, loadKioskProfile, profileHash } from './profile.ts';
+export {
+  type Doubt,
+  type Reading,
   readTabletRecord,
   type TabletRecord,
   type TabletRedLine,
@@ -27,4 +41,13 @@ export {
   writeTabletRecord,
 } from './record.ts';
 export { openRelay } from './relay.ts';
+export {
+  type Knowledge,
+  knowledgeOf,
+  knowledgeSchema,
+  type MachineTime,
+  NO_KNOWLEDGE,
+  readMachineTime,
+  type Sighting,
+} from './sighting.ts';
 export { connectTablet, type Tablet, type TabletFacts } from './tablet.ts';

@@ -154,7 +154,8 @@ function startStep({ app, startPage }: KioskProfile): Step {
     if (found.component !== component) return { verdict: 'differs', found: `${found.component} in front` };
     if (found.data === null) return { verdict: 'differs', found: 'the shell in front, without a page' };
     const fit = showsPage(found.data, startPage);
-    return { verdict: fit === 'other' ? 'differs' : 'ok', found: `${found.data} in front` };
+    const limit = fit === 'as-far-as-shown' ? ' (Android shows host and port only)' : '';
+    return { verdict: fit === 'other' ? 'differs' : 'ok', found: `${found.data} in front${limit}` };
   };
   return {
     id: 'start-page',

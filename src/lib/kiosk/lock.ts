@@ -1,5 +1,5 @@
 import type { Clock } from '../lifecycle/index.ts';
-import { type Dialer, type Endpoint, type Reach, reachEndpoint } from '../net/index.ts';
+import { type Dialer, type Endpoint, isLoopback, type Reach, reachEndpoint } from '../net/index.ts';
 import { readSetting } from './answers.ts';
 import { tabletCommand } from './command.ts';
 import type { Tablet } from './tablet.ts';
@@ -71,7 +71,9 @@ export interface Preparation {
 export async function clearReopening(tablet: Tablet): Promise<Preparation> {
   const isWirelessOn = async () => {
     const { stdout } = await tablet.run(tabletCommand`settings get ${'global'} ${'adb_wifi_enabled'}`);
-    return readSetting(stdout) === '1';
+    const value = readSetting(stdout);
+    // Unset where Android knows no wireless debugging; what is not understood counts as on.
+    return value !== null && value !== '0';
   };
   let wirelessStaysOn = await isWirelessOn();
   if (wirelessStaysOn) {
@@ -92,13 +94,14 @@ function isPort(value: string | undefined): boolean {
   return value !== undefined && Number(value) > 0;
 }
 
-/** The restart shows in a silence; a tablet on this very machine is refused all the time instead. */
+/** The port is watched for so long after the tablet is back. Project decision. */
 const STEADY_MS = 20_000;
 const WATCH_EVERY_MS = 1_000;
 
 /**
  * After a restart: watches the port until it opens again, or for `watchMs`. Once the tablet was silent and is back,
- * 20 s of refusals are enough, since its debug bridge starts before its WLAN.
+ * 20 s of refusals are enough, since its debug bridge starts before its WLAN. Refusals alone show no restart: without
+ * a silence the answer is `silent`, that is not proven. Only a simulator inside this machine has no silence.
  */
 export async function watchRestart(scene: PortScene, watchMs: number): Promise<PortState> {
   const { clock, signal, onProgress } = scene;
@@ -118,8 +121,8 @@ export async function watchRestart(scene: PortScene, watchMs: number): Promise<P
     } else closedSince ??= now;
     if (wasAway && closedSince !== undefined && now - closedSince >= STEADY_MS) return 'closed';
   }
-  // It came back only just: its debug bridge may still be on the way.
-  return wasAway && last === 'closed' ? 'silent' : last;
+  // It came back only just, or was never seen to go: its debug bridge may still be on the way.
+  return last === 'closed' && (wasAway || !isLoopback(scene.endpoint.host)) ? 'silent' : last;
 }
 
 /** After `reboot:` the port may still answer for some moments; resolves when it does not, or when 30 s are over. */

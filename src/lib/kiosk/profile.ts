@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { readDocument } from '../document/index.ts';
+import { sha256 } from '../lifecycle/index.ts';
 
 /**
  * The kiosk profile: one YAML file (`gw/kiosk/1`) that says how a tablet must be. What it leaves out is neither
@@ -190,4 +191,21 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 function isIpv4Range(text: string): boolean {
   const found = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})\/(\d{1,2})$/.exec(text);
   return found?.slice(1, 5).every((part) => Number(part) <= 255) === true && Number(found[5]) <= 32;
+}
+
+/**
+ * SHA-256 over what a profile demands of a tablet, with the address range that the site adds. Comments, the order of
+ * keys and the place of the package file do not count.
+ */
+export function profileHash(profile: KioskProfile, robotSegment: string | undefined): string {
+  const { path: _path, app, ...rest } = profile;
+  const { file: _file, ...demanded } = app;
+  return sha256(JSON.stringify(sorted({ ...rest, app: demanded, robotSegment: robotSegment ?? null })));
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(names.map((name) => [name, sorted(value[name])]));
 }

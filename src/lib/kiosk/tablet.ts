@@ -1,10 +1,11 @@
 import { GwError } from '../error/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
-import { readProperties, readWhole } from './answers.ts';
+import { readAndroidId, readProperties, readWhole } from './answers.ts';
 import type { Bridge, BridgeDevice } from './bridge.ts';
 import { type TabletCommand, tabletCommand } from './command.ts';
 import type { TabletWay } from './movement.ts';
 import type { ShellResult } from './shell-frames.ts';
+import { readBootId } from './sighting.ts';
 
 /** What a tablet tells about itself. */
 export interface TabletFacts {
@@ -15,6 +16,10 @@ export interface TabletFacts {
   readonly android: string;
   /** API level. */
   readonly sdk: number;
+  /** Of this start of the tablet (Linux' boot_id); null where it is not reported. */
+  readonly bootId: string | null;
+  /** Made anew by a reset to factory settings, other than the serial number; null where it is not reported. */
+  readonly androidId: string | null;
 }
 
 /** Which tablet is expected. */
@@ -26,6 +31,7 @@ export interface TabletWanted {
 
 /** A tablet that works, is the right one, and has started. */
 export interface Tablet {
+  /** As read at the last connection: after `reconnect` it may be another start of the same tablet. */
   readonly facts: TabletFacts;
   /** Runs a command, whatever its exit code. `timeoutMs`: 20 s when not given. Throws TABLET_LOST and others. */
   run(command: TabletCommand, options?: { readonly timeoutMs?: number }): Promise<ShellResult>;
@@ -58,6 +64,7 @@ const CONNECT_AGAIN_MS = 3_000;
 /** So long a tablet may be listed without working. Decision of ours. */
 const WORKING_WITHIN_MS = 12_000;
 const STARTED_WITHIN_MS = 180_000;
+const MAX_WORD_CHARS = 200;
 
 /**
  * Connects, waits for the person who allows this computer, and makes sure that it is the right tablet. Throws
@@ -68,7 +75,7 @@ export async function connectTablet(options: ConnectOptions): Promise<Tablet> {
   const { bridge, way, wanted, clock, signal, onProgress } = options;
   const call = { signal, timeoutMs: CALL_MS };
   let id = await workingDevice(options);
-  const facts = await readFacts(id);
+  let facts = await readFacts(id);
   checkIdentity(facts, wanted);
   await waitUntilStarted(id);
 
@@ -82,7 +89,13 @@ export async function connectTablet(options: ConnectOptions): Promise<Tablet> {
     if (!features.includes('shell_v2')) {
       throw new GwError('TABLET_TOO_OLD', 'The debug bridge of this tablet is older than that of Android 7.');
     }
-    return factsOf(await properties(of));
+    const bootId = await bridge.shell(of, tabletCommand`cat ${'/proc/sys/kernel/random/boot_id'}`, call);
+    const androidId = await bridge.shell(of, tabletCommand`settings get ${'secure'} ${'android_id'}`, call);
+    return {
+      ...factsOf(await properties(of)),
+      bootId: readBootId(bootId.stdout),
+      androidId: readAndroidId(androidId.stdout),
+    };
   }
 
   async function waitUntilStarted(of: string): Promise<void> {
@@ -97,7 +110,9 @@ export async function connectTablet(options: ConnectOptions): Promise<Tablet> {
   }
 
   return {
-    facts,
+    get facts() {
+      return facts;
+    },
     run: (command, { timeoutMs = CALL_MS } = {}) => bridge.shell(id, command, { signal, timeoutMs }),
     async read(command) {
       const { stdout, stderr, exitCode } = await bridge.shell(id, command, call);
@@ -110,7 +125,9 @@ export async function connectTablet(options: ConnectOptions): Promise<Tablet> {
     async reconnect() {
       if (way.kind === 'tcp') await bridge.disconnect(way.dialled, call);
       id = await workingDevice(options);
-      checkIdentity(await readFacts(id), { ...wanted, serial: facts.serial });
+      const now = await readFacts(id);
+      checkIdentity(now, { ...wanted, serial: facts.serial });
+      facts = now;
       await waitUntilStarted(id);
     },
   };
@@ -203,10 +220,10 @@ function triedOf(way: TabletWay, forMs: number) {
 }
 
 /** Throws TABLET_BAD_ANSWER when the tablet does not tell its API level. */
-function factsOf(properties: ReadonlyMap<string, string>): TabletFacts {
+function factsOf(properties: ReadonlyMap<string, string>): Omit<TabletFacts, 'bootId' | 'androidId'> {
   const sdk = readWhole(properties.get('ro.build.version.sdk'));
   if (sdk === null) throw new GwError('TABLET_BAD_ANSWER', 'The tablet does not tell its Android version.');
-  const word = (key: string) => properties.get(key) ?? '';
+  const word = (key: string) => (properties.get(key) ?? '').slice(0, MAX_WORD_CHARS);
   return {
     model: word('ro.product.model'),
     manufacturer: word('ro.product.manufacturer'),

@@ -203,11 +203,25 @@ export function createCatalogue({
     ),
     'kiosk status': entry(
       {
-        summary: 'The tablet is set up, and its debug bridge is switched off.',
-        with: nothing,
+        summary:
+          'The port of the tablet, and its settings: read again over an open port or a cable, else as remembered.',
+        with: z.strictObject({
+          usb: z.boolean().default(false).describe('The tablet is at a USB cable of this machine: read it there.'),
+          allowWithinS: z
+            .int()
+            .min(5)
+            .max(3600)
+            .default(5)
+            .describe('How long somebody may take to allow this computer on the tablet.'),
+        }),
         missing: section('tablet', 'no tablet is named'),
       },
-      async (_options, context) => (await import('./kiosk-status.ts')).kioskStatus(await toolkit(), context),
+      async ({ usb, allowWithinS }, context) =>
+        (await import('./kiosk-status.ts')).kioskStatus(
+          await toolkit(),
+          { usb, authorizeMs: allowWithinS * 1_000, searchPath },
+          context,
+        ),
     ),
     'kiosk plan': entry(
       {

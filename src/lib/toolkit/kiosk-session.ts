@@ -1,20 +1,20 @@
 import { join } from 'node:path';
 import { GwError } from '../error/index.ts';
 import {
+  afterConnection,
+  afterOpen,
   connectTablet,
   type KioskProfile,
   lookAtPort,
   openBridge,
   openRelay,
   type PortScene,
-  readTabletRecord,
   type Tablet,
-  type TabletRecord,
   type TabletWay,
-  writeTabletRecord,
 } from '../kiosk/index.ts';
 import { directDialer, type Endpoint, viaOf } from '../net/index.ts';
 import { findAdb, startAdbServer } from './kiosk-adb.ts';
+import { changeRecord, sightingNow } from './kiosk-memory.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
 /** What every kiosk command may be told about the way to the tablet. */
@@ -75,15 +75,26 @@ export async function withTablet<T>(
   const { fingerprint } = server;
   const { wanted, authorizeMs } = access;
   const tablet = await connectTablet({ bridge, way, wanted, fingerprint, clock, signal, onProgress, authorizeMs });
-  if (!usb) await rememberBridge(toolkit, { state: 'open', why: 'gw spoke to it' }, tablet.facts);
+  const seen = await sightingNow(toolkit, tablet.facts);
+  await changeRecord(toolkit, (before) => {
+    const connected = afterConnection(before, endpoint, tablet.facts, usb ? { ...seen, mac: null } : seen);
+    return usb ? connected : afterOpen(connected, endpoint, 'gw was connected to it', seen);
+  });
   return await work(tablet);
+}
+
+/** The port takes connections: stored before anything else is tried. */
+export async function rememberOpen(toolkit: Toolkit): Promise<void> {
+  const seen = await sightingNow(toolkit);
+  const endpoint = tabletEndpoint(toolkit);
+  await changeRecord(toolkit, (before) => afterOpen(before, endpoint, 'its port takes connections', seen));
 }
 
 async function refuseUnreachable(scene: PortScene, toolkit: Toolkit): Promise<void> {
   const began = scene.clock.monotonicMs();
   const state = await lookAtPort(scene);
   if (state === 'open') {
-    await rememberBridge(toolkit, { state: 'open', why: 'its port takes connections' });
+    await rememberOpen(toolkit);
     return;
   }
   const { host, port } = scene.endpoint;
@@ -105,49 +116,4 @@ async function refuseUnreachable(scene: PortScene, toolkit: Toolkit): Promise<vo
         'If it was locked before, that is as it should be: `gw kiosk status`. To set it up, switch ADB over TCP on at a cable (docs/kiosk.md).',
     }),
   });
-}
-
-/** Writes what was seen of the debug bridge into the record, and leaves the rest of it as it is. */
-export async function rememberBridge(
-  toolkit: Toolkit,
-  bridge: Pick<TabletRecord['bridge'], 'state' | 'why'> & Partial<Pick<TabletRecord['bridge'], 'afterRestart'>>,
-  tablet?: TabletRecord['tablet'],
-): Promise<void> {
-  await remember(toolkit, (before) => ({
-    ...before,
-    tablet: tablet ?? before.tablet,
-    // Another tablet has not been set up because the one before it was.
-    setUp: tablet && before.tablet && before.tablet.serial !== tablet.serial ? null : before.setUp,
-    bridge: { at: toolkit.clock.wall().toISOString(), afterRestart: 'not-checked', ...bridge },
-  }));
-}
-
-export async function rememberSetUp(
-  toolkit: Toolkit,
-  profile: KioskProfile,
-  setUp: Pick<NonNullable<TabletRecord['setUp']>, 'verdict' | 'open'>,
-): Promise<void> {
-  await remember(toolkit, (before) => ({
-    ...before,
-    setUp: { profile: profile.name, at: toolkit.clock.wall().toISOString(), ...setUp },
-  }));
-}
-
-async function remember(toolkit: Toolkit, change: (before: TabletRecord) => TabletRecord): Promise<void> {
-  const { stateDir } = toolkit.site;
-  const { host, port } = tabletEndpoint(toolkit);
-  const fresh: TabletRecord = {
-    schema: 'gw/tablet/1',
-    address: { host, port },
-    tablet: null,
-    bridge: {
-      state: 'not-proven',
-      at: toolkit.clock.wall().toISOString(),
-      why: 'unknown',
-      afterRestart: 'not-checked',
-    },
-    setUp: null,
-  };
-  const before = (await readTabletRecord(stateDir)) ?? fresh;
-  await writeTabletRecord(stateDir, change({ ...before, address: { host, port } }));
 }

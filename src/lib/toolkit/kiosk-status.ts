@@ -1,111 +1,101 @@
+import { GwError } from '../error/index.ts';
 import {
+  type Answerer,
+  afterRefusal,
+  answererOf,
+  loadKioskProfile,
   lookAtPort,
   type PortState,
+  profileHash,
   proveClosed,
+  readMachineTime,
   readTabletRecord,
   type TabletRecord,
   tabletRedLine,
 } from '../kiosk/index.ts';
-import type { Finding } from './finding.result.ts';
 import type { KioskStatus } from './kiosk.result.ts';
-import { portScene, rememberBridge, tabletEndpoint } from './kiosk-session.ts';
+import { changeRecord, sightingNow } from './kiosk-memory.ts';
+import { readTablet } from './kiosk-reading.ts';
+import { type KioskAccess, portScene, rememberOpen, tabletEndpoint, withTablet } from './kiosk-session.ts';
+import { findingsOf, knownRestart, knownSetUp } from './kiosk-status-findings.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
 /**
- * Whether the tablet is set up and closed: dials its port, and reads what is remembered. Needs no adb and changes
- * nothing on the tablet. Throws USAGE when the site names no tablet, FILE_UNWRITABLE when the record is damaged.
+ * Whether the tablet is closed and as its profile says. Dials its port; reads the settings again where there is a
+ * connection (an open port, or a cable), and shows what is remembered where there is none. Changes nothing on the
+ * tablet. Throws USAGE when the site names no tablet, FILE_UNWRITABLE when the record is damaged.
  */
-export async function kioskStatus(toolkit: Toolkit, context: CheckContext): Promise<KioskStatus> {
+export async function kioskStatus(toolkit: Toolkit, access: KioskAccess, context: CheckContext): Promise<KioskStatus> {
   const { clock, site } = toolkit;
   const began = clock.monotonicMs();
-  const { host, port } = tabletEndpoint(toolkit);
-  const before = await readTabletRecord(site.stateDir);
-  const scene = portScene(toolkit, context);
-  const first = await lookAtPort(scene);
-  // Somebody else may have closed it: then the memory of an open tablet ends here, with the same proof as in a lock.
-  const isNews = first === 'closed' && before !== null && before.bridge.state !== 'closed';
-  const state = isNews ? await proveClosed(scene) : first;
-  if (state === 'open') await rememberBridge(toolkit, { state, why: 'its port takes connections' });
-  if (state === 'closed' && isNews) {
-    // Whether it opens at a restart was not looked at: what is known of that stays, unless it was open since.
-    const afterRestart = before.bridge.state === 'open' ? 'not-checked' : before.bridge.afterRestart;
-    await rememberBridge(toolkit, { state, why: 'the tablet refuses connections', afterRestart });
+  const { host, port, profileFile } = tabletEndpoint(toolkit);
+  const { state, answeredBy } = await lookAtBridge(toolkit, context);
+  const profile = await loadKioskProfile(profileFile).catch((error: unknown) => asProblem(error));
+  let isRead = false;
+  let notRead: KioskStatus['setUp']['notRead'] = null;
+  if (state === 'open' || access.usb === true) {
+    if ('code' in profile) notRead = profile;
+    else {
+      const read = withTablet(toolkit, { ...access, wanted: profile.tablet }, context, (tablet) =>
+        readTablet(toolkit, tablet, profile, 'status', context),
+      );
+      await read.then(
+        () => {
+          isRead = true;
+        },
+        (error: unknown) => {
+          if (context.signal.aborted) throw error;
+          notRead = asProblem(error);
+        },
+      );
+    }
   }
   const record = await readTabletRecord(site.stateDir);
+  const now = { wall: clock.wall(), machine: await readMachineTime() };
+  const hash = 'code' in profile ? null : profileHash(profile, site.network.robotSegment);
+  const setUp = { ...knownSetUp(record, { now, isRead, hash, answeredBy, address: { host, port } }), notRead };
+  const restart = knownRestart(record, { now, answeredBy });
+  const findings = findingsOf({ port: state, answeredBy, setUp, restart, now });
   return {
     address: { host, port },
+    verdict: findings.some(({ verdict }) => verdict === 'wrong')
+      ? 'wrong'
+      : findings.some(({ verdict }) => verdict === 'not-checked')
+        ? 'not-checked'
+        : 'ok',
     port: state,
-    record,
-    findings: [portFinding(state), restartFinding(record), setUpFinding(record)],
+    answeredBy,
+    tablet: record?.tablet ?? null,
+    setUp,
+    restart,
+    findings,
     redLine: await tabletRedLine(site.stateDir),
     tookMs: Math.round(clock.monotonicMs() - began),
   };
 }
 
-const SPEC = 'Cloud and other network paths';
-
-function portFinding(state: PortState): Finding {
-  const base = { id: 'port', title: 'ADB over TCP is switched off', spec: SPEC };
-  switch (state) {
-    case 'closed':
-      return { ...base, verdict: 'ok', detail: 'the tablet refuses connections to its port', remedy: null };
-    case 'open':
-      return {
-        ...base,
-        verdict: 'wrong',
-        detail: 'the port takes connections: who reaches it owns the tablet',
-        remedy: 'When the tablet is set up: `gw kiosk lock`.',
-      };
-    case 'silent':
-      return {
-        ...base,
-        verdict: 'not-checked',
-        detail: 'nobody answers at the address of the tablet',
-        remedy: 'Wake the tablet, check its WLAN and tablet.host in the site file, then ask again.',
-      };
+/** Dials, and stores what that changes in what is known. */
+async function lookAtBridge(
+  toolkit: Toolkit,
+  context: CheckContext,
+): Promise<{ readonly state: PortState; readonly answeredBy: Answerer }> {
+  const before: TabletRecord | null = await readTabletRecord(toolkit.site.stateDir);
+  const scene = portScene(toolkit, context);
+  const first = await lookAtPort(scene);
+  // Somebody else may have closed it: then the memory of an open tablet ends, with the same proof as in a lock.
+  const isNews = first === 'closed' && before !== null && before.bridge.state !== 'closed';
+  const state = isNews ? await proveClosed(scene) : first;
+  const seen = await sightingNow(toolkit);
+  const answeredBy = state === 'silent' ? 'unknown' : answererOf(before, seen.mac);
+  if (state === 'open') await rememberOpen(toolkit);
+  if (state === 'closed' && isNews) {
+    await changeRecord(toolkit, (record) => afterRefusal(record, scene.endpoint, seen));
   }
+  return { state, answeredBy };
 }
 
-function restartFinding(record: TabletRecord | null): Finding {
-  const base = { id: 'restart', title: 'It stays off after a restart of the tablet', spec: SPEC };
-  switch (record?.bridge.afterRestart) {
-    case 'closed':
-      return { ...base, verdict: 'ok', detail: `proven ${record.bridge.at}`, remedy: null };
-    case 'open':
-      return {
-        ...base,
-        verdict: 'wrong',
-        detail: `the port opens at every start (${record.bridge.at})`,
-        remedy: 'Switch ADB over TCP off in the developer options of the tablet, then `gw kiosk lock --after-restart`.',
-      };
-    default:
-      return {
-        ...base,
-        verdict: 'not-checked',
-        detail: 'nobody tried a restart since it was last open',
-        remedy: 'Prove it while the tablet is open: `gw kiosk lock --after-restart`.',
-      };
-  }
-}
-
-function setUpFinding(record: TabletRecord | null): Finding {
-  const base = { id: 'set-up', title: 'The tablet is set up as its profile says', spec: null };
-  const setUp = record?.setUp ?? null;
-  if (setUp === null) {
-    const detail = 'gw has not set it up from this machine';
-    return { ...base, verdict: 'not-checked', detail, remedy: 'Run `gw kiosk setup`.' };
-  }
-  const said = `by '${setUp.profile}', ${setUp.at}`;
-  if (setUp.verdict === 'complete') return { ...base, verdict: 'ok', detail: said, remedy: null };
-  const open = setUp.open.join(', ');
-  if (setUp.verdict === 'not-checked') {
-    const remedy = 'Look at the tablet itself for these.';
-    return { ...base, verdict: 'not-checked', detail: `${said}; the tablet did not tell everything: ${open}`, remedy };
-  }
-  return {
-    ...base,
-    verdict: 'wrong',
-    detail: `${said}, but not in order: ${open}`,
-    remedy: 'Mend that, then run `gw kiosk setup` again.',
-  };
+function asProblem(error: unknown): { readonly code: string; readonly message: string } {
+  if (!(error instanceof GwError)) throw error;
+  const { code, message } = error;
+  return { code, message };
 }

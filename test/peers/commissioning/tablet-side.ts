@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { startTablet } from '../../../src/lib/sim/index.ts';
 import { createRelay } from './relay.ts';
 
 // The tablet in its namespace; its address in the robot segment refuses while its own port is closed. On SIGUSR2
-// somebody switches debugging over TCP on at the tablet; how often the port was opened again is said.
+// somebody switches debugging over TCP on at the tablet; how often the port was opened again is said. While it
+// restarts its WLAN is away, as that of a real one.
 
 const [host = '', range = ''] = process.argv.slice(2);
 const tablet = await startTablet({
@@ -17,14 +19,28 @@ process.on('SIGUSR2', () => void tablet.openPort());
 // A tablet with a closed port is still there.
 setInterval(() => {}, 60_000);
 let opened = 0;
+let isAway = false;
 console.log('ready');
 
 async function moved(port: number | null): Promise<void> {
   if (port === null) {
     relay.close();
+    if (tablet.state().phase === 'restarting') loseWlan();
     return;
   }
   await relay.open();
   opened += 1;
   console.log(`opened ${opened}`);
+}
+
+/** Some moments after the order, so that its answer is still heard. */
+function loseWlan(): void {
+  if (isAway) return;
+  isAway = true;
+  const link = (state: 'up' | 'down') => execFileSync('ip', ['link', 'set', 'eth0', state]);
+  setTimeout(() => link('down'), 300);
+  setTimeout(() => {
+    link('up');
+    isAway = false;
+  }, 7_000);
 }

@@ -117,6 +117,17 @@ export function createPackages({ storage, sdk, refusal, isOwner }: PackagesOptio
     list: (): readonly InstalledPackage[] =>
       [...packages.values()].sort((one, other) => (one.manifest.name < other.manifest.name ? -1 : 1)),
     install,
+    /** A reset to factory settings: what was installed is gone, what was disabled is not. */
+    reset(): void {
+      for (const [name, there] of packages) {
+        if (there.isSystem) packages.set(name, { ...there, state: 'enabled' });
+        else {
+          storage.system.remove(there.path.split('/').slice(0, 4).join('/'));
+          packages.delete(name);
+        }
+      }
+      sessions.clear();
+    },
     uninstall(name: string): string {
       const there = packages.get(name);
       if (!there) return 'Failure [DELETE_FAILED_INTERNAL_ERROR]';

@@ -7,11 +7,12 @@ const MOST_PROPERTIES = 1000;
 
 /** The properties of the tablet: those of its make, those that stay, and those that a restart forgets. */
 export function createProperties(make: () => { readonly identity: Identity; readonly android: Android }) {
-  const kept = new Map<string, string>([
+  const delivered = [
     ['persist.sys.locale', 'de-DE'],
     ['persist.sys.timezone', 'Etc/UTC'],
     ['persist.sys.usb.config', 'adb'],
-  ]);
+  ] as const;
+  const kept = new Map<string, string>(delivered);
   const running = new Map<string, string>();
 
   function made(): readonly (readonly [string, string])[] {
@@ -59,6 +60,11 @@ export function createProperties(make: () => { readonly identity: Identity; read
     /** A restart forgets what does not stay. */
     forget(): void {
       running.clear();
+    },
+    /** A reset to factory settings. */
+    reset(): void {
+      kept.clear();
+      for (const [name, value] of delivered) kept.set(name, value);
     },
   };
 }

@@ -4,9 +4,9 @@ export type Namespace = (typeof namespaces)[number];
 const MOST_SETTINGS = 1000;
 const LONGEST_VALUE = 8192;
 
-/** The settings of the tablet as they are when somebody unpacks it. They stay over a restart. */
-export function createSettings(onChange: (namespace: Namespace, key: string) => void) {
-  const values: Record<Namespace, Map<string, string>> = {
+/** The settings as they are when somebody unpacks the tablet, but for debugging, which is on. */
+function unpacked(androidId: string): Record<Namespace, Map<string, string>> {
+  return {
     system: new Map([
       ['accelerometer_rotation', '1'],
       ['screen_brightness', '102'],
@@ -16,7 +16,7 @@ export function createSettings(onChange: (namespace: Namespace, key: string) => 
       ['user_rotation', '0'],
     ]),
     secure: new Map([
-      ['android_id', '5a17ab1e00000001'],
+      ['android_id', androidId],
       ['user_setup_complete', '1'],
     ]),
     global: new Map([
@@ -29,7 +29,18 @@ export function createSettings(onChange: (namespace: Namespace, key: string) => 
       ['wifi_on', '1'],
     ]),
   };
+}
+
+/** The settings of the tablet. They stay over a restart, and not over a reset. */
+export function createSettings(onChange: (namespace: Namespace, key: string) => void) {
+  let values = unpacked('5a17ab1e00000001');
   return {
+    /** A reset to factory settings: debugging is off, and the tablet has another id than before. */
+    reset(androidId: string): void {
+      values = unpacked(androidId);
+      values.global.set('adb_enabled', '0');
+      values.global.set('development_settings_enabled', '0');
+    },
     get: (namespace: Namespace, key: string): string | undefined => values[namespace].get(key),
     list: (namespace: Namespace) => [...values[namespace]].sort(([one], [other]) => (one < other ? -1 : 1)),
     /** False where it is refused. */

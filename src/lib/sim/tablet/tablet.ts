@@ -1,3 +1,4 @@
+import { randomBytes, randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../../lifecycle/index.ts';
 import { createFaults, type FaultName, type Faults } from '../faults.ts';
 import { createBridgePort, GOES_DOWN_MS } from './bridge-port.ts';
@@ -11,7 +12,7 @@ import { createProperties } from './properties.ts';
 import { createScreen } from './screen.ts';
 import { findService } from './services.ts';
 import { createSettings } from './settings.ts';
-import { createStorage } from './storage.ts';
+import { contentOf, createStorage } from './storage.ts';
 
 /** Where it says it is, unless told otherwise: an address range for examples. */
 export const USUAL_WLAN = { address: '192.0.2.5/28', segment: '192.0.2.0/28', ssid: 'gw-sim' } as const;
@@ -26,6 +27,7 @@ const POLL_MS = 50;
 const SLOW_PROMPT_MS = 8000;
 const SLOW_BYTES_PER_MS = 500;
 const CUT_AFTER_BYTES = 256 * 1024;
+const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 
 export interface TabletOptions {
   /** TCP port on 127.0.0.1; 0, the default, takes a free one. Not 5555 to 5585: an adb server that starts looks there
@@ -83,6 +85,12 @@ export interface Tablet extends AsyncDisposable {
   switched(name: FaultName, on: boolean): Promise<void>;
   /** Somebody at the tablet switches debugging over TCP on again, at its first port. */
   openPort(): Promise<void>;
+  /** Somebody at the tablet changes a setting, without debugging. */
+  touch(namespace: 'system' | 'secure' | 'global', key: string, value: string): void;
+  /** Somebody holds the power button: the tablet restarts. */
+  restart(): Promise<void>;
+  /** Somebody resets it to factory settings: it restarts as it was delivered, with debugging off. */
+  factoryReset(): Promise<void>;
   /** Resolves when port and restart have come to rest. */
   settled(): Promise<void>;
 }
@@ -124,6 +132,16 @@ export async function startTablet(options: TabletOptions = {}): Promise<Tablet> 
     storage.system.folder(folder, 0o771, 2000);
   }
   storage.system.link('/sdcard', '/storage/emulated/0');
+
+  for (const folder of ['/proc', '/proc/sys', '/proc/sys/kernel', '/proc/sys/kernel/random']) {
+    storage.system.folder(folder, 0o555);
+  }
+  /** Each start of Linux has an id of its own. */
+  function newBoot(): void {
+    storage.system.remove(BOOT_ID);
+    storage.system.file(BOOT_ID, contentOf(Buffer.from(`${randomUUID()}\n`)), 0o444);
+  }
+  newBoot();
 
   const settings = createSettings((namespace, key) => {
     if (namespace === 'global' && key === 'adb_enabled') bridge.order();
@@ -235,6 +253,7 @@ export async function startTablet(options: TabletOptions = {}): Promise<Tablet> 
     await waitFor(() => lasts() * BRIDGE_UP_PART);
     if (ending.signal.aborted) return;
     startedMs = clock.monotonicMs();
+    newBoot();
     screen.isLocked = false;
     screen.start(homeOf(device), 'android.intent.action.MAIN', undefined);
     if (faults.is('tablet-reopens')) allowBridge();
@@ -303,6 +322,23 @@ export async function startTablet(options: TabletOptions = {}): Promise<Tablet> 
     setFault: (name, on) => faults.set(name, on),
     switched,
     openPort,
+    touch: (namespace, key, value) => settings.system(namespace, key, value),
+    async restart() {
+      device.reboot();
+      await bridge.settled();
+    },
+    async factoryReset() {
+      keys.revoke();
+      settings.reset(randomBytes(8).toString('hex').replace(/^0/, '1'));
+      properties.reset();
+      device.owner = undefined;
+      packages.reset();
+      screen.isLocked = false;
+      screen.density = undefined;
+      screen.volumes.set(3, 7);
+      device.reboot();
+      await bridge.settled();
+    },
     settled: () => bridge.settled(),
     async [Symbol.asyncDispose]() {
       ending.abort();

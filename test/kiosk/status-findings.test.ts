@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { NO_KNOWLEDGE, type PortState } from '../../src/lib/kiosk/index.ts';
+import { findingsOf, knownRestart, knownSetUp } from '../../src/lib/toolkit/kiosk-status-findings.ts';
+
+const now = { wall: new Date('2026-01-31T12:00:00.000Z'), machine: { bootId: null, uptimeS: null } };
+const unread = { now, isRead: false, hash: null, answeredBy: 'unknown', address: { host: 'h', port: 1 } } as const;
+
+/** The finding of the port, of a tablet of which nothing is remembered. */
+const portOf = (port: PortState, answeredBy: 'same' | 'other' | 'unknown') =>
+  findingsOf({
+    port,
+    answeredBy,
+    setUp: { ...knownSetUp(null, unread), notRead: null },
+    restart: knownRestart(null, { now, answeredBy }),
+    now,
+  })[0];
+
+describe('the line of the port', () => {
+  it('is ok for a refusal only, and names who refused', () => {
+    expect(portOf('closed', 'same')).toMatchObject({ verdict: 'ok', detail: expect.stringContaining('hardware') });
+    expect(portOf('closed', 'unknown')).toMatchObject({ verdict: 'ok', detail: expect.stringContaining('not known') });
+    expect(portOf('open', 'same')).toMatchObject({ verdict: 'wrong' });
+    expect(portOf('silent', 'unknown')).toMatchObject({ verdict: 'not-checked' });
+  });
+
+  it('is not checked when another device refuses at the address of the tablet', () => {
+    expect(portOf('closed', 'other')).toMatchObject({
+      verdict: 'not-checked',
+      detail: expect.stringContaining('another device'),
+      remedy: expect.stringContaining('tablet.host'),
+    });
+  });
+});
+
+describe('what was never read', () => {
+  it('is not checked, and of no time and no device', () => {
+    expect(knownSetUp(null, unread)).toMatchObject({ verdict: 'not-checked', ...NO_KNOWLEDGE });
+    expect(knownRestart(null, { now, answeredBy: 'same' })).toEqual({ verdict: 'not-checked', ...NO_KNOWLEDGE });
+  });
+});
