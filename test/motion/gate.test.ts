@@ -268,7 +268,10 @@ describe('the refusal', () => {
       records: [],
       snapshot: readySnapshot({ link: { kind: 'connecting', tried }, unitContradicted: true }),
     });
-    const refusals = judgeOrder({ kind: 'move', goal: known(goal, 'OFFEN', 'test') } as unknown as Order, input);
+    const refusals = judgeOrder(
+      { kind: 'move', goal: known(goal, 'OFFEN', 'not-shown', 'test') } as unknown as Order,
+      input,
+    );
     const [first, ...rest] = refusals;
     if (!first) throw new Error('nothing was refused');
     const error = refusalError([first, ...rest]);

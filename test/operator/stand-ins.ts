@@ -85,6 +85,7 @@ export function snapshotWith(link: LinkState): ChassisSnapshot {
           status: 'heard',
           value,
           mark: 'BELEGT',
+          basis: 'measured',
           source: 'test',
           ...(unit !== undefined && { unit }),
           ageMs: 400,

@@ -1,5 +1,6 @@
 import chalk from 'chalk';
 import { formatTried } from '../../lib/error/index.ts';
+import { type Basis, type Mark, markText } from '../../lib/evidence/index.ts';
 import type { ChassisAddress } from '../../lib/toolkit/chassis-address.result.ts';
 import type { ChassisProbe } from '../../lib/toolkit/chassis-probe.result.ts';
 import type { ChassisView, ChassisWatchEvent } from '../../lib/toolkit/chassis-watch.result.ts';
@@ -8,7 +9,8 @@ import { printable, renderTable, renderVerdict } from '../output.ts';
 /** A value with how well it is known, as results carry it. */
 interface Shown {
   readonly value: unknown;
-  readonly mark: string;
+  readonly mark: Mark;
+  readonly basis: Basis;
   readonly source: string;
   readonly unit?: string | undefined;
 }
@@ -126,7 +128,9 @@ export function renderChassisProbe(data: ChassisProbe): string {
   lines.push('', renderTable(topicColumns, topics.map(topicRow)));
   lines.push(
     '',
-    chalk.dim(`listened for ${(data.listenedMs / 1000).toFixed(1)} s; rate and age were measured here (BELEGT)`),
+    chalk.dim(
+      `listened for ${(data.listenedMs / 1000).toFixed(1)} s; rate and age are ${markText({ mark: 'BELEGT', basis: 'here' })}`,
+    ),
   );
   for (const { what, count } of complaints)
     lines.push(`complaint: ${printable(what)}${count > 1 ? ` (${count} times)` : ''}`);
@@ -145,7 +149,7 @@ const topicColumns = [
 function valueRow(what: string, known: Shown | null, text = known === null ? '' : String(known.value)): string[] {
   if (known === null) return [what, 'not told', '--', '--'];
   const unit = known.unit === undefined ? '' : ` ${known.unit}`;
-  return [what, `${printable(text)}${unit}`, known.mark, printable(known.source)];
+  return [what, `${printable(text)}${unit}`, markText(known), printable(known.source)];
 }
 
 function probeRows({ identity, latency, clock }: ChassisProbe): string[][] {
@@ -293,14 +297,14 @@ function liveRows(values: ChassisView['values']): string[][] {
 
 function liveRow(
   what: string,
-  live: Pick<Live, 'mark' | 'source' | 'ageMs' | 'stale'>,
+  live: Pick<Live, 'mark' | 'basis' | 'source' | 'ageMs' | 'stale'>,
   text: string,
-  part?: { readonly mark: string; readonly source: string },
+  part?: Pick<Shown, 'mark' | 'basis' | 'source'>,
 ): string[] {
-  const { mark, source } = part ?? live;
+  const { source } = part ?? live;
   const shown = printable(text).slice(0, 60);
   const age = live.stale ? `${ageText(live.ageMs)}, stale` : ageText(live.ageMs);
-  return [what, live.stale ? chalk.dim(shown) : shown, mark, age, printable(source)];
+  return [what, live.stale ? chalk.dim(shown) : shown, markText(part ?? live), age, printable(source)];
 }
 
 function notHeard(what: string): string[] {

@@ -4,8 +4,10 @@
  */
 
 export { type Appended, appendRecord } from './append.ts';
+export { type Basis, bases, basisText, type FactBasis, factBases, markText } from './basis.ts';
+export { citeFact } from './cite.ts';
 export { describeLedger } from './describe.ts';
-export { type Basis, bases, type Disagreement, type Fact, type FactValue } from './fact.ts';
+export type { Disagreement, Fact, FactValue } from './fact.ts';
 export {
   type HereVerdict,
   hereVerdicts,
@@ -20,6 +22,8 @@ export {
 } from './here.ts';
 export {
   type Actionable,
+  type ActionableBasis,
+  actionableBases,
   type Chosen,
   chosen,
   type Known,

@@ -39,10 +39,13 @@ export async function recordEvidence(
   const path = toolkit.site.evidenceFile;
   // Before anybody is asked: a broken file takes no record.
   await loadEvidenceFile(path);
-  const { serial, software } = await askDevice(toolkit, context);
+  const { serial, software, simulated } = await askDevice(toolkit, context);
   context.signal.throwIfAborted();
   const when = toolkit.clock.wall().toISOString();
-  const record: EvidenceRecord = { fact: fact.id, value, serial, software, how, who, when };
+  const record: EvidenceRecord = {
+    ...{ fact: fact.id, value, serial, software, how, who, when },
+    ...(simulated && { simulated }),
+  };
   const { created, records, index } = await appendRecord(path, record);
 
   const device = { path: toolkit.site.path, serial, software, records };

@@ -117,7 +117,13 @@ function resultOf(
       return features;
     },
     chargers: {
-      measuredOnce: known(Number(measured.value), measured.mark, `${measured.source} (${measured.id})`, measured.unit),
+      measuredOnce: known(
+        Number(measured.value),
+        measured.mark,
+        measured.basis,
+        `${measured.source} (${measured.id})`,
+        measured.unit,
+      ),
       pairs: [...pairs],
     },
     icons: { ...icons },
