@@ -62,8 +62,9 @@ export function recordsFor(serial = SERIAL, software = SOFTWARE): EvidenceRecord
 export function openGate(over: Partial<GateInput> = {}): GateInput {
   return {
     snapshot: readySnapshot(),
-    site: { chassis: { serial: SERIAL } },
+    site: { chassis: { serial: SERIAL }, motion: { requireVerified: false } },
     records: recordsFor(),
+    evidenceTrouble: null,
     stop: { latched: false, reason: null, by: null, since: null },
     cancelOwed: false,
     ...over,

@@ -68,7 +68,7 @@ describe('recording what was verified', () => {
       'Recorded: vendor.move.request is BELEGT on a simulator on SN0001 with software 2.12.3 (HINWEIS elsewhere).',
     );
     expect(text).toContain('an order may rely on it now');
-    expect(text).toContain('a running `gw serve` read it at its start and knows of this from its next start');
+    expect(text).toContain('in a running `gw serve` new evidence counts after a restart');
   });
 
   it('closes the gate for a fact that does not hold, and says so', async () => {
@@ -79,6 +79,8 @@ describe('recording what was verified', () => {
     });
     expect(text.split('\n')[0]).toBe('Recorded: angles.target-ori is contradicted on SN0001 with software 2.12.3.');
     expect(text).toContain('no order may rely on it any more');
+    expect(result.appliesTo.gateway).toBe('within-a-second');
+    expect(text).toContain('a running `gw serve` closes its gate for it within a second');
     const held = await record('angles.target-ori', 'holds');
     expect(held.result.movement).toMatchObject({ before: false, usable: true });
     expect(held.text.split('\n')[0]).toContain(
@@ -103,7 +105,9 @@ describe('recording what was verified', () => {
       'Recorded: vendor.overlays.region-types 1 is BELEGT on a simulator on SN0001 with software 2.12.3 (HINWEIS elsewhere).',
     );
     const shown = await show('vendor.overlays.region-types');
-    expect(shown.text).toMatch(/ 1 {2}no-go zone {2}BELEGT on a simulator: recured on this device with this software\n/);
+    expect(shown.text).toMatch(
+      / 1 {2}no-go zone {2}BELEGT on a simulator: recorded on a simulator, which says nothing about a real robot\n/,
+    );
     expect(shown.text).toMatch(/ 2 {2}slow zone\n/);
   });
 

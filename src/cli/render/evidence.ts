@@ -112,7 +112,7 @@ function renderRecords({ site, records }: EvidenceFact): string[] {
 
 /** `gw evidence record` */
 export function renderEvidenceRecorded(recorded: EvidenceRecorded): string {
-  const { fact, record, now, before, entries, movement, path, created, records } = recorded;
+  const { fact, record, now, before, entries, movement, path, created, records, appliesTo } = recorded;
   const lines = [`Recorded: ${headOf(recorded)}.`, ''];
   const row = (title: string, text: string) => lines.push(`${chalk.dim(title.padEnd(10))}${text}`);
   row('fact', fact.statement);
@@ -126,7 +126,11 @@ export function renderEvidenceRecorded(recorded: EvidenceRecorded): string {
   if (movement.orders.length > 0) row('orders', `relying on it: ${movement.orders.join(', ')}`);
   row('file', `${printable(path)}${created ? ', new' : ''}, ${records} ${records === 1 ? 'record' : 'records'}`);
   lines.push('', 'It counts for this serial number and this software only. Commands read the file each time;');
-  lines.push('a running `gw serve` read it at its start and knows of this from its next start.');
+  lines.push(
+    appliesTo.gateway === 'within-a-second'
+      ? 'a running `gw serve` closes its gate for it within a second and cancels a move that relies on it.'
+      : 'in a running `gw serve` new evidence counts after a restart.',
+  );
   return lines.join('\n');
 }
 

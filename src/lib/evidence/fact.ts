@@ -22,6 +22,10 @@ export interface Fact {
   readonly value?: FactValue;
   /** Unit of `value`: 'degrees', 'm', 's', 'bytes'. */
   readonly unit?: string;
+  /**
+   * Of a stated fact: the measured one about the same field that bears it out, so that a movement may rely on it.
+   */
+  readonly observedBy?: string;
   /** Why this mark, what it means for gw, what to be careful about. */
   readonly note?: string;
 }

@@ -67,11 +67,11 @@ export function basisOfRecord({ simulated }: Pick<EvidenceRecord, 'simulated'>):
 }
 
 export function scopeOf(
-  record: Pick<EvidenceRecord, 'serial' | 'software'>,
-  { serial, software }: Pick<DeviceEvidence, 'serial' | 'software'>,
+  record: Pick<EvidenceRecord, 'serial' | 'software' | 'simulated'>,
+  { serial, software, simulated }: Pick<DeviceEvidence, 'serial' | 'software' | 'simulated'>,
 ): RecordScope {
   if (!serial) return 'not-checked';
-  if (record.serial !== serial) return 'foreign';
+  if (record.serial !== serial || (record.simulated === true && simulated === false)) return 'foreign';
   if (!software) return 'not-checked';
   return record.software === software ? 'here' : 'expired';
 }

@@ -50,4 +50,13 @@ export {
 } from './ledger.ts';
 export type { EvidenceRecord } from './record.ts';
 export { loadEvidenceFile } from './record-file.ts';
-export { type DeviceEvidence, type Standing, standing } from './standing.ts';
+export { type EvidenceSource, fixedEvidence } from './source.ts';
+export {
+  type DeviceEvidence,
+  type Standing,
+  type StandingOptions,
+  type Support,
+  standing,
+  supports,
+} from './standing.ts';
+export { createEvidenceWatch, type EvidenceReport, type EvidenceWatch } from './watch.ts';

@@ -48,7 +48,7 @@ export async function recordEvidence(
   };
   const { created, records, index } = await appendRecord(path, record);
 
-  const device = { path: toolkit.site.path, serial, software, records };
+  const device = { path: toolkit.site.path, serial, software, simulated, records };
   // What others recorded meanwhile belongs to both.
   const earlier = { ...device, records: records.toSpliced(index, 1) };
   const movement = movementHere(fact, device);
@@ -73,7 +73,7 @@ export async function recordEvidence(
         .filter(([, needed]) => (needed as readonly string[]).includes(fact.id))
         .map(([order]) => order),
     },
-    appliesTo: { display: 'now', gateway: 'next-start' },
+    appliesTo: { display: 'now', gateway: movement.usable ? 'next-start' : 'within-a-second' },
   };
 }
 

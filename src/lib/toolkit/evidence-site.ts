@@ -49,8 +49,9 @@ export async function openEvidenceSite(
   if (toolkit === null) return null;
   const { path, chassis, evidenceFile } = toolkit.site;
   const records = await loadEvidenceFile(evidenceFile);
-  const software = live ? (await askDevice(toolkit, context)).software : null;
-  return { path, serial: chassis.serial, software, records };
+  const asked = live ? await askDevice(toolkit, context) : null;
+  const software = asked?.software ?? null;
+  return { path, serial: chassis.serial, software, records, ...(asked && { simulated: asked.simulated }) };
 }
 
 /**
