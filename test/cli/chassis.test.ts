@@ -105,7 +105,7 @@ describe('gw chassis probe', () => {
     const text = stripVTControlCharacters(renderChassisProbe(probe));
     expect(firstLine(text)).toBe('Nothing is wrong with chassis SN-1 at 127.0.0.1:8090; 1 thing not checked.');
     expect(text).toMatch(/^-- {3}The pose is in degrees: no full turn$/m);
-    expect(text).toMatch(/^latency, median +1\.5 ms +BELEGT +measured here, now$/m);
+    expect(text).toMatch(/^latency, median +1\.5 ms +BELEGT measured here +measured here, now$/m);
     expect(text).toMatch(/^model +not told/m);
     expect(text).toMatch(/^\/tracked_pose +yes +20 +10\.0 Hz +0\.1 s$/m);
     expect(text).toMatch(/^\/alerts +not told +0 +-- +not heard$/m);
@@ -181,7 +181,7 @@ describe('gw chassis watch', () => {
     const text = stripVTControlCharacters(renderChassisView(view));
     expect(firstLine(text)).toBe('connected to 127.0.0.1:8090, for 1 min');
     expect(text).toMatch(/^position +x 1\.50 m, y -2\.00 m +HINWEIS +0\.1 s, stale +vendor$/m);
-    expect(text).toMatch(/^heading +90\.0 degrees +BELEGT +0\.1 s, stale +specification$/m);
+    expect(text).toMatch(/^heading +90\.0 degrees +BELEGT measured +0\.1 s, stale +specification$/m);
     expect(text).toMatch(/^emergency stop +PRESSED +HINWEIS/m);
     expect(text).toMatch(/^battery +not heard +--/m);
     expect(text).toContain('8501 warning: low\uFFFD[2J');
@@ -193,7 +193,7 @@ describe('gw chassis watch', () => {
     const line = stripVTControlCharacters(renderChassisEvent(view));
     expect(line).not.toContain('\n');
     expect(line).toContain('2026-01-31T12:00:00.000Z connected to 127.0.0.1:8090');
-    expect(line).toContain('heading 90.0 degrees (BELEGT, 0.1 s, stale)');
+    expect(line).toContain('heading 90.0 degrees (BELEGT measured, 0.1 s, stale)');
     expect(line).not.toContain('battery');
     const away = { kind: 'not-connected', failure: 'no-answer', detail: 'nothing answered', tried } as const;
     expect(stripVTControlCharacters(renderChassisEvent({ event: 'ended', watchedMs: 1_500, link: away }))).toBe(

@@ -47,11 +47,11 @@ describe('listing', () => {
     const all = evidenceListSchema.parse(await list({}));
     expect(all.facts).toHaveLength(facts.length);
     expect(Object.values(all.counts).reduce((a, b) => a + b)).toBe(facts.length);
-    expect((await list({ mark: 'VORSICHT' })).counts).toEqual({ BELEGT: 0, HINWEIS: 0, VORSICHT: 4, OFFEN: 0 });
+    expect((await list({ mark: 'VORSICHT' })).counts).toEqual({ BELEGT: 0, HINWEIS: 0, VORSICHT: 5, OFFEN: 0 });
   });
 
   it('says first how many there are, then each with mark, value, statement and source', async () => {
-    const text = plain(renderEvidenceList(await list({ about: '0.899 m apart' })));
+    const text = plain(renderEvidenceList(await list({ about: 'four times gave 0.899 m' })));
     expect(text.split('\n')[0]).toBe(`1 of ${facts.length} facts: 1 BELEGT.`);
     expect(text).toContain('BELEGT measured  overlays.charging-pair-distance = 0.899 m\n');
     expect(text).toContain("specification, 'Map and overlays'");

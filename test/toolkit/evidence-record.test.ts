@@ -74,7 +74,7 @@ describe('recording what was verified', () => {
   it('closes the gate for a fact that does not hold, and says so', async () => {
     const { result, text } = await record('angles.target-ori', { value: 'degrees' });
     expect(result).toMatchObject({
-      now: { mark: 'BELEGT', basis: 'measured', verdict: 'contradicted' },
+      now: { mark: 'BELEGT', basis: 'stated', verdict: 'contradicted' },
       movement: { before: true, usable: false },
     });
     expect(text.split('\n')[0]).toBe('Recorded: angles.target-ori is contradicted on SN0001 with software 2.12.3.');

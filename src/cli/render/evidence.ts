@@ -1,8 +1,9 @@
 import chalk from 'chalk';
-import { type FactBasis, type Mark, markText } from '../../lib/evidence/index.ts';
+import { type FactBasis, markText } from '../../lib/evidence/index.ts';
 import type { EvidenceFact, EvidenceList, Here, PlainFact } from '../../lib/toolkit/evidence-list.result.ts';
 import type { EvidenceRecorded } from '../../lib/toolkit/evidence-record.result.ts';
 import { printable } from '../output.ts';
+import { colourMark, type Standing } from './mark.ts';
 
 const basisTexts: Readonly<Record<FactBasis, string>> = {
   measured: 'measured on the one test device',
@@ -194,13 +195,6 @@ function valueText({ value, unit }: PlainFact): string {
   return unit === null ? String(value) : `${String(value)} ${unit}`;
 }
 
-function renderMark({ mark, basis }: Pick<PlainFact, 'mark' | 'basis'>): string {
-  return `${colourMark[mark](markText({ mark, basis }))}  `;
+function renderMark(standing: Standing): string {
+  return `${colourMark(standing)}  `;
 }
-
-const colourMark: Readonly<Record<Mark, (text: string) => string>> = {
-  BELEGT: chalk.green,
-  HINWEIS: chalk.cyan,
-  VORSICHT: chalk.yellow,
-  OFFEN: chalk.magenta,
-};

@@ -66,7 +66,7 @@ export const angleFacts = [
     basis: 'stated',
     value: 'degrees',
     source,
-    note: 'The unit only. What the offset of -82 is for stays open: overlays.icon-yaw-offset-meaning.',
+    note: 'The unit only; the offset of -82 is overlays.icon-yaw-offset.',
   },
   {
     id: 'angles.wrong-unit-is-silent',

@@ -1,3 +1,4 @@
+import { markText } from '../../evidence/index.ts';
 import { quote } from '../../json/index.ts';
 import { drawingAt, type RuleInput } from './input.ts';
 import { createReader } from './reading.ts';
@@ -36,7 +37,8 @@ export function findChargerFaults({ overlays: { drawings }, points, codeBook, pa
     report(
       'docking-point-without-charger',
       [drawing.index],
-      () => `${naming(drawing)} is of type ${read.number}, '${read.meaning}' (${read.mark}), and no charger names it.`,
+      () =>
+        `${naming(drawing)} is of type ${read.number}, '${read.meaning}' (${markText(read)}), and no charger names it.`,
     );
   }
 }
