@@ -87,6 +87,18 @@ const probe: ChassisProbe = {
   ],
   listenedMs: 2_000,
   poseUnit: { verdict: 'not-decided', samples: 20, largest: 0.5, reason: 'no full turn' },
+  relied: [
+    {
+      fact: 'angles.tracked-pose-ori',
+      mark: 'BELEGT',
+      basis: 'measured',
+      orders: ['move'],
+      support: 'another-device',
+      usable: true,
+      contradictedHere: false,
+      detail: 'x',
+    },
+  ],
   complaints: [],
   findings: [
     {

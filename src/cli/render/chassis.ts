@@ -125,6 +125,7 @@ export function renderChassisProbe(data: ChassisProbe): string {
     if (remedy !== null) lines.push(`     ${printable(remedy)}`);
   }
   lines.push('', renderTable(valueColumns, probeRows(data)));
+  if (data.relied !== null) lines.push('', renderTable(reliedColumns, data.relied.map(reliedRow)));
   lines.push('', renderTable(topicColumns, topics.map(topicRow)));
   lines.push(
     '',
@@ -145,6 +146,27 @@ const topicColumns = [
   { title: 'rate', align: 'right' },
   { title: 'age', align: 'right' },
 ] as const;
+
+const reliedColumns = [{ title: 'orders rely on' }, { title: 'mark' }, { title: 'on this chassis' }];
+
+const supportText: Readonly<Record<NonNullable<ChassisProbe['relied']>[number]['support'], string>> = {
+  'this-device': 'verified here',
+  simulator: 'on a simulator',
+  'another-device': 'measured on another device or version',
+  nothing: 'not verified here, so no order may rely on it',
+};
+
+function reliedRow({
+  fact,
+  mark,
+  basis,
+  support,
+  usable,
+  contradictedHere,
+}: NonNullable<ChassisProbe['relied']>[number]) {
+  const text = contradictedHere ? 'CONTRADICTED here' : supportText[support];
+  return [fact, markText({ mark, basis }), usable ? text : chalk.yellow(text)];
+}
 
 function valueRow(what: string, known: Shown | null, text = known === null ? '' : String(known.value)): string[] {
   if (known === null) return [what, 'not told', '--', '--'];

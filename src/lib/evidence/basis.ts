@@ -30,6 +30,17 @@ const basisWords: Readonly<Record<Basis, string>> = {
   here: 'measured here',
 };
 
+const basisWordsDe: Readonly<Record<Basis, string>> = {
+  measured: 'gemessen',
+  simulated: 'am Simulator',
+  stated: 'festgelegt, nicht gemessen',
+  vendor: 'laut Hersteller',
+  assumed: 'angenommen',
+  'not-shown': 'nicht angegeben',
+  disagreement: 'Quellen widersprechen sich',
+  here: 'hier gemessen',
+};
+
 const usual: Readonly<Partial<Record<Mark, Basis>>> = { HINWEIS: 'vendor', VORSICHT: 'assumed', OFFEN: 'not-shown' };
 
 /** Two words at most beside the mark; empty where the mark says it all. */
@@ -40,4 +51,14 @@ export function basisText(mark: Mark, basis: Basis): string {
 /** A mark as people read it: `BELEGT measured`, `BELEGT stated`, `BELEGT on a simulator`, `HINWEIS`. */
 export function markText({ mark, basis }: { readonly mark: Mark; readonly basis: Basis }): string {
   return `${mark} ${basisText(mark, basis)}`.trimEnd();
+}
+
+/** The same for a German page or document: `BELEGT gemessen`. */
+export function markTextDe({ mark, basis }: { readonly mark: Mark; readonly basis: Basis }): string {
+  return usual[mark] === basis ? mark : `${mark} ${basisWordsDe[basis]}`;
+}
+
+/** What the basis of a mark is where only the mark was given: BELEGT then is what was measured here. */
+export function basisOf(mark: Mark): Basis {
+  return usual[mark] ?? 'here';
 }

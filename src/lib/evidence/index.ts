@@ -4,7 +4,16 @@
  */
 
 export { type Appended, appendRecord } from './append.ts';
-export { type Basis, bases, basisText, type FactBasis, factBases, markText } from './basis.ts';
+export {
+  type Basis,
+  bases,
+  basisOf,
+  basisText,
+  type FactBasis,
+  factBases,
+  markText,
+  markTextDe,
+} from './basis.ts';
 export { citeFact } from './cite.ts';
 export { describeLedger } from './describe.ts';
 export type { Disagreement, Fact, FactValue } from './fact.ts';

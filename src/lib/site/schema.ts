@@ -332,7 +332,10 @@ export const siteSchema = z.strictObject({
         ),
     })
     .prefault({})
-    .describe('What orders that move the robot ask for beyond the rules of the gate.'),
+    .meta({
+      description: 'What orders that move the robot ask for beyond the rules of the gate.',
+      example: { requireVerified: true },
+    }),
   evidenceFile: file.default('evidence.jsonl').describe('What was verified on this very device, one record a line.'),
   stateDir: file.default('state').describe('Folder for what must survive a restart, such as the stop latch.'),
 });

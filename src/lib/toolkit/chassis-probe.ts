@@ -13,6 +13,7 @@ import { type ChassisAccess, chassisAccess } from './chassis-access.ts';
 import { readChassisTime } from './chassis-clock.ts';
 import type { ChassisProbe } from './chassis-probe.result.ts';
 import type { Finding } from './finding.result.ts';
+import { lookAtReliedFacts } from './relied-facts.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
 export interface ChassisProbeOptions {
@@ -57,6 +58,7 @@ export async function probeChassis(
   }
   const heard = await listen(access, identity, (options.seconds ?? USUAL_SECONDS) * 1_000, context);
 
+  const { relied, finding: reliedFinding } = await lookAtReliedFacts(toolkit.site, identity);
   const latency = latencyOf(times);
   const chassisClock = clockOf(info.time, askedAt);
   const findings = [
@@ -67,6 +69,7 @@ export async function probeChassis(
     ...topicFindings(heard),
     poseUnitFinding(heard.poseUnit),
     complaintFinding(heard.complaints),
+    reliedFinding,
   ];
   return {
     verdict: findings.some((finding) => finding.verdict === 'wrong') ? 'wrong' : 'ok',
@@ -78,6 +81,7 @@ export async function probeChassis(
     listenedMs: heard.listenedMs,
     poseUnit: heard.poseUnit,
     complaints: heard.complaints,
+    relied,
     findings,
   };
 }

@@ -1,5 +1,5 @@
 import type { ChassisSnapshot, LinkState, LiveValue } from '../../chassis/index.ts';
-import { type Basis, type Mark, markText } from '../../evidence/index.ts';
+import { markTextDe } from '../../evidence/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
 
 /** What the pages show, put into words once: the server writes it into the page, live events renew it in place. */
@@ -177,25 +177,9 @@ function liveTexts<K extends LiveKey, T>(key: K, value: LiveValue<T>, write: (va
       : [
           write(value.value),
           `vor ${spanText(value.ageMs)}${value.stale ? ' – veraltet' : ''}`,
-          `${markWords(value)}: ${value.source}`,
+          `${markTextDe(value)}: ${value.source}`,
         ];
   return { [key]: text, [`${key}.age`]: age, [`${key}.mark`]: mark } as Record<K | `${K}.age` | `${K}.mark`, string>;
-}
-
-const basisWords: Readonly<Record<Basis, string>> = {
-  measured: 'gemessen',
-  simulated: 'am Simulator',
-  stated: 'festgelegt, nicht gemessen',
-  vendor: 'laut Hersteller',
-  assumed: 'angenommen',
-  'not-shown': 'nicht gezeigt',
-  disagreement: 'Quellen widersprechen sich',
-  here: 'hier gemessen',
-};
-
-/** `BELEGT measured (gemessen)`: the mark with its basis as everywhere, and beside it in German. */
-export function markWords(standing: { readonly mark: Mark; readonly basis: Basis }): string {
-  return `${markText(standing)} (${basisWords[standing.basis]})`;
 }
 
 function batteryWord(status: string): string {
