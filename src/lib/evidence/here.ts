@@ -62,7 +62,7 @@ export function markHere(
 }
 
 /** A simulator stands for nothing but itself, and whoever reads the mark must see that. */
-export function basisOfRecord({ simulated }: Pick<EvidenceRecord, 'simulated'>): Extract<Basis, 'here' | 'simulated'> {
+function basisOfRecord({ simulated }: Pick<EvidenceRecord, 'simulated'>): Extract<Basis, 'here' | 'simulated'> {
   return simulated === true ? 'simulated' : 'here';
 }
 
