@@ -165,7 +165,7 @@ describe('a protocol', () => {
       ],
     });
     expect(robot?.steps[0]?.values).toEqual([
-      { name: 'latency', value: 12.25, unit: 'ms', mark: 'BELEGT', source: "gw, check 'probe'" },
+      { name: 'latency', value: 12.25, unit: 'ms', mark: 'BELEGT', basis: 'here', source: "gw, check 'probe'" },
     ]);
     expect(robot?.steps[1]?.answer).toMatchObject({ initials: 'KM', attachments: ['001-label.jpg'] });
   });
@@ -398,6 +398,10 @@ describe('a protocol', () => {
     const of = async (more: Partial<ProtocolRobot>) =>
       (await make(good, more)).robots[0]?.evidence.map(({ verifiedHere }) => verifiedHere);
     expect(await of({ records: [record] })).toEqual(['no', 'yes']);
+    const simulated = { ...(record as object), simulated: true } as never;
+    expect(await of({ records: [simulated] })).toEqual(['no', 'on-a-simulator']);
+    const against = { ...(record as object), value: false } as never;
+    expect(await of({ records: [record, against] })).toEqual(['no', 'contradicted']);
     expect(await of({ records: [record], software: null })).toEqual(['not-checked', 'not-checked']);
     expect(await of({ records: null })).toEqual(['not-checked', 'not-checked']);
   });

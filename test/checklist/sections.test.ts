@@ -364,7 +364,16 @@ describe('measured values and figures', () => {
       verdict: 'ok',
       kind: 'measure',
       shown: '0.85 m; Remark: at the lobby',
-      values: [{ name: 'door', value: 0.85, unit: 'm', mark: 'BELEGT', source: 'measured here by KM, steel rule' }],
+      values: [
+        {
+          name: 'door',
+          value: 0.85,
+          unit: 'm',
+          mark: 'BELEGT',
+          basis: 'here',
+          source: 'measured here by KM, steel rule',
+        },
+      ],
       answer: { value: 0.85, initials: 'KM' },
     });
   });
@@ -384,9 +393,9 @@ describe('measured values and figures', () => {
   test('figures of a check keep their own mark; a plain number without one is open', async () => {
     const { steps } = await run(parts);
     expect(steps[1]?.values).toEqual([
-      { name: 'latency', value: 12.5, unit: 'ms', mark: 'BELEGT', source: 'measured here' },
-      { name: 'other', value: 7, unit: 'V', mark: 'HINWEIS', source: "gw, check 'look'" },
-      { name: 'bare', value: 7, unit: null, mark: 'OFFEN', source: "gw, check 'look'" },
+      { name: 'latency', value: 12.5, unit: 'ms', mark: 'BELEGT', basis: 'here', source: 'measured here' },
+      { name: 'other', value: 7, unit: 'V', mark: 'HINWEIS', basis: 'vendor', source: "gw, check 'look'" },
+      { name: 'bare', value: 7, unit: null, mark: 'OFFEN', basis: 'not-shown', source: "gw, check 'look'" },
     ]);
   });
 

@@ -39,7 +39,15 @@ const result: ChassisRestart = {
   mapInUse: { before: 1, now: 1, verdict: 'same' },
   restoreCommand: null,
   restore: null,
-  facts: [{ id: 'chassis.restart-loses-maps', mark: 'BELEGT', statement: 'After it the maps were gone.', source: 's' }],
+  facts: [
+    {
+      id: 'chassis.restart-loses-maps',
+      mark: 'BELEGT',
+      basis: 'measured',
+      statement: 'After it the maps were gone.',
+      source: 's',
+    },
+  ],
   next: ['Check that the robot knows where it stands.'],
 };
 

@@ -63,16 +63,16 @@ const probe: ChassisProbe = {
   verdict: 'ok',
   address: { host: '127.0.0.1', port: 8090, way: 'direct' },
   identity: {
-    serial: { value: 'SN-1', mark: 'HINWEIS', source: 'vendor' },
+    serial: { value: 'SN-1', mark: 'HINWEIS', basis: 'vendor', source: 'vendor' },
     expectedSerial: 'SN-1',
     model: null,
-    software: { value: '2.12.3', mark: 'HINWEIS', source: 'vendor' },
-    capabilities: { value: ['supportsWsV2'], mark: 'HINWEIS', source: 'vendor' },
+    software: { value: '2.12.3', mark: 'HINWEIS', basis: 'vendor', source: 'vendor' },
+    capabilities: { value: ['supportsWsV2'], mark: 'HINWEIS', basis: 'vendor', source: 'vendor' },
   },
   latency: {
     requests: 7,
-    median: { value: 1.5, mark: 'BELEGT', source: 'measured here, now', unit: 'ms' },
-    longest: { value: 3, mark: 'BELEGT', source: 'measured here, now', unit: 'ms' },
+    median: { value: 1.5, mark: 'BELEGT', basis: 'here', source: 'measured here, now', unit: 'ms' },
+    longest: { value: 3, mark: 'BELEGT', basis: 'here', source: 'measured here, now', unit: 'ms' },
   },
   clock: null,
   topics: [
@@ -80,13 +80,25 @@ const probe: ChassisProbe = {
       topic: '/tracked_pose',
       acknowledged: 'yes',
       messages: 20,
-      rate: { value: 10, mark: 'BELEGT', source: 'm', unit: 'Hz' },
-      age: { value: 50, mark: 'BELEGT', source: 'm', unit: 'ms' },
+      rate: { value: 10, mark: 'BELEGT', basis: 'here', source: 'm', unit: 'Hz' },
+      age: { value: 50, mark: 'BELEGT', basis: 'here', source: 'm', unit: 'ms' },
     },
     { topic: '/alerts', acknowledged: 'not-checked', messages: 0, rate: null, age: null },
   ],
   listenedMs: 2_000,
   poseUnit: { verdict: 'not-decided', samples: 20, largest: 0.5, reason: 'no full turn' },
+  relied: [
+    {
+      fact: 'angles.tracked-pose-ori',
+      mark: 'BELEGT',
+      basis: 'measured',
+      orders: ['move'],
+      support: 'another-device',
+      usable: true,
+      contradictedHere: false,
+      detail: 'x',
+    },
+  ],
   complaints: [],
   findings: [
     {
@@ -105,7 +117,7 @@ describe('gw chassis probe', () => {
     const text = stripVTControlCharacters(renderChassisProbe(probe));
     expect(firstLine(text)).toBe('Nothing is wrong with chassis SN-1 at 127.0.0.1:8090; 1 thing not checked.');
     expect(text).toMatch(/^-- {3}The pose is in degrees: no full turn$/m);
-    expect(text).toMatch(/^latency, median +1\.5 ms +BELEGT +measured here, now$/m);
+    expect(text).toMatch(/^latency, median +1\.5 ms +BELEGT measured here +measured here, now$/m);
     expect(text).toMatch(/^model +not told/m);
     expect(text).toMatch(/^\/tracked_pose +yes +20 +10\.0 Hz +0\.1 s$/m);
     expect(text).toMatch(/^\/alerts +not told +0 +-- +not heard$/m);
@@ -138,11 +150,15 @@ const view: ChassisView = {
       status: 'heard',
       value: { xM: 1.5, yM: -2, yawDeg: 90 },
       mark: 'HINWEIS',
+      basis: 'vendor',
       source: 'vendor; specification',
       unit: 'm, degrees',
       ageMs: 100,
       stale: true,
-      parts: { xM: { mark: 'HINWEIS', source: 'vendor' }, yawDeg: { mark: 'BELEGT', source: 'specification' } },
+      parts: {
+        xM: { mark: 'HINWEIS', basis: 'vendor', source: 'vendor' },
+        yawDeg: { mark: 'BELEGT', basis: 'measured', source: 'specification' },
+      },
     },
     planning: none,
     battery: none,
@@ -150,6 +166,7 @@ const view: ChassisView = {
       status: 'heard',
       value: { controlMode: 'auto', emergencyStopPressed: true },
       mark: 'HINWEIS',
+      basis: 'vendor',
       source: 'vendor',
       ageMs: 1,
       stale: false,
@@ -159,6 +176,7 @@ const view: ChassisView = {
       status: 'heard',
       value: [{ code: 8501, level: 'warning', message: 'low\u001b[2J' }],
       mark: 'HINWEIS',
+      basis: 'vendor',
       source: 'vendor',
       ageMs: 1,
       stale: false,
@@ -175,7 +193,7 @@ describe('gw chassis watch', () => {
     const text = stripVTControlCharacters(renderChassisView(view));
     expect(firstLine(text)).toBe('connected to 127.0.0.1:8090, for 1 min');
     expect(text).toMatch(/^position +x 1\.50 m, y -2\.00 m +HINWEIS +0\.1 s, stale +vendor$/m);
-    expect(text).toMatch(/^heading +90\.0 degrees +BELEGT +0\.1 s, stale +specification$/m);
+    expect(text).toMatch(/^heading +90\.0 degrees +BELEGT measured +0\.1 s, stale +specification$/m);
     expect(text).toMatch(/^emergency stop +PRESSED +HINWEIS/m);
     expect(text).toMatch(/^battery +not heard +--/m);
     expect(text).toContain('8501 warning: low\uFFFD[2J');
@@ -187,7 +205,7 @@ describe('gw chassis watch', () => {
     const line = stripVTControlCharacters(renderChassisEvent(view));
     expect(line).not.toContain('\n');
     expect(line).toContain('2026-01-31T12:00:00.000Z connected to 127.0.0.1:8090');
-    expect(line).toContain('heading 90.0 degrees (BELEGT, 0.1 s, stale)');
+    expect(line).toContain('heading 90.0 degrees (BELEGT measured, 0.1 s, stale)');
     expect(line).not.toContain('battery');
     const away = { kind: 'not-connected', failure: 'no-answer', detail: 'nothing answered', tried } as const;
     expect(stripVTControlCharacters(renderChassisEvent({ event: 'ended', watchedMs: 1_500, link: away }))).toBe(

@@ -24,7 +24,7 @@ const list: MapList = {
   chassis,
   maps: [item, { ...item, id: 12, uid: null, name: '1. Stock', isCurrent: false }],
   current: { id: 1, uid: 'u-1', name: 'Erdgeschoss', isStored: true },
-  fields: { id: { mark: 'BELEGT', source: 'specification' } },
+  fields: { id: { mark: 'BELEGT', basis: 'stated', source: 'specification' } },
 };
 
 describe('gw map list', () => {
@@ -33,7 +33,7 @@ describe('gw map list', () => {
     expect(firstLine(text)).toBe("2 maps on chassis SN-1 at 127.0.0.1:8090; in use is 1 'Erdgeschoss'.");
     expect(text).toMatch(/^ 1 +Erdgeschoss +u-1 +3 +none +yes$/m);
     expect(text).toMatch(/^12 +1\. Stock +none +3 +none$/m);
-    expect(text).toMatch(/^id +BELEGT +specification$/m);
+    expect(text).toMatch(/^id +BELEGT stated +specification$/m);
   });
 
   it('says when there is none, when none is in use, and when the one in use is stored nowhere', () => {
@@ -56,7 +56,7 @@ const show: MapShow = {
   localisation: { bytes: 41_000_000, sha256: 'c' },
   drawings: { form: 'text', bytes: 2_800, count: { point: 1, lane: 2, zone: 0, other: 3 }, problem: null },
   missing: [],
-  fields: { originXM: { mark: 'HINWEIS', source: 'vendor', unit: 'm' } },
+  fields: { originXM: { mark: 'HINWEIS', basis: 'vendor', source: 'vendor', unit: 'm' } },
 };
 
 describe('gw map show', () => {

@@ -50,7 +50,7 @@ describe('gw overlays inspect', () => {
   it('puts unit and mark over the figures, and every reading with its mark beside a number', async () => {
     const { text } = await look(floor());
     expect(text).toContain(
-      'Points (9): x and y in metres (HINWEIS), yaw in degrees (BELEGT), iconYaw in degrees (BELEGT',
+      'Points (9): x and y in metres (HINWEIS), yaw in degrees (BELEGT stated), iconYaw in degrees (BELEGT stated',
     );
     const [station] = linesWith(text, '5f0c0000000000000000000a');
     expect(station).toMatch(
@@ -76,7 +76,7 @@ describe('gw overlays inspect', () => {
     const { text } = await look(floor());
     expect(linesWith(text, '#3 dock')[0]).toMatch(/#4 +on the charger +0\.899$/);
     expect(text).toContain(
-      'One pair was measured, four times: 0.899 m (BELEGT). Whether that holds for any other is not known (OFFEN',
+      'One pair was measured, four times: 0.899 m (BELEGT measured). Whether that holds for any other is not known (OFFEN',
     );
     const odd = await look(drawOddities('SIM0001'), { filter: { kinds: ['charger'] } });
     expect(linesWith(odd.text, '#86 ').at(-1)).toMatch(/ missing +to dock-gone +--$/);
@@ -102,7 +102,7 @@ describe('gw overlays inspect', () => {
 
   it('reports the offset of icons as reproducible and unexplained', async () => {
     expect((await look(floor())).text).toContain(
-      'Icons: 4 of 4 drawings with both angles have their iconYaw -82 degrees from yaw: reproducible (BELEGT), unexplained (OFFEN).',
+      'Icons: 4 of 4 drawings with both angles have their iconYaw -82 degrees from yaw: reproducible (BELEGT measured), unexplained (OFFEN).',
     );
   });
 

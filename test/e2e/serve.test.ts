@@ -46,9 +46,9 @@ describe('gw serve', () => {
     await serve.says('ready');
     expect(performance.now() - began).toBeLessThan(5_000);
     const lines = serve.stdout().trim().split('\n');
-    expect(lines.map((line) => line.split(' ')[0])).toEqual(['chassis', 'motion', 'operator', 'ready']);
-    expect(lines[2]).toContain(`:${robot.operatorPort}`);
-    expect(lines[2]).toContain(`127.0.0.1:${READ_ONLY_PORT}`);
+    expect(lines.map((line) => line.split(' ')[0])).toEqual(['chassis', 'motion', 'evidence', 'operator', 'ready']);
+    expect(lines[3]).toContain(`:${robot.operatorPort}`);
+    expect(lines[3]).toContain(`127.0.0.1:${READ_ONLY_PORT}`);
     for (const line of serve.stderr().trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg');
 
     const { code, tookMs } = await serve.end('SIGTERM');
@@ -74,6 +74,7 @@ describe('gw serve', () => {
         services: [
           { name: 'chassis', status: 'running', detail: `connected: 127.0.0.1:${robot.chassisPort}` },
           { name: 'motion', status: 'running', detail: 'gate open' },
+          { name: 'evidence', status: 'running' },
           { name: 'operator', status: 'running' },
         ],
       });
@@ -84,9 +85,10 @@ describe('gw serve', () => {
       serial: 'SIM-0001',
       ports: { operator: robot.operatorPort, readOnly: READ_ONLY_PORT },
     });
-    expect(events.slice(-5).map((event) => ('service' in event ? event.service : event.event))).toEqual([
+    expect(events.slice(-6).map((event) => ('service' in event ? event.service : event.event))).toEqual([
       'stopping',
       'operator',
+      'evidence',
       'motion',
       'chassis',
       'ended',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type FactId, facts, findFact, isDisagreement, type Mark } from '../../src/lib/evidence/index.ts';
+import { type Fact, type FactId, facts, findFact, isDisagreement, type Mark } from '../../src/lib/evidence/index.ts';
 
 /**
  * Written by hand from the specification, line by line: what it says or leaves open, with the mark that it carries
@@ -23,6 +23,7 @@ const mapAndOverlays: readonly Row[] = [
   ['overlays: drawings, overlays_version', 'BELEGT', 'overlays.drawings', 'overlays.version'],
   ['point: numeric type', 'BELEGT', 'overlays.point-type'],
   ['point type 11', 'VORSICHT', 'overlays.point-type-11'],
+  ['point type 11 observed as stations A, B, C', 'BELEGT', 'overlays.point-type-11-observed'],
   ['point: startType, endType', 'BELEGT', 'overlays.point-start-end-type'],
   ['lane: direction, 3 observed', 'BELEGT', 'overlays.lane-direction'],
   ['zone: regionType, 24 kinds by name', 'BELEGT', 'overlays.zone-region-type', 'overlays.zone-kinds'],
@@ -126,7 +127,7 @@ const routes: readonly (readonly [id: FactId, request: string, full: number, rea
 const network: readonly Row[] = [
   ['three interfaces', 'BELEGT', 'network.chassis-interface', 'network.operator-interface', 'network.cloud-interface'],
   ['one robot', 'BELEGT', 'network.robot-parts'],
-  ['contracts by name', 'BELEGT', 'network.named-contracts'],
+  ['contracts by name and kind', 'BELEGT', 'network.named-contracts', 'network.named-contracts-kinds'],
   ['rule 1: no inbound port', 'BELEGT', 'network.no-inbound'],
   ['rule 2: 443 is enough, 8883 an alternative', 'BELEGT', 'network.outbound-443', 'network.outbound-8883'],
   [
@@ -143,6 +144,7 @@ const network: readonly Row[] = [
     'network.robot-segment',
     'network.site-segment',
     'network.outside',
+    'network.outside-endpoints',
     'network.segment-reason',
   ],
   [
@@ -162,10 +164,10 @@ const network: readonly Row[] = [
   ['path of SSH', 'BELEGT', 'network.path-ssh'],
   ['path of ADB', 'BELEGT', 'network.path-adb'],
   ['path to MQTT, ALPN', 'BELEGT', 'network.path-mqtt', 'cloud.alpn', 'cloud.client-certificate'],
-  ['path to object storage', 'BELEGT', 'network.path-storage', 'cloud.storage-addresses'],
+  ['path to object storage', 'BELEGT', 'network.path-storage', 'cloud.storage-addresses', 'cloud.storage-contents'],
   ['path to enrolment', 'BELEGT', 'network.path-enrolment', 'cloud.enrolment'],
   ['path to the tunnel service', 'BELEGT', 'network.path-tunnel'],
-  ['path to accessibility services', 'BELEGT', 'network.path-accessibility'],
+  ['path to accessibility services', 'HINWEIS', 'network.path-accessibility', 'network.accessibility-loopback'],
   ['path to the voice service', 'BELEGT', 'network.path-voice'],
   ['path to the building module', 'BELEGT', 'network.path-building'],
   ['path to the lift controller', 'BELEGT', 'network.path-lift'],
@@ -176,7 +178,14 @@ const cloudAndTunnel: readonly Row[] = [
   ['update job', 'BELEGT', 'cloud.update-job', 'cloud.job-parameters'],
   ['rollout in four stages, rollback', 'BELEGT', 'cloud.rollout'],
   ['tunnel opened', 'BELEGT', 'tunnel.opened', 'tunnel.opening-identity'],
-  ['notification received', 'BELEGT', 'tunnel.notification', 'tunnel.destination-checks'],
+  [
+    'notification received',
+    'BELEGT',
+    'tunnel.notification',
+    'tunnel.notification-channel',
+    'tunnel.destination-checks',
+  ],
+  ['exactly two messages, and the notification', 'OFFEN', 'cloud.two-messages-and-notification'],
   ['proxy running', 'BELEGT', 'tunnel.token-in-environment', 'tunnel.read-only-reach'],
   ['session ended', 'BELEGT', 'tunnel.two-clocks', 'tunnel.ends-when-cut'],
   ['start and end written twice', 'BELEGT', 'tunnel.session-record'],
@@ -231,5 +240,62 @@ describe('what the specification says stands in the ledger', () => {
     const listed = new Set<string>([...everything.flatMap(([, , ...ids]) => ids), ...routes.map(([id]) => id)]);
     const others = facts.filter((fact) => fact.source.startsWith('specification,') && !isDisagreement(fact));
     expect(others.map(({ id }) => id as string).filter((id) => !listed.has(id))).toEqual([]);
+  });
+});
+
+/**
+ * Written by hand from the specification: the BELEGT facts of which it says that they were measured, observed, seen or
+ * reported back, on a device. Everything else that is BELEGT it only states, or saw while a simulator stood in.
+ */
+const measuredOnDevice: readonly FactId[] = [
+  'angles.tracked-pose-ori',
+  'angles.pose-ori',
+  'angles.pose-ori-readback',
+  'angles.target-ori-in-degrees',
+  'chassis.restart-loses-maps',
+  'chassis.fail-reason-103',
+  'overlays.point-type-11-observed',
+  'overlays.lane-direction',
+  'overlays.charging-pair-distance',
+  'overlays.icon-yaw-offset',
+];
+
+describe('of what is BELEGT', () => {
+  const withBasis = (basis: string) =>
+    facts.filter((fact) => fact.mark === 'BELEGT' && fact.basis === basis).map(({ id }) => id as FactId);
+
+  it('measured is only what the specification says was measured or observed on a device', () => {
+    expect(withBasis('measured').sort()).toEqual([...measuredOnDevice].sort());
+  });
+
+  it('measured on a simulator are the routes, and the two answers that were seen in the same test', () => {
+    const seen = withBasis('simulated');
+    expect(seen.sort()).toEqual([...routes.map(([id]) => id), 'errors.400-tour', 'errors.409'].sort());
+  });
+
+  it('stated is not borne out by a measurement, except where a measured fact is named', () => {
+    const borne = (facts as readonly Fact[]).filter(({ observedBy }) => observedBy !== undefined);
+    expect(borne.map(({ id, observedBy }) => [id, observedBy])).toEqual([
+      ['angles.target-ori', 'angles.target-ori-in-degrees'],
+    ]);
+    for (const { basis, observedBy } of borne) {
+      expect([basis, findFact(observedBy ?? '')?.basis]).toEqual(['stated', 'measured']);
+    }
+  });
+});
+
+describe('words that the specification does not use', () => {
+  it.each([
+    ['overlays.charging-pair-distance', /on one site/],
+    ['cloud.job-parameters-substitution', /said to/],
+    ['overlays.icon-yaw-display-only', /^`iconYaw` seems/],
+  ] as const)('%s does not say %s', (id, words) => {
+    const fact = findFact(id);
+    expect(`${fact?.statement} ${fact?.note ?? ''}`).not.toMatch(words);
+  });
+
+  it('the limit of the media library is that of the platform, in its own unit', () => {
+    expect(findFact('limits.media-file')).toMatchObject({ value: 200, unit: 'MB', basis: 'stated' });
+    expect(findFact('tunnel.opened')?.statement).toContain('up to three allowed services');
   });
 });

@@ -27,8 +27,8 @@ const all: readonly Fact[] = facts;
 
 describe('how well a fact is known on this device', () => {
   it('is as the ledger has it without records, without a device, and with records of other facts', () => {
-    for (const { id, mark } of all) {
-      const asMarked = { mark, verdict: 'as-marked', record: null, expired: null };
+    for (const { id, mark, basis } of all) {
+      const asMarked = { mark, basis, verdict: 'as-marked', record: null, expired: null };
       expect(markHere(id, null), id).toEqual(asMarked);
       expect(markHere(id, device()), id).toEqual(asMarked);
       const other = id === 'vendor.boot-phase' ? 'vendor.move.request' : 'vendor.boot-phase';
@@ -40,6 +40,7 @@ describe('how well a fact is known on this device', () => {
     const held = record('vendor.move.request', true);
     expect(markHere('vendor.move.request', device(held))).toEqual({
       mark: 'BELEGT',
+      basis: 'here',
       verdict: 'verified',
       record: held,
       expired: null,
@@ -106,6 +107,7 @@ describe('how well a fact is known on this device', () => {
     const older = record('vendor.move.request', true, { software: '2.12.2' });
     expect(markHere('vendor.move.request', device(older))).toEqual({
       mark: 'HINWEIS',
+      basis: 'vendor',
       verdict: 'as-marked',
       record: null,
       expired: older,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderEvidenceFact, renderEvidenceList } from '../../src/cli/render/evidence.ts';
-import { type FactFilter, facts } from '../../src/lib/evidence/index.ts';
+import { type FactFilter, facts, markText } from '../../src/lib/evidence/index.ts';
 import { evidenceFactSchema, evidenceListSchema } from '../../src/lib/toolkit/evidence-list.result.ts';
 import { listEvidence, showEvidence } from '../../src/lib/toolkit/evidence-list.ts';
 import type { EvidenceSiteOptions } from '../../src/lib/toolkit/evidence-site.ts';
@@ -47,14 +47,14 @@ describe('listing', () => {
     const all = evidenceListSchema.parse(await list({}));
     expect(all.facts).toHaveLength(facts.length);
     expect(Object.values(all.counts).reduce((a, b) => a + b)).toBe(facts.length);
-    expect((await list({ mark: 'VORSICHT' })).counts).toEqual({ BELEGT: 0, HINWEIS: 0, VORSICHT: 4, OFFEN: 0 });
+    expect((await list({ mark: 'VORSICHT' })).counts).toEqual({ BELEGT: 0, HINWEIS: 0, VORSICHT: 5, OFFEN: 0 });
   });
 
   it('says first how many there are, then each with mark, value, statement and source', async () => {
-    const text = plain(renderEvidenceList(await list({ about: '0.899 m apart' })));
+    const text = plain(renderEvidenceList(await list({ about: 'four times gave 0.899 m' })));
     expect(text.split('\n')[0]).toBe(`1 of ${facts.length} facts: 1 BELEGT.`);
-    expect(text).toContain('BELEGT    overlays.charging-pair-distance = 0.899 m\n');
-    expect(text).toContain("measured; specification, 'Map and overlays'");
+    expect(text).toContain('BELEGT measured  overlays.charging-pair-distance = 0.899 m\n');
+    expect(text).toContain("specification, 'Map and overlays'");
     expect(renderEvidenceList(await list({ about: 'nothing like this' }))).toContain('No fact');
   });
 
@@ -75,7 +75,7 @@ describe('showing', () => {
   it.each(facts.map(({ id }) => id))('%s has the published shape and says its mark first', async (id) => {
     const shown = evidenceFactSchema.parse(await show(id));
     const text = plain(renderEvidenceFact(shown));
-    expect(text.split('\n')[0]).toMatch(new RegExp(`^${id.replaceAll('.', '\\.')} is ${shown.fact.mark}: `));
+    expect(text.split('\n')[0]).toMatch(new RegExp(`^${id.replaceAll('.', '\\.')} is ${markText(shown.fact)}: `));
     expect(text).toContain('there is no site file here');
     expect(text).not.toMatch(/(^|[ =])undefined($|\n)/);
   });
@@ -117,8 +117,8 @@ describe('showing', () => {
   it('shows which entries of a table were recorded', async () => {
     const shown = evidenceFactSchema.parse(await show('vendor.overlays.line-types', here()));
     expect(shown.entries).toEqual([
-      { entry: '2', value: 'virtual wall', here: { mark: 'HINWEIS', verdict: 'not-checked' } },
-      { entry: '3', value: 'guide line', here: { mark: 'HINWEIS', verdict: 'not-checked' } },
+      { entry: '2', value: 'virtual wall', here: { mark: 'HINWEIS', basis: 'vendor', verdict: 'not-checked' } },
+      { entry: '3', value: 'guide line', here: { mark: 'HINWEIS', basis: 'vendor', verdict: 'not-checked' } },
     ]);
     expect(plain(renderEvidenceFact(shown))).toMatch(/ 2 {2}virtual wall {2}HINWEIS: recorded on this device/);
   });

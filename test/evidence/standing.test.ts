@@ -135,11 +135,11 @@ describe('whether a movement may rely on a fact', () => {
 
 describe('of two statements', () => {
   it('the one with the higher mark wins, and the first when they are equal', () => {
-    const measured = known('degrees', 'BELEGT', 'specification');
-    const described = known('radians', 'HINWEIS', 'vendor');
+    const measured = known('degrees', 'BELEGT', 'measured', 'specification');
+    const described = known('radians', 'HINWEIS', 'vendor', 'vendor');
     expect(stronger(measured, described)).toBe(measured);
     expect(stronger(described, measured)).toBe(measured);
-    const twin = known('degrees', 'BELEGT', 'another');
+    const twin = known('degrees', 'BELEGT', 'stated', 'another');
     expect(stronger(measured, twin)).toBe(measured);
   });
 });

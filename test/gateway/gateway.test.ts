@@ -61,7 +61,9 @@ describe('a start that cannot succeed', () => {
     expect(events.map((event) => ('service' in event ? `${event.event} ${event.service}` : event.event))).toEqual([
       'started chassis',
       'started motion',
+      'started evidence',
       'stopped operator',
+      'stopped evidence',
       'stopped motion',
       'stopped chassis',
     ]);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { degrees } from '../../src/lib/angle/index.ts';
 import { type ChassisLink, createChassisLink } from '../../src/lib/chassis/index.ts';
-import { chosen, type EvidenceRecord } from '../../src/lib/evidence/index.ts';
+import { chosen, type EvidenceRecord, type EvidenceSource, fixedEvidence } from '../../src/lib/evidence/index.ts';
 import { silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
 import { createMotion, type Motion, type Order, type OrderLimits } from '../../src/lib/motion/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
@@ -30,7 +30,12 @@ export interface Bench extends AsyncDisposable {
 /** Motion and link against a chassis at this address, with a state folder of its own. */
 export async function startBench(
   address: { host: string; port: number; serial?: string },
-  options: { limits?: Partial<OrderLimits>; evidence?: EvidenceRecord[]; file?: object; connect?: boolean } = {},
+  options: {
+    limits?: Partial<OrderLimits>;
+    evidence?: EvidenceRecord[] | EvidenceSource;
+    file?: object;
+    connect?: boolean;
+  } = {},
 ): Promise<Bench> {
   const dir = mkdtempSync(join(tmpdir(), 'gw-motion-'));
   const serial = address.serial ?? SERIAL;
@@ -52,7 +57,8 @@ export async function startBench(
   });
   const made: Motion[] = [];
   const make = async (limits?: Partial<OrderLimits>) => {
-    const evidence = options.evidence ?? recordsFor(serial);
+    const given = options.evidence ?? recordsFor(serial);
+    const evidence = Array.isArray(given) ? fixedEvidence(given) : given;
     const motion = createMotion({
       link,
       site,

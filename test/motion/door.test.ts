@@ -27,7 +27,9 @@ describe('the one door to movement', () => {
     // Every assumed or open fact of the ledger, worn as a goal.
     const assumed = facts
       .filter(({ mark }) => mark === 'VORSICHT' || mark === 'OFFEN')
-      .map(({ mark, source }) => ({ kind: 'move', goal: known(place, mark, source) }) as unknown as Order);
+      .map(
+        ({ mark, basis, source }) => ({ kind: 'move', goal: known(place, mark, basis, source) }) as unknown as Order,
+      );
     expect(assumed.length).toBeGreaterThan(0);
     for (const order of assumed) {
       await expect(bench.motion.execute(order)).rejects.toMatchObject({ code: 'MOTION_REFUSED' });

@@ -27,7 +27,7 @@ const reasonsOf = (order: Order, input: GateInput) => judgeOrder(order, input).m
 const withLink = (link: LinkState) => openGate({ snapshot: readySnapshot({ link }) });
 /** As a JSON body or a cast would bring it past the compiler. */
 const forged = (mark: unknown, value: unknown = goal, more: object = {}) =>
-  ({ kind: 'move', goal: { value, mark, source: 'test', ...more } }) as unknown as Order;
+  ({ kind: 'move', goal: { value, mark, basis: 'measured', source: 'test', ...more } }) as unknown as Order;
 
 describe('the open gate', () => {
   it.each(kinds)('lets a %s order pass that a person chose', (kind) => {
@@ -268,7 +268,10 @@ describe('the refusal', () => {
       records: [],
       snapshot: readySnapshot({ link: { kind: 'connecting', tried }, unitContradicted: true }),
     });
-    const refusals = judgeOrder({ kind: 'move', goal: known(goal, 'OFFEN', 'test') } as unknown as Order, input);
+    const refusals = judgeOrder(
+      { kind: 'move', goal: known(goal, 'OFFEN', 'not-shown', 'test') } as unknown as Order,
+      input,
+    );
     const [first, ...rest] = refusals;
     if (!first) throw new Error('nothing was refused');
     const error = refusalError([first, ...rest]);

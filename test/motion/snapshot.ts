@@ -8,7 +8,12 @@ export const SOFTWARE = '2.12.3';
 const tried = { address: '127.0.0.1', port: 8090 };
 
 export function heard<T>(value: T, over: { ageMs?: number; stale?: boolean } = {}): LiveValue<T> {
-  return { ...known(value, 'HINWEIS', 'test'), status: 'heard', ageMs: over.ageMs ?? 100, stale: over.stale ?? false };
+  return {
+    ...known(value, 'HINWEIS', 'vendor', 'test'),
+    status: 'heard',
+    ageMs: over.ageMs ?? 100,
+    stale: over.stale ?? false,
+  };
 }
 
 /** A robot that stands ready: connected, the right one, sure of its position. */
@@ -57,8 +62,9 @@ export function recordsFor(serial = SERIAL, software = SOFTWARE): EvidenceRecord
 export function openGate(over: Partial<GateInput> = {}): GateInput {
   return {
     snapshot: readySnapshot(),
-    site: { chassis: { serial: SERIAL } },
+    site: { chassis: { serial: SERIAL }, motion: { requireVerified: false } },
     records: recordsFor(),
+    evidenceTrouble: null,
     stop: { latched: false, reason: null, by: null, since: null },
     cancelOwed: false,
     ...over,

@@ -6,6 +6,7 @@ import { notListening } from '../../src/lib/gateway/neighbours.ts';
 import { type Listener, openListener, type RequestHandler } from '../../src/lib/operator/listener.ts';
 import { createOperator, openListeners, READ_ONLY_SOCKET } from '../../src/lib/operator/operator.ts';
 import { sendRaw, startServer } from './server.ts';
+import { standInHealth } from './stand-ins.ts';
 
 const hello: RequestHandler = (_request, response) => response.end('hello');
 
@@ -82,7 +83,7 @@ describe('opening the listeners', () => {
       motion,
       clock,
       log: { debug() {}, info() {}, warn() {}, error() {} },
-      health: () => ({ status: 'ok', version: '0', upForMs: 0, services: [] }),
+      health: () => standInHealth({ version: '0', upForMs: 0 }),
       neighbours: () => notListening,
       assetsDir: dir,
     });

@@ -31,7 +31,7 @@ describe('the pages', () => {
     const { data } = await ask(server.full, '/service');
     expect(data).toContain('x 1,25 m, y -2,50 m, 90,0°');
     expect(data).toContain('vor 0,4\u00a0s');
-    expect(data).toContain('BELEGT: test');
+    expect(data).toContain('BELEGT gemessen: test');
     expect(data).toContain('Nicht geprüft: This gateway does not listen for other robots');
   });
 

@@ -9,7 +9,7 @@ import type { OperatorOptions } from '../../src/lib/operator/index.ts';
 import { openListeners } from '../../src/lib/operator/operator.ts';
 import { hashPassword } from '../../src/lib/operator/password-hash.ts';
 import { type Site, siteSchema } from '../../src/lib/site/index.ts';
-import { SERIAL, type StandInClock, standInClock, standInLink, standInMotion } from './stand-ins.ts';
+import { SERIAL, type StandInClock, standInClock, standInHealth, standInLink, standInMotion } from './stand-ins.ts';
 
 export const PASSWORD = 'correct horse';
 
@@ -37,7 +37,7 @@ export async function startServer(setUp: SetUp = {}) {
     motion,
     clock,
     log: silentLog,
-    health: () => ({ status: 'ok', version: '0.0.0-test', upForMs: 5_000, services: [] }),
+    health: () => standInHealth({ version: '0.0.0-test', upForMs: 5_000 }),
     neighbours: () => notListening,
     assetsDir: dir,
     hostName: setUp.hostName ?? 'robot-7',

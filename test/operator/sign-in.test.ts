@@ -7,7 +7,7 @@ import { createApplication } from '../../src/lib/operator/application.ts';
 import { hashPassword, parsePasswordHash, verifyPassword } from '../../src/lib/operator/password-hash.ts';
 import { createSignIn, signInRules } from '../../src/lib/operator/sign-in.ts';
 import { ask, PASSWORD, postJson, signIn, startServer } from './server.ts';
-import { standInClock } from './stand-ins.ts';
+import { standInClock, standInHealth } from './stand-ins.ts';
 
 /** As cheap as a hash may be, for tests that hash often. */
 const cheap = parsePasswordHash(await cheapHash());
@@ -213,7 +213,7 @@ describe('a password file that is no good', () => {
       motion,
       clock,
       log: { debug() {}, info() {}, warn() {}, error() {} },
-      health: () => ({ status: 'ok', version: '0', upForMs: 0, services: [] }),
+      health: () => standInHealth({ version: '0', upForMs: 0 }),
       neighbours: () => notListening,
       assetsDir: server.dir,
     });

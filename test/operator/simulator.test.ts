@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { renderTourRun } from '../../src/cli/render/tour.ts';
 import { createChassisLink } from '../../src/lib/chassis/index.ts';
-import { loadEvidenceFile } from '../../src/lib/evidence/index.ts';
+import { fixedEvidence, loadEvidenceFile } from '../../src/lib/evidence/index.ts';
 import { notListening } from '../../src/lib/gateway/neighbours.ts';
 import { silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
 import { createMotion } from '../../src/lib/motion/index.ts';
@@ -18,6 +18,7 @@ import { checkSockets } from '../../src/lib/toolkit/operator-check.ts';
 import { tourRunSchema } from '../../src/lib/toolkit/tour-run.result.ts';
 import { runTour } from '../../src/lib/toolkit/tour-run.ts';
 import { ask } from './server.ts';
+import { standInHealth } from './stand-ins.ts';
 
 const context = { signal: new AbortController().signal, onProgress() {} };
 
@@ -32,7 +33,7 @@ async function startRobot() {
   const base = { clock: systemClock, log: silentLog, site };
   const endpoint = { host: sim.chassis.host, port: sim.chassis.port };
   const link = createChassisLink({ ...base, endpoint, expectedSerial: sim.chassis.serial, dialer: directDialer });
-  const motion = createMotion({ ...base, link, evidence: await loadEvidenceFile(site.evidenceFile) });
+  const motion = createMotion({ ...base, link, evidence: fixedEvidence(await loadEvidenceFile(site.evidenceFile)) });
   for (const service of [link, motion]) {
     await service.start({ signal: new AbortController().signal, fail() {} });
     stack.defer(() => service.stop());
@@ -41,7 +42,7 @@ async function startRobot() {
     ...base,
     link,
     motion,
-    health: () => ({ status: 'ok', version: '0.0.0-test', upForMs: 1, services: [] }),
+    health: () => standInHealth({ version: '0.0.0-test', upForMs: 1 }),
     neighbours: () => notListening,
     assetsDir: dir,
   });

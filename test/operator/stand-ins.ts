@@ -3,6 +3,7 @@ import type { ChassisLink, ChassisSnapshot, ForwardedReply, LinkState } from '..
 import { GwError } from '../../src/lib/error/index.ts';
 import type { Clock } from '../../src/lib/lifecycle/index.ts';
 import type { Motion, MotionStatus, StopLatch, TourRun } from '../../src/lib/motion/index.ts';
+import type { GatewayHealth } from '../../src/lib/operator/index.ts';
 
 /** A link whose state and answers the test decides. */
 export interface StandInLink extends ChassisLink {
@@ -85,6 +86,7 @@ export function snapshotWith(link: LinkState): ChassisSnapshot {
           status: 'heard',
           value,
           mark: 'BELEGT',
+          basis: 'measured',
           source: 'test',
           ...(unit !== undefined && { unit }),
           ageMs: 400,
@@ -108,6 +110,17 @@ export function snapshotWith(link: LinkState): ChassisSnapshot {
     unitContradicted: false,
     complaints: [],
   };
+}
+
+/** A daemon in which all is well. */
+export function standInHealth(over: Partial<GatewayHealth> = {}): GatewayHealth {
+  const evidence = {
+    status: 'as-read',
+    detail: '6 records, as read at the start.',
+    takenBack: [],
+    waiting: [],
+  } as const;
+  return { status: 'ok', version: '0', upForMs: 0, services: [], evidence, ...over };
 }
 
 /** Motion that only keeps its books. */

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DeviceEvidence, factById, markRank } from '../../src/lib/evidence/index.ts';
 import { createCodeBook } from '../../src/lib/overlays/codes.ts';
+import { sayingOf } from '../../src/lib/overlays/draw/wording.ts';
 import type { CodeField } from '../../src/lib/overlays/model.ts';
 
 const fields: readonly CodeField[] = ['type', 'lineType', 'regionType', 'direction', 'startType', 'endType'];
@@ -30,11 +31,13 @@ describe('the readings of a number', () => {
       field: 'type',
       number: 11,
       mark: 'VORSICHT',
+      basis: 'assumed',
       disagreement: 'disagreement.c4-point-type-11',
       readings: [
         {
           meaning: 'table number',
           mark: 'HINWEIS',
+          basis: 'vendor',
           source: 'vendor SDK and vendor app API',
           fact: 'vendor.overlays.point-types',
           here: null,
@@ -42,6 +45,7 @@ describe('the readings of a number', () => {
         {
           meaning: 'Delivery Point',
           mark: 'VORSICHT',
+          basis: 'assumed',
           source: "specification, 'Map and overlays'",
           fact: 'overlays.point-type-11',
           here: null,
@@ -111,6 +115,19 @@ describe('the readings of a number', () => {
         },
       ),
     );
+  });
+});
+
+describe('what was recorded on a simulator', () => {
+  it('is BELEGT on a simulator, and every text that names the reading says so', () => {
+    const made = device(['vendor.overlays.region-types', { 1: 'no-go zone' }]);
+    const simulated = { ...made, records: made.records.map((record) => ({ ...record, simulated: true as const })) };
+    const meaning = createCodeBook(simulated).meaning('regionType', 1);
+    expect(meaning).toMatchObject({ mark: 'BELEGT', basis: 'simulated' });
+    expect(meaning.readings.map(sayingOf)[0]).toBe('no-go zone (on a simulator)');
+    const here = createCodeBook(made).meaning('regionType', 1);
+    expect(here).toMatchObject({ mark: 'BELEGT', basis: 'here' });
+    expect(here.readings.map(sayingOf)[0]).toBe('no-go zone');
   });
 });
 

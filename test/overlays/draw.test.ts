@@ -100,7 +100,7 @@ describe('the picture', () => {
   it('does not take North for granted, and tells how well the direction of a heading is known', () => {
     const text = textOf(shown(lookAtCollection(collectionOf(pointAt(1, 2, { type: 9, yaw: '90' })))));
     expect(text).toContain('North is not known');
-    expect(text.replace(/\s+/g, ' ')).toContain('yaw in degrees (BELEGT)');
+    expect(text.replace(/\s+/g, ' ')).toContain('yaw in degrees (BELEGT stated)');
   });
 
   it('keeps the size of the sheet when one drawing lies far away, and lists that one', () => {
@@ -272,7 +272,7 @@ describe('the page', () => {
     const text = (id: string) => textOf(byId(root, id) as ReadElement);
     expect(text('numbers')).toMatch(/type 11.*VORSICHT: Delivery Point.*overlays\.point-type-11/);
     expect(text('numbers')).toMatch(/HINWEIS: table number.*vendor\.overlays\.point-types/);
-    expect(text('chargers')).toContain('0.899 m apart, measured four times');
+    expect(text('chargers')).toContain('measured four times, gave 0.899 m');
     expect(text('chargers')).toContain('constant of the series is not shown');
     expect(text('unknown')).toContain('overlays.lane-direction-3');
     expect(text('known')).toContain('overlays.charging-pair-distance');

@@ -26,7 +26,7 @@ describe('toGeojson', () => {
         kind: 'point',
         yawDeg: 90,
         iconYawDeg: 8,
-        codes: [{ field: 'type', number: 11, mark: 'VORSICHT' }],
+        codes: [{ field: 'type', number: 11, mark: 'VORSICHT', basis: 'assumed' }],
         findings: expect.any(Array) as unknown,
       },
     });

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withPrompt } from '../../src/cli/prompt.ts';
 import { renderSiteInit } from '../../src/cli/render/site.ts';
+import { factsOfOrder } from '../../src/lib/motion/index.ts';
 import { commentedSiteFile, loadSite, parseSite } from '../../src/lib/site/index.ts';
 import { checkSite } from '../../src/lib/toolkit/site-check.ts';
 import { siteInitSchema } from '../../src/lib/toolkit/site-init.result.ts';
@@ -279,6 +280,7 @@ describe('checking a site file', () => {
       'heartbeat-key': 'not-checked',
       identity: 'not-checked',
       'evidence-file': 'wrong',
+      'require-verified': 'not-checked',
       'state-folder': 'ok',
       'media-folder': 'wrong',
     });
@@ -294,5 +296,28 @@ describe('checking a site file', () => {
     const { findings, sound } = await checkSite(path);
     expect(sound).toBe(true);
     expect(findings.find(({ id }) => id === 'evidence-file')?.verdict).toBe('not-checked');
+  });
+
+  it('says which verifications orders need, and is never green about them: the software is not known', async () => {
+    const path = join(dir, 'asking.yaml');
+    const required = async () =>
+      (await checkSite(path)).findings.find(({ id }) => id === 'require-verified') ?? expect.fail('no such finding');
+    await writeFile(path, 'name: x\nchassis: { host: robot, serial: SN1 }\nevidenceFile: asking.jsonl\n');
+    expect(await required()).toMatchObject({ verdict: 'not-checked', detail: expect.stringContaining('is not set') });
+    await writeFile(
+      path,
+      'name: x\nchassis: { host: robot, serial: SN1 }\nevidenceFile: asking.jsonl\nmotion: { requireVerified: true }\n',
+    );
+    expect((await required()).detail).toMatch(/nothing was recorded for SN1 about angles\.tracked-pose-ori/);
+    const record = (fact: string) => ({
+      ...{ fact, value: true, serial: 'SN1', software: '1' },
+      ...{ how: 'x', who: 'x', when: '2026-01-31T12:00:00Z' },
+    });
+    const all = [...new Set(Object.values(factsOfOrder).flat())];
+    await writeFile(join(dir, 'asking.jsonl'), all.map((id) => `${JSON.stringify(record(id))}\n`).join(''));
+    expect(await required()).toMatchObject({
+      verdict: 'not-checked',
+      detail: expect.stringContaining('gw chassis probe says'),
+    });
   });
 });

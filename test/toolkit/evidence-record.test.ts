@@ -57,31 +57,35 @@ describe('recording what was verified', () => {
       created: true,
       records: 1,
       record: { fact: 'vendor.move.request', value: true, serial: 'SN0001', software: '2.12.3', who: 'J. Doe' },
-      before: { mark: 'HINWEIS', verdict: 'as-marked' },
-      now: { mark: 'BELEGT', verdict: 'verified' },
+      before: { mark: 'HINWEIS', basis: 'vendor', verdict: 'as-marked' },
+      now: { mark: 'BELEGT', basis: 'simulated', verdict: 'verified' },
       movement: { before: false, usable: true },
       appliesTo: { display: 'now', gateway: 'next-start' },
     });
     expect(result.movement.orders).toContain('move');
     expect(await loadEvidenceFile(path)).toEqual([result.record]);
     expect(text.split('\n')[0]).toBe(
-      'Recorded: vendor.move.request is BELEGT on SN0001 with software 2.12.3 (HINWEIS elsewhere).',
+      'Recorded: vendor.move.request is BELEGT on a simulator on SN0001 with software 2.12.3 (HINWEIS elsewhere).',
     );
     expect(text).toContain('an order may rely on it now');
-    expect(text).toContain('a running `gw serve` read it at its start and knows of this from its next start');
+    expect(text).toContain('in a running `gw serve` new evidence counts after a restart');
   });
 
   it('closes the gate for a fact that does not hold, and says so', async () => {
     const { result, text } = await record('angles.target-ori', { value: 'degrees' });
     expect(result).toMatchObject({
-      now: { mark: 'BELEGT', verdict: 'contradicted' },
+      now: { mark: 'BELEGT', basis: 'stated', verdict: 'contradicted' },
       movement: { before: true, usable: false },
     });
     expect(text.split('\n')[0]).toBe('Recorded: angles.target-ori is contradicted on SN0001 with software 2.12.3.');
     expect(text).toContain('no order may rely on it any more');
+    expect(result.appliesTo.gateway).toBe('within-a-second');
+    expect(text).toContain('a running `gw serve` closes its gate for it within a second');
     const held = await record('angles.target-ori', 'holds');
     expect(held.result.movement).toMatchObject({ before: false, usable: true });
-    expect(held.text.split('\n')[0]).toContain('is BELEGT on SN0001 with software 2.12.3, as everywhere');
+    expect(held.text.split('\n')[0]).toContain(
+      'is BELEGT on a simulator on SN0001 with software 2.12.3, as everywhere',
+    );
     expect((await record('vendor.move.request', 'does-not-hold')).result.now.verdict).toBe('contradicted');
   });
 
@@ -91,17 +95,19 @@ describe('recording what was verified', () => {
       {
         entry: '1',
         value: 'no-go zone',
-        before: { mark: 'HINWEIS', verdict: 'as-marked' },
-        now: { mark: 'BELEGT', verdict: 'verified' },
+        before: { mark: 'HINWEIS', basis: 'vendor', verdict: 'as-marked' },
+        now: { mark: 'BELEGT', basis: 'simulated', verdict: 'verified' },
       },
     ]);
-    expect(result.now).toEqual({ mark: 'HINWEIS', verdict: 'in-part' });
+    expect(result.now).toEqual({ mark: 'HINWEIS', basis: 'vendor', verdict: 'in-part' });
     expect(result.movement).toMatchObject({ usable: false, why: expect.stringContaining('a part of it only') });
     expect(text.split('\n')[0]).toBe(
-      'Recorded: vendor.overlays.region-types 1 is BELEGT on SN0001 with software 2.12.3 (HINWEIS elsewhere).',
+      'Recorded: vendor.overlays.region-types 1 is BELEGT on a simulator on SN0001 with software 2.12.3 (HINWEIS elsewhere).',
     );
     const shown = await show('vendor.overlays.region-types');
-    expect(shown.text).toMatch(/ 1 {2}no-go zone {2}BELEGT here: measured on this device with this software\n/);
+    expect(shown.text).toMatch(
+      / 1 {2}no-go zone {2}BELEGT on a simulator: recorded on a simulator, which says nothing about a real robot\n/,
+    );
     expect(shown.text).toMatch(/ 2 {2}slow zone\n/);
   });
 
@@ -109,7 +115,7 @@ describe('recording what was verified', () => {
     const open = await record('overlays.lane-direction-3', { value: 'driven both ways' });
     expect(open.result).toMatchObject({
       record: { value: 'driven both ways' },
-      now: { mark: 'BELEGT', verdict: 'verified' },
+      now: { mark: 'BELEGT', basis: 'simulated', verdict: 'verified' },
       movement: { before: false, usable: false, orders: [] },
     });
     expect(open.text).toContain('no order may rely on it, as before');
@@ -210,14 +216,14 @@ describe('a record after the chassis got other software', () => {
   it('has expired wherever the fact is shown, and counts again for the software that it names', async () => {
     await record('vendor.move.request', 'holds');
     expect((await show('vendor.move.request')).text.split('\n')[0]).toBe(
-      'vendor.move.request is BELEGT here and HINWEIS elsewhere: measured on this device with this software.',
+      'vendor.move.request is BELEGT on a simulator and HINWEIS elsewhere: recorded on a simulator, which says nothing about a real robot.',
     );
     await using updated = await startSim({ serial: 'SN0001', software: '2.13.0' });
     await writeSite(updated.chassis.port, 'SN0001');
     const { result, text } = await show('vendor.move.request');
     expect(result).toMatchObject({
       site: { software: '2.13.0' },
-      here: { mark: 'HINWEIS', verdict: 'expired' },
+      here: { mark: 'HINWEIS', basis: 'vendor', verdict: 'expired' },
       movementHere: { usable: false },
       records: [{ scope: 'expired', says: 'holds' }],
     });
@@ -234,9 +240,9 @@ describe('a record after the chassis got other software', () => {
     await record('vendor.overlays.region-types', { value: '{"1":"no-go zone"}' });
     const list = evidenceListSchema.parse(await listEvidence({ mark: 'HINWEIS' }, live(), context));
     const here = new Map(list.facts.map((fact) => [fact.id, fact.here]));
-    expect(here.get('vendor.move.request')).toEqual({ mark: 'BELEGT', verdict: 'verified' });
-    expect(here.get('vendor.boot-phase')).toEqual({ mark: 'HINWEIS', verdict: 'contradicted' });
-    expect(here.get('vendor.overlays.region-types')).toEqual({ mark: 'HINWEIS', verdict: 'in-part' });
+    expect(here.get('vendor.move.request')).toEqual({ mark: 'BELEGT', basis: 'simulated', verdict: 'verified' });
+    expect(here.get('vendor.boot-phase')).toEqual({ mark: 'HINWEIS', basis: 'vendor', verdict: 'contradicted' });
+    expect(here.get('vendor.overlays.region-types')).toEqual({ mark: 'HINWEIS', basis: 'vendor', verdict: 'in-part' });
     const text = plain(renderEvidenceList(list));
     expect(text).toContain('Recorded about 3 of them for chassis SN0001 with software 2.12.3.');
     expect(text).toContain('contradicted on this device with this software');

@@ -65,7 +65,10 @@ describe('a comparison of two files', () => {
     expect(result).toMatchObject({
       from: { source: { label: before, kind: 'file', form: 'collection', chassis: null }, map: null },
       diff: { same: false, counts: { from: 2, to: 2, unchanged: 1, changed: 1, moved: 1, turned: 1, recoded: 1 } },
-      fields: { movedM: { unit: 'm', mark: 'HINWEIS' }, turnedDeg: { unit: 'degrees', mark: 'BELEGT' } },
+      fields: {
+        movedM: { unit: 'm', mark: 'HINWEIS' },
+        turnedDeg: { unit: 'degrees', mark: 'BELEGT', basis: 'stated' },
+      },
       warnings: [],
       written: null,
     });
@@ -174,7 +177,7 @@ describe('a comparison in the terminal', () => {
     );
     expect(text).toMatch(/type 11 +HINWEIS +'table number'/);
     expect(text).toMatch(/ +VORSICHT +'Delivery Point'/);
-    expect(text).toContain('places in metres (HINWEIS), headings in degrees (BELEGT)');
+    expect(text).toContain('places in metres (HINWEIS), headings in degrees (BELEGT stated)');
   });
 
   it('shows what came and went, the order and the members', async () => {

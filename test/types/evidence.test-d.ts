@@ -2,6 +2,7 @@ import { describe, expectTypeOf, it } from 'vitest';
 import { degrees } from '../../src/lib/angle/index.ts';
 import {
   type Actionable,
+  type Basis,
   chosen,
   type FactIdMarked,
   type Known,
@@ -13,12 +14,13 @@ import { factsOfOrder, type Goal, type Motion, type ReliableFactId } from '../..
 
 declare const motion: Motion;
 declare const anyMark: Known<Goal>;
+declare const anyBasis: Known<Goal, 'BELEGT'>;
 declare const eitherMark: Known<Goal, 'BELEGT' | 'VORSICHT'>;
 const goal: Goal = { xM: 1, yM: 2, yawDeg: degrees(90) };
 
 describe('what may lead to movement', () => {
   it('is measured, chosen by a person, or verified on this device', () => {
-    void motion.execute({ kind: 'move', goal: known(goal, 'BELEGT', 'test') });
+    void motion.execute({ kind: 'move', goal: known(goal, 'BELEGT', 'measured', 'test') });
     void motion.execute({ kind: 'move', goal: chosen(goal, 'site file, stations.A') });
     const verified: VerifiedHere<Goal> = {
       value: goal,
@@ -32,11 +34,11 @@ describe('what may lead to movement', () => {
 
   it('is never assumed, open, or a vendor note', () => {
     // @ts-expect-error assumed
-    void motion.execute({ kind: 'move', goal: known(goal, 'VORSICHT', 'test') });
+    void motion.execute({ kind: 'move', goal: known(goal, 'VORSICHT', 'assumed', 'test') });
     // @ts-expect-error open
-    void motion.execute({ kind: 'move', goal: known(goal, 'OFFEN', 'test') });
+    void motion.execute({ kind: 'move', goal: known(goal, 'OFFEN', 'not-shown', 'test') });
     // @ts-expect-error not verified here
-    void motion.execute({ kind: 'move', goal: known(goal, 'HINWEIS', 'test') });
+    void motion.execute({ kind: 'move', goal: known(goal, 'HINWEIS', 'vendor', 'test') });
     // @ts-expect-error of any mark
     void motion.execute({ kind: 'move', goal: anyMark });
     // @ts-expect-error possibly assumed
@@ -52,13 +54,24 @@ describe('what may lead to movement', () => {
     void motion.execute({ kind: 'pose', pose: chosen(pose, 'test') });
     void motion.execute({ kind: 'dock', goal: chosen(pose, 'test') });
     // @ts-expect-error assumed
-    void motion.execute({ kind: 'pose', pose: known(pose, 'VORSICHT', 'test') });
+    void motion.execute({ kind: 'pose', pose: known(pose, 'VORSICHT', 'assumed', 'test') });
     // @ts-expect-error not verified here
-    void motion.execute({ kind: 'dock', goal: known(pose, 'HINWEIS', 'test') });
+    void motion.execute({ kind: 'dock', goal: known(pose, 'HINWEIS', 'vendor', 'test') });
+  });
+
+  it('is no BELEGT that nobody measured on a device', () => {
+    void motion.execute({ kind: 'move', goal: known(goal, 'BELEGT', 'here', 'measured here') });
+    // @ts-expect-error stated by the specification, not measured
+    void motion.execute({ kind: 'move', goal: known(goal, 'BELEGT', 'stated', 'test') });
+    // @ts-expect-error measured on a simulator
+    void motion.execute({ kind: 'move', goal: known(goal, 'BELEGT', 'simulated', 'test') });
+    // @ts-expect-error whatever it rests on
+    void motion.execute({ kind: 'move', goal: anyBasis });
   });
 
   it('admits of all marks only BELEGT', () => {
-    expectTypeOf<Known<number, 'BELEGT'>>().toExtend<Actionable<number>>();
+    expectTypeOf<Known<number, 'BELEGT', 'measured' | 'here'>>().toExtend<Actionable<number>>();
+    expectTypeOf<Known<number, 'BELEGT', Exclude<Basis, 'measured' | 'here'>>>().not.toExtend<Actionable<number>>();
     expectTypeOf<Known<number, Exclude<Mark, 'BELEGT'>>>().not.toExtend<Actionable<number>>();
   });
 });

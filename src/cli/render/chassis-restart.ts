@@ -1,4 +1,5 @@
 import chalk from 'chalk';
+import { markText } from '../../lib/evidence/index.ts';
 import type { ChassisRestart } from '../../lib/toolkit/chassis-restart.result.ts';
 import { printable, renderTable, renderVerdict, type Verdict } from '../output.ts';
 import { differenceLines } from './drawings-difference.ts';
@@ -41,7 +42,7 @@ export function renderChassisRestart(data: ChassisRestart): string {
     `            sha256 ${backup.sha256}`,
     '',
   );
-  for (const { mark, statement, id } of facts) lines.push(chalk.dim(`${mark}  ${statement} (${id})`));
+  for (const fact of facts) lines.push(chalk.dim(`${markText(fact)}  ${fact.statement} (${fact.id})`));
   if (restore !== null) lines.push('', renderMapRestore({ ...restore, next: [] }));
   if (next.length > 0) lines.push('', ...next.map(printable));
   return lines.join('\n');

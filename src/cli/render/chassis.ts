@@ -1,5 +1,6 @@
 import chalk from 'chalk';
 import { formatTried } from '../../lib/error/index.ts';
+import { type Basis, type Mark, markText } from '../../lib/evidence/index.ts';
 import type { ChassisAddress } from '../../lib/toolkit/chassis-address.result.ts';
 import type { ChassisProbe } from '../../lib/toolkit/chassis-probe.result.ts';
 import type { ChassisView, ChassisWatchEvent } from '../../lib/toolkit/chassis-watch.result.ts';
@@ -8,7 +9,8 @@ import { printable, renderTable, renderVerdict } from '../output.ts';
 /** A value with how well it is known, as results carry it. */
 interface Shown {
   readonly value: unknown;
-  readonly mark: string;
+  readonly mark: Mark;
+  readonly basis: Basis;
   readonly source: string;
   readonly unit?: string | undefined;
 }
@@ -123,10 +125,13 @@ export function renderChassisProbe(data: ChassisProbe): string {
     if (remedy !== null) lines.push(`     ${printable(remedy)}`);
   }
   lines.push('', renderTable(valueColumns, probeRows(data)));
+  if (data.relied !== null) lines.push('', renderTable(reliedColumns, data.relied.map(reliedRow)));
   lines.push('', renderTable(topicColumns, topics.map(topicRow)));
   lines.push(
     '',
-    chalk.dim(`listened for ${(data.listenedMs / 1000).toFixed(1)} s; rate and age were measured here (BELEGT)`),
+    chalk.dim(
+      `listened for ${(data.listenedMs / 1000).toFixed(1)} s; rate and age are ${markText({ mark: 'BELEGT', basis: 'here' })}`,
+    ),
   );
   for (const { what, count } of complaints)
     lines.push(`complaint: ${printable(what)}${count > 1 ? ` (${count} times)` : ''}`);
@@ -142,10 +147,31 @@ const topicColumns = [
   { title: 'age', align: 'right' },
 ] as const;
 
+const reliedColumns = [{ title: 'orders rely on' }, { title: 'mark' }, { title: 'on this chassis' }];
+
+const supportText: Readonly<Record<NonNullable<ChassisProbe['relied']>[number]['support'], string>> = {
+  'this-device': 'verified here',
+  simulator: 'on a simulator',
+  'another-device': 'measured on another device or version',
+  nothing: 'not verified here, so no order may rely on it',
+};
+
+function reliedRow({
+  fact,
+  mark,
+  basis,
+  support,
+  usable,
+  contradictedHere,
+}: NonNullable<ChassisProbe['relied']>[number]) {
+  const text = contradictedHere ? 'CONTRADICTED here' : supportText[support];
+  return [fact, markText({ mark, basis }), usable ? text : chalk.yellow(text)];
+}
+
 function valueRow(what: string, known: Shown | null, text = known === null ? '' : String(known.value)): string[] {
   if (known === null) return [what, 'not told', '--', '--'];
   const unit = known.unit === undefined ? '' : ` ${known.unit}`;
-  return [what, `${printable(text)}${unit}`, known.mark, printable(known.source)];
+  return [what, `${printable(text)}${unit}`, markText(known), printable(known.source)];
 }
 
 function probeRows({ identity, latency, clock }: ChassisProbe): string[][] {
@@ -293,14 +319,14 @@ function liveRows(values: ChassisView['values']): string[][] {
 
 function liveRow(
   what: string,
-  live: Pick<Live, 'mark' | 'source' | 'ageMs' | 'stale'>,
+  live: Pick<Live, 'mark' | 'basis' | 'source' | 'ageMs' | 'stale'>,
   text: string,
-  part?: { readonly mark: string; readonly source: string },
+  part?: Pick<Shown, 'mark' | 'basis' | 'source'>,
 ): string[] {
-  const { mark, source } = part ?? live;
+  const { source } = part ?? live;
   const shown = printable(text).slice(0, 60);
   const age = live.stale ? `${ageText(live.ageMs)}, stale` : ageText(live.ageMs);
-  return [what, live.stale ? chalk.dim(shown) : shown, mark, age, printable(source)];
+  return [what, live.stale ? chalk.dim(shown) : shown, markText(part ?? live), age, printable(source)];
 }
 
 function notHeard(what: string): string[] {

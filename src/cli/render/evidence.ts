@@ -1,10 +1,11 @@
 import chalk from 'chalk';
-import type { Basis, Mark } from '../../lib/evidence/index.ts';
+import { type FactBasis, markText } from '../../lib/evidence/index.ts';
 import type { EvidenceFact, EvidenceList, Here, PlainFact } from '../../lib/toolkit/evidence-list.result.ts';
 import type { EvidenceRecorded } from '../../lib/toolkit/evidence-record.result.ts';
 import { printable } from '../output.ts';
+import { colourMark, type Standing } from './mark.ts';
 
-const basisText: Readonly<Record<Basis, string>> = {
+const basisTexts: Readonly<Record<FactBasis, string>> = {
   measured: 'measured on the one test device',
   simulated: 'measured against a chassis simulator',
   stated: 'stated by the specification, not measured',
@@ -37,9 +38,9 @@ export function renderEvidenceList({ facts, counts, inLedger, site }: EvidenceLi
 function renderListed(fact: EvidenceList['facts'][number]): string {
   const short = fact.value === null || typeof fact.value === 'object' ? '' : chalk.dim(` = ${valueText(fact)}`);
   return [
-    `${renderMark(fact.mark)}${fact.id}${short}`,
+    `${renderMark(fact)}${fact.id}${short}`,
     `${INDENT}${fact.statement}`,
-    `${INDENT}${chalk.dim(`${fact.basis}; ${fact.source}`)}`,
+    `${INDENT}${chalk.dim(fact.source)}`,
     ...(fact.here && fact.here.verdict !== 'as-marked' ? [`${INDENT}${renderHere(fact.here)}`] : []),
   ].join('\n');
 }
@@ -49,8 +50,8 @@ export function renderEvidenceFact(shown: EvidenceFact): string {
   const { fact, disagreements, movement, movementHere, here, entries } = shown;
   const isRaised = here?.verdict === 'verified' && here.mark !== fact.mark;
   const head = isRaised
-    ? `${fact.id} is ${here.mark} here and ${fact.mark} elsewhere: measured on this device with this software.`
-    : `${fact.id} is ${fact.mark}: ${basisText[fact.basis]}${here?.verdict === 'contradicted' ? ', and contradicted on this device' : ''}.`;
+    ? `${fact.id} is ${markText(here)} and ${markText(fact)} elsewhere: ${hereText(here)}.`
+    : `${fact.id} is ${markText(fact)}: ${basisTexts[fact.basis]}${here?.verdict === 'contradicted' ? ', and contradicted on this device' : ''}.`;
   const lines = [head, '', fact.statement, ''];
   const row = (title: string, text: string) => lines.push(`${chalk.dim(title.padEnd(10))}${text}`);
   if (fact.value !== null && typeof fact.value !== 'object') row('value', valueText(fact));
@@ -72,7 +73,7 @@ export function renderEvidenceFact(shown: EvidenceFact): string {
   for (const { id, sides, wins, consequence, statement } of disagreements) {
     lines.push('', id === fact.id ? 'The two sides:' : `Disagreement ${id}: ${statement}`);
     for (const side of sides) {
-      lines.push(`  ${renderMark(side.mark)}${side.id}${side.id === wins ? chalk.bold('  holds') : ''}`);
+      lines.push(`  ${renderMark(side)}${side.id}${side.id === wins ? chalk.bold('  holds') : ''}`);
       lines.push(`  ${INDENT}${side.statement}`);
     }
     lines.push(`  ${consequence}`);
@@ -112,7 +113,7 @@ function renderRecords({ site, records }: EvidenceFact): string[] {
 
 /** `gw evidence record` */
 export function renderEvidenceRecorded(recorded: EvidenceRecorded): string {
-  const { fact, record, now, before, entries, movement, path, created, records } = recorded;
+  const { fact, record, now, before, entries, movement, path, created, records, appliesTo } = recorded;
   const lines = [`Recorded: ${headOf(recorded)}.`, ''];
   const row = (title: string, text: string) => lines.push(`${chalk.dim(title.padEnd(10))}${text}`);
   row('fact', fact.statement);
@@ -126,7 +127,11 @@ export function renderEvidenceRecorded(recorded: EvidenceRecorded): string {
   if (movement.orders.length > 0) row('orders', `relying on it: ${movement.orders.join(', ')}`);
   row('file', `${printable(path)}${created ? ', new' : ''}, ${records} ${records === 1 ? 'record' : 'records'}`);
   lines.push('', 'It counts for this serial number and this software only. Commands read the file each time;');
-  lines.push('a running `gw serve` read it at its start and knows of this from its next start.');
+  lines.push(
+    appliesTo.gateway === 'within-a-second'
+      ? 'a running `gw serve` closes its gate for it within a second and cancels a move that relies on it.'
+      : 'in a running `gw serve` new evidence counts after a restart.',
+  );
   return lines.join('\n');
 }
 
@@ -135,11 +140,12 @@ function headOf({ fact, record, now, entries }: EvidenceRecorded): string {
   const [entry, ...others] = entries;
   const isOne = entry !== undefined && others.length === 0;
   const what = isOne ? `${fact.id} ${entry.entry}` : fact.id;
-  const { verdict, mark } = isOne ? entry.now : now;
+  const shown = isOne ? entry.now : now;
+  const { verdict } = shown;
   if (verdict === 'contradicted') return `${what} is contradicted ${device}`;
   if (verdict !== 'verified') return `${entries.length} entries of ${fact.id} ${device}`;
-  const elsewhere = mark === fact.mark ? ', as everywhere' : ` (${fact.mark} elsewhere)`;
-  return `${what} is ${mark} ${device}${elsewhere}`;
+  const elsewhere = shown.mark === fact.mark ? ', as everywhere' : ` (${fact.mark} elsewhere)`;
+  return `${what} is ${markText(shown)} ${device}${elsewhere}`;
 }
 
 function movementChange({ usable, before, why }: EvidenceRecorded['movement']): string {
@@ -152,11 +158,20 @@ function movementChange({ usable, before, why }: EvidenceRecorded['movement']): 
     : chalk.red(`no order may rely on it any more: ${printable(why)}`);
 }
 
+/** On what a mark rests that a record of this device raised. */
+function hereText({ basis }: Here): string {
+  return basis === 'simulated'
+    ? 'recorded on a simulator, which says nothing about a real robot'
+    : 'measured on this device with this software';
+}
+
 /** In words, so that it also reads without colour. */
-function renderHere({ mark, verdict }: Here): string {
+function renderHere(here: Here): string {
+  const { verdict } = here;
+  const mark = markText(here);
   switch (verdict) {
     case 'verified':
-      return chalk.green(`${mark} here: measured on this device with this software`);
+      return chalk.green(`${markText(here)}: ${hereText(here)}`);
     case 'contradicted':
       return chalk.red('contradicted on this device with this software');
     case 'in-part':
@@ -180,16 +195,6 @@ function valueText({ value, unit }: PlainFact): string {
   return unit === null ? String(value) : `${String(value)} ${unit}`;
 }
 
-function renderMark(mark: Mark): string {
-  const word = mark.padEnd(INDENT.length);
-  switch (mark) {
-    case 'BELEGT':
-      return chalk.green(word);
-    case 'HINWEIS':
-      return chalk.cyan(word);
-    case 'VORSICHT':
-      return chalk.yellow(word);
-    case 'OFFEN':
-      return chalk.magenta(word);
-  }
+function renderMark(standing: Standing): string {
+  return `${colourMark(standing)}  `;
 }

@@ -1,4 +1,5 @@
 import chalk from 'chalk';
+import { markText } from '../../lib/evidence/index.ts';
 import type { MapRestore, RestoredMap } from '../../lib/toolkit/map-restore.result.ts';
 import { printable, renderTable, renderVerdict, type Verdict } from '../output.ts';
 import { differenceLines, differenceText } from './drawings-difference.ts';
@@ -42,7 +43,7 @@ export function renderMapRestore(data: MapRestore): string {
     );
   }
   lines.push('');
-  for (const { mark, statement, id } of facts) lines.push(chalk.dim(`${mark}  ${statement} (${id})`));
+  for (const fact of facts) lines.push(chalk.dim(`${markText(fact)}  ${fact.statement} (${fact.id})`));
   if (problem !== null) lines.push('', `${chalk.red.bold(problem.code)}: ${problem.title}`, problem.remedy);
   if (next.length > 0) lines.push('', ...next.map(printable));
   return lines.join('\n');

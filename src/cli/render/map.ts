@@ -1,4 +1,5 @@
 import chalk from 'chalk';
+import { markText } from '../../lib/evidence/index.ts';
 import type { MapDrawings } from '../../lib/toolkit/map.result.ts';
 import type { MapArchiveView } from '../../lib/toolkit/map-archive.result.ts';
 import type { MapList } from '../../lib/toolkit/map-list.result.ts';
@@ -74,7 +75,7 @@ export function renderMapShow(data: MapShow): string {
   ];
   const table = rows.map(([title, value, field]) => {
     const standing = fields[field];
-    return [title, value, standing?.mark ?? '', printable(standing?.source ?? '')];
+    return [title, value, standing === undefined ? '' : markText(standing), printable(standing?.source ?? '')];
   });
   lines.push(renderTable([{ title: 'what' }, { title: 'value' }, { title: 'mark' }, { title: 'source' }], table));
   if (drawings.problem !== null) lines.push('', `${renderVerdict('wrong')} drawings: ${textOf(drawings.problem)}`);
@@ -148,7 +149,11 @@ function archivedRow(map: MapArchiveView['maps'][number]): string[] {
 }
 
 function standingLines(fields: MapList['fields']): string[] {
-  const rows = Object.entries(fields).map(([field, { mark, source }]) => [field, mark, printable(source)]);
+  const rows = Object.entries(fields).map(([field, standing]) => [
+    field,
+    markText(standing),
+    printable(standing.source),
+  ]);
   return [renderTable([{ title: 'field' }, { title: 'mark' }, { title: 'source' }], rows)];
 }
 

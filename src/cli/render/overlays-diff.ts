@@ -1,5 +1,5 @@
 import chalk from 'chalk';
-import type { Mark } from '../../lib/evidence/index.ts';
+import { markText } from '../../lib/evidence/index.ts';
 import {
   changeRows,
   diffLine,
@@ -11,6 +11,7 @@ import {
 } from '../../lib/overlays/diff-wording.ts';
 import type { OverlaysDiffResult } from '../../lib/toolkit/overlays-diff.result.ts';
 import { type Column, printable, renderTable } from '../output.ts';
+import { colourMark } from './mark.ts';
 
 /** Rows of one table before the rest is only counted. */
 const MOST_ROWS = 40;
@@ -54,7 +55,7 @@ function sideLines({ from, to }: Data): string[] {
 function changedLines({ diff, fields }: Data, most: number): string[] {
   const { changed } = diff;
   if (changed.length === 0) return [];
-  const units = `places in metres (${fields.movedM?.mark ?? 'OFFEN'}), headings in degrees (${fields.turnedDeg?.mark ?? 'OFFEN'}), values as they are written`;
+  const units = `places in metres (${fields.movedM === undefined ? 'OFFEN' : markText(fields.movedM)}), headings in degrees (${fields.turnedDeg === undefined ? 'OFFEN' : markText(fields.turnedDeg)}), values as they are written`;
   const rows = changed
     .slice(0, most)
     .flatMap((change) =>
@@ -127,9 +128,9 @@ function codeLines({ codes }: Data, most: number): string[] {
   const rows = codes
     .slice(0, most)
     .flatMap(({ field, number, readings }) =>
-      readings.map(({ meaning, mark, source, fact, here }, at) => [
+      readings.map(({ meaning, source, fact, here, ...standing }, at) => [
         at === 0 ? `${field} ${number}` : '',
-        markText(mark),
+        colourMark(standing),
         meaning === null ? 'nobody knows' : `'${printable(meaning)}'`,
         here === null ? source : `${here.verdict} here by ${cut(here.who, 30)}, ${cut(here.when, 30)}; ${source}`,
         fact,
@@ -149,17 +150,6 @@ function notationLines({ notation: { numbers, examples } }: Diff): string[] {
   const where = example.index === null ? '' : ` of #${example.index}`;
   const count = numbers === 1 ? '1 number is' : `${numbers.toLocaleString('en')} numbers are`;
   return [`${count} spelled differently and equal, as ${how}${where}.`];
-}
-
-const markColours: Readonly<Record<Mark, (text: string) => string>> = {
-  BELEGT: chalk.green,
-  HINWEIS: chalk.cyan,
-  VORSICHT: chalk.yellow,
-  OFFEN: chalk.magenta,
-};
-
-function markText(mark: Mark): string {
-  return markColours[mark](mark);
 }
 
 function moreLines(count: number, most: number): string[] {

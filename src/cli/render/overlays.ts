@@ -1,9 +1,10 @@
 import chalk from 'chalk';
 import type { OverlaysInspect } from '../../lib/toolkit/overlays-inspect.result.ts';
 import { printable } from '../output.ts';
+import { colourMark } from './mark.ts';
 import { createView, kindSections } from './overlays/kinds.ts';
 import { carriedLines, chargerLines, codeLines, iconLines } from './overlays/whole-map.ts';
-import { colourMark, counted, cut, INDENT, moreText, title } from './overlays/words.ts';
+import { counted, cut, INDENT, moreText, title } from './overlays/words.ts';
 
 const MOST_FINDINGS = 40;
 const MOST_NAMED = 8;
@@ -109,9 +110,9 @@ function findingLines({ findings }: Data, isComplete: boolean): string[] {
   const shown = isComplete ? findings : findings.slice(0, MOST_FINDINGS);
   const lines = [title(`Findings (${findings.length})`)];
   const told = new Set<string>();
-  for (const { severity, rule, drawings, detail, remedy, mark } of shown) {
+  for (const { severity, rule, drawings, detail, remedy, mark, basis } of shown) {
     const where = drawings.length === 0 ? '' : ` ${indicesText(drawings)}`;
-    const relies = mark === null ? '' : ` [${colourMark(mark)}]`;
+    const relies = mark === null || basis === null ? '' : ` [${colourMark({ mark, basis })}]`;
     lines.push(`${severityText[severity]()} ${chalk.bold(rule)}${where}: ${printable(detail)}${relies}`);
     // Once for each rule: a map has ten points with the same fault, and one thing to do about them.
     if (!told.has(rule)) lines.push(`      ${chalk.dim(printable(remedy))}`);
@@ -131,10 +132,10 @@ function indicesText(indices: readonly number[]): string {
 
 function knownLines({ known }: Data, group: Data['known'][number]['group'], heading: string): string[] {
   const lines = [title(heading)];
-  for (const { mark, statement, fact, found, here, group: own } of known) {
+  for (const { statement, fact, found, here, group: own, ...standing } of known) {
     if (own !== group) continue;
     const verdict = here === null ? '' : `, ${here.verdict} here by ${cut(here.who, 30)}, ${here.when}`;
-    lines.push(`${colourMark(mark, true)}${statement} ${chalk.dim(`(${fact}${verdict})`)}`);
+    lines.push(`${colourMark(standing)}  ${statement} ${chalk.dim(`(${fact}${verdict})`)}`);
     lines.push(`${INDENT}${printable(found)}`);
   }
   return lines;

@@ -7,6 +7,7 @@ export { connectionFailureOf, failureDetail } from './failure.ts';
 export { type ChassisLinkOptions, createChassisLink } from './link.ts';
 export type * from './model.ts';
 export { knownTopics } from './schema.ts';
+export { isSimulated } from './simulated.ts';
 export type { TopicMessage } from './topic-message.ts';
 export { openTopicStream, type StreamEnd, type TopicStream, type TopicStreamOptions } from './topic-stream.ts';
 export { createUnitJudge, type UnitJudge } from './unit-judge.ts';

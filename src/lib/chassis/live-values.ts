@@ -1,4 +1,4 @@
-import { type FactId, factById, type Known } from '../evidence/index.ts';
+import { citeFact } from '../evidence/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import { decodeTrackedPoseOri } from './codec.ts';
 import type { LiveValues } from './model.ts';
@@ -6,12 +6,6 @@ import type { TopicData } from './topic-message.ts';
 
 type Field = keyof LiveValues;
 type Heard<F extends Field> = Omit<Extract<LiveValues[F], { status: 'heard' }>, 'status' | 'ageMs' | 'stale'>;
-
-/** Mark and source of a value are those of the fact in the ledger that it is read by. */
-function by(id: FactId, unit?: string): Omit<Known<unknown>, 'value'> {
-  const { mark, source } = factById(id);
-  return { mark, source: `${source} (${id})`, ...(unit !== undefined && { unit }) };
-}
 
 /**
  * How old a value may get while the connection stands, in milliseconds. Rates are not shown by the specification,
@@ -54,11 +48,12 @@ export function createLiveValues(clock: Clock) {
         case '/tracked_pose': {
           const { pos, ori } = message.data;
           const pose = { xM: pos[0], yM: pos[1], yawDeg: decodeTrackedPoseOri(ori) };
-          const position = by('vendor.topic.tracked-pose', 'm');
-          const heading = by('angles.tracked-pose-ori', 'degrees');
+          const position = citeFact('vendor.topic.tracked-pose', 'm');
+          const heading = citeFact('angles.tracked-pose-ori', 'degrees');
           keep('pose', {
             value: pose,
             mark: position.mark,
+            basis: position.basis,
             source: `${position.source}; ${heading.source}`,
             unit: 'm, degrees',
             parts: { xM: position, yM: position, yawDeg: heading },
@@ -76,24 +71,24 @@ export function createLiveValues(clock: Clock) {
             remainingDistanceM: data.remaining_distance ?? null,
             raw: data as Readonly<Record<string, unknown>>,
           };
-          keep('planning', { value: planning, ...by('vendor.topic.planning-state') });
+          keep('planning', { value: planning, ...citeFact('vendor.topic.planning-state') });
           return;
         }
         case '/battery_state': {
           const { percentage, power_supply_status } = message.data;
           const battery = { percent: percentage * 100, status: power_supply_status ?? 'unknown' };
-          keep('battery', { value: battery, ...by('vendor.topic.battery-state', 'percent') });
+          keep('battery', { value: battery, ...citeFact('vendor.topic.battery-state', 'percent') });
           return;
         }
         case '/wheel_state': {
           const { control_mode, emergency_stop_pressed } = message.data;
           const wheels = { controlMode: control_mode, emergencyStopPressed: emergency_stop_pressed };
-          keep('wheels', { value: wheels, ...by('vendor.topic.wheel-state') });
+          keep('wheels', { value: wheels, ...citeFact('vendor.topic.wheel-state') });
           return;
         }
         case '/slam/state': {
           const { state, reliable } = message.data;
-          keep('positioning', { value: { state, reliable }, ...by('vendor.topic.slam-state') });
+          keep('positioning', { value: { state, reliable }, ...citeFact('vendor.topic.slam-state') });
           return;
         }
         case '/alerts': {
@@ -102,13 +97,13 @@ export function createLiveValues(clock: Clock) {
             level: level ?? 'unknown',
             message: msg ?? '',
           }));
-          keep('alerts', { value: alerts, ...by('vendor.topic.alerts') });
+          keep('alerts', { value: alerts, ...citeFact('vendor.topic.alerts') });
           return;
         }
         case '/map/info': {
           const { name, uid, map_version, overlays_version } = message.data;
           const map = { name, uid, mapVersion: map_version, overlaysVersion: overlays_version };
-          keep('map', { value: map, ...by('vendor.topic.map-info') });
+          keep('map', { value: map, ...citeFact('vendor.topic.map-info') });
           return;
         }
       }

@@ -1,4 +1,4 @@
-import { type Mark, marks } from '../evidence/index.ts';
+import { type Basis, bases, basisOf, type Mark, marks } from '../evidence/index.ts';
 import type { Answer } from './answers.ts';
 import { plainText } from './excerpt.ts';
 import type { MeasureStep, RunStep, WantedValue } from './load.ts';
@@ -26,24 +26,36 @@ function figureOf(wanted: WantedValue, found: unknown, run: string): MeasuredVal
     name: wanted.name,
     value,
     unit: own?.unit ?? wanted.unit,
-    mark: own?.mark ?? wanted.mark ?? 'OFFEN',
+    ...standingOf(own, wanted),
     source: own?.source ?? `gw, check '${run}'`,
   };
+}
+
+function standingOf(own: Standing | undefined, { mark }: WantedValue): Pick<MeasuredValue, 'mark' | 'basis'> {
+  if (own) return { mark: own.mark, basis: own.basis };
+  return { mark: mark ?? 'OFFEN', basis: basisOf(mark ?? 'OFFEN') };
 }
 
 interface Standing {
   readonly value: unknown;
   readonly mark: Mark;
+  readonly basis: Basis;
   readonly source: string;
   readonly unit: string | null;
 }
 
 function knownValue(found: unknown): Standing | undefined {
   if (typeof found !== 'object' || found === null || !Object.hasOwn(found, 'value')) return undefined;
-  const { value, mark, source, unit } = found as Readonly<Record<string, unknown>>;
+  const { value, mark, basis, source, unit } = found as Readonly<Record<string, unknown>>;
   const known = marks.find((one) => one === mark);
   if (known === undefined || typeof source !== 'string') return undefined;
-  return { value, mark: known, source: plainText(source), unit: typeof unit === 'string' ? plainText(unit) : null };
+  return {
+    value,
+    mark: known,
+    basis: bases.find((one) => one === basis) ?? basisOf(known),
+    source: plainText(source),
+    unit: typeof unit === 'string' ? plainText(unit) : null,
+  };
 }
 
 function plainValue(value: unknown): MeasuredValue['value'] | undefined {
@@ -57,5 +69,5 @@ export function figureOfPerson(step: MeasureStep, answer: Answer): MeasuredValue
   if (answer.value === null) return [];
   const who = answer.by ?? answer.initials ?? 'the technician';
   const source = `measured here by ${who}${step.tool === null ? '' : `, ${step.tool}`}`;
-  return [{ name: step.id, value: answer.value, unit: step.unit, mark: step.mark, source }];
+  return [{ name: step.id, value: answer.value, unit: step.unit, mark: step.mark, basis: basisOf(step.mark), source }];
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { GwError } from '../error/index.ts';
-import { marks } from '../evidence/index.ts';
-import { type Attachment, attachmentSchema } from './protocol.result.ts';
+import { type Attachment, attachmentSchema, softwareSchema } from './protocol.result.ts';
 import { stepResultSchema } from './run.result.ts';
 import type { TakenStep } from './runner.ts';
 
@@ -38,7 +37,7 @@ const lineSchema = z.discriminatedUnion('kind', [
     elapsedMs: z.number(),
     result: stepResultSchema,
     readings: z.record(z.string(), outcomeSchema),
-    software: z.strictObject({ value: z.string(), mark: z.enum(marks), source: z.string() }).nullable(),
+    software: softwareSchema.nullable(),
   }),
   z.strictObject({ kind: z.literal('protocol'), at: z.iso.datetime(), edition: z.int(), ok: z.boolean() }),
 ]);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { marks } from '../evidence/index.ts';
+import { bases, marks } from '../evidence/index.ts';
 import { countsSchema, phases, stepResultSchema } from './run.result.ts';
 
 export const PROTOCOL_FORMAT = 'gw/protocol/1';
@@ -35,16 +35,22 @@ export const redLineSchema = z.strictObject({
 });
 export type RedLine = z.infer<typeof redLineSchema>;
 
+const basis = z.enum(bases).optional().describe('What the mark rests on; absent in records of older versions.');
+
+/** The software of a chassis, as a step read it. */
+export const softwareSchema = z.strictObject({ value: z.string(), mark: z.enum(marks), basis, source: z.string() });
+
 /** A fact of the ledger that a step relied on. */
 const reliedFactSchema = z.strictObject({
   id: z.string(),
   mark: z.enum(marks),
+  basis,
   statement: z.string(),
   source: z.string(),
   verifiedHere: z
-    .enum(['yes', 'no', 'not-checked'])
+    .enum(['yes', 'on-a-simulator', 'no', 'contradicted', 'not-checked'])
     .describe(
-      'yes: a record of the evidence file verified it on this chassis with this software. not-checked: the software of the chassis or the evidence file is not known.',
+      'yes: a record of the evidence file verified it on this chassis with this software. on-a-simulator: on a simulator of that serial number. no: a BELEGT fact then rests on another device or version. contradicted: a record says that it does not hold here. not-checked: the software of the chassis or the evidence file is not known.',
     ),
 });
 export type ReliedFact = z.infer<typeof reliedFactSchema>;
@@ -52,10 +58,7 @@ export type ReliedFact = z.infer<typeof reliedFactSchema>;
 export const robotProtocolSchema = z.strictObject({
   site: z.string(),
   serial: z.string().describe('Of the site file; steps prove that it is the one of the chassis.'),
-  software: z
-    .strictObject({ value: z.string(), mark: z.enum(marks), source: z.string() })
-    .nullable()
-    .describe('Software of the chassis as a step read it; null when none did.'),
+  software: softwareSchema.nullable().describe('Software of the chassis as a step read it; null when none did.'),
   ok: z.boolean().describe('true only when every step is ok and there is no red line.'),
   accepted: z.boolean().describe('true when every step is ok or an accepted deviation, and there is no red line.'),
   counts: countsSchema,

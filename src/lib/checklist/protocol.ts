@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { type EvidenceRecord, type FactId, factById, standing } from '../evidence/index.ts';
+import { type EvidenceRecord, type FactId, factById, type Standing, standing } from '../evidence/index.ts';
 import { canonicalText, wellFormed } from './canonical.ts';
 import type { JournalState } from './journal-lines.ts';
 import type { Checklist } from './load.ts';
@@ -124,12 +124,19 @@ function reliedFacts({ result, serial, software, records }: ProtocolRobot, check
   );
   const ids = new Set(checklist.steps.filter(({ id }) => taken.has(id)).flatMap(({ facts }) => facts));
   return [...ids].map((id) => {
-    const { mark, statement, source } = factById(id);
-    const device = { serial, software: software?.value ?? null, records: records ?? [] };
-    const { verifiedHere } = standing(id as FactId, device);
+    const { mark, basis, statement, source } = factById(id);
     const known = records !== null && software !== null;
-    return { id, mark, statement, source, verifiedHere: known ? (verifiedHere ? 'yes' : 'no') : 'not-checked' };
+    // The record says itself whether it was made on a simulator; which of the two this is, a protocol cannot know.
+    const device = { serial, software: software?.value ?? null, simulated: true, records: records ?? [] };
+    const verifiedHere = known ? verificationOf(standing(id as FactId, device)) : 'not-checked';
+    return { id, mark, basis, statement, source, verifiedHere };
   });
+}
+
+function verificationOf({ verifiedHere, contradictedHere, support }: Standing): ReliedFact['verifiedHere'] {
+  if (contradictedHere) return 'contradicted';
+  if (!verifiedHere) return 'no';
+  return support === 'simulator' ? 'on-a-simulator' : 'yes';
 }
 
 /** The one text of the file. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { marks } from '../evidence/index.ts';
+import { bases, marks } from '../evidence/index.ts';
 
 /** When in the life of a robot a checklist is worked through. Decision of ours. */
 export const phases = ['premises', 'site', 'handover', 'service'] as const;
@@ -23,6 +23,7 @@ const measuredValueSchema = z.strictObject({
   value: z.union([z.number(), z.string(), z.boolean()]),
   unit: z.string().nullable().describe('null for texts and counts.'),
   mark: z.enum(marks),
+  basis: z.enum(bases).optional().describe('What the mark rests on; absent in records of older versions.'),
   source: z.string().describe('Who says so: the check that measured it, or the person and the tool.'),
 });
 export type MeasuredValue = z.infer<typeof measuredValueSchema>;

@@ -1,3 +1,4 @@
+import { markText } from './basis.ts';
 import type { Fact } from './fact.ts';
 import { type Mark, marks } from './known.ts';
 import { facts, isDisagreement, sectionOf, sections } from './ledger.ts';
@@ -20,7 +21,7 @@ export function describeLedger(): string {
     '',
     '| Id | Mark | What is known | Source |',
     '|---|---|---|---|',
-    ...rows.map((fact) => `| \`${fact.id}\` | ${fact.mark} | ${cell(saying(fact))} | ${cell(sourceOf(fact))} |`),
+    ...rows.map((fact) => `| \`${fact.id}\` | ${markText(fact)} | ${cell(saying(fact))} | ${cell(sourceOf(fact))} |`),
   ]);
   return [...summary, ...tables].join('\n');
 }

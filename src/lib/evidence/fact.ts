@@ -1,18 +1,5 @@
+import type { FactBasis } from './basis.ts';
 import type { Mark } from './known.ts';
-
-/**
- * What a mark rests on. The specification marks what matters and states much else plainly; the difference is kept,
- * because only what was seen on a device may carry a movement.
- * - measured: seen on the one test device.
- * - simulated: measured on the operator server while a simulator stood in for the chassis.
- * - stated: the specification says or prescribes it without a mark of its own.
- * - vendor: from a vendor description.
- * - assumed: plausible, without evidence.
- * - not-shown: the specification leaves it open.
- * - disagreement: two sources differ; the mark is that of the side that wins.
- */
-export const bases = ['measured', 'simulated', 'stated', 'vendor', 'assumed', 'not-shown', 'disagreement'] as const;
-export type Basis = (typeof bases)[number];
 
 export type FactValue =
   | string
@@ -28,13 +15,17 @@ export interface Fact {
   /** One or two plain sentences. */
   readonly statement: string;
   readonly mark: Mark;
-  readonly basis: Basis;
+  readonly basis: FactBasis;
   /** Where it is from: `specification, 'Angles'`, `vendor REST book`. */
   readonly source: string;
   /** The number, word or table itself, where there is one. A record of a device is compared with it. */
   readonly value?: FactValue;
   /** Unit of `value`: 'degrees', 'm', 's', 'bytes'. */
   readonly unit?: string;
+  /**
+   * Of a stated fact: the measured one about the same field that bears it out, so that a movement may rely on it.
+   */
+  readonly observedBy?: string;
   /** Why this mark, what it means for gw, what to be careful about. */
   readonly note?: string;
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Basis } from './basis.ts';
 import type { Fact, FactValue } from './fact.ts';
 import type { Mark } from './known.ts';
 import { type FactId, factById, isDisagreement } from './ledger.ts';
@@ -22,6 +23,8 @@ export type HereVerdict = (typeof hereVerdicts)[number];
 export interface MarkHere {
   /** How well the fact is known on this device: BELEGT where it was verified, otherwise the mark of the ledger. */
   readonly mark: Mark;
+  /** What that mark rests on: where a record raised it, `here`, or `simulated` for a record made on a simulator. */
+  readonly basis: Basis;
   readonly verdict: HereVerdict;
   /** The record that decided; null when none did. */
   readonly record: EvidenceRecord | null;
@@ -51,18 +54,24 @@ export function markHere(
         sayingOf(record.value, fact, entry) !== 'silent',
     ) ?? null;
   const record = newest('here');
-  if (record === null) return { mark: fact.mark, verdict: 'as-marked', record, expired: newest('expired') };
+  const { mark, basis } = fact;
+  if (record === null) return { mark, basis, verdict: 'as-marked', record, expired: newest('expired') };
   return sayingOf(record.value, fact, entry) === 'holds'
-    ? { mark: 'BELEGT', verdict: 'verified', record, expired: null }
-    : { mark: fact.mark, verdict: 'contradicted', record, expired: null };
+    ? { mark: 'BELEGT', basis: basisOfRecord(record), verdict: 'verified', record, expired: null }
+    : { mark, basis, verdict: 'contradicted', record, expired: null };
+}
+
+/** A simulator stands for nothing but itself, and whoever reads the mark must see that. */
+function basisOfRecord({ simulated }: Pick<EvidenceRecord, 'simulated'>): Extract<Basis, 'here' | 'simulated'> {
+  return simulated === true ? 'simulated' : 'here';
 }
 
 export function scopeOf(
-  record: Pick<EvidenceRecord, 'serial' | 'software'>,
-  { serial, software }: Pick<DeviceEvidence, 'serial' | 'software'>,
+  record: Pick<EvidenceRecord, 'serial' | 'software' | 'simulated'>,
+  { serial, software, simulated }: Pick<DeviceEvidence, 'serial' | 'software' | 'simulated'>,
 ): RecordScope {
   if (!serial) return 'not-checked';
-  if (record.serial !== serial) return 'foreign';
+  if (record.serial !== serial || (record.simulated === true && simulated === false)) return 'foreign';
   if (!software) return 'not-checked';
   return record.software === software ? 'here' : 'expired';
 }

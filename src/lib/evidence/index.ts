@@ -4,8 +4,19 @@
  */
 
 export { type Appended, appendRecord } from './append.ts';
+export {
+  type Basis,
+  bases,
+  basisOf,
+  basisText,
+  type FactBasis,
+  factBases,
+  markText,
+  markTextDe,
+} from './basis.ts';
+export { citeFact } from './cite.ts';
 export { describeLedger } from './describe.ts';
-export { type Basis, bases, type Disagreement, type Fact, type FactValue } from './fact.ts';
+export type { Disagreement, Fact, FactValue } from './fact.ts';
 export {
   type HereVerdict,
   hereVerdicts,
@@ -20,6 +31,8 @@ export {
 } from './here.ts';
 export {
   type Actionable,
+  type ActionableBasis,
+  actionableBases,
   type Chosen,
   chosen,
   type Known,
@@ -46,4 +59,13 @@ export {
 } from './ledger.ts';
 export type { EvidenceRecord } from './record.ts';
 export { loadEvidenceFile } from './record-file.ts';
-export { type DeviceEvidence, type Standing, standing } from './standing.ts';
+export { type EvidenceSource, fixedEvidence } from './source.ts';
+export {
+  type DeviceEvidence,
+  type Standing,
+  type StandingOptions,
+  type Support,
+  standing,
+  supports,
+} from './standing.ts';
+export { createEvidenceWatch, type EvidenceReport, type EvidenceWatch } from './watch.ts';

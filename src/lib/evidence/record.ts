@@ -28,6 +28,8 @@ export const evidenceRecordSchema = z.strictObject({
   who: word,
   /** UTC, for people; no decision reads it. */
   when: z.iso.datetime(),
+  /** The chassis said of itself that it is a simulator: the record counts there and never for a real robot. */
+  simulated: z.literal(true).optional(),
 });
 export type EvidenceRecord = z.infer<typeof evidenceRecordSchema>;
 

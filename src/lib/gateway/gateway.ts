@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { createChassisLink } from '../chassis/index.ts';
 import { asGwError } from '../error/index.ts';
-import { loadEvidenceFile } from '../evidence/index.ts';
+import { createEvidenceWatch, loadEvidenceFile } from '../evidence/index.ts';
 import type { Fleet, FleetOptions } from '../fleet/index.ts';
 import { type Clock, createSupervisor, type Log, type SupervisorEvent, systemClock } from '../lifecycle/index.ts';
 import { createMotion } from '../motion/index.ts';
@@ -44,7 +44,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const clock = options.clock ?? systemClock;
   const beganMs = clock.monotonicMs();
   const site = await loadSite(sitePath);
-  const [secret, evidence, version] = await Promise.all([
+  const [secret, records, version] = await Promise.all([
     site.chassis.secretFile === undefined
       ? undefined
       : readSecret(site.chassis.secretFile, 'chassis.secretFile, the Secret request header'),
@@ -63,16 +63,26 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     log,
     secret,
   });
+  const evidence = createEvidenceWatch({
+    path: site.evidenceFile,
+    serial: site.chassis.serial,
+    records,
+    clock,
+    log,
+  });
   const motion = createMotion({ link, site, evidence, clock, log });
   const fleet = await openFleet(site, { state: () => coarseState(link, motion), clock, log });
 
   function health(): GatewayHealth {
     const services = supervisor.health();
+    const report = evidence.report();
+    const isSound = report.status === 'as-read' && services.every((service) => service.status === 'running');
     return {
-      status: services.every((service) => service.status === 'running') ? 'ok' : 'degraded',
+      status: isSound ? 'ok' : 'degraded',
       version,
       upForMs: Math.round(clock.monotonicMs() - beganMs),
       services,
+      evidence: report,
     };
   }
 
@@ -88,7 +98,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     hostName: hostname(),
     journal,
   });
-  const supervisor = createSupervisor([link, motion, ...(fleet === null ? [] : [fleet]), operator], {
+  const supervisor = createSupervisor([link, motion, evidence, ...(fleet === null ? [] : [fleet]), operator], {
     clock,
     onEvent(event) {
       const told = tellingOf(event);

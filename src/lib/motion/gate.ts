@@ -1,6 +1,6 @@
-import type { ChassisSnapshot } from '../chassis/index.ts';
+import { type ChassisSnapshot, isSimulated } from '../chassis/index.ts';
 import { type ErrorCode, formatTried, GwError, type Tried } from '../error/index.ts';
-import { type EvidenceRecord, type FactIdMarked, standing } from '../evidence/index.ts';
+import { actionableBases, type EvidenceRecord, type FactIdMarked, standing } from '../evidence/index.ts';
 import type { Site } from '../site/index.ts';
 import type { GateView, Order, StopLatch } from './model.ts';
 
@@ -39,9 +39,11 @@ const COORDINATE_LIMIT_M = 10_000;
 /** What the gate decides by. It reads no clock and nothing else. */
 export interface GateInput {
   readonly snapshot: ChassisSnapshot;
-  /** The serial number that the site file names. */
-  readonly site: { readonly chassis: Pick<Site['chassis'], 'serial'> };
+  /** The serial number that the site file names, and whether it asks for verifications on this very chassis. */
+  readonly site: { readonly chassis: Pick<Site['chassis'], 'serial'>; readonly motion: Site['motion'] };
   readonly records: readonly EvidenceRecord[];
+  /** Why the evidence file cannot be read now; null when it was. */
+  readonly evidenceTrouble: string | null;
   readonly stop: StopLatch;
   /** A cancel that could not be delivered yet: the chassis may still follow an order that was to be stopped. */
   readonly cancelOwed: boolean;
@@ -191,22 +193,39 @@ function judgeRobot(kind: Order['kind'], { snapshot: { values } }: GateInput): R
   return refusals;
 }
 
-function judgeFacts(kind: Order['kind'], { snapshot: { identity }, records }: GateInput): Refusal[] {
-  const device = { serial: identity?.serial ?? null, software: identity?.software ?? null, records };
-  return factsOfOrder[kind]
-    .map((id) => standing(id, device))
+/** What speaks against an order of this kind by the facts that it relies on alone. */
+export function judgeFacts(
+  kind: Order['kind'],
+  { snapshot: { identity }, records, evidenceTrouble, site: { motion } }: GateInput,
+): Refusal[] {
+  const device = {
+    serial: identity?.serial ?? null,
+    software: identity?.software ?? null,
+    simulated: identity !== null && isSimulated(identity),
+    records,
+  };
+  const refusals = factsOfOrder[kind]
+    .map((id) => standing(id, device, motion))
     .filter(({ usable }) => !usable)
     .map(({ why }) => refuse(why));
+  // A file that cannot be read may hold that a fact was contradicted, so not even BELEGT carries then.
+  return evidenceTrouble === null ? refusals : [refuse(evidenceTrouble), ...refusals];
 }
 
 /** The compiler has refused all of this already; a cast or a JSON body may have got past it. */
-function judgeValues(order: Order, { snapshot: { identity } }: GateInput): Refusal[] {
+function judgeValues(order: Order, { snapshot: { identity }, site: { motion } }: GateInput): Refusal[] {
   const carried: unknown = order.kind === 'pose' ? order.pose : order.goal;
   if (!isRecord(carried) || !isRecord(carried.value)) return [refuse('The order carries no goal.')];
   const refusals: Refusal[] = [];
   const { mark, value } = carried;
   switch (mark) {
-    case 'BELEGT':
+    case 'BELEGT': {
+      const carrying: readonly unknown[] = motion.requireVerified ? ['here'] : actionableBases;
+      if (!carrying.includes(carried.basis)) {
+        refusals.push(refuse(`The goal is BELEGT and ${show(carried.basis)}, which must not lead to a movement here.`));
+      }
+      break;
+    }
     case 'CHOSEN':
       break;
     case 'VERIFIED':

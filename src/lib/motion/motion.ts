@@ -1,11 +1,11 @@
 import type { ChassisLink } from '../chassis/index.ts';
 import { movesOf } from '../chassis/moves.ts';
 import { GwError } from '../error/index.ts';
-import type { EvidenceRecord } from '../evidence/index.ts';
+import type { EvidenceSource } from '../evidence/index.ts';
 import type { Clock, Log } from '../lifecycle/index.ts';
 import type { Site } from '../site/index.ts';
 import { createCanceller } from './canceller.ts';
-import { type GateInput, gateView, judgeOrder, judgeState, type Refusal, refusalError } from './gate.ts';
+import { type GateInput, gateView, judgeFacts, judgeOrder, judgeState, type Refusal, refusalError } from './gate.ts';
 import type { Motion, Order, StopLatch, TourRun } from './model.ts';
 import { carryOut, type OrderLimits, type OrderTools, orderLimits } from './orders.ts';
 import { createStopLatch } from './stop-latch.ts';
@@ -15,7 +15,7 @@ export interface MotionOptions {
   readonly link: ChassisLink;
   readonly site: Site;
   /** What was verified on this very device: the site's evidence file. */
-  readonly evidence: readonly EvidenceRecord[];
+  readonly evidence: EvidenceSource;
   readonly clock: Clock;
   readonly log: Log;
   readonly limits?: Partial<OrderLimits>;
@@ -33,6 +33,8 @@ const END_PATIENCE_MS = 1_200;
 /** What occupies the robot: one thing at a time. */
 interface Errand {
   readonly kind: 'order' | 'tour';
+  /** What it drives by; every leg of a tour is a move. */
+  readonly order: Order['kind'];
   readonly ending: AbortController;
   done: Promise<unknown>;
 }
@@ -62,7 +64,8 @@ export function createMotion(options: MotionOptions): Motion {
   const gateInput = (): GateInput => ({
     snapshot: link.snapshot(),
     site,
-    records: evidence,
+    records: evidence.records(),
+    evidenceTrouble: evidence.trouble(),
     stop: latch.state(),
     cancelOwed: canceller.owed,
   });
@@ -81,16 +84,33 @@ export function createMotion(options: MotionOptions): Motion {
   }
 
   /** Takes the robot for one errand; the caller has made sure that it is free. */
-  function occupy<T>(kind: Errand['kind'], signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>) {
+  function occupy<T>(
+    about: Pick<Errand, 'kind' | 'order'>,
+    signal: AbortSignal | undefined,
+    work: (signal: AbortSignal) => Promise<T>,
+  ) {
     const ending = new AbortController();
     const both = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal;
-    const mine: Errand = { kind, ending, done: Promise.resolve() };
+    const mine: Errand = { ...about, ending, done: Promise.resolve() };
     errand = mine;
     const done = work(both).finally(() => {
       if (errand === mine) errand = null;
     });
     mine.done = done.catch(() => {});
     return done;
+  }
+
+  /** What is under way and relied on evidence that was taken back is cancelled: nothing bears it any more. */
+  function evidenceChanged(): void {
+    const [refusal] = errand === null ? [] : judgeFacts(errand.order, gateInput());
+    if (errand !== null && refusal !== undefined) {
+      log.warn(
+        { kind: errand.kind, reason: refusal.reason },
+        'what was under way is cancelled: evidence was taken back',
+      );
+      errand.ending.abort(new GwError('MOTION_REFUSED', `evidence was taken back: ${refusal.reason}`));
+    }
+    changed();
   }
 
   /** While stopped nothing drives: whoever ordered it, and from the first moment after a reconnect or a restart. */
@@ -115,6 +135,7 @@ export function createMotion(options: MotionOptions): Motion {
     };
     stack.use(link.subscribe(look));
     stack.use(clock.every(GUARD_MS, look));
+    stack.use(evidence.subscribe(evidenceChanged));
     look();
     return stack;
   }
@@ -156,7 +177,7 @@ export function createMotion(options: MotionOptions): Motion {
       signal?.throwIfAborted();
       assertFree();
       letPass(order);
-      return occupy('order', signal, (both) => carryOut(order, tools, both));
+      return occupy({ kind: 'order', order: order.kind }, signal, (both) => carryOut(order, tools, both));
     },
 
     async startTour(name) {
@@ -179,7 +200,7 @@ export function createMotion(options: MotionOptions): Motion {
         changed();
       };
       onChange(begun);
-      void occupy('tour', undefined, (signal) =>
+      void occupy({ kind: 'tour', order: 'move' }, undefined, (signal) =>
         runTour(begun, legs, {
           signal,
           onChange,

@@ -1,4 +1,5 @@
 import type { ChassisLink } from '../chassis/index.ts';
+import type { EvidenceReport } from '../evidence/index.ts';
 import type { Clock, Log, ServiceHealth } from '../lifecycle/index.ts';
 import type { Motion } from '../motion/index.ts';
 import type { Site } from '../site/index.ts';
@@ -6,12 +7,14 @@ import type { Journal } from './journal.ts';
 
 /** How the whole daemon is, as `GET /api/health` tells it. */
 export interface GatewayHealth {
-  /** 'degraded': at least one service is not running. */
+  /** 'degraded': at least one service is not running, or evidence was taken back or cannot be read. */
   readonly status: 'ok' | 'degraded';
   /** Version of gw. */
   readonly version: string;
   readonly upForMs: number;
   readonly services: readonly ServiceHealth[];
+  /** The evidence file against what was read at the start. */
+  readonly evidence: EvidenceReport;
 }
 
 /** Another robot of this site. */

@@ -3,7 +3,6 @@ import {
   disagreementsAbout,
   type FactId,
   factById,
-  type Mark,
   markHere,
   markRank,
   tableOf,
@@ -46,7 +45,7 @@ export function createCodeBook(device: DeviceEvidence | null): CodeBook {
 
 function meaningOf(field: CodeField, number: number, device: DeviceEvidence | null): CodeMeaning {
   const readings = readingsOf[field](number, device).sort((a, b) => orderOf(a) - orderOf(b));
-  return { field, number, readings, mark: markOf(readings), disagreement: disagreementAmong(readings) };
+  return { field, number, readings, ...standingOf(readings), disagreement: disagreementAmong(readings) };
 }
 
 const readingsOf: Readonly<Record<CodeField, (number: number, device: DeviceEvidence | null) => Reading[]>> = {
@@ -102,8 +101,8 @@ function asStated(id: FactId, device: DeviceEvidence | null): Reading {
 
 /** Nobody knows. */
 function open(id: FactId): Reading {
-  const { mark, source } = factById(id);
-  return { meaning: null, mark, fact: id, source, here: null };
+  const { mark, basis, source } = factById(id);
+  return { meaning: null, mark, basis, fact: id, source, here: null };
 }
 
 /** What nobody knows elsewhere may have been measured on this device. `read` takes the meaning out of the record. */
@@ -118,10 +117,14 @@ function measured(
   return meaning === null ? open(id) : { ...open(id), meaning, ...standingHere(id, device, entry) };
 }
 
-function standingHere(id: FactId, device: DeviceEvidence | null, entry?: number): Pick<Reading, 'mark' | 'here'> {
-  const { mark, verdict, record } = markHere(id, device, entry);
-  if (verdict === 'as-marked' || record === null) return { mark, here: null };
-  return { mark, here: { verdict, who: record.who, when: record.when } };
+function standingHere(
+  id: FactId,
+  device: DeviceEvidence | null,
+  entry?: number,
+): Pick<Reading, 'mark' | 'basis' | 'here'> {
+  const { mark, basis, verdict, record } = markHere(id, device, entry);
+  if (verdict === 'as-marked' || record === null) return { mark, basis, here: null };
+  return { mark, basis, here: { verdict, who: record.who, when: record.when } };
 }
 
 function inRecordedTable(number: number): (value: unknown) => string | null {
@@ -149,12 +152,13 @@ function orderOf({ mark, here }: Reading): number {
   return markRank[mark] + (here?.verdict === 'contradicted' ? 10 : 0);
 }
 
-function markOf(readings: readonly Reading[]): Mark {
+function standingOf(readings: readonly Reading[]): Pick<CodeMeaning, 'mark' | 'basis'> {
   const named = readings.filter(({ meaning, here }) => meaning !== null && here?.verdict !== 'contradicted');
   const verified = named.filter(({ here }) => here?.verdict === 'verified');
   const [best, ...others] = verified.length > 0 ? verified : named;
-  if (best === undefined) return 'OFFEN';
-  return others.every(({ meaning }) => meaning === best.meaning) ? best.mark : (others.at(-1)?.mark ?? best.mark);
+  if (best === undefined) return { mark: 'OFFEN', basis: 'not-shown' };
+  const giving = others.every(({ meaning }) => meaning === best.meaning) ? best : (others.at(-1) ?? best);
+  return { mark: giving.mark, basis: giving.basis };
 }
 
 function disagreementAmong(readings: readonly Reading[]): string | null {

@@ -1,4 +1,4 @@
-import { factById } from '../evidence/index.ts';
+import { factById, markText } from '../evidence/index.ts';
 import { type OverlayRule, overlayRules } from './rules.ts';
 
 /** The rule table as Markdown, for docs/overlays.md. */
@@ -14,7 +14,7 @@ export function describeRules(): string {
         severity,
         cell(title),
         cell(`${why} ${remedy}`),
-        fact === null ? 'the drawing itself' : `${factById(fact).mark} \`${fact}\``,
+        fact === null ? 'the drawing itself' : `${markText(factById(fact))} \`${fact}\``,
         '',
       ]
         .join(' | ')

@@ -1,4 +1,4 @@
-import { factById, type Mark, markRank } from '../evidence/index.ts';
+import { factById, markRank } from '../evidence/index.ts';
 import {
   type ChargerPair,
   type CodeBook,
@@ -13,7 +13,7 @@ import { findCoordinateFaults } from './rules/coordinates.ts';
 import { findDoorFaults } from './rules/doors.ts';
 import { findHeadingFaults } from './rules/headings.ts';
 import { findIdentifierFaults } from './rules/identifiers.ts';
-import { byShape, type Report, type RuleInput, type ZoneDrawing } from './rules/input.ts';
+import { byShape, type Report, type RuleInput, type Standing, type ZoneDrawing } from './rules/input.ts';
 import { findNoGoFaults } from './rules/no-go.ts';
 import { findPictureFaults } from './rules/picture.ts';
 import { findPropertyFaults } from './rules/properties.ts';
@@ -82,35 +82,40 @@ function cornersOf(zones: readonly ZoneDrawing[]): number {
 }
 
 interface Kept {
-  take(drawings: readonly number[], detail: () => string, mark: Mark | undefined): void;
+  take(drawings: readonly number[], detail: () => string, standing: Standing | undefined): void;
   findings(): OverlayFinding[];
 }
 
 /** Keeps the findings of one rule: the first ones each by itself, all others as one that lists their drawings. */
 function keepFor(id: OverlayRuleId): Kept {
   const { severity, remedy, fact } = ruleById[id];
-  const usual = fact === null ? null : factById(fact).mark;
+  const usual: Standing | null = fact === null ? null : factById(fact);
   const separate: OverlayFinding[] = [];
   const rest = new Set<number>();
   let more = 0;
-  let restMark = usual;
+  let restStanding = usual;
   return {
-    take: (drawings, detail, mark = usual ?? undefined) => {
+    take: (drawings, detail, standing = usual ?? undefined) => {
       if (separate.length < SEPARATE_FINDINGS) {
-        separate.push({ rule: id, severity, drawings, detail: detail(), remedy, mark: mark ?? null });
+        separate.push({ rule: id, severity, drawings, detail: detail(), remedy, ...standingOf(standing) });
         return;
       }
       more += 1;
       for (const drawing of drawings) rest.add(drawing);
-      if (mark !== undefined && (restMark === null || markRank[mark] > markRank[restMark])) restMark = mark;
+      if (standing && (restStanding === null || markRank[standing.mark] > markRank[restStanding.mark]))
+        restStanding = standing;
     },
     findings: () => {
       if (more === 0) return separate;
       const drawings = [...rest].sort((a, b) => a - b);
       const detail = `${counted(more, 'more finding')} of the same kind, about ${counted(drawings.length, 'drawing')}.`;
-      return [...separate, { rule: id, severity, drawings, detail, remedy, mark: restMark }];
+      return [...separate, { rule: id, severity, drawings, detail, remedy, ...standingOf(restStanding) }];
     },
   };
+}
+
+function standingOf(standing: Standing | null | undefined): Pick<OverlayFinding, 'mark' | 'basis'> {
+  return { mark: standing?.mark ?? null, basis: standing?.basis ?? null };
 }
 
 const ruleById = Object.fromEntries(overlayRules.map((rule) => [rule.id, rule])) as Record<OverlayRuleId, OverlayRule>;

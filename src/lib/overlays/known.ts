@@ -1,4 +1,4 @@
-import { type FactId, factById, markHere } from '../evidence/index.ts';
+import { type FactId, factById, markHere, markText } from '../evidence/index.ts';
 import { quote } from '../json/index.ts';
 import type { AngleSurvey, CodeField, DrawingKind, Inspection, KnownRow } from './model.ts';
 import { soundsLikeSpeed } from './speeds.ts';
@@ -22,6 +22,11 @@ const known: readonly (readonly [FactId, Find])[] = [
   ['overlays.version', ({ overlays }) => versionText(overlays.map)],
   ['overlays.point-type', (inspection) => numbersText(inspection, 'type')],
   ['overlays.point-type-11', type11Text],
+  [
+    'overlays.point-type-11-observed',
+    (inspection) =>
+      `${count(countOf(inspection, 'type', 11), 'drawing')} of type 11 here; what they are is not concluded.`,
+  ],
   [
     'overlays.point-start-end-type',
     (inspection) =>
@@ -96,12 +101,13 @@ export function knownOf(inspection: Inspection): readonly KnownRow[] {
 
 function row(group: KnownRow['group'], id: FactId, find: Find, inspection: Inspection): KnownRow {
   const { statement, source } = factById(id);
-  const { mark, verdict, record } = markHere(id, inspection.device);
+  const { mark, basis, verdict, record } = markHere(id, inspection.device);
   return {
     group,
     fact: id,
     statement,
     mark,
+    basis,
     source,
     here: record === null || verdict === 'as-marked' ? null : { verdict, who: record.who, when: record.when },
     found: find(inspection),
@@ -136,7 +142,7 @@ function type11Text({ codeBook, ...inspection }: Inspection): string {
   const others = codeBook
     .meaning('type', 11)
     .readings.filter(({ fact, meaning }) => fact !== 'overlays.point-type-11' && meaning !== null)
-    .map(({ meaning, mark }) => `'${meaning}' (${mark})`);
+    .map((reading) => `'${reading.meaning}' (${markText(reading)})`);
   const beside = others.length === 0 ? '' : ` Beside it stands ${others.join(', ')}.`;
   return `${count(countOf(inspection, 'type', 11), 'drawing')} of type 11 here.${beside} Stations are never derived from it.`;
 }
@@ -150,7 +156,8 @@ function noGoText({ codeBook, ...inspection }: Inspection): string {
     .map((number) => {
       const named = codeBook.meaning('regionType', number).readings.find(({ meaning }) => meaning !== null);
       const drawings = count(countOf(inspection, 'regionType', number), 'drawing');
-      return `${drawings} with \`regionType\` ${number} here; ${named?.source}: '${named?.meaning}' (${named?.mark}).`;
+      const mark = named === undefined ? 'OFFEN' : markText(named);
+      return `${drawings} with \`regionType\` ${number} here; ${named?.source}: '${named?.meaning}' (${mark}).`;
     })
     .join(' ');
 }

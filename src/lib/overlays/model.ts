@@ -1,5 +1,5 @@
 import type { Degrees } from '../angle/index.ts';
-import type { DeviceEvidence, Mark } from '../evidence/index.ts';
+import type { Basis, DeviceEvidence, Mark } from '../evidence/index.ts';
 
 /** A place on the map: metres along x and y, in the frame of the map. */
 export type Place = readonly [xM: number, yM: number];
@@ -139,6 +139,8 @@ export interface Reading {
   /** null: nobody knows (OFFEN). */
   readonly meaning: string | null;
   readonly mark: Mark;
+  /** What the mark rests on. */
+  readonly basis: Basis;
   readonly source: string;
   /** Id in the ledger. */
   readonly fact: string;
@@ -158,6 +160,8 @@ export interface CodeMeaning {
    * everything else, what was contradicted does not count. OFFEN when none names one. Decision of ours.
    */
   readonly mark: Mark;
+  /** What that mark rests on: the basis of the reading that gives it. */
+  readonly basis: Basis;
   /** Id of the disagreement in the ledger, where the readings differ; null otherwise. */
   readonly disagreement: string | null;
 }
@@ -182,6 +186,8 @@ export interface OverlayFinding {
   readonly remedy: string;
   /** How well that is known which the finding relies on; null when it relies on the text alone. */
   readonly mark: Mark | null;
+  /** What that mark rests on; null with it. */
+  readonly basis: Basis | null;
 }
 
 /**
@@ -256,6 +262,7 @@ export interface KnownRow {
   readonly statement: string;
   /** On this very device, where something was recorded for it. */
   readonly mark: Mark;
+  readonly basis: Basis;
   readonly source: string;
   readonly here: Reading['here'];
   /** One sentence: what this map has of it, or what gw does about it. Text from outside in it is quoted and bounded. */

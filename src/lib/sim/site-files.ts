@@ -95,6 +95,7 @@ export async function writeSiteFiles(options: SiteFilesOptions): Promise<SiteFil
     how: `Simulator, no real robot: ${how}.`,
     who: 'gw sim',
     when: options.when.toISOString(),
+    simulated: true,
   }));
   await replaceFile(evidencePath, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
   const site = {

@@ -322,6 +322,20 @@ export const siteSchema = z.strictObject({
     .record(name, tour)
     .default({})
     .meta({ description: 'Tours: stations in order.', example: { lunch: { stations: ['A', 'B'] } } }),
+  motion: z
+    .strictObject({
+      requireVerified: z
+        .boolean()
+        .default(false)
+        .describe(
+          'true: every fact that an order relies on needs a verification on this very chassis with its present software, also one that was measured on another device.',
+        ),
+    })
+    .prefault({})
+    .meta({
+      description: 'What orders that move the robot ask for beyond the rules of the gate.',
+      example: { requireVerified: true },
+    }),
   evidenceFile: file.default('evidence.jsonl').describe('What was verified on this very device, one record a line.'),
   stateDir: file.default('state').describe('Folder for what must survive a restart, such as the stop latch.'),
 });

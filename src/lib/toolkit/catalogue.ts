@@ -134,7 +134,9 @@ export function createCatalogue({
         }),
         software: (data) => {
           const { software } = (data as ChassisProbe).identity;
-          return software && { value: software.value, mark: software.mark, source: software.source };
+          return (
+            software && { value: software.value, mark: software.mark, basis: software.basis, source: software.source }
+          );
         },
       },
       async (options, context) => (await import('./chassis-probe.ts')).probeChassis(await toolkit(), options, context),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { findingSchema } from './finding.result.ts';
 import { knownSchema } from './known.result.ts';
+import { reliedHereSchema } from './relied-facts.result.ts';
 
 /** Shape of `gw chassis probe --json`. */
 export const chassisProbeSchema = z.strictObject({
@@ -49,6 +50,10 @@ export const chassisProbeSchema = z.strictObject({
     reason: z.string(),
   }),
   complaints: z.array(z.strictObject({ what: z.string(), count: z.int() })),
+  relied: z
+    .array(reliedHereSchema)
+    .nullable()
+    .describe('The facts that orders rely on, as they stand on this chassis; null: the evidence file cannot be read.'),
   findings: z.array(findingSchema),
 });
 export type ChassisProbe = z.infer<typeof chassisProbeSchema>;

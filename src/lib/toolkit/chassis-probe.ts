@@ -7,12 +7,13 @@ import {
   type PoseUnitVerdict,
   type TopicMessage,
 } from '../chassis/index.ts';
-import { type FactId, factById, type Known, known } from '../evidence/index.ts';
+import { citeFact, type FactId, type Known, known } from '../evidence/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import { type ChassisAccess, chassisAccess } from './chassis-access.ts';
 import { readChassisTime } from './chassis-clock.ts';
 import type { ChassisProbe } from './chassis-probe.result.ts';
 import type { Finding } from './finding.result.ts';
+import { lookAtReliedFacts } from './relied-facts.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
 export interface ChassisProbeOptions {
@@ -57,6 +58,7 @@ export async function probeChassis(
   }
   const heard = await listen(access, identity, (options.seconds ?? USUAL_SECONDS) * 1_000, context);
 
+  const { relied, finding: reliedFinding } = await lookAtReliedFacts(toolkit.site, identity);
   const latency = latencyOf(times);
   const chassisClock = clockOf(info.time, askedAt);
   const findings = [
@@ -67,6 +69,7 @@ export async function probeChassis(
     ...topicFindings(heard),
     poseUnitFinding(heard.poseUnit),
     complaintFinding(heard.complaints),
+    reliedFinding,
   ];
   return {
     verdict: findings.some((finding) => finding.verdict === 'wrong') ? 'wrong' : 'ok',
@@ -78,14 +81,14 @@ export async function probeChassis(
     listenedMs: heard.listenedMs,
     poseUnit: heard.poseUnit,
     complaints: heard.complaints,
+    relied,
     findings,
   };
 }
 
 /** A value that is read by a fact of the ledger has its mark and source. */
 function byFact<T>(value: T, id: FactId, unit?: string): Known<T> {
-  const { mark, source } = factById(id);
-  return known(value, mark, `${source} (${id})`, unit);
+  return { value, ...citeFact(id, unit) };
 }
 
 function identityOf(identity: ChassisIdentity, expectedSerial: string): ChassisProbe['identity'] {
@@ -104,8 +107,8 @@ function latencyOf(times: readonly number[]): ChassisProbe['latency'] {
   const tenth = (ms: number | undefined) => Math.round((ms ?? 0) * 10) / 10;
   return {
     requests: times.length,
-    median: known(tenth(sorted[Math.floor(sorted.length / 2)]), 'BELEGT', measured, 'ms'),
-    longest: known(tenth(sorted.at(-1)), 'BELEGT', measured, 'ms'),
+    median: known(tenth(sorted[Math.floor(sorted.length / 2)]), 'BELEGT', 'here', measured, 'ms'),
+    longest: known(tenth(sorted.at(-1)), 'BELEGT', 'here', measured, 'ms'),
   };
 }
 
@@ -201,8 +204,8 @@ function ratesOf(row: { count: number; first: number; last: number } | undefined
   const rate = row.count > 1 && spanMs > 0 ? Math.round(((row.count - 1) / spanMs) * 1e5) / 100 : null;
   return {
     messages: row.count,
-    rate: rate === null ? null : known(rate, 'BELEGT', measured, 'Hz'),
-    age: known(Math.round(clock.monotonicMs() - row.last), 'BELEGT', measured, 'ms'),
+    rate: rate === null ? null : known(rate, 'BELEGT', 'here', measured, 'Hz'),
+    age: known(Math.round(clock.monotonicMs() - row.last), 'BELEGT', 'here', measured, 'ms'),
   };
 }
 

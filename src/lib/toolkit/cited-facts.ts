@@ -4,7 +4,7 @@ import type { CitedFact } from './map-restore.result.ts';
 /** These facts as a result cites them. */
 export function citeFacts(ids: readonly FactId[]): CitedFact[] {
   return ids.map((id) => {
-    const { mark, statement, source } = factById(id);
-    return { id, mark, statement, source };
+    const { mark, basis, statement, source } = factById(id);
+    return { id, mark, basis, statement, source };
   });
 }

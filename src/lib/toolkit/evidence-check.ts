@@ -1,4 +1,4 @@
-import { createChassisClient } from '../chassis/index.ts';
+import { createChassisClient, isSimulated } from '../chassis/index.ts';
 import { type FactId, loadEvidenceFile, standing } from '../evidence/index.ts';
 import { factsOfOrder } from '../motion/index.ts';
 import { chassisAccess } from './chassis-access.ts';
@@ -29,10 +29,12 @@ export async function checkEvidence(
 ): Promise<EvidenceCheck> {
   const records = await loadEvidenceFile(toolkit.site.evidenceFile);
   await using client = createChassisClient(await chassisAccess(toolkit));
-  const { serial, software } = await client.identity(context.signal);
+  const identity = await client.identity(context.signal);
+  const { serial, software } = identity;
+  const device = { serial, software, simulated: isSimulated(identity), records };
   const ids = new Set<FactId>(orders.flatMap((order) => factsOfOrder[order]));
   const findings = [...ids].map((id) => {
-    const { usable, why } = standing(id, { serial, software, records });
+    const { usable, why } = standing(id, device, toolkit.site.motion);
     return { id, title: id, verdict: usable ? ('ok' as const) : ('wrong' as const), detail: why };
   });
   return { serial, software, findings };

@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { bases, hereVerdicts, marks, recordScopes } from '../evidence/index.ts';
+import { bases, factBases, hereVerdicts, marks, recordScopes } from '../evidence/index.ts';
 import { evidenceRecordSchema } from '../evidence/record.ts';
 
 /** How well a fact is known on the device of this site. */
 export const hereSchema = z.strictObject({
   mark: z.enum(marks).describe('On this device with this software; elsewhere the mark of the fact.'),
+  basis: z.enum(bases).describe('What that mark rests on; here: measured on this device.'),
   verdict: z
     .enum([...hereVerdicts, 'in-part', 'expired', 'not-checked'])
     .describe(
@@ -25,7 +26,7 @@ export const factSchema = z.strictObject({
   section: z.string(),
   statement: z.string(),
   mark: z.enum(marks),
-  basis: z.enum(bases),
+  basis: z.enum(factBases).describe('What the mark rests on.'),
   value: z.json().nullable().describe('The number, word or table itself; null where there is none.'),
   unit: z.string().nullable(),
   source: z.string(),
@@ -66,7 +67,9 @@ export const evidenceFactSchema = z.strictObject({
       z.strictObject({
         id: z.string(),
         statement: z.string(),
-        sides: z.array(z.strictObject({ id: z.string(), statement: z.string(), mark: z.enum(marks) })),
+        sides: z.array(
+          z.strictObject({ id: z.string(), statement: z.string(), mark: z.enum(marks), basis: z.enum(factBases) }),
+        ),
         wins: z.string(),
         consequence: z.string(),
       }),

@@ -132,6 +132,8 @@ function plainDisagreement({
   wins,
   consequence,
 }: Disagreement): EvidenceFact['disagreements'][number] {
-  const sides = between.map(factById).map((side) => ({ id: side.id, statement: side.statement, mark: side.mark }));
+  const sides = between
+    .map(factById)
+    .map((side) => ({ id: side.id, statement: side.statement, mark: side.mark, basis: side.basis }));
   return { id, statement, sides, wins, consequence };
 }

@@ -21,7 +21,9 @@ export const evidenceRecordedSchema = z.strictObject({
   }),
   appliesTo: z.strictObject({
     display: z.literal('now').describe('Commands read the file each time.'),
-    gateway: z.literal('next-start').describe('A running `gw serve` read the file at its start.'),
+    gateway: z
+      .enum(['within-a-second', 'next-start'])
+      .describe('A running `gw serve` takes back at once what does not hold; new evidence counts from its next start.'),
   }),
 });
 export type EvidenceRecorded = z.infer<typeof evidenceRecordedSchema>;

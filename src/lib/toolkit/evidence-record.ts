@@ -39,13 +39,16 @@ export async function recordEvidence(
   const path = toolkit.site.evidenceFile;
   // Before anybody is asked: a broken file takes no record.
   await loadEvidenceFile(path);
-  const { serial, software } = await askDevice(toolkit, context);
+  const { serial, software, simulated } = await askDevice(toolkit, context);
   context.signal.throwIfAborted();
   const when = toolkit.clock.wall().toISOString();
-  const record: EvidenceRecord = { fact: fact.id, value, serial, software, how, who, when };
+  const record: EvidenceRecord = {
+    ...{ fact: fact.id, value, serial, software, how, who, when },
+    ...(simulated && { simulated }),
+  };
   const { created, records, index } = await appendRecord(path, record);
 
-  const device = { path: toolkit.site.path, serial, software, records };
+  const device = { path: toolkit.site.path, serial, software, simulated, records };
   // What others recorded meanwhile belongs to both.
   const earlier = { ...device, records: records.toSpliced(index, 1) };
   const movement = movementHere(fact, device);
@@ -70,7 +73,7 @@ export async function recordEvidence(
         .filter(([, needed]) => (needed as readonly string[]).includes(fact.id))
         .map(([order]) => order),
     },
-    appliesTo: { display: 'now', gateway: 'next-start' },
+    appliesTo: { display: 'now', gateway: movement.usable ? 'next-start' : 'within-a-second' },
   };
 }
 

@@ -1,4 +1,4 @@
-import { createChassisClient } from '../chassis/index.ts';
+import { createChassisClient, isSimulated } from '../chassis/index.ts';
 import { GwError } from '../error/index.ts';
 import {
   type DeviceEvidence,
@@ -49,8 +49,9 @@ export async function openEvidenceSite(
   if (toolkit === null) return null;
   const { path, chassis, evidenceFile } = toolkit.site;
   const records = await loadEvidenceFile(evidenceFile);
-  const software = live ? (await askDevice(toolkit, context)).software : null;
-  return { path, serial: chassis.serial, software, records };
+  const asked = live ? await askDevice(toolkit, context) : null;
+  const software = asked?.software ?? null;
+  return { path, serial: chassis.serial, software, records, ...(asked && { simulated: asked.simulated }) };
 }
 
 /**
@@ -60,12 +61,13 @@ export async function openEvidenceSite(
 export async function askDevice(
   toolkit: Toolkit,
   { signal, onProgress }: CheckContext,
-): Promise<{ readonly serial: string; readonly software: string }> {
+): Promise<{ readonly serial: string; readonly software: string; readonly simulated: boolean }> {
   const access = await chassisAccess(toolkit);
   onProgress(`Asking the chassis at ${access.endpoint.host}:${access.endpoint.port} who it is …`);
   await using client = createChassisClient(access);
-  const { serial, software } = await client.identity(signal);
-  if (software !== null && software !== '') return { serial, software };
+  const identity = await client.identity(signal);
+  const { serial, software } = identity;
+  if (software !== null && software !== '') return { serial, software, simulated: isSimulated(identity) };
   throw new GwError('CHASSIS_BAD_ANSWER', 'The chassis names no software version, so no record can count for it.', {
     tried: { address: access.endpoint.host, port: access.endpoint.port, action: 'GET /device/info' },
     remedy: 'Look at `gw chassis probe`; where the chassis hides its version, nothing can be verified on it.',
@@ -74,23 +76,24 @@ export async function askDevice(
 
 /** How well a fact, or one entry of a table, is known on this device. */
 export function hereOf(fact: Fact, device: DeviceEvidence, entry?: string): Here {
-  const { mark, verdict, expired } = markHere(fact.id, device, entry);
-  if (verdict !== 'as-marked') return { mark, verdict };
+  const { mark, basis, verdict, expired } = markHere(fact.id, device, entry);
+  if (verdict !== 'as-marked') return { mark, basis, verdict };
   const [first, ...rest] = entry === undefined ? entriesOf(fact, device).map(({ here }) => here.verdict) : [];
   if (first !== undefined)
     return {
       mark,
+      basis,
       verdict:
         rest.every((other) => other === first) && first !== 'verified' && first !== 'contradicted' ? first : 'in-part',
     };
-  if (expired !== null) return { mark, verdict: 'expired' };
+  if (expired !== null) return { mark, basis, verdict: 'expired' };
   const isOpen = device.records.some(
     (record) =>
       record.fact === fact.id &&
       scopeOf(record, device) === 'not-checked' &&
       sayingOf(record.value, fact, entry) !== 'silent',
   );
-  return { mark, verdict: isOpen ? 'not-checked' : 'as-marked' };
+  return { mark, basis, verdict: isOpen ? 'not-checked' : 'as-marked' };
 }
 
 /** The entries of a table about which something else was recorded than about the others. */

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 
+const factHere = { fact: z.string(), serial: z.string(), software: z.string() };
+
 /** How the running gateway is, as it says itself. */
 export const gatewayHealthSchema = z.strictObject({
   status: z.enum(['ok', 'degraded']),
@@ -14,5 +16,15 @@ export const gatewayHealthSchema = z.strictObject({
       detail: z.string(),
     }),
   ),
+  evidence: z
+    .strictObject({
+      status: z.enum(['as-read', 'taken-back', 'unreadable']),
+      detail: z.string(),
+      takenBack: z
+        .array(z.strictObject({ ...factHere, how: z.enum(['contradicted', 'gone']) }))
+        .describe('Since the start of the gateway; no order relies on these until it is restarted.'),
+      waiting: z.array(z.strictObject(factHere)).describe('New evidence, which counts after a restart.'),
+    })
+    .describe('The evidence file against what the gateway read at its start.'),
 });
 export type GatewayHealth = z.infer<typeof gatewayHealthSchema>;

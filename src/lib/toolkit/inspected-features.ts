@@ -37,7 +37,9 @@ export function featureListTexts(inspection: Inspection): ListTexts | null {
 }
 
 function featureCode({ field, number }: Code, codeBook: CodeBook): InspectedFeature['codes'][number] {
-  return { field, number, mark: number === null ? 'OFFEN' : codeBook.meaning(field, number).mark };
+  if (number === null) return { field, number, mark: 'OFFEN', basis: 'not-shown' };
+  const { mark, basis } = codeBook.meaning(field, number);
+  return { field, number, mark, basis };
 }
 
 /** Bytes of one piece of text; a drawing that takes more has a piece of its own. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { marks } from '../evidence/index.ts';
+import { bases, marks } from '../evidence/index.ts';
 
 /** A value with how well it is known, as every result of gw carries it. */
 export function knownSchema<T extends z.ZodType>(value: T) {
@@ -8,6 +8,7 @@ export function knownSchema<T extends z.ZodType>(value: T) {
 
 const standingShape = {
   mark: z.enum(marks),
+  basis: z.enum(bases).describe('What the mark rests on.'),
   source: z.string(),
   unit: z.string().optional().describe('Absent for names, numbers of kinds and structures.'),
 };

@@ -1,4 +1,4 @@
-import { type FactId, factById, type Mark } from '../evidence/index.ts';
+import { type Basis, citeFact, type FactId, type Mark } from '../evidence/index.ts';
 
 /** By which fact of the ledger each field of a map is read, and in which unit it is given. */
 const readings = {
@@ -38,13 +38,11 @@ export const listedFields = [
 /** How well each of these fields is known: a table of maps says it once, and not in every cell. */
 export function standingOfFields(
   fields: readonly MapField[],
-): Record<string, { readonly mark: Mark; readonly source: string; readonly unit?: string }> {
+): Record<string, { readonly mark: Mark; readonly basis: Basis; readonly source: string; readonly unit?: string }> {
   return Object.fromEntries(
     fields.map((field) => {
       const reading: { readonly fact: FactId; readonly unit?: string } = readings[field];
-      const { mark, source } = factById(reading.fact);
-      const standing = { mark, source: `${source} (${reading.fact})` };
-      return [field, reading.unit === undefined ? standing : { ...standing, unit: reading.unit }];
+      return [field, citeFact(reading.fact, reading.unit)];
     }),
   );
 }

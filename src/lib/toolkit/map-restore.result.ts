@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { marks } from '../evidence/index.ts';
+import { factBases, marks } from '../evidence/index.ts';
 import { drawingsDifferenceSchema } from './drawings-difference.result.ts';
 import { mapAddressSchema, mapChassisSchema } from './map.result.ts';
 
@@ -7,6 +7,7 @@ import { mapAddressSchema, mapChassisSchema } from './map.result.ts';
 export const citedFactSchema = z.strictObject({
   id: z.string(),
   mark: z.enum(marks),
+  basis: z.enum(factBases).describe('What the mark rests on.'),
   statement: z.string(),
   source: z.string(),
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { marks } from '../evidence/index.ts';
+import { bases, marks } from '../evidence/index.ts';
 import {
   codeFieldSchema,
   fieldSchema,
@@ -121,6 +121,7 @@ export const overlaysDiffSchema = z.strictObject({
         field: codeFieldSchema,
         number: z.int(),
         mark: z.enum(marks).describe('How well its meaning is known.'),
+        basis: z.enum(bases).describe('What the mark rests on.'),
         readings: z.array(readingSchema),
         disagreement: z.string().nullable().describe('Id in the ledger where the readings differ.'),
       }),

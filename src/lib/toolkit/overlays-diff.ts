@@ -124,12 +124,10 @@ function pictureOf(from: OpenedDrawings, to: OpenedDrawings): OpenedDrawings {
 
 /** Unit and mark of every number by its name in the result. */
 function fieldsOf(device: DeviceEvidence | null): OverlaysDiffResult['fields'] {
-  const field = (fact: 'vendor.overlays.geojson' | 'angles.overlay-yaw', unit: string) => ({
-    unit,
-    mark: markHere(fact, device).mark,
-    source: factById(fact).source,
-    fact,
-  });
+  const field = (fact: 'vendor.overlays.geojson' | 'angles.overlay-yaw', unit: string) => {
+    const { mark, basis } = markHere(fact, device);
+    return { unit, mark, basis, source: factById(fact).source, fact };
+  };
   const metres = field('vendor.overlays.geojson', 'm');
   const degrees = field('angles.overlay-yaw', 'degrees');
   return {
@@ -166,6 +164,13 @@ function diffView(diff: OverlaysDiff): OverlaysDiffResult['diff'] {
   };
 }
 
-function codeView({ field, number, mark, readings, disagreement }: CodeMeaning): OverlaysDiffResult['codes'][number] {
-  return { field, number, mark, readings: [...readings], disagreement };
+function codeView({
+  field,
+  number,
+  mark,
+  basis,
+  readings,
+  disagreement,
+}: CodeMeaning): OverlaysDiffResult['codes'][number] {
+  return { field, number, mark, basis, readings: [...readings], disagreement };
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { hereVerdicts, marks } from '../evidence/index.ts';
+import { bases, hereVerdicts, marks } from '../evidence/index.ts';
 import { jsonTypes, overlaysContainers, selectableKinds, severities } from '../overlays/index.ts';
 import { knownSchema } from './known.result.ts';
 
 const markSchema = z.enum(marks);
+const basisSchema = z.enum(bases).describe('What the mark rests on.');
 export const kindSchema = z.enum(['point', 'lane', 'zone', 'other']);
 export const codeFieldSchema = z.enum(['type', 'lineType', 'regionType', 'direction', 'startType', 'endType']);
 const documentFormatSchema = z.enum(['geojson', 'svg', 'html', 'csv']);
@@ -17,6 +18,7 @@ const hereSchema = z
 export const fieldSchema = z.strictObject({
   unit: z.string(),
   mark: markSchema,
+  basis: basisSchema,
   source: z.string(),
   fact: z.string().describe('Id in the ledger of evidence.'),
 });
@@ -24,6 +26,7 @@ export const fieldSchema = z.strictObject({
 export const readingSchema = z.strictObject({
   meaning: z.string().nullable().describe('null: nobody knows.'),
   mark: markSchema,
+  basis: basisSchema,
   source: z.string(),
   fact: z.string(),
   here: hereSchema,
@@ -34,6 +37,7 @@ const codeSchema = z.strictObject({
   number: z.int().nullable().describe('null: what is written is no whole number.'),
   count: z.int().describe('Drawings of the whole map that carry it.'),
   mark: markSchema.describe('How well its meaning is known: the weakest mark among the readings that name one.'),
+  basis: basisSchema,
   readings: z.array(readingSchema).describe('Every reading, the best known first. With several, they disagree.'),
   disagreement: z.string().nullable().describe('Id in the ledger where the readings differ.'),
 });
@@ -48,7 +52,7 @@ const featureSchema = z.strictObject({
   yawDeg: z.number().nullable().describe('null: it has none, or what is written is no number.'),
   iconYawDeg: z.number().nullable(),
   codes: z
-    .array(z.strictObject({ field: codeFieldSchema, number: z.int().nullable(), mark: markSchema }))
+    .array(z.strictObject({ field: codeFieldSchema, number: z.int().nullable(), mark: markSchema, basis: basisSchema }))
     .describe('Its own kind first. What each number means stands once in `codes` of the result.'),
   feature: z
     .record(z.string(), z.unknown())
@@ -171,6 +175,7 @@ export const overlaysInspectSchema = z.strictObject({
       detail: z.string(),
       remedy: z.string(),
       mark: markSchema.nullable().describe('Of what the finding relies on; null: the drawing speaks for itself.'),
+      basis: basisSchema.nullable(),
     }),
   ),
   known: z
@@ -180,6 +185,7 @@ export const overlaysInspectSchema = z.strictObject({
         fact: z.string(),
         statement: z.string(),
         mark: markSchema,
+        basis: basisSchema,
         source: z.string(),
         here: hereSchema,
         found: z.string().describe('What this map has of it.'),

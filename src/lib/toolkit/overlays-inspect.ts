@@ -118,7 +118,13 @@ function resultOf(
       return features;
     },
     chargers: {
-      measuredOnce: known(Number(measured.value), measured.mark, `${measured.source} (${measured.id})`, measured.unit),
+      measuredOnce: known(
+        Number(measured.value),
+        measured.mark,
+        measured.basis,
+        `${measured.source} (${measured.id})`,
+        measured.unit,
+      ),
       pairs: [...pairs],
     },
     icons: { ...icons },
@@ -157,12 +163,10 @@ function countsOf(findings: Inspection['findings']): OverlaysInspect['summary'][
 
 /** Unit and mark of every number by its name in the result. */
 function fieldsOf({ device }: Inspection): OverlaysInspect['fields'] {
-  const field = (fact: 'vendor.overlays.geojson' | 'angles.overlay-yaw' | 'angles.overlay-icon-yaw', unit: string) => ({
-    unit,
-    mark: markHere(fact, device).mark,
-    source: factById(fact).source,
-    fact,
-  });
+  const field = (fact: 'vendor.overlays.geojson' | 'angles.overlay-yaw' | 'angles.overlay-icon-yaw', unit: string) => {
+    const { mark, basis } = markHere(fact, device);
+    return { unit, mark, basis, source: factById(fact).source, fact };
+  };
   const metres = field('vendor.overlays.geojson', 'm');
   return {
     xM: metres,
@@ -175,8 +179,9 @@ function fieldsOf({ device }: Inspection): OverlaysInspect['fields'] {
 
 function codesOf({ survey, codeBook }: Inspection): OverlaysInspect['codes'] {
   return survey.codes.map(({ field, number, count }) => {
-    if (number === null) return { field, number, count, mark: 'OFFEN', readings: [], disagreement: null };
-    const { mark, readings, disagreement } = codeBook.meaning(field, number);
-    return { field, number, count, mark, readings: [...readings], disagreement };
+    if (number === null)
+      return { field, number, count, mark: 'OFFEN', basis: 'not-shown', readings: [], disagreement: null };
+    const { mark, basis, readings, disagreement } = codeBook.meaning(field, number);
+    return { field, number, count, mark, basis, readings: [...readings], disagreement };
   });
 }

@@ -1,4 +1,5 @@
 import type { Protocol, RobotProtocol, StepResult } from '../checklist/index.ts';
+import { type Basis, type Mark, markText } from '../evidence/index.ts';
 import { signatureState } from '../report/index.ts';
 import type { ProtocolDiff, RobotDiff } from './protocol-diff.result.ts';
 import { type ProtocolTrust, unaltered, verifyProtocolAt } from './protocol-file.ts';
@@ -136,7 +137,7 @@ function valueChanges(old: readonly StepResult[], now: readonly StepResult[]): R
     return unique([...newValues.keys(), ...oldValues.keys()]).flatMap((name) => {
       const [a, b] = [oldValues.get(name), newValues.get(name)];
       const unit = { from: a?.unit ?? null, to: b?.unit ?? null };
-      const mark = { from: a?.mark ?? null, to: b?.mark ?? null };
+      const mark = marksOf(a, b);
       const [from, to] = [a?.value ?? null, b?.value ?? null];
       if (from === to && !differs(unit) && !differs(mark)) return [];
       const isComparable = typeof from === 'number' && typeof to === 'number' && !differs(unit);
@@ -146,6 +147,18 @@ function valueChanges(old: readonly StepResult[], now: readonly StepResult[]): R
       return [{ step: id, title: (is ?? was)?.title ?? id, name, from, to, unit, mark, delta, counts }];
     });
   });
+}
+
+type Marked = { readonly mark: Mark; readonly basis?: Basis | undefined } | undefined;
+
+/** With what they rest on where both sides say so: a record of an older version has the mark alone. */
+function marksOf(from: Marked, to: Marked): { from: string | null; to: string | null } {
+  const isOld = [from, to].some((side) => side !== undefined && side.basis === undefined);
+  const textOf = (side: Marked) => {
+    if (side === undefined) return null;
+    return isOld || side.basis === undefined ? side.mark : markText({ mark: side.mark, basis: side.basis });
+  };
+  return { from: textOf(from), to: textOf(to) };
 }
 
 /** Without the digits that only binary fractions make: 0.3 - 0.1 is 0.2. */
@@ -203,7 +216,7 @@ function evidenceChanges(old: RobotProtocol['evidence'], now: RobotProtocol['evi
   const [before, after] = [byId(old), byId(now)];
   return unique([...now, ...old].map(({ id }) => id)).flatMap((id) => {
     const [was, is] = [before.get(id), after.get(id)];
-    const mark = { from: was?.mark ?? null, to: is?.mark ?? null };
+    const mark = marksOf(was, is);
     const verifiedHere = { from: was?.verifiedHere ?? null, to: is?.verifiedHere ?? null };
     return differs(mark) || differs(verifiedHere) ? [{ fact: id, mark, verifiedHere }] : [];
   });

@@ -6,6 +6,7 @@ import { folderProblem, loadIdentity } from '../enrolment/index.ts';
 import { GwError } from '../error/index.ts';
 import { facts, findFact, loadEvidenceFile } from '../evidence/index.ts';
 import { keyName, readKeyRing } from '../fleet/index.ts';
+import { factsOfOrder } from '../motion/index.ts';
 import { loadSite, readSecret, type Site } from '../site/index.ts';
 import type { SiteCheck } from './site-check.result.ts';
 
@@ -28,6 +29,7 @@ const checks: readonly { readonly id: string; readonly title: string; readonly c
   { id: 'heartbeat-key', title: 'key of the heartbeat', check: checkHeartbeatKey },
   { id: 'identity', title: 'identity in the cloud', check: checkIdentity },
   { id: 'evidence-file', title: 'evidence file', check: checkEvidence },
+  { id: 'require-verified', title: 'verifications that orders need', check: checkRequired },
   { id: 'state-folder', title: 'state folder', check: (site) => checkFolder(site.stateDir, 'stateDir') },
   {
     id: 'media-folder',
@@ -155,6 +157,32 @@ async function checkEvidence(site: Site): ReturnType<Check> {
   } catch (error) {
     return wrong(error);
   }
+}
+
+/** Which of the facts that orders rely on have a record of this serial number; its software only the chassis knows. */
+async function checkRequired(site: Site): ReturnType<Check> {
+  if (!site.motion.requireVerified) {
+    return {
+      verdict: 'not-checked',
+      detail: 'motion.requireVerified is not set: what is BELEGT from another device or version carries orders here',
+    };
+  }
+  const records = await loadEvidenceFile(site.evidenceFile).catch(() => []);
+  const ids = [...new Set<string>(Object.values(factsOfOrder).flat())];
+  const missing = ids.filter(
+    (id) => !records.some(({ fact, serial }) => fact === id && serial === site.chassis.serial),
+  );
+  if (missing.length > 0) {
+    return {
+      verdict: 'not-checked',
+      detail: `motion.requireVerified is set, and nothing was recorded for ${site.chassis.serial} about ${missing.join(', ')}: orders that rely on it are refused`,
+      remedy: 'Verify each and write it down: gw evidence record FACT --holds --how "…" --who "…".',
+    };
+  }
+  return {
+    verdict: 'not-checked',
+    detail: `motion.requireVerified is set, and all ${ids.length} facts have a record; whether it is of the present software, gw chassis probe says`,
+  };
 }
 
 async function checkFolder(path: string, key: string): ReturnType<Check> {

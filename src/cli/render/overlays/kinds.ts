@@ -1,7 +1,8 @@
 import chalk from 'chalk';
 import type { InspectedFeature, OverlaysInspect } from '../../../lib/toolkit/overlays-inspect.result.ts';
 import { type Column, renderTable } from '../../output.ts';
-import { colourMark, cut, figure, MOST_ROWS, meaningText, moreText, type Reading, title } from './words.ts';
+import { colourMark, open } from '../mark.ts';
+import { cut, figure, MOST_ROWS, meaningText, moreText, type Reading, title } from './words.ts';
 
 type Data = OverlaysInspect;
 type CodeRow = Data['codes'][number];
@@ -27,9 +28,9 @@ export function createView(data: Data, isComplete: boolean): View {
 
 export function kindSections(view: View): string[][] {
   const { fields } = view.data;
-  const metres = `in metres (${colourMark(fields.xM?.mark ?? 'OFFEN')})`;
-  const degrees = `yaw in degrees (${colourMark(fields.yawDeg?.mark ?? 'OFFEN')})`;
-  const icon = `iconYaw in degrees (${colourMark(fields.iconYawDeg?.mark ?? 'OFFEN')}; what for is ${colourMark('OFFEN')})`;
+  const metres = `in metres (${colourMark(fields.xM ?? open)})`;
+  const degrees = `yaw in degrees (${colourMark(fields.yawDeg ?? open)})`;
+  const icon = `iconYaw in degrees (${colourMark(fields.iconYawDeg ?? open)}; what for is ${colourMark(open)})`;
   return [
     section(view, 'point', 'Points', `x and y ${metres}, ${degrees}, ${icon}`, 'type'),
     section(view, 'zone', 'Zones', `extent ${metres}, ${degrees}`, 'regionType'),
@@ -153,14 +154,15 @@ function readAsText({ codes }: InspectedFeature, own: KindField, { codeAt }: Vie
   return codes
     .map((code) => {
       const readings = codeAt(code)?.readings.map((reading, _, all) => readingText(reading, all)) ?? [];
-      const text = readings.length === 0 ? `${colourMark('OFFEN')} not a whole number` : readings.join(' | ');
+      const text = readings.length === 0 ? `${colourMark(open)} not a whole number` : readings.join(' | ');
       return code.field === own ? text : `${code.field} ${code.number ?? '?'} ${text}`;
     })
     .join('; ');
 }
 
-function readingText({ meaning, mark, here }: Reading, all: readonly Reading[]): string {
+function readingText(reading: Reading, all: readonly Reading[]): string {
+  const { here } = reading;
   const verdict =
     here === null ? '' : here.verdict === 'verified' ? ' (verified here)' : chalk.red(' (contradicted here)');
-  return `${colourMark(mark)} ${meaningText(meaning, all)}${verdict}`;
+  return `${colourMark(reading)} ${meaningText(reading.meaning, all)}${verdict}`;
 }

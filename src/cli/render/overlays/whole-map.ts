@@ -1,13 +1,16 @@
 import chalk from 'chalk';
 import type { OverlaysInspect } from '../../../lib/toolkit/overlays-inspect.result.ts';
 import { type Column, renderTable } from '../../output.ts';
+import { colourMark, open, type Standing } from '../mark.ts';
 import type { View } from './kinds.ts';
-import { colourMark, counted, cut, figure, MOST_ROWS, meaningText, moreText, title } from './words.ts';
+import { counted, cut, figure, MOST_ROWS, meaningText, moreText, title } from './words.ts';
 
 type Data = OverlaysInspect;
 type Pair = Data['chargers']['pairs'][number];
 
 const MOST_NUMBERS = 100;
+const byVendor: Standing = { mark: 'HINWEIS', basis: 'vendor' };
+const seen: Standing = { mark: 'BELEGT', basis: 'measured' };
 
 export function chargerLines({ data, featureAt, isComplete }: View): string[] {
   const { pairs, measuredOnce } = data.chargers;
@@ -15,7 +18,7 @@ export function chargerLines({ data, featureAt, isComplete }: View): string[] {
   const about = pairs.filter(({ charger, dockingPoint }) => isShown(charger) || isShown(dockingPoint));
   if (about.length === 0) return [];
   const shown = isComplete ? about : about.slice(0, MOST_ROWS);
-  const mark = data.fields.distanceM?.mark ?? 'OFFEN';
+  const metres = data.fields.distanceM ?? open;
   const itemText = (index: number | null) => {
     if (index === null) return chalk.yellow('missing');
     const name = featureAt.get(index)?.name;
@@ -37,9 +40,9 @@ export function chargerLines({ data, featureAt, isComplete }: View): string[] {
   const incomplete = about.length - whole;
   const counts = incomplete === 0 ? String(whole) : `${whole}, ${incomplete} incomplete`;
   const lines = [
-    `${title(`Charging stations (${counts})`)}: which two belong together is ${colourMark('HINWEIS')}, metres ${colourMark(mark)}`,
+    `${title(`Charging stations (${counts})`)}: which two belong together is ${colourMark(byVendor)}, metres ${colourMark(metres)}`,
     renderTable(columns, rows),
-    `One pair was measured, four times: ${measuredOnce.value} ${measuredOnce.unit ?? ''} (${colourMark(measuredOnce.mark)}). Whether that holds for any other is not known (${colourMark('OFFEN')} overlays.charging-pair-distance-constant).`,
+    `One pair was measured, four times: ${measuredOnce.value} ${measuredOnce.unit ?? ''} (${colourMark(measuredOnce)}). Whether that holds for any other is not known (${colourMark(open)} overlays.charging-pair-distance-constant).`,
   ];
   if (shown.length < about.length) lines.push(moreText(about.length - shown.length, '--all, --json'));
   return lines;
@@ -77,10 +80,10 @@ export function codeLines({ data, isComplete }: View): string[] {
   ];
   const rows = shown.flatMap(({ field, number, count, readings, disagreement }) => {
     const head = [`${field} ${number ?? '(no whole number)'}`, String(count)];
-    if (readings.length === 0) return [[...head, colourMark('OFFEN'), 'nobody knows', '', '']];
-    const lines = readings.map(({ meaning, mark, source, fact, here }, at) => [
+    if (readings.length === 0) return [[...head, colourMark(open), 'nobody knows', '', '']];
+    const lines = readings.map(({ meaning, source, fact, here, ...standing }, at) => [
       ...(at === 0 ? head : ['', '']),
-      colourMark(mark),
+      colourMark(standing),
       meaningText(meaning, readings),
       here === null ? source : `${here.verdict} here by ${cut(here.who, 30)}, ${here.when}; ${source}`,
       fact,
@@ -97,7 +100,7 @@ export function iconLines({ icons, filter }: Data): string[] {
   if (icons.withBoth === 0 || filter !== null) return [];
   const { withBoth, withOffset, offsetDeg } = icons;
   return [
-    `${title('Icons')}: ${withOffset} of ${counted(withBoth, 'drawing')} with both angles ${withOffset === 1 ? 'has its' : 'have their'} iconYaw ${offsetDeg} degrees from yaw: reproducible (${colourMark('BELEGT')}), unexplained (${colourMark('OFFEN')}).`,
+    `${title('Icons')}: ${withOffset} of ${counted(withBoth, 'drawing')} with both angles ${withOffset === 1 ? 'has its' : 'have their'} iconYaw ${offsetDeg} degrees from yaw: reproducible (${colourMark(seen)}), unexplained (${colourMark(open)}).`,
   ];
 }
 

@@ -1,5 +1,4 @@
 import chalk from 'chalk';
-import type { Mark } from '../../../lib/evidence/index.ts';
 import { shorten } from '../../../lib/markup/index.ts';
 import type { OverlaysInspect } from '../../../lib/toolkit/overlays-inspect.result.ts';
 import { printable } from '../../output.ts';
@@ -15,17 +14,6 @@ export type Reading = OverlaysInspect['codes'][number]['readings'][number];
 export function meaningText(meaning: string | null, all: readonly Reading[]): string {
   if (meaning !== null) return `'${printable(meaning)}'`;
   return all.some((other) => other.meaning !== null) ? 'not shown' : 'nobody knows';
-}
-
-const markColours: Readonly<Record<Mark, (text: string) => string>> = {
-  BELEGT: chalk.green,
-  HINWEIS: chalk.cyan,
-  VORSICHT: chalk.yellow,
-  OFFEN: chalk.magenta,
-};
-
-export function colourMark(mark: Mark, isPadded = false): string {
-  return markColours[mark](isPadded ? mark.padEnd(INDENT.length) : mark);
 }
 
 export function title(text: string): string {

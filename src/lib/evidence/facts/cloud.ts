@@ -33,6 +33,15 @@ export const cloudFacts = [
     source: "specification, 'Core network rule' and 'Events'",
   },
   {
+    id: 'cloud.two-messages-and-notification',
+    statement:
+      'The specification names exactly two messages that a device accepts from the cloud, and a notification of a tunnel that comes from there as well; how the two fit is not shown.',
+    mark: 'OFFEN',
+    basis: 'not-shown',
+    source: "specification, 'Core network rule' against 'States and transitions' and 'Events'",
+    note: 'A tension inside the specification: cloud.two-messages and tunnel.notification. Read by gw as a project decision: the two are those of the topics of the application, and the notification stands beside them on its reserved topic, with checks of its own.',
+  },
+  {
     id: 'cloud.other-messages',
     statement: 'Every other message from the cloud is discarded and logged.',
     mark: 'BELEGT',
@@ -79,7 +88,7 @@ export const cloudFacts = [
   },
   {
     id: 'cloud.job-parameters-substitution',
-    statement: '`documentParameters` are said to be substituted in custom templates; that is unverified.',
+    statement: 'Substitution of `documentParameters` in custom templates is unverified.',
     mark: 'VORSICHT',
     basis: 'assumed',
     source: "specification, 'Other records'",
@@ -119,6 +128,14 @@ export const cloudFacts = [
     mark: 'BELEGT',
     basis: 'stated',
     source: "specification, 'Authentication' and 'Limits'",
+  },
+  {
+    id: 'cloud.storage-contents',
+    statement: 'Object storage holds update packages and map backups.',
+    mark: 'BELEGT',
+    basis: 'stated',
+    value: ['update packages', 'map backups'],
+    source: "specification, 'Cloud and other network paths'",
   },
   {
     id: 'cloud.storage-lifetime',

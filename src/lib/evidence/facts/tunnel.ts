@@ -4,7 +4,7 @@ export const tunnelFacts = [
   {
     id: 'tunnel.opened',
     statement:
-      'A technician opens a tunnel in the cloud account for one serial number, naming up to three services and a duration.',
+      'A technician opens a tunnel in the cloud account for one serial number, naming up to three allowed services and a duration.',
     mark: 'BELEGT',
     basis: 'stated',
     value: 3,
@@ -17,6 +17,16 @@ export const tunnelFacts = [
     mark: 'BELEGT',
     basis: 'stated',
     source: "specification, 'States and transitions' and 'Events'",
+  },
+  {
+    id: 'tunnel.notification-channel',
+    statement:
+      'The gateway listens for the notification over outbound 443 with the ALPN identifier x-<vendor>-mqtt-ca and the device certificate.',
+    mark: 'BELEGT',
+    basis: 'stated',
+    value: { port: 443, alpn: 'x-<vendor>-mqtt-ca', certificate: 'device' },
+    source: "specification, 'States and transitions'",
+    note: 'MQTT alone may use 8883 as well (network.path-mqtt); for the notification only 443 is named.',
   },
   {
     id: 'tunnel.destination-checks',

@@ -6,6 +6,14 @@ const sdk = 'vendor SDK';
 
 export const vendorCallFacts = [
   {
+    id: 'vendor.texts-about-this-chassis',
+    statement: 'The vendor texts that gw reads are assumed to describe this very chassis.',
+    mark: 'VORSICHT',
+    basis: 'assumed',
+    source: 'comparison of the vendor texts with the specification',
+    note: 'The specification does not name the vendor. Paths, field names and the WebSocket of the texts agree with it; every other fact of this section hangs on it, so each is verified on the device before an order relies on it.',
+  },
+  {
     id: 'vendor.move.request',
     statement:
       'POST /chassis/moves takes `creator`, `type`, `target_x`, `target_y` (m), `target_z` (0), `target_ori`, `target_accuracy` (m) and further optional fields, and answers with the `id` of the move.',

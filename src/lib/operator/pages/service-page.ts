@@ -70,6 +70,7 @@ export function servicePage({ site, view, health, neighbours, readOnly }: Servic
 <p>Version ${health.version}, läuft seit ${spanText(health.upForMs)}, Zustand ${
       health.status === 'ok' ? 'in Ordnung' : 'beeinträchtigt'
     }.</p>
+<p>Nachweise: ${evidenceWord[health.evidence.status]} (${health.evidence.detail})</p>
 <div class="scroll"><table>
 <thead><tr><th>Dienst</th><th>Zustand</th><th>Neustarts</th><th>Näheres</th></tr></thead>
 <tbody>${health.services.map(
@@ -90,5 +91,11 @@ ${neighbours.robots.map(
 </section>`,
   });
 }
+
+const evidenceWord: Readonly<Record<GatewayHealth['evidence']['status'], string>> = {
+  'as-read': 'wie beim Start gelesen',
+  'taken-back': 'ZURÜCKGENOMMEN seit dem Start',
+  unreadable: 'NICHT LESBAR',
+};
 
 const presenceWord = { alive: 'da', late: 'verspätet', gone: 'verstummt' } as const;

@@ -1,4 +1,5 @@
 import type { ChassisSnapshot, LinkState, LiveValue } from '../../chassis/index.ts';
+import { markTextDe } from '../../evidence/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
 
 /** What the pages show, put into words once: the server writes it into the page, live events renew it in place. */
@@ -176,7 +177,7 @@ function liveTexts<K extends LiveKey, T>(key: K, value: LiveValue<T>, write: (va
       : [
           write(value.value),
           `vor ${spanText(value.ageMs)}${value.stale ? ' – veraltet' : ''}`,
-          `${value.mark}: ${value.source}`,
+          `${markTextDe(value)}: ${value.source}`,
         ];
   return { [key]: text, [`${key}.age`]: age, [`${key}.mark`]: mark } as Record<K | `${K}.age` | `${K}.mark`, string>;
 }

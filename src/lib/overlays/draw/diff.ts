@@ -1,3 +1,4 @@
+import { factById, markText } from '../../evidence/index.ts';
 import { type Markup, markup, type Part } from '../../markup/index.ts';
 import { changedCodes } from '../diff.ts';
 import type { DrawingRef, OverlaysDiff } from '../diff-model.ts';
@@ -17,7 +18,7 @@ import { glyph, heading, NEW, OLD, STILL } from './diff-shapes.ts';
 import { pageDocument, sheetMarkup } from './document.ts';
 import { fontStack, wrap } from './lettering.ts';
 import { oneLine, unit } from './lines.ts';
-import { type Column, markBadge, more, nameMarkup, readingItem, section, table } from './page-tables.ts';
+import { type Column, markWord, more, nameMarkup, readingItem, section, table } from './page-tables.ts';
 import { plural } from './wording.ts';
 
 export interface DiffPictureOptions {
@@ -143,7 +144,7 @@ function samples({ shown }: DiffFigure): readonly { readonly sample: Markup; rea
   if (shown.turned) {
     all.push({
       sample: markup`${heading({ x: -8, y: 2 }, 20, 'old')}${heading({ x: 14, y: 2 }, 0, 'new')}`,
-      text: 'Coloured arrows: heading before and now. yaw is in degrees (BELEGT); that it turns counter-clockwise is VORSICHT.',
+      text: `Coloured arrows: heading before and now. yaw is in degrees (${markText(factById('angles.overlay-yaw'))}); that it turns counter-clockwise is VORSICHT.`,
     });
   }
   if (shown.still) {
@@ -261,7 +262,7 @@ function numbersSection(meanings: readonly CodeMeaning[]): Markup | null {
       short: 'Number',
       cell: ({ field, number }) => markup`<code>${field}</code> <strong>${number}</strong>`,
     },
-    { head: 'Meaning as a whole', short: 'As a whole', cell: ({ mark }) => markup`${markBadge(mark)} ${mark}` },
+    { head: 'Meaning as a whole', short: 'As a whole', cell: (meaning) => markWord(meaning) },
     {
       head: 'Every reading, with mark and source',
       short: 'Readings',

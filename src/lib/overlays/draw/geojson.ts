@@ -42,6 +42,7 @@ function readingOf(drawing: Drawing, { codeBook }: Inspection, findings: readonl
       field,
       number,
       mark: number === null ? null : codeBook.meaning(field, number).mark,
+      basis: number === null ? null : codeBook.meaning(field, number).basis,
     })),
     findings,
   };

@@ -1,3 +1,4 @@
+import { factById, markText } from '../../evidence/index.ts';
 import { type Markup, markup } from '../../markup/index.ts';
 import type { Figure } from './figure.ts';
 import { type Sign, signOrder } from './marks.ts';
@@ -14,13 +15,13 @@ export function explanations({ shown }: Figure): readonly { readonly sample: Mar
   if (shown.arrow) {
     all.push({
       sample: markup`${arrowPaths([arrowOf(10, -4, 0, 9)], 9)}<circle cx="10" cy="-4" r="6" fill="#fff" stroke="#111"/>`,
-      text: 'Heading: yaw in degrees (BELEGT). That it turns counter-clockwise from x, as poses do, is VORSICHT. iconYaw is not drawn.',
+      text: `Heading: yaw in degrees (${markText(factById('angles.overlay-yaw'))}). That it turns counter-clockwise from x, as poses do, is VORSICHT. iconYaw is not drawn.`,
     });
   }
   if (shown.pair) {
     all.push({
       sample: markup`<path d="M6 -4h32M6 -9v10M38 -9v10" stroke="#111" stroke-width="1.3" fill="none"/>`,
-      text: 'Measured between a charger and its docking point. A charging station is a pair (BELEGT); which two belong together is HINWEIS.',
+      text: `Measured between a charger and its docking point. A charging station is a pair (${markText(factById('overlays.charging-pair'))}); which two belong together is HINWEIS.`,
     });
   }
   if (shown.wrong || shown.warning) {

@@ -29,7 +29,7 @@ export const signs: Readonly<Record<Sign, SignStyle>> = {
     sign: 'BELEGT',
     word: 'BELEGT',
     letter: 'B',
-    saying: 'measured, or verified on this device',
+    saying: 'verified on this device; what was on a simulator says so',
     color: '#00634a',
     tint: '#00634a',
     dash: null,

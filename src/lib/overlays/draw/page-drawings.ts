@@ -1,3 +1,4 @@
+import { factById } from '../../evidence/index.ts';
 import { type Markup, markup, type Part } from '../../markup/index.ts';
 import { areaM2, lengthM } from '../geometry.ts';
 import type { Code, CodeBook, Drawing, DrawingKind, DrawnAngle, Inspection } from '../model.ts';
@@ -51,13 +52,13 @@ export function drawingSections(
     cell: ({ shape }) => (shape.kind === 'point' ? figure(shape.at[axis], 3) : null),
   });
   const yaw: Column<Drawing> = {
-    head: markup`yaw <small>° ${markBadge('BELEGT')}</small>`,
+    head: markup`yaw <small>° ${markBadge(factById('angles.overlay-yaw'))}</small>`,
     short: 'yaw (°)',
     isNumber: true,
     cell: ({ yaw: angle }) => angleCell(angle),
   };
   const icon: Column<Drawing> = {
-    head: markup`iconYaw <small>° ${markBadge('BELEGT')}</small>`,
+    head: markup`iconYaw <small>° ${markBadge(factById('angles.overlay-icon-yaw'))}</small>`,
     short: 'iconYaw (°)',
     isNumber: true,
     cell: (drawing) => iconCell(drawing, inspection.survey.icons.offsetDeg),
@@ -158,7 +159,7 @@ function nameCell({ name, id, shape }: Drawing): Part {
 function codeCell(code: Code, codeBook: CodeBook): Part {
   if (code.number === null) return markup`<code>${written(code.written)}</code> <small>no whole number</small>`;
   const said = sayings(codeBook.meaning(code.field, code.number)).map(
-    ({ sign, text }, at) => markup`${at > 0 ? ' · ' : null}${sign === 'none' ? null : markBadge(sign)} ${text}`,
+    ({ sign, basis, text }, at) => markup`${at > 0 ? ' · ' : null}${markBadge({ mark: sign, basis })} ${text}`,
   );
   return markup`<strong>${code.number}</strong> ${said}`;
 }

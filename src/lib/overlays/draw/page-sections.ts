@@ -44,7 +44,8 @@ export function findingsSection(inspection: Inspection, rows: ReadonlySet<number
       head: 'Rests on',
       short: 'Rests on',
       isTight: true,
-      cell: ({ mark }) => (mark === null ? markup`<small>the text itself</small>` : markWord(mark)),
+      cell: ({ mark, basis }) =>
+        mark === null || basis === null ? markup`<small>the text itself</small>` : markWord({ mark, basis }),
     },
   ];
   return section('findings', 'Findings', plural(findings.length, 'finding'), [
@@ -98,7 +99,7 @@ export function pairsSection(inspection: Inspection, shapes: ReadonlySet<number>
       ? markup`<p>The overlays hold no charger and no docking point.</p>`
       : table(columns, pairs.slice(0, MOST_ROWS)),
     more(pairs.length - MOST_ROWS, 'rows', 'json'),
-    markup`<p>${markWord('BELEGT')} ${prose(measured.statement)} ${markWord('OFFEN')} ${prose(constant.statement)} Which two belong together is read from <code>dockingPointId</code> on either of them: ${markWord('HINWEIS')}.</p>`,
+    markup`<p>${markWord(measured)} ${prose(measured.statement)} ${markWord(constant)} ${prose(constant.statement)} Which two belong together is read from <code>dockingPointId</code> on either of them: ${markWord(factById('vendor.overlays.charger-partner'))}.</p>`,
   ]);
 }
 
@@ -127,7 +128,7 @@ export function numbersSection(inspection: Inspection): Markup {
       cell: ({ meaning }) => markup`<code>${meaning.field}</code> <strong>${meaning.number}</strong>`,
     },
     { head: 'Drawings', short: 'Drawings', isNumber: true, cell: ({ count }) => count },
-    { head: 'Meaning as a whole', short: 'As a whole', isTight: true, cell: ({ meaning }) => markWord(meaning.mark) },
+    { head: 'Meaning as a whole', short: 'As a whole', isTight: true, cell: ({ meaning }) => markWord(meaning) },
     {
       head: 'Every reading, with mark and source',
       short: 'Readings',
@@ -160,7 +161,7 @@ export function carriedSection({ survey }: Inspection): Markup | null {
 export function knownSections(inspection: Inspection): readonly Markup[] {
   const rows = knownOf(inspection);
   const columns: readonly Column<KnownRow>[] = [
-    { head: 'Mark', short: 'Mark', isTight: true, cell: ({ mark }) => markWord(mark) },
+    { head: 'Mark', short: 'Mark', isTight: true, cell: (row) => markWord(row) },
     {
       head: 'Statement',
       short: 'Statement',

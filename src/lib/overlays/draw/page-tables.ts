@@ -1,4 +1,4 @@
-import type { Mark } from '../../evidence/index.ts';
+import { type Basis, type Mark, markText } from '../../evidence/index.ts';
 import { type Markup, markup, type Part } from '../../markup/index.ts';
 import type { Reading } from '../model.ts';
 import { nameText, oneLine } from './lines.ts';
@@ -46,15 +46,20 @@ export function prose(text: string): Part {
   return text.split('`').map((part, at) => (at % 2 === 1 ? markup`<code>${part}</code>` : part));
 }
 
-export function markBadge(mark: Mark): Markup {
-  const { letter } = signs[mark];
-  return markup`<span class="m ${letter.toLowerCase()}" title="${mark}">${letter}</span>`;
+interface Standing {
+  readonly mark: Mark;
+  readonly basis: Basis;
 }
 
-export const markWord = (mark: Mark) => markup`${markBadge(mark)} ${mark}`;
+export function markBadge(standing: Standing): Markup {
+  const { letter } = signs[standing.mark];
+  return markup`<span class="m ${letter.toLowerCase()}" title="${markText(standing)}">${letter}</span>`;
+}
+
+export const markWord = (standing: Standing) => markup`${markBadge(standing)} ${markText(standing)}`;
 
 export function readingItem(reading: Reading): Markup {
-  return markup`<li>${markWord(reading.mark)}: ${reading.meaning === null ? markup`<em>nobody knows</em>` : sayingOf(reading)} <span class="src">— ${reading.source}, <code>${reading.fact}</code></span>${hereText(reading.here)}</li>`;
+  return markup`<li>${markWord(reading)}: ${reading.meaning === null ? markup`<em>nobody knows</em>` : sayingOf(reading)} <span class="src">— ${reading.source}, <code>${reading.fact}</code></span>${hereText(reading.here)}</li>`;
 }
 
 export function hereText(here: Reading['here']): Part {

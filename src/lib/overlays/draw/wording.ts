@@ -1,3 +1,4 @@
+import type { Basis, Mark } from '../../evidence/index.ts';
 import type { Code, CodeBook, CodeMeaning, Drawing, Inspection, Reading } from '../model.ts';
 import { widthOf } from './lettering.ts';
 import { figure, isolated, nameLines, nameText, oneLine } from './lines.ts';
@@ -22,15 +23,23 @@ const SMALL = 10.5;
 /** Of one line of a label. */
 const MOST_LABEL_CHARS = 26;
 
-/** The readings that say something, as short as they go. With none: that nobody knows. */
-export function sayings(meaning: CodeMeaning): readonly { readonly sign: Sign; readonly text: string }[] {
-  const named = meaning.readings.filter((reading) => reading.meaning !== null);
-  if (named.length === 0) return [{ sign: 'OFFEN', text: 'meaning unknown' }];
-  return named.map((reading) => ({ sign: reading.mark, text: sayingOf(reading) }));
+interface Said {
+  readonly sign: Mark;
+  readonly basis: Basis;
+  readonly text: string;
 }
 
-export function sayingOf({ meaning, here }: Reading): string {
-  const text = oneLine(meaning ?? 'meaning unknown', 60);
+/** The readings that say something, as short as they go. With none: that nobody knows. */
+export function sayings(meaning: CodeMeaning): readonly Said[] {
+  const named = meaning.readings.filter((reading) => reading.meaning !== null);
+  if (named.length === 0) return [{ sign: 'OFFEN', basis: 'not-shown', text: 'meaning unknown' }];
+  return named.map((reading) => ({ sign: reading.mark, basis: reading.basis, text: sayingOf(reading) }));
+}
+
+export function sayingOf({ meaning, basis, here }: Reading): string {
+  const said = oneLine(meaning ?? 'meaning unknown', 60);
+  // A sign has no room for what its mark rests on, and a simulator is no device.
+  const text = basis === 'simulated' ? `${said} (on a simulator)` : said;
   return here?.verdict === 'contradicted' ? `${text} (contradicted on this device)` : text;
 }
 

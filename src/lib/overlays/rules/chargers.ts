@@ -1,3 +1,4 @@
+import { markText } from '../../evidence/index.ts';
 import { quote } from '../../json/index.ts';
 import { isRecord } from '../drawing.ts';
 import { idsOf } from '../ids.ts';
@@ -52,7 +53,7 @@ export function findChargerFaults(input: RuleInput): void {
       if (item === undefined) return `#${index} has no partner.`;
       const other = kind === 'charger' ? 'docking point' : 'charger';
       const read = readings[kind](item.code);
-      const what = `${naming(item)} is of type ${read?.number}, '${read?.meaning}' (${read?.mark})`;
+      const what = `${naming(item)} is of type ${read?.number}, '${read?.meaning}' (${read === null ? 'OFFEN' : markText(read)})`;
       const reference = referenceOf(item, other);
       if (namedBy === 'not-decided' && item.partnerId === null)
         return `${what}, and shares the id that a ${other} names: which one is meant cannot be told.`;

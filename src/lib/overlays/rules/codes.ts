@@ -32,7 +32,7 @@ export function findCodeFaults({ overlays: { drawings }, codeBook, report }: Rul
           const by = counted(carriers.length, 'drawing carries', 'drawings carry');
           return `${by} ${meaning.field} ${meaning.number}, and nobody knows what it means: ${namingAll(drawings, carriers)}.`;
         },
-        meaning.mark,
+        meaning,
       );
     }
   }

@@ -1,3 +1,4 @@
+import { markText } from '../../evidence/index.ts';
 import type { RuleInput } from './input.ts';
 import { createReader } from './reading.ts';
 import { naming, wording } from './wording.ts';
@@ -12,7 +13,7 @@ export function findDoorFaults({ zones, codeBook, report }: RuleInput): void {
     if (typeof mac === 'string' && mac.trim() !== '') continue;
     report('door-without-controller', [drawing.index], () => {
       const found = mac === undefined ? 'it has no mac' : `its mac is ${wording(mac)}`;
-      return `${naming(drawing)} is of regionType ${read.number}, '${read.meaning}' (${read.mark}), and ${found}.`;
+      return `${naming(drawing)} is of regionType ${read.number}, '${read.meaning}' (${markText(read)}), and ${found}.`;
     });
   }
 }

@@ -1,4 +1,4 @@
-import type { Mark } from '../../evidence/index.ts';
+import type { Basis, Mark } from '../../evidence/index.ts';
 import type { ChargerPair, CodeBook, Drawing, MapFrame, Overlays, Shape } from '../model.ts';
 import type { OverlayRuleId } from '../rules.ts';
 
@@ -19,15 +19,21 @@ export interface RuleInput {
   readonly report: Report;
 }
 
+/** How well a thing is known, and on what that rests. */
+export interface Standing {
+  readonly mark: Mark;
+  readonly basis: Basis;
+}
+
 /**
  * Takes one finding down. `drawings` are their places in the collection. `detail` is only asked for when it is shown.
- * `mark` where the finding knows better than the fact of its rule.
+ * `standing` where the finding knows better than the fact of its rule.
  */
 export type Report = (
   rule: OverlayRuleId,
   drawings: readonly number[],
   detail: () => string,
-  mark?: Mark | undefined,
+  standing?: Standing | undefined,
 ) => void;
 
 /** Sorts the drawings for rules that only look at some of them. */

@@ -1,4 +1,5 @@
 import Flatbush from 'flatbush';
+import { markText } from '../../evidence/index.ts';
 import { boundsOf } from '../geometry.ts';
 import { insideTest } from './edges.ts';
 import { type Budget, createBudget, type PointDrawing, type RuleInput, type ZoneDrawing } from './input.ts';
@@ -41,10 +42,10 @@ export function findNoGoFaults({ overlays: { drawings }, points, zones, codeBook
       all,
       () => {
         const lie = counted(inside.length, 'point lies', 'points lie');
-        const reading = `regionType ${read.number} is read as '${read.meaning}' (${read.mark}, ${read.source})`;
+        const reading = `regionType ${read.number} is read as '${read.meaning}' (${markText(read)}, ${read.source})`;
         return `${lie} inside ${naming(zone)}, whose ${reading}: ${namingAll(drawings, inside)}.`;
       },
-      read.mark,
+      read,
     );
   }
 }

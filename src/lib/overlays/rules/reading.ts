@@ -1,4 +1,4 @@
-import type { Mark } from '../../evidence/index.ts';
+import type { Basis, Mark } from '../../evidence/index.ts';
 import type { Code, CodeBook } from '../model.ts';
 
 /** A meaning that a rule builds on, with how well it is known and who says so. */
@@ -6,6 +6,7 @@ export interface NamedReading {
   readonly number: number;
   readonly meaning: string;
   readonly mark: Mark;
+  readonly basis: Basis;
   readonly source: string;
 }
 
@@ -21,11 +22,11 @@ export function createReader(codeBook: CodeBook, word: RegExp): (code: Code | nu
     const { field, number } = code;
     const before = known.get(number);
     if (before !== undefined) return before;
-    const { readings, mark } = codeBook.meaning(field, number);
+    const { readings, mark, basis } = codeBook.meaning(field, number);
     const found = readings.find(
       ({ meaning, here }) => meaning !== null && here?.verdict !== 'contradicted' && word.test(meaning),
     );
-    const named = found?.meaning ? { number, meaning: found.meaning, mark, source: found.source } : null;
+    const named = found?.meaning ? { number, meaning: found.meaning, mark, basis, source: found.source } : null;
     known.set(number, named);
     return named;
   };

@@ -4,7 +4,7 @@ import type { Block, Column, DocumentModel, Language, Row, Tone, Words } from '.
 import { type ProtocolTexts, protocolTexts } from '../texts/protocol.ts';
 import { isBad, notOkFirst, type SignatureState, signatureState } from './judgement.ts';
 import { summaryBlocks } from './summary.ts';
-import { bounded, moment, valueText } from './wording.ts';
+import { bounded, markIn, moment, valueText } from './wording.ts';
 
 /**
  * The protocol of a checklist as a document: one page of summary, then what is not ok, red first, then what is ok,
@@ -169,7 +169,7 @@ function earlierText(step: StepResult, texts: ProtocolTexts): string {
 }
 
 function valueLines(step: StepResult, texts: ProtocolTexts): string {
-  return step.values.map((one) => texts.value(one.name, valueText(one), one.mark)).join('\n');
+  return step.values.map((one) => texts.value(one.name, valueText(one), markIn(one, texts))).join('\n');
 }
 
 function deviations({ robots }: Protocol, texts: ProtocolTexts): Block[] {
@@ -194,7 +194,7 @@ function values({ robots }: Protocol, texts: ProtocolTexts): Block[] {
     steps.flatMap((step) =>
       step.values.map((one): Row => {
         const title = robots.length > 1 ? `${step.title} (${serial})` : step.title;
-        return { cells: [title, `${one.name}: ${valueText(one)}`, one.mark, one.source] };
+        return { cells: [title, `${one.name}: ${valueText(one)}`, markIn(one, texts), one.source] };
       }),
     ),
   );
@@ -209,12 +209,16 @@ function values({ robots }: Protocol, texts: ProtocolTexts): Block[] {
   ];
 }
 
+function verifiedText({ mark, verifiedHere }: RobotProtocol['evidence'][number], texts: ProtocolTexts): string {
+  return mark === 'BELEGT' && verifiedHere === 'no' ? texts.elsewhere : texts.verifiedHere[verifiedHere];
+}
+
 function evidence({ robots }: Protocol, isOne: boolean, texts: ProtocolTexts): Block[] {
   const parts = robots.flatMap((robot): Block[] => {
     if (robot.evidence.length === 0) return [];
     const rows = robot.evidence.map(
-      ({ id, mark, statement, verifiedHere }): Row => ({
-        cells: [[{ text: id, code: true }], mark, statement, texts.verifiedHere[verifiedHere]],
+      (fact): Row => ({
+        cells: [[{ text: fact.id, code: true }], markIn(fact, texts), fact.statement, verifiedText(fact, texts)],
       }),
     );
     return robotPart(robot, isOne, texts, [

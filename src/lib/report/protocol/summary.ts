@@ -11,7 +11,7 @@ import {
   type Verdict,
   verdictOf,
 } from './judgement.ts';
-import { cut, duration, moment } from './wording.ts';
+import { cut, duration, markIn, moment } from './wording.ts';
 
 /** So much fits on one page with the places for signatures; a test fills each of them to its end. */
 const MOST_LINES = 4;
@@ -136,7 +136,7 @@ function robotLine(robot: RobotProtocol, isOne: boolean, texts: ProtocolTexts): 
   const version: Span | string =
     software === null
       ? { text: isOne ? texts.softwareUnknown : texts.softwareUnknownShort, tone: 'open' }
-      : `${texts.fact.software} ${cut(software.value, 40)} [${software.mark}]`;
+      : `${texts.fact.software} ${cut(software.value, 40)} [${markIn(software, texts)}]`;
   return [
     { text: isOne ? texts.robot(cut(site, 120), serial) : texts.robot(cut(site, 26), cut(serial, 20)), bold: true },
     '; ',

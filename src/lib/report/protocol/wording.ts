@@ -1,4 +1,5 @@
 import type { MeasuredValue } from '../../checklist/index.ts';
+import type { Basis, Mark } from '../../evidence/index.ts';
 import type { ProtocolTexts } from '../texts/protocol.ts';
 
 /** The beginning of a text, on one line. */
@@ -32,4 +33,12 @@ export function bounded<T>(value: T, texts: ProtocolTexts): T {
   if (Array.isArray(value)) return value.map((one) => bounded(one, texts)) as T;
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, bounded(one, texts)])) as T;
+}
+
+/** Records of older versions do not say what a mark rests on. */
+export function markIn(
+  { mark, basis }: { readonly mark: Mark; readonly basis?: Basis | undefined },
+  texts: Pick<ProtocolTexts, 'markText'>,
+) {
+  return basis === undefined ? mark : texts.markText({ mark, basis });
 }

@@ -1,3 +1,4 @@
+import { markTextDe } from '../../evidence/index.ts';
 import type { protocolEn } from './protocol.en.ts';
 
 /** Das Protokoll einer Checkliste, auf Deutsch. */
@@ -135,8 +136,17 @@ export const protocolDe: typeof protocolEn = {
 
   evidenceTitle: 'Tatsachen, auf die sich die Schritte stützen',
   evidenceHead: ['Tatsache', 'Kennzeichen', 'Aussage', 'An diesem Gerät überprüft'],
-  verifiedHere: { yes: 'ja', no: 'nein', 'not-checked': 'nicht geprüft' },
-  marks: 'Kennzeichen: BELEGT, gemessen. HINWEIS, Angabe eines Herstellers. VORSICHT, angenommen. OFFEN, unbekannt.',
+  verifiedHere: {
+    yes: 'ja',
+    'on-a-simulator': 'am Simulator',
+    no: 'nein',
+    contradicted: 'WIDERSPROCHEN',
+    'not-checked': 'nicht geprüft',
+  },
+  elsewhere: 'nein: an einem anderen Gerät oder Stand',
+  markText: markTextDe,
+  marks:
+    'Kennzeichen: BELEGT, bekannt; worauf es beruht, steht dabei. HINWEIS, Angabe eines Herstellers. VORSICHT, angenommen. OFFEN, unbekannt.',
 
   attachmentsTitle: 'Anlagen',
   attachmentsHead: ['Datei', 'Art', 'Byte', 'SHA-256'],

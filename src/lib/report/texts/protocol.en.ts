@@ -1,3 +1,4 @@
+import { markText } from '../../evidence/index.ts';
 /** The protocol of a checklist, in English. The German one has the same keys. */
 export const protocolEn = {
   above: {
@@ -126,8 +127,17 @@ export const protocolEn = {
 
   evidenceTitle: 'Facts that the steps rely on',
   evidenceHead: ['Fact', 'Mark', 'What it says', 'Verified on this device'] as readonly string[],
-  verifiedHere: { yes: 'yes', no: 'no', 'not-checked': 'not checked' },
-  marks: 'Marks: BELEGT, measured. HINWEIS, a vendor says so. VORSICHT, assumed. OFFEN, unknown.',
+  verifiedHere: {
+    yes: 'yes',
+    'on-a-simulator': 'on a simulator',
+    no: 'no',
+    contradicted: 'CONTRADICTED',
+    'not-checked': 'not checked',
+  },
+  elsewhere: 'no: on another device or version',
+  markText,
+  marks:
+    'Marks: BELEGT, known, and on what it rests is said. HINWEIS, a vendor says so. VORSICHT, assumed. OFFEN, unknown.',
 
   attachmentsTitle: 'Attachments',
   attachmentsHead: ['File', 'Kind', 'Bytes', 'SHA-256'] as readonly string[],

@@ -1,0 +1,23 @@
+import chalk from 'chalk';
+import { type Basis, type Mark, markText } from '../../lib/evidence/index.ts';
+
+/** A mark and on what it rests. */
+export interface Standing {
+  readonly mark: Mark;
+  readonly basis: Basis;
+}
+
+/** Nobody knows. */
+export const open: Standing = { mark: 'OFFEN', basis: 'not-shown' };
+
+const markColours: Readonly<Record<Mark, (text: string) => string>> = {
+  BELEGT: chalk.green,
+  HINWEIS: chalk.cyan,
+  VORSICHT: chalk.yellow,
+  OFFEN: chalk.magenta,
+};
+
+/** `BELEGT measured` in the colour of its mark. */
+export function colourMark(standing: Standing): string {
+  return markColours[standing.mark](markText(standing));
+}

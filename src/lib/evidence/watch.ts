@@ -1,0 +1,172 @@
+import { stat } from 'node:fs/promises';
+import { asGwError } from '../error/index.ts';
+import type { Clock, Log, Service } from '../lifecycle/index.ts';
+import { type EvidenceChange, narrowRecords, takenBack } from './narrow.ts';
+import type { EvidenceRecord } from './record.ts';
+import { loadEvidenceFile } from './record-file.ts';
+import type { EvidenceSource } from './source.ts';
+
+/** Project decision: what is taken back must hold within a second, and a loss is believed on the second look. */
+const LOOK_MS = 250;
+/** A file system that gives no answer for longer is taken for an unreadable file. Project decision. */
+const HUNG_MS = 3_000;
+/** After a change the content is read so often again: a file may be written twice within one tick of its times. */
+const READS_AFTER_CHANGE = 3;
+
+/** How the evidence of a running daemon stands against what it read at its start. */
+export interface EvidenceReport {
+  readonly status: 'as-read' | 'taken-back' | 'unreadable';
+  /** One sentence for a person. */
+  readonly detail: string;
+  /** Facts whose verification does not count any more, or that were contradicted, since the start. */
+  readonly takenBack: readonly EvidenceChange[];
+  /** Facts about which the file says more than counts now: that counts after a restart. */
+  readonly waiting: readonly Omit<EvidenceChange, 'how'>[];
+}
+
+export interface EvidenceWatch extends EvidenceSource, Service {
+  report(): EvidenceReport;
+}
+
+export interface EvidenceWatchOptions {
+  readonly path: string;
+  /** Of the chassis of this site: the report is about it. */
+  readonly serial: string;
+  /** As read at the start. */
+  readonly records: readonly EvidenceRecord[];
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Looks at the evidence file while the daemon runs. What a record takes back, and what is not in the file any more,
+ * counts at once and until a restart; what is added counts after a restart. While the file cannot be read, whatever
+ * the reason, `trouble` says so. It never throws and never fails as a service.
+ */
+export function createEvidenceWatch({ path, serial, records, clock, log }: EvidenceWatchOptions): EvidenceWatch {
+  const listeners = new Set<() => void>();
+  let counting = records;
+  let latest = records;
+  let trouble: string | null = null;
+  let ticking: Disposable | null = null;
+  let lookingSinceMs: number | null = null;
+  let signature: string | null = null;
+  let readsLeft = READS_AFTER_CHANGE;
+  /** Something was missing at the last look: an editor may be in the middle of writing the file anew. */
+  let suspected = false;
+
+  function tell(): void {
+    for (const listener of [...listeners]) listener();
+  }
+
+  function setTrouble(next: string | null): void {
+    if (trouble === next) return;
+    trouble = next;
+    if (next === null) log.info({ path }, 'the evidence file is readable again');
+    else log.error({ path, reason: next }, 'the evidence file cannot be relied on');
+    tell();
+  }
+
+  function tick(): void {
+    const nowMs = clock.monotonicMs();
+    if (lookingSinceMs === null) {
+      lookingSinceMs = nowMs;
+      void look().finally(() => {
+        lookingSinceMs = null;
+      });
+    } else if (nowMs - lookingSinceMs >= HUNG_MS) {
+      setTrouble(`The evidence file ${path} gives no answer; no order relies on it until it does.`);
+    }
+  }
+
+  async function look(): Promise<void> {
+    const seen = await signatureOf(path);
+    if (seen !== signature) readsLeft = READS_AFTER_CHANGE;
+    signature = seen;
+    if (readsLeft === 0 && !suspected && trouble === null) return;
+    readsLeft = Math.max(0, readsLeft - 1);
+    let read: EvidenceRecord[];
+    try {
+      read = await loadEvidenceFile(path);
+    } catch (error) {
+      if (suspected) setTrouble(troubleText(error));
+      suspected = true;
+      return;
+    }
+    take(read);
+  }
+
+  function take(read: readonly EvidenceRecord[]): void {
+    const next = narrowRecords(counting, read);
+    const lost = takenBack(counting, next);
+    // A contradiction is a line of its own and holds at once; a loss may be a file that is being written.
+    if (lost.length > 0 && !suspected && lost.every(({ how }) => how === 'gone')) {
+      suspected = true;
+      return;
+    }
+    suspected = false;
+    latest = read;
+    setTrouble(null);
+    if (lost.length === 0) return;
+    counting = next;
+    log.warn({ path, facts: lost.map(({ fact, how }) => `${fact}: ${how}`) }, 'evidence was taken back');
+    tell();
+  }
+
+  function report(): EvidenceReport {
+    const here = (changes: readonly EvidenceChange[]) => changes.filter((change) => change.serial === serial);
+    const gone = here(takenBack(records, counting));
+    const waiting = here(takenBack(latest, counting)).map(({ how: _how, ...about }) => about);
+    const later = waiting.length === 0 ? '' : ` New evidence about ${names(waiting)} counts after a restart.`;
+    if (trouble !== null) return { status: 'unreadable', detail: `${trouble}${later}`, takenBack: gone, waiting };
+    if (gone.length > 0) {
+      const detail = `Taken back since the start: ${names(gone)}. No order relies on it until gw serve is restarted.`;
+      return { status: 'taken-back', detail: `${detail}${later}`, takenBack: gone, waiting };
+    }
+    const count = counting.length === 1 ? '1 record' : `${counting.length} records`;
+    return { status: 'as-read', detail: `${count}, as read at the start.${later}`, takenBack: gone, waiting };
+  }
+
+  return {
+    name: 'evidence',
+    async start() {
+      ticking?.[Symbol.dispose]();
+      signature = null;
+      readsLeft = READS_AFTER_CHANGE;
+      ticking = clock.every(LOOK_MS, tick);
+      tick();
+    },
+    async stop() {
+      ticking?.[Symbol.dispose]();
+      ticking = null;
+    },
+    describe: () => report().detail,
+    records: () => counting,
+    trouble: () => trouble,
+    subscribe(listener) {
+      const mine = () => listener();
+      listeners.add(mine);
+      return { [Symbol.dispose]: () => void listeners.delete(mine) };
+    },
+    report,
+  };
+}
+
+/** Changes whenever the file is written, replaced, taken away or made unreadable. */
+async function signatureOf(path: string): Promise<string> {
+  try {
+    const { dev, ino, size, mode, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+    return [dev, ino, size, mode, mtimeNs, ctimeNs].join(' ');
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'unknown';
+  }
+}
+
+function troubleText(error: unknown): string {
+  const [first = ''] = asGwError(error).message.split('\n');
+  return `The evidence file cannot be read, so no order relies on it: ${first}`;
+}
+
+function names(changes: readonly { readonly fact: string }[]): string {
+  return [...new Set(changes.map(({ fact }) => fact))].join(', ');
+}

@@ -1,0 +1,115 @@
+import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { gatewayHealthSchema } from '../../src/lib/toolkit/gateway-health.result.ts';
+import { runGw } from './gw.ts';
+import { type Robot, startRobot, startServe, until } from './robot.ts';
+
+const health = async (port: number) =>
+  gatewayHealthSchema.parse(await (await fetch(`http://127.0.0.1:${port}/api/health`)).json());
+const motionOf = (answer: Awaited<ReturnType<typeof health>>) =>
+  answer.services.find(({ name }) => name === 'motion')?.detail ?? '';
+const gateOpen = (robot: Robot) =>
+  until(
+    () => health(robot.operatorPort),
+    (answer) => motionOf(answer) === 'gate open',
+    10_000,
+  );
+
+async function startTour(port: number) {
+  const reply = await fetch(`http://127.0.0.1:${port}/api/touren/lauf`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ tour: 'demo' }),
+  });
+  return { status: reply.status, text: await reply.text() };
+}
+
+const tourState = async (port: number) => (await fetch(`http://127.0.0.1:${port}/api/touren/lauf`)).text();
+
+const record = (robot: Robot, fact: string, found: string) =>
+  runGw(['evidence', 'record', fact, found, '--how', 'drove it', '--who', 'T.', '--site', robot.site]);
+
+describe('evidence that is taken back while gw serve runs', () => {
+  it('closes the gate within a second, ends the tour under way, says so, and opens only after a restart', async () => {
+    await using robot = await startRobot();
+    {
+      await using _serve = await startServe(robot.site);
+      await gateOpen(robot);
+      expect((await startTour(robot.operatorPort)).status).toBe(202);
+
+      const recorded = await record(robot, 'vendor.move.request', '--does-not-hold');
+      expect(recorded.code).toBe(0);
+      expect(recorded.stdout).toContain('closes its gate for it within a second');
+      const { answer, tookMs } = await until(
+        () => health(robot.operatorPort),
+        ({ evidence }) => evidence.status === 'taken-back',
+        5_000,
+      );
+      expect(tookMs).toBeLessThan(1_000);
+      expect(answer).toMatchObject({
+        status: 'degraded',
+        evidence: {
+          detail: expect.stringContaining('vendor.move.request'),
+          takenBack: [{ fact: 'vendor.move.request', serial: 'SIM-0001', how: 'contradicted' }],
+          waiting: [],
+        },
+      });
+      await until(
+        () => tourState(robot.operatorPort),
+        (text) => text.includes('"state":"stopped"') && text.includes('evidence was taken back'),
+        5_000,
+      );
+      const refused = await startTour(robot.operatorPort);
+      expect(refused.status).toBe(409);
+      expect(refused.text).toContain('vendor.move.request was contradicted on this device');
+
+      expect((await record(robot, 'vendor.move.request', '--holds')).stdout).toContain('counts after a restart');
+      await until(
+        () => health(robot.operatorPort),
+        ({ evidence }) => evidence.waiting.length === 1 && evidence.detail.includes('counts after a restart'),
+        5_000,
+      );
+      expect((await startTour(robot.operatorPort)).status).toBe(409);
+    }
+    await using _anew = await startServe(robot.site);
+    await gateOpen(robot);
+    expect(await health(robot.operatorPort)).toMatchObject({ status: 'ok', evidence: { status: 'as-read' } });
+    expect((await startTour(robot.operatorPort)).status).toBe(202);
+  });
+
+  it('holds the gate closed while the file cannot be read', async () => {
+    await using robot = await startRobot();
+    await using _serve = await startServe(robot.site);
+    await gateOpen(robot);
+    const path = join(robot.dir, 'evidence.jsonl');
+    const before = await readFile(path);
+    appendFileSync(path, 'this is no record\n');
+    const { tookMs } = await until(
+      () => health(robot.operatorPort),
+      ({ status, evidence }) => status === 'degraded' && evidence.status === 'unreadable',
+      5_000,
+    );
+    expect(tookMs).toBeLessThan(1_500);
+    const refused = await startTour(robot.operatorPort);
+    expect(refused.status).toBe(409);
+    expect(refused.text).toContain('The evidence file cannot be read');
+    writeFileSync(`${path}.new`, before);
+    renameSync(`${path}.new`, path);
+    await gateOpen(robot);
+  });
+
+  it('is no news where the site asks for verifications here: the gate was never open', async () => {
+    await using robot = await startRobot();
+    appendFileSync(robot.site, '\nmotion:\n  requireVerified: true\n');
+    await using _serve = await startServe(robot.site);
+    const { answer } = await until(
+      () => health(robot.operatorPort),
+      (each) => motionOf(each).includes('requireVerified'),
+      10_000,
+    );
+    expect(motionOf(answer)).toContain('angles.tracked-pose-ori was measured on another device or version');
+    expect((await startTour(robot.operatorPort)).status).toBe(409);
+  });
+});

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import {
+  bases,
+  basisText,
+  type EvidenceRecord,
+  facts,
+  markHere,
+  marks,
+  markText,
+} from '../../src/lib/evidence/index.ts';
+
+describe('a mark as people read it', () => {
+  it('says on what BELEGT rests, and no more where the mark says it all', () => {
+    const text = (mark: (typeof marks)[number], basis: (typeof bases)[number]) => markText({ mark, basis });
+    expect(text('BELEGT', 'measured')).toBe('BELEGT measured');
+    expect(text('BELEGT', 'stated')).toBe('BELEGT stated');
+    expect(text('BELEGT', 'simulated')).toBe('BELEGT on a simulator');
+    expect(text('BELEGT', 'here')).toBe('BELEGT measured here');
+    expect(text('HINWEIS', 'vendor')).toBe('HINWEIS');
+    expect(text('HINWEIS', 'simulated')).toBe('HINWEIS on a simulator');
+    expect(text('VORSICHT', 'assumed')).toBe('VORSICHT');
+    expect(text('OFFEN', 'not-shown')).toBe('OFFEN');
+  });
+
+  it('never reads the same for two bases of BELEGT', () => {
+    const texts = bases.map((basis) => basisText('BELEGT', basis));
+    expect(texts).not.toContain('');
+    expect(new Set(texts).size).toBe(bases.length);
+    for (const mark of marks) for (const basis of bases) expect(markText({ mark, basis }).trim()).toMatch(/^[A-Z]+/);
+  });
+
+  it('of every BELEGT fact in the ledger is not the bare word', () => {
+    for (const fact of facts.filter(({ mark }) => mark === 'BELEGT'))
+      expect(markText(fact), fact.id).not.toBe('BELEGT');
+  });
+});
+
+describe('a record made on a simulator', () => {
+  const record: EvidenceRecord = {
+    fact: 'vendor.move.request',
+    value: true,
+    serial: 'SN0001',
+    software: '2.12.3',
+    how: 'x',
+    who: 'x',
+    when: '2026-01-31T12:00:00Z',
+  };
+  const device = (made: EvidenceRecord) => ({ serial: 'SN0001', software: '2.12.3', records: [made] });
+
+  it('raises the mark on a simulator, and not to measured here', () => {
+    const simulated = { ...record, simulated: true as const };
+    expect(markText(markHere('vendor.move.request', device(simulated)))).toBe('BELEGT on a simulator');
+    expect(markText(markHere('vendor.move.request', device(record)))).toBe('BELEGT measured here');
+  });
+});

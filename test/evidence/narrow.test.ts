@@ -1,0 +1,77 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type EvidenceRecord, type FactId, facts, standing } from '../../src/lib/evidence/index.ts';
+import { narrowRecords, takenBack } from '../../src/lib/evidence/narrow.ts';
+
+const record = (fact: string, value: EvidenceRecord['value'], more: Partial<EvidenceRecord> = {}): EvidenceRecord => ({
+  fact,
+  value,
+  serial: 'SN1',
+  software: '1',
+  how: 'x',
+  who: 'x',
+  when: '2026-01-31T12:00:00Z',
+  ...more,
+});
+const ids = ['vendor.move.request', 'angles.target-ori', 'angles.tracked-pose-ori', 'vendor.boot-phase'] as const;
+const anyRecords = fc.array(
+  fc
+    .record({
+      fact: fc.constantFrom<string>(...ids, 'no.such-fact'),
+      value: fc.constantFrom<EvidenceRecord['value']>(true, false, null, 'radians', 'degrees', 503),
+      serial: fc.constantFrom('SN1', 'SN2'),
+      software: fc.constantFrom('1', '2'),
+    })
+    .map(({ fact, value, ...more }) => record(fact, value, more)),
+  { maxLength: 12 },
+);
+const devices = ['SN1', 'SN2'].flatMap((serial) => ['1', '2'].map((software) => ({ serial, software })));
+const usable = (id: FactId, records: readonly EvidenceRecord[], requireVerified: boolean) =>
+  devices.map((device) => standing(id, { ...device, records }, { requireVerified }).usable);
+
+describe('evidence while a program runs', () => {
+  it('never lets an order rely on more than at the start, nor on more than the file says now', () => {
+    fc.assert(
+      fc.property(anyRecords, fc.array(anyRecords, { maxLength: 6 }), fc.boolean(), (start, later, requireVerified) => {
+        let counting: readonly EvidenceRecord[] = start;
+        const open = new Map(ids.map((id) => [id, usable(id, start, requireVerified)]));
+        for (const read of later) {
+          counting = narrowRecords(counting, read);
+          for (const id of ids) {
+            const now = usable(id, counting, requireVerified);
+            const inFile = usable(id, read, requireVerified);
+            const before = open.get(id) ?? [];
+            now.forEach((is, at) => {
+              expect(!is || (before[at] === true && inFile[at] === true), id).toBe(true);
+            });
+            open.set(id, now);
+          }
+        }
+      }),
+    );
+  });
+
+  it('closes nothing while the file stays as it was, or only grows by other facts, devices and confirmations', () => {
+    fc.assert(
+      fc.property(anyRecords, fc.boolean(), (start, requireVerified) => {
+        const grown = [...start, record('vendor.topics.error-reply', true), record(ids[0], true, { serial: 'SN9' })];
+        for (const read of [start, grown]) {
+          const next = narrowRecords(start, read);
+          for (const id of ids) expect(usable(id, next, requireVerified)).toEqual(usable(id, start, requireVerified));
+          expect(takenBack(start, next)).toEqual([]);
+        }
+      }),
+    );
+  });
+
+  it('names what was contradicted and what is gone', () => {
+    const start = [record('vendor.move.request', true), record('vendor.move.cancel', true)];
+    const next = narrowRecords(start, [...start.slice(0, 1), record('vendor.move.request', false)]);
+    const about = { serial: 'SN1', software: '1' };
+    expect(takenBack(start, next)).toEqual([
+      { fact: 'vendor.move.request', ...about, how: 'contradicted' },
+      { fact: 'vendor.move.cancel', ...about, how: 'gone' },
+    ]);
+    expect(facts.some(({ id }) => id === 'vendor.move.cancel')).toBe(true);
+  });
+});

@@ -1,0 +1,212 @@
+import { execFileSync } from 'node:child_process';
+import { appendFile, mkdtemp, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  createEvidenceWatch,
+  type EvidenceRecord,
+  type EvidenceWatch,
+  loadEvidenceFile,
+} from '../../src/lib/evidence/index.ts';
+import { silentLog } from '../../src/lib/lifecycle/index.ts';
+import { createFakeClock, type FakeClock } from '../lifecycle/fake-clock.ts';
+
+const record = (fact: string, value: EvidenceRecord['value'] = true, more: Partial<EvidenceRecord> = {}) => ({
+  ...{ fact, value, serial: 'SN1', software: '1' },
+  ...{ how: 'x', who: 'x', when: '2026-01-31T12:00:00Z' },
+  ...more,
+});
+const line = (...made: Parameters<typeof record>) => `${JSON.stringify(record(...made))}\n`;
+const both = line('vendor.move.request') + line('vendor.move.cancel');
+const context = { signal: new AbortController().signal, fail: () => {} };
+
+let dir: string;
+let path: string;
+let clock: FakeClock;
+let watch: EvidenceWatch;
+let calls: number;
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'gw-watch-'));
+  path = join(dir, 'evidence.jsonl');
+  await writeFile(path, both);
+  await begin();
+});
+
+afterEach(async () => {
+  await watch.stop();
+  expect(clock.pending).toBe(0);
+  await rm(dir, { recursive: true, force: true });
+});
+
+async function begin(): Promise<void> {
+  clock = createFakeClock();
+  calls = 0;
+  const records = await loadEvidenceFile(path);
+  watch = createEvidenceWatch({ path, serial: 'SN1', records, clock, log: silentLog });
+  watch.subscribe(() => {
+    calls += 1;
+  });
+  await watch.start(context);
+  await settled();
+}
+
+/** The watch reads real files, so every look gets real time; only when it looks is up to the test. */
+async function settled(ms = 40): Promise<void> {
+  for (let i = 0; i < 3; i += 1) {
+    await stat(dir);
+    await setImmediate();
+  }
+  await setTimeout(ms);
+}
+
+/** Milliseconds of the clock until it holds; `realMs` of real time for each look. */
+async function msUntil(holds: () => boolean, realMs?: number): Promise<number> {
+  for (let ms = 0; ms <= 5_000; ms += 50) {
+    if (holds()) return ms;
+    await clock.advance(50);
+    if (ms % 250 === 200) await settled(realMs);
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+const counted = () => watch.records().map(({ fact, value }) => [fact, value]);
+const takenBack = () => watch.report().takenBack.map(({ fact, how }) => [fact, how]);
+
+describe('a file that nobody changes', () => {
+  it('stays as it was read', async () => {
+    await msUntil(() => false);
+    expect(watch.report()).toEqual({
+      status: 'as-read',
+      detail: '2 records, as read at the start.',
+      takenBack: [],
+      waiting: [],
+    });
+    expect([calls, watch.trouble(), watch.describe?.()]).toEqual([0, null, '2 records, as read at the start.']);
+  });
+
+  it('may be missing, as it was at the start', async () => {
+    await watch.stop();
+    await rm(path);
+    await begin();
+    await msUntil(() => false);
+    expect([watch.report().status, watch.trouble(), calls]).toEqual(['as-read', null, 0]);
+  });
+});
+
+describe('evidence that is taken back counts within a second, and until a restart', () => {
+  const ways: readonly (readonly [how: string, change: () => Promise<void>, expected: string])[] = [
+    ['a line that contradicts', () => appendFile(path, line('vendor.move.request', false)), 'contradicted'],
+    [
+      'a file put in its place',
+      async () => {
+        await writeFile(`${path}.new`, both + line('vendor.move.request', false));
+        await rename(`${path}.new`, path);
+      },
+      'contradicted',
+    ],
+    [
+      'a link put in its place',
+      async () => {
+        await writeFile(join(dir, 'other'), both + line('vendor.move.request', false));
+        await symlink('other', `${path}.new`);
+        await rename(`${path}.new`, path);
+      },
+      'contradicted',
+    ],
+    ['a line taken out', () => writeFile(path, line('vendor.move.cancel')), 'gone'],
+    ['an emptied file', () => truncate(path, 0), 'gone'],
+    ['a deleted file', () => rm(path), 'gone'],
+    [
+      'the same number of bytes',
+      () => writeFile(path, both.replace('"vendor.move.request","value":true', '"vendor.move.request","value":null')),
+      'contradicted',
+    ],
+  ];
+
+  it.each(ways)('%s', async (_how, change, expected) => {
+    await change();
+    expect(await msUntil(() => calls > 0)).toBeLessThanOrEqual(1_000);
+    expect(takenBack()).toContainEqual(['vendor.move.request', expected]);
+    expect(watch.report()).toMatchObject({ status: 'taken-back', detail: expect.stringContaining('restarted') });
+    expect(counted()).not.toContainEqual(['vendor.move.request', true]);
+    // What was there at the start comes back, and counts only after a restart.
+    await rm(path, { force: true });
+    await writeFile(path, both);
+    expect(await msUntil(() => watch.report().waiting.length > 0)).toBeLessThanOrEqual(1_000);
+    expect(watch.report()).toMatchObject({
+      status: 'taken-back',
+      detail: expect.stringContaining('counts after a restart'),
+      waiting: expect.arrayContaining([{ fact: 'vendor.move.request', serial: 'SN1', software: '1' }]),
+    });
+    expect(counted()).not.toContainEqual(['vendor.move.request', true]);
+  });
+
+  it('of a BELEGT fact that nobody had recorded', async () => {
+    await appendFile(path, line('angles.target-ori', 'degrees'));
+    expect(await msUntil(() => calls > 0)).toBeLessThanOrEqual(1_000);
+    expect(takenBack()).toEqual([['angles.target-ori', 'contradicted']]);
+  });
+
+  it('of another device it is no news of this one', async () => {
+    await appendFile(path, line('vendor.move.request', false, { serial: 'SN2' }));
+    await msUntil(() => calls > 0);
+    expect(watch.report()).toMatchObject({ status: 'as-read', takenBack: [], waiting: [] });
+  });
+});
+
+describe('evidence that is added', () => {
+  it('counts after a restart, and is said to wait', async () => {
+    await appendFile(path, line('vendor.pose.request'));
+    expect(await msUntil(() => watch.report().waiting.length > 0)).toBeLessThanOrEqual(1_000);
+    expect(watch.report()).toMatchObject({
+      status: 'as-read',
+      detail: '2 records, as read at the start. New evidence about vendor.pose.request counts after a restart.',
+      waiting: [{ fact: 'vendor.pose.request', serial: 'SN1', software: '1' }],
+    });
+    expect(counted()).toHaveLength(2);
+    expect(calls).toBe(0);
+  });
+});
+
+describe('a file that cannot be read', () => {
+  const ways: readonly (readonly [how: string, change: () => Promise<void>, word: RegExp])[] = [
+    ['a broken line', () => appendFile(path, 'vendor.move.request does not hold\n'), /not a JSON object/],
+    ['half a line that stays half', () => appendFile(path, line('vendor.move.request', false).slice(0, 40)), /JSON/],
+    ['a folder', () => rm(path).then(() => execFileSync('mkdir', [path]) && undefined), /folder/],
+    ['a pipe', () => rm(path).then(() => execFileSync('mkfifo', [path]) && undefined), /regular file/],
+    ['a link to itself', () => rm(path).then(() => symlink('evidence.jsonl', path)), /cannot be opened/],
+    ['too many bytes', () => truncate(path, 5 * 1024 * 1024), /bytes/],
+    ['no text', () => writeFile(path, Buffer.from([0xff, 0xfe, 0x0a])), /UTF-8/],
+  ];
+
+  it.each(ways)(
+    '%s: no order relies on it within a second, and again once it is read as it was',
+    async (_how, change, word) => {
+      await change();
+      expect(await msUntil(() => calls > 0, 280)).toBeLessThanOrEqual(1_000);
+      expect(watch.trouble()).toMatch(word);
+      expect(watch.report()).toMatchObject({ status: 'unreadable', detail: expect.stringMatching(word) });
+      await rm(path, { recursive: true, force: true });
+      await writeFile(path, both);
+      expect(await msUntil(() => watch.trouble() === null, 280)).toBeLessThanOrEqual(1_000);
+      expect(watch.report()).toMatchObject({ status: 'as-read', takenBack: [] });
+      expect(calls).toBe(2);
+    },
+  );
+
+  it('for the moment in which a program writes it anew takes nothing back', async () => {
+    for (let i = 0; i < 3; i += 1) {
+      await truncate(path, 0);
+      await clock.advance(250);
+      await settled();
+      await writeFile(path, both);
+      await clock.advance(250);
+      await settled();
+    }
+    await msUntil(() => false);
+    expect([calls, watch.report().status]).toEqual([0, 'as-read']);
+  });
+});

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { degrees } from '../../src/lib/angle/index.ts';
+import { chosen, type EvidenceRecord, factById, known } from '../../src/lib/evidence/index.ts';
+import { type GateInput, judgeOrder } from '../../src/lib/motion/gate.ts';
+import { factsOfOrder, type Order } from '../../src/lib/motion/index.ts';
+import { openGate, readySnapshot, recordsFor, SERIAL, SOFTWARE } from './snapshot.ts';
+
+/**
+ * Written by hand from what each kind of order sends and reads: `target_ori`, `ori` of a pose, the heading that is
+ * read back, and the calls of the vendor. Not derived from the gate, so that a fact which the gate forgets is missed.
+ */
+const relied: Record<Order['kind'], readonly string[]> = {
+  move: [
+    'angles.tracked-pose-ori',
+    'angles.target-ori',
+    'vendor.move.request',
+    'vendor.move.state',
+    'vendor.move.cancel',
+  ],
+  dock: [
+    'angles.tracked-pose-ori',
+    'angles.target-ori',
+    'vendor.move.request',
+    'vendor.move.state',
+    'vendor.move.cancel',
+    'vendor.move.charge-target',
+  ],
+  pose: ['angles.tracked-pose-ori', 'angles.pose-ori', 'vendor.pose.request'],
+};
+const goal = { xM: 3, yM: 4, yawDeg: degrees(90) };
+const orders: Record<Order['kind'], Order> = {
+  move: { kind: 'move', goal: chosen(goal, 'test') },
+  dock: { kind: 'dock', goal: chosen(goal, 'test') },
+  pose: { kind: 'pose', pose: chosen(goal, 'test') },
+};
+const rows = Object.entries(relied).flatMap(([kind, ids]) =>
+  ids.map((id) => [kind as Order['kind'], id, ids.filter((other) => other !== id)] as const),
+);
+const record = (fact: string, value: EvidenceRecord['value'], more: Partial<EvidenceRecord> = {}): EvidenceRecord => ({
+  ...{ fact, value, serial: SERIAL, software: SOFTWARE },
+  ...{ how: 'watched', who: 'technician', when: '2026-02-01T12:00:00Z' },
+  ...more,
+});
+const reasonsOf = (kind: Order['kind'], over: Partial<GateInput>) =>
+  judgeOrder(orders[kind], openGate(over)).map(({ reason }) => reason);
+const verified = (ids: readonly string[]) => ids.map((id) => record(id, true));
+const asking = { chassis: { serial: SERIAL }, motion: { requireVerified: true } };
+
+describe('the facts of each kind of order', () => {
+  it('are those of the table, no more and no fewer', () => {
+    for (const [kind, ids] of Object.entries(relied)) {
+      expect([...factsOfOrder[kind as Order['kind']]].sort(), kind).toEqual([...ids].sort());
+    }
+  });
+
+  it.each(rows)('a %s is refused when %s was contradicted here, whatever else was verified', (kind, id, others) => {
+    const records = [...verified(others), record(id, true), record(id, false)];
+    expect(reasonsOf(kind, { records })).toEqual([
+      expect.stringMatching(new RegExp(`^${id.replaceAll('.', '\\.')} was contradicted on this device`)),
+    ]);
+  });
+
+  it.each(rows)(
+    'a %s is refused where requireVerified is set and %s alone was not verified here',
+    (kind, id, others) => {
+      const [reason, ...more] = reasonsOf(kind, { site: asking, records: verified(others) });
+      expect(more).toEqual([]);
+      expect(reason).toMatch(new RegExp(`^${id.replaceAll('.', '\\.')} `));
+      const mark = factById(id).mark;
+      if (mark === 'BELEGT') expect(reason).toMatch(/on another device or version.*motion\.requireVerified/);
+    },
+  );
+
+  it.each(rows)('a %s is refused where %s was verified with another software alone', (kind, id, others) => {
+    const old = record(id, true, { software: '2.12.2' });
+    expect(reasonsOf(kind, { site: asking, records: [...verified(others), old] })).toHaveLength(1);
+  });
+
+  it.each(Object.keys(relied) as Order['kind'][])('a %s passes once all of them were verified here', (kind) => {
+    expect(reasonsOf(kind, { site: asking, records: verified(relied[kind]) })).toEqual([]);
+  });
+
+  it.each(Object.keys(relied) as Order['kind'][])('a %s passes by default on what was measured elsewhere', (kind) => {
+    expect(reasonsOf(kind, { records: recordsFor() })).toEqual([]);
+  });
+});
+
+describe('what was stated beside a measurement', () => {
+  it.each(['move', 'dock'] as const)('carries a %s no more once that measurement was contradicted here', (kind) => {
+    const against = record('angles.target-ori-in-degrees', false);
+    expect(reasonsOf(kind, { records: [...recordsFor(), against] })).toEqual([
+      expect.stringContaining('angles.target-ori is stated and rests on angles.target-ori-in-degrees'),
+    ]);
+    const held = record('angles.target-ori', 'radians');
+    expect(reasonsOf(kind, { records: [...recordsFor(), against, held] })).toEqual([]);
+  });
+});
+
+describe('records made on a simulator', () => {
+  const simulated = recordsFor().map((made) => ({ ...made, simulated: true as const }));
+  const identity = (model: string | null) =>
+    readySnapshot({ identity: { serial: SERIAL, model, software: SOFTWARE, capabilities: {} } });
+
+  it.each(Object.keys(relied) as Order['kind'][])('open no gate for a %s of a robot that has their serial', (kind) => {
+    for (const model of ['m1', null, '']) {
+      expect(reasonsOf(kind, { records: simulated, snapshot: identity(model) }).length).toBeGreaterThan(0);
+    }
+    expect(reasonsOf(kind, { records: simulated, snapshot: identity('simulated') })).toEqual([]);
+  });
+});
+
+describe('an evidence file that cannot be read', () => {
+  it.each(Object.keys(relied) as Order['kind'][])('closes the gate for a %s, also for what is BELEGT', (kind) => {
+    expect(reasonsOf(kind, { evidenceTrouble: 'The evidence file is a pipe.' })).toEqual([
+      'The evidence file is a pipe.',
+    ]);
+  });
+});
+
+describe('a goal that is BELEGT', () => {
+  const carrying = (basis: unknown) =>
+    ({ kind: 'move', goal: { ...known(goal, 'BELEGT', 'measured', 'test'), basis } }) as unknown as Order;
+
+  it('moves nothing unless it was measured on a device', () => {
+    expect(judgeOrder(carrying('measured'), openGate())).toEqual([]);
+    expect(judgeOrder(carrying('here'), openGate())).toEqual([]);
+    for (const basis of ['stated', 'simulated', 'vendor', undefined, null, {}]) {
+      expect(judgeOrder(carrying(basis), openGate()), String(basis)).toHaveLength(1);
+    }
+  });
+
+  it('must be measured here where the site asks for it', () => {
+    const input = openGate({ site: asking, records: verified(relied.move) });
+    expect(judgeOrder(carrying('here'), input)).toEqual([]);
+    expect(judgeOrder(carrying('measured'), input)).toHaveLength(1);
+    expect(judgeOrder(orders.move, input)).toEqual([]);
+  });
+});
