@@ -86,7 +86,7 @@ const probe: ChassisProbe = {
     { topic: '/alerts', acknowledged: 'not-checked', messages: 0, rate: null, age: null },
   ],
   listenedMs: 2_000,
-  poseUnit: { verdict: 'not-decided', samples: 20, largest: 0.5, reason: 'no full turn' },
+  poseUnit: { verdict: 'not-decided', samples: 20, largest: 0.5, reason: 'no full turn', doubt: null },
   complaints: [],
   findings: [
     {
@@ -165,7 +165,7 @@ const view: ChassisView = {
     },
     map: none,
   },
-  poseUnit: { verdict: 'degrees', samples: 3, largest: 90, reason: '90.000 was seen' },
+  poseUnit: { verdict: 'degrees', samples: 3, largest: 90, reason: '90.000 was seen', doubt: null },
   unitContradicted: false,
   complaints: [{ what: 'a message: the JSON is cut off', count: 2, ageMs: 500 }],
 };
