@@ -9,4 +9,4 @@ export type * from './model.ts';
 export { knownTopics } from './schema.ts';
 export type { TopicMessage } from './topic-message.ts';
 export { openTopicStream, type StreamEnd, type TopicStream, type TopicStreamOptions } from './topic-stream.ts';
-export { createUnitJudge, type UnitJudge } from './unit-judge.ts';
+export { createUnitJudge, type PoseSample, type UnitJudge } from './unit-judge.ts';

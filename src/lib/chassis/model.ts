@@ -115,8 +115,8 @@ export interface LiveValues {
 }
 
 /**
- * What the samples of `/tracked_pose` say about its unit. A value beyond 2π proves degrees; a full turn inside
- * ±π says radians and contradicts the measured fact; otherwise the samples decide nothing.
+ * What the samples of `/tracked_pose` say about its unit, by what cannot be otherwise (unit-judge.ts). Radians
+ * contradict the measured fact. Not decided is neither green nor an error.
  */
 export interface PoseUnitVerdict {
   readonly verdict: 'degrees' | 'radians' | 'not-decided';
