@@ -25,6 +25,10 @@ const battery = { start: 0.86, idlePerS: 1e-5, drivingPerS: 2e-4, chargingPerS: 
 /** About 100 degrees a second: a full circle within four seconds. */
 const SPIN_RAD_S = 1.75;
 const LONGEST_STEP_S = 0.05;
+/** Faults under which the robot is turned, so that the unit of its heading shows. */
+const turning = ['radians', 'radians-0-2pi', 'radians-unwrapped', 'turned-by-hand'] as const;
+/** What it had turned before the simulator began: a heading that is not wrapped is far from 0 after a while. */
+const TURNS_BEFORE = 7;
 
 /** Alerts by number (vendor facts 2, HINWEIS). */
 const alertTexts: Readonly<Record<number, readonly [level: 'error' | 'warning', msg: string]>> = {
@@ -45,6 +49,7 @@ export function createRobot(options: RobotOptions) {
   let hasPose = true;
   let planner: { map: FloorMap; planner: Planner } | undefined;
   let headingBeforeSpin: number | undefined;
+  let turnedRad = drive.pose().yawRad + TURNS_BEFORE * 2 * Math.PI;
   let alertCodes: readonly number[] = [];
 
   const emergencyStop = () => softwareStop || faults.is('emergency-stop');
@@ -100,9 +105,9 @@ export function createRobot(options: RobotOptions) {
     onChange('alerts');
   }
 
-  /** Turns while the fault `radians` is on, and back to where it pointed afterwards. */
+  /** Turns while one of those faults is on, and back to where it pointed afterwards. */
   function spin(dt: number): boolean {
-    if (faults.is('radians') && !moves.isMoving()) {
+    if (turning.some((name) => faults.is(name)) && !moves.isMoving()) {
       headingBeforeSpin ??= drive.pose().yawRad;
       drive.spin(dt, SPIN_RAD_S);
       return true;
@@ -112,8 +117,13 @@ export function createRobot(options: RobotOptions) {
     return false;
   }
 
+  function followTurn(): void {
+    turnedRad += wrapRad(drive.pose().yawRad - turnedRad);
+  }
+
   function smallStep(dt: number): void {
     if (!spin(dt)) moves.step(dt);
+    followTurn();
     const charging = isDocked() && drive.isStill();
     const rate = charging ? battery.chargingPerS : drive.isStill() ? -battery.idlePerS : -battery.drivingPerS;
     charge = Math.max(0.02, Math.min(1, charge + rate * dt));
@@ -123,6 +133,8 @@ export function createRobot(options: RobotOptions) {
     maps,
     moves,
     pose: (): PoseRad => drive.pose(),
+    /** The heading with all turns since it was switched on. */
+    turnedRad: (): number => turnedRad,
     speedMS: (): number => drive.speed(),
     isDocked,
     isLocalised,
@@ -150,6 +162,7 @@ export function createRobot(options: RobotOptions) {
     order: (order: MoveRequestWire) => moves.create(order),
     setPose(pose: PoseRad): void {
       drive.setPose(pose);
+      followTurn();
       headingBeforeSpin = undefined;
       hasPose = true;
       onChange('slam');
