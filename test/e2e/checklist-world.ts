@@ -140,6 +140,8 @@ export async function openWorld(
       return gateway;
     },
     async run(list, more = {}) {
+      // As a technician would, at the word: the unit of the pose shows only in a robot that turns.
+      const turnByHand = (on: boolean) => sim.setFault('turned-by-hand', on);
       const { steps } = await runChecklist({
         nameOrFile: list,
         dir: builtIn,
@@ -148,6 +150,8 @@ export async function openWorld(
         gwVersion: '1.0.0',
         clock: systemClock,
         ...context,
+        onProgress: (text) => text.includes('turn the robot by hand') && turnByHand(true),
+        onResult: () => turnByHand(false),
         ask: saysYes,
         checks: {
           async switchFault({ name, on }) {
