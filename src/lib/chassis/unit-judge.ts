@@ -57,6 +57,8 @@ export function createUnitJudge(): UnitJudge {
       if (!(Number.isFinite(ori) && Number.isFinite(xM) && Number.isFinite(yM) && Number.isFinite(atMs))) return false;
       samples += 1;
       largest = Math.max(largest ?? 0, Math.abs(ori));
+      // Nothing takes this back.
+      if (radians !== null) return true;
       const change = swift.add(sample);
       if (change !== null) {
         degreesProven(change);
@@ -98,7 +100,7 @@ interface Found {
 function judge(found: Found): Pick<PoseUnitVerdict, 'verdict' | 'reason' | 'doubt'> {
   const { samples, largest, degrees, radians, doubt } = found;
   if (radians !== null) {
-    const also = degrees === null ? '' : `; degrees had been taken for proven as well: ${degrees}`;
+    const also = degrees === null ? '' : `; degrees had been taken for proven before: ${degrees}`;
     return { verdict: 'radians', reason: `${radians}${also}`, doubt: null };
   }
   if (doubt !== null) return { verdict: 'not-decided', reason: doubt, doubt };
