@@ -13,6 +13,7 @@ const names = [
   'overlays-json',
   'overlays-rules',
   'overlays-page',
+  'unit-judge',
   'heartbeat-verify',
   'heartbeat-fleet',
   'network-check',

@@ -2,7 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { type ChassisLink, type ChassisSnapshot, createChassisLink } from '../../src/lib/chassis/index.ts';
 import { silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
 import { directDialer, type Endpoint } from '../../src/lib/net/index.ts';
-import { answeringPeer, closedPort, type FakeChassis, fakeChassis, httpAnswer, rawPeer, until } from './peers.ts';
+import {
+  answeringPeer,
+  closedPort,
+  deviceInfo,
+  type FakeChassis,
+  fakeChassis,
+  httpAnswer,
+  rawPeer,
+  until,
+} from './peers.ts';
 
 interface Linked extends AsyncDisposable {
   readonly link: ChassisLink;
@@ -237,28 +246,76 @@ describe('the start phase of the chassis', () => {
 });
 
 describe('the unit of the pose', () => {
-  const turn = (chassis: FakeChassis, size: number) => {
-    for (let heading = 0; heading <= 2 * Math.PI + 0.1; heading += 0.05) {
-      const ori = heading > Math.PI ? heading - 2 * Math.PI : heading;
-      chassis.publish({ topic: '/tracked_pose', pos: [0, 0], ori: ori * size });
+  /** A robot that turns by a quarter of a radian every 20 ms, from one heading to another, in radians. */
+  async function turn(chassis: FakeChassis, from: number, to: number, shown: (heading: number) => number) {
+    for (let heading = from; heading <= to; heading += 0.25) {
+      chassis.publish({ topic: '/tracked_pose', pos: [0, 0], ori: shown(heading) });
+      await new Promise((resolve) => setTimeout(resolve, 20));
     }
-  };
+  }
+  const inDegrees = (heading: number) => ((heading * 180) / Math.PI + 540) % 360;
+  const inRadians = (heading: number) => heading % (2 * Math.PI);
 
-  it('is judged from every sample, and radians stay noticed until gw is started anew', async () => {
+  it('is not decided by one value, and radians stay noticed until gw is started anew', async () => {
     const { chassis, linked } = await connected();
     await using _chassis = chassis;
     await using _linked = linked;
-    expect(linked.snapshot().poseUnit).toMatchObject({ verdict: 'degrees', largest: 90 });
-    turn(chassis, 180 / Math.PI);
-    await until('samples', () => linked.snapshot().poseUnit.samples > 100);
-    expect(linked.snapshot()).toMatchObject({ poseUnit: { verdict: 'degrees' }, unitContradicted: false });
-    turn(chassis, 1);
+    expect(linked.snapshot().poseUnit).toMatchObject({ verdict: 'not-decided', largest: 90, doubt: null });
+    await turn(chassis, 0, 7, inDegrees);
+    await until('degrees', () => linked.snapshot().poseUnit.verdict === 'degrees');
+    expect(linked.snapshot().unitContradicted).toBe(false);
+    await turn(chassis, 3, 22, inRadians);
     await until('contradicted', () => linked.snapshot().unitContradicted);
-    expect(linked.snapshot().poseUnit.verdict).toBe('radians');
+    expect(linked.snapshot()).toMatchObject({
+      poseUnit: { verdict: 'radians', doubt: null },
+      // A number of which nobody says any more what it means.
+      values: { pose: { mark: 'OFFEN', parts: { xM: { mark: 'HINWEIS' }, yawDeg: { mark: 'OFFEN' } } } },
+    });
     await linked.link.stop();
     await linked.link.start({ signal: new AbortController().signal, fail: () => {} });
     await until('connected', () => linked.kind() === 'connected');
-    expect(linked.snapshot().unitContradicted).toBe(true);
+    await turn(chassis, 0, 7, inDegrees);
+    expect(linked.snapshot()).toMatchObject({ unitContradicted: true, poseUnit: { verdict: 'radians' } });
+  });
+
+  it('in doubt takes the mark of the heading away, and gives it back when degrees are proven', async () => {
+    const { chassis, linked } = await connected();
+    await using _chassis = chassis;
+    await using _linked = linked;
+    const heading = () => (linked.snapshot().values.pose as { parts?: { yawDeg?: object } }).parts?.yawDeg;
+    expect(heading()).toMatchObject({ mark: 'BELEGT', unit: 'degrees' });
+    await turn(chassis, 3, 9.3, inRadians);
+    await until('a doubt', () => linked.snapshot().poseUnit.doubt !== null);
+    const { doubt, reason, verdict } = linked.snapshot().poseUnit;
+    expect({ reason, verdict }).toEqual({ reason: doubt, verdict: 'not-decided' });
+    expect(doubt).toContain('passed the seam between 2π and 0');
+    expect(heading()).toMatchObject({
+      mark: 'VORSICHT',
+      source: expect.stringContaining(`(angles.tracked-pose-ori), in doubt on this chassis: ${doubt}`),
+    });
+    expect(linked.snapshot().values.pose).toMatchObject({ mark: 'VORSICHT' });
+    expect(linked.link.describe?.()).toContain('the unit of /tracked_pose is in doubt');
+    await turn(chassis, 0, 7, inDegrees);
+    await until('no doubt', () => linked.snapshot().poseUnit.doubt === null);
+    expect(linked.snapshot().poseUnit.verdict).toBe('degrees');
+    expect(heading()).toMatchObject({ mark: 'BELEGT' });
+  });
+
+  it('proven of one software says nothing about another one', async () => {
+    const { chassis, linked } = await connected();
+    await using _chassis = chassis;
+    await using _linked = linked;
+    await turn(chassis, 0, 7, inDegrees);
+    await until('degrees', () => linked.snapshot().poseUnit.verdict === 'degrees');
+    chassis.intercept = (request, response) => {
+      if (request.url !== '/device/info') return false;
+      const body = JSON.stringify(deviceInfo('SN-1', { axbot_version: '2.13.0' }));
+      response.setHeader('content-type', 'application/json');
+      response.end(body);
+      return true;
+    };
+    await until('the new software', () => linked.snapshot().identity?.software === '2.13.0', 5_000);
+    expect(linked.snapshot().poseUnit.verdict).toBe('not-decided');
   });
 });
 

@@ -133,6 +133,7 @@ steps:
   - { id: facts, title: Facts, proves: Device, needs: [address], run: evidence check, with: { orders: [move, dock, pose] }, expect: { findings: all-ok }, remedy: Mend. }
 `;
   const run = async (sitePath: string) => {
+    sim.setFault('turned-by-hand', true);
     const path = join(dir, 'own.yaml');
     await writeFile(path, list);
     return runChecklist({
@@ -203,6 +204,7 @@ steps:
   test('only the demo can break the robot on purpose', async () => {
     const fault = createCatalogue({ sitePath: join(dir, 'sim', 'site.yaml') })['sim fault'];
     const context = { signal: new AbortController().signal, onProgress: () => {} };
+    sim.setFault('turned-by-hand', false);
     const options = fault?.with.parse({ fault: 'cut', on: true, until: 'not-connected' });
     await expect(fault?.run(options, context)).rejects.toThrow(GwError);
     expect(sim.faults().some(({ on }) => on)).toBe(false);

@@ -11,7 +11,7 @@ const state = (kind: string) => ({
   link: { kind, tried: { address: '127.0.0.1', port: 8090 } },
   identity: kind === 'connected' ? { serial: 'S1' } : null,
   values: { pose: { status: 'heard', ageMs: 12.4, value: { xM: 1, yM: 2, yawDeg: -90 } } },
-  poseUnit: { verdict: 'degrees' },
+  poseUnit: { verdict: 'degrees', doubt: null },
   unitContradicted: false,
 });
 
@@ -47,6 +47,7 @@ describe('the chassis as the gateway tells it', () => {
       pose: { xM: 1, yM: 2, yawDeg: -90, ageMs: 12 },
       poseUnit: 'degrees',
       unitContradicted: false,
+      unitInDoubt: false,
       afterMs: 0,
     });
   });

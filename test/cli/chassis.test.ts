@@ -86,7 +86,7 @@ const probe: ChassisProbe = {
     { topic: '/alerts', acknowledged: 'not-checked', messages: 0, rate: null, age: null },
   ],
   listenedMs: 2_000,
-  poseUnit: { verdict: 'not-decided', samples: 20, largest: 0.5, reason: 'no full turn' },
+  poseUnit: { verdict: 'not-decided', samples: 20, largest: 0.5, reason: 'no full turn', doubt: null },
   relied: [
     {
       fact: 'angles.tracked-pose-ori',
@@ -115,12 +115,30 @@ const probe: ChassisProbe = {
 describe('gw chassis probe', () => {
   it('answers in its first line, and shows values with unit, mark and source', () => {
     const text = stripVTControlCharacters(renderChassisProbe(probe));
-    expect(firstLine(text)).toBe('Nothing is wrong with chassis SN-1 at 127.0.0.1:8090; 1 thing not checked.');
+    expect(firstLine(text)).toBe(
+      'The unit of the pose is not decided; nothing else is wrong with chassis SN-1 at 127.0.0.1:8090; 1 thing not checked.',
+    );
     expect(text).toMatch(/^-- {3}The pose is in degrees: no full turn$/m);
     expect(text).toMatch(/^latency, median +1\.5 ms +BELEGT measured here +measured here, now$/m);
     expect(text).toMatch(/^model +not told/m);
     expect(text).toMatch(/^\/tracked_pose +yes +20 +10\.0 Hz +0\.1 s$/m);
     expect(text).toMatch(/^\/alerts +not told +0 +-- +not heard$/m);
+  });
+
+  it('says that nothing is wrong only when degrees were proven', () => {
+    const poseUnit = { ...probe.poseUnit, verdict: 'degrees' as const };
+    const text = stripVTControlCharacters(renderChassisProbe({ ...probe, poseUnit, findings: [] }));
+    expect(firstLine(text)).toBe('Nothing is wrong with chassis SN-1 at 127.0.0.1:8090.');
+  });
+
+  it('warns in its first line when the unit is in doubt', () => {
+    const doubtful = {
+      ...probe,
+      verdict: 'wrong' as const,
+      poseUnit: { ...probe.poseUnit, doubt: 'it passed a seam' },
+    };
+    const text = stripVTControlCharacters(renderChassisProbe(doubtful));
+    expect(firstLine(text)).toBe('THE POSE MAY BE IN RADIANS. Do not drive this robot with gw before that is decided.');
   });
 
   it('shouts when the pose is in radians', () => {
@@ -183,7 +201,7 @@ const view: ChassisView = {
     },
     map: none,
   },
-  poseUnit: { verdict: 'degrees', samples: 3, largest: 90, reason: '90.000 was seen' },
+  poseUnit: { verdict: 'degrees', samples: 3, largest: 90, reason: '90.000 was seen', doubt: null },
   unitContradicted: false,
   complaints: [{ what: 'a message: the JSON is cut off', count: 2, ageMs: 500 }],
 };
@@ -199,6 +217,9 @@ describe('gw chassis watch', () => {
     expect(text).toContain('8501 warning: low\uFFFD[2J');
     expect(text).toContain('complaint: a message: the JSON is cut off (2, last 0.5 s ago)');
     expect(renderChassisView({ ...view, unitContradicted: true })).toContain('RADIANS WERE PROVEN');
+    const poseUnit = { ...view.poseUnit, verdict: 'not-decided' as const, doubt: 'it passed a seam' };
+    expect(renderChassisView({ ...view, poseUnit })).toContain('IN DOUBT: do not drive');
+    expect(renderChassisEvent({ ...view, poseUnit })).toContain('THE UNIT IS IN DOUBT: it passed a seam');
   });
 
   it('is one line an event elsewhere', () => {

@@ -122,6 +122,16 @@ export async function openWorld(
     Promise.all([...lists.keys()].map((list) => work(join(dir, `state-${list}`), join(dir, `kept-${list}`))));
   await eachState((state) => mkdir(state));
   let gateway: Running | undefined;
+  // As technicians would who work through several lists at once: the robot is turned by hand while its pose is looked
+  // at, since the unit of a heading shows only when it changes, and left alone while it drives or has to stand.
+  const underWay = new Map<string, Step>();
+  const takeStep = (list: string, step?: Step) => {
+    underWay.delete(list);
+    if (step) underWay.set(list, step);
+    const runs = [...underWay.values()].flatMap((one) => (one.kind === 'run' && one.reads === null ? [one] : []));
+    const isLeftAlone = runs.some(({ run, moves }) => moves || run.startsWith('map '));
+    sim.setFault('turned-by-hand', !isLeftAlone && runs.some(({ run }) => run === 'chassis probe'));
+  };
   return {
     sim,
     dir,
@@ -151,6 +161,7 @@ export async function openWorld(
         gwVersion: '1.0.0',
         clock: systemClock,
         ...context,
+        onStep: ({ step }) => takeStep(list, step),
         ask: saysYes,
         checks: {
           password: await readSecret(join(dir, 'secrets', 'device-password.txt')).catch(() => undefined),
@@ -162,6 +173,7 @@ export async function openWorld(
         },
         ...more,
       });
+      takeStep(list);
       return new Map(steps.map((step) => [step.id, step]));
     },
     async remember(list) {

@@ -60,7 +60,7 @@ export interface StateAnswer {
     readonly tried: { address: string; port: number };
   };
   readonly identity: { readonly serial: string } | null;
-  readonly poseUnit: { readonly verdict: string };
+  readonly poseUnit: { readonly verdict: string; readonly doubt: string | null };
   readonly unitContradicted: boolean;
 }
 

@@ -1,19 +1,30 @@
 import { describe, expect, it } from 'vitest';
 import { runGw } from './gw.ts';
-import { chassisState, startRobot, startServe, until } from './robot.ts';
+import { chassisState, type Robot, startRobot, startServe, until } from './robot.ts';
+
+async function switchFault(robot: Robot, name: string, on: 'on' | 'off') {
+  expect((await runGw(['sim', 'fault', name, on, '--dir', robot.dir])).code).toBe(0);
+}
+
+/** The daemon sees a person turn the robot until it is sure of degrees. */
+async function proveDegrees(robot: Robot) {
+  await switchFault(robot, 'turned-by-hand', 'on');
+  await until(
+    () => chassisState(robot.operatorPort),
+    ({ poseUnit }) => poseUnit.verdict === 'degrees',
+    10_000,
+  );
+  await switchFault(robot, 'turned-by-hand', 'off');
+}
 
 describe('a chassis that reports radians against the measured fact', () => {
   it('fails the probe loudly and closes the gate until gw is started anew', async () => {
     await using robot = await startRobot();
     {
       await using _serve = await startServe(robot.site);
-      await until(
-        () => chassisState(robot.operatorPort),
-        ({ poseUnit }) => poseUnit.verdict === 'degrees',
-        5_000,
-      );
+      await proveDegrees(robot);
 
-      expect((await runGw(['sim', 'fault', 'radians', 'on', '--dir', robot.dir])).code).toBe(0);
+      await switchFault(robot, 'radians', 'on');
       const probe = await runGw(['chassis', 'probe', '--site', robot.site]);
       expect(probe.code).toBe(1);
       expect(probe.stdout).toContain('FAIL');
@@ -24,27 +35,101 @@ describe('a chassis that reports radians against the measured fact', () => {
         ({ unitContradicted }) => unitContradicted,
         15_000,
       );
-      expect((await runGw(['sim', 'fault', 'radians', 'off', '--dir', robot.dir])).code).toBe(0);
+      await switchFault(robot, 'radians', 'off');
       const refused = await startTour(robot.operatorPort);
       expect(refused.status).toBe(409);
       expect(refused.error?.code).toBe('MOTION_REFUSED');
       expect(refused.error?.message).toContain('angles.tracked-pose-ori');
     }
     await using _anew = await startServe(robot.site);
-    await until(
-      () => chassisState(robot.operatorPort),
-      ({ poseUnit }) => poseUnit.verdict === 'degrees',
-      10_000,
-    );
+    await proveDegrees(robot);
     expect((await startTour(robot.operatorPort)).status).toBe(202);
   });
 
-  it('is proven to report degrees when it does', async () => {
+  it.each(['radians-0-2pi', 'radians-unwrapped'])(
+    'is never green while the robot turns: %s',
+    async (fault) => {
+      await using robot = await startRobot();
+      await using _serve = await startServe(robot.site);
+      await switchFault(robot, fault, 'on');
+      const probe = await runGw(['chassis', 'probe', '--site', robot.site]);
+      expect(probe.code).toBe(1);
+      expect(probe.stdout.split('\n')[0]).toMatch(/^THE POSE (IS|MAY BE) IN RADIANS\. Do not drive this robot with gw/);
+      expect(probe.stdout).not.toContain('Nothing is wrong');
+
+      const { answer } = await until(
+        () => chassisState(robot.operatorPort),
+        ({ unitContradicted, poseUnit }) => unitContradicted || poseUnit.doubt !== null,
+        15_000,
+      );
+      expect(answer.poseUnit.verdict).not.toBe('degrees');
+      const refused = await startTour(robot.operatorPort);
+      expect(refused.status).toBe(409);
+      expect(refused.error?.message).toMatch(/angles\.tracked-pose-ori \(BELEGT: degrees\) is (in doubt|contradicted)/);
+    },
+    60_000,
+  );
+
+  it('in doubt opens the gate again when degrees are proven', async () => {
     await using robot = await startRobot();
+    await using _serve = await startServe(robot.site);
+    await switchFault(robot, 'radians-unwrapped', 'on');
+    await until(
+      () => chassisState(robot.operatorPort),
+      ({ poseUnit }) => poseUnit.doubt !== null,
+      15_000,
+    );
+    await switchFault(robot, 'radians-unwrapped', 'off');
+    expect((await startTour(robot.operatorPort)).status).toBe(409);
+    await proveDegrees(robot);
+    expect((await startTour(robot.operatorPort)).status).toBe(202);
+  });
+});
+
+describe('a chassis that reports degrees', () => {
+  it.each([
+    ['-180 to 180', []],
+    ['0 to 360', ['degrees-0-360']],
+  ])('is proven to do so when a person turns it: %s', async (_name, faults) => {
+    await using robot = await startRobot();
+    for (const fault of ['turned-by-hand', ...faults]) await switchFault(robot, fault, 'on');
     const probe = await runGw(['chassis', 'probe', '--site', robot.site, '--json']);
     expect(probe.code).toBe(0);
-    expect(JSON.parse(probe.stdout)).toMatchObject({ ok: true, data: { poseUnit: { verdict: 'degrees' } } });
+    expect(JSON.parse(probe.stdout)).toMatchObject({
+      ok: true,
+      data: { poseUnit: { verdict: 'degrees', doubt: null } },
+    });
   });
+
+  it('is not decided while it stands, which is not green', async () => {
+    await using robot = await startRobot();
+    const probe = await runGw(['chassis', 'probe', '--site', robot.site, '--seconds', '3']);
+    expect(probe.code).toBe(0);
+    expect(probe.stdout.split('\n')[0]).toMatch(/^The unit of the pose is not decided; nothing else is wrong/);
+    expect(probe.stdout).toMatch(/^-- +The pose is in degrees: the heading did not change/m);
+  });
+
+  it('gives no cause to doubt on a tour, and proves itself on it', async () => {
+    await using robot = await startRobot();
+    await using _serve = await startServe(robot.site);
+    await until(
+      () => chassisState(robot.operatorPort),
+      ({ link }) => link.kind === 'connected',
+      10_000,
+    );
+    expect((await startTour(robot.operatorPort)).status).toBe(202);
+    const doubts: unknown[] = [];
+    await until(
+      async () => {
+        const state = await chassisState(robot.operatorPort);
+        if (state.poseUnit.doubt !== null) doubts.push(state.poseUnit.doubt);
+        return state;
+      },
+      ({ poseUnit }) => poseUnit.verdict === 'degrees',
+      30_000,
+    );
+    expect(doubts).toEqual([]);
+  }, 60_000);
 });
 
 async function startTour(port: number) {

@@ -105,13 +105,38 @@ describe('the unit of the heading', () => {
   it('closes the gate for every kind when radians were proven, names the fact and what was seen', () => {
     const snapshot = readySnapshot({
       unitContradicted: true,
-      poseUnit: { verdict: 'radians', samples: 240, largest: 3.14, reason: 'a full turn stayed inside ±π' },
+      poseUnit: {
+        verdict: 'radians',
+        samples: 240,
+        largest: 3.14,
+        reason: 'a full turn stayed inside ±π',
+        doubt: null,
+      },
     });
     for (const kind of kinds) {
       const reasons = reasonsOf(orders[kind], openGate({ snapshot }));
       expect(reasons).toHaveLength(1);
       expect(reasons[0]).toMatch(/angles\.tracked-pose-ori/);
       expect(reasons[0]).toMatch(/a full turn stayed inside ±π \(240 samples, largest \|ori\| 3\.14\)/);
+    }
+  });
+
+  it('closes the gate for every kind while it is in doubt, names the doubt, and opens it when degrees are proven', () => {
+    const doubt = 'the heading passed the seam at ±π and stayed within ±π, as radians of a turning robot do';
+    const poseUnit = { verdict: 'not-decided', samples: 80, largest: 3.14, reason: doubt, doubt } as const;
+    for (const kind of kinds) {
+      const reasons = reasonsOf(orders[kind], openGate({ snapshot: readySnapshot({ poseUnit }) }));
+      expect(reasons).toEqual([expect.stringContaining(`is in doubt on this chassis: ${doubt} (80 samples`)]);
+      expect(reasons[0]).toMatch(/^angles\.tracked-pose-ori \(BELEGT: degrees\)/);
+      expect(reasons[0]).toMatch(/Turn the robot by hand through two full circles/);
+      expect(reasonsOf(orders[kind], openGate({ snapshot: readySnapshot() }))).toEqual([]);
+    }
+  });
+
+  it('may be undecided without any doubt: a robot that stands has not shown it', () => {
+    const poseUnit = { verdict: 'not-decided', samples: 80, largest: 0.5, reason: 'it stood', doubt: null } as const;
+    for (const kind of kinds) {
+      expect(reasonsOf(orders[kind], openGate({ snapshot: readySnapshot({ poseUnit }) }))).toEqual([]);
     }
   });
 

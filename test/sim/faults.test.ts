@@ -310,6 +310,54 @@ describe('faults of the robot', () => {
       2,
     ));
 
+  /** Values of `/tracked_pose` over a full circle, from the time when the fault shows. */
+  const orisOf = (listener: Listener) =>
+    listener.heard.flatMap(({ topic, ori }) => (topic === '/tracked_pose' ? [ori as number] : []));
+
+  it('radians-0-2pi: the same from 0 to 2π, with a seam there', () =>
+    withFault(
+      'radians-0-2pi',
+      async (_sim, listener) => {
+        const fallsAtSeam = () => orisOf(listener).some((ori, i, all) => (all[i - 1] ?? 0) - ori > 5.5);
+        await until(fallsAtSeam, 10_000);
+        const shown = orisOf(listener).slice(1);
+        expect(Math.min(...shown)).toBeGreaterThanOrEqual(0);
+        expect(Math.max(...shown)).toBeLessThan(2 * Math.PI);
+      },
+      2,
+    ));
+
+  it('radians-unwrapped: many turns from 0, and no seam', () =>
+    withFault(
+      'radians-unwrapped',
+      async (_sim, listener) => {
+        const shown = () => orisOf(listener).filter((ori) => ori > 35 && ori < 80);
+        const turned = () => (shown().at(-1) ?? 0) - (shown()[0] ?? 0);
+        await until(() => turned() > 2.5 * Math.PI, 10_000);
+        const steps = shown().map((ori, i, all) => ori - (all[i - 1] ?? ori));
+        expect(Math.max(...steps.map(Math.abs))).toBeLessThan(1);
+      },
+      2,
+    ));
+
+  it('turned-by-hand and degrees-0-360: degrees of a robot that turns, from 0 to 360', () =>
+    withFault(
+      'turned-by-hand',
+      async (sim, listener) => {
+        seen.add('degrees-0-360');
+        await until(() => orisOf(listener).some((ori) => ori < -90), 10_000);
+        sim.setFault('degrees-0-360', true);
+        await until(() => orisOf(listener).some((ori) => ori > 190), 10_000);
+        const before = orisOf(listener).length;
+        await until(() => orisOf(listener).length > before + 30, 10_000);
+        const shown = orisOf(listener).slice(before);
+        expect(Math.min(...shown)).toBeGreaterThanOrEqual(0);
+        expect(Math.max(...shown)).toBeGreaterThan(180);
+        expect(Math.max(...shown)).toBeLessThanOrEqual(360);
+      },
+      2,
+    ));
+
   it("map-loss: a restart loses every map (spec, 'Chassis interface'), and the robot does not know where it is", async () => {
     seen.add('map-loss');
     await using sim = await startSim({ clock: fastClock(10) });

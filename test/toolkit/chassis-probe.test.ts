@@ -23,21 +23,32 @@ async function probe(endpoint: Endpoint, seconds: number) {
   return { result, progress, finding };
 }
 
-/** Publishes poses of a turning robot as soon as somebody listens. */
-function turning(chassis: FakeChassis, size: number): Disposable {
+/** What a turning robot reports of its heading, which is given in radians and not wrapped. */
+const shown = {
+  degrees: (heading: number) => (wrapped(heading) * 180) / Math.PI,
+  'radians ±π': wrapped,
+  'radians 0 to 2π': (heading: number) => heading % (2 * Math.PI),
+  'radians unwrapped': (heading: number) => heading + 14 * Math.PI,
+} as const;
+
+function wrapped(heading: number): number {
+  return ((heading + Math.PI) % (2 * Math.PI)) - Math.PI;
+}
+
+/** Publishes poses of a robot that turns at 100 degrees a second, ten a second, or eight times as fast and as often. */
+function turning(chassis: FakeChassis, encoding: keyof typeof shown, times: 1 | 8 = 8): Disposable {
   let heading = 0;
   const timer = setInterval(() => {
-    heading += 0.25;
-    const ori = ((heading + Math.PI) % (2 * Math.PI)) - Math.PI;
-    chassis.publish({ topic: '/tracked_pose', pos: [0, 0], ori: ori * size });
-  }, 20);
+    heading += 0.1745;
+    chassis.publish({ topic: '/tracked_pose', pos: [0, 0], ori: shown[encoding](heading) });
+  }, 100 / times);
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 describe.concurrent('a probe', () => {
   it('tells identity, latency, clock, topics and the unit of the pose, each value with mark and source', async () => {
     await using chassis = await fakeChassis();
-    using _turning = turning(chassis, 180 / Math.PI);
+    using _turning = turning(chassis, 'degrees');
     const { result, finding } = await probe(chassis.endpoint, 5);
     expect(result).toMatchObject({
       verdict: 'ok',
@@ -64,8 +75,7 @@ describe.concurrent('a probe', () => {
 
   it('is wrong, and says so loudly, when the pose is in radians', async () => {
     await using chassis = await fakeChassis();
-    // The latched pose of this chassis, 90, proves degrees as well: the contradiction wins.
-    using _turning = turning(chassis, 1);
+    using _turning = turning(chassis, 'radians ±π');
     const { result, finding } = await probe(chassis.endpoint, 8);
     expect(result).toMatchObject({ verdict: 'wrong', poseUnit: { verdict: 'radians' } });
     expect(finding('pose-unit')).toMatchObject({
@@ -73,6 +83,25 @@ describe.concurrent('a probe', () => {
       detail: expect.stringContaining('IT IS IN RADIANS'),
     });
   });
+
+  it.each(['radians ±π', 'radians 0 to 2π', 'radians unwrapped'] as const)(
+    'is never green when a robot turns at 100 degrees a second and reports %s',
+    async (encoding) => {
+      await using chassis = await fakeChassis();
+      using _turning = turning(chassis, encoding, 1);
+      const { result, finding } = await probe(chassis.endpoint, 8);
+      expect(result.verdict).toBe('wrong');
+      const { verdict, doubt } = result.poseUnit;
+      expect(verdict).toBe(encoding === 'radians unwrapped' ? 'not-decided' : 'radians');
+      if (verdict === 'not-decided') expect(doubt).toContain('the heading changed steadily by');
+      expect(finding('pose-unit')).toMatchObject({
+        verdict: 'wrong',
+        detail: expect.stringMatching(/^IT IS IN RADIANS|^IN DOUBT, IT MAY BE IN RADIANS/),
+        remedy: expect.stringContaining('Do not drive this robot with gw'),
+      });
+    },
+    15_000,
+  );
 
   it('listens on while nothing is decided, says what to do, and does not call it green', async () => {
     await using chassis = await fakeChassis();

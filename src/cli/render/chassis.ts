@@ -114,11 +114,15 @@ export function renderChassisProbe(data: ChassisProbe): string {
   const rest = notChecked === 0 ? '' : `; ${notChecked} ${notChecked === 1 ? 'thing' : 'things'} not checked`;
   const first =
     wrong.length === 0
-      ? `${chalk.green('Nothing is wrong')} with chassis ${serial} at ${where}${rest}.`
+      ? `${data.poseUnit.verdict === 'degrees' ? chalk.green('Nothing is wrong') : `${chalk.yellow('The unit of the pose is not decided')}; nothing else is wrong`} with chassis ${serial} at ${where}${rest}.`
       : `${chalk.red.bold(`${wrong.length} ${wrong.length === 1 ? 'thing is' : 'things are'} wrong`)} with chassis ${serial} at ${where}${rest}.`;
   const lines = [first, ''];
   if (data.poseUnit.verdict === 'radians') {
     lines.unshift(chalk.red.bold('THE POSE IS IN RADIANS. Do not drive this robot with gw.'));
+  } else if (data.poseUnit.doubt !== null) {
+    lines.unshift(
+      chalk.red.bold('THE POSE MAY BE IN RADIANS. Do not drive this robot with gw before that is decided.'),
+    );
   }
   for (const { verdict, title, detail, remedy } of findings) {
     lines.push(`${renderVerdict(verdict)} ${title}: ${printable(detail)}`);
@@ -236,7 +240,8 @@ export function renderChassisView(view: ChassisView): string {
   ];
   lines.push(renderTable(columns, liveRows(values)), '');
   const unit = `pose unit: ${poseUnit.verdict}, ${printable(poseUnit.reason)}`;
-  lines.push(view.unitContradicted ? chalk.red.bold(`${unit} -- RADIANS WERE PROVEN: do not drive`) : unit);
+  if (view.unitContradicted) lines.push(chalk.red.bold(`${unit} -- RADIANS WERE PROVEN: do not drive`));
+  else lines.push(poseUnit.doubt === null ? unit : chalk.red.bold(`${unit} -- IN DOUBT: do not drive`));
   for (const { what, count, ageMs } of complaints.slice(-5)) {
     lines.push(`complaint: ${printable(what)} (${count}, last ${ageText(ageMs)} ago)`);
   }
@@ -248,9 +253,10 @@ export function renderChassisEvent(event: ChassisWatchEvent): string {
   if (event.event === 'ended') {
     return `watched for ${(event.watchedMs / 1000).toFixed(1)} s; at the end: ${linkText(event.link)}`;
   }
-  const { values, link, at, unitContradicted } = event;
+  const { values, link, at, poseUnit, unitContradicted } = event;
   const parts = [`${at} ${linkText(link)}`];
   if (unitContradicted) parts.push(chalk.red.bold('RADIANS WERE PROVEN'));
+  else if (poseUnit.doubt !== null) parts.push(chalk.red.bold(`THE UNIT IS IN DOUBT: ${printable(poseUnit.doubt)}`));
   for (const row of liveRows(values)) {
     const [what = '', value = '', mark = '', age = ''] = row;
     if (mark !== '--' && what !== '') parts.push(`${what} ${value} (${mark}, ${age})`);

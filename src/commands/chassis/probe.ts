@@ -7,7 +7,7 @@ export default class ChassisProbe extends GwCommand<Result> {
   static override summary =
     'Look at the chassis from all sides: identity, software, topics, latency, clock, angle unit.';
   static override description =
-    'Moves nothing. Listens to the topics for at least 2 seconds, and longer while the samples do not prove the unit of the pose: turn the robot by hand through a full circle then. Ends with 1 when something is wrong.';
+    'Moves nothing. Listens to the topics for at least 2 seconds, and longer while the samples do not prove the unit of the pose: turn the robot by hand, without a pause, through two full circles then. Ends with 1 when something is wrong.';
   static override examples = [
     '<%= config.bin %> chassis probe',
     '<%= config.bin %> chassis probe --seconds 30',

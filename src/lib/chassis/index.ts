@@ -10,4 +10,4 @@ export { knownTopics } from './schema.ts';
 export { isSimulated } from './simulated.ts';
 export type { TopicMessage } from './topic-message.ts';
 export { openTopicStream, type StreamEnd, type TopicStream, type TopicStreamOptions } from './topic-stream.ts';
-export { createUnitJudge, type UnitJudge } from './unit-judge.ts';
+export { createUnitJudge, type PoseSample, type UnitJudge } from './unit-judge.ts';

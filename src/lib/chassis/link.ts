@@ -5,6 +5,7 @@ import type { Dialer, Endpoint } from '../net/index.ts';
 import { createChassisClient } from './client.ts';
 import { createComplaints } from './complaints.ts';
 import { connectionFailureOf, failureDetail } from './failure.ts';
+import { markHeading } from './heading-mark.ts';
 import { createLiveValues } from './live-values.ts';
 import type { ChassisIdentity, ChassisLink, LinkState } from './model.ts';
 import { knownTopics } from './schema.ts';
@@ -38,13 +39,14 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
   const client = createChassisClient({ endpoint, dialer, expectedSerial, secret, clock });
   const complaints = createComplaints(clock);
   const values = createLiveValues(clock);
-  const judge = createUnitJudge();
+  let judge = createUnitJudge();
   const listeners = new Set<() => void>();
   const address: Tried = { address: endpoint.host, port: endpoint.port };
   let state: LinkState = { kind: 'connecting', tried: address };
   let stateSince = clock.monotonicMs();
   let identity: ChassisIdentity | null = null;
   let unitContradicted = false;
+  let unitDoubt: string | null = null;
   let ending: AbortController | undefined;
   let loop: Promise<void> | undefined;
 
@@ -86,22 +88,46 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
         complain(`a message of the topic ${quote(message.topic)}, which was not asked for`);
         return;
       case 'data':
-        if (message.topic === '/tracked_pose') judgeUnit(message.data.ori);
+        if (message.topic === '/tracked_pose') judgeUnit(message.data);
         values.take(message);
         notify();
     }
   }
 
-  function judgeUnit(ori: number): void {
-    judge.add(ori);
-    if (unitContradicted || judge.verdict().verdict !== 'radians') return;
+  function judgeUnit({
+    ori,
+    pos: [xM, yM],
+  }: {
+    readonly ori: number;
+    readonly pos: readonly [number, number, ...unknown[]];
+  }): void {
+    if (unitContradicted) return;
+    judge.add({ ori, xM, yM, atMs: clock.monotonicMs() });
+    const { verdict, reason, doubt } = judge.verdict();
+    if (doubt !== unitDoubt) {
+      if (doubt === null) log.info({}, `/tracked_pose carries ${verdict}: ${reason}`);
+      else log.warn({}, `it is in doubt whether /tracked_pose carries degrees: ${doubt}`);
+      unitDoubt = doubt;
+    }
+    if (verdict !== 'radians') return;
     unitContradicted = true;
-    log.error({}, `/tracked_pose carries radians, measured were degrees: ${judge.verdict().reason}`);
+    log.error({}, `/tracked_pose carries radians, measured were degrees: ${reason}`);
+  }
+
+  /** Another software may report in another unit: what was judged of the one before says nothing about it. */
+  function adopt(found: ChassisIdentity): void {
+    if (identity !== null && identity.software !== found.software && !unitContradicted) {
+      judge = createUnitJudge();
+      unitDoubt = null;
+    }
+    identity = found;
   }
 
   /** Connects once and stays while it stands. Throws what kept it from connecting. */
   async function connect(signal: AbortSignal): Promise<{ readonly end: StreamEnd; readonly stoodMs: number }> {
     const found = await client.identity(signal);
+    judge.interrupt();
+    adopt(found);
     using stream = await openTopicStream({
       endpoint,
       dialer,
@@ -113,8 +139,6 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
       onMessage: hear,
     });
     const began = clock.monotonicMs();
-    identity = found;
-    judge.interrupt();
     values.connect();
     enter({ kind: 'connected', tried: stream.tried });
     const checking = new AbortController();
@@ -138,7 +162,7 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
     for (;;) {
       await clock.sleep(RECHECK_MS, signal);
       try {
-        identity = await client.identity(signal);
+        adopt(await client.identity(signal));
       } catch (error) {
         if (signal.aborted || asGwError(error).code !== 'CHASSIS_NOT_CONNECTED') throw error;
         complain(`the device information did not come while the topic stream stood: ${failureDetail(error)}`);
@@ -196,13 +220,14 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
         });
     },
     stop,
-    describe: () => describeLink(state),
+    describe: () =>
+      unitDoubt === null ? describeLink(state) : `${describeLink(state)}; the unit of /tracked_pose is in doubt`,
     snapshot() {
       return {
         link: state,
         linkForMs: Math.round(clock.monotonicMs() - stateSince),
         identity,
-        values: values.values(),
+        values: markHeading(values.values(), judge.verdict(), unitContradicted),
         poseUnit: judge.verdict(),
         unitContradicted,
         complaints: complaints.list(),

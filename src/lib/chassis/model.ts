@@ -115,8 +115,8 @@ export interface LiveValues {
 }
 
 /**
- * What the samples of `/tracked_pose` say about its unit. A value beyond 2π proves degrees; a full turn inside
- * ±π says radians and contradicts the measured fact; otherwise the samples decide nothing.
+ * What the samples of `/tracked_pose` say about its unit, by what cannot be otherwise (unit-judge.ts). Radians
+ * contradict the measured fact. Not decided is neither green nor an error.
  */
 export interface PoseUnitVerdict {
   readonly verdict: 'degrees' | 'radians' | 'not-decided';
@@ -125,6 +125,11 @@ export interface PoseUnitVerdict {
   readonly largest: number | null;
   /** For a person: why this verdict. */
   readonly reason: string;
+  /**
+   * Signs that the unit may be radians which are no proof: one sentence for a person, null without such signs. While
+   * it is set the verdict is 'not-decided', however the samples were judged before; a later proof takes it back.
+   */
+  readonly doubt: string | null;
 }
 
 export interface ChassisSnapshot {

@@ -1,104 +1,113 @@
 import type { PoseUnitVerdict } from './model.ts';
+import { createCourses } from './unit-course.ts';
+import { createSwiftTurn } from './unit-swift.ts';
+import { createSteadyTurn, createTurnInRange, radianRanges } from './unit-turn.ts';
+
+/** One message of `/tracked_pose`, with when it arrived by the monotonic clock. */
+export interface PoseSample {
+  /** As it came: its unit is what is judged. */
+  readonly ori: number;
+  readonly xM: number;
+  readonly yM: number;
+  readonly atMs: number;
+}
 
 export interface UnitJudge {
-  /** One `ori` of `/tracked_pose`, as it came. False when it is no finite number and was not counted. */
-  add(ori: number): boolean;
-  /** The samples that follow do not continue those before: a connection was lost. Proofs stand. */
+  /** One sample. False when one of its numbers is not finite; it was not counted then. */
+  add(sample: PoseSample): boolean;
+  /** The samples that follow do not continue those before: a connection was lost. Proofs and doubts stand. */
   interrupt(): void;
   verdict(): PoseUnitVerdict;
 }
 
-const TURN = 2 * Math.PI;
-/** Headings are printed with few digits; ±3.141593 is still a normalised radian. */
-const SLACK = 1e-6;
 /**
- * The longest way between two samples, the short way round, that still counts as following a turn: a sixth of a
- * turn. It keeps a robot that jitters by a few *degrees* around 0 from looking like one that turns in radians: its
- * jumps from one end to the other would pass for crossings of the seam, but its slow way back would then have to be
- * slower than a degree per sample, time after time.
- */
-const LONGEST_STEP = Math.PI / 3;
-
-/**
- * Judges in which unit `/tracked_pose` carries `ori`.
- * - A value beyond 2π cannot be a normalised radian: degrees.
- * - A whole turn, followed sample by sample across the seam, with no value beyond ±π: radians. In degrees the same
- *   turn would show values up to 180.
- * - Otherwise nothing is decided; a robot that stands still at 0.5 decides nothing.
+ * Judges in which unit `/tracked_pose` carries `ori`, by what cannot be otherwise. A chassis may report degrees, or
+ * radians within ±π, within 0 to 2π, or unwrapped, which may be many turns away from 0 since its start; so one value
+ * alone decides nothing.
+ * - Degrees: a change that continuous radians could not have reached, or a row of courses that fit degrees only.
+ * - Radians: a seam of one radian range passed twice in one direction, or a row of courses that fit radians only.
+ * - Otherwise nothing is decided. Signs of radians that prove nothing are a doubt, which takes degrees back until
+ *   they are proven again.
  *
  * Radians contradict the measured fact and win over everything else.
- * @source specification, 'Angles (critical rule)' (BELEGT: degrees); the rule of judging is a decision of ours
+ * @source specification, 'Angles (critical rule)' (BELEGT: degrees); the rules of judging are project decisions
  */
 export function createUnitJudge(): UnitJudge {
+  const swift = createSwiftTurn();
+  const turns = radianRanges.map(createTurnInRange);
+  const steady = createSteadyTurn();
+  const courses = createCourses();
   let samples = 0;
   let largest: number | null = null;
-  let beyondTurn: number | null = null;
-  let fullTurn = false;
-  /** The turn being followed: last raw value, and the unwrapped heading with its extremes. */
-  let turn: { last: number; heading: number; least: number; most: number; crossed: boolean } | null = null;
+  let degrees: string | null = null;
+  let radians: string | null = null;
+  let doubt: string | null = null;
 
-  const begin = (ori: number) => ({ last: ori, heading: ori, least: ori, most: ori, crossed: false });
-
-  function follow(ori: number): void {
-    if (Math.abs(ori) > Math.PI + SLACK) {
-      turn = null;
-      return;
-    }
-    if (turn === null) {
-      turn = begin(ori);
-      return;
-    }
-    const raw = ori - turn.last;
-    const crossing = Math.abs(raw) > Math.PI;
-    const step = crossing ? raw - Math.sign(raw) * TURN : raw;
-    if (Math.abs(step) > LONGEST_STEP) {
-      turn = begin(ori);
-      return;
-    }
-    turn.last = ori;
-    turn.heading += step;
-    turn.least = Math.min(turn.least, turn.heading);
-    turn.most = Math.max(turn.most, turn.heading);
-    turn.crossed ||= crossing;
-    if (turn.crossed && turn.most - turn.least >= TURN - SLACK) fullTurn = true;
+  function degreesProven(reason: string): void {
+    degrees = reason;
+    doubt = null;
+    for (const turn of turns) turn.forget();
+    steady.forget();
+    courses.forget();
   }
 
   return {
-    add(ori) {
-      if (typeof ori !== 'number' || !Number.isFinite(ori)) return false;
+    add(sample) {
+      const { ori, xM, yM, atMs } = sample;
+      if (!(Number.isFinite(ori) && Number.isFinite(xM) && Number.isFinite(yM) && Number.isFinite(atMs))) return false;
       samples += 1;
-      const size = Math.abs(ori);
-      largest = Math.max(largest ?? 0, size);
-      if (size > TURN + SLACK) beyondTurn ??= ori;
-      follow(ori);
+      largest = Math.max(largest ?? 0, Math.abs(ori));
+      // Nothing takes this back.
+      if (radians !== null) return true;
+      const change = swift.add(sample);
+      if (change !== null) {
+        degreesProven(change);
+        return true;
+      }
+      for (const turn of turns) {
+        const signs = turn.add(sample);
+        radians ??= signs.proof;
+        doubt ??= signs.doubt;
+      }
+      doubt ??= steady.add(sample);
+      const course = courses.add(sample);
+      if (course === null) return true;
+      if (course.unit === 'degrees') degreesProven(course.reason);
+      else if (course.isProof) radians ??= course.reason;
+      else doubt ??= course.reason;
       return true;
     },
     interrupt() {
-      turn = null;
+      swift.restart();
+      for (const turn of turns) turn.forget();
+      steady.forget();
+      courses.interrupt();
     },
     verdict() {
-      return { samples, largest, ...judge(samples, largest, beyondTurn, fullTurn) };
+      return { samples, largest, ...judge({ samples, largest, degrees, radians, doubt }) };
     },
   };
 }
 
-function judge(
-  samples: number,
-  largest: number | null,
-  beyondTurn: number | null,
-  fullTurn: boolean,
-): Pick<PoseUnitVerdict, 'verdict' | 'reason'> {
-  if (fullTurn) {
-    const also =
-      beyondTurn === null ? '' : ` (although ${beyondTurn.toFixed(3)} was seen as well, which only degrees can be)`;
-    return { verdict: 'radians', reason: `the robot turned through a full circle inside ±π${also}` };
+interface Found {
+  readonly samples: number;
+  readonly largest: number | null;
+  readonly degrees: string | null;
+  readonly radians: string | null;
+  readonly doubt: string | null;
+}
+
+function judge(found: Found): Pick<PoseUnitVerdict, 'verdict' | 'reason' | 'doubt'> {
+  const { samples, largest, degrees, radians, doubt } = found;
+  if (radians !== null) {
+    const also = degrees === null ? '' : `; degrees had been taken for proven before: ${degrees}`;
+    return { verdict: 'radians', reason: `${radians}${also}`, doubt: null };
   }
-  if (beyondTurn !== null) {
-    return { verdict: 'degrees', reason: `${beyondTurn.toFixed(3)} was seen, which no radian between ±2π can be` };
-  }
-  if (samples === 0) return { verdict: 'not-decided', reason: 'no pose was heard' };
-  return {
-    verdict: 'not-decided',
-    reason: `no value beyond ±2π was seen (largest ${(largest ?? 0).toFixed(3)}) and no full turn: turn the robot through a full circle`,
-  };
+  if (doubt !== null) return { verdict: 'not-decided', reason: doubt, doubt };
+  if (degrees !== null) return { verdict: 'degrees', reason: degrees, doubt: null };
+  const reason =
+    samples === 0
+      ? 'no pose was received'
+      : `the heading did not change in a way that only degrees or only radians can (largest ${(largest ?? 0).toFixed(3)})`;
+  return { verdict: 'not-decided', reason, doubt: null };
 }

@@ -74,7 +74,7 @@ export function judgeState(kind: Order['kind'], input: GateInput): readonly Refu
   return [
     ...judgeStop(input),
     ...judgeLink(input),
-    ...judgeUnit(input),
+    ...judgeUnit(kind, input),
     ...judgeRobot(kind, input),
     ...judgeFacts(kind, input),
   ];
@@ -155,9 +155,18 @@ function wrongDevice(expected: string, found: string | undefined, tried: Tried):
   };
 }
 
-function judgeUnit({ snapshot: { unitContradicted, poseUnit } }: GateInput): Refusal[] {
-  if (!unitContradicted) return [];
+function judgeUnit(kind: Order['kind'], { snapshot: { unitContradicted, poseUnit } }: GateInput): Refusal[] {
   const seen = poseUnit.largest === null ? '' : ` (${poseUnit.samples} samples, largest |ori| ${poseUnit.largest})`;
+  if (!unitContradicted) {
+    const relied: readonly ReliableFactId[] = factsOfOrder[kind];
+    if (poseUnit.doubt === null || !relied.includes('angles.tracked-pose-ori')) return [];
+    return [
+      refuse(
+        `angles.tracked-pose-ori (BELEGT: degrees) is in doubt on this chassis: ${poseUnit.doubt}${seen}. ` +
+          'Turn the robot by hand through two full circles without a pause: that decides the unit in most cases.',
+      ),
+    ];
+  }
   return [
     refuse(
       `angles.tracked-pose-ori (BELEGT: degrees) is contradicted by this chassis: ${poseUnit.reason}${seen}. ` +

@@ -47,6 +47,19 @@ export const faultTable = {
     'robot',
     '/tracked_pose reports radians instead of degrees. So that the unit shows, the robot turns in place through full circles, about 100 degrees a second, while no move runs; afterwards it turns back.',
   ),
+  'radians-0-2pi': row(
+    'robot',
+    '/tracked_pose reports radians from 0 to 2π instead of degrees, and the robot turns as with `radians`.',
+  ),
+  'radians-unwrapped': row(
+    'robot',
+    '/tracked_pose reports radians that go on over full turns, seven of them since it was switched on, and the robot turns as with `radians`.',
+  ),
+  'degrees-0-360': row('robot', '/tracked_pose reports degrees from 0 to 360 instead of -180 to 180.'),
+  'turned-by-hand': row(
+    'robot',
+    'No fault of the robot: a person turns it in place through full circles, about 100 degrees a second, while no move runs. Off: back to where it pointed.',
+  ),
   'pose-in-degrees': row(
     'robot',
     'POST /chassis/pose takes `ori` for degrees: 1.5708 turns the robot by 1.5708 degrees.',

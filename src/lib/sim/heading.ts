@@ -20,6 +20,18 @@ export function reportedDegrees(rad: number): number {
   return deg === -180 ? 180 : deg + 0;
 }
 
+/** The same from 0 to 360, as other software might report it. */
+export function reportedDegreesOfTurn(rad: number): number {
+  const deg = reportedDegrees(rad);
+  return deg < 0 ? Math.round((deg + 360) * 1000) / 1000 : deg;
+}
+
+/** The same direction in [0, 2π). */
+export function radOfTurn(rad: number): number {
+  const wrapped = wrapRad(rad);
+  return wrapped < 0 ? wrapped + FULL_TURN : wrapped;
+}
+
 /** Headings in the floor's own tables are written in degrees because people read them. */
 export function headingRad(deg: number): number {
   return wrapRad(deg * (Math.PI / 180));

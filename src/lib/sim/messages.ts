@@ -1,7 +1,7 @@
 import { topics } from '../chassis/wire.ts';
 import type { Faults } from './faults.ts';
 import { dock } from './floor.ts';
-import { headingRad, reportedDegrees, wrapRad } from './heading.ts';
+import { headingRad, radOfTurn, reportedDegrees, reportedDegreesOfTurn, wrapRad } from './heading.ts';
 import { type FloorMap, mapPng, pictureDigest } from './map-store.ts';
 import { failReasonName } from './move-wire.ts';
 import type { Aspect, Robot } from './robot.ts';
@@ -84,7 +84,7 @@ function topicBody(topic: string, options: MessageOptions): object | undefined {
       if (!map) return undefined;
       const { xM, yM, yawRad } = robot.pose();
       // Degrees as measured (specification, 'Angles'), whatever the vendor's text says.
-      const ori = faults.is('radians') ? millionth(yawRad) : reportedDegrees(yawRad);
+      const ori = reportedOri(yawRad, options);
       return {
         pos: [millionth(xM), millionth(yM)],
         ori,
@@ -143,6 +143,13 @@ function topicBody(topic: string, options: MessageOptions): object | undefined {
     default:
       return undefined;
   }
+}
+
+function reportedOri(yawRad: number, { robot, faults }: MessageOptions): number {
+  if (faults.is('radians-unwrapped')) return millionth(robot.turnedRad());
+  if (faults.is('radians-0-2pi')) return millionth(radOfTurn(yawRad));
+  if (faults.is('radians')) return millionth(yawRad);
+  return faults.is('degrees-0-360') ? reportedDegreesOfTurn(yawRad) : reportedDegrees(yawRad);
 }
 
 function gridPlace({ grid }: FloorMap): object {

@@ -29,6 +29,10 @@ const battery = { start: 0.86, idlePerS: 1e-5, drivingPerS: 2e-4, chargingPerS: 
 /** About 100 degrees a second: a full circle within four seconds. */
 const SPIN_RAD_S = 1.75;
 const LONGEST_STEP_S = 0.05;
+/** Faults under which the robot is turned, so that the unit of its heading shows. */
+const turning = ['radians', 'radians-0-2pi', 'radians-unwrapped', 'turned-by-hand'] as const;
+/** What it had turned before the simulator began: a heading that is not wrapped is far from 0 after a while. */
+const TURNS_BEFORE = 7;
 
 /** Alerts by number (vendor facts 2, HINWEIS). */
 const alertTexts: Readonly<Record<number, readonly [level: 'error' | 'warning', msg: string]>> = {
@@ -60,6 +64,7 @@ export function createRobot(options: RobotOptions) {
   let hasPose = true;
   let planner: { map: FloorMap; planner: Planner } | undefined;
   let headingBeforeSpin: number | undefined;
+  let turnedRad = drive.pose().yawRad + TURNS_BEFORE * 2 * Math.PI;
   let alertCodes: readonly number[] = [];
   let hasWheelError = false;
 
@@ -148,9 +153,9 @@ export function createRobot(options: RobotOptions) {
     onChange('alerts');
   }
 
-  /** Turns while the fault `radians` is on, and back to where it pointed afterwards. */
+  /** Turns while one of those faults is on, and back to where it pointed afterwards. */
   function spin(dt: number): boolean {
-    if (faults.is('radians') && !moves.isMoving()) {
+    if (turning.some((name) => faults.is(name)) && !moves.isMoving()) {
       headingBeforeSpin ??= drive.pose().yawRad;
       drive.spin(dt, SPIN_RAD_S);
       return true;
@@ -160,9 +165,14 @@ export function createRobot(options: RobotOptions) {
     return false;
   }
 
+  function followTurn(): void {
+    turnedRad += wrapRad(drive.pose().yawRad - turnedRad);
+  }
+
   function smallStep(dt: number): void {
     if (faults.is('wheel-error')) hasWheelError = true;
     if (!spin(dt) && !remote.step(dt)) moves.step(dt);
+    followTurn();
     globalPositioning.step(dt);
     trail.add(drive.pose());
     const charging = isDocked() && drive.isStill();
@@ -179,6 +189,8 @@ export function createRobot(options: RobotOptions) {
     trail,
     isAtRest: (): boolean => drive.isStill(),
     pose: (): PoseRad => drive.pose(),
+    /** The heading with all turns since it was switched on. */
+    turnedRad: (): number => turnedRad,
     speedMS: (): number => drive.speed(),
     isDocked,
     isLocalised,
@@ -212,6 +224,7 @@ export function createRobot(options: RobotOptions) {
     setPose(pose: PoseRad): void {
       const yawRad = faults.is('pose-in-degrees') ? (pose.yawRad * Math.PI) / 180 : pose.yawRad;
       drive.setPose({ ...pose, yawRad });
+      followTurn();
       trail.begin(pose);
       globalPositioning.forget();
       headingBeforeSpin = undefined;

@@ -152,7 +152,10 @@ async function listen(
     if (message.kind !== 'data') return;
     const row = seen.get(message.topic) ?? { count: 0, first: now, last: now };
     seen.set(message.topic, { count: row.count + 1, first: row.first, last: now });
-    if (message.topic === '/tracked_pose') judge.add(message.data.ori);
+    if (message.topic === '/tracked_pose') {
+      const { ori, pos } = message.data;
+      judge.add({ ori, xM: pos[0], yM: pos[1], atMs: now });
+    }
   };
   using stream = await openTopicStream({
     endpoint,
@@ -195,7 +198,7 @@ async function listen(
 function progressText(elapsedMs: number, leastMs: number, mostMs: number): string {
   if (elapsedMs < leastMs) return 'listening to the topics';
   const left = Math.ceil((mostMs - elapsedMs) / 1_000);
-  return `the unit of the pose is not decided yet: turn the robot by hand through a full circle (${left} s left)`;
+  return `the unit of the pose is not decided yet: turn the robot by hand, without a pause, through two full circles (${left} s left)`;
 }
 
 function ratesOf(row: { count: number; first: number; last: number } | undefined, clock: Clock) {
@@ -289,9 +292,16 @@ function topicFindings({ topics, broke, listenedMs }: Heard): Finding[] {
   return findings;
 }
 
-function poseUnitFinding({ verdict, reason, samples }: PoseUnitVerdict): Finding {
+function poseUnitFinding({ verdict, reason, doubt, samples }: PoseUnitVerdict): Finding {
   const start = { id: 'pose-unit', title: 'The pose is in degrees', spec: 'Angles (critical rule)' };
   const detail = `${reason} (${samples} samples)`;
+  if (doubt !== null) {
+    return wrong(
+      start,
+      `IN DOUBT, IT MAY BE IN RADIANS: ${detail}`,
+      'Do not drive this robot with gw yet: the gate before all movement stays closed. Probe again and turn the robot by hand, without a pause, through two full circles.',
+    );
+  }
   switch (verdict) {
     case 'degrees':
       return ok(start, detail);
@@ -302,7 +312,11 @@ function poseUnitFinding({ verdict, reason, samples }: PoseUnitVerdict): Finding
         'Do not drive this robot with gw: the gate before all movement stays closed. Report its software version.',
       );
     case 'not-decided':
-      return open(start, detail, 'Probe again while somebody turns the robot by hand through a full circle.');
+      return open(
+        start,
+        detail,
+        'Probe again and turn the robot by hand, without a pause, through two full circles while the probe runs.',
+      );
   }
 }
 

@@ -99,6 +99,7 @@ export const chassisWatchSchema = z.discriminatedUnion('event', [
       samples: z.int(),
       largest: z.number().nullable(),
       reason: z.string(),
+      doubt: z.string().nullable().describe('Signs that the unit may be radians which are no proof.'),
     }),
     unitContradicted: z.boolean(),
     complaints: z.array(z.strictObject({ what: z.string(), count: z.int(), ageMs: z.number() })),

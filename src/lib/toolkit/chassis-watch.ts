@@ -56,8 +56,13 @@ export async function watchChassis(
 }
 
 /** What a person must see at once when it changes. */
-function essence({ link, unitContradicted }: Pick<ChassisSnapshot, 'link' | 'unitContradicted'>): string {
-  return `${link.kind} ${link.kind === 'not-connected' ? link.failure : ''} ${unitContradicted}`;
+function essence({
+  link,
+  poseUnit,
+  unitContradicted,
+}: Pick<ChassisSnapshot, 'link' | 'poseUnit' | 'unitContradicted'>): string {
+  const failure = link.kind === 'not-connected' ? link.failure : '';
+  return `${link.kind} ${failure} ${unitContradicted} ${poseUnit.doubt !== null}`;
 }
 
 function viewOf(snapshot: ChassisSnapshot, at: Date): ChassisView {

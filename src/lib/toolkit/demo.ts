@@ -109,6 +109,7 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
     await tablet;
 
     onProgress('Running the checklist');
+    const turnByHand = personWhoTurns((on) => options.switchFault(dir, { name: 'turned-by-hand', on }));
     const checklist = await runChecklist({
       nameOrFile: 'demo',
       dir: options.checklistsDir,
@@ -122,7 +123,11 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
       signal: over.signal,
       onProgress,
       checks: { switchFault: (fault) => options.switchFault(dir, fault) },
-      ...(options.onStep && { onStep: options.onStep }),
+      onStep(event) {
+        const { step } = event;
+        turnByHand(step.kind === 'run' && step.reads === null && step.run === 'chassis probe');
+        options.onStep?.(event);
+      },
       ...(options.onResult && { onResult: options.onResult }),
     });
     over.signal.throwIfAborted();
@@ -159,6 +164,20 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
     signal.removeEventListener('abort', onSignal);
     options.hurry?.removeEventListener('abort', onHurry);
   }
+}
+
+/**
+ * At a real robot a person turns it by hand while its pose is looked at, since the unit of a heading shows only when it
+ * changes. Where switching fails the robot stands, and the step says that nothing was decided.
+ */
+function personWhoTurns(switchTurning: (on: boolean) => Promise<void>): (on: boolean) => void {
+  let wanted = false;
+  let last: Promise<void> = Promise.resolve();
+  return (on) => {
+    if (on === wanted) return;
+    wanted = on;
+    last = last.then(() => switchTurning(on)).catch(() => {});
+  };
 }
 
 /** Without adb, or with a tablet that is not as it must be, the rest goes on, and a step of the checklist says so. */

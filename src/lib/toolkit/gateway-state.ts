@@ -15,6 +15,8 @@ export interface GatewayState {
   readonly pose: { readonly xM: number; readonly yM: number; readonly yawDeg: number; readonly ageMs: number } | null;
   readonly poseUnit: string;
   readonly unitContradicted: boolean;
+  /** There are signs that the pose may be in radians; the gate is closed until degrees are proven. */
+  readonly unitInDoubt: boolean;
   /** How long the awaited state took to come, in milliseconds; 0 when nothing was awaited. */
   readonly afterMs: number;
 }
@@ -35,7 +37,7 @@ const stateSchema = z.looseObject({
       value: z.looseObject({ xM: z.number(), yM: z.number(), yawDeg: z.number() }).optional(),
     }),
   }),
-  poseUnit: z.looseObject({ verdict: z.string() }),
+  poseUnit: z.looseObject({ verdict: z.string(), doubt: z.string().nullable() }),
   unitContradicted: z.boolean(),
 });
 
@@ -52,6 +54,7 @@ export async function readGatewayState(toolkit: Toolkit, context: CheckContext):
     pose: value === undefined || ageMs === undefined ? null : { ...pick(value), ageMs: Math.round(ageMs) },
     poseUnit: poseUnit.verdict,
     unitContradicted,
+    unitInDoubt: poseUnit.doubt !== null,
     afterMs: 0,
   };
 }

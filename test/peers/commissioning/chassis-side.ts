@@ -6,4 +6,11 @@ import { createRelay } from './relay.ts';
 const [dir = '', host = ''] = process.argv.slice(2);
 const sim = await startSim({ dir, with: ['password'] });
 await createRelay({ host, port: 8090 }, sim.chassis.port).open();
+// A technician turns the robot by hand, as the checklists ask, and steps back when it begins to drive.
+sim.setFault('turned-by-hand', true);
+const watching = setInterval(() => {
+  if (!sim.state().moving) return;
+  sim.setFault('turned-by-hand', false);
+  clearInterval(watching);
+}, 20);
 console.log('ready');

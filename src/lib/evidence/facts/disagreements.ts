@@ -27,7 +27,7 @@ export const disagreementFacts = [
     between: ['angles.tracked-pose-ori', 'vendor.topic.tracked-pose-ori'],
     wins: 'angles.tracked-pose-ori',
     consequence:
-      'gw reads degrees. The probe judges the samples of each device: a value beyond 2π proves degrees, a full turn within ±π says radians, and then the motion gate closes. Every other `ori` of the WebSocket is shown raw.',
+      'gw reads degrees. The probe judges the samples of each device: a change that radians cannot reach proves degrees, a seam of a radian range passed twice or the courses of the driving robot prove radians, and then the motion gate closes; signs that prove nothing close it until degrees are proven. Every other `ori` of the WebSocket is shown raw.',
     source,
   },
   {
