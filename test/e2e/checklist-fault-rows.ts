@@ -234,7 +234,7 @@ export const gatewayRows: readonly Row[] = [
     fails: [
       ['premises/gateway-state', /link: expected 'connected', found 'not-connected'/],
       ['demo/recovered', /link: expected 'connected', found 'not-connected'/, /127\.0\.0\.1/],
-      ['site/heartbeat', /counts\.wrong: expected 0, found 1/, /SIM-N002/, /not heard/],
+      ['site/heartbeat', /counts\.wrong: expected 0, found 2/, /SIM-N002/, /not received/],
     ],
   },
   {

@@ -147,7 +147,6 @@ async function makeMain(): Promise<Main> {
   const world = undo.use(
     await openWorld({ with: parts, robots: 2, tablet: { rebootMs: 300 } }, (site) => {
       site.cloud.region = 'eu-central-1';
-      site.fleet.robots = ['SIM-N001', 'SIM-N002'];
       site.tours = { acceptance: { stations: ['A'] }, demo: { stations: ['B'] } };
     }),
   );
