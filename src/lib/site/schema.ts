@@ -132,24 +132,28 @@ const fleet = z
       .max(1000)
       .default([])
       .meta({
-        description: 'Serials of the robots of the site, this one or not, for `gw heartbeat check`.',
+        description:
+          'Serials of all robots of the site, for `gw heartbeat check`. This one alone says that the site has one robot.',
         example: ['SN0001', 'SN0002'],
       }),
     broadcast: z
       .boolean()
       .default(true)
-      .describe('Whether each beat is broadcast to 255.255.255.255 by every interface.'),
+      .describe(
+        'Whether each heartbeat is broadcast to 255.255.255.255 by every interface. It ends at the robot segment, which holds one robot; it reaches others only where all share one segment.',
+      ),
     unicast: z
       .array(z.ipv4().meta({ type: 'IPv4 address' }))
       .max(256)
       .default([])
       .meta({
-        description: 'Addresses that get each beat of their own, where broadcast is filtered.',
-        example: ['127.0.0.1'],
+        description:
+          'Addresses of the gateways of the other robots, each in a segment of its own: UDP 45301 is routed between them.',
+        example: ['198.51.100.2'],
       }),
   })
   .meta({
-    description: 'The heartbeat to the other robots of the site. Absent, none is sent and none is heard.',
+    description: 'The heartbeat to the other robots of the site. Absent, none is sent and none is received.',
     example: { keyFile: 'secrets/heartbeat' },
   });
 

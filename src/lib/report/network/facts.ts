@@ -56,6 +56,15 @@ export function networkRequestFacts(site: Site): NetworkRequestFacts {
     ask('customer', 'devices', 'network.devices', 'the agreed address of each door and lift, if the robot uses any');
   }
 
+  const heartbeat = heartbeatOf(site);
+  if (heartbeat?.routed && heartbeat.unicast.length === 0) {
+    ask('operator', 'heartbeat-gateways', 'fleet.unicast', 'the addresses of the gateways of the other robots');
+  } else if (heartbeat !== null && hasOthers(site) && site.fleet?.unicast.length === 0) {
+    // Only the technician can say so; the letter asks the customer for no route that may not be needed.
+    const what = 'the gateways of the other robots; a broadcast reaches them only if all share one robot segment';
+    ask('operator', 'heartbeat-segments', 'fleet.unicast', what);
+  }
+
   return {
     site: site.name,
     serial: site.chassis.serial,
@@ -67,7 +76,7 @@ export function networkRequestFacts(site: Site): NetworkRequestFacts {
     outbound,
     house,
     inside: insideOf(site),
-    heartbeat: site.fleet === undefined ? null : { broadcast: site.fleet.broadcast, unicast: [...site.fleet.unicast] },
+    heartbeat,
     open,
   };
 }
@@ -150,11 +159,27 @@ function houseOf({ network, operator }: Site): NetworkRequestFacts['house'] {
   return house.filter(({ host }) => !isThisMachine(host));
 }
 
+/**
+ * A robot segment holds one robot (specification), so the heartbeat of several robots is routed between segments: that
+ * is asked for once the site file lists gateways, or broadcasts nothing.
+ */
+function heartbeatOf(site: Site): NetworkRequestFacts['heartbeat'] {
+  const { fleet } = site;
+  if (fleet === undefined) return null;
+  const unicast = fleet.unicast.filter((address) => !isThisMachine(address));
+  const routed = unicast.length > 0 || (hasOthers(site) && !fleet.broadcast && fleet.unicast.length === 0);
+  return { broadcast: fleet.broadcast, unicast, routed };
+}
+
+function hasOthers({ fleet, chassis }: Site): boolean {
+  return fleet?.robots.some((serial) => serial !== chassis.serial) ?? false;
+}
+
 function insideOf({ chassis, operator, fleet, tablet }: Site): NetworkRequestFacts['inside'] {
   return [
     { use: 'chassis', protocol: 'tcp', port: chassis.port },
     { use: 'operator', protocol: 'tcp', port: operator.port },
-    ...(fleet === undefined ? [] : [{ use: 'heartbeat', protocol: 'udp', port: HEARTBEAT_PORT } as const]),
+    ...(fleet?.broadcast !== true ? [] : [{ use: 'heartbeat', protocol: 'udp', port: HEARTBEAT_PORT } as const]),
     { use: 'ssh', protocol: 'tcp', port: 22 },
     { use: 'adb', protocol: 'tcp', port: tablet?.adbPort ?? 5555 },
   ];
