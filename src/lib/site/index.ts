@@ -3,6 +3,7 @@
  * file, line and key of each error; secrets come from owner-only files that it names.
  */
 
+export { type CalledService, calledServices, placeOf, sameHost } from './called-services.ts';
 export { describeSiteSchema } from './describe.ts';
 export { loadSite, parseSite } from './load.ts';
 export { HEARTBEAT_PORT, READ_ONLY_PORT } from './platform-ports.ts';

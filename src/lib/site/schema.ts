@@ -86,7 +86,11 @@ const operator = z
     building: z
       .strictObject({ url: httpUrl })
       .optional()
-      .meta({ description: 'The building IoT module of this site.', example: { url: 'http://127.0.0.1:8080' } }),
+      .meta({
+        description:
+          'The building IoT module of this site: the one place of its address, for forwarder, network check and request.',
+        example: { url: 'http://127.0.0.1:8080' },
+      }),
   })
   .describe('The operator server.');
 
@@ -229,9 +233,14 @@ const tablet = z
   })
   .meta({ description: 'The tablet of this robot, for `gw kiosk`.', example: { host: '127.0.0.1' } });
 
+/** Devices of the house network; the building module has its own key, which the forwarder reads. */
+export const deviceKinds = ['door', 'lift', 'level-change', 'other'] as const;
+
 const device = z.strictObject({
   name: words(120).describe('What people call it.'),
-  kind: z.enum(['door', 'lift', 'level-change', 'building-module', 'other']).describe('What it is.'),
+  kind: z
+    .enum(deviceKinds)
+    .describe('What it is. The building module stands in operator.building.url, and only there.'),
   host,
   port,
 });
@@ -255,7 +264,8 @@ const network = z
       .max(64)
       .default([])
       .meta({
-        description: 'Devices in the house network that this gateway calls, one agreed address each.',
+        description:
+          'Doors, lifts and other devices in the house network that this gateway calls, one agreed address each.',
         example: [{ name: 'Lift A', kind: 'lift', host: '198.51.100.10', port: 3100 }],
       }),
     alsoListening: z

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { HEARTBEAT_PORT, type Site } from '../../site/index.ts';
+import { calledServices, HEARTBEAT_PORT, type Site } from '../../site/index.ts';
 import type { NetworkRequestFacts, OpenPoint } from '../network-request.result.ts';
 
 /** Where the cloud is, unless the site file names another region. @source specification, 'Network segments' */
@@ -138,25 +138,13 @@ function outboundOf({ cloud, enrolment }: Site): NetworkRequestFacts['outbound']
   ];
 }
 
-/** One row per address, although the building module may stand in two places of the file. */
-function houseOf({ network, operator }: Site): NetworkRequestFacts['house'] {
-  const house: NetworkRequestFacts['house'] = network.devices.map(({ name, kind, host, port }) => ({
-    name,
-    kind,
-    host,
-    port,
-  }));
-  for (const [kind, url] of [
-    ['building-module', operator.building?.url],
-    ['voice', operator.voice?.url],
-  ] as const) {
-    if (url === undefined) continue;
-    const { hostname, port, protocol } = new URL(url);
-    const place = { host: bare(hostname), port: Number(port || (protocol === 'https:' ? 443 : 80)) };
-    const isThere = house.some(({ host, port: other }) => host === place.host && other === place.port);
-    if (!isThere) house.push({ name: null, kind, ...place });
-  }
-  return house.filter(({ host }) => !isThisMachine(host));
+/** The devices of the house network, with the services that the operator server forwards to. */
+function houseOf(site: Site): NetworkRequestFacts['house'] {
+  const kinds = { building: 'building-module', voice: 'voice' } as const;
+  return [
+    ...site.network.devices.map(({ name, kind, host, port }) => ({ name, kind, host, port })),
+    ...calledServices(site).map(({ id, host, port }) => ({ name: null, kind: kinds[id], host, port })),
+  ].filter(({ host }) => !isThisMachine(host));
 }
 
 /**
