@@ -168,7 +168,8 @@ const enrolment = z
       example: 'https://enrol.example.com',
     }),
     caFile: file.optional().meta({
-      description: 'File with the certificates (PEM) that are trusted for it instead of those of the system.',
+      description:
+        "File with the certificates (PEM) that are trusted for it, instead of Node's list and the operating system's.",
       example: 'enrolment-ca.pem',
     }),
     identityDir: file
@@ -216,7 +217,7 @@ const cloud = z
       .meta({ description: 'The secure tunnel service of remote support.', example: { host: 'tunnel.example.com' } }),
     caFile: file.optional().meta({
       description:
-        'File with the certificates (PEM) trusted for object storage and tunnel instead of those of the system.',
+        "File with the certificates (PEM) trusted for object storage and tunnel, instead of Node's list and the operating system's.",
       example: 'cloud-ca.pem',
     }),
   })

@@ -38,6 +38,12 @@ const networkPathSchema = z.strictObject({
       protocol: z.string(),
       alpn: z.string().nullable(),
       trust: z.enum(['trusted', 'foreign', 'other-name', 'expired', 'not-yet-valid', 'no-anchor']),
+      verifiedBy: z
+        .enum(['file', 'bundled', 'extra', 'system'])
+        .nullable()
+        .describe(
+          "file: the CA file of the site file. bundled: Node's own list. extra: NODE_EXTRA_CA_CERTS. system: the operating system's list alone. null: not trusted.",
+        ),
       chain: z.array(chainLinkSchema).describe("The server's own certificate first."),
     })
     .nullable(),

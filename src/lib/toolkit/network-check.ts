@@ -189,7 +189,13 @@ function pathView({ plan, name, dial, tls, info, tookMs }: GonePath): NetworkPat
     connectMs: dial?.failure === null ? dial.tookMs : null,
     tls:
       tls?.kind === 'established'
-        ? { protocol: tls.protocol, alpn: tls.alpn, trust: tls.trust.kind, chain: [...tls.chain] }
+        ? {
+            protocol: tls.protocol,
+            alpn: tls.alpn,
+            trust: tls.trust.kind,
+            verifiedBy: tls.trust.kind === 'trusted' ? tls.trust.by : null,
+            chain: [...tls.chain],
+          }
         : null,
     pathMtuBytes: info?.pathMtuBytes ?? null,
     tookMs,
