@@ -181,9 +181,12 @@ const enrolment = z
     example: { url: 'https://enrol.example.com' },
   });
 
+/** Where the cloud is. @source specification, 'Network segments' */
+export const CLOUD_REGION = 'eu-central-1';
+
 const cloud = z
   .strictObject({
-    region: words(64).default('eu-central-1').describe('Region in which the endpoints must be.'),
+    region: words(64).default(CLOUD_REGION).describe('Region in which the endpoints must be.'),
     mqtt: z
       .strictObject({
         host: host.meta({ description: 'Host of the MQTT broker.', example: 'mqtt.example.com' }),

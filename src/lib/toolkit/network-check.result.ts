@@ -6,6 +6,11 @@ const networkLineSchema = findingSchema.extend({
   section: z
     .enum(['outward', 'inward', 'segment'])
     .describe('outward: from the gateway to the cloud. inward: what listens here. segment: who reaches whom.'),
+  seenFrom: z
+    .enum(['gateway', 'second-host', 'nowhere'])
+    .describe(
+      "From where it is looked at. second-host: a machine named with --from. nowhere: no machine of the robot can see it, and the customer's IT is asked.",
+    ),
   need: z.enum(['needed', 'optional']).describe('An optional line that is wrong makes nothing wrong as a whole.'),
   tried: z.string().nullable().describe('Host and port, as dialled.'),
   ask: z.string().nullable().describe('What to ask of the IT of the customer, when the line is wrong.'),
@@ -61,7 +66,10 @@ const networkSocketSchema = z.strictObject({
     .array(z.strictObject({ pid: z.int(), name: z.string() }))
     .describe('Empty: this user may not see whose it is. Run as root to see all.'),
   reach: z.enum(['this-machine', 'other-machines']),
-  allowedBy: z.enum(['platform', 'site-file', 'loopback']).nullable().describe('null: by nobody.'),
+  allowedBy: z
+    .enum(['platform', 'site-file', 'loopback', 'not-checked'])
+    .nullable()
+    .describe('null: by nothing. not-checked: which address is in the robot segment is not known.'),
   why: z.string(),
 });
 export type NetworkSocket = z.infer<typeof networkSocketSchema>;

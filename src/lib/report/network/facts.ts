@@ -1,9 +1,6 @@
 import { isIP } from 'node:net';
-import { calledServices, HEARTBEAT_PORT, type Site } from '../../site/index.ts';
+import { CLOUD_REGION, calledServices, HEARTBEAT_PORT, type Site } from '../../site/index.ts';
 import type { NetworkRequestFacts, OpenPoint } from '../network-request.result.ts';
-
-/** Where the cloud is, unless the site file names another region. @source specification, 'Network segments' */
-const CLOUD_REGION = 'eu-central-1';
 
 /**
  * What the request to the IT of a customer has to say, out of the site file and nothing else. What the file does not

@@ -105,6 +105,7 @@ export function missingPlans({ cloud, enrolment }: Site): NetworkLine[] {
     id,
     title,
     section: 'outward',
+    seenFrom: 'gateway',
     need,
     tried: null,
     spec: 'Cloud and other network paths',

@@ -29,6 +29,7 @@ function sharedLine(
     id,
     title,
     section: 'outward',
+    seenFrom: 'gateway',
     need,
     tried: null,
     spec,
