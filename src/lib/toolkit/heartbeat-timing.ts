@@ -23,7 +23,7 @@ export interface Timing {
 /** Project decision: the mean may be off by a tenth of the 2 s that the specification gives. */
 export const PERIOD_TOLERANCE = 0.1;
 /** Project decision: with fewer intervals one late datagram would decide. */
-export const MIN_INTERVALS = 3;
+const MIN_INTERVALS = 3;
 /** Project decision: two whole seconds of rounding, and one of delay on the way. */
 export const MAX_UPTIME_OFF_S = 3;
 /** A period that is out of bounds is told from one interval less. */

@@ -3,18 +3,12 @@ import { GwError } from '../error/index.ts';
 import { reachEndpoint } from '../net/index.ts';
 import { type ConnectionInfo, type OwnedSocket, readOpenSockets } from '../net/probe/index.ts';
 import type { Site } from '../site/index.ts';
+import { configuredOnlyLine } from './network-check/configured-only.ts';
 import { holdBackReason } from './network-check/hold-back.ts';
 import { identityLine, readKnownIdentity } from './network-check/identity.ts';
 import { readConnectionInfo } from './network-check/mtu.ts';
 import { lookUpName } from './network-check/names.ts';
-import {
-  configuredOnlyLine,
-  type FromSegment,
-  knockFrom,
-  noOutsideLine,
-  REACH_MS,
-  type SecondHost,
-} from './network-check/outside.ts';
+import { type FromSegment, knockFrom, noOutsideLine, REACH_MS, type SecondHost } from './network-check/outside.ts';
 import { pathLines, uniqueNames } from './network-check/path-lines.ts';
 import {
   createNameBook,
