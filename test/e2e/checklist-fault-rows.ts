@@ -412,8 +412,11 @@ export async function closeTablet(world: World): Promise<void> {
   await world.shareState('tablet.json');
 }
 
-/** These need hardware addresses, and a machine on which nothing else listens: a test of their own in two namespaces. */
-export const namespaceSteps = ['site/chassis-mac', 'site/listening'] as const;
+/**
+ * These need hardware addresses, a machine on which nothing else listens, and a segment: a test of their own in two
+ * namespaces.
+ */
+export const namespaceSteps = ['site/chassis-mac', 'site/listening', 'site/segments'] as const;
 
 /** It needs the first of them. */
 export const namespaceQuestion = 'site/chassis-reservation';

@@ -8,7 +8,7 @@ import { openToolkit } from '../../src/lib/toolkit/toolkit.ts';
 import { inside, run } from '../peers/namespace.ts';
 import { hasNamespaces, hasProgram } from '../peers/peer.ts';
 import type { Row } from './checklist-breaking.ts';
-import { openCable } from './checklist-cable.ts';
+import { openCable, SEGMENT } from './checklist-cable.ts';
 import {
   allRows,
   chassisRows,
@@ -275,7 +275,7 @@ describe.skipIf(!hasNamespaces())('on a cable between two hosts (network namespa
     const only = (...ids: string[]) => ids.flatMap((id) => ['--only', id]);
     const question = only('chassis-reservation');
 
-    const before = await take(...only('listening'), ...question, ...(await answers('yes')));
+    const before = await take(...only('listening', 'segments'), ...question, ...(await answers('yes')));
     const steps = [...namespaceSteps, namespaceQuestion];
     expect(verdicts(steps, before)).toEqual(allOk(steps));
 
@@ -286,7 +286,8 @@ describe.skipIf(!hasNamespaces())('on a cable between two hosts (network namespa
     expect(left).toMatchObject({ verdict: 'not-checked', why: expect.stringContaining('left it open') });
 
     const other = bench.mac.startsWith('02:00:00') ? '02:00:01:00:00:01' : '02:00:00:00:00:01';
-    await writeFile(bench.site, (await readFile(bench.site, 'utf8')).replace(bench.mac, other));
+    const text = await readFile(bench.site, 'utf8');
+    await writeFile(bench.site, text.replace(bench.mac, other).replace(SEGMENT, '192.0.2.128/28'));
     const stranger = "require('node:net').createServer().listen(8080, '0.0.0.0', () => console.log('listening'));";
     await using program = inside(bench.gatewaySide, ['-e', stranger]);
     await program.says('listening');
@@ -294,6 +295,7 @@ describe.skipIf(!hasNamespaces())('on a cable between two hosts (network namespa
       {
         fails: [
           ['site/chassis-mac', /mac\.verdict: expected 'ok', found 'wrong'/, /another hardware address answers/],
+          ['site/segments', /found \d of \d+ wrong: .*the chassis \(192\.0\.2\.2\) is not in 192\.0\.2\.128\/28/],
           ['site/listening', /lines: expected every finding .* ok, found \d of \d+ wrong: .*TCP 8080 is not open/],
         ],
       },

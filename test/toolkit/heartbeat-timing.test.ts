@@ -20,13 +20,22 @@ describe('the period of a sender', () => {
     expect(judgePeriod(timingOf(arrivals(periodMs, 4)))).toBe('wrong');
   });
 
+  it('is not decided by one heartbeat that was late, and never ok then', () => {
+    // A gateway that was held up for 1.3 s, and went on in its own beat.
+    const heldUp = arrivals(2_000, 6, (index) => (index === 0 ? { atMs: 2_300 } : {}));
+    expect(timingOf(heldUp)).toMatchObject({ periodMs: 1_740, medianMs: 2_000 });
+    expect(judgePeriod(timingOf(heldUp))).toBe('not-checked');
+    const slept = arrivals(2_000, 5, (index) => (index < 3 ? {} : { atMs: 12_000 + index * 2_000 }));
+    expect(judgePeriod(timingOf(slept))).toBe('not-checked');
+  });
+
   it('counts lost heartbeats by the sequence, and no earlier life', () => {
     const lossy = arrivals(2_000, 9).filter((_, index) => index % 3 !== 1);
     expect(timingOf(lossy).periodMs).toBe(2_000);
     const restarted = arrivals(2_000, 8, (index) =>
       index < 4 ? {} : { life: 'b', sequence: index - 4, uptimeS: (index - 4) * 2 },
     );
-    expect(timingOf(restarted)).toEqual({ intervals: 3, periodMs: 2_000, uptimeOffS: 0 });
+    expect(timingOf(restarted)).toEqual({ intervals: 3, periodMs: 2_000, medianMs: 2_000, uptimeOffS: 0 });
   });
 
   it('is never ok for a sender whose true period is out of bounds, and never wrong for one in the middle, whatever the delays', () => {

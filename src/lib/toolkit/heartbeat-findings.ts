@@ -92,11 +92,11 @@ export function periodFinding(
   measured: string,
 ): HeartbeatFinding {
   const timing = timingOf(arrivals);
-  const { intervals, periodMs } = timing;
+  const { intervals, periodMs, medianMs } = timing;
   const said =
-    periodMs === null
+    periodMs === null || medianMs === null
       ? `no two heartbeats within ${seconds} s`
-      : `${(periodMs / 1000).toFixed(2)} s over ${intervals} ${intervals === 1 ? 'interval' : 'intervals'} (${measured})`;
+      : `${(periodMs / 1000).toFixed(2)} s (median ${(medianMs / 1000).toFixed(2)} s) over ${intervals} ${intervals === 1 ? 'interval' : 'intervals'} (${measured})`;
   const bound = `2 s by the specification, ${PERIOD_TOLERANCE * 100} % either way allowed here`;
   const verdict = judgePeriod(timing);
   if (verdict === 'ok') return { ...finding(id, title, 'ok', `${said}; ${bound}`), spec: 'Limits' };
@@ -106,7 +106,7 @@ export function periodFinding(
     return { ...finding(id, title, 'wrong', `${said}; ${bound}`, remedy), spec: 'Limits' };
   }
   return {
-    ...finding(id, title, 'not-checked', `${said}, too few to tell: listen longer with --seconds`),
+    ...finding(id, title, 'not-checked', `${said}, which does not decide it: listen longer with --seconds`),
     spec: 'Limits',
   };
 }
