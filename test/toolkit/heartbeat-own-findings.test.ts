@@ -117,10 +117,10 @@ describe('what is found of the own heartbeat', () => {
     expect(found({ copies: new Map(), gateway: slow }, { broadcast: false }).of('own-period').verdict).toBe('wrong');
   });
 
-  it('is a line that does not apply only where a person named this robot as the only one', () => {
+  it('is never ok where the site file sends nowhere, also for a robot that is alone', () => {
     const nowhere = { broadcast: false, unicast: [] };
     expect(found({}, nowhere).verdicts).toEqual({ own: 'wrong' });
     expect(found({}, { ...nowhere, expected: [] }).verdicts).toEqual({ own: 'not-checked' });
-    expect(found({}, { ...nowhere, expected: [], isAlone: true }).verdicts).toEqual({ own: 'not-applicable' });
+    expect(found({}, { ...nowhere, expected: [], isAlone: true }).verdicts).toEqual({ own: 'not-checked' });
   });
 });

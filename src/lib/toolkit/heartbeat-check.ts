@@ -45,7 +45,10 @@ export async function checkHeartbeat(
   const own = site.chassis.serial;
   const expected = fleet.robots.filter((serial) => serial !== own);
   const isAlone = fleet.robots.length > 0 && expected.length === 0;
-  const expectation = { ...fleet, own, expected, isAlone, seconds: options.seconds };
+  // One list may stand in the site file of every robot: the address of this one is no other gateway.
+  const here = ipv4OfThisMachine();
+  const unicast = fleet.unicast.filter((address) => !here.has(address));
+  const expectation = { ...fleet, unicast, own, expected, isAlone, seconds: options.seconds };
   const findings = [...ownFindings(expectation, sending), ...fleetFindings(expectation, received)];
   const count = (verdict: HeartbeatFinding['verdict']) =>
     findings.filter((finding) => finding.verdict === verdict).length;

@@ -23,12 +23,14 @@ const START = 'Start gw serve with this site file, and look at its log.';
 
 /** Whether this gateway sends as the specification says, and every 2 s. No line claims that a datagram arrived. */
 export function ownFindings(site: ExpectedFleet, sending: OwnSending): HeartbeatFinding[] {
-  const { broadcast, unicast, isAlone, expected } = site;
+  const { broadcast, unicast, expected } = site;
   if (!broadcast && unicast.length === 0) {
     const title = 'This gateway sends its heartbeat';
     const detail = 'fleet.broadcast is off and fleet.unicast is empty';
-    if (isAlone) return [finding('own', title, 'not-applicable', `${detail}; fleet.robots names this robot alone`)];
-    if (expected.length === 0) return [finding('own', title, 'not-checked', detail)];
+    // A robot that is alone sends all the same (specification); that no other robot misses it makes nothing of it right.
+    if (expected.length === 0) {
+      return [finding('own', title, 'not-checked', `${detail}: with fleet.broadcast on, the sending can be seen`)];
+    }
     return [finding('own', title, 'wrong', detail, 'List the gateways of the other robots in fleet.unicast.')];
   }
   return [
