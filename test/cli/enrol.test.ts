@@ -67,13 +67,27 @@ describe('the text of gw enrol status', () => {
 
 describe('the text of gw enrol', () => {
   const clock = { verdict: 'ok' as const, deviceAt: '', serverAt: '', aheadMs: 0 };
-  const enrolled: Enrol = { url: 'https://enrol.example.com', resumed: false, replaced: false, clock, status };
+  const enrolled: Enrol = {
+    url: 'https://enrol.example.com',
+    resumed: false,
+    replaced: false,
+    clock,
+    verifiedBy: 'file',
+    status,
+  };
 
   it('says what was done, also after a cut and in place of another identity', () => {
     const first = (change: Partial<Enrol>) => plain(renderEnrol({ ...enrolled, ...change })).split('\n')[0];
     expect(first({})).toBe('SN0001 is enrolled by https://enrol.example.com.');
     expect(first({ resumed: true })).toContain('with the key of the run that was cut');
     expect(first({ replaced: true })).toContain('has a new identity');
+  });
+
+  it('says which list verified the endpoint where a proxy may stand in it', () => {
+    const text = (verifiedBy: Enrol['verifiedBy']) => plain(renderEnrol({ ...enrolled, verifiedBy }));
+    expect(text('system')).toContain("verified with the operating system's list alone");
+    expect(text('extra')).toContain('verified with NODE_EXTRA_CA_CERTS alone');
+    for (const by of ['file', 'bundled', null] as const) expect(text(by)).not.toContain('alone');
   });
 
   it('says by how much the clock is wrong, and when it was not compared', () => {

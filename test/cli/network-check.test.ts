@@ -7,6 +7,7 @@ const line = (about: Partial<NetworkLine>): NetworkLine => ({
   id: 'storage.tcp',
   title: 'Object storage: TCP 443 is open',
   section: 'outward',
+  seenFrom: 'gateway',
   need: 'needed',
   tried: 'storage.example.com:443',
   spec: null,
@@ -87,7 +88,7 @@ describe('the text of the network check', () => {
     );
     expect(shown).not.toContain('\u001b[31mevil');
     expect(stripVTControlCharacters(shown)).toMatch(
-      /tcp +0\.0\.0\.0 +9100 +\uFFFD\[31mevil \(7\) +nobody +nobody named it/,
+      /tcp +0\.0\.0\.0 +9100 +\uFFFD\[31mevil \(7\) +nothing +nobody named it/,
     );
   });
 

@@ -8,6 +8,8 @@ import { gwBinary } from './gw.ts';
 // Addresses for documentation, used only inside the two namespaces that are made here.
 const GATEWAY = '192.0.2.1';
 const CHASSIS = '192.0.2.2';
+/** The address range of both. */
+export const SEGMENT = '192.0.2.0/28';
 
 export interface Cable extends AsyncDisposable {
   readonly dir: string;
@@ -54,7 +56,8 @@ export async function openCable(): Promise<Cable> {
   const carrier = undo.use(inside(chassisSide, ['-e', carry]));
   const site = join(dir, 'site.yaml');
   const chassis = `{ host: ${CHASSIS}, port: 8090, serial: SIM-0001, mac: "${mac}" }`;
-  await writeFile(site, `name: On a cable\nchassis: ${chassis}\n`);
+  const network = `{ robotSegment: ${SEGMENT}, gateway: ${GATEWAY} }`;
+  await writeFile(site, `name: On a cable\nchassis: ${chassis}\nnetwork: ${network}\n`);
   await carrier.says('carrying');
   const serve = undo.use(inside(gatewaySide, [gwBinary, 'serve', '--site', site, '--json']));
   await serve.says('"event":"ready"');

@@ -267,7 +267,7 @@ export const gatewayRows: readonly Row[] = [
     fails: [
       ['premises/gateway-state', /link: expected 'connected', found 'not-connected'/],
       ['demo/recovered', /link: expected 'connected', found 'not-connected'/, /127\.0\.0\.1/],
-      ['site/heartbeat', /counts\.wrong: expected 0, found 1/, /SIM-N002/, /not heard/],
+      ['site/heartbeat', /counts\.wrong: expected 0, found 2/, /SIM-N002/, /not received/],
     ],
   },
   {
@@ -446,8 +446,11 @@ export async function closeTablet(world: World): Promise<void> {
   await world.shareState('tablet.json');
 }
 
-/** These need hardware addresses, and a machine on which nothing else listens: a test of their own in two namespaces. */
-export const namespaceSteps = ['site/chassis-mac', 'site/listening'] as const;
+/**
+ * These need hardware addresses, a machine on which nothing else listens, and a segment: a test of their own in two
+ * namespaces.
+ */
+export const namespaceSteps = ['site/chassis-mac', 'site/listening', 'site/segments'] as const;
 
 /** It needs the first of them. */
 export const namespaceQuestion = 'site/chassis-reservation';

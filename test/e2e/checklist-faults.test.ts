@@ -8,7 +8,7 @@ import { openToolkit } from '../../src/lib/toolkit/toolkit.ts';
 import { inside, run } from '../peers/namespace.ts';
 import { hasNamespaces, hasProgram } from '../peers/peer.ts';
 import type { Row } from './checklist-breaking.ts';
-import { openCable } from './checklist-cable.ts';
+import { openCable, SEGMENT } from './checklist-cable.ts';
 import {
   allRows,
   chassisRows,
@@ -147,7 +147,6 @@ async function makeMain(): Promise<Main> {
   const world = undo.use(
     await openWorld({ with: parts, robots: 2, tablet: { rebootMs: 300 } }, (site) => {
       site.cloud.region = 'eu-central-1';
-      site.fleet.robots = ['SIM-N001', 'SIM-N002'];
       site.tours = { acceptance: { stations: ['B', 'A'] }, demo: { stations: ['B'] } };
     }),
   );
@@ -278,7 +277,7 @@ describe.skipIf(!hasNamespaces())('on a cable between two hosts (network namespa
     const only = (...ids: string[]) => ids.flatMap((id) => ['--only', id]);
     const question = only('chassis-reservation');
 
-    const before = await take(...only('listening'), ...question, ...(await answers('yes')));
+    const before = await take(...only('listening', 'segments'), ...question, ...(await answers('yes')));
     const steps = [...namespaceSteps, namespaceQuestion];
     expect(verdicts(steps, before)).toEqual(allOk(steps));
 
@@ -289,7 +288,8 @@ describe.skipIf(!hasNamespaces())('on a cable between two hosts (network namespa
     expect(left).toMatchObject({ verdict: 'not-checked', why: expect.stringContaining('left it open') });
 
     const other = bench.mac.startsWith('02:00:00') ? '02:00:01:00:00:01' : '02:00:00:00:00:01';
-    await writeFile(bench.site, (await readFile(bench.site, 'utf8')).replace(bench.mac, other));
+    const text = await readFile(bench.site, 'utf8');
+    await writeFile(bench.site, text.replace(bench.mac, other).replace(SEGMENT, '192.0.2.128/28'));
     const stranger = "require('node:net').createServer().listen(8080, '0.0.0.0', () => console.log('listening'));";
     await using program = inside(bench.gatewaySide, ['-e', stranger]);
     await program.says('listening');
@@ -297,6 +297,7 @@ describe.skipIf(!hasNamespaces())('on a cable between two hosts (network namespa
       {
         fails: [
           ['site/chassis-mac', /mac\.verdict: expected 'ok', found 'wrong'/, /another hardware address answers/],
+          ['site/segments', /found \d of \d+ wrong: .*the chassis \(192\.0\.2\.2\) is not in 192\.0\.2\.128\/28/],
           ['site/listening', /lines: expected every finding .* ok, found \d of \d+ wrong: .*TCP 8080 is not open/],
         ],
       },

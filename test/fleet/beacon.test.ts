@@ -256,4 +256,27 @@ describe('the beacon', () => {
     expect(clock.pending).toBe(0);
     expect(log.lines).toEqual([]);
   });
+
+  it('counts what the operating system accepted by destination, and what it refused by its reason', async () => {
+    const clock = createFakeClock({ startMs: 0, random: 0 });
+    const { port, numbers } = await receiver();
+    let length = 4;
+    const datagram = (sequence: number) => Buffer.concat([numbered(sequence), Buffer.alloc(length - 4)]);
+    const { beacon } = start({ clock, port, unicast: [HERE], datagram });
+    await using _ = beacon;
+    expect(beacon.view()).toEqual({ heartbeats: 0, lastAgeMs: null, ways: [] });
+    await clock.advance(0);
+    await vi.waitFor(() => expect(numbers).toEqual([0]), { interval: 1 });
+    await clock.advance(700);
+    expect(beacon.view()).toEqual({
+      heartbeats: 1,
+      lastAgeMs: 700,
+      ways: [{ to: HERE, from: null, accepted: 1, failure: null }],
+    });
+    length = 70_000;
+    await clock.advance(1_300);
+    const refused = { to: HERE, from: null, accepted: 1, failure: 'EMSGSIZE' };
+    await vi.waitFor(() => expect(beacon.view().ways).toEqual([refused]), { interval: 1 });
+    expect(beacon.view().heartbeats).toBe(2);
+  });
 });

@@ -33,6 +33,7 @@ describe('reaching host and port', () => {
     expect(await reachEndpoint(directDialer, endpoint, { timeoutMs: 1_000 })).toEqual({
       reached: true,
       tookMs: expect.any(Number),
+      localAddress: '127.0.0.1',
     });
     await expect.poll(server.accepted).toBe(1);
   });

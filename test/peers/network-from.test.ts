@@ -48,9 +48,9 @@ describe.skipIf(!hasProgram('sshd'))('the network check from a second host, thro
     return secondHosts([target], optionsFor(sshd)).map((host) => ({
       name: host.name,
       use: (signal, work) =>
-        host.use(signal, (dialer, ending) => {
+        host.use(signal, (dialer, ending, near) => {
           onLogin();
-          return work(dialer, ending);
+          return work(dialer, ending, near);
         }),
     }));
   }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -79,6 +79,7 @@ describe.skipIf(!hasAll)('robot segment, customer network and outside (network n
       await writeIdentity(dir, cloud, SERIAL, BROKER);
       writeFileSync(join(dir, 'ca.pem'), cloud.caPem);
       writeFileSync(join(dir, 'heartbeat'), `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
+      const agreed = `{ name: Host of the IT, kind: other, host: ${OFFICE}, port: 22 }`;
       const site = join(dir, 'site.yaml');
       writeFileSync(
         site,
@@ -93,7 +94,7 @@ describe.skipIf(!hasAll)('robot segment, customer network and outside (network n
           `  storageUrl: 'https://${STORAGE}'`,
           `  tunnel: { host: ${STORAGE} }`,
           '  caFile: ca.pem',
-          `network: { robotSegment: ${ROBOT}, gateway: ${GATEWAY} }`,
+          `network: { robotSegment: ${ROBOT}, gateway: ${GATEWAY}, devices: [${agreed}] }`,
           '',
         ].join('\n'),
       );
@@ -103,8 +104,42 @@ describe.skipIf(!hasAll)('robot segment, customer network and outside (network n
       separate();
 
       const right = await check(home, site, from);
-      expect(right.lines.filter(({ verdict }) => verdict !== 'ok').map(({ id }) => id)).toEqual([]);
-      expect(right.verdict).toBe('ok');
+      // Addresses name no region, and one rule of the specification can be seen from no machine of the robot.
+      expect(
+        right.lines.filter(({ verdict }) => verdict !== 'ok').map(({ id, verdict }) => `${id} ${verdict}`),
+      ).toEqual([
+        'region.mqtt not-checked',
+        'region.storage not-checked',
+        'region.tunnel not-checked',
+        'region.enrolment not-checked',
+        'segment.configured-only not-checked',
+      ]);
+      expect(right.verdict).toBe('not-checked');
+      expect(verdictsOf(right)).toMatchObject({ 'segment.from-1.configured-only': 'ok', 'inward.ssh': 'ok' });
+
+      // The same host without an agreement: the gateway reaches it, and that is the very thing that may not be.
+      const unnamed = join(dir, 'unnamed.yaml');
+      writeFileSync(unnamed, readFileSync(site, 'utf8').replace(`, devices: [${agreed}]`, ''));
+      const reached = await check(home, unnamed, from);
+      expect(lineOf(reached, 'segment.from-1.configured-only')).toMatchObject({
+        verdict: 'wrong',
+        tried: `${OFFICE}:22`,
+      });
+
+      {
+        await using inRobot = listenerIn('gateway', GATEWAY, 22);
+        await inRobot.says('listening');
+        expect(lineOf(await check(home, site, []), 'inward.ssh')).toMatchObject({
+          verdict: 'ok',
+          detail: `bound to ${GATEWAY}`,
+        });
+      }
+      {
+        await using everywhere = listenerIn('gateway', '0.0.0.0', 22);
+        await everywhere.says('listening');
+        const wide = await check(home, site, []);
+        expect(verdictsOf(wide)).toMatchObject({ 'inward.ssh': 'wrong', 'inward.listening': 'wrong' });
+      }
       expect(lineOf(right, 'segment.from-1.chassis').detail).toMatch(/^nothing answered/);
       expect(right.sockets).toContainEqual(
         expect.objectContaining({ port: 5173, allowedBy: 'platform', processes: [expect.anything()] }),
@@ -131,7 +166,7 @@ describe.skipIf(!hasAll)('robot segment, customer network and outside (network n
 
       drop('mqtt8883', true);
       const blocked = await check(home, site, from);
-      expect(blocked.verdict).toBe('ok');
+      expect(blocked.verdict).toBe('not-checked');
       expect(lineOf(blocked, 'mqtt-direct.tcp')).toMatchObject({ verdict: 'wrong', need: 'optional' });
       expect(lineOf(blocked, 'mqtt-direct.tcp').detail).toMatch(/^blocked: nothing answered within/);
       drop('mqtt8883', false);

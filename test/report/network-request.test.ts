@@ -109,6 +109,41 @@ describe('the facts of a network request', () => {
   });
 });
 
+const fleetSite = (fleet: string) =>
+  `name: Lobby\nchassis: { host: 192.0.2.3, serial: SN0007 }\nnetwork: { gateway: 192.0.2.2 }\nfleet: { keyFile: key, ${fleet} }\n`;
+
+describe('the heartbeat in the request', () => {
+  it.each(['de', 'en'] as const)(
+    'asks in %s for UDP 45301 routed between the listed gateways, and for nothing else',
+    async (lang) => {
+      const routed = fleetSite('broadcast: false, robots: [SN0007, SN0008], unicast: [198.51.100.2, 203.0.113.2]');
+      const text = await textOfLetter(routed, lang);
+      const { heartbeatRouted, heartbeatBroadcast } = letterTexts[lang];
+      expect(text).toContain(heartbeatRouted(45301, '192.0.2.2', '198.51.100.2, 203.0.113.2'));
+      expect(text).not.toContain(heartbeatBroadcast);
+      expect(factsOf(routed).inside.map(({ use }) => use)).not.toContain('heartbeat');
+    },
+  );
+
+  it('calls the other gateways open where robots are named and none is listed, and never asks for one broadcast domain', async () => {
+    const unlisted = fleetSite('broadcast: false, robots: [SN0008]');
+    expect(factsOf(unlisted).heartbeat).toEqual({ broadcast: false, unicast: [], routed: true });
+    expect(factsOf(unlisted).open.map(({ id }) => id)).toContain('heartbeat-gateways');
+    expect(await textOfLetter(unlisted, 'en')).toContain(letterTexts.en.openWhat['heartbeat-gateways']);
+    const broadcast = factsOf(fleetSite('robots: [SN0007, SN0008]'));
+    expect(broadcast.heartbeat?.routed).toBe(false);
+    expect(broadcast.open.find(({ id }) => id === 'heartbeat-segments')?.key).toBe('fleet.unicast');
+  });
+
+  it('asks for no route for a robot that is alone, nor for addresses of this machine', () => {
+    for (const fleet of ['robots: [SN0007]', 'broadcast: false, unicast: [127.0.0.2]', 'robots: []']) {
+      const { heartbeat, open } = factsOf(fleetSite(fleet));
+      expect([heartbeat?.routed, heartbeat?.unicast]).toEqual([false, []]);
+      expect(open.map(({ id }) => id).filter((id) => id.startsWith('heartbeat'))).toEqual([]);
+    }
+  });
+});
+
 describe('the letter', () => {
   it.each(['de', 'en'] as const)('says in %s what the specification demands of it', async (lang) => {
     const text = await textOfLetter(fullSite, lang);

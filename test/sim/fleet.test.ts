@@ -442,7 +442,10 @@ describe('gw sim with neighbours', () => {
     });
     const site = await loadSite(sim.sitePath ?? '');
     const keyFile = join(dir, 'secrets', 'heartbeat');
-    expect(site.fleet).toMatchObject({ keyFile, acceptedKeyFiles: [], broadcast: false, unicast: [] });
+    expect(site.fleet).toMatchObject({ keyFile, acceptedKeyFiles: [], broadcast: false });
+    expect(site.fleet?.robots).toEqual([site.chassis.serial, ...[1, 2, 3, 4, 5].map((robot) => `SIM-N00${robot}`)]);
+    // Whatever a gateway with this file sends stays on this machine.
+    expect(site.fleet?.unicast).toEqual([2, 3, 4, 5, 6].map((host) => `127.0.0.${host}`));
     expect(await readFile(keyFile, 'utf8')).toMatch(/^[0-9a-f]{64}\n$/);
     expect([await modeOf(keyFile), await modeOf(join(dir, 'secrets'))]).toEqual([0o600, 0o700]);
     const ring = await readKeyRing({ keyFile, acceptedKeyFiles: [] });

@@ -40,6 +40,49 @@ function changed(line: string, by: string): string {
 
 const with_ = (addition: string) => sound + addition;
 
+describe('the address of the building module', () => {
+  const building = (devices: string, url = 'http://198.51.100.20:8080') =>
+    with_(`operator: { building: { url: "${url}" } }\nnetwork: { devices: [${devices}] }\n`);
+  const problem = (text: string) => problemsOf(text).map(({ path, expected }) => ({ path, expected }));
+
+  it('stands in one key; a device of that kind is refused with where it belongs', () => {
+    const door = '{ name: Door, kind: door, host: 198.51.100.21, port: 8080 }';
+    expect(problemsOf(building(door))).toEqual([]);
+    expect(problem(building('{ name: IoT, kind: building-module, host: 198.51.100.22, port: 80 }'))).toEqual([
+      {
+        path: 'network.devices[0].kind',
+        expected:
+          'one of door, lift, level-change, other: the building module is entered once, as operator.building.url',
+      },
+    ]);
+  });
+
+  it.each([
+    ['198.51.100.20', 'http://198.51.100.20:8080/iot', 8080],
+    ['198.51.100.20', 'http://198.51.100.20', 80],
+    ['198.51.100.20', 'https://198.51.100.20', 443],
+    ['IoT.Example.com', 'http://iot.example.com.:8080', 8080],
+    ['2001:DB8:0::1', 'http://[2001:db8::1]:8080', 8080],
+  ])('is refused as a second entry of a device: %s beside %s', (host, url, port) => {
+    const device = (at: number) => `{ name: Other, kind: other, host: "${host}", port: ${at} }`;
+    expect(problem(building(device(port), url))).toEqual([
+      {
+        path: 'network.devices[0].host',
+        expected:
+          'no second entry of an address: operator.building.url has it already, and is read for this device too',
+      },
+    ]);
+    expect(problemsOf(building(device(port + 1), url))).toEqual([]);
+  });
+
+  it('is refused the same way for the voice service', () => {
+    const text = with_(
+      'operator: { voice: { url: "http://198.51.100.30:3001" } }\nnetwork: { devices: [{ name: V, kind: other, host: 198.51.100.30, port: 3001 }] }\n',
+    );
+    expect(problem(text).map(({ path }) => path)).toEqual(['network.devices[0].host']);
+  });
+});
+
 describe('a sound site file', () => {
   it('gives its content with the defaults, and every path absolute beside the file', () => {
     const site = parseSite(

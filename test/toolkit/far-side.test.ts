@@ -11,6 +11,7 @@ function farSide(chunks: readonly (string | Uint8Array)[], { code = 0, version =
   const ran: string[][] = [];
   const ssh: Ssh = {
     where: 't@gw:22',
+    firstHop: { host: 'gw', port: 22 },
     dialer: { way: 'via t@gw:22', dial: () => Promise.reject(new Error('nothing is dialled')) },
     lost: new AbortController().signal,
     quietMs: () => 0,

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { renderNetworkCheck } from '../../src/cli/render/network-check.ts';
 import { GwError } from '../../src/lib/error/index.ts';
-import { DialError, type Dialer, directDialer } from '../../src/lib/net/index.ts';
+import { DialError, type Dialer, directDialer, type Endpoint } from '../../src/lib/net/index.ts';
 import type { FaultName } from '../../src/lib/sim/faults.ts';
 import { networkCheckSchema } from '../../src/lib/toolkit/network-check.result.ts';
 import type { SecondHost } from '../../src/lib/toolkit/network-check.ts';
@@ -282,7 +282,7 @@ describe('the network check, from a second host', () => {
     const host = {
       name: 'technician@198.51.100.20',
       closed: false,
-      async use<T>(signal: AbortSignal, work: (dialer: Dialer, signal: AbortSignal) => Promise<T>) {
+      async use<T>(signal: AbortSignal, work: (dialer: Dialer, signal: AbortSignal, near: Endpoint) => Promise<T>) {
         const dialer = {
           way: 'via technician@198.51.100.20',
           async dial({ host: to, port }: { host: string; port: number }) {
@@ -291,7 +291,7 @@ describe('the network check, from a second host', () => {
             return directDialer.dial({ host: '127.0.0.1', port: target }, { timeoutMs: 1_000 });
           },
         };
-        return await work(dialer, signal).finally(() => {
+        return await work(dialer, signal, { host: '198.51.100.20', port: 22 }).finally(() => {
           host.closed = true;
         });
       },
@@ -357,6 +357,7 @@ describe('the network check, from a second host', () => {
             },
           },
           signal,
+          { host: 'd', port: 22 },
         ),
     };
     const result = await world.check({ from: [closed, forbidding] });
@@ -375,7 +376,10 @@ describe('the network check, from a second host', () => {
           if (endpoint.port !== 22) throw new DialError('no-answer', { address: endpoint.host, port: endpoint.port });
           return directDialer.dial({ host: '127.0.0.1', port: open.port }, { timeoutMs: 1_000 });
         };
-        await work({ way: 'via a@b', dial: async (endpoint) => dial(endpoint) }, signal);
+        await work({ way: 'via a@b', dial: async (endpoint) => dial(endpoint) }, signal, {
+          host: '127.0.0.1',
+          port: 22,
+        });
         throw new GwError('SSH_LOST', 'The line is lost.');
       },
     };
@@ -385,6 +389,55 @@ describe('the network check, from a second host', () => {
       'segment.from-1.gateway-22 wrong',
       'segment.from-1 not-checked',
     ]);
+  });
+
+  it('disproves by the host itself that the gateway reaches configured addresses only, unless it is configured', async () => {
+    await using world = await buildWorld(dir, { yaml });
+    const from = [hostThatReaches([], [])];
+    const reached = await world.check({ from });
+    expect(lineOf(reached, 'segment.from-1.configured-only')).toMatchObject({
+      verdict: 'wrong',
+      tried: '198.51.100.20:22',
+      seenFrom: 'second-host',
+    });
+    // In the robot segment the host may be reached.
+    const robot = await world.check({ from, fromSegment: 'robot' });
+    expect(verdictsOf(robot)['segment.from-1.configured-only']).toBeUndefined();
+    const { devices } = world.site.network;
+    devices.push({ name: 'Host of the IT', kind: 'other', host: '198.51.100.20', port: 1 });
+    const agreed = await world.check({ from });
+    expect(lineOf(agreed, 'segment.from-1.configured-only').verdict).toBe('ok');
+    devices.pop();
+  });
+
+  it.each([
+    ['no-answer', 'ok', /for this address and port alone/],
+    ['refused', 'wrong', /connected|does not name it/],
+    ['cut', undefined, null],
+  ] as const)(
+    'tells a host that the gateway does not get to (%s) by whether packets came back',
+    async (failure, verdict, detail) => {
+      await using world = await buildWorld(dir, { yaml });
+      const tried = { address: '198.51.100.20', port: 22 };
+      const cause = new DialError(failure, tried);
+      const host: SecondHost = {
+        name: 'a@b',
+        use: () => Promise.reject(new GwError('SSH_NOT_CONNECTED', 'not connected', { tried, cause })),
+      };
+      const result = await world.check({ from: [host] });
+      expect(verdictsOf(result)['segment.from-1.configured-only']).toBe(verdict);
+      if (detail !== null) expect(lineOf(result, 'segment.from-1.configured-only').detail).toMatch(detail);
+      expect(lineOf(result, 'segment.from-1').verdict).toBe('not-checked');
+    },
+  );
+
+  it('never calls the rule as a whole proven, with and without a host', async () => {
+    await using world = await buildWorld(dir, { yaml });
+    for (const from of [[], [hostThatReaches([], [])]]) {
+      const line = lineOf(await world.check({ from }), 'segment.configured-only');
+      expect(line).toMatchObject({ verdict: 'not-checked', seenFrom: 'nowhere', need: 'needed' });
+      expect(line.ask).toContain('Confirm');
+    }
   });
 
   it('is not checked without one, and the whole is then not called right', async () => {

@@ -3,7 +3,7 @@ import type { Enrol, EnrolStatus } from '../../lib/toolkit/enrol.result.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
 
 /** `gw enrol` */
-export function renderEnrol({ url, resumed, replaced, clock, status }: Enrol): string {
+export function renderEnrol({ url, resumed, replaced, clock, verifiedBy, status }: Enrol): string {
   const how = resumed ? ', with the key of the run that was cut' : '';
   const what = replaced ? 'has a new identity' : 'is enrolled';
   const lines = [`${chalk.green(`${printable(status.serial)} ${what}`)} by ${printable(url)}${how}.`];
@@ -20,6 +20,16 @@ export function renderEnrol({ url, resumed, replaced, clock, status }: Enrol): s
     lines.push(
       '',
       chalk.yellow('The clock of this device was not compared: no time of the enrolment endpoint is known.'),
+    );
+  }
+  if (verifiedBy === 'system' || verifiedBy === 'extra') {
+    const list = verifiedBy === 'system' ? "the operating system's list" : 'NODE_EXTRA_CA_CERTS';
+    lines.push(
+      '',
+      chalk.yellow(
+        `The certificate of the endpoint was verified with ${list} alone: a CA of the operator, or a proxy's.`,
+      ),
+      chalk.yellow('Name the CA of the operator in enrolment.caFile to rule a proxy out.'),
     );
   }
   return [...lines, '', ...details(status)].join('\n');

@@ -1,21 +1,34 @@
 import chalk from 'chalk';
-import type { HeartbeatCheck } from '../../lib/toolkit/heartbeat-check.result.ts';
+import type { HeartbeatCheck, HeartbeatFinding } from '../../lib/toolkit/heartbeat-check.result.ts';
 import type { HeartbeatSend } from '../../lib/toolkit/heartbeat-send.result.ts';
 import { printable, renderVerdict } from '../output.ts';
 
 /** `gw heartbeat check` */
-export function renderHeartbeatCheck({ heard, expected, findings, counts, tookMs }: HeartbeatCheck): string {
+export function renderHeartbeatCheck({ verdict, heard, expected, findings, counts, tookMs }: HeartbeatCheck): string {
   const of = expected.length === 0 ? '' : ` of ${expected.length}`;
-  const robots = `${heard.length}${of} other ${heard.length === 1 && of === '' ? 'robot' : 'robots'} heard`;
-  const first =
-    counts.wrong === 0
-      ? `${chalk.green('Nothing is wrong')}: ${robots}.`
-      : `${chalk.red.bold(`${counts.wrong} ${counts.wrong === 1 ? 'thing' : 'things'} wrong`)}: ${robots}.`;
-  const lines = findings.flatMap(({ verdict, title, detail, remedy }) => [
-    `${renderVerdict(verdict)} ${printable(title)}: ${printable(detail)}`,
-    ...(remedy === null ? [] : [`     do next: ${printable(remedy)}`]),
+  const robots = `${heard.length}${of} other ${heard.length === 1 && of === '' ? 'robot' : 'robots'} received`;
+  const lines = findings.flatMap((finding) => [
+    `${mark(finding.verdict)} ${printable(finding.title)}: ${printable(finding.detail)}`,
+    ...(finding.remedy === null ? [] : [`     do next: ${printable(finding.remedy)}`]),
   ]);
-  return [first, '', ...lines, '', chalk.dim(`listened for ${(tookMs / 1000).toFixed(1)} s`)].join('\n');
+  const took = chalk.dim(`listened for ${(tookMs / 1000).toFixed(1)} s`);
+  return [`${headline(verdict, counts)}: ${robots}.`, '', ...lines, '', took].join('\n');
+}
+
+function headline(verdict: HeartbeatCheck['verdict'], { ok, wrong, notChecked }: HeartbeatCheck['counts']): string {
+  const all = ok + wrong + notChecked;
+  switch (verdict) {
+    case 'ok':
+      return chalk.green(`Heartbeat ok, ${ok} of ${all} checks`);
+    case 'wrong':
+      return chalk.red.bold(`FAILED: ${wrong} of ${all} checks of the heartbeat`);
+    case 'not-checked':
+      return chalk.yellow(`Not decided: ${notChecked} of ${all} checks of the heartbeat were not checked`);
+  }
+}
+
+function mark(verdict: HeartbeatFinding['verdict']): string {
+  return verdict === 'not-applicable' ? chalk.dim('n/a ') : renderVerdict(verdict);
 }
 
 /** `gw heartbeat send` */

@@ -45,6 +45,9 @@ export function renderNetworkCheck(data: NetworkCheck): string {
 }
 
 function firstLine({ verdict, lines, counts }: NetworkCheck): string {
+  const notLooked = lines.filter((line) => line.need === 'optional' && line.verdict === 'not-checked').length;
+  const open =
+    notLooked === 0 ? '' : `; ${notLooked} optional ${notLooked === 1 ? 'line was' : 'lines were'} not checked`;
   const needed = lines.filter((line) => line.need === 'needed');
   const missing = needed.filter((line) => line.verdict === 'not-checked').length;
   const unlooked = missing === 0 ? '' : `; ${missing} needed ${missing === 1 ? 'line was' : 'lines were'} not checked`;
@@ -54,7 +57,7 @@ function firstLine({ verdict, lines, counts }: NetworkCheck): string {
       : `; ${counts.optionalWrong} optional ${counts.optionalWrong === 1 ? 'line is' : 'lines are'} wrong`;
   switch (verdict) {
     case 'ok':
-      return `${chalk.green('The network is as it must be')}${optional}.`;
+      return `${chalk.green('The network is as it must be')}${optional}${open}.`;
     case 'not-checked':
       return `${chalk.yellow('Nothing needed is wrong, and not everything was looked at')}${unlooked}${optional}.`;
     case 'wrong': {
@@ -83,7 +86,7 @@ function renderSockets(sockets: readonly NetworkSocket[] | null): string {
     printable(address),
     `${port}`,
     processes.length === 0 ? '--' : printable(processes.map(({ name, pid }) => `${name} (${pid})`).join(', ')),
-    allowedBy ?? chalk.red('nobody'),
+    allowedBy === 'not-checked' ? chalk.yellow('not checked') : (allowedBy ?? chalk.red('nothing')),
     printable(why),
   ]);
   return renderTable(

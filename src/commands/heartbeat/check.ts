@@ -7,9 +7,9 @@ import type { HeartbeatCheck as Result } from '../../lib/toolkit/heartbeat-check
 
 export default class HeartbeatCheck extends GwCommand<Result> {
   static override summary =
-    'Check that the robots of the site hear each other here: by broadcast, by unicast, rightly.';
+    'Check the heartbeat: this gateway sends every 2 s, every robot of the site is received, no datagram is rejected.';
   static override description =
-    'Listens for some seconds, sends nothing, and holds what it hears against fleet.robots and fleet.unicast of the site file. Beside a gw serve of the same machine it also asks that one. Ends with 1 when something is wrong.';
+    'Listens for some seconds, sends nothing, and compares with fleet.robots and fleet.unicast of the site file. Own broadcasts are seen as the copies that the kernel loops back, everything else is asked of the gw serve of this machine. That a heartbeat arrives elsewhere is only seen there: run it on the other gateways too. Ends with 1 when something is wrong; what was not checked is never right.';
   static override examples = [
     '<%= config.bin %> heartbeat check',
     '<%= config.bin %> heartbeat check --seconds 30 --json',
@@ -23,7 +23,7 @@ export default class HeartbeatCheck extends GwCommand<Result> {
       helpValue: 'SECONDS',
       min: 3,
       max: 600,
-      default: 8,
+      default: 10,
     }),
   };
   static override readonly schema = 'gw/heartbeat-check/1';
@@ -44,7 +44,7 @@ export default class HeartbeatCheck extends GwCommand<Result> {
         { signal: this.signal, onProgress: (text) => progress.say(text) },
       ),
     );
-    return { data, ok: data.verdict === 'ok' };
+    return { data, ok: data.verdict !== 'wrong' };
   }
 
   protected override render(data: Result): string {

@@ -2,6 +2,7 @@ import { createPublicKey } from 'node:crypto';
 import { GwError } from '../error/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import type { Dialer } from '../net/index.ts';
+import type { VerifiedBy } from '../net/probe/index.ts';
 import { type CertificateProblem, CLOCK_TOLERANCE_MS, judgeCertificate, readCertificates } from './certificate.ts';
 import { type Exchanged, type ExchangeLimits, exchange, exchangeLimits } from './exchange.ts';
 import { holdFolder, type OnStored, pendingPath } from './folder.ts';
@@ -41,7 +42,7 @@ export interface EnrolOptions {
   /** `enrolment.url` of the site file. */
   readonly url: string;
   readonly identityDir: string;
-  /** Certificates (PEM) to trust for the endpoint; absent for those that Node trusts. */
+  /** Certificates (PEM) to trust for the endpoint; absent for Node's bundled list and the operating system's. */
   readonly trust?: string | undefined;
   /** As the chassis itself told it. */
   readonly serial: string;
@@ -66,6 +67,8 @@ export interface Enrolled {
   /** Whether it took the place of another one. */
   readonly replaced: boolean;
   readonly clock: ClockComparison;
+  /** What the certificate of the endpoint was verified with; null where this run did not connect. */
+  readonly verifiedBy: VerifiedBy | null;
 }
 
 /** The clock of this device against the `Date` of the answer, which came over the verified connection. */
@@ -105,7 +108,13 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
     begun = undefined;
     // Unless more is wanted now than it was to do, or the gateway has moved to another chassis since.
     if (present.serial === serial && (!renew || renewal)) {
-      return { identity: present, resumed: true, replaced: renewal, clock: compareClock(clock.wall(), null) };
+      return {
+        identity: present,
+        resumed: true,
+        replaced: renewal,
+        clock: compareClock(clock.wall(), null),
+        verifiedBy: null,
+      };
     }
   }
   if (present !== null && !renew) throw alreadyEnrolled(present, serial, begun);
@@ -123,6 +132,7 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
   const pending = begun ?? (await makePending(options));
   const { trust, url, dialer, device, limits = exchangeLimits } = options;
   const body = encodeRequest({ serial, certificateRequest: pending.requestPem, oneTimeCode, renewal: renew, device });
+  let verifiedBy: VerifiedBy | null = null;
   const exchanged = await exchange(body, oneTimeCode, {
     url,
     trust,
@@ -130,7 +140,10 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
     clock,
     signal,
     limits,
-    onConnected: () => onStep('connected'),
+    onConnected: (by) => {
+      verifiedBy = by;
+      return onStep('connected');
+    },
     onSent: () => onStep('sent'),
   });
   const compared = compareClock(clock.wall(), exchanged.serverAt);
@@ -143,7 +156,7 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
   await onStep('cleaned-up');
   const installed = await loadIdentity(identityDir);
   if (installed === null) throw new GwError('INTERNAL', 'The identity is gone right after it was installed.');
-  return { identity: installed, resumed: begun !== undefined, replaced: present !== null, clock: compared };
+  return { identity: installed, resumed: begun !== undefined, replaced: present !== null, clock: compared, verifiedBy };
 }
 
 /** With `renew` a broken identity is as good as none: it is about to be replaced. */

@@ -5,7 +5,7 @@ import type { Tried } from '../error/index.ts';
 import { quote, readJsonBytes } from '../json/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import { DialError, type Dialer, dialFailureText, type Endpoint } from '../net/index.ts';
-import { parseHttpDate, probeTls } from '../net/probe/index.ts';
+import { parseHttpDate, probeTls, type VerifiedBy } from '../net/probe/index.ts';
 import {
   badAnswer,
   exchangeFailure,
@@ -35,14 +35,14 @@ export const exchangeLimits: ExchangeLimits = {
 export interface ExchangeOptions {
   /** `enrolment.url` of the site file. */
   readonly url: string;
-  /** Certificates (PEM) to trust; undefined for those that Node trusts. */
+  /** Certificates (PEM) to trust; undefined for Node's bundled list and the operating system's. */
   readonly trust: string | undefined;
   readonly dialer: Dialer;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly limits: ExchangeLimits;
   /** Told once the other side is known to be the right one, before anything is sent. */
-  readonly onConnected: () => Promise<void> | void;
+  readonly onConnected: (verifiedBy: VerifiedBy) => Promise<void> | void;
   /** Told once the whole request has left. */
   readonly onSent: () => Promise<void> | void;
 }
@@ -82,8 +82,8 @@ export async function exchange(body: string, secret: string, options: ExchangeOp
   });
   const stream = await dial(target, options, tried);
   try {
-    const tls = await secure(stream, target, options, tried);
-    await options.onConnected();
+    const { tls, verifiedBy } = await secure(stream, target, options, tried);
+    await options.onConnected(verifiedBy);
     return await post(tls, body, target, options, { tried, hide: (text) => text.split(secret).join('[redacted]') });
   } catch (error) {
     if (signal.aborted) throw signal.reason;
@@ -109,7 +109,7 @@ async function secure(
   target: Endpoint,
   { trust, clock, signal, limits }: ExchangeOptions,
   tried: () => Tried,
-): Promise<TLSSocket> {
+): Promise<{ readonly tls: TLSSocket; readonly verifiedBy: VerifiedBy }> {
   const probe = await probeTls(stream, {
     host: target.host,
     trusted: trust ?? 'system',
@@ -121,7 +121,7 @@ async function secure(
   const { socket } = probe;
   socket.on('error', () => {});
   // Both must agree: what the library found, and how it was read.
-  if (socket.authorized && probe.trust.kind === 'trusted') return socket;
+  if (socket.authorized && probe.trust.kind === 'trusted') return { tls: socket, verifiedBy: probe.trust.by };
   const failure = untrusted(probe.chain[0], probe.trust, target.host, clock.wall(), tried());
   socket.destroy();
   throw failure;

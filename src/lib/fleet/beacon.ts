@@ -23,7 +23,27 @@ export interface BeaconOptions {
   readonly log: Log;
 }
 
+/** One way of the heartbeat: an address, and for a broadcast the address of the interface that it leaves by. */
+export interface SendingWay {
+  readonly to: string;
+  readonly from: string | null;
+  /** Datagrams that the operating system accepted; that one left the machine or arrived is not in it. */
+  readonly accepted: number;
+  /** Why it refused the last one; null when it accepted it. */
+  readonly failure: string | null;
+}
+
+export interface SendingView {
+  /** Heartbeats since the start, whatever became of them. */
+  readonly heartbeats: number;
+  /** Since the last one; null before the first. */
+  readonly lastAgeMs: number | null;
+  readonly ways: readonly SendingWay[];
+}
+
 export interface Beacon extends AsyncDisposable {
+  /** The counters of this sender. */
+  view(): SendingView;
   /** The ways that the last beat could not take, each with the reason of the operating system. */
   failures(): readonly string[];
 }
@@ -38,6 +58,8 @@ export function startBeacon(options: BeaconOptions): Beacon {
   const { clock, log, port = HEARTBEAT_PORT } = options;
   const sockets = new Map<string, Sender>();
   const failed = new Map<string, string>();
+  const accepted = new Map<string, { readonly to: string; readonly from: string | null; count: number }>();
+  let lastAtMs: number | null = null;
   const firstAtMs = clock.monotonicMs() + clock.random() * PERIOD_MS;
   let sequence = 0;
   let isEnded = false;
@@ -56,6 +78,7 @@ export function startBeacon(options: BeaconOptions): Beacon {
   function send(): void {
     const next = sequence;
     sequence += 1;
+    lastAtMs = clock.monotonicMs();
     try {
       const bytes = options.datagram(next);
       const sources = options.broadcast ? broadcastSources() : [];
@@ -70,7 +93,12 @@ export function startBeacon(options: BeaconOptions): Beacon {
 
   function sendTo(source: string, address: string, bytes: Uint8Array): void {
     const way = wayOf(source, address);
-    const done = (error: Error | null) => told(way, error);
+    const counted = accepted.get(way) ?? { to: address, from: source === ANY ? null : source, count: 0 };
+    accepted.set(way, counted);
+    const done = (error: Error | null) => {
+      if (error === null) counted.count += 1;
+      told(way, error);
+    };
     try {
       if (source === ANY) (options.unicastBy ?? socketFrom(ANY).socket).send(bytes, port, address, done);
       else {
@@ -125,11 +153,23 @@ export function startBeacon(options: BeaconOptions): Beacon {
     for (const [source] of gone) {
       sockets.delete(source);
       failed.delete(wayOf(source, BROADCAST_ADDRESS));
+      // A way that is gone is not shown with the counts that it had.
+      if (source !== ANY) accepted.delete(wayOf(source, BROADCAST_ADDRESS));
     }
     return Promise.all(gone.map(([, { socket }]) => closed(socket)));
   }
 
   return {
+    view: () => ({
+      heartbeats: sequence,
+      lastAgeMs: lastAtMs === null ? null : clock.monotonicMs() - lastAtMs,
+      ways: [...accepted].map(([way, { to, from, count }]) => ({
+        to,
+        from,
+        accepted: count,
+        failure: failed.get(way) ?? null,
+      })),
+    }),
     failures: () => [...failed].map(([way, reason]) => `${way}: ${reason}`),
     async [Symbol.asyncDispose]() {
       isEnded = true;

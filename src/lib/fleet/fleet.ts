@@ -1,5 +1,5 @@
 import type { Clock, Log, Service } from '../lifecycle/index.ts';
-import { type Beacon, startBeacon } from './beacon.ts';
+import { type Beacon, type SendingView, startBeacon } from './beacon.ts';
 import { beginLife } from './boot-counter.ts';
 import { type CoarseState, openDatagram, packBeat } from './datagram.ts';
 import { readKeyRing } from './keys.ts';
@@ -45,6 +45,8 @@ export interface FleetView {
   readonly ownSerialFrom: string | null;
   /** The last beat that a person sent to see whether a path works. */
   readonly lastTest: { readonly serial: string; readonly address: string; readonly ageMs: number } | null;
+  /** What this gateway sends, by its own counters; null while it does not run. */
+  readonly sending: (SendingView & { readonly serial: string }) | null;
   /** Datagrams that the kernel threw away on this port, of every program of this machine; null: not known. */
   readonly dropped: number | null;
 }
@@ -149,6 +151,7 @@ export function createFleet(options: FleetOptions): Fleet {
         lastTest === null
           ? null
           : { serial: lastTest.serial, address: lastTest.address, ageMs: clock.monotonicMs() - lastTest.atMs },
+      sending: beacon === null ? null : { serial, ...beacon.view() },
       dropped: readPortTable()?.dropped ?? null,
     }),
   };

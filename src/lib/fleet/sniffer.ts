@@ -87,8 +87,10 @@ type Counts = { malformed: number; otherVersion: number; otherKey: number; forge
 export function createSniffer(options: {
   readonly keys: KeyRing | null;
   readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** Called for each heartbeat of a robot, verified where there are keys. */
+  readonly onHeartbeat?: (beat: Beat, address: string) => void;
 }): Sniffer {
-  const { keys, clock } = options;
+  const { keys, clock, onHeartbeat } = options;
   const voices = new Map<string, Voice>();
   const noise = new Map<string | null, Counts>();
   let datagrams = 0;
@@ -120,6 +122,7 @@ export function createSniffer(options: {
       switch (opened.kind) {
         case 'beat':
         case 'test':
+          if (opened.kind === 'beat') onHeartbeat?.(opened.beat, address);
           hear(opened.beat, address, opened.kind === 'test');
           return;
         case 'other-version':

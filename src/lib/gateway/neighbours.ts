@@ -11,11 +11,19 @@ export const notListening: NeighboursView = {
   rejected: null,
   ownSerialFrom: null,
   lastTest: null,
+  sending: null,
   dropped: null,
 };
 
 /** The other robots as a tablet sees them. */
-export function neighboursView({ robots, rejected, lastTest, dropped, ownSerialFrom }: FleetView): NeighboursView {
+export function neighboursView({
+  robots,
+  rejected,
+  lastTest,
+  sending,
+  dropped,
+  ownSerialFrom,
+}: FleetView): NeighboursView {
   const counts = { alive: 0, late: 0, gone: 0 };
   for (const { presence } of robots) counts[presence] += 1;
   const own =
@@ -41,6 +49,10 @@ export function neighboursView({ robots, rejected, lastTest, dropped, ownSerialF
     rejected,
     ownSerialFrom,
     lastTest: lastTest === null ? null : { ...lastTest, ageMs: Math.round(lastTest.ageMs) },
+    sending:
+      sending === null
+        ? null
+        : { ...sending, lastAgeMs: sending.lastAgeMs === null ? null : Math.round(sending.lastAgeMs) },
     dropped,
   };
 }

@@ -40,7 +40,12 @@ export async function resolveHost(
 }
 
 export type Reach =
-  | { readonly reached: true; readonly tookMs: number }
+  | {
+      readonly reached: true;
+      readonly tookMs: number;
+      /** Of this machine, that the connection left from; null where the dialer does not tell. */
+      readonly localAddress: string | null;
+    }
   | { readonly reached: false; readonly failure: DialFailure; readonly tookMs: number };
 
 /** Opens a TCP connection and closes it again: whether host and port can be reached, and if not, how it failed. */
@@ -55,8 +60,9 @@ export async function reachEndpoint(
   try {
     const stream = await dialer.dial(endpoint, { timeoutMs, ...(signal && { signal }) });
     stream.on('error', () => {});
+    const { localAddress = null } = stream as { readonly localAddress?: string };
     stream.destroy();
-    return { reached: true, tookMs: tookMs() };
+    return { reached: true, tookMs: tookMs(), localAddress };
   } catch (error) {
     if (error instanceof DialError) return { reached: false, failure: error.failure, tookMs: tookMs() };
     throw error;

@@ -61,6 +61,20 @@ export interface NeighboursView {
   readonly ownSerialFrom: string | null;
   /** The last beat that a person sent to see whether a path works (`gw heartbeat send`). */
   readonly lastTest: { readonly serial: string; readonly address: string; readonly ageMs: number } | null;
+  /** What this gateway sends, by its own counters; null: it sends nothing. */
+  readonly sending: {
+    /** Serial that its heartbeats carry. */
+    readonly serial: string;
+    readonly heartbeats: number;
+    readonly lastAgeMs: number | null;
+    /** `accepted`: by the operating system. Whether a datagram arrived, only its receiver can say. */
+    readonly ways: readonly {
+      readonly to: string;
+      readonly from: string | null;
+      readonly accepted: number;
+      readonly failure: string | null;
+    }[];
+  } | null;
   /** Datagrams that the kernel threw away on that port because it was full; null: not known. */
   readonly dropped: number | null;
 }

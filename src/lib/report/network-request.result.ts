@@ -60,9 +60,13 @@ export const networkRequestFactsSchema = z.strictObject({
   house: z.array(houseSchema),
   inside: z.array(insideSchema),
   heartbeat: z
-    .strictObject({ broadcast: z.boolean(), unicast: z.array(z.string()) })
+    .strictObject({
+      broadcast: z.boolean().describe('Within the robot segment.'),
+      unicast: z.array(z.string()).describe('Gateways of the other robots; addresses of this machine left out.'),
+      routed: z.boolean().describe('Whether UDP 45301 has to be routed between the gateways of several segments.'),
+    })
     .nullable()
-    .describe('How robots of the site hear each other; null when this one has no heartbeat.'),
+    .describe('How the robots of the site exchange heartbeats; null when this one has none.'),
   open: z.array(openPointSchema),
 });
 export type NetworkRequestFacts = z.infer<typeof networkRequestFactsSchema>;

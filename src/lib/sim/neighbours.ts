@@ -24,6 +24,12 @@ const YEAR_S = 365.25 * 24 * 3600;
 /** How far off the clock of the last neighbour is, beat by beat. */
 const YEARS_OFF = [7, -7, 40, 0] as const;
 
+/** Serials of so many neighbours, and the addresses that they send from, each once. */
+export function neighbourPlaces(robots: number): { readonly serials: string[]; readonly addresses: string[] } {
+  const indexes = Array.from({ length: robots }, (_, index) => index);
+  return { serials: indexes.map(serialOf), addresses: [...new Set(indexes.map(sourceOf))] };
+}
+
 export interface NeighboursOptions {
   /** 1 to 1000. */
   readonly robots: number;

@@ -8,7 +8,7 @@ import { type EnrolmentEndpoint, startEnrolment } from './enrolment.ts';
 import { openAuthority, writeCode } from './enrolment-files.ts';
 import { makeFolder } from './files.ts';
 import type { Sim, SimOptions } from './model.ts';
-import { MOST_NEIGHBOURS, type Neighbours, startNeighbours } from './neighbours.ts';
+import { MOST_NEIGHBOURS, type Neighbours, neighbourPlaces, startNeighbours } from './neighbours.ts';
 import { assertOurs, type SiteFiles, writeSiteFiles } from './site-files.ts';
 import { type SmallService, startBuilding, startVoice } from './small-services.ts';
 import { startTablet, type Tablet } from './tablet/index.ts';
@@ -180,7 +180,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
       cloudPlaces: cloud?.places ?? null,
       tablet: tablet ? { host: tablet.host, port: tablet.port, model: tablet.identity.model } : null,
       password: parts.has('password'),
-      neighbours: robots > 0,
+      neighbours: robots > 0 ? neighbourPlaces(robots) : null,
       when: clock.wall(),
     });
     if (files.neighbourFiles !== null) {

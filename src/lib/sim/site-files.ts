@@ -26,8 +26,8 @@ export interface SiteFilesOptions {
   /** Where the tablet is debugged, and what it says of itself; null without one. */
   readonly tablet: { readonly host: string; readonly port: number; readonly model: string } | null;
   readonly password: boolean;
-  /** Whether robots beat beside this one; without them the site has no heartbeat. */
-  readonly neighbours: boolean;
+  /** The simulated robots beside this one; null: the site has no heartbeat. */
+  readonly neighbours: { readonly serials: readonly string[]; readonly addresses: readonly string[] } | null;
   readonly when: Date;
 }
 
@@ -38,6 +38,9 @@ export interface SiteFiles {
   readonly passwordPath: string | null;
   readonly neighbourFiles: NeighbourFiles | null;
 }
+
+/** Of the site file. */
+const MOST_ROBOTS = 1000;
 
 /** A device that can be enrolled gets the certificates for the broker that way. */
 function cloudSection({ mqtt, storageUrl, tunnel }: CloudPlaces, isEnrolling: boolean) {
@@ -86,7 +89,7 @@ export async function writeSiteFiles(options: SiteFilesOptions): Promise<SiteFil
     await replaceFile(passwordPath, `${password}\n`, { mode: 0o600 });
   }
   if (tablet !== null) await writeTabletFiles({ dir, model: tablet.model, operatorPort: options.operatorPort });
-  const neighbourFiles = options.neighbours ? await writeNeighbourFiles(dir) : null;
+  const neighbourFiles = options.neighbours !== null ? await writeNeighbourFiles(dir) : null;
   const records = verified.map(([fact, how]) => ({
     fact,
     value: true,
@@ -107,8 +110,15 @@ export async function writeSiteFiles(options: SiteFilesOptions): Promise<SiteFil
       ...(options.voiceUrl !== null && { voice: { url: options.voiceUrl } }),
       ...(options.buildingUrl !== null && { building: { url: options.buildingUrl } }),
     },
-    // It listens and sends nothing: whoever tries a gateway at a desk must not broadcast on the network there.
-    ...(neighbourFiles !== null && { fleet: { keyFile: HEARTBEAT_KEY_FILE, broadcast: false, unicast: [] } }),
+    // To the loopback alone: whoever tries a gateway at a desk must not broadcast on the network there.
+    ...(options.neighbours !== null && {
+      fleet: {
+        keyFile: HEARTBEAT_KEY_FILE,
+        robots: [chassis.serial, ...options.neighbours.serials].slice(0, MOST_ROBOTS),
+        broadcast: false,
+        unicast: options.neighbours.addresses,
+      },
+    }),
     ...(options.enrolmentUrl !== null && {
       enrolment: { url: options.enrolmentUrl, caFile: ENROLMENT_CA_FILE, identityDir: 'identity' },
     }),

@@ -3,9 +3,10 @@
  * file, line and key of each error; secrets come from owner-only files that it names.
  */
 
+export { type CalledService, calledServices, placeOf, sameHost } from './called-services.ts';
 export { describeSiteSchema } from './describe.ts';
 export { loadSite, parseSite } from './load.ts';
 export { HEARTBEAT_PORT, READ_ONLY_PORT } from './platform-ports.ts';
-export { type Site, type SiteFile, siteSchema } from './schema.ts';
+export { CLOUD_REGION, type Site, type SiteFile, siteSchema } from './schema.ts';
 export { readSecret } from './secret.ts';
 export { type AskedKey, askedKeys, commentedSiteFile, type NewSite, refuseExisting, writeSiteFile } from './write.ts';

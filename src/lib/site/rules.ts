@@ -1,5 +1,7 @@
 import { nearest, type Report } from '../document/index.ts';
+import { placeOf, sameHost } from './called-services.ts';
 import { READ_ONLY_PORT } from './platform-ports.ts';
+import { deviceKinds } from './schema.ts';
 
 const READ_ONLY_REASON = `nothing here: the read-only socket is 127.0.0.1:${READ_ONLY_PORT} on every gateway, and no site file moves it`;
 
@@ -14,6 +16,7 @@ export function checkAcrossKeys(value: unknown, report: Report): void {
   checkTours(value, report);
   checkPorts(value, report);
   checkForwards(value, report);
+  checkDevices(value, report);
   checkWishes(value, [], report);
 }
 
@@ -65,11 +68,32 @@ function checkForwards({ operator }: Record<string, unknown>, report: Report): v
       report(['operator', device, 'url'], { found: 'an address with an @', expected: WITHOUT_USER });
     }
     if (!URL.canParse(target.url)) continue;
-    const { hostname, port, protocol } = new URL(target.url);
-    const dialled = port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
-    if (isThisMachine(hostname.replace(/^\[|\]$/g, '')) && own.includes(dialled)) {
+    const { host, port } = placeOf(target.url);
+    if (isThisMachine(host) && own.includes(port)) {
       report(['operator', device, 'url'], {
         expected: 'the address of another device: this one is the operator server itself',
+      });
+    }
+  }
+}
+
+/** An address is entered once (specification, 'Addressing rules'): a second one would go stale unseen. */
+function checkDevices({ network, operator }: Record<string, unknown>, report: Report): void {
+  if (!isMap(network) || !Array.isArray(network.devices)) return;
+  for (const [index, device] of network.devices.entries()) {
+    if (!isMap(device)) continue;
+    const path = ['network', 'devices', index];
+    if (typeof device.kind === 'string' && /^building.?(iot.?)?module$/i.test(device.kind)) {
+      const expected = `one of ${deviceKinds.join(', ')}: the building module is entered once, as operator.building.url`;
+      report([...path, 'kind'], { expected });
+    }
+    for (const service of ['building', 'voice'] as const) {
+      const target = isMap(operator) ? operator[service] : undefined;
+      if (!isMap(target) || typeof target.url !== 'string' || !URL.canParse(target.url)) continue;
+      const { host, port } = placeOf(target.url);
+      if (typeof device.host !== 'string' || !sameHost(device.host, host) || device.port !== port) continue;
+      report([...path, 'host'], {
+        expected: `no second entry of an address: operator.${service}.url has it already, and is read for this device too`,
       });
     }
   }

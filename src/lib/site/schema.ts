@@ -86,7 +86,11 @@ const operator = z
     building: z
       .strictObject({ url: httpUrl })
       .optional()
-      .meta({ description: 'The building IoT module of this site.', example: { url: 'http://127.0.0.1:8080' } }),
+      .meta({
+        description:
+          'The building IoT module of this site: the one place of its address, for forwarder, network check and request.',
+        example: { url: 'http://127.0.0.1:8080' },
+      }),
   })
   .describe('The operator server.');
 
@@ -132,24 +136,28 @@ const fleet = z
       .max(1000)
       .default([])
       .meta({
-        description: 'Serials of the robots of the site, this one or not, for `gw heartbeat check`.',
+        description:
+          'Serials of all robots of the site, for `gw heartbeat check`. This one alone says that the site has one robot.',
         example: ['SN0001', 'SN0002'],
       }),
     broadcast: z
       .boolean()
       .default(true)
-      .describe('Whether each beat is broadcast to 255.255.255.255 by every interface.'),
+      .describe(
+        'Whether each heartbeat is broadcast to 255.255.255.255 by every interface. It ends at the robot segment, which holds one robot; it reaches others only where all share one segment.',
+      ),
     unicast: z
       .array(z.ipv4().meta({ type: 'IPv4 address' }))
       .max(256)
       .default([])
       .meta({
-        description: 'Addresses that get each beat of their own, where broadcast is filtered.',
-        example: ['127.0.0.1'],
+        description:
+          'Addresses of the gateways of the other robots, each in a segment of its own: UDP 45301 is routed between them.',
+        example: ['198.51.100.2'],
       }),
   })
   .meta({
-    description: 'The heartbeat to the other robots of the site. Absent, none is sent and none is heard.',
+    description: 'The heartbeat to the other robots of the site. Absent, none is sent and none is received.',
     example: { keyFile: 'secrets/heartbeat' },
   });
 
@@ -160,7 +168,8 @@ const enrolment = z
       example: 'https://enrol.example.com',
     }),
     caFile: file.optional().meta({
-      description: 'File with the certificates (PEM) that are trusted for it instead of those of the system.',
+      description:
+        "File with the certificates (PEM) that are trusted for it, instead of Node's list and the operating system's.",
       example: 'enrolment-ca.pem',
     }),
     identityDir: file
@@ -172,9 +181,12 @@ const enrolment = z
     example: { url: 'https://enrol.example.com' },
   });
 
+/** Where the cloud is. @source specification, 'Network segments' */
+export const CLOUD_REGION = 'eu-central-1';
+
 const cloud = z
   .strictObject({
-    region: words(64).default('eu-central-1').describe('Region in which the endpoints must be.'),
+    region: words(64).default(CLOUD_REGION).describe('Region in which the endpoints must be.'),
     mqtt: z
       .strictObject({
         host: host.meta({ description: 'Host of the MQTT broker.', example: 'mqtt.example.com' }),
@@ -208,7 +220,7 @@ const cloud = z
       .meta({ description: 'The secure tunnel service of remote support.', example: { host: 'tunnel.example.com' } }),
     caFile: file.optional().meta({
       description:
-        'File with the certificates (PEM) trusted for object storage and tunnel instead of those of the system.',
+        "File with the certificates (PEM) trusted for object storage and tunnel, instead of Node's list and the operating system's.",
       example: 'cloud-ca.pem',
     }),
   })
@@ -225,9 +237,14 @@ const tablet = z
   })
   .meta({ description: 'The tablet of this robot, for `gw kiosk`.', example: { host: '127.0.0.1' } });
 
+/** Devices of the house network; the building module has its own key, which the forwarder reads. */
+export const deviceKinds = ['door', 'lift', 'level-change', 'other'] as const;
+
 const device = z.strictObject({
   name: words(120).describe('What people call it.'),
-  kind: z.enum(['door', 'lift', 'level-change', 'building-module', 'other']).describe('What it is.'),
+  kind: z
+    .enum(deviceKinds)
+    .describe('What it is. The building module stands in operator.building.url, and only there.'),
   host,
   port,
 });
@@ -251,7 +268,8 @@ const network = z
       .max(64)
       .default([])
       .meta({
-        description: 'Devices in the house network that this gateway calls, one agreed address each.',
+        description:
+          'Doors, lifts and other devices in the house network that this gateway calls, one agreed address each.',
         example: [{ name: 'Lift A', kind: 'lift', host: '198.51.100.10', port: 3100 }],
       }),
     alsoListening: z

@@ -172,9 +172,9 @@ export function createCatalogue({
     'heartbeat check': entry(
       {
         summary:
-          'The robots of the site file hear each other here: by broadcast, by unicast, and nobody speaks wrongly.',
+          'This gateway sends its heartbeat every 2 s, every robot of the site file is received, no datagram is rejected.',
         with: z.strictObject({
-          seconds: z.int().min(3).max(600).default(8).describe('How long to listen.'),
+          seconds: z.int().min(3).max(600).default(10).describe('How long to listen.'),
         }),
         missing: section('fleet', 'no heartbeat is configured'),
       },

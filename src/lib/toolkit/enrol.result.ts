@@ -47,6 +47,12 @@ export const enrolSchema = z.strictObject({
     serverAt: z.string().nullable(),
     aheadMs: z.number().nullable().describe('By how much the device is ahead; negative: behind.'),
   }),
+  verifiedBy: z
+    .enum(['file', 'bundled', 'extra', 'system'])
+    .nullable()
+    .describe(
+      "What the certificate of the endpoint was verified with. file: enrolment.caFile. bundled: Node's own list. extra: NODE_EXTRA_CA_CERTS. system: the operating system's list alone. null: this run did not connect.",
+    ),
   status: enrolStatusSchema,
 });
 export type Enrol = z.infer<typeof enrolSchema>;

@@ -41,6 +41,7 @@ export async function enrolDevice(
     resumed,
     replaced,
     clock: compared,
+    verifiedBy,
   } = await enrol({
     url,
     identityDir,
@@ -58,7 +59,7 @@ export async function enrolDevice(
       if (text !== undefined) onProgress(text);
     },
   });
-  return { url, resumed, replaced, clock: compared, status: await readEnrolStatus(toolkit) };
+  return { url, resumed, replaced, clock: compared, verifiedBy, status: await readEnrolStatus(toolkit) };
 }
 
 async function readChassis(toolkit: Toolkit, signal: AbortSignal) {

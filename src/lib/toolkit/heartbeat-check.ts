@@ -1,10 +1,21 @@
-import { z } from 'zod';
+import { networkInterfaces } from 'node:os';
 import { GwError } from '../error/index.ts';
-import { closeSocket, createSniffer, openBesideOthers, openBroadcastsOnly, readKeyRing } from '../fleet/index.ts';
-import type { Finding } from './finding.result.ts';
-import type { HeartbeatCheck } from './heartbeat-check.result.ts';
-import { fleetFindings, type HeardFleet, type Voice } from './heartbeat-findings.ts';
+import {
+  type Beat,
+  broadcastSources,
+  closeSocket,
+  createSniffer,
+  openBesideOthers,
+  openBroadcastsOnly,
+  PERIOD_MS,
+  readKeyRing,
+} from '../fleet/index.ts';
+import type { HeartbeatCheck, HeartbeatFinding } from './heartbeat-check.result.ts';
+import { fleetFindings, type ReceivedFleet, type Sender } from './heartbeat-findings.ts';
 import { fleetOf } from './heartbeat-fleet.ts';
+import { type GatewayWatch, watchGateway } from './heartbeat-gateway.ts';
+import { type OwnSending, ownFindings } from './heartbeat-own-findings.ts';
+import type { Arrival } from './heartbeat-timing.ts';
 import { operatorAccess } from './operator-access.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
@@ -13,23 +24,14 @@ export interface HeartbeatCheckOptions {
   readonly seconds: number;
 }
 
-/** What is asked of the gateway of this machine, where it has the port. */
-const neighboursSchema = z.looseObject({
-  robots: z.array(
-    z.looseObject({
-      serial: z.string(),
-      address: z.string(),
-      presence: z.enum(['alive', 'late', 'gone']),
-      conflictWith: z.string().nullable(),
-    }),
-  ),
-  ownSerialFrom: z.string().nullable(),
-});
+/** Twice in every period, so that each heartbeat that the gateway received is dated. */
+const ASK_EVERY_MS = PERIOD_MS / 2;
 
 /**
- * Listens for some seconds and holds what it hears against the site file: every robot of it speaks, broadcast passes,
- * every address of the unicast list answers with beats of its own, nobody speaks wrongly. Sends nothing. Throws
- * SITE_FILE_INVALID without `fleet` in the site file, SECRET_UNREADABLE, PORT_IN_USE, INTERRUPTED.
+ * Listens for some seconds and compares with the site file: this gateway sends, every 2 s, every robot of the site is
+ * received, broadcast passes, every address of the unicast list sends heartbeats of its own, and no datagram is
+ * rejected. Sends nothing. Throws SITE_FILE_INVALID without `fleet` in the site file, SECRET_UNREADABLE, PORT_IN_USE,
+ * INTERRUPTED.
  */
 export async function checkHeartbeat(
   toolkit: Toolkit,
@@ -39,17 +41,28 @@ export async function checkHeartbeat(
   const { site, clock } = toolkit;
   const fleet = fleetOf(site);
   const beganMs = clock.monotonicMs();
-  const heard = await listen(toolkit, fleet, options.seconds, context);
+  const { received, sending } = await listen(toolkit, fleet, options.seconds, context);
   const own = site.chassis.serial;
   const expected = fleet.robots.filter((serial) => serial !== own);
-  const findings = fleetFindings({ ...fleet, own, expected, seconds: options.seconds }, heard);
-  const count = (verdict: Finding['verdict']) => findings.filter((finding) => finding.verdict === verdict).length;
-  const counts = { ok: count('ok'), wrong: count('wrong'), notChecked: count('not-checked') };
+  const isAlone = fleet.robots.length > 0 && expected.length === 0;
+  // One list may stand in the site file of every robot: the address of this one is no other gateway.
+  const here = ipv4OfThisMachine();
+  const unicast = fleet.unicast.filter((address) => !here.has(address));
+  const expectation = { ...fleet, unicast, own, expected, isAlone, seconds: options.seconds };
+  const findings = [...ownFindings(expectation, sending), ...fleetFindings(expectation, received)];
+  const count = (verdict: HeartbeatFinding['verdict']) =>
+    findings.filter((finding) => finding.verdict === verdict).length;
+  const counts = {
+    ok: count('ok'),
+    wrong: count('wrong'),
+    notChecked: count('not-checked'),
+    notApplicable: count('not-applicable'),
+  };
   return {
-    verdict: counts.wrong === 0 ? 'ok' : 'wrong',
-    heard: [...new Set(heard.voices.map(({ serial }) => serial))].filter((serial) => serial !== own).sort(),
+    verdict: counts.wrong > 0 ? 'wrong' : counts.notChecked > 0 ? 'not-checked' : 'ok',
+    heard: [...new Set(received.senders.map(({ serial }) => serial))].filter((serial) => serial !== own).sort(),
     expected,
-    hears: heard.hears,
+    hears: received.hears,
     findings,
     counts,
     tookMs: Math.round(clock.monotonicMs() - beganMs),
@@ -61,11 +74,26 @@ async function listen(
   fleet: NonNullable<Toolkit['site']['fleet']>,
   seconds: number,
   context: CheckContext,
-): Promise<HeardFleet> {
-  const { clock } = toolkit;
+): Promise<{ readonly received: ReceivedFleet; readonly sending: OwnSending }> {
+  const { clock, site } = toolkit;
   const keys = await readKeyRing(fleet);
-  const sniffer = createSniffer({ keys, clock });
-  const broadcasts = createSniffer({ keys, clock });
+  const serial = site.chassis.serial;
+  const ownAddresses = ipv4OfThisMachine();
+  const copies = new Map<string, Arrival[]>();
+  const arrivals = new Map<string, Arrival[]>();
+  const date = (list: Map<string, Arrival[]>, key: string, { sequence, uptimeS, instance }: Beat) => {
+    const dated = list.get(key) ?? [];
+    list.set(key, dated);
+    dated.push({ atMs: clock.monotonicMs(), sequence, uptimeS, life: instance });
+  };
+  const sniffer = createSniffer({ keys, clock, onHeartbeat: (beat) => date(arrivals, beat.serial, beat) });
+  const broadcasts = createSniffer({
+    keys,
+    clock,
+    onHeartbeat(beat, address) {
+      if (beat.serial === serial && ownAddresses.has(address)) date(copies, address, beat);
+    },
+  });
   context.onProgress(`listening for ${seconds} s`);
   await using sockets = new AsyncDisposableStack();
   const { socket, hears } = await openBesideOthers((bytes, { address }) => sniffer.take(bytes, address));
@@ -74,29 +102,78 @@ async function listen(
   sockets.defer(() => closeSocket(only));
   // That something went wrong with one of them shows as silence.
   for (const each of [socket, only]) each.on('error', () => {});
-  await clock.sleep(seconds * 1_000, context.signal);
+  const watch = watchGateway(operatorAccess(toolkit, context), () => clock.monotonicMs());
+  const sources = broadcastSources();
+  let notAsked: string | null = null;
+  const endMs = clock.monotonicMs() + seconds * 1_000;
+  for (let leftMs = seconds * 1_000; leftMs > 0; leftMs = endMs - clock.monotonicMs()) {
+    if (hears === 'broadcasts' && notAsked === null) notAsked = await askOnce(watch, context.signal);
+    await clock.sleep(Math.min(ASK_EVERY_MS, Math.max(0, endMs - clock.monotonicMs())), context.signal);
+  }
+  if (hears === 'broadcasts' && notAsked === null) notAsked = await askOnce(watch, context.signal);
+  const counts = hears === 'broadcasts' && notAsked === null ? countsOf(watch) : null;
+  if (typeof counts === 'string') notAsked = counts;
+  const gateway = typeof counts === 'string' ? null : counts;
 
   const { speakers, noise } = sniffer.view();
   const sniffed = speakers.filter(({ test }) => !test);
-  const voices: Voice[] = sniffed.filter(({ presence }) => presence === 'alive');
-  const conflicts: Voice[] = sniffed.filter(({ conflictWith }) => conflictWith.length > 0);
-  let notAsked: string | null = null;
-  if (hears === 'broadcasts') {
-    try {
-      const view = await operatorAccess(toolkit, context).ask('GET', '/api/nachbarn', neighboursSchema);
-      voices.push(...view.robots.filter(({ presence }) => presence === 'alive'));
-      for (const { serial, address, conflictWith } of view.robots) {
-        if (conflictWith !== null) conflicts.push({ serial, address }, { serial, address: conflictWith });
-      }
-      if (view.ownSerialFrom !== null) {
-        conflicts.push({ serial: toolkit.site.chassis.serial, address: view.ownSerialFrom });
-      }
-    } catch (error) {
-      if (context.signal.aborted || !(error instanceof GwError)) throw error;
-      notAsked = error.message;
+  const isRecent = (ageMs: number) => ageMs <= seconds * 1_000;
+  const conflicts: Sender[] = sniffed.filter(({ conflictWith }) => conflictWith.length > 0);
+  // An address of another machine with this serial is another device, whether or not this one sends.
+  conflicts.push(...sniffed.filter((sender) => sender.serial === serial && !ownAddresses.has(sender.address)));
+  let senders: Sender[] = sniffed.filter(({ presence, ageMs }) => presence === 'alive' && isRecent(ageMs));
+  let timed: ReadonlyMap<string, readonly Arrival[]> = arrivals;
+  if (gateway !== null) {
+    // Its replay guard outlives this check: a recording that is broadcast is no robot for it.
+    const { robots, ownSerialFrom } = gateway.last;
+    senders = robots.filter(({ presence, ageMs }) => presence === 'alive' && isRecent(ageMs));
+    timed = gateway.arrivals;
+    for (const { serial: other, address, conflictWith } of robots) {
+      if (conflictWith !== null) conflicts.push({ serial: other, address }, { serial: other, address: conflictWith });
     }
+    if (ownSerialFrom !== null) conflicts.push({ serial, address: ownSerialFrom });
   }
   const broadcasting = broadcasts.view().speakers.filter(({ test }) => !test);
-  const byBroadcast = new Set(broadcasting.map(({ serial }) => serial));
-  return { hears, voices, byBroadcast, conflicts, noise, notAsked };
+  const byBroadcast = new Set(broadcasting.map((sender) => sender.serial));
+  const replayed = sniffed.filter((sender) => sender.replayed > 0);
+  return {
+    received: {
+      hears,
+      senders,
+      timed,
+      byBroadcast,
+      conflicts,
+      noise,
+      replayed,
+      rejected: gateway?.rejected ?? null,
+      isOwnCopySeen: copies.size > 0,
+      notAsked,
+    },
+    sending: { hears, sources, copies, gateway, notAsked },
+  };
+}
+
+/** Why the gateway could not be asked; null when it could. */
+async function askOnce(watch: GatewayWatch, signal: AbortSignal): Promise<string | null> {
+  try {
+    await watch.ask();
+    return null;
+  } catch (error) {
+    if (signal.aborted || !(error instanceof GwError)) throw error;
+    return error.message;
+  }
+}
+
+function countsOf(watch: GatewayWatch) {
+  try {
+    return watch.counts();
+  } catch (error) {
+    if (!(error instanceof GwError)) throw error;
+    return error.message;
+  }
+}
+
+function ipv4OfThisMachine(): ReadonlySet<string> {
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return new Set(all.filter(({ family }) => family === 'IPv4').map(({ address }) => address));
 }

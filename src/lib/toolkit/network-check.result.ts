@@ -6,6 +6,11 @@ const networkLineSchema = findingSchema.extend({
   section: z
     .enum(['outward', 'inward', 'segment'])
     .describe('outward: from the gateway to the cloud. inward: what listens here. segment: who reaches whom.'),
+  seenFrom: z
+    .enum(['gateway', 'second-host', 'nowhere'])
+    .describe(
+      "From where it is looked at. second-host: a machine named with --from. nowhere: no machine of the robot can see it, and the customer's IT is asked.",
+    ),
   need: z.enum(['needed', 'optional']).describe('An optional line that is wrong makes nothing wrong as a whole.'),
   tried: z.string().nullable().describe('Host and port, as dialled.'),
   ask: z.string().nullable().describe('What to ask of the IT of the customer, when the line is wrong.'),
@@ -38,6 +43,12 @@ const networkPathSchema = z.strictObject({
       protocol: z.string(),
       alpn: z.string().nullable(),
       trust: z.enum(['trusted', 'foreign', 'other-name', 'expired', 'not-yet-valid', 'no-anchor']),
+      verifiedBy: z
+        .enum(['file', 'bundled', 'extra', 'system'])
+        .nullable()
+        .describe(
+          "file: the CA file of the site file. bundled: Node's own list. extra: NODE_EXTRA_CA_CERTS. system: the operating system's list alone. null: not trusted.",
+        ),
       chain: z.array(chainLinkSchema).describe("The server's own certificate first."),
     })
     .nullable(),
@@ -55,7 +66,10 @@ const networkSocketSchema = z.strictObject({
     .array(z.strictObject({ pid: z.int(), name: z.string() }))
     .describe('Empty: this user may not see whose it is. Run as root to see all.'),
   reach: z.enum(['this-machine', 'other-machines']),
-  allowedBy: z.enum(['platform', 'site-file', 'loopback']).nullable().describe('null: by nobody.'),
+  allowedBy: z
+    .enum(['platform', 'site-file', 'loopback', 'not-checked'])
+    .nullable()
+    .describe('null: by nothing. not-checked: which address is in the robot segment is not known.'),
   why: z.string(),
 });
 export type NetworkSocket = z.infer<typeof networkSocketSchema>;

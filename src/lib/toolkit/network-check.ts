@@ -3,6 +3,7 @@ import { GwError } from '../error/index.ts';
 import { reachEndpoint } from '../net/index.ts';
 import { type ConnectionInfo, type OwnedSocket, readOpenSockets } from '../net/probe/index.ts';
 import type { Site } from '../site/index.ts';
+import { configuredOnlyLine } from './network-check/configured-only.ts';
 import { holdBackReason } from './network-check/hold-back.ts';
 import { identityLine, readKnownIdentity } from './network-check/identity.ts';
 import { readConnectionInfo } from './network-check/mtu.ts';
@@ -19,9 +20,11 @@ import {
   STEP_MS,
 } from './network-check/paths.ts';
 import { agreedDevices, missingPlans, pathPlans } from './network-check/plans.ts';
+import { regionLines } from './network-check/region.ts';
 import { addressLines, chassisLine, type Dialled, deviceLine } from './network-check/segment.ts';
 import { sharedLines } from './network-check/shared-lines.ts';
 import { judgeSockets, socketLines } from './network-check/sockets.ts';
+import { type RobotAddresses, robotAddresses } from './network-check/ssh-listener.ts';
 import type { NetworkCheck, NetworkLine, NetworkPath, NetworkSocket, NetworkVerdict } from './network-check.result.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
@@ -100,22 +103,37 @@ export async function checkNetwork(
     turns: createTurns(clock, signal),
   };
   const names = createNameBook(tools);
-  const sockets = timed('sockets', async () => openSockets(machine, site));
   const reach = (id: string, host: string, port: number): Promise<Dialled> =>
     timed(id, async () => {
       const { kind, ...name } = await names.resolve(host, STEP_MS.name);
       signal.throwIfAborted();
       if (kind === 'unknown' || kind === 'no-answer') {
-        return { host, port, failure: 'unknown-name', tookMs: 'tookMs' in name ? name.tookMs : 0 };
+        return { host, port, localAddress: null, failure: 'unknown-name', tookMs: 'tookMs' in name ? name.tookMs : 0 };
       }
       const result = await reachEndpoint(toolkit.dialer, { host, port }, { timeoutMs: REACH_MS, signal, clock });
-      return { host, port, failure: result.reached ? null : result.failure, tookMs: result.tookMs };
+      const { reached, tookMs } = result;
+      return {
+        host,
+        port,
+        failure: reached ? null : result.failure,
+        tookMs,
+        localAddress: reached ? result.localAddress : null,
+      };
     });
+
+  const chassisReached = reach('chassis', site.chassis.host, site.chassis.port);
+  chassisReached.catch(() => {});
+  const sockets = timed('sockets', async () => {
+    const own = machine.addresses();
+    // Only where the site file does not say which address is in the robot segment, the way to the chassis has to.
+    const robot = robotAddresses(site, own, null) ?? robotAddresses(site, own, (await chassisReached).localAddress);
+    return openSockets(machine, site, robot);
+  });
 
   const [gone, listening, chassis, devices, outside] = await Promise.all([
     Promise.all(plans.map((plan) => timed(plan.id, () => gonePath(plan, names, tools)))),
     sockets,
-    reach('chassis', site.chassis.host, site.chassis.port),
+    chassisReached,
     Promise.all(
       agreedDevices(site).map(async (device) => deviceLine(device, await reach(device.id, device.host, device.port))),
     ),
@@ -133,14 +151,14 @@ export async function checkNetwork(
     ...identityLine(site, identity, clock.wall()),
     ...uniqueNames(gone.flatMap(pathLines)),
     ...missingPlans(site),
+    ...regionLines(site),
     ...(gone.length > 0 ? sharedLines(gone) : []),
     ...socketLines(listening),
     ...addressLines(site, machine.addresses()),
     chassisLine(chassis),
     ...devices,
-    ...(outside.length > 0
-      ? outside.flat()
-      : [noOutsideLine({ detail: 'nobody knocked from another machine: no --from was given' })]),
+    configuredOnlyLine(site),
+    ...(outside.length > 0 ? outside.flat() : [noOutsideLine({ detail: 'no second host given (--from)' })]),
   ];
   return {
     verdict: verdictOf(lines),
@@ -170,9 +188,9 @@ function verdictOf(lines: readonly NetworkLine[]): NetworkVerdict {
   return needed.some(({ verdict }) => verdict === 'not-checked') ? 'not-checked' : 'ok';
 }
 
-async function openSockets(machine: Machine, site: Site): Promise<NetworkSocket[] | null> {
+async function openSockets(machine: Machine, site: Site, robot: RobotAddresses): Promise<NetworkSocket[] | null> {
   try {
-    return judgeSockets(await machine.openSockets(), site);
+    return judgeSockets(await machine.openSockets(), site, robot);
   } catch (error) {
     if (error instanceof GwError) return null;
     throw error;
@@ -189,7 +207,13 @@ function pathView({ plan, name, dial, tls, info, tookMs }: GonePath): NetworkPat
     connectMs: dial?.failure === null ? dial.tookMs : null,
     tls:
       tls?.kind === 'established'
-        ? { protocol: tls.protocol, alpn: tls.alpn, trust: tls.trust.kind, chain: [...tls.chain] }
+        ? {
+            protocol: tls.protocol,
+            alpn: tls.alpn,
+            trust: tls.trust.kind,
+            verifiedBy: tls.trust.kind === 'trusted' ? tls.trust.by : null,
+            chain: [...tls.chain],
+          }
         : null,
     pathMtuBytes: info?.pathMtuBytes ?? null,
     tookMs,

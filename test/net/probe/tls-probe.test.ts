@@ -17,7 +17,7 @@ describe('a TLS handshake that is looked at', () => {
   it('is trusted when its chain ends in the given CA, and shows who issued what', async () => {
     await using peer = await tlsPeer(cloud);
     const result = established(await probe(peer, { trusted: cloud.caPem }));
-    expect(result.trust).toEqual({ kind: 'trusted' });
+    expect(result.trust).toEqual({ kind: 'trusted', by: 'file' });
     expect(result.protocol).toBe('TLSv1.3');
     expect(result.alpn).toBeNull();
     expect(result.chain[0]).toMatchObject({ subject: 'CN=127.0.0.1', issuer: 'CN=Cloud CA' });
@@ -113,7 +113,7 @@ describe('a TLS handshake that is looked at', () => {
     expect(lengths[0]).toBeLessThan(1_000);
     await using cloudPeer = await tlsPeer(cloud);
     const result = established(await probe(cloudPeer, { smallHello: true, trusted: cloud.caPem }));
-    expect(result.trust).toEqual({ kind: 'trusted' });
+    expect(result.trust).toEqual({ kind: 'trusted', by: 'file' });
     result.socket.destroy();
   });
 
@@ -155,7 +155,7 @@ describe('the words of node for a failed handshake', () => {
     fc.assert(
       fc.property(fc.oneof(fc.anything(), fc.record({ code: fc.string() })), (error) => {
         expect(typeof tlsFailureOf(error).kind).toBe('string');
-        expect(typeof trustOf(error).kind).toBe('string');
+        expect(typeof trustOf(error, 'file').kind).toBe('string');
       }),
     );
   });

@@ -8,7 +8,19 @@ import { stations } from '../../../src/lib/sim/index.ts';
 import { writeTabletFiles } from '../../../src/lib/sim/tablet-files.ts';
 import { gwBinary } from '../../e2e/gw.ts';
 import { inside, run } from '../namespace.ts';
-import { BROKER, CHASSIS, ENROLMENT, GATEWAY, macOf, nameOf, ROBOT, type Side, STORAGE, TABLET } from '../segments.ts';
+import {
+  BROKER,
+  CHASSIS,
+  ENROLMENT,
+  GATEWAY,
+  macOf,
+  nameOf,
+  OFFICE,
+  ROBOT,
+  type Side,
+  STORAGE,
+  TABLET,
+} from '../segments.ts';
 import { makeKey } from '../sshd.ts';
 
 export const SERIAL = 'SIM-0001';
@@ -47,13 +59,15 @@ export async function prepare(
   };
   writeFileSync(join(own, 'kiosk.yaml'), stringify(kiosk));
   const site = join(own, 'site.yaml');
+  // The machine of the customer's IT from which the segments are tried, as agreed with them.
+  const devices = [{ name: 'Host of the IT', kind: 'other', host: OFFICE, port: 22 }];
   writeFileSync(
     site,
     stringify({
       name: 'Commissioning',
       chassis: { host: CHASSIS, serial: SERIAL, mac: macOf('chassis') },
       operator: { passwordFile: 'secrets/password' },
-      fleet: { keyFile: 'secrets/heartbeat' },
+      fleet: { keyFile: 'secrets/heartbeat', robots: [SERIAL] },
       enrolment: { url: `https://${ENROLMENT}`, caFile: 'ca.pem' },
       cloud: {
         mqtt: { host: BROKER, alpn: ALPN },
@@ -62,7 +76,7 @@ export async function prepare(
         caFile: 'ca.pem',
       },
       tablet: { host: TABLET },
-      network: { robotSegment: ROBOT, gateway: GATEWAY, gatewayMac: macOf('gateway') },
+      network: { robotSegment: ROBOT, gateway: GATEWAY, gatewayMac: macOf('gateway'), devices },
       stations,
       tours: { acceptance: { stations: ['A'] } },
     }),

@@ -5,6 +5,7 @@ import { siteSchema } from '../../../src/lib/site/index.ts';
 import { outsideDials } from '../../../src/lib/toolkit/network-check/outside.ts';
 import { addressLines } from '../../../src/lib/toolkit/network-check/segment.ts';
 import { judgeSockets, socketLines } from '../../../src/lib/toolkit/network-check/sockets.ts';
+import { type RobotAddresses, robotAddresses } from '../../../src/lib/toolkit/network-check/ssh-listener.ts';
 
 const siteOf = (network: object = {}, host = '192.0.2.3') => ({
   ...siteSchema.parse({ name: 'test', chassis: { host, serial: 'SN0001' }, network }),
@@ -21,12 +22,13 @@ const socket = (protocol: 'tcp' | 'udp', address: string, port: number, name = '
   owners: [{ pid: 4711, name }],
 });
 
+const robot = { addresses: ['192.0.2.2'], by: 'network.gateway' };
 const judged = (sockets: readonly OwnedSocket[], network?: object) => judgeSockets(sockets, siteOf(network));
 const allowed = (one: OwnedSocket, network?: object) => judged([one], network)[0]?.allowedBy;
 
 describe('what listens on the gateway', () => {
   it('may be SSH, the operator server, the heartbeat, and the read-only socket on loopback', () => {
-    expect(allowed(socket('tcp', '0.0.0.0', 22))).toBe('platform');
+    expect(judgeSockets([socket('tcp', '192.0.2.2', 22)], siteOf(), robot)[0]?.allowedBy).toBe('platform');
     expect(allowed(socket('tcp', '::', 5173))).toBe('platform');
     expect(allowed(socket('udp', '0.0.0.0', 45301))).toBe('platform');
     expect(allowed(socket('tcp', '127.0.0.1', 5174))).toBe('platform');
@@ -64,16 +66,17 @@ describe('what listens on the gateway', () => {
 
   it('is said with its process and where it is bound', () => {
     const lines = socketLines(
-      judged([socket('tcp', '0.0.0.0', 9100, 'exporter'), socket('tcp', '0.0.0.0', 22, 'sshd')]),
+      judged([socket('tcp', '0.0.0.0', 9100, 'exporter'), socket('tcp', '127.0.0.1', 22, 'sshd')]),
     );
     expect(lines.map(({ id, verdict }) => [id, verdict])).toEqual([
       ['inward.listening', 'wrong'],
       ['inward.read-only', 'not-checked'],
+      ['inward.ssh', 'ok'],
       ['inward.open.tcp.9100.0.0.0.0', 'wrong'],
     ]);
-    expect(lines[2]?.detail).toBe('bound to 0.0.0.0 by exporter (process 4711)');
+    expect(lines[3]?.detail).toBe('bound to 0.0.0.0 by exporter (process 4711)');
     const hidden = socketLines(judged([{ ...socket('udp', '::', 5353), owners: [] }]));
-    expect(hidden[2]?.detail).toContain('cannot be seen from here');
+    expect(hidden[3]?.detail).toContain('cannot be seen from here');
   });
 
   it('counts once where several processes share one place', () => {
@@ -88,6 +91,50 @@ describe('what listens on the gateway', () => {
   });
 });
 
+describe('where SSH listens', () => {
+  const ssh = (address: string, known: RobotAddresses = robot, network: object = {}) => {
+    const lines = socketLines(judgeSockets([socket('tcp', address, 22, 'sshd')], siteOf(network), known));
+    const of = (id: string) => lines.find((line) => line.id === id)?.verdict;
+    // The line for the whole is never better than that of SSH.
+    return [of('inward.ssh'), of('inward.listening')];
+  };
+
+  it('may be the address in the robot segment, and loopback', () => {
+    expect(ssh('192.0.2.2')).toEqual(['ok', 'ok']);
+    expect(ssh('127.0.0.1', null)).toEqual(['ok', 'ok']);
+    expect(socketLines(judged([])).find(({ id }) => id === 'inward.ssh')?.verdict).toBe('ok');
+  });
+
+  it.each(['0.0.0.0', '::', '198.51.100.7', '10.0.0.1'])(
+    'may not be %s, also where the site file lists the port',
+    (address) => {
+      const listed = { alsoListening: [{ protocol: 'tcp', port: 22, why: 'SSH from the office' }] };
+      expect(ssh(address)).toEqual(['wrong', 'wrong']);
+      expect(ssh(address, robot, listed)).toEqual(['wrong', 'wrong']);
+    },
+  );
+
+  it('is not checked where no address of the robot segment is known, but on every interface it is wrong all the same', () => {
+    expect(ssh('192.0.2.2', null)).toEqual(['not-checked', 'not-checked']);
+    expect(ssh('2001:db8::2')).toEqual(['not-checked', 'not-checked']);
+    expect(ssh('0.0.0.0', null)).toEqual(['wrong', 'wrong']);
+  });
+
+  it('is compared with what the site file says, and only then with the way to the chassis', () => {
+    const own = ['192.0.2.2', '198.51.100.7', '127.0.0.1'];
+    const from = (network: object, towardsChassis: string | null = null) =>
+      robotAddresses(siteOf(network), own, towardsChassis)?.addresses ?? null;
+    expect(from({ gateway: '192.0.2.2' }, '198.51.100.7')).toEqual(['192.0.2.2']);
+    expect(from({ gateway: 'gw.local', robotSegment: '192.0.2.0/28' })).toEqual(['192.0.2.2']);
+    expect(from({ robotSegment: '203.0.113.0/28' }, '198.51.100.7')).toBeNull();
+    expect(from({}, '192.0.2.2')).toEqual(['192.0.2.2']);
+    // A chassis on this machine, as a simulator is one, says nothing of a segment.
+    expect(from({}, '127.0.0.1')).toBeNull();
+    expect(from({ gateway: '127.0.0.1' })).toBeNull();
+    expect(from({})).toBeNull();
+  });
+});
+
 describe('the addresses of a site', () => {
   const network = { robotSegment: '192.0.2.0/28', gateway: '192.0.2.2' };
   const verdicts = (site: ReturnType<typeof siteOf>, own = ['192.0.2.2']) =>
@@ -98,11 +145,23 @@ describe('the addresses of a site', () => {
     expect(verdicts(siteOf(network, '198.51.100.3'))).toEqual(['wrong', 'ok']);
     const lift = { name: 'Lift', kind: 'lift', host: '192.0.2.9', port: 3100 };
     expect(verdicts(siteOf({ ...network, devices: [lift] }))).toEqual(['wrong', 'ok']);
+    const building = {
+      ...siteOf(network),
+      operator: siteSchema.parse({
+        name: 'b',
+        chassis: { host: 'c', serial: 'S' },
+        operator: { building: { url: 'http://192.0.2.9' } },
+      }).operator,
+    };
+    expect(verdicts(building)).toEqual(['wrong', 'ok']);
     expect(verdicts(siteOf(network), ['192.0.2.7'])).toEqual(['ok', 'wrong']);
   });
 
   it('are not judged where they are names, or no segment is agreed', () => {
     expect(verdicts(siteOf(network, 'chassis.local'))).toEqual(['not-checked', 'ok']);
+    const lift = { name: 'Lift', kind: 'lift', host: 'lift.example', port: 3100 };
+    expect(verdicts(siteOf({ ...network, devices: [lift] }))).toEqual(['not-checked', 'ok']);
+    expect(verdicts(siteOf({ robotSegment: network.robotSegment }))).toEqual(['not-checked']);
     expect(verdicts(siteOf())).toEqual(['not-checked']);
   });
 });

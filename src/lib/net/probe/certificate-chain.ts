@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import type { VerifiedBy } from './trust-lists.ts';
 
 /** One certificate of a chain, cut to what a person compares. Names are foreign text. */
 export interface ChainLink {
@@ -13,7 +14,7 @@ export interface ChainLink {
 
 /** Whether a chain ends where it must, and if not, what that means. */
 export type Trust =
-  | { readonly kind: 'trusted' }
+  | { readonly kind: 'trusted'; readonly by: VerifiedBy }
   /** It does not end in a trusted certificate: somebody opens TLS on the way, or the trusted file is the wrong one. */
   | { readonly kind: 'foreign'; readonly reason: string }
   /** It names another host. */
@@ -36,9 +37,12 @@ const foreignErrors = new Set([
   'CERT_REJECTED',
 ]);
 
-/** Sorts what node's TLS says of a chain (`authorizationError`) by what it means. Unknown words count as foreign. */
-export function trustOf(authorizationError: unknown): Trust {
-  if (authorizationError === null || authorizationError === undefined) return { kind: 'trusted' };
+/**
+ * Sorts what node's TLS says of a chain (`authorizationError`) by what it means. Unknown words count as foreign. `by` counts
+ * for a chain that is trusted.
+ */
+export function trustOf(authorizationError: unknown, by: VerifiedBy): Trust {
+  if (authorizationError === null || authorizationError === undefined) return { kind: 'trusted', by };
   const code = codeOf(authorizationError);
   if (code === 'CERT_HAS_EXPIRED') return { kind: 'expired', reason: code };
   if (code === 'CERT_NOT_YET_VALID') return { kind: 'not-yet-valid', reason: code };

@@ -3,13 +3,14 @@ import type { Duplex } from 'node:stream';
 import { connect, type TLSSocket } from 'node:tls';
 import { type Clock, systemClock } from '../../lifecycle/index.ts';
 import { type ChainLink, chainOf, type Trust, trustOf } from './certificate-chain.ts';
+import { listThatVerified, systemCertificates, systemContext } from './trust-lists.ts';
 
 export interface TlsProbeOptions {
   /** The name or address that the certificate must bear. */
   readonly host: string;
   /**
-   * PEM certificates that the chain must end in; 'system' for those that node trusts; null when there is nothing to
-   * hold the chain against.
+   * PEM certificates that the chain must end in; 'system' for Node's bundled list and that of the operating system
+   * beside it; null when there is nothing to compare the chain with.
    */
   readonly trusted: string | 'system' | null;
   /** PEM; both or none. */
@@ -130,6 +131,8 @@ export async function probeTls(stream: Duplex, options: TlsProbeOptions): Promis
       // An address must not stand in the extension that names the server.
       ...(isIP(host) === 0 && { servername: host }),
       ...(trusted !== null && trusted !== 'system' && { ca: trusted }),
+      ...(trusted === 'system' &&
+        (credentials || smallHello ? { ca: systemCertificates() } : { secureContext: systemContext() })),
       ...(credentials && { key: credentials.keyPem, cert: credentials.certificatePem }),
       ...(alpn !== undefined && { ALPNProtocols: [alpn] }),
       ...(smallHello && { ecdhCurve: 'X25519:P-256:P-384' }),
@@ -154,12 +157,14 @@ export async function probeTls(stream: Duplex, options: TlsProbeOptions): Promis
   signal.addEventListener('abort', onAbort, { once: true });
   using _late = clock.after(timeoutMs, () => fail({ kind: 'no-answer' }));
   socket.once('secureConnect', () => {
+    // Before the chain is asked for: after getPeerX509Certificate, getPeerCertificate is empty (measured, Node 24.21).
+    const verifiedBy = socket.authorized && trusted === 'system' ? listThatVerified(socket) : 'file';
     resolve({
       kind: 'established',
       socket,
       protocol: socket.getProtocol() ?? 'unknown',
       chain: chainOf(socket.getPeerX509Certificate()),
-      trust: trusted === null ? { kind: 'no-anchor' } : trustOf(socket.authorizationError),
+      trust: trusted === null ? { kind: 'no-anchor' } : trustOf(socket.authorizationError, verifiedBy),
       alpn: typeof socket.alpnProtocol === 'string' ? socket.alpnProtocol : null,
       ended: () => ended,
       tookMs: tookMs(),

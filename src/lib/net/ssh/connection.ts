@@ -53,6 +53,7 @@ export async function openSsh(target: string | SshTarget, options: SshOptions): 
     const lost = AbortSignal.any(hops.map((hop) => hop.lost));
     return {
       where: nameOf(settings),
+      firstHop: { host: (way[0] ?? settings).hostName, port: (way[0] ?? settings).port },
       dialer,
       lost,
       quietMs: last.quietMs,

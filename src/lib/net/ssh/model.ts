@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../../lifecycle/index.ts';
-import type { Dialer } from '../dialer.ts';
+import type { Dialer, Endpoint } from '../dialer.ts';
 
 /** Where to go by SSH, as a person wrote it: `user@host:port`. What is left out, the configuration of SSH says. */
 export interface SshTarget {
@@ -77,6 +77,8 @@ export interface FarExit {
 export interface Ssh extends AsyncDisposable {
   /** Where it ends, with everything that the configuration said: `technician@192.0.2.2:22`. */
   readonly where: string;
+  /** The machine that was dialled from here: the one that is meant, or the first that ProxyJump names. */
+  readonly firstHop: Endpoint;
   /**
    * Dials from the far side; `way` is `via technician@192.0.2.2:22`. Beside a DialError, which is about the address,
    * it throws SSH_CHANNEL_REFUSED when the far side lets nothing through, and SSH_LOST.

@@ -1,9 +1,6 @@
 import { isIP } from 'node:net';
-import { HEARTBEAT_PORT, type Site } from '../../site/index.ts';
+import { CLOUD_REGION, calledServices, HEARTBEAT_PORT, type Site } from '../../site/index.ts';
 import type { NetworkRequestFacts, OpenPoint } from '../network-request.result.ts';
-
-/** Where the cloud is, unless the site file names another region. @source specification, 'Network segments' */
-const CLOUD_REGION = 'eu-central-1';
 
 /**
  * What the request to the IT of a customer has to say, out of the site file and nothing else. What the file does not
@@ -56,6 +53,15 @@ export function networkRequestFacts(site: Site): NetworkRequestFacts {
     ask('customer', 'devices', 'network.devices', 'the agreed address of each door and lift, if the robot uses any');
   }
 
+  const heartbeat = heartbeatOf(site);
+  if (heartbeat?.routed && heartbeat.unicast.length === 0) {
+    ask('operator', 'heartbeat-gateways', 'fleet.unicast', 'the addresses of the gateways of the other robots');
+  } else if (heartbeat !== null && hasOthers(site) && site.fleet?.unicast.length === 0) {
+    // Only the technician can say so; the letter asks the customer for no route that may not be needed.
+    const what = 'the gateways of the other robots; a broadcast reaches them only if all share one robot segment';
+    ask('operator', 'heartbeat-segments', 'fleet.unicast', what);
+  }
+
   return {
     site: site.name,
     serial: site.chassis.serial,
@@ -67,7 +73,7 @@ export function networkRequestFacts(site: Site): NetworkRequestFacts {
     outbound,
     house,
     inside: insideOf(site),
-    heartbeat: site.fleet === undefined ? null : { broadcast: site.fleet.broadcast, unicast: [...site.fleet.unicast] },
+    heartbeat,
     open,
   };
 }
@@ -129,32 +135,36 @@ function outboundOf({ cloud, enrolment }: Site): NetworkRequestFacts['outbound']
   ];
 }
 
-/** One row per address, although the building module may stand in two places of the file. */
-function houseOf({ network, operator }: Site): NetworkRequestFacts['house'] {
-  const house: NetworkRequestFacts['house'] = network.devices.map(({ name, kind, host, port }) => ({
-    name,
-    kind,
-    host,
-    port,
-  }));
-  for (const [kind, url] of [
-    ['building-module', operator.building?.url],
-    ['voice', operator.voice?.url],
-  ] as const) {
-    if (url === undefined) continue;
-    const { hostname, port, protocol } = new URL(url);
-    const place = { host: bare(hostname), port: Number(port || (protocol === 'https:' ? 443 : 80)) };
-    const isThere = house.some(({ host, port: other }) => host === place.host && other === place.port);
-    if (!isThere) house.push({ name: null, kind, ...place });
-  }
-  return house.filter(({ host }) => !isThisMachine(host));
+/** The devices of the house network, with the services that the operator server forwards to. */
+function houseOf(site: Site): NetworkRequestFacts['house'] {
+  const kinds = { building: 'building-module', voice: 'voice' } as const;
+  return [
+    ...site.network.devices.map(({ name, kind, host, port }) => ({ name, kind, host, port })),
+    ...calledServices(site).map(({ id, host, port }) => ({ name: null, kind: kinds[id], host, port })),
+  ].filter(({ host }) => !isThisMachine(host));
+}
+
+/**
+ * A robot segment holds one robot (specification), so the heartbeat of several robots is routed between segments: that
+ * is asked for once the site file lists gateways, or broadcasts nothing.
+ */
+function heartbeatOf(site: Site): NetworkRequestFacts['heartbeat'] {
+  const { fleet } = site;
+  if (fleet === undefined) return null;
+  const unicast = fleet.unicast.filter((address) => !isThisMachine(address));
+  const routed = unicast.length > 0 || (hasOthers(site) && !fleet.broadcast && fleet.unicast.length === 0);
+  return { broadcast: fleet.broadcast, unicast, routed };
+}
+
+function hasOthers({ fleet, chassis }: Site): boolean {
+  return fleet?.robots.some((serial) => serial !== chassis.serial) ?? false;
 }
 
 function insideOf({ chassis, operator, fleet, tablet }: Site): NetworkRequestFacts['inside'] {
   return [
     { use: 'chassis', protocol: 'tcp', port: chassis.port },
     { use: 'operator', protocol: 'tcp', port: operator.port },
-    ...(fleet === undefined ? [] : [{ use: 'heartbeat', protocol: 'udp', port: HEARTBEAT_PORT } as const]),
+    ...(fleet?.broadcast !== true ? [] : [{ use: 'heartbeat', protocol: 'udp', port: HEARTBEAT_PORT } as const]),
     { use: 'ssh', protocol: 'tcp', port: 22 },
     { use: 'adb', protocol: 'tcp', port: tablet?.adbPort ?? 5555 },
   ];

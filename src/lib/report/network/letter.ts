@@ -1,3 +1,4 @@
+import { HEARTBEAT_PORT } from '../../site/index.ts';
 import type { Block, DocumentModel, Language, Row, Span, Words } from '../document.ts';
 import type { NetworkRequestFacts } from '../network-request.result.ts';
 import { type LetterTexts, letterTexts } from '../texts/letter.ts';
@@ -71,13 +72,27 @@ function letterhead({ customer, operator }: NetworkRequestFacts, texts: LetterTe
   };
 }
 
-function segment({ segment: range }: NetworkRequestFacts, texts: LetterTexts): Block[] {
+function segment(facts: NetworkRequestFacts, texts: LetterTexts): Block[] {
+  const { segment: range } = facts;
   return [
     { kind: 'heading', text: texts.segmentTitle },
     { kind: 'paragraph', text: texts.reason },
     { kind: 'list', items: texts.segmentAsks },
     { kind: 'facts', rows: [[texts.segmentRange, range === null ? [open(texts.openCustomer)] : [code(range)]]] },
+    ...heartbeatRoute(facts, texts),
   ];
+}
+
+/** Between robots with a segment each; one robot alone, or several in one segment, need no route. */
+function heartbeatRoute({ heartbeat, reservations }: NetworkRequestFacts, texts: LetterTexts): Block[] {
+  if (heartbeat === null || !heartbeat.routed) return [];
+  const { unicast } = heartbeat;
+  if (unicast.length === 0) {
+    const text = [texts.heartbeatRoutedOpen(HEARTBEAT_PORT), open(texts.openOperator)];
+    return [{ kind: 'paragraph', text }];
+  }
+  const own = reservations.find(({ device }) => device === 'gateway')?.address ?? texts.openCustomer;
+  return [{ kind: 'paragraph', text: texts.heartbeatRouted(HEARTBEAT_PORT, own, unicast.join(', ')) }];
 }
 
 function dhcp({ reservations }: NetworkRequestFacts, texts: LetterTexts): Block[] {
@@ -130,28 +145,17 @@ function house({ house: devices }: NetworkRequestFacts, texts: LetterTexts): Blo
   ];
 }
 
-function inside({ inside: connections, heartbeat }: NetworkRequestFacts, texts: LetterTexts): Block[] {
+function inside({ inside: connections }: NetworkRequestFacts, texts: LetterTexts): Block[] {
   const rows = connections.map(({ use, protocol, port }) => {
     const [from = '', to = '', kind = '', purpose = ''] = texts.inside[use];
-    const extra = use === 'heartbeat' ? heartbeatWay(heartbeat, texts) : kind;
-    return { cells: [from, to, `${port} ${protocol.toUpperCase()}, ${extra}`, purpose] };
+    const way = use === 'heartbeat' ? texts.heartbeatBroadcast : kind;
+    return { cells: [from, to, `${port} ${protocol.toUpperCase()}, ${way}`, purpose] };
   });
-  const beats = connections.find(({ use }) => use === 'heartbeat');
   return [
     { kind: 'heading', text: texts.insideTitle },
     { kind: 'table', columns: columns(texts.insideHead, [6, 5, 7, 7]), rows },
-    ...(heartbeat === null || beats === undefined
-      ? []
-      : [{ kind: 'paragraph', text: texts.heartbeatNote(beats.port) } as const]),
     { kind: 'paragraph', text: texts.commissioning },
   ];
-}
-
-function heartbeatWay(heartbeat: NetworkRequestFacts['heartbeat'], texts: LetterTexts): string {
-  if (heartbeat === null) return '';
-  const ways = heartbeat.broadcast ? [texts.heartbeatBroadcast] : [];
-  if (heartbeat.unicast.length > 0) ways.push(texts.heartbeatUnicast(heartbeat.unicast.join(', ')));
-  return ways.join(', ');
 }
 
 /** Who writes to whom is open at the head of the letter, and nothing that the reader has to be told at its end. */

@@ -28,10 +28,14 @@ export const letterDe: typeof letterEn = {
   segmentAsks: [
     'Im Robotersegment befinden sich keine weiteren Geräte; aus Büro-, Gäste- und Hausnetz ist es nicht erreichbar.',
     'Innerhalb des Segments müssen Gateway und Tablet das Fahrgestell erreichen und das Tablet das Gateway. Bei einem WLAN darf dort daher keine Client-Isolation aktiv sein.',
-    'Aus dem Segment in das Hausnetz verbindet sich nur das Gateway, und nur mit den Adressen in Abschnitt 5.',
+    'Aus dem Segment in das Hausnetz verbindet sich nur das Gateway, und nur mit den Adressen in Abschnitt 5. Bitte bestätigen Sie uns das: Vom Gateway aus lässt sich nicht nachweisen, dass es keine andere Adresse erreicht.',
     'Aus dem Segment in das Internet verbindet sich nur das Gateway, und nur mit den Zielen in Abschnitt 3.',
   ],
   segmentRange: 'Adressbereich',
+  heartbeatRouted: (port, own, others) =>
+    `Jeder Roboter hat ein eigenes Robotersegment. Die Gateways der Roboter senden einander alle 2 Sekunden ein signiertes Lebenszeichen, je ein UDP-Datagramm an Port ${port}. Bitte leiten Sie UDP-Port ${port} (Quelle und Ziel) in beiden Richtungen zwischen dem Gateway ${own} und den Gateways ${others} weiter, und zwischen den Robotersegmenten sonst nichts.`,
+  heartbeatRoutedOpen: (port) =>
+    `Jeder Roboter hat ein eigenes Robotersegment. Die Gateways der Roboter senden einander alle 2 Sekunden ein signiertes Lebenszeichen, je ein UDP-Datagramm an Port ${port}. Bitte leiten Sie UDP-Port ${port} (Quelle und Ziel) in beiden Richtungen zwischen diesen Gateways weiter, und zwischen den Robotersegmenten sonst nichts. Die Adressen der anderen Gateways: `,
 
   dhcpTitle: '2. DHCP-Reservierungen',
   dhcpHead: ['Gerät', 'MAC-Adresse', 'Adresse', 'Art'],
@@ -105,10 +109,7 @@ export const letterDe: typeof letterEn = {
     ssh: ['Laptop des Technikers', 'Gateway', 'SSH', 'Inbetriebnahme'],
     adb: ['Laptop des Technikers', 'Tablet', 'Android Debug Bridge', 'Einrichtung des Tablets; danach abgeschaltet'],
   },
-  heartbeatBroadcast: 'Broadcast 255.255.255.255',
-  heartbeatUnicast: (addresses) => `an ${addresses}`,
-  heartbeatNote: (port: number) =>
-    `Stehen die Gateways mehrerer Roboter in verschiedenen Segmenten, lassen Sie bitte UDP-Port ${port} zwischen diesen Gateways zu.`,
+  heartbeatBroadcast: 'Broadcast 255.255.255.255, der am Robotersegment endet',
   commissioning:
     'Für die Inbetriebnahme benötigt unser Techniker mit einem Laptop Zugang zum Robotersegment (WLAN-Schlüssel oder Anschluss im VLAN).',
 
@@ -128,6 +129,7 @@ export const letterDe: typeof letterEn = {
     'tunnel-host': 'den Rechnernamen des Tunneldienstes',
     'enrolment-host': 'den Rechnernamen für die Ausstellung des Gerätezertifikats',
     alpn: 'die ALPN-Kennung für MQTT über Port 443',
+    'heartbeat-gateways': 'die Adressen der Gateways der anderen Roboter',
   },
 
   closingTitle: '8. Wie es weitergeht',

@@ -26,10 +26,14 @@ export const letterEn = {
   segmentAsks: [
     'No other devices in the robot segment; no access to it from office, guest or house networks.',
     'Within the segment, gateway and tablet must reach the chassis, and the tablet the gateway. If it is a WLAN, please leave client isolation switched off there.',
-    'From the segment into the house network, only the gateway, and only to the addresses of section 5.',
+    'From the segment into the house network, only the gateway, and only to the addresses of section 5. Please confirm this to us: from the gateway it cannot be proven that it reaches no other address.',
     'From the segment to the Internet, only the gateway, and only to the destinations of section 3.',
   ],
   segmentRange: 'Address range',
+  heartbeatRouted: (port: number, own: string, others: string) =>
+    `Each robot has a robot segment of its own. Every 2 seconds the gateways of the robots send each other a signed heartbeat, one UDP datagram to port ${port}. Please route UDP port ${port} (source and destination) in both directions between the gateway ${own} and the gateways ${others}, and nothing else between the robot segments.`,
+  heartbeatRoutedOpen: (port: number) =>
+    `Each robot has a robot segment of its own. Every 2 seconds the gateways of the robots send each other a signed heartbeat, one UDP datagram to port ${port}. Please route UDP port ${port} (source and destination) in both directions between these gateways, and nothing else between the robot segments. The addresses of the other gateways: `,
 
   dhcpTitle: '2. DHCP reservations',
   dhcpHead: ['Device', 'MAC address', 'Address', 'Kind'] as readonly string[],
@@ -107,10 +111,7 @@ export const letterEn = {
       'Set-up of the tablet; switched off again afterwards',
     ],
   } as Readonly<Record<'chassis' | 'operator' | 'heartbeat' | 'ssh' | 'adb', readonly string[]>>,
-  heartbeatBroadcast: 'broadcast 255.255.255.255',
-  heartbeatUnicast: (addresses: string) => `to ${addresses}`,
-  heartbeatNote: (port: number) =>
-    `If the gateways of several robots stand in different segments, please let UDP port ${port} pass between these gateways.`,
+  heartbeatBroadcast: 'broadcast 255.255.255.255, which ends at the robot segment',
   commissioning:
     'For the commissioning our technician needs access to the robot segment with a laptop (key of the WLAN, or a port of the VLAN).',
 
@@ -130,6 +131,7 @@ export const letterEn = {
     'tunnel-host': 'the host name of the tunnel service',
     'enrolment-host': 'the host name of the enrolment endpoint',
     alpn: 'the ALPN identifier for MQTT on port 443',
+    'heartbeat-gateways': 'the addresses of the gateways of the other robots',
   } as Readonly<Record<string, string>>,
 
   closingTitle: '8. What comes next',

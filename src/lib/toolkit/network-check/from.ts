@@ -18,7 +18,7 @@ export function secondHosts(targets: readonly string[], ssh: SshOptions): Second
         await before;
         return await throughSsh(name, { ...ssh, signal }, (far, lost) => {
           loggedIn();
-          return work(far.dialer, lost);
+          return work(far.dialer, lost, far.firstHop);
         });
       } finally {
         loggedIn();

@@ -36,6 +36,7 @@ export function identityLine({ cloud }: Pick<Site, 'cloud'>, identity: KnownIden
     id: 'identity',
     title: 'This device has its certificate',
     section: 'outward',
+    seenFrom: 'gateway',
     need: 'needed',
     tried: null,
     spec: 'Enrolment',

@@ -3,6 +3,7 @@ import {
   type Dialer,
   type DialFailure,
   dialFailureText,
+  type Endpoint,
   formatEndpoint,
   isLoopback,
   reachEndpoint,
@@ -10,6 +11,7 @@ import {
 import { READ_ONLY_PORT, type Site } from '../../site/index.ts';
 import type { NetworkLine, NetworkSocket } from '../network-check.result.ts';
 import type { Toolkit } from '../toolkit.ts';
+import { failedNear, unconfiguredLines } from './configured-only.ts';
 import type { Said } from './said.ts';
 import { segmentLine } from './segment.ts';
 import { SSH_PORT } from './sockets.ts';
@@ -22,7 +24,11 @@ export interface SecondHost {
    * Runs work that dials from there, and lets the machine go afterwards. Throws a GwError when it cannot be used, also
    * when the way to it was lost meanwhile: what did not answer over a dead line was not knocked at.
    */
-  use<T>(signal: AbortSignal, work: (dialer: Dialer, signal: AbortSignal) => Promise<T>): Promise<T>;
+  use<T>(
+    signal: AbortSignal,
+    /** `near`: what this machine itself connected to for that. */
+    work: (dialer: Dialer, signal: AbortSignal, near: Endpoint) => Promise<T>,
+  ): Promise<T>;
 }
 
 /** Where a second host stands: in the network of the customer, or beside the robot. */
@@ -77,12 +83,22 @@ export async function knockFrom(
     const detail = 'the gateway was not knocked at: network.gateway does not stand in the site file';
     return [...lines, noOutsideLine({ from, index, detail })];
   };
+  /** What this machine reached in the network of the customer on the way there. */
+  let reached: readonly NetworkLine[] = [];
+  const towards = (near: Endpoint, how: 'reached' | 'dropped') =>
+    fromSegment === 'site' ? unconfiguredLines(site, index, near, how) : [];
   try {
-    return await host.use(whole, knockAtAll);
+    const lines = await host.use(whole, (dialer, signal, near) => {
+      reached = towards(near, 'reached');
+      return knockAtAll(dialer, signal);
+    });
+    return [...lines, ...reached];
   } catch (error) {
     whole.throwIfAborted();
     if (!(error instanceof GwError)) throw error;
-    return [...answered, noOutsideLine({ from, index, detail: `it could not be used: ${error.message}` })];
+    const failed = failedNear(error);
+    const unused = noOutsideLine({ from, index, detail: `it could not be used: ${error.message}` });
+    return [...answered, unused, ...(failed === null ? reached : towards(failed.near, failed.how))];
   }
 }
 
@@ -138,6 +154,7 @@ function outsideLine(from: string, index: number, plan: OutsideDial, knocked: Kn
       `from-${index}.${id}`,
       `${from}: ${title} ${answer === 'must-not' ? 'does not answer' : 'is as it may be'}`,
       {
+        seenFrom: 'second-host',
         tried: formatEndpoint(plan),
         ...said,
       },
@@ -189,6 +206,7 @@ export function noOutsideLine(why: {
     why.index === undefined ? 'from' : `from-${why.index}`,
     `${why.from ?? 'From a second host'}: nothing answers that must not`,
     {
+      seenFrom: 'second-host',
       verdict: 'not-checked',
       detail: why.detail,
       remedy:

@@ -13,6 +13,7 @@ export function pathLines(path: GonePath): NetworkLine[] {
     id: `${id}.${what}`,
     title: `${title}: ${question}`,
     section: 'outward',
+    seenFrom: 'gateway',
     need,
     tried: formatEndpoint(plan),
     spec,

@@ -1,6 +1,6 @@
 import { GwError } from '../../error/index.ts';
 import { certificatesOf } from '../../net/probe/index.ts';
-import type { Site } from '../../site/index.ts';
+import { calledServices, type Site } from '../../site/index.ts';
 import { readAuthorityFile } from '../authority-file.ts';
 import type { NetworkLine } from '../network-check.result.ts';
 import type { KnownIdentity } from './identity.ts';
@@ -105,6 +105,7 @@ export function missingPlans({ cloud, enrolment }: Site): NetworkLine[] {
     id,
     title,
     section: 'outward',
+    seenFrom: 'gateway',
     need,
     tried: null,
     spec: 'Cloud and other network paths',
@@ -128,18 +129,10 @@ export function missingPlans({ cloud, enrolment }: Site): NetworkLine[] {
 }
 
 /** Doors, lifts and other devices that the site file names, with the services that the operator server forwards to. */
-export function agreedDevices({ network, operator }: Site): { id: string; name: string; host: string; port: number }[] {
-  const services = [
-    { id: 'building', name: 'the building module', url: operator.building?.url },
-    { id: 'voice', name: 'the voice service', url: operator.voice?.url },
-  ].flatMap(({ id, name, url }) => {
-    if (url === undefined) return [];
-    const { hostname, port, protocol } = new URL(url);
-    const host = hostname.replace(/^\[|\]$/g, '');
-    return [{ id, name, host, port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port) }];
-  });
+export function agreedDevices(site: Site): { id: string; name: string; host: string; port: number }[] {
+  const names = { building: 'the building module', voice: 'the voice service' } as const;
   return [
-    ...network.devices.map(({ name, host, port }, index) => ({ id: `device-${index + 1}`, name, host, port })),
-    ...services,
+    ...site.network.devices.map(({ name, host, port }, index) => ({ id: `device-${index + 1}`, name, host, port })),
+    ...calledServices(site).map(({ id, host, port }) => ({ id, name: names[id], host, port })),
   ];
 }

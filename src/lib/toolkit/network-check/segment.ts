@@ -1,7 +1,8 @@
-import { type DialFailure, dialFailureText, formatEndpoint } from '../../net/index.ts';
+import { type DialFailure, dialFailureText, formatEndpoint, isLoopback } from '../../net/index.ts';
 import { isInRange } from '../../net/probe/index.ts';
 import type { Site } from '../../site/index.ts';
 import type { NetworkLine } from '../network-check.result.ts';
+import { agreedDevices } from './plans.ts';
 import type { Said } from './said.ts';
 
 /** A dial and how it came out; null: it was answered. */
@@ -10,18 +11,26 @@ export interface Dialled {
   readonly port: number;
   readonly failure: DialFailure | null;
   readonly tookMs: number;
+  /** Of this machine, that the connection left from; null where it is not known. */
+  readonly localAddress: string | null;
 }
 
 /** A line about who reaches whom. */
 export function segmentLine(
   id: string,
   title: string,
-  said: Said & { readonly need?: NetworkLine['need']; readonly tried?: string; readonly spec?: string },
+  said: Said & {
+    readonly need?: NetworkLine['need'];
+    readonly seenFrom?: NetworkLine['seenFrom'];
+    readonly tried?: string;
+    readonly spec?: string;
+  },
 ): NetworkLine {
   return {
     id: `segment.${id}`,
     title,
     section: 'segment',
+    seenFrom: said.seenFrom ?? 'gateway',
     need: said.need ?? 'needed',
     tried: said.tried ?? null,
     spec: said.spec ?? 'Network segments',
@@ -33,8 +42,11 @@ export function segmentLine(
 }
 
 /** Whether the addresses of the site file stand where the segments say, and this machine has the one it should. */
-export function addressLines({ chassis, network }: Site, own: readonly string[]): NetworkLine[] {
-  const { robotSegment, gateway, devices } = network;
+export function addressLines(site: Site, own: readonly string[]): NetworkLine[] {
+  const { chassis, network } = site;
+  const { robotSegment, gateway } = network;
+  // A service on this machine itself is no device of the house.
+  const devices = agreedDevices(site).filter(({ host }) => !isLoopback(host));
   const lines: NetworkLine[] = [];
   const title = 'Chassis and gateway are in the robot segment, agreed devices are not';
   if (robotSegment === undefined) {
@@ -54,17 +66,20 @@ export function addressLines({ chassis, network }: Site, own: readonly string[])
       ...outside.map(({ what, host }) => `${what} (${host}) is not in ${robotSegment}`),
       ...inside.map(({ name, host }) => `${name} (${host}) is in ${robotSegment}`),
     ];
-    const named = [chassis.host, ...(gateway === undefined ? [] : [gateway])].some(
-      (host) => isInRange(host, robotSegment) === null,
-    );
+    const hosts = [chassis.host, ...(gateway === undefined ? [] : [gateway]), ...devices.map(({ host }) => host)];
+    const named = hosts.filter((host) => isInRange(host, robotSegment) === null);
+    const missing = [
+      ...(named.length === 0 ? [] : [`the site file gives names in place of addresses: ${named.join(', ')}`]),
+      ...(gateway === undefined ? ['network.gateway does not stand in the site file'] : []),
+    ];
     lines.push(
       segmentLine('addresses', title, {
-        verdict: wrong.length > 0 ? 'wrong' : named ? 'not-checked' : 'ok',
+        verdict: wrong.length > 0 ? 'wrong' : missing.length > 0 ? 'not-checked' : 'ok',
         detail:
           wrong.length > 0
             ? wrong.join('; ')
-            : named
-              ? 'the site file gives names in place of addresses'
+            : missing.length > 0
+              ? missing.join('; ')
               : `all as agreed for ${robotSegment}`,
         ...(wrong.length > 0 && {
           remedy: 'Compare the site file with the DHCP reservations.',

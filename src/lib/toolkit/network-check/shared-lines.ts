@@ -1,4 +1,5 @@
 import { formatEndpoint } from '../../net/index.ts';
+import { verifiedByText } from '../../net/probe/index.ts';
 import type { NetworkLine } from '../network-check.result.ts';
 import type { GonePath } from './paths.ts';
 import { FULL_SIZE_ASK, lastIssuer, quoted, type Said } from './said.ts';
@@ -28,6 +29,7 @@ function sharedLine(
     id,
     title,
     section: 'outward',
+    seenFrom: 'gateway',
     need,
     tried: null,
     spec,
@@ -39,8 +41,7 @@ function sharedLine(
 }
 
 function inspectionLine(paths: readonly GonePath[]): NetworkLine {
-  const line = (said: Said) =>
-    sharedLine('tls-inspection', 'Nobody opens TLS on the way', 'needed', 'Core network rule', said);
+  const line = (said: Said) => sharedLine('tls-inspection', 'No TLS interception', 'needed', 'Core network rule', said);
   const seen = paths.flatMap(({ plan, tls }) => (tls?.kind === 'established' ? [{ plan, tls }] : []));
   const foreign = seen.filter(({ tls }) => tls.trust.kind === 'foreign');
   if (foreign.length > 0) {
@@ -55,7 +56,23 @@ function inspectionLine(paths: readonly GonePath[]): NetworkLine {
   }
   const proven = paths.filter(({ tls }) => tls?.kind === 'established' && tls.trust.kind === 'trusted');
   if (proven.length === 0) {
-    return line({ verdict: 'not-checked', detail: 'no certificate was seen that could be held against a CA' });
+    return line({ verdict: 'not-checked', detail: 'no certificate was seen that could be compared with a CA' });
+  }
+  // A list that whoever looks after this machine can add to does not tell a proxy of the house from the cloud.
+  const local = proven.flatMap(({ plan, tls }) => {
+    if (tls?.kind !== 'established' || tls.trust.kind !== 'trusted') return [];
+    const { by } = tls.trust;
+    return by === 'system' || by === 'extra' ? [{ plan, issuer: lastIssuer(tls.chain), by }] : [];
+  });
+  if (local.length > 0) {
+    const hosts = [...new Set(local.map(({ plan }) => formatEndpoint(plan)))].join(', ');
+    const issuers = [...new Set(local.map(({ issuer }) => quoted(issuer)))].join(', ');
+    const lists = [...new Set(local.map(({ by }) => verifiedByText[by]))].join(' and ');
+    return line({
+      verdict: 'not-checked',
+      detail: `the chain of ${hosts} ends in ${issuers}, verified with ${lists}: a CA of the operator, or of a proxy that was added to this machine`,
+      remedy: 'Ask the operator whose CA it is. If it is theirs, name its certificate in the site file (caFile).',
+    });
   }
   const others = paths.filter((path) => !proven.includes(path));
   const where = [...new Set(others.map(({ plan }) => formatEndpoint(plan)))].join(', ');

@@ -1,4 +1,4 @@
-import { certificatesOf, nameLine, type TlsFailure } from '../../net/probe/index.ts';
+import { certificatesOf, nameLine, type TlsFailure, verifiedByText } from '../../net/probe/index.ts';
 import type { GonePath } from './paths.ts';
 import { FULL_SIZE_ASK, lastIssuer, quoted, type Said } from './said.ts';
 
@@ -19,11 +19,14 @@ export function tlsSaid({ plan, tls, smallHello }: GonePath): Said {
   const issuedBy = leaf === undefined ? 'no certificate was shown' : `issued by ${quoted(leaf.issuer)}`;
   switch (trust.kind) {
     case 'trusted':
-      return { verdict: 'ok', detail: `${protocol}, ${issuedBy}, ends in a trusted CA (${tls.tookMs} ms)` };
+      return {
+        verdict: 'ok',
+        detail: `${protocol}, ${issuedBy}, verified with ${verifiedByText[trust.by]} (${tls.tookMs} ms)`,
+      };
     case 'no-anchor':
       return {
         verdict: 'not-checked',
-        detail: `${protocol}, ${issuedBy}; there is nothing to hold the chain against`,
+        detail: `${protocol}, ${issuedBy}; there is nothing to compare the chain with`,
         remedy: 'Enrol this device (gw enrol), or name cloud.mqtt.caFile in the site file.',
       };
     case 'foreign':
@@ -118,7 +121,7 @@ export function alpnSaid({ tls }: GonePath, wanted: string): Said {
 }
 
 function anchorsText(trusted: string | 'system' | null): string {
-  if (trusted === 'system' || trusted === null) return 'a CA of the system';
+  if (trusted === 'system' || trusted === null) return "a CA of Node's bundled list or of the operating system's";
   const names = (certificatesOf(trusted) ?? []).map(({ subject }) => quoted(nameLine(subject)));
   return names.length === 0 || names.length > 3 ? 'a trusted CA' : names.join(' or ');
 }

@@ -1,0 +1,37 @@
+import type { SiteFile } from './schema.ts';
+
+/** A service that the operator server forwards to: where it is stands once in the site file, as its `url`. */
+export interface CalledService {
+  readonly id: 'building' | 'voice';
+  /** Key of the site file that names it. */
+  readonly key: 'operator.building.url' | 'operator.voice.url';
+  /** IPv6 without brackets. */
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The services of a site file, for whoever has to know what the forwarder calls. */
+export function calledServices({ operator }: Pick<SiteFile, 'operator'>): CalledService[] {
+  return (['building', 'voice'] as const).flatMap((id) => {
+    const url = operator[id]?.url;
+    return url === undefined ? [] : [{ id, key: `operator.${id}.url` as const, ...placeOf(url) }];
+  });
+}
+
+/** Host and port that an http or https address leads to. Throws a TypeError on what is none. */
+export function placeOf(url: string): { readonly host: string; readonly port: number } {
+  const { hostname, port, protocol } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return { host, port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port) };
+}
+
+/** One writing for every way to write a host name or an address. */
+export function sameHost(one: string, other: string): boolean {
+  return written(one) === written(other);
+}
+
+function written(host: string): string {
+  const url = `http://${host.includes(':') ? `[${host}]` : host}/`;
+  const name = URL.canParse(url) ? new URL(url).hostname : host.toLowerCase();
+  return name.replace(/\.$/, '');
+}

@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { getCACertificates } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Authority, createAuthority } from '../../../src/lib/sim/certificates.ts';
+import { established, type Peer, probe, tlsPeer } from './world.ts';
+
+let dir: string;
+let added: Authority;
+let peer: Peer;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'gw-trust-'));
+  added = await createAuthority({ commonName: 'CA of this house' });
+  await writeFile(join(dir, 'ca.pem'), added.caPem);
+  await writeFile(join(dir, 'none.pem'), (await createAuthority({ commonName: 'Another CA' })).caPem);
+  peer = await tlsPeer(added);
+});
+afterAll(async () => {
+  await peer[Symbol.asyncDispose]();
+  await rm(dir, { recursive: true });
+});
+
+/** What a process of its own finds: the lists of a process are read once, from what its environment names. */
+async function found(env: Readonly<Record<string, string>>) {
+  const world = new URL('./world.ts', import.meta.url).href;
+  const program = `
+    const { probe } = await import(${JSON.stringify(world)});
+    const result = await probe({ host: '127.0.0.1', port: ${peer.port} }, { trusted: 'system' });
+    if (result.kind === 'established') result.socket.destroy();
+    console.log(JSON.stringify(result.trust ?? result.failure));
+    process.exit(0);`;
+  const child = spawn(process.execPath, ['--no-warnings', '--input-type=module', '-e', program], {
+    env: { PATH: process.env.PATH, SSL_CERT_DIR: join(dir, 'no-folder'), ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let text = '';
+  child.stdout.on('data', (chunk) => (text += chunk));
+  await once(child, 'close');
+  return JSON.parse(text);
+}
+
+describe('the lists that a chain is verified with', () => {
+  it("tell the operating system's list and NODE_EXTRA_CA_CERTS from Node's own", { timeout: 30_000 }, async () => {
+    const [file, none] = [join(dir, 'ca.pem'), join(dir, 'none.pem')];
+    expect(await found({ SSL_CERT_FILE: file })).toEqual({ kind: 'trusted', by: 'system' });
+    expect(await found({ SSL_CERT_FILE: none, NODE_EXTRA_CA_CERTS: file })).toEqual({ kind: 'trusted', by: 'extra' });
+    expect(await found({ SSL_CERT_FILE: none })).toMatchObject({ kind: 'foreign' });
+  });
+
+  it('are not taken by the name of a public root that a proxy sends along', { timeout: 30_000 }, async () => {
+    const { X509Certificate } = await import('node:crypto');
+    const { createServer } = await import('node:tls');
+    const publicPem = getCACertificates('bundled').find((pem) => new X509Certificate(pem).subject.includes('CN='));
+    const name = /CN=([^\n]+)/.exec(new X509Certificate(publicPem ?? '').subject)?.[1] ?? '';
+    const namesake = await createAuthority({ commonName: name });
+    await writeFile(join(dir, 'namesake.pem'), namesake.caPem);
+    const pair = await namesake.issueServer({ names: ['127.0.0.1'] });
+    const server = createServer({ key: pair.keyPem, cert: `${pair.certificatePem}\n${publicPem}` });
+    server.on('tlsClientError', () => {});
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const own = peer;
+    try {
+      const address = server.address();
+      peer = { ...own, port: typeof address === 'object' ? (address?.port ?? 0) : 0 };
+      expect(await found({ SSL_CERT_FILE: join(dir, 'namesake.pem') })).toEqual({ kind: 'trusted', by: 'system' });
+    } finally {
+      peer = own;
+      server.close();
+    }
+  });
+
+  it('are named as the file where the site file names one', async () => {
+    const result = established(await probe(peer, { trusted: added.caPem }));
+    expect(result.trust).toEqual({ kind: 'trusted', by: 'file' });
+    result.socket.destroy();
+  });
+});
