@@ -1,11 +1,25 @@
 import { type FactId, factById, type Known } from '../evidence/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import { decodeTrackedPoseOri } from './codec.ts';
-import type { LiveValues } from './model.ts';
+import type { LiveValues, StaleReason } from './model.ts';
+import type { KnownTopic } from './schema.ts';
 import type { TopicData } from './topic-message.ts';
 
 type Field = keyof LiveValues;
-type Heard<F extends Field> = Omit<Extract<LiveValues[F], { status: 'heard' }>, 'status' | 'ageMs' | 'stale'>;
+type Heard<F extends Field> = Omit<
+  Extract<LiveValues[F], { status: 'heard' }>,
+  'status' | 'ageMs' | 'stale' | 'staleReason' | 'rejected'
+>;
+
+const fieldOf: Readonly<Record<KnownTopic, Field>> = {
+  '/tracked_pose': 'pose',
+  '/planning_state': 'planning',
+  '/battery_state': 'battery',
+  '/wheel_state': 'wheels',
+  '/slam/state': 'positioning',
+  '/alerts': 'alerts',
+  '/map/info': 'map',
+};
 
 /** Mark and source of a value are those of the fact in the ledger that it is read by. */
 function by(id: FactId, unit?: string): Omit<Known<unknown>, 'value'> {
@@ -23,21 +37,34 @@ const oldest: Partial<Record<Field, number>> = { pose: 3_000, battery: 120_000 }
 /** The last value of each topic, with when and over which connection it came. */
 export function createLiveValues(clock: Clock) {
   const heard: { [F in Field]?: { readonly known: Heard<F>; readonly at: number; readonly life: number } } = {};
+  /** What was wrong with the newest message of a topic, until one can be used again. */
+  const rejected = new Map<Field, string>();
   let life = 0;
   let connected = false;
 
   function keep<F extends Field>(field: F, value: Heard<F>): void {
     Object.assign(heard, { [field]: { known: value, at: clock.monotonicMs(), life } });
+    rejected.delete(field);
   }
 
   function live<F extends Field>(field: F): LiveValues[F] {
     const entry = heard[field];
     // The compiler does not follow one field through two mapped types; both are indexed by the same F here.
-    if (entry === undefined) return { status: 'not-heard' } as LiveValues[F];
+    const why = rejected.get(field);
+    const wrong = why === undefined ? {} : { rejected: why };
+    if (entry === undefined) return { status: 'not-heard', ...wrong } as LiveValues[F];
     const ageMs = Math.round(clock.monotonicMs() - entry.at);
+    const reason = staleReason(field, entry.life, ageMs);
+    const stale = reason === null ? { stale: false } : { stale: true, staleReason: reason };
+    return { ...entry.known, status: 'heard', ageMs, ...stale, ...wrong } as unknown as LiveValues[F];
+  }
+
+  function staleReason(field: Field, ofLife: number, ageMs: number): StaleReason | null {
     const limit = oldest[field];
-    const stale = !connected || entry.life !== life || (limit !== undefined && ageMs > limit);
-    return { ...entry.known, status: 'heard', ageMs, stale } as unknown as LiveValues[F];
+    if (!connected) return 'no-connection';
+    if (ofLife !== life) return 'not-received-since-reconnect';
+    if (rejected.has(field)) return 'newer-rejected';
+    return limit !== undefined && ageMs > limit ? 'too-old' : null;
   }
 
   return {
@@ -45,9 +72,14 @@ export function createLiveValues(clock: Clock) {
     connect(): void {
       life += 1;
       connected = true;
+      rejected.clear();
     },
     disconnect(): void {
       connected = false;
+    },
+    /** A message of this topic could not be used, so the value before it is not what the robot says now. */
+    reject(topic: KnownTopic, why: string): void {
+      rejected.set(fieldOf[topic], why);
     },
     take(message: TopicData): void {
       switch (message.topic) {
@@ -86,14 +118,19 @@ export function createLiveValues(clock: Clock) {
           return;
         }
         case '/wheel_state': {
-          const { control_mode, emergency_stop_pressed } = message.data;
-          const wheels = { controlMode: control_mode, emergencyStopPressed: emergency_stop_pressed };
+          const { control_mode, emergency_stop_pressed, wheels_released } = message.data;
+          const wheels = {
+            controlMode: control_mode,
+            emergencyStopPressed: emergency_stop_pressed,
+            ...(typeof wheels_released === 'boolean' && { wheelsReleased: wheels_released }),
+          };
           keep('wheels', { value: wheels, ...by('vendor.topic.wheel-state') });
           return;
         }
         case '/slam/state': {
-          const { state, reliable } = message.data;
-          keep('positioning', { value: { state, reliable }, ...by('vendor.topic.slam-state') });
+          const { state, reliable, position_quality } = message.data;
+          const quality = typeof position_quality === 'number' ? { quality: position_quality } : {};
+          keep('positioning', { value: { state, reliable, ...quality }, ...by('vendor.topic.slam-state') });
           return;
         }
         case '/alerts': {

@@ -21,7 +21,14 @@ export interface RobotOptions {
 const DOCKED_M = 0.1;
 const DOCKED_RAD = 0.2;
 /** Part of the charge a second. A day of idling, an hour and a half of driving, two hours of charging. */
-const battery = { start: 0.86, idlePerS: 1e-5, drivingPerS: 2e-4, chargingPerS: 1.4e-4, low: 0.06 } as const;
+const battery = {
+  start: 0.86,
+  idlePerS: 1e-5,
+  drivingPerS: 2e-4,
+  chargingPerS: 1.4e-4,
+  low: 0.06,
+  unsure: 0.41,
+} as const;
 /** About 100 degrees a second: a full circle within four seconds. */
 const SPIN_RAD_S = 1.75;
 const LONGEST_STEP_S = 0.05;
@@ -29,7 +36,9 @@ const LONGEST_STEP_S = 0.05;
 /** Alerts by number (vendor facts 2, HINWEIS). */
 const alertTexts: Readonly<Record<number, readonly [level: 'error' | 'warning', msg: string]>> = {
   1008: ['error', 'no progress'],
+  1012: ['error', 'fall risk'],
   7005: ['error', 'position lost'],
+  8004: ['error', 'flip error'],
   8501: ['warning', 'battery low'],
 };
 
@@ -40,13 +49,14 @@ export function createRobot(options: RobotOptions) {
   const drive = createDrive({ xM: dock.xM, yM: dock.yM, yawRad: headingRad(dock.yawDeg) });
   let charge: number = battery.start;
   let softwareStop = false;
-  let controlMode = 'auto';
+  let orderedMode = 'auto';
   // A pose does not survive a change of the map, so a new map needs a new pose (vendor facts 1.4).
   let hasPose = true;
   let planner: { map: FloorMap; planner: Planner } | undefined;
   let headingBeforeSpin: number | undefined;
   let alertCodes: readonly number[] = [];
 
+  const controlMode = (): string => (faults.is('manual-control') ? 'manual' : orderedMode);
   const emergencyStop = () => softwareStop || faults.is('emergency-stop');
   const isLocalised = () => maps.current() !== undefined && hasPose && !faults.is('localisation-lost');
 
@@ -72,7 +82,7 @@ export function createRobot(options: RobotOptions) {
     isCharging: isDocked,
     hindrance() {
       if (!isLocalised()) return 1000;
-      if (emergencyStop() || controlMode !== 'auto' || faults.is('blocked')) return 'stand';
+      if (emergencyStop() || controlMode() !== 'auto' || faults.is('blocked')) return 'stand';
       return undefined;
     },
     onChange() {
@@ -86,10 +96,12 @@ export function createRobot(options: RobotOptions) {
     if (moves.stoodS() > 5) codes.push(1008);
     if (maps.current() && !isLocalised()) codes.push(7005);
     if (percentage() < 0.1) codes.push(8501);
+    if (faults.is('alert-active')) codes.push(8004, 1012);
     return codes;
   }
 
   function percentage(): number {
+    if (faults.is('battery-unsure')) return battery.unsure;
     return faults.is('battery-low') ? battery.low : charge;
   }
 
@@ -128,10 +140,10 @@ export function createRobot(options: RobotOptions) {
     isLocalised,
     isReliable: isLocalised,
     emergencyStop,
-    controlMode: (): string => controlMode,
+    controlMode,
     battery: () => {
       const charging = isDocked() && drive.isStill();
-      const full = charging && percentage() >= 0.999;
+      const full = faults.is('battery-unsure') || (charging && percentage() >= 0.999);
       return {
         percentage: percentage(),
         status: full ? 'full' : charging ? 'charging' : 'discharging',
@@ -168,14 +180,14 @@ export function createRobot(options: RobotOptions) {
       onChange('wheels');
     },
     setControlMode(mode: string): void {
-      controlMode = mode;
+      orderedMode = mode;
       onChange('wheels');
     },
     /** What a restart of the robot's software leaves of its state. */
     restart(): void {
       moves.abort(1000);
       softwareStop = false;
-      controlMode = 'auto';
+      orderedMode = 'auto';
       if (faults.is('map-loss')) maps.lose();
     },
     /** Real time that has passed, in seconds. */

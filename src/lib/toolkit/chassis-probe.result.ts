@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { findingSchema } from './finding.result.ts';
 import { knownSchema } from './known.result.ts';
+import { robotConditionSchema } from './robot-condition.result.ts';
 
 /** Shape of `gw chassis probe --json`. */
 export const chassisProbeSchema = z.strictObject({
@@ -36,9 +37,17 @@ export const chassisProbeSchema = z.strictObject({
     z.strictObject({
       topic: z.string(),
       acknowledged: z.enum(['yes', 'no', 'not-checked']),
-      messages: z.int(),
-      rate: knownSchema(z.number()).nullable().describe('null with fewer than two messages.'),
-      age: knownSchema(z.number()).nullable().describe('Of the last message when listening ended; null without one.'),
+      messages: z.int().describe('Received and used.'),
+      rejected: z.int().describe('Received and not used, because they are malformed; see complaints.'),
+      rate: knownSchema(z.number())
+        .nullable()
+        .describe('Without the message that enabling the topic brought; null with fewer than three intervals.'),
+      rateReason: z.string().nullable().describe('Why there is no rate; null where there is one.'),
+      age: knownSchema(z.number())
+        .nullable()
+        .describe(
+          'Since the last message came here, when listening ended; a repeated old one counts. null without one.',
+        ),
     }),
   ),
   listenedMs: z.number(),
@@ -48,6 +57,7 @@ export const chassisProbeSchema = z.strictObject({
     largest: z.number().nullable().describe('Largest |ori| that was seen, as it came.'),
     reason: z.string(),
   }),
+  condition: z.array(robotConditionSchema).describe('What the robot itself reports; each is a finding as well.'),
   complaints: z.array(z.strictObject({ what: z.string(), count: z.int() })),
   findings: z.array(findingSchema),
 });

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { type ChassisSnapshot, createChassisLink } from '../chassis/index.ts';
+import { type ChassisSnapshot, createChassisLink, judgeCondition } from '../chassis/index.ts';
 import { silentLog } from '../lifecycle/index.ts';
 import { chassisAccess } from './chassis-access.ts';
 import type { ChassisView, ChassisWatchEvent } from './chassis-watch.result.ts';
+import { robotConditions } from './robot-condition.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
 export interface ChassisWatchOptions {
@@ -56,8 +57,11 @@ export async function watchChassis(
 }
 
 /** What a person must see at once when it changes. */
-function essence({ link, unitContradicted }: Pick<ChassisSnapshot, 'link' | 'unitContradicted'>): string {
-  return `${link.kind} ${link.kind === 'not-connected' ? link.failure : ''} ${unitContradicted}`;
+function essence({ link, unitContradicted, values }: ChassisSnapshot): string {
+  const wrong = judgeCondition(values).filter(({ verdict }) => verdict === 'wrong');
+  const condition = wrong.map(({ id, state }) => `${id} ${state}`).join();
+  const codes = values.alerts.status === 'heard' ? values.alerts.value.map(({ code }) => code).join() : '';
+  return `${link.kind} ${link.kind === 'not-connected' ? link.failure : ''} ${unitContradicted} ${condition} ${codes}`;
 }
 
 function viewOf(snapshot: ChassisSnapshot, at: Date): ChassisView {
@@ -71,6 +75,7 @@ function viewOf(snapshot: ChassisSnapshot, at: Date): ChassisView {
     values: values as ChassisView['values'],
     poseUnit: snapshot.poseUnit,
     unitContradicted: snapshot.unitContradicted,
+    condition: robotConditions(values),
     complaints: [...complaints],
   };
 }
