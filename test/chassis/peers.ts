@@ -83,6 +83,8 @@ export interface FakeChassis extends Peer {
   booting: number | null;
   /** Takes a request before the fake does; true when it has answered. */
   intercept: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** Sent when a topic is enabled, as the last message that it had. */
+  latched: Record<string, object>;
   /** Topics that it leaves out of its acknowledgement. */
   unknownTopics: string[];
   readonly requests: string[];
@@ -160,7 +162,7 @@ export async function fakeChassis(port = 0): Promise<FakeChassis> {
       for (const topic of [message.enable_topic ?? []].flat()) {
         if (chassis.unknownTopics.includes(topic)) continue;
         enabled.add(topic);
-        if (latched[topic]) stream.send(JSON.stringify(latched[topic]));
+        if (chassis.latched[topic]) stream.send(JSON.stringify(chassis.latched[topic]));
       }
       for (const topic of [message.disable_topic ?? []].flat()) enabled.delete(topic);
       stream.send(JSON.stringify({ enabled_topics: [...enabled].reverse() }));
@@ -173,6 +175,7 @@ export async function fakeChassis(port = 0): Promise<FakeChassis> {
     caps: { supportsWsV2: true, supportsEnableTopicList: true },
     booting: null,
     intercept: () => false,
+    latched: { ...latched },
     unknownTopics: [],
     requests,
     bodies,

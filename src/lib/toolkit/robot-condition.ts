@@ -22,7 +22,10 @@ export function robotConditions(values: LiveValues): RobotCondition[] {
       title,
       verdict: condition.verdict,
       ...sayingOf(condition, topic, live, values),
-      reported: live.status === 'not-heard' ? null : { value, ...standingOf(live), ageMs: live.ageMs },
+      reported:
+        live.status === 'not-heard'
+          ? null
+          : { value, ...standingOf(live), ...(condition.id === 'battery' && { unit: 'percent' }), ageMs: live.ageMs },
     } as RobotCondition;
   });
 }
@@ -74,7 +77,11 @@ function about({ id }: JudgedCondition, values: LiveValues) {
     case 'positioning':
       return { topic: '/slam/state', title: 'Positioning', value: of(positioning, (value) => ({ ...value })) };
     case 'battery':
-      return { topic: '/battery_state', title: 'Battery', value: of(battery, ({ percent }) => percent) };
+      return {
+        topic: '/battery_state',
+        title: 'Battery',
+        value: of(battery, ({ percent }) => Math.round(percent * 10) / 10),
+      };
     case 'power':
       return { topic: '/battery_state', title: 'Power supply', value: of(battery, ({ status }) => status) };
     case 'alerts':
