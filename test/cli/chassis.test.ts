@@ -121,7 +121,7 @@ const probe: ChassisProbe = {
     },
   ],
   listenedMs: 2_000,
-  poseUnit: { verdict: 'not-decided', samples: 20, largest: 0.5, reason: 'no full turn' },
+  poseUnit: { verdict: 'not-decided', samples: 20, largest: 0.5, reason: 'no full turn', doubt: null },
   condition: [notPressed],
   complaints: [],
   findings: [
@@ -222,7 +222,7 @@ const view: ChassisView = {
     },
     map: none,
   },
-  poseUnit: { verdict: 'degrees', samples: 3, largest: 90, reason: '90.000 was seen' },
+  poseUnit: { verdict: 'degrees', samples: 3, largest: 90, reason: '90.000 was seen', doubt: null },
   unitContradicted: false,
   condition: [pressed, unreceived],
   complaints: [{ what: 'a message: the JSON is cut off', count: 2, ageMs: 500 }],

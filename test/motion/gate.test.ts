@@ -105,7 +105,13 @@ describe('the unit of the heading', () => {
   it('closes the gate for every kind when radians were proven, names the fact and what was seen', () => {
     const snapshot = readySnapshot({
       unitContradicted: true,
-      poseUnit: { verdict: 'radians', samples: 240, largest: 3.14, reason: 'a full turn stayed inside ±π' },
+      poseUnit: {
+        verdict: 'radians',
+        samples: 240,
+        largest: 3.14,
+        reason: 'a full turn stayed inside ±π',
+        doubt: null,
+      },
     });
     for (const kind of kinds) {
       const reasons = reasonsOf(orders[kind], openGate({ snapshot }));

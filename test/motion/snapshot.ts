@@ -27,7 +27,7 @@ export function readySnapshot(over: Partial<ChassisSnapshot> = {}): ChassisSnaps
       alerts: notHeard,
       map: notHeard,
     },
-    poseUnit: { verdict: 'degrees', samples: 10, largest: 179, reason: 'an |ori| beyond 2π was seen' },
+    poseUnit: { verdict: 'degrees', samples: 10, largest: 179, reason: 'an |ori| beyond 2π was seen', doubt: null },
     unitContradicted: false,
     complaints: [],
     ...over,

@@ -104,7 +104,7 @@ export function snapshotWith(link: LinkState): ChassisSnapshot {
       alerts: of([]),
       map: of({ name: 'EG', uid: 'u7', mapVersion: 3, overlaysVersion: 9 }),
     },
-    poseUnit: { verdict: 'not-decided', samples: 0, largest: null, reason: 'nothing heard yet' },
+    poseUnit: { verdict: 'not-decided', samples: 0, largest: null, reason: 'no pose was received', doubt: null },
     unitContradicted: false,
     complaints: [],
   };

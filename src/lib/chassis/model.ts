@@ -140,6 +140,11 @@ export interface PoseUnitVerdict {
   readonly largest: number | null;
   /** For a person: why this verdict. */
   readonly reason: string;
+  /**
+   * Signs that the unit may be radians which are no proof: one sentence for a person, null without such signs. While
+   * it is set the verdict is 'not-decided', however the samples were judged before; a later proof takes it back.
+   */
+  readonly doubt: string | null;
 }
 
 export interface ChassisSnapshot {

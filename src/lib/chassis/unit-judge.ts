@@ -77,7 +77,7 @@ export function createUnitJudge(): UnitJudge {
       turn = null;
     },
     verdict() {
-      return { samples, largest, ...judge(samples, largest, beyondTurn, fullTurn) };
+      return { samples, largest, doubt: null, ...judge(samples, largest, beyondTurn, fullTurn) };
     },
   };
 }

@@ -56,6 +56,7 @@ export const chassisProbeSchema = z.strictObject({
     samples: z.int(),
     largest: z.number().nullable().describe('Largest |ori| that was seen, as it came.'),
     reason: z.string(),
+    doubt: z.string().nullable().describe('Signs that the unit may be radians which are no proof.'),
   }),
   condition: z.array(robotConditionSchema).describe('What the robot itself reports; each is a finding as well.'),
   complaints: z.array(z.strictObject({ what: z.string(), count: z.int() })),

@@ -114,6 +114,7 @@ export const chassisWatchSchema = z.discriminatedUnion('event', [
       samples: z.int(),
       largest: z.number().nullable(),
       reason: z.string(),
+      doubt: z.string().nullable().describe('Signs that the unit may be radians which are no proof.'),
     }),
     unitContradicted: z.boolean(),
     condition: z.array(robotConditionSchema).describe('What the robot reports about itself, judged.'),
