@@ -6,6 +6,7 @@ import { notListening } from '../../src/lib/gateway/neighbours.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createApplication } from '../../src/lib/operator/application.ts';
 import type { OperatorOptions } from '../../src/lib/operator/index.ts';
+import type { GatewayHealth } from '../../src/lib/operator/model.ts';
 import { openListeners } from '../../src/lib/operator/operator.ts';
 import { hashPassword } from '../../src/lib/operator/password-hash.ts';
 import { type Site, siteSchema } from '../../src/lib/site/index.ts';
@@ -31,13 +32,14 @@ export async function startServer(setUp: SetUp = {}) {
   const link = standInLink();
   const motion = standInMotion();
   const clock: StandInClock = standInClock();
+  const health: GatewayHealth = { status: 'ok', version: '0.0.0-test', upForMs: 5_000, services: [] };
   const application = await createApplication({
     site,
     link,
     motion,
     clock,
     log: silentLog,
-    health: () => ({ status: 'ok', version: '0.0.0-test', upForMs: 5_000, services: [] }),
+    health: () => health,
     neighbours: () => notListening,
     assetsDir: dir,
     hostName: setUp.hostName ?? 'robot-7',
@@ -54,6 +56,7 @@ export async function startServer(setUp: SetUp = {}) {
     link,
     motion,
     clock,
+    health,
     application,
     full: full.port,
     readOnly: readOnly.port,

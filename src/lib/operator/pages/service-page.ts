@@ -1,8 +1,9 @@
 import { type Markup, markup } from '../../markup/index.ts';
 import type { Site } from '../../site/index.ts';
 import type { GatewayHealth, NeighboursView } from '../model.ts';
-import { live, page } from './page.ts';
-import { type LiveKey, type PageView, spanText } from './view.ts';
+import { spanText } from './number-text.ts';
+import { headlineBlock, live, liveValue, page } from './page.ts';
+import type { LiveKey, PageView } from './view.ts';
 
 export interface ServicePageOptions {
   readonly site: Site;
@@ -14,11 +15,12 @@ export interface ServicePageOptions {
 
 const liveRows: readonly (readonly [LiveKey, string])[] = [
   ['pose', 'Position'],
+  ['heading', 'Ausrichtung'],
   ['planning', 'Fahrauftrag'],
   ['battery', 'Batterie'],
   ['wheels', 'Antrieb'],
   ['positioning', 'Ortung'],
-  ['alerts', 'Meldungen'],
+  ['alerts', 'Störmeldungen'],
   ['map', 'Karte'],
 ];
 
@@ -31,8 +33,8 @@ export function servicePage({ site, view, health, neighbours, readOnly }: Servic
     readOnly,
     view,
     body: markup`<section class="state">
-<h1 aria-live="polite">${live(view, 'link')}</h1>
-<p>Versuchte Adresse: <code>${live(view, 'link.tried')}</code>, ${live(view, 'link.for')}</p>
+${headlineBlock(view)}
+<p>${live(view, 'link')}, versuchte Adresse: <code>${live(view, 'link.tried')}</code>, ${live(view, 'link.for')}</p>
 <p>${live(view, 'link.detail')}</p>
 <p class="alarm when-latched">${live(view, 'stop')}</p>
 </section>
@@ -53,23 +55,23 @@ export function servicePage({ site, view, health, neighbours, readOnly }: Servic
 <thead><tr><th>Was</th><th>Wert</th><th>Alter</th><th>Beleg</th></tr></thead>
 <tbody>${liveRows.map(
       ([key, title]) => markup`
-<tr><th scope="row">${title}</th><td class="lines">${live(view, key)}</td><td class="age">${live(view, `${key}.age`)}</td><td>${live(view, `${key}.mark`)}</td></tr>`,
+<tr><th scope="row">${title}</th><td class="lines">${liveValue(view, key)}</td><td class="age">${live(view, `${key}.age`)}</td><td>${live(view, `${key}.mark`)}</td></tr>`,
     )}
 </tbody></table></div>
 </section>
 <section>
 <h2>Bewegung</h2>
 <dl>
-<div><dt>Tor</dt><dd class="lines">${live(view, 'gate')}</dd></div>
+<div><dt>Fahrfreigabe</dt><dd class="lines">${live(view, 'gate')} <small lang="en">${live(view, 'gate.reasons')}</small></dd></div>
 <div><dt>Stopp</dt><dd>${live(view, 'stop')} <small>${live(view, 'stop.by')}</small></dd></div>
 <div><dt>Tour</dt><dd>${live(view, 'tour')}</dd></div>
 </dl>
 </section>
 <section>
 <h2>Gateway</h2>
-<p>Version ${health.version}, läuft seit ${spanText(health.upForMs)}, Zustand ${
-      health.status === 'ok' ? 'in Ordnung' : 'beeinträchtigt'
-    }.</p>
+<p>Gesamtzustand: ${live(view, 'overall')}</p>
+<p>${live(view, 'gateway')}</p>
+<p><small>Die Tabelle und die anderen Roboter: Stand beim Laden der Seite.</small></p>
 <div class="scroll"><table>
 <thead><tr><th>Dienst</th><th>Zustand</th><th>Neustarts</th><th>Näheres</th></tr></thead>
 <tbody>${health.services.map(
