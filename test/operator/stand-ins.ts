@@ -7,6 +7,8 @@ import type { Motion, MotionStatus, StopLatch, TourRun } from '../../src/lib/mot
 /** A link whose state and answers the test decides. */
 export interface StandInLink extends ChassisLink {
   setState(state: LinkState): void;
+  /** What the next snapshots say otherwise. */
+  say(change: Partial<ChassisSnapshot>): void;
   /** Answers by path; a function may throw. */
   readonly answers: Map<string, () => ForwardedReply | Promise<ForwardedReply>>;
   /** Paths that were forwarded, in order. */
@@ -28,6 +30,7 @@ export const png = Buffer.from(
 
 export function standInLink(first: LinkState = { kind: 'connected', tried }): StandInLink {
   let state = first;
+  let said: Partial<ChassisSnapshot> = {};
   const listeners = new Set<() => void>();
   const forwarded: string[] = [];
   const answers: StandInLink['answers'] = new Map([
@@ -49,10 +52,14 @@ export function standInLink(first: LinkState = { kind: 'connected', tried }): St
       state = next;
       this.changed();
     },
+    say(change) {
+      said = { ...said, ...change };
+      this.changed();
+    },
     changed() {
       for (const listener of [...listeners]) listener();
     },
-    snapshot: () => snapshotWith(state),
+    snapshot: () => ({ ...snapshotWith(state), ...said }),
     subscribe(listener) {
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
