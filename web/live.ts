@@ -36,13 +36,18 @@ const unknown = ['link', 'stop', 'tour', 'gate', 'pose-unit', 'complaints', 'ove
 
 /** What the page shows when nobody tells it anything. Orders other than STOPP are off. */
 function outdated(): View {
-  const doubts = [...places.keys()].filter((key) => key.endsWith('.doubt'));
+  const keys = [...places.keys()];
+  const doubts = keys.filter((key) => key.endsWith('.doubt'));
+  const services = keys.filter((key) => key.startsWith('service.'));
+  // An age that no longer grows would make an old value look new.
+  const spans = keys.filter((key) => key.endsWith('.age') || key === 'link.for' || key === 'headline.why');
   return {
     flags: { headline: 'bad', go: 'no' },
     texts: {
       ...Object.fromEntries(doubts.map((key) => [key, 'veraltet, keine Verbindung zum Gateway:'])),
+      ...Object.fromEntries(services.map((key) => [key, '?'])),
+      ...Object.fromEntries(spans.map((key) => [key, ''])),
       headline: 'Keine Verbindung zum Gateway',
-      'headline.why': 'Was hier steht, ist veraltet.',
       ...Object.fromEntries(unknown.map((key) => [key, 'Nicht bekannt: keine Verbindung zum Gateway.'])),
       'tour.why': 'Keine Verbindung zum Gateway.',
     },

@@ -68,7 +68,7 @@ describe('the headline', () => {
       'an alert',
       viewOf(withValues({ alerts: known([{ code: 7005, level: 'error', message: 'x' }]) })),
       'attention',
-      /7005 error x/,
+      /7005 Fehler: x/,
     ],
     [
       'what was not received',
@@ -187,6 +187,21 @@ describe('a page under radians, as the server writes it', () => {
     expect(place(service, 'overall')).toBe('beeinträchtigt: Verbunden – Fahrt gesperrt');
     expect(place(service, 'pose-unit')).toContain('WIDERSPRUCH');
     expect(place(service, 'heading.mark')).toBe('widersprochen (BELEGT: test)');
+  });
+
+  it('renews the services in place as well', () => {
+    const motion = {
+      name: 'motion',
+      status: 'restarting',
+      restarts: 2,
+      detail: 'gate closed',
+      lastError: 'x',
+    } as const;
+    const { texts, flags } = viewOf({}, free, { ...health, status: 'degraded', services: [motion] });
+    expect(texts['service.motion.status']).toBe('wird neu gestartet');
+    expect(texts['service.motion.detail']).toBe('gate closed; zuletzt: x');
+    expect(texts.gateway).toContain('es laufen nicht: motion');
+    expect(flags.headline).toBe('attention');
   });
 
   it('says under a cut cable that nothing was checked, not that there is nothing', async () => {

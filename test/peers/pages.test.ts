@@ -180,6 +180,7 @@ describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromiu
       });
       const text = (await live.page.locator('main').textContent()) ?? '';
       expect(text).toContain('veraltet, keine Verbindung zum Gateway: x ');
+      expect(text).not.toMatch(/vor \d/);
     } finally {
       serve.child.kill('SIGCONT');
     }

@@ -1,4 +1,10 @@
-import { type ChassisSnapshot, type ConditionId, type JudgedCondition, judgeCondition } from '../../chassis/index.ts';
+import {
+  type Alert,
+  type ChassisSnapshot,
+  type ConditionId,
+  type JudgedCondition,
+  judgeCondition,
+} from '../../chassis/index.ts';
 import { num } from './number-text.ts';
 
 /** What the robot reports that keeps it from working, one German sentence each. */
@@ -40,7 +46,7 @@ function problemText({ id, state }: JudgedCondition, values: ChassisSnapshot['va
       return `Die Angaben zur Batterie widersprechen sich: „full“ bei ${charge}.`;
     case 'alerts': {
       const active = alerts.status === 'heard' ? alerts.value : [];
-      const texts = active.slice(0, 3).map(({ code, level, message }) => `${code} ${level} ${message}`);
+      const texts = active.slice(0, 3).map(alertText);
       const more = active.length > texts.length ? ` und ${active.length - texts.length} weitere` : '';
       return `Störmeldungen des Roboters: ${texts.join('; ')}${more}.`;
     }
@@ -53,3 +59,11 @@ const positioningTexts: Readonly<Record<string, string>> = {
   inactive: 'Die Ortung ist nicht aktiv.',
   mapping: 'Der Roboter nimmt gerade eine Karte auf.',
 };
+
+const levels: Readonly<Record<string, string>> = { error: 'Fehler', warning: 'Warnung' };
+
+/** `7005 Fehler: position lost`; the text is the robot's own. */
+export function alertText({ code, level, message }: Alert): string {
+  const word = Object.hasOwn(levels, level) ? levels[level] : level;
+  return message === '' ? `${code} ${word}` : `${code} ${word}: ${message}`;
+}

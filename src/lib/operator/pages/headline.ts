@@ -38,8 +38,7 @@ export function gateText(snapshot: ChassisSnapshot, { gate, stop }: MotionStatus
     ...(link.kind === 'connected' ? obstacles(snapshot) : [`${linkText(link)}. ${linkDetail(link)}`.trim()]),
   ];
   if (known.length === 0) return gate.reasons.join('\n') || 'Die Fahrt ist gesperrt.';
-  const more = gate.reasons.length > known.length ? ['Weitere Gründe stehen auf der Seite „Technik“.'] : [];
-  return [...known, ...more].join('\n');
+  return known.join('\n');
 }
 
 /** Everything that is wrong with what the robot sends, for the technician; what nobody could look at is no 'none'. */

@@ -33,11 +33,15 @@ const failureTexts: Readonly<Record<(LinkState & { kind: 'not-connected' })['fai
   silent: 'Die Verbindung steht, aber es kommt nichts mehr an.',
 };
 
+/** Of these the sentence says all that is known. */
+const plainFailures: readonly string[] = ['refused', 'no-route', 'no-answer', 'unknown-name', 'silent'];
+
 export function linkDetail(link: LinkState): string {
   switch (link.kind) {
     case 'not-connected': {
       const found = link.foundSerial === undefined ? '' : ` Gefunden: Seriennummer ${link.foundSerial}.`;
-      return `${failureTexts[link.failure]}${found} (${link.detail})`;
+      const said = plainFailures.includes(link.failure) ? '' : ` (${link.detail})`;
+      return `${failureTexts[link.failure]}${found}${said}`;
     }
     case 'booting':
       return link.step ?? '';

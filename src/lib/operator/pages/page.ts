@@ -51,7 +51,7 @@ function flags({ flags }: PageView): Markup[] {
 
 /** A text that live events renew in place. */
 export function live(view: PageView, key: TextKey): Markup {
-  return markup`<span data-live="${key}">${view.texts[key]}</span>`;
+  return markup`<span data-live="${key}">${view.texts[key] ?? ''}</span>`;
 }
 
 /**

@@ -34,13 +34,14 @@ export function servicePage({ site, view, health, neighbours, readOnly }: Servic
     view,
     body: markup`<section class="state">
 ${headlineBlock(view)}
-<p>${live(view, 'link')}, versuchte Adresse: <code>${live(view, 'link.tried')}</code>, ${live(view, 'link.for')}</p>
+<p>Versuchte Adresse: <code>${live(view, 'link.tried')}</code>, ${live(view, 'link.for')}</p>
 <p>${live(view, 'link.detail')}</p>
 <p class="alarm when-latched">${live(view, 'stop')}</p>
 </section>
 <section>
 <h2>Fahrgestell</h2>
 <dl>
+<div><dt>Verbindung</dt><dd>${live(view, 'link')}</dd></div>
 <div><dt>Seriennummer, gelesen</dt><dd>${live(view, 'serial')}</dd></div>
 <div><dt>Seriennummer, erwartet</dt><dd>${site.chassis.serial}</dd></div>
 <div><dt>Modell</dt><dd>${live(view, 'model')}</dd></div>
@@ -71,17 +72,14 @@ ${headlineBlock(view)}
 <h2>Gateway</h2>
 <p>Gesamtzustand: ${live(view, 'overall')}</p>
 <p>${live(view, 'gateway')}</p>
-<p><small>Die Tabelle und die anderen Roboter: Stand beim Laden der Seite.</small></p>
 <div class="scroll"><table>
 <thead><tr><th>Dienst</th><th>Zustand</th><th>Neustarts</th><th>Näheres</th></tr></thead>
 <tbody>${health.services.map(
-      ({ name, status, restarts, detail, lastError }) => markup`
-<tr><th scope="row">${name}</th><td>${status}</td><td data-label="Neustarts: ">${restarts}</td><td>${detail} ${
-        lastError === null ? null : markup`<small>zuletzt: ${lastError}</small>`
-      }</td></tr>`,
+      ({ name }) => markup`
+<tr><th scope="row">${name}</th><td>${live(view, `service.${name}.status`)}</td><td data-label="Neustarts: ">${live(view, `service.${name}.restarts`)}</td><td>${live(view, `service.${name}.detail`)}</td></tr>`,
     )}
 </tbody></table></div>
-<h3>Andere Roboter</h3>
+<h3>Andere Roboter <small>(Stand beim Laden der Seite)</small></h3>
 <p>${neighbours.status === 'not-checked' ? `Nicht geprüft: ${neighbours.detail}` : neighbours.detail}</p>
 ${neighbours.robots.map(
   ({ serial, address, presence, ageMs, conflictWith }) =>

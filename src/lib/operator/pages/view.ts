@@ -1,6 +1,8 @@
 import type { ChassisSnapshot, LiveValue, StaleReason } from '../../chassis/index.ts';
+import type { ServiceHealth } from '../../lifecycle/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
 import type { GatewayHealth } from '../model.ts';
+import { alertText } from './condition-text.ts';
 import { complaintsText, gateText, headingDoubt, headlineOf } from './headline.ts';
 import { linkDetail, linkText, triedText } from './link-text.ts';
 import { num, spanText } from './number-text.ts';
@@ -42,7 +44,9 @@ export type TextKey =
   | `${LiveKey}.age`
   | `${LiveKey}.mark`
   /** Why the value must not be believed; it is struck out while this is not empty. */
-  | `${LiveKey}.doubt`;
+  | `${LiveKey}.doubt`
+  /** By the name of the service. */
+  | `service.${string}.${'status' | 'restarts' | 'detail'}`;
 
 export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus, health: GatewayHealth): PageView {
   const { link, values, identity } = snapshot;
@@ -66,7 +70,7 @@ export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus, health
       link: linkText(link),
       'link.tried': triedText(link),
       'link.detail': linkDetail(link),
-      'link.for': `seit ${spanText(snapshot.linkForMs)}`,
+      'link.for': `${link.kind === 'connected' ? 'verbunden ' : ''}seit ${spanText(snapshot.linkForMs)}`,
       serial: identity?.serial ?? 'noch nicht gelesen',
       model: identity?.model ?? 'nicht angegeben',
       software: identity?.software ?? 'nicht angegeben',
@@ -79,6 +83,7 @@ export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus, health
       gate: gateText(snapshot, motion),
       'gate.reasons': motion.gate.reasons.join('\n'),
       gateway: gatewayText(health),
+      ...serviceTexts(health),
       overall: headline.level === 'good' ? 'in Ordnung' : `beeinträchtigt: ${headline.text}`,
       ...liveTexts('pose', values.pose, ({ xM, yM }) => `x ${num(xM, 2)} m, y ${num(yM, 2)} m`, poseDoubt, 'xM'),
       ...liveTexts(
@@ -114,9 +119,7 @@ export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus, health
             .join(', '),
       ),
       ...liveTexts('alerts', values.alerts, (alerts) =>
-        alerts.length === 0
-          ? 'keine'
-          : alerts.map(({ code, level, message }) => `${code} ${level} ${message}`).join('\n'),
+        alerts.length === 0 ? 'keine' : alerts.map(alertText).join('\n'),
       ),
       ...liveTexts('map', values.map, ({ name, mapVersion, overlaysVersion }) =>
         [name, version('Stand', mapVersion), version('Zeichnungen', overlaysVersion)].filter(Boolean).join(', '),
@@ -129,8 +132,31 @@ export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus, health
 function tourObstacle(snapshot: ChassisSnapshot, motion: MotionStatus): string {
   if (motion.tour?.state === 'running') return 'Es fährt schon eine Tour.';
   if (motion.gate.open && !motion.stop.latched && snapshot.link.kind === 'connected') return '';
-  if (motion.gate.open) return gateText(snapshot, { ...motion, gate: { open: false, reasons: [] } });
-  return gateText(snapshot, motion);
+  const { gate } = motion;
+  const text = gateText(snapshot, { ...motion, gate: { ...gate, open: false } });
+  const more = gate.reasons.length > text.split('\n').length;
+  return more ? `${text}\nWeitere Gründe stehen auf der Seite „Technik“.` : text;
+}
+
+const serviceWords: Readonly<Record<ServiceHealth['status'], string>> = {
+  waiting: 'wartet',
+  starting: 'startet',
+  running: 'läuft',
+  restarting: 'wird neu gestartet',
+  stopping: 'wird beendet',
+  stopped: 'beendet',
+};
+
+function serviceTexts({
+  services,
+}: GatewayHealth): Record<`service.${string}.${'status' | 'restarts' | 'detail'}`, string> {
+  return Object.fromEntries(
+    services.flatMap(({ name, status, restarts, detail, lastError }) => [
+      [`service.${name}.status`, serviceWords[status]],
+      [`service.${name}.restarts`, `${restarts}`],
+      [`service.${name}.detail`, lastError === null ? detail : `${detail}; zuletzt: ${lastError}`],
+    ]),
+  );
 }
 
 function gatewayText({ version: of, upForMs, services }: GatewayHealth): string {
