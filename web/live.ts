@@ -40,7 +40,9 @@ function outdated(): View {
   const doubts = keys.filter((key) => key.endsWith('.doubt'));
   const services = keys.filter((key) => key.startsWith('service.'));
   // An age that no longer grows would make an old value look new.
-  const spans = keys.filter((key) => key.endsWith('.age') || key === 'link.for' || key === 'headline.why');
+  const spans = keys.filter(
+    (key) => key.endsWith('.age') || ['link.for', 'headline.why', 'gate.reasons'].includes(key),
+  );
   return {
     flags: { headline: 'bad', go: 'no' },
     texts: {

@@ -221,7 +221,7 @@ const components = factById('vendor.alert-components').value as Readonly<Record<
 const DISPUTED_CODE = factById('vendor.alert-8004').value as number;
 
 /** `7005 error 'position lost' (positioning)`; what the thousands mean is HINWEIS. */
-export function alertText({ code, level, message }: Alert): string {
+function alertText({ code, level, message }: Alert): string {
   const component = components[String(Math.floor(code / 1_000))];
   const reading = code === DISPUTED_CODE ? 'flip error or battery board: vendor texts disagree' : component;
   return `${code} ${level} '${message}'${reading === undefined ? '' : ` (${reading})`}`;

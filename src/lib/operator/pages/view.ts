@@ -51,6 +51,8 @@ export type TextKey =
 export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus, health: GatewayHealth): PageView {
   const { link, values, identity } = snapshot;
   const headline = headlineOf(snapshot, motion, health);
+  // Another device may stand at the address by now.
+  const remembered = (text: string) => (link.kind === 'connected' ? text : `${text} (letzter Stand)`);
   const why = tourObstacle(snapshot, motion);
   const { positioning } = values;
   const isLost = positioning.status === 'heard' && !positioning.value.reliable;
@@ -71,10 +73,10 @@ export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus, health
       'link.tried': triedText(link),
       'link.detail': linkDetail(link),
       'link.for': `${link.kind === 'connected' ? 'verbunden ' : ''}seit ${spanText(snapshot.linkForMs)}`,
-      serial: identity?.serial ?? 'noch nicht gelesen',
-      model: identity?.model ?? 'nicht angegeben',
-      software: identity?.software ?? 'nicht angegeben',
-      'pose-unit': poseUnitText(snapshot),
+      serial: identity === null ? 'noch nicht gelesen' : remembered(identity.serial),
+      model: remembered(identity?.model ?? 'nicht angegeben'),
+      software: remembered(identity?.software ?? 'nicht angegeben'),
+      'pose-unit': remembered(poseUnitText(snapshot)),
       complaints: complaintsText(snapshot),
       stop: stopText(motion),
       'stop.by': motion.stop.by === null ? '' : `${motion.stop.by}, ${motion.stop.since ?? ''}`,
