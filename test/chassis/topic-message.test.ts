@@ -63,7 +63,7 @@ describe('a message of the topic stream', () => {
     '/planning_state': { action_id: 7, move_state: 'idle', fail_reason: 0, remaining_distance: 1.25 },
     '/battery_state': { percentage: 0.5 },
     '/wheel_state': { control_mode: 'auto', emergency_stop_pressed: false },
-    '/slam/state': { state: 'positioning', reliable: true, position_quality: 10 },
+    '/slam/state': { state: 'positioning', reliable: true },
     '/alerts': { alerts: [{ code: 8501, level: 'warning', msg: '42' }, { code: 1 }] },
     '/map/info': { name: '7', uid: '8', map_version: 3, overlays_version: 4 },
   };

@@ -62,12 +62,13 @@ const notPressed: RobotCondition = {
   verdict: 'ok',
   detail: 'not pressed',
   remedy: null,
+  missing: null,
   reported: { value: false, mark: 'HINWEIS', source: 'vendor', ageMs: 300 },
 };
 const pressed: RobotCondition = {
   ...notPressed,
   verdict: 'wrong',
-  detail: 'emergency stop PRESSED',
+  detail: 'PRESSED',
   remedy: 'Release it.',
   reported: { value: true, mark: 'HINWEIS', source: 'vendor', ageMs: 300 },
 };
@@ -77,6 +78,7 @@ const unreceived: RobotCondition = {
   verdict: 'not-checked',
   detail: '/battery_state was not received',
   remedy: null,
+  missing: 'not-received',
   reported: null,
 };
 const asFinding = ({ id, title, verdict, detail, remedy }: RobotCondition) => ({
@@ -162,7 +164,7 @@ describe('gw chassis probe', () => {
     expect(firstLine(text)).toBe(
       'FAILED: 1 of 3 checks. Chassis SN-1 at 127.0.0.1:8090: emergency stop PRESSED; not checked: pose unit, battery.',
     );
-    expect(text).toMatch(/^FAIL Emergency stop: emergency stop PRESSED\n {5}Release it\.$/m);
+    expect(text).toMatch(/^FAIL Emergency stop: PRESSED\n {5}Release it\.$/m);
     expect(text).toMatch(/^-- {3}Battery: \/battery_state was not received$/m);
     expect(text).toMatch(/^Battery +not received +-- +-- +--$/m);
     expect(text).not.toContain('Nothing is wrong');

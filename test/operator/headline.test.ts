@@ -186,7 +186,7 @@ describe('a page under radians, as the server writes it', () => {
     expect(place(service, 'complaints')).toContain('Bogenmaß');
     expect(place(service, 'overall')).toBe('beeinträchtigt: Verbunden – Fahrt gesperrt');
     expect(place(service, 'pose-unit')).toContain('WIDERSPRUCH');
-    expect(place(service, 'heading.mark')).toBe('widersprochen (BELEGT: test)');
+    expect(place(service, 'heading.mark')).toBe('widersprochen: BELEGT sind Grad, siehe Einheit');
   });
 
   it('renews the services in place as well', () => {

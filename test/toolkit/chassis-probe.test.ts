@@ -177,12 +177,12 @@ describe.concurrent('a probe', () => {
       expect(reported).toMatchObject({ mark: 'HINWEIS', source: expect.stringContaining('vendor') });
     }
     expect(finding('alerts')?.detail).toBe(
-      "1 alert: 8004 error 'tilt' (flip error or battery board: vendor texts disagree)",
+      "1 active: 8004 error 'tilt' (flip error or battery board: vendor texts disagree)",
     );
     const text = stripVTControlCharacters(renderChassisProbe(result));
     expect(text).not.toContain('Nothing is wrong');
     expect(text.split('\n')[0]).toContain(
-      "emergency stop PRESSED; control mode 'manual': the robot carries out no move orders; position LOST; battery CRITICAL: 6 %, below 10 %; 1 alert: 8004 error 'tilt'",
+      "emergency stop PRESSED; control mode 'manual': the robot carries out no move orders; positioning LOST; battery CRITICAL: 6 %, below 10 %; alerts 1 active: 8004 error 'tilt'",
     );
   });
 
@@ -242,11 +242,11 @@ describe.concurrent('a probe', () => {
   });
 
   it.each<[FaultName, string, string]>([
-    ['emergency-stop', 'emergency-stop', 'emergency stop PRESSED'],
-    ['manual-control', 'control-mode', "control mode 'manual'"],
-    ['localisation-lost', 'positioning', 'position LOST'],
-    ['position-poor', 'positioning', 'position poor'],
-    ['battery-low', 'battery', 'battery CRITICAL: 6 %'],
+    ['emergency-stop', 'emergency-stop', 'PRESSED'],
+    ['manual-control', 'control-mode', "'manual': the robot"],
+    ['localisation-lost', 'positioning', 'LOST'],
+    ['position-poor', 'positioning', 'poor'],
+    ['battery-low', 'battery', 'CRITICAL: 6 %'],
     ['battery-unsure', 'power', "reported 'full' at 41 %"],
     ['alert-active', 'alerts', "1012 error 'fall risk' (planning)"],
   ])('finds what a robot reports under the fault %s', async (fault, id, detail) => {

@@ -4,7 +4,7 @@ import type { ChassisView, ChassisWatchEvent } from '../../lib/toolkit/chassis-w
 import type { Finding } from '../../lib/toolkit/finding.result.ts';
 import { ageText, printable, renderTable, renderVerdict } from '../output.ts';
 import { placeText, triedText } from './chassis-address.ts';
-import { conditionColumns, conditionHeadline, conditionRow } from './robot-condition.ts';
+import { conditionColumns, conditionHeadline, conditionRow, conditionText } from './robot-condition.ts';
 
 /** A value with how well it is known, as results carry it. */
 interface Shown {
@@ -56,7 +56,7 @@ function probeHeadline({ address, identity, findings, condition }: ChassisProbe)
   if (wrong.length > 0) {
     const reported = condition.filter(({ verdict }) => verdict === 'wrong');
     const others = wrong.filter(({ id }) => !reported.some((one) => one.id === id));
-    const what = [...reported.map(({ detail }) => printable(detail)), ...others.map(name)].join('; ');
+    const what = [...reported.map(conditionText), ...others.map(name)].join('; ');
     return `${chalk.red.bold(`FAILED: ${checks(wrong.length)}`)}. ${where}: ${what}${notChecked}.`;
   }
   if (open.length === 0) return `${chalk.green(`ok: ${checks(findings.length)}`)}. ${where}.`;

@@ -11,8 +11,8 @@ export const conditionColumns = [
 ];
 
 /** One condition with what was reported, its mark and source. */
-export function conditionRow({ title, reported }: RobotCondition): string[] {
-  if (reported === null) return [title, 'not received', '--', '--', '--'];
+export function conditionRow({ title, reported, missing }: RobotCondition): string[] {
+  if (reported === null) return [title, missing === 'rejected' ? 'rejected' : 'not received', '--', '--', '--'];
   const { value, mark, source, ageMs } = reported;
   return [title, printable(valueText(value)).slice(0, 60), mark, ageText(ageMs), printable(source)];
 }
@@ -25,12 +25,17 @@ function valueText(value: NonNullable<RobotCondition['reported']>['value']): str
     return value.length === 0 ? 'none' : value.map(({ code, level }) => `${code} ${level}`).join(', ');
   }
   const { state, reliable, quality } = value;
-  return `${state}, ${reliable ? 'reliable' : 'NOT reliable'}${quality === undefined ? '' : `, quality ${quality}`}`;
+  return `${state}, ${reliable ? 'reliable' : 'NOT reliable'}${quality === undefined ? '' : `, quality ${quality ?? 'unreadable'}`}`;
+}
+
+/** `battery CRITICAL: 6 %, below 10 %` */
+export function conditionText({ title, detail }: RobotCondition): string {
+  return `${title.toLowerCase()} ${printable(detail)}`;
 }
 
 /** What keeps the robot from working, in one line; null where it reports nothing of the kind. */
 export function conditionHeadline(conditions: readonly RobotCondition[]): string | null {
   const wrong = conditions.filter(({ verdict }) => verdict === 'wrong');
   if (wrong.length === 0) return null;
-  return chalk.red.bold(`The robot reports: ${wrong.map(({ detail }) => printable(detail)).join('; ')}`);
+  return chalk.red.bold(`The robot reports: ${wrong.map(conditionText).join('; ')}`);
 }

@@ -9,8 +9,11 @@ export type NotChecked = 'not-received' | 'rejected' | StaleReason;
 
 type Cause =
   | { readonly id: 'emergency-stop'; readonly state: 'pressed' | 'not-pressed' }
-  | { readonly id: 'control-mode'; readonly state: 'auto' | 'not-auto' | 'wheels-released' | 'unknown' }
-  | { readonly id: 'positioning'; readonly state: 'reliable' | 'lost' | 'poor' | 'inactive' | 'mapping' | 'unknown' }
+  | { readonly id: 'control-mode'; readonly state: 'auto' | 'not-auto' | 'wheels-released' | 'unreadable' | 'unknown' }
+  | {
+      readonly id: 'positioning';
+      readonly state: 'reliable' | 'lost' | 'poor' | 'inactive' | 'mapping' | 'unreadable' | 'unknown';
+    }
   | { readonly id: 'battery'; readonly state: 'enough' | 'low' | 'critical' }
   | { readonly id: 'power'; readonly state: 'known' | 'contradictory' | 'unknown' }
   | { readonly id: 'alerts'; readonly state: 'none' | 'active' | 'without-level' };
@@ -79,6 +82,7 @@ function controlModeOf({ controlMode, wheelsReleased }: Wheels): Judged {
   const id = 'control-mode';
   if (controlMode === 'manual' || controlMode === 'remote') return { id, state: 'not-auto', verdict: 'wrong' };
   if (controlMode !== 'auto') return { id, state: 'unknown', verdict: 'not-checked' };
+  if (wheelsReleased === null) return { id, state: 'unreadable', verdict: 'not-checked' };
   return wheelsReleased === true
     ? { id, state: 'wheels-released', verdict: 'wrong' }
     : { id, state: 'auto', verdict: 'ok' };
@@ -89,6 +93,7 @@ function positioningOf({ state, reliable, quality }: Positioning): Judged {
   if (state === 'inactive') return { id, state: 'inactive', verdict: 'wrong' };
   if (!reliable || quality === LOST_QUALITY) return { id, state: 'lost', verdict: 'wrong' };
   if (state === 'slam') return { id, state: 'mapping', verdict: 'wrong' };
+  if (quality === null) return { id, state: 'unreadable', verdict: 'not-checked' };
   if (quality === POOR_QUALITY) return { id, state: 'poor', verdict: 'wrong' };
   return state === 'positioning'
     ? { id, state: 'reliable', verdict: 'ok' }

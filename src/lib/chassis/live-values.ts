@@ -34,6 +34,15 @@ function by(id: FactId, unit?: string): Omit<Known<unknown>, 'value'> {
  */
 const oldest: Partial<Record<Field, number>> = { pose: 3_000, battery: 120_000 };
 
+/** A field that not all software sends: absent where it is not sent, null where it cannot be read. */
+function readable<T>(value: unknown, isOne: (value: unknown) => value is T): T | null | undefined {
+  if (value === undefined || value === null) return undefined;
+  return isOne(value) ? value : null;
+}
+
+const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
+const isNumber = (value: unknown): value is number => typeof value === 'number';
+
 /** The last value of each topic, with when and over which connection it came. */
 export function createLiveValues(clock: Clock) {
   const heard: { [F in Field]?: { readonly known: Heard<F>; readonly at: number; readonly life: number } } = {};
@@ -118,19 +127,21 @@ export function createLiveValues(clock: Clock) {
           return;
         }
         case '/wheel_state': {
-          const { control_mode, emergency_stop_pressed, wheels_released } = message.data;
+          const { control_mode, emergency_stop_pressed } = message.data;
+          const wheelsReleased = readable(message.data.wheels_released, isBoolean);
           const wheels = {
             controlMode: control_mode,
             emergencyStopPressed: emergency_stop_pressed,
-            ...(typeof wheels_released === 'boolean' && { wheelsReleased: wheels_released }),
+            ...(wheelsReleased !== undefined && { wheelsReleased }),
           };
           keep('wheels', { value: wheels, ...by('vendor.topic.wheel-state') });
           return;
         }
         case '/slam/state': {
-          const { state, reliable, position_quality } = message.data;
-          const quality = typeof position_quality === 'number' ? { quality: position_quality } : {};
-          keep('positioning', { value: { state, reliable, ...quality }, ...by('vendor.topic.slam-state') });
+          const { state, reliable } = message.data;
+          const quality = readable(message.data.position_quality, isNumber);
+          const positioning = { state, reliable, ...(quality !== undefined && { quality }) };
+          keep('positioning', { value: positioning, ...by('vendor.topic.slam-state') });
           return;
         }
         case '/alerts': {

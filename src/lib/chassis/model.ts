@@ -84,15 +84,15 @@ export interface Battery {
 export interface Wheels {
   readonly controlMode: string;
   readonly emergencyStopPressed: boolean;
-  /** Absent where the software does not tell it: depends on the model. */
-  readonly wheelsReleased?: boolean;
+  /** Absent where the software does not send it (depends on the model), null where it cannot be read. */
+  readonly wheelsReleased?: boolean | null;
 }
 
 export interface Positioning {
   readonly state: string;
   readonly reliable: boolean;
-  /** 0 unknown, 1 lost, 3 poor, 8 good, 10 excellent; absent where the software does not tell it. */
-  readonly quality?: number;
+  /** 0 unknown, 1 lost, 3 poor, 8 good, 10 excellent; absent where the software does not send it, null where it cannot be read. */
+  readonly quality?: number | null;
 }
 
 /** The last or running move, as the topic tells it. Its `ori` values have no known unit and stay raw in `raw`. */

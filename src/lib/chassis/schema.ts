@@ -88,9 +88,10 @@ export const topicSchemas = {
   '/wheel_state': z.looseObject({
     control_mode: z.string(),
     emergency_stop_pressed: z.boolean(),
-    wheels_released: z.boolean().nullish(),
+    // Not all software sends these two: what is wrong with them must not take the fields beside them away.
+    wheels_released: z.unknown().optional(),
   }),
-  '/slam/state': z.looseObject({ state: z.string(), reliable: z.boolean(), position_quality: z.number().nullish() }),
+  '/slam/state': z.looseObject({ state: z.string(), reliable: z.boolean(), position_quality: z.unknown().optional() }),
   '/alerts': z.looseObject({
     alerts: z.array(z.looseObject({ code: z.int(), level: word, msg: word })).max(500),
   }),

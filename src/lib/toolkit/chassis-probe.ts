@@ -297,6 +297,8 @@ function poseUnitFinding({ verdict, reason, samples }: PoseUnitVerdict): Finding
         'Do not drive this robot with gw: the gate before all movement stays closed. Report its software version.',
       );
     case 'not-decided':
+      // Turning helps nothing where no pose came: the finding about the topics has the remedy.
+      if (samples === 0) return open(start, detail);
       return open(start, detail, 'Probe again while somebody turns the robot by hand through a full circle.');
   }
 }

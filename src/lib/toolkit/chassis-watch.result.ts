@@ -95,10 +95,12 @@ export const chassisWatchSchema = z.discriminatedUnion('event', [
         z.strictObject({
           controlMode: z.string(),
           emergencyStopPressed: z.boolean(),
-          wheelsReleased: z.boolean().optional(),
+          wheelsReleased: z.boolean().nullable().optional(),
         }),
       ),
-      positioning: live(z.strictObject({ state: z.string(), reliable: z.boolean(), quality: z.number().optional() })),
+      positioning: live(
+        z.strictObject({ state: z.string(), reliable: z.boolean(), quality: z.number().nullable().optional() }),
+      ),
       alerts: live(z.array(z.strictObject({ code: z.int(), level: z.string(), message: z.string() }))),
       map: live(
         z.strictObject({

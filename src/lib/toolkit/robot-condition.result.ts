@@ -5,7 +5,7 @@ const reported = z.union([
   z.boolean(),
   z.number(),
   z.string(),
-  z.strictObject({ state: z.string(), reliable: z.boolean(), quality: z.number().optional() }),
+  z.strictObject({ state: z.string(), reliable: z.boolean(), quality: z.number().nullable().optional() }),
   z.array(z.strictObject({ code: z.int(), level: z.string(), message: z.string() })),
 ]);
 
@@ -16,6 +16,10 @@ export const robotConditionSchema = z.strictObject({
   verdict: z.enum(['ok', 'wrong', 'not-checked']),
   detail: z.string(),
   remedy: z.string().nullable(),
+  missing: z
+    .enum(['not-received', 'rejected', 'no-connection', 'not-received-since-reconnect', 'too-old', 'newer-rejected'])
+    .nullable()
+    .describe('Why nothing current is known; null where it is.'),
   reported: z
     .strictObject({ value: reported, ...standingSchema.shape, ageMs: z.number() })
     .nullable()

@@ -22,6 +22,7 @@ export function robotConditions(values: LiveValues): RobotCondition[] {
       title,
       verdict: condition.verdict,
       ...sayingOf(condition, topic, live, values),
+      missing: condition.missing,
       reported:
         live.status === 'not-heard'
           ? null
@@ -99,7 +100,7 @@ function sayingOf(condition: JudgedCondition, topic: string, live: LiveValue<unk
   switch (condition.id) {
     case 'emergency-stop':
       return condition.state === 'pressed'
-        ? say('emergency stop PRESSED', 'Clear the reason it was pressed for, then release it on the robot.')
+        ? say('PRESSED', 'Clear the reason it was pressed for, then release it on the robot.')
         : say('not pressed');
     case 'control-mode':
       return controlModeSaying(
@@ -149,9 +150,11 @@ function controlModeSaying(state: string, mode: string): Saying {
       return say('auto');
     case 'not-auto':
       return say(
-        `control mode '${mode}': the robot carries out no move orders`,
+        `'${mode}': the robot carries out no move orders`,
         'Switch the robot to automatic mode on the robot or in its own app.',
       );
+    case 'unreadable':
+      return say(`auto; wheels_released of /wheel_state cannot be read`, REJECTED_REMEDY);
     case 'wheels-released':
       return say('auto, but the wheels are released', 'Engage the wheels on the robot.');
     default:
@@ -165,11 +168,13 @@ function positioningSaying(state: string, reported: string): Saying {
     case 'reliable':
       return say('reliable');
     case 'lost':
-      return say('position LOST', again);
+      return say('LOST', again);
     case 'poor':
-      return say('position poor', again);
+      return say('poor', again);
+    case 'unreadable':
+      return say('reliable; position_quality of /slam/state cannot be read', REJECTED_REMEDY);
     case 'inactive':
-      return say('positioning inactive', 'Give the chassis a map and a position, then probe again.');
+      return say('inactive', 'Give the chassis a map and a position, then probe again.');
     case 'mapping':
       return say('the robot is making a map and is not positioned on one', 'Finish and store the map, then select it.');
     default:
@@ -182,9 +187,9 @@ function batterySaying(state: string, { battery }: LiveValues): Saying {
   const remedy = `Charge it to at least ${LOW_BATTERY_PERCENT} % before it drives.`;
   switch (state) {
     case 'critical':
-      return say(`battery CRITICAL: ${percent} %, below ${CRITICAL_BATTERY_PERCENT} %`, remedy);
+      return say(`CRITICAL: ${percent} %, below ${CRITICAL_BATTERY_PERCENT} %`, remedy);
     case 'low':
-      return say(`battery LOW: ${percent} %, below ${LOW_BATTERY_PERCENT} %`, remedy);
+      return say(`LOW: ${percent} %, below ${LOW_BATTERY_PERCENT} %`, remedy);
     default:
       return say(`${percent} %`);
   }
@@ -198,7 +203,7 @@ function powerSaying(state: string, { battery }: LiveValues): Saying {
       return say(status);
     case 'contradictory':
       return say(
-        `power supply reported 'full' at ${percent} %`,
+        `reported 'full' at ${percent} %`,
         'Compare the charge with the display of the robot, and report the software version.',
       );
     default:
@@ -210,7 +215,7 @@ function alertsSaying(state: string, alerts: readonly Alert[]): Saying {
   if (state === 'none') return say('none active');
   const texts = alerts.slice(0, 5).map(alertText).join('; ');
   const more = alerts.length > 5 ? `; and ${alerts.length - 5} more` : '';
-  const count = alerts.length === 1 ? '1 alert' : `${alerts.length} alerts`;
+  const count = `${alerts.length} active`;
   return say(
     `${count}: ${texts}${more}`,
     state === 'active' ? 'Clear what the alerts name, on the robot; the vendor explains their codes.' : null,

@@ -95,6 +95,8 @@ export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus, health
         headingDoubt(snapshot) ?? poseDoubt,
         'yawDeg',
       ),
+      // A fact that this very robot contradicts does not stand for it.
+      ...(snapshot.unitContradicted && { 'heading.mark': 'widersprochen: BELEGT sind Grad, siehe Einheit' }),
       ...liveTexts('battery', values.battery, ({ percent, status }) => `${num(percent, 0)} % (${batteryWord(status)})`),
       ...liveTexts('positioning', values.positioning, ({ state, reliable }) =>
         reliable ? `sicher (${state})` : `verloren (${state})`,
@@ -223,12 +225,7 @@ function liveTexts<K extends LiveKey, T>(
   const stale = value.stale ? staleTexts[value.staleReason ?? 'too-old'] : null;
   const why = [doubt, stale].filter((reason) => reason !== null).join('; ');
   const standing = `${mark}: ${source}`;
-  return texts(
-    write(value.value),
-    `vor ${spanText(value.ageMs)}`,
-    doubt === null ? standing : `widersprochen (${standing})`,
-    why === '' ? '' : `${why}:`,
-  );
+  return texts(write(value.value), `vor ${spanText(value.ageMs)}`, standing, why === '' ? '' : `${why}:`);
 }
 
 function batteryWord(status: string): string {
