@@ -83,10 +83,10 @@ export interface FakeChassis extends Peer {
   booting: number | null;
   /** Takes a request before the fake does; true when it has answered. */
   intercept: (request: IncomingMessage, response: ServerResponse) => boolean;
-  /** Sent when a topic is enabled, as the last message that it had. */
-  latched: Record<string, object>;
   /** Topics that it leaves out of its acknowledgement. */
   unknownTopics: string[];
+  /** What a topic re-sends to a new subscriber; by default one sound message of each that gw reads. */
+  latched: (topic: string) => object | string | undefined;
   readonly requests: string[];
   readonly bodies: { path: string; method: string; body: unknown; headers: IncomingMessage['headers'] }[];
   /** Messages of the clients of the topic stream. */
@@ -162,7 +162,8 @@ export async function fakeChassis(port = 0): Promise<FakeChassis> {
       for (const topic of [message.enable_topic ?? []].flat()) {
         if (chassis.unknownTopics.includes(topic)) continue;
         enabled.add(topic);
-        if (chassis.latched[topic]) stream.send(JSON.stringify(chassis.latched[topic]));
+        const re = chassis.latched(topic);
+        if (re !== undefined) stream.send(typeof re === 'string' ? re : JSON.stringify(re));
       }
       for (const topic of [message.disable_topic ?? []].flat()) enabled.delete(topic);
       stream.send(JSON.stringify({ enabled_topics: [...enabled].reverse() }));
@@ -175,7 +176,7 @@ export async function fakeChassis(port = 0): Promise<FakeChassis> {
     caps: { supportsWsV2: true, supportsEnableTopicList: true },
     booting: null,
     intercept: () => false,
-    latched: { ...latched },
+    latched: (topic) => latched[topic],
     unknownTopics: [],
     requests,
     bodies,

@@ -29,6 +29,12 @@ async function probe(endpoint: Endpoint, seconds: number, serial = 'SN-1') {
   return { result, progress, finding };
 }
 
+/** What these topics send when they are enabled, instead of what they sent so far. */
+function latch(chassis: FakeChassis, instead: Readonly<Record<string, object | undefined>>): void {
+  const before = chassis.latched;
+  chassis.latched = (topic) => (Object.hasOwn(instead, topic) ? instead[topic] : before(topic));
+}
+
 /** Publishes poses of a turning robot as soon as somebody listens. */
 function turning(chassis: FakeChassis, size: number): Disposable {
   let heading = 0;
@@ -130,7 +136,7 @@ describe.concurrent('a probe', () => {
     const probing = probe(chassis.endpoint, 3);
     await until('the stream', () => chassis.heard.length > 0);
     await new Promise((resolve) => setTimeout(resolve, 125));
-    chassis.publish(chassis.latched['/battery_state'] ?? {});
+    chassis.publish({ topic: '/battery_state', percentage: 0.5, power_supply_status: 'discharging' });
     const { result } = await probing;
     expect(result.topics.find(({ topic }) => topic === '/battery_state')).toMatchObject({
       messages: 2,
@@ -156,7 +162,7 @@ describe.concurrent('a probe', () => {
 
   it('is wrong with an emergency stop pressed, a lost position, a low battery and an error, each with mark and source', async () => {
     await using chassis = await fakeChassis();
-    Object.assign(chassis.latched, {
+    latch(chassis, {
       '/wheel_state': { topic: '/wheel_state', control_mode: 'manual', emergency_stop_pressed: true },
       '/slam/state': { topic: '/slam/state', state: 'positioning', reliable: false },
       '/battery_state': { topic: '/battery_state', percentage: 0.06, power_supply_status: 'shorted' },
@@ -188,7 +194,7 @@ describe.concurrent('a probe', () => {
 
   it('did not check what the robot does not report, and waits for it before it says so', async () => {
     await using chassis = await fakeChassis();
-    for (const topic of ['/wheel_state', '/alerts']) delete chassis.latched[topic];
+    latch(chassis, { '/wheel_state': undefined, '/alerts': undefined });
     using _turning = turning(chassis, 180 / Math.PI);
     const { result, finding, progress } = await probe(chassis.endpoint, 3);
     expect(result.listenedMs).toBeGreaterThanOrEqual(2_900);
@@ -235,9 +241,9 @@ describe.concurrent('a probe', () => {
     expect(nothing.finding('topics')?.remedy).toContain('its software may hang');
     expect(nothing.finding('messages')?.verdict).toBe('not-checked');
     await using mute = await fakeChassis();
-    delete mute.latched['/tracked_pose'];
+    latch(mute, { '/tracked_pose': undefined });
     expect((await probe(mute.endpoint, 2)).finding('topics')?.remedy).toContain('reports a map and a position');
-    mute.latched['/slam/state'] = { topic: '/slam/state', state: 'inactive', reliable: false };
+    latch(mute, { '/slam/state': { topic: '/slam/state', state: 'inactive', reliable: false } });
     expect((await probe(mute.endpoint, 2)).finding('topics')?.remedy).toContain('Give the chassis a map');
   });
 

@@ -43,7 +43,8 @@ describe('watching', () => {
 
   it('tells at once what the robot reports, and what was wrong with its messages', async () => {
     await using chassis = await fakeChassis();
-    chassis.latched['/alerts'] = { topic: '/alerts', alerts: [] };
+    const { latched } = chassis;
+    chassis.latched = (topic) => (topic === '/alerts' ? { topic, alerts: [] } : latched(topic));
     const views: ChassisView[] = [];
     const ending = new AbortController();
     const watching = watchChassis(
