@@ -189,6 +189,17 @@ describe('a page under radians, as the server writes it', () => {
     expect(place(service, 'heading.mark')).toBe('widersprochen: BELEGT sind Grad, siehe Einheit');
   });
 
+  it.each([
+    [{ state: 'positioning', reliable: true, quality: 10 }, 'sicher (positioning)', ''],
+    [{ state: 'positioning', reliable: true, quality: 3 }, 'ungenau (positioning)', 'unsicher, Ortung ungenau:'],
+    [{ state: 'positioning', reliable: true, quality: 1 }, 'verloren (positioning)', 'ungültig, Position verloren:'],
+    [{ state: 'positioning', reliable: false }, 'verloren (positioning)', 'ungültig, Position verloren:'],
+    [{ state: 'relocating', reliable: true }, 'nicht geprüft (relocating)', ''],
+  ])('says how sure the robot is of its position: %o', (positioning, text, doubt) => {
+    const { texts } = viewOf(withValues({ positioning: known(positioning) }));
+    expect([texts.positioning, texts['pose.doubt'], texts['heading.doubt']]).toEqual([text, doubt, doubt]);
+  });
+
   it('renews the services in place as well', () => {
     const motion = {
       name: 'motion',

@@ -60,6 +60,29 @@ const positioningTexts: Readonly<Record<string, string>> = {
   mapping: 'Der Roboter nimmt gerade eine Karte auf.',
 };
 
+/** Why a position must not be believed; null when the robot is sure of it, or nothing current is known. */
+export function positionDoubt({ values }: ChassisSnapshot): string | null {
+  const state = judgedPositioning(values);
+  if (state === 'lost' || state === 'inactive') return 'ungültig, Position verloren';
+  return state === 'poor' ? 'unsicher, Ortung ungenau' : null;
+}
+
+/** How sure the robot is of its position, in a word. */
+export function positioningWord({ values }: ChassisSnapshot): string {
+  const words: Readonly<Record<string, string>> = {
+    reliable: 'sicher',
+    lost: 'verloren',
+    inactive: 'nicht aktiv',
+    poor: 'ungenau',
+    mapping: 'Kartierung',
+  };
+  return words[judgedPositioning(values)] ?? 'nicht geprüft';
+}
+
+function judgedPositioning(values: ChassisSnapshot['values']): string {
+  return judgeCondition(values).find(({ id }) => id === 'positioning')?.state ?? 'missing';
+}
+
 const levels: Readonly<Record<string, string>> = { error: 'Fehler', warning: 'Warnung' };
 
 /** `7005 Fehler: position lost`; the text is the robot's own. */

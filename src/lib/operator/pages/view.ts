@@ -2,7 +2,7 @@ import type { ChassisSnapshot, LiveValue, StaleReason } from '../../chassis/inde
 import type { ServiceHealth } from '../../lifecycle/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
 import type { GatewayHealth } from '../model.ts';
-import { alertText } from './condition-text.ts';
+import { alertText, positionDoubt, positioningWord } from './condition-text.ts';
 import { complaintsText, gateText, headingDoubt, headlineOf } from './headline.ts';
 import { linkDetail, linkText, triedText } from './link-text.ts';
 import { num, spanText } from './number-text.ts';
@@ -54,9 +54,7 @@ export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus, health
   // Another device may stand at the address by now.
   const remembered = (text: string) => (link.kind === 'connected' ? text : `${text} (letzter Stand)`);
   const why = tourObstacle(snapshot, motion);
-  const { positioning } = values;
-  const isLost = positioning.status === 'heard' && !positioning.value.reliable;
-  const poseDoubt = isLost ? 'ungültig, Position verloren' : null;
+  const poseDoubt = positionDoubt(snapshot);
   return {
     flags: {
       link: link.kind,
@@ -98,9 +96,7 @@ export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus, health
       // A fact that this very robot contradicts does not stand for it.
       ...(snapshot.unitContradicted && { 'heading.mark': 'widersprochen: BELEGT sind Grad, siehe Einheit' }),
       ...liveTexts('battery', values.battery, ({ percent, status }) => `${num(percent, 0)} % (${batteryWord(status)})`),
-      ...liveTexts('positioning', values.positioning, ({ state, reliable }) =>
-        reliable ? `sicher (${state})` : `verloren (${state})`,
-      ),
+      ...liveTexts('positioning', values.positioning, ({ state }) => `${positioningWord(snapshot)} (${state})`),
       ...liveTexts('wheels', values.wheels, ({ controlMode, emergencyStopPressed, wheelsReleased }) =>
         [
           emergencyStopPressed ? 'Not-Halt gedrückt' : 'Not-Halt nicht gedrückt',
