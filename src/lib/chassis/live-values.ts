@@ -34,6 +34,17 @@ function by(id: FactId, unit?: string): Omit<Known<unknown>, 'value'> {
  */
 const oldest: Partial<Record<Field, number>> = { pose: 3_000, battery: 120_000 };
 
+/**
+ * Topics that robots at rest publish steadily (vendor parity notes of integrators, HINWEIS) and whose silence would
+ * leave 'emergency stop not pressed' standing for ever. Their pace is not shown, so it is learned: project decision.
+ */
+const steady: readonly Field[] = ['wheels', 'positioning'];
+/** So many that a person who presses and releases a button does not pass for a pace. */
+const MIN_INTERVALS = 10;
+/** A steady topic is too old after so many of its longest intervals, and not before the least. */
+const MAX_INTERVALS = 5;
+const MIN_STEADY_MS = 5_000;
+
 /** A field that not all software sends: absent where it is not sent, null where it cannot be read. */
 function readable<T>(value: unknown, isOne: (value: unknown) => value is T): T | null | undefined {
   if (value === undefined || value === null) return undefined;
@@ -48,10 +59,17 @@ export function createLiveValues(clock: Clock) {
   const heard: { [F in Field]?: { readonly known: Heard<F>; readonly at: number; readonly life: number } } = {};
   /** What was wrong with the newest message of a topic, until one can be used again. */
   const rejected = new Map<Field, string>();
+  /** Of the steady topics, over this connection: how many intervals, and the longest of them. */
+  const paces = new Map<Field, { readonly count: number; readonly longestMs: number }>();
   let life = 0;
   let connected = false;
 
   function keep<F extends Field>(field: F, value: Heard<F>): void {
+    const last = heard[field];
+    if (last?.life === life && steady.includes(field)) {
+      const { count, longestMs } = paces.get(field) ?? { count: 0, longestMs: 0 };
+      paces.set(field, { count: count + 1, longestMs: Math.max(longestMs, clock.monotonicMs() - last.at) });
+    }
     Object.assign(heard, { [field]: { known: value, at: clock.monotonicMs(), life } });
     rejected.delete(field);
   }
@@ -69,11 +87,17 @@ export function createLiveValues(clock: Clock) {
   }
 
   function staleReason(field: Field, ofLife: number, ageMs: number): StaleReason | null {
-    const limit = oldest[field];
+    const limit = oldest[field] ?? learnedLimit(field);
     if (!connected) return 'no-connection';
     if (ofLife !== life) return 'not-received-since-reconnect';
     if (rejected.has(field)) return 'newer-rejected';
     return limit !== undefined && ageMs > limit ? 'too-old' : null;
+  }
+
+  function learnedLimit(field: Field): number | undefined {
+    const pace = paces.get(field);
+    if (pace === undefined || pace.count < MIN_INTERVALS) return undefined;
+    return Math.max(MIN_STEADY_MS, MAX_INTERVALS * pace.longestMs);
   }
 
   return {
@@ -82,6 +106,7 @@ export function createLiveValues(clock: Clock) {
       life += 1;
       connected = true;
       rejected.clear();
+      paces.clear();
     },
     disconnect(): void {
       connected = false;
