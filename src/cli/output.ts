@@ -68,6 +68,13 @@ export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, '\uFFFD');
 }
 
+/** `0.3 s`, `4 min`. */
+export function ageText(ms: number): string {
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  const minutes = Math.floor(ms / 60_000);
+  return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`;
+}
+
 function pad(text: string, width: number, align: 'left' | 'right'): string {
   const gap = ' '.repeat(Math.max(0, width - visibleWidth(text)));
   return align === 'right' ? gap + text : text + gap;

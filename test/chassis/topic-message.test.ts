@@ -32,7 +32,19 @@ describe('a message of the topic stream', () => {
     ['{"topic":7}', 'a message names a topic that is no text'],
     ['{"topic":"/tracked_pose","pos":[1,2],"ori":NaN}', 'a message: the answer contains NaN, which is no JSON number'],
     ['{"topic":"/tracked_pose","pos":[1,2],"ori":1e999}', '/tracked_pose: ori: expected number, received Infinity'],
-    ['{"topic":"/tracked_pose","pos":[1,2],"ori":"90"}', '/tracked_pose: ori: expected number, received string'],
+    ['{"topic":"/tracked_pose","pos":[1,2],"ori":"90"}', 'number sent as text in /tracked_pose.ori'],
+    [
+      '{"topic":"/tracked_pose","pos":["1","-2e0"],"ori":"90"}',
+      'numbers sent as text in /tracked_pose.pos[0], /tracked_pose.pos[1], /tracked_pose.ori',
+    ],
+    [
+      '{"topic":"/battery_state","percentage":"0.5","power_supply_status":7}',
+      'number sent as text in /battery_state.percentage; /battery_state: power_supply_status',
+    ],
+    ['{"topic":"/tracked_pose","pos":[1,2],"ori":"north"}', '/tracked_pose: ori: expected number, received string'],
+    ['{"topic":"/tracked_pose","pos":[1,2],"ori":""}', '/tracked_pose: ori: expected number, received string'],
+    ['{"topic":"/tracked_pose","pos":[1,2],"ori":"0,5"}', '/tracked_pose: ori: expected number, received string'],
+    ['{"topic":"/tracked_pose","pos":[1,2],"ori":true}', '/tracked_pose: ori: expected number, received boolean'],
     ['{"topic":"/tracked_pose","pos":[1],"ori":90}', '/tracked_pose: pos'],
     ['{"topic":"/tracked_pose","ori":1,"ori":90,"pos":[1,2]}', 'a message: the JSON names the key "ori" twice'],
     ['{"topic":"/battery_state","percentage":55}', '/battery_state: percentage: Too big'],
@@ -44,6 +56,49 @@ describe('a message of the topic stream', () => {
     const message = parseTopicMessage(text);
     expect(message.kind).toBe('complaint');
     expect((message as { what: string }).what).toContain(what);
+  });
+
+  const sound: Readonly<Record<(typeof knownTopics)[number], Record<string, unknown>>> = {
+    '/tracked_pose': { pos: [1.5, -2], ori: 90 },
+    '/planning_state': { action_id: 7, move_state: 'idle', fail_reason: 0, remaining_distance: 1.25 },
+    '/battery_state': { percentage: 0.5 },
+    '/wheel_state': { control_mode: 'auto', emergency_stop_pressed: false },
+    '/slam/state': { state: 'positioning', reliable: true },
+    '/alerts': { alerts: [{ code: 8501, level: 'warning', msg: '42' }, { code: 1 }] },
+    '/map/info': { name: '7', uid: '8', map_version: 3, overlays_version: 4 },
+  };
+
+  it('with any of its numbers in quotes is not used, and each of them is named', () => {
+    const numbersIn = (value: unknown, path = ''): string[] => {
+      if (typeof value === 'number') return [path];
+      if (Array.isArray(value)) return value.flatMap((item, i) => numbersIn(item, `${path}[${i}]`));
+      if (typeof value !== 'object' || value === null) return [];
+      return Object.entries(value).flatMap(([key, item]) => numbersIn(item, path === '' ? key : `${path}.${key}`));
+    };
+    const inQuotes = (value: unknown, chosen: ReadonlySet<string>, path = ''): unknown => {
+      if (typeof value === 'number') return chosen.has(path) ? `${value}` : value;
+      if (Array.isArray(value)) return value.map((item, i) => inQuotes(item, chosen, `${path}[${i}]`));
+      if (typeof value !== 'object' || value === null) return value;
+      const member = ([key, item]: [string, unknown]) => [
+        key,
+        inQuotes(item, chosen, path === '' ? key : `${path}.${key}`),
+      ];
+      return Object.fromEntries(Object.entries(value).map(member));
+    };
+    const cases = fc
+      .constantFrom(...knownTopics.filter((topic) => numbersIn(sound[topic]).length > 0))
+      .chain((topic) =>
+        fc.record({ topic: fc.constant(topic), paths: fc.subarray(numbersIn(sound[topic]), { minLength: 1 }) }),
+      );
+    fc.assert(
+      fc.property(cases, ({ topic, paths }) => {
+        const message = say({ topic, ...(inQuotes(sound[topic], new Set(paths)) as object) });
+        const named = paths.map((path) => `${topic}.${path}`).join(', ');
+        const word = paths.length === 1 ? 'number' : 'numbers';
+        expect(message).toEqual({ kind: 'complaint', topic, what: `${word} sent as text in ${named}` });
+        expect(say({ topic, ...sound[topic] }).kind).toBe('data');
+      }),
+    );
   });
 
   it('never makes the reader throw, and its data is of finite numbers', () => {

@@ -1,15 +1,12 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import {
-  renderChassisAddress,
-  renderChassisEvent,
-  renderChassisProbe,
-  renderChassisView,
-} from '../../src/cli/render/chassis.ts';
+import { renderChassisEvent, renderChassisProbe, renderChassisView } from '../../src/cli/render/chassis.ts';
+import { renderChassisAddress } from '../../src/cli/render/chassis-address.ts';
 import { createScreen } from '../../src/cli/screen.ts';
 import type { ChassisAddress } from '../../src/lib/toolkit/chassis-address.result.ts';
 import type { ChassisProbe } from '../../src/lib/toolkit/chassis-probe.result.ts';
 import type { ChassisView } from '../../src/lib/toolkit/chassis-watch.result.ts';
+import type { RobotCondition } from '../../src/lib/toolkit/robot-condition.result.ts';
 
 const firstLine = (text: string) => stripVTControlCharacters(text).split('\n')[0];
 const tried = { address: '127.0.0.1', port: 8090, action: 'GET /device/info', forMs: 12 };
@@ -59,6 +56,36 @@ describe('gw chassis address', () => {
   });
 });
 
+const notPressed: RobotCondition = {
+  id: 'emergency-stop',
+  title: 'Emergency stop',
+  verdict: 'ok',
+  detail: 'not pressed',
+  remedy: null,
+  missing: null,
+  reported: { value: false, mark: 'HINWEIS', basis: 'vendor', source: 'vendor', ageMs: 300 },
+};
+const pressed: RobotCondition = {
+  ...notPressed,
+  verdict: 'wrong',
+  detail: 'PRESSED',
+  remedy: 'Release it.',
+  reported: { value: true, mark: 'HINWEIS', basis: 'vendor', source: 'vendor', ageMs: 300 },
+};
+const unreceived: RobotCondition = {
+  id: 'battery',
+  title: 'Battery',
+  verdict: 'not-checked',
+  detail: '/battery_state was not received',
+  remedy: null,
+  missing: 'not-received',
+  reported: null,
+};
+const asFinding = ({ id, title, verdict, detail, remedy }: RobotCondition) => ({
+  ...{ id, title, verdict, detail, remedy },
+  spec: 'Chassis interface',
+});
+
 const probe: ChassisProbe = {
   verdict: 'ok',
   address: { host: '127.0.0.1', port: 8090, way: 'direct' },
@@ -80,10 +107,20 @@ const probe: ChassisProbe = {
       topic: '/tracked_pose',
       acknowledged: 'yes',
       messages: 20,
+      rejected: 0,
+      rateReason: null,
       rate: { value: 10, mark: 'BELEGT', basis: 'here', source: 'm', unit: 'Hz' },
       age: { value: 50, mark: 'BELEGT', basis: 'here', source: 'm', unit: 'ms' },
     },
-    { topic: '/alerts', acknowledged: 'not-checked', messages: 0, rate: null, age: null },
+    {
+      topic: '/alerts',
+      acknowledged: 'not-checked',
+      messages: 0,
+      rejected: 3,
+      rate: null,
+      rateReason: 'no message received',
+      age: null,
+    },
   ],
   listenedMs: 2_000,
   poseUnit: { verdict: 'not-decided', samples: 20, largest: 0.5, reason: 'no full turn', doubt: null },
@@ -99,6 +136,7 @@ const probe: ChassisProbe = {
       detail: 'x',
     },
   ],
+  condition: [notPressed],
   complaints: [],
   findings: [
     {
@@ -109,6 +147,7 @@ const probe: ChassisProbe = {
       remedy: 'Turn it.',
       spec: 'Angles',
     },
+    asFinding(notPressed),
   ],
 };
 
@@ -116,13 +155,31 @@ describe('gw chassis probe', () => {
   it('answers in its first line, and shows values with unit, mark and source', () => {
     const text = stripVTControlCharacters(renderChassisProbe(probe));
     expect(firstLine(text)).toBe(
-      'The unit of the pose is not decided; nothing else is wrong with chassis SN-1 at 127.0.0.1:8090; 1 thing not checked.',
+      'No fault found in 1 of 2 checks. Chassis SN-1 at 127.0.0.1:8090; not checked: pose unit.',
     );
+    const all = { ...probe, findings: [asFinding(notPressed)] };
+    expect(firstLine(renderChassisProbe(all))).toBe('ok: 1 of 1 checks. Chassis SN-1 at 127.0.0.1:8090.');
     expect(text).toMatch(/^-- {3}The pose is in degrees: no full turn$/m);
     expect(text).toMatch(/^latency, median +1\.5 ms +BELEGT measured here +measured here, now$/m);
-    expect(text).toMatch(/^model +not told/m);
-    expect(text).toMatch(/^\/tracked_pose +yes +20 +10\.0 Hz +0\.1 s$/m);
-    expect(text).toMatch(/^\/alerts +not told +0 +-- +not heard$/m);
+    expect(text).toMatch(/^model +not reported/m);
+    expect(text).toMatch(/^\/tracked_pose +yes +20 +0 +10\.0 Hz +0\.1 s$/m);
+    expect(text).toMatch(/^\/alerts +not acknowledged +0 +3 +-- +not received$/m);
+    expect(text).toMatch(/^The robot reports\nok {3}Emergency stop: not pressed$/m);
+    expect(text).toMatch(/^Emergency stop +not pressed +HINWEIS +0\.3 s +vendor$/m);
+  });
+
+  it('says in its first line what the robot reports, and is not green without having received it', () => {
+    const findings = [...probe.findings.slice(0, 1), asFinding(pressed), asFinding(unreceived)];
+    const text = stripVTControlCharacters(
+      renderChassisProbe({ ...probe, verdict: 'wrong', condition: [pressed, unreceived], findings }),
+    );
+    expect(firstLine(text)).toBe(
+      'FAILED: 1 of 3 checks. Chassis SN-1 at 127.0.0.1:8090: emergency stop PRESSED; not checked: pose unit, battery.',
+    );
+    expect(text).toMatch(/^FAIL Emergency stop: PRESSED\n {5}Release it\.$/m);
+    expect(text).toMatch(/^-- {3}Battery: \/battery_state was not received$/m);
+    expect(text).toMatch(/^Battery +not received +-- +-- +--$/m);
+    expect(text).not.toContain('Nothing is wrong');
   });
 
   it('says that nothing is wrong only when degrees were proven', () => {
@@ -151,7 +208,7 @@ describe('gw chassis probe', () => {
     const text = stripVTControlCharacters(renderChassisProbe(wrong));
     expect(text.split('\n').slice(0, 2)).toEqual([
       'THE POSE IS IN RADIANS. Do not drive this robot with gw.',
-      '1 thing is wrong with chassis SN-1 at 127.0.0.1:8090.',
+      'FAILED: 1 of 1 checks. Chassis SN-1 at 127.0.0.1:8090: pose unit.',
     ]);
   });
 });
@@ -203,6 +260,7 @@ const view: ChassisView = {
   },
   poseUnit: { verdict: 'degrees', samples: 3, largest: 90, reason: '90.000 was seen', doubt: null },
   unitContradicted: false,
+  condition: [pressed, unreceived],
   complaints: [{ what: 'a message: the JSON is cut off', count: 2, ageMs: 500 }],
 };
 
@@ -213,8 +271,9 @@ describe('gw chassis watch', () => {
     expect(text).toMatch(/^position +x 1\.50 m, y -2\.00 m +HINWEIS +0\.1 s, stale +vendor$/m);
     expect(text).toMatch(/^heading +90\.0 degrees +BELEGT measured +0\.1 s, stale +specification$/m);
     expect(text).toMatch(/^emergency stop +PRESSED +HINWEIS/m);
-    expect(text).toMatch(/^battery +not heard +--/m);
+    expect(text).toMatch(/^battery +not received +--/m);
     expect(text).toContain('8501 warning: low\uFFFD[2J');
+    expect(text).toContain('\n\nThe robot reports: emergency stop PRESSED\n');
     expect(text).toContain('complaint: a message: the JSON is cut off (2, last 0.5 s ago)');
     expect(renderChassisView({ ...view, unitContradicted: true })).toContain('RADIANS WERE PROVEN');
     const poseUnit = { ...view.poseUnit, verdict: 'not-decided' as const, doubt: 'it passed a seam' };
@@ -228,6 +287,9 @@ describe('gw chassis watch', () => {
     expect(line).toContain('2026-01-31T12:00:00.000Z connected to 127.0.0.1:8090');
     expect(line).toContain('heading 90.0 degrees (BELEGT measured, 0.1 s, stale)');
     expect(line).not.toContain('battery');
+    expect(line).toContain('  The robot reports: emergency stop PRESSED  ');
+    expect(line).toContain('  8501 warning: low\uFFFD[2J  ');
+    expect(line).toContain('  complaint: a message: the JSON is cut off (2, last 0.5 s ago)');
     const away = { kind: 'not-connected', failure: 'no-answer', detail: 'nothing answered', tried } as const;
     expect(stripVTControlCharacters(renderChassisEvent({ event: 'ended', watchedMs: 1_500, link: away }))).toBe(
       'watched for 1.5 s; at the end: not connected: tried 127.0.0.1:8090 (GET /device/info, 12 ms), no answer: nothing answered',

@@ -91,6 +91,24 @@ export const chassisRows: readonly Row[] = [
     ],
   },
   {
+    fault: 'the emergency stop is pressed, the position is lost, the battery is low, an error is active',
+    brings: simFault('emergency-stop', 'localisation-lost', 'battery-low', 'alert-active'),
+    fails: [
+      [
+        'premises/condition site/condition service/condition handover/condition demo/condition',
+        /condition: expected every finding ok, found 4 of 6 wrong/,
+        /Emergency stop \(PRESSED\); Positioning \(LOST\); Battery \(CRITICAL/,
+      ],
+    ],
+  },
+  {
+    fault: 'the chassis sends its numbers as text',
+    brings: simFault('numbers-as-text'),
+    fails: [
+      ['demo/identity', /findings\[id=messages\]\.verdict: expected 'ok', found 'wrong'/, /number sent as text in/],
+    ],
+  },
+  {
     fault: 'the software of the chassis was updated, so that no record counts any more',
     brings: fileFault('evidence.jsonl', (text) => text.replaceAll('2.12.3-sim', '2.11.0-sim')),
     fails: [

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { escapeMarkup, markup } from '../../src/lib/markup/index.ts';
-import { spanText } from '../../src/lib/operator/pages/view.ts';
+import { spanText } from '../../src/lib/operator/pages/number-text.ts';
+import { pageView } from '../../src/lib/operator/pages/view.ts';
 import { ask, startServer } from './server.ts';
 import { snapshotWith, tried } from './stand-ins.ts';
 
@@ -29,7 +30,8 @@ describe('the pages', () => {
   it('show each value with its age, and on the technician page its mark and source', async () => {
     await using server = await startServer();
     const { data } = await ask(server.full, '/service');
-    expect(data).toContain('x 1,25 m, y -2,50 m, 90,0°');
+    expect(data).toContain('>x 1,25 m, y -2,50 m<');
+    expect(data).toContain('>90,0°<');
     expect(data).toContain('vor 0,4\u00a0s');
     expect(data).toContain('BELEGT gemessen: test');
     expect(data).toContain('Nicht geprüft: This gateway does not listen for other robots');
@@ -51,8 +53,7 @@ describe('the pages', () => {
 
   it('mark a place for every value that live events renew, and for no other', async () => {
     await using server = await startServer();
-    const { pageView } = await import('../../src/lib/operator/pages/view.ts');
-    const view = pageView(snapshotWith({ kind: 'connected', tried }), server.motion.status());
+    const view = pageView(snapshotWith({ kind: 'connected', tried }), server.motion.status(), server.health);
     const places = async (path: string) =>
       [...(await ask(server.full, path)).data.matchAll(/data-live="([^"]+)"/g)].map((match) => String(match[1]));
     const all = new Set([...(await places('/')), ...(await places('/service'))]);

@@ -31,13 +31,14 @@ export async function startServer(setUp: SetUp = {}) {
   const link = standInLink();
   const motion = standInMotion();
   const clock: StandInClock = standInClock();
+  const health = standInHealth({ version: '0.0.0-test', upForMs: 5_000 });
   const application = await createApplication({
     site,
     link,
     motion,
     clock,
     log: silentLog,
-    health: () => standInHealth({ version: '0.0.0-test', upForMs: 5_000 }),
+    health: () => health,
     neighbours: () => notListening,
     assetsDir: dir,
     hostName: setUp.hostName ?? 'robot-7',
@@ -54,6 +55,7 @@ export async function startServer(setUp: SetUp = {}) {
     link,
     motion,
     clock,
+    health,
     application,
     full: full.port,
     readOnly: readOnly.port,

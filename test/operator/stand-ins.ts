@@ -8,6 +8,8 @@ import type { GatewayHealth } from '../../src/lib/operator/index.ts';
 /** A link whose state and answers the test decides. */
 export interface StandInLink extends ChassisLink {
   setState(state: LinkState): void;
+  /** What the next snapshots say otherwise. */
+  say(change: Partial<ChassisSnapshot>): void;
   /** Answers by path; a function may throw. */
   readonly answers: Map<string, () => ForwardedReply | Promise<ForwardedReply>>;
   /** Paths that were forwarded, in order. */
@@ -29,6 +31,7 @@ export const png = Buffer.from(
 
 export function standInLink(first: LinkState = { kind: 'connected', tried }): StandInLink {
   let state = first;
+  let said: Partial<ChassisSnapshot> = {};
   const listeners = new Set<() => void>();
   const forwarded: string[] = [];
   const answers: StandInLink['answers'] = new Map([
@@ -50,10 +53,14 @@ export function standInLink(first: LinkState = { kind: 'connected', tried }): St
       state = next;
       this.changed();
     },
+    say(change) {
+      said = { ...said, ...change };
+      this.changed();
+    },
     changed() {
       for (const listener of [...listeners]) listener();
     },
-    snapshot: () => snapshotWith(state),
+    snapshot: () => ({ ...snapshotWith(state), ...said }),
     subscribe(listener) {
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };

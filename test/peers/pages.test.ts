@@ -7,27 +7,40 @@ import { chromiumFlags, hasProgram } from './peer.ts';
 
 const paths = ['/', '/service', '/anmeldung'] as const;
 
+let browser: Browser;
+let robot: Robot;
+let serve: Running;
+
+async function startAll(): Promise<void> {
+  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: chromiumFlags });
+  robot = await startRobot({ with: 'password' });
+  await serveAgain();
+}
+
+async function serveAgain(): Promise<void> {
+  serve = await startServe(robot.site);
+  await until(
+    () => chassisState(robot.operatorPort),
+    ({ link }) => link.kind === 'connected',
+    8_000,
+  );
+}
+
+async function endAll(): Promise<void> {
+  await browser?.close();
+  await serve?.[Symbol.asyncDispose]();
+  await robot?.[Symbol.asyncDispose]();
+}
+
+async function fault(name: string, on: 'on' | 'off'): Promise<void> {
+  expect((await runGw(['sim', 'fault', name, on, '--dir', robot.dir])).code).toBe(0);
+}
+
+const addressOf = (path: string) => `http://127.0.0.1:${robot.operatorPort}${path}`;
+
 describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)', () => {
-  let browser: Browser;
-  let robot: Robot;
-  let serve: Running;
-
-  beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: chromiumFlags });
-    robot = await startRobot({ with: 'password' });
-    serve = await startServe(robot.site);
-    await until(
-      () => chassisState(robot.operatorPort),
-      ({ link }) => link.kind === 'connected',
-      8_000,
-    );
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await serve?.[Symbol.asyncDispose]();
-    await robot?.[Symbol.asyncDispose]();
-  });
+  beforeAll(startAll);
+  afterAll(endAll);
 
   /** Opens a page and notes everything that went wrong in it. */
   async function open(path: string, size: { width: number; height: number }, javaScriptEnabled: boolean) {
@@ -76,9 +89,9 @@ describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)
     const { page, close } = await open('/', sizes[0], true);
     await page.evaluate('window.stillTheSamePage = true');
     expect((await page.locator('body').textContent()) ?? '').not.toContain('not connected');
-    expect((await runGw(['sim', 'fault', 'cut', 'on', '--dir', robot.dir])).code).toBe(0);
+    await fault('cut', 'on');
     await page.getByText('not connected').first().waitFor({ timeout: 5_000 });
-    expect((await runGw(['sim', 'fault', 'cut', 'off', '--dir', robot.dir])).code).toBe(0);
+    await fault('cut', 'off');
     await page.getByText('not connected').first().waitFor({ state: 'hidden', timeout: 12_000 });
     expect(await page.evaluate('window.stillTheSamePage')).toBe(true);
     await close();
@@ -91,4 +104,186 @@ describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)
     expect(await reply.json()).toMatchObject({ stop: { latched: true } });
     await close();
   });
+});
+
+/** What the page claims at a glance, as the browser draws it. */
+async function glance(page: Page) {
+  return (await page.evaluate(`(() => {
+    const style = (selector) => getComputedStyle(document.querySelector(selector));
+    const colour = (name) => {
+      const probe = document.body.appendChild(document.createElement('i'));
+      probe.style.color = 'var(' + name + ')';
+      const { color } = getComputedStyle(probe);
+      probe.remove();
+      return color;
+    };
+    const struck = [...document.querySelectorAll('.value')].filter((e) =>
+      getComputedStyle(e).textDecorationLine.includes('line-through'));
+    const border = style('.state').borderLeftColor;
+    return {
+      headline: document.querySelector('h1').textContent,
+      colour: ['--good', '--warn', '--bad'].find((name) => colour(name) === border) ?? border,
+      struck: struck.map((e) => e.dataset.live),
+      tours: [...document.querySelectorAll('button[name=tour]')].map((e) => e.disabled),
+      stop: [...document.querySelectorAll('.stop-button')].map((e) => e.disabled),
+      outdated: document.querySelector('.outdated').getBoundingClientRect().height > 10,
+    };
+  })()`)) as {
+    headline: string;
+    colour: string;
+    struck: string[];
+    tours: boolean[];
+    stop: boolean[];
+    outdated: boolean;
+  };
+}
+
+const everyValue = ['battery', 'pose', 'heading', 'positioning', 'wheels', 'alerts'];
+
+describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromium)', () => {
+  beforeAll(startAll);
+  afterAll(endAll);
+
+  async function open(options: Parameters<Browser['newContext']>[0] = {}) {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    return { context, page, [Symbol.asyncDispose]: () => context.close() };
+  }
+
+  const says = (page: Page, text: string, timeout = 8_000) =>
+    page.locator('h1', { hasText: text }).waitFor({ timeout });
+
+  it('is green for a robot in order, also without script', async () => {
+    await using live = await open();
+    await live.page.goto(addressOf('/'));
+    await says(live.page, 'fahrbereit');
+    const calm = { colour: '--good', struck: [], tours: [false], stop: [false], outdated: false };
+    expect(await glance(live.page)).toMatchObject(calm);
+    await using still = await open({ javaScriptEnabled: false });
+    await still.page.goto(addressOf('/'));
+    expect(await still.page.locator('body').getAttribute('data-headline')).toBe('good');
+  });
+
+  it('says so when the gateway hangs, and when it answers again', async () => {
+    await using live = await open();
+    await live.page.goto(addressOf('/'));
+    await says(live.page, 'fahrbereit');
+    serve.child.kill('SIGSTOP');
+    try {
+      await says(live.page, 'Keine Verbindung zum Gateway');
+      expect(await glance(live.page)).toMatchObject({
+        colour: '--bad',
+        struck: everyValue,
+        tours: [true],
+        stop: [false],
+        outdated: true,
+      });
+      const text = (await live.page.locator('main').textContent()) ?? '';
+      expect(text).toContain('veraltet, keine Verbindung zum Gateway: x ');
+      expect(text).not.toMatch(/vor \d/);
+    } finally {
+      serve.child.kill('SIGCONT');
+    }
+    await says(live.page, 'fahrbereit');
+    expect(await glance(live.page)).toMatchObject({ colour: '--good', struck: [], tours: [false], outdated: false });
+  });
+
+  it('says so when the gateway ends, and follows the next one without a reload', async () => {
+    await using live = await open();
+    await live.page.goto(addressOf('/service'));
+    await live.page.evaluate('window.stillTheSamePage = true');
+    await says(live.page, 'fahrbereit');
+    await serve[Symbol.asyncDispose]();
+    await says(live.page, 'Keine Verbindung zum Gateway');
+    const { colour, struck } = await glance(live.page);
+    expect([colour, struck.includes('heading')]).toEqual(['--bad', true]);
+    const overall = live.page.locator('[data-live="overall"]');
+    expect(await overall.textContent()).toContain('Nicht bekannt');
+    expect(await live.page.locator('[data-live="complaints"]').textContent()).not.toBe('keine');
+    await serveAgain();
+    await says(live.page, 'fahrbereit', 15_000);
+    expect(await overall.textContent()).toBe('in Ordnung');
+    expect(await live.page.evaluate('window.stillTheSamePage')).toBe(true);
+  });
+
+  it('says so when its event stream is refused, and takes it up when it is not any more', async () => {
+    await using live = await open();
+    await live.page.route('**/api/events', (route) => route.fulfill({ status: 503, body: '{}' }));
+    await live.page.goto(addressOf('/'));
+    await says(live.page, 'Keine Verbindung zum Gateway');
+    await live.page.unroute('**/api/events');
+    await says(live.page, 'fahrbereit', 10_000);
+  });
+
+  it('turns by itself where its script does not come', async () => {
+    await using live = await open();
+    await live.page.route('**/assets/live.js', (route) => route.abort());
+    await live.page.goto(addressOf('/'));
+    expect(await glance(live.page)).toMatchObject({ colour: '--good', outdated: false });
+    await live.page.evaluate('for (const animation of document.getAnimations()) animation.finish()');
+    expect(await glance(live.page)).toMatchObject({ colour: '--bad', outdated: true });
+  });
+
+  it('shows what the robot reports, and takes tours away while the gate refuses', async () => {
+    await using live = await open();
+    await live.page.goto(addressOf('/'));
+    await fault('emergency-stop', 'on');
+    await says(live.page, 'Fahrt gesperrt');
+    expect(await glance(live.page)).toMatchObject({ colour: '--bad', tours: [true], stop: [false], struck: [] });
+    const button = live.page.getByRole('button', { name: /demo/ });
+    expect(await button.isDisabled()).toBe(true);
+    const why = live.page.locator(`#${await button.getAttribute('aria-describedby')}`);
+    expect(await why.textContent()).toBe('Der Not-Halt ist gedrückt.');
+    await fault('emergency-stop', 'off');
+    await fault('battery-low', 'on');
+    await says(live.page, 'mit Einschränkungen');
+    expect(await glance(live.page)).toMatchObject({ colour: '--warn', tours: [false] });
+    await fault('battery-low', 'off');
+    await says(live.page, 'fahrbereit');
+  });
+
+  it('strikes out every value under a cut cable', async () => {
+    await using live = await open();
+    await live.page.goto(addressOf('/'));
+    await fault('cut', 'on');
+    await says(live.page, 'not connected');
+    expect(await glance(live.page)).toMatchObject({
+      colour: '--bad',
+      struck: everyValue,
+      tours: [true],
+      stop: [false],
+    });
+    await using service = await open();
+    await service.page.goto(addressOf('/service'));
+    expect(await service.page.locator('[data-live="overall"]').textContent()).toContain('beeinträchtigt');
+    expect(await service.page.locator('[data-live="complaints"]').textContent()).toContain('Nicht geprüft');
+    await fault('cut', 'off');
+    await says(live.page, 'fahrbereit', 12_000);
+  });
+
+  // The last one: proven radians count until the gateway is started anew.
+  it.each(sizes)(
+    'under radians, on a $name: never green, the heading struck out, tours off, STOPP on',
+    async (size) => {
+      await using live = await open({ viewport: size });
+      await live.page.goto(addressOf('/'));
+      await fault('radians', 'on');
+      await says(live.page, 'Fahrt gesperrt', 20_000);
+      expect(await glance(live.page)).toMatchObject({
+        colour: '--bad',
+        struck: ['heading'],
+        tours: [true],
+        stop: [false],
+      });
+      const heading = live.page.locator('dd', { has: live.page.locator('[data-live="heading"]') });
+      expect(await heading.textContent()).toMatch(/^ungültig, Bogenmaß statt Grad: -?\d/);
+      await live.page.reload();
+      expect((await glance(live.page)).struck).toEqual(['heading']);
+      await using still = await open({ viewport: size, javaScriptEnabled: false });
+      await still.page.goto(addressOf('/service'));
+      expect(await still.page.locator('body').getAttribute('data-headline')).toBe('bad');
+      expect(await still.page.locator('[data-live="complaints"]').textContent()).toContain('Bogenmaß');
+      expect(await still.page.locator('[data-live="overall"]').textContent()).toContain('beeinträchtigt');
+    },
+  );
 });

@@ -411,6 +411,55 @@ describe('faults of the robot', () => {
       20,
     ));
 
+  it('battery-unsure: full at 41 percent', () =>
+    withFault('battery-unsure', async (_sim, listener) => {
+      const low = await listener.next(({ percentage }) => percentage === 0.41);
+      expect(low).toMatchObject({ power_supply_status: 'full' });
+    }));
+
+  it('manual-control: another control mode, the wheels are released, and a move waits', () =>
+    withFault(
+      'manual-control',
+      async (sim, listener) => {
+        listener.send({ enable_topic: '/wheel_state' });
+        const state = await listener.next(({ control_mode }) => control_mode === 'manual');
+        expect(state).toMatchObject({ wheels_released: true, emergency_stop_pressed: false });
+        const before = sim.state();
+        await call(sim, 'POST', '/chassis/moves', { type: 'standard', target_x: 1.4, target_y: 0 });
+        await listener.next(({ stuck_state }) => stuck_state === 'move_stucked', 10_000);
+        expect(sim.state()).toMatchObject({ xM: before.xM, yM: before.yM });
+      },
+      10,
+    ));
+
+  it('alert-active: two errors, and everything else as before', () =>
+    withFault('alert-active', async (_sim, listener) => {
+      const { alerts } = await listener.next(({ topic, alerts }) => topic === '/alerts' && alerts[0] !== undefined);
+      expect(alerts).toMatchObject([
+        { code: 8004, level: 'error' },
+        { code: 1012, level: 'error' },
+      ]);
+      expect(await listener.next(({ topic }) => topic === '/slam/state')).toMatchObject({ reliable: true });
+    }));
+
+  it('position-poor: reliable, with a poor quality', () =>
+    withFault('position-poor', async (_sim, listener) => {
+      const state = await listener.next(
+        ({ topic, position_quality }) => topic === '/slam/state' && position_quality === 3,
+      );
+      expect(state).toMatchObject({ state: 'positioning', reliable: true });
+    }));
+
+  it('numbers-as-text: every number of a topic message comes in quotes, REST stays as it is', () =>
+    withFault('numbers-as-text', async (sim, listener) => {
+      const pose = await listener.next(({ topic, ori }) => topic === '/tracked_pose' && typeof ori === 'string');
+      expect(pose).toMatchObject({ pos: [expect.any(String), expect.any(String)] });
+      expect(Number.isFinite(Number(pose.ori))).toBe(true);
+      const battery = await listener.next(({ percentage }) => typeof percentage === 'string');
+      expect(Number(battery.percentage)).toBeGreaterThan(0);
+      expect((await call(sim, 'GET', '/maps/1')).json).toMatchObject({ grid_resolution: expect.any(Number) });
+    }));
+
   it('battery-low: 6 percent and an alert', () =>
     withFault('battery-low', async (_sim, listener) => {
       await listener.next(({ topic, percentage }) => topic === '/battery_state' && percentage === 0.06);

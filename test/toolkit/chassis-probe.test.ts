@@ -1,7 +1,10 @@
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { renderChassisProbe } from '../../src/cli/render/chassis.ts';
 import type { GwError } from '../../src/lib/error/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { directDialer, type Endpoint } from '../../src/lib/net/index.ts';
+import { type FaultName, startSim } from '../../src/lib/sim/index.ts';
 import { parseSite } from '../../src/lib/site/index.ts';
 import { readChassisTime } from '../../src/lib/toolkit/chassis-clock.ts';
 import { chassisProbeSchema } from '../../src/lib/toolkit/chassis-probe.result.ts';
@@ -9,18 +12,27 @@ import { probeChassis } from '../../src/lib/toolkit/chassis-probe.ts';
 import type { Toolkit } from '../../src/lib/toolkit/toolkit.ts';
 import { closedPort, type FakeChassis, fakeChassis, until } from '../chassis/peers.ts';
 
-function toolkitFor({ host, port }: Endpoint): Toolkit {
-  const site = parseSite(`name: test\nchassis:\n  host: ${host}\n  port: ${port}\n  serial: SN-1\n`, '/tmp/site.yaml');
+function toolkitFor({ host, port }: Endpoint, serial: string): Toolkit {
+  const site = parseSite(
+    `name: test\nchassis:\n  host: ${host}\n  port: ${port}\n  serial: ${serial}\n`,
+    '/tmp/site.yaml',
+  );
   return { site, dialer: directDialer, clock: systemClock };
 }
 
-async function probe(endpoint: Endpoint, seconds: number) {
+async function probe(endpoint: Endpoint, seconds: number, serial = 'SN-1') {
   const progress: string[] = [];
   const context = { signal: new AbortController().signal, onProgress: (text: string) => progress.push(text) };
-  const result = await probeChassis(toolkitFor(endpoint), { seconds }, context);
+  const result = await probeChassis(toolkitFor(endpoint, serial), { seconds }, context);
   expect(result).toEqual(chassisProbeSchema.parse(result));
   const finding = (id: string) => result.findings.find((one) => one.id === id);
   return { result, progress, finding };
+}
+
+/** What these topics send when they are enabled, instead of what they sent so far. */
+function latch(chassis: FakeChassis, instead: Readonly<Record<string, object | undefined>>): void {
+  const before = chassis.latched;
+  chassis.latched = (topic) => (Object.hasOwn(instead, topic) ? instead[topic] : before(topic));
 }
 
 /** What a turning robot reports of its heading, which is given in radians and not wrapped. */
@@ -51,7 +63,8 @@ describe.concurrent('a probe', () => {
     using _turning = turning(chassis, 'degrees');
     const { result, finding } = await probe(chassis.endpoint, 5);
     expect(result).toMatchObject({
-      verdict: 'ok',
+      // The chassis of this test has a warning active.
+      verdict: 'wrong',
       address: { host: '127.0.0.1', way: 'direct' },
       identity: {
         serial: { value: 'SN-1', mark: 'HINWEIS' },
@@ -67,7 +80,11 @@ describe.concurrent('a probe', () => {
     const pose = result.topics.find(({ topic }) => topic === '/tracked_pose');
     expect(pose).toMatchObject({ acknowledged: 'yes', rate: { unit: 'Hz' }, age: { unit: 'ms' } });
     expect(pose?.rate?.value).toBeGreaterThan(10);
-    expect(result.topics.find(({ topic }) => topic === '/map/info')).toMatchObject({ messages: 1, rate: null });
+    expect(result.topics.find(({ topic }) => topic === '/map/info')).toMatchObject({
+      messages: 1,
+      rate: null,
+      rateReason: expect.stringContaining('0 of 3 intervals'),
+    });
     expect(finding('clock')).toMatchObject({ verdict: 'not-checked' });
     expect(finding('pose-unit')).toMatchObject({ verdict: 'ok', spec: 'Angles (critical rule)' });
     expect(finding('topics')?.verdict).toBe('ok');
@@ -127,7 +144,11 @@ describe.concurrent('a probe', () => {
     await using mute = await fakeChassis();
     mute.unknownTopics = ['/tracked_pose'];
     const { finding } = await probe(mute.endpoint, 2);
-    expect(finding('topics')).toMatchObject({ verdict: 'wrong', detail: expect.stringContaining('no pose came') });
+    expect(finding('topics')).toMatchObject({
+      verdict: 'wrong',
+      detail: expect.stringContaining('no pose received'),
+      remedy: expect.stringContaining('did not enable /tracked_pose'),
+    });
 
     await using breaking = await fakeChassis();
     const probing = probe(breaking.endpoint, 4);
@@ -136,6 +157,147 @@ describe.concurrent('a probe', () => {
     const { result, finding: of } = await probing;
     expect(result.verdict).toBe('wrong');
     expect(of('stream')?.detail).toBe('the connection was cut');
+  });
+
+  it('shows no rate for a battery that comes every five seconds, though two messages came close together', async () => {
+    await using chassis = await fakeChassis();
+    using _turning = turning(chassis, 'degrees');
+    const probing = probe(chassis.endpoint, 3);
+    await until('the stream', () => chassis.heard.length > 0);
+    await new Promise((resolve) => setTimeout(resolve, 125));
+    chassis.publish({ topic: '/battery_state', percentage: 0.5, power_supply_status: 'discharging' });
+    const { result } = await probing;
+    expect(result.topics.find(({ topic }) => topic === '/battery_state')).toMatchObject({
+      messages: 2,
+      rate: null,
+      rateReason: expect.stringContaining('of 3 intervals needed'),
+    });
+  });
+
+  it('finds a pose that came once, when its topic was enabled, and one that ceased', async () => {
+    await using chassis = await fakeChassis();
+    const once = await probe(chassis.endpoint, 2);
+    expect(once.finding('topics')).toMatchObject({
+      verdict: 'wrong',
+      detail: expect.stringContaining('the pose came once'),
+    });
+    const ceasing = probe(chassis.endpoint, 5);
+    await until('the stream', () => chassis.streams.size > 0);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    chassis.publish({ topic: '/tracked_pose', pos: [0, 0], ori: 0.5 });
+    const { finding } = await ceasing;
+    expect(finding('topics')).toMatchObject({ verdict: 'wrong', detail: expect.stringContaining('the pose ceased') });
+  });
+
+  it('is wrong with an emergency stop pressed, a lost position, a low battery and an error, each with mark and source', async () => {
+    await using chassis = await fakeChassis();
+    latch(chassis, {
+      '/wheel_state': { topic: '/wheel_state', control_mode: 'manual', emergency_stop_pressed: true },
+      '/slam/state': { topic: '/slam/state', state: 'positioning', reliable: false },
+      '/battery_state': { topic: '/battery_state', percentage: 0.06, power_supply_status: 'shorted' },
+      '/alerts': { topic: '/alerts', alerts: [{ code: 8004, level: 'error', msg: 'tilt' }] },
+    });
+    using _turning = turning(chassis, 'degrees');
+    const { result, finding } = await probe(chassis.endpoint, 5);
+    expect(result.verdict).toBe('wrong');
+    expect(result.condition.map(({ id, verdict }) => `${id} ${verdict}`)).toEqual([
+      'emergency-stop wrong',
+      'control-mode wrong',
+      'positioning wrong',
+      'battery wrong',
+      'power not-checked',
+      'alerts wrong',
+    ]);
+    for (const { reported } of result.condition) {
+      expect(reported).toMatchObject({ mark: 'HINWEIS', source: expect.stringContaining('vendor') });
+    }
+    expect(finding('alerts')?.detail).toBe(
+      "1 active: 8004 error 'tilt' (flip error or battery board: vendor texts disagree)",
+    );
+    const text = stripVTControlCharacters(renderChassisProbe(result));
+    expect(text).not.toContain('Nothing is wrong');
+    expect(text.split('\n')[0]).toContain(
+      "emergency stop PRESSED; control mode 'manual': the robot carries out no move orders; positioning LOST; battery CRITICAL: 6 %, below 10 %; alerts 1 active: 8004 error 'tilt'",
+    );
+  });
+
+  it('did not check what the robot does not report, and waits for it before it says so', async () => {
+    await using chassis = await fakeChassis();
+    latch(chassis, { '/wheel_state': undefined, '/alerts': undefined });
+    using _turning = turning(chassis, 'degrees');
+    const { result, finding, progress } = await probe(chassis.endpoint, 3);
+    expect(result.listenedMs).toBeGreaterThanOrEqual(2_900);
+    expect(progress.at(-1)).toContain('waiting for what the robot reports');
+    for (const id of ['emergency-stop', 'control-mode', 'alerts']) {
+      expect(finding(id)).toMatchObject({
+        verdict: 'not-checked',
+        detail: expect.stringContaining('was not received'),
+      });
+    }
+    expect(finding('battery')?.verdict).toBe('ok');
+    expect(renderChassisProbe(result)).toContain('emergency stop, control mode, alerts');
+  });
+
+  it('names numbers that come as text and does not ask for a map', async () => {
+    await using sim = await startSim();
+    sim.setFault('numbers-as-text', true);
+    const { result, finding } = await probe(sim.chassis, 2, sim.chassis.serial);
+    const pose = result.topics.find(({ topic }) => topic === '/tracked_pose');
+    expect(pose).toMatchObject({ messages: 0, rate: null, rateReason: 'no message received' });
+    expect(pose?.rejected).toBeGreaterThan(10);
+    for (const id of ['topics', 'messages']) {
+      expect(finding(id)).toMatchObject({
+        verdict: 'wrong',
+        detail: expect.stringContaining(
+          'numbers sent as text in /tracked_pose.pos[0], /tracked_pose.pos[1], /tracked_pose.ori',
+        ),
+        remedy: expect.stringContaining('software version'),
+      });
+    }
+    expect(finding('topics')?.remedy).not.toContain('map');
+    expect(finding('battery')).toMatchObject({
+      verdict: 'not-checked',
+      detail: 'every message of /battery_state was rejected: number sent as text in /battery_state.percentage',
+    });
+    expect(finding('emergency-stop')?.verdict).toBe('ok');
+    expect(result.poseUnit.samples).toBe(0);
+  });
+
+  it('names the remedy that fits the cause of a silent pose', async () => {
+    await using stale = await startSim();
+    stale.setFault('stale', true);
+    const nothing = await probe(stale.chassis, 2, stale.chassis.serial);
+    expect(nothing.finding('topics')?.remedy).toContain('its software may hang');
+    expect(nothing.finding('messages')?.verdict).toBe('not-checked');
+    await using mute = await fakeChassis();
+    latch(mute, { '/tracked_pose': undefined });
+    expect((await probe(mute.endpoint, 2)).finding('topics')?.remedy).toContain('reports a map and a position');
+    latch(mute, { '/slam/state': { topic: '/slam/state', state: 'inactive', reliable: false } });
+    expect((await probe(mute.endpoint, 2)).finding('topics')?.remedy).toContain('Give the chassis a map');
+  });
+
+  it.each<[FaultName, string, string]>([
+    ['emergency-stop', 'emergency-stop', 'PRESSED'],
+    ['manual-control', 'control-mode', "'manual': the robot"],
+    ['localisation-lost', 'positioning', 'LOST'],
+    ['position-poor', 'positioning', 'poor'],
+    ['battery-low', 'battery', 'CRITICAL: 6 %'],
+    ['battery-unsure', 'power', "reported 'full' at 41 %"],
+    ['alert-active', 'alerts', "1012 error 'fall risk' (planning)"],
+  ])('finds what a robot reports under the fault %s', async (fault, id, detail) => {
+    await using sim = await startSim();
+    sim.setFault(fault, true);
+    const { result, finding } = await probe(sim.chassis, 2, sim.chassis.serial);
+    expect(result.verdict).toBe('wrong');
+    expect(finding(id)).toMatchObject({ verdict: 'wrong', detail: expect.stringContaining(detail) });
+    expect(result.condition.filter(({ verdict }) => verdict === 'not-checked')).toEqual([]);
+  });
+
+  it('finds nothing wrong in what a robot in order reports', async () => {
+    await using sim = await startSim();
+    const { result } = await probe(sim.chassis, 3, sim.chassis.serial);
+    expect(result.condition.map(({ verdict }) => verdict)).toEqual(Array(6).fill('ok'));
+    expect(result.verdict).toBe('ok');
   });
 
   it('is an error where there is nothing to probe, and where it is another chassis', async () => {

@@ -41,6 +41,36 @@ describe('watching', () => {
     await until('no connection is left', () => chassis.sockets.size === 0, 1_000);
   });
 
+  it('tells at once what the robot reports, and what was wrong with its messages', async () => {
+    await using chassis = await fakeChassis();
+    const { latched } = chassis;
+    chassis.latched = (topic) => (topic === '/alerts' ? { topic, alerts: [] } : latched(topic));
+    const views: ChassisView[] = [];
+    const ending = new AbortController();
+    const watching = watchChassis(
+      toolkitFor(chassis.endpoint.port),
+      { everyMs: 60_000 },
+      { signal: ending.signal },
+      (view) => views.push(view),
+    );
+    await until('the request for the topics', () => chassis.heard.length > 0);
+    const verdictOf = (id: string) => views.at(-1)?.condition.find((one) => one.id === id)?.verdict;
+    const publish = (message: object) => chassis.publish(message);
+    publish({ topic: '/alerts', alerts: [{ code: 7005, level: 'error', msg: 'position lost' }] });
+    await until('the alert', () => verdictOf('alerts') === 'wrong', 1_000);
+    publish({ topic: '/wheel_state', control_mode: 'auto', emergency_stop_pressed: true });
+    await until('the emergency stop', () => verdictOf('emergency-stop') === 'wrong', 1_000);
+    // Somebody who clears the alert by a message that nobody can read has cleared nothing.
+    publish({ topic: '/alerts', alerts: [{ code: '7005', level: 'error', msg: 'position lost' }] });
+    await until('the rejected alert', () => verdictOf('alerts') === 'not-checked', 1_000);
+    expect(views.at(-1)?.complaints).toMatchObject([
+      { what: 'number sent as text in /alerts.alerts[0].code', count: 1 },
+    ]);
+    ending.abort();
+    await watching;
+    for (const view of views) expect(chassisWatchSchema.parse(JSON.parse(JSON.stringify(view)))).toEqual(view);
+  });
+
   it('ends by itself after the time it was given', async () => {
     await using chassis = await fakeChassis();
     const signal = new AbortController().signal;

@@ -1,10 +1,11 @@
 import chalk from 'chalk';
-import { formatTried } from '../../lib/error/index.ts';
 import { type Basis, type Mark, markText } from '../../lib/evidence/index.ts';
-import type { ChassisAddress } from '../../lib/toolkit/chassis-address.result.ts';
 import type { ChassisProbe } from '../../lib/toolkit/chassis-probe.result.ts';
 import type { ChassisView, ChassisWatchEvent } from '../../lib/toolkit/chassis-watch.result.ts';
-import { printable, renderTable, renderVerdict } from '../output.ts';
+import type { Finding } from '../../lib/toolkit/finding.result.ts';
+import { ageText, printable, renderTable, renderVerdict } from '../output.ts';
+import { placeText, triedText } from './chassis-address.ts';
+import { conditionColumns, conditionHeadline, conditionRow, conditionText } from './robot-condition.ts';
 
 /** A value with how well it is known, as results carry it. */
 interface Shown {
@@ -15,108 +16,12 @@ interface Shown {
   readonly unit?: string | undefined;
 }
 
-type Tried = ChassisAddress['tried'];
-
-function triedText({ address, port, action, forMs }: Tried): string {
-  return printable(
-    formatTried({
-      address,
-      ...(port !== undefined && { port }),
-      ...(action !== undefined && { action }),
-      ...(forMs !== undefined && { forMs }),
-    }),
-  );
-}
-
-function placeText({ address, port }: Tried): string {
-  return triedText({ address, port });
-}
-
-// ── gw chassis address ──────────────────────────────────────────────────────────────────────────────────────────
-
-const failureWords: Readonly<Record<NonNullable<ChassisAddress['failure']>, string>> = {
-  refused: 'refused',
-  'no-route': 'no route',
-  'no-answer': 'no answer',
-  'unknown-name': 'unknown name',
-  cut: 'cut',
-  other: 'failed',
-  'bad-answer': 'bad answer',
-  'wrong-device': 'wrong device',
-};
-
-/** `gw chassis address` */
-export function renderChassisAddress(data: ChassisAddress): string {
-  const { name, tcp, serial, mac, tookMs, remedy, way } = data;
-  const nameText: Record<ChassisAddress['name']['kind'], string> = {
-    address: 'an address, nothing to look up',
-    resolved: `${name.addresses.join(', ')} (looked up in ${name.tookMs} ms)`,
-    unknown: 'this machine knows no address for it',
-    'no-answer': `no answer to the look-up within ${name.tookMs} ms`,
-    'not-checked': 'not looked up here: the far machine does it',
-  };
-  const nameVerdict = {
-    address: 'ok',
-    resolved: 'ok',
-    unknown: 'wrong',
-    'no-answer': 'wrong',
-    'not-checked': 'not-checked',
-  } as const;
-  const tcpText = {
-    ok: `open after ${tcp.tookMs} ms`,
-    wrong: 'could not be opened',
-    'not-checked': 'not known in time',
-  };
-  const found = serial.found === null ? 'not told' : printable(serial.found);
-  const lines = [
-    answerLine(data),
-    '',
-    `${renderVerdict(nameVerdict[name.kind])} name    ${printable(data.tried.address)}: ${printable(nameText[name.kind])}`,
-    `${renderVerdict(tcp.verdict)} port    ${data.tried.port ?? ''} ${tcpText[tcp.verdict]}${way === 'direct' ? '' : `, ${printable(way)}`}`,
-    `${renderVerdict(serial.verdict)} serial  found ${found}, expected ${printable(serial.expected)}`,
-    `${renderVerdict(mac.verdict)} mac     ${macText(mac)}`,
-    '',
-    chalk.dim(`took ${tookMs} ms in all`),
-  ];
-  if (remedy !== null) lines.push(`do next: ${remedy}`);
-  return lines.join('\n');
-}
-
-function answerLine(data: ChassisAddress): string {
-  const { state, failure, detail, tried, serial, software } = data;
-  switch (state) {
-    case 'connected': {
-      const version = software === null ? '' : `, software ${printable(software)}`;
-      return `${chalk.green('connected')}: ${placeText(tried)} is chassis ${printable(serial.found ?? '')}${version}`;
-    }
-    case 'starting':
-      return `${chalk.yellow('starting')}: tried ${triedText(tried)}: ${printable(detail)}`;
-    case 'wrong-device':
-    case 'not-connected':
-      return `${chalk.red.bold('not connected')}: tried ${triedText(tried)}, ${failureWords[failure ?? 'other']}: ${printable(detail)}`;
-  }
-}
-
-function macText({ verdict, expected, found, detail }: ChassisAddress['mac']): string {
-  const sides = found === null ? '' : ` (found ${found}, expected ${expected ?? 'not named'})`;
-  return `${verdict === 'not-checked' ? 'not checked: ' : ''}${printable(detail)}${sides}`;
-}
-
 // ── gw chassis probe ────────────────────────────────────────────────────────────────────────────────────────────
 
 /** `gw chassis probe` */
 export function renderChassisProbe(data: ChassisProbe): string {
-  const { identity, findings, topics, complaints } = data;
-  const wrong = findings.filter(({ verdict }) => verdict === 'wrong');
-  const notChecked = findings.filter(({ verdict }) => verdict === 'not-checked').length;
-  const where = printable(placeText({ address: data.address.host, port: data.address.port }));
-  const serial = printable(identity.serial.value);
-  const rest = notChecked === 0 ? '' : `; ${notChecked} ${notChecked === 1 ? 'thing' : 'things'} not checked`;
-  const first =
-    wrong.length === 0
-      ? `${data.poseUnit.verdict === 'degrees' ? chalk.green('Nothing is wrong') : `${chalk.yellow('The unit of the pose is not decided')}; nothing else is wrong`} with chassis ${serial} at ${where}${rest}.`
-      : `${chalk.red.bold(`${wrong.length} ${wrong.length === 1 ? 'thing is' : 'things are'} wrong`)} with chassis ${serial} at ${where}${rest}.`;
-  const lines = [first, ''];
+  const { findings, topics, complaints, condition } = data;
+  const lines = [probeHeadline(data), ''];
   if (data.poseUnit.verdict === 'radians') {
     lines.unshift(chalk.red.bold('THE POSE IS IN RADIANS. Do not drive this robot with gw.'));
   } else if (data.poseUnit.doubt !== null) {
@@ -124,17 +29,22 @@ export function renderChassisProbe(data: ChassisProbe): string {
       chalk.red.bold('THE POSE MAY BE IN RADIANS. Do not drive this robot with gw before that is decided.'),
     );
   }
-  for (const { verdict, title, detail, remedy } of findings) {
-    lines.push(`${renderVerdict(verdict)} ${title}: ${printable(detail)}`);
-    if (remedy !== null) lines.push(`     ${printable(remedy)}`);
-  }
+  const reported = new Set<string>(condition.map(({ id }) => id));
+  const findingLines = ({ verdict, title, detail, remedy }: Finding) => [
+    `${renderVerdict(verdict)} ${title}: ${printable(detail)}`,
+    ...(remedy === null ? [] : [`     ${printable(remedy)}`]),
+  ];
+  lines.push(...findings.filter(({ id }) => !reported.has(id)).flatMap(findingLines));
+  lines.push('', chalk.bold('The robot reports'));
+  lines.push(...findings.filter(({ id }) => reported.has(id)).flatMap(findingLines));
+  lines.push('', renderTable(conditionColumns, condition.map(conditionRow)));
   lines.push('', renderTable(valueColumns, probeRows(data)));
   if (data.relied !== null) lines.push('', renderTable(reliedColumns, data.relied.map(reliedRow)));
   lines.push('', renderTable(topicColumns, topics.map(topicRow)));
   lines.push(
     '',
     chalk.dim(
-      `listened for ${(data.listenedMs / 1000).toFixed(1)} s; rate and age are ${markText({ mark: 'BELEGT', basis: 'here' })}`,
+      `listened for ${(data.listenedMs / 1000).toFixed(1)} s; rate and age are ${markText({ mark: 'BELEGT', basis: 'here' })}; age is since arrival: enabling a topic may repeat an old message, which counts for no rate`,
     ),
   );
   for (const { what, count } of complaints)
@@ -142,11 +52,30 @@ export function renderChassisProbe(data: ChassisProbe): string {
   return lines.join('\n');
 }
 
+/** The verdict, and what it is about: what the robot reports first, since somebody may have to act on it. */
+function probeHeadline({ address, identity, findings, condition }: ChassisProbe): string {
+  const where = `Chassis ${printable(identity.serial.value)} at ${printable(placeText({ address: address.host, port: address.port }))}`;
+  const checks = (count: number) => `${count} of ${findings.length} checks`;
+  const name = ({ id }: Finding) => id.replaceAll('-', ' ');
+  const open = findings.filter(({ verdict }) => verdict === 'not-checked');
+  const notChecked = open.length === 0 ? '' : `; not checked: ${open.map(name).join(', ')}`;
+  const wrong = findings.filter(({ verdict }) => verdict === 'wrong');
+  if (wrong.length > 0) {
+    const reported = condition.filter(({ verdict }) => verdict === 'wrong');
+    const others = wrong.filter(({ id }) => !reported.some((one) => one.id === id));
+    const what = [...reported.map(conditionText), ...others.map(name)].join('; ');
+    return `${chalk.red.bold(`FAILED: ${checks(wrong.length)}`)}. ${where}: ${what}${notChecked}.`;
+  }
+  if (open.length === 0) return `${chalk.green(`ok: ${checks(findings.length)}`)}. ${where}.`;
+  return `${chalk.yellow('No fault found')} in ${checks(findings.length - open.length)}. ${where}${notChecked}.`;
+}
+
 const valueColumns = [{ title: 'what' }, { title: 'value' }, { title: 'mark' }, { title: 'source' }];
 const topicColumns = [
   { title: 'topic' },
   { title: 'enabled' },
   { title: 'messages', align: 'right' },
+  { title: 'rejected', align: 'right' },
   { title: 'rate', align: 'right' },
   { title: 'age', align: 'right' },
 ] as const;
@@ -173,7 +102,7 @@ function reliedRow({
 }
 
 function valueRow(what: string, known: Shown | null, text = known === null ? '' : String(known.value)): string[] {
-  if (known === null) return [what, 'not told', '--', '--'];
+  if (known === null) return [what, 'not reported', '--', '--'];
   const unit = known.unit === undefined ? '' : ` ${known.unit}`;
   return [what, `${printable(text)}${unit}`, markText(known), printable(known.source)];
 }
@@ -196,13 +125,14 @@ function probeRows({ identity, latency, clock }: ChassisProbe): string[][] {
   ];
 }
 
-function topicRow({ topic, acknowledged, messages, rate, age }: ChassisProbe['topics'][number]): string[] {
+function topicRow({ topic, acknowledged, messages, rejected, rate, age }: ChassisProbe['topics'][number]): string[] {
   return [
     topic,
-    acknowledged === 'not-checked' ? 'not told' : acknowledged,
+    acknowledged === 'not-checked' ? 'not acknowledged' : acknowledged,
     String(messages),
-    rate === null ? '--' : `${rate.value.toFixed(1)} ${rate.unit ?? ''}`,
-    age === null ? 'not heard' : ageText(age.value),
+    String(rejected),
+    rate === null ? '--' : `${rate.value.toFixed(rate.value < 1 ? 2 : 1)} ${rate.unit ?? ''}`,
+    age === null ? 'not received' : ageText(age.value),
   ];
 }
 
@@ -223,11 +153,13 @@ type Live = Exclude<ChassisView['values'][keyof ChassisView['values']], { status
 /** The whole picture of `gw chassis watch` at a terminal. */
 export function renderChassisView(view: ChassisView): string {
   const { identity, values, poseUnit, complaints } = view;
-  const lines = [`${linkText(view.link)}, for ${ageText(view.linkForMs)}`, ''];
+  const lines = [`${linkText(view.link, isCalm(view))}, for ${ageText(view.linkForMs)}`, ''];
+  const headline = conditionHeadline(view.condition);
+  if (headline !== null) lines.push(headline, '');
   if (identity !== null) {
     const { serial, model, software } = identity;
     lines.push(
-      `chassis ${printable(serial)}, model ${printable(model ?? 'not told')}, software ${printable(software ?? 'not told')}`,
+      `chassis ${printable(serial)}, model ${printable(model ?? 'not reported')}, software ${printable(software ?? 'not reported')}`,
       '',
     );
   }
@@ -251,25 +183,36 @@ export function renderChassisView(view: ChassisView): string {
 /** One event of `gw chassis watch` as a line. */
 export function renderChassisEvent(event: ChassisWatchEvent): string {
   if (event.event === 'ended') {
-    return `watched for ${(event.watchedMs / 1000).toFixed(1)} s; at the end: ${linkText(event.link)}`;
+    return `watched for ${(event.watchedMs / 1000).toFixed(1)} s; at the end: ${linkText(event.link, false)}`;
   }
-  const { values, link, at, poseUnit, unitContradicted } = event;
-  const parts = [`${at} ${linkText(link)}`];
+  const { values, link, at, poseUnit, unitContradicted, condition, complaints } = event;
+  const parts = [`${at} ${linkText(link, isCalm(event))}`];
+  const headline = conditionHeadline(condition);
+  if (headline !== null) parts.push(headline);
   if (unitContradicted) parts.push(chalk.red.bold('RADIANS WERE PROVEN'));
   else if (poseUnit.doubt !== null) parts.push(chalk.red.bold(`THE UNIT IS IN DOUBT: ${printable(poseUnit.doubt)}`));
   for (const row of liveRows(values)) {
     const [what = '', value = '', mark = '', age = ''] = row;
     if (mark !== '--' && what !== '') parts.push(`${what} ${value} (${mark}, ${age})`);
+    if (what === '') parts.push(value);
+  }
+  for (const { what, count, ageMs } of complaints.slice(-3)) {
+    parts.push(`complaint: ${printable(what)} (${count}, last ${ageText(ageMs)} ago)`);
   }
   return parts.join('  ');
 }
 
-function linkText(link: ChassisView['link']): string {
+/** Connected alone is no reason for green. */
+function isCalm({ condition, complaints, unitContradicted }: ChassisView): boolean {
+  return !unitContradicted && complaints.length === 0 && condition.every(({ verdict }) => verdict === 'ok');
+}
+
+function linkText(link: ChassisView['link'], isCalm = true): string {
   switch (link.kind) {
     case 'connecting':
       return `${chalk.yellow('connecting')} to ${triedText(link.tried)}`;
     case 'connected':
-      return `${chalk.green('connected')} to ${placeText(link.tried)}`;
+      return `${isCalm ? chalk.green('connected') : chalk.yellow('connected')} to ${placeText(link.tried)}`;
     case 'booting': {
       const done = link.progress === null ? '' : `, ${Math.round(link.progress * 100)} % done`;
       const step = link.step === null ? '' : `, ${printable(link.step)}`;
@@ -288,30 +231,30 @@ function liveRows(values: ChassisView['values']): string[][] {
     rows.push(liveRow('position', pose, `x ${xM.toFixed(2)} m, y ${yM.toFixed(2)} m`, pose.parts?.xM));
     rows.push(liveRow('heading', pose, `${yawDeg.toFixed(1)} degrees`, pose.parts?.yawDeg));
   } else {
-    rows.push(notHeard('position'), notHeard('heading'));
+    rows.push(missing('position', pose), missing('heading', pose));
   }
   if (planning.status === 'heard') {
     const { actionId, actionType, moveState, failReason, remainingDistanceM } = planning.value;
     const failed = failReason === 0 ? '' : `, fail_reason ${failReason}`;
     const left = remainingDistanceM === null ? '' : `, ${remainingDistanceM.toFixed(2)} m left`;
     rows.push(liveRow('move', planning, `${moveState}: ${actionType} ${actionId}${left}${failed}`));
-  } else rows.push(notHeard('move'));
+  } else rows.push(missing('move', planning));
   rows.push(
     battery.status === 'heard'
       ? liveRow('battery', battery, `${battery.value.percent.toFixed(0)} percent, ${battery.value.status}`)
-      : notHeard('battery'),
-    wheels.status === 'heard' ? liveRow('wheels', wheels, wheels.value.controlMode) : notHeard('wheels'),
+      : missing('battery', battery),
+    wheels.status === 'heard' ? liveRow('wheels', wheels, wheels.value.controlMode) : missing('wheels', wheels),
     wheels.status === 'heard'
       ? liveRow('emergency stop', wheels, wheels.value.emergencyStopPressed ? 'PRESSED' : 'not pressed')
-      : notHeard('emergency stop'),
+      : missing('emergency stop', wheels),
     positioning.status === 'heard'
       ? liveRow(
           'positioning',
           positioning,
           `${positioning.value.state}, ${positioning.value.reliable ? 'reliable' : 'NOT reliable'}`,
         )
-      : notHeard('positioning'),
-    map.status === 'heard' ? liveRow('map', map, `${map.value.name} (${map.value.uid})`) : notHeard('map'),
+      : missing('positioning', positioning),
+    map.status === 'heard' ? liveRow('map', map, `${map.value.name} (${map.value.uid})`) : missing('map', map),
   );
   if (alerts.status === 'heard') {
     const active = alerts.value;
@@ -319,7 +262,8 @@ function liveRows(values: ChassisView['values']): string[][] {
     for (const { code, level, message } of active.slice(0, 5)) {
       rows.push(['', printable(`${code} ${level}: ${message}`).slice(0, 60), '', '', '']);
     }
-  } else rows.push(notHeard('alerts'));
+    if (active.length > 5) rows.push(['', `and ${active.length - 5} more`, '', '', '']);
+  } else rows.push(missing('alerts', alerts));
   return rows;
 }
 
@@ -335,13 +279,7 @@ function liveRow(
   return [what, live.stale ? chalk.dim(shown) : shown, markText(part ?? live), age, printable(source)];
 }
 
-function notHeard(what: string): string[] {
-  return [what, 'not heard', '--', '--', '--'];
-}
-
-/** `0.3 s`, `4 min`. */
-function ageText(ms: number): string {
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
-  const minutes = Math.floor(ms / 60_000);
-  return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`;
+/** Nothing came, or nothing that could be used. */
+function missing(what: string, live: { readonly rejected?: string | undefined }): string[] {
+  return [what, live.rejected === undefined ? 'not received' : 'rejected', '--', '--', '--'];
 }

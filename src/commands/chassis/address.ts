@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag, viaFlag } from '../../cli/flags.ts';
-import { renderChassisAddress } from '../../cli/render/chassis.ts';
+import { renderChassisAddress } from '../../cli/render/chassis-address.ts';
 import { exitCodes } from '../../lib/error/index.ts';
 import type { ChassisAddress as Result } from '../../lib/toolkit/chassis-address.result.ts';
 

@@ -5,9 +5,9 @@ import type { ChassisProbe as Result } from '../../lib/toolkit/chassis-probe.res
 
 export default class ChassisProbe extends GwCommand<Result> {
   static override summary =
-    'Look at the chassis from all sides: identity, software, topics, latency, clock, angle unit.';
+    'Probe the chassis: identity, software, topics, latency, clock, angle unit, and what the robot reports.';
   static override description =
-    'Moves nothing. Listens to the topics for at least 2 seconds, and longer while the samples do not prove the unit of the pose: turn the robot by hand, without a pause, through two full circles then. Ends with 1 when something is wrong.';
+    'Moves nothing. Listens to the topics for at least 2 seconds, and longer while the samples do not prove the unit of the pose (turn the robot by hand, without a pause, through two full circles then), the pose has no rate, or the robot has not reported emergency stop, control mode, positioning, battery and alerts. Ends with 1 when one of them is wrong.';
   static override examples = [
     '<%= config.bin %> chassis probe',
     '<%= config.bin %> chassis probe --seconds 30',
@@ -18,7 +18,7 @@ export default class ChassisProbe extends GwCommand<Result> {
     site: siteFlag,
     via: viaFlag,
     seconds: secondsFlag({
-      summary: 'How long to listen at most while the unit of the pose is not decided',
+      summary: 'How long to listen at most',
       default: 8,
       min: 2,
       max: 300,

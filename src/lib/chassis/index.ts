@@ -3,10 +3,20 @@
  * the robot stand in moves.ts, which only the motion room may import.
  */
 export { type ChassisClientOptions, createChassisClient } from './client.ts';
+export {
+  type ConditionId,
+  CRITICAL_BATTERY_PERCENT,
+  conditionIds,
+  type JudgedCondition,
+  judgeCondition,
+  LOW_BATTERY_PERCENT,
+  type NotChecked,
+} from './condition.ts';
 export { connectionFailureOf, failureDetail } from './failure.ts';
 export { type ChassisLinkOptions, createChassisLink } from './link.ts';
+export { createLiveValues } from './live-values.ts';
 export type * from './model.ts';
-export { knownTopics } from './schema.ts';
+export { type KnownTopic, knownTopics } from './schema.ts';
 export { isSimulated } from './simulated.ts';
 export type { TopicMessage } from './topic-message.ts';
 export { openTopicStream, type StreamEnd, type TopicStream, type TopicStreamOptions } from './topic-stream.ts';

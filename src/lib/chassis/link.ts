@@ -82,6 +82,7 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
       case 'enabled':
         return;
       case 'complaint':
+        if (message.topic !== undefined) values.reject(message.topic, message.what);
         complain(message.what);
         return;
       case 'other':

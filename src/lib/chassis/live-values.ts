@@ -1,11 +1,25 @@
 import { citeFact } from '../evidence/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import { decodeTrackedPoseOri } from './codec.ts';
-import type { LiveValues } from './model.ts';
+import type { LiveValues, StaleReason } from './model.ts';
+import type { KnownTopic } from './schema.ts';
 import type { TopicData } from './topic-message.ts';
 
 type Field = keyof LiveValues;
-type Heard<F extends Field> = Omit<Extract<LiveValues[F], { status: 'heard' }>, 'status' | 'ageMs' | 'stale'>;
+type Heard<F extends Field> = Omit<
+  Extract<LiveValues[F], { status: 'heard' }>,
+  'status' | 'ageMs' | 'stale' | 'staleReason' | 'rejected'
+>;
+
+const fieldOf: Readonly<Record<KnownTopic, Field>> = {
+  '/tracked_pose': 'pose',
+  '/planning_state': 'planning',
+  '/battery_state': 'battery',
+  '/wheel_state': 'wheels',
+  '/slam/state': 'positioning',
+  '/alerts': 'alerts',
+  '/map/info': 'map',
+};
 
 /**
  * How old a value may get while the connection stands, in milliseconds. Rates are not shown by the specification,
@@ -14,24 +28,70 @@ type Heard<F extends Field> = Omit<Extract<LiveValues[F], { status: 'heard' }>, 
  */
 const oldest: Partial<Record<Field, number>> = { pose: 3_000, battery: 120_000 };
 
+/**
+ * Topics that robots at rest publish steadily (vendor parity notes of integrators, HINWEIS) and whose silence would
+ * leave 'emergency stop not pressed' standing for ever. Their pace is not shown, so it is learned: project decision.
+ */
+const steady: readonly Field[] = ['wheels', 'positioning'];
+/** So many that a person who presses and releases a button does not pass for a pace. */
+const MIN_INTERVALS = 10;
+/** A steady topic is too old after so many of its longest intervals, and not before the least. */
+const MAX_INTERVALS = 5;
+const MIN_STEADY_MS = 5_000;
+
+/** A field that not all software sends: absent where it is not sent, null where it cannot be read. */
+function readable<T>(value: unknown, isOne: (value: unknown) => value is T): T | null | undefined {
+  if (value === undefined || value === null) return undefined;
+  return isOne(value) ? value : null;
+}
+
+const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
+const isNumber = (value: unknown): value is number => typeof value === 'number';
+
 /** The last value of each topic, with when and over which connection it came. */
 export function createLiveValues(clock: Clock) {
   const heard: { [F in Field]?: { readonly known: Heard<F>; readonly at: number; readonly life: number } } = {};
+  /** What was wrong with the newest message of a topic, until one can be used again. */
+  const rejected = new Map<Field, string>();
+  /** Of the steady topics, over this connection: how many intervals, and the longest of them. */
+  const paces = new Map<Field, { readonly count: number; readonly longestMs: number }>();
   let life = 0;
   let connected = false;
 
   function keep<F extends Field>(field: F, value: Heard<F>): void {
+    const last = heard[field];
+    if (last?.life === life && steady.includes(field)) {
+      const { count, longestMs } = paces.get(field) ?? { count: 0, longestMs: 0 };
+      paces.set(field, { count: count + 1, longestMs: Math.max(longestMs, clock.monotonicMs() - last.at) });
+    }
     Object.assign(heard, { [field]: { known: value, at: clock.monotonicMs(), life } });
+    rejected.delete(field);
   }
 
   function live<F extends Field>(field: F): LiveValues[F] {
     const entry = heard[field];
     // The compiler does not follow one field through two mapped types; both are indexed by the same F here.
-    if (entry === undefined) return { status: 'not-heard' } as LiveValues[F];
+    const why = rejected.get(field);
+    const wrong = why === undefined ? {} : { rejected: why };
+    if (entry === undefined) return { status: 'not-heard', ...wrong } as LiveValues[F];
     const ageMs = Math.round(clock.monotonicMs() - entry.at);
-    const limit = oldest[field];
-    const stale = !connected || entry.life !== life || (limit !== undefined && ageMs > limit);
-    return { ...entry.known, status: 'heard', ageMs, stale } as unknown as LiveValues[F];
+    const reason = staleReason(field, entry.life, ageMs);
+    const stale = reason === null ? { stale: false } : { stale: true, staleReason: reason };
+    return { ...entry.known, status: 'heard', ageMs, ...stale, ...wrong } as unknown as LiveValues[F];
+  }
+
+  function staleReason(field: Field, ofLife: number, ageMs: number): StaleReason | null {
+    const limit = oldest[field] ?? learnedLimit(field);
+    if (!connected) return 'no-connection';
+    if (ofLife !== life) return 'not-received-since-reconnect';
+    if (rejected.has(field)) return 'newer-rejected';
+    return limit !== undefined && ageMs > limit ? 'too-old' : null;
+  }
+
+  function learnedLimit(field: Field): number | undefined {
+    const pace = paces.get(field);
+    if (pace === undefined || pace.count < MIN_INTERVALS) return undefined;
+    return Math.max(MIN_STEADY_MS, MAX_INTERVALS * pace.longestMs);
   }
 
   return {
@@ -39,9 +99,15 @@ export function createLiveValues(clock: Clock) {
     connect(): void {
       life += 1;
       connected = true;
+      rejected.clear();
+      paces.clear();
     },
     disconnect(): void {
       connected = false;
+    },
+    /** A message of this topic could not be used, so the value before it is not what the robot says now. */
+    reject(topic: KnownTopic, why: string): void {
+      rejected.set(fieldOf[topic], why);
     },
     take(message: TopicData): void {
       switch (message.topic) {
@@ -82,13 +148,20 @@ export function createLiveValues(clock: Clock) {
         }
         case '/wheel_state': {
           const { control_mode, emergency_stop_pressed } = message.data;
-          const wheels = { controlMode: control_mode, emergencyStopPressed: emergency_stop_pressed };
+          const wheelsReleased = readable(message.data.wheels_released, isBoolean);
+          const wheels = {
+            controlMode: control_mode,
+            emergencyStopPressed: emergency_stop_pressed,
+            ...(wheelsReleased !== undefined && { wheelsReleased }),
+          };
           keep('wheels', { value: wheels, ...citeFact('vendor.topic.wheel-state') });
           return;
         }
         case '/slam/state': {
           const { state, reliable } = message.data;
-          keep('positioning', { value: { state, reliable }, ...citeFact('vendor.topic.slam-state') });
+          const quality = readable(message.data.position_quality, isNumber);
+          const positioning = { state, reliable, ...(quality !== undefined && { quality }) };
+          keep('positioning', { value: positioning, ...citeFact('vendor.topic.slam-state') });
           return;
         }
         case '/alerts': {

@@ -40,15 +40,26 @@ export interface ChassisIdentity {
   readonly capabilities: Readonly<Record<string, boolean>>;
 }
 
+/** Why a value is no longer what the robot says now. */
+export type StaleReason = 'no-connection' | 'not-received-since-reconnect' | 'too-old' | 'newer-rejected';
+
 /** A value out of the topic stream, with how well it is known and how old it is. */
 export type LiveValue<T> =
-  | { readonly status: 'not-heard' }
+  | {
+      readonly status: 'not-heard';
+      /** Set where messages came and none could be used: what was wrong with the last one. */
+      readonly rejected?: string;
+    }
   | (Known<T> & {
       readonly status: 'heard';
       /** Since its arrival, by the monotonic clock. */
       readonly ageMs: number;
-      /** No connection any more, not heard again since it came back, or older than this topic may get. */
+      /** No connection any more, not received since it came back, too old, or a newer message was rejected. */
       readonly stale: boolean;
+      /** Set while it is stale. */
+      readonly staleReason?: StaleReason;
+      /** Set while the newest message of this topic could not be used: what was wrong with it. */
+      readonly rejected?: string;
       /**
        * Set where the parts of a value are not equally well known. The mark of the whole is then that of its
        * weakest part.
@@ -73,11 +84,15 @@ export interface Battery {
 export interface Wheels {
   readonly controlMode: string;
   readonly emergencyStopPressed: boolean;
+  /** Absent where the software does not send it (depends on the model), null where it cannot be read. */
+  readonly wheelsReleased?: boolean | null;
 }
 
 export interface Positioning {
   readonly state: string;
   readonly reliable: boolean;
+  /** 0 unknown, 1 lost, 3 poor, 8 good, 10 excellent; absent where the software does not send it, null where it cannot be read. */
+  readonly quality?: number | null;
 }
 
 /** The last or running move, as the topic tells it. Its `ori` values have no known unit and stay raw in `raw`. */

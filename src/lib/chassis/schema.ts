@@ -85,8 +85,13 @@ export const topicSchemas = {
     remaining_distance: z.number().nullish(),
   }),
   '/battery_state': z.looseObject({ percentage: z.number().min(0).max(1), power_supply_status: word }),
-  '/wheel_state': z.looseObject({ control_mode: z.string(), emergency_stop_pressed: z.boolean() }),
-  '/slam/state': z.looseObject({ state: z.string(), reliable: z.boolean() }),
+  '/wheel_state': z.looseObject({
+    control_mode: z.string(),
+    emergency_stop_pressed: z.boolean(),
+    // Not all software sends these two: what is wrong with them must not take the fields beside them away.
+    wheels_released: z.unknown().optional(),
+  }),
+  '/slam/state': z.looseObject({ state: z.string(), reliable: z.boolean(), position_quality: z.unknown().optional() }),
   '/alerts': z.looseObject({
     alerts: z.array(z.looseObject({ code: z.int(), level: word, msg: word })).max(500),
   }),
@@ -102,6 +107,33 @@ export type KnownTopic = keyof typeof topicSchemas;
 export const knownTopics = Object.keys(topicSchemas) as readonly KnownTopic[];
 
 export const topicsEnabledSchema = z.looseObject({ enabled_topics: z.array(z.string()).max(1000) });
+
+/**
+ * The places where text was sent that reads as a number although a number is expected, as `ori` or `pos[0]`, and
+ * whatever else does not fit; `others` is null when nothing else does.
+ */
+export function numbersAsText(
+  error: z.ZodError,
+  value: unknown,
+): { readonly paths: readonly string[]; readonly others: z.ZodError | null } {
+  const isNumberAsText = ({ code, path, ...issue }: z.core.$ZodIssue): boolean => {
+    if (code !== 'invalid_type') return false;
+    const { expected } = issue as { expected?: unknown };
+    if (expected !== 'number' && expected !== 'int') return false;
+    const found = path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown>)[key], value);
+    return typeof found === 'string' && found.trim() !== '' && Number.isFinite(Number(found));
+  };
+  const others = error.issues.filter((issue) => !isNumberAsText(issue));
+  return {
+    paths: error.issues.filter(isNumberAsText).map(({ path }) => pathText(path)),
+    others: others.length === 0 ? null : new z.ZodError(others),
+  };
+}
+
+/** `alerts[0].code`; keys are those of our own schemas. */
+function pathText(path: readonly PropertyKey[]): string {
+  return path.map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i === 0 ? '' : '.'}${String(key)}`)).join('');
+}
 
 /** The first few things that do not fit, as one sentence: `device.sn: expected string, received number`. */
 export function misfit(error: z.ZodError): string {

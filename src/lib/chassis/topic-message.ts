@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { quote, readJson } from '../json/index.ts';
-import { type KnownTopic, misfit, topicSchemas, topicsEnabledSchema } from './schema.ts';
+import { type KnownTopic, misfit, numbersAsText, topicSchemas, topicsEnabledSchema } from './schema.ts';
 
 type Shape<T extends KnownTopic> = z.output<(typeof topicSchemas)[T]>;
 
@@ -14,7 +14,8 @@ export type TopicMessage =
   | { readonly kind: 'enabled'; readonly topics: readonly string[] }
   /** Sound, but of a topic that gw does not read. */
   | { readonly kind: 'other'; readonly topic: string }
-  | { readonly kind: 'complaint'; readonly what: string };
+  /** `topic` is set where a message of that topic was rejected: its values stay what they were before. */
+  | { readonly kind: 'complaint'; readonly what: string; readonly topic?: KnownTopic };
 
 export function parseTopicMessage(text: string): TopicMessage {
   const reading = readJson(text);
@@ -33,12 +34,26 @@ export function parseTopicMessage(text: string): TopicMessage {
   if (typeof topic !== 'string') return complaint('a message names a topic that is no text');
   if (!isKnownTopic(topic)) return { kind: 'other', topic };
   const result = topicSchemas[topic].safeParse(value);
-  if (!result.success) return complaint(`${topic}: ${misfit(result.error)}`);
+  if (!result.success) return { kind: 'complaint', what: misfitOf(topic, result.error, value), topic };
   return { kind: 'data', topic, data: result.data } as TopicMessage;
 }
 
 function isKnownTopic(topic: string): topic is KnownTopic {
   return Object.hasOwn(topicSchemas, topic);
+}
+
+/**
+ * A number that came as text is named as such: with the plain 'expected number, received string' somebody would look
+ * for what is missing on the robot, where its software writes what it must not.
+ */
+function misfitOf(topic: KnownTopic, error: z.ZodError, value: unknown): string {
+  const { paths, others } = numbersAsText(error, value);
+  const [first] = paths;
+  if (first === undefined) return `${topic}: ${misfit(error)}`;
+  const named = paths.slice(0, 4).map((path) => `${topic}.${path}`);
+  const more = paths.length > named.length ? ` and ${paths.length - named.length} more` : '';
+  const text = `${paths.length === 1 ? 'number' : 'numbers'} sent as text in ${named.join(', ')}${more}`;
+  return others === null ? text : `${text}; ${topic}: ${misfit(others)}`;
 }
 
 function complaint(what: string): TopicMessage {

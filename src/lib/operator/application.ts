@@ -87,7 +87,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     clock,
     compose: () => ({
       state: { chassis: chassisState(link), motion: motion.status() },
-      view: pageView(link.snapshot(), motion.status()),
+      view: pageView(link.snapshot(), motion.status(), options.health()),
     }),
     subscribe(listener) {
       const subscriptions = new DisposableStack();

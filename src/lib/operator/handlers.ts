@@ -33,7 +33,7 @@ export function createHandlers(parts: Parts) {
 }
 
 function pageHandlers({ site, link, motion, health, neighbours, sessions, assets }: Parts) {
-  const view = () => pageView(link.snapshot(), motion.status());
+  const view = () => pageView(link.snapshot(), motion.status(), health());
   const isReadOnly = (request: FastifyRequest) => scopeOf(request.raw) === 'read-only';
   const asset = (name: string) => (request: FastifyRequest, reply: FastifyReply) => {
     const found = assets.get(name);

@@ -32,6 +32,10 @@ export const faultTable = {
   html: row('answers', 'Every request is answered with a web page; topic messages are web pages too.'),
   truncated: row('answers', 'JSON ends in the middle, in replies and in topic messages.'),
   'wrong-types': row('answers', 'JSON values have the wrong type: numbers as text, text as numbers, lists as objects.'),
+  'numbers-as-text': row(
+    'answers',
+    'Topic messages carry every number as text: `"ori":"90"`, `"pos":["1","2"]`, `"percentage":"0.5"`. REST replies stay as they are.',
+  ),
   nan: row('answers', 'Numbers in JSON are written NaN and -Infinity.'),
   'duplicate-keys': row('answers', 'Every JSON key comes twice, the second time with another value.'),
   huge: row('answers', 'Every reply is 50 MB of JSON; enabling a topic is answered by one message of that size.'),
@@ -94,6 +98,13 @@ export const faultTable = {
     'answers',
     'While the robot rests the topics come as slowly as a public integrator saw them: the pose about once a second, wheels and positioning every 2 s, the battery every 5 s.',
   ),
+  'battery-unsure': row('robot', '/battery_state reports `full` at 41 percent.'),
+  'manual-control': row(
+    'robot',
+    'Somebody has switched the robot to manual control: it stands, its wheels are released.',
+  ),
+  'alert-active': row('robot', 'The robot reports the errors 8004 and 1012, whatever else is active.'),
+  'position-poor': row('robot', '/slam/state says reliable, with a position quality of 3, poor.'),
   'fleet-silent': row(
     'fleet',
     'The last neighbour sends no beat. Off: it was started anew, with a higher boot counter.',

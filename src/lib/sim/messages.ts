@@ -73,7 +73,16 @@ export const footprint = [
 /** What a topic says now; undefined when it has nothing to say. */
 export function topicMessage(topic: string, options: MessageOptions): object | undefined {
   const body = topicBody(topic, options);
-  return body && { topic, ...body };
+  if (!body) return undefined;
+  return { topic, ...(options.faults.is('numbers-as-text') ? (numbersAsText(body) as object) : body) };
+}
+
+/** Written out here, as a chassis that puts its values into quotes would. */
+function numbersAsText(value: unknown): unknown {
+  if (typeof value === 'number') return String(value);
+  if (Array.isArray(value)) return value.map(numbersAsText);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, numbersAsText(member)]));
 }
 
 function topicBody(topic: string, options: MessageOptions): object | undefined {
@@ -217,7 +226,7 @@ function slamBody({ robot, faults }: MessageOptions): object {
     state: positioning ? 'positioning' : 'inactive',
     reliable,
     ...(!faults.is('old-software') && {
-      position_quality: !positioning ? 0 : reliable ? 10 : 1,
+      position_quality: !positioning ? 0 : !reliable ? 1 : faults.is('position-poor') ? 3 : 10,
       lidar_matched: reliable,
       lidar_matching_score: reliable ? 0.93 : 0.21,
       lidar_reliable: reliable,

@@ -25,7 +25,14 @@ export interface RobotOptions {
 const DOCKED_M = 0.1;
 const DOCKED_RAD = 0.2;
 /** Part of the charge a second. A day of idling, an hour and a half of driving, two hours of charging. */
-const battery = { start: 0.86, idlePerS: 1e-5, drivingPerS: 2e-4, chargingPerS: 1.4e-4, low: 0.06 } as const;
+const battery = {
+  start: 0.86,
+  idlePerS: 1e-5,
+  drivingPerS: 2e-4,
+  chargingPerS: 1.4e-4,
+  low: 0.06,
+  unsure: 0.41,
+} as const;
 /** About 100 degrees a second: a full circle within four seconds. */
 const SPIN_RAD_S = 1.75;
 const LONGEST_STEP_S = 0.05;
@@ -37,8 +44,10 @@ const TURNS_BEFORE = 7;
 /** Alerts by number (vendor facts 2, HINWEIS). */
 const alertTexts: Readonly<Record<number, readonly [level: 'error' | 'warning', msg: string]>> = {
   1008: ['error', 'no progress'],
+  1012: ['error', 'fall risk'],
   2006: ['error', 'wheel error'],
   7005: ['error', 'position lost'],
+  8004: ['error', 'flip error'],
   8501: ['warning', 'battery low'],
 };
 
@@ -59,7 +68,7 @@ export function createRobot(options: RobotOptions) {
   const trail = createTrail(drive.pose());
   let charge: number = battery.start;
   let softwareStop = false;
-  let controlMode = 'auto';
+  let orderedMode = 'auto';
   // A pose does not survive a change of the map, so a new map needs a new pose (vendor facts 1.4).
   let hasPose = true;
   let planner: { map: FloorMap; planner: Planner } | undefined;
@@ -68,6 +77,7 @@ export function createRobot(options: RobotOptions) {
   let alertCodes: readonly number[] = [];
   let hasWheelError = false;
 
+  const controlMode = (): string => (faults.is('manual-control') ? 'manual' : orderedMode);
   const emergencyStop = () => softwareStop || faults.is('emergency-stop');
   const isLocalised = () => maps.current() !== undefined && hasPose && !faults.is('localisation-lost');
 
@@ -107,7 +117,7 @@ export function createRobot(options: RobotOptions) {
     charger: nearestCharger,
     hindrance() {
       if (!isLocalised()) return 1000;
-      return isRunning() && controlMode === 'auto' ? undefined : 'stand';
+      return isRunning() && controlMode() === 'auto' ? undefined : 'stand';
     },
     onChange() {
       onChange('planning');
@@ -117,7 +127,7 @@ export function createRobot(options: RobotOptions) {
 
   const remote = createRemoteControl({
     drive,
-    isAllowed: () => controlMode === 'remote' && isRunning(),
+    isAllowed: () => controlMode() === 'remote' && isRunning(),
     // Where it touches something already it may drive off; otherwise it stops in front of what the map shows.
     isFree: (at) => currentPlanner()?.isFree(at) ?? true,
     onTakeOver: () => moves.cancel(),
@@ -139,10 +149,12 @@ export function createRobot(options: RobotOptions) {
     if (hasWheelError) codes.push(2006);
     if (maps.current() && !isLocalised()) codes.push(7005);
     if (percentage() < 0.1) codes.push(8501);
+    if (faults.is('alert-active')) codes.push(8004, 1012);
     return codes;
   }
 
   function percentage(): number {
+    if (faults.is('battery-unsure')) return battery.unsure;
     return faults.is('battery-low') ? battery.low : charge;
   }
 
@@ -196,10 +208,10 @@ export function createRobot(options: RobotOptions) {
     isLocalised,
     isReliable: isLocalised,
     emergencyStop,
-    controlMode: (): string => controlMode,
+    controlMode,
     battery: () => {
       const charging = isDocked() && drive.isStill();
-      const full = charging && percentage() >= 0.999;
+      const full = faults.is('battery-unsure') || (charging && percentage() >= 0.999);
       return {
         percentage: percentage(),
         status: full ? 'full' : charging ? 'charging' : 'discharging',
@@ -247,7 +259,7 @@ export function createRobot(options: RobotOptions) {
       onChange('wheels');
     },
     setControlMode(mode: string): void {
-      controlMode = mode;
+      orderedMode = mode;
       remote.release();
       onChange('wheels');
     },
@@ -255,7 +267,7 @@ export function createRobot(options: RobotOptions) {
     restart(): void {
       moves.abort(1000);
       softwareStop = false;
-      controlMode = 'auto';
+      orderedMode = 'auto';
       hasWheelError = false;
       remote.release();
       globalPositioning.forget();

@@ -123,14 +123,10 @@ export function createCatalogue({
     ),
     'chassis probe': entry(
       {
-        summary: 'Identity, software, latency, topics with rates, and the proven unit of the pose.',
+        summary:
+          'Identity, software, latency, topics with rates, the proven unit of the pose, and what the robot itself reports.',
         with: z.strictObject({
-          seconds: z
-            .number()
-            .min(1)
-            .max(60)
-            .default(8)
-            .describe('How long to listen at most while the unit of the pose is not decided.'),
+          seconds: z.number().min(1).max(60).default(8).describe('How long to listen at most.'),
         }),
         software: (data) => {
           const { software } = (data as ChassisProbe).identity;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { findingSchema } from './finding.result.ts';
 import { knownSchema } from './known.result.ts';
 import { reliedHereSchema } from './relied-facts.result.ts';
+import { robotConditionSchema } from './robot-condition.result.ts';
 
 /** Shape of `gw chassis probe --json`. */
 export const chassisProbeSchema = z.strictObject({
@@ -37,9 +38,17 @@ export const chassisProbeSchema = z.strictObject({
     z.strictObject({
       topic: z.string(),
       acknowledged: z.enum(['yes', 'no', 'not-checked']),
-      messages: z.int(),
-      rate: knownSchema(z.number()).nullable().describe('null with fewer than two messages.'),
-      age: knownSchema(z.number()).nullable().describe('Of the last message when listening ended; null without one.'),
+      messages: z.int().describe('Received and used.'),
+      rejected: z.int().describe('Received and not used, because they are malformed; see complaints.'),
+      rate: knownSchema(z.number())
+        .nullable()
+        .describe('Without the message that enabling the topic brought; null with fewer than three intervals.'),
+      rateReason: z.string().nullable().describe('Why there is no rate; null where there is one.'),
+      age: knownSchema(z.number())
+        .nullable()
+        .describe(
+          'Since the last message came here, when listening ended; a repeated old one counts. null without one.',
+        ),
     }),
   ),
   listenedMs: z.number(),
@@ -50,6 +59,7 @@ export const chassisProbeSchema = z.strictObject({
     reason: z.string(),
     doubt: z.string().nullable().describe('Signs that the unit may be radians which are no proof.'),
   }),
+  condition: z.array(robotConditionSchema).describe('What the robot itself reports; each is a finding as well.'),
   complaints: z.array(z.strictObject({ what: z.string(), count: z.int() })),
   relied: z
     .array(reliedHereSchema)

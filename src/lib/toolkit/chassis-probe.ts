@@ -1,23 +1,31 @@
 import {
   type ChassisIdentity,
   createChassisClient,
+  createLiveValues,
   createUnitJudge,
   knownTopics,
+  type LiveValues,
   openTopicStream,
   type PoseUnitVerdict,
   type TopicMessage,
 } from '../chassis/index.ts';
 import { citeFact, type FactId, type Known, known } from '../evidence/index.ts';
-import type { Clock } from '../lifecycle/index.ts';
 import { type ChassisAccess, chassisAccess } from './chassis-access.ts';
 import { readChassisTime } from './chassis-clock.ts';
+import { messagesFinding, type TopicsSeen, topicFindings } from './chassis-probe/topic-findings.ts';
+import { addArrival, rateOf, type TopicArrivals } from './chassis-probe/topic-rate.ts';
+import { ok, open, wrong } from './chassis-probe/verdicts.ts';
 import type { ChassisProbe } from './chassis-probe.result.ts';
 import type { Finding } from './finding.result.ts';
 import { lookAtReliedFacts } from './relied-facts.ts';
+import { conditionFindings, robotConditions } from './robot-condition.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
 export interface ChassisProbeOptions {
-  /** How long the topics are listened to at most, while the unit of the pose is not decided, in seconds. */
+  /**
+   * How long the topics are listened to at most, in seconds: until the unit of the pose is decided, its rate is known
+   * and the robot reported its condition.
+   */
   readonly seconds?: number;
 }
 
@@ -56,7 +64,7 @@ export async function probeChassis(
     info = await client.deviceInfo(signal);
     times.push(clock.monotonicMs() - began);
   }
-  const heard = await listen(access, identity, (options.seconds ?? USUAL_SECONDS) * 1_000, context);
+  const received = await listen(access, identity, (options.seconds ?? USUAL_SECONDS) * 1_000, context);
 
   const { relied, finding: reliedFinding } = await lookAtReliedFacts(toolkit.site, identity);
   const latency = latencyOf(times);
@@ -66,9 +74,10 @@ export async function probeChassis(
     softwareFinding(identity),
     latencyFinding(latency),
     clockFinding(chassisClock),
-    ...topicFindings(heard),
-    poseUnitFinding(heard.poseUnit),
-    complaintFinding(heard.complaints),
+    ...topicFindings(received),
+    poseUnitFinding(received.poseUnit),
+    messagesFinding(received),
+    ...conditionFindings(received.condition),
     reliedFinding,
   ];
   return {
@@ -77,10 +86,11 @@ export async function probeChassis(
     identity: identityOf(identity, expectedSerial),
     latency,
     clock: chassisClock,
-    topics: heard.topics,
-    listenedMs: heard.listenedMs,
-    poseUnit: heard.poseUnit,
-    complaints: heard.complaints,
+    topics: received.topics,
+    listenedMs: received.listenedMs,
+    poseUnit: received.poseUnit,
+    condition: received.condition,
+    complaints: received.complaints,
     relied,
     findings,
   };
@@ -123,35 +133,42 @@ function clockOf(time: unknown, askedAt: Date): ChassisProbe['clock'] {
   };
 }
 
-interface Heard {
-  readonly topics: ChassisProbe['topics'];
-  readonly listenedMs: number;
+interface Received extends TopicsSeen {
   readonly poseUnit: PoseUnitVerdict;
-  readonly complaints: ChassisProbe['complaints'];
-  /** Why the stream ended before the listening did; null when it stood. */
-  readonly broke: string | null;
+  readonly condition: ChassisProbe['condition'];
 }
+
+/** What the sections of the probe need before listening may end early. */
+const conditionFields = ['wheels', 'positioning', 'battery', 'alerts'] as const;
 
 async function listen(
   { endpoint, dialer, clock, secret }: ChassisAccess,
   identity: ChassisIdentity,
   mostMs: number,
   { signal, onProgress }: CheckContext,
-): Promise<Heard> {
+): Promise<Received> {
   const judge = createUnitJudge();
-  const seen = new Map<string, { count: number; first: number; last: number }>();
+  const live = createLiveValues(clock);
+  live.connect();
+  const arrivals = new Map<string, TopicArrivals>();
+  const rejected = new Map<string, number>();
   const complaints = new Map<string, number>();
   const complain = (what: string) => {
     if (complaints.has(what) || complaints.size < 50) complaints.set(what, (complaints.get(what) ?? 0) + 1);
   };
   const onMessage = (message: TopicMessage) => {
-    const now = clock.monotonicMs();
-    if (message.kind === 'complaint') complain(message.what);
+    if (message.kind === 'complaint') {
+      complain(message.what);
+      if (message.topic === undefined) return;
+      rejected.set(message.topic, (rejected.get(message.topic) ?? 0) + 1);
+      live.reject(message.topic, message.what);
+    }
     if (message.kind === 'other')
       complain(`a message of the topic ${JSON.stringify(message.topic.slice(0, 60))}, not asked for`);
     if (message.kind !== 'data') return;
-    const row = seen.get(message.topic) ?? { count: 0, first: now, last: now };
-    seen.set(message.topic, { count: row.count + 1, first: row.first, last: now });
+    const now = clock.monotonicMs();
+    arrivals.set(message.topic, addArrival(arrivals.get(message.topic), now));
+    live.take(message);
     if (message.topic === '/tracked_pose') {
       const { ori, pos } = message.data;
       judge.add({ ori, xM: pos[0], yM: pos[1], atMs: now });
@@ -173,60 +190,68 @@ async function listen(
   void stream.ended.then((end) => {
     broke = end.detail;
   });
-  const decided = () => judge.verdict().verdict !== 'not-decided';
+  const rateOfTopic = (topic: string) => rateOf(arrivals.get(topic), began, clock.monotonicMs());
+  const openQuestion = (): OpenQuestion | null => {
+    if (judge.verdict().verdict === 'not-decided') return 'unit';
+    if (rateOfTopic('/tracked_pose').perSecond === null) return 'rate';
+    const values = live.values();
+    return conditionFields.some((field) => values[field].status === 'not-heard') ? 'condition' : null;
+  };
   const leastMs = Math.min(LEAST_LISTENING_MS, mostMs);
-  while (broke === null && (elapsedMs() < leastMs || (elapsedMs() < mostMs && !decided()))) {
-    onProgress(progressText(elapsedMs(), leastMs, mostMs));
+  while (broke === null && elapsedMs() < mostMs) {
+    const question = openQuestion();
+    if (elapsedMs() >= leastMs && question === null) break;
+    onProgress(progressText(elapsedMs() < leastMs ? null : question, mostMs - elapsedMs()));
     await clock.sleep(100, signal);
   }
   const listenedMs = elapsedMs();
+  if (broke !== null) live.disconnect();
   const acknowledged = (topic: string) =>
     stream.enabled === null ? 'not-checked' : stream.enabled.includes(topic) ? 'yes' : 'no';
+  const values = live.values();
   return {
-    topics: knownTopics.map((topic) => ({
-      topic,
-      acknowledged: acknowledged(topic),
-      ...ratesOf(seen.get(topic), clock),
-    })),
+    topics: knownTopics.map((topic) => {
+      const { perSecond, reason } = rateOfTopic(topic);
+      const seen = arrivals.get(topic);
+      return {
+        topic,
+        acknowledged: acknowledged(topic),
+        messages: seen?.count ?? 0,
+        rejected: rejected.get(topic) ?? 0,
+        rate: perSecond === null ? null : known(perSecond, 'BELEGT', 'here', measured, 'Hz'),
+        rateReason: reason,
+        age: seen ? known(Math.round(clock.monotonicMs() - seen.lastMs), 'BELEGT', 'here', measured, 'ms') : null,
+      };
+    }),
     listenedMs: Math.round(listenedMs),
     poseUnit: judge.verdict(),
+    condition: robotConditions(values),
     complaints: [...complaints].map(([what, count]) => ({ what, count })),
     broke,
+    hasPlace: hasPlace(values),
   };
 }
 
-function progressText(elapsedMs: number, leastMs: number, mostMs: number): string {
-  if (elapsedMs < leastMs) return 'listening to the topics';
-  const left = Math.ceil((mostMs - elapsedMs) / 1_000);
-  return `the unit of the pose is not decided yet: turn the robot by hand, without a pause, through two full circles (${left} s left)`;
+function hasPlace({ map, positioning }: LiveValues): boolean | null {
+  if (positioning.status === 'heard' && positioning.value.state !== 'positioning') return false;
+  return map.status === 'heard' && positioning.status === 'heard' ? positioning.value.reliable : null;
 }
 
-function ratesOf(row: { count: number; first: number; last: number } | undefined, clock: Clock) {
-  if (row === undefined) return { messages: 0, rate: null, age: null };
-  const spanMs = row.last - row.first;
-  const rate = row.count > 1 && spanMs > 0 ? Math.round(((row.count - 1) / spanMs) * 1e5) / 100 : null;
-  return {
-    messages: row.count,
-    rate: rate === null ? null : known(rate, 'BELEGT', 'here', measured, 'Hz'),
-    age: known(Math.round(clock.monotonicMs() - row.last), 'BELEGT', 'here', measured, 'ms'),
-  };
+type OpenQuestion = 'unit' | 'rate' | 'condition';
+
+function progressText(question: OpenQuestion | null, leftMs: number): string {
+  const left = `(${Math.ceil(leftMs / 1_000)} s left)`;
+  switch (question) {
+    case null:
+      return 'listening to the topics';
+    case 'unit':
+      return `the unit of the pose is not decided yet: turn the robot by hand, without a pause, through two full circles ${left}`;
+    case 'rate':
+      return `waiting for further poses, for their rate ${left}`;
+    case 'condition':
+      return `waiting for what the robot reports about itself ${left}`;
+  }
 }
-
-type FindingStart = Pick<Finding, 'id' | 'title' | 'spec'>;
-
-const ok = (start: FindingStart, detail: string): Finding => ({ ...start, verdict: 'ok', detail, remedy: null });
-const wrong = (start: FindingStart, detail: string, remedy: string): Finding => ({
-  ...start,
-  verdict: 'wrong',
-  detail,
-  remedy,
-});
-const open = (start: FindingStart, detail: string, remedy: string | null = null): Finding => ({
-  ...start,
-  verdict: 'not-checked',
-  detail,
-  remedy,
-});
 
 function identityFinding(identity: ChassisIdentity, expected: string): Finding {
   // Another serial number never comes this far: the client refuses it.
@@ -266,32 +291,6 @@ function clockFinding(clock: ChassisProbe['clock']): Finding {
   );
 }
 
-function topicFindings({ topics, broke, listenedMs }: Heard): Finding[] {
-  const start = { id: 'topics', title: 'Its topics speak', spec: 'Chassis interface' };
-  const pose = topics.find(({ topic }) => topic === '/tracked_pose');
-  const heard = topics.filter(({ messages }) => messages > 0);
-  const mute = topics.filter(({ messages }) => messages === 0).map(({ topic }) => topic);
-  const findings: Finding[] = [];
-  if (broke !== null) {
-    findings.push(
-      wrong(
-        { ...start, id: 'stream', title: 'Its topic stream stands' },
-        broke,
-        'Probe again; when it breaks again, look at the link.',
-      ),
-    );
-  }
-  if (pose === undefined || pose.messages === 0) {
-    const detail = `no pose came within ${(listenedMs / 1_000).toFixed(1)} s`;
-    findings.push(wrong(start, detail, 'Give the chassis a map and a position, then probe again.'));
-  } else if (mute.length > 0) {
-    findings.push(open(start, `${heard.length} of ${topics.length} were heard; silent: ${mute.join(', ')}`));
-  } else {
-    findings.push(ok(start, `all ${topics.length} were heard`));
-  }
-  return findings;
-}
-
 function poseUnitFinding({ verdict, reason, doubt, samples }: PoseUnitVerdict): Finding {
   const start = { id: 'pose-unit', title: 'The pose is in degrees', spec: 'Angles (critical rule)' };
   const detail = `${reason} (${samples} samples)`;
@@ -312,21 +311,12 @@ function poseUnitFinding({ verdict, reason, doubt, samples }: PoseUnitVerdict): 
         'Do not drive this robot with gw: the gate before all movement stays closed. Report its software version.',
       );
     case 'not-decided':
+      // Turning helps nothing where no pose came: the finding about the topics has the remedy.
+      if (samples === 0) return open(start, detail);
       return open(
         start,
         detail,
         'Probe again and turn the robot by hand, without a pause, through two full circles while the probe runs.',
       );
   }
-}
-
-function complaintFinding(complaints: ChassisProbe['complaints']): Finding {
-  const start = { id: 'messages', title: 'What it says is well formed', spec: null };
-  if (complaints.length === 0) return ok(start, 'nothing to complain about');
-  const detail = complaints.map(({ what, count }) => (count > 1 ? `${what} (${count} times)` : what)).join('; ');
-  return wrong(
-    start,
-    detail,
-    'Check that nothing stands between gateway and chassis, and report the software version.',
-  );
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { standingSchema } from './known.result.ts';
+import { robotConditionSchema } from './robot-condition.result.ts';
 
 const tried = z.strictObject({
   address: z.string(),
@@ -39,13 +40,21 @@ const linkSchema = z.discriminatedUnion('kind', [
 
 function live<T extends z.ZodType>(value: T) {
   return z.discriminatedUnion('status', [
-    z.strictObject({ status: z.literal('not-heard') }),
+    z.strictObject({
+      status: z.literal('not-heard'),
+      rejected: z
+        .string()
+        .optional()
+        .describe('Messages came and none could be used: what was wrong with the last one.'),
+    }),
     z.strictObject({
       status: z.literal('heard'),
       value,
       ...standingSchema.shape,
       ageMs: z.number(),
       stale: z.boolean(),
+      staleReason: z.enum(['no-connection', 'not-received-since-reconnect', 'too-old', 'newer-rejected']).optional(),
+      rejected: z.string().optional().describe('What was wrong with the newest message, where it could not be used.'),
       parts: z.record(z.string(), standingSchema).optional().describe('Where parts are not equally well known.'),
     }),
   ]);
@@ -82,8 +91,16 @@ export const chassisWatchSchema = z.discriminatedUnion('event', [
         }),
       ),
       battery: live(z.strictObject({ percent: z.number(), status: z.string() })),
-      wheels: live(z.strictObject({ controlMode: z.string(), emergencyStopPressed: z.boolean() })),
-      positioning: live(z.strictObject({ state: z.string(), reliable: z.boolean() })),
+      wheels: live(
+        z.strictObject({
+          controlMode: z.string(),
+          emergencyStopPressed: z.boolean(),
+          wheelsReleased: z.boolean().nullable().optional(),
+        }),
+      ),
+      positioning: live(
+        z.strictObject({ state: z.string(), reliable: z.boolean(), quality: z.number().nullable().optional() }),
+      ),
       alerts: live(z.array(z.strictObject({ code: z.int(), level: z.string(), message: z.string() }))),
       map: live(
         z.strictObject({
@@ -102,6 +119,7 @@ export const chassisWatchSchema = z.discriminatedUnion('event', [
       doubt: z.string().nullable().describe('Signs that the unit may be radians which are no proof.'),
     }),
     unitContradicted: z.boolean(),
+    condition: z.array(robotConditionSchema).describe('What the robot reports about itself, judged.'),
     complaints: z.array(z.strictObject({ what: z.string(), count: z.int(), ageMs: z.number() })),
   }),
   z.strictObject({

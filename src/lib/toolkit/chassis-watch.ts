@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { type ChassisSnapshot, createChassisLink } from '../chassis/index.ts';
+import { type ChassisSnapshot, createChassisLink, judgeCondition } from '../chassis/index.ts';
 import { silentLog } from '../lifecycle/index.ts';
 import { chassisAccess } from './chassis-access.ts';
 import type { ChassisView, ChassisWatchEvent } from './chassis-watch.result.ts';
+import { robotConditions } from './robot-condition.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
 export interface ChassisWatchOptions {
@@ -56,13 +57,12 @@ export async function watchChassis(
 }
 
 /** What a person must see at once when it changes. */
-function essence({
-  link,
-  poseUnit,
-  unitContradicted,
-}: Pick<ChassisSnapshot, 'link' | 'poseUnit' | 'unitContradicted'>): string {
+function essence({ link, poseUnit, unitContradicted, values }: ChassisSnapshot): string {
   const failure = link.kind === 'not-connected' ? link.failure : '';
-  return `${link.kind} ${failure} ${unitContradicted} ${poseUnit.doubt !== null}`;
+  const wrong = judgeCondition(values).filter(({ verdict }) => verdict === 'wrong');
+  const condition = wrong.map(({ id, state }) => `${id} ${state}`).join();
+  const codes = values.alerts.status === 'heard' ? values.alerts.value.map(({ code }) => code).join() : '';
+  return `${link.kind} ${failure} ${unitContradicted} ${poseUnit.doubt !== null} ${condition} ${codes}`;
 }
 
 function viewOf(snapshot: ChassisSnapshot, at: Date): ChassisView {
@@ -76,6 +76,7 @@ function viewOf(snapshot: ChassisSnapshot, at: Date): ChassisView {
     values: values as ChassisView['values'],
     poseUnit: snapshot.poseUnit,
     unitContradicted: snapshot.unitContradicted,
+    condition: robotConditions(values),
     complaints: [...complaints],
   };
 }

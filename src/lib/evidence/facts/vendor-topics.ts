@@ -124,6 +124,7 @@ export const vendorTopicFacts = [
     mark: 'HINWEIS',
     basis: 'vendor',
     source: 'vendor REST book',
+    note: '`wheels_released` depends on the model.',
   },
   {
     id: 'vendor.topic.slam-state',
@@ -132,6 +133,7 @@ export const vendorTopicFacts = [
     mark: 'HINWEIS',
     basis: 'vendor',
     source: 'vendor REST book',
+    note: '`position_quality` is optional: 0 unknown, 1 lost, 3 poor, 8 good, 10 excellent.',
   },
   {
     id: 'vendor.topic.alerts',
@@ -139,6 +141,7 @@ export const vendorTopicFacts = [
     mark: 'HINWEIS',
     basis: 'vendor',
     source: 'vendor REST book',
+    note: 'Levels in the vendor SDK: error, warning, none.',
   },
   {
     id: 'vendor.topic.map-info',

@@ -1,5 +1,5 @@
 import { type Markup, markup, type Part } from '../../markup/index.ts';
-import type { PageView, TextKey } from './view.ts';
+import type { LiveKey, PageView, TextKey } from './view.ts';
 
 export interface PageFrame {
   readonly title: string;
@@ -35,6 +35,7 @@ ${view ? markup`<noscript><meta http-equiv="refresh" content="5"></noscript>\n<s
     readOnly ? null : link('/anmeldung', 'sign-in', 'Anmeldung')
   }</nav>
 </header>
+${view ? markup`<p class="outdated">Keine Verbindung zum Gateway: Alle Werte sind veraltet. Ob STOPP noch wirkt, ist ungewiss – im Zweifel den Not-Halt am Roboter drücken.</p>` : null}
 ${readOnly ? markup`<p class="notice">Nur-Lese-Ansicht: Hier kann nichts ausgelöst werden.</p>` : null}
 <main>
 ${body}
@@ -50,5 +51,19 @@ function flags({ flags }: PageView): Markup[] {
 
 /** A text that live events renew in place. */
 export function live(view: PageView, key: TextKey): Markup {
-  return markup`<span data-live="${key}">${view.texts[key]}</span>`;
+  return markup`<span data-live="${key}">${view.texts[key] ?? ''}</span>`;
+}
+
+/**
+ * A value with the reason why it must not be believed, if there is one. The reason stands before the value, in
+ * words: the style sheet strikes out what follows it, and who cannot see that reads the reason first.
+ */
+export function liveValue(view: PageView, key: LiveKey): Markup {
+  return markup`<span class="doubt" data-live="${key}.doubt">${view.texts[`${key}.doubt`]}</span> <span class="value" data-live="${key}">${view.texts[key]}</span>`;
+}
+
+/** The headline and why it is not green. */
+export function headlineBlock(view: PageView): Markup {
+  return markup`<h1 aria-live="polite">${live(view, 'headline')}</h1>
+<p class="lines why">${live(view, 'headline.why')}</p>`;
 }

@@ -1,8 +1,9 @@
 import { type Markup, markup } from '../../markup/index.ts';
 import type { Site } from '../../site/index.ts';
 import type { GatewayHealth, NeighboursView } from '../model.ts';
-import { live, page } from './page.ts';
-import { type LiveKey, type PageView, spanText } from './view.ts';
+import { spanText } from './number-text.ts';
+import { headlineBlock, live, liveValue, page } from './page.ts';
+import type { LiveKey, PageView } from './view.ts';
 
 export interface ServicePageOptions {
   readonly site: Site;
@@ -14,11 +15,12 @@ export interface ServicePageOptions {
 
 const liveRows: readonly (readonly [LiveKey, string])[] = [
   ['pose', 'Position'],
+  ['heading', 'Ausrichtung'],
   ['planning', 'Fahrauftrag'],
   ['battery', 'Batterie'],
   ['wheels', 'Antrieb'],
   ['positioning', 'Ortung'],
-  ['alerts', 'Meldungen'],
+  ['alerts', 'Störmeldungen'],
   ['map', 'Karte'],
 ];
 
@@ -31,7 +33,7 @@ export function servicePage({ site, view, health, neighbours, readOnly }: Servic
     readOnly,
     view,
     body: markup`<section class="state">
-<h1 aria-live="polite">${live(view, 'link')}</h1>
+${headlineBlock(view)}
 <p>Versuchte Adresse: <code>${live(view, 'link.tried')}</code>, ${live(view, 'link.for')}</p>
 <p>${live(view, 'link.detail')}</p>
 <p class="alarm when-latched">${live(view, 'stop')}</p>
@@ -39,6 +41,7 @@ export function servicePage({ site, view, health, neighbours, readOnly }: Servic
 <section>
 <h2>Fahrgestell</h2>
 <dl>
+<div><dt>Verbindung</dt><dd>${live(view, 'link')}</dd></div>
 <div><dt>Seriennummer, gelesen</dt><dd>${live(view, 'serial')}</dd></div>
 <div><dt>Seriennummer, erwartet</dt><dd>${site.chassis.serial}</dd></div>
 <div><dt>Modell</dt><dd>${live(view, 'model')}</dd></div>
@@ -53,34 +56,31 @@ export function servicePage({ site, view, health, neighbours, readOnly }: Servic
 <thead><tr><th>Was</th><th>Wert</th><th>Alter</th><th>Beleg</th></tr></thead>
 <tbody>${liveRows.map(
       ([key, title]) => markup`
-<tr><th scope="row">${title}</th><td class="lines">${live(view, key)}</td><td class="age">${live(view, `${key}.age`)}</td><td>${live(view, `${key}.mark`)}</td></tr>`,
+<tr><th scope="row">${title}</th><td class="lines">${liveValue(view, key)}</td><td class="age">${live(view, `${key}.age`)}</td><td>${live(view, `${key}.mark`)}</td></tr>`,
     )}
 </tbody></table></div>
 </section>
 <section>
 <h2>Bewegung</h2>
 <dl>
-<div><dt>Tor</dt><dd class="lines">${live(view, 'gate')}</dd></div>
+<div><dt>Fahrfreigabe</dt><dd class="lines">${live(view, 'gate')} <small lang="en">${live(view, 'gate.reasons')}</small></dd></div>
 <div><dt>Stopp</dt><dd>${live(view, 'stop')} <small>${live(view, 'stop.by')}</small></dd></div>
 <div><dt>Tour</dt><dd>${live(view, 'tour')}</dd></div>
 </dl>
 </section>
 <section>
 <h2>Gateway</h2>
-<p>Version ${health.version}, läuft seit ${spanText(health.upForMs)}, Zustand ${
-      health.status === 'ok' ? 'in Ordnung' : 'beeinträchtigt'
-    }.</p>
+<p>Gesamtzustand: ${live(view, 'overall')}</p>
+<p>${live(view, 'gateway')}</p>
 <p>Nachweise: ${evidenceWord[health.evidence.status]} (${health.evidence.detail})</p>
 <div class="scroll"><table>
 <thead><tr><th>Dienst</th><th>Zustand</th><th>Neustarts</th><th>Näheres</th></tr></thead>
 <tbody>${health.services.map(
-      ({ name, status, restarts, detail, lastError }) => markup`
-<tr><th scope="row">${name}</th><td>${status}</td><td data-label="Neustarts: ">${restarts}</td><td>${detail} ${
-        lastError === null ? null : markup`<small>zuletzt: ${lastError}</small>`
-      }</td></tr>`,
+      ({ name }) => markup`
+<tr><th scope="row">${name}</th><td>${live(view, `service.${name}.status`)}</td><td data-label="Neustarts: ">${live(view, `service.${name}.restarts`)}</td><td>${live(view, `service.${name}.detail`)}</td></tr>`,
     )}
 </tbody></table></div>
-<h3>Andere Roboter</h3>
+<h3>Andere Roboter <small>(Stand beim Laden der Seite)</small></h3>
 <p>${neighbours.status === 'not-checked' ? `Nicht geprüft: ${neighbours.detail}` : neighbours.detail}</p>
 ${neighbours.robots.map(
   ({ serial, address, presence, ageMs, conflictWith }) =>

@@ -1,7 +1,7 @@
 import { type Markup, markup } from '../../markup/index.ts';
 import type { Site } from '../../site/index.ts';
-import { live, page } from './page.ts';
-import type { PageView } from './view.ts';
+import { headlineBlock, live, liveValue, page } from './page.ts';
+import type { LiveKey, PageView } from './view.ts';
 
 export interface SurfaceOptions {
   readonly site: Pick<Site, 'name' | 'tours'>;
@@ -9,6 +9,15 @@ export interface SurfaceOptions {
   readonly readOnly: boolean;
   readonly signedIn: boolean;
 }
+
+const rows: readonly (readonly [LiveKey, string])[] = [
+  ['battery', 'Batterie'],
+  ['pose', 'Position'],
+  ['heading', 'Ausrichtung'],
+  ['positioning', 'Ortung'],
+  ['wheels', 'Antrieb'],
+  ['alerts', 'Störmeldungen'],
+];
 
 /** The operator surface, for the people who work with the robot. */
 export function surfacePage({ site, view, readOnly, signedIn }: SurfaceOptions): Markup {
@@ -19,7 +28,7 @@ export function surfacePage({ site, view, readOnly, signedIn }: SurfaceOptions):
     readOnly,
     view,
     body: markup`<section class="state">
-<h1 aria-live="polite">${live(view, 'link')}</h1>
+${headlineBlock(view)}
 <p><span class="when-away">Versuchte Adresse: <code>${live(view, 'link.tried')}</code>, </span>${live(view, 'link.for')}</p>
 <p class="when-away">${live(view, 'link.detail')}</p>
 <p class="alarm when-latched">${live(view, 'stop')}</p>
@@ -28,17 +37,19 @@ ${readOnly ? null : stopForms(signedIn)}
 <section>
 <h2>Roboter</h2>
 <dl>
-<div><dt>Batterie</dt><dd>${live(view, 'battery')} <small>${live(view, 'battery.age')}</small></dd></div>
-<div><dt>Position</dt><dd>${live(view, 'pose')} <small>${live(view, 'pose.age')}</small></dd></div>
-<div><dt>Ortung</dt><dd>${live(view, 'positioning')} <small>${live(view, 'positioning.age')}</small></dd></div>
-<div><dt>Meldungen</dt><dd class="lines">${live(view, 'alerts')} <small>${live(view, 'alerts.age')}</small></dd></div>
-</dl>
+${rows.map(
+  ([
+    key,
+    title,
+  ]) => markup`<div><dt>${title}</dt><dd class="lines">${liveValue(view, key)} <small>${live(view, `${key}.age`)}</small></dd></div>
+`,
+)}</dl>
 </section>
 <section>
 <h2>Touren</h2>
 <p>${live(view, 'tour')}</p>
-<p class="when-closed lines">${live(view, 'gate')}</p>
-${readOnly ? null : tourForms(site)}
+<p id="tour-why" class="lines why" aria-live="polite">${live(view, 'tour.why')}</p>
+${readOnly ? null : tourForms(site, view)}
 </section>`,
   });
 }
@@ -56,12 +67,13 @@ ${
 </section>`;
 }
 
-function tourForms({ tours }: Pick<Site, 'tours'>): Markup {
+/** The buttons are off while the gate refuses; the reason stands above them. STOPP is never off. */
+function tourForms({ tours }: Pick<Site, 'tours'>, { flags }: PageView): Markup {
   const names = Object.entries(tours);
   if (names.length === 0) return markup`<p>In der Standortdatei steht keine Tour.</p>`;
   return markup`<div class="tours">${names.map(
     ([name, { stations }]) => markup`<form method="post" action="/api/touren/lauf">
-<button name="tour" value="${name}">${name} <small>${stations.join(' → ')}</small></button>
+<button name="tour" value="${name}" data-needs="go" aria-describedby="tour-why"${flags.go === 'yes' ? null : markup` disabled`}>${name} <small>${stations.join(' → ')}</small></button>
 </form>`,
   )}</div>`;
 }

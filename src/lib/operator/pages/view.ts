@@ -1,21 +1,29 @@
-import type { ChassisSnapshot, LinkState, LiveValue } from '../../chassis/index.ts';
+import type { ChassisSnapshot, LiveValue, StaleReason } from '../../chassis/index.ts';
 import { markTextDe } from '../../evidence/index.ts';
+import type { ServiceHealth } from '../../lifecycle/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
+import type { GatewayHealth } from '../model.ts';
+import { alertText, positionDoubt, positioningWord } from './condition-text.ts';
+import { complaintsText, gateText, headingDoubt, headlineOf } from './headline.ts';
+import { linkDetail, linkText, triedText } from './link-text.ts';
+import { num, spanText } from './number-text.ts';
 
 /** What the pages show, put into words once: the server writes it into the page, live events renew it in place. */
 export interface PageView {
-  /** Short words that the style sheet goes by. */
+  /** Short words that the style sheet and the script of the pages go by. */
   readonly flags: Readonly<Record<Flag, string>>;
   /** Text by the key of its place on the page. */
   readonly texts: Readonly<Record<TextKey, string>>;
 }
 
-export type Flag = 'link' | 'stop' | 'tour' | 'gate';
+/** `go` is 'yes' while a tour may start; `headline` is its level. */
+export type Flag = 'link' | 'stop' | 'tour' | 'gate' | 'go' | 'headline';
 
-const liveKeys = ['pose', 'battery', 'positioning', 'wheels', 'planning', 'alerts', 'map'] as const;
-export type LiveKey = (typeof liveKeys)[number];
+export type LiveKey = 'pose' | 'heading' | 'battery' | 'positioning' | 'wheels' | 'planning' | 'alerts' | 'map';
 
 export type TextKey =
+  | 'headline'
+  | 'headline.why'
   | 'link'
   | 'link.tried'
   | 'link.detail'
@@ -28,48 +36,76 @@ export type TextKey =
   | 'stop'
   | 'stop.by'
   | 'tour'
+  | 'tour.why'
   | 'gate'
+  | 'gate.reasons'
+  | 'gateway'
+  | 'overall'
   | `${LiveKey}`
   | `${LiveKey}.age`
-  | `${LiveKey}.mark`;
+  | `${LiveKey}.mark`
+  /** Why the value must not be believed; it is struck out while this is not empty. */
+  | `${LiveKey}.doubt`
+  /** By the name of the service. */
+  | `service.${string}.${'status' | 'restarts' | 'detail'}`;
 
-export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus): PageView {
+export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus, health: GatewayHealth): PageView {
   const { link, values, identity } = snapshot;
+  const headline = headlineOf(snapshot, motion, health);
+  // Another device may stand at the address by now.
+  const remembered = (text: string) => (link.kind === 'connected' ? text : `${text} (letzter Stand)`);
+  const why = tourObstacle(snapshot, motion);
+  const poseDoubt = positionDoubt(snapshot);
   return {
     flags: {
       link: link.kind,
       stop: motion.stop.latched ? 'latched' : 'free',
       tour: motion.tour?.state === 'running' ? 'running' : 'none',
       gate: motion.gate.open ? 'open' : 'closed',
+      go: why === '' ? 'yes' : 'no',
+      headline: headline.level,
     },
     texts: {
+      headline: headline.text,
+      'headline.why': headline.reasons.join('\n'),
       link: linkText(link),
       'link.tried': triedText(link),
       'link.detail': linkDetail(link),
-      'link.for': `seit ${spanText(snapshot.linkForMs)}`,
-      serial: identity?.serial ?? 'noch nicht gelesen',
-      model: identity?.model ?? 'nicht angegeben',
-      software: identity?.software ?? 'nicht angegeben',
-      'pose-unit': poseUnitText(snapshot),
-      complaints:
-        snapshot.complaints
-          .map(({ what, count, ageMs }) => `${what} (${count} ×, vor ${spanText(ageMs)})`)
-          .join('\n') || 'keine',
+      'link.for': `${link.kind === 'connected' ? 'verbunden ' : ''}seit ${spanText(snapshot.linkForMs)}`,
+      serial: identity === null ? 'noch nicht gelesen' : remembered(identity.serial),
+      model: remembered(identity?.model ?? 'nicht angegeben'),
+      software: remembered(identity?.software ?? 'nicht angegeben'),
+      'pose-unit': remembered(poseUnitText(snapshot)),
+      complaints: complaintsText(snapshot),
       stop: stopText(motion),
       'stop.by': motion.stop.by === null ? '' : `${motion.stop.by}, ${motion.stop.since ?? ''}`,
       tour: tourText(motion),
-      gate: motion.gate.open ? 'Fahrbefehle sind möglich.' : motion.gate.reasons.join('\n') || 'Geschlossen.',
+      'tour.why': why,
+      gate: gateText(snapshot, motion),
+      'gate.reasons': motion.gate.reasons.join('\n'),
+      gateway: gatewayText(health),
+      ...serviceTexts(health),
+      overall: headline.level === 'good' ? 'in Ordnung' : `beeinträchtigt: ${headline.text}`,
+      ...liveTexts('pose', values.pose, ({ xM, yM }) => `x ${num(xM, 2)} m, y ${num(yM, 2)} m`, poseDoubt, 'xM'),
       ...liveTexts(
-        'pose',
+        'heading',
         values.pose,
-        ({ xM, yM, yawDeg }) => `x ${num(xM, 2)} m, y ${num(yM, 2)} m, ${num(yawDeg, 1)}°`,
+        ({ yawDeg }) => `${num(yawDeg, 1)}°`,
+        headingDoubt(snapshot) ?? poseDoubt,
+        'yawDeg',
       ),
+      // A fact that this very robot contradicts does not stand for it.
+      ...(snapshot.unitContradicted && { 'heading.mark': 'widersprochen: BELEGT sind Grad, siehe Einheit' }),
       ...liveTexts('battery', values.battery, ({ percent, status }) => `${num(percent, 0)} % (${batteryWord(status)})`),
-      ...liveTexts('positioning', values.positioning, ({ state, reliable }) =>
-        reliable ? `sicher (${state})` : `unsicher (${state})`,
-      ),
-      ...liveTexts('wheels', values.wheels, ({ controlMode, emergencyStopPressed }) =>
-        emergencyStopPressed ? `Not-Halt gedrückt (${controlMode})` : controlMode,
+      ...liveTexts('positioning', values.positioning, ({ state }) => `${positioningWord(snapshot)} (${state})`),
+      ...liveTexts('wheels', values.wheels, ({ controlMode, emergencyStopPressed, wheelsReleased }) =>
+        [
+          emergencyStopPressed ? 'Not-Halt gedrückt' : 'Not-Halt nicht gedrückt',
+          `Betriebsart ${controlMode}`,
+          wheelsReleased === true ? 'Räder entriegelt' : '',
+        ]
+          .filter(Boolean)
+          .join(', '),
       ),
       ...liveTexts(
         'planning',
@@ -84,9 +120,7 @@ export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus): PageV
             .join(', '),
       ),
       ...liveTexts('alerts', values.alerts, (alerts) =>
-        alerts.length === 0
-          ? 'keine'
-          : alerts.map(({ code, level, message }) => `${code} ${level} ${message}`).join('\n'),
+        alerts.length === 0 ? 'keine' : alerts.map(alertText).join('\n'),
       ),
       ...liveTexts('map', values.map, ({ name, mapVersion, overlaysVersion }) =>
         [name, version('Stand', mapVersion), version('Zeichnungen', overlaysVersion)].filter(Boolean).join(', '),
@@ -95,59 +129,50 @@ export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus): PageV
   };
 }
 
-function linkText(link: LinkState): string {
-  switch (link.kind) {
-    case 'connected':
-      return 'Verbunden';
-    case 'booting': {
-      const progress = link.progress === null ? '' : ` – ${num(link.progress * 100, 0)} %`;
-      return `Roboter startet${progress}`;
-    }
-    case 'connecting':
-      return 'Noch nicht verbunden (not connected)';
-    case 'not-connected':
-      return 'Nicht verbunden (not connected)';
-  }
+/** Why no tour may start now; empty when one may. */
+function tourObstacle(snapshot: ChassisSnapshot, motion: MotionStatus): string {
+  if (motion.tour?.state === 'running') return 'Es fährt schon eine Tour.';
+  if (motion.gate.open && !motion.stop.latched && snapshot.link.kind === 'connected') return '';
+  const { gate } = motion;
+  const text = gateText(snapshot, { ...motion, gate: { ...gate, open: false } });
+  const more = gate.reasons.length > text.split('\n').length;
+  return more ? `${text}\nWeitere Gründe stehen auf der Seite „Technik“.` : text;
 }
 
-function triedText({ tried }: LinkState): string {
-  const host = tried.address.includes(':') ? `[${tried.address}]` : tried.address;
-  return tried.port === undefined ? host : `${host}:${tried.port}`;
-}
-
-const failureTexts: Readonly<Record<(LinkState & { kind: 'not-connected' })['failure'], string>> = {
-  refused: 'Die Adresse antwortet, aber an diesem Anschluss hört niemand zu.',
-  'no-route': 'Zu dieser Adresse führt kein Weg.',
-  'no-answer': 'Unter dieser Adresse antwortet niemand.',
-  'unknown-name': 'Der Name ist im Netz nicht bekannt.',
-  cut: 'Die Verbindung wurde getrennt.',
-  other: 'Die Verbindung war nicht möglich.',
-  'bad-answer': 'Es antwortet etwas, aber nicht wie ein Fahrgestell.',
-  'wrong-device': 'Es antwortet ein anderer Roboter.',
-  silent: 'Die Verbindung steht, aber es kommt nichts mehr an.',
+const serviceWords: Readonly<Record<ServiceHealth['status'], string>> = {
+  waiting: 'wartet',
+  starting: 'startet',
+  running: 'läuft',
+  restarting: 'wird neu gestartet',
+  stopping: 'wird beendet',
+  stopped: 'beendet',
 };
 
-function linkDetail(link: LinkState): string {
-  switch (link.kind) {
-    case 'not-connected': {
-      const found = link.foundSerial === undefined ? '' : ` Gefunden: Seriennummer ${link.foundSerial}.`;
-      return `${failureTexts[link.failure]}${found} (${link.detail})`;
-    }
-    case 'booting':
-      return link.step ?? '';
-    default:
-      return '';
-  }
+function serviceTexts({
+  services,
+}: GatewayHealth): Record<`service.${string}.${'status' | 'restarts' | 'detail'}`, string> {
+  return Object.fromEntries(
+    services.flatMap(({ name, status, restarts, detail, lastError }) => [
+      [`service.${name}.status`, serviceWords[status]],
+      [`service.${name}.restarts`, `${restarts}`],
+      [`service.${name}.detail`, lastError === null ? detail : `${detail}; zuletzt: ${lastError}`],
+    ]),
+  );
+}
+
+function gatewayText({ version: of, upForMs, services }: GatewayHealth): string {
+  const down = services.filter(({ status }) => status !== 'running').map(({ name, status }) => `${name} (${status})`);
+  const state = down.length === 0 ? 'alle Dienste laufen' : `es laufen nicht: ${down.join(', ')}`;
+  return `Version ${of}, läuft seit ${spanText(upForMs)}, ${state}`;
 }
 
 function poseUnitText({ poseUnit, unitContradicted }: ChassisSnapshot): string {
-  const verdict = {
-    degrees: 'Grad, wie gemessen',
-    radians: 'Bogenmaß: WIDERSPRUCH',
-    'not-decided': 'nicht entschieden',
-  };
+  const { verdict, samples, reason, doubt } = poseUnit;
+  const words = { degrees: 'Grad, wie gemessen', radians: 'Bogenmaß: WIDERSPRUCH', 'not-decided': 'nicht entschieden' };
+  // Proven radians count until gw is started anew, whatever the samples of a later connection say.
+  const word = unitContradicted ? words.radians : doubt === null ? words[verdict] : 'zweifelhaft';
   const latched = unitContradicted ? ' Fahren bleibt gesperrt, bis gw serve neu gestartet ist.' : '';
-  return `${verdict[poseUnit.verdict]} (${poseUnit.samples} Werte; ${poseUnit.reason}).${latched}`;
+  return `${word} (${samples} Werte; ${doubt ?? reason}).${latched}`;
 }
 
 function stopText({ stop }: MotionStatus): string {
@@ -170,16 +195,34 @@ function tourText({ tour }: MotionStatus): string {
   }
 }
 
-function liveTexts<K extends LiveKey, T>(key: K, value: LiveValue<T>, write: (value: T) => string) {
-  const [text, age, mark] =
-    value.status === 'not-heard'
-      ? ['noch nichts gehört', '', '']
-      : [
-          write(value.value),
-          `vor ${spanText(value.ageMs)}${value.stale ? ' – veraltet' : ''}`,
-          `${markTextDe(value)}: ${value.source}`,
-        ];
-  return { [key]: text, [`${key}.age`]: age, [`${key}.mark`]: mark } as Record<K | `${K}.age` | `${K}.mark`, string>;
+const staleTexts: Readonly<Record<StaleReason, string>> = {
+  'no-connection': 'veraltet, keine Verbindung zum Roboter',
+  'not-received-since-reconnect': 'veraltet, seit der neuen Verbindung nicht empfangen',
+  'too-old': 'veraltet',
+  'newer-rejected': 'veraltet, die neueste Meldung ist fehlerhaft',
+};
+
+/** One value with its age, its mark and why it must not be believed; what is stale needs no further reason. */
+function liveTexts<K extends LiveKey, T>(
+  key: K,
+  value: LiveValue<T>,
+  write: (value: T) => string,
+  doubt: string | null = null,
+  part?: string,
+): Record<K | `${K}.age` | `${K}.mark` | `${K}.doubt`, string> {
+  const texts = (text: string, age: string, mark: string, why: string) =>
+    ({ [key]: text, [`${key}.age`]: age, [`${key}.mark`]: mark, [`${key}.doubt`]: why }) as Record<
+      K | `${K}.age` | `${K}.mark` | `${K}.doubt`,
+      string
+    >;
+  if (value.status === 'not-heard') {
+    return texts(value.rejected === undefined ? 'noch nicht empfangen' : 'nicht lesbar', '', '', '');
+  }
+  const standing = (part === undefined ? undefined : value.parts?.[part]) ?? value;
+  const stale = value.stale ? staleTexts[value.staleReason ?? 'too-old'] : null;
+  const why = [doubt, stale].filter((reason) => reason !== null).join('; ');
+  const marked = `${markTextDe(standing)}: ${standing.source}`;
+  return texts(write(value.value), `vor ${spanText(value.ageMs)}`, marked, why === '' ? '' : `${why}:`);
 }
 
 function batteryWord(status: string): string {
@@ -189,18 +232,4 @@ function batteryWord(status: string): string {
 
 function version(what: string, number: number | null): string {
   return number === null ? '' : `${what} ${number}`;
-}
-
-/** German decimals. */
-function num(value: number, digits: number): string {
-  return value.toFixed(digits).replace('.', ',');
-}
-
-/** `0,4 s`, `45 s`, `12 min`, `5 h`; number and unit stay on one line. */
-export function spanText(ms: number): string {
-  const s = Math.max(0, ms) / 1000;
-  if (s < 10) return `${num(s, 1)}\u00a0s`;
-  if (s < 120) return `${Math.floor(s)}\u00a0s`;
-  if (s < 120 * 60) return `${Math.floor(s / 60)}\u00a0min`;
-  return `${Math.floor(s / 3600)}\u00a0h`;
 }

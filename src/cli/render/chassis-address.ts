@@ -1,0 +1,89 @@
+import chalk from 'chalk';
+import { formatTried } from '../../lib/error/index.ts';
+import type { ChassisAddress } from '../../lib/toolkit/chassis-address.result.ts';
+import { printable, renderVerdict } from '../output.ts';
+
+type Tried = ChassisAddress['tried'];
+
+export function triedText({ address, port, action, forMs }: Tried): string {
+  return printable(
+    formatTried({
+      address,
+      ...(port !== undefined && { port }),
+      ...(action !== undefined && { action }),
+      ...(forMs !== undefined && { forMs }),
+    }),
+  );
+}
+
+export function placeText({ address, port }: Tried): string {
+  return triedText({ address, port });
+}
+
+const failureWords: Readonly<Record<NonNullable<ChassisAddress['failure']>, string>> = {
+  refused: 'refused',
+  'no-route': 'no route',
+  'no-answer': 'no answer',
+  'unknown-name': 'unknown name',
+  cut: 'cut',
+  other: 'failed',
+  'bad-answer': 'bad answer',
+  'wrong-device': 'wrong device',
+};
+
+/** `gw chassis address` */
+export function renderChassisAddress(data: ChassisAddress): string {
+  const { name, tcp, serial, mac, tookMs, remedy, way } = data;
+  const nameText: Record<ChassisAddress['name']['kind'], string> = {
+    address: 'an address, nothing to look up',
+    resolved: `${name.addresses.join(', ')} (looked up in ${name.tookMs} ms)`,
+    unknown: 'this machine knows no address for it',
+    'no-answer': `no answer to the look-up within ${name.tookMs} ms`,
+    'not-checked': 'not looked up here: the far machine does it',
+  };
+  const nameVerdict = {
+    address: 'ok',
+    resolved: 'ok',
+    unknown: 'wrong',
+    'no-answer': 'wrong',
+    'not-checked': 'not-checked',
+  } as const;
+  const tcpText = {
+    ok: `open after ${tcp.tookMs} ms`,
+    wrong: 'could not be opened',
+    'not-checked': 'not known in time',
+  };
+  const found = serial.found === null ? 'not told' : printable(serial.found);
+  const lines = [
+    answerLine(data),
+    '',
+    `${renderVerdict(nameVerdict[name.kind])} name    ${printable(data.tried.address)}: ${printable(nameText[name.kind])}`,
+    `${renderVerdict(tcp.verdict)} port    ${data.tried.port ?? ''} ${tcpText[tcp.verdict]}${way === 'direct' ? '' : `, ${printable(way)}`}`,
+    `${renderVerdict(serial.verdict)} serial  found ${found}, expected ${printable(serial.expected)}`,
+    `${renderVerdict(mac.verdict)} mac     ${macText(mac)}`,
+    '',
+    chalk.dim(`took ${tookMs} ms in all`),
+  ];
+  if (remedy !== null) lines.push(`do next: ${remedy}`);
+  return lines.join('\n');
+}
+
+function answerLine(data: ChassisAddress): string {
+  const { state, failure, detail, tried, serial, software } = data;
+  switch (state) {
+    case 'connected': {
+      const version = software === null ? '' : `, software ${printable(software)}`;
+      return `${chalk.green('connected')}: ${placeText(tried)} is chassis ${printable(serial.found ?? '')}${version}`;
+    }
+    case 'starting':
+      return `${chalk.yellow('starting')}: tried ${triedText(tried)}: ${printable(detail)}`;
+    case 'wrong-device':
+    case 'not-connected':
+      return `${chalk.red.bold('not connected')}: tried ${triedText(tried)}, ${failureWords[failure ?? 'other']}: ${printable(detail)}`;
+  }
+}
+
+function macText({ verdict, expected, found, detail }: ChassisAddress['mac']): string {
+  const sides = found === null ? '' : ` (found ${found}, expected ${expected ?? 'not named'})`;
+  return `${verdict === 'not-checked' ? 'not checked: ' : ''}${printable(detail)}${sides}`;
+}

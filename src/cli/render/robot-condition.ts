@@ -1,0 +1,41 @@
+import chalk from 'chalk';
+import type { RobotCondition } from '../../lib/toolkit/robot-condition.result.ts';
+import { ageText, printable } from '../output.ts';
+
+export const conditionColumns = [
+  { title: 'reported by the robot' },
+  { title: 'value' },
+  { title: 'mark' },
+  { title: 'age', align: 'right' as const },
+  { title: 'source' },
+];
+
+/** One condition with what was reported, its mark and source. */
+export function conditionRow({ title, reported, missing }: RobotCondition): string[] {
+  if (reported === null) return [title, missing === 'rejected' ? 'rejected' : 'not received', '--', '--', '--'];
+  const { value, mark, source, ageMs } = reported;
+  return [title, printable(valueText(value)).slice(0, 60), mark, ageText(ageMs), printable(source)];
+}
+
+function valueText(value: NonNullable<RobotCondition['reported']>['value']): string {
+  if (typeof value === 'boolean') return value ? 'pressed' : 'not pressed';
+  if (typeof value === 'number') return `${value.toFixed(0)} percent`;
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) {
+    return value.length === 0 ? 'none' : value.map(({ code, level }) => `${code} ${level}`).join(', ');
+  }
+  const { state, reliable, quality } = value;
+  return `${state}, ${reliable ? 'reliable' : 'NOT reliable'}${quality === undefined ? '' : `, quality ${quality ?? 'unreadable'}`}`;
+}
+
+/** `battery CRITICAL: 6 %, below 10 %` */
+export function conditionText({ title, detail }: RobotCondition): string {
+  return `${title.toLowerCase()} ${printable(detail)}`;
+}
+
+/** What keeps the robot from working, in one line; null where it reports nothing of the kind. */
+export function conditionHeadline(conditions: readonly RobotCondition[]): string | null {
+  const wrong = conditions.filter(({ verdict }) => verdict === 'wrong');
+  if (wrong.length === 0) return null;
+  return chalk.red.bold(`The robot reports: ${wrong.map(conditionText).join('; ')}`);
+}

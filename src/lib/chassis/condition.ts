@@ -1,0 +1,126 @@
+import type { Alert, Battery, LiveValue, LiveValues, Positioning, StaleReason, Wheels } from './model.ts';
+
+/** What the robot itself reports about whether it can work. */
+export const conditionIds = ['emergency-stop', 'control-mode', 'positioning', 'battery', 'power', 'alerts'] as const;
+export type ConditionId = (typeof conditionIds)[number];
+
+/** Why nothing is said about a condition. */
+export type NotChecked = 'not-received' | 'rejected' | StaleReason;
+
+type Cause =
+  | { readonly id: 'emergency-stop'; readonly state: 'pressed' | 'not-pressed' }
+  | { readonly id: 'control-mode'; readonly state: 'auto' | 'not-auto' | 'wheels-released' | 'unreadable' | 'unknown' }
+  | {
+      readonly id: 'positioning';
+      readonly state: 'reliable' | 'lost' | 'poor' | 'inactive' | 'mapping' | 'unreadable' | 'unknown';
+    }
+  | { readonly id: 'battery'; readonly state: 'enough' | 'low' | 'critical' }
+  | { readonly id: 'power'; readonly state: 'known' | 'contradictory' | 'unknown' }
+  | { readonly id: 'alerts'; readonly state: 'none' | 'active' | 'without-level' };
+
+/** One judged condition; with verdict 'not-checked' a `missing` says why where nothing current was received. */
+export type Condition = Cause & { readonly verdict: 'ok' | 'wrong' | 'not-checked'; readonly missing: null };
+export interface MissingCondition {
+  readonly id: ConditionId;
+  readonly state: 'missing';
+  readonly verdict: 'not-checked';
+  readonly missing: NotChecked;
+}
+export type JudgedCondition = Condition | MissingCondition;
+
+/** Percent. Project decision: below this no tour should begin. The vendor names no figures for its own alerts. */
+export const LOW_BATTERY_PERCENT = 20;
+/** Percent. Project decision: below this the robot may stop on its way. */
+export const CRITICAL_BATTERY_PERCENT = 10;
+/** Percent. Project decision: a battery that calls itself full below this contradicts itself. */
+const LEAST_FULL_PERCENT = 90;
+
+/** `position_quality` (vendor SDK, HINWEIS): 0 unknown, 1 lost, 3 poor, 8 good, 10 excellent. */
+const LOST_QUALITY = 1;
+const POOR_QUALITY = 3;
+
+const supplyWords: readonly string[] = ['charging', 'discharging', 'full'];
+
+/**
+ * Judges what the robot reports about itself. What was not received, or is no longer what it says now, is
+ * 'not-checked'; so is a word that no vendor text has.
+ * @source topics and words: vendor description (HINWEIS); what counts as wrong: project decision
+ */
+export function judgeCondition(values: LiveValues): readonly JudgedCondition[] {
+  const { wheels, positioning, battery, alerts } = values;
+  return [
+    judge('emergency-stop', wheels, stopOf),
+    judge('control-mode', wheels, controlModeOf),
+    judge('positioning', positioning, positioningOf),
+    judge('battery', battery, batteryOf),
+    judge('power', battery, powerOf),
+    judge('alerts', alerts, alertsOf),
+  ];
+}
+
+type Judged = Omit<Condition, 'missing' | 'id'> & Cause;
+
+function judge<T>(id: ConditionId, live: LiveValue<T>, by: (value: T) => Judged): JudgedCondition {
+  const missing = missingOf(live);
+  if (missing !== null) return { id, state: 'missing', verdict: 'not-checked', missing };
+  return { ...by((live as { readonly value: T }).value), missing: null };
+}
+
+function missingOf(live: LiveValue<unknown>): NotChecked | null {
+  if (live.status === 'not-heard') return live.rejected === undefined ? 'not-received' : 'rejected';
+  return live.stale ? (live.staleReason ?? 'too-old') : null;
+}
+
+function stopOf({ emergencyStopPressed }: Wheels): Judged {
+  const id = 'emergency-stop';
+  return emergencyStopPressed
+    ? { id, state: 'pressed', verdict: 'wrong' }
+    : { id, state: 'not-pressed', verdict: 'ok' };
+}
+
+function controlModeOf({ controlMode, wheelsReleased }: Wheels): Judged {
+  const id = 'control-mode';
+  if (controlMode === 'manual' || controlMode === 'remote') return { id, state: 'not-auto', verdict: 'wrong' };
+  if (controlMode !== 'auto') return { id, state: 'unknown', verdict: 'not-checked' };
+  if (wheelsReleased === null) return { id, state: 'unreadable', verdict: 'not-checked' };
+  return wheelsReleased === true
+    ? { id, state: 'wheels-released', verdict: 'wrong' }
+    : { id, state: 'auto', verdict: 'ok' };
+}
+
+function positioningOf({ state, reliable, quality }: Positioning): Judged {
+  const id = 'positioning';
+  if (state === 'inactive') return { id, state: 'inactive', verdict: 'wrong' };
+  if (!reliable || quality === LOST_QUALITY) return { id, state: 'lost', verdict: 'wrong' };
+  if (state === 'slam') return { id, state: 'mapping', verdict: 'wrong' };
+  if (quality === null) return { id, state: 'unreadable', verdict: 'not-checked' };
+  if (quality === POOR_QUALITY) return { id, state: 'poor', verdict: 'wrong' };
+  return state === 'positioning'
+    ? { id, state: 'reliable', verdict: 'ok' }
+    : { id, state: 'unknown', verdict: 'not-checked' };
+}
+
+function batteryOf({ percent }: Battery): Judged {
+  const id = 'battery';
+  if (percent < CRITICAL_BATTERY_PERCENT) return { id, state: 'critical', verdict: 'wrong' };
+  return percent < LOW_BATTERY_PERCENT
+    ? { id, state: 'low', verdict: 'wrong' }
+    : { id, state: 'enough', verdict: 'ok' };
+}
+
+function powerOf({ percent, status }: Battery): Judged {
+  const id = 'power';
+  if (!supplyWords.includes(status)) return { id, state: 'unknown', verdict: 'not-checked' };
+  return status === 'full' && percent < LEAST_FULL_PERCENT
+    ? { id, state: 'contradictory', verdict: 'wrong' }
+    : { id, state: 'known', verdict: 'ok' };
+}
+
+/** Warnings count as well, and so does a level that no text describes; only `none` alone is left undecided. */
+function alertsOf(alerts: readonly Alert[]): Judged {
+  const id = 'alerts';
+  if (alerts.length === 0) return { id, state: 'none', verdict: 'ok' };
+  return alerts.every(({ level }) => level === 'none')
+    ? { id, state: 'without-level', verdict: 'not-checked' }
+    : { id, state: 'active', verdict: 'wrong' };
+}

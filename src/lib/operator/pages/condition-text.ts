@@ -1,0 +1,92 @@
+import {
+  type Alert,
+  type ChassisSnapshot,
+  type ConditionId,
+  type JudgedCondition,
+  judgeCondition,
+} from '../../chassis/index.ts';
+import { num } from './number-text.ts';
+
+/** What the robot reports that keeps it from working, one German sentence each. */
+export function conditionProblems({ values }: ChassisSnapshot): readonly string[] {
+  return judgeCondition(values).flatMap((condition) =>
+    condition.verdict === 'wrong' ? [problemText(condition, values)] : [],
+  );
+}
+
+/** What nothing current is known about, in one German sentence; null when all of it was reported. */
+export function conditionGaps({ values }: ChassisSnapshot): string | null {
+  const open = judgeCondition(values).filter(({ verdict }) => verdict === 'not-checked');
+  return open.length === 0 ? null : `Nicht geprüft: ${open.map(({ id }) => names[id]).join(', ')}.`;
+}
+
+const names: Readonly<Record<ConditionId, string>> = {
+  'emergency-stop': 'Not-Halt',
+  'control-mode': 'Betriebsart',
+  positioning: 'Ortung',
+  battery: 'Batterie',
+  power: 'Stromversorgung',
+  alerts: 'Störmeldungen',
+};
+
+function problemText({ id, state }: JudgedCondition, values: ChassisSnapshot['values']): string {
+  const { wheels, battery, alerts } = values;
+  const charge = battery.status === 'heard' ? `${num(battery.value.percent, 0)} %` : '';
+  switch (id) {
+    case 'emergency-stop':
+      return 'Der Not-Halt ist gedrückt.';
+    case 'control-mode':
+      if (state === 'wheels-released') return 'Die Räder sind entriegelt.';
+      return `Betriebsart „${wheels.status === 'heard' ? wheels.value.controlMode : ''}“: Der Roboter nimmt keine Fahrbefehle an.`;
+    case 'positioning':
+      return positioningTexts[state] ?? 'Die Ortung ist gestört.';
+    case 'battery':
+      return state === 'critical' ? `Die Batterie ist fast leer: ${charge}.` : `Die Batterie ist schwach: ${charge}.`;
+    case 'power':
+      return `Die Angaben zur Batterie widersprechen sich: „full“ bei ${charge}.`;
+    case 'alerts': {
+      const active = alerts.status === 'heard' ? alerts.value : [];
+      const texts = active.slice(0, 3).map(alertText);
+      const more = active.length > texts.length ? ` und ${active.length - texts.length} weitere` : '';
+      return `Störmeldungen des Roboters: ${texts.join('; ')}${more}.`;
+    }
+  }
+}
+
+const positioningTexts: Readonly<Record<string, string>> = {
+  lost: 'Der Roboter hat seine Position verloren.',
+  poor: 'Die Ortung ist ungenau.',
+  inactive: 'Die Ortung ist nicht aktiv.',
+  mapping: 'Der Roboter nimmt gerade eine Karte auf.',
+};
+
+/** Why a position must not be believed; null when the robot is sure of it, or nothing current is known. */
+export function positionDoubt({ values }: ChassisSnapshot): string | null {
+  const state = judgedPositioning(values);
+  if (state === 'lost' || state === 'inactive') return 'ungültig, Position verloren';
+  return state === 'poor' ? 'unsicher, Ortung ungenau' : null;
+}
+
+/** How sure the robot is of its position, in a word. */
+export function positioningWord({ values }: ChassisSnapshot): string {
+  const words: Readonly<Record<string, string>> = {
+    reliable: 'sicher',
+    lost: 'verloren',
+    inactive: 'nicht aktiv',
+    poor: 'ungenau',
+    mapping: 'Kartierung',
+  };
+  return words[judgedPositioning(values)] ?? 'nicht geprüft';
+}
+
+function judgedPositioning(values: ChassisSnapshot['values']): string {
+  return judgeCondition(values).find(({ id }) => id === 'positioning')?.state ?? 'missing';
+}
+
+const levels: Readonly<Record<string, string>> = { error: 'Fehler', warning: 'Warnung' };
+
+/** `7005 Fehler: position lost`; the text is the robot's own. */
+export function alertText({ code, level, message }: Alert): string {
+  const word = Object.hasOwn(levels, level) ? levels[level] : level;
+  return message === '' ? `${code} ${word}` : `${code} ${word}: ${message}`;
+}

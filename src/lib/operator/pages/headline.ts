@@ -1,0 +1,91 @@
+import type { ChassisSnapshot } from '../../chassis/index.ts';
+import type { MotionStatus } from '../../motion/index.ts';
+import type { GatewayHealth } from '../model.ts';
+import { conditionGaps, conditionProblems } from './condition-text.ts';
+import { linkDetail, linkText } from './link-text.ts';
+import { spanText } from './number-text.ts';
+
+/** The first thing that a person sees: green only when nothing speaks against a drive and everything was reported. */
+export interface Headline {
+  readonly level: 'good' | 'attention' | 'bad';
+  readonly text: string;
+  /** Why it is not green, a sentence each. */
+  readonly reasons: readonly string[];
+}
+
+/** How long a malformed message keeps the headline from being green. Project decision. */
+const COMPLAINT_COUNTS_MS = 300_000;
+
+export function headlineOf(snapshot: ChassisSnapshot, motion: MotionStatus, health: GatewayHealth): Headline {
+  const { link } = snapshot;
+  if (link.kind !== 'connected') return { level: 'bad', text: linkText(link), reasons: [] };
+  const reasons = [...obstacles(snapshot), ...hints(snapshot, health)];
+  if (motion.stop.latched) return { level: 'bad', text: 'Verbunden – angehalten', reasons };
+  if (!motion.gate.open) {
+    const others = reasons.length === 0 ? motion.gate.reasons : reasons;
+    return { level: 'bad', text: 'Verbunden – Fahrt gesperrt', reasons: others };
+  }
+  if (reasons.length > 0) return { level: 'attention', text: 'Verbunden – mit Einschränkungen', reasons };
+  return { level: 'good', text: 'Verbunden – fahrbereit', reasons };
+}
+
+/** Why orders are refused, for people at the robot. What has no German sentence stands in the gate's own words. */
+export function gateText(snapshot: ChassisSnapshot, { gate, stop }: MotionStatus): string {
+  if (gate.open) return 'Fahrbefehle sind möglich.';
+  const { link } = snapshot;
+  const known = [
+    ...(stop.latched ? ['Der Roboter ist angehalten.'] : []),
+    ...(link.kind === 'connected' ? obstacles(snapshot) : [`${linkText(link)}. ${linkDetail(link)}`.trim()]),
+  ];
+  if (known.length === 0) return gate.reasons.join('\n') || 'Die Fahrt ist gesperrt.';
+  return known.join('\n');
+}
+
+/** Everything that is wrong with what the robot sends, for the technician; what nobody could look at is no 'none'. */
+export function complaintsText(snapshot: ChassisSnapshot): string {
+  const { link, complaints } = snapshot;
+  const lines = [
+    ...unitProblems(snapshot),
+    ...conditionProblems(snapshot),
+    ...complaints.map(({ what, count, ageMs }) => `${what} (${count} ×, vor ${spanText(ageMs)})`),
+  ];
+  const gaps = link.kind === 'connected' ? conditionGaps(snapshot) : 'Nicht geprüft: keine Verbindung zum Roboter.';
+  return [...lines, ...(gaps === null ? [] : [gaps])].join('\n') || 'keine';
+}
+
+function obstacles(snapshot: ChassisSnapshot): string[] {
+  const { pose } = snapshot.values;
+  const noPose = pose.status === 'not-heard' || pose.stale;
+  return [
+    ...unitProblems(snapshot),
+    ...conditionProblems(snapshot),
+    ...(noPose ? ['Die Position ist nicht bekannt: Es kommt keine aktuelle vom Roboter.'] : []),
+  ];
+}
+
+function hints(snapshot: ChassisSnapshot, health: GatewayHealth): string[] {
+  const { complaints } = snapshot;
+  const recent = complaints.filter(({ ageMs }) => ageMs < COMPLAINT_COUNTS_MS).length;
+  const gaps = conditionGaps(snapshot);
+  return [
+    ...(gaps === null ? [] : [gaps]),
+    ...(recent === 0 ? [] : [`Beanstandungen an den Meldungen des Roboters: ${recent}, siehe Seite „Technik“.`]),
+    ...(health.status === 'ok' ? [] : ['Ein Dienst des Gateways läuft nicht, siehe Seite „Technik“.']),
+  ];
+}
+
+/** @source specification, 'Angles (critical rule)': degrees; a device that says otherwise contradicts it */
+function unitProblems({ unitContradicted, poseUnit }: ChassisSnapshot): string[] {
+  if (unitContradicted || poseUnit.verdict === 'radians') {
+    return [
+      'Der Roboter meldet seine Ausrichtung im Bogenmaß statt in Grad. Fahren bleibt gesperrt, bis gw serve neu gestartet ist.',
+    ];
+  }
+  return poseUnit.doubt === null ? [] : ['Es ist zweifelhaft, ob der Roboter seine Ausrichtung in Grad meldet.'];
+}
+
+/** Why the heading must not be believed; null when its unit is not in doubt. */
+export function headingDoubt({ unitContradicted, poseUnit }: ChassisSnapshot): string | null {
+  if (unitContradicted || poseUnit.verdict === 'radians') return 'ungültig, Bogenmaß statt Grad';
+  return poseUnit.doubt === null ? null : 'zweifelhaft, Winkeleinheit unsicher';
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { createLiveValues } from '../../src/lib/chassis/live-values.ts';
+import { parseTopicMessage } from '../../src/lib/chassis/topic-message.ts';
+import { systemClock } from '../../src/lib/lifecycle/index.ts';
+
+/** Live values on a clock that the test moves. */
+function bench() {
+  let now = 0;
+  const live = createLiveValues({ ...systemClock, monotonicMs: () => now });
+  live.connect();
+  return {
+    live,
+    pass(ms: number) {
+      now += ms;
+    },
+    say(message: object) {
+      const parsed = parseTopicMessage(JSON.stringify(message));
+      if (parsed.kind !== 'data') throw new Error('a sound message was meant');
+      live.take(parsed);
+    },
+  };
+}
+
+const wheels = { topic: '/wheel_state', control_mode: 'auto', emergency_stop_pressed: false };
+const staleness = (value: { status: string; stale?: boolean; staleReason?: string }) => [
+  value.stale,
+  value.staleReason,
+];
+
+describe('the age of a live value', () => {
+  it('ends a topic that came steadily and ceased, at the pace that it had', () => {
+    const { live, pass, say } = bench();
+    for (let i = 0; i < 12; i += 1) {
+      say(wheels);
+      pass(2_000);
+    }
+    pass(7_900);
+    expect(staleness(live.values().wheels)).toEqual([false, undefined]);
+    pass(200);
+    expect(staleness(live.values().wheels)).toEqual([true, 'too-old']);
+    say(wheels);
+    expect(staleness(live.values().wheels)).toEqual([false, undefined]);
+  });
+
+  it('ends no topic whose pace is not known: it may speak on change only', () => {
+    const { live, pass, say } = bench();
+    for (let i = 0; i < 6; i += 1) {
+      say(wheels);
+      pass(300);
+    }
+    for (let i = 0; i < 40; i += 1) {
+      say({ topic: '/alerts', alerts: [] });
+      pass(100);
+    }
+    pass(3_600_000);
+    const { wheels: last, alerts } = live.values();
+    expect([staleness(last), staleness(alerts)]).toEqual([
+      [false, undefined],
+      [false, undefined],
+    ]);
+  });
+
+  it('learns the pace anew with each connection', () => {
+    const { live, pass, say } = bench();
+    for (let i = 0; i < 12; i += 1) {
+      say(wheels);
+      pass(100);
+    }
+    live.disconnect();
+    live.connect();
+    expect(staleness(live.values().wheels)).toEqual([true, 'not-received-since-reconnect']);
+    say(wheels);
+    pass(60_000);
+    expect(staleness(live.values().wheels)).toEqual([false, undefined]);
+  });
+});

@@ -1,0 +1,237 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type ChassisSnapshot, judgeCondition, type LiveValue } from '../../src/lib/chassis/index.ts';
+import type { MotionStatus } from '../../src/lib/motion/index.ts';
+import { pageView } from '../../src/lib/operator/pages/view.ts';
+import { ask, startServer } from './server.ts';
+import { snapshotWith, standInHealth, tried } from './stand-ins.ts';
+
+const connected = snapshotWith({ kind: 'connected', tried });
+const health = standInHealth({ version: '1', upForMs: 1 });
+const free: MotionStatus = {
+  gate: { open: true, reasons: [] },
+  stop: { latched: false, reason: null, by: null, since: null },
+  tour: null,
+};
+const closed: MotionStatus = { ...free, gate: { open: false, reasons: ['the gate has a reason'] } };
+const viewOf = (change: Partial<ChassisSnapshot> = {}, motion = free, of = health) =>
+  pageView({ ...connected, ...change }, motion, of);
+const withValues = (values: Partial<ChassisSnapshot['values']>) => ({ values: { ...connected.values, ...values } });
+const stale = <T>(value: LiveValue<T>): LiveValue<T> =>
+  value.status === 'heard' ? { ...value, stale: true, staleReason: 'no-connection' } : value;
+
+/** The body of a page between the places of a live text, by key. */
+const place = (data: string, key: string) => new RegExp(`data-live="${key}">([^<]*)<`).exec(data)?.[1];
+
+describe('the headline', () => {
+  it('is green for a robot in order', () => {
+    const { flags, texts } = viewOf();
+    expect(flags).toMatchObject({ headline: 'good', go: 'yes' });
+    expect(texts).toMatchObject({
+      headline: 'Verbunden – fahrbereit',
+      'headline.why': '',
+      overall: 'in Ordnung',
+      complaints: 'keine',
+    });
+  });
+
+  it.each<[string, ReturnType<typeof viewOf>, string, RegExp]>([
+    ['radians', viewOf({ unitContradicted: true }, closed), 'bad', /Bogenmaß statt in Grad/],
+    [
+      'a doubted unit',
+      viewOf({ poseUnit: { ...connected.poseUnit, doubt: 'it turns faster than its wheels' } }),
+      'attention',
+      /zweifelhaft/,
+    ],
+    ['a closed gate alone', viewOf({}, closed), 'bad', /the gate has a reason/],
+    ['a latched stop', viewOf({}, { ...free, stop: { ...free.stop, latched: true } }), 'bad', /^/],
+    [
+      'the emergency stop',
+      viewOf(withValues({ wheels: known({ controlMode: 'auto', emergencyStopPressed: true }) })),
+      'attention',
+      /Not-Halt ist gedrückt/,
+    ],
+    [
+      'a lost position',
+      viewOf(withValues({ positioning: known({ state: 'positioning', reliable: false }) })),
+      'attention',
+      /Position verloren/,
+    ],
+    [
+      'a low battery',
+      viewOf(withValues({ battery: known({ percent: 6, status: 'discharging' }) })),
+      'attention',
+      /fast leer: 6 %/,
+    ],
+    [
+      'an alert',
+      viewOf(withValues({ alerts: known([{ code: 7005, level: 'error', message: 'x' }]) })),
+      'attention',
+      /7005 Fehler: x/,
+    ],
+    [
+      'what was not received',
+      viewOf(withValues({ wheels: { status: 'not-heard' } })),
+      'attention',
+      /Nicht geprüft: Not-Halt/,
+    ],
+    ['a stale alert', viewOf(withValues({ alerts: stale(connected.values.alerts) })), 'attention', /Störmeldungen/],
+    ['complaints', viewOf({ complaints: [{ what: 'x', count: 1, ageMs: 10 }] }), 'attention', /Beanstandungen/],
+    ['a service that is down', viewOf({}, free, { ...health, status: 'degraded' }), 'attention', /Dienst des Gateways/],
+  ])('is not green under %s, and says why', (_what, { flags, texts }, level, why) => {
+    expect(flags.headline).toBe(level);
+    expect(texts.headline).not.toContain('fahrbereit');
+    expect(texts['headline.why']).toMatch(why);
+    expect(texts.overall).toMatch(/^beeinträchtigt/);
+    expect(flags.go).toBe(level === 'bad' ? 'no' : 'yes');
+    if (level === 'bad') expect(texts['tour.why']).not.toBe('');
+  });
+
+  it('is green only when nothing at all speaks against it', () => {
+    const live = <T>(value: T) =>
+      fc.constantFrom<LiveValue<T>>({ status: 'not-heard' }, known(value), stale(known(value)));
+    const world = fc.record({
+      link: fc.constantFrom(
+        { kind: 'connected', tried } as const,
+        { kind: 'connecting', tried } as const,
+        { kind: 'not-connected', failure: 'cut', detail: 'x', tried } as const,
+      ),
+      unitContradicted: fc.boolean(),
+      doubt: fc.option(fc.string()),
+      complaints: fc.array(fc.record({ what: fc.string(), count: fc.nat(), ageMs: fc.nat(600_000) }), { maxLength: 2 }),
+      open: fc.boolean(),
+      latched: fc.boolean(),
+      running: fc.boolean(),
+      degraded: fc.boolean(),
+      pose: live({
+        xM: 1,
+        yM: 1,
+        yawDeg: connected.values.pose.status === 'heard' ? connected.values.pose.value.yawDeg : (0 as never),
+      }),
+      wheels: fc.boolean().chain((emergencyStopPressed) => live({ controlMode: 'auto', emergencyStopPressed })),
+      positioning: fc.boolean().chain((reliable) => live({ state: 'positioning', reliable })),
+      alerts: fc
+        .array(fc.record({ code: fc.nat(), level: fc.string(), message: fc.string() }), { maxLength: 1 })
+        .chain(live),
+    });
+    fc.assert(
+      fc.property(
+        world,
+        ({ link, unitContradicted, doubt, complaints, open, latched, running, degraded, ...values }) => {
+          const snapshot: ChassisSnapshot = {
+            ...connected,
+            link,
+            unitContradicted,
+            poseUnit: { ...connected.poseUnit, doubt },
+            complaints,
+            values: { ...connected.values, ...values },
+          };
+          const motion: MotionStatus = {
+            gate: { open, reasons: open ? [] : ['x'] },
+            stop: { ...free.stop, latched },
+            tour: running
+              ? { id: '1', tour: 't', stations: ['A'], state: 'running', at: 0, outcomes: [], reason: null }
+              : null,
+          };
+          const { flags, texts } = pageView(snapshot, motion, { ...health, status: degraded ? 'degraded' : 'ok' });
+          const mayGo = open && !latched && link.kind === 'connected';
+          const inOrder =
+            mayGo &&
+            !unitContradicted &&
+            doubt === null &&
+            !degraded &&
+            complaints.every(({ ageMs }) => ageMs >= 300_000) &&
+            judgeCondition(snapshot.values).every(({ verdict }) => verdict === 'ok') &&
+            values.pose.status === 'heard' &&
+            !values.pose.stale;
+          expect(flags.headline === 'good').toBe(inOrder);
+          expect(texts.overall === 'in Ordnung').toBe(inOrder);
+          expect(flags.go).toBe(mayGo && !running ? 'yes' : 'no');
+          expect(texts['tour.why'] === '').toBe(flags.go === 'yes');
+          if (texts.complaints === 'keine')
+            expect([link.kind, unitContradicted, doubt]).toEqual(['connected', false, null]);
+          for (const key of ['pose', 'wheels', 'positioning', 'alerts'] as const) {
+            const value = snapshot.values[key];
+            if (value.status === 'heard' && value.stale) expect(texts[`${key}.doubt`]).toContain('veraltet');
+          }
+          if (values.pose.status === 'heard' && (unitContradicted || doubt !== null)) {
+            expect(texts['heading.doubt']).toMatch(/Bogenmaß|Winkeleinheit/);
+          }
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('a page under radians, as the server writes it', () => {
+  it('strikes the heading out with its reason in words before it, keeps tours off and STOPP on', async () => {
+    await using server = await startServer();
+    server.link.say({ unitContradicted: true, poseUnit: { ...connected.poseUnit, verdict: 'radians' } });
+    server.motion.set({ gate: { open: false, reasons: ['angles.tracked-pose-ori is contradicted'] } });
+    const { data } = await ask(server.full, '/');
+    expect(data).toMatch(/<body[^>]* data-headline="bad"/);
+    expect(place(data, 'headline')).toBe('Verbunden – Fahrt gesperrt');
+    expect(data).toContain(
+      '<span class="doubt" data-live="heading.doubt">ungültig, Bogenmaß statt Grad:</span> <span class="value" data-live="heading">90,0°</span>',
+    );
+    expect(place(data, 'pose.doubt')).toBe('');
+    expect(data).toMatch(/<button name="tour" value="breakfast"[^>]* aria-describedby="tour-why" disabled>/);
+    expect(data).toMatch(
+      /<p id="tour-why"[^>]*><span data-live="tour.why">Der Roboter meldet seine Ausrichtung im Bogenmaß/,
+    );
+    expect(data).toContain('<button class="stop-button">STOPP</button>');
+    const service = (await ask(server.full, '/service')).data;
+    expect(place(service, 'complaints')).toContain('Bogenmaß');
+    expect(place(service, 'overall')).toBe('beeinträchtigt: Verbunden – Fahrt gesperrt');
+    expect(place(service, 'pose-unit')).toContain('WIDERSPRUCH');
+    expect(place(service, 'heading.mark')).toBe('widersprochen: BELEGT sind Grad, siehe Einheit');
+  });
+
+  it.each([
+    [{ state: 'positioning', reliable: true, quality: 10 }, 'sicher (positioning)', ''],
+    [{ state: 'positioning', reliable: true, quality: 3 }, 'ungenau (positioning)', 'unsicher, Ortung ungenau:'],
+    [{ state: 'positioning', reliable: true, quality: 1 }, 'verloren (positioning)', 'ungültig, Position verloren:'],
+    [{ state: 'positioning', reliable: false }, 'verloren (positioning)', 'ungültig, Position verloren:'],
+    [{ state: 'relocating', reliable: true }, 'nicht geprüft (relocating)', ''],
+  ])('says how sure the robot is of its position: %o', (positioning, text, doubt) => {
+    const { texts } = viewOf(withValues({ positioning: known(positioning) }));
+    expect([texts.positioning, texts['pose.doubt'], texts['heading.doubt']]).toEqual([text, doubt, doubt]);
+  });
+
+  it('renews the services in place as well', () => {
+    const motion = {
+      name: 'motion',
+      status: 'restarting',
+      restarts: 2,
+      detail: 'gate closed',
+      lastError: 'x',
+    } as const;
+    const { texts, flags } = viewOf({}, free, { ...health, status: 'degraded', services: [motion] });
+    expect(texts['service.motion.status']).toBe('wird neu gestartet');
+    expect(texts['service.motion.detail']).toBe('gate closed; zuletzt: x');
+    expect(texts.gateway).toContain('es laufen nicht: motion');
+    expect(flags.headline).toBe('attention');
+  });
+
+  it('says under a cut cable that nothing was checked, not that there is nothing', async () => {
+    await using server = await startServer();
+    server.link.setState({ kind: 'not-connected', failure: 'cut', detail: 'the connection was cut', tried });
+    server.link.say({
+      values: withValues({ pose: stale(connected.values.pose), alerts: stale(connected.values.alerts) }).values,
+    });
+    server.motion.set({ gate: { open: false, reasons: ['not connected: the connection was cut'] } });
+    const { data } = await ask(server.full, '/service');
+    expect(data).toMatch(/<body[^>]* data-headline="bad"/);
+    expect(place(data, 'overall')).toBe('beeinträchtigt: Nicht verbunden (not connected)');
+    expect(place(data, 'complaints')).toBe('Nicht geprüft: keine Verbindung zum Roboter.');
+    for (const key of ['pose', 'heading', 'alerts']) {
+      expect(place(data, `${key}.doubt`)).toBe('veraltet, keine Verbindung zum Roboter:');
+    }
+    expect(place((await ask(server.full, '/')).data, 'tour.why')).toContain('Nicht verbunden');
+  });
+});
+
+function known<T>(value: T): LiveValue<T> {
+  return { status: 'heard', value, mark: 'HINWEIS', basis: 'vendor', source: 'test', ageMs: 100, stale: false };
+}
