@@ -289,7 +289,9 @@ describe.skipIf(!hasNamespaces())('on a cable between two hosts (network namespa
 
     const other = bench.mac.startsWith('02:00:00') ? '02:00:01:00:00:01' : '02:00:00:00:00:01';
     const text = await readFile(bench.site, 'utf8');
-    await writeFile(bench.site, text.replace(bench.mac, other).replace(SEGMENT, '192.0.2.128/28'));
+    const lift = '{ name: Lift A, kind: lift, host: 192.0.2.2, port: 3100 }';
+    const network = `{ robotSegment: 192.0.2.128/28, devices: [${lift}],`;
+    await writeFile(bench.site, text.replace(bench.mac, other).replace(`{ robotSegment: ${SEGMENT},`, network));
     const stranger = "require('node:net').createServer().listen(8080, '0.0.0.0', () => console.log('listening'));";
     await using program = inside(bench.gatewaySide, ['-e', stranger]);
     await program.says('listening');
@@ -297,7 +299,11 @@ describe.skipIf(!hasNamespaces())('on a cable between two hosts (network namespa
       {
         fails: [
           ['site/chassis-mac', /mac\.verdict: expected 'ok', found 'wrong'/, /another hardware address answers/],
-          ['site/segments', /found \d of \d+ wrong: .*the chassis \(192\.0\.2\.2\) is not in 192\.0\.2\.128\/28/],
+          [
+            'site/segments',
+            /found \d of \d+ wrong: .*the chassis \(192\.0\.2\.2\) is not in 192\.0\.2\.128\/28/,
+            /The gateway reaches Lift A \(not connected/,
+          ],
           ['site/listening', /lines: expected every finding .* ok, found \d of \d+ wrong: .*TCP 8080 is not open/],
         ],
       },

@@ -129,7 +129,7 @@ const one = (robot: Robot, presence: Neighbour['presence']) => (view: Neighbours
 
 describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespaces)', () => {
   it('know each other by broadcast, miss one whose cable is pulled, and by unicast where broadcast is filtered', {
-    timeout: 170_000,
+    timeout: 220_000,
   }, async () => {
     using _network = layNetwork();
     const dir = mkdtempSync(join(tmpdir(), 'gw-heartbeat-'));
@@ -179,6 +179,19 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
         await sees('a', all('a', 'alive'), 8_000);
         const { view } = await sees('c', all('c', 'alive'), 8_000);
         expect(view.robots.every(({ lost }) => lost >= 14)).toBe(true);
+
+        // The network drops what c sends, and nothing else: c cannot know of it, claims no arrival, and a finds it.
+        for (const robot of ['a', 'b'] as const) {
+          ip('-n', hub, 'link', 'set', 'dev', portOf(robot), 'type', 'bridge_slave', 'bcast_flood', 'off');
+        }
+        await sees('a', one('c', 'late'), 12_000);
+        const dropped = await check('c', join(dir, 'c/site.yaml'));
+        expect(verdictsOf(dropped)).toMatchObject({ 'robot-SN-a': 'ok', 'robot-SN-b': 'ok' });
+        expect(dropped.findings.find(({ id }) => id === 'own-broadcast')).toMatchObject({
+          title: 'Own broadcasts pass the kernel (looped-back copies)',
+          detail: expect.stringContaining('arrival is only seen at the other robot'),
+        });
+        expect(verdictsOf(await check('a', join(dir, 'a/site.yaml')))['robot-SN-c']).toBe('wrong');
 
         filterBroadcast();
         await sees('a', all('a', 'late'), 12_000);

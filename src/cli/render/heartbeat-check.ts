@@ -12,7 +12,12 @@ export function renderHeartbeatCheck({ verdict, heard, expected, findings, count
     ...(finding.remedy === null ? [] : [`     do next: ${printable(finding.remedy)}`]),
   ]);
   const took = chalk.dim(`listened for ${(tookMs / 1000).toFixed(1)} s`);
-  return [`${headline(verdict, counts)}: ${robots}.`, '', ...lines, '', took].join('\n');
+  // The own lines end at this machine; the reader must not take them for an arrival.
+  const arrival =
+    expected.length === 0
+      ? []
+      : ['That the heartbeat of this gateway arrives is seen at the other robots: run this check on each of them.'];
+  return [`${headline(verdict, counts)}: ${robots}.`, '', ...lines, '', ...arrival, took].join('\n');
 }
 
 function headline(verdict: HeartbeatCheck['verdict'], { ok, wrong, notChecked }: HeartbeatCheck['counts']): string {

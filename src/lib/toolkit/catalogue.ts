@@ -168,7 +168,7 @@ export function createCatalogue({
     'heartbeat check': entry(
       {
         summary:
-          'This gateway sends its heartbeat every 2 s, every robot of the site file is received, no datagram is rejected.',
+          'The heartbeat passes the kernel of this gateway every 2 s, every robot of the site file is received, no datagram is rejected.',
         with: z.strictObject({
           seconds: z.int().min(3).max(600).default(10).describe('How long to listen.'),
         }),
