@@ -89,7 +89,11 @@ describe('the result of a restore', () => {
       plan: 'overlays-differ',
       outcome: 'dry-run',
       holdsNow: 'other drawings than the backup',
-      difference: { same: false, counts: { added: 1 }, first: ['point "Café é <b>" is new', expect.any(String)] },
+      difference: {
+        same: false,
+        counts: { added: 1 },
+        first: ['point "Café é <b>" (id "a") is new', expect.any(String)],
+      },
     });
     expect(result.facts.map(({ id, mark }) => [id, mark])).toEqual([
       ['chassis.patch-maps', 'VORSICHT'],

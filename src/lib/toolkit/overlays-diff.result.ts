@@ -11,11 +11,15 @@ import {
 
 const sideSchema = z.strictObject({ source: openedSourceSchema, map: openedMapSchema });
 
+export const refKindSchema = z
+  .enum([...kindSchema.options, 'no-feature'])
+  .describe('no-feature: an entry that is no drawing at all.');
+
 const refSchema = z.strictObject({
   index: z.int().describe('Its place in the collection of its side, from 0.'),
   id: z.string().nullable(),
   name: z.string().nullable(),
-  kind: z.enum([...kindSchema.options, 'no-feature']).describe('no-feature: an entry that is no drawing at all.'),
+  kind: refKindSchema,
   xM: z.number().nullable().describe('Of a point, or of the middle between the corners.'),
   yM: z.number().nullable(),
 });
@@ -32,6 +36,32 @@ const valueSchema = z.strictObject({
   ...fromTo,
 });
 
+/** A geometry that is not the same. */
+export const shapeSchema = z.strictObject({
+  fromType: z.string().nullable(),
+  toType: z.string().nullable(),
+  movedM: z.number().nullable().describe('Of the point, or of the middle between the corners.'),
+  largestShiftM: z
+    .number()
+    .nullable()
+    .describe(
+      'Of the corner that moved most, where both sides have as many; read in the direction in which it is least.',
+    ),
+  isMovedAsWhole: z.boolean().describe('Every corner moved by the same way: another place and the same form.'),
+  fromCorners: z.int().nullable(),
+  toCorners: z.int().nullable(),
+  fromLengthM: z.number().nullable().describe('Of a line.'),
+  toLengthM: z.number().nullable(),
+  fromAreaM2: z.number().nullable().describe('Of a zone, without its holes.'),
+  toAreaM2: z.number().nullable(),
+  isReversed: z.boolean().describe('A line runs the other way.'),
+  isRewound: z.boolean().describe('The outline of a zone begins at another corner or is written the other way round.'),
+  first: z
+    .strictObject({ path: z.string(), ...fromTo })
+    .nullable()
+    .describe('The first place at which the geometries differ, where nothing above says what differs.'),
+});
+
 const drawingsDiffSchema = z.strictObject({
   same: z.boolean().describe('Every drawing, their order, every value with its JSON type, every member.'),
   sameText: z.boolean().describe('Character for character.'),
@@ -41,6 +71,7 @@ const drawingsDiffSchema = z.strictObject({
     unchanged: z.int(),
     changed: z.int(),
     moved: z.int().describe('Of the changed ones: another place or form.'),
+    reshaped: z.int().describe('Of the moved ones: another form, size or direction, not only another place.'),
     turned: z.int().describe('Of the changed ones: another heading.'),
     recoded: z.int().describe('Of the changed ones: another code.'),
     otherwise: z.int().describe('Of the changed ones: anything else: the id, another JSON type.'),
@@ -55,17 +86,7 @@ const drawingsDiffSchema = z.strictObject({
       pairedBy: z
         .enum(['id', 'geometry', 'nearness'])
         .describe('How the two were found to be one drawing. nearness is a guess.'),
-      shape: z
-        .strictObject({
-          fromType: z.string().nullable(),
-          toType: z.string().nullable(),
-          movedM: z.number().nullable().describe('Of the point, or of the middle between the corners.'),
-          largestShiftM: z.number().nullable().describe('Of the corner that moved most, where both have as many.'),
-          fromCorners: z.int().nullable(),
-          toCorners: z.int().nullable(),
-        })
-        .nullable()
-        .describe('null: the geometry is the same.'),
+      shape: shapeSchema.nullable().describe('null: the geometry is the same.'),
       turns: z.array(
         z.strictObject({
           field: z.enum(['yaw', 'iconYaw']),
