@@ -85,6 +85,8 @@ export interface FakeChassis extends Peer {
   intercept: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** Topics that it leaves out of its acknowledgement. */
   unknownTopics: string[];
+  /** What a topic re-sends to a new subscriber; by default one sound message of each that gw reads. */
+  latched: (topic: string) => object | string | undefined;
   readonly requests: string[];
   readonly bodies: { path: string; method: string; body: unknown; headers: IncomingMessage['headers'] }[];
   /** Messages of the clients of the topic stream. */
@@ -160,7 +162,8 @@ export async function fakeChassis(port = 0): Promise<FakeChassis> {
       for (const topic of [message.enable_topic ?? []].flat()) {
         if (chassis.unknownTopics.includes(topic)) continue;
         enabled.add(topic);
-        if (latched[topic]) stream.send(JSON.stringify(latched[topic]));
+        const re = chassis.latched(topic);
+        if (re !== undefined) stream.send(typeof re === 'string' ? re : JSON.stringify(re));
       }
       for (const topic of [message.disable_topic ?? []].flat()) enabled.delete(topic);
       stream.send(JSON.stringify({ enabled_topics: [...enabled].reverse() }));
@@ -173,6 +176,7 @@ export async function fakeChassis(port = 0): Promise<FakeChassis> {
     caps: { supportsWsV2: true, supportsEnableTopicList: true },
     booting: null,
     intercept: () => false,
+    latched: (topic) => latched[topic],
     unknownTopics: [],
     requests,
     bodies,

@@ -59,6 +59,7 @@ async function changedRobot() {
       ids: 'all',
       write: write
         ? {
+            topics: { endpoint, dialer: directDialer, clock: systemClock },
             lookForStillness: (ending) =>
               lookForStillness({ endpoint, dialer: directDialer, clock: systemClock }, ending),
             personSeesItStand: false,

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { backUpMaps, type MapArchive, readArchive } from '../../src/lib/maps/index.ts';
 import { type MapOutcome, type RestoreRun, type RestoreWrite, restoreMaps } from '../../src/lib/maps/restore.ts';
-import { heldMap, type MapChassis, mapChassis, quickPace, standsStill } from './map-chassis.ts';
+import { heldMap, type MapChassis, mapChassis, quickPace, standsStill, topicsOf } from './map-chassis.ts';
 import { errorOf, oddDrawings, picture } from './samples.ts';
 
 let dir: string;
@@ -28,12 +28,13 @@ interface Asked {
   readonly write?: Partial<RestoreWrite> | null;
 }
 
-function restore({ client }: MapChassis, archive: MapArchive, asked: Asked = {}): Promise<RestoreRun> {
+function restore(chassis: MapChassis, archive: MapArchive, asked: Asked = {}): Promise<RestoreRun> {
   count += 1;
   const write: RestoreWrite | null =
     asked.write === null
       ? null
       : {
+          topics: topicsOf(chassis),
           lookForStillness: standsStill,
           personSeesItStand: false,
           backupPath: join(dir, `before-${count}.tar.gz`),
@@ -43,7 +44,7 @@ function restore({ client }: MapChassis, archive: MapArchive, asked: Asked = {})
           ...asked.write,
         };
   const { ids = 'all', signal = never } = asked;
-  return restoreMaps({ client, archive, ids, write, clock: systemClock, signal, onProgress: calm });
+  return restoreMaps({ client: chassis.client, archive, ids, write, clock: systemClock, signal, onProgress: calm });
 }
 
 function outcomeOf(run: RestoreRun, id = 1): MapOutcome {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { backUpMaps, type MapArchive, packArchive, parseArchive, restoreMaps } from '../../src/lib/maps/index.ts';
 import { collectionText, oddCollection } from '../overlays/arbitrary.ts';
-import { heldMap, type MapChassis, mapChassis, quickPace, standsStill } from './map-chassis.ts';
+import { heldMap, type MapChassis, mapChassis, quickPace, standsStill, topicsOf } from './map-chassis.ts';
 
 let dir: string;
 let chassis: MapChassis;
@@ -36,6 +36,7 @@ async function restore(archive: MapArchive) {
     archive,
     ids: 'all',
     write: {
+      topics: topicsOf(chassis),
       lookForStillness: standsStill,
       personSeesItStand: false,
       backupPath: join(dir, `before-${count}.tar.gz`),

@@ -10,7 +10,15 @@ import { parseSite } from '../../src/lib/site/index.ts';
 import { commandText } from '../../src/lib/toolkit/command-text.ts';
 import { type MapRestore, mapRestoreSchema } from '../../src/lib/toolkit/map-restore.result.ts';
 import { restoreFromBackup, viewRestore } from '../../src/lib/toolkit/map-restore.ts';
-import { type Fate, heldMap, type MapChassis, mapChassis, quickPace, standsStill } from '../maps/map-chassis.ts';
+import {
+  type Fate,
+  heldMap,
+  type MapChassis,
+  mapChassis,
+  quickPace,
+  standsStill,
+  topicsOf,
+} from '../maps/map-chassis.ts';
 import { errorOf, oddDrawings } from '../maps/samples.ts';
 
 let dir: string;
@@ -46,6 +54,7 @@ async function restored(
       more.write === false
         ? null
         : {
+            topics: topicsOf(chassis),
             lookForStillness: more.personSeesItStand
               ? async () => ({ verdict: 'not-checked', detail: 'nothing was heard' })
               : standsStill,

@@ -69,7 +69,11 @@ describe('the restart story', () => {
 
     const restored = await restoreFromBackup(toolkit, { ...options, ids: [], write: true }, context);
     expect(restored).toEqual(mapRestoreSchema.parse(restored));
-    expect(restored).toMatchObject({ verdict: 'restored', position: 'must-be-set-anew', reload: 'not-described' });
+    expect(restored).toMatchObject({
+      verdict: 'restored',
+      position: 'must-be-set-anew',
+      running: { verdict: 'equal' },
+    });
     expect(restored.use?.outcome).toBe('set');
     expect(restored.maps.every(({ outcome, afterWrite }) => outcome === 'written' && afterWrite?.sameText)).toBe(true);
     expect(firstLine(renderMapRestore(restored))).toBe('Restored: 3 maps of SIM-0001 written, read back and compared.');
@@ -110,7 +114,7 @@ describe('the restart story', () => {
       return true;
     };
     const work = { ...context, offerRestore };
-    const pace = { pollMs: 50, answerMs: 5_000, showsWithinMs: 5_000, settleMs: 300 };
+    const pace = { pollMs: 50, answerMs: 5_000, showsWithinMs: 5_000, settleMs: 300, announceMs: 1_000 };
     const restarted = await restartWithBackup(toolkit, { ...options, withinMs: 30_000, pace }, work);
     expect(restarted).toEqual(chassisRestartSchema.parse(restarted));
     expect(restarted).toMatchObject({ verdict: 'brought-back', restore: { verdict: 'restored' } });
@@ -135,7 +139,7 @@ describe('the restart story', () => {
       sim.setFault('stale', true);
       return true;
     };
-    const pace = { pollMs: 50, answerMs: 5_000, showsWithinMs: 5_000, settleMs: 300 };
+    const pace = { pollMs: 50, answerMs: 5_000, showsWithinMs: 5_000, settleMs: 300, announceMs: 1_000 };
     const work = { ...context, offerRestore };
     const restarted = await restartWithBackup(toolkit, { ...options, withinMs: 30_000, pace }, work);
     expect(restarted).toMatchObject({ verdict: 'lost', restore: null });

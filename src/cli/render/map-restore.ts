@@ -2,6 +2,7 @@ import chalk from 'chalk';
 import type { MapRestore, RestoredMap } from '../../lib/toolkit/map-restore.result.ts';
 import { printable, renderTable, renderVerdict, type Verdict } from '../output.ts';
 import { differenceLines, differenceText } from './drawings-difference.ts';
+import { runningClause, runningLines } from './running-map.ts';
 
 /** `gw map restore` */
 export function renderMapRestore(data: MapRestore): string {
@@ -41,6 +42,7 @@ export function renderMapRestore(data: MapRestore): string {
       `stood still ${renderVerdict(stillness.verdict === 'still' ? 'ok' : 'not-checked')} ${printable(stillness.detail)}`,
     );
   }
+  if (data.running !== null) lines.push(...runningLines(data.running));
   lines.push('');
   for (const { mark, statement, id } of facts) lines.push(chalk.dim(`${mark}  ${statement} (${id})`));
   if (problem !== null) lines.push('', `${chalk.red.bold(problem.code)}: ${problem.title}`, problem.remedy);
@@ -48,30 +50,34 @@ export function renderMapRestore(data: MapRestore): string {
   return lines.join('\n');
 }
 
-function firstLine({ mode, verdict, maps, chassis, safetyBackup, interrupted }: MapRestore): string {
+function firstLine({ mode, verdict, maps, chassis, safetyBackup, interrupted, running }: MapRestore): string {
   const of = `of ${printable(chassis.serial)}`;
   const before = safetyBackup === null ? '' : `; what was there before is in ${printable(safetyBackup.file)}`;
   const count = (is: (map: RestoredMap) => boolean) => maps.filter(is).length;
   const todo = count(({ plan }) => plan === 'overlays-differ' || plan === 'missing');
   const blocked = count(({ plan }) => plan === 'conflict' || plan === 'cannot');
   const cut = interrupted ? ' (interrupted)' : '';
+  const drives = running === null ? '' : `; ${runningClause(running)}`;
+  const written = mapsText(count(({ outcome }) => outcome === 'written'));
   switch (verdict) {
     case 'nothing-to-do':
       return `${chalk.green('Nothing to restore')}: the chassis holds ${mapsText(maps.length)} ${of} as in the backup.`;
     case 'to-do':
       return `Nothing was written. A restore would ${whatItWouldDo(maps, of)}.`;
     case 'restored':
-      return `${chalk.green('Restored')}: ${mapsText(count(({ outcome }) => outcome === 'written'))} ${of} written, read back and compared${before}${cut}.`;
+      return `${running === null || running.verdict === 'not-checked' ? chalk.yellow('Stored') : chalk.green('Restored')}: ${written} ${of} written, read back and compared${drives}${before}${cut}.`;
+    case 'stored-only':
+      return `${chalk.red.bold('Stored, but the robot drives by something else')}: ${written} ${of} written, read back and compared${drives}${before}${cut}.`;
     case 'obstacles':
       if (mode === 'dry-run' || todo === 0) {
         const rest = todo === 0 ? '' : ` A restore would ${whatItWouldDo(maps, of)}.`;
         return `${chalk.red.bold(`${mapsText(blocked)} ${of} cannot be restored`)}; nothing was written.${rest}`;
       }
-      return `${chalk.red.bold('Not everything was restored')} ${of}: ${mapsText(count(({ outcome }) => outcome === 'written'))} of ${maps.length} written${before}${cut}.`;
+      return `${chalk.red.bold('Not everything was restored')} ${of}: ${written} of ${maps.length} written${drives}${before}${cut}.`;
     case 'differs':
-      return `${chalk.red.bold('The chassis does not hold what was to be written')}: see below what it holds now${before}${cut}.`;
+      return `${chalk.red.bold('The chassis does not hold what was to be written')}: see below what it holds now${drives}${before}${cut}.`;
     case 'unknown':
-      return `${chalk.red.bold('What the chassis holds now is not known')}: see below${before}${cut}.`;
+      return `${chalk.red.bold('What the chassis holds now is not known')}: see below${drives}${before}${cut}.`;
   }
 }
 

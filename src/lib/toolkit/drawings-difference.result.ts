@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { refKindSchema, shapeSchema } from './overlays-diff.result.ts';
+import { refKindSchema, shapeSchema } from './shape-change.result.ts';
 
 /** Two texts of drawings beside each other, in numbers and in the first sentences of it. */
 export const drawingsDifferenceSchema = z.strictObject({

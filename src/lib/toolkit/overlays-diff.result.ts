@@ -3,17 +3,13 @@ import { marks } from '../evidence/index.ts';
 import {
   codeFieldSchema,
   fieldSchema,
-  kindSchema,
   openedMapSchema,
   openedSourceSchema,
   readingSchema,
 } from './overlays-inspect.result.ts';
+import { fromTo, refKindSchema, shapeSchema } from './shape-change.result.ts';
 
 const sideSchema = z.strictObject({ source: openedSourceSchema, map: openedMapSchema });
-
-export const refKindSchema = z
-  .enum([...kindSchema.options, 'no-feature'])
-  .describe('no-feature: an entry that is no drawing at all.');
 
 const refSchema = z.strictObject({
   index: z.int().describe('Its place in the collection of its side, from 0.'),
@@ -24,9 +20,6 @@ const refSchema = z.strictObject({
   yM: z.number().nullable(),
 });
 
-const jsonText = z.string().nullable().describe('JSON text as it stands in the source; null: not there.');
-const fromTo = { fromJson: jsonText, toJson: jsonText };
-
 const valueSchema = z.strictObject({
   in: z.enum(['collection', 'drawing', 'properties', 'document']),
   name: z.string(),
@@ -34,32 +27,6 @@ const valueSchema = z.strictObject({
     .enum(['added', 'removed', 'value', 'type', 'doubled'])
     .describe('type: another JSON type. doubled: the key stands twice, so nobody can say which value counts.'),
   ...fromTo,
-});
-
-/** A geometry that is not the same. */
-export const shapeSchema = z.strictObject({
-  fromType: z.string().nullable(),
-  toType: z.string().nullable(),
-  movedM: z.number().nullable().describe('Of the point, or of the middle between the corners.'),
-  largestShiftM: z
-    .number()
-    .nullable()
-    .describe(
-      'Of the corner that moved most, where both sides have as many; read in the direction in which it is least.',
-    ),
-  isMovedAsWhole: z.boolean().describe('Every corner moved by the same way: another place and the same form.'),
-  fromCorners: z.int().nullable(),
-  toCorners: z.int().nullable(),
-  fromLengthM: z.number().nullable().describe('Of a line.'),
-  toLengthM: z.number().nullable(),
-  fromAreaM2: z.number().nullable().describe('Of a zone, without its holes.'),
-  toAreaM2: z.number().nullable(),
-  isReversed: z.boolean().describe('A line runs the other way.'),
-  isRewound: z.boolean().describe('The outline of a zone begins at another corner or is written the other way round.'),
-  first: z
-    .strictObject({ path: z.string(), ...fromTo })
-    .nullable()
-    .describe('The first place at which the geometries differ, where nothing above says what differs.'),
 });
 
 const drawingsDiffSchema = z.strictObject({

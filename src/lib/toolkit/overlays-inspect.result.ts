@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { hereVerdicts, marks } from '../evidence/index.ts';
 import { jsonTypes, selectableKinds, severities } from '../overlays/index.ts';
 import { knownSchema } from './known.result.ts';
+import { runningMapSchema } from './running-map.result.ts';
 
 const markSchema = z.enum(marks);
 export const kindSchema = z.enum(['point', 'lane', 'zone', 'other']);
@@ -83,6 +84,9 @@ export const openedMapSchema = z
 export const overlaysInspectSchema = z.strictObject({
   source: openedSourceSchema,
   map: openedMapSchema,
+  running: runningMapSchema
+    .nullable()
+    .describe('What the robot drives by beside what is stored; null unless the map in use was read.'),
   picture: z
     .strictObject({
       originXM: z.number(),
