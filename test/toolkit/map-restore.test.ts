@@ -107,8 +107,9 @@ describe('the result of a restore', () => {
     expect(result.facts.map(({ id, mark }) => [id, mark])).toEqual([
       ['chassis.patch-maps', 'VORSICHT'],
       ['vendor.map.patch-effects', 'OFFEN'],
+      ['vendor.map.running-overlays', 'HINWEIS'],
     ]);
-    expect(result.notes).toEqual([expect.stringContaining('gw reloads nothing')]);
+    expect(result.notes).toEqual([expect.stringContaining('the running map is compared')]);
     expect(result.next[0]).toMatch(/--write-although-never-measured --site 'robot 7\/site.yaml'$/);
     expect(firstLine(renderMapRestore(result))).toBe(
       'Nothing was written. A restore would replace the drawings of 1 map of SN-1.',
@@ -120,8 +121,40 @@ describe('the result of a restore', () => {
     const result = await restored(chassis, empties(chassis));
     expect(result).toMatchObject({ verdict: 'restored', problem: null, safetyBackup: { maps: 2, lacks: [] } });
     expect(firstLine(renderMapRestore(result))).toMatch(
-      /^Restored: 1 map of SN-1 written, read back and compared; what was there before is in .*before-\d+\.tar\.gz\.$/,
+      /^Restored: 1 map of SN-1 written, read back and compared; stored and running map 1 hold the same overlays; what was there before is in .*before-\d+\.tar\.gz\.$/,
     );
+  });
+
+  it('names which of stored and running map holds what where the robot drives on by the old overlays', async () => {
+    await using chassis = await mapChassis();
+    const result = await restored(chassis, () => {
+      empties(chassis)();
+      chassis.load(1);
+      chassis.takesUp = false;
+    });
+    expect(result).toMatchObject({ verdict: 'stored-only', problem: null, running: { verdict: 'differs', mapId: 1 } });
+    const text = renderMapRestore(result);
+    expect(firstLine(text)).toMatch(
+      /^Stored, but the robot drives by something else: 1 map of SN-1 written, read back and compared; the running map 1 holds other overlays than the stored one; /,
+    );
+    expect(text).toMatch(/running map FAIL .*nothing was announced since the write.*overlays version 7/);
+    expect(text).toContain('point "Café é <b>" (id "a") is not there any more');
+    expect(result.next[0]).toContain("gw map select 1 --site 'robot 7/site.yaml'");
+    expect(text).not.toContain('drive one tour');
+  });
+
+  it('is not green where the running map could not be compared', async () => {
+    await using chassis = await mapChassis();
+    chassis.running = null;
+    const result = await restored(chassis, () => {
+      empties(chassis)();
+      chassis.takesUp = false;
+    });
+    expect(result).toMatchObject({ verdict: 'restored', running: { verdict: 'not-checked' } });
+    expect(firstLine(renderMapRestore(result))).toMatch(
+      /^Stored: 1 map .*; whether the running map 1 holds what is stored was not checked; /,
+    );
+    expect(renderMapRestore(result)).toMatch(/running map -- +\/map\/info was not received/);
   });
 
   it('says not checked, and never green, of a robot that only a person saw standing', async () => {

@@ -76,7 +76,9 @@ describe('the restart story', () => {
     });
     expect(restored.use?.outcome).toBe('set');
     expect(restored.maps.every(({ outcome, afterWrite }) => outcome === 'written' && afterWrite?.sameText)).toBe(true);
-    expect(firstLine(renderMapRestore(restored))).toBe('Restored: 3 maps of SIM-0001 written, read back and compared.');
+    expect(firstLine(renderMapRestore(restored))).toBe(
+      'Restored: 3 maps of SIM-0001 written, read back and compared; stored and running map 4 hold the same overlays.',
+    );
 
     // Verified from outside: a second backup holds the same, but for the numbers of the maps.
     const after = join(dir, 'story-after.tar.gz');
