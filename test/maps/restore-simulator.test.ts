@@ -57,9 +57,9 @@ async function changedRobot() {
       client,
       archive,
       ids: 'all',
+      topics: { endpoint, dialer: directDialer, clock: systemClock },
       write: write
         ? {
-            topics: { endpoint, dialer: directDialer, clock: systemClock },
             lookForStillness: (ending) =>
               lookForStillness({ endpoint, dialer: directDialer, clock: systemClock }, ending),
             personSeesItStand: false,

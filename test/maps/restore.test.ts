@@ -34,7 +34,6 @@ function restore(chassis: MapChassis, archive: MapArchive, asked: Asked = {}): P
     asked.write === null
       ? null
       : {
-          topics: topicsOf(chassis),
           lookForStillness: standsStill,
           personSeesItStand: false,
           backupPath: join(dir, `before-${count}.tar.gz`),
@@ -44,7 +43,16 @@ function restore(chassis: MapChassis, archive: MapArchive, asked: Asked = {}): P
           ...asked.write,
         };
   const { ids = 'all', signal = never } = asked;
-  return restoreMaps({ client: chassis.client, archive, ids, write, clock: systemClock, signal, onProgress: calm });
+  return restoreMaps({
+    client: chassis.client,
+    archive,
+    ids,
+    topics: topicsOf(chassis),
+    write,
+    clock: systemClock,
+    signal,
+    onProgress: calm,
+  });
 }
 
 function outcomeOf(run: RestoreRun, id = 1): MapOutcome {

@@ -35,8 +35,8 @@ async function restore(archive: MapArchive) {
     client: chassis.client,
     archive,
     ids: 'all',
+    topics: topicsOf(chassis),
     write: {
-      topics: topicsOf(chassis),
       lookForStillness: standsStill,
       personSeesItStand: false,
       backupPath: join(dir, `before-${count}.tar.gz`),

@@ -243,8 +243,8 @@ describe('a restore', () => {
       client,
       archive,
       ids: 'all',
+      topics: topicsOf(chassis),
       write: {
-        topics: topicsOf(chassis),
         lookForStillness: standsStill,
         personSeesItStand: false,
         backupPath: join(dir, `before-${count}.tar.gz`),
@@ -267,39 +267,48 @@ describe('a restore', () => {
 
   it('says that the running map took the overlays up', async () => {
     await using chassis = await mapChassis();
-    const { written } = await restored(chassis, spoil(chassis));
-    expect(written).toMatchObject({ running: { verdict: 'equal', map: { id: 1 } } });
+    const { written, running } = await restored(chassis, spoil(chassis));
+    expect(written).not.toBeNull();
+    expect(running).toMatchObject({ verdict: 'equal', map: { id: 1 } });
   });
 
   it('says that the robot still drives by others where only the stored map changed, the version being the same', async () => {
     await using chassis = await mapChassis();
-    const { written } = await restored(chassis, () => {
+    const { written, running } = await restored(chassis, () => {
       spoil(chassis)();
       chassis.takesUp = false;
     });
     expect(written?.maps[0]?.outcome).toMatchObject({ outcome: 'written' });
-    expect(written?.running).toMatchObject({ verdict: 'differs', comparison: { diff: { counts: { removed: 1 } } } });
+    expect(running).toMatchObject({ verdict: 'differs', comparison: { diff: { counts: { removed: 1 } } } });
   });
 
   it('does not take a chassis that normalises the text on save for a difference', async () => {
     await using chassis = await mapChassis();
     chassis.keep = (overlays) => JSON.stringify(JSON.parse(overlays), null, 1);
-    const { written } = await restored(chassis, spoil(chassis));
+    const { written, running } = await restored(chassis, spoil(chassis));
     expect(written?.maps[0]?.outcome).toMatchObject({ outcome: 'written', after: { sameText: false } });
-    expect(written?.running).toMatchObject({ verdict: 'equal' });
+    expect(running).toMatchObject({ verdict: 'equal' });
   });
 
   it('of a map that is not in use compares the map in use, which nothing was written to', async () => {
     await using chassis = await mapChassis();
-    const { written } = await restored(chassis, spoil(chassis, 2));
-    expect(written?.running).toMatchObject({ verdict: 'equal', map: { id: 1 } });
+    const { running } = await restored(chassis, spoil(chassis, 2));
+    expect(running).toMatchObject({ verdict: 'equal', map: { id: 1 } });
+  });
+
+  it('that has nothing to write looks all the same: what is stored may be right and not be driven by', async () => {
+    await using chassis = await mapChassis();
+    const same = await restored(chassis, () => {});
+    expect(same).toMatchObject({ written: null, running: { verdict: 'equal' } });
+    withOverlays(chassis, other);
+    expect(await restored(chassis, () => {})).toMatchObject({ written: null, running: { verdict: 'differs' } });
   });
 
   it('of a chassis without the topic is not checked', async () => {
     await using chassis = await mapChassis();
     chassis.fake.unknownTopics.push('/map/info');
-    const { written } = await restored(chassis, spoil(chassis));
-    expect(written?.running).toMatchObject({ verdict: 'not-checked' });
+    const { running } = await restored(chassis, spoil(chassis));
+    expect(running).toMatchObject({ verdict: 'not-checked' });
   });
 });
 

@@ -50,11 +50,11 @@ async function restored(
     client,
     archive: file.archive,
     ids: 'all',
+    topics: topicsOf(chassis),
     write:
       more.write === false
         ? null
         : {
-            topics: topicsOf(chassis),
             lookForStillness: more.personSeesItStand
               ? async () => ({ verdict: 'not-checked', detail: 'nothing was heard' })
               : standsStill,
@@ -112,7 +112,7 @@ describe('the result of a restore', () => {
     expect(result.notes).toEqual([expect.stringContaining('the running map is compared')]);
     expect(result.next[0]).toMatch(/--write-although-never-measured --site 'robot 7\/site.yaml'$/);
     expect(firstLine(renderMapRestore(result))).toBe(
-      'Nothing was written. A restore would replace the drawings of 1 map of SN-1.',
+      'Nothing was written. A restore would replace the drawings of 1 map of SN-1; now the running map 1 holds other overlays than the stored one.',
     );
   });
 
@@ -141,6 +141,22 @@ describe('the result of a restore', () => {
     expect(text).toContain('point "Café é <b>" (id "a") is not there any more');
     expect(result.next[0]).toContain("gw map select 1 --site 'robot 7/site.yaml'");
     expect(text).not.toContain('drive one tour');
+  });
+
+  it('that has nothing to write is no green line where the robot drives by something else', async () => {
+    await using chassis = await mapChassis();
+    const well = await restored(chassis, () => {});
+    expect(well.verdict).toBe('nothing-to-do');
+    expect(firstLine(renderMapRestore(well))).toBe(
+      'Nothing to restore: the chassis stores 2 maps of SN-1 as in the backup; stored and running map 1 hold the same overlays.',
+    );
+    if (chassis.running) chassis.running.overlays = empty;
+    const found = await restored(chassis, () => {});
+    expect(found).toMatchObject({ verdict: 'stored-only', running: { verdict: 'differs' } });
+    expect(firstLine(renderMapRestore(found))).toBe(
+      'Nothing to restore, but the robot drives by something else: the chassis stores 2 maps of SN-1 as in the backup; the running map 1 holds other overlays than the stored one.',
+    );
+    expect(found.next[0]).toContain('gw map select 1');
   });
 
   it('is not green where the running map could not be compared', async () => {
@@ -255,7 +271,9 @@ describe('the result of a restore', () => {
     const result = await restored(chassis, () => Object.assign(chassis.maps.get(1) ?? {}, { originXM: 8 }));
     expect(result).toMatchObject({ verdict: 'obstacles', safetyBackup: null });
     expect(result.maps[0]).toMatchObject({ plan: 'conflict', why: expect.stringContaining('made anew') });
-    expect(firstLine(renderMapRestore(result))).toBe('1 map of SN-1 cannot be restored; nothing was written.');
+    expect(firstLine(renderMapRestore(result))).toBe(
+      '1 map of SN-1 cannot be restored; nothing was written; stored and running map 1 hold the same overlays.',
+    );
   });
 
   it('names another software version, and maps that the backup does not have', async () => {
@@ -272,7 +290,9 @@ describe('the result of a restore', () => {
     const text = renderMapRestore({ ...result, notes: [] });
     expect(text).not.toContain('\u001b');
     expect(text).toContain("left as they are: 9 '\uFFFD[31mred'");
-    expect(firstLine(text)).toBe('Nothing was written. A restore would create 1 map of SN-1 anew.');
+    expect(firstLine(text)).toBe(
+      'Nothing was written. A restore would create 1 map of SN-1 anew; now stored and running map 1 hold the same overlays.',
+    );
   });
 
   it('shows text of drawings bounded and without what a terminal would obey', async () => {

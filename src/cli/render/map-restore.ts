@@ -42,7 +42,7 @@ export function renderMapRestore(data: MapRestore): string {
       `stood still ${renderVerdict(stillness.verdict === 'still' ? 'ok' : 'not-checked')} ${printable(stillness.detail)}`,
     );
   }
-  if (data.running !== null) lines.push(...runningLines(data.running));
+  lines.push(...runningLines(data.running));
   lines.push('');
   for (const { mark, statement, id } of facts) lines.push(chalk.dim(`${mark}  ${statement} (${id})`));
   if (problem !== null) lines.push('', `${chalk.red.bold(problem.code)}: ${problem.title}`, problem.remedy);
@@ -57,21 +57,25 @@ function firstLine({ mode, verdict, maps, chassis, safetyBackup, interrupted, ru
   const todo = count(({ plan }) => plan === 'overlays-differ' || plan === 'missing');
   const blocked = count(({ plan }) => plan === 'conflict' || plan === 'cannot');
   const cut = interrupted ? ' (interrupted)' : '';
-  const drives = running === null ? '' : `; ${runningClause(running)}`;
+  const drives = `; ${runningClause(running)}`;
+  const isKnown = running.verdict !== 'not-checked';
   const written = mapsText(count(({ outcome }) => outcome === 'written'));
   switch (verdict) {
     case 'nothing-to-do':
-      return `${chalk.green('Nothing to restore')}: the chassis holds ${mapsText(maps.length)} ${of} as in the backup.`;
+      return `${(isKnown ? chalk.green : chalk.yellow)('Nothing to restore')}: the chassis stores ${mapsText(maps.length)} ${of} as in the backup${drives}.`;
     case 'to-do':
-      return `Nothing was written. A restore would ${whatItWouldDo(maps, of)}.`;
+      return `Nothing was written. A restore would ${whatItWouldDo(maps, of)}; now ${runningClause(running)}.`;
     case 'restored':
-      return `${running === null || running.verdict === 'not-checked' ? chalk.yellow('Stored') : chalk.green('Restored')}: ${written} ${of} written, read back and compared${drives}${before}${cut}.`;
+      return `${isKnown ? chalk.green('Restored') : chalk.yellow('Stored')}: ${written} ${of} written, read back and compared${drives}${before}${cut}.`;
     case 'stored-only':
+      if (todo === 0) {
+        return `${chalk.red.bold('Nothing to restore, but the robot drives by something else')}: the chassis stores ${mapsText(maps.length)} ${of} as in the backup${drives}.`;
+      }
       return `${chalk.red.bold('Stored, but the robot drives by something else')}: ${written} ${of} written, read back and compared${drives}${before}${cut}.`;
     case 'obstacles':
       if (mode === 'dry-run' || todo === 0) {
         const rest = todo === 0 ? '' : ` A restore would ${whatItWouldDo(maps, of)}.`;
-        return `${chalk.red.bold(`${mapsText(blocked)} ${of} cannot be restored`)}; nothing was written.${rest}`;
+        return `${chalk.red.bold(`${mapsText(blocked)} ${of} cannot be restored`)}; nothing was written${drives}.${rest}`;
       }
       return `${chalk.red.bold('Not everything was restored')} ${of}: ${written} of ${maps.length} written${drives}${before}${cut}.`;
     case 'differs':

@@ -20,6 +20,8 @@ export interface RestoreOptions {
   readonly archive: MapArchive;
   /** Maps of the archive by id or uid. */
   readonly ids: 'all' | readonly string[];
+  /** Where the running map is announced: it is compared with what is stored, after the writes if there are any. */
+  readonly topics: TopicAccess;
   /** null: compare and say what would be done, write nothing. */
   readonly write: RestoreWrite | null;
   readonly clock: Clock;
@@ -29,8 +31,6 @@ export interface RestoreOptions {
 
 /** What a restore that writes needs beside. */
 export interface RestoreWrite {
-  /** Where the running map is announced: it is compared with what is stored after the writes. */
-  readonly topics: TopicAccess;
   readonly lookForStillness: LookForStillness;
   /** A person stands beside the robot and says that it stands still. */
   readonly personSeesItStand: boolean;
@@ -58,6 +58,8 @@ export type MapOutcome =
 export interface RestoreRun {
   readonly live: Pick<LiveMaps, 'identity' | 'current' | 'withoutImage'>;
   readonly plan: RestorePlan;
+  /** What the robot drives by, beside what is stored; after the writes if there were any. */
+  readonly running: RunningMap;
   /** null when nothing was written, also because nothing was to be. */
   readonly written: {
     readonly stillness: Stillness;
@@ -65,8 +67,6 @@ export interface RestoreRun {
     readonly backup: ArchiveFile | null;
     readonly maps: readonly { readonly planned: PlannedMap; readonly outcome: MapOutcome }[];
     readonly use: UseOutcome | null;
-    /** What the robot drives by, beside what is stored; null when nothing was sent. */
-    readonly running: RunningMap | null;
     readonly interrupted: boolean;
   } | null;
 }
@@ -79,13 +79,20 @@ export interface RestoreRun {
  * then on it always gives a result, whatever happens: it says what the chassis holds, or that this is not known.
  */
 export async function restoreMaps(options: RestoreOptions): Promise<RestoreRun> {
-  const { client, archive, ids, write, clock, signal, onProgress } = options;
+  const { client, archive, ids, write, topics, clock, signal, onProgress } = options;
   const { serial } = await client.identity(signal);
   assertSameChassis(archive, serial);
   if (write && write.mayNumber !== true) await refuseExistingArchive(write.backupPath);
   const seen = await readLiveMaps(client, { signal, onProgress });
   const first = planRestore(archive, seen, ids);
-  if (!write || !changesAnything(first)) return { live: seen, plan: first, written: null };
+  const pace = write?.pace ?? usualPace;
+  if (!write || !changesAnything(first)) {
+    onProgress('comparing the running map with the stored one');
+    const { announceMs } = pace;
+    const running = await checkRunningMap({ client, access: topics, watched: null, announceMs, signal });
+    signal.throwIfAborted();
+    return { live: seen, plan: first, running, written: null };
+  }
 
   onProgress('listening whether the robot stands still');
   const stillness = await write.lookForStillness(signal);
@@ -96,8 +103,7 @@ export async function restoreMaps(options: RestoreOptions): Promise<RestoreRun> 
   // What was kept is what is replaced: the plan is made again from it.
   const live = { ...seen, maps: kept.maps, current: await client.currentMap(signal) };
   const plan = planRestore(archive, live, ids);
-  const pace = write.pace ?? usualPace;
-  using watched = await watchRunningMap(write.topics, { hadMap: live.current !== null });
+  using watched = await watchRunningMap(topics, { hadMap: live.current !== null });
   const onSend = () => watched.mark();
   const tools: WriteTools = { client, writes: mapWritesOf(client), clock, pace, signal, onProgress, onSend };
   const done = await carryOut(tools, plan, kept, write);
@@ -105,12 +111,9 @@ export async function restoreMaps(options: RestoreOptions): Promise<RestoreRun> 
   const isTouched =
     (done.use !== null && done.use.outcome !== 'not-started') ||
     done.maps.some((one) => isSent(one.outcome) && one.planned.live?.id === live.current?.id);
-  const running =
-    isTouched || done.maps.some(({ outcome }) => isSent(outcome))
-      ? await compareWithRunning(tools, write.topics, isTouched ? watched : null)
-      : null;
+  const running = await compareWithRunning(tools, topics, isTouched ? watched : null);
   const interrupted = signal.aborted;
-  return { live, plan, written: { stillness, backup, ...done, running, interrupted } };
+  return { live, plan, running, written: { stillness, backup, ...done, interrupted } };
 }
 
 /** Whether an order left for it, or may have. */

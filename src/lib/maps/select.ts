@@ -6,6 +6,7 @@ import { refuseExistingArchive } from './archive-file.ts';
 import { backUpMaps, pickMap } from './backup.ts';
 import { usualPace, type WriteTools, withGrace } from './checked-write.ts';
 import { readLiveMaps, reasonOf } from './live-maps.ts';
+import type { TopicAccess } from './map-announcements.ts';
 import { takeIntoUse, type UseOutcome } from './map-use.ts';
 import type { ArchiveFile, MapArchive } from './model.ts';
 import { compareMaps, type MapFate } from './restart-comparison.ts';
@@ -17,9 +18,9 @@ export interface SelectOptions {
   readonly client: ChassisClient;
   /** Number of the map on the chassis. */
   readonly id: string;
-  readonly topics: RestoreWrite['topics'];
+  readonly topics: TopicAccess;
   /** null: say what would be done, send nothing. */
-  readonly select: Omit<RestoreWrite, 'topics'> | null;
+  readonly select: RestoreWrite | null;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly onProgress: (text: string) => void;
@@ -95,10 +96,7 @@ export async function selectMap(options: SelectOptions): Promise<SelectRun> {
   };
 }
 
-async function stillnessOf(
-  { signal, onProgress }: SelectOptions,
-  select: NonNullable<SelectOptions['select']>,
-): Promise<Stillness> {
+async function stillnessOf({ signal, onProgress }: SelectOptions, select: RestoreWrite): Promise<Stillness> {
   onProgress('listening whether the robot stands still');
   const stillness = await select.lookForStillness(signal);
   assertStill(stillness, select.personSeesItStand);

@@ -86,7 +86,7 @@ export const mapRestoreSchema = z.strictObject({
   verdict: z
     .enum(['nothing-to-do', 'to-do', 'restored', 'stored-only', 'obstacles', 'differs', 'unknown'])
     .describe(
-      'to-do: a dry run that would write. stored-only: everything is stored as it was to be, and the robot drives by something else. obstacles: some map cannot be restored or was not started. differs: WRITE_DIFFERS. unknown: what the chassis holds is not known.',
+      'to-do: a dry run that would write. stored-only: everything is stored as it is to be, and the robot drives by something else. obstacles: some map cannot be restored or was not started. differs: WRITE_DIFFERS. unknown: what the chassis holds is not known.',
     ),
   problem: z.strictObject({ code: z.literal('WRITE_DIFFERS'), title: z.string(), remedy: z.string() }).nullable(),
   address: mapAddressSchema,
@@ -109,9 +109,7 @@ export const mapRestoreSchema = z.strictObject({
     })
     .nullable()
     .describe('Taking a map into use again: only where it was in use at the backup and none is now.'),
-  running: runningMapSchema
-    .nullable()
-    .describe('What the robot drives by after the writes, beside what is stored; null when nothing was sent.'),
+  running: runningMapSchema.describe('What the robot drives by beside what is stored, after the writes if any.'),
   position: z
     .enum(['untouched', 'must-be-set-anew'])
     .describe('must-be-set-anew: the position is not expected to survive a change of the map in use.'),

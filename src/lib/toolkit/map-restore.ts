@@ -17,7 +17,7 @@ import { citeFacts } from './cited-facts.ts';
 import { commandText } from './command-text.ts';
 import { differenceOf } from './drawings-difference.ts';
 import type { MapRestore, RestoredMap } from './map-restore.result.ts';
-import { afterSelecting, isOutOfStep, selectAgain, viewRunningMap } from './running-map.ts';
+import { afterSelecting, isOutOfStep, lookAgain, selectAgain, viewRunningMap } from './running-map.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
 export interface MapRestoreOptions {
@@ -58,9 +58,9 @@ export async function restoreFromBackup(
     client,
     archive: file.archive,
     ids: options.ids.length === 0 ? 'all' : options.ids,
+    topics: access,
     write: options.write
       ? {
-          topics: access,
           lookForStillness: (ending) => lookForStillness(access, ending),
           personSeesItStand: options.itStandsStill,
           backupPath: options.backupPath ?? ownName,
@@ -107,7 +107,7 @@ export function viewRestore(run: RestoreRun, { file, options, address }: Around)
     maps,
     others: plan.others.map(({ id, uid, name }) => ({ id, uid, name })),
     use,
-    running: written?.running ? viewRunningMap(written.running) : null,
+    running: viewRunningMap(run.running),
     position:
       written?.use?.mayBeTaken === true || use?.outcome === 'set'
         ? ('must-be-set-anew' as const)
@@ -135,17 +135,17 @@ export function safetyView({ path, bytes, sha256, archive }: ArchiveFile): NonNu
   return { file: path, bytes, sha256, maps: archive.maps.length, lacks };
 }
 
-function verdictOf({ plan, written }: RestoreRun): MapRestore['verdict'] {
+function verdictOf({ plan, written, running }: RestoreRun): MapRestore['verdict'] {
   const blocked = plan.maps.some(({ verdict }) => verdict === 'conflict' || verdict === 'cannot');
-  if (written === null) return blocked ? 'obstacles' : changesAnything(plan) ? 'to-do' : 'nothing-to-do';
+  const well = isOutOfStep(running) ? 'stored-only' : written === null ? 'nothing-to-do' : 'restored';
+  if (written === null) return blocked ? 'obstacles' : changesAnything(plan) ? 'to-do' : well;
   const outcomes = written.maps.map(({ outcome }) => outcome);
   const kinds = outcomes.map(outcomeWord);
   if (kinds.includes('unknown') || written.use?.outcome === 'unknown') return 'unknown';
   if (kinds.some((kind) => ['no-effect', 'put-back', 'differs', 'gone'].includes(kind))) return 'differs';
   if (written.use?.outcome === 'not-set') return 'differs';
   const all = outcomes.every(isWell) && !blocked && (written.use === null || written.use.outcome === 'set');
-  if (!all) return 'obstacles';
-  return written.running !== null && isOutOfStep(written.running) ? 'stored-only' : 'restored';
+  return all ? well : 'obstacles';
 }
 
 function outcomeWord(outcome: MapOutcome): RestoredMap['outcome'] {
@@ -300,7 +300,8 @@ function nextOf(data: Omit<MapRestore, 'next'>, { path, ids, sitePath }: MapRest
   if (data.position === 'must-be-set-anew') {
     next.push(...afterSelecting(sitePath));
   }
-  if (data.running !== null && data.running.verdict !== 'equal') next.push(...selectAgain(data.running, sitePath));
+  if (data.verdict !== 'to-do' && isOutOfStep(data.running)) next.push(...selectAgain(data.running, sitePath));
+  if (data.mode === 'write' && data.running.verdict === 'not-checked') next.push(...lookAgain(data.running, sitePath));
   if (data.verdict === 'restored') {
     next.push('Look at the map on the tablet and drive one tour under supervision before the robot works again.');
   }

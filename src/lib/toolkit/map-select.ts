@@ -24,7 +24,7 @@ export interface MapSelectOptions {
 }
 
 /** The flag by which a person takes the risk. */
-export const SELECT_RISK = '--select-although-the-position-is-lost';
+const SELECT_RISK = '--select-although-the-position-is-lost';
 
 /**
  * Makes a stored map the current one, or says what that would do. Throws what stands in the way before the order is
@@ -138,7 +138,7 @@ function nextOf(view: Omit<MapSelect, 'next'>, { id, sitePath }: MapSelectOption
     );
   }
   if (view.verdict === 'running-not-checked') {
-    next.push(`Look again whether it drives by what is stored: ${command('overlays', 'inspect', '--current')}`);
+    next.push(`Look again whether the robot drives by what is stored: ${command('overlays', 'inspect', '--current')}`);
   }
   if (view.position === 'must-be-set-anew') next.push(...afterSelecting(sitePath));
   return next;

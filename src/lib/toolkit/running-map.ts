@@ -30,6 +30,15 @@ export function selectAgain({ mapId }: RunningMapView, sitePath: string): string
   ];
 }
 
+/** What is to be done where the running map could not be compared. */
+export function lookAgain(running: RunningMapView, sitePath: string): string[] {
+  const site = sitePath === 'site.yaml' ? [] : ['--site', sitePath];
+  return [
+    `Look again whether the robot drives by what is stored: ${commandText('gw', 'overlays', 'inspect', '--current', ...site)}`,
+    ...selectAgain(running, sitePath).map((sentence) => `Where that stays unknown: ${sentence}`),
+  ];
+}
+
 /**
  * What is to be done after another map was taken into use, or the same one again. No command of gw sets the position:
  * the pose order exists for programs only.
