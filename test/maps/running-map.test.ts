@@ -56,6 +56,17 @@ describe('the running map beside the stored one', () => {
     }
   });
 
+  it('differs where its overlays name the uid of another map', async () => {
+    await using chassis = await mapChassis([heldMap(1, { overlays: other })]);
+    withOverlays(chassis, { map_uid: 'uid-2', features: [] });
+    expect(await look(chassis)).toMatchObject({ verdict: 'differs' });
+    withOverlays(chassis, { map_uid: 'uid-1', features: [] });
+    expect(await look(chassis)).toMatchObject({
+      verdict: 'equal',
+      comparison: { notes: [expect.stringContaining('uid')] },
+    });
+  });
+
   it('is compared by its text: digits that a parsed number loses count, the hand in which it is written does not', async () => {
     await using chassis = await mapChassis([heldMap(1, { overlays: stored })]);
     const frame = (overlays: string) =>
@@ -318,15 +329,15 @@ describe('comparing what is stored with what is announced', () => {
       fc.property(collectionText(), oddCollection(), fc.nat(3), (one, another, packing) => {
         const pack = (text: string) =>
           [text, JSON.stringify(text), `{"overlays":${text}}`, JSON.stringify({ overlays: text })][packing] ?? text;
-        const found = compareRunning(one, pack(one));
+        const found = compareRunning(one, pack(one), 'uid-1');
         expect(found.problem ?? found.same).not.toBe(false);
         const changed = JSON.stringify({
           ...another,
           features: [...((another as { features: unknown[] }).features ?? []), { id: 'one more' }, {}],
         });
-        const differs = compareRunning(one, pack(changed));
-        if (compareRunning(changed, one).problem === null && one !== changed) {
-          expect(differs.same).toBe(compareRunning(changed, one).same);
+        const differs = compareRunning(one, pack(changed), 'uid-1');
+        if (compareRunning(changed, one, 'uid-1').problem === null && one !== changed) {
+          expect(differs.same).toBe(compareRunning(changed, one, 'uid-1').same);
         }
       }),
     );
@@ -335,7 +346,7 @@ describe('comparing what is stored with what is announced', () => {
   it('never throws, whatever is announced', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json(), collectionText()), (text) => {
-        expect(typeof compareRunning(stored, text).same).toBe('boolean');
+        expect(typeof compareRunning(stored, text, 'uid-1').same).toBe('boolean');
       }),
     );
   });

@@ -176,7 +176,7 @@ function judge(map: CurrentMap, stored: string | null, said: Announcement): Runn
     return { ...base, verdict: 'another-map', detail };
   }
   if (said.overlays === null) return { ...base, verdict: 'not-checked', detail: '/map/info announces no overlays' };
-  const comparison = compareRunning(stored, said.overlays);
+  const comparison = compareRunning(stored, said.overlays, said.uid);
   if (comparison.problem !== null) {
     return { ...base, verdict: 'not-checked', detail: `the two cannot be compared: ${comparison.problem}`, comparison };
   }

@@ -10,16 +10,16 @@ export interface RunningComparison extends DrawingsComparison {
 
 /**
  * Compares by content what a map stores with what the chassis announces, `stored` taken as the old side. The
- * announcement may be a collection, a text of one, or a wrapper around either; a missing `type` of the collection and
- * the uid of the map inside of it are noted and count as no difference.
+ * announcement may be a collection, a text of one, or a wrapper around either, and its collection may lack `type`. The
+ * uid of the map inside of it is noted and counts as no difference.
  */
-export function compareRunning(stored: string | null, running: string): RunningComparison {
+export function compareRunning(stored: string | null, running: string, uid: string): RunningComparison {
   const before = stored === null || stored.trim() === '' ? NO_DRAWINGS : stored;
   if (before === running) return { same: true, sameText: true, diff: null, problem: null, notes: [] };
   try {
     const diff = diffOverlays(readOverlays(asCollection(before), 'map'), readOverlays(asCollection(running), TOPIC));
-    const notes = diff.members.flatMap((change) => noteOf(change) ?? []);
-    const members = diff.members.filter((change) => noteOf(change) === null);
+    const notes = diff.members.flatMap((change) => noteOf(change, uid) ?? []);
+    const members = diff.members.filter((change) => noteOf(change, uid) === null);
     const same =
       members.length === 0 &&
       [diff.changed, diff.added, diff.removed, diff.reordered].every(({ length }) => length === 0);
@@ -33,12 +33,10 @@ export function compareRunning(stored: string | null, running: string): RunningC
 
 const TOPIC = 'message of /map/info';
 
-/** Members of the announced collection that belong to the message and not to the overlays. */
-function noteOf({ name, change }: ValueChange): string | null {
-  if (name === 'type' && (change === 'added' || change === 'removed')) {
-    return 'one of the two collections does not say that it is a FeatureCollection';
-  }
-  return name === 'map_uid' && change === 'added' ? 'the announcement names the uid of the map in its overlays' : null;
+/** The uid of the very map that is announced belongs to the message and not to its overlays. */
+function noteOf({ name, change, toJson }: ValueChange, uid: string): string | null {
+  const isOwnUid = name === 'map_uid' && change === 'added' && toJson === JSON.stringify(uid);
+  return isOwnUid ? 'the announcement names the uid of the map in its overlays' : null;
 }
 
 /** How often a collection may be packed into a text or a wrapper. */
