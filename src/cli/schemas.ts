@@ -33,6 +33,7 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   'map backup': async () => (await import('../lib/toolkit/map-archive.result.ts')).mapArchiveSchema,
   'map list': async () => (await import('../lib/toolkit/map-list.result.ts')).mapListSchema,
   'map restore': async () => (await import('../lib/toolkit/map-restore.result.ts')).mapRestoreSchema,
+  'map select': async () => (await import('../lib/toolkit/map-select.result.ts')).mapSelectSchema,
   'map show': async () => (await import('../lib/toolkit/map-show.result.ts')).mapShowSchema,
   'map verify': async () => (await import('../lib/toolkit/map-archive.result.ts')).mapArchiveSchema,
   'network check': async () => (await import('../lib/toolkit/network-check.result.ts')).networkCheckSchema,

@@ -10,6 +10,17 @@ const there: Omit<ChassisRestart['maps'][number], 'id' | 'name' | 'idNow'> = {
   difference: null,
 };
 
+const running: NonNullable<ChassisRestart['running']> = {
+  verdict: 'equal',
+  detail: 'the running map holds the overlays that are stored',
+  mapId: 1,
+  uid: 'u',
+  name: 'Floor 1',
+  announced: { name: 'Floor 1', uid: 'u', mapVersion: 3, overlaysVersion: 7 },
+  difference: null,
+  notes: [],
+};
+
 const result: ChassisRestart = {
   verdict: 'ok',
   address: { host: '127.0.0.1', port: 8090, way: 'direct' },
@@ -37,6 +48,7 @@ const result: ChassisRestart = {
   ],
   notCompared: ['pictures'],
   mapInUse: { before: 1, now: 1, verdict: 'same' },
+  running,
   restoreCommand: null,
   restore: null,
   facts: [
@@ -62,7 +74,15 @@ const firstLine = (data: ChassisRestart) => {
 describe('gw chassis restart answers in its first line', () => {
   const notBack = { softwareAfter: null, mapInUse: { before: 1, now: null, verdict: 'not-checked' } } as const;
   const rows: readonly (readonly [change: Partial<ChassisRestart>, line: string])[] = [
-    [{}, 'Chassis SN-1 is back after 41 s, and all 2 maps are there.'],
+    [{}, 'Chassis SN-1 is back after 41 s, and all 2 maps are there; stored and running map 1 hold the same overlays.'],
+    [
+      { running: { ...running, verdict: 'not-checked', detail: '/map/info was not received within 5 s' } },
+      'Chassis SN-1 is back after 41 s, and all 2 maps are there; whether the running map 1 holds what is stored was not checked.',
+    ],
+    [
+      { verdict: 'changed', running: { ...running, verdict: 'differs', detail: 'it holds others' } },
+      'Chassis SN-1 is back after 41 s, and all 2 maps are there, but the running map 1 holds other overlays than the stored one.',
+    ],
     [{ maps: [] }, 'Chassis SN-1 is back after 41 s, and it had no map to lose.'],
     [
       { verdict: 'lost', maps: withMap(1, { fate: 'lost', idNow: null }) },

@@ -134,6 +134,27 @@ export const chassisRows: readonly Row[] = [
     fails: [['site/drawings demo/drawings', /summary\.findings\.wrong: expected 0, found [1-9]/]],
   },
   {
+    fault: 'the drawings of the map were replaced, and the robot drives on by the old ones',
+    async brings({ sim }) {
+      const { host, port } = sim.chassis;
+      const map = `http://${host}:${port}/maps/1`;
+      const { overlays: good } = (await (await fetch(map)).json()) as { overlays: string };
+      const fewer = JSON.parse(good) as { features: unknown[] };
+      fewer.features.pop();
+      const put = async (overlays: string) => {
+        const { status } = await fetch(map, { method: 'PATCH', body: JSON.stringify({ overlays }) });
+        expect(status).toBe(200);
+      };
+      sim.setFault('running-map-keeps-overlays', true);
+      await put(JSON.stringify(fewer));
+      return async () => {
+        await put(good);
+        sim.setFault('running-map-keeps-overlays', false);
+      };
+    },
+    fails: [['site/drawings demo/drawings service/drawings', /running\.verdict: expected 'equal', found 'differs'/]],
+  },
+  {
     fault: 'the chassis does not give the pictures of its maps',
     brings: simFault('image-fails'),
     fails: [['premises/map-backup-file', /complete: expected true, found false|verdict: expected 'ok', found 'wrong'/]],

@@ -76,6 +76,47 @@ describe('the maps of a robot, as a technician types it', () => {
     }
   }, 180_000);
 
+  it('are stored and not driven by until the map is selected again, and every command says which', async () => {
+    await using own = await startRobot();
+    const at = (...args: string[]) => runGw([...args, '--site', own.site], { cwd: dir, limitMs: 90_000 });
+    const [first = ''] = (await at('overlays', 'inspect', '--current')).stdout.split('\n');
+    expect(first).toMatch(/; stored and running map 1 hold the same overlays\.$/);
+    expect((await at('map', 'backup', '--out', 'own.tar.gz')).code).toBe(0);
+    const { data } = JSON.parse((await at('overlays', 'inspect', '--json')).stdout) as {
+      data: { running: { verdict: string } };
+    };
+    expect(data.running.verdict).toBe('equal');
+
+    expect((await runGw(['sim', 'fault', 'running-map-keeps-overlays', 'on', '--dir', own.dir])).code).toBe(0);
+    const { host, port } = JSON.parse((await at('map', 'list', '--json')).stdout).data.address;
+    await fetch(`http://${host}:${port}/maps/1`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ overlays: '{"type":"FeatureCollection","features":[]}' }),
+    });
+    const differs = await at('overlays', 'inspect', '--current');
+    expect(differs.code).toBe(1);
+    expect(differs.stdout.split('\n')[0]).toMatch(/; the running map 1 holds other overlays than the stored one\.$/);
+
+    const dry = await at('map', 'select', '1');
+    expect(dry).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Nothing was sent\. /) });
+    const selected = await at('map', 'select', '1', '--select-although-the-position-is-lost', '--backup', 'sel.tar.gz');
+    expect(selected.code, selected.stdout + selected.stderr).toBe(0);
+    expect(selected.stdout.split('\n')[0]).toBe(
+      "Selected: map 1 'Erdgeschoss' of SIM-0001 is the current one; stored and running map 1 hold the same overlays; its position must be set anew.",
+    );
+    const restored = await at(
+      'map',
+      'restore',
+      'own.tar.gz',
+      '--write-although-never-measured',
+      '--backup',
+      'b.tar.gz',
+    );
+    expect(restored.code).toBe(1);
+    expect(restored.stdout).toMatch(/^Stored, but the robot drives by something else: 1 map of SIM-0001 written/);
+  }, 180_000);
+
   it('are not touched by a backup of another robot, or one that is out of date', async () => {
     await using other = await startRobot();
     expect((await gw('map', 'backup', '--out', 'mine.tar.gz')).code).toBe(0);

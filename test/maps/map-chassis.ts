@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ChassisClient, createChassisClient } from '../../src/lib/chassis/index.ts';
+import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import type { WritePace } from '../../src/lib/maps/checked-write.ts';
+import type { TopicAccess } from '../../src/lib/maps/index.ts';
 import type { LookForStillness } from '../../src/lib/maps/stillness.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
 import { type FakeChassis, fakeChassis } from '../chassis/peers.ts';
@@ -30,6 +32,15 @@ export interface MapChassis extends AsyncDisposable {
   current: number | null;
   /** Set for a map in use that is stored nowhere. */
   currentIsFromData: boolean;
+  /** The map that it drives by, as it was when it was taken into use or taken up; `overlays` may be anything. */
+  running: Pick<HeldMap, 'uid' | 'name' | 'mapVersion' | 'overlaysVersion' | 'overlays'> | null;
+  /** Whether a write of overlays reaches the running map, and whether that is announced. */
+  takesUp: boolean;
+  announces: boolean;
+  /** What is said of the running map on /map/info; undefined for nothing. */
+  mapInfo: (running: NonNullable<MapChassis['running']>) => object | string | undefined;
+  /** Takes a stored map into use and announces it. */
+  load: (id: number) => void;
   /** Called before a write is done; may change the state itself. */
   onWrite: (what: 'patch' | 'create' | 'use' | 'restart', body: Record<string, unknown>, id: number) => Fate;
   /** What is kept of drawings that are sent. */
@@ -80,6 +91,23 @@ export async function mapChassis(maps: readonly HeldMap[] = [heldMap(1), heldMap
     maps: new Map(maps.map((map) => [map.id, map])),
     current: maps[0]?.id ?? null,
     currentIsFromData: false,
+    running: maps[0] ? { ...maps[0] } : null,
+    takesUp: true,
+    announces: true,
+    mapInfo: ({ uid, name, mapVersion, overlaysVersion, overlays }) => ({
+      topic: '/map/info',
+      name,
+      uid,
+      map_version: mapVersion,
+      overlays_version: overlaysVersion,
+      ...(overlays !== undefined && { overlays }),
+    }),
+    load(id) {
+      const map = chassis.maps.get(id);
+      chassis.running = map ? { ...map } : null;
+      const message = chassis.announces && chassis.running ? chassis.mapInfo(chassis.running) : undefined;
+      if (message !== undefined) fake.publish(message);
+    },
     onWrite: () => 'usual',
     keep: (overlays) => overlays,
     onRead: () => 'usual',
@@ -129,6 +157,7 @@ export async function mapChassis(maps: readonly HeldMap[] = [heldMap(1), heldMap
       if (!map) return missing(response);
       map.overlays = chassis.keep(String(body.overlays), map);
       map.overlaysVersion = (map.overlaysVersion ?? 0) + 1;
+      if (chassis.takesUp && chassis.current === id) chassis.load(id);
       return json(response, item(map));
     }
     if (what === 'create') {
@@ -149,6 +178,7 @@ export async function mapChassis(maps: readonly HeldMap[] = [heldMap(1), heldMap
     if (what === 'use') {
       if (!chassis.maps.has(Number(body.map_id))) return missing(response);
       chassis.current = Number(body.map_id);
+      chassis.load(chassis.current);
       return json(response, {});
     }
     chassis.onRestart();
@@ -181,6 +211,9 @@ export async function mapChassis(maps: readonly HeldMap[] = [heldMap(1), heldMap
     }
   }
 
+  const usual = fake.latched;
+  fake.latched = (topic) =>
+    topic === '/map/info' ? (chassis.running ? chassis.mapInfo(chassis.running) : undefined) : usual(topic);
   fake.intercept = (request, response) => {
     const { method = '', url: path = '' } = request;
     if (path === '/device/info') return false;
@@ -209,7 +242,12 @@ export const quickPace: WritePace = {
   settleMs: 150,
   settleLostMs: 300,
   readBackMs: 1_500,
+  announceMs: 250,
   graceMs: 800,
 };
+
+export function topicsOf({ fake }: MapChassis): TopicAccess {
+  return { endpoint: fake.endpoint, dialer: directDialer, clock: systemClock, secret: undefined };
+}
 
 export const standsStill: LookForStillness = async () => ({ verdict: 'still', detail: 'a test says so' });

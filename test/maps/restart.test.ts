@@ -7,20 +7,21 @@ import {
   type RestartPace,
   restartChassis,
 } from '../../src/lib/maps/index.ts';
-import { heldMap, type MapChassis, mapChassis, standsStill } from './map-chassis.ts';
+import { heldMap, type MapChassis, mapChassis, standsStill, topicsOf } from './map-chassis.ts';
 import { errorOf, picture } from './samples.ts';
 
 const calm = () => {};
 const never = new AbortController().signal;
-const quick: RestartPace = { pollMs: 20, answerMs: 300, showsWithinMs: 400, settleMs: 300 };
+const quick: RestartPace = { pollMs: 20, answerMs: 300, showsWithinMs: 400, settleMs: 300, announceMs: 300 };
 
 const archiveOf = ({ client }: MapChassis): Promise<MapArchive> =>
   backUpMaps(client, { ids: 'all', gwVersion: '0.1.0', clock: systemClock, signal: never, onProgress: calm });
 
-const restart = ({ client }: MapChassis, archive: MapArchive, more: Partial<RestartOptions> = {}) =>
+const restart = (chassis: MapChassis, archive: MapArchive, more: Partial<RestartOptions> = {}) =>
   restartChassis({
-    client,
+    client: chassis.client,
     archive,
+    topics: topicsOf(chassis),
     lookForStillness: standsStill,
     personSeesItStand: false,
     withinMs: 3_000,

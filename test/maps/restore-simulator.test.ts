@@ -57,6 +57,7 @@ async function changedRobot() {
       client,
       archive,
       ids: 'all',
+      topics: { endpoint, dialer: directDialer, clock: systemClock },
       write: write
         ? {
             lookForStillness: (ending) =>

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { backUpMaps, type MapArchive, readArchive } from '../../src/lib/maps/index.ts';
 import { type MapOutcome, type RestoreRun, type RestoreWrite, restoreMaps } from '../../src/lib/maps/restore.ts';
-import { heldMap, type MapChassis, mapChassis, quickPace, standsStill } from './map-chassis.ts';
+import { heldMap, type MapChassis, mapChassis, quickPace, standsStill, topicsOf } from './map-chassis.ts';
 import { errorOf, oddDrawings, picture } from './samples.ts';
 
 let dir: string;
@@ -28,7 +28,7 @@ interface Asked {
   readonly write?: Partial<RestoreWrite> | null;
 }
 
-function restore({ client }: MapChassis, archive: MapArchive, asked: Asked = {}): Promise<RestoreRun> {
+function restore(chassis: MapChassis, archive: MapArchive, asked: Asked = {}): Promise<RestoreRun> {
   count += 1;
   const write: RestoreWrite | null =
     asked.write === null
@@ -43,7 +43,16 @@ function restore({ client }: MapChassis, archive: MapArchive, asked: Asked = {})
           ...asked.write,
         };
   const { ids = 'all', signal = never } = asked;
-  return restoreMaps({ client, archive, ids, write, clock: systemClock, signal, onProgress: calm });
+  return restoreMaps({
+    client: chassis.client,
+    archive,
+    ids,
+    topics: topicsOf(chassis),
+    write,
+    clock: systemClock,
+    signal,
+    onProgress: calm,
+  });
 }
 
 function outcomeOf(run: RestoreRun, id = 1): MapOutcome {
@@ -450,7 +459,7 @@ describe('maps that were lost', () => {
     expect(outcomeOf(run)).toMatchObject({ kind: 'creation', outcome: 'written', differences: [], notCompared: [] });
     expect(outcomeOf(run, 2)).toMatchObject({ kind: 'creation', outcome: 'written' });
     const [one] = [...chassis.maps.values()];
-    expect(run.written?.use).toEqual({ outcome: 'set', id: one?.id, why: null });
+    expect(run.written?.use).toMatchObject({ outcome: 'set', id: one?.id, why: null });
     expect(run.written?.backup).toBeNull();
     const again = await restore(chassis, archive);
     expect(again.plan.maps.map(({ verdict }) => verdict)).toEqual(['same', 'same']);
@@ -546,7 +555,7 @@ describe('maps that were lost', () => {
     chassis.current = null;
     const run = await restore(chassis, archive);
     expect(run.written?.maps.every(({ outcome }) => outcome.kind === 'untouched')).toBe(true);
-    expect(run.written?.use).toEqual({ outcome: 'set', id: 1, why: null });
+    expect(run.written?.use).toMatchObject({ outcome: 'set', id: 1, why: null });
     expect(chassis.writes.map(({ what }) => what)).toEqual(['use']);
   });
 });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { backUpMaps, type MapArchive, packArchive, parseArchive, restoreMaps } from '../../src/lib/maps/index.ts';
 import { collectionText, oddCollection } from '../overlays/arbitrary.ts';
-import { heldMap, type MapChassis, mapChassis, quickPace, standsStill } from './map-chassis.ts';
+import { heldMap, type MapChassis, mapChassis, quickPace, standsStill, topicsOf } from './map-chassis.ts';
 
 let dir: string;
 let chassis: MapChassis;
@@ -35,6 +35,7 @@ async function restore(archive: MapArchive) {
     client: chassis.client,
     archive,
     ids: 'all',
+    topics: topicsOf(chassis),
     write: {
       lookForStillness: standsStill,
       personSeesItStand: false,

@@ -73,7 +73,7 @@ describe('toCsv', () => {
     });
     expect(rows[1]?.readings).toContain('VORSICHT: Delivery Point');
     expect(rows[1]?.readings).toContain('HINWEIS: table number');
-    expect(rows[9]).toMatchObject({ kind: 'zone', areaM2: '1.4', corners: '5', xM: '' });
+    expect(rows[9]).toMatchObject({ kind: 'zone', areaM2: '1.4', corners: '4', xM: '' });
     expect(rows[13]).toMatchObject({ kind: 'lane', lengthM: '5.8', corners: '2' });
   });
 

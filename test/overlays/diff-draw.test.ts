@@ -79,7 +79,7 @@ describe('a drawn difference', () => {
     expect(circles.some(({ attributes }) => !attributes.has('stroke-dasharray'))).toBe(true);
     expect(group && find(group, 'path').length).toBeGreaterThanOrEqual(3);
     expect(textOf(root)).toContain('moved 5 m');
-    expect(textOf(root)).toContain('The drawings differ: 1 of 2 changed (1 in place or form).');
+    expect(textOf(root)).toContain('The drawings differ: 1 of 2 changed (1 in place).');
     expect(textOf(root)).toContain('Grey: did not change.');
   });
 

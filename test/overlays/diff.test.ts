@@ -323,7 +323,8 @@ describe('what has changed', () => {
   const changeOf = (from: Feature, to: Feature) => diff(collection(from), collection(to)).changed[0];
 
   it('is how far a point has moved, in metres', () => {
-    expect(changeOf(feature('a', point(1, 2)), feature('a', point(4, 6)))?.shape).toEqual({
+    expect(changeOf(feature('a', point(1, 2)), feature('a', point(4, 6)))?.shape).toMatchObject({
+      isMovedAsWhole: true,
       fromType: 'Point',
       toType: 'Point',
       movedM: 5,

@@ -564,6 +564,31 @@ describe('faults of maps', () => {
       expect((await call(sim, 'PATCH', '/maps/1', { overlays: 'no drawings' })).status).toBe(400);
     }));
 
+  it('patch-405: answers as a framework without the method does, and nothing has changed', () =>
+    withFault('patch-405', async (sim) => {
+      const { status, reply, before, after } = await patched(sim);
+      expect([status, reply]).toEqual([405, { detail: 'Method "PATCH" not allowed.' }]);
+      expect(after).toEqual(before);
+    }));
+
+  it('running-map-keeps-overlays: stores the drawings, and takes them up when the map is taken into use again', () =>
+    withFault('running-map-keeps-overlays', async (sim) => {
+      const running = async () => {
+        await using late = await listen(sim);
+        late.send({ enable_topic: '/map/info' });
+        const { overlays, overlays_version: version } = await late.next(({ topic }) => topic === '/map/info');
+        return { overlays, version };
+      };
+      const first = await running();
+      const { status, reply, text, before, after } = await patched(sim);
+      expect([status, reply.overlays_version]).toEqual([200, before.overlays_version]);
+      expect(after).toMatchObject({ overlays: text, overlays_version: before.overlays_version });
+      expect(await running()).toEqual(first);
+      expect(first).toEqual({ overlays: JSON.parse(before.overlays), version: before.overlays_version });
+      await call(sim, 'POST', '/chassis/current-map', { map_id: 1 });
+      expect(await running()).toEqual({ overlays: sent, version: before.overlays_version });
+    }));
+
   it('image-slow: the picture comes whole, in many pieces over 4 seconds; localisation data come at once', () =>
     withFault(
       'image-slow',

@@ -10,7 +10,15 @@ import { parseSite } from '../../src/lib/site/index.ts';
 import { commandText } from '../../src/lib/toolkit/command-text.ts';
 import { type MapRestore, mapRestoreSchema } from '../../src/lib/toolkit/map-restore.result.ts';
 import { restoreFromBackup, viewRestore } from '../../src/lib/toolkit/map-restore.ts';
-import { type Fate, heldMap, type MapChassis, mapChassis, quickPace, standsStill } from '../maps/map-chassis.ts';
+import {
+  type Fate,
+  heldMap,
+  type MapChassis,
+  mapChassis,
+  quickPace,
+  standsStill,
+  topicsOf,
+} from '../maps/map-chassis.ts';
 import { errorOf, oddDrawings } from '../maps/samples.ts';
 
 let dir: string;
@@ -42,6 +50,7 @@ async function restored(
     client,
     archive: file.archive,
     ids: 'all',
+    topics: topicsOf(chassis),
     write:
       more.write === false
         ? null
@@ -89,16 +98,21 @@ describe('the result of a restore', () => {
       plan: 'overlays-differ',
       outcome: 'dry-run',
       holdsNow: 'other drawings than the backup',
-      difference: { same: false, counts: { added: 1 }, first: ['point "Café é <b>" is new', expect.any(String)] },
+      difference: {
+        same: false,
+        counts: { added: 1 },
+        first: ['point "Café é <b>" (id "a") is new', expect.any(String)],
+      },
     });
     expect(result.facts.map(({ id, mark }) => [id, mark])).toEqual([
       ['chassis.patch-maps', 'VORSICHT'],
       ['vendor.map.patch-effects', 'OFFEN'],
+      ['vendor.map.running-overlays', 'HINWEIS'],
     ]);
-    expect(result.notes).toEqual([expect.stringContaining('gw reloads nothing')]);
+    expect(result.notes).toEqual([expect.stringContaining('the running map is compared')]);
     expect(result.next[0]).toMatch(/--write-although-never-measured --site 'robot 7\/site.yaml'$/);
     expect(firstLine(renderMapRestore(result))).toBe(
-      'Nothing was written. A restore would replace the drawings of 1 map of SN-1.',
+      'Nothing was written. A restore would replace the drawings of 1 map of SN-1; now the running map 1 holds other overlays than the stored one.',
     );
   });
 
@@ -107,8 +121,56 @@ describe('the result of a restore', () => {
     const result = await restored(chassis, empties(chassis));
     expect(result).toMatchObject({ verdict: 'restored', problem: null, safetyBackup: { maps: 2, lacks: [] } });
     expect(firstLine(renderMapRestore(result))).toMatch(
-      /^Restored: 1 map of SN-1 written, read back and compared; what was there before is in .*before-\d+\.tar\.gz\.$/,
+      /^Restored: 1 map of SN-1 written, read back and compared; stored and running map 1 hold the same overlays; what was there before is in .*before-\d+\.tar\.gz\.$/,
     );
+  });
+
+  it('names which of stored and running map holds what where the robot drives on by the old overlays', async () => {
+    await using chassis = await mapChassis();
+    const result = await restored(chassis, () => {
+      empties(chassis)();
+      chassis.load(1);
+      chassis.takesUp = false;
+    });
+    expect(result).toMatchObject({ verdict: 'stored-only', problem: null, running: { verdict: 'differs', mapId: 1 } });
+    const text = renderMapRestore(result);
+    expect(firstLine(text)).toMatch(
+      /^Stored, but the robot drives by something else: 1 map of SN-1 written, read back and compared; the running map 1 holds other overlays than the stored one; /,
+    );
+    expect(text).toMatch(/running map FAIL .*nothing was announced since the write.*overlays version 7/);
+    expect(text).toContain('point "Café é <b>" (id "a") is not there any more');
+    expect(result.next[0]).toContain("gw map select 1 --site 'robot 7/site.yaml'");
+    expect(text).not.toContain('drive one tour');
+  });
+
+  it('that has nothing to write is no green line where the robot drives by something else', async () => {
+    await using chassis = await mapChassis();
+    const well = await restored(chassis, () => {});
+    expect(well.verdict).toBe('nothing-to-do');
+    expect(firstLine(renderMapRestore(well))).toBe(
+      'Nothing to restore: the chassis stores 2 maps of SN-1 as in the backup; stored and running map 1 hold the same overlays.',
+    );
+    if (chassis.running) chassis.running.overlays = empty;
+    const found = await restored(chassis, () => {});
+    expect(found).toMatchObject({ verdict: 'stored-only', running: { verdict: 'differs' } });
+    expect(firstLine(renderMapRestore(found))).toBe(
+      'Nothing to restore, but the robot drives by something else: the chassis stores 2 maps of SN-1 as in the backup; the running map 1 holds other overlays than the stored one.',
+    );
+    expect(found.next[0]).toContain('gw map select 1');
+  });
+
+  it('is not green where the running map could not be compared', async () => {
+    await using chassis = await mapChassis();
+    chassis.running = null;
+    const result = await restored(chassis, () => {
+      empties(chassis)();
+      chassis.takesUp = false;
+    });
+    expect(result).toMatchObject({ verdict: 'restored', running: { verdict: 'not-checked' } });
+    expect(firstLine(renderMapRestore(result))).toMatch(
+      /^Stored: 1 map .*; whether the running map 1 holds what is stored was not checked; /,
+    );
+    expect(renderMapRestore(result)).toMatch(/running map -- +\/map\/info was not received/);
   });
 
   it('says not checked, and never green, of a robot that only a person saw standing', async () => {
@@ -209,7 +271,9 @@ describe('the result of a restore', () => {
     const result = await restored(chassis, () => Object.assign(chassis.maps.get(1) ?? {}, { originXM: 8 }));
     expect(result).toMatchObject({ verdict: 'obstacles', safetyBackup: null });
     expect(result.maps[0]).toMatchObject({ plan: 'conflict', why: expect.stringContaining('made anew') });
-    expect(firstLine(renderMapRestore(result))).toBe('1 map of SN-1 cannot be restored; nothing was written.');
+    expect(firstLine(renderMapRestore(result))).toBe(
+      '1 map of SN-1 cannot be restored; nothing was written; stored and running map 1 hold the same overlays.',
+    );
   });
 
   it('names another software version, and maps that the backup does not have', async () => {
@@ -226,7 +290,9 @@ describe('the result of a restore', () => {
     const text = renderMapRestore({ ...result, notes: [] });
     expect(text).not.toContain('\u001b');
     expect(text).toContain("left as they are: 9 '\uFFFD[31mred'");
-    expect(firstLine(text)).toBe('Nothing was written. A restore would create 1 map of SN-1 anew.');
+    expect(firstLine(text)).toBe(
+      'Nothing was written. A restore would create 1 map of SN-1 anew; now stored and running map 1 hold the same overlays.',
+    );
   });
 
   it('shows text of drawings bounded and without what a terminal would obey', async () => {

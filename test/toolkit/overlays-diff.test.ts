@@ -166,14 +166,14 @@ describe('a comparison in the terminal', () => {
       'The drawings are the same: 2 drawings, to the last character.',
     );
     expect((await shown(before, after)).split('\n')[0]).toBe(
-      'The drawings differ: 1 of 2 changed (1 in place or form, 1 in heading, 1 in code).',
+      'The drawings differ: 1 of 2 changed (1 in place, 1 in heading, 1 in code).',
     );
   });
 
   it('shows before and now of every change, and what changed codes are read as', async () => {
     const text = await shown(before, after);
     expect(text).toMatch(
-      /#0 +A +point +id +moved 0\.5 m +\(0, 0\) +\(0\.5, 0\)\n +turned \+90° +"0" +"90"\n +type +"11" +"30"/,
+      /#0 +A +a +point +id +moved 0\.5 m +\(0, 0\) +\(0\.5, 0\)\n +turned \+90° +"0" +"90"\n +type +"11" +"30"/,
     );
     expect(text).toMatch(/type 11 +HINWEIS +'table number'/);
     expect(text).toMatch(/ +VORSICHT +'Delivery Point'/);

@@ -69,10 +69,16 @@ describe('the restart story', () => {
 
     const restored = await restoreFromBackup(toolkit, { ...options, ids: [], write: true }, context);
     expect(restored).toEqual(mapRestoreSchema.parse(restored));
-    expect(restored).toMatchObject({ verdict: 'restored', position: 'must-be-set-anew', reload: 'not-described' });
+    expect(restored).toMatchObject({
+      verdict: 'restored',
+      position: 'must-be-set-anew',
+      running: { verdict: 'equal' },
+    });
     expect(restored.use?.outcome).toBe('set');
     expect(restored.maps.every(({ outcome, afterWrite }) => outcome === 'written' && afterWrite?.sameText)).toBe(true);
-    expect(firstLine(renderMapRestore(restored))).toBe('Restored: 3 maps of SIM-0001 written, read back and compared.');
+    expect(firstLine(renderMapRestore(restored))).toBe(
+      'Restored: 3 maps of SIM-0001 written, read back and compared; stored and running map 4 hold the same overlays.',
+    );
 
     // Verified from outside: a second backup holds the same, but for the numbers of the maps.
     const after = join(dir, 'story-after.tar.gz');
@@ -110,7 +116,7 @@ describe('the restart story', () => {
       return true;
     };
     const work = { ...context, offerRestore };
-    const pace = { pollMs: 50, answerMs: 5_000, showsWithinMs: 5_000, settleMs: 300 };
+    const pace = { pollMs: 50, answerMs: 5_000, showsWithinMs: 5_000, settleMs: 300, announceMs: 1_000 };
     const restarted = await restartWithBackup(toolkit, { ...options, withinMs: 30_000, pace }, work);
     expect(restarted).toEqual(chassisRestartSchema.parse(restarted));
     expect(restarted).toMatchObject({ verdict: 'brought-back', restore: { verdict: 'restored' } });
@@ -135,7 +141,7 @@ describe('the restart story', () => {
       sim.setFault('stale', true);
       return true;
     };
-    const pace = { pollMs: 50, answerMs: 5_000, showsWithinMs: 5_000, settleMs: 300 };
+    const pace = { pollMs: 50, answerMs: 5_000, showsWithinMs: 5_000, settleMs: 300, announceMs: 1_000 };
     const work = { ...context, offerRestore };
     const restarted = await restartWithBackup(toolkit, { ...options, withinMs: 30_000, pace }, work);
     expect(restarted).toMatchObject({ verdict: 'lost', restore: null });

@@ -4,10 +4,25 @@ import type { ChassisRestart } from '../../lib/toolkit/chassis-restart.result.ts
 import { printable, renderTable, renderVerdict, type Verdict } from '../output.ts';
 import { differenceLines } from './drawings-difference.ts';
 import { renderMapRestore } from './map-restore.ts';
+import { runningClause, runningLines } from './running-map.ts';
 
 /** `gw chassis restart` */
 export function renderChassisRestart(data: ChassisRestart): string {
-  const { maps, mapInUse, order, said, signs, restarted, backup, stillness, facts, next, restore, notCompared } = data;
+  const {
+    maps,
+    mapInUse,
+    order,
+    said,
+    signs,
+    restarted,
+    backup,
+    stillness,
+    facts,
+    next,
+    restore,
+    notCompared,
+    running,
+  } = data;
   const lines = [firstLine(data), ''];
   if (maps.length > 0) {
     lines.push(
@@ -27,6 +42,7 @@ export function renderChassisRestart(data: ChassisRestart): string {
     }
   } else lines.push('The chassis held no map before the restart.');
   lines.push('', inUseText(mapInUse));
+  if (running !== null) lines.push(...runningLines(running));
   lines.push(`${renderVerdict('not-checked')} not compared: ${notCompared.join(', ')}`, '');
   lines.push(
     `order       ${order === 'accepted' ? 'taken' : 'no answer came'}${said === null ? '' : `: ${printable(said)}`}`,
@@ -48,7 +64,7 @@ export function renderChassisRestart(data: ChassisRestart): string {
   return lines.join('\n');
 }
 
-function firstLine({ verdict, chassis, maps, mapInUse, tookMs, why }: ChassisRestart): string {
+function firstLine({ verdict, chassis, maps, mapInUse, tookMs, why, running }: ChassisRestart): string {
   const serial = printable(chassis.serial);
   const took = `${(tookMs / 1000).toFixed(0)} s`;
   const lost = maps.filter(({ fate }) => fate === 'lost');
@@ -56,12 +72,15 @@ function firstLine({ verdict, chassis, maps, mapInUse, tookMs, why }: ChassisRes
   const all = maps.length === 1 ? 'its map is there' : `all ${maps.length} maps are there`;
   switch (verdict) {
     case 'ok':
-      return `${chalk.green(`Chassis ${serial} is back`)} after ${took}, and ${maps.length === 0 ? 'it had no map to lose' : all}.`;
+      return `${(running?.verdict === 'not-checked' ? chalk.yellow : chalk.green)(`Chassis ${serial} is back`)} after ${took}, and ${maps.length === 0 ? 'it had no map to lose' : all}${running === null || maps.length === 0 ? '' : `; ${runningClause(running)}`}.`;
     case 'brought-back':
       return `Chassis ${serial} is back after ${took}; ${lost.length === 0 ? 'what had changed was' : `it had lost ${names}, ${lost.length === 1 ? 'which was' : 'which were'}`} ${chalk.green('brought back')}.`;
     case 'lost':
       return `${chalk.red.bold(`The restart lost ${lost.length} of ${maps.length} maps`)} of chassis ${serial}: ${names}.`;
     case 'changed': {
+      const isOnlyRunning = mapInUse.verdict === 'same' && maps.every(({ fate }) => fate === 'there');
+      if (isOnlyRunning && running !== null)
+        return `Chassis ${serial} is back after ${took}, and ${all}, but ${runningClause(running)}.`;
       const what = maps.some(({ fate }) => fate === 'changed')
         ? 'a map is not what it was'
         : 'the map in use is not the one it was';

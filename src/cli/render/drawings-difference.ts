@@ -7,9 +7,10 @@ export function differenceText({ same, sameText, counts, problem }: DrawingsDiff
   if (problem !== null) return `cannot be compared: ${printable(problem)}`;
   if (same) return sameText ? 'the same, character for character' : 'the same content, written in another hand';
   if (counts === null) return 'not the same';
-  const { changed, moved, turned, recoded, otherwise, added, removed, reordered, members, from, to } = counts;
+  const { changed, moved, reshaped, turned, recoded, otherwise, added, removed, reordered, members, from, to } = counts;
   const kinds = said([
-    [moved, 'moved'],
+    [moved - reshaped, 'moved'],
+    [reshaped, 'with another form'],
     [turned, 'turned'],
     [recoded, 'with another code'],
     [otherwise, 'with other properties'],

@@ -3,6 +3,7 @@ import { markText } from '../../lib/evidence/index.ts';
 import type { MapRestore, RestoredMap } from '../../lib/toolkit/map-restore.result.ts';
 import { printable, renderTable, renderVerdict, type Verdict } from '../output.ts';
 import { differenceLines, differenceText } from './drawings-difference.ts';
+import { runningClause, runningLines } from './running-map.ts';
 
 /** `gw map restore` */
 export function renderMapRestore(data: MapRestore): string {
@@ -42,6 +43,7 @@ export function renderMapRestore(data: MapRestore): string {
       `stood still ${renderVerdict(stillness.verdict === 'still' ? 'ok' : 'not-checked')} ${printable(stillness.detail)}`,
     );
   }
+  lines.push(...runningLines(data.running));
   lines.push('');
   for (const fact of facts) lines.push(chalk.dim(`${markText(fact)}  ${fact.statement} (${fact.id})`));
   if (problem !== null) lines.push('', `${chalk.red.bold(problem.code)}: ${problem.title}`, problem.remedy);
@@ -49,30 +51,38 @@ export function renderMapRestore(data: MapRestore): string {
   return lines.join('\n');
 }
 
-function firstLine({ mode, verdict, maps, chassis, safetyBackup, interrupted }: MapRestore): string {
+function firstLine({ mode, verdict, maps, chassis, safetyBackup, interrupted, running }: MapRestore): string {
   const of = `of ${printable(chassis.serial)}`;
   const before = safetyBackup === null ? '' : `; what was there before is in ${printable(safetyBackup.file)}`;
   const count = (is: (map: RestoredMap) => boolean) => maps.filter(is).length;
   const todo = count(({ plan }) => plan === 'overlays-differ' || plan === 'missing');
   const blocked = count(({ plan }) => plan === 'conflict' || plan === 'cannot');
   const cut = interrupted ? ' (interrupted)' : '';
+  const drives = `; ${runningClause(running)}`;
+  const isKnown = running.verdict !== 'not-checked';
+  const written = mapsText(count(({ outcome }) => outcome === 'written'));
   switch (verdict) {
     case 'nothing-to-do':
-      return `${chalk.green('Nothing to restore')}: the chassis holds ${mapsText(maps.length)} ${of} as in the backup.`;
+      return `${(isKnown ? chalk.green : chalk.yellow)('Nothing to restore')}: the chassis stores ${mapsText(maps.length)} ${of} as in the backup${drives}.`;
     case 'to-do':
-      return `Nothing was written. A restore would ${whatItWouldDo(maps, of)}.`;
+      return `Nothing was written. A restore would ${whatItWouldDo(maps, of)}; now ${runningClause(running)}.`;
     case 'restored':
-      return `${chalk.green('Restored')}: ${mapsText(count(({ outcome }) => outcome === 'written'))} ${of} written, read back and compared${before}${cut}.`;
+      return `${isKnown ? chalk.green('Restored') : chalk.yellow('Stored')}: ${written} ${of} written, read back and compared${drives}${before}${cut}.`;
+    case 'stored-only':
+      if (todo === 0) {
+        return `${chalk.red.bold('Nothing to restore, but the robot drives by something else')}: the chassis stores ${mapsText(maps.length)} ${of} as in the backup${drives}.`;
+      }
+      return `${chalk.red.bold('Stored, but the robot drives by something else')}: ${written} ${of} written, read back and compared${drives}${before}${cut}.`;
     case 'obstacles':
       if (mode === 'dry-run' || todo === 0) {
         const rest = todo === 0 ? '' : ` A restore would ${whatItWouldDo(maps, of)}.`;
-        return `${chalk.red.bold(`${mapsText(blocked)} ${of} cannot be restored`)}; nothing was written.${rest}`;
+        return `${chalk.red.bold(`${mapsText(blocked)} ${of} cannot be restored`)}; nothing was written${drives}.${rest}`;
       }
-      return `${chalk.red.bold('Not everything was restored')} ${of}: ${mapsText(count(({ outcome }) => outcome === 'written'))} of ${maps.length} written${before}${cut}.`;
+      return `${chalk.red.bold('Not everything was restored')} ${of}: ${written} of ${maps.length} written${drives}${before}${cut}.`;
     case 'differs':
-      return `${chalk.red.bold('The chassis does not hold what was to be written')}: see below what it holds now${before}${cut}.`;
+      return `${chalk.red.bold('The chassis does not hold what was to be written')}: see below what it holds now${drives}${before}${cut}.`;
     case 'unknown':
-      return `${chalk.red.bold('What the chassis holds now is not known')}: see below${before}${cut}.`;
+      return `${chalk.red.bold('What the chassis holds now is not known')}: see below${drives}${before}${cut}.`;
   }
 }
 

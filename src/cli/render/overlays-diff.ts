@@ -64,16 +64,17 @@ function changedLines({ diff, fields }: Data, most: number): string[] {
           ? [
               placeInList(change.from.index, change.to.index),
               nameText(change.to.name ?? change.from.name),
+              idText(change.to.id ?? change.from.id),
               change.to.kind,
               pairedByWords[change.pairedBy],
             ]
-          : ['', '', '', '']),
+          : ['', '', '', '', '']),
         printable(what),
         printable(before),
         printable(after),
       ]),
     );
-  const titles = ['#', 'name', 'kind', 'recognised by', 'change', 'before', 'now'];
+  const titles = ['#', 'name', 'id', 'kind', 'recognised by', 'change', 'before', 'now'];
   return [
     `${chalk.bold(`Changed (${changed.length})`)}: ${units}`,
     renderTable(columnsOf(titles), rows),
@@ -88,7 +89,7 @@ function onlyLines(heading: string, refs: readonly Ref[], most: number): string[
     .map(({ index, id, name, kind, xM, yM }) => [
       `#${index}`,
       nameText(name),
-      id === null ? chalk.yellow('none') : cut(id, 36),
+      idText(id),
       kind === 'no-feature' ? 'no drawing at all' : kind,
       xM === null || yM === null ? NOTHING : placeWords(xM, yM),
     ]);
@@ -162,6 +163,10 @@ function columnsOf(titles: readonly string[]): Column[] {
 
 function nameText(name: string | null): string {
   return name === null ? '' : cut(name, 28);
+}
+
+function idText(id: string | null): string {
+  return id === null ? chalk.yellow('none') : cut(id, 36);
 }
 
 /** Text from outside on one line of its own length. */

@@ -5,6 +5,7 @@ import { colourMark } from './mark.ts';
 import { createView, kindSections } from './overlays/kinds.ts';
 import { carriedLines, chargerLines, codeLines, iconLines } from './overlays/whole-map.ts';
 import { counted, cut, INDENT, moreText, title } from './overlays/words.ts';
+import { runningClause, runningLines } from './running-map.ts';
 
 const MOST_FINDINGS = 40;
 const MOST_NAMED = 8;
@@ -14,10 +15,12 @@ type Finding = Data['findings'][number];
 
 /** `gw overlays inspect`. `isComplete`: every row, however many. */
 export function renderOverlaysInspect(data: Data, { isComplete }: { readonly isComplete: boolean }): string {
-  if (data.written !== null) return `${firstLine(data)}\n${writtenLine(data.written)}`;
+  if (data.written !== null) {
+    return [firstLine(data), ...runningOf(data), writtenLine(data.written)].join('\n');
+  }
   const view = createView(data, isComplete);
   const sections = [
-    [firstLine(data), ...sourceLines(data)],
+    [firstLine(data), ...runningOf(data), ...sourceLines(data)],
     findingLines(data, isComplete),
     ...kindSections(view),
     chargerLines(view),
@@ -39,13 +42,18 @@ export function renderOverlaysInspect(data: Data, { isComplete }: { readonly isC
 
 // ── the answer ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-function firstLine({ summary, source, filter }: Data): string {
+function firstLine({ summary, source, filter, running }: Data): string {
   const { drawings, points, zones, lanes, others, chargers, selected } = summary;
   const kinds = [counted(points, 'point'), counted(zones, 'zone'), counted(lanes, 'lane')];
   if (others > 0) kinds.push(`${others} of other kinds`);
   const pairs = chargers === 0 ? '' : `, ${counted(chargers, 'charger')} among them`;
   const some = filter === null ? '' : `${selected} of `;
-  return `${some}${counted(drawings, 'drawing')} (${kinds.join(', ')}${pairs}), ${findingsText(summary.findings)}: ${printable(source.label)}.`;
+  return `${some}${counted(drawings, 'drawing')} (${kinds.join(', ')}${pairs}), ${findingsText(summary.findings)}: ${printable(source.label)}${running === null ? '' : `; ${runningClause(running)}`}.`;
+}
+
+/** Below the first line: whether the robot drives by what is shown here. */
+function runningOf({ running }: Data): string[] {
+  return running === null ? [] : runningLines(running);
 }
 
 function findingsText(counts: Data['summary']['findings']): string {

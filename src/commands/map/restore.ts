@@ -9,7 +9,7 @@ import type { MapRestore as Result } from '../../lib/toolkit/map-restore.result.
 export default class MapRestore extends GwCommand<Result> {
   static override summary = 'Bring maps of a backup back to the chassis they came from; says what it would do first.';
   static override description =
-    'Without --write-although-never-measured nothing is written: it compares and says map by map what it would do. With it, drawings that differ are replaced and maps that are lost are created; both calls were never measured on a real chassis. The robot must stand still, the present state is kept in a file first, each write is read back and its content compared, and drawings that came out differently are put back. A map that was made anew since the backup keeps its own drawings. End tours before, and let nobody else work on the maps meanwhile. Ends with 1 when a map cannot be restored or did not come out as it should.';
+    'Without --write-although-never-measured nothing is written: it compares and says map by map what it would do. With it, drawings that differ are replaced and maps that are lost are created; both calls were never measured on a real chassis. The robot must stand still, the present state is kept in a file first, each write is read back and its content compared, and drawings that came out differently are put back. A map that was made anew since the backup keeps its own drawings. End tours before, and let nobody else work on the maps meanwhile. In the end it compares what is stored with what the robot drives by (/map/info): a chassis may store what was written and go on by the overlays it has loaded. Ends with 1 when a map cannot be restored or did not come out as it should, and when the robot drives by other overlays than the stored ones.';
   static override examples = [
     '<%= config.bin %> map restore maps-SN0007-20260131T120000Z.tar.gz',
     '<%= config.bin %> map restore before-the-update.tar.gz --map 1 --write-although-never-measured',
@@ -60,7 +60,9 @@ export default class MapRestore extends GwCommand<Result> {
     );
     for (const note of data.notes) this.warn(printable(note));
     for (const lack of data.safetyBackup?.lacks ?? []) this.warn(printable(`the kept state lacks ${lack}`));
-    const ok = ['nothing-to-do', 'to-do', 'restored'].includes(data.verdict) && !data.interrupted;
+    const { isOutOfStep } = await import('../../lib/toolkit/running-map.ts');
+    const isWell = ['nothing-to-do', 'to-do', 'restored'].includes(data.verdict);
+    const ok = isWell && !data.interrupted && !isOutOfStep(data.running);
     return { data, ok, exitCode: data.interrupted ? exitCodes.interrupted : exitCodes.checkFailed };
   }
 

@@ -2,6 +2,7 @@ import { Errors, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag, viaFlag } from '../../cli/flags.ts';
 import { isJsonFormat } from '../../cli/json-format.ts';
+import { printable } from '../../cli/output.ts';
 import { renderOverlaysInspect } from '../../cli/render/overlays.ts';
 import { GwError } from '../../lib/error/index.ts';
 import type { Ssh } from '../../lib/net/index.ts';
@@ -18,7 +19,7 @@ export default class OverlaysInspect extends GwCommand<Result> {
   static override summary =
     'Show every drawing of a map: unit and mark of each value, what is broken, what nobody knows.';
   static override description =
-    'Reads the map in use, another map of the chassis, or a file: a FeatureCollection, a map as the chassis gives it, a backup of gw. Changes nothing. Ends with 1 when something must be mended. With --file no chassis and no site file is needed.';
+    'Reads the map in use, another map of the chassis, or a file: a FeatureCollection, a map as the chassis gives it, a backup of gw. Of the map in use it also compares what is stored with what the robot drives by (/map/info). Changes nothing. Ends with 1 when something must be mended, or when the robot drives by other overlays than the stored ones. With --file no chassis and no site file is needed.';
   static override examples = [
     '<%= config.bin %> overlays inspect',
     '<%= config.bin %> overlays inspect --map 3 --findings',
@@ -36,7 +37,10 @@ export default class OverlaysInspect extends GwCommand<Result> {
       helpValue: 'ID',
       exclusive: ['current'],
     }),
-    current: Flags.boolean({ summary: 'The map in use. This is the default.', exclusive: ['map', 'file'] }),
+    current: Flags.boolean({
+      summary: 'The map in use, stored and running. This is the default.',
+      exclusive: ['map', 'file'],
+    }),
     file: Flags.file({ char: 'f', summary: 'Read this file instead of the chassis.', helpValue: 'FILE' }),
     image: Flags.file({
       summary: 'Picture of the map, for a file that holds none.',
@@ -88,6 +92,7 @@ export default class OverlaysInspect extends GwCommand<Result> {
       });
     }
     const { inspectDrawings } = await import('../../lib/toolkit/overlays-inspect.ts');
+    const { isOutOfStep } = await import('../../lib/toolkit/running-map.ts');
     const inspect = (ssh: Ssh | undefined, signal: AbortSignal, onProgress: (text: string) => void) =>
       inspectDrawings(
         {
@@ -110,7 +115,13 @@ export default class OverlaysInspect extends GwCommand<Result> {
     for (const warning of result.warnings) this.warn(warning);
     this.#document = inspected.document;
     this.#isComplete = flags.all;
-    return { data: result, ok: result.summary.findings.wrong === 0 };
+    const { running } = result;
+    const isInStep = running === null || !isOutOfStep(running);
+    // A document says nothing of it.
+    if (running !== null && running.verdict !== 'equal' && document !== undefined) {
+      this.warn(`running map: ${printable(running.detail)}`);
+    }
+    return { data: result, ok: result.summary.findings.wrong === 0 && isInStep };
   }
 
   /** Not loaded for JSON, which is read by programs and wants to be quick. */

@@ -9,7 +9,8 @@ export type TopicData = { [T in KnownTopic]: { readonly topic: T; readonly data:
 
 /** What one text frame of the topic stream turned out to be. Nothing foreign makes the reader throw. */
 export type TopicMessage =
-  | ({ readonly kind: 'data' } & TopicData)
+  /** `text`: the frame as it came, since numbers that were parsed have lost digits. */
+  | ({ readonly kind: 'data'; readonly text: string } & TopicData)
   /** The acknowledgement: the full set of this connection. */
   | { readonly kind: 'enabled'; readonly topics: readonly string[] }
   /** Sound, but of a topic that gw does not read. */
@@ -35,7 +36,7 @@ export function parseTopicMessage(text: string): TopicMessage {
   if (!isKnownTopic(topic)) return { kind: 'other', topic };
   const result = topicSchemas[topic].safeParse(value);
   if (!result.success) return { kind: 'complaint', what: misfitOf(topic, result.error, value), topic };
-  return { kind: 'data', topic, data: result.data } as TopicMessage;
+  return { kind: 'data', topic, data: result.data, text } as TopicMessage;
 }
 
 function isKnownTopic(topic: string): topic is KnownTopic {

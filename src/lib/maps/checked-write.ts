@@ -14,6 +14,8 @@ export interface WriteTools {
   /** The person's own signal. It never cuts what was begun: see `within`. */
   readonly signal: AbortSignal;
   readonly onProgress: (text: string) => void;
+  /** Called right before each order leaves. */
+  readonly onSend: () => void;
 }
 
 /** Decisions of ours, in milliseconds. Tests pass shorter ones. */
@@ -26,6 +28,8 @@ export interface WritePace {
   readonly settleLostMs: number;
   /** So long a chassis that does not answer is asked again. */
   readonly readBackMs: number;
+  /** So long /map/info may take until it announces what was written. */
+  readonly announceMs: number;
   /** So long each step that was begun goes on after Ctrl-C. */
   readonly graceMs: number;
 }
@@ -35,6 +39,7 @@ export const usualPace: WritePace = {
   settleMs: 2_000,
   settleLostMs: 6_000,
   readBackMs: 60_000,
+  announceMs: 5_000,
   graceMs: 15_000,
 };
 
@@ -75,6 +80,7 @@ export type Sent<T> =
 
 /** Sends an order once. Never throws for what a chassis or a network can do. */
 export async function send<T>(tools: WriteTools, order: (grace: AbortSignal) => Promise<T>): Promise<Sent<T>> {
+  tools.onSend();
   try {
     return { kind: 'answered', value: await withGrace(tools, order) };
   } catch (error) {

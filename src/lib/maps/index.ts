@@ -8,7 +8,9 @@ export { type BackupOptions, backUpMaps, pickMap, type ReadMapOptions, readMap }
 export type { WritePace } from './checked-write.ts';
 export type { DrawingsComparison, LiveMap, LiveMaps } from './live-maps.ts';
 export { archivedFiles } from './manifest.ts';
+export type { TopicAccess } from './map-announcements.ts';
 export type { MapCreation } from './map-creation.ts';
+export type { UseOutcome } from './map-use.ts';
 export type * from './model.ts';
 export type { DrawingsWrite } from './overlays-write.ts';
 export { checkPng, type PngReading } from './png.ts';
@@ -23,4 +25,6 @@ export {
   restoreMaps,
 } from './restore.ts';
 export { changesAnything, type PlannedMap, type PlanVerdict, planRestore, type RestorePlan } from './restore-plan.ts';
+export { checkRunningMap, type RunningMap } from './running-map.ts';
+export { type SelectOptions, type SelectRun, selectMap } from './select.ts';
 export { type LookForStillness, lookForStillness, type Stillness, type StillnessOptions } from './stillness.ts';

@@ -4,15 +4,19 @@ import { GwError } from '../error/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import { fateOf, usualPace, withGrace } from './checked-write.ts';
 import { type LiveMaps, readLiveMaps, reasonOf } from './live-maps.ts';
+import type { TopicAccess } from './map-announcements.ts';
 import type { MapArchive } from './model.ts';
 import { assertHoldsAll, compareMaps, type MapFate } from './restart-comparison.ts';
 import { assertSameChassis } from './restore.ts';
+import { checkRunningMap, type RunningMap } from './running-map.ts';
 import { assertStill, type LookForStillness, type Stillness } from './stillness.ts';
 
 export interface RestartOptions {
   readonly client: ChassisClient;
   /** Must hold every map that is on the chassis now, as it is now. */
   readonly archive: MapArchive;
+  /** Where the running map is announced: it is compared with what is stored afterwards. */
+  readonly topics: TopicAccess;
   readonly lookForStillness: LookForStillness;
   readonly personSeesItStand: boolean;
   /** How long the chassis may take until it answers again. */
@@ -30,6 +34,8 @@ export interface RestartPace {
   readonly answerMs: number;
   /** So long a chassis that goes on answering as before may take until a restart shows. */
   readonly showsWithinMs: number;
+  /** So long /map/info may take until it announces the map in use. */
+  readonly announceMs: number;
   /** So long maps that are missing may come up after the chassis answers again. */
   readonly settleMs: number;
 }
@@ -39,6 +45,7 @@ const usualRestartPace: RestartPace = {
   answerMs: 10_000,
   showsWithinMs: 30_000,
   settleMs: 5_000,
+  announceMs: 5_000,
 };
 
 /** By what a restart showed. */
@@ -70,6 +77,8 @@ export interface RestartRun {
     readonly maps: readonly MapFate[];
     /** The map in use is the one that was. */
     readonly sameCurrent: boolean;
+    /** What the robot drives by, beside what is stored. */
+    readonly running: RunningMap;
   } | null;
 }
 
@@ -191,7 +200,7 @@ async function waitUntilBack(
 
 /** Maps may come up after the first answer: what is missing is looked for again before it is called lost. */
 async function compareAfter(
-  { client, clock, signal, onProgress }: RestartOptions,
+  { client, clock, signal, onProgress, topics }: RestartOptions,
   pace: RestartPace,
   before: LiveMaps,
 ): Promise<Pick<RestartRun, 'end' | 'why' | 'after'>> {
@@ -205,7 +214,12 @@ async function compareAfter(
       const sameCurrent = isSameCurrent(before.current, now.current);
       const isWell = sameCurrent && maps.every(({ fate }) => fate === 'there');
       if (isWell || isLate) {
-        return { end: 'back', why: null, after: { identity: now.identity, current: now.current, maps, sameCurrent } };
+        onProgress('comparing the running map with the stored one');
+        const { announceMs } = pace;
+        // Everything that is announced after a restart was announced since.
+        const running = await checkRunningMap({ client, access: topics, watched: null, announceMs, signal });
+        const after = { identity: now.identity, current: now.current, maps, sameCurrent, running };
+        return { end: 'back', why: null, after };
       }
     } catch (error) {
       if (signal.aborted) return { end: 'interrupted', why: 'the maps were not compared', after: null };

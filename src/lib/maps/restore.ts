@@ -1,15 +1,18 @@
-import type { ChassisClient, CurrentMap } from '../chassis/index.ts';
+import type { ChassisClient } from '../chassis/index.ts';
 import { mapWritesOf } from '../chassis/map-writes.ts';
 import { GwError } from '../error/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import { refuseExistingArchive, writeArchive } from './archive-file.ts';
 import { backUpMaps } from './backup.ts';
-import { send, settle, usualPace, type WritePace, type WriteTools } from './checked-write.ts';
+import { usualPace, type WritePace, type WriteTools, withGrace } from './checked-write.ts';
 import { type LiveMaps, readLiveMaps, reasonOf } from './live-maps.ts';
+import type { TopicAccess } from './map-announcements.ts';
 import { createLostMap, type MapCreation } from './map-creation.ts';
+import { takeIntoUse, type UseOutcome } from './map-use.ts';
 import type { ArchiveFile, MapArchive } from './model.ts';
 import { type DrawingsWrite, writeDrawings } from './overlays-write.ts';
 import { changesAnything, type PlannedMap, planRestore, type RestorePlan } from './restore-plan.ts';
+import { checkRunningMap, type RunningMap, type WatchedMap, watchRunningMap } from './running-map.ts';
 import { assertStill, type LookForStillness, type Stillness } from './stillness.ts';
 
 export interface RestoreOptions {
@@ -17,6 +20,8 @@ export interface RestoreOptions {
   readonly archive: MapArchive;
   /** Maps of the archive by id or uid. */
   readonly ids: 'all' | readonly string[];
+  /** Where the running map is announced: it is compared with what is stored, after the writes if there are any. */
+  readonly topics: TopicAccess;
   /** null: compare and say what would be done, write nothing. */
   readonly write: RestoreWrite | null;
   readonly clock: Clock;
@@ -50,16 +55,11 @@ export type MapOutcome =
   | ({ readonly kind: 'drawings' } & DrawingsWrite)
   | ({ readonly kind: 'creation' } & MapCreation);
 
-/** What became of taking a map into use again. */
-export interface UseOutcome {
-  readonly outcome: 'set' | 'not-set' | 'not-started' | 'unknown';
-  readonly id: number | null;
-  readonly why: string | null;
-}
-
 export interface RestoreRun {
   readonly live: Pick<LiveMaps, 'identity' | 'current' | 'withoutImage'>;
   readonly plan: RestorePlan;
+  /** What the robot drives by, beside what is stored; after the writes if there were any. */
+  readonly running: RunningMap;
   /** null when nothing was written, also because nothing was to be. */
   readonly written: {
     readonly stillness: Stillness;
@@ -79,32 +79,70 @@ export interface RestoreRun {
  * then on it always gives a result, whatever happens: it says what the chassis holds, or that this is not known.
  */
 export async function restoreMaps(options: RestoreOptions): Promise<RestoreRun> {
-  const { client, archive, ids, write, clock, signal, onProgress } = options;
+  const { client, archive, ids, write, topics, clock, signal, onProgress } = options;
   const { serial } = await client.identity(signal);
   assertSameChassis(archive, serial);
   if (write && write.mayNumber !== true) await refuseExistingArchive(write.backupPath);
   const seen = await readLiveMaps(client, { signal, onProgress });
   const first = planRestore(archive, seen, ids);
-  if (!write || !changesAnything(first)) return { live: seen, plan: first, written: null };
+  const pace = write?.pace ?? usualPace;
+  if (!write || !changesAnything(first)) {
+    onProgress('comparing the running map with the stored one');
+    const { announceMs } = pace;
+    const running = await checkRunningMap({ client, access: topics, watched: null, announceMs, signal });
+    signal.throwIfAborted();
+    return { live: seen, plan: first, running, written: null };
+  }
 
   onProgress('listening whether the robot stands still');
   const stillness = await write.lookForStillness(signal);
   assertStill(stillness, write.personSeesItStand);
   const kept = await backUpMaps(client, { ids: 'all', gwVersion: write.gwVersion, clock, signal, onProgress });
-  const backup = kept.maps.length > 0 ? await keep(write, kept) : null;
+  const backup = kept.maps.length > 0 ? await keepState(write, kept) : null;
   if (backup) write.onBackup(backup);
   // What was kept is what is replaced: the plan is made again from it.
   const live = { ...seen, maps: kept.maps, current: await client.currentMap(signal) };
   const plan = planRestore(archive, live, ids);
-  const pace = write.pace ?? usualPace;
-  const tools: WriteTools = { client, writes: mapWritesOf(client), clock, pace, signal, onProgress };
+  using watched = await watchRunningMap(topics, { hadMap: live.current !== null });
+  const onSend = () => watched.mark();
+  const tools: WriteTools = { client, writes: mapWritesOf(client), clock, pace, signal, onProgress, onSend };
   const done = await carryOut(tools, plan, kept, write);
+  // Where the map in use was not written, what is announced of it may be of any time before.
+  const isTouched =
+    (done.use !== null && done.use.outcome !== 'not-started') ||
+    done.maps.some((one) => isSent(one.outcome) && one.planned.live?.id === live.current?.id);
+  const running = await compareWithRunning(tools, topics, isTouched ? watched : null);
   const interrupted = signal.aborted;
-  return { live, plan, written: { stillness, backup, ...done, interrupted } };
+  return { live, plan, running, written: { stillness, backup, ...done, interrupted } };
+}
+
+/** Whether an order left for it, or may have. */
+function isSent(outcome: MapOutcome): boolean {
+  if (outcome.kind === 'drawings' || outcome.kind === 'creation') return outcome.outcome !== 'not-sent';
+  return outcome.kind === 'failed';
+}
+
+/** After the first write nothing may end without a result: what fails here leaves the running map unchecked. */
+export async function compareWithRunning(
+  tools: WriteTools,
+  access: TopicAccess,
+  watched: WatchedMap | null,
+): Promise<RunningMap> {
+  tools.onProgress('comparing the running map with the stored one');
+  try {
+    return await withGrace(tools, (signal) =>
+      checkRunningMap({ client: tools.client, access, watched, announceMs: tools.pace.announceMs, signal }),
+    );
+  } catch (error) {
+    return { verdict: 'not-checked', detail: reasonOf(error), map: null, announced: null, comparison: null };
+  }
 }
 
 /** Writes the present state down. Without it nothing is written to the chassis, and the error says so. */
-async function keep({ backupPath, mayNumber = false }: RestoreWrite, state: MapArchive): Promise<ArchiveFile> {
+export async function keepState(
+  { backupPath, mayNumber = false }: Pick<RestoreWrite, 'backupPath' | 'mayNumber'>,
+  state: MapArchive,
+): Promise<ArchiveFile> {
   try {
     return await writeArchive(backupPath, state, { mayNumber });
   } catch (error) {
@@ -146,11 +184,12 @@ async function carryOut(tools: WriteTools, plan: RestorePlan, kept: MapArchive, 
   }
   if (plan.takeIntoUse === null) return { maps, use: null };
   stopped ??= await whatStopsUs(tools, write);
-  if (stopped !== null) return { maps, use: { outcome: 'not-started', id: null, why: stopped } };
+  if (stopped !== null) return { maps, use: { outcome: 'not-started', id: null, why: stopped, mayBeTaken: false } };
   const target = maps.find(({ planned }) => planned.archived === plan.takeIntoUse);
   const id = target?.outcome.kind === 'creation' ? target.outcome.id : (target?.planned.live?.id ?? null);
-  if (id === null) return { maps, use: { outcome: 'not-started', id, why: 'its number is not known' } };
-  return { maps, use: await takeIntoUse(tools, id) };
+  if (id === null)
+    return { maps, use: { outcome: 'not-started', id, why: 'its number is not known', mayBeTaken: false } };
+  return { maps, use: await takeIntoUse(tools, id, { wasCurrent: false }) };
 }
 
 export function isWell(outcome: MapOutcome): boolean {
@@ -201,22 +240,4 @@ async function writeOne(
   }
   if (archived.overlays === null) throw new GwError('INTERNAL', 'A map without drawings was to be written.');
   return { kind: 'drawings', ...(await writeDrawings(tools, live, archived.overlays)) };
-}
-
-async function takeIntoUse(tools: WriteTools, id: number): Promise<UseOutcome> {
-  const { client, writes, pace, onProgress } = tools;
-  onProgress(`taking map ${id} into use`);
-  const sent = await send(tools, (grace) => writes.useMap(id, grace));
-  const said = sent.kind === 'answered' ? null : sent.why;
-  if (sent.kind === 'not-sent') return { outcome: 'not-set', id, why: said };
-  const settleMs = sent.kind === 'lost' ? pace.settleLostMs : pace.settleMs;
-  const read = await settle(tools, settleMs, async (grace) => {
-    await client.identity(grace);
-    const current: CurrentMap | null = await client.currentMap(grace);
-    return { found: { kind: 'read' as const, current }, expected: current?.id === id };
-  });
-  if (read.kind === 'unknown') return { outcome: 'unknown', id, why: read.why };
-  if (read.current?.id === id) return { outcome: 'set', id, why: said };
-  const now = read.current === null ? 'the chassis has no map in use' : `map ${read.current.id} is in use`;
-  return { outcome: 'not-set', id, why: said === null ? now : `${said}; ${now}` };
 }

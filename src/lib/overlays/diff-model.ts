@@ -57,6 +57,14 @@ export interface TurnChange {
   readonly toJson: string | null;
 }
 
+/** Where two texts begin to differ: `coordinates/0/2`. */
+export interface PlaceOfChange {
+  readonly path: string;
+  /** JSON text as it stands there; null when it is not there. */
+  readonly fromJson: string | null;
+  readonly toJson: string | null;
+}
+
 /** A geometry that is not the same. */
 export interface ShapeChange {
   /** `type` of the geometry as it came, null when it has none. */
@@ -64,11 +72,28 @@ export interface ShapeChange {
   readonly toType: string | null;
   /** How far the point, or the middle between the corners, has moved; null when that cannot be said. */
   readonly movedM: number | null;
-  /** How far the corner that moved most has moved; null when the number of corners or the kind differs. */
+  /**
+   * How far the corner that moved most has moved, read in the direction and from the corner in which that is least;
+   * null when the number of corners or the kind differs.
+   */
   readonly largestShiftM: number | null;
+  /** Every corner moved by the same way: another place and the same form. */
+  readonly isMovedAsWhole: boolean;
   /** Corners on either side, 1 for a point, without the repeated last corner of a ring; null when there are none. */
   readonly fromCorners: number | null;
   readonly toCorners: number | null;
+  /** Length of a line in metres; null for everything else. */
+  readonly fromLengthM: number | null;
+  readonly toLengthM: number | null;
+  /** Area of a zone in square metres, without its holes; null for everything else. */
+  readonly fromAreaM2: number | null;
+  readonly toAreaM2: number | null;
+  /** A line runs the other way. */
+  readonly isReversed: boolean;
+  /** The outline of a zone begins at another corner, or is written the other way round. */
+  readonly isRewound: boolean;
+  /** The first place at which the texts differ, where nothing above says what differs; null otherwise. */
+  readonly first: PlaceOfChange | null;
 }
 
 /** A drawing that stands on both sides and is not the same. */
@@ -103,6 +128,8 @@ export interface DiffCounts {
   readonly changed: number;
   /** Of the changed ones: another place or form; another heading; another code; anything else, also how it is written. */
   readonly moved: number;
+  /** Of the moved ones: another form, size or direction, not only another place. */
+  readonly reshaped: number;
   readonly turned: number;
   readonly recoded: number;
   readonly otherwise: number;

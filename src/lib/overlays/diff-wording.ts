@@ -37,7 +37,8 @@ export function diffLine({
   const parts: string[] = [];
   if (counts.changed > 0) {
     const kinds = [
-      [counts.moved, 'in place or form'],
+      [counts.moved - counts.reshaped, 'in place'],
+      [counts.reshaped, 'in form'],
       [counts.turned, 'in heading'],
       [counts.recoded, 'in code'],
       [counts.otherwise, 'otherwise'],
@@ -89,22 +90,60 @@ export function placeWords(xM: number, yM: number): string {
 }
 
 function shapeRow(shape: ShapeChange, was: string | null, is: string | null): ChangeRow {
-  const { fromType, toType, movedM, largestShiftM, fromCorners, toCorners } = shape;
-  const form = (type: string | null, place: string | null, corners: number | null) => {
-    if (place === null || corners === null) return type === null ? NOTHING : cut(type);
-    return corners === 1 ? place : `${many(corners, 'corner')} around ${place}`;
-  };
-  return { what: shapeWords(), before: form(fromType, was, fromCorners), after: form(toType, is, toCorners) };
-
-  function shapeWords(): string {
-    if (fromType !== toType) return `geometry, ${cut(fromType ?? 'none')} to ${cut(toType ?? 'none')}`;
-    if (movedM === null) return 'geometry';
-    if (fromCorners === 1 && toCorners === 1) return movedM > 0 ? `moved ${metres(movedM)}` : 'geometry, not its place';
-    const corners = largestShiftM === null ? 'other corners' : `a corner by ${metres(largestShiftM)}`;
-    if (movedM > 0 && movedM !== largestShiftM) return `middle moved ${metres(movedM)}, ${corners}`;
-    if (movedM > 0) return `moved ${metres(movedM)}`;
-    return largestShiftM === 0 ? 'geometry, not its corners' : corners;
+  const { fromType, toType, fromCorners, toCorners, fromLengthM, toLengthM, fromAreaM2, toAreaM2, first } = shape;
+  const clauses =
+    fromType === toType ? shapeClauses(shape) : [`geometry, ${cut(fromType ?? 'none')} to ${cut(toType ?? 'none')}`];
+  if (clauses.length === 0 && first !== null) {
+    return { what: `geometry at ${cut(first.path)}`, before: short(first.fromJson), after: short(first.toJson) };
   }
+  const form = (type: string | null, place: string | null, corners: number | null, size: string | null) => {
+    if (place === null || corners === null) return type === null ? NOTHING : cut(type);
+    if (corners === 1 && size === null) return place;
+    return `${many(corners, 'corner')} around ${place}${size === null ? '' : `, ${size}`}`;
+  };
+  return {
+    what: clauses.length === 0 ? 'geometry' : clauses.join(', '),
+    before: form(fromType, was, fromCorners, sizeWords(fromLengthM, fromAreaM2)),
+    after: form(toType, is, toCorners, sizeWords(toLengthM, toAreaM2)),
+  };
+}
+
+/** The way first, then direction, corners and size: a label has room for the first of them. */
+function shapeClauses(shape: ShapeChange): string[] {
+  const { movedM, largestShiftM, isMovedAsWhole, fromCorners, toCorners, isReversed, isRewound } = shape;
+  const clauses: string[] = [];
+  if (isMovedAsWhole && movedM !== null) clauses.push(`moved ${metres(movedM)}`);
+  else if (largestShiftM !== null && largestShiftM > 0) clauses.push(`corners moved up to ${metres(largestShiftM)}`);
+  else if (movedM !== null && movedM > 0) clauses.push(`middle moved ${metres(movedM)}`);
+  if (isReversed) clauses.push('runs the other way');
+  if (fromCorners !== toCorners) clauses.push(`corners ${fromCorners ?? 0} → ${toCorners ?? 0}`);
+  const area = fromTo(shape.fromAreaM2, shape.toAreaM2);
+  if (area !== null) clauses.push(`area ${area} m²`);
+  const length = fromTo(shape.fromLengthM, shape.toLengthM);
+  if (length !== null) clauses.push(`length ${length} m`);
+  if (clauses.length === 0 && isRewound) clauses.push('same outline, written from another corner or the other way');
+  return clauses;
+}
+
+function sizeWords(lengthM: number | null, areaM2: number | null): string | null {
+  if (lengthM !== null) return `${size(lengthM)} m long`;
+  return areaM2 === null ? null : `${size(areaM2)} m²`;
+}
+
+/** A size with digits that say something of a small one too. */
+function size(value: number): string {
+  return figure(value, value >= 10 ? 2 : value >= 0.1 ? 3 : 6);
+}
+
+/** `100 → 4`; null where both are equal but for the noise of the calculation, or one is not known. */
+function fromTo(from: number | null, to: number | null): string | null {
+  if (from === null || to === null || Math.abs(from - to) <= 1e-9 * Math.max(from, to)) return null;
+  for (const decimals of [2, 4, 6, 9]) {
+    const [was, is] = [figure(from, decimals), figure(to, decimals)];
+    // What is not nothing must not be written 0.
+    if (was !== is && (was !== '0' || from === 0) && (is !== '0' || to === 0)) return `${was} → ${is}`;
+  }
+  return `${from.toPrecision(3)} → ${to.toPrecision(3)}`;
 }
 
 function turnRow({ field, turnedDeg, fromJson, toJson }: ToldTurn): ChangeRow {

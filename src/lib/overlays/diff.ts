@@ -24,6 +24,7 @@ export function diffOverlays(a: Overlays, b: Overlays): OverlaysDiff {
       unchanged: from - removed.length - changed.length,
       changed: changed.length,
       moved: changed.filter(isMoved).length,
+      reshaped: changed.filter(isReshaped).length,
       turned: changed.filter(isTurned).length,
       recoded: changed.filter(isRecoded).length,
       otherwise: changed.filter(isChangedOtherwise).length,
@@ -60,9 +61,13 @@ function isMoved({ shape }: ChangedDrawing): boolean {
   return shape !== null && !isSameForm(shape);
 }
 
-/** Another third coordinate, another member, the corner that closes a ring: none of them moves anything. */
-function isSameForm({ fromType, toType, movedM, largestShiftM }: ShapeChange): boolean {
-  return fromType === toType && movedM === 0 && largestShiftM === 0;
+function isReshaped(change: ChangedDrawing): boolean {
+  return isMoved(change) && change.shape?.isMovedAsWhole !== true;
+}
+
+/** Another third coordinate, another member, where a ring begins or closes: none of them moves anything. */
+function isSameForm({ fromType, toType, largestShiftM, isReversed }: ShapeChange): boolean {
+  return fromType === toType && largestShiftM === 0 && !isReversed;
 }
 
 function isTurned({ turns }: ChangedDrawing): boolean {

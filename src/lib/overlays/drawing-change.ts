@@ -8,10 +8,10 @@ import type {
   TurnChange,
   ValueChange,
 } from './diff-model.ts';
-import { distanceBetweenM, isClosed } from './geometry.ts';
 import { jsonOf, kindOf, type Members, membersOf, type Span, sameTokens, sameValues } from './json-source.ts';
-import { type Code, codeFields, type Drawing, type DrawnAngle, type Place, type Shape } from './model.ts';
+import { type Code, codeFields, type Drawing, type DrawnAngle } from './model.ts';
 import type { Entry, Pair } from './pairing.ts';
+import { cornersOf, middleOf, shapeChange } from './shape-change.ts';
 
 /** Collects numbers that are equal and written differently. */
 export interface NotationNotes {
@@ -36,7 +36,10 @@ export function changeOf({ a, b, by }: Pair, notes: NotationNotes): ChangedDrawi
   for (const member of members) {
     const within = member.change === 'value' ? objectsAt(member.name, ours, theirs) : null;
     if (member.name === 'geometry' && member.change !== 'doubled') {
-      shape = shapeChange(a.drawing, b.drawing);
+      shape = shapeChange(
+        { drawing: a.drawing, span: ours?.members.get('geometry') },
+        { drawing: b.drawing, span: theirs?.members.get('geometry') },
+      );
     } else if (member.name === 'properties' && within !== null) {
       for (const value of differing(...within, 'properties', { ...place, path: ['properties'] }, notes)) {
         const code = codeChange(value, a.drawing, b.drawing);
@@ -161,77 +164,6 @@ function turnChange(value: ValueChange, from: Drawing | null, to: Drawing | null
 
 function degreesOf(angle: DrawnAngle | null | undefined): Degrees | null {
   return angle?.deg ?? null;
-}
-
-function shapeChange(from: Drawing | null, to: Drawing | null): ShapeChange {
-  const was = from === null ? [] : cornersOf(from.shape);
-  const is = to === null ? [] : cornersOf(to.shape);
-  const sameKind = from?.shape.kind === to?.shape.kind;
-  const middleWas = middleOf(was);
-  const middleIs = middleOf(is);
-  return {
-    fromType: geometryType(from),
-    toType: geometryType(to),
-    movedM: middleWas === null || middleIs === null ? null : distanceM(middleWas, middleIs),
-    largestShiftM: sameKind && was.length === is.length ? largestShiftM(was, is) : null,
-    fromCorners: was.length === 0 ? null : was.length,
-    toCorners: is.length === 0 ? null : is.length,
-  };
-}
-
-const typeOfKind = { point: 'Point', lane: 'LineString', zone: 'Polygon' } as const;
-
-function geometryType(drawing: Drawing | null): string | null {
-  if (drawing === null) return null;
-  const { shape } = drawing;
-  if (shape.kind === 'other') return shape.type;
-  return typeOfKind[shape.kind === 'broken' ? shape.expected : shape.kind];
-}
-
-/** The corners of a drawing, rings without their repeated last corner. Empty when there are none to speak of. */
-export function cornersOf(shape: Shape): readonly Place[] {
-  switch (shape.kind) {
-    case 'point':
-      return [shape.at];
-    case 'lane':
-      return shape.line;
-    case 'zone':
-      return shape.rings.length === 1 ? withoutRepeat(shape.rings[0] ?? []) : shape.rings.flatMap(withoutRepeat);
-    case 'other':
-    case 'broken':
-      return [];
-  }
-}
-
-function withoutRepeat(ring: readonly Place[]): readonly Place[] {
-  return isClosed(ring) ? ring.slice(0, -1) : ring;
-}
-
-/** The mean of the corners; null without corners, or where they are too far out for a mean. */
-export function middleOf(corners: readonly Place[]): Place | null {
-  let x = 0;
-  let y = 0;
-  for (const [xM, yM] of corners) {
-    x += xM;
-    y += yM;
-  }
-  const middle: Place = [x / corners.length, y / corners.length];
-  return Number.isFinite(middle[0]) && Number.isFinite(middle[1]) ? middle : null;
-}
-
-function largestShiftM(from: readonly Place[], to: readonly Place[]): number | null {
-  let largest: number | null = null;
-  for (const [i, corner] of from.entries()) {
-    const other = to[i];
-    const shift = other === undefined ? null : distanceM(corner, other);
-    if (shift !== null && shift > (largest ?? -1)) largest = shift;
-  }
-  return largest;
-}
-
-function distanceM(a: Place, b: Place): number | null {
-  const far = distanceBetweenM(a, b);
-  return Number.isFinite(far) ? far : null;
 }
 
 export function refOf({ index, drawing }: Entry): DrawingRef {

@@ -145,6 +145,12 @@ export function areaM2(ring: readonly Place[]): number {
   return Number.isNaN(doubled) ? Number.POSITIVE_INFINITY : Math.abs(doubled) / 2;
 }
 
+/** Area of a zone in square metres: its outline without its holes, which are taken to lie inside of it and apart. */
+export function zoneAreaM2(rings: readonly (readonly Place[])[]): number {
+  const [outline = [], ...holes] = rings;
+  return Math.max(0, areaM2(outline) - holes.reduce((sum, hole) => sum + areaM2(hole), 0));
+}
+
 /** Whether the last corner of a ring repeats the first. */
 export function isClosed(ring: readonly Place[]): boolean {
   const first = ring[0];

@@ -1,9 +1,9 @@
 import Flatbush from 'flatbush';
 import type { PairedBy } from './diff-model.ts';
-import { cornersOf, middleOf } from './drawing-change.ts';
 import { distanceBetweenM } from './geometry.ts';
 import { jsonOf, type Span } from './json-source.ts';
 import type { Drawing, Place, RawFeature } from './model.ts';
+import { cornersOf, middleOf } from './shape-change.ts';
 
 /** One entry of `features`: as it is written, and as a drawing when it is one. */
 export interface Entry {

@@ -75,6 +75,11 @@ export const faultTable = {
     'A PATCH of drawings is answered with 200 and loses every property that no text describes.',
   ),
   'patch-renames': row('robot', 'A PATCH of drawings gives every drawing an id of its own; references stay as sent.'),
+  'patch-405': row('answers', 'PATCH of a map is answered with 405 and {"detail": …}; nothing changes.'),
+  'running-map-keeps-overlays': row(
+    'robot',
+    'A PATCH of drawings is stored, and the robot drives by the old ones, with the old `overlays_version`, until POST /chassis/current-map takes the map into use again. Off: later PATCHes take effect at once.',
+  ),
   'patch-ignored': row('robot', 'A PATCH of a map is answered with 200 and changes nothing.'),
   'image-slow': row('answers', 'The picture of a map comes in a trickle, a few bytes at a time, over 4 seconds.'),
   'image-fails': row('answers', 'The picture of a map and its localisation data are answered with 500.'),

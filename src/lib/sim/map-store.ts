@@ -28,6 +28,14 @@ function localisationOf(uid: string): Buffer {
   return Buffer.concat([Buffer.from(`simulated localisation data of ${uid}\n`), Buffer.from([0x00, 0xff, 0xfe, 0x80])]);
 }
 
+interface MapChanges {
+  readonly name?: string;
+  readonly overlays?: string;
+  readonly overlaysVersion?: number;
+  /** The map in use stays as it was loaded. */
+  readonly keepsRunning?: boolean;
+}
+
 const EMPTY_OVERLAYS = JSON.stringify({ type: 'FeatureCollection', features: [] });
 
 /** What the chassis keeps of maps: the stored ones, and the one in use. */
@@ -76,7 +84,7 @@ export function createMapStore(serial: string, now: () => number) {
       maps.set(id, map);
       return map;
     },
-    change(id: number, changes: { name?: string; overlays?: string; overlaysVersion?: number }): FloorMap | undefined {
+    change(id: number, changes: MapChanges): FloorMap | undefined {
       const map = maps.get(id);
       if (!map) return undefined;
       const { overlays } = changes;
@@ -90,7 +98,8 @@ export function createMapStore(serial: string, now: () => number) {
         }),
       };
       maps.set(id, changed);
-      if (current?.id === id) current = changed;
+      // The map in use is a copy: an integrator says that a running robot may go on by the overlays it has loaded.
+      if (current?.id === id && changes.keepsRunning !== true) current = changed;
       return changed;
     },
     remove: (id: number): boolean => maps.delete(id),

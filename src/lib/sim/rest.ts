@@ -79,6 +79,8 @@ export function createRest(options: RestOptions) {
   }
 
   function patchMap({ body, base }: RestRequest, id: string): RestReply {
+    // The words of the framework behind the vendor's error bodies.
+    if (faults.is('patch-405')) return { status: 405, json: { detail: 'Method "PATCH" not allowed.' } };
     const found = maps.get(Number(id));
     if (!found) return notFound('map');
     if (!isRecord(body)) return refuse(400, 'body must be an object');
@@ -91,14 +93,16 @@ export function createRest(options: RestOptions) {
     }
     if (version !== undefined && !Number.isInteger(version)) return refuse(400, 'overlays_version must be an integer');
     if (faults.is('patch-ignored')) return ok(mapListItem(found, base));
-    const stuck = faults.is('overlays-version-stuck');
+    const keepsRunning = faults.is('running-map-keeps-overlays');
+    const stuck = faults.is('overlays-version-stuck') || keepsRunning;
     const changed = maps.change(found.id, {
       ...(typeof name === 'string' && { name }),
       ...(typeof overlays === 'string' && { overlays: keptOverlays(overlays, faults) }),
       ...(typeof version === 'number' && { overlaysVersion: version }),
       ...(stuck && { overlaysVersion: found.overlaysVersion }),
+      keepsRunning,
     });
-    if (maps.current()?.id === found.id) robot.mapChanged();
+    if (maps.current()?.id === found.id && !keepsRunning) robot.mapChanged();
     return changed ? ok(mapListItem(changed, base)) : notFound('map');
   }
 

@@ -2,13 +2,14 @@ import { z } from 'zod';
 import { drawingsDifferenceSchema } from './drawings-difference.result.ts';
 import { mapAddressSchema, mapChassisSchema } from './map.result.ts';
 import { citedFactSchema, mapRestoreSchema, stillnessSchema, usedBackupSchema } from './map-restore.result.ts';
+import { runningMapSchema } from './running-map.result.ts';
 
 /** Shape of `gw chassis restart --json`. */
 export const chassisRestartSchema = z.strictObject({
   verdict: z
     .enum(['ok', 'brought-back', 'lost', 'changed', 'no-restart-seen', 'not-back', 'interrupted'])
     .describe(
-      'brought-back: maps were lost, and the restore that followed brought them back. changed: every map is there, and something about them or about the map in use is not as before.',
+      'brought-back: maps were lost, and the restore that followed brought them back. changed: every map is there, and something about them, about the map in use or about what the robot drives by is not as it must be.',
     ),
   address: mapAddressSchema,
   chassis: mapChassisSchema,
@@ -43,6 +44,9 @@ export const chassisRestartSchema = z.strictObject({
     now: z.int().nullable(),
     verdict: z.enum(['same', 'another', 'not-checked']),
   }),
+  running: runningMapSchema
+    .nullable()
+    .describe('What the robot drives by after the restart, beside what is stored; null when it is not back.'),
   restoreCommand: z.string().nullable().describe('Brings back what is lost; null when nothing is.'),
   restore: mapRestoreSchema.nullable().describe('The restore that followed, where a person asked for it.'),
   facts: z.array(citedFactSchema),

@@ -15,6 +15,7 @@ import { commandText } from './command-text.ts';
 import { differenceOf } from './drawings-difference.ts';
 import type { MapRestore } from './map-restore.result.ts';
 import { backupView, type MapRestoreContext, restoreFromBackup } from './map-restore.ts';
+import { isOutOfStep, selectAgain, viewRunningMap } from './running-map.ts';
 import type { Toolkit } from './toolkit.ts';
 
 export interface ChassisRestartOptions {
@@ -54,6 +55,7 @@ export async function restartWithBackup(
     const run = await restartChassis({
       client,
       archive: file.archive,
+      topics: access,
       lookForStillness: (ending) => lookForStillness(access, ending),
       personSeesItStand: options.itStandsStill,
       withinMs: options.withinMs,
@@ -131,10 +133,11 @@ function viewRestart(run: RestartRun, { file, options, address }: Around): Chass
       now: after?.current?.id ?? null,
       verdict: after === null ? 'not-checked' : after.sameCurrent ? 'same' : 'another',
     },
-    restoreCommand: verdict === 'lost' || verdict === 'changed' ? restore : null,
+    running: after && viewRunningMap(after.running),
+    restoreCommand: verdict === 'lost' || (verdict === 'changed' && isChanged(run)) ? restore : null,
     restore: null,
     facts: citeFacts(['chassis.restart-loses-maps', 'chassis.restart-loses-maps-cause', 'vendor.service.restart']),
-    next: nextOf(run, verdict, { restore, compare }),
+    next: nextOf(run, verdict, { restore, compare, sitePath }),
   };
 }
 
@@ -142,15 +145,21 @@ function verdictOf({ end, after, restarted }: RestartRun): ChassisRestart['verdi
   if (end === 'interrupted') return 'interrupted';
   if (end === 'not-back' || after === null) return 'not-back';
   if (after.maps.some(({ fate }) => fate === 'lost')) return 'lost';
-  if (!after.sameCurrent || after.maps.some(({ fate }) => fate === 'changed')) return 'changed';
+  if (isChanged({ after }) || isOutOfStep(after.running)) return 'changed';
   return restarted ? 'ok' : 'no-restart-seen';
 }
 
+/** The stored maps, or which of them is in use. */
+function isChanged({ after }: Pick<RestartRun, 'after'>): boolean {
+  return after !== null && (!after.sameCurrent || after.maps.some(({ fate }) => fate === 'changed'));
+}
+
 function nextOf(
-  { before, after }: RestartRun,
+  run: RestartRun,
   verdict: ChassisRestart['verdict'],
-  { restore, compare }: { readonly restore: string; readonly compare: string },
+  { restore, compare, sitePath }: { readonly restore: string; readonly compare: string; readonly sitePath: string },
 ): string[] {
+  const { before, after } = run;
   const software = before.identity.software;
   const updated =
     after !== null && after.identity.software !== software
@@ -165,6 +174,8 @@ function nextOf(
     case 'lost':
       return [...updated, `Bring them back, with the robot standing still: ${restore}`];
     case 'changed':
+      if (after !== null && !isChanged(run))
+        return [...updated, ...selectAgain(viewRunningMap(after.running), sitePath)];
       return [
         ...updated,
         `See what differs, without writing: ${compare}`,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { refKindSchema, shapeSchema } from './shape-change.result.ts';
 
 /** Two texts of drawings beside each other, in numbers and in the first sentences of it. */
 export const drawingsDifferenceSchema = z.strictObject({
@@ -9,7 +10,8 @@ export const drawingsDifferenceSchema = z.strictObject({
       from: z.int(),
       to: z.int(),
       changed: z.int(),
-      moved: z.int(),
+      moved: z.int().describe('Of the changed ones: another place or form.'),
+      reshaped: z.int().describe('Of the moved ones: another form, size or direction.'),
       turned: z.int(),
       recoded: z.int(),
       otherwise: z.int(),
@@ -21,6 +23,9 @@ export const drawingsDifferenceSchema = z.strictObject({
     .nullable()
     .describe('null when the texts are the same, or when one of them cannot be read.'),
   first: z.array(z.string()).describe('The first differences, a sentence each; text of the drawings is shortened.'),
+  shapes: z
+    .array(shapeSchema.extend({ id: z.string().nullable(), name: z.string().nullable(), kind: refKindSchema }))
+    .describe('Place, form and size of the first drawings whose geometry is not the same, in numbers.'),
   problem: z.string().nullable().describe('Why they cannot be compared.'),
 });
 export type DrawingsDifference = z.infer<typeof drawingsDifferenceSchema>;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { factBases, marks } from '../evidence/index.ts';
 import { drawingsDifferenceSchema } from './drawings-difference.result.ts';
 import { mapAddressSchema, mapChassisSchema } from './map.result.ts';
+import { runningMapSchema } from './running-map.result.ts';
 
 /** A fact of the ledger that a result relies on or leaves open. */
 export const citedFactSchema = z.strictObject({
@@ -26,6 +27,15 @@ export const usedBackupSchema = z.strictObject({
   complete: z.boolean(),
   software: z.string().nullable(),
   maps: z.int(),
+});
+
+/** The file that keeps what the chassis held before anything was sent. */
+export const safetyBackupSchema = z.strictObject({
+  file: z.string(),
+  bytes: z.int(),
+  sha256: z.string(),
+  maps: z.int(),
+  lacks: z.array(z.string()),
 });
 
 const restoredMapSchema = z.strictObject({
@@ -75,17 +85,16 @@ export type RestoredMap = z.infer<typeof restoredMapSchema>;
 export const mapRestoreSchema = z.strictObject({
   mode: z.enum(['dry-run', 'write']),
   verdict: z
-    .enum(['nothing-to-do', 'to-do', 'restored', 'obstacles', 'differs', 'unknown'])
+    .enum(['nothing-to-do', 'to-do', 'restored', 'stored-only', 'obstacles', 'differs', 'unknown'])
     .describe(
-      'to-do: a dry run that would write. obstacles: some map cannot be restored or was not started. differs: WRITE_DIFFERS. unknown: what the chassis holds is not known.',
+      'to-do: a dry run that would write. stored-only: everything is stored as it is to be, and the robot drives by something else. obstacles: some map cannot be restored or was not started. differs: WRITE_DIFFERS. unknown: what the chassis holds is not known.',
     ),
   problem: z.strictObject({ code: z.literal('WRITE_DIFFERS'), title: z.string(), remedy: z.string() }).nullable(),
   address: mapAddressSchema,
   chassis: mapChassisSchema,
   backup: usedBackupSchema,
   stillness: stillnessSchema.nullable().describe('null when nothing was to be written.'),
-  safetyBackup: z
-    .strictObject({ file: z.string(), bytes: z.int(), sha256: z.string(), maps: z.int(), lacks: z.array(z.string()) })
+  safetyBackup: safetyBackupSchema
     .nullable()
     .describe('What the chassis held before the first write; null when nothing was written, or when it held no map.'),
   maps: z.array(restoredMapSchema),
@@ -101,9 +110,7 @@ export const mapRestoreSchema = z.strictObject({
     })
     .nullable()
     .describe('Taking a map into use again: only where it was in use at the backup and none is now.'),
-  reload: z
-    .literal('not-described')
-    .describe('Whether a map in use takes its new drawings at once is described nowhere; gw does nothing about it.'),
+  running: runningMapSchema.describe('What the robot drives by beside what is stored, after the writes if any.'),
   position: z
     .enum(['untouched', 'must-be-set-anew'])
     .describe('must-be-set-anew: the position is not expected to survive a change of the map in use.'),

@@ -17,6 +17,7 @@ import { citeFacts } from './cited-facts.ts';
 import { commandText } from './command-text.ts';
 import { differenceOf } from './drawings-difference.ts';
 import type { MapRestore, RestoredMap } from './map-restore.result.ts';
+import { afterSelecting, isOutOfStep, lookAgain, selectAgain, viewRunningMap } from './running-map.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
 export interface MapRestoreOptions {
@@ -57,6 +58,7 @@ export async function restoreFromBackup(
     client,
     archive: file.archive,
     ids: options.ids.length === 0 ? 'all' : options.ids,
+    topics: access,
     write: options.write
       ? {
           lookForStillness: (ending) => lookForStillness(access, ending),
@@ -105,14 +107,16 @@ export function viewRestore(run: RestoreRun, { file, options, address }: Around)
     maps,
     others: plan.others.map(({ id, uid, name }) => ({ id, uid, name })),
     use,
-    reload: 'not-described' as const,
+    running: viewRunningMap(run.running),
     position:
-      use?.outcome === 'set' || use?.outcome === 'unknown' ? ('must-be-set-anew' as const) : ('untouched' as const),
+      written?.use?.mayBeTaken === true || use?.outcome === 'set'
+        ? ('must-be-set-anew' as const)
+        : ('untouched' as const),
     interrupted: written?.interrupted ?? false,
     notes: notesOf(run, file),
     facts: citeFacts([
       ...(plan.maps.some(({ verdict: one }) => one === 'overlays-differ')
-        ? (['chassis.patch-maps', 'vendor.map.patch-effects'] as const)
+        ? (['chassis.patch-maps', 'vendor.map.patch-effects', 'vendor.map.running-overlays'] as const)
         : []),
       ...(plan.maps.some(({ verdict: one }) => one === 'missing') ? (['vendor.map.create'] as const) : []),
       ...(use === null ? [] : (['vendor.pose.lost-on-map-change'] as const)),
@@ -126,21 +130,22 @@ export function backupView({ path, bytes, sha256, archive }: ArchiveFile): MapRe
   return { file: path, bytes, sha256, createdAt, complete, software: chassis.software, maps: maps.length };
 }
 
-function safetyView({ path, bytes, sha256, archive }: ArchiveFile): NonNullable<MapRestore['safetyBackup']> {
+export function safetyView({ path, bytes, sha256, archive }: ArchiveFile): NonNullable<MapRestore['safetyBackup']> {
   const lacks = archive.maps.flatMap(({ id, missing }) => missing.map(({ what, why }) => `map ${id}: ${what}, ${why}`));
   return { file: path, bytes, sha256, maps: archive.maps.length, lacks };
 }
 
-function verdictOf({ plan, written }: RestoreRun): MapRestore['verdict'] {
+function verdictOf({ plan, written, running }: RestoreRun): MapRestore['verdict'] {
   const blocked = plan.maps.some(({ verdict }) => verdict === 'conflict' || verdict === 'cannot');
-  if (written === null) return blocked ? 'obstacles' : changesAnything(plan) ? 'to-do' : 'nothing-to-do';
+  const well = isOutOfStep(running) ? 'stored-only' : written === null ? 'nothing-to-do' : 'restored';
+  if (written === null) return blocked ? 'obstacles' : changesAnything(plan) ? 'to-do' : well;
   const outcomes = written.maps.map(({ outcome }) => outcome);
   const kinds = outcomes.map(outcomeWord);
   if (kinds.includes('unknown') || written.use?.outcome === 'unknown') return 'unknown';
   if (kinds.some((kind) => ['no-effect', 'put-back', 'differs', 'gone'].includes(kind))) return 'differs';
   if (written.use?.outcome === 'not-set') return 'differs';
   const all = outcomes.every(isWell) && !blocked && (written.use === null || written.use.outcome === 'set');
-  return all ? 'restored' : 'obstacles';
+  return all ? well : 'obstacles';
 }
 
 function outcomeWord(outcome: MapOutcome): RestoredMap['outcome'] {
@@ -249,7 +254,8 @@ function viewUse({ plan, written }: RestoreRun): MapRestore['use'] {
   const archivedId = takeIntoUse.id;
   const use = written?.use;
   if (!use) return { id: planned?.live?.id ?? null, archivedId, outcome: 'dry-run', why: null };
-  return { ...use, archivedId };
+  const { id, outcome, why } = use;
+  return { id, archivedId, outcome, why };
 }
 
 function notesOf({ live, plan }: RestoreRun, { archive }: ArchiveFile): string[] {
@@ -268,7 +274,7 @@ function notesOf({ live, plan }: RestoreRun, { archive }: ArchiveFile): string[]
       : []),
     ...(inUse
       ? [
-          `Map ${inUse.live?.id} is in use. Whether the robot takes new drawings at once is described nowhere, so gw reloads nothing.`,
+          `Map ${inUse.live?.id} is in use. Whether the robot takes new drawings at once is described nowhere: the running map is compared with the stored one after a write.`,
         ]
       : []),
     ...live.withoutImage.map(({ id, why }) => `The picture of map ${id} did not come, so it was not compared: ${why}.`),
@@ -292,8 +298,10 @@ function nextOf(data: Omit<MapRestore, 'next'>, { path, ids, sitePath }: MapRest
       next.push(`What was there before is in ${data.safetyBackup.file}; see it with: ${again(data.safetyBackup.file)}`);
   }
   if (data.position === 'must-be-set-anew') {
-    next.push('Set the position of the robot anew before it moves: it is not expected to survive a change of the map.');
+    next.push(...afterSelecting(sitePath));
   }
+  if (data.verdict !== 'to-do' && isOutOfStep(data.running)) next.push(...selectAgain(data.running, sitePath));
+  if (data.mode === 'write' && data.running.verdict === 'not-checked') next.push(...lookAgain(data.running, sitePath));
   if (data.verdict === 'restored') {
     next.push('Look at the map on the tablet and drive one tour under supervision before the robot works again.');
   }

@@ -4,6 +4,7 @@ import { quote } from '../json/index.ts';
 import type { MapFrame, Overlays } from '../overlays/index.ts';
 import { openFile } from './overlay-source/file.ts';
 import { openLive } from './overlay-source/live.ts';
+import type { RunningMapView } from './running-map.result.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
 /** Where drawings are read from. */
@@ -26,6 +27,8 @@ export interface OpenDrawingsOptions {
   readonly siteNamed?: boolean | undefined;
   /** Read the picture as well, which can take long. */
   readonly needImage: boolean;
+  /** Compare the map in use with what the robot drives by, where the source is the map in use. */
+  readonly compareRunning?: boolean | undefined;
 }
 
 export interface OpenedMap {
@@ -49,6 +52,8 @@ export interface OpenedDrawings {
   readonly chassis: { readonly serial: string; readonly software: string | null } | null;
   /** That chassis, and what was verified on it. */
   readonly device: DeviceEvidence | null;
+  /** What the robot drives by beside what is stored; null where it was not asked for. */
+  readonly running: RunningMapView | null;
   /** What could not be read, and what that means. */
   readonly warnings: readonly string[];
 }

@@ -3,11 +3,11 @@ import { bases, marks } from '../evidence/index.ts';
 import {
   codeFieldSchema,
   fieldSchema,
-  kindSchema,
   openedMapSchema,
   openedSourceSchema,
   readingSchema,
 } from './overlays-inspect.result.ts';
+import { fromTo, refKindSchema, shapeSchema } from './shape-change.result.ts';
 
 const sideSchema = z.strictObject({ source: openedSourceSchema, map: openedMapSchema });
 
@@ -15,13 +15,10 @@ const refSchema = z.strictObject({
   index: z.int().describe('Its place in the collection of its side, from 0.'),
   id: z.string().nullable(),
   name: z.string().nullable(),
-  kind: z.enum([...kindSchema.options, 'no-feature']).describe('no-feature: an entry that is no drawing at all.'),
+  kind: refKindSchema,
   xM: z.number().nullable().describe('Of a point, or of the middle between the corners.'),
   yM: z.number().nullable(),
 });
-
-const jsonText = z.string().nullable().describe('JSON text as it stands in the source; null: not there.');
-const fromTo = { fromJson: jsonText, toJson: jsonText };
 
 const valueSchema = z.strictObject({
   in: z.enum(['collection', 'drawing', 'properties', 'document']),
@@ -41,6 +38,7 @@ const drawingsDiffSchema = z.strictObject({
     unchanged: z.int(),
     changed: z.int(),
     moved: z.int().describe('Of the changed ones: another place or form.'),
+    reshaped: z.int().describe('Of the moved ones: another form, size or direction, not only another place.'),
     turned: z.int().describe('Of the changed ones: another heading.'),
     recoded: z.int().describe('Of the changed ones: another code.'),
     otherwise: z.int().describe('Of the changed ones: anything else: the id, another JSON type.'),
@@ -55,17 +53,7 @@ const drawingsDiffSchema = z.strictObject({
       pairedBy: z
         .enum(['id', 'geometry', 'nearness'])
         .describe('How the two were found to be one drawing. nearness is a guess.'),
-      shape: z
-        .strictObject({
-          fromType: z.string().nullable(),
-          toType: z.string().nullable(),
-          movedM: z.number().nullable().describe('Of the point, or of the middle between the corners.'),
-          largestShiftM: z.number().nullable().describe('Of the corner that moved most, where both have as many.'),
-          fromCorners: z.int().nullable(),
-          toCorners: z.int().nullable(),
-        })
-        .nullable()
-        .describe('null: the geometry is the same.'),
+      shape: shapeSchema.nullable().describe('null: the geometry is the same.'),
       turns: z.array(
         z.strictObject({
           field: z.enum(['yaw', 'iconYaw']),

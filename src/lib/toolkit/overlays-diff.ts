@@ -129,12 +129,17 @@ function fieldsOf(device: DeviceEvidence | null): OverlaysDiffResult['fields'] {
     return { unit, mark, basis, source: factById(fact).source, fact };
   };
   const metres = field('vendor.overlays.geojson', 'm');
+  const squareMetres = field('vendor.overlays.geojson', 'm²');
   const degrees = field('angles.overlay-yaw', 'degrees');
   return {
     xM: metres,
     yM: metres,
     movedM: metres,
     largestShiftM: metres,
+    fromLengthM: metres,
+    toLengthM: metres,
+    fromAreaM2: squareMetres,
+    toAreaM2: squareMetres,
     fromDeg: degrees,
     toDeg: degrees,
     turnedDeg: degrees,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { bases, hereVerdicts, marks } from '../evidence/index.ts';
 import { jsonTypes, overlaysContainers, selectableKinds, severities } from '../overlays/index.ts';
 import { knownSchema } from './known.result.ts';
+import { runningMapSchema } from './running-map.result.ts';
 
 const markSchema = z.enum(marks);
 const basisSchema = z.enum(bases).describe('What the mark rests on.');
@@ -90,6 +91,9 @@ export const openedMapSchema = z
 export const overlaysInspectSchema = z.strictObject({
   source: openedSourceSchema,
   map: openedMapSchema,
+  running: runningMapSchema
+    .nullable()
+    .describe('What the robot drives by beside what is stored; null unless the map in use was read.'),
   picture: z
     .strictObject({
       originXM: z.number(),

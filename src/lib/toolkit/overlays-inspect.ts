@@ -42,7 +42,7 @@ export async function inspectDrawings(
   context: CheckContext,
 ): Promise<OverlaysInspected> {
   const { source, filter = {}, document } = options;
-  const opened = await openDrawings(source, { ...options, needImage: true }, context);
+  const opened = await openDrawings(source, { ...options, needImage: true, compareRunning: true }, context);
   context.onProgress('looking at the drawings');
   const { overlays, frame, device } = opened;
   const inspection = inspectOverlays(overlays, { frame, device, filter });
@@ -85,7 +85,7 @@ interface Circumstances {
 }
 
 function resultOf(
-  { label, map, chassis, warnings }: OpenedDrawings,
+  { label, map, chassis, running, warnings }: OpenedDrawings,
   inspection: Inspection,
   { source, filter, written }: Circumstances,
 ): OverlaysInspect {
@@ -96,6 +96,7 @@ function resultOf(
   const result: OverlaysInspect = {
     source: { label, kind: source.kind, form: overlays.form, container: overlays.container, chassis },
     map,
+    running,
     picture: frame === null ? null : pictureOf(frame),
     filter: isFiltering(filter) ? filterOf(filter) : null,
     summary: {

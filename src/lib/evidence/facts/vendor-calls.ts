@@ -323,6 +323,14 @@ export const vendorCallFacts = [
     source: book,
   },
   {
+    id: 'vendor.map.running-overlays',
+    statement:
+      'A running robot goes on by the overlays it has loaded until POST /chassis/current-map takes the map into use again; `overlays_version` may stay the same.',
+    mark: 'HINWEIS',
+    basis: 'vendor',
+    source: 'code of a public integrator, firmware 2.12.21 by its own account',
+  },
+  {
     id: 'vendor.map.create',
     statement:
       'POST /maps/ creates a map from data: `map_name`, `occupancy_grid` (PNG) and `carto_map` (localisation data) in base64, the grid, and optionally `overlays`, `uid` and both versions. The chassis chooses its number.',

@@ -1,6 +1,7 @@
 import { visible } from '../../markup/index.ts';
-import { areaM2, lengthM } from '../geometry.ts';
+import { lengthM, zoneAreaM2 } from '../geometry.ts';
 import type { Code, Drawing, DrawnAngle, Inspection, Shape } from '../model.ts';
+import { cornersOf } from '../shape-change.ts';
 import { rulesByDrawing } from './census.ts';
 import { sayings } from './wording.ts';
 
@@ -56,8 +57,8 @@ export function toCsv(inspection: Inspection): string {
       at?.[0],
       at?.[1],
       shape.kind === 'lane' ? rounded(lengthM(shape.line)) : null,
-      shape.kind === 'zone' ? rounded(areaM2(shape.rings[0] ?? [])) : null,
-      cornersOf(shape),
+      shape.kind === 'zone' ? rounded(zoneAreaM2(shape.rings)) : null,
+      cornersIn(shape),
       yaw?.deg,
       asWritten(yaw),
       iconYaw?.deg,
@@ -110,9 +111,9 @@ function geometryOf(shape: Shape): string | null {
   return shape.kind === 'broken' ? `broken ${shape.expected}` : shape.kind;
 }
 
-function cornersOf(shape: Shape): number | null {
-  if (shape.kind === 'lane') return shape.line.length;
-  return shape.kind === 'zone' ? shape.rings.reduce((sum, ring) => sum + ring.length, 0) : null;
+/** As a comparison counts them: without the repeated last corner of a ring. */
+function cornersIn(shape: Shape): number | null {
+  return shape.kind === 'lane' || shape.kind === 'zone' ? cornersOf(shape).length : null;
 }
 
 /** To a tenth of a millimetre: the figures are measured on a drawing. */

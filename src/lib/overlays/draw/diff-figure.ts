@@ -1,5 +1,5 @@
 import { type Markup, markup } from '../../markup/index.ts';
-import type { ChangedDrawing, OverlaysDiff } from '../diff-model.ts';
+import type { ChangedDrawing, DrawingRef, OverlaysDiff } from '../diff-model.ts';
 import { changeWords, placeInList } from '../diff-wording.ts';
 import type { Drawing, MapFrame, Overlays } from '../model.ts';
 import { body, glyph, headings, NEW, OLD, type Plotted, R, STILL, wayOf } from './diff-shapes.ts';
@@ -47,6 +47,7 @@ interface Item {
   readonly key: string;
   readonly label: string;
   readonly name: string | null;
+  readonly id: string | null;
   readonly words: string;
   readonly old: Plotted | null;
   readonly new: Plotted | null;
@@ -75,8 +76,8 @@ export function drawDiffFigure(subject: DiffSubject, { isLinked }: { readonly is
     ...diff.changed.map((change) =>
       changedItem(change, plot(before.get(change.from.index)), plot(after.get(change.to.index))),
     ),
-    ...diff.removed.map(({ index, name }) => oneSided('removed', index, name, plot(before.get(index)))),
-    ...diff.added.map(({ index, name }) => oneSided('added', index, name, plot(after.get(index)))),
+    ...diff.removed.map((ref) => oneSided('removed', ref, plot(before.get(ref.index)))),
+    ...diff.added.map((ref) => oneSided('added', ref, plot(after.get(ref.index)))),
   ];
   const items = all.filter((item) => item.old !== null || item.new !== null);
   const still = stillDrawings(diff, to);
@@ -110,23 +111,19 @@ function changedItem(change: ChangedDrawing, old: Plotted | null, now: Plotted |
     key: `c${change.to.index}`,
     label: placeInList(change.from.index, change.to.index),
     name: change.to.name ?? change.from.name,
+    id: change.to.id ?? change.from.id,
     words: changeWords(change),
     // What kept its geometry is drawn once.
     old: change.shape === null ? null : old,
     new: now,
     turn: turn === undefined || turn.turnedDeg === 0 ? null : { fromDeg: turn.fromDeg, toDeg: turn.toDeg },
-    isMoved: isMovedAsWhole(change),
+    // An arrow would say too much of a zone of which one corner was pulled.
+    isMoved: change.shape?.isMovedAsWhole === true,
   };
 }
 
-/** An arrow would say too much of a zone of which one corner was pulled. */
-function isMovedAsWhole({ shape }: ChangedDrawing): boolean {
-  if (shape === null || shape.movedM === null || shape.largestShiftM === null) return false;
-  return shape.movedM > 0 && shape.largestShiftM - shape.movedM <= 1e-6 * shape.largestShiftM;
-}
-
-function oneSided(sign: 'added' | 'removed', index: number, name: string | null, at: Plotted | null): Item {
-  const common = { sign, label: `#${index}`, name, words: sign, turn: null, isMoved: false };
+function oneSided(sign: 'added' | 'removed', { index, name, id }: DrawingRef, at: Plotted | null): Item {
+  const common = { sign, label: `#${index}`, name, id, words: sign, turn: null, isMoved: false };
   return sign === 'removed'
     ? { ...common, key: `r${index}`, old: at, new: null }
     : { ...common, key: `a${index}`, old: null, new: at };
@@ -184,7 +181,9 @@ function inBulk(items: readonly Item[]): Markup {
 }
 
 function wrapped(item: Item, isLinked: boolean): Markup {
-  const inner = markup`<title>${item.label}${item.name === null ? null : ` ${isolated(nameText(item.name))}`}: ${oneLine(item.words, 200)}</title>${shapeOf(item)}`;
+  const name = item.name === null ? '' : ` ${isolated(nameText(item.name))}`;
+  const id = item.id === null ? '' : ` (${isolated(oneLine(item.id, 60))})`;
+  const inner = markup`<title>${item.label}${name}${id}: ${oneLine(item.words, 200)}</title>${shapeOf(item)}`;
   return isLinked
     ? markup`<a id="m-${item.key}" href="#${item.key}">${inner}</a>`
     : markup`<g id="m-${item.key}">${inner}</g>`;

@@ -1,7 +1,8 @@
 import { factById } from '../../evidence/index.ts';
 import { type Markup, markup, type Part } from '../../markup/index.ts';
-import { areaM2, lengthM } from '../geometry.ts';
+import { lengthM, zoneAreaM2 } from '../geometry.ts';
 import type { Code, CodeBook, Drawing, DrawingKind, DrawnAngle, Inspection } from '../model.ts';
+import { cornersOf } from '../shape-change.ts';
 import { hasOffset } from '../survey.ts';
 import { rulesByDrawing } from './census.ts';
 import { figure, oneLine } from './lines.ts';
@@ -76,7 +77,7 @@ export function drawingSections(
           head: markup`Area <small>m²</small>`,
           short: 'Area (m²)',
           isNumber: true,
-          cell: ({ shape }) => (shape.kind === 'zone' ? figure(areaM2(shape.rings[0] ?? []), 2) : null),
+          cell: ({ shape }) => (shape.kind === 'zone' ? figure(zoneAreaM2(shape.rings), 2) : null),
         },
         corners,
         others,
@@ -142,7 +143,7 @@ const corners: Column<Drawing> = {
   short: 'Corners',
   isNumber: true,
   cell: ({ shape }) => {
-    if (shape.kind === 'zone') return shape.rings.reduce((sum, ring) => sum + ring.length, 0);
+    if (shape.kind === 'zone') return cornersOf(shape).length;
     if (shape.kind === 'lane') return shape.line.length;
     return shape.kind === 'broken' ? markup`<small>${oneLine(shape.why, 80)}</small>` : null;
   },

@@ -49,6 +49,7 @@ export async function openFile(
     map,
     chassis: null,
     device: null,
+    running: null,
     warnings,
   };
 }
@@ -94,6 +95,7 @@ async function openBackup(
     },
     chassis: { serial, software },
     device: { serial, software, records: await recordsOfSite(options) },
+    running: null,
     warnings,
   };
 }

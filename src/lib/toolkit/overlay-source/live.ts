@@ -3,7 +3,10 @@ import { GwError } from '../../error/index.ts';
 import { loadEvidenceFile } from '../../evidence/index.ts';
 import { quote } from '../../json/index.ts';
 import { frameOf, readOverlays } from '../../overlays/index.ts';
+import type { ChassisAccess } from '../chassis-access.ts';
 import type { OpenDrawingsOptions, OpenedDrawings } from '../overlay-source.ts';
+import type { RunningMapView } from '../running-map.result.ts';
+import { viewRunningMap } from '../running-map.ts';
 import type { CheckContext } from '../toolkit.ts';
 import { listed, mapOf } from './naming.ts';
 
@@ -12,18 +15,39 @@ const CURRENT = 'current';
 /** What only a chassis needs is loaded for a chassis only: a file is read at once. */
 export async function openLive(
   wanted: string,
-  { openToolkit, needImage }: OpenDrawingsOptions,
+  { openToolkit, needImage, compareRunning = false }: OpenDrawingsOptions,
   context: CheckContext,
 ): Promise<OpenedDrawings> {
   const toolkit = await openToolkit();
   const { chassisAccess } = await import('../chassis-access.ts');
   const { createChassisClient } = await import('../../chassis/index.ts');
-  const client = createChassisClient(await chassisAccess(toolkit));
+  const access = await chassisAccess(toolkit);
+  const client = createChassisClient(access);
   try {
-    return await readLive(client, { wanted, needImage, evidenceFile: toolkit.site.evidenceFile }, context);
+    const opened = await readLive(client, { wanted, needImage, evidenceFile: toolkit.site.evidenceFile }, context);
+    if (wanted !== CURRENT || !compareRunning) return opened;
+    const running = await readRunning(client, access, context);
+    const isOther = opened.map !== null && running.mapId !== null && running.mapId !== opened.map.id;
+    const detail = 'another map was taken into use while the overlays were read';
+    return { ...opened, running: isOther ? { ...running, verdict: 'not-checked', detail, difference: null } : running };
   } finally {
     await client[Symbol.asyncDispose]();
   }
+}
+
+/** A latched message comes at once. Decision of ours. */
+const ANNOUNCE_MS = 3_000;
+
+async function readRunning(
+  client: ChassisClient,
+  access: ChassisAccess,
+  { signal, onProgress }: CheckContext,
+): Promise<RunningMapView> {
+  const { checkRunningMap } = await import('../../maps/index.ts');
+  onProgress('comparing the running map with the stored one');
+  const running = await checkRunningMap({ client, access, watched: null, announceMs: ANNOUNCE_MS, signal });
+  signal.throwIfAborted();
+  return viewRunningMap(running);
 }
 
 async function readLive(
@@ -53,6 +77,7 @@ async function readLive(
     map,
     chassis: { serial, software },
     device: { serial, software, records: await loadEvidenceFile(evidenceFile) },
+    running: null,
     warnings,
   };
 }

@@ -1,0 +1,65 @@
+import { Args, Flags } from '@oclif/core';
+import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { siteFlag, viaFlag } from '../../cli/flags.ts';
+import { printable } from '../../cli/output.ts';
+import { renderMapSelect } from '../../cli/render/map-select.ts';
+import { exitCodes } from '../../lib/error/index.ts';
+import type { MapSelect as Result } from '../../lib/toolkit/map-select.result.ts';
+
+export default class MapSelect extends GwCommand<Result> {
+  static override summary = 'Select a stored map, or the current one again; says what it would do first.';
+  static override description =
+    'Without --select-although-the-position-is-lost nothing is sent: it says which map is current and whether the robot drives by what is stored. With it, the map becomes the current one (POST /chassis/current-map, never measured on a real chassis); selecting the current map again makes the chassis read its overlays anew. The robot must stand still, every map is kept in a file first, and afterwards the current map, the running overlays and the stored maps are read back. The position of the robot is not expected to survive: set it anew before it moves. Takes up to half a minute. Ends with 1 when the map was not selected, when the robot drives by other overlays than the stored ones, or when a stored map changed.';
+  static override examples = [
+    '<%= config.bin %> map select 1',
+    '<%= config.bin %> map select 1 --select-although-the-position-is-lost',
+    '<%= config.bin %> map select 2 --select-although-the-position-is-lost --it-stands-still --backup now.tar.gz',
+  ];
+  static override args = {
+    id: Args.string({ description: 'Number of the map, as the list gives it.', required: true }),
+  };
+  static override flags = {
+    site: siteFlag,
+    via: viaFlag,
+    'select-although-the-position-is-lost': Flags.boolean({
+      summary: 'Select it: somebody on site can set the position of the robot afterwards.',
+      default: false,
+    }),
+    'it-stands-still': Flags.boolean({
+      summary: 'You see that the robot stands still: go on when the chassis does not tell it.',
+      default: false,
+    }),
+    backup: Flags.file({
+      summary: 'Where the present state is kept first; by default a new file in the current folder.',
+      helpValue: 'FILE',
+    }),
+  };
+  static override readonly schema = 'gw/map-select/1';
+
+  protected override async execute(): Promise<Outcome<Result>> {
+    const { args, flags } = await this.parse(MapSelect);
+    const { selectStoredMap } = await import('../../lib/toolkit/map-select.ts');
+    const { runCarefully } = await import('../../cli/careful-run.ts');
+    const options = {
+      id: args.id,
+      select: flags['select-although-the-position-is-lost'],
+      itStandsStill: flags['it-stands-still'],
+      backupPath: flags.backup,
+      sitePath: flags.site,
+      gwVersion: this.config.version,
+    };
+    const data = await this.withToolkit(
+      flags,
+      (toolkit, signal) =>
+        runCarefully({ quiet: this.jsonEnabled(), signal }, (careful) => selectStoredMap(toolkit, options, careful)),
+      (lost) => this.warn(lost.message),
+    );
+    for (const lack of data.safetyBackup?.lacks ?? []) this.warn(printable(`the kept state lacks ${lack}`));
+    const ok = ['to-do', 'selected', 'running-not-checked'].includes(data.verdict) && !data.interrupted;
+    return { data, ok, exitCode: data.interrupted ? exitCodes.interrupted : exitCodes.checkFailed };
+  }
+
+  protected override render(data: Result): string {
+    return renderMapSelect(data);
+  }
+}

@@ -1,0 +1,353 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/lib/lifecycle/index.ts';
+import { backUpMaps, checkRunningMap, type RestoreRun, restoreMaps } from '../../src/lib/maps/index.ts';
+import { watchRunningMap } from '../../src/lib/maps/running-map.ts';
+import { compareRunning } from '../../src/lib/maps/running-overlays.ts';
+import { collectionText, oddCollection } from '../overlays/arbitrary.ts';
+import { heldMap, type MapChassis, mapChassis, quickPace, standsStill, topicsOf } from './map-chassis.ts';
+import { oddDrawings } from './samples.ts';
+
+let dir: string;
+let count = 0;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'gw-running-'));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const signal = new AbortController().signal;
+const calm = () => {};
+const other = '{"type":"FeatureCollection","features":[]}';
+const stored =
+  '{"type":"FeatureCollection","features":[{"id":"z","geometry":{"type":"Point","coordinates":[1,2]},"n":12345678901234567890}]}';
+
+/** One look, as `overlays inspect --current` does it. */
+const look = (chassis: MapChassis, announceMs = 400) =>
+  checkRunningMap({ client: chassis.client, access: topicsOf(chassis), watched: null, announceMs, signal });
+
+const withOverlays = (chassis: MapChassis, overlays: unknown) => {
+  if (chassis.running) chassis.running.overlays = overlays;
+};
+
+describe('the running map beside the stored one', () => {
+  it('is equal in each of the three forms of the topic, and without `type`', async () => {
+    await using chassis = await mapChassis([heldMap(1, { overlays: stored })]);
+    const object = JSON.parse(stored.replace('12345678901234567890', '1')) as { features: object[] };
+    const simple = JSON.stringify(object);
+    const map = chassis.maps.get(1);
+    if (map) map.overlays = simple;
+    for (const overlays of [
+      object,
+      simple,
+      JSON.stringify(object, null, 2),
+      { overlays: object },
+      { overlays: simple },
+      JSON.stringify({ overlays: object }),
+      JSON.stringify({ v: 3, overlays: simple }),
+      { map_uid: 'uid-1', features: object.features },
+      JSON.stringify({ features: object.features }),
+      { overlays: { map_uid: 'uid-1', features: object.features } },
+    ]) {
+      withOverlays(chassis, overlays);
+      expect(await look(chassis), JSON.stringify(overlays)).toMatchObject({ verdict: 'equal', map: { id: 1 } });
+    }
+  });
+
+  it('differs where its overlays name the uid of another map', async () => {
+    await using chassis = await mapChassis([heldMap(1, { overlays: other })]);
+    withOverlays(chassis, { map_uid: 'uid-2', features: [] });
+    expect(await look(chassis)).toMatchObject({ verdict: 'differs' });
+    withOverlays(chassis, { map_uid: 'uid-1', features: [] });
+    expect(await look(chassis)).toMatchObject({
+      verdict: 'equal',
+      comparison: { notes: [expect.stringContaining('uid')] },
+    });
+  });
+
+  it('is compared by its text: digits that a parsed number loses count, the hand in which it is written does not', async () => {
+    await using chassis = await mapChassis([heldMap(1, { overlays: stored })]);
+    const frame = (overlays: string) =>
+      `{"topic":"/map/info","name":"Floor 1","uid":"uid-1","map_version":3,"overlays_version":7,"overlays":${overlays}}`;
+    chassis.mapInfo = () => frame(stored);
+    expect(await look(chassis)).toMatchObject({ verdict: 'equal' });
+    chassis.mapInfo = () => frame(stored.replace('[1,2]', '[1.0, 2.00]').replace('"type"', ' "type" '));
+    expect(await look(chassis)).toMatchObject({ verdict: 'equal' });
+    chassis.mapInfo = () => frame(stored.replace('12345678901234567890', '12345678901234567891'));
+    expect(await look(chassis)).toMatchObject({ verdict: 'differs' });
+  });
+
+  it('differs although the version is the same, and equal although it is another one', async () => {
+    await using chassis = await mapChassis([heldMap(1)]);
+    withOverlays(chassis, other);
+    expect(await look(chassis)).toMatchObject({
+      verdict: 'differs',
+      announced: { overlaysVersion: 7 },
+      comparison: { same: false, diff: { counts: { removed: expect.any(Number) } } },
+    });
+    withOverlays(chassis, oddDrawings);
+    if (chassis.running) chassis.running.overlaysVersion = 99;
+    expect(await look(chassis)).toMatchObject({ verdict: 'equal', announced: { overlaysVersion: 99 } });
+  });
+
+  it.each<[string, (chassis: MapChassis) => void, string]>([
+    ['nothing is announced', (c) => (c.running = null), '/map/info was not received'],
+    ['the message has no overlays', (c) => withOverlays(c, undefined), 'announces no overlays'],
+    ['its overlays are null', (c) => withOverlays(c, null), 'announces no overlays'],
+    ['its overlays are an empty object', (c) => withOverlays(c, {}), 'cannot be compared'],
+    ['its overlays are an empty text', (c) => withOverlays(c, ''), 'cannot be compared'],
+    ['its overlays are no collection', (c) => withOverlays(c, '<html>'), 'cannot be compared'],
+    ['it has no uid', (c) => (c.mapInfo = () => ({ topic: '/map/info', name: 'x', overlays: oddDrawings })), 'uid'],
+    ['the topic is not known', (c) => c.fake.unknownTopics.push('/map/info'), 'did not enable /map/info'],
+    [
+      'the stored map has no uid',
+      (c) => {
+        const m = c.maps.get(1);
+        if (m) m.uid = null;
+      },
+      'has no uid',
+    ],
+    ['the map was set from data', (c) => (c.currentIsFromData = true), 'stored nowhere'],
+    ['the stored map cannot be read', (c) => (c.onRead = (path) => (path === '/maps/1' ? 500 : 'usual')), '500'],
+    [
+      'the stored map is not the one that was in use at the end',
+      (c) => {
+        let asked = 0;
+        c.onRead = (path) => {
+          if (path === '/chassis/current-map') asked += 1;
+          if (asked === 2) c.current = 2;
+          return 'usual';
+        };
+      },
+      'another map was taken into use',
+    ],
+  ])('is not checked, which is neither fine nor wrong, when %s', async (_, spoil, why) => {
+    await using chassis = await mapChassis();
+    spoil(chassis);
+    const found = await look(chassis, why.includes('enable') ? 1_400 : 400);
+    expect(found).toMatchObject({ verdict: 'not-checked', detail: expect.stringContaining(why) });
+  });
+
+  it('is not checked when another chassis answers at the address meanwhile', async () => {
+    await using chassis = await mapChassis();
+    chassis.mapInfo = ({ name, uid, overlays }) => {
+      chassis.fake.serial = 'SN-OTHER';
+      return { topic: '/map/info', name, uid, overlays };
+    };
+    expect(await look(chassis)).toMatchObject({ verdict: 'not-checked', detail: expect.stringContaining('SN-OTHER') });
+  });
+
+  it('is another map when the topic names one, and none when none is in use', async () => {
+    await using chassis = await mapChassis();
+    if (chassis.running) chassis.running.uid = 'uid-2';
+    expect(await look(chassis)).toMatchObject({
+      verdict: 'another-map',
+      detail: expect.stringContaining('uid-2'),
+      comparison: null,
+    });
+    chassis.current = null;
+    expect(await look(chassis)).toMatchObject({ verdict: 'none-in-use', map: null });
+  });
+
+  it('is waited for: a message that comes late is one', async () => {
+    await using chassis = await mapChassis([heldMap(1)]);
+    const late = chassis.running && chassis.mapInfo(chassis.running);
+    chassis.running = null;
+    setTimeout(() => chassis.fake.publish(late ?? ''), 150);
+    expect(await look(chassis, 2_000)).toMatchObject({ verdict: 'equal' });
+  });
+});
+
+describe('after a write', () => {
+  const check = async (chassis: MapChassis, write: () => void | Promise<void>, announceMs = 300) => {
+    using watched = await watchRunningMap(topicsOf(chassis), { hadMap: chassis.current !== null });
+    watched.mark();
+    await write();
+    return await checkRunningMap({ client: chassis.client, access: topicsOf(chassis), watched, announceMs, signal });
+  };
+  const store = (chassis: MapChassis, overlays: string) => {
+    const map = chassis.maps.get(1);
+    if (map) map.overlays = overlays;
+  };
+
+  it('a new announcement of what is stored is equal', async () => {
+    await using chassis = await mapChassis([heldMap(1)]);
+    const found = await check(chassis, () => {
+      store(chassis, other);
+      chassis.load(1);
+    });
+    expect(found).toMatchObject({ verdict: 'equal' });
+  });
+
+  it('the old announcement is a difference, which names that nothing was announced since', async () => {
+    await using chassis = await mapChassis([heldMap(1)]);
+    const found = await check(chassis, () => store(chassis, other));
+    expect(found).toMatchObject({ verdict: 'differs', detail: expect.stringContaining('nothing was announced since') });
+  });
+
+  it('an announcement of before that happens to be what is stored is not checked: it is latched and may be old', async () => {
+    await using chassis = await mapChassis([heldMap(1)]);
+    expect(await check(chassis, () => {})).toMatchObject({
+      verdict: 'not-checked',
+      detail: expect.stringContaining('may be older'),
+    });
+  });
+
+  it('the first announcement there ever was is a new one where no map was in use before', async () => {
+    await using chassis = await mapChassis([heldMap(1)]);
+    chassis.current = null;
+    chassis.running = null;
+    const found = await check(chassis, () => {
+      chassis.current = 1;
+      chassis.load(1);
+    });
+    expect(found).toMatchObject({ verdict: 'equal' });
+  });
+
+  it('an announcement that was slow to come and is the only one decides nothing where it agrees', async () => {
+    await using chassis = await mapChassis([heldMap(1)]);
+    const old = chassis.running && chassis.mapInfo(chassis.running);
+    chassis.running = null;
+    const found = await check(chassis, () => {
+      setTimeout(() => chassis.fake.publish(old ?? ''), 50);
+    });
+    expect(found).toMatchObject({ verdict: 'not-checked' });
+  });
+
+  it('old announcements that are repeated are not believed before the new one came late', async () => {
+    await using chassis = await mapChassis([heldMap(1)]);
+    const found = await check(
+      chassis,
+      () => {
+        const old = chassis.running && chassis.mapInfo(chassis.running);
+        store(chassis, other);
+        for (const ms of [20, 60, 100]) setTimeout(() => chassis.fake.publish(old ?? ''), ms);
+        setTimeout(() => chassis.load(1), 200);
+      },
+      3_000,
+    );
+    expect(found).toMatchObject({ verdict: 'equal' });
+  });
+
+  it('a new announcement that was missed while the stream was down is known by its difference', async () => {
+    await using chassis = await mapChassis([heldMap(1)]);
+    const found = await check(chassis, () => {
+      for (const stream of chassis.fake.streams) stream.terminate();
+      store(chassis, other);
+      const map = chassis.maps.get(1);
+      chassis.running = map ? { ...map } : null;
+    });
+    expect(found).toMatchObject({ verdict: 'equal' });
+  });
+});
+
+describe('a restore', () => {
+  async function restored(chassis: MapChassis, meanwhile: () => void): Promise<RestoreRun> {
+    count += 1;
+    const { client } = chassis;
+    const options = { ids: 'all', gwVersion: '0.1.0', clock: systemClock, signal, onProgress: calm } as const;
+    const archive = await backUpMaps(client, options);
+    meanwhile();
+    return await restoreMaps({
+      client,
+      archive,
+      ids: 'all',
+      topics: topicsOf(chassis),
+      write: {
+        lookForStillness: standsStill,
+        personSeesItStand: false,
+        backupPath: join(dir, `before-${count}.tar.gz`),
+        gwVersion: '0.1.0',
+        onBackup: calm,
+        pace: quickPace,
+      },
+      clock: systemClock,
+      signal,
+      onProgress: calm,
+    });
+  }
+  const spoil =
+    (chassis: MapChassis, id = 1) =>
+    () => {
+      const map = chassis.maps.get(id);
+      if (map) map.overlays = other;
+      if (chassis.current === id) chassis.load(id);
+    };
+
+  it('says that the running map took the overlays up', async () => {
+    await using chassis = await mapChassis();
+    const { written, running } = await restored(chassis, spoil(chassis));
+    expect(written).not.toBeNull();
+    expect(running).toMatchObject({ verdict: 'equal', map: { id: 1 } });
+  });
+
+  it('says that the robot still drives by others where only the stored map changed, the version being the same', async () => {
+    await using chassis = await mapChassis();
+    const { written, running } = await restored(chassis, () => {
+      spoil(chassis)();
+      chassis.takesUp = false;
+    });
+    expect(written?.maps[0]?.outcome).toMatchObject({ outcome: 'written' });
+    expect(running).toMatchObject({ verdict: 'differs', comparison: { diff: { counts: { removed: 1 } } } });
+  });
+
+  it('does not take a chassis that normalises the text on save for a difference', async () => {
+    await using chassis = await mapChassis();
+    chassis.keep = (overlays) => JSON.stringify(JSON.parse(overlays), null, 1);
+    const { written, running } = await restored(chassis, spoil(chassis));
+    expect(written?.maps[0]?.outcome).toMatchObject({ outcome: 'written', after: { sameText: false } });
+    expect(running).toMatchObject({ verdict: 'equal' });
+  });
+
+  it('of a map that is not in use compares the map in use, which nothing was written to', async () => {
+    await using chassis = await mapChassis();
+    const { running } = await restored(chassis, spoil(chassis, 2));
+    expect(running).toMatchObject({ verdict: 'equal', map: { id: 1 } });
+  });
+
+  it('that has nothing to write looks all the same: what is stored may be right and not be driven by', async () => {
+    await using chassis = await mapChassis();
+    const same = await restored(chassis, () => {});
+    expect(same).toMatchObject({ written: null, running: { verdict: 'equal' } });
+    withOverlays(chassis, other);
+    expect(await restored(chassis, () => {})).toMatchObject({ written: null, running: { verdict: 'differs' } });
+  });
+
+  it('of a chassis without the topic is not checked', async () => {
+    await using chassis = await mapChassis();
+    chassis.fake.unknownTopics.push('/map/info');
+    const { running } = await restored(chassis, spoil(chassis));
+    expect(running).toMatchObject({ verdict: 'not-checked' });
+  });
+});
+
+describe('comparing what is stored with what is announced', () => {
+  it('finds whatever is announced in another form of packing equal, and anything else not', () => {
+    fc.assert(
+      fc.property(collectionText(), oddCollection(), fc.nat(3), (one, another, packing) => {
+        const pack = (text: string) =>
+          [text, JSON.stringify(text), `{"overlays":${text}}`, JSON.stringify({ overlays: text })][packing] ?? text;
+        const found = compareRunning(one, pack(one), 'uid-1');
+        expect(found.problem ?? found.same).not.toBe(false);
+        const changed = JSON.stringify({
+          ...another,
+          features: [...((another as { features: unknown[] }).features ?? []), { id: 'one more' }, {}],
+        });
+        const differs = compareRunning(one, pack(changed), 'uid-1');
+        if (compareRunning(changed, one, 'uid-1').problem === null && one !== changed) {
+          expect(differs.same).toBe(compareRunning(changed, one, 'uid-1').same);
+        }
+      }),
+    );
+  });
+
+  it('never throws, whatever is announced', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json(), collectionText()), (text) => {
+        expect(typeof compareRunning(stored, text, 'uid-1').same).toBe('boolean');
+      }),
+    );
+  });
+});
