@@ -1,8 +1,8 @@
 import { median } from '../measure.js';
 
 const SAMPLES = 20_000;
-/** A judge that has proven something has less to do, so each judges no more than a minute. */
-const SAMPLES_OF_A_JUDGE = 600;
+/** A judge that has proven something has less to do, so each judges six seconds: as long as a proof takes. */
+const SAMPLES_OF_A_JUDGE = 60;
 const ROUNDS = 41;
 const WARM_UP_ROUNDS = 6;
 /** What one sample may cost at most, in microseconds. */

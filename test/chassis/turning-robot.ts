@@ -11,7 +11,7 @@ export type Doing =
   /** Its localisation finds another pose, or a person sets one. */
   | { readonly kind: 'leap'; readonly deg: number; readonly xM: number; readonly yM: number; readonly resets: boolean };
 
-export const encodings = {
+const encodings = {
   'degrees ±180': (deg) => around(deg, 360, -180),
   'degrees 0 to 360': (deg) => around(deg, 360, 0),
   'degrees unwrapped': (deg) => deg,

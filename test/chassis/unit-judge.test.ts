@@ -178,6 +178,31 @@ describe('degrees', () => {
   });
 });
 
+describe('courses', () => {
+  /** A robot with one heading, pushed to and fro along an axis as nobody can drive it. */
+  const pushed = (ori: number, axis: number) =>
+    Array.from({ length: 2_000 }, (_, i) => {
+      const along = Math.abs(((i / 10) % 20) - 10) * 0.5;
+      return { ori, xM: along * Math.cos(axis), yM: along * Math.sin(axis), atMs: i * 100 };
+    });
+
+  it('of a robot that is pushed to and fro without being turned prove nothing and are no doubt', () => {
+    // 90 read as radians points along 2.035, read as degrees along π/2.
+    expect(judged(pushed(90, 90 % (2 * Math.PI)))).toMatchObject({ verdict: 'not-decided', doubt: null });
+    expect(judged(pushed(90, Math.PI / 2))).toMatchObject({ verdict: 'not-decided', doubt: null });
+  });
+
+  it('with a constant error of the heading, as where 0 does not lie along +x, prove nothing', () => {
+    for (const encoding of [...inDegrees, ...inRadians]) {
+      const quarter = encoding.startsWith('degrees') ? 90 : Math.PI / 2;
+      // So slow that nothing but the courses can decide it.
+      const samples = samplesOf(encoding, { deg: 30, turns: 2 }, tour(5), { ...calm(10), noiseDeg: 1 });
+      const shifted = samples.map((sample) => ({ ...sample, ori: sample.ori + quarter }));
+      expect([encoding, judged(shifted).verdict]).toEqual([encoding, 'not-decided']);
+    }
+  });
+});
+
 describe('radians', () => {
   it.each(['radians ±π', 'radians 0 to 2π'] as const)(
     'are proven by two full turns at 10 and 20 Hz: %s',

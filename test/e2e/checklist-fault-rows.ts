@@ -310,6 +310,22 @@ export const gatewayRows: readonly Row[] = [
     ],
   },
   {
+    // The next fault but one starts the gateway anew, which ends the doubt.
+    fault: 'the pose shows signs of radians while the gateway runs',
+    async brings(world) {
+      const undo = await simFault('radians-unwrapped')(world);
+      await until(
+        () => chassisState(OPERATOR_PORT),
+        ({ poseUnit }) => poseUnit.doubt !== null,
+        15_000,
+      );
+      return undo;
+    },
+    fails: [
+      ['premises/gateway-state handover/gateway-state demo/gateway-state', /unitInDoubt: expected false, found true/],
+    ],
+  },
+  {
     fault: 'the pose turns out to be in radians while the gateway runs',
     async brings(world) {
       const undo = await simFault('radians')(world);

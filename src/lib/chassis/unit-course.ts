@@ -14,8 +14,12 @@ const STRAIGHT_RAD = 0.2;
 /** Project decisions: a heading fits a course up to 10 degrees, and does not fit it from 20 degrees on. */
 const FIT_RAD = 0.175;
 const MISFIT_RAD = 0.35;
-/** Project decision: a course is another one when it differs by 30 degrees from the one counted before. */
+/**
+ * Project decisions: a course is another one when it differs by 30 degrees from the one counted before, and the heading
+ * by 20 degrees. A robot that is pushed to and fro without being turned shows the same thing again and again.
+ */
 const OTHER_COURSE_RAD = 0.52;
+const OTHER_HEADING_RAD = 0.35;
 /**
  * Project decision: a heading read in the wrong unit fits one course in nine by accident, so six in a row are an
  * accident in half a million. Two are enough for a doubt.
@@ -46,7 +50,7 @@ export function createCourses() {
   let last: PoseSample | null = null;
   let samples = 0;
   let leg: Leg | null = null;
-  const runs = { degrees: { count: 0, course: Number.NaN }, radians: { count: 0, course: Number.NaN } };
+  const runs = { degrees: newRun(), radians: newRun() };
 
   function begin(sample: PoseSample): null {
     start = sample;
@@ -56,11 +60,15 @@ export function createCourses() {
     return null;
   }
 
-  function count(unit: 'degrees' | 'radians', course: number): CourseSigns | null {
+  function count(unit: 'degrees' | 'radians', course: number, heading: number): CourseSigns | null {
     const run = runs[unit];
-    if (run.count > 0 && Math.abs(shortWay(course - run.course, 2 * Math.PI)) < OTHER_COURSE_RAD) return null;
+    if (run.count > 0) {
+      if (Math.abs(shortWay(course - run.course, 2 * Math.PI)) < OTHER_COURSE_RAD) return null;
+      if (Math.abs(shortWay(heading - run.heading, 2 * Math.PI)) < OTHER_HEADING_RAD) return null;
+    }
     run.count += 1;
     run.course = course;
+    run.heading = heading;
     const isProof = run.count >= PROVING_COURSES;
     if (!isProof && (unit === 'degrees' || run.count < DOUBTFUL_COURSES)) return null;
     const other = unit === 'degrees' ? 'radians' : 'degrees';
@@ -77,8 +85,8 @@ export function createCourses() {
     const radians = readingOf(headings, course, 1);
     if (degrees === 'misfits') runs.degrees.count = 0;
     if (radians === 'misfits') runs.radians.count = 0;
-    if (degrees === 'fits' && radians === 'misfits') return count('degrees', course);
-    if (radians === 'fits' && degrees === 'misfits') return count('radians', course);
+    if (degrees === 'fits' && radians === 'misfits') return count('degrees', course, (second.to.ori * Math.PI) / 180);
+    if (radians === 'fits' && degrees === 'misfits') return count('radians', course, second.to.ori);
     return null;
   }
 
@@ -109,6 +117,10 @@ export function createCourses() {
       runs.radians.count = 0;
     },
   };
+}
+
+function newRun() {
+  return { count: 0, course: Number.NaN, heading: Number.NaN };
 }
 
 function readingOf(headings: readonly number[], course: number, toRadians: number): 'fits' | 'misfits' | 'unclear' {
