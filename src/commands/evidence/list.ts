@@ -7,7 +7,7 @@ import type { EvidenceList as Result } from '../../lib/toolkit/evidence-list.res
 export default class EvidenceList extends GwCommand<Result> {
   static override summary = 'List what is known about the platform, and how well.';
   static override description =
-    'Every fact carries a mark: BELEGT was measured, HINWEIS comes from a vendor description, VORSICHT is assumed, OFFEN is unknown. Where there is a site file, what was recorded on its device stands beside; which record counts now is known only with --live.';
+    'Every fact carries a mark and on what it rests: BELEGT was measured on a device or on a simulator, or is stated by the specification, HINWEIS comes from a vendor description, VORSICHT is assumed, OFFEN is unknown. Where there is a site file, what was recorded on its device stands beside; which record counts now is known only with --live.';
   static override examples = [
     '<%= config.bin %> evidence list',
     '<%= config.bin %> evidence list --mark OFFEN',
