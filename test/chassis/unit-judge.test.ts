@@ -315,6 +315,17 @@ describe('a doubt', () => {
     expect(judged(doubtful, proving)).toMatchObject({ verdict: 'degrees', doubt: null });
   });
 
+  it('is no matter of a robot that creeps by some degrees once the connection has proven degrees', () => {
+    const creeping: Doing[] = [{ kind: 'turn', seconds: 10, degPerS: 1 }];
+    const alone = samplesOf('degrees ±180', { deg: 0, turns: 0 }, creeping, calm(10));
+    expect(judged(alone)).toMatchObject({ verdict: 'not-decided', doubt: expect.any(String) });
+    const doings = [...turned(60, 1), ...creeping, { kind: 'stand', seconds: 2 } as const];
+    const both = samplesOf('degrees ±180', { deg: 0, turns: 0 }, doings, calm(10));
+    expect(judged(both)).toMatchObject({ verdict: 'degrees', doubt: null });
+    const before = samplesOf('degrees ±180', { deg: 0, turns: 0 }, turned(60, 1), calm(10));
+    expect(judged(before, alone).doubt).not.toBeNull();
+  });
+
   it('stands over a lost connection', () => {
     const doubtful = samplesOf('radians 0 to 2π', { deg: 0, turns: 4 }, turned(60, 1), calm(10));
     expect(judged(doubtful, []).doubt).not.toBeNull();

@@ -182,12 +182,6 @@ describe('gw chassis probe', () => {
     expect(text).not.toContain('Nothing is wrong');
   });
 
-  it('says that nothing is wrong only when degrees were proven', () => {
-    const poseUnit = { ...probe.poseUnit, verdict: 'degrees' as const };
-    const text = stripVTControlCharacters(renderChassisProbe({ ...probe, poseUnit, findings: [] }));
-    expect(firstLine(text)).toBe('Nothing is wrong with chassis SN-1 at 127.0.0.1:8090.');
-  });
-
   it('warns in its first line when the unit is in doubt', () => {
     const doubtful = {
       ...probe,

@@ -1,4 +1,5 @@
 import chalk from 'chalk';
+import { markText } from '../../lib/evidence/index.ts';
 import type { RobotCondition } from '../../lib/toolkit/robot-condition.result.ts';
 import { ageText, printable } from '../output.ts';
 
@@ -13,8 +14,8 @@ export const conditionColumns = [
 /** One condition with what was reported, its mark and source. */
 export function conditionRow({ title, reported, missing }: RobotCondition): string[] {
   if (reported === null) return [title, missing === 'rejected' ? 'rejected' : 'not received', '--', '--', '--'];
-  const { value, mark, source, ageMs } = reported;
-  return [title, printable(valueText(value)).slice(0, 60), mark, ageText(ageMs), printable(source)];
+  const { value, source, ageMs } = reported;
+  return [title, printable(valueText(value)).slice(0, 60), markText(reported), ageText(ageMs), printable(source)];
 }
 
 function valueText(value: NonNullable<RobotCondition['reported']>['value']): string {

@@ -42,10 +42,13 @@ export function createUnitJudge(): UnitJudge {
   let degrees: string | null = null;
   let radians: string | null = null;
   let doubt: string | null = null;
+  /** Degrees were proven over the connection of now. */
+  let isProvenHere = false;
 
   function degreesProven(reason: string): void {
     degrees = reason;
     doubt = null;
+    isProvenHere = true;
     for (const turn of turns) turn.forget();
     steady.forget();
     courses.forget();
@@ -69,7 +72,9 @@ export function createUnitJudge(): UnitJudge {
         radians ??= signs.proof;
         doubt ??= signs.doubt;
       }
-      doubt ??= steady.add(sample);
+      const creep = steady.add(sample);
+      // Over a connection that has proven degrees, a slow change in place is a robot that creeps by a few of them.
+      if (!isProvenHere) doubt ??= creep;
       const course = courses.add(sample);
       if (course === null) return true;
       if (course.unit === 'degrees') degreesProven(course.reason);
@@ -78,6 +83,7 @@ export function createUnitJudge(): UnitJudge {
       return true;
     },
     interrupt() {
+      isProvenHere = false;
       swift.restart();
       for (const turn of turns) turn.forget();
       steady.forget();

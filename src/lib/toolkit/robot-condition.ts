@@ -58,8 +58,8 @@ function liveOf({ id }: JudgedCondition, { wheels, positioning, battery, alerts 
   }
 }
 
-function standingOf({ mark, source }: Extract<LiveValue<unknown>, { status: 'heard' }>) {
-  return { mark, source };
+function standingOf({ mark, basis, source }: Extract<LiveValue<unknown>, { status: 'heard' }>) {
+  return { mark, basis, source };
 }
 
 function about({ id }: JudgedCondition, values: LiveValues) {
