@@ -316,13 +316,18 @@ describe('a doubt', () => {
   });
 
   it('is no matter of a robot that creeps by some degrees once the connection has proven degrees', () => {
-    const creeping: Doing[] = [{ kind: 'turn', seconds: 10, degPerS: 1 }];
-    const alone = samplesOf('degrees ±180', { deg: 0, turns: 0 }, creeping, calm(10));
+    const quiet = { ...calm(10), noiseDeg: 0 };
+    const creeping: Doing[] = [
+      { kind: 'stand', seconds: 1 },
+      { kind: 'turn', seconds: 5, degPerS: 2 },
+      { kind: 'stand', seconds: 1 },
+    ];
+    const alone = samplesOf('degrees ±180', { deg: 0, turns: 0 }, creeping, quiet);
     expect(judged(alone)).toMatchObject({ verdict: 'not-decided', doubt: expect.any(String) });
-    const doings = [...turned(60, 1), ...creeping, { kind: 'stand', seconds: 2 } as const];
-    const both = samplesOf('degrees ±180', { deg: 0, turns: 0 }, doings, calm(10));
+    const doings = [...turned(60, 1), ...creeping];
+    const both = samplesOf('degrees ±180', { deg: 0, turns: 0 }, doings, quiet);
     expect(judged(both)).toMatchObject({ verdict: 'degrees', doubt: null });
-    const before = samplesOf('degrees ±180', { deg: 0, turns: 0 }, turned(60, 1), calm(10));
+    const before = samplesOf('degrees ±180', { deg: 0, turns: 0 }, turned(60, 1), quiet);
     expect(judged(before, alone).doubt).not.toBeNull();
   });
 
