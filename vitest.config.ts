@@ -1,10 +1,6 @@
 import { defineConfig } from 'vitest/config';
+import { aloneFiles as alone } from './test/alone.js';
 
-/** Real processes on the ports that the platform fixes on this machine, or held against a time: one file at a time. */
-const alone = [
-  'test/e2e/**/*.test.ts',
-  ...['cable', 'pages', 'ssh-commands'].map((name) => `test/peers/${name}.test.ts`),
-];
 /** Real programs on ports of their own, or in network namespaces: side by side, since most of them wait. */
 const peers = ['test/peers/**/*.test.ts'];
 const patience = { testTimeout: 60_000, hookTimeout: 60_000 };

@@ -37,7 +37,7 @@ describe.skipIf(!hasProgram('adb'))('gw kiosk', () => {
     const closed = await gw('status', '--json');
     expect(closed.code).toBe(0);
     expect(json(closed.stdout)).toMatchObject({
-      schema: 'gw/kiosk-status/2',
+      schema: 'gw/kiosk-status/1',
       ok: true,
       data: {
         verdict: 'not-checked',

@@ -27,11 +27,16 @@ const publicKeyOf = ({ home }: Machine) => join(home, '.ssh', 'id_ed25519.pub');
 const knownHostsOf = ({ home }: Machine) => join(home, '.ssh', 'known_hosts');
 
 /** A run in which every step of the shipped list was taken, is ok, and was signed by the robot. */
-function expectSigned(came: Came<ChecklistRun>, steps: readonly string[]): void {
+/** Signed, and everything ok but what this version of gw cannot check. */
+function expectSigned(came: Came<ChecklistRun>, steps: readonly string[], lacking: readonly string[] = []): void {
   expect(came.error).toBeNull();
-  expect(came.data.steps.filter(({ verdict }) => verdict !== 'ok')).toEqual([]);
+  const open = came.data.steps.filter(({ verdict }) => verdict !== 'ok');
+  expect(open.map(({ id, kind, verdict, why }) => ({ id, kind, verdict, why }))).toEqual(
+    lacking.map((id) => ({ id, kind: 'unavailable', verdict: 'not-checked', why: expect.any(String) })),
+  );
   expect(came.data.steps.map(({ id }) => id)).toEqual(steps);
-  expect(came).toMatchObject({ code: 0, ok: true, data: { ok: true, protocol: { signedBy: SERIAL } } });
+  const ok = lacking.length === 0;
+  expect(came).toMatchObject({ code: ok ? 0 : 1, ok, data: { ok, protocol: { signedBy: SERIAL } } });
 }
 
 // One story: each chapter goes on where the one before ended.
@@ -82,7 +87,8 @@ describe.skipIf(!hasAll)(
       const answers = writeAnswers(gateway.dir, 'premises');
       const file = join(gateway.dir, 'premises-protocol.json');
       const words = ['checklist', 'run', 'premises', '--answers', answers.file, '--protocol', file, '--initials', 'KM'];
-      expectSigned(await gw<ChecklistRun>(gateway, words), answers.steps);
+      const lacking = ['cloud-orders', 'support-session'];
+      expectSigned(await gw<ChecklistRun>(gateway, words), answers.steps, lacking);
       await verifyEverywhere(world, file);
     });
 

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { drawPage, drawSvg } from '../../src/lib/overlays/draw/index.ts';
-import { oneLine } from '../../src/lib/overlays/draw/lines.ts';
+import { nameText } from '../../src/lib/overlays/draw/lines.ts';
 import type { Inspection } from '../../src/lib/overlays/index.ts';
 import { oddText } from '../overlays/arbitrary.ts';
 import { collectionOf, lookAt, lookAtCollection, pageOptions, pointAt } from '../overlays/drawn.ts';
@@ -93,7 +93,7 @@ describe.skipIf(!hasProgram('chromium'))('pictures of drawings in a real browser
     const shown = await page.evaluate(
       '[...document.querySelectorAll("tr[id^=d] strong")].filter((it) => it.parentElement.dataset.c === "Name").map((it) => it.textContent)',
     );
-    expect(shown).toEqual(names.map((name) => oneLine(name, 120)));
+    expect(shown).toEqual(names.map((name) => nameText(name)));
     const elements = 'document.querySelectorAll("script, img, iframe, object, embed, form, base").length';
     expect(await page.evaluate(elements)).toBe(0);
     expect(await page.evaluate('document.querySelectorAll("style").length')).toBe(1);
@@ -105,7 +105,7 @@ describe.skipIf(!hasProgram('chromium'))('pictures of drawings in a real browser
       '[...document.querySelectorAll("g[id^=m] > title")].map((it) => it.textContent)',
     )) as string[];
     expect(tips).toHaveLength(names.length);
-    for (const [at, tip] of tips.entries()) expect(tip).toContain(oneLine(names[at] ?? '', 80));
+    for (const [at, tip] of tips.entries()) expect(tip).toContain(nameText(names[at] ?? ''));
     expect(picture.problems).toEqual([]);
     await picture.close();
   });

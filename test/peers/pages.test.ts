@@ -276,6 +276,8 @@ describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromiu
         stop: [false],
       });
       const heading = live.page.locator('dd', { has: live.page.locator('[data-live="heading"]') });
+      // The first turn is a doubt, the second the proof.
+      await heading.filter({ hasText: 'ungültig, Bogenmaß statt Grad' }).waitFor({ timeout: 20_000 });
       expect(await heading.textContent()).toMatch(/^ungültig, Bogenmaß statt Grad: -?\d/);
       await live.page.reload();
       expect((await glance(live.page)).struck).toEqual(['heading']);

@@ -23,7 +23,7 @@ export default class KioskStatus extends GwCommand<Result> {
       max: 3600,
     }),
   };
-  static override readonly schema = 'gw/kiosk-status/2';
+  static override readonly schema = 'gw/kiosk-status/1';
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(KioskStatus);

@@ -106,7 +106,7 @@ export const vendorCodeFacts = [
     basis: 'vendor',
     unit: 'm',
     source: 'vendor REST book',
-    note: 'Rings of polygons appear closed and unclosed.',
+    note: 'Rings of polygons appear closed and unclosed. The example of the current map has `features` without a `type` around them, so gw reads that too.',
   },
   {
     id: 'vendor.overlays.identifiers',
@@ -240,7 +240,7 @@ export const vendorCodeFacts = [
     mark: 'HINWEIS',
     basis: 'vendor',
     source: 'vendor REST book, vendor SDK and vendor app API',
-    note: 'No distance between the two is stated.',
+    note: 'No distance between the two is stated. A public integrator writes the reference on both items of a pair; racks (kind 34) may carry one as well, so gw takes a reference from either side, and a rack for no charger.',
   },
   {
     id: 'vendor.overlays.fields-undescribed',
