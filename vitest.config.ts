@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { aloneFiles as alone } from './test/alone.js';
+import { aloneFiles as alone } from './test/alone.ts';
 
 /** Real programs on ports of their own, or in network namespaces: side by side, since most of them wait. */
 const peers = ['test/peers/**/*.test.ts'];
