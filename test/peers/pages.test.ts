@@ -124,7 +124,7 @@ async function glance(page: Page) {
       headline: document.querySelector('h1').textContent,
       colour: ['--good', '--warn', '--bad'].find((name) => colour(name) === border) ?? border,
       struck: struck.map((e) => e.dataset.live),
-      tours: [...document.querySelectorAll('button[name=tour]')].map((e) => e.disabled),
+      tours: [...new Set([...document.querySelectorAll('button[name=tour]')].map((e) => e.disabled))],
       stop: [...document.querySelectorAll('.stop-button')].map((e) => e.disabled),
       outdated: document.querySelector('.outdated').getBoundingClientRect().height > 10,
     };

@@ -36,6 +36,7 @@ describe('what a simulator writes', () => {
     expect(site.operator.building).toBeUndefined();
     expect(site.stations).toMatchObject(stations);
     expect(site.tours.demo?.stations).toEqual(['A', 'B', 'C']);
+    expect(site.tours.acceptance?.stations).toEqual(['B', 'A']);
   });
 
   it('is evidence for every vendor fact that an order needs, for this serial and software', async () => {

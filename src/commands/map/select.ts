@@ -1,6 +1,7 @@
 import { Args, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag, viaFlag } from '../../cli/flags.ts';
+import { keptStateFlags } from '../../cli/kept-state-flags.ts';
 import { printable } from '../../cli/output.ts';
 import { renderMapSelect } from '../../cli/render/map-select.ts';
 import { exitCodes } from '../../lib/error/index.ts';
@@ -25,14 +26,7 @@ export default class MapSelect extends GwCommand<Result> {
       summary: 'Select it: somebody on site can set the position of the robot afterwards.',
       default: false,
     }),
-    'it-stands-still': Flags.boolean({
-      summary: 'You see that the robot stands still: go on when the chassis does not tell it.',
-      default: false,
-    }),
-    backup: Flags.file({
-      summary: 'Where the present state is kept first; by default a new file in the current folder.',
-      helpValue: 'FILE',
-    }),
+    ...keptStateFlags,
   };
   static override readonly schema = 'gw/map-select/1';
 

@@ -128,7 +128,8 @@ export async function writeSiteFiles(options: SiteFilesOptions): Promise<SiteFil
     }),
     stations,
     dock,
-    tours: { demo: { stations: Object.keys(stations) } },
+    // `acceptance` is the tour that the lists for a site drive.
+    tours: { demo: { stations: Object.keys(stations) }, acceptance: { stations: ['B', 'A'] } },
     evidenceFile: 'evidence.jsonl',
     stateDir: 'state',
   };

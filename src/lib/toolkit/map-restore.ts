@@ -9,10 +9,11 @@ import {
   type MapOutcome,
   type PlannedMap,
   type RestoreRun,
+  type RestoreWrite,
   readArchive,
   restoreMaps,
 } from '../maps/index.ts';
-import { chassisAccess } from './chassis-access.ts';
+import { type ChassisAccess, chassisAccess } from './chassis-access.ts';
 import { citeFacts } from './cited-facts.ts';
 import { commandText } from './command-text.ts';
 import { differenceOf } from './drawings-difference.ts';
@@ -33,6 +34,25 @@ export interface MapRestoreOptions {
   /** For the commands that the result names. */
   readonly sitePath: string;
   readonly gwVersion: string;
+}
+
+/** What a change of the chassis does first: it waits for the robot to stand, and keeps the present state. */
+export function keepingFirst(
+  access: ChassisAccess,
+  options: Pick<MapRestoreOptions, 'itStandsStill' | 'backupPath' | 'gwVersion'> & {
+    /** Of the file where no path was named; it may be numbered. */
+    readonly ownName: string;
+  },
+  onSafetyBackup: MapRestoreContext['onSafetyBackup'],
+): RestoreWrite {
+  return {
+    lookForStillness: (ending) => lookForStillness(access, ending),
+    personSeesItStand: options.itStandsStill,
+    backupPath: options.backupPath ?? options.ownName,
+    mayNumber: options.backupPath === undefined,
+    gwVersion: options.gwVersion,
+    onBackup: ({ path }) => onSafetyBackup(path),
+  };
 }
 
 export interface MapRestoreContext extends CheckContext {
@@ -59,16 +79,7 @@ export async function restoreFromBackup(
     archive: file.archive,
     ids: options.ids.length === 0 ? 'all' : options.ids,
     topics: access,
-    write: options.write
-      ? {
-          lookForStillness: (ending) => lookForStillness(access, ending),
-          personSeesItStand: options.itStandsStill,
-          backupPath: options.backupPath ?? ownName,
-          mayNumber: options.backupPath === undefined,
-          gwVersion: options.gwVersion,
-          onBackup: ({ path }) => onSafetyBackup(path),
-        }
-      : null,
+    write: options.write ? keepingFirst(access, { ...options, ownName }, onSafetyBackup) : null,
     clock,
     signal,
     onProgress,

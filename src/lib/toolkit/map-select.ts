@@ -1,10 +1,10 @@
 import { createChassisClient } from '../chassis/index.ts';
-import { archiveFileName, lookForStillness, type SelectRun, selectMap } from '../maps/index.ts';
+import { archiveFileName, type SelectRun, selectMap } from '../maps/index.ts';
 import { chassisAccess } from './chassis-access.ts';
 import { citeFacts } from './cited-facts.ts';
 import { commandText } from './command-text.ts';
 import { differenceOf } from './drawings-difference.ts';
-import { type MapRestoreContext, safetyView } from './map-restore.ts';
+import { keepingFirst, type MapRestoreContext, safetyView } from './map-restore.ts';
 import type { MapSelect } from './map-select.result.ts';
 import { afterSelecting, isOutOfStep, selectAgain, viewRunningMap } from './running-map.ts';
 import type { Toolkit } from './toolkit.ts';
@@ -43,16 +43,7 @@ export async function selectStoredMap(
     client,
     id: options.id,
     topics: access,
-    select: options.select
-      ? {
-          lookForStillness: (ending) => lookForStillness(access, ending),
-          personSeesItStand: options.itStandsStill,
-          backupPath: options.backupPath ?? ownName,
-          mayNumber: options.backupPath === undefined,
-          gwVersion: options.gwVersion,
-          onBackup: ({ path }) => onSafetyBackup(path),
-        }
-      : null,
+    select: options.select ? keepingFirst(access, { ...options, ownName }, onSafetyBackup) : null,
     clock,
     signal,
     onProgress,
