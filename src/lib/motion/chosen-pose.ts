@@ -4,7 +4,7 @@ import type { Order } from './model.ts';
 
 /**
  * The order that sets the pose of the robot to what a person named: metres on the current map, the heading in degrees.
- * `source` says who named it and where. Throws RangeError when the heading is not finite.
+ * `source`: who named it, and where. Throws RangeError when the heading is not finite.
  */
 export function chosenPose(
   pose: { readonly xM: number; readonly yM: number; readonly yawDeg: number },

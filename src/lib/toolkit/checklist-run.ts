@@ -125,7 +125,7 @@ export interface ChecklistRunOptions
   /** Something that the person has to know and that is no error. */
   readonly onWarning?: ((text: string) => void) | undefined;
   readonly onRobot?: (event: { readonly site: string; readonly serial: string; readonly index: number }) => void;
-  /** Told before the first step, when there is something. */
+  /** Called before the first step, when something is missing. */
   readonly onPrerequisites?: (missing: readonly Prerequisite[]) => void;
   /** Asks for the device password, when steps of this sitting can use it; null: those are asked as questions. */
   readonly askPassword?: ((signal: AbortSignal) => Promise<string | null>) | undefined;
