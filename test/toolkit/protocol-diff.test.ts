@@ -138,7 +138,12 @@ describe('what differs at every run', () => {
     ['backup-age', 3, 900, 'h'],
     ['pose-rate', 10.02, 9.4, 'Hz'],
     ['taken-at', '2026-11-21T10:00:00.000Z', '2027-05-02T08:11:12.000Z', null],
-    ['backup', '/srv/backups/maps-SN0007-20261121T100000Z.tar.gz', '/media/stick/maps-SN0007-20270502T081112Z.tar.gz', null],
+    [
+      'backup',
+      '/srv/backups/maps-SN0007-20261121T100000Z.tar.gz',
+      '/media/stick/maps-SN0007-20270502T081112Z.tar.gz',
+      null,
+    ],
     ['backup', 'C:\\backups\\maps.tar.gz', 'D:\\maps.tar.gz', null],
     ['run-id', '7a5fbb0e-9f4e-4a5e-8d2e-0c2f7a5f1e22', '8a5fbb0e-9f4e-4a5e-8d2e-0c2f7a5f1e22', null],
     ['bootId', 'a1', 'b2', null],
