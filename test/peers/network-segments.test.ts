@@ -157,7 +157,9 @@ describe.skipIf(!hasAll)('robot segment, customer network and outside (network n
         const hung = await hanging;
         expect(performance.now() - began).toBeLessThan(20_000);
         const told = hung.lines.filter(({ id }) => id.startsWith('segment.from-'));
-        expect(told).toMatchObject([{ id: 'segment.from-1', verdict: 'not-checked' }]);
+        expect(told[0]).toMatchObject({ id: 'segment.from-1', verdict: 'not-checked' });
+        // Whether this machine had connected to it before it hung is a matter of the moment, and true either way.
+        expect(told.slice(1).every(({ id }) => id === 'segment.from-1.configured-only')).toBe(true);
         expect(hung.verdict).toBe('not-checked');
       } finally {
         signalTree(office.pid, 'SIGCONT');
