@@ -16,7 +16,7 @@ export default class Demo extends GwCommand<Result> {
   static override description =
     `Starts a simulated robot, enrols it, runs the gateway against it, checks the network, sets the tablet up and
 locks it, proves point by point that chassis, address, angle units and both sockets behave as the platform demands,
-writes the report and the signed protocol, and ends what it started: within 30 seconds, with 0 when everything is ok.
+writes the report and the signed protocol, and ends what it started: within 45 seconds, usually in 20, with 0 when everything is ok.
 All traffic stays on this machine.`;
   static override examples = [
     '<%= config.bin %> demo',

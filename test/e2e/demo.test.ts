@@ -46,11 +46,11 @@ async function untilFirstStep(demo: Running): Promise<void> {
 }
 
 describe('gw demo', () => {
-  test('ends green by itself in under 30 seconds, writes the report, leaves nothing running, and runs again', async () => {
+  test('ends green by itself in under 45 seconds, writes the report, leaves nothing running, and runs again', async () => {
     const began = performance.now();
-    const { code, stdout, stderr } = await runGw(['demo', '--dir', dir], { limitMs: 35_000 });
+    const { code, stdout, stderr } = await runGw(['demo', '--dir', dir], { limitMs: 50_000 });
     expect({ code, stdout, stderr }).toMatchObject({ code: 0 });
-    expect(performance.now() - began).toBeLessThan(30_000);
+    expect(performance.now() - began).toBeLessThan(45_000);
 
     const lines = stdout.trimEnd().split('\n');
     expect(lines[0]).toMatch(/^ALL OK {2}A robot commissioned: (\d+) of \1 steps are ok\.$/);
@@ -66,7 +66,7 @@ describe('gw demo', () => {
     expect(await portIsFree('127.0.0.1', 5174)).toBe(true);
 
     // Again in its own folder, for programs.
-    const again = await runGw(['demo', '--dir', dir, '--json'], { limitMs: 35_000 });
+    const again = await runGw(['demo', '--dir', dir, '--json'], { limitMs: 50_000 });
     const envelope = JSON.parse(again.stdout);
     expect(envelope).toMatchObject({ schema: 'gw/demo/1', ok: true, error: null });
     const demo = demoSchema.parse(envelope.data);

@@ -35,9 +35,9 @@ export interface DemoOptions extends Pick<ChecklistRunOptions, 'onStep' | 'onRes
   readonly onKept?: (demo: Demo) => void;
 }
 
-/** All of the demo; a part of it ends the run, and the rest of the time is for ending the programs. */
-const WHOLE_MS = 29_000;
-const RUN_MS = 24_000;
+/** All of the demo, twice what it takes on two cores: a part ends the run, the rest is for ending the programs. */
+const WHOLE_MS = 45_000;
+const RUN_MS = 40_000;
 const READY_MS = 8_000;
 /** The port of real robots, taken where it is free. @source specification, 'Operator server' */
 const USUAL_OPERATOR_PORT = 5173;
