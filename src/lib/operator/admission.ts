@@ -1,9 +1,7 @@
-/** What the decision needs to know of a connection that is open. */
-export interface OpenConnection {
-  /** See `peerOf`. */
+/** What admission needs to know of a connection. */
+export interface AdmittedConnection {
+  /** Whom limits count by; see `peerOf`. */
   readonly peer: string;
-  /** Grows with every accepted connection and every request; the smallest was used least recently. */
-  readonly lastUse: number;
   /** A live stream, an upload of a signed-in person or a stop that is being carried out: never closed to make room. */
   readonly isHeldOpen: boolean;
 }
@@ -15,40 +13,80 @@ export interface AdmissionLimits {
   readonly smallPeer: number;
 }
 
-/** `evicted`: the connection to close first; null when there is room. */
+/** `evicted`: the connection to close first; null when there is room. It is already out of the table. */
 export type Admission<T> =
   | { readonly kind: 'admitted'; readonly evicted: T | null }
   | { readonly kind: 'refused'; readonly evicted: null };
 
 /**
- * Decides about one more connection from `peer`. A new connection is the most likely one to bring a stop, so it is
- * refused only when nothing can be closed in its place; what is closed belongs to the same peer when that peer is at
- * its own limit, else to the peer with the most connections, and is the one that was used least recently. Project
- * decision.
+ * The open connections of a listener, and who must go when one more comes. A new connection is the most likely one to
+ * bring a stop, so it is refused only when nothing can be closed in its place. What is closed belongs to the same peer
+ * when that peer is at its own limit, else to the peer with the most connections, and is the one that was used least
+ * recently. Project decision.
  */
-export function admit<T extends OpenConnection>(
-  open: Iterable<T>,
-  peer: string,
-  limits: AdmissionLimits,
-): Admission<T> {
-  const counts = new Map<string, number>();
-  let total = 0;
-  for (const other of open) {
-    counts.set(other.peer, (counts.get(other.peer) ?? 0) + 1);
-    total += 1;
-  }
-  const isPeerFull = (counts.get(peer) ?? 0) >= limits.perPeer;
-  if (!isPeerFull && total < limits.total) return { kind: 'admitted', evicted: null };
+export function createAdmission<T extends AdmittedConnection>({ total, perPeer, smallPeer }: AdmissionLimits) {
+  /** Both from the least to the most recently used. */
+  const all = new Set<T>();
+  const byPeer = new Map<string, Set<T>>();
+  /** Peers with more than `smallPeer`: never more than total / smallPeer of them. */
+  const large = new Set<string>();
 
-  let evicted: T | null = null;
-  let greed = 0;
-  for (const other of open) {
-    if (other.isHeldOpen || (isPeerFull && other.peer !== peer)) continue;
-    const held = Math.max(counts.get(other.peer) ?? 0, limits.smallPeer);
-    if (evicted === null || held > greed || (held === greed && other.lastUse < evicted.lastUse)) {
-      evicted = other;
-      greed = held;
-    }
+  function remove(connection: T): void {
+    if (!all.delete(connection)) return;
+    const { peer } = connection;
+    const mine = byPeer.get(peer);
+    mine?.delete(connection);
+    if (mine?.size === 0) byPeer.delete(peer);
+    if ((mine?.size ?? 0) <= smallPeer) large.delete(peer);
   }
-  return evicted === null ? { kind: 'refused', evicted: null } : { kind: 'admitted', evicted };
+
+  function leastUsed(peer: string): T | null {
+    return firstToClose(byPeer.get(peer) ?? []);
+  }
+
+  function choose(peer: string): T | null {
+    if (sizeOf(peer) >= perPeer) return leastUsed(peer);
+    for (const greedy of [...large].sort((a, b) => sizeOf(b) - sizeOf(a))) {
+      const found = leastUsed(greedy);
+      if (found !== null) return found;
+    }
+    return firstToClose(all);
+  }
+
+  const sizeOf = (peer: string) => byPeer.get(peer)?.size ?? 0;
+
+  return {
+    size: () => all.size,
+    sizeOf,
+    connections: (): Iterable<T> => all,
+    /** Decides about one more connection of `peer`. */
+    admit(peer: string): Admission<T> {
+      if (all.size < total && sizeOf(peer) < perPeer) return { kind: 'admitted', evicted: null };
+      const evicted = choose(peer);
+      if (evicted === null) return { kind: 'refused', evicted: null };
+      remove(evicted);
+      return { kind: 'admitted', evicted };
+    },
+    add(connection: T): void {
+      all.add(connection);
+      const mine = byPeer.get(connection.peer) ?? new Set();
+      mine.add(connection);
+      byPeer.set(connection.peer, mine);
+      if (mine.size > smallPeer) large.add(connection.peer);
+    },
+    /** It is the most recently used one now. */
+    touch(connection: T): void {
+      if (!all.delete(connection)) return;
+      all.add(connection);
+      const mine = byPeer.get(connection.peer);
+      mine?.delete(connection);
+      mine?.add(connection);
+    },
+    remove,
+  };
+}
+
+function firstToClose<T extends AdmittedConnection>(connections: Iterable<T>): T | null {
+  for (const connection of connections) if (!connection.isHeldOpen) return connection;
+  return null;
 }

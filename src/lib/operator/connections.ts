@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../lifecycle/index.ts';
 import { peerOf } from './address.ts';
-import { admit } from './admission.ts';
+import { createAdmission } from './admission.ts';
 import type { ConnectionLimits } from './limits.ts';
 import { createTurns, type TurnRequest } from './turns.ts';
 
@@ -13,7 +13,6 @@ export type RequestHandler = (request: IncomingMessage, response: ServerResponse
 interface Connection {
   readonly socket: Socket;
   readonly peer: string;
-  lastUse: number;
   isHeldOpen: boolean;
   /** Keeps it from being closed to make room until its answer is out. */
   readonly hold: () => void;
@@ -81,8 +80,7 @@ export interface ConnectionTableOptions {
 /** The connections of one listener: who is let in, who goes first, and what is too slow. */
 export function createConnectionTable(options: ConnectionTableOptions) {
   const { limits, clock, answer, isUrgent, refuseLate } = options;
-  const open = new Set<Connection>();
-  let uses = 0;
+  const open = createAdmission<Connection>(limits);
   const crowded = { evicted: 0, refused: 0, peer: '' };
   let crowdingReportedMs = Number.NEGATIVE_INFINITY;
   const turns = createTurns<Exchange>({
@@ -90,7 +88,9 @@ export function createConnectionTable(options: ConnectionTableOptions) {
     defer: setImmediate,
     run: ({ connection, request, response, isUrgent }) => {
       // A stop counts although its connection was lost meanwhile.
-      if (isUrgent || !connection.socket.destroyed) answer(request, response);
+      if (connection.socket.destroyed && !isUrgent) return false;
+      answer(request, response);
+      return true;
     },
   });
 
@@ -100,14 +100,14 @@ export function createConnectionTable(options: ConnectionTableOptions) {
     const now = clock.monotonicMs();
     if (now - crowdingReportedMs < CROWDING_REPORT_MS) return;
     crowdingReportedMs = now;
-    options.onCrowded?.({ ...crowded, open: open.size });
+    options.onCrowded?.({ ...crowded, open: open.size() });
     crowded.evicted = 0;
     crowded.refused = 0;
   }
 
   function hold(connection: Connection): void {
     let held = 0;
-    for (const { isHeldOpen } of open) if (isHeldOpen) held += 1;
+    for (const { isHeldOpen } of open.connections()) if (isHeldOpen) held += 1;
     // The rest stays free to be closed, or the ones held could keep every new connection out.
     if (held < limits.total * HELD_PART) connection.isHeldOpen = true;
   }
@@ -116,8 +116,13 @@ export function createConnectionTable(options: ConnectionTableOptions) {
     if (exchange.isBegun) return;
     const { connection } = exchange;
     exchange.isBegun = true;
-    connection.lastUse = ++uses;
-    if (exchange.isUrgent) connection.hold();
+    open.touch(connection);
+    if (exchange.isUrgent) {
+      connection.hold();
+      exchange.response.once('close', () => {
+        connection.isHeldOpen = false;
+      });
+    }
     turns.add(exchange);
   }
 
@@ -166,28 +171,25 @@ export function createConnectionTable(options: ConnectionTableOptions) {
   }
 
   return {
-    size: () => open.size,
-    sockets: (): Iterable<Socket> => [...open].map(({ socket }) => socket),
+    sockets: (): Iterable<Socket> => Array.from(open.connections(), ({ socket }) => socket),
 
     /** Whether the connection may stay; one that may not is already closed. */
     accept(socket: Socket, peerAddress: string): boolean {
       turns.noteAccepted();
       const peer = peerOf(peerAddress);
-      const { kind, evicted } = admit(open, peer, limits);
+      const { kind, evicted } = open.admit(peer);
       if (kind === 'refused') {
         noteCrowding('refused', peer);
-        socket.destroy();
+        drop(socket);
         return false;
       }
       if (evicted !== null) {
         noteCrowding('evicted', evicted.peer);
-        open.delete(evicted);
-        evicted.socket.destroy();
+        drop(evicted.socket);
       }
       const connection: Connection = {
         socket,
         peer,
-        lastUse: ++uses,
         isHeldOpen: false,
         hold: () => hold(connection),
         isUpload: false,
@@ -197,7 +199,7 @@ export function createConnectionTable(options: ConnectionTableOptions) {
       };
       connections.set(socket, connection);
       open.add(connection);
-      socket.once('close', () => open.delete(connection));
+      socket.once('close', () => open.remove(connection));
       return true;
     },
 
@@ -222,7 +224,7 @@ export function createConnectionTable(options: ConnectionTableOptions) {
       }
       if (waiting.length >= limits.pipelined) {
         stopParsing(connection.socket);
-        connection.socket.destroy();
+        drop(connection.socket);
         return;
       }
       if (waiting.length === 0) current.once('close', () => advance(connection));
@@ -234,18 +236,27 @@ export function createConnectionTable(options: ConnectionTableOptions) {
     onSilence(socket: Socket): void {
       const connection = connections.get(socket);
       const isAnswering = connection?.current?.writableFinished === false;
-      if (connection === undefined || !isAnswering || socket.writableLength > 0) {
+      if (connection === undefined || !isAnswering) {
         socket.destroy();
         return;
       }
+      if (socket.writableLength > 0) {
+        drop(socket);
+        return;
+      }
       connection.silentTimes += 1;
-      if (connection.silentTimes * limits.unreadMs >= limits.silentMs) socket.destroy();
+      if (connection.silentTimes * limits.unreadMs >= limits.silentMs) drop(socket);
       else socket.setTimeout(limits.unreadMs);
     },
   };
 }
 
 export type ConnectionTable = ReturnType<typeof createConnectionTable>;
+
+/** With a reset: what the peer has not read would otherwise stay in the kernel for minutes. */
+function drop(socket: Socket): void {
+  socket.resetAndDestroy();
+}
 
 function hasBody({ headers }: IncomingMessage): boolean {
   const length = headers['content-length'];

@@ -1,15 +1,10 @@
 /** Work on requests per round of the event loop, after which new connections and new bytes get their turn. */
 const ROUND_MS = 10;
-/** The same while connections come in: the event loop accepts only one of them in each round (libuv 1.52, measured). */
-const CROWDED_ROUND_MS = 0.5;
-
-export interface TurnsOptions {
-  readonly monotonicMs: () => number;
-  /** Calls back after what this round of the event loop has read is read: `setImmediate`. */
-  readonly defer: (callback: () => void) => void;
-  /** A peer's request whose turn has come. */
-  readonly run: (request: TurnRequest) => void;
-}
+/**
+ * While connections come in, one ordinary request in so many rounds: the event loop accepts only one connection in each
+ * (libuv 1.52, measured), and a stop may be behind hundreds of them.
+ */
+const CROWDED_ROUNDS_PER_REQUEST = 8;
 
 export interface TurnRequest {
   readonly peer: string;
@@ -17,19 +12,25 @@ export interface TurnRequest {
   readonly isUrgent: boolean;
 }
 
+export interface TurnsOptions<T extends TurnRequest> {
+  readonly monotonicMs: () => number;
+  /** Calls back after what this round of the event loop has read is read: `setImmediate`. */
+  readonly defer: (callback: () => void) => void;
+  /** Works on a request whose turn has come. False when it was given up meanwhile, which takes no turn. */
+  readonly run: (request: T) => boolean;
+}
+
 /**
  * Whose request is worked on next. Requests run at once while the round has time left; then stops first, and among
  * equals one request per peer in turn, so that many connections of one peer are no more than one of another.
  */
-export function createTurns<T extends TurnRequest>(
-  options: Omit<TurnsOptions, 'run'> & { readonly run: (request: T) => void },
-) {
-  const { monotonicMs, defer, run } = options;
+export function createTurns<T extends TurnRequest>({ monotonicMs, defer, run }: TurnsOptions<T>) {
   const urgent = createPeerQueue<T>();
   const ordinary = createPeerQueue<T>();
   let roundBeganMs: number | null = null;
-  /** Rounds from now on that are kept short. */
+  /** Rounds from now on in which more connections are to be expected. */
   let crowdedRounds = 0;
+  let roundsWithoutRequest = 0;
 
   function beginRound(): number {
     if (roundBeganMs === null) {
@@ -39,18 +40,26 @@ export function createTurns<T extends TurnRequest>(
     return roundBeganMs;
   }
 
-  function hasTime(): boolean {
-    return monotonicMs() - beginRound() < (crowdedRounds > 0 ? CROWDED_ROUND_MS : ROUND_MS);
+  const hasTime = (beganMs: number) => monotonicMs() - beganMs < ROUND_MS;
+
+  /** At least one, or a round that is late by itself would end all work. */
+  function drain(queue: PeerQueue<T>, beganMs: number): void {
+    let hasRun: boolean;
+    do {
+      const next = queue.shift();
+      if (next === undefined) return;
+      hasRun = run(next);
+    } while (!hasRun || (crowdedRounds === 0 && hasTime(beganMs)));
   }
 
   function endRound(): void {
     roundBeganMs = monotonicMs();
-    // One at least, or a clock that jumps would end all work.
-    do {
-      const next = urgent.shift() ?? ordinary.shift();
-      if (next === undefined) break;
-      run(next);
-    } while (monotonicMs() - roundBeganMs < (crowdedRounds > 0 ? CROWDED_ROUND_MS : ROUND_MS));
+    drain(urgent, roundBeganMs);
+    roundsWithoutRequest += 1;
+    if (crowdedRounds === 0 || roundsWithoutRequest >= CROWDED_ROUNDS_PER_REQUEST) {
+      roundsWithoutRequest = 0;
+      drain(ordinary, roundBeganMs);
+    }
     crowdedRounds = Math.max(0, crowdedRounds - 1);
     if (urgent.isEmpty() && ordinary.isEmpty() && crowdedRounds === 0) roundBeganMs = null;
     else defer(endRound);
@@ -64,14 +73,19 @@ export function createTurns<T extends TurnRequest>(
     },
     /** Runs the request now or in its turn. */
     add(request: T): void {
-      const isFirst = urgent.isEmpty() && (request.isUrgent || ordinary.isEmpty());
-      if (isFirst && hasTime()) run(request);
-      else (request.isUrgent ? urgent : ordinary).push(request);
+      const queue = request.isUrgent ? urgent : ordinary;
+      const isNext = urgent.isEmpty() && queue.isEmpty() && crowdedRounds === 0;
+      if (isNext && hasTime(beginRound())) {
+        run(request);
+        return;
+      }
+      queue.push(request);
+      beginRound();
     },
   };
 }
 
-export type Turns<T extends TurnRequest> = ReturnType<typeof createTurns<T>>;
+type PeerQueue<T extends TurnRequest> = ReturnType<typeof createPeerQueue<T>>;
 
 /** First in, first out for each peer; one of each peer in turn. */
 function createPeerQueue<T extends TurnRequest>() {
