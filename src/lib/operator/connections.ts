@@ -253,9 +253,10 @@ export function createConnectionTable(options: ConnectionTableOptions) {
 
 export type ConnectionTable = ReturnType<typeof createConnectionTable>;
 
-/** With a reset: what the peer has not read would otherwise stay in the kernel for minutes. */
+/** With a reset: what the peer has not read would otherwise stay in the kernel for minutes. Unix sockets have none. */
 function drop(socket: Socket): void {
-  socket.resetAndDestroy();
+  if (socket.remoteAddress === undefined) socket.destroy();
+  else socket.resetAndDestroy();
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {
