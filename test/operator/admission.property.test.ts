@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { peerOf } from '../../src/lib/operator/address.ts';
 import { createAdmission } from '../../src/lib/operator/admission.ts';
+import { peerOf } from '../../src/lib/operator/ip-address.ts';
 
 interface Item {
   readonly peer: string;

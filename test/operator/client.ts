@@ -47,7 +47,7 @@ export async function answerTo(port: number, line: string, localAddress: string)
   return asked.text().split('\r\n', 1)[0] ?? '';
 }
 
-export async function listener(handler: RequestHandler, options: Partial<ListenerOptions> = {}) {
+export async function listener(handler: RequestHandler, options: Partial<Omit<ListenerOptions, 'path'>> = {}) {
   const opened = await openListener(handler, { scope: 'full', host: '127.0.0.1', port: 0, ...options });
   return { ...opened, [Symbol.asyncDispose]: () => opened.close(0) };
 }

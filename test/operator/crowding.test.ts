@@ -1,10 +1,15 @@
 import { channel } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Crowding } from '../../src/lib/operator/connections.ts';
 import { connectionLimits, openFileLimit, totalWithin } from '../../src/lib/operator/limits.ts';
-import type { RequestHandler } from '../../src/lib/operator/listener.ts';
+import { openListener, type RequestHandler } from '../../src/lib/operator/listener.ts';
 import { answerTo, client, head, listener } from './client.ts';
 import { startServer } from './server.ts';
 
@@ -66,6 +71,27 @@ describe('connections without end', () => {
       for (const one of others) one.socket.destroy();
     }
     expect(connectionLimits['read-only'].perPeer).toBe(connectionLimits['read-only'].total);
+  });
+
+  it('on a socket in the file system, where there are no addresses, close the oldest one', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'gw-crowding-'));
+    const path = join(dir, 'socket');
+    const opened = await openListener(ok, { scope: 'local', path, limits: { total: 2, perPeer: 2 } });
+    const sockets = [];
+    for (let i = 0; i < 4; i += 1) {
+      const socket = connect({ path });
+      const closed = once(socket, 'close');
+      await once(socket, 'connect');
+      sockets.push({ socket, closed });
+    }
+    await Promise.all([sockets[0]?.closed, sockets[1]?.closed]);
+    const newest = sockets[3]?.socket;
+    newest?.write(head('GET /'));
+    const [answer] = newest ? await once(newest, 'data') : [];
+    expect(String(answer)).toContain(OK);
+    for (const { socket } of sockets) socket.destroy();
+    await opened.close(0);
+    await rm(dir, { recursive: true });
   });
 
   it('stay within the open files of the process, and leave some for the rest', () => {

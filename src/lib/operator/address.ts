@@ -1,22 +1,8 @@
-import { isIPv6 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
+import { plainAddress } from './ip-address.ts';
+import { scopeOf } from './listener.ts';
 
-/** The peer as the operating system tells it. IPv4 comes mapped on a dual-stack socket; people know it without. */
-export function peerAddress({ ip }: Pick<FastifyRequest, 'ip'>): string {
-  return plainAddress(ip);
-}
-
-export function plainAddress(address: string): string {
-  return /^::ffff:\d+\.\d+\.\d+\.\d+$/i.test(address) ? address.slice('::ffff:'.length) : address;
-}
-
-/** What limits per address count by: the IPv4 address, or the /64 of an IPv6 address, all of which one machine owns. */
-export function peerOf(mapped: string): string {
-  const address = plainAddress(mapped);
-  if (!isIPv6(address)) return address;
-  const [head = '', tail] = address.split('%')[0]?.split('::') ?? [];
-  const left = head.split(':').filter(Boolean);
-  const right = (tail ?? '').split(':').filter(Boolean);
-  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0');
-  return [...left, ...zeros, ...right].slice(0, 4).join(':');
+/** The peer as the operating system names it. IPv4 comes mapped on a dual-stack socket; people know it without. */
+export function peerAddress({ raw }: Pick<FastifyRequest, 'raw'>): string {
+  return scopeOf(raw) === 'local' ? 'a command on the gateway' : plainAddress(raw.socket?.remoteAddress ?? 'unknown');
 }

@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../lifecycle/index.ts';
-import { peerOf } from './address.ts';
 import { createAdmission } from './admission.ts';
+import { peerOf } from './ip-address.ts';
 import type { ConnectionLimits } from './limits.ts';
-import { createTurns, type TurnRequest } from './turns.ts';
+import { createRequestTurns, type TurnRequest } from './request-turns.ts';
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -83,7 +83,7 @@ export function createConnectionTable(options: ConnectionTableOptions) {
   const open = createAdmission<Connection>(limits);
   const crowded = { evicted: 0, refused: 0, peer: '' };
   let crowdingReportedMs = Number.NEGATIVE_INFINITY;
-  const turns = createTurns<Exchange>({
+  const turns = createRequestTurns<Exchange>({
     monotonicMs: () => performance.now(),
     defer: setImmediate,
     run: ({ connection, request, response, isUrgent }) => {

@@ -33,11 +33,13 @@ const times = {
 
 /**
  * `full`: room for ten browsers (six connections each) behind one address. `read-only`: whoever comes through the
- * tunnel comes from 127.0.0.1, so a limit per address would let one remote viewer shut out the others.
+ * tunnel comes from 127.0.0.1, so a limit per address would let one remote viewer shut out the others. `local`: commands
+ * of the owner on the gateway itself, which have no address.
  */
 export const connectionLimits = {
   full: { total: 512, perPeer: 64, smallPeer: 16, ...times },
   'read-only': { total: 64, perPeer: 64, smallPeer: 64, ...times },
+  local: { total: 64, perPeer: 64, smallPeer: 64, ...times },
 } as const satisfies Record<string, ConnectionLimits>;
 
 /** Files, the chassis, the read-only socket and everything else that is no connection to the full socket. */

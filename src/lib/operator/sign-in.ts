@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../lifecycle/index.ts';
-import { peerOf } from './address.ts';
+import { peerOf } from './ip-address.ts';
 import { PASSWORD_MOST_LENGTH, type PasswordHash, verifyPassword } from './password-hash.ts';
 
 /** Decisions of ours; the specification does not show credential model and session lifetime. */

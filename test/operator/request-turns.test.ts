@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTurns, type TurnRequest } from '../../src/lib/operator/turns.ts';
+import { createRequestTurns, type TurnRequest } from '../../src/lib/operator/request-turns.ts';
 
 interface Work extends TurnRequest {
   readonly name: string;
@@ -11,7 +11,7 @@ function harness() {
   let now = 1_000_000;
   const deferred: (() => void)[] = [];
   const order: string[] = [];
-  const turns = createTurns<Work>({
+  const turns = createRequestTurns<Work>({
     monotonicMs: () => now,
     defer: (callback) => deferred.push(callback),
     run({ name, takesMs, isGivenUp }) {

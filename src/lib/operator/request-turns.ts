@@ -24,7 +24,7 @@ export interface TurnsOptions<T extends TurnRequest> {
  * Whose request is worked on next. Requests run at once while the round has time left; then stops first, and among
  * equals one request per peer in turn, so that many connections of one peer are no more than one of another.
  */
-export function createTurns<T extends TurnRequest>({ monotonicMs, defer, run }: TurnsOptions<T>) {
+export function createRequestTurns<T extends TurnRequest>({ monotonicMs, defer, run }: TurnsOptions<T>) {
   const urgent = createPeerQueue<T>();
   const ordinary = createPeerQueue<T>();
   let roundBeganMs: number | null = null;
