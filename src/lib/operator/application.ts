@@ -1,11 +1,14 @@
+import type { IncomingMessage } from 'node:http';
 import cookie from '@fastify/cookie';
 import multipart from '@fastify/multipart';
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { GwError } from '../error/index.ts';
 import { readSecret } from '../site/index.ts';
-import { isForm, sendRefusal } from './answer.ts';
+import { sendRefusal } from './answer.ts';
 import { loadAssets } from './assets.ts';
+import { BODY_MOST_BYTES, formFields, takingAnyBody } from './bodies.ts';
 import { createChassisReads } from './chassis-reads.ts';
+import { allowUpload } from './connections.ts';
 import { createLiveEvents } from './events.ts';
 import { chassisState, createHandlers } from './handlers.ts';
 import { createJournal } from './journal.ts';
@@ -36,13 +39,12 @@ declare module 'fastify' {
 export interface Application {
   readonly handle: RequestHandler;
   readonly routes: readonly Route[];
+  /** Whether a request goes before all others. It decides about the order alone, never about what is allowed. */
+  isUrgent(request: IncomingMessage): boolean;
   /** Ends live streams; what is being answered is answered. */
   endStreams(): void;
   close(): Promise<void>;
 }
-
-/** JSON and forms hold a password or the name of a tour, no more. */
-const BODY_MOST_BYTES = 16 * 1024;
 
 /** Makes the application; it listens nowhere by itself. Throws SECRET_UNREADABLE. */
 export async function createApplication(options: OperatorOptions): Promise<Application> {
@@ -123,6 +125,11 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     if (row.upload) {
       // The reader of uploads hooks into every request of its context, so it gets one with nothing but this route.
       await app.register((inner, _options, done) => {
+        // After the policy has judged the headers: only a signed-in person's body may take its time.
+        inner.addHook('onRequest', (request, _reply, done) => {
+          allowUpload(request.raw);
+          done();
+        });
         inner.register(multipart, {
           limits: { files: 1, fields: 4, fieldSize: 1_024, headerPairs: 32, fileSize: MEDIA_MOST_BYTES + 1 },
           throwFileSizeLimit: false,
@@ -132,15 +139,17 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
       });
     } else if (row.anyBody) {
       await app.register((inner, _options, done) => {
-        add(takingAnyBody(inner));
+        add(takingAnyBody(inner, clock));
         done();
       });
     } else add(app);
   }
   await app.ready();
+  const urgent = new Set(routes.filter(({ isUrgent }) => isUrgent).map(({ method, path }) => `${method} ${path}`));
 
   return {
     handle: (request, response) => app.routing(request, response),
+    isUrgent: ({ method, url = '' }) => method !== 'GET' && urgent.has(`${method} ${url.split('?', 1)[0]}`),
     routes,
     endStreams: () => events.end(),
     async close() {
@@ -154,37 +163,6 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
 
 function noCompiler(): never {
   throw new RangeError('no route has a schema of the framework');
-}
-
-function formFields(text: string): Record<string, string> {
-  return Object.fromEntries(new URLSearchParams(text));
-}
-
-/** Reads a body as far as it can be read, and takes no notice of one that cannot. */
-function takingAnyBody(inner: FastifyInstance): FastifyInstance {
-  inner.removeAllContentTypeParsers();
-  inner.addHook('onRequest', (request, _reply, done) => {
-    // What calls itself nothing that is a type would be refused before any parser is asked.
-    if (!isForm(request)) delete request.raw.headers['content-type'];
-    done();
-  });
-  inner.addContentTypeParser('*', async (request: FastifyRequest, payload: AsyncIterable<Buffer>) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of payload) {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes > BODY_MOST_BYTES) return undefined;
-    }
-    const text = Buffer.concat(chunks).toString('utf8');
-    if (isForm(request)) return formFields(text);
-    try {
-      return JSON.parse(text);
-    } catch {
-      return undefined;
-    }
-  });
-  return inner;
 }
 
 /** Not on the raw response: what stands there already makes node take a slower way with all headers. */

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ChassisLink } from '../chassis/index.ts';
 import { param, sendJson, sendPage, sendRefusal } from './answer.ts';
 import { notConnected, type Passed } from './chassis-reads.ts';
+import { holdOpen } from './connections.ts';
 import { scopeOf } from './listener.ts';
 import { mediaHandlers } from './media-handlers.ts';
 import { poseHandlers, stopHandlers, tourHandlers } from './motion-handlers.ts';
@@ -154,6 +155,7 @@ function gatewayHandlers({ site, health, neighbours, sessions, journal, events }
       }
       raw.setHeader('x-accel-buffering', 'no');
       raw.writeHead(200);
+      holdOpen(request.raw);
       events.add(raw, scopeOf(request.raw));
       return reply;
     },

@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { isIPv6 } from 'node:net';
 import type { Clock } from '../lifecycle/index.ts';
-import { plainAddress } from './address.ts';
+import { peerOf } from './ip-address.ts';
 import { PASSWORD_MOST_LENGTH, type PasswordHash, verifyPassword } from './password-hash.ts';
 
 /** Decisions of ours; the specification does not show credential model and session lifetime. */
@@ -129,15 +128,4 @@ function createTryCounter(clock: Pick<Clock, 'monotonicMs'>) {
       };
     },
   };
-}
-
-/** One machine owns a whole /64 of IPv6 addresses. */
-function peerOf(mapped: string): string {
-  const address = plainAddress(mapped);
-  if (!isIPv6(address)) return address;
-  const [head = '', tail] = address.split('%')[0]?.split('::') ?? [];
-  const left = head.split(':').filter(Boolean);
-  const right = (tail ?? '').split(':').filter(Boolean);
-  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0');
-  return [...left, ...zeros, ...right].slice(0, 4).join(':');
 }
