@@ -144,7 +144,7 @@ describe('the media library', () => {
 describe('the folder of the library', () => {
   it('takes a file of exactly the limit, and nothing of a larger one', async () => {
     await using server = await startServer();
-    const library = createMediaLibrary(join(server.dir, 'small'), 1_000);
+    const library = createMediaLibrary(join(server.dir, 'small'), { mostBytes: 1_000 });
     const content = (bytes: number) => Readable.from([Buffer.alloc(400), Buffer.alloc(bytes - 400)]);
     expect((await library.store('fits.bin', content(1_000))).kind).toBe('stored');
     expect((await library.store('not.bin', content(1_001))).kind).toBe('too-large');
@@ -154,7 +154,7 @@ describe('the folder of the library', () => {
   it('keeps the old file until the new one is whole', async () => {
     await using server = await startServer();
     const dir = join(server.dir, 'small');
-    const library = createMediaLibrary(dir, 1_000);
+    const library = createMediaLibrary(dir, { mostBytes: 1_000 });
     await library.store('a.txt', Readable.from([Buffer.from('old')]));
     const broken = Readable.from(
       (async function* () {
@@ -180,7 +180,7 @@ describe('the folder of the library', () => {
 
   it('receives so many at once and no more', async () => {
     await using server = await startServer();
-    const library = createMediaLibrary(join(server.dir, 'small'), 1_000);
+    const library = createMediaLibrary(join(server.dir, 'small'), { mostBytes: 1_000 });
     const slow = () =>
       Readable.from(
         (async function* () {
