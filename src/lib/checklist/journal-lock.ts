@@ -1,5 +1,8 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { GwError } from '../error/index.ts';
+import { readWhole } from '../lifecycle/index.ts';
+
+const MOST_LOCK_BYTES = 1_024;
 
 /**
  * Says that this process works on a journal, so that a second one does not. Gives the path of the lock, a file beside
@@ -13,7 +16,10 @@ export async function claimJournal(path: string): Promise<string> {
       return lock;
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
-      const owner = await readFile(lock, 'utf8').catch(() => '');
+      const owner = await readWhole(lock, MOST_LOCK_BYTES).then(
+        (bytes) => Buffer.from(bytes).toString(),
+        () => '',
+      );
       const pid = Number(owner.split(' ')[0]);
       if (isAlive(pid) && (await processMark(pid)) === owner) {
         throw new GwError('RUN_OPEN', `Process ${pid} works on this run of the checklist right now.`, {

@@ -1,6 +1,7 @@
+import { dirname } from 'node:path';
 import type { z } from 'zod';
 import { GwError } from '../error/index.ts';
-import { readWhole, replaceFile } from '../lifecycle/index.ts';
+import { assertOwnFolder, readWhole, replaceFile } from '../lifecycle/index.ts';
 
 /** Of the folder as well, which the stop latch makes in the same way when it comes first. */
 const ownerOnly = { mode: 0o600, folderMode: 0o700, durable: true };
@@ -12,6 +13,7 @@ const MOST_BYTES = 2 * 1024 * 1024;
  * one that cannot be read or is not what it should be: beginning anew would be a guess.
  */
 export async function readKept<T>(path: string, schema: z.ZodType<T>, remedy: string): Promise<T | null> {
+  await assertOwnFolder(dirname(path));
   let text: string;
   try {
     text = Buffer.from(await readWhole(path, MOST_BYTES)).toString('utf8');
@@ -29,6 +31,7 @@ export async function readKept<T>(path: string, schema: z.ZodType<T>, remedy: st
 
 /** Whole or not at all, and on the disk when it resolves. Throws FILE_UNWRITABLE. */
 export async function keep(path: string, value: object): Promise<void> {
+  await assertOwnFolder(dirname(path));
   await replaceFile(path, `${JSON.stringify(value)}\n`, ownerOnly);
 }
 

@@ -69,9 +69,10 @@ async function look(path: string, key: string, reserveBytes: number): Promise<Fo
   const nothing = { path, freeBytes: null, totalBytes: null };
   try {
     const there = await firstThere(path);
+    // Says ENOTDIR for anything else than a folder.
+    if (there === path) await readdir(path);
     // Refuses on a read-only file system for root as well.
     await access(there, constants.W_OK | constants.X_OK);
-    if (there === path) await readdir(path);
     const { bavail, blocks, bsize } = await statfs(there);
     const room = { path, freeBytes: bavail * bsize, totalBytes: blocks * bsize };
     const free = `${mb(room.freeBytes)} MB of ${mb(room.totalBytes)} MB free`;

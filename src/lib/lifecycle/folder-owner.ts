@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { GwError } from '../error/index.ts';
 
 export interface FolderProblem {
   /** Goes after the name of the folder and a colon. */
@@ -34,4 +35,15 @@ export async function folderProblem(path: string): Promise<FolderProblem | null>
     text: `other users may write to it (mode ${mode.toString(8).padStart(3, '0')})`,
     remedy: `Look at what is in it, then close it to them: chmod go-w ${path}`,
   };
+}
+
+/** For what gw keeps. Throws FILE_UNWRITABLE, with what makes the folder one that others may write to. */
+export async function assertOwnFolder(path: string): Promise<void> {
+  const problem = await folderProblem(path).catch((error: NodeJS.ErrnoException) => ({
+    text: `it cannot be looked at (${error.code ?? 'unknown reason'})`,
+    remedy: undefined,
+  }));
+  if (problem === null) return;
+  const { text, remedy } = problem;
+  throw new GwError('FILE_UNWRITABLE', `${path} cannot hold what gw keeps: ${text}.`, { remedy });
 }

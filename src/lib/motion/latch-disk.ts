@@ -122,10 +122,10 @@ export function parseLatch(text: string): KeptLatch | string {
 
 function unkeptBy(stateDir: string, error: unknown): GwError {
   if (error instanceof GwError && error.code === 'FILE_UNWRITABLE' && error.cause === undefined) return error;
-  // The operating system's words for what the file system refused; they name the file.
   const cause = error instanceof GwError ? (error.cause ?? error) : error;
-  const why = cause instanceof Error ? cause.message.replace(/\.$/, '') : String(cause);
-  return unkept(stateDir, why, OWN_FOLDER, error);
+  // Behind the comma stands the call and the name of a draft, which nobody has to look for.
+  const [why] = (cause instanceof Error ? cause.message : String(cause)).split(', ');
+  return unkept(stateDir, why ?? '', OWN_FOLDER, error);
 }
 
 function unkept(stateDir: string, why: string, remedy: string, cause?: unknown): GwError {

@@ -227,7 +227,9 @@ export function createMotion(options: MotionOptions): Motion {
       const saved = latch.set(reason, by);
       errand?.ending.abort(new GwError('MOTION_STOPPED', `stopped by ${by}: ${reason}`));
       const cancelled = canceller.cancel(`stop by ${by}`);
-      await orAfter(clock, STOP_PATIENCE_MS, Promise.all([saved, cancelled]));
+      // A chassis that is away answers no cancel; it is sent as soon as it is back.
+      const isAway = link.snapshot().link.kind === 'not-connected';
+      await orAfter(clock, STOP_PATIENCE_MS, Promise.all(isAway ? [saved] : [saved, cancelled]));
       return latch.state();
     },
 
