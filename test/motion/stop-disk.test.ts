@@ -282,10 +282,7 @@ describe('the folder of the stop latch', () => {
   });
 
   it.runIf(isRoot)('of another user is not written to and not believed, and the remedy says whose it is', async () => {
-    writeFileSync(
-      latchFile(),
-      '{"format":"gw/stop-latch/1","latched":false,"reason":null,"by":null,"since":null}\n',
-    );
+    writeFileSync(latchFile(), '{"format":"gw/stop-latch/1","latched":false,"reason":null,"by":null,"since":null}\n');
     chownSync(stateDir, NOBODY, NOBODY);
     const before = readFileSync(latchFile(), 'utf8');
     const latch = make();
