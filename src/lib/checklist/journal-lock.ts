@@ -1,6 +1,6 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { GwError } from '../error/index.ts';
-import { readWhole } from '../lifecycle/index.ts';
+import { openFresh, readWhole } from '../lifecycle/index.ts';
 
 const MOST_LOCK_BYTES = 1_024;
 
@@ -12,7 +12,9 @@ export async function claimJournal(path: string): Promise<string> {
   const lock = `${path}.lock`;
   for (let attempt = 0; attempt < 2; attempt += 1) {
     try {
-      await writeFile(lock, await processMark(process.pid), { flag: 'wx' });
+      const mark = await processMark(process.pid);
+      await using file = await openFresh(lock);
+      await file.writeFile(mark);
       return lock;
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
