@@ -209,6 +209,38 @@ describe('the stop', () => {
     expect((await ask(server.full, '/api/stopp')).data.stop.latched).toBe(true);
   });
 
+  it.each([
+    [true, 'Angehalten: r'],
+    ['pending', 'Angehalten: r (wird noch gespeichert)'],
+    [false, 'Angehalten: r (NICHT gespeichert: nach einem Neustart des Gateways wäre dieser Stopp vergessen)'],
+  ] as const)('tells as saved: %s what the disk said, to programs and on the pages', async (saved, text) => {
+    await using server = await startServer();
+    const repeated = {
+      count: 2,
+      by: ['tablet 2'],
+      last: { reason: 'x', by: 'tablet 2', at: '2026-01-01T00:00:01.000Z' },
+    };
+    const unsavedBecause = saved === false ? 'not saved: a restart of gw would forget this stop. Why.' : null;
+    const { stop } = server.motion.status();
+    server.motion.set({
+      stop: { ...stop, latched: true, reason: 'r', by: 'tablet 1', saved, unsavedBecause, repeated },
+    });
+    expect((await ask(server.full, '/api/stopp')).data.stop).toMatchObject({ saved, unsavedBecause, repeated });
+    for (const page of ['/', '/service']) expect((await ask(server.full, page)).data).toContain(`>${text}<`);
+    expect((await ask(server.full, '/service')).data).toContain('noch 2 × verlangt, zuletzt von tablet 2');
+  });
+
+  it('that could not be kept is why nothing drives, in words for people at the robot', async () => {
+    await using server = await startServer();
+    server.motion.set({
+      gate: { open: false, reasons: ['The stop latch cannot be kept in /state: it is full. Make room.'] },
+      keepingTrouble: { reason: 'The stop latch cannot be kept in /state: it is full.', remedy: 'Make room.' },
+    });
+    const { data } = await ask(server.full, '/');
+    expect(data).toContain('Ein Stopp ließe sich nicht speichern.');
+    expect(data).toMatch(/<body[^>]* data-headline="bad"/);
+  });
+
   it('is cleared by a signed-in person only', async () => {
     await using server = await startServer({ password: true });
     const { signIn } = await import('./server.ts');

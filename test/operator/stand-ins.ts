@@ -127,7 +127,15 @@ export function standInHealth(over: Partial<GatewayHealth> = {}): GatewayHealth 
     takenBack: [],
     waiting: [],
   } as const;
-  return { status: 'ok', version: '0', upForMs: 0, services: [], evidence, ...over };
+  const folder = {
+    status: 'ok',
+    freeBytes: 9_000_000_000,
+    totalBytes: 10_000_000_000,
+    detail: '9000 MB of 10000 MB free.',
+    remedy: null,
+  } as const;
+  const disk = { state: { path: '/state', ...folder }, media: { path: '/media', ...folder } };
+  return { status: 'ok', version: '0', upForMs: 0, services: [], evidence, disk, ...over };
 }
 
 /** Motion that only keeps its books. */
@@ -138,10 +146,18 @@ export interface StandInMotion extends Motion {
   failNext?: GwError;
 }
 
-const freeLatch: StopLatch = { latched: false, reason: null, by: null, since: null };
+const freeLatch: StopLatch = {
+  latched: false,
+  reason: null,
+  by: null,
+  since: null,
+  saved: true,
+  unsavedBecause: null,
+  repeated: null,
+};
 
 export function standInMotion(): StandInMotion {
-  let status: MotionStatus = { gate: { open: true, reasons: [] }, stop: freeLatch, tour: null };
+  let status: MotionStatus = { gate: { open: true, reasons: [] }, stop: freeLatch, keepingTrouble: null, tour: null };
   const listeners = new Set<() => void>();
   const calls: string[] = [];
   const set = (change: Partial<MotionStatus>) => {
@@ -185,7 +201,7 @@ export function standInMotion(): StandInMotion {
     },
     async stopRobot(reason, by) {
       calls.push(`stopRobot ${reason}`);
-      set({ stop: { latched: true, reason, by, since: '2026-01-01T00:00:00.000Z' } });
+      set({ stop: { ...freeLatch, latched: true, reason, by, since: '2026-01-01T00:00:00.000Z' } });
       return status.stop;
     },
     async clearStop(by) {

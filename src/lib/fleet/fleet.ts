@@ -39,6 +39,8 @@ export interface Rejected {
 }
 
 export interface FleetView {
+  /** Whether it sends and receives now; what else is here is from an earlier life otherwise. */
+  readonly running: boolean;
   readonly robots: readonly Heard[];
   readonly rejected: Rejected;
   /** Where somebody else speaks with the serial of this robot; null when nobody does. */
@@ -57,7 +59,9 @@ export interface Fleet extends Service {
 
 /**
  * Tells the neighbours every 2 s that this robot lives, and hears them. Starts with a new life on the disk. Throws at
- * the start SECRET_UNREADABLE, FILE_UNWRITABLE, PORT_IN_USE; nothing that comes from the network ends it.
+ * the start SECRET_UNREADABLE, FILE_UNWRITABLE, PORT_IN_USE; nothing that comes from the network ends it. While what it
+ * must remember cannot be read or kept, nothing is sent and nothing is received: beginning anew by itself would let
+ * recordings pass, and two lives share a counter.
  */
 export function createFleet(options: FleetOptions): Fleet {
   const { serial, stateDir, clock, log } = options;
@@ -69,6 +73,8 @@ export function createFleet(options: FleetOptions): Fleet {
 
   return {
     name: 'fleet',
+    // It moves nothing and stops nothing: a robot is driven and stopped without its neighbours.
+    failedStart: 'is-retried',
 
     async start({ signal, fail }) {
       await using parts = new AsyncDisposableStack();
@@ -144,6 +150,7 @@ export function createFleet(options: FleetOptions): Fleet {
     },
 
     view: () => ({
+      running: running !== null,
       robots: neighbours?.list() ?? [],
       rejected: { ...rejected },
       ownSerialFrom: neighbours?.ownConflict() ?? null,

@@ -52,6 +52,8 @@ export function createReplayGuard(options: { stateDir: string; clock: Clock; log
   const path = join(options.stateDir, FILE);
   const heard = new Map<string, Newest>();
   let isChanged = false;
+  /** Whether this life has heard anything: only then is the file other than it was read. */
+  let hasHeard = false;
   let isFailing = false;
   let saving: Promise<void> | null = null;
   let timer: Disposable | null = null;
@@ -109,6 +111,7 @@ export function createReplayGuard(options: { stateDir: string; clock: Clock; log
       const newest = { bootCounter, sequence, ahead: BEATS_AHEAD, kept };
       heard.set(serial, newest);
       isChanged = true;
+      hasHeard = true;
       // A disk that fails is tried again every 10 s, not with every beat.
       if (isBeyondFile(newest) && !isFailing) save();
       return true;
@@ -119,7 +122,7 @@ export function createReplayGuard(options: { stateDir: string; clock: Clock; log
       timer[Symbol.dispose]();
       timer = null;
       await saving;
-      await write(true);
+      if (hasHeard) await write(true);
     },
   };
 }

@@ -19,6 +19,7 @@ export const serveEventSchema = z.discriminatedUnion('event', [
     event: z.literal('failed'),
     service: z.string(),
     message: z.string(),
+    remedy: z.string(),
     retryInMs: z.number().describe('It is started anew after so long; the others go on.'),
   }),
   z.strictObject({ event: z.literal('stopping') }),

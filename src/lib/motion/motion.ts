@@ -21,10 +21,10 @@ export interface MotionOptions {
   readonly limits?: Partial<OrderLimits>;
 }
 
-/** The stop waits so long for the disk before it cancels all the same, in milliseconds. */
-const LATCH_PATIENCE_MS = 500;
-/** So long the caller of a stop waits for the chassis; the cancelling goes on after that. */
-const STOP_PATIENCE_MS = 2_000;
+/** So long the caller of a stop waits for chassis and disk; both go on after that. A person waits a second at most. */
+const STOP_PATIENCE_MS = 700;
+/** So long the start waits for what an earlier life kept; until it is read the robot counts as stopped. */
+const LOAD_PATIENCE_MS = 1_000;
 /** While stopped, a robot that drives is cancelled again at most so often. */
 const GUARD_MS = 1_000;
 /** At the end of the service, so long for the cancel of what is under way. */
@@ -58,8 +58,6 @@ export function createMotion(options: MotionOptions): Motion {
   let tour: TourRun | null = null;
   let tours = 0;
   let guard: DisposableStack | null = null;
-  /** Stops whose latch is on its way to the disk: the cancel comes after it. */
-  let saving = 0;
 
   const gateInput = (): GateInput => ({
     snapshot: link.snapshot(),
@@ -67,6 +65,7 @@ export function createMotion(options: MotionOptions): Motion {
     records: evidence.records(),
     evidenceTrouble: evidence.trouble(),
     stop: latch.state(),
+    keepingTrouble: latch.trouble(),
     cancelOwed: canceller.owed,
   });
 
@@ -123,7 +122,7 @@ export function createMotion(options: MotionOptions): Motion {
       const isConnected = state.kind === 'connected';
       const isBack = isConnected && !wasConnected;
       wasConnected = isConnected;
-      if (!isConnected || canceller.busy || saving > 0) return;
+      if (!isConnected || canceller.busy) return;
       const { latched } = latch.state();
       const nowMs = clock.monotonicMs();
       const isDriving = values.planning.status === 'heard' && values.planning.value.moveState === 'moving';
@@ -136,6 +135,7 @@ export function createMotion(options: MotionOptions): Motion {
     stack.use(link.subscribe(look));
     stack.use(clock.every(GUARD_MS, look));
     stack.use(evidence.subscribe(evidenceChanged));
+    stack.use(latch.watch());
     look();
     return stack;
   }
@@ -144,7 +144,7 @@ export function createMotion(options: MotionOptions): Motion {
     name: 'motion',
 
     async start() {
-      await latch.load();
+      await orAfter(clock, LOAD_PATIENCE_MS, latch.load());
       guard?.dispose();
       if (life.signal.aborted) life = new AbortController();
       guard = startGuard();
@@ -162,15 +162,23 @@ export function createMotion(options: MotionOptions): Motion {
     },
 
     describe() {
-      const { latched, by, reason } = latch.state();
-      if (latched) return `stopped${by === null ? '' : ` by ${by}`}: ${reason ?? 'no reason given'}`;
+      const { latched, by, reason, unsavedBecause } = latch.state();
+      if (latched) {
+        const unsaved = unsavedBecause === null ? '' : ` (${unsavedBecause})`;
+        return `stopped${by === null ? '' : ` by ${by}`}: ${reason ?? 'no reason given'}${unsaved}`;
+      }
       if (tour?.state === 'running') return `tour ${tour.tour}, to ${tour.stations[tour.at] ?? 'its end'}`;
       const refusals = judgeState('move', gateInput());
       return refusals.length === 0 ? 'gate open' : `gate closed: ${refusals[0]?.reason}`;
     },
 
     status() {
-      return { gate: gateView(judgeState('move', gateInput())), stop: latch.state(), tour };
+      return {
+        gate: gateView(judgeState('move', gateInput())),
+        stop: latch.state(),
+        keepingTrouble: latch.trouble(),
+        tour,
+      };
     },
 
     async execute(order, signal) {
@@ -215,13 +223,13 @@ export function createMotion(options: MotionOptions): Motion {
 
     async stopRobot(reason, by) {
       log.warn({ reason, by }, 'stop');
-      // Holds in memory from here on. The disk comes next, but a disk that hangs must not keep the robot driving.
-      saving += 1;
+      // Holds in memory from here on. Neither does the robot wait for the disk, nor the disk for the robot.
       const saved = latch.set(reason, by);
-      await orAfter(clock, LATCH_PATIENCE_MS, saved);
-      saving -= 1;
       errand?.ending.abort(new GwError('MOTION_STOPPED', `stopped by ${by}: ${reason}`));
-      await orAfter(clock, STOP_PATIENCE_MS, Promise.all([saved, canceller.cancel(`stop by ${by}`)]));
+      const cancelled = canceller.cancel(`stop by ${by}`);
+      // A chassis that is away answers no cancel; it is sent as soon as it is back.
+      const isAway = link.snapshot().link.kind === 'not-connected';
+      await orAfter(clock, STOP_PATIENCE_MS, Promise.all(isAway ? [saved] : [saved, cancelled]));
       return latch.state();
     },
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import cookie from '@fastify/cookie';
 import multipart from '@fastify/multipart';
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import { GwError } from '../error/index.ts';
+import { asGwError, GwError } from '../error/index.ts';
 import { readSecret } from '../site/index.ts';
 import { sendRefusal } from './answer.ts';
 import { loadAssets } from './assets.ts';
@@ -81,8 +81,14 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     names: [...(hostName === undefined ? [] : [hostName]), ...site.operator.names],
     isSignedIn: (request) => sessions.has(request),
   });
-  const library = createMediaLibrary(site.operator.mediaDir);
-  await library.tidy();
+  const library = createMediaLibrary(site.operator.mediaDir, {
+    quotaBytes: site.disk.mediaMb * 1_000_000,
+    reserveBytes: site.disk.reserveMb * 1_000_000,
+  });
+  // Stop and pages are answered without pictures; the health of the gateway names the folder.
+  await library
+    .tidy()
+    .catch((error) => log.warn({ error: asGwError(error).message }, 'the media folder is not tidied'));
   const assets = await loadAssets(assetsDir, (name) => log.warn({ name, assetsDir }, 'a file of the pages is missing'));
   const reads = createChassisReads(link, site.chassis.serial);
   const events = createLiveEvents({

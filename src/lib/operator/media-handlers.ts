@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { peerAddress } from './address.ts';
 import { param, sendJson, sendRefusal } from './answer.ts';
-import { MEDIA_MOST_BYTES } from './media.ts';
+import { MEDIA_MOST_BYTES, type StoreOutcome } from './media.ts';
 import type { Parts } from './parts.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import { mediaContentPolicy } from './security-headers.ts';
@@ -55,12 +55,19 @@ export function mediaHandlers({ library, log }: Parts) {
   };
 }
 
-const uploadRefusals: Readonly<Record<'bad-name' | 'too-large' | 'no-space' | 'busy', Refusal>> = {
+const uploadRefusals: Readonly<Record<Exclude<StoreOutcome['kind'], 'stored'>, Refusal>> = {
   'bad-name': refuse('BAD_REQUEST', {
     message: 'This file name cannot be used.',
     remedy: 'Use letters, digits, spaces and . _ - ( ), at most 120 characters.',
   }),
   'too-large': refuse('TOO_LARGE', { message: 'A media file may have up to 200 MB.', remedy: 'Make it smaller.' }),
-  'no-space': refuse('NO_SPACE'),
+  quota: refuse('NO_SPACE', {
+    message: 'The media library is as large as it may be.',
+    remedy: 'Delete media that nobody needs any more, or allow more with disk.mediaMb in the site file.',
+  }),
+  'no-space': refuse('NO_SPACE', {
+    remedy:
+      'Delete media that nobody needs any more, or make room on the disk; a part of it stays free (disk.reserveMb).',
+  }),
   busy: refuse('BUSY'),
 };
