@@ -375,7 +375,7 @@ describe('forward', () => {
       );
       expect(chassis.requests).toEqual(['GET /device/info']);
       expect(new Set(replies.map((reply) => Buffer.from(reply.body).toString())).size).toBe(1);
-      expect(replies[0]).toMatchObject({ status: 200, contentType: 'application/json' });
+      expect(replies[0]).toMatchObject({ status: 200, content: 'json' });
       await client.forward('/device/info', { maxBytes: 100_000 });
       expect(chassis.requests).toHaveLength(2);
     });

@@ -76,7 +76,7 @@ describe('reads that are forwarded to the chassis', () => {
     const html = Buffer.from('<html><script>alert(1)</script></html>');
     for (const body of [html, Buffer.from('{"device":'), Buffer.from('{"a":NaN}'), Buffer.alloc(0)]) {
       for (const path of ['/device/info', '/maps/7', '/maps/7.png']) {
-        server.link.answers.set(path, () => ({ status: 200, contentType: 'text/html', body }));
+        server.link.answers.set(path, () => ({ status: 200, body }));
         const { status, data } = await ask(server.full, `/api/chassis${path}`);
         expect([status, data.error.code]).toEqual([502, 'CHASSIS_BAD_ANSWER']);
       }

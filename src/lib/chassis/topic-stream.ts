@@ -7,7 +7,9 @@ import type { Clock } from '../lifecycle/index.ts';
 import { DialError, type Dialer, dialFailureOf, type Endpoint, viaOf } from '../net/index.ts';
 import { badAnswer, interrupted } from './failure.ts';
 import type { ConnectionFailure } from './model.ts';
-import { parseTopicMessage, type TopicMessage, topicNames } from './topic-message.ts';
+import { createTopicFlood, LOOK_MS } from './topic-flood.ts';
+import { createTopicIntake, type Steps } from './topic-intake.ts';
+import { readTopicFrame, type TopicMessage, topicNames } from './topic-message.ts';
 import { paths, type TopicRequestWire } from './wire.ts';
 
 export interface TopicStreamOptions {
@@ -27,6 +29,8 @@ export interface StreamEnd {
   readonly failure: ConnectionFailure;
   /** One sentence for a person. */
   readonly detail: string;
+  /** Set where it was ended because the chassis sent more than can be read. */
+  readonly isFlood?: true;
 }
 
 /** One connection to the topic stream. It never comes back by itself: whoever opened it opens the next one. */
@@ -46,7 +50,6 @@ const OPEN_MS = 1_600;
 const DIAL_MS = 1_200;
 const PING_MS = 400;
 const SILENT_MS = 1_400;
-const TICK_MS = 200;
 const ACKNOWLEDGE_MS = 1_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
@@ -89,6 +92,8 @@ function handshake(options: TopicStreamOptions, socket: Duplex, tried: () => Tri
     perMessageDeflate: false,
     followRedirects: false,
     maxPayload: MOST_BYTES,
+    // Answered here: whoever sends pings and does not read would fill the memory with answers.
+    autoPong: false,
     ...(secret !== undefined && { headers: { secret } }),
   });
   const give = (error: unknown) => {
@@ -158,31 +163,39 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
   let lastTick = clock.monotonicMs();
   let lastBytes = bytesOf(socket);
   let acknowledgement: Disposable | undefined;
+  const flood = createTopicFlood();
+  const intake = createTopicIntake({ clock, hold: () => web.pause(), release: () => web.resume() });
 
   const complain = (what: string) => onMessage({ kind: 'complaint', what });
 
-  function end(failure: ConnectionFailure, detail: string): void {
+  function end(failure: ConnectionFailure, detail: string, isFlood = false): void {
     if (over) return;
     over = true;
+    intake[Symbol.dispose]();
     ticking[Symbol.dispose]();
     pinging[Symbol.dispose]();
     acknowledgement?.[Symbol.dispose]();
     signal?.removeEventListener('abort', onAbort);
     web.terminate();
     socket.destroy();
-    resolve({ failure, detail });
+    resolve({ failure, detail, ...(isFlood && { isFlood }) });
   }
 
   const onAbort = () => end('other', 'ended by gw');
 
   /** Counted in ticks of bounded length, so that a pause of our own process is not taken for the chassis' silence. */
-  const ticking = clock.every(TICK_MS, () => {
+  const ticking = clock.every(LOOK_MS, () => {
     const now = clock.monotonicMs();
     const bytes = bytesOf(socket);
-    silentMs = heard || bytes > lastBytes ? 0 : silentMs + Math.min(now - lastTick, 2 * TICK_MS);
+    // While it waits to be taken in nothing more is read, and what was sent is no silence.
+    const isHeard = heard || bytes > lastBytes || intake.isBehind;
+    silentMs = isHeard ? 0 : silentMs + Math.min(now - lastTick, 2 * LOOK_MS);
     heard = false;
+    const judged = flood.judge({ rests: intake.takeRests(), bytes: bytes - lastBytes });
+    if (judged.isFlooded) complain('the topic stream is flooded: the chassis sends more than can be read');
     lastBytes = bytes;
     lastTick = now;
+    if (judged.end !== null) end('bad-answer', judged.end, true);
     if (silentMs >= SILENT_MS) end('silent', 'connected, but nothing was heard for more than a second');
   });
   const pinging = clock.every(PING_MS, () => {
@@ -207,22 +220,34 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
     });
   }
 
-  web.on('message', (data, isBinary) => {
-    if (over) return;
-    heard = true;
+  function* take(frame: Buffer, isBinary: boolean): Steps {
     if (isBinary) {
       complain('a binary message, where only text is spoken');
       return;
     }
-    const message = parseTopicMessage(String(data));
+    const message = yield* readTopicFrame(frame);
+    if (over) return;
     if (message.kind === 'enabled') enabled = message.topics;
     onMessage(message);
-  });
-  const onSign = () => {
+  }
+
+  web.on('message', (data, isBinary) => {
+    if (over) return;
     heard = true;
-  };
-  web.on('pong', onSign);
-  web.on('ping', onSign);
+    flood.count();
+    // With the library's own setting a message is one buffer.
+    intake.push(take(data as Buffer, isBinary));
+  });
+  web.on('pong', () => {
+    heard = true;
+    flood.count();
+  });
+  web.on('ping', (data) => {
+    heard = true;
+    flood.count();
+    // Only the newest is to be answered (RFC 6455, 5.5.3), so nobody is owed an answer behind one that was not taken.
+    if (web.bufferedAmount === 0 && web.readyState === WebSocket.OPEN) web.pong(data);
+  });
   web.on('error', (error) => {
     if (over) return;
     const { code = '' } = error as NodeJS.ErrnoException;

@@ -6,13 +6,17 @@ import type { Parts } from './parts.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import { mediaContentPolicy } from './security-headers.ts';
 
-export function mediaHandlers({ library, log }: Parts) {
+export function mediaHandlers({ library, outflow, log }: Parts) {
   return {
     list: async (_request: FastifyRequest, reply: FastifyReply) =>
       sendJson(reply, { files: await library.list(), mostBytes: MEDIA_MOST_BYTES }),
     async download(request: FastifyRequest, reply: FastifyReply) {
       const file = await library.open(param(request, 'name'));
       if (!file) return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'There is no such file.' }));
+      if (request.method !== 'HEAD' && !outflow.admit(file.stream, reply.raw)) {
+        file.stream.destroy();
+        return sendRefusal(request, reply, refuse('BUSY'));
+      }
       const disposition = file.inline ? 'inline' : 'attachment';
       reply
         .header('content-type', file.contentType)

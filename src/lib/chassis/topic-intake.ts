@@ -1,0 +1,99 @@
+import type { Clock } from '../lifecycle/index.ts';
+
+/** Work that can be interrupted at every `yield`. */
+export type Steps = Generator<undefined, void>;
+
+export interface IntakeOptions {
+  readonly clock: Clock;
+  /** Nothing more is to come in for now: the sender waits, by the backpressure of TCP. */
+  readonly hold: () => void;
+  readonly release: () => void;
+}
+
+/**
+ * Takes in what a chassis sends, in order and without losing any of it, in at most half of the time: a chassis that
+ * sends more than that waits, and everything else of the gateway gets its turn.
+ */
+export interface TopicIntake extends Disposable {
+  /** Done at once where nothing waits and there is time, otherwise later. */
+  push(steps: Steps): void;
+  /** Whether something waits to be taken in. */
+  readonly isBehind: boolean;
+  /** How often it had to rest since it was last asked. */
+  takeRests(): number;
+}
+
+/** Decisions of ours: so much at a stretch, and of all time so large a part. */
+const STRETCH_MS = 5;
+const SHARE = 0.5;
+
+export function createTopicIntake({ clock, hold, release }: IntakeOptions): TopicIntake {
+  const waiting: Steps[] = [];
+  let first = 0;
+  /** Milliseconds of work that it may do now; below zero it rests until they have come in again. */
+  let creditMs = STRETCH_MS;
+  let countedAt = clock.monotonicMs();
+  let rest: Disposable | undefined;
+  let rests = 0;
+  let isWorking = false;
+  let isOver = false;
+
+  function count(): void {
+    const now = clock.monotonicMs();
+    creditMs = Math.min(STRETCH_MS, creditMs + (now - countedAt) * SHARE);
+    countedAt = now;
+  }
+
+  /** One step of the first that waits. */
+  function step(): void {
+    const steps = waiting[first] as Steps;
+    const began = clock.monotonicMs();
+    const { done } = steps.next();
+    creditMs -= clock.monotonicMs() - began;
+    if (done !== true || isOver) return;
+    first += 1;
+    if (first < waiting.length) return;
+    waiting.length = 0;
+    first = 0;
+  }
+
+  function work(): void {
+    if (isWorking || rest !== undefined) return;
+    isWorking = true;
+    count();
+    while (waiting.length > 0 && creditMs > 0 && !isOver) step();
+    isWorking = false;
+    if (waiting.length > 0 && !isOver) takeRest();
+  }
+
+  function takeRest(): void {
+    hold();
+    rests += 1;
+    rest = clock.after((STRETCH_MS - creditMs) / SHARE, () => {
+      rest = undefined;
+      work();
+      if (rest === undefined && !isOver) release();
+    });
+  }
+
+  return {
+    push(steps) {
+      if (isOver) return;
+      waiting.push(steps);
+      work();
+    },
+    get isBehind() {
+      return waiting.length > 0;
+    },
+    takeRests() {
+      const taken = rests;
+      rests = 0;
+      return taken;
+    },
+    [Symbol.dispose]() {
+      isOver = true;
+      rest?.[Symbol.dispose]();
+      waiting.length = 0;
+    },
+  };
+}
