@@ -3,6 +3,8 @@ export interface Look {
   /** How often the reading of it had to rest. */
   readonly rests: number;
   readonly bytes: number;
+  /** How many messages wait to be read. */
+  readonly waiting: number;
 }
 
 export interface FloodVerdict {
@@ -39,8 +41,8 @@ export function createTopicFlood() {
     count(): void {
       frames += 1;
     },
-    judge({ rests, bytes }: Look): FloodVerdict {
-      const isMuch = frames >= MANY_FRAMES || bytes >= MANY_BYTES;
+    judge({ rests, bytes, waiting }: Look): FloodVerdict {
+      const isMuch = frames + waiting >= MANY_FRAMES || bytes >= MANY_BYTES;
       const isFlooded = (rests >= MANY_RESTS && isMuch) || frames >= MOST_FRAMES || bytes >= MOST_BYTES;
       looks = isFlooded ? looks + 1 : 0;
       sumFrames = isFlooded ? sumFrames + frames : 0;

@@ -17,8 +17,10 @@ export interface IntakeOptions {
 export interface TopicIntake extends Disposable {
   /** Done at once where nothing waits and there is time, otherwise later. */
   push(steps: Steps): void;
-  /** Whether something waits to be taken in. */
-  readonly isBehind: boolean;
+  /** What a frame of so many bytes took before it came here, which nobody can measure frame by frame. */
+  charge(bytes: number): void;
+  /** How many wait to be taken in. */
+  readonly waiting: number;
   /** How often it had to rest since it was last asked. */
   takeRests(): number;
 }
@@ -26,6 +28,9 @@ export interface TopicIntake extends Disposable {
 /** Decisions of ours: so much at a stretch, and of all time so large a part. */
 const STRETCH_MS = 5;
 const SHARE = 0.5;
+/** What the library takes for a frame and for its bytes (measured, rounded up). */
+const FRAME_MS = 0.002;
+const MIB_MS = 2;
 
 export function createTopicIntake({ clock, hold, release }: IntakeOptions): TopicIntake {
   const waiting: Steps[] = [];
@@ -82,8 +87,14 @@ export function createTopicIntake({ clock, hold, release }: IntakeOptions): Topi
       waiting.push(steps);
       work();
     },
-    get isBehind() {
-      return waiting.length > 0;
+    charge(bytes) {
+      if (isOver) return;
+      count();
+      creditMs -= FRAME_MS + (MIB_MS * bytes) / (1024 * 1024);
+      if (creditMs <= 0 && rest === undefined && !isWorking) takeRest();
+    },
+    get waiting() {
+      return waiting.length - first;
     },
     takeRests() {
       const taken = rests;

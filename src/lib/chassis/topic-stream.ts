@@ -50,6 +50,7 @@ const OPEN_MS = 1_600;
 const DIAL_MS = 1_200;
 const PING_MS = 400;
 const SILENT_MS = 1_400;
+const PONG_MS = 50;
 const ACKNOWLEDGE_MS = 1_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
@@ -166,7 +167,16 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
   const flood = createTopicFlood();
   const intake = createTopicIntake({ clock, hold: () => web.pause(), release: () => web.resume() });
 
+  let pongAt = Number.NEGATIVE_INFINITY;
+  let pongOwed: Buffer | null = null;
+
   const complain = (what: string) => onMessage({ kind: 'complaint', what });
+
+  function pong(data: Buffer, now: number): void {
+    pongAt = now;
+    pongOwed = null;
+    if (web.readyState === WebSocket.OPEN) web.pong(data);
+  }
 
   function end(failure: ConnectionFailure, detail: string, isFlood = false): void {
     if (over) return;
@@ -188,13 +198,15 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
     const now = clock.monotonicMs();
     const bytes = bytesOf(socket);
     // While it waits to be taken in nothing more is read, and what was sent is no silence.
-    const isHeard = heard || bytes > lastBytes || intake.isBehind;
+    const { waiting } = intake;
+    const isHeard = heard || bytes > lastBytes || waiting > 0;
     silentMs = isHeard ? 0 : silentMs + Math.min(now - lastTick, 2 * LOOK_MS);
     heard = false;
-    const judged = flood.judge({ rests: intake.takeRests(), bytes: bytes - lastBytes });
+    const judged = flood.judge({ rests: intake.takeRests(), bytes: bytes - lastBytes, waiting });
     if (judged.isFlooded) complain('the topic stream is flooded: the chassis sends more than can be read');
     lastBytes = bytes;
     lastTick = now;
+    if (pongOwed !== null && web.bufferedAmount === 0) pong(pongOwed, now);
     if (judged.end !== null) end('bad-answer', judged.end, true);
     if (silentMs >= SILENT_MS) end('silent', 'connected, but nothing was heard for more than a second');
   });
@@ -231,22 +243,25 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
     onMessage(message);
   }
 
+  const onFrame = (bytes: number) => {
+    heard = true;
+    flood.count();
+    intake.charge(bytes);
+  };
   web.on('message', (data, isBinary) => {
     if (over) return;
-    heard = true;
-    flood.count();
     // With the library's own setting a message is one buffer.
-    intake.push(take(data as Buffer, isBinary));
+    const frame = data as Buffer;
+    intake.push(take(frame, isBinary));
+    onFrame(frame.length);
   });
-  web.on('pong', () => {
-    heard = true;
-    flood.count();
-  });
+  web.on('pong', (data) => onFrame(data.length));
   web.on('ping', (data) => {
-    heard = true;
-    flood.count();
-    // Only the newest is to be answered (RFC 6455, 5.5.3), so nobody is owed an answer behind one that was not taken.
-    if (web.bufferedAmount === 0 && web.readyState === WebSocket.OPEN) web.pong(data);
+    onFrame(data.length);
+    // Only the newest is owed an answer (RFC 6455, 5.5.3), and never before the one before it was taken.
+    const now = clock.monotonicMs();
+    if (now - pongAt < PONG_MS || web.bufferedAmount > 0) pongOwed = data;
+    else pong(data, now);
   });
   web.on('error', (error) => {
     if (over) return;

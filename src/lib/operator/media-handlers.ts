@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { peerAddress } from './address.ts';
 import { param, sendJson, sendRefusal } from './answer.ts';
@@ -25,7 +26,8 @@ export function mediaHandlers({ library, outflow, log }: Parts) {
         .header('content-disposition', `${disposition}; filename*=UTF-8''${encodeURIComponent(file.name)}`);
       if (request.method === 'HEAD' || file.bytes === 0) {
         file.stream.destroy();
-        return reply.send();
+        // An empty stream: the framework would say that an empty body has no length.
+        return reply.send(Readable.from([]));
       }
       return reply.send(file.stream);
     },

@@ -31,8 +31,8 @@ export interface OutflowLimits {
 
 /** What one reader may have waiting in its connection. */
 const PIECE_BYTES = 64 * 1024;
-/** Decisions of ours: two maps of the largest size, and as many files as a site has tablets, and again as many. */
-const usual: OutflowLimits = { bodyBytes: 64 * 1024 * 1024, files: 32 };
+/** Decisions of ours: a map of 24 MB and its image, or one of the largest that is read; and so many files at once. */
+const usual: OutflowLimits = { bodyBytes: 48 * 1024 * 1024, files: 32 };
 /** Decision of ours: whoever takes no piece of a body for so long has gone, or would never read it all. */
 const STALLED_MS = 10_000;
 /** Decisions of ours: only who has taken nothing for so long is given up for another. A film may be paused. */
