@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createTopicFlood } from '../../src/lib/chassis/topic-flood.ts';
+import { createTopicFlood, type Look } from '../../src/lib/chassis/topic-flood.ts';
 import { createTopicIntake, type Steps } from '../../src/lib/chassis/topic-intake.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
 
@@ -70,7 +70,7 @@ describe('taking in what the chassis sends', () => {
       expect(done).toHaveLength(i + 1);
       pass(20);
     }
-    expect([holds(), intake.waiting, intake.takeRests()]).toEqual([0, 0, 0]);
+    expect([holds(), intake.waiting, intake.takeHeldMs()]).toEqual([0, 0, 0]);
   });
 
   it('rests after a stretch, holds the sender meanwhile, and loses nothing', () => {
@@ -81,8 +81,9 @@ describe('taking in what the chassis sends', () => {
     while (next()) if (intake.waiting > 0) expect(isHeld()).toBe(true);
     expect(done).toEqual(Array.from({ length: 100 }, (_, i) => i));
     expect([isHeld(), intake.waiting]).toEqual([false, 0]);
-    expect(intake.takeRests()).toBeGreaterThan(5);
-    expect(intake.takeRests()).toBe(0);
+    // A hundred milliseconds of work in half of the time.
+    expect(intake.takeHeldMs()).toBeGreaterThan(150);
+    expect(intake.takeHeldMs()).toBe(0);
   });
 
   it('takes no more than half of the time, whatever comes', () => {
@@ -155,49 +156,45 @@ describe('taking in what the chassis sends', () => {
 });
 
 describe('a flood of the topic stream', () => {
-  const quiet = { rests: 0, bytes: 4_000, waiting: 0 };
+  const quiet: Look = { ms: 200, heldMs: 0, frames: 20, large: 0, bytes: 4_000 };
+  const times = (count: number, change: Partial<Look>) =>
+    Array.from({ length: count }, () => ({ ...quiet, ...change }));
 
-  function judged(looks: readonly { rests: number; bytes: number; waiting: number; frames?: number }[]) {
+  function judged(looks: readonly Look[]) {
     const flood = createTopicFlood();
-    return looks.map(({ frames = 0, ...look }) => {
-      for (let i = 0; i < frames; i += 1) flood.count();
-      return flood.judge(look);
-    });
+    return looks.map(flood);
   }
-  const times = <T>(count: number, look: T) => Array.from({ length: count }, () => look);
 
-  it('is neither fifty poses a second nor one large map', () => {
-    const day = [
-      ...times(20, { ...quiet, frames: 30 }),
-      { rests: 8, bytes: 16 * MiB, waiting: 12 },
-      ...times(5, quiet),
-    ];
-    expect(judged(day).every(({ end }) => end === null)).toBe(true);
-    expect(judged(times(100, { ...quiet, frames: 30 })).some(({ isFlooded }) => isFlooded)).toBe(false);
-    // A machine that is slow makes the reading rest, with little to read.
-    expect(
-      judged(times(100, { rests: 9, bytes: 20_000, waiting: 40, frames: 60 })).some((look) => look.isFlooded),
-    ).toBe(false);
+  it.each<[string, Look[]]>([
+    ['fifty poses a second', times(100, { frames: 30 })],
+    [
+      'one large map',
+      [...times(20, {}), { ms: 900, heldMs: 700, frames: 1, large: 1, bytes: 16 * MiB }, ...times(20, {})],
+    ],
+    ['a few maps that a slow machine takes long for', times(100, { ms: 1_000, heldMs: 900, large: 0.5, frames: 10 })],
+    ['a machine that is slow itself', times(100, { ms: 600, heldMs: 500, frames: 30 })],
+    ['much that is read as it comes', times(100, { frames: 3_000, heldMs: 10 })],
+    ['what is over within a second', [...times(20, {}), ...times(2, { heldMs: 190, frames: 9_000 }), ...times(20, {})]],
+  ])('is not %s', (_, looks) => {
+    expect(judged(looks).filter((end) => end !== null)).toEqual([]);
   });
 
-  it.each([
-    ['many small messages', { rests: 10, bytes: 100_000, waiting: 0, frames: 3_000 }],
-    ['messages that came before and still wait', { rests: 10, bytes: 0, waiting: 20_000 }],
-    ['large messages', { rests: 5, bytes: 2 * MiB, waiting: 1 }],
-    ['frames that cost nothing', { rests: 0, bytes: 60_000, waiting: 0, frames: 30_000 }],
-    ['bytes that cost nothing', { rests: 0, bytes: 40 * MiB, waiting: 0, frames: 1 }],
-  ])('is %s without a pause: ended after two seconds, with figures', (_, look) => {
-    const looks = judged(times(10, look));
-    expect(looks.every(({ isFlooded }) => isFlooded)).toBe(true);
-    expect(looks.slice(0, 9).every(({ end }) => end === null)).toBe(true);
-    expect(looks[9]?.end).toMatch(
-      /^the chassis floods the topic stream: \d+ messages, [\d.]+ MB within 2 s, more than/,
+  it.each<[string, Partial<Look>]>([
+    ['many small messages', { heldMs: 120, frames: 3_000, bytes: 100_000 }],
+    ['messages that wait for long after they came', { heldMs: 200, frames: 250, bytes: 500 }],
+    ['large messages', { heldMs: 120, large: 2, frames: 2, bytes: 2 * MiB }],
+  ])('is %s: named with figures within two seconds', (_, look) => {
+    const looks = judged([...times(20, {}), ...times(10, look)]);
+    expect(looks.slice(0, 20).every((end) => end === null)).toBe(true);
+    expect(looks.at(-1)).toMatch(
+      /^the chassis floods the topic stream: \d+ messages, [\d.]+ MB within 2.0 s, more than/,
     );
   });
 
-  it('is over after one quiet look', () => {
-    const look = { rests: 10, bytes: 100_000, waiting: 3_000 };
-    const looks = judged([...times(9, look), quiet, ...times(9, look)]);
-    expect(looks.every(({ end }) => end === null)).toBe(true);
+  it('is found also where only some of the looks saw what came', () => {
+    const looks = times(20, {}).map((look, i) =>
+      i % 4 === 0 ? { ...look, frames: 32_000, heldMs: 200 } : { ...look, heldMs: 80 },
+    );
+    expect(judged(looks).at(-1)).not.toBeNull();
   });
 });

@@ -1,56 +1,40 @@
-/** What came over the topic stream since the last look. */
+/** What came over the topic stream between two looks. */
 export interface Look {
-  /** How often the reading of it had to rest. */
-  readonly rests: number;
+  readonly ms: number;
+  /** How long of it nothing more was let in. */
+  readonly heldMs: number;
+  /** Messages, pings and their answers. */
+  readonly frames: number;
+  /** Those of them that are larger than `LARGE_FRAME_BYTES`. */
+  readonly large: number;
   readonly bytes: number;
-  /** How many messages wait to be read. */
-  readonly waiting: number;
 }
 
-export interface FloodVerdict {
-  readonly isFlooded: boolean;
-  /** Why the stream is to be ended, for a person; null while it may go on. */
-  readonly end: string | null;
-}
-
-/**
- * Decisions of ours. A chassis publishes about a hundred small messages a second, and a large one when its map changes.
- */
-const MANY_FRAMES = 500;
-const MANY_BYTES = 512 * 1024;
-const MANY_RESTS = 3;
-/** Between two looks. */
+/** Decisions of ours: how often it is looked, and over how many looks it is judged. */
 export const LOOK_MS = 200;
-/** More than that is a flood even where it costs next to nothing to read. */
-const MOST_FRAMES = 10_000;
-const MOST_BYTES = 8 * 1024 * 1024;
-/** So many looks in a row. Until then a value may be as old as that without anybody seeing it. */
-const MOST_LOOKS = 10;
+const LOOKS = 10;
+/** A chassis publishes about a hundred small messages a second, and a large one when its map changes. */
+export const LARGE_FRAME_BYTES = 64 * 1024;
+/** Decisions of ours: what makes a flood within two seconds, where the sender also had to wait a good part of them. */
+const MANY_FRAMES = 2_000;
+const MANY_LARGE = 6;
+const HELD_SHARE = 0.25;
 
 /**
- * Tells a chassis that floods the topic stream from one that had much to say once. What waits on the way is older than
- * it seems, so a stream that stays flooded is ended: a pose of unknown age is no pose.
+ * Tells a chassis that floods the topic stream from one that had much to say once; gives the reason to end the stream,
+ * for a person, or null. What waits on the way is older than it seems: a pose of unknown age is no pose.
  */
-export function createTopicFlood() {
-  let frames = 0;
-  let looks = 0;
-  let sumFrames = 0;
-  let sumBytes = 0;
-  return {
-    /** One frame of any kind. */
-    count(): void {
-      frames += 1;
-    },
-    judge({ rests, bytes, waiting }: Look): FloodVerdict {
-      const isMuch = frames + waiting >= MANY_FRAMES || bytes >= MANY_BYTES;
-      const isFlooded = (rests >= MANY_RESTS && isMuch) || frames >= MOST_FRAMES || bytes >= MOST_BYTES;
-      looks = isFlooded ? looks + 1 : 0;
-      sumFrames = isFlooded ? sumFrames + frames : 0;
-      sumBytes = isFlooded ? sumBytes + bytes : 0;
-      frames = 0;
-      if (looks < MOST_LOOKS) return { isFlooded, end: null };
-      const end = `the chassis floods the topic stream: ${sumFrames} messages, ${(sumBytes / 1e6).toFixed(1)} MB within ${(MOST_LOOKS * LOOK_MS) / 1_000} s, more than can be read`;
-      return { isFlooded, end };
-    },
+export function createTopicFlood(): (look: Look) => string | null {
+  const looks: Look[] = [];
+  return (look) => {
+    looks.push(look);
+    if (looks.length > LOOKS) looks.shift();
+    if (looks.length < LOOKS) return null;
+    const sum = (field: keyof Look) => looks.reduce((total, one) => total + one[field], 0);
+    const isMuch = sum('frames') >= MANY_FRAMES || sum('large') >= MANY_LARGE;
+    if (!isMuch || sum('heldMs') < HELD_SHARE * sum('ms')) return null;
+    const seconds = (sum('ms') / 1_000).toFixed(1);
+    const figures = `${sum('frames')} messages, ${(sum('bytes') / 1e6).toFixed(1)} MB within ${seconds} s`;
+    return `the chassis floods the topic stream: ${figures}, more than can be read`;
   };
 }

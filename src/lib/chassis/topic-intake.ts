@@ -21,8 +21,8 @@ export interface TopicIntake extends Disposable {
   charge(bytes: number): void;
   /** How many wait to be taken in. */
   readonly waiting: number;
-  /** How often it had to rest since it was last asked. */
-  takeRests(): number;
+  /** For how many milliseconds the sender had to wait since this was last asked. */
+  takeHeldMs(): number;
 }
 
 /** Decisions of ours: so much at a stretch, and of all time so large a part. */
@@ -39,7 +39,8 @@ export function createTopicIntake({ clock, hold, release }: IntakeOptions): Topi
   let creditMs = STRETCH_MS;
   let countedAt = clock.monotonicMs();
   let rest: Disposable | undefined;
-  let rests = 0;
+  let heldMs = 0;
+  let heldSince: number | null = null;
   let isWorking = false;
   let isOver = false;
 
@@ -73,12 +74,22 @@ export function createTopicIntake({ clock, hold, release }: IntakeOptions): Topi
 
   function takeRest(): void {
     hold();
-    rests += 1;
+    heldSince ??= clock.monotonicMs();
     rest = clock.after((STRETCH_MS - creditMs) / SHARE, () => {
       rest = undefined;
       work();
-      if (rest === undefined && !isOver) release();
+      if (rest !== undefined || isOver) return;
+      countHeld();
+      heldSince = null;
+      release();
     });
+  }
+
+  function countHeld(): void {
+    if (heldSince === null) return;
+    const now = clock.monotonicMs();
+    heldMs += now - heldSince;
+    heldSince = now;
   }
 
   return {
@@ -96,9 +107,10 @@ export function createTopicIntake({ clock, hold, release }: IntakeOptions): Topi
     get waiting() {
       return waiting.length - first;
     },
-    takeRests() {
-      const taken = rests;
-      rests = 0;
+    takeHeldMs() {
+      countHeld();
+      const taken = heldMs;
+      heldMs = 0;
       return taken;
     },
     [Symbol.dispose]() {

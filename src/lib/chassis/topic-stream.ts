@@ -7,7 +7,7 @@ import type { Clock } from '../lifecycle/index.ts';
 import { DialError, type Dialer, dialFailureOf, type Endpoint, viaOf } from '../net/index.ts';
 import { badAnswer, interrupted } from './failure.ts';
 import type { ConnectionFailure } from './model.ts';
-import { createTopicFlood, LOOK_MS } from './topic-flood.ts';
+import { createTopicFlood, LARGE_FRAME_BYTES, LOOK_MS } from './topic-flood.ts';
 import { createTopicIntake, type Steps } from './topic-intake.ts';
 import { readTopicFrame, type TopicMessage, topicNames } from './topic-message.ts';
 import { paths, type TopicRequestWire } from './wire.ts';
@@ -51,6 +51,8 @@ const DIAL_MS = 1_200;
 const PING_MS = 400;
 const SILENT_MS = 1_400;
 const PONG_MS = 50;
+/** Without figures, so that it is counted as one complaint. */
+const FLOODED = 'the topic stream was flooded: the chassis sent more than can be read';
 const ACKNOWLEDGE_MS = 1_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
@@ -165,6 +167,8 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
   let lastBytes = bytesOf(socket);
   let acknowledgement: Disposable | undefined;
   const flood = createTopicFlood();
+  let frames = 0;
+  let large = 0;
   const intake = createTopicIntake({ clock, hold: () => web.pause(), release: () => web.resume() });
 
   let pongAt = Number.NEGATIVE_INFINITY;
@@ -202,12 +206,16 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
     const isHeard = heard || bytes > lastBytes || waiting > 0;
     silentMs = isHeard ? 0 : silentMs + Math.min(now - lastTick, 2 * LOOK_MS);
     heard = false;
-    const judged = flood.judge({ rests: intake.takeRests(), bytes: bytes - lastBytes, waiting });
-    if (judged.isFlooded) complain('the topic stream is flooded: the chassis sends more than can be read');
+    const flooded = flood({ ms: now - lastTick, heldMs: intake.takeHeldMs(), frames, large, bytes: bytes - lastBytes });
+    frames = 0;
+    large = 0;
     lastBytes = bytes;
     lastTick = now;
     if (pongOwed !== null && web.bufferedAmount === 0) pong(pongOwed, now);
-    if (judged.end !== null) end('bad-answer', judged.end, true);
+    if (flooded !== null) {
+      complain(FLOODED);
+      end('bad-answer', flooded, true);
+    }
     if (silentMs >= SILENT_MS) end('silent', 'connected, but nothing was heard for more than a second');
   });
   const pinging = clock.every(PING_MS, () => {
@@ -245,7 +253,8 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
 
   const onFrame = (bytes: number) => {
     heard = true;
-    flood.count();
+    frames += 1;
+    if (bytes > LARGE_FRAME_BYTES) large += 1;
     intake.charge(bytes);
   };
   web.on('message', (data, isBinary) => {
