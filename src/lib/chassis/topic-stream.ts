@@ -5,9 +5,10 @@ import { GwError, type Tried } from '../error/index.ts';
 import { quote } from '../json/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import { DialError, type Dialer, dialFailureOf, type Endpoint, viaOf } from '../net/index.ts';
-import { badAnswer, interrupted } from './failure.ts';
+import { interrupted } from './failure.ts';
 import type { ConnectionFailure } from './model.ts';
 import { createTopicFlood, LARGE_FRAME_BYTES, LOOK_MS } from './topic-flood.ts';
+import { handshakeFailure, refusal } from './topic-handshake.ts';
 import { createTopicIntake, type Steps } from './topic-intake.ts';
 import { readTopicFrame, type TopicMessage, topicNames } from './topic-message.ts';
 import { paths, type TopicRequestWire } from './wire.ts';
@@ -129,30 +130,6 @@ function handshake(options: TopicStreamOptions, socket: Duplex, tried: () => Tri
   web.on('unexpected-response', onResponse);
   signal?.addEventListener('abort', onAbort, { once: true });
   return promise;
-}
-
-function refusal(response: IncomingMessage, tried: Tried): GwError {
-  const status = response.statusCode ?? 0;
-  const { location } = response.headers;
-  response.on('error', () => {});
-  response.destroy();
-  if (status === 503) {
-    return new GwError('CHASSIS_BOOTING', 'The chassis is starting.', {
-      tried,
-      details: { progress: null, step: null },
-    });
-  }
-  if (status >= 300 && status < 400) {
-    return badAnswer(`the topic stream was redirected to ${quote(location ?? 'nowhere')}: refused`, tried);
-  }
-  return badAnswer(`the topic stream was answered with status ${status}`, tried);
-}
-
-function handshakeFailure(error: Error, tried: Tried): GwError {
-  const { code = '' } = error as NodeJS.ErrnoException;
-  if (code.startsWith('HPE_')) return badAnswer('it does not speak HTTP as a chassis does', tried, error);
-  if (code !== '') return new DialError(dialFailureOf(error), tried, error);
-  return badAnswer('it does not open a WebSocket as a chassis does', tried, error);
 }
 
 function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tried: Tried): TopicStream {
