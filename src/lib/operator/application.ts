@@ -84,7 +84,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
   await library.tidy();
   const assets = await loadAssets(assetsDir, (name) => log.warn({ name, assetsDir }, 'a file of the pages is missing'));
   const outflow = createOutflow(clock);
-  const reads = createChassisReads(link, site.chassis.serial);
+  const reads = createChassisReads(link, site.chassis.serial, outflow);
   const events = createLiveEvents({
     clock,
     compose: () => ({

@@ -1,6 +1,7 @@
 import type { ChassisLink, ForwardedReply } from '../chassis/index.ts';
 import { GwError, type Tried } from '../error/index.ts';
 import { type JsonBounds, readJsonBytes } from '../json/index.ts';
+import type { Outflow } from './outflow.ts';
 import { createTurns } from './turns.ts';
 
 /** What came from the chassis and may be sent on as it is. */
@@ -32,7 +33,7 @@ const infoBounds: JsonBounds = { maxDepth: 200, maxValues: 20_000 };
 const MAPS_AT_ONCE = 1;
 const MOST_MAPS_WAITING = 16;
 
-export function createChassisReads(link: ChassisLink, expectedSerial: string): ChassisReads {
+export function createChassisReads(link: ChassisLink, expectedSerial: string, outflow: Outflow): ChassisReads {
   // A snapshot is made for people; the state of the link is asked for with every read.
   let state = link.snapshot().link;
   const subscription = link.subscribe(() => {
@@ -64,7 +65,14 @@ export function createChassisReads(link: ChassisLink, expectedSerial: string): C
 
   const readDocument = (path: string, check: Check) => read(path, () => load(path, DOCUMENT_MOST_BYTES, check));
   const readLarge = (path: string, check: Check) =>
-    read(path, () => mapTurns(() => load(path, MAP_MOST_BYTES, check), 'busy' as const));
+    read(path, () => mapTurns(async () => taken(await load(path, MAP_MOST_BYTES, check)), 'busy' as const));
+
+  /** Concurrent reads of one path are one here, so nobody else has these bytes. */
+  function taken(passed: Passed | null): ReadResult {
+    if (passed === null || typeof passed.body === 'string') return passed;
+    const body = outflow.take(passed.body);
+    return body === null ? 'busy' : { ...passed, body };
+  }
 
   function ofThisRobot(reply: ForwardedReply, tried: Tried): string | null {
     if (reply.content !== 'json') return null;

@@ -9,9 +9,12 @@ import type { Clock } from '../lifecycle/index.ts';
  */
 export interface Outflow extends Disposable {
   /**
-   * A stream of these bytes, in small pieces as the reader of this response takes them; null when there is no room.
-   * Bytes that are kept already for another reader are not kept a second time.
+   * Takes a body that was just read, whose memory nobody else uses, and gives the bytes to send: those of an equal body
+   * where one is kept already, null when there is no room. What is not kept is given back to the system at once. It is
+   * kept for its readers of this turn of the event loop; without one it is let go.
    */
+  take(body: Buffer): Buffer | null;
+  /** A stream of a body that was taken, in small pieces as the reader of this response takes them; null without room. */
   send(body: Buffer, response: ServerResponse): Readable | null;
   /** Admits one more file; false when as many are sent as may. */
   admit(file: SentFile, response: ServerResponse): boolean;
@@ -43,6 +46,14 @@ const LOOK_MS = 1_000;
 /** By response, when it last took something, by the monotonic clock. */
 type Readers = Map<ServerResponse, number>;
 
+/**
+ * The collector would come for it much later: to the engine it is a small object. Only a body that no connection has
+ * seen, since what waits in one must stay where it is.
+ */
+function giveBack({ buffer, length }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === length) buffer.transfer(0);
+}
+
 export function createOutflow(clock: Clock, limits: OutflowLimits = usual): Outflow {
   const bodies = new Map<Buffer, Readers>();
   const files = new Map<ServerResponse, { readonly file: SentFile; bytes: number; at: number }>();
@@ -63,7 +74,11 @@ export function createOutflow(clock: Clock, limits: OutflowLimits = usual): Outf
   function release(body: Buffer, response: ServerResponse): void {
     const readers = bodies.get(body);
     readers?.delete(response);
-    if (readers?.size === 0) bodies.delete(body);
+    letGo(body);
+  }
+
+  function letGo(body: Buffer): void {
+    if (bodies.get(body)?.size === 0) bodies.delete(body);
     unwatch();
   }
 
@@ -92,7 +107,7 @@ export function createOutflow(clock: Clock, limits: OutflowLimits = usual): Outf
   function makeRoom(bytes: number): boolean {
     const now = clock.monotonicMs();
     const lastTaken = (readers: Readers) => Math.max(...readers.values());
-    const idle = [...bodies].filter(([, readers]) => now - lastTaken(readers) >= IDLE_BODY_MS);
+    const idle = [...bodies].filter(([, readers]) => readers.size > 0 && now - lastTaken(readers) >= IDLE_BODY_MS);
     for (const [body, readers] of idle.sort(([, a], [, b]) => lastTaken(a) - lastTaken(b))) {
       if (keptBytes() + bytes <= limits.bodyBytes) break;
       for (const response of [...readers.keys()]) {
@@ -103,16 +118,23 @@ export function createOutflow(clock: Clock, limits: OutflowLimits = usual): Outf
     return keptBytes() + bytes <= limits.bodyBytes;
   }
 
-  /** The same bytes where they are kept already; null when there is no room for them. */
-  function keep(body: Buffer): Buffer | null {
-    for (const kept of bodies.keys()) if (kept === body || kept.equals(body)) return kept;
-    return makeRoom(body.length) ? body : null;
-  }
-
   return {
-    send(given, response) {
-      const body = keep(given);
-      if (body === null) return null;
+    take(body) {
+      for (const kept of bodies.keys()) {
+        if (kept === body || !kept.equals(body)) continue;
+        giveBack(body);
+        return kept;
+      }
+      if (!bodies.has(body) && !makeRoom(body.length)) {
+        giveBack(body);
+        return null;
+      }
+      if (!bodies.has(body)) bodies.set(body, new Map());
+      setImmediate(() => letGo(body));
+      return body;
+    },
+    send(body, response) {
+      if (!bodies.has(body) && !makeRoom(body.length)) return null;
       const readers: Readers = bodies.get(body) ?? new Map();
       bodies.set(body, readers);
       readers.set(response, clock.monotonicMs());
