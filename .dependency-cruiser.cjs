@@ -19,7 +19,7 @@ const rooms = {
   fleet: ['angle', 'site'],
   enrolment: ['json', 'net', 'site'],
   kiosk: ['document', 'net'],
-  operator: ['evidence', 'chassis', 'markup', 'motion', 'site'],
+  operator: ['evidence', 'chassis', 'json', 'markup', 'motion', 'site'],
   checklist: ['document', 'evidence'],
   report: ['evidence', 'checklist', 'markup', 'site'],
   gateway: ['site', 'net', 'chassis', 'fleet', 'motion', 'operator', 'evidence'],

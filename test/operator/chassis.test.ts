@@ -61,6 +61,19 @@ describe('reads that are forwarded to the chassis', () => {
     expect((await ask(server.full, '/api/chassis/maps')).status).toBe(503);
   });
 
+  it('make nothing of a device information that stands for too much, and refuse one that names its parts twice', async () => {
+    await using server = await startServer();
+    const many = Object.fromEntries(Array.from({ length: 25_000 }, (_, i) => [`k${i}`, i]));
+    for (const body of [
+      JSON.stringify({ device: { sn: SERIAL }, many }),
+      `{"device":{"sn":"OTHER"},"device":{"sn":"${SERIAL}"}}`,
+    ]) {
+      server.link.answers.set('/device/info', () => ({ status: 200, body: Buffer.from(body) }));
+      const { status, data } = await ask(server.full, '/api/chassis/device/info');
+      expect([status, data.error.code]).toEqual([502, 'CHASSIS_BAD_ANSWER']);
+    }
+  });
+
   it('tell connecting and booting apart', async () => {
     await using server = await startServer();
     server.link.setState({ kind: 'connecting', tried });
@@ -76,7 +89,7 @@ describe('reads that are forwarded to the chassis', () => {
     const html = Buffer.from('<html><script>alert(1)</script></html>');
     for (const body of [html, Buffer.from('{"device":'), Buffer.from('{"a":NaN}'), Buffer.alloc(0)]) {
       for (const path of ['/device/info', '/maps/7', '/maps/7.png']) {
-        server.link.answers.set(path, () => ({ status: 200, contentType: 'text/html', body }));
+        server.link.answers.set(path, () => ({ status: 200, body }));
         const { status, data } = await ask(server.full, `/api/chassis${path}`);
         expect([status, data.error.code]).toEqual([502, 'CHASSIS_BAD_ANSWER']);
       }
@@ -284,6 +297,18 @@ describe('voice service and building module', () => {
     expect((await ask(server.full, '/api/uiot/status')).status).toBe(200);
     expect(asked).toEqual(['/config', '/iot/status']);
     expect((await ask(server.readOnly, '/api/chatbot/config')).status).toBe(403);
+  });
+
+  it('pass nothing on that stands for too much', async () => {
+    let body = '';
+    await using device = await peer((_request, response) => response.end(body));
+    await using server = await startServer({ voiceUrl: device.url });
+    body = `[${'1,'.repeat(150_000)}1]`;
+    expect((await ask(server.full, '/api/chatbot/config')).status).toBe(200);
+    for (body of [`[${'1,'.repeat(300_000)}1]`, '['.repeat(300) + ']'.repeat(300)]) {
+      const { status, data } = await ask(server.full, '/api/chatbot/config');
+      expect([status, data.error.message]).toEqual([502, 'The voice service answered with more than is passed on.']);
+    }
   });
 
   it('answer 502 with the address tried when they are configured and do not work', async () => {

@@ -41,6 +41,8 @@ describe('the media library', () => {
       'content-security-policy': expect.stringContaining('sandbox'),
       'content-disposition': expect.stringMatching(/^inline; filename\*=UTF-8''Speisekarte%20Gr/),
     });
+    const head = await fetch(`http://127.0.0.1:${server.full}${path}`, { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, `${png.length}`]);
     expect((await upload(server, 'Speisekarte Größe (1).png', new Uint8Array(3), cookie)).data.replaced).toBe(true);
     expect((await ask(server.full, path, { method: 'DELETE' })).status).toBe(401);
     expect((await ask(server.full, path, { method: 'DELETE', headers: { cookie } })).status).toBe(200);

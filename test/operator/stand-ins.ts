@@ -1,9 +1,15 @@
 import { degrees } from '../../src/lib/angle/index.ts';
-import type { ChassisLink, ChassisSnapshot, ForwardedReply, LinkState } from '../../src/lib/chassis/index.ts';
+import { type ChassisLink, type ChassisSnapshot, contentOf, type LinkState } from '../../src/lib/chassis/index.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import type { Clock } from '../../src/lib/lifecycle/index.ts';
 import type { Motion, MotionStatus, StopLatch, TourRun } from '../../src/lib/motion/index.ts';
 import type { GatewayHealth } from '../../src/lib/operator/index.ts';
+
+/** What the chassis answers, before anything is checked. */
+export interface StandInReply {
+  readonly status: number;
+  readonly body: Uint8Array;
+}
 
 /** A link whose state and answers the test decides. */
 export interface StandInLink extends ChassisLink {
@@ -11,7 +17,7 @@ export interface StandInLink extends ChassisLink {
   /** What the next snapshots say otherwise. */
   say(change: Partial<ChassisSnapshot>): void;
   /** Answers by path; a function may throw. */
-  readonly answers: Map<string, () => ForwardedReply | Promise<ForwardedReply>>;
+  readonly answers: Map<string, () => StandInReply | Promise<StandInReply>>;
   /** Paths that were forwarded, in order. */
   readonly forwarded: string[];
   changed(): void;
@@ -20,8 +26,8 @@ export interface StandInLink extends ChassisLink {
 export const SERIAL = 'TEST-0001';
 export const tried = { address: '127.0.0.1', port: 8090 } as const;
 
-export function jsonReply(data: unknown, status = 200): ForwardedReply {
-  return { status, contentType: 'application/json', body: Buffer.from(JSON.stringify(data)) };
+export function jsonReply(data: unknown, status = 200): StandInReply {
+  return { status, body: Buffer.from(JSON.stringify(data)) };
 }
 
 export const png = Buffer.from(
@@ -38,7 +44,7 @@ export function standInLink(first: LinkState = { kind: 'connected', tried }): St
     ['/device/info', () => jsonReply({ device: { sn: SERIAL }, axbot_version: '2.12.3' })],
     ['/maps/', () => jsonReply([{ id: 7, uid: 'u7', map_name: 'EG' }])],
     ['/maps/7', () => jsonReply({ id: 7, map_name: 'EG', overlays: '{}' })],
-    ['/maps/7.png', () => ({ status: 200, contentType: 'image/png', body: png })],
+    ['/maps/7.png', () => ({ status: 200, body: png })],
   ]);
   const notUsed = async () => {
     throw new GwError('INTERNAL', 'the operator server does not use this');
@@ -78,7 +84,11 @@ export function standInLink(first: LinkState = { kind: 'connected', tried }): St
       mapPng: notUsed,
       async forward(path) {
         forwarded.push(path);
-        return (await answers.get(path)?.()) ?? jsonReply({ message: 'error: not found' }, 404);
+        const { status, body } = (await answers.get(path)?.()) ?? jsonReply({ message: 'error: not found' }, 404);
+        // Checked as the client does it.
+        const { kind = null, problem } = status === 200 ? await contentOf(body) : {};
+        if (problem !== undefined) throw new GwError('CHASSIS_BAD_ANSWER', problem, { tried });
+        return { status, body, content: kind };
       },
       [Symbol.asyncDispose]: async () => {},
     },

@@ -15,6 +15,7 @@ import { createJournal } from './journal.ts';
 import { type RequestHandler, scopeOf } from './listener.ts';
 import { createMediaLibrary, MEDIA_MOST_BYTES } from './media.ts';
 import type { OperatorOptions } from './model.ts';
+import { createOutflow } from './outflow.ts';
 import { pageView } from './pages/view.ts';
 import { type PasswordHash, parsePasswordHash } from './password-hash.ts';
 import { createPeer } from './peer.ts';
@@ -90,7 +91,8 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     .tidy()
     .catch((error) => log.warn({ error: asGwError(error).message }, 'the media folder is not tidied'));
   const assets = await loadAssets(assetsDir, (name) => log.warn({ name, assetsDir }, 'a file of the pages is missing'));
-  const reads = createChassisReads(link, site.chassis.serial);
+  const outflow = createOutflow(clock);
+  const reads = createChassisReads(link, site.chassis.serial, outflow);
   const events = createLiveEvents({
     clock,
     compose: () => ({
@@ -110,7 +112,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     building: building ? createPeer('building module', building.url, '/status') : null,
   };
   const routes = routeTable(
-    createHandlers({ ...options, ...peers, log, assets, journal, reads, events, library, sessions }),
+    createHandlers({ ...options, ...peers, log, assets, journal, reads, events, library, outflow, sessions }),
   );
 
   app.addHook('onRequest', (request, reply, done) => {
@@ -161,6 +163,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     async close() {
       events.end();
       reads[Symbol.dispose]();
+      outflow[Symbol.dispose]();
       await app.close();
       await Promise.all([peers.voice?.[Symbol.asyncDispose](), peers.building?.[Symbol.asyncDispose]()]);
     },

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { peerAddress } from './address.ts';
 import { param, sendJson, sendRefusal } from './answer.ts';
@@ -6,13 +7,17 @@ import type { Parts } from './parts.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import { mediaContentPolicy } from './security-headers.ts';
 
-export function mediaHandlers({ library, log }: Parts) {
+export function mediaHandlers({ library, outflow, log }: Parts) {
   return {
     list: async (_request: FastifyRequest, reply: FastifyReply) =>
       sendJson(reply, { files: await library.list(), mostBytes: MEDIA_MOST_BYTES }),
     async download(request: FastifyRequest, reply: FastifyReply) {
       const file = await library.open(param(request, 'name'));
       if (!file) return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'There is no such file.' }));
+      if (request.method !== 'HEAD' && !outflow.admit(file.stream, reply.raw)) {
+        file.stream.destroy();
+        return sendRefusal(request, reply, refuse('BUSY'));
+      }
       const disposition = file.inline ? 'inline' : 'attachment';
       reply
         .header('content-type', file.contentType)
@@ -21,7 +26,8 @@ export function mediaHandlers({ library, log }: Parts) {
         .header('content-disposition', `${disposition}; filename*=UTF-8''${encodeURIComponent(file.name)}`);
       if (request.method === 'HEAD' || file.bytes === 0) {
         file.stream.destroy();
-        return reply.send();
+        // An empty stream: the framework would say that an empty body has no length.
+        return reply.send(Readable.from([]));
       }
       return reply.send(file.stream);
     },

@@ -1,6 +1,7 @@
 import { Agent, request } from 'undici';
 import { GwError, type Tried } from '../error/index.ts';
-import { jsonType, type Passed } from './chassis-reads.ts';
+import { checkJson, type JsonBounds } from '../json/index.ts';
+import { JSON_TYPE, type Passed } from './chassis-reads.ts';
 
 /** A configured device of the site whose answer is passed on; nothing in it is interpreted. */
 export interface Peer extends AsyncDisposable {
@@ -10,6 +11,8 @@ export interface Peer extends AsyncDisposable {
 
 const TIMEOUT_MS = 3_000;
 const MOST_BYTES = 1024 * 1024;
+/** Decision of ours. It is passed on as it came, so nothing is made of it here. */
+const bounds: JsonBounds = { maxDepth: 200, maxValues: 200_000 };
 
 /**
  * `what` names the device in errors: `voice service`. `path` is appended to the configured address; both
@@ -48,9 +51,12 @@ export function createPeer(what: string, url: string, path: string): Peer {
       throw new GwError('PEER_NOT_REACHABLE', `The answer of the ${what} broke off.`, { tried, cause: error });
     });
     const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const contentType = jsonType(body);
-    if (contentType === null) throw new GwError('PEER_NOT_REACHABLE', `The ${what} did not answer in JSON.`, { tried });
-    return { contentType, body };
+    const finding = await checkJson(body, bounds);
+    if (finding !== 'sound') {
+      const answered = finding === 'not-json' ? 'did not answer in JSON' : 'answered with more than is passed on';
+      throw new GwError('PEER_NOT_REACHABLE', `The ${what} ${answered}.`, { tried });
+    }
+    return { contentType: JSON_TYPE, body };
   }
 
   return {
