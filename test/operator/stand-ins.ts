@@ -127,7 +127,8 @@ export function standInHealth(over: Partial<GatewayHealth> = {}): GatewayHealth 
     takenBack: [],
     waiting: [],
   } as const;
-  return { status: 'ok', version: '0', upForMs: 0, services: [], evidence, ...over };
+  const log = { status: 'writing', droppedLines: 0, detail: 'The log is being written.' } as const;
+  return { status: 'ok', version: '0', upForMs: 0, services: [], evidence, log, ...over };
 }
 
 /** Motion that only keeps its books. */

@@ -3,9 +3,11 @@ import multipart from '@fastify/multipart';
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { GwError } from '../error/index.ts';
 import { readSecret } from '../site/index.ts';
+import { peerAddress } from './address.ts';
 import { isForm, sendRefusal } from './answer.ts';
 import { loadAssets } from './assets.ts';
 import { createChassisReads } from './chassis-reads.ts';
+import { isClientAbort } from './client-abort.ts';
 import { createLiveEvents } from './events.ts';
 import { chassisState, createHandlers } from './handlers.ts';
 import { createJournal } from './journal.ts';
@@ -49,6 +51,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
   const { site, link, motion, clock, assetsDir, hostName } = options;
   const journal = options.journal ?? createJournal(options.log, clock);
   const { log } = journal;
+  let clientAborts = 0;
   const password = await loadPassword(site.operator.passwordFile);
 
   const app: FastifyInstance = fastify({
@@ -102,7 +105,18 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     building: building ? createPeer('building module', building.url, '/status') : null,
   };
   const routes = routeTable(
-    createHandlers({ ...options, ...peers, log, assets, journal, reads, events, library, sessions }),
+    createHandlers({
+      ...options,
+      ...peers,
+      log,
+      assets,
+      journal,
+      clientAborts: () => clientAborts,
+      reads,
+      events,
+      library,
+      sessions,
+    }),
   );
 
   app.addHook('onRequest', (request, reply, done) => {
@@ -114,7 +128,11 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
   app.setNotFoundHandler((request, reply) => sendRefusal(request, reply, refuse('NOT_FOUND')));
   app.setErrorHandler((error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const refusal = fromFramework(error);
-    if (refusal.status >= 500) log.error({ error, route: request.routeOptions.url }, 'a request failed');
+    const about = { error, route: request.routeOptions.url, address: peerAddress(request) };
+    if (isClientAbort(error, request)) {
+      clientAborts += 1;
+      log.debug(about, 'a client gave up its request');
+    } else if (refusal.status >= 500) log.error(about, 'a request failed');
     return sendRefusal(request, reply, refusal);
   });
   for (const row of routes) {

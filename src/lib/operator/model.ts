@@ -15,6 +15,18 @@ export interface GatewayHealth {
   readonly services: readonly ServiceHealth[];
   /** The evidence file against what was read at the start. */
   readonly evidence: EvidenceReport;
+  /** Does not count in `status`: a log that nobody reads keeps no robot from driving or stopping. */
+  readonly log: OutputHealth;
+}
+
+/** How the output of the log fares. */
+export interface OutputHealth {
+  /** 'unread': its reader does not read at the moment. 'failing': the system refuses writes (a full disk, no reader). */
+  readonly status: 'writing' | 'unread' | 'failing' | 'not-checked';
+  /** Since the start; null: not known. */
+  readonly droppedLines: number | null;
+  /** One sentence for a person. */
+  readonly detail: string;
 }
 
 /** Another robot of this site. */

@@ -26,5 +26,14 @@ export const gatewayHealthSchema = z.strictObject({
       waiting: z.array(z.strictObject(factHere)).describe('New evidence, which counts after a restart.'),
     })
     .describe('The evidence file against what the gateway read at its start.'),
+  log: z
+    .strictObject({
+      status: z
+        .enum(['writing', 'unread', 'failing', 'not-checked'])
+        .describe('unread: its reader does not read. failing: the system refuses writes, a full disk for example.'),
+      droppedLines: z.int().nullable().describe('Log lines lost since the start; null: not known.'),
+      detail: z.string(),
+    })
+    .describe('How the output of the log fares. It does not count in status.'),
 });
 export type GatewayHealth = z.infer<typeof gatewayHealthSchema>;
