@@ -16,7 +16,8 @@ const abortCodes: ReadonlySet<unknown> = new Set([
  */
 export function isClientAbort(error: unknown, request: FastifyRequest): boolean {
   const { raw } = request;
-  if (!raw.destroyed && !raw.socket.destroyed) return false;
+  // A request that was read to its end is destroyed as well, while its client waits for the answer.
+  if (!raw.socket.destroyed && (raw.complete || !raw.destroyed)) return false;
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
   return abortCodes.has(code) || message === 'aborted' || message === 'Premature close';
 }
