@@ -32,6 +32,7 @@ function reader() {
     sink,
     answers,
     text: () => Buffer.concat(taken).toString(),
+    pieces: () => taken.map(({ length }) => length),
     /** Lets a write that did not come back come back. */
     comeBack() {
       const go = pending;
@@ -122,6 +123,26 @@ describe('lines for a reader who may stall', () => {
     for (let n = 0; n < 50_000; n += 1) writer.write(`line ${n}\n`);
     expect(writer.state().droppedLines).toBeGreaterThan(49_800);
     expect(clock.pending).toBe(1);
+  });
+
+  it('go out in pieces that a pipe takes whole, so that another writer tears none', async () => {
+    const far = reader();
+    const { clock, writer } = writerTo(far.sink, 200_000);
+    for (let n = 0; n < 200; n += 1) writer.write(`${'x'.repeat(100 + ((n * 7) % 900))}\n`);
+    far.open();
+    await clock.advance(500);
+    const pieces = far.pieces().filter((bytes) => bytes > 0);
+    expect(pieces.length).toBeGreaterThan(20);
+    expect(Math.max(...pieces)).toBeLessThanOrEqual(4_096);
+    expect(Math.max(...pieces)).toBeGreaterThan(3_000);
+  });
+
+  it('go out to a reader who takes one byte at a time', () => {
+    const far = reader();
+    far.answers.push(...Array.from({ length: 30_000 }, () => 1));
+    const { writer } = writerTo(far.sink, 100_000);
+    writer.write(`${'x'.repeat(29_999)}\n`);
+    expect(far.text()).toHaveLength(30_000);
   });
 
   it('say that they are unread when a write does not come back', async () => {

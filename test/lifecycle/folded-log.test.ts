@@ -101,6 +101,18 @@ describe('a log that folds what repeats', () => {
     expect(lines).toHaveLength(18);
   });
 
+  it('loses nothing when its timer is late, as after a stall of the process', () => {
+    let nowMs = 1_000_000;
+    const clock = { monotonicMs: () => nowMs, after: () => ({ [Symbol.dispose]() {} }) };
+    const told: (number | null)[] = [];
+    const log = createFoldedLog({ clock, tell: ({ fold }) => void told.push(fold?.more ?? null) });
+    for (let n = 0; n < 10; n += 1) log.warn({}, 'x');
+    nowMs += 60_000;
+    log.warn({}, 'x');
+    log.flush();
+    expect(told).toEqual([null, null, null, null, null, 6]);
+  });
+
   it('is bounded for messages that are no constants, too', async () => {
     const { clock, log, lines } = setUp();
     for (let n = 0; n < 10_000; n += 1) log.warn({}, `message ${n}`);

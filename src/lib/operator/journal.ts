@@ -80,7 +80,7 @@ export function createJournal(
     const same = `${level} ${message} ${JSON.stringify(fields)}`;
     // A burst has one entry for all that was folded of it; beside it what is told word for word again is no new entry.
     const before = fold === null ? ring.at(-1) : ring.findLast((kept) => kept.burst === burst);
-    if (before !== undefined && (fold !== null || (before.burst === null && before.same === same))) {
+    if (before !== undefined && (fold !== null || before.same === same)) {
       before.count += fold?.more ?? 1;
       before.lastTime = time;
       before.lastFields = before.same === same ? null : fields;
