@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createLineWriter } from '../../src/lib/gateway/line-writer.ts';
-import type { OutputSink } from '../../src/lib/gateway/output-sink.ts';
+import type { OutputSink } from '../../src/lib/gateway/output-model.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
 
 type Answer = number | 'EAGAIN' | 'ENOSPC' | 'later';

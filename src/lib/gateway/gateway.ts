@@ -8,15 +8,10 @@ import type { Fleet, FleetOptions } from '../fleet/index.ts';
 import { type Clock, createSupervisor, type Log, type SupervisorEvent, systemClock } from '../lifecycle/index.ts';
 import { createMotion } from '../motion/index.ts';
 import { type Dialer, directDialer } from '../net/index.ts';
-import {
-  createJournal,
-  createOperator,
-  type GatewayHealth,
-  type OutputHealth,
-  READ_ONLY_SOCKET,
-} from '../operator/index.ts';
+import { createJournal, createOperator, type GatewayHealth, READ_ONLY_SOCKET } from '../operator/index.ts';
 import { loadSite, readSecret, type Site } from '../site/index.ts';
 import type { OutputState } from './line-writer.ts';
+import { logHealth } from './log-health.ts';
 import { coarseState, neighboursView, notListening } from './neighbours.ts';
 import type { ServeEvent } from './serve.result.ts';
 
@@ -132,20 +127,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       journal.flush();
     },
   };
-}
-
-/** A log that nobody reads hinders no movement, so it does not degrade the gateway: it is told beside the services. */
-function logHealth(state: OutputState | undefined): OutputHealth {
-  if (state === undefined)
-    return { status: 'not-checked', droppedLines: null, detail: 'Where the log goes is not known.' };
-  const { status, failure, droppedLines } = state;
-  const now = {
-    writing: 'The log is being written.',
-    unread: 'The reader of the log does not read; it waits, and the gateway goes on.',
-    failing: `The log cannot be written: ${failure}.`,
-  }[status];
-  const lost = droppedLines === 0 ? '' : ` Lines dropped since the start: ${droppedLines}.`;
-  return { status, droppedLines, detail: `${now}${lost}` };
 }
 
 /** null for a site file without it; the room is loaded only where it is used. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../lifecycle/index.ts';
-import type { OutputSink } from './output-sink.ts';
+import type { OutputSink } from './output-model.ts';
 
 /** How an output fares that somebody else reads. */
 export interface OutputState {

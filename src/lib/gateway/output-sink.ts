@@ -1,18 +1,7 @@
-import { spawn } from 'node:child_process';
-import { constants, fstatSync, openSync, type Stats, write, writeSync } from 'node:fs';
+import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
-
-/**
- * Where bytes go without ever holding the event loop. `done` is called once for each call, possibly before `write`
- * returns: with how many bytes were taken, or with the error. EAGAIN: nothing was taken, the reader is not reading.
- */
-export interface OutputSink {
-  /** How the descriptor is written to; see `openOutputSink`. */
-  readonly way: 'own' | 'shared' | 'file' | 'relay';
-  write(bytes: Buffer, done: (error: NodeJS.ErrnoException | null, taken: number) => void): void;
-  /** Gives up a write that is under way, where that is possible: it would keep the process alive. */
-  end(): void;
-}
+import type { OutputSink } from './output-model.ts';
+import { relaySink } from './output-relay.ts';
 
 /**
  * Opens a sink on a descriptor that was inherited (stdout, stderr). It cannot simply be written to: a full pipe, a
@@ -31,17 +20,15 @@ export interface OutputSink {
 export function openOutputSink(fd: number): OutputSink {
   const kind = fstatSync(fd);
   if (kind.isFile()) return fileSink(fd);
-  const own = kind.isSocket() ? null : reopen(fd, kind);
+  const own = kind.isSocket() ? null : reopen(fd);
   if (own !== null) return directSink('own', own);
   return kind.isFIFO() || kind.isSocket() ? sharedSink(fd) : relaySink(fd);
 }
 
 /** null where /proc is missing, the file belongs to another user, or a FIFO has no reader at the moment. */
-function reopen(fd: number, kind: Stats): number | null {
+function reopen(fd: number): number | null {
   try {
-    const own = openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
-    const opened = fstatSync(own);
-    return opened.ino === kind.ino && opened.dev === kind.dev ? own : null;
+    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   } catch {
     return null;
   }
@@ -77,27 +64,4 @@ function directSink(way: 'own' | 'shared', fd: number): OutputSink {
 
 function fileSink(fd: number): OutputSink {
   return { way: 'file', write: (bytes, done) => write(fd, bytes, 0, bytes.length, null, done), end() {} };
-}
-
-/** In a session of its own: Ctrl-C at the terminal must not end it before the last lines. */
-function relaySink(fd: number): OutputSink {
-  const relay = spawn('cat', [], { stdio: ['pipe', fd, 'ignore'], detached: true });
-  relay.unref();
-  const { stdin } = relay;
-  if (stdin instanceof Socket) stdin.unref();
-  let failure: NodeJS.ErrnoException | null = null;
-  const onError = (error: NodeJS.ErrnoException) => {
-    failure ??= error;
-  };
-  relay.on('error', onError);
-  stdin?.on('error', onError);
-  return {
-    way: 'relay',
-    write(bytes, done) {
-      if (failure !== null || stdin === null) done(failure ?? new Error('cat has no stdin'), 0);
-      else stdin.write(bytes, (error) => done(error ?? null, error ? 0 : bytes.length));
-    },
-    // What the relay has taken it still passes on when its reader reads again; then it ends.
-    end: () => void stdin?.destroy(),
-  };
 }
