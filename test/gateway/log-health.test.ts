@@ -18,6 +18,12 @@ describe('what health says of the log', () => {
       'The reader of the log does not read; it waits, and the gateway goes on.',
     ],
     [
+      { status: 'discarded', failure: null, droppedLines: 0 },
+      'discarded',
+      0,
+      'The log goes to /dev/null and is kept nowhere.',
+    ],
+    [
       { status: 'failing', failure: 'ENOSPC', droppedLines: 3 },
       'failing',
       3,

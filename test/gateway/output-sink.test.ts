@@ -224,9 +224,15 @@ describe('the log on an output that is read', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('/dev/null', async () => {
+  it('/dev/null, which is not told as written', async () => {
     const child = start('ignore');
-    expect(await isAlive()).toMatchObject({ way: 'own', status: 'writing', droppedLines: 0 });
+    expect(await isAlive()).toMatchObject({ way: 'null', status: 'discarded', droppedLines: 0 });
+    expect(await end(child)).toBe(0);
+  });
+
+  it('nothing: a descriptor that was closed', async () => {
+    const child = start('ignore', { through: (words) => ['sh', '-c', `exec ${words.join(' ')} 2>&-`] });
+    expect(await isAlive()).toMatchObject({ way: 'null', status: 'discarded' });
     expect(await end(child)).toBe(0);
   });
 });

@@ -3,8 +3,11 @@ import type { OutputSink } from './output-model.ts';
 
 /** How an output fares that somebody else reads. */
 export interface OutputState {
-  /** 'unread': the reader takes nothing at the moment. 'failing': the system refuses writes; `failure` says with what. */
-  readonly status: 'writing' | 'unread' | 'failing';
+  /**
+   * 'unread': the reader takes nothing at the moment. 'failing': the system refuses writes; `failure` says with what.
+   * 'discarded': it goes to /dev/null.
+   */
+  readonly status: 'writing' | 'unread' | 'failing' | 'discarded';
   /** Code of the operating system (ENOSPC, EPIPE) while `status` is 'failing'. */
   readonly failure: string | null;
   /** Lines that were thrown away since the start because the reader did not take them in time. */
@@ -131,6 +134,7 @@ export function createLineWriter({ sink, clock, notice, maxWaitingBytes }: LineW
     },
     state() {
       const isStalled = busySinceMs !== null && clock.monotonicMs() - busySinceMs >= UNREAD_AFTER_MS;
+      if (sink.way === 'null') return { status: 'discarded', failure, droppedLines };
       const status = failure !== null ? 'failing' : isUnread || isStalled ? 'unread' : 'writing';
       return { status, failure, droppedLines };
     },

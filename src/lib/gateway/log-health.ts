@@ -9,6 +9,7 @@ export function logHealth(state: OutputState | undefined): OutputHealth {
   const now = {
     writing: 'The log is being written.',
     unread: 'The reader of the log does not read; it waits, and the gateway goes on.',
+    discarded: 'The log goes to /dev/null and is kept nowhere.',
     failing: `The log cannot be written: ${failure}.`,
   }[status];
   const lost = droppedLines === 0 ? '' : ` Lines dropped since the start: ${droppedLines}.`;

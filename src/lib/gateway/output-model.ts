@@ -4,7 +4,7 @@
  */
 export interface OutputSink {
   /** How the descriptor is written to; see `openOutputSink`. */
-  readonly way: 'own' | 'shared' | 'file' | 'relay';
+  readonly way: 'own' | 'shared' | 'file' | 'relay' | 'null';
   write(bytes: Buffer, done: (error: NodeJS.ErrnoException | null, taken: number) => void): void;
   /** Gives up a write that is under way, where that is possible: it would keep the process alive. */
   end(): void;

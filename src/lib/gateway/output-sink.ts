@@ -1,4 +1,4 @@
-import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
+import { constants, fstatSync, openSync, statSync, write, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { OutputSink } from './output-model.ts';
 import { relaySink } from './output-relay.ts';
@@ -6,7 +6,7 @@ import { relaySink } from './output-relay.ts';
 /**
  * Opens a sink on a descriptor that was inherited (stdout, stderr). It cannot simply be written to: a full pipe, a
  * terminal after Ctrl-S and a socket of a stalled log service hold the writer for as long as they like. Nor may a
- * thread of the pool wait in such a write, because the end of the process waits for the threads. Four ways, tried on
+ * thread of the pool wait in such a write, because the end of the process waits for the threads. Five ways, tried on
  * Linux with each of the named kinds:
  *
  * - `own`: a pipe, FIFO, terminal or device is opened anew through /proc with O_NONBLOCK, which leaves the description
@@ -16,10 +16,12 @@ import { relaySink } from './output-relay.ts';
  * - `file`: O_NONBLOCK means nothing for a regular file, and a slow disk holds its writer; one write at a time goes
  *   through the thread pool. The descriptor keeps its place and its O_APPEND.
  * - `relay`: a terminal that another user owns and a datagram socket can be neither; `cat` waits for them instead.
+ * - `null`: what goes to /dev/null is kept nowhere, and is told so. A descriptor that was closed at the start is one, too.
  */
 export function openOutputSink(fd: number): OutputSink {
   const kind = fstatSync(fd);
   if (kind.isFile()) return fileSink(fd);
+  if (kind.isCharacterDevice() && kind.rdev === statSync('/dev/null').rdev) return nullSink;
   const own = kind.isSocket() ? null : reopen(fd);
   if (own !== null) return directSink('own', own);
   return kind.isFIFO() || kind.isSocket() ? sharedSink(fd) : relaySink(fd);
@@ -43,6 +45,8 @@ function sharedSink(fd: number): OutputSink {
   }
   return directSink('shared', fd);
 }
+
+const nullSink: OutputSink = { way: 'null', write: (bytes, done) => done(null, bytes.length), end() {} };
 
 /** A non-blocking descriptor is written at once, so that the last line before a crash is out. */
 function directSink(way: 'own' | 'shared', fd: number): OutputSink {

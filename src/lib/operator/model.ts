@@ -21,8 +21,11 @@ export interface GatewayHealth {
 
 /** How the output of the log fares. */
 export interface OutputHealth {
-  /** 'unread': its reader does not read at the moment. 'failing': the system refuses writes (a full disk, no reader). */
-  readonly status: 'writing' | 'unread' | 'failing' | 'not-checked';
+  /**
+   * 'unread': its reader does not read at the moment. 'failing': the system refuses writes (a full disk, no reader).
+   * 'discarded': it goes to /dev/null.
+   */
+  readonly status: 'writing' | 'unread' | 'failing' | 'discarded' | 'not-checked';
   /** Since the start; null: not known. */
   readonly droppedLines: number | null;
   /** One sentence for a person. */

@@ -29,8 +29,10 @@ export const gatewayHealthSchema = z.strictObject({
   log: z
     .strictObject({
       status: z
-        .enum(['writing', 'unread', 'failing', 'not-checked'])
-        .describe('unread: its reader does not read. failing: the system refuses writes, a full disk for example.'),
+        .enum(['writing', 'unread', 'failing', 'discarded', 'not-checked'])
+        .describe(
+          'unread: its reader does not read. failing: the system refuses writes, a full disk for example. discarded: it goes to /dev/null.',
+        ),
       droppedLines: z.int().nullable().describe('Log lines lost since the start; null: not known.'),
       detail: z.string(),
     })
