@@ -145,7 +145,8 @@ export function standInHealth(over: Partial<GatewayHealth> = {}): GatewayHealth 
     remedy: null,
   } as const;
   const disk = { state: { path: '/state', ...folder }, media: { path: '/media', ...folder } };
-  return { status: 'ok', version: '0', upForMs: 0, services: [], evidence, disk, ...over };
+  const log = { status: 'writing', droppedLines: 0, detail: 'The log is being written.' } as const;
+  return { status: 'ok', version: '0', upForMs: 0, services: [], evidence, disk, log, ...over };
 }
 
 /** Motion that only keeps its books. */

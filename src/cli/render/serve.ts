@@ -17,6 +17,10 @@ export function renderServeEvent(event: ServeEvent): string {
       return `${event.service.padEnd(10)}stopped`;
     case 'stop-failed':
       return `${event.service.padEnd(10)}${chalk.red('did not stop')}: ${printable(event.message)}`;
+    case 'dropped':
+      return chalk.yellow(
+        `${event.lines} ${event.lines === 1 ? 'line was' : 'lines were'} dropped: stdout was not read`,
+      );
     case 'ended':
       return 'ended';
   }

@@ -11,12 +11,16 @@ import { type Dialer, directDialer } from '../net/index.ts';
 import { createJournal, createOperator, type GatewayHealth, READ_ONLY_SOCKET } from '../operator/index.ts';
 import { loadSite, readSecret, type Site } from '../site/index.ts';
 import { type DiskWatch, watchDisk } from './disk-watch.ts';
+import type { OutputState } from './line-writer.ts';
+import { logHealth } from './log-health.ts';
 import { coarseState, neighboursView, notListening } from './neighbours.ts';
 import type { ServeEvent } from './serve.result.ts';
 
 export interface GatewayOptions {
   readonly sitePath: string;
   readonly log: Log;
+  /** How the output fares that `log` writes to; absent where the caller does not know. */
+  readonly logState?: () => OutputState;
   readonly clock?: Clock;
   readonly dialer?: Dialer;
   /** Folder of the built pages; by default the one that gw was built with. */
@@ -96,6 +100,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       services,
       evidence: report,
       disk,
+      log: logHealth(options.logState?.()),
     };
   }
 
@@ -120,7 +125,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     onEvent(event) {
       const told = tellingOf(event);
       const { event: kind, ...fields } = told;
-      if (kind === 'failed' || kind === 'stop-failed') log.error(fields, `service ${kind}`);
+      if (kind === 'failed' || kind === 'stop-failed') log.error({ audit: true, ...fields }, `service ${kind}`);
       else log.info(fields, `service ${kind}`);
       onEvent(told);
     },
@@ -145,6 +150,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     async stop() {
       endDisks();
       await supervisor.stop();
+      journal.flush();
     },
   };
 }

@@ -6,6 +6,7 @@ export { type BackoffOptions, createBackoff } from './backoff.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { createFile } from './create-file.ts';
 export { ensureFolder } from './ensure-folder.ts';
+export { createFoldedLog, type Fold, type FoldedLog, type ToldEvent, writeTold } from './folded-log.ts';
 export { assertOwnFolder, type FolderProblem, folderProblem } from './folder-owner.ts';
 export { type Log, silentLog } from './log.ts';
 export { openExisting } from './open-existing.ts';

@@ -4,10 +4,12 @@ import multipart from '@fastify/multipart';
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { asGwError, GwError } from '../error/index.ts';
 import { readSecret } from '../site/index.ts';
+import { peerAddress } from './address.ts';
 import { sendRefusal } from './answer.ts';
 import { loadAssets } from './assets.ts';
 import { BODY_MOST_BYTES, formFields, takingAnyBody } from './bodies.ts';
 import { createChassisReads } from './chassis-reads.ts';
+import { isClientAbort } from './client-abort.ts';
 import { allowUpload } from './connections.ts';
 import { createLiveEvents } from './events.ts';
 import { chassisState, createHandlers } from './handlers.ts';
@@ -52,6 +54,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
   const { site, link, motion, clock, assetsDir, hostName } = options;
   const journal = options.journal ?? createJournal(options.log, clock);
   const { log } = journal;
+  let clientAborts = 0;
   const password = await loadPassword(site.operator.passwordFile);
 
   const app: FastifyInstance = fastify({
@@ -112,7 +115,19 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     building: building ? createPeer('building module', building.url, '/status') : null,
   };
   const routes = routeTable(
-    createHandlers({ ...options, ...peers, log, assets, journal, reads, events, library, outflow, sessions }),
+    createHandlers({
+      ...options,
+      ...peers,
+      log,
+      assets,
+      journal,
+      clientAborts: () => clientAborts,
+      reads,
+      events,
+      library,
+      outflow,
+      sessions,
+    }),
   );
 
   app.addHook('onRequest', (request, reply, done) => {
@@ -124,7 +139,11 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
   app.setNotFoundHandler((request, reply) => sendRefusal(request, reply, refuse('NOT_FOUND')));
   app.setErrorHandler((error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const refusal = fromFramework(error);
-    if (refusal.status >= 500) log.error({ error, route: request.routeOptions.url }, 'a request failed');
+    const about = { error, route: request.routeOptions.url, address: peerAddress(request) };
+    if (isClientAbort(error, request)) {
+      clientAborts += 1;
+      log.debug(about, 'a client gave up its request');
+    } else if (refusal.status >= 500) log.error(about, 'a request failed');
     return sendRefusal(request, reply, refusal);
   });
   for (const row of routes) {

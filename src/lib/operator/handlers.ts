@@ -129,11 +129,12 @@ function peerHandlers({ voice, building }: Parts) {
   return { voice: read('voice service', voice), building: read('building module', building) };
 }
 
-function gatewayHandlers({ site, health, neighbours, sessions, journal, events }: Parts) {
+function gatewayHandlers({ site, health, neighbours, sessions, journal, clientAborts, events }: Parts) {
   return {
     health: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, health()),
     neighbours: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, neighbours()),
-    logs: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, { entries: journal.entries() }),
+    logs: (_request: FastifyRequest, reply: FastifyReply) =>
+      sendJson(reply, { entries: journal.entries(), audit: journal.audit(), clientAborts: clientAborts() }),
     supportSessions: (_request: FastifyRequest, reply: FastifyReply) =>
       sendJson(reply, {
         status: 'not-checked',

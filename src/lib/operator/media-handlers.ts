@@ -40,7 +40,7 @@ export function mediaHandlers({ library, outflow, log }: Parts) {
       const outcome = await library.store(part.filename, part.file);
       if (outcome.kind === 'stored') {
         log.info(
-          { address: peerAddress(request), name: outcome.item.name, bytes: outcome.item.bytes },
+          { audit: true, address: peerAddress(request), name: outcome.item.name, bytes: outcome.item.bytes },
           'media file stored',
         );
         return sendJson(reply.code(201), { file: outcome.item, replaced: outcome.replaced });
@@ -55,7 +55,7 @@ export function mediaHandlers({ library, outflow, log }: Parts) {
       if (!(await library.remove(name))) {
         return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'There is no such file.' }));
       }
-      log.info({ address: peerAddress(request), name }, 'media file deleted');
+      log.info({ audit: true, address: peerAddress(request), name }, 'media file deleted');
       return sendJson(reply, { deleted: name });
     },
   };

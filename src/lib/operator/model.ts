@@ -24,6 +24,8 @@ export interface GatewayHealth {
     /** `operator.mediaDir`. */
     readonly media: FolderHealth;
   };
+  /** Does not count in `status`: a log that nobody reads keeps no robot from driving or stopping. */
+  readonly log: OutputHealth;
 }
 
 /** A folder of gw, and the room on its file system. */
@@ -38,6 +40,19 @@ export interface FolderHealth {
   readonly detail: string;
   /** What to do about it; null when nothing is to be done. */
   readonly remedy: string | null;
+}
+
+/** How the output of the log fares. */
+export interface OutputHealth {
+  /**
+   * 'unread': its reader does not read at the moment. 'failing': the system refuses writes (a full disk, no reader).
+   * 'discarded': it goes to /dev/null.
+   */
+  readonly status: 'writing' | 'unread' | 'failing' | 'discarded' | 'not-checked';
+  /** Since the start; null: not known. */
+  readonly droppedLines: number | null;
+  /** One sentence for a person. */
+  readonly detail: string;
 }
 
 /** Another robot of this site. */

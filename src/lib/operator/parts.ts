@@ -12,6 +12,8 @@ import type { Sessions } from './sessions.ts';
 export interface Parts extends Omit<OperatorOptions, 'assetsDir' | 'hostName' | 'journal'> {
   readonly assets: Assets;
   readonly journal: Journal;
+  /** Requests that their clients gave up, since the start. */
+  readonly clientAborts: () => number;
   readonly reads: ChassisReads;
   readonly events: LiveEvents;
   readonly library: MediaLibrary;

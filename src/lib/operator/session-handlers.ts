@@ -17,10 +17,10 @@ export function sessionHandlers({ site, sessions, log }: Parts) {
     if (!body.success) return sendRefusal(request, reply, malformed(body.error));
     const outcome = await sessions.open(body.data.password, request, reply);
     if (outcome === null) {
-      log.info({ address: peerAddress(request) }, 'signed in');
+      log.info({ audit: true, address: peerAddress(request) }, 'signed in');
       return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { signedIn: true });
     }
-    log.warn({ address: peerAddress(request), code: outcome.body.error.code }, 'sign-in refused');
+    log.warn({ audit: true, address: peerAddress(request), code: outcome.body.error.code }, 'sign-in refused');
     if (!isForm(request)) return sendRefusal(request, reply, outcome);
     const problem =
       outcome.body.error.code === 'SIGN_IN_FAILED'

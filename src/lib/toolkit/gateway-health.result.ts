@@ -40,5 +40,16 @@ export const gatewayHealthSchema = z.strictObject({
     state: folder.describe('stateDir, where the stop latch is.'),
     media: folder.describe('operator.mediaDir.'),
   }),
+  log: z
+    .strictObject({
+      status: z
+        .enum(['writing', 'unread', 'failing', 'discarded', 'not-checked'])
+        .describe(
+          'unread: its reader does not read. failing: the system refuses writes, a full disk for example. discarded: it goes to /dev/null.',
+        ),
+      droppedLines: z.int().nullable().describe('Log lines lost since the start; null: not known.'),
+      detail: z.string(),
+    })
+    .describe('How the output of the log fares. It does not count in status.'),
 });
 export type GatewayHealth = z.infer<typeof gatewayHealthSchema>;
