@@ -178,7 +178,7 @@ describe('the line before the password hash', () => {
             key: fc.integer({ min: 0, max: 20_000 }),
             lane: fc.constantFrom<Lane>('known', 'new', 'failed'),
             rank: fc.integer({ min: 0, max: 5 }),
-            then: fc.constantFrom('nothing', 'end', 'time'),
+            step: fc.constantFrom('nothing', 'end', 'time'),
           }),
           { maxLength: 300 },
         ),
@@ -186,13 +186,13 @@ describe('the line before the password hash', () => {
           const { clock, line, begun, ask, end, settle } = world();
           const ended = new Set<number>();
           const { waiting } = lineRules;
-          for (const { key, lane, rank, then } of steps) {
+          for (const { key, lane, rank, step } of steps) {
             void ask(`${key}`, lane, { rank });
             await settle();
             expect(line.size().waiting).toBeLessThanOrEqual(waiting.known + waiting.new + waiting.failed);
-            if (then === 'time') clock.advance(500);
+            if (step === 'time') clock.advance(500);
             const index = begun.findIndex((_, i) => !ended.has(i));
-            if (then === 'end' && index >= 0) {
+            if (step === 'end' && index >= 0) {
               ended.add(index);
               await end(begun[index] as string);
             }
