@@ -1,5 +1,6 @@
 import { Agent, request } from 'undici';
 import { GwError, type Tried } from '../error/index.ts';
+import { MIN_TLS_VERSION } from '../site/index.ts';
 import { jsonType, type Passed } from './chassis-reads.ts';
 
 /** A configured device of the site whose answer is passed on; nothing in it is interpreted. */
@@ -25,7 +26,7 @@ export function createPeer(what: string, url: string, path: string): Peer {
   };
   const agent = new Agent({
     connections: 4,
-    connect: { timeout: TIMEOUT_MS },
+    connect: { timeout: TIMEOUT_MS, minVersion: MIN_TLS_VERSION },
     headersTimeout: TIMEOUT_MS,
     bodyTimeout: TIMEOUT_MS,
     maxResponseSize: MOST_BYTES,
