@@ -32,6 +32,11 @@ export const refusalTable = {
     'Try again in a second: who comes back is served before those who came later.',
   ],
   BUSY: [503, 'The gateway serves as many of these at once as it can.', 'Try again in a moment.'],
+  LOOP_DETECTED: [
+    508,
+    'This request was forwarded by this gateway itself.',
+    'Set operator.voice.url and operator.building.url to the devices themselves.',
+  ],
   NO_SPACE: [507, 'There is no room left for the file.', 'Delete media that nobody needs any more.'],
 } as const satisfies Record<string, readonly [status: number, message: string, remedy: string]>;
 
