@@ -1,5 +1,5 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, createServer as createRelay } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { LinkState } from '../../src/lib/chassis/index.ts';
 import { GwError } from '../../src/lib/error/index.ts';
@@ -309,6 +309,29 @@ describe('voice service and building module', () => {
       const { status, data } = await ask(server.full, '/api/chatbot/config');
       expect([status, data.error.message]).toEqual([502, 'The voice service answered with more than is passed on.']);
     }
+  });
+
+  it('are not asked in a circle when a name of theirs leads back to this gateway', async () => {
+    let back = 0;
+    const relay = createRelay((socket) => {
+      const onward = connect({ host: '127.0.0.1', port: back });
+      for (const one of [socket, onward]) one.on('error', () => {});
+      socket.pipe(onward).pipe(socket);
+    });
+    await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
+    const { port } = relay.address() as AddressInfo;
+    await using server = await startServer({ voiceUrl: `http://127.0.0.1:${port}/api/chatbot` });
+    back = server.full;
+    const { status, data } = await ask(server.full, '/api/chatbot/config');
+    expect([status, data.error.code, data.error.message]).toEqual([
+      502,
+      'PEER_NOT_REACHABLE',
+      'The address of the voice service leads back to this gateway.',
+    ]);
+    // What another gateway or proxy forwarded is served as ever.
+    const via = { via: '1.1 gw-0123456789abcdef, 1.0 proxy' };
+    expect((await ask(server.full, '/api/health', { headers: via })).status).toBe(200);
+    relay.close();
   });
 
   it('answer 502 with the address tried when they are configured and do not work', async () => {

@@ -37,6 +37,8 @@ const ours = [
   ['DELETE', '/api/stopp', 401, 403],
   ['POST', '/api/stopp/freigabe', 401, 403],
   ['POST', '/api/abmeldung', 303, 403],
+  ['DELETE', '/api/anmeldung/alle', 401, 403],
+  ['POST', '/api/abmeldung/alle', 401, 403],
   ['POST', '/api/pose', 401, 403],
   ['POST', '/api/medien', 401, 403],
   ['GET', '/api/medien/none.png', 404, 403],

@@ -3,7 +3,8 @@ import { type Beacon, type SendingView, startBeacon } from './beacon.ts';
 import { beginLife } from './boot-counter.ts';
 import { type CoarseState, openDatagram, packBeat } from './datagram.ts';
 import { readKeyRing } from './keys.ts';
-import { createNeighbours, type Heard, type Neighbours } from './neighbours.ts';
+import { createNeighbours, type Heard, type Neighbours, type Verdict } from './neighbours.ts';
+import { createNoRoom } from './no-room.ts';
 import { readPortTable } from './port-table.ts';
 import { createReplayGuard } from './replay-guard.ts';
 import { retiringKeys } from './retiring-keys.ts';
@@ -21,6 +22,8 @@ export interface FleetOptions {
   readonly acceptedForHours?: number | undefined;
   readonly broadcast: boolean;
   readonly unicast: readonly string[];
+  /** Serials of all robots of the site, as far as a person named them: these keep their places in every table. */
+  readonly robots?: readonly string[];
   readonly stateDir: string;
   /** How this robot is, asked for once a beat. */
   readonly state: () => CoarseState;
@@ -36,6 +39,8 @@ export interface Rejected {
   readonly forged: number;
   /** Signed, and not newer than what was heard of its serial. */
   readonly replayed: number;
+  /** Signed, of a serial that is not known, while the table of serials is full. */
+  readonly noRoom: number;
 }
 
 export interface FleetView {
@@ -70,6 +75,13 @@ export function createFleet(options: FleetOptions): Fleet {
   let beacon: Beacon | null = null;
   let lastTest: { readonly serial: string; readonly address: string; readonly atMs: number } | null = null;
   let running: AsyncDisposableStack | null = null;
+  const noRoom = createNoRoom(clock, log);
+  const reserved = new Set(options.robots?.filter((robot) => robot !== serial));
+
+  function takeBeat(verdict: Verdict, address: string): void {
+    if (verdict === 'replayed') rejected.replayed += 1;
+    if (verdict === 'no-room') noRoom.refused(address);
+  }
 
   return {
     name: 'fleet',
@@ -88,11 +100,11 @@ export function createFleet(options: FleetOptions): Fleet {
               clock,
               onRetired: (key) => log.info({ key }, 'a key of the heartbeat is accepted no more'),
             });
-      const guard = createReplayGuard({ stateDir, clock, log });
+      const guard = createReplayGuard({ stateDir, clock, log, reserved });
       await guard.load();
       parts.defer(() => guard.close());
       const life = await beginLife(stateDir);
-      const heard = createNeighbours({ self: { serial, instance: life.instance }, guard, clock });
+      const heard = createNeighbours({ self: { serial, instance: life.instance }, guard, clock, reserved });
       signal.throwIfAborted();
 
       const socket = await openHeartbeatPort((bytes, { address }) => {
@@ -102,7 +114,7 @@ export function createFleet(options: FleetOptions): Fleet {
             lastTest = { serial: opened.beat.serial, address, atMs: clock.monotonicMs() };
             return;
           case 'beat':
-            if (heard.take(opened.beat, address) === 'replayed') rejected.replayed += 1;
+            takeBeat(heard.take(opened.beat, address), address);
             return;
           case 'other-version':
             rejected.otherVersion += 1;
@@ -152,7 +164,7 @@ export function createFleet(options: FleetOptions): Fleet {
     view: () => ({
       running: running !== null,
       robots: neighbours?.list() ?? [],
-      rejected: { ...rejected },
+      rejected: { ...rejected, noRoom: noRoom.count() },
       ownSerialFrom: neighbours?.ownConflict() ?? null,
       lastTest:
         lastTest === null

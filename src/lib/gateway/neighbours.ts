@@ -24,10 +24,14 @@ export function neighboursView(
   for (const { presence } of robots) counts[presence] += 1;
   const own =
     ownSerialFrom === null ? '' : ` Another device speaks with the serial of this robot, from ${ownSerialFrom}.`;
+  const full =
+    rejected.noRoom === 0
+      ? ''
+      : ` The table of serials is full: ${rejected.noRoom} heartbeats of others than the robots of fleet.robots were refused.`;
   return {
     status: running ? 'listening' : 'not-checked',
     detail: running
-      ? `${counts.alive} alive, ${counts.late} late, ${counts.gone} gone.${own}`
+      ? `${counts.alive} alive, ${counts.late} late, ${counts.gone} gone.${own}${full}`
       : `The heartbeat does not run, so nothing is sent and nothing is received: ${why ?? 'it is being started.'}`,
     robots: robots.map(({ serial, address, presence, ageMs, beat, beats, lost, conflictWith }) => ({
       serial,

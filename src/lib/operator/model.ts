@@ -94,6 +94,8 @@ export interface NeighboursView {
     readonly otherKey: number;
     readonly forged: number;
     readonly replayed: number;
+    /** Signed, of a serial that is not known, while the table of serials is full. */
+    readonly noRoom: number;
   } | null;
   /** Where another device speaks with the serial of this robot; null: none was heard. */
   readonly ownSerialFrom: string | null;

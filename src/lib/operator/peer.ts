@@ -1,12 +1,29 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, request } from 'undici';
 import { GwError, type Tried } from '../error/index.ts';
 import { checkJson, type JsonBounds } from '../json/index.ts';
+import { MIN_TLS_VERSION } from '../site/index.ts';
 import { JSON_TYPE, type Passed } from './chassis-reads.ts';
+import { refusalTable } from './refusal.ts';
 
 /** A configured device of the site whose answer is passed on; nothing in it is interpreted. */
 export interface Peer extends AsyncDisposable {
   /** Throws PEER_NOT_REACHABLE naming the address. */
   read(): Promise<Passed>;
+}
+
+/**
+ * Names this process in what it forwards: a host name may lead back here, which no look at the site file can tell.
+ * @source RFC 9110, 7.6.3
+ */
+const VIA_NAME = `gw-${randomBytes(8).toString('hex')}`;
+const VIA = `1.1 ${VIA_NAME}`;
+const LOOP_STATUS = refusalTable.LOOP_DETECTED[0];
+
+/** Whether a request was forwarded by this process itself. */
+export function isOwnForward({ via }: IncomingHttpHeaders): boolean {
+  return via?.includes(VIA_NAME) === true;
 }
 
 const TIMEOUT_MS = 3_000;
@@ -28,7 +45,7 @@ export function createPeer(what: string, url: string, path: string): Peer {
   };
   const agent = new Agent({
     connections: 4,
-    connect: { timeout: TIMEOUT_MS },
+    connect: { timeout: TIMEOUT_MS, minVersion: MIN_TLS_VERSION },
     headersTimeout: TIMEOUT_MS,
     bodyTimeout: TIMEOUT_MS,
     maxResponseSize: MOST_BYTES,
@@ -38,11 +55,18 @@ export function createPeer(what: string, url: string, path: string): Peer {
   async function ask(): Promise<Passed> {
     const answer = await request(target, {
       dispatcher: agent,
-      headers: { accept: 'application/json' },
+      headers: { accept: 'application/json', via: VIA },
       signal: AbortSignal.timeout(TIMEOUT_MS),
     }).catch((error: unknown) => {
       throw new GwError('PEER_NOT_REACHABLE', `The ${what} does not answer.`, { tried, cause: error });
     });
+    if (answer.statusCode === LOOP_STATUS) {
+      await answer.body.dump().catch(() => {});
+      throw new GwError('PEER_NOT_REACHABLE', `The address of the ${what} leads back to this gateway.`, {
+        tried,
+        remedy: `Set the address of the ${what} itself in the site file, then restart gw serve.`,
+      });
+    }
     if (answer.statusCode !== 200) {
       await answer.body.dump().catch(() => {});
       throw new GwError('PEER_NOT_REACHABLE', `The ${what} answered with status ${answer.statusCode}.`, { tried });

@@ -97,6 +97,20 @@ export function routeTable(handlers: Handlers): readonly Route[] {
     { method: 'POST', path: '/api/anmeldung', ...onSite, meaning: 'Sign in', handler: session.signIn },
     { method: 'DELETE', path: '/api/anmeldung', ...onSite, meaning: 'Sign out', handler: session.signOut },
     { method: 'POST', path: '/api/abmeldung', ...onSite, meaning: 'Sign out, for forms', handler: session.signOutForm },
+    {
+      method: 'DELETE',
+      path: '/api/anmeldung/alle',
+      ...personalAct,
+      meaning: 'End all sessions',
+      handler: session.signOutAll,
+    },
+    {
+      method: 'POST',
+      path: '/api/abmeldung/alle',
+      ...personalAct,
+      meaning: 'End all sessions, for forms',
+      handler: session.signOutAllForm,
+    },
 
     { method: 'GET', path: '/api/stopp', ...onSite, meaning: 'The stop latch', handler: stop.read },
     {
