@@ -68,4 +68,4 @@ export {
   standing,
   supports,
 } from './standing.ts';
-export { createEvidenceWatch, type EvidenceReport, type EvidenceWatch } from './watch.ts';
+export { createEvidenceWatch, type EvidenceAdoption, type EvidenceReport, type EvidenceWatch } from './watch.ts';

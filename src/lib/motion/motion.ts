@@ -32,9 +32,9 @@ const END_PATIENCE_MS = 1_200;
 
 /** What occupies the robot: one thing at a time. */
 interface Errand {
-  readonly kind: 'order' | 'tour';
-  /** What it drives by; every leg of a tour is a move. */
-  readonly order: Order['kind'];
+  readonly kind: 'order' | 'tour' | 'trial';
+  /** What speaks against it by the facts that it relies on, as they are known now. */
+  readonly judgeFacts: () => readonly Refusal[];
   readonly ending: AbortController;
   done: Promise<unknown>;
 }
@@ -85,7 +85,7 @@ export function createMotion(options: MotionOptions): Motion {
 
   /** Takes the robot for one errand; the caller has made sure that it is free. */
   function occupy<T>(
-    about: Pick<Errand, 'kind' | 'order'>,
+    about: Pick<Errand, 'kind' | 'judgeFacts'>,
     signal: AbortSignal | undefined,
     work: (signal: AbortSignal) => Promise<T>,
   ) {
@@ -102,7 +102,7 @@ export function createMotion(options: MotionOptions): Motion {
 
   /** What is under way and relied on evidence that was taken back is cancelled: nothing bears it any more. */
   function evidenceChanged(): void {
-    const [refusal] = errand === null ? [] : judgeFacts(errand.order, gateInput());
+    const [refusal] = errand === null ? [] : errand.judgeFacts();
     if (errand !== null && refusal !== undefined) {
       log.warn(
         { kind: errand.kind, reason: refusal.reason },
@@ -177,7 +177,8 @@ export function createMotion(options: MotionOptions): Motion {
       signal?.throwIfAborted();
       assertFree();
       letPass(order);
-      return occupy({ kind: 'order', order: order.kind }, signal, (both) => carryOut(order, tools, both));
+      const facts = () => judgeFacts(order.kind, gateInput());
+      return occupy({ kind: 'order', judgeFacts: facts }, signal, (both) => carryOut(order, tools, both));
     },
 
     async startTour(name) {
@@ -200,7 +201,9 @@ export function createMotion(options: MotionOptions): Motion {
         changed();
       };
       onChange(begun);
-      void occupy({ kind: 'tour', order: 'move' }, undefined, (signal) =>
+      // Every leg of a tour is a move.
+      const facts = () => judgeFacts('move', gateInput());
+      void occupy({ kind: 'tour', judgeFacts: facts }, undefined, (signal) =>
         runTour(begun, legs, {
           signal,
           onChange,
