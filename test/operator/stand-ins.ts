@@ -2,7 +2,7 @@ import { degrees } from '../../src/lib/angle/index.ts';
 import type { ChassisLink, ChassisSnapshot, ForwardedReply, LinkState } from '../../src/lib/chassis/index.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import type { Clock } from '../../src/lib/lifecycle/index.ts';
-import type { Motion, MotionStatus, StopLatch, TourRun } from '../../src/lib/motion/index.ts';
+import type { Motion, MotionStatus, StopLatch, TourRun, Trials, TrialView } from '../../src/lib/motion/index.ts';
 import type { GatewayHealth } from '../../src/lib/operator/index.ts';
 
 /** A link whose state and answers the test decides. */
@@ -183,6 +183,7 @@ export function standInMotion(): StandInMotion {
       set({ tour: run });
       return run;
     },
+    trials: standInTrials(calls),
     async stopRobot(reason, by) {
       calls.push(`stopRobot ${reason}`);
       set({ stop: { latched: true, reason, by, since: '2026-01-01T00:00:00.000Z' } });
@@ -197,6 +198,32 @@ export function standInMotion(): StandInMotion {
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
+  };
+}
+
+/** One trial that begins when it is asked for, and ends when it is cancelled. */
+export function standInTrials(calls: string[]): Trials {
+  let trial: TrialView | null = null;
+  return {
+    async start({ kind, who, conditions }) {
+      calls.push(`trial ${kind} ${who} ${JSON.stringify(conditions)}`);
+      trial = {
+        ...{ id: 't1', kind, who, state: 'running', phase: 'Begins.', alarm: null, startedAgoMs: 0 },
+        ...{ serial: SERIAL, software: '1', simulated: false, outcome: null, reason: null },
+        ...{ facts: [], refusals: [], notes: [], report: null, recorded: [] },
+      };
+      return trial;
+    },
+    keepAlive(id) {
+      calls.push(`alive ${id}`);
+      return trial?.id === id ? trial : null;
+    },
+    async cancel(why) {
+      calls.push(`cancel ${why}`);
+      if (trial !== null) trial = { ...trial, state: 'ended', outcome: 'cancelled', reason: why };
+      return trial;
+    },
+    view: () => trial,
   };
 }
 

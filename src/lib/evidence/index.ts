@@ -5,6 +5,14 @@
 
 export { type Appended, appendRecord } from './append.ts';
 export {
+  type Attachment,
+  type AttachmentState,
+  attachmentFolder,
+  attachmentStates,
+  checkAttachment,
+  writeAttachment,
+} from './attachment.ts';
+export {
   type Basis,
   bases,
   basisOf,

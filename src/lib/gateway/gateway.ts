@@ -6,7 +6,7 @@ import { asGwError } from '../error/index.ts';
 import { createEvidenceWatch, loadEvidenceFile } from '../evidence/index.ts';
 import type { Fleet, FleetOptions } from '../fleet/index.ts';
 import { type Clock, createSupervisor, type Log, type SupervisorEvent, systemClock } from '../lifecycle/index.ts';
-import { createMotion } from '../motion/index.ts';
+import { createMotion, createTrialStore } from '../motion/index.ts';
 import { type Dialer, directDialer } from '../net/index.ts';
 import { createJournal, createOperator, type GatewayHealth, READ_ONLY_SOCKET } from '../operator/index.ts';
 import { loadSite, readSecret, type Site } from '../site/index.ts';
@@ -70,7 +70,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     clock,
     log,
   });
-  const motion = createMotion({ link, site, evidence, clock, log });
+  const trialStore = createTrialStore({ path: site.evidenceFile, log, adopt: (added) => evidence.adopt(added) });
+  const motion = createMotion({ link, site, evidence, trialStore, clock, log });
   const fleet = await openFleet(site, { state: () => coarseState(link, motion), clock, log });
 
   function health(): GatewayHealth {

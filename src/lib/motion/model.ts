@@ -2,6 +2,7 @@ import type { Degrees } from '../angle/index.ts';
 import type { Pose } from '../chassis/index.ts';
 import type { Actionable } from '../evidence/index.ts';
 import type { Service } from '../lifecycle/index.ts';
+import type { Trials } from './trial/model.ts';
 
 /** Where the robot is to be; without `yawDeg` the chassis chooses its heading. */
 export interface Goal {
@@ -64,6 +65,8 @@ export interface MotionStatus {
 /** The one door to movement. Orders that stop the robot are never gated. */
 export interface Motion extends Service {
   status(): MotionStatus;
+  /** Supervised first orders: through the same gate, by rules of their own. */
+  readonly trials: Trials;
   /**
    * Carries out one order and resolves with how it ended, whatever the end: look at `state`. Throws when nothing
    * was ordered: MOTION_REFUSED, MOTION_STOPPED, TOUR_RUNNING, CHASSIS_NOT_CONNECTED, CHASSIS_BOOTING,

@@ -10,12 +10,16 @@ import type { Motion, Order, StopLatch, TourRun } from './model.ts';
 import { carryOut, type OrderLimits, type OrderTools, orderLimits } from './orders.ts';
 import { createStopLatch } from './stop-latch.ts';
 import { planTour, runTour } from './tours.ts';
+import type { TrialStore } from './trial/store.ts';
+import { createTrials } from './trial/trials.ts';
 
 export interface MotionOptions {
   readonly link: ChassisLink;
   readonly site: Site;
   /** What was verified on this very device: the site's evidence file. */
   readonly evidence: EvidenceSource;
+  /** Where trials write down what they find. */
+  readonly trialStore: TrialStore;
   readonly clock: Clock;
   readonly log: Log;
   readonly limits?: Partial<OrderLimits>;
@@ -79,6 +83,7 @@ export function createMotion(options: MotionOptions): Motion {
 
   function assertFree(): void {
     if (guard === null) throw new GwError('MOTION_REFUSED', 'The motion service is not running.');
+    if (errand?.kind === 'trial') throw new GwError('MOTION_REFUSED', 'A trial is under way.');
     if (errand?.kind === 'tour') throw new GwError('TOUR_RUNNING', `The tour '${tour?.tour}' is under way.`);
     if (errand) throw new GwError('MOTION_REFUSED', 'Another order is under way.');
   }
@@ -140,8 +145,16 @@ export function createMotion(options: MotionOptions): Motion {
     return stack;
   }
 
+  const trials = createTrials({
+    ...{ site, tools, clock, log, gateInput, assertFree },
+    store: options.trialStore,
+    occupy: (facts, signal, work) => occupy({ kind: 'trial', judgeFacts: facts }, signal, work),
+    onChange: changed,
+  });
+
   return {
     name: 'motion',
+    trials,
 
     async start() {
       await latch.load();

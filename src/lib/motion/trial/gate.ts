@@ -23,12 +23,12 @@ export interface TrialOrder {
 
 /**
  * Facts that a trial may rely on before they were verified here. The first trial is that of the stop: every other one
- * needs a cancel that was seen to end a move. A trial on the way to the dock needs everything that a move needs.
+ * that drives needs a cancel that was seen to end a move. That of docking needs everything that a move needs.
  */
 export const factsOnTrial = {
   stop: factsOfOrder.move,
   move: ['angles.tracked-pose-ori', 'angles.target-ori', 'vendor.move.request', 'vendor.move.state'],
-  pose: factsOfOrder.pose,
+  pose: ['angles.pose-ori', 'vendor.pose.request'],
   dock: ['vendor.move.charge-target'],
 } as const satisfies Record<TrialKind, readonly ReliableFactId[]>;
 
@@ -60,7 +60,18 @@ export function judgeTrial(trial: TrialOrder, input: GateInput): readonly Refusa
     ...judgeOrder(trial.order, input, trialFacts(trial.of)),
     ...judgeRobot(trial.of, input),
     ...judgeWay(trial, input),
+    ...(trial.of === 'pose' ? judgeProvenUnit(input) : []),
   ];
+}
+
+/** The pose of before is set again by what the chassis reports: in another unit the robot would be left turned. */
+function judgeProvenUnit(input: GateInput): Refusal[] {
+  if (input.snapshot.poseUnit.verdict === 'degrees') return [];
+  const isVerified =
+    judgeStandings(['angles.tracked-pose-ori'], input, ({ verifiedHere }) => verifiedHere).length === 0;
+  if (isVerified) return [];
+  const why = 'That /tracked_pose carries degrees was not verified on this chassis, and its pose has to be set again.';
+  return [refuse(`${why} Run \`gw evidence verify move\` first.`)];
 }
 
 /** By facts alone: a HINWEIS that nobody verified here passes where this trial is about it. */
