@@ -34,7 +34,12 @@ async function startRobot() {
   const endpoint = { host: sim.chassis.host, port: sim.chassis.port };
   const link = createChassisLink({ ...base, endpoint, expectedSerial: sim.chassis.serial, dialer: directDialer });
   const trialStore = createTrialStore({ path: site.evidenceFile, log: silentLog, adopt: () => {} });
-  const motion = createMotion({ ...base, link, trialStore, evidence: fixedEvidence(await loadEvidenceFile(site.evidenceFile)) });
+  const motion = createMotion({
+    ...base,
+    link,
+    trialStore,
+    evidence: fixedEvidence(await loadEvidenceFile(site.evidenceFile)),
+  });
   for (const service of [link, motion]) {
     await service.start({ signal: new AbortController().signal, fail() {} });
     stack.defer(() => service.stop());

@@ -14,6 +14,7 @@ import {
   createMotion,
   createTrialStore,
   type Motion,
+  type OrderLimits,
   type TrialRequest,
   type TrialView,
 } from '../../../src/lib/motion/index.ts';
@@ -41,7 +42,12 @@ export const onSite = { robotWillMove: true, spaceFree: true, emergencyStopInHan
 
 /** A simulated robot that nothing was verified on, with link, motion and evidence as the daemon has them. */
 export async function startSupervised(
-  options: { faults?: readonly FaultName[]; site?: (site: Site) => Site; evidence?: boolean } = {},
+  options: {
+    faults?: readonly FaultName[];
+    site?: (site: Site) => Site;
+    evidence?: boolean;
+    limits?: Partial<OrderLimits>;
+  } = {},
 ): Promise<Supervised> {
   await using stack = new AsyncDisposableStack();
   const dir = mkdtempSync(join(tmpdir(), 'gw-trial-'));
@@ -58,7 +64,8 @@ export async function startSupervised(
   const path = site.evidenceFile;
   const evidence = createEvidenceWatch({ ...base, path, serial, records: await loadEvidenceFile(path) });
   const trialStore = createTrialStore({ path, log: silentLog, adopt: evidence.adopt });
-  const motion = createMotion({ ...base, link, site, evidence, trialStore });
+  const limits = options.limits ?? {};
+  const motion = createMotion({ ...base, link, site, evidence, trialStore, limits });
   for (const service of [link, evidence, motion]) {
     await service.start({ signal: new AbortController().signal, fail() {} });
     stack.defer(() => service.stop());

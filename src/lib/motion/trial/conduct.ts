@@ -243,14 +243,18 @@ async function restore({ start, note, alarm }: Conduct, set: (yawDeg: number) =>
   );
 }
 
-/** A robot that drives on after everything is cancelled again and again, until it stands or its time is over. */
+/**
+ * A robot that drives on after everything is cancelled again and again, until it stands or its time is over. False where
+ * it did not come to rest, or where nobody can see it: a connection that is lost leaves that open.
+ */
 export async function holdUntilStill({ tools, sampler }: Pick<Conduct, 'tools' | 'sampler'>): Promise<boolean> {
   const beganMs = sampler.now();
+  const isConnected = () => tools.link.snapshot().link.kind === 'connected';
   const isMoving = () => {
     const { planning } = tools.link.snapshot().values;
     return planning.status === 'heard' && planning.value.moveState === 'moving';
   };
-  while (isMoving() && sampler.now() - beganMs < MAX_RUNAWAY_MS) {
+  while (isMoving() && isConnected() && sampler.now() - beganMs < MAX_RUNAWAY_MS) {
     await tools.canceller.cancel('a trial has ended, and the robot drives');
     await sampler.until(() => !isMoving(), CANCEL_AGAIN_MS);
   }

@@ -183,7 +183,7 @@ export function createTrials(options: TrialsOptions): Trials {
         note: (text) => change(running, { notes: [...running.view.notes, text] }),
         alarm: (text) => change(running, { alarm: text }),
       });
-      if (!(await holdUntilStill({ tools, sampler }))) change(running, { alarm: `${ALARM}: the robot drives on.` });
+      if (!(await holdUntilStill({ tools, sampler }))) change(running, { alarm: `${ALARM}: the robot may drive on.` });
     } catch (error) {
       failure = asGwError(error).message;
     }
@@ -248,6 +248,8 @@ export function createTrials(options: TrialsOptions): Trials {
   async function standing(sampler: Sampler, signal: AbortSignal): Promise<Rest | string> {
     const spanMs = () => (sampler.poses.at(-1)?.atMs ?? 0) - (sampler.poses[0]?.atMs ?? 0);
     await sampler.until(() => sampler.poses.length >= MIN_REST_SAMPLES && spanMs() >= STAND_MS, MAX_STAND_MS, signal);
+    // What was wrong before anything was ordered is a refusal.
+    if (sampler.spoiled !== null) return `Nothing was ordered: ${sampler.spoiled}.`;
     signal.throwIfAborted();
     const rest = restOf(sampler.poses);
     if (rest === null) return `Fewer than ${MIN_REST_SAMPLES} poses came within ${MAX_STAND_MS / 1_000} s.`;

@@ -22,6 +22,8 @@ export interface Middle {
   readonly value: number;
   /** How far the farthest reading is from it, on the circle. */
   readonly spread: number;
+  /** How far the two outermost readings are apart. */
+  readonly range: number;
 }
 
 /** The middle of readings on a circle of this length; null without readings. */
@@ -31,7 +33,7 @@ export function middleOf(readings: readonly number[], circle: number): Middle | 
   const offsets = readings.map((reading) => shortWay(reading - first, circle)).toSorted((a, b) => a - b);
   const middle = offsets[Math.floor(offsets.length / 2)] ?? 0;
   const spread = Math.max(...offsets.map((offset) => Math.abs(offset - middle)));
-  return { value: first + middle, spread };
+  return { value: first + middle, spread, range: (offsets.at(-1) ?? 0) - (offsets[0] ?? 0) };
 }
 
 export interface Place {
@@ -67,8 +69,9 @@ export const MIN_REST_SAMPLES = 3;
 export interface Rest extends Place {
   readonly ori: number;
   readonly samples: number;
-  /** How far the positions lie apart at most, from their middle. */
+  /** How far a position lies from their middle at most. */
   readonly driftM: number;
+  /** How far the headings lie apart, in the number of the reading. */
   readonly driftDeg: number;
 }
 
@@ -86,7 +89,7 @@ export function restOf(samples: readonly PoseSample[]): Rest | null {
     ori: heading.value,
     samples: samples.length,
     driftM: Math.max(...samples.map((sample) => distanceM(sample, place))),
-    driftDeg: heading.spread,
+    driftDeg: heading.range,
   };
 }
 
