@@ -80,7 +80,10 @@ export async function startBench(
       trialStore: createTrialStore({
         path: site.evidenceFile,
         log: silentLog,
-        adopt: (records) => options.onRecords?.(records),
+        ledger: {
+          adopt: (records) => options.onRecords?.(records),
+          adoptFile: async () => ({ records: 0, adopted: [], takenBack: [] }),
+        },
       }),
       clock: systemClock,
       log: silentLog,

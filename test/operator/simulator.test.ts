@@ -33,7 +33,8 @@ async function startRobot() {
   const base = { clock: systemClock, log: silentLog, site };
   const endpoint = { host: sim.chassis.host, port: sim.chassis.port };
   const link = createChassisLink({ ...base, endpoint, expectedSerial: sim.chassis.serial, dialer: directDialer });
-  const trialStore = createTrialStore({ path: site.evidenceFile, log: silentLog, adopt: () => {} });
+  const ledger = { adopt: () => {}, adoptFile: async () => ({ records: 0, adopted: [], takenBack: [] }) };
+  const trialStore = createTrialStore({ path: site.evidenceFile, log: silentLog, ledger });
   const motion = createMotion({
     ...base,
     link,

@@ -224,6 +224,10 @@ export function standInTrials(calls: string[]): Trials {
       return trial;
     },
     view: () => trial,
+    async adoptEvidence() {
+      calls.push('adopt evidence');
+      return { records: 1, adopted: ['vendor.move.request'], takenBack: [] };
+    },
   };
 }
 

@@ -70,7 +70,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     clock,
     log,
   });
-  const trialStore = createTrialStore({ path: site.evidenceFile, log, adopt: (added) => evidence.adopt(added) });
+  const trialStore = createTrialStore({ path: site.evidenceFile, log, ledger: evidence });
   const motion = createMotion({ link, site, evidence, trialStore, clock, log });
   const fleet = await openFleet(site, { state: () => coarseState(link, motion), clock, log });
 

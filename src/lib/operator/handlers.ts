@@ -13,6 +13,7 @@ import type { Parts } from './parts.ts';
 import type { Peer } from './peer.ts';
 import { refusalOf, refuse } from './refusal.ts';
 import { sessionHandlers } from './session-handlers.ts';
+import { evidenceHandlers, trialHandlers } from './trial-handlers.ts';
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
@@ -27,6 +28,8 @@ export function createHandlers(parts: Parts) {
     stop: stopHandlers(parts),
     tours: tourHandlers(parts),
     pose: poseHandlers(parts),
+    trial: trialHandlers(parts),
+    evidence: evidenceHandlers(parts),
     media: mediaHandlers(parts),
     gateway: gatewayHandlers(parts),
   } satisfies Record<string, Record<string, Handler>>;

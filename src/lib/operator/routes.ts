@@ -28,7 +28,7 @@ const MAP_ID_PNG = ':id(^[A-Za-z0-9_-]{1,64}).png';
  * @source specification, 'Operator server', for the routes it names; the others are decisions of ours
  */
 export function routeTable(handlers: Handlers): readonly Route[] {
-  const { pages, chassis, peers, session, stop, tours, pose, media, gateway } = handlers;
+  const { pages, chassis, peers, session, stop, tours, pose, trial, evidence, media, gateway } = handlers;
   const open = { readOnly: true, signedIn: false } as const;
   const onSite = { readOnly: false, signedIn: false } as const;
   const personal = { readOnly: true, signedIn: true } as const;
@@ -112,6 +112,24 @@ export function routeTable(handlers: Handlers): readonly Route[] {
     { method: 'POST', path: '/api/touren/lauf', ...onSite, meaning: 'Start a tour', handler: tours.start },
 
     { method: 'POST', path: '/api/pose', ...personalAct, meaning: 'Set the pose of the robot', handler: pose.set },
+
+    { method: 'GET', path: '/api/versuch', ...personalAct, meaning: 'The running or last trial', handler: trial.read },
+    { method: 'POST', path: '/api/versuch', ...personalAct, meaning: 'Start a trial', handler: trial.start },
+    { method: 'DELETE', path: '/api/versuch', ...personalAct, meaning: 'Cancel the trial', handler: trial.cancel },
+    {
+      method: 'POST',
+      path: '/api/versuch/lebenszeichen',
+      ...personalAct,
+      meaning: 'Sign of life of whoever started it',
+      handler: trial.keepAlive,
+    },
+    {
+      method: 'POST',
+      path: '/api/evidenz/uebernahme',
+      ...personalAct,
+      meaning: 'Let the evidence file count as it is now',
+      handler: evidence.adopt,
+    },
 
     { method: 'GET', path: '/api/medien', ...onSite, meaning: 'Media library', handler: media.list },
     {

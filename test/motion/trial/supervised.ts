@@ -63,7 +63,7 @@ export async function startSupervised(
   const link = createChassisLink({ ...base, endpoint, expectedSerial: serial, dialer: directDialer });
   const path = site.evidenceFile;
   const evidence = createEvidenceWatch({ ...base, path, serial, records: await loadEvidenceFile(path) });
-  const trialStore = createTrialStore({ path, log: silentLog, adopt: evidence.adopt });
+  const trialStore = createTrialStore({ path, log: silentLog, ledger: evidence });
   const limits = options.limits ?? {};
   const motion = createMotion({ ...base, link, site, evidence, trialStore, limits });
   for (const service of [link, evidence, motion]) {

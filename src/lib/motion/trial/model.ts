@@ -1,4 +1,4 @@
-import type { FactIdMarked } from '../../evidence/index.ts';
+import type { EvidenceAdoption, FactIdMarked } from '../../evidence/index.ts';
 
 /** A supervised first order of its own kind: it accepts a HINWEIS while a person on site watches, to verify it. */
 export const trialKinds = ['stop', 'move', 'pose', 'dock'] as const;
@@ -100,4 +100,9 @@ export interface Trials {
   cancel(why: string): Promise<TrialView | null>;
   /** The running or the last trial of this life of the daemon. */
   view(): TrialView | null;
+  /**
+   * Reads the evidence file anew and lets all of it count, as after a restart: only for a signed-in person on site; the
+   * caller has checked that. Throws EVIDENCE_FILE_INVALID.
+   */
+  adoptEvidence(): Promise<EvidenceAdoption>;
 }

@@ -1,5 +1,11 @@
 import { asGwError } from '../../error/index.ts';
-import { appendRecord, type EvidenceRecord, writeAttachment } from '../../evidence/index.ts';
+import {
+  appendRecord,
+  type EvidenceAdoption,
+  type EvidenceRecord,
+  type EvidenceWatch,
+  writeAttachment,
+} from '../../evidence/index.ts';
 import type { Log } from '../../lifecycle/index.ts';
 import type { TrialFinding } from './model.ts';
 
@@ -7,6 +13,8 @@ import type { TrialFinding } from './model.ts';
 export interface TrialStore {
   /** Keeps what happened, and writes a record for each fact that was decided. Never rejects. */
   keep(report: TrialReport): Promise<Kept>;
+  /** Lets everything that the evidence file says count from now on. Throws EVIDENCE_FILE_INVALID. */
+  adoptAll(): Promise<EvidenceAdoption>;
 }
 
 /** Everything that a trial leaves: the content of its file. */
@@ -34,15 +42,17 @@ export interface TrialStoreOptions {
   /** The site's evidence file. */
   readonly path: string;
   readonly log: Log;
-  /** Lets the records count at once: they were measured here through the gate, for a person on site. */
-  readonly adopt: (records: readonly EvidenceRecord[]) => void;
+  /** What counts while the daemon runs: a trial's records at once, for they were measured here through the gate. */
+  readonly ledger: Pick<EvidenceWatch, 'adopt' | 'adoptFile'>;
 }
 
 /** Of a record. */
 const MAX_HOW = 900;
 
-export function createTrialStore({ path, log, adopt }: TrialStoreOptions): TrialStore {
+export function createTrialStore({ path, log, ledger }: TrialStoreOptions): TrialStore {
   return {
+    adoptAll: () => ledger.adoptFile(),
+
     async keep(report) {
       const problems: string[] = [];
       const fail = (what: string, error: unknown) => {
@@ -65,7 +75,7 @@ export function createTrialStore({ path, log, adopt }: TrialStoreOptions): Trial
           fail(`${record.fact} could not be recorded`, error);
         }
       }
-      adopt(written);
+      ledger.adopt(written);
       return { report: attachment, recorded: written.map(({ fact }) => fact), problems };
     },
   };

@@ -308,6 +308,8 @@ export function createTrials(options: TrialsOptions): Trials {
       return viewOf(current);
     },
 
+    adoptEvidence: () => store.adoptAll(),
+
     view: () => (current === null ? null : viewOf(current)),
   };
 }
