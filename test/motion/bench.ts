@@ -34,6 +34,8 @@ export async function startBench(
     limits?: Partial<OrderLimits>;
     evidence?: EvidenceRecord[] | EvidenceSource;
     file?: object;
+    /** What the schema would not let pass. */
+    site?: Partial<Site>;
     connect?: boolean;
   } = {},
 ): Promise<Bench> {
@@ -46,7 +48,7 @@ export async function startBench(
     tours: { round: { stations: ['A', 'B', 'C'] }, short: { stations: ['B'] } },
     ...options.file,
   });
-  const site: Site = { ...file, path: join(dir, 'site.yaml'), dir, stateDir: join(dir, 'state') };
+  const site: Site = { ...file, path: join(dir, 'site.yaml'), dir, stateDir: join(dir, 'state'), ...options.site };
   const context = { signal: new AbortController().signal, fail: () => {} };
   const link = createChassisLink({
     endpoint: { host: address.host, port: address.port },

@@ -41,6 +41,7 @@ export const statusOfError: Partial<Record<ErrorCode, number>> = {
   CHASSIS_REFUSED: 502,
   PEER_NOT_REACHABLE: 502,
   TOUR_UNKNOWN: 404,
+  STATION_UNKNOWN: 404,
   TOUR_RUNNING: 409,
   MOTION_REFUSED: 409,
   MOTION_STOPPED: 423,
