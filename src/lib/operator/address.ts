@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify';
+import { scopeOf } from './listener.ts';
 
-/** The peer as the operating system tells it. IPv4 comes mapped on a dual-stack socket; people know it without. */
-export function peerAddress({ ip }: Pick<FastifyRequest, 'ip'>): string {
-  return plainAddress(ip);
+/** The peer as the operating system names it. IPv4 comes mapped on a dual-stack socket; people know it without. */
+export function peerAddress({ raw }: Pick<FastifyRequest, 'raw'>): string {
+  return scopeOf(raw) === 'local' ? 'a command on the gateway' : plainAddress(raw.socket?.remoteAddress ?? 'unknown');
 }
 
 export function plainAddress(address: string): string {

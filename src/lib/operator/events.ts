@@ -20,7 +20,7 @@ export interface LiveEventsOptions {
 }
 
 /** A remote viewer never takes a place from the tablet. */
-const mostListeners: Readonly<Record<Scope, number>> = { full: 32, 'read-only': 8 };
+const mostListeners: Readonly<Record<Scope, number>> = { full: 32, 'read-only': 8, local: 8 };
 /** Changes closer together than this are one event. */
 const GATHER_MS = 250;
 /** Ages grow without any change; this also tells a dead connection from a quiet one. */

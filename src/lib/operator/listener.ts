@@ -5,8 +5,11 @@ import { GwError } from '../error/index.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import { securityHeaders } from './security-headers.ts';
 
-/** What a connection may see. It is decided by the listener that accepted the connection, and by nothing else. */
-export type Scope = 'full' | 'read-only';
+/**
+ * What a connection may see. It is decided by the listener that accepted the connection, and by nothing else. `local`:
+ * a command on the gateway itself, of a user who may open the gateway's own files; it counts as signed in.
+ */
+export type Scope = 'full' | 'read-only' | 'local';
 
 /** Keyed by the raw socket: nothing that a client sends can reach it. */
 const scopes = new WeakMap<Duplex, Scope>();
@@ -18,17 +21,21 @@ export function scopeOf(request: IncomingMessage): Scope {
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-export interface ListenerOptions {
+/** `path`: of a socket in the file system. */
+export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
+
+export type ListenerOptions = ListenAddress & {
   readonly scope: Scope;
-  readonly host: string;
-  readonly port: number;
   /** Called when the listener breaks after it was opened. */
   readonly onBroken?: (error: Error) => void;
-}
+};
 
 export interface Listener {
   readonly scope: Scope;
-  /** As it was bound: the port is never 0, and the address is that of IPv4 where IPv6 is switched off. */
+  /**
+   * As it was bound: the port is never 0, and the host is that of IPv4 where IPv6 is switched off. Of a socket in the
+   * file system its path, and the port is 0.
+   */
   readonly host: string;
   readonly port: number;
   /** Closes idle connections at once, the others when their answer is out, at the latest after `withinMs`. */
@@ -42,11 +49,12 @@ const limits = {
     requestTimeout: 15 * 60_000,
   },
   'read-only': { maxConnections: 64, requestTimeout: 15_000 },
+  local: { maxConnections: 64, requestTimeout: 15_000 },
 } as const;
 
 /**
- * Opens one listener for the application. Rejects with PORT_IN_USE or PORT_UNUSABLE. The host '::' is IPv4 and
- * IPv6; where IPv6 is switched off it is IPv4 alone.
+ * Opens one listener for the application. Rejects with PORT_IN_USE or PORT_UNUSABLE, for a path too. The host '::' is
+ * IPv4 and IPv6; where IPv6 is switched off it is IPv4 alone.
  */
 export async function openListener(application: RequestHandler, options: ListenerOptions): Promise<Listener> {
   const { scope } = options;
@@ -91,7 +99,8 @@ export async function openListener(application: RequestHandler, options: Listene
 
   await listen(server, options);
   server.on('error', (error) => options.onBroken?.(error));
-  const { address, port } = server.address() as AddressInfo;
+  const bound = server.address() as AddressInfo | string;
+  const { address, port } = typeof bound === 'string' ? { address: bound, port: 0 } : bound;
   const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>();
 
   return {
@@ -192,12 +201,12 @@ function refuseConnection(socket: Duplex, refusal: Refusal): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-async function listen(server: Server, options: ListenerOptions): Promise<void> {
+async function listen(server: Server, options: ListenAddress): Promise<void> {
   try {
-    await bind(server, options.host, options.port);
+    await bind(server, options);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (options.host === '::' && (code === 'EAFNOSUPPORT' || code === 'EADDRNOTAVAIL')) {
+    if ('host' in options && options.host === '::' && (code === 'EAFNOSUPPORT' || code === 'EADDRNOTAVAIL')) {
       await listen(server, { ...options, host: '0.0.0.0' });
       return;
     }
@@ -205,23 +214,22 @@ async function listen(server: Server, options: ListenerOptions): Promise<void> {
   }
 }
 
-function bind(server: Server, host: string, port: number): Promise<void> {
+function bind(server: Server, address: ListenAddress): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
-  server.listen({ host, port, ipv6Only: false }, () => {
+  const where = 'path' in address ? { path: address.path } : { host: address.host, port: address.port };
+  server.listen({ ...where, ipv6Only: false }, () => {
     server.off('error', reject);
     resolve();
   });
   return promise;
 }
 
-function bindError({ host, port }: ListenerOptions, error: NodeJS.ErrnoException): GwError {
-  const tried = { address: host, port, action: 'listen' };
-  if (error.code === 'EADDRINUSE') {
-    return new GwError('PORT_IN_USE', `Port ${port} is taken by another program.`, { tried, cause: error });
-  }
-  return new GwError('PORT_UNUSABLE', `Port ${port} cannot be opened: ${error.code ?? error.message}.`, {
-    tried,
-    cause: error,
-  });
+function bindError(address: ListenAddress, error: NodeJS.ErrnoException): GwError {
+  const isPath = 'path' in address;
+  const what = isPath ? `The socket ${address.path}` : `Port ${address.port}`;
+  const where = isPath ? { address: `unix:${address.path}` } : { address: address.host, port: address.port };
+  const more = { tried: { ...where, action: 'listen' }, cause: error };
+  if (error.code === 'EADDRINUSE') return new GwError('PORT_IN_USE', `${what} is taken by another program.`, more);
+  return new GwError('PORT_UNUSABLE', `${what} cannot be opened: ${error.code ?? error.message}.`, more);
 }

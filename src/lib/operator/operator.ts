@@ -1,7 +1,9 @@
-import { GwError } from '../error/index.ts';
+import { asGwError, GwError } from '../error/index.ts';
 import type { Service, ServiceContext } from '../lifecycle/index.ts';
+import { localSocketPath } from '../site/index.ts';
 import { type Application, createApplication } from './application.ts';
-import { type Listener, type ListenerOptions, openListener } from './listener.ts';
+import { type Listener, type ListenerOptions, openListener, type RequestHandler } from './listener.ts';
+import { openLocalListener } from './local-listener.ts';
 import type { OperatorOptions } from './model.ts';
 
 /**
@@ -17,6 +19,23 @@ const STOP_WITHIN_MS = 900;
 export function createOperator(options: OperatorOptions): Service {
   let application: Application | undefined;
   let listeners: readonly Listener[] = [];
+  /** Why commands on the gateway have no socket; null when they have one. */
+  let localTrouble: string | null = null;
+
+  /** A convenience beside the two sockets of the platform: without it both work. */
+  async function openLocal(handle: RequestHandler): Promise<readonly Listener[]> {
+    const path = localSocketPath(options.site);
+    try {
+      const onBroken = (error: Error) => options.log.warn({ path, error }, 'the socket for local commands broke');
+      const listener = await openLocalListener(handle, { path, onBroken });
+      localTrouble = null;
+      return [listener];
+    } catch (error) {
+      localTrouble = asGwError(error).message;
+      options.log.warn({ path, error: localTrouble }, 'there is no socket for local commands');
+      return [];
+    }
+  }
 
   async function stop(): Promise<void> {
     const ending = { application, listeners };
@@ -43,6 +62,7 @@ export function createOperator(options: OperatorOptions): Service {
           { scope: 'full', host: '::', port, onBroken },
           { scope: 'read-only', ...READ_ONLY_SOCKET, onBroken },
         ]);
+        listeners = [...listeners, ...(await openLocal(application.handle))];
       } catch (error) {
         await stop();
         throw error;
@@ -50,10 +70,16 @@ export function createOperator(options: OperatorOptions): Service {
     },
     stop,
     describe: () =>
-      listeners
-        .map(({ scope, host, port }) => `${scope} on ${host.includes(':') ? `[${host}]` : host}:${port}`)
-        .join(', '),
+      [
+        ...listeners.map(placeOf),
+        ...(localTrouble === null ? [] : [`no socket for local commands: ${localTrouble}`]),
+      ].join(', '),
   };
+}
+
+function placeOf({ scope, host, port }: Listener): string {
+  if (scope === 'local') return `local on ${host}`;
+  return `${scope} on ${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** Opens all of them or none. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { peerAddress } from './address.ts';
 import { scopeOf } from './listener.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import { type SignIn, signInRules } from './sign-in.ts';
@@ -8,7 +9,7 @@ import { type SignIn, signInRules } from './sign-in.ts';
 export interface Sessions {
   /** Whether this gateway has a device password at all. */
   readonly configured: boolean;
-  /** Never on the read-only socket, whatever cookie is sent there. */
+  /** Always on the socket for local commands; never on the read-only socket, whatever cookie is sent there. */
   has(request: IncomingMessage): boolean;
   /** Null when the person is signed in now. */
   open(password: string, request: FastifyRequest, reply: FastifyReply): Promise<Refusal | null>;
@@ -31,13 +32,15 @@ export function createSessions(
   return {
     configured: signIn !== null,
     has(request) {
-      if (signIn === null || scopeOf(request) !== 'full') return false;
+      const scope = scopeOf(request);
+      if (scope === 'local') return true;
+      if (signIn === null || scope !== 'full') return false;
       const token = tokenOf(request);
       return token !== undefined && signIn.isSignedIn(token);
     },
     async open(password, request, reply) {
       if (signIn === null) return refuse('NOT_CONFIGURED');
-      const outcome = await signIn.try(password, request.ip);
+      const outcome = await signIn.try(password, peerAddress(request));
       switch (outcome.kind) {
         case 'signed-in':
           reply.setCookie(COOKIE, outcome.token, { ...cookieOptions, maxAge: signInRules.mostMs / 1000 });

@@ -6,6 +6,7 @@
 export { type CalledService, calledServices, placeOf, sameHost } from './called-services.ts';
 export { describeSiteSchema } from './describe.ts';
 export { loadSite, parseSite } from './load.ts';
+export { localSocketPath } from './local-socket.ts';
 export { HEARTBEAT_PORT, READ_ONLY_PORT } from './platform-ports.ts';
 export { CLOUD_REGION, type Site, type SiteFile, siteSchema } from './schema.ts';
 export { readSecret } from './secret.ts';

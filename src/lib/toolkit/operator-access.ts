@@ -1,8 +1,10 @@
+import { access, constants } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import type { Agent } from 'undici';
 import type { z } from 'zod';
 import { type ErrorCode, errorTable, GwError, type Tried } from '../error/index.ts';
 import { DialError, type Dialer, viaOf } from '../net/index.ts';
+import { localSocketPath } from '../site/index.ts';
 import { answeredErrorSchema } from './answered-error.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
@@ -42,40 +44,13 @@ const SIGN_IN_PATH = '/api/anmeldung';
 export function operatorAccess(toolkit: Toolkit, { signal }: CheckContext, host = '127.0.0.1'): OperatorAccess {
   const { dialer } = toolkit;
   const { port } = toolkit.site.operator;
-  const origin = operatorOrigin(toolkit, host);
-
-  function accessOf(cookie: string | null) {
-    async function fetch(method: Method, path: string, body?: object) {
-      const via = viaOf(dialer);
-      const tried: Tried = { address: host, port, ...(via !== undefined && { via }), action: `${method} ${path}` };
-      const reply = await fetchText(dialer, { origin, path, method, body, cookie }, signal).catch((cause: unknown) => {
-        signal.throwIfAborted();
-        // The way there is the trouble, not the gateway.
-        if (cause instanceof GwError && !(cause instanceof DialError)) throw cause;
-        throw new GwError('OPERATOR_NOT_REACHABLE', 'not connected: the operator server does not answer.', {
-          tried,
-          cause,
-        });
-      });
-      return { ...reply, json: reply.text === null ? undefined : asJson(reply.text), tried };
-    }
-    return {
-      fetch,
-      async ask<T extends z.ZodType>(method: Method, path: string, schema: T, body?: object): Promise<z.output<T>> {
-        const { status, json, tried } = await fetch(method, path, body);
-        if (status >= 400) throw answeredError(status, json, tried);
-        const result = schema.safeParse(json);
-        if (result.success) return result.data;
-        throw notTheOperator(tried, result.error);
-      },
-      async answerTo(method: Method, path: string, body?: object): Promise<OperatorAnswer> {
-        const { status, json } = await fetch(method, path, body);
-        return { status, code: answeredErrorSchema.safeParse(json).data?.error.code ?? null };
-      },
-    };
-  }
-
-  const { fetch, ask, answerTo } = accessOf(null);
+  const via = viaOf(dialer);
+  const way: Way = {
+    origin: operatorOrigin(toolkit, host),
+    agent: () => operatorAgent(dialer),
+    tried: { address: host, port, ...(via !== undefined && { via }) },
+  };
+  const { fetch, ask, answerTo } = requestsOver(way, null, signal);
   return {
     ask,
     answerTo,
@@ -84,18 +59,81 @@ export function operatorAccess(toolkit: Toolkit, { signal }: CheckContext, host 
       if (status >= 400) throw answeredError(status, json, tried);
       const [cookie] = setCookies.map((line) => line.split(';', 1)[0] ?? '').filter((pair) => pair.includes('='));
       if (cookie === undefined) throw notTheOperator(tried);
-      const { ask: askSignedIn, answerTo: answerSignedIn } = accessOf(cookie);
-      const signOut = () => answerSignedIn('DELETE', SIGN_IN_PATH);
+      const signedIn = requestsOver(way, cookie, signal);
+      const signOut = () => signedIn.answerTo('DELETE', SIGN_IN_PATH);
       return {
         cookie,
-        ask: askSignedIn,
-        answerTo: answerSignedIn,
+        ask: signedIn.ask,
+        answerTo: signedIn.answerTo,
         signOut,
         async [Symbol.asyncDispose]() {
           // Whatever ended the check is what its caller must read; the session ends by its idle time as well.
           await signOut().catch(() => {});
         },
       };
+    },
+  };
+}
+
+/**
+ * The running gateway as a command on the gateway itself uses it, by the user whose daemon it is: what needs a
+ * signed-in person needs no password here. Null where there is no such socket, and through another machine.
+ */
+export async function localOperatorAccess(
+  toolkit: Toolkit,
+  { signal }: CheckContext,
+): Promise<Omit<OperatorAccess, 'signIn'> | null> {
+  const path = localSocketPath(toolkit.site);
+  if (toolkit.ssh !== undefined || !(await isOpenable(path))) return null;
+  const way: Way = {
+    origin: 'http://localhost',
+    agent: () => localAgent(path),
+    tried: { address: `unix:${path}` },
+  };
+  const { ask, answerTo } = requestsOver(way, null, signal);
+  return { ask, answerTo };
+}
+
+async function isOpenable(path: string): Promise<boolean> {
+  return await access(path, constants.R_OK | constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** How requests reach the operator server. */
+interface Way {
+  readonly origin: string;
+  readonly agent: () => Promise<Agent>;
+  readonly tried: Tried;
+}
+
+function requestsOver(way: Way, cookie: string | null, signal: AbortSignal) {
+  async function fetch(method: Method, path: string, body?: object) {
+    const tried: Tried = { ...way.tried, action: `${method} ${path}` };
+    const reply = await fetchText(way, { path, method, body, cookie }, signal).catch((cause: unknown) => {
+      signal.throwIfAborted();
+      // The way there is the trouble, not the gateway.
+      if (cause instanceof GwError && !(cause instanceof DialError)) throw cause;
+      throw new GwError('OPERATOR_NOT_REACHABLE', 'not connected: the operator server does not answer.', {
+        tried,
+        cause,
+      });
+    });
+    return { ...reply, json: reply.text === null ? undefined : asJson(reply.text), tried };
+  }
+  return {
+    fetch,
+    async ask<T extends z.ZodType>(method: Method, path: string, schema: T, body?: object): Promise<z.output<T>> {
+      const { status, json, tried } = await fetch(method, path, body);
+      if (status >= 400) throw answeredError(status, json, tried);
+      const result = schema.safeParse(json);
+      if (result.success) return result.data;
+      throw notTheOperator(tried, result.error);
+    },
+    async answerTo(method: Method, path: string, body?: object): Promise<OperatorAnswer> {
+      const { status, json } = await fetch(method, path, body);
+      return { status, code: answeredErrorSchema.safeParse(json).data?.error.code ?? null };
     },
   };
 }
@@ -142,8 +180,16 @@ async function makeAgent(dialer: Dialer): Promise<Agent> {
   });
 }
 
+const localAgents = new Map<string, Promise<Agent>>();
+
+function localAgent(path: string): Promise<Agent> {
+  const kept =
+    localAgents.get(path) ?? import('undici').then(({ Agent }) => new Agent({ connect: { socketPath: path } }));
+  localAgents.set(path, kept);
+  return kept;
+}
+
 interface Asked {
-  readonly origin: string;
   readonly path: string;
   readonly method: Method;
   readonly body: object | undefined;
@@ -151,9 +197,9 @@ interface Asked {
 }
 
 /** The text is null when there is more of it than any answer of the operator server has. */
-async function fetchText(dialer: Dialer, { origin, path, method, body, cookie }: Asked, signal: AbortSignal) {
-  const response = await (await operatorAgent(dialer)).request({
-    origin,
+async function fetchText(way: Way, { path, method, body, cookie }: Asked, signal: AbortSignal) {
+  const response = await (await way.agent()).request({
+    origin: way.origin,
     path,
     method,
     signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
