@@ -1,7 +1,7 @@
 import { asGwError, GwError } from '../error/index.ts';
 import type { Site } from '../site/index.ts';
 import type { DriveRun, DriveTarget, MoveOutcome, Order } from './model.ts';
-import { dockOrder, stationOrder } from './tours.ts';
+import { dockOrder, isStopped, stationOrder } from './tours.ts';
 
 /** The order of a single drive. Throws STATION_UNKNOWN, also for a dock that the site file does not name. */
 export function planDrive(site: Pick<Site, 'stations' | 'dock'>, target: DriveTarget): Order {
@@ -28,16 +28,10 @@ export async function runDrive(
 ): Promise<DriveRun> {
   try {
     const outcome = await options.execute(order);
-    return { ...begun, state: stateOf(outcome, options.signal), outcome, reason: outcome.reason };
+    const ended = isStopped(outcome, options.signal) ? 'stopped' : 'failed';
+    return { ...begun, state: outcome.state === 'succeeded' ? 'succeeded' : ended, outcome, reason: outcome.reason };
   } catch (error) {
     const state = options.signal.aborted ? 'stopped' : 'failed';
     return { ...begun, state, reason: asGwError(error).message };
   }
-}
-
-/** A cancel that nobody confirmed is no stop: the robot may drive on. */
-function stateOf({ state }: MoveOutcome, signal: AbortSignal): DriveRun['state'] {
-  if (state === 'succeeded') return 'succeeded';
-  if (state === 'cancelled') return 'stopped';
-  return state === 'failed' && signal.aborted ? 'stopped' : 'failed';
 }

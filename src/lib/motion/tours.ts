@@ -86,10 +86,15 @@ export async function runTour(
       continue;
     }
     // Somebody who cancels a move on the chassis means the robot to stand, not to set out for the next station.
-    const state = signal.aborted || outcome.state === 'cancelled' ? 'stopped' : 'failed';
+    const state = isStopped(outcome, signal) ? 'stopped' : 'failed';
     return become({ outcomes, state, reason: `On the way to ${station}: ${outcome.reason ?? outcome.state}` });
   }
   return become({ state: 'succeeded' });
+}
+
+/** A cancel that nobody confirmed is no stop: the robot may drive on. */
+export function isStopped({ state }: MoveOutcome, signal: AbortSignal): boolean {
+  return state === 'cancelled' || (state === 'failed' && signal.aborted);
 }
 
 function reasonOf(signal: AbortSignal): string {
