@@ -40,6 +40,8 @@ export async function startBench(
     limits?: Partial<OrderLimits>;
     evidence?: EvidenceRecord[] | EvidenceSource;
     file?: object;
+    /** What the schema would not let pass. */
+    site?: Partial<Site>;
     connect?: boolean;
     /** What a trial wrote down. */
     onRecords?: (records: readonly EvidenceRecord[]) => void;
@@ -60,6 +62,7 @@ export async function startBench(
     dir,
     stateDir: join(dir, 'state'),
     evidenceFile: join(dir, 'evidence.jsonl'),
+    ...options.site,
   };
   const context = { signal: new AbortController().signal, fail: () => {} };
   const link = createChassisLink({

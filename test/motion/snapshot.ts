@@ -67,6 +67,7 @@ export function openGate(over: Partial<GateInput> = {}): GateInput {
     evidenceTrouble: null,
     stop: { latched: false, reason: null, by: null, since: null },
     cancelOwed: false,
+    unownedMove: null,
     ...over,
   };
 }

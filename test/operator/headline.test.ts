@@ -12,6 +12,8 @@ const free: MotionStatus = {
   gate: { open: true, reasons: [] },
   stop: { latched: false, reason: null, by: null, since: null },
   tour: null,
+  drive: null,
+  unownedMove: null,
 };
 const closed: MotionStatus = { ...free, gate: { open: false, reasons: ['the gate has a reason'] } };
 const viewOf = (change: Partial<ChassisSnapshot> = {}, motion = free, of = health) =>
@@ -127,6 +129,7 @@ describe('the headline', () => {
             values: { ...connected.values, ...values },
           };
           const motion: MotionStatus = {
+            ...free,
             gate: { open, reasons: open ? [] : ['x'] },
             stop: { ...free.stop, latched },
             tour: running

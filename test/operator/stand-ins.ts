@@ -2,7 +2,15 @@ import { degrees } from '../../src/lib/angle/index.ts';
 import type { ChassisLink, ChassisSnapshot, ForwardedReply, LinkState } from '../../src/lib/chassis/index.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import type { Clock } from '../../src/lib/lifecycle/index.ts';
-import type { Motion, MotionStatus, StopLatch, TourRun, Trials, TrialView } from '../../src/lib/motion/index.ts';
+import type {
+  DriveRun,
+  Motion,
+  MotionStatus,
+  StopLatch,
+  TourRun,
+  Trials,
+  TrialView,
+} from '../../src/lib/motion/index.ts';
 import type { GatewayHealth } from '../../src/lib/operator/index.ts';
 
 /** A link whose state and answers the test decides. */
@@ -141,7 +149,13 @@ export interface StandInMotion extends Motion {
 const freeLatch: StopLatch = { latched: false, reason: null, by: null, since: null };
 
 export function standInMotion(): StandInMotion {
-  let status: MotionStatus = { gate: { open: true, reasons: [] }, stop: freeLatch, tour: null };
+  let status: MotionStatus = {
+    gate: { open: true, reasons: [] },
+    stop: freeLatch,
+    tour: null,
+    drive: null,
+    unownedMove: null,
+  };
   const listeners = new Set<() => void>();
   const calls: string[] = [];
   const set = (change: Partial<MotionStatus>) => {
@@ -184,6 +198,27 @@ export function standInMotion(): StandInMotion {
       return run;
     },
     trials: standInTrials(calls),
+    async startDrive(target) {
+      calls.push(`startDrive ${JSON.stringify(target)}`);
+      const { failNext } = this;
+      if (failNext) {
+        delete this.failNext;
+        throw failNext;
+      }
+      const station = 'station' in target ? target.station : null;
+      const kind = station === null ? 'dock' : 'move';
+      const drive: DriveRun = { id: 'd1', kind, station, state: 'running', outcome: null, reason: null };
+      set({ drive });
+      return drive;
+    },
+    async endTour(by, id) {
+      calls.push(`endTour ${by} ${id}`);
+      return status.tour;
+    },
+    async endDrive(by, id) {
+      calls.push(`endDrive ${by} ${id}`);
+      return status.drive;
+    },
     async stopRobot(reason, by) {
       calls.push(`stopRobot ${reason}`);
       set({ stop: { latched: true, reason, by, since: '2026-01-01T00:00:00.000Z' } });

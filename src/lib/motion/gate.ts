@@ -2,7 +2,8 @@ import { type ChassisSnapshot, isSimulated } from '../chassis/index.ts';
 import { type ErrorCode, formatTried, GwError, type Tried } from '../error/index.ts';
 import { actionableBases, type EvidenceRecord, type FactIdMarked, type Standing, standing } from '../evidence/index.ts';
 import type { Site } from '../site/index.ts';
-import type { GateView, Order, StopLatch } from './model.ts';
+import type { GateView, Order, StopLatch, UnownedMove } from './model.ts';
+import { unownedMoveText } from './unowned-move.ts';
 
 /** Facts that an order may rely on at all. The id of a VORSICHT or OFFEN fact does not fit this type. */
 export type ReliableFactId = FactIdMarked<'BELEGT' | 'HINWEIS'>;
@@ -40,13 +41,18 @@ const COORDINATE_LIMIT_M = 10_000;
 export interface GateInput {
   readonly snapshot: ChassisSnapshot;
   /** The serial number that the site file names, and whether it asks for verifications on this very chassis. */
-  readonly site: { readonly chassis: Pick<Site['chassis'], 'serial'>; readonly motion: Site['motion'] };
+  readonly site: {
+    readonly chassis: Pick<Site['chassis'], 'serial'>;
+    readonly motion: Pick<Site['motion'], 'requireVerified'>;
+  };
   readonly records: readonly EvidenceRecord[];
   /** Why the evidence file cannot be read now; null when it was. */
   readonly evidenceTrouble: string | null;
   readonly stop: StopLatch;
   /** A cancel that could not be delivered yet: the chassis may still follow an order that was to be stopped. */
   readonly cancelOwed: boolean;
+  /** What the robot drives by an order that is not of gw. */
+  readonly unownedMove: UnownedMove | null;
 }
 
 export interface Refusal {
@@ -78,6 +84,7 @@ export function judgeState(kind: Order['kind'], input: GateInput, facts: FactJud
     ...judgeStop(input),
     ...judgeLink(input),
     ...judgeUnit(kind, input),
+    ...judgeUnownedMove(input),
     ...judgeRobot(kind, input),
     ...facts(kind, input),
   ];
@@ -176,6 +183,11 @@ function judgeUnit(kind: Order['kind'], { snapshot: { unitContradicted, poseUnit
         'Nothing moves until gw is started anew.',
     ),
   ];
+}
+
+/** One thing at a time, whoever ordered it: what a second order does to the first is not documented. */
+function judgeUnownedMove({ unownedMove }: GateInput): Refusal[] {
+  return unownedMove === null ? [] : [refuse(unownedMoveText(unownedMove))];
 }
 
 /** Vendor values (HINWEIS) may only add refusals here, never take one away; so not heard is not judged. */

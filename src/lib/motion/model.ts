@@ -42,6 +42,31 @@ export interface TourRun {
   readonly reason: string | null;
 }
 
+/** A single drive that a person ordered: to a station of the site file, or to the dock. */
+export interface DriveRun {
+  readonly id: string;
+  readonly kind: 'move' | 'dock';
+  /** Null for the dock. */
+  readonly station: string | null;
+  readonly state: 'running' | 'succeeded' | 'failed' | 'stopped';
+  /** How its move ended; null while it runs, and when nothing was ordered after all. */
+  readonly outcome: MoveOutcome | null;
+  /** Why it ended, when it did not succeed. */
+  readonly reason: string | null;
+}
+
+/** Where a single drive is to go. */
+export type DriveTarget = { readonly station: string } | { readonly dock: true };
+
+/** A move under way that is none of gw's: of another program, or of gw before it was killed. */
+export interface UnownedMove {
+  readonly moveId: number;
+  /** The chassis' own word, passed through. */
+  readonly type: string;
+  /** It was under way when gw started or the chassis came back, and the site file does not say to leave it. */
+  readonly isBeingCancelled: boolean;
+}
+
 export interface StopLatch {
   readonly latched: boolean;
   readonly reason: string | null;
@@ -60,6 +85,10 @@ export interface MotionStatus {
   readonly gate: GateView;
   readonly stop: StopLatch;
   readonly tour: TourRun | null;
+  /** The current or last single drive. */
+  readonly drive: DriveRun | null;
+  /** Null also while the chassis is not connected: then nothing is known. */
+  readonly unownedMove: UnownedMove | null;
 }
 
 /** The one door to movement. Orders that stop the robot are never gated. */
@@ -75,6 +104,14 @@ export interface Motion extends Service {
   execute(order: Order, signal?: AbortSignal): Promise<MoveOutcome>;
   /** Checks and starts; the run goes on in the background. Throws TOUR_UNKNOWN, TOUR_RUNNING and as `execute`. */
   startTour(name: string): Promise<TourRun>;
+  /** The same for a single drive. Throws STATION_UNKNOWN, also for a dock that the site file does not name. */
+  startDrive(target: DriveTarget): Promise<DriveRun>;
+  /**
+   * Ends the tour, or the single drive, and cancels its move; nothing is latched. Never refused. With an `id` only the
+   * run of that id, otherwise whichever is under way. Waits up to two seconds for its end. Null: there was none yet.
+   */
+  endTour(by: string, id?: string): Promise<TourRun | null>;
+  endDrive(by: string, id?: string): Promise<DriveRun | null>;
   /** Latches first (durably), then ends the tour and cancels the current move. Never refused. */
   stopRobot(reason: string, by: string): Promise<StopLatch>;
   /** Only for a signed-in person on site; the caller has checked that. Throws FILE_UNWRITABLE: then it stays latched. */

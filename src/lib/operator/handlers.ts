@@ -4,7 +4,7 @@ import { param, sendJson, sendPage, sendRefusal } from './answer.ts';
 import { notConnected, type Passed } from './chassis-reads.ts';
 import { scopeOf } from './listener.ts';
 import { mediaHandlers } from './media-handlers.ts';
-import { poseHandlers, stopHandlers, tourHandlers } from './motion-handlers.ts';
+import { driveHandlers, poseHandlers, stopHandlers, tourHandlers } from './motion-handlers.ts';
 import { servicePage } from './pages/service-page.ts';
 import { signInPage } from './pages/sign-in-page.ts';
 import { surfacePage } from './pages/surface.ts';
@@ -27,6 +27,7 @@ export function createHandlers(parts: Parts) {
     session: sessionHandlers(parts),
     stop: stopHandlers(parts),
     tours: tourHandlers(parts),
+    drives: driveHandlers(parts),
     pose: poseHandlers(parts),
     trial: trialHandlers(parts),
     evidence: evidenceHandlers(parts),
@@ -137,12 +138,18 @@ function gatewayHandlers({ site, health, neighbours, sessions, journal, events }
           port: site.operator.port,
           names: site.operator.names,
           passwordConfigured: sessions.configured,
+          tourNeedsSignIn: site.operator.tourNeedsSignIn,
           voice: publicUrl(site.operator.voice?.url),
           building: publicUrl(site.operator.building?.url),
         },
         stations: site.stations,
         dock: site.dock ?? null,
         tours: site.tours,
+        motion: {
+          requireVerified: site.motion.requireVerified,
+          moveLimitS: site.motion.moveLimitS,
+          unownedMove: site.motion.unownedMove,
+        },
       }),
     events(request: FastifyRequest, reply: FastifyReply) {
       reply.header('content-type', 'text/event-stream; charset=utf-8');

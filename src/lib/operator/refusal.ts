@@ -42,6 +42,7 @@ export const statusOfError: Partial<Record<ErrorCode, number>> = {
   PEER_NOT_REACHABLE: 502,
   USAGE: 400,
   TOUR_UNKNOWN: 404,
+  STATION_UNKNOWN: 404,
   TOUR_RUNNING: 409,
   MOTION_REFUSED: 409,
   MOTION_STOPPED: 423,

@@ -30,6 +30,7 @@ const checks: readonly { readonly id: string; readonly title: string; readonly c
   { id: 'identity', title: 'identity in the cloud', check: checkIdentity },
   { id: 'evidence-file', title: 'evidence file', check: checkEvidence },
   { id: 'require-verified', title: 'verifications that orders need', check: checkRequired },
+  { id: 'orders', title: 'what bounds orders', check: checkOrders },
   { id: 'state-folder', title: 'state folder', check: (site) => checkFolder(site.stateDir, 'stateDir') },
   {
     id: 'media-folder',
@@ -182,6 +183,23 @@ async function checkRequired(site: Site): ReturnType<Check> {
   return {
     verdict: 'not-checked',
     detail: `motion.requireVerified is set, and all ${ids.length} facts have a record; whether it is of the present software, gw chassis probe says`,
+  };
+}
+
+/** What the site file says of orders, put together; a sign-in that nobody can give is a mistake. */
+async function checkOrders({ motion, operator }: Site): ReturnType<Check> {
+  const detail = [
+    `a move is cancelled after ${motion.moveLimitS} s`,
+    motion.unownedMove === 'cancel'
+      ? 'a move of before is cancelled at the start'
+      : 'a move of before is left alone, and the gate stays closed beside it',
+    operator.tourNeedsSignIn ? 'tours and drives need a signed-in person' : 'tours and drives need no sign-in',
+  ].join('; ');
+  if (!operator.tourNeedsSignIn || operator.passwordFile !== undefined) return { verdict: 'ok', detail };
+  return {
+    verdict: 'wrong',
+    detail: `${detail}; but no device password is set up, so nobody can sign in on a tablet`,
+    remedy: 'Set one with `gw operator password` and name its file as operator.passwordFile.',
   };
 }
 

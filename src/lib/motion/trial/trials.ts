@@ -248,14 +248,18 @@ export function createTrials(options: TrialsOptions): Trials {
   async function standing(sampler: Sampler, signal: AbortSignal): Promise<Rest | string> {
     const spanMs = () => (sampler.poses.at(-1)?.atMs ?? 0) - (sampler.poses[0]?.atMs ?? 0);
     await sampler.until(() => sampler.poses.length >= MIN_REST_SAMPLES && spanMs() >= STAND_MS, MAX_STAND_MS, signal);
-    // What was wrong before anything was ordered is a refusal.
-    if (sampler.spoiled !== null) return `Nothing was ordered: ${sampler.spoiled}.`;
-    signal.throwIfAborted();
+    const { spoiled } = sampler;
     const rest = restOf(sampler.poses);
-    if (rest === null) return `Fewer than ${MIN_REST_SAMPLES} poses came within ${MAX_STAND_MS / 1_000} s.`;
-    const how = `${rest.driftM.toFixed(2)} m and ${rest.driftDeg.toFixed(1)} in its heading within ${(spanMs() / 1_000).toFixed(1)} s`;
-    if (isAtRest(rest)) return rest;
-    return `The reported pose drifts while the robot should stand: ${how}.`;
+    if (rest !== null && !isAtRest(rest)) {
+      const seconds = (spanMs() / 1_000).toFixed(1);
+      const how = `${rest.driftM.toFixed(2)} m and ${rest.driftDeg.toFixed(1)} in its heading within ${seconds} s`;
+      const also = spoiled === null ? '' : ` And ${spoiled}.`;
+      return `The reported pose drifts while the robot should stand: ${how}.${also}`;
+    }
+    // What was wrong before anything was ordered is a refusal.
+    if (spoiled !== null) return `Nothing was ordered: ${spoiled}.`;
+    signal.throwIfAborted();
+    return rest ?? `Fewer than ${MIN_REST_SAMPLES} poses came within ${MAX_STAND_MS / 1_000} s.`;
   }
 
   return {
