@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { findingSchema } from './finding.result.ts';
 
 /** Shape of a trial, as `/api/versuch` answers it and `gw evidence verify --json` prints it. */
 export const trialViewSchema = z.object({
@@ -44,7 +45,11 @@ export const trialAnswerSchema = z.object({ trial: trialViewSchema.nullable() })
 /** Shape of `gw evidence verify --json`. */
 export const evidenceVerifiedSchema = z.strictObject({
   trial: trialViewSchema,
-  path: z.string().describe("The site's evidence file as the site file here names it."),
+  verdict: z
+    .enum(['verified', 'contradicted', 'not-decided', 'refused', 'cancelled'])
+    .describe('Only verified is green: every fact on trial holds, and was written down.'),
+  interrupted: z.boolean().describe('A person, a signal or a lost terminal ended it.'),
+  findings: z.array(findingSchema).describe('One for each fact on trial; not decided is not checked.'),
   tookMs: z.number(),
 });
 export type EvidenceVerified = z.infer<typeof evidenceVerifiedSchema>;
@@ -53,6 +58,6 @@ export type EvidenceVerified = z.infer<typeof evidenceVerifiedSchema>;
 export const evidenceAdoptedSchema = z.strictObject({
   records: z.int().describe('Records of the file that count now.'),
   adopted: z.array(z.string()).describe('Facts that carry more than before.'),
-  detail: z.string().describe('One sentence for a person.'),
+  takenBack: z.array(z.string()).describe('Facts that carry less than before.'),
 });
 export type EvidenceAdopted = z.infer<typeof evidenceAdoptedSchema>;

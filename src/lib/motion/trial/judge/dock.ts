@@ -2,7 +2,7 @@ import type { MoveOutcome } from '../../model.ts';
 import type { TrialFinding } from '../model.ts';
 import type { PlanSample, PoseSample } from '../samples.ts';
 import { finding, ownStates } from './finding.ts';
-import { distanceM, isAtRest, largestLeapM, type Place, type Rest, restOf, shortWay, TURN_DEG } from './numbers.ts';
+import { distanceM, largestLeapM, type Place, type Rest, restOf, shortWay, standingAt, TURN_DEG } from './numbers.ts';
 
 /** What a trial of docking saw. */
 export interface DockSeen {
@@ -45,8 +45,8 @@ function judge(seen: DockSeen): Pick<TrialFinding, 'verdict' | 'why'> {
   const driven = poses.filter(({ atMs }) => atMs >= sentAtMs);
   const leapM = largestLeapM(driven);
   if (leapM > 0) return open(`the position leapt by ${leapM.toFixed(2)} m`);
-  const rest = restOf(driven.filter(({ atMs }) => atMs >= endedAtMs));
-  if (!isAtRest(rest)) return open('the robot was not seen at rest after docking');
+  const rest = standingAt(restOf(driven.filter(({ atMs }) => atMs >= endedAtMs)));
+  if (rest === null) return open('the robot was not seen at rest after docking');
   const offM = distanceM(rest, dock);
   const offDeg = Math.abs(shortWay(rest.ori - dock.yawDeg, TURN_DEG));
   const wayM = distanceM(start, rest);

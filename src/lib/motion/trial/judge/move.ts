@@ -5,13 +5,13 @@ import { finding, ownStates, type Verdict } from './finding.ts';
 import { type Course, courseOf, isSteadyInRadians, isTelling, misfit, swiftTurnOf } from './heading.ts';
 import {
   distanceM,
-  isAtRest,
   largestLeapM,
   numberInRadians,
   type Place,
   type Rest,
   restOf,
   shortWay,
+  standingAt,
   TURN_DEG,
   TURN_RAD,
 } from './numbers.ts';
@@ -54,7 +54,7 @@ export function judgeMove(seen: MoveSeen): TrialFinding[] {
   const view: View = {
     ...seen,
     driven,
-    end: isAtRest(rest) ? rest : null,
+    end: standingAt(rest),
     course: courseOf(
       driven.filter(({ atMs }) => atMs <= seen.endedAtMs),
       seen.start,

@@ -93,6 +93,11 @@ export function restOf(samples: readonly PoseSample[]): Rest | null {
   };
 }
 
-export function isAtRest(rest: Rest | null): rest is Rest {
-  return rest !== null && rest.driftM <= REST_M && rest.driftDeg <= REST_DEG;
+export function isAtRest(rest: Rest): boolean {
+  return rest.driftM <= REST_M && rest.driftDeg <= REST_DEG;
+}
+
+/** The same where it stands; null where it does not, or is not known to. */
+export function standingAt(rest: Rest | null): Rest | null {
+  return rest !== null && isAtRest(rest) ? rest : null;
 }

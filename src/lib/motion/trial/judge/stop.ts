@@ -1,7 +1,7 @@
 import type { TrialFinding } from '../model.ts';
 import type { PlanSample, PoseSample } from '../samples.ts';
 import { finding, ownStates } from './finding.ts';
-import { distanceM, isAtRest, largestLeapM, type Place, type Rest, restOf } from './numbers.ts';
+import { distanceM, largestLeapM, type Place, type Rest, restOf, standingAt } from './numbers.ts';
 
 /** What a trial of the cancel saw. */
 export interface StopSeen {
@@ -47,7 +47,7 @@ export function restAtMs({ poses, cancelAnsweredAtMs }: Pick<StopSeen, 'poses' |
   if (last === undefined) return null;
   for (const { atMs } of after) {
     if (last.atMs - atMs < REST_WINDOW_MS) return null;
-    if (isAtRest(restOf(after.filter((sample) => sample.atMs >= atMs)))) return atMs;
+    if (standingAt(restOf(after.filter((sample) => sample.atMs >= atMs))) !== null) return atMs;
   }
   return null;
 }
