@@ -14,12 +14,20 @@ export interface CarefulContext {
   readonly quieten: () => void;
 }
 
+/** What a person is told whose interruption must wait for writes that are read back. */
+const READ_BACK =
+  'Interrupted. What was begun on the robot is read back and finished first, within about a minute; a second Ctrl-C ends at once and leaves it unknown.';
+
 /**
  * Runs work that changes a robot: Ctrl-C and a lost terminal ask it to end and are answered with what happens then;
  * a second Ctrl-C ends the process at once. Progress goes to stderr, each stage as a line where there is no terminal.
  */
 export async function runCarefully<T>(
-  { quiet, signal }: { readonly quiet: boolean; readonly signal: AbortSignal },
+  {
+    quiet,
+    signal,
+    interrupted = READ_BACK,
+  }: { readonly quiet: boolean; readonly signal: AbortSignal; readonly interrupted?: string },
   work: (context: CarefulContext) => Promise<T>,
 ): Promise<T> {
   const gone = new AbortController();
@@ -31,11 +39,7 @@ export async function runCarefully<T>(
     progress = createProgress({ quiet });
   };
   const whole = AbortSignal.any([signal, gone.signal]);
-  const onAbort = () => {
-    say(
-      'Interrupted. What was begun on the robot is read back and finished first, within about a minute; a second Ctrl-C ends at once and leaves it unknown.',
-    );
-  };
+  const onAbort = () => say(interrupted);
   const terminal = surviveTerminalLoss(() => {
     gone.abort(new GwError('INTERRUPTED', 'The terminal is gone.'));
   });

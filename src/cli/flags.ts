@@ -15,6 +15,12 @@ export const viaFlag = Flags.string({
   helpValue: 'USER@HOST[:PORT]',
 });
 
+/** Where the operator server of the robot is, for commands that talk to nothing else. */
+export const hostFlag = Flags.string({
+  summary: 'Address of the gateway, when it is not this machine.',
+  helpValue: 'HOST',
+});
+
 /** The same where the chassis is asked only on demand. */
 export const viaLiveFlag = Flags.string({
   summary: 'With --live: ask the chassis through this machine by SSH.',
@@ -30,6 +36,21 @@ export const viaThereFlag = Flags.string({
 
 /** Whether the chassis is asked, where a command can also answer without it. */
 export const liveFlag = Flags.boolean({ summary: 'Ask the chassis which software it has now.' });
+
+/** A number with its bounds said in the help; absent where it is not given. */
+export function numberFlag(options: { summary: string; min: number; max: number }) {
+  return Flags.custom<number>({
+    summary: `${options.summary} (${options.min} to ${options.max})`,
+    helpValue: 'NUMBER',
+    parse: async (input) => {
+      const value = Number(input);
+      if (input.trim() === '' || !Number.isFinite(value) || value < options.min || value > options.max) {
+        throw new Errors.CLIError(`expected a number from ${options.min} to ${options.max}, found '${input}'`);
+      }
+      return value;
+    },
+  })();
+}
 
 /** A duration in seconds with its bounds said in the help. */
 export function secondsFlag(options: { summary: string; default: number; min: number; max: number }) {

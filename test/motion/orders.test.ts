@@ -219,6 +219,7 @@ describe('a move under a bad connection', () => {
   });
 
   it('that ended while the chassis was away is learnt from it after the reconnect', async () => {
+    await bench.motion.stop();
     const motion = await bench.again({ silenceMs: 60_000 });
     const moving = motion.execute(moveTo(3, 4));
     await ordered();
@@ -244,11 +245,19 @@ describe('a move under a bad connection', () => {
   });
 
   it('ends at its time limit with a cancel', async () => {
+    await bench.motion.stop();
     const motion = await bench.again({ moveMs: 500 });
     const outcome = await motion.execute(moveTo(3, 4));
     expect(outcome).toMatchObject({ state: 'cancelled', moveId: 41 });
     expect(outcome.reason).toMatch(/did not end within/);
     expect(cancels()).toBe(1);
+  });
+
+  it('has its time limit from the site file', async () => {
+    await bench[Symbol.asyncDispose]();
+    bench = await startBench(chassis, { site: { motion: { ...bench.site.motion, moveLimitS: 0.5 } } });
+    const outcome = await bench.motion.execute(moveTo(3, 4));
+    expect(outcome).toMatchObject({ state: 'cancelled', reason: expect.stringMatching(/did not end within 1 s/) });
   });
 });
 

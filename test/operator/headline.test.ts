@@ -13,6 +13,8 @@ const free: MotionStatus = {
   stop: { latched: false, reason: null, by: null, since: null, saved: true, unsavedBecause: null, repeated: null },
   keepingTrouble: null,
   tour: null,
+  drive: null,
+  unownedMove: null,
 };
 const closed: MotionStatus = { ...free, gate: { open: false, reasons: ['the gate has a reason'] } };
 const viewOf = (change: Partial<ChassisSnapshot> = {}, motion = free, of = health) =>
@@ -153,6 +155,7 @@ describe('the headline', () => {
             values: { ...connected.values, ...values },
           };
           const motion: MotionStatus = {
+            ...free,
             gate: { open, reasons: open ? [] : ['x'] },
             stop: { ...free.stop, latched },
             keepingTrouble: null,

@@ -20,6 +20,7 @@ export interface SetUp {
   readonly password?: boolean;
   readonly hostName?: string;
   readonly names?: string[];
+  readonly tourNeedsSignIn?: boolean;
   readonly more?: Partial<OperatorOptions>;
   /** Of both listeners, where they differ from the product's. */
   readonly limits?: Partial<ConnectionLimits>;
@@ -90,6 +91,7 @@ async function siteIn(dir: string, setUp: SetUp): Promise<Site> {
       names: setUp.names ?? ['bot.example'],
       mediaDir: join(dir, 'media'),
       ...(setUp.password && { passwordFile }),
+      ...(setUp.tourNeedsSignIn && { tourNeedsSignIn: true }),
       ...(setUp.voiceUrl && { voice: { url: setUp.voiceUrl } }),
       ...(setUp.buildingUrl && { building: { url: setUp.buildingUrl } }),
     },

@@ -2,7 +2,15 @@ import { degrees } from '../../src/lib/angle/index.ts';
 import { type ChassisLink, type ChassisSnapshot, contentOf, type LinkState } from '../../src/lib/chassis/index.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import type { Clock } from '../../src/lib/lifecycle/index.ts';
-import type { Motion, MotionStatus, StopLatch, TourRun } from '../../src/lib/motion/index.ts';
+import type {
+  DriveRun,
+  Motion,
+  MotionStatus,
+  StopLatch,
+  TourRun,
+  Trials,
+  TrialView,
+} from '../../src/lib/motion/index.ts';
 import type { GatewayHealth } from '../../src/lib/operator/index.ts';
 
 /** What the chassis answers, before anything is checked. */
@@ -168,7 +176,14 @@ const freeLatch: StopLatch = {
 };
 
 export function standInMotion(): StandInMotion {
-  let status: MotionStatus = { gate: { open: true, reasons: [] }, stop: freeLatch, keepingTrouble: null, tour: null };
+  let status: MotionStatus = {
+    gate: { open: true, reasons: [] },
+    stop: freeLatch,
+    keepingTrouble: null,
+    tour: null,
+    drive: null,
+    unownedMove: null,
+  };
   const listeners = new Set<() => void>();
   const calls: string[] = [];
   const set = (change: Partial<MotionStatus>) => {
@@ -210,6 +225,28 @@ export function standInMotion(): StandInMotion {
       set({ tour: run });
       return run;
     },
+    trials: standInTrials(calls),
+    async startDrive(target) {
+      calls.push(`startDrive ${JSON.stringify(target)}`);
+      const { failNext } = this;
+      if (failNext) {
+        delete this.failNext;
+        throw failNext;
+      }
+      const station = 'station' in target ? target.station : null;
+      const kind = station === null ? 'dock' : 'move';
+      const drive: DriveRun = { id: 'd1', kind, station, state: 'running', outcome: null, reason: null };
+      set({ drive });
+      return drive;
+    },
+    async endTour(by, id) {
+      calls.push(`endTour ${by} ${id}`);
+      return status.tour;
+    },
+    async endDrive(by, id) {
+      calls.push(`endDrive ${by} ${id}`);
+      return status.drive;
+    },
     async stopRobot(reason, by) {
       calls.push(`stopRobot ${reason}`);
       set({ stop: { ...freeLatch, latched: true, reason, by, since: '2026-01-01T00:00:00.000Z' } });
@@ -223,6 +260,36 @@ export function standInMotion(): StandInMotion {
     subscribe(listener) {
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+  };
+}
+
+/** One trial that begins when it is asked for, and ends when it is cancelled. */
+export function standInTrials(calls: string[]): Trials {
+  let trial: TrialView | null = null;
+  return {
+    async start({ kind, who, conditions }) {
+      calls.push(`trial ${kind} ${who} ${JSON.stringify(conditions)}`);
+      trial = {
+        ...{ id: 't1', kind, who, state: 'running', phase: 'Begins.', alarm: null, startedAgoMs: 0 },
+        ...{ serial: SERIAL, software: '1', simulated: false, outcome: null, reason: null },
+        ...{ facts: [], refusals: [], notes: [], report: null, recorded: [] },
+      };
+      return trial;
+    },
+    keepAlive(id) {
+      calls.push(`alive ${id}`);
+      return trial?.id === id ? trial : null;
+    },
+    async cancel(why) {
+      calls.push(`cancel ${why}`);
+      if (trial !== null) trial = { ...trial, state: 'ended', outcome: 'cancelled', reason: why };
+      return trial;
+    },
+    view: () => trial,
+    async adoptEvidence() {
+      calls.push('adopt evidence');
+      return { records: 1, adopted: ['vendor.move.request'], takenBack: [] };
     },
   };
 }

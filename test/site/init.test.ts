@@ -295,6 +295,7 @@ describe('checking a site file', () => {
       identity: 'not-checked',
       'evidence-file': 'wrong',
       'require-verified': 'not-checked',
+      orders: 'ok',
       'state-folder': 'ok',
       'media-folder': 'wrong',
     });
@@ -310,6 +311,27 @@ describe('checking a site file', () => {
     const { findings, sound } = await checkSite(path);
     expect(sound).toBe(true);
     expect(findings.find(({ id }) => id === 'evidence-file')?.verdict).toBe('not-checked');
+  });
+
+  it('says what bounds orders, and that a sign-in which nobody can give is a mistake', async () => {
+    const path = join(dir, 'orders.yaml');
+    const orders = async (more: string) => {
+      await writeFile(path, `name: x\nchassis: { host: robot, serial: SN1 }\n${more}`);
+      return (await checkSite(path)).findings.find(({ id }) => id === 'orders') ?? expect.fail('no such finding');
+    };
+    expect(await orders('')).toMatchObject({
+      verdict: 'ok',
+      detail: expect.stringMatching(/after 600 s; a move of before is cancelled.*need no sign-in/),
+    });
+    expect(await orders('motion: { moveLimitS: 1800, unownedMove: leave }\n')).toMatchObject({
+      verdict: 'ok',
+      detail: expect.stringMatching(/after 1800 s; a move of before is left alone/),
+    });
+    expect(await orders('operator: { tourNeedsSignIn: true }\n')).toMatchObject({ verdict: 'wrong' });
+    expect(await orders('operator: { tourNeedsSignIn: true, passwordFile: p }\n')).toMatchObject({ verdict: 'ok' });
+    await expect(checkSite(path)).resolves.toMatchObject({ problems: [] });
+    await writeFile(path, 'name: x\nchassis: { host: robot, serial: SN1 }\nmotion: { moveLimitS: 9 }\n');
+    expect((await checkSite(path)).problems).toHaveLength(1);
   });
 
   it('says which verifications orders need, and is never green about them: the software is not known', async () => {

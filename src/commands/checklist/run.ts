@@ -1,5 +1,6 @@
 import { Args, Errors, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { readDevicePassword } from '../../cli/device-password.ts';
 import { viaFlag } from '../../cli/flags.ts';
 import { printable } from '../../cli/output.ts';
 import { canAsk, createTechnician } from '../../cli/question.ts';
@@ -174,7 +175,7 @@ of the device where that is on this machine.`;
 
   /** What the run is given beside the site file. */
   async #given(hosts: readonly string[], passwordFile: string | undefined) {
-    const password = passwordFile === undefined ? undefined : await readPassword(passwordFile);
+    const password = await readDevicePassword(passwordFile);
     if (hosts.length === 0) return { password };
     const { secondHosts } = await import('../../lib/toolkit/network-check/from.ts');
     const { sshOptionsHere } = await import('../../cli/ssh-options.ts');
@@ -184,11 +185,6 @@ of the device where that is on this machine.`;
   protected override render(data: Result): string {
     return this.#print(data);
   }
-}
-
-async function readPassword(file: string): Promise<string> {
-  const { readSecret } = await import('../../lib/site/index.ts');
-  return (await readSecret(file, 'the device password')).split(/\r?\n/, 1)[0] ?? '';
 }
 
 /** Typed unseen; nothing typed: the steps are asked as questions. */

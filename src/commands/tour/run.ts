@@ -1,43 +1,37 @@
-import { Args, Flags } from '@oclif/core';
+import { Args } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { secondsFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
-import { withProgress } from '../../cli/progress.ts';
+import { driveFlags, driveOutcome, followOptions, whileDriving } from '../../cli/drive-command.ts';
+import { secondsFlag } from '../../cli/flags.ts';
 import { renderTourRun } from '../../cli/render/tour.ts';
-import { GwError } from '../../lib/error/index.ts';
 import type { TourRun as Result } from '../../lib/toolkit/tour-run.result.ts';
 
 export default class TourRun extends GwCommand<Result> {
   static override summary = 'Drive a tour through the running gateway, and compare where the robot then stands.';
   static override description =
-    'THE ROBOT MOVES. Follows the tour to its end and compares the pose that the chassis then reports with the last station of the site file: a wrong angle unit anywhere on the way shows there. Ends with 1 when the tour or the comparison fails.';
+    'THE ROBOT MOVES. Follows the tour to its end and compares the pose that the chassis then reports with the last station of the site file: a wrong angle unit anywhere on the way shows there. Ctrl-C, SIGTERM and a lost terminal end the tour and cancel its move, unless --leave-running; a second Ctrl-C ends at once. Nothing is latched by that: `gw motion stop` does. Where the site file has operator.tourNeedsSignIn, --password-file signs in; on the gateway itself its user needs none. Ends with 1 when the tour or the comparison fails, and with 130 after an interruption.';
   static override examples = [
     '<%= config.bin %> tour run breakfast --robot-will-move',
     '<%= config.bin %> tour run breakfast --robot-will-move --within 300 --json',
+    '<%= config.bin %> tour run breakfast --robot-will-move --leave-running --password-file secrets/device-password',
   ];
   static override args = { name: Args.string({ description: 'A tour of the site file.', required: true }) };
   static override flags = {
-    site: siteFlag,
-    via: viaFlag,
-    'robot-will-move': Flags.boolean({ summary: 'Nobody stands in the way: the robot may move.', default: false }),
+    ...driveFlags,
     within: secondsFlag({ summary: 'How long the tour may take', default: 120, min: 1, max: 3600 }),
   };
   static override readonly schema = 'gw/tour-run/1';
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(TourRun);
-    if (!flags['robot-will-move']) {
-      throw new GwError('RISK_NOT_ACCEPTED', `This drives the robot through tour '${args.name}'.`, {
-        remedy: 'Make sure that nobody stands in the way, then add --robot-will-move.',
-      });
-    }
+    const follow = await followOptions(flags, `drives the robot through tour '${args.name}'`);
     const { runTour } = await import('../../lib/toolkit/tour-run.ts');
-    const options = { tour: args.name, withinMs: flags.within * 1000 };
+    const { leaveRunning } = follow;
     const data = await this.withToolkit(flags, (toolkit, signal) =>
-      withProgress({ quiet: this.jsonEnabled() }, (progress) =>
-        runTour(toolkit, options, { signal, onProgress: progress.say }),
+      whileDriving({ quiet: this.jsonEnabled(), signal, leaveRunning }, (context) =>
+        runTour(toolkit, { tour: args.name, ...follow }, context),
       ),
     );
-    return { data, ok: data.findings.every(({ verdict }) => verdict !== 'wrong') };
+    return driveOutcome(data);
   }
 
   protected override render(data: Result): string {

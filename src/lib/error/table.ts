@@ -309,6 +309,11 @@ export const errorTable = {
   ),
   TABLET_REFUSED: row(exitCodes.refused, 'The tablet refused a command.', 'Read what the tablet said above.'),
   TOUR_UNKNOWN: row(exitCodes.refused, 'No tour has this name.', 'Name a tour that stands in the site file.'),
+  STATION_UNKNOWN: row(
+    exitCodes.refused,
+    'The site file names no such place.',
+    'Name a station that stands in the site file; a dock stands there as `dock`.',
+  ),
   TOUR_RUNNING: row(exitCodes.refused, 'A tour is under way.', 'Wait for its end, or stop it first.'),
   RISK_NOT_ACCEPTED: row(
     exitCodes.refused,

@@ -6,7 +6,7 @@ import { asGwError } from '../error/index.ts';
 import { createEvidenceWatch, loadEvidenceFile } from '../evidence/index.ts';
 import type { Fleet, FleetOptions } from '../fleet/index.ts';
 import { type Clock, createSupervisor, type Log, type SupervisorEvent, systemClock } from '../lifecycle/index.ts';
-import { createMotion, type KeepingTrouble } from '../motion/index.ts';
+import { createMotion, createTrialStore, type KeepingTrouble } from '../motion/index.ts';
 import { type Dialer, directDialer } from '../net/index.ts';
 import { createJournal, createOperator, type GatewayHealth, READ_ONLY_SOCKET } from '../operator/index.ts';
 import { loadSite, readSecret, type Site } from '../site/index.ts';
@@ -80,7 +80,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     state: watchDisk({ path: site.stateDir, key: 'stateDir', reserveBytes, clock, log }),
     media: watchDisk({ path: site.operator.mediaDir, key: 'operator.mediaDir', reserveBytes, clock, log }),
   };
-  const motion = createMotion({ link, site, evidence, clock, log });
+  const trialStore = createTrialStore({ path: site.evidenceFile, log, ledger: evidence });
+  const motion = createMotion({ link, site, evidence, trialStore, clock, log });
   const fleet = await openFleet(site, { state: () => coarseState(link, motion), clock, log });
 
   function health(): GatewayHealth {

@@ -2,6 +2,7 @@ import type { Degrees } from '../angle/index.ts';
 import type { Pose } from '../chassis/index.ts';
 import type { Actionable } from '../evidence/index.ts';
 import type { Service } from '../lifecycle/index.ts';
+import type { Trials } from './trial/model.ts';
 
 /** Where the robot is to be; without `yawDeg` the chassis chooses its heading. */
 export interface Goal {
@@ -39,6 +40,31 @@ export interface TourRun {
   readonly outcomes: readonly MoveOutcome[];
   /** Why it ended, when it did not succeed. */
   readonly reason: string | null;
+}
+
+/** A single drive that a person ordered: to a station of the site file, or to the dock. */
+export interface DriveRun {
+  readonly id: string;
+  readonly kind: 'move' | 'dock';
+  /** Null for the dock. */
+  readonly station: string | null;
+  readonly state: 'running' | 'succeeded' | 'failed' | 'stopped';
+  /** How its move ended; null while it runs, and when nothing was ordered after all. */
+  readonly outcome: MoveOutcome | null;
+  /** Why it ended, when it did not succeed. */
+  readonly reason: string | null;
+}
+
+/** Where a single drive is to go. */
+export type DriveTarget = { readonly station: string } | { readonly dock: true };
+
+/** A move under way that is none of gw's: of another program, or of gw before it was killed. */
+export interface UnownedMove {
+  readonly moveId: number;
+  /** The chassis' own word, passed through. */
+  readonly type: string;
+  /** It was under way when gw started or the chassis came back, and the site file does not say to leave it. */
+  readonly isBeingCancelled: boolean;
 }
 
 export interface StopLatch {
@@ -83,11 +109,17 @@ export interface MotionStatus {
   /** Why the gate is closed for want of a disk that keeps a stop; null while it keeps one. */
   readonly keepingTrouble: KeepingTrouble | null;
   readonly tour: TourRun | null;
+  /** The current or last single drive. */
+  readonly drive: DriveRun | null;
+  /** Null also while the chassis is not connected: then nothing is known. */
+  readonly unownedMove: UnownedMove | null;
 }
 
 /** The one door to movement. Orders that stop the robot are never gated. */
 export interface Motion extends Service {
   status(): MotionStatus;
+  /** Supervised first orders: through the same gate, by rules of their own. */
+  readonly trials: Trials;
   /**
    * Carries out one order and resolves with how it ended, whatever the end: look at `state`. Throws when nothing
    * was ordered: MOTION_REFUSED, MOTION_STOPPED, TOUR_RUNNING, CHASSIS_NOT_CONNECTED, CHASSIS_BOOTING,
@@ -96,8 +128,16 @@ export interface Motion extends Service {
   execute(order: Order, signal?: AbortSignal): Promise<MoveOutcome>;
   /** Checks and starts; the run goes on in the background. Throws TOUR_UNKNOWN, TOUR_RUNNING and as `execute`. */
   startTour(name: string): Promise<TourRun>;
+  /** The same for a single drive. Throws STATION_UNKNOWN, also for a dock that the site file does not name. */
+  startDrive(target: DriveTarget): Promise<DriveRun>;
   /**
-   * Latches in memory, ends the tour, cancels the current move and saves the latch, all at once: no step waits for
+   * Ends the tour, or the single drive, and cancels its move; nothing is latched. Never refused. With an `id` only the
+   * run of that id, otherwise whichever is under way. Waits up to two seconds for its end. Null: there was none yet.
+   */
+  endTour(by: string, id?: string): Promise<TourRun | null>;
+  endDrive(by: string, id?: string): Promise<DriveRun | null>;
+  /**
+   * Latches in memory, ends what drives, cancels the current move and saves the latch, all at once: no step waits for
    * another. Resolves after 700 ms at most; `saved` says whether the disk has it by then. Never refused.
    */
   stopRobot(reason: string, by: string): Promise<StopLatch>;

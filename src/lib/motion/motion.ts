@@ -5,17 +5,23 @@ import type { EvidenceSource } from '../evidence/index.ts';
 import type { Clock, Log } from '../lifecycle/index.ts';
 import type { Site } from '../site/index.ts';
 import { createCanceller } from './canceller.ts';
+import { planDrive, runDrive } from './drives.ts';
 import { type GateInput, gateView, judgeFacts, judgeOrder, judgeState, type Refusal, refusalError } from './gate.ts';
-import type { Motion, Order, StopLatch, TourRun } from './model.ts';
+import type { DriveRun, Motion, Order, StopLatch, TourRun } from './model.ts';
 import { carryOut, type OrderLimits, type OrderTools, orderLimits } from './orders.ts';
 import { createStopLatch } from './stop-latch.ts';
 import { planTour, runTour } from './tours.ts';
+import type { TrialStore } from './trial/store.ts';
+import { createTrials } from './trial/trials.ts';
+import { createMoveWatch, unownedMoveText } from './unowned-move.ts';
 
 export interface MotionOptions {
   readonly link: ChassisLink;
   readonly site: Site;
   /** What was verified on this very device: the site's evidence file. */
   readonly evidence: EvidenceSource;
+  /** Where trials write down what they find. */
+  readonly trialStore: TrialStore;
   readonly clock: Clock;
   readonly log: Log;
   readonly limits?: Partial<OrderLimits>;
@@ -25,6 +31,8 @@ export interface MotionOptions {
 const STOP_PATIENCE_MS = 700;
 /** So long the start waits for what an earlier life kept; until it is read the robot counts as stopped. */
 const LOAD_PATIENCE_MS = 1_000;
+/** So long the caller of an end of what drives waits for the chassis; the cancelling goes on after that. */
+const ENDING_PATIENCE_MS = 2_000;
 /** While stopped, a robot that drives is cancelled again at most so often. */
 const GUARD_MS = 1_000;
 /** At the end of the service, so long for the cancel of what is under way. */
@@ -32,9 +40,9 @@ const END_PATIENCE_MS = 1_200;
 
 /** What occupies the robot: one thing at a time. */
 interface Errand {
-  readonly kind: 'order' | 'tour';
-  /** What it drives by; every leg of a tour is a move. */
-  readonly order: Order['kind'];
+  readonly kind: 'order' | 'tour' | 'drive' | 'trial';
+  /** What speaks against it by the facts that it relies on, as they are known now. */
+  readonly judgeFacts: () => readonly Refusal[];
   readonly ending: AbortController;
   done: Promise<unknown>;
 }
@@ -49,14 +57,16 @@ export function createMotion(options: MotionOptions): Motion {
   };
   const latch = createStopLatch({ stateDir: site.stateDir, clock, log, onChange: changed });
   let life = new AbortController();
-  const limits: OrderLimits = { ...orderLimits, ...options.limits };
+  const limits: OrderLimits = { ...orderLimits, moveMs: site.motion.moveLimitS * 1_000, ...options.limits };
   const tries = limits.cancelTries;
   const canceller = createCanceller({ link, moves, clock, log, tries, signal: () => life.signal });
-  const tools: OrderTools = { link, moves, canceller, clock, log, limits };
+  const watch = createMoveWatch({ link, clock, log, policy: site.motion.unownedMove });
+  const tools: OrderTools = { link, moves, canceller, watch, clock, log, limits };
 
   let errand: Errand | null = null;
   let tour: TourRun | null = null;
-  let tours = 0;
+  let drive: DriveRun | null = null;
+  let runs = 0;
   let guard: DisposableStack | null = null;
 
   const gateInput = (): GateInput => ({
@@ -67,24 +77,69 @@ export function createMotion(options: MotionOptions): Motion {
     stop: latch.state(),
     keepingTrouble: latch.trouble(),
     cancelOwed: canceller.owed,
+    unownedMove: watch.current(),
   });
 
-  function letPass(order: Order): void {
-    const refusals = judgeOrder(order, gateInput());
-    if (!isSome(refusals)) return;
-    log.warn({ kind: order.kind, reasons: refusals.map(({ reason }) => reason) }, 'the gate refused an order');
-    throw refusalError(refusals);
+  /** What the gate has against these orders, as one error; null when all of them may pass. */
+  function refusalOf(orders: readonly Order[]): GwError | null {
+    const input = gateInput();
+    const found = new Map(orders.flatMap((order) => judgeOrder(order, input)).map((one) => [one.reason, one]));
+    const refusals = [...found.values()];
+    if (!isSome(refusals)) return null;
+    log.warn({ kind: orders[0]?.kind, reasons: refusals.map(({ reason }) => reason) }, 'the gate refused an order');
+    return refusalError(refusals);
   }
 
-  function assertFree(): void {
-    if (guard === null) throw new GwError('MOTION_REFUSED', 'The motion service is not running.');
-    if (errand?.kind === 'tour') throw new GwError('TOUR_RUNNING', `The tour '${tour?.tour}' is under way.`);
-    if (errand) throw new GwError('MOTION_REFUSED', 'Another order is under way.');
+  /** What has the robot now, as an error; null when it is free. */
+  function occupant(): GwError | null {
+    switch (errand?.kind) {
+      case undefined:
+        return null;
+      case 'tour':
+        return new GwError('TOUR_RUNNING', `The tour '${tour?.tour}' is under way.`);
+      case 'drive':
+        return new GwError('MOTION_REFUSED', `The drive to ${drive?.station ?? 'the dock'} is under way.`);
+      case 'trial':
+        return new GwError('MOTION_REFUSED', 'A trial is under way.');
+      case 'order':
+        return new GwError('MOTION_REFUSED', 'Another order is under way.');
+    }
   }
+
+  /** Of several obstacles the one is named that a person must mend first: a stop, the chassis, then what drives. */
+  function admit(orders: readonly Order[]): void {
+    if (guard === null) throw new GwError('MOTION_REFUSED', 'The motion service is not running.');
+    const refusal = refusalOf(orders);
+    if (refusal !== null && refusal.code !== 'MOTION_REFUSED') throw refusal;
+    const busy = occupant();
+    if (busy !== null) throw busy;
+    if (refusal !== null) throw refusal;
+  }
+
+  /** Each order asks the gate once more when its turn comes. */
+  const execute = (signal: AbortSignal) => async (order: Order) => {
+    const refusal = refusalOf([order]);
+    if (refusal !== null) throw refusal;
+    return carryOut(order, tools, signal);
+  };
+
+  function newId(): string {
+    runs += 1;
+    return `${clock.wall().toISOString()}-${runs}`;
+  }
+
+  async function endRun(kind: Errand['kind'], run: TourRun | DriveRun | null, by: string, id?: string): Promise<void> {
+    if (run?.state !== 'running' || errand?.kind !== kind || (id !== undefined && id !== run.id)) return;
+    log.warn({ by, kind }, 'what drives is ended');
+    errand.ending.abort(new GwError('INTERRUPTED', `ended by ${by}`));
+    await orAfter(clock, ENDING_PATIENCE_MS, errand.done);
+  }
+
+  const factsOf = (order: Order['kind']) => () => judgeFacts(order, gateInput());
 
   /** Takes the robot for one errand; the caller has made sure that it is free. */
   function occupy<T>(
-    about: Pick<Errand, 'kind' | 'order'>,
+    about: Pick<Errand, 'kind' | 'judgeFacts'>,
     signal: AbortSignal | undefined,
     work: (signal: AbortSignal) => Promise<T>,
   ) {
@@ -101,7 +156,7 @@ export function createMotion(options: MotionOptions): Motion {
 
   /** What is under way and relied on evidence that was taken back is cancelled: nothing bears it any more. */
   function evidenceChanged(): void {
-    const [refusal] = errand === null ? [] : judgeFacts(errand.order, gateInput());
+    const [refusal] = errand === null ? [] : errand.judgeFacts();
     if (errand !== null && refusal !== undefined) {
       log.warn(
         { kind: errand.kind, reason: refusal.reason },
@@ -118,6 +173,7 @@ export function createMotion(options: MotionOptions): Motion {
     let wasConnected = false;
     let guardedAtMs = Number.NEGATIVE_INFINITY;
     const look = () => {
+      const isDrivingUnowned = watch.look();
       const { link: state, values } = link.snapshot();
       const isConnected = state.kind === 'connected';
       const isBack = isConnected && !wasConnected;
@@ -127,9 +183,10 @@ export function createMotion(options: MotionOptions): Motion {
       const nowMs = clock.monotonicMs();
       const isDriving = values.planning.status === 'heard' && values.planning.value.moveState === 'moving';
       const isDue = nowMs - Math.max(guardedAtMs, canceller.answeredAtMs) >= GUARD_MS;
-      if ((isBack && latched) || (isDue && (canceller.owed || (latched && isDriving)))) {
+      if ((isBack && latched) || (isDue && (canceller.owed || isDrivingUnowned || (latched && isDriving)))) {
         guardedAtMs = nowMs;
-        void canceller.cancel(latched ? 'the robot is stopped' : 'a cancel was owed');
+        const other = canceller.owed ? 'a cancel was owed' : 'the robot was driving by an order that gw did not give';
+        void canceller.cancel(latched ? 'the robot is stopped' : other);
       }
     };
     stack.use(link.subscribe(look));
@@ -140,12 +197,26 @@ export function createMotion(options: MotionOptions): Motion {
     return stack;
   }
 
+  const trials = createTrials({
+    ...{ site, tools, clock, log, gateInput },
+    assertFree() {
+      if (guard === null) throw new GwError('MOTION_REFUSED', 'The motion service is not running.');
+      const busy = occupant();
+      if (busy !== null) throw busy;
+    },
+    store: options.trialStore,
+    occupy: (facts, signal, work) => occupy({ kind: 'trial', judgeFacts: facts }, signal, work),
+    onChange: changed,
+  });
+
   return {
     name: 'motion',
+    trials,
 
     async start() {
       await orAfter(clock, LOAD_PATIENCE_MS, latch.load());
       guard?.dispose();
+      watch.restart();
       if (life.signal.aborted) life = new AbortController();
       guard = startGuard();
     },
@@ -168,34 +239,32 @@ export function createMotion(options: MotionOptions): Motion {
         return `stopped${by === null ? '' : ` by ${by}`}: ${reason ?? 'no reason given'}${unsaved}`;
       }
       if (tour?.state === 'running') return `tour ${tour.tour}, to ${tour.stations[tour.at] ?? 'its end'}`;
+      if (drive?.state === 'running') return `drive to ${drive.station ?? 'the dock'}`;
+      const unowned = watch.current();
+      if (unowned !== null) return `gate closed: ${unownedMoveText(unowned)}`;
       const refusals = judgeState('move', gateInput());
       return refusals.length === 0 ? 'gate open' : `gate closed: ${refusals[0]?.reason}`;
     },
 
     status() {
-      return {
-        gate: gateView(judgeState('move', gateInput())),
-        stop: latch.state(),
-        keepingTrouble: latch.trouble(),
-        tour,
-      };
+      const input = gateInput();
+      const { unownedMove } = input;
+      const gate = gateView(judgeState('move', input));
+      return { gate, stop: latch.state(), keepingTrouble: latch.trouble(), tour, drive, unownedMove };
     },
 
     async execute(order, signal) {
       signal?.throwIfAborted();
-      assertFree();
-      letPass(order);
-      return occupy({ kind: 'order', order: order.kind }, signal, (both) => carryOut(order, tools, both));
+      admit([order]);
+      return occupy({ kind: 'order', judgeFacts: factsOf(order.kind) }, signal, (both) => carryOut(order, tools, both));
     },
 
     async startTour(name) {
       const legs = planTour(site, name);
-      assertFree();
       // All of them before the first, so that a tour does not end half way for what was known at its start.
-      for (const { order } of legs) letPass(order);
-      tours += 1;
+      admit(legs.map(({ order }) => order));
       const begun: TourRun = {
-        id: `${clock.wall().toISOString()}-${tours}`,
+        id: newId(),
         tour: name,
         stations: legs.map(({ station }) => station),
         state: 'running',
@@ -208,17 +277,38 @@ export function createMotion(options: MotionOptions): Motion {
         changed();
       };
       onChange(begun);
-      void occupy({ kind: 'tour', order: 'move' }, undefined, (signal) =>
-        runTour(begun, legs, {
-          signal,
-          onChange,
-          execute: async (order) => {
-            letPass(order);
-            return carryOut(order, tools, signal);
-          },
-        }),
+      // Every leg of a tour is a move.
+      void occupy({ kind: 'tour', judgeFacts: factsOf('move') }, undefined, (signal) =>
+        runTour(begun, legs, { signal, onChange, execute: execute(signal) }),
       ).then((run) => log.info({ tour: run.tour, state: run.state, reason: run.reason }, 'the tour has ended'));
       return begun;
+    },
+
+    async startDrive(target) {
+      const order = planDrive(site, target);
+      admit([order]);
+      const station = 'station' in target ? target.station : null;
+      const kind = station === null ? 'dock' : 'move';
+      const begun: DriveRun = { id: newId(), kind, station, state: 'running', outcome: null, reason: null };
+      const onChange = (run: DriveRun) => {
+        drive = run;
+        changed();
+      };
+      onChange(begun);
+      void occupy({ kind: 'drive', judgeFacts: factsOf(kind) }, undefined, async (signal) => {
+        onChange(await runDrive(begun, order, { signal, execute: execute(signal) }));
+      }).then(() => log.info({ station, state: drive?.state, reason: drive?.reason }, 'the drive has ended'));
+      return begun;
+    },
+
+    async endTour(by, id) {
+      await endRun('tour', tour, by, id);
+      return tour;
+    },
+
+    async endDrive(by, id) {
+      await endRun('drive', drive, by, id);
+      return drive;
     },
 
     async stopRobot(reason, by) {

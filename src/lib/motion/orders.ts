@@ -6,10 +6,11 @@ import type { Clock, Log } from '../lifecycle/index.ts';
 import type { Canceller } from './canceller.ts';
 import type { MoveOutcome, Order } from './model.ts';
 import { ended, failed, succeeded } from './outcome.ts';
+import type { MoveWatch, OwnMove } from './unowned-move.ts';
 
 /** How long gw waits for what, in milliseconds. Decisions of ours; tests shorten them. */
 export interface OrderLimits {
-  /** A whole move, from the order to its end. */
+  /** A whole move, from the order to its end: `motion.moveLimitS` of the site file. */
   readonly moveMs: number;
   /** Without a word about this move for so long, gw asks. */
   readonly silenceMs: number;
@@ -23,8 +24,7 @@ export interface OrderLimits {
   readonly cancelTries: number;
 }
 
-export const orderLimits: OrderLimits = {
-  moveMs: 600_000,
+export const orderLimits: Omit<OrderLimits, 'moveMs'> = {
   silenceMs: 5_000,
   unclearMs: 10_000,
   settleMs: 3_000,
@@ -36,6 +36,7 @@ export interface OrderTools {
   readonly link: ChassisLink;
   readonly moves: ChassisMoves;
   readonly canceller: Canceller;
+  readonly watch: MoveWatch;
   readonly clock: Clock;
   readonly log: Log;
   readonly limits: OrderLimits;
@@ -50,12 +51,16 @@ const POSE_TOLERANCE_DEG = 15;
  * only when the chassis certainly did not take the order.
  */
 export async function carryOut(order: Order, tools: OrderTools, signal: AbortSignal): Promise<MoveOutcome> {
-  return order.kind === 'pose' ? setPose(order.pose.value, tools) : drive(order, tools, signal);
+  if (order.kind === 'pose') return setPose(order.pose.value, tools);
+  using own = tools.watch.begin();
+  const outcome = await drive(order, tools, signal, own);
+  if (outcome.state === 'unknown') own.lost();
+  return outcome;
 }
 
 type DriveOrder = Exclude<Order, { kind: 'pose' }>;
 
-async function drive(order: DriveOrder, tools: OrderTools, signal: AbortSignal): Promise<MoveOutcome> {
+async function drive(order: DriveOrder, tools: OrderTools, signal: AbortSignal, own: OwnMove): Promise<MoveOutcome> {
   const { link, moves, clock, log, limits } = tools;
   const { xM, yM, yawDeg } = order.goal.value;
   const beganMs = clock.monotonicMs();
@@ -68,6 +73,7 @@ async function drive(order: DriveOrder, tools: OrderTools, signal: AbortSignal):
       new AbortController().signal,
     );
     moveId = sent.moveId;
+    own.taken(moveId);
   } catch (error) {
     if (certainlyNotTaken(error)) throw error;
     return afterLostReply(asGwError(error).message, beganMs, tools);

@@ -18,22 +18,29 @@ export function planTour(site: Pick<Site, 'path' | 'tours' | 'stations'>, name: 
   const tour = Object.hasOwn(site.tours, name) ? site.tours[name] : undefined;
   if (!tour) {
     const names = Object.keys(site.tours);
-    throw new GwError('TOUR_UNKNOWN', `The site file ${site.path} names no tour '${name}'.`, {
+    throw new GwError('TOUR_UNKNOWN', `The site file names no tour '${name}'.`, {
       remedy: names.length > 0 ? `Name one of: ${names.join(', ')}.` : 'Add a tour to the site file.',
     });
   }
   return tour.stations.map((station) => {
-    const place = Object.hasOwn(site.stations, station) ? site.stations[station] : undefined;
-    if (!place) {
+    const order = stationOrder(site, station);
+    if (order === undefined) {
       throw new GwError(
         'SITE_FILE_INVALID',
         `${site.path}: tours.${name} names the station '${station}', which does not exist.`,
       );
     }
-    const { xM, yM, yawDeg } = place;
-    const goal: Goal = yawDeg === undefined ? { xM, yM } : { xM, yM, yawDeg: degrees(yawDeg) };
-    return { station, order: { kind: 'move', goal: chosen(goal, `site file, stations.${station}`) } };
+    return { station, order };
   });
+}
+
+/** The order that drives to a station, or undefined when the site file names none of this name. */
+export function stationOrder(site: Pick<Site, 'stations'>, station: string): Order | undefined {
+  const place = Object.hasOwn(site.stations, station) ? site.stations[station] : undefined;
+  if (!place) return undefined;
+  const { xM, yM, yawDeg } = place;
+  const goal: Goal = yawDeg === undefined ? { xM, yM } : { xM, yM, yawDeg: degrees(yawDeg) };
+  return { kind: 'move', goal: chosen(goal, `site file, stations.${station}`) };
 }
 
 /** The order that drives to the dock, or undefined when nobody has measured it. */
@@ -79,10 +86,15 @@ export async function runTour(
       continue;
     }
     // Somebody who cancels a move on the chassis means the robot to stand, not to set out for the next station.
-    const state = signal.aborted || outcome.state === 'cancelled' ? 'stopped' : 'failed';
+    const state = isStopped(outcome, signal) ? 'stopped' : 'failed';
     return become({ outcomes, state, reason: `On the way to ${station}: ${outcome.reason ?? outcome.state}` });
   }
   return become({ state: 'succeeded' });
+}
+
+/** A cancel that nobody confirmed is no stop: the robot may drive on. */
+export function isStopped({ state }: MoveOutcome, signal: AbortSignal): boolean {
+  return state === 'cancelled' || (state === 'failed' && signal.aborted);
 }
 
 function reasonOf(signal: AbortSignal): string {

@@ -6,7 +6,7 @@ import { notConnected, type Passed, type ReadResult } from './chassis-reads.ts';
 import { holdOpen } from './connections.ts';
 import { scopeOf } from './listener.ts';
 import { mediaHandlers } from './media-handlers.ts';
-import { poseHandlers, stopHandlers, tourHandlers } from './motion-handlers.ts';
+import { driveHandlers, poseHandlers, stopHandlers, tourHandlers } from './motion-handlers.ts';
 import type { Outflow } from './outflow.ts';
 import { servicePage } from './pages/service-page.ts';
 import { signInPage } from './pages/sign-in-page.ts';
@@ -16,6 +16,7 @@ import type { Parts } from './parts.ts';
 import type { Peer } from './peer.ts';
 import { refusalOf, refuse } from './refusal.ts';
 import { sessionHandlers } from './session-handlers.ts';
+import { evidenceHandlers, trialHandlers } from './trial-handlers.ts';
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
@@ -29,7 +30,10 @@ export function createHandlers(parts: Parts) {
     session: sessionHandlers(parts),
     stop: stopHandlers(parts),
     tours: tourHandlers(parts),
+    drives: driveHandlers(parts),
     pose: poseHandlers(parts),
+    trial: trialHandlers(parts),
+    evidence: evidenceHandlers(parts),
     media: mediaHandlers(parts),
     gateway: gatewayHandlers(parts),
   } satisfies Record<string, Record<string, Handler>>;
@@ -155,12 +159,18 @@ function gatewayHandlers({ site, health, neighbours, sessions, journal, clientAb
           port: site.operator.port,
           names: site.operator.names,
           passwordConfigured: sessions.configured,
+          tourNeedsSignIn: site.operator.tourNeedsSignIn,
           voice: publicUrl(site.operator.voice?.url),
           building: publicUrl(site.operator.building?.url),
         },
         stations: site.stations,
         dock: site.dock ?? null,
         tours: site.tours,
+        motion: {
+          requireVerified: site.motion.requireVerified,
+          moveLimitS: site.motion.moveLimitS,
+          unownedMove: site.motion.unownedMove,
+        },
       }),
     events(request: FastifyRequest, reply: FastifyReply) {
       reply.header('content-type', 'text/event-stream; charset=utf-8');

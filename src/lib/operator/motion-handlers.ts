@@ -1,12 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { GwError } from '../error/index.ts';
 import { chosenPose } from '../motion/index.ts';
 import { peerAddress } from './address.ts';
 import { isForm, malformed, sendJson, sendRefusal } from './answer.ts';
-import { notConnected } from './chassis-reads.ts';
 import type { Parts } from './parts.ts';
-import { refusalOf } from './refusal.ts';
+import { refusalOf, refuse } from './refusal.ts';
 
 const stopBody = z.strictObject({ reason: z.string().min(1).max(200).optional() });
 
@@ -31,13 +29,27 @@ export function stopHandlers({ motion, log }: Parts) {
 
 const tourBody = z.strictObject({ tour: z.string().min(1).max(64) });
 
-export function tourHandlers({ site, link, motion, log }: Parts) {
+/** Which run is to be ended; whatever else is in the request, an end is not refused for its form. */
+const endBody = z.looseObject({ id: z.string().max(200) });
+
+/** What was asked to end, by its number where one was named. */
+function idIn(request: FastifyRequest): string | undefined {
+  return endBody.safeParse(request.body).data?.id;
+}
+
+/** Where the site file asks for it, what drives is started by a signed-in person only. */
+function isAllowed({ site, sessions }: Parts, request: FastifyRequest): boolean {
+  return !site.operator.tourNeedsSignIn || sessions.has(request.raw);
+}
+
+export function tourHandlers(parts: Parts) {
+  const { site, motion, log } = parts;
+
   async function start(request: FastifyRequest, reply: FastifyReply) {
     const body = tourBody.safeParse(request.body);
     if (!body.success) return sendRefusal(request, reply, malformed(body.error));
+    if (!isAllowed(parts, request)) return sendRefusal(request, reply, refuse('NOT_SIGNED_IN'));
     const { tour } = body.data;
-    const obstacle = whyNot(tour);
-    if (obstacle) return sendRefusal(request, reply, refusalOf(obstacle));
     try {
       const run = await motion.startTour(tour);
       log.info({ audit: true, address: peerAddress(request), tour }, 'tour started');
@@ -48,25 +60,50 @@ export function tourHandlers({ site, link, motion, log }: Parts) {
     }
   }
 
-  /** The order of these decides which of several obstacles is named; the motion room checks all of them again. */
-  function whyNot(tour: string): GwError | null {
-    if (!Object.hasOwn(site.tours, tour)) return new GwError('TOUR_UNKNOWN', `No tour is named '${tour}'.`);
-    const { stop, tour: run } = motion.status();
-    if (stop.latched) return new GwError('MOTION_STOPPED', 'The robot is stopped, and the stop is latched.');
-    const state = link.snapshot().link;
-    if (state.kind !== 'connected') return notConnected(state);
-    if (run?.state === 'running') return new GwError('TOUR_RUNNING', `The tour '${run.tour}' is under way.`);
-    return null;
-  }
-
   return {
     start,
+    async end(request: FastifyRequest, reply: FastifyReply) {
+      log.warn({ address: peerAddress(request) }, 'end of the tour asked for');
+      const run = await motion.endTour(`operator surface, ${peerAddress(request)}`, idIn(request));
+      return sendJson(reply, { run });
+    },
     list: (_request: FastifyRequest, reply: FastifyReply) =>
       sendJson(reply, {
         tours: Object.entries(site.tours).map(([name, { stations }]) => ({ name, stations })),
         ...motion.status(),
       }),
     current: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, { run: motion.status().tour }),
+  };
+}
+
+const driveBody = z.union([
+  z.strictObject({ station: z.string().min(1).max(64) }),
+  z.strictObject({ dock: z.literal(true) }),
+]);
+
+export function driveHandlers(parts: Parts) {
+  const { motion, log } = parts;
+  return {
+    /** Answers as soon as the gate let it pass; how it goes on is to be read. */
+    async start(request: FastifyRequest, reply: FastifyReply) {
+      const body = driveBody.safeParse(request.body);
+      if (!body.success) return sendRefusal(request, reply, malformed(body.error));
+      if (!isAllowed(parts, request)) return sendRefusal(request, reply, refuse('NOT_SIGNED_IN'));
+      try {
+        const run = await motion.startDrive(body.data);
+        log.info({ address: peerAddress(request), target: body.data }, 'drive started');
+        return sendJson(reply.code(202), { run });
+      } catch (error) {
+        log.warn({ address: peerAddress(request), target: body.data, error }, 'drive not started');
+        return sendRefusal(request, reply, refusalOf(error));
+      }
+    },
+    async end(request: FastifyRequest, reply: FastifyReply) {
+      log.warn({ address: peerAddress(request) }, 'end of the drive asked for');
+      const run = await motion.endDrive(`operator surface, ${peerAddress(request)}`, idIn(request));
+      return sendJson(reply, { run });
+    },
+    current: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, { run: motion.status().drive }),
   };
 }
 

@@ -30,7 +30,7 @@ const MAP_ID_PNG = ':id(^[A-Za-z0-9_-]{1,64}).png';
  * @source specification, 'Operator server', for the routes it names; the others are decisions of ours
  */
 export function routeTable(handlers: Handlers): readonly Route[] {
-  const { pages, chassis, peers, session, stop, tours, pose, media, gateway } = handlers;
+  const { pages, chassis, peers, session, stop, tours, drives, pose, trial, evidence, media, gateway } = handlers;
   const open = { readOnly: true, signedIn: false } as const;
   const onSite = { readOnly: false, signedIn: false } as const;
   const personal = { readOnly: true, signedIn: true } as const;
@@ -134,8 +134,50 @@ export function routeTable(handlers: Handlers): readonly Route[] {
     { method: 'GET', path: '/api/touren', ...onSite, meaning: 'Tours of the site file', handler: tours.list },
     { method: 'GET', path: '/api/touren/lauf', ...onSite, meaning: 'The current or last tour', handler: tours.current },
     { method: 'POST', path: '/api/touren/lauf', ...onSite, meaning: 'Start a tour', handler: tours.start },
+    {
+      method: 'DELETE',
+      path: '/api/touren/lauf',
+      ...onSite,
+      anyBody: true,
+      meaning: 'End the tour',
+      handler: tours.end,
+    },
+
+    {
+      method: 'GET',
+      path: '/api/fahrt',
+      ...onSite,
+      meaning: 'The current or last single drive',
+      handler: drives.current,
+    },
+    {
+      method: 'POST',
+      path: '/api/fahrt',
+      ...onSite,
+      meaning: 'Drive to a station or to the dock',
+      handler: drives.start,
+    },
+    { method: 'DELETE', path: '/api/fahrt', ...onSite, anyBody: true, meaning: 'End the drive', handler: drives.end },
 
     { method: 'POST', path: '/api/pose', ...personalAct, meaning: 'Set the pose of the robot', handler: pose.set },
+
+    { method: 'GET', path: '/api/versuch', ...personalAct, meaning: 'The running or last trial', handler: trial.read },
+    { method: 'POST', path: '/api/versuch', ...personalAct, meaning: 'Start a trial', handler: trial.start },
+    { method: 'DELETE', path: '/api/versuch', ...personalAct, meaning: 'Cancel the trial', handler: trial.cancel },
+    {
+      method: 'POST',
+      path: '/api/versuch/lebenszeichen',
+      ...personalAct,
+      meaning: 'Sign of life of whoever started it',
+      handler: trial.keepAlive,
+    },
+    {
+      method: 'POST',
+      path: '/api/evidenz/uebernahme',
+      ...personalAct,
+      meaning: 'Let the evidence file count as it is now',
+      handler: evidence.adopt,
+    },
 
     { method: 'GET', path: '/api/medien', ...onSite, meaning: 'Media library', handler: media.list },
     {

@@ -77,6 +77,7 @@ function typeText({ core, typeWord }: KeyDescription): string {
   if (core instanceof z.ZodRecord) return 'one entry a name';
   if (core instanceof z.ZodObject) return 'keys';
   if (core instanceof z.ZodBoolean) return 'true or false';
+  if (core instanceof z.ZodEnum) return core.options.join(' or ');
   if (core instanceof z.ZodNumber) {
     const { minValue, maxValue } = core;
     return `${core.format === 'safeint' ? 'whole number' : 'number'}, ${minValue} to ${maxValue}`;

@@ -78,6 +78,12 @@ const operator = z
       description: 'File with the scrypt hash of the device password; see `gw operator password`.',
       example: 'secrets/password',
     }),
+    tourNeedsSignIn: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether starting a tour or a single drive needs a signed-in person. Stopping never does, and neither does ending what drives.',
+      ),
     mediaDir: file.default('media').describe('Folder of the media library.'),
     voice: z
       .strictObject({ url: httpUrl })
@@ -345,8 +351,7 @@ export const siteSchema = z.strictObject({
       example: { A: { xM: 1.5, yM: -2, yawDeg: 90 }, B: { xM: 8.25, yM: 0 } },
     }),
   dock: dock.optional().meta({
-    description:
-      'Pose of the charging dock, measured by a person, for docking orders; no command or route gives one yet.',
+    description: 'Pose of the charging dock, measured by a person, for docking orders (`gw motion dock`).',
     example: { xM: 0.5, yM: 0, yawDeg: 180 },
   }),
   tours: z
@@ -361,11 +366,25 @@ export const siteSchema = z.strictObject({
         .describe(
           'true: every fact that an order relies on needs a verification on this very chassis with its present software, also one that was measured on another device.',
         ),
+      moveLimitS: z
+        .int()
+        .min(10)
+        .max(7_200)
+        .default(600)
+        .describe(
+          'A single move, from its order to its end, may take so many seconds; then it is cancelled. A ride in a lift may need more.',
+        ),
+      unownedMove: z
+        .enum(['cancel', 'leave'])
+        .default('cancel')
+        .describe(
+          'A move that is under way when gw starts or the chassis comes back, and that gw did not order: cancel it, or leave it. No other order passes beside it either way.',
+        ),
     })
     .prefault({})
     .meta({
       description: 'What orders that move the robot ask for beyond the rules of the gate.',
-      example: { requireVerified: true },
+      example: { requireVerified: true, moveLimitS: 1200 },
     }),
   disk,
   evidenceFile: file.default('evidence.jsonl').describe('What was verified on this very device, one record a line.'),

@@ -19,6 +19,11 @@ export interface OperatorAccess {
   signIn(password: string): Promise<OperatorSession>;
 }
 
+/** All that is needed to find the operator server: a stop must not need a whole site file. */
+export interface OperatorPlace extends Pick<Toolkit, 'dialer'> {
+  readonly site: { readonly operator: Pick<Toolkit['site']['operator'], 'port'> };
+}
+
 export interface OperatorAnswer {
   readonly status: number;
   /** Of a refusal; null when it names none. */
@@ -41,7 +46,7 @@ const SIGN_IN_PATH = '/api/anmeldung';
  * The running gateway as a program on site uses it, by the dialer of the toolkit: through another machine, 127.0.0.1
  * is that machine.
  */
-export function operatorAccess(toolkit: Toolkit, { signal }: CheckContext, host = '127.0.0.1'): OperatorAccess {
+export function operatorAccess(toolkit: OperatorPlace, { signal }: CheckContext, host = '127.0.0.1'): OperatorAccess {
   const { dialer } = toolkit;
   const { port } = toolkit.site.operator;
   const via = viaOf(dialer);
@@ -80,7 +85,7 @@ export function operatorAccess(toolkit: Toolkit, { signal }: CheckContext, host 
  * signed-in person needs no password here. Null where there is no such socket, and through another machine.
  */
 export async function localOperatorAccess(
-  toolkit: Toolkit,
+  toolkit: Pick<Toolkit, 'ssh'> & { readonly site: Pick<Toolkit['site'], 'stateDir'> },
   { signal }: CheckContext,
 ): Promise<Omit<OperatorAccess, 'signIn'> | null> {
   const path = localSocketPath(toolkit.site);
@@ -142,12 +147,12 @@ function requestsOver(way: Way, cookie: string | null, signal: AbortSignal) {
  * The same for a check that must undo what it did, also after an interruption: its requests end by their own time
  * alone. What waits between them listens to the signal.
  */
-export function steadyOperatorAccess(toolkit: Toolkit, context: CheckContext): OperatorAccess {
-  return operatorAccess(toolkit, { ...context, signal: new AbortController().signal });
+export function steadyOperatorAccess(toolkit: OperatorPlace, context: CheckContext, host?: string): OperatorAccess {
+  return operatorAccess(toolkit, { ...context, signal: new AbortController().signal }, host);
 }
 
 /** `http://host:port` of the full socket. */
-export function operatorOrigin({ site }: Pick<Toolkit, 'site'>, host = '127.0.0.1'): string {
+export function operatorOrigin({ site }: Pick<OperatorPlace, 'site'>, host = '127.0.0.1'): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${site.operator.port}`;
 }
 

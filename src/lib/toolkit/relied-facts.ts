@@ -18,7 +18,7 @@ const start = {
  * `relied` is null when the evidence file cannot be read. Throws nothing of its own.
  */
 export async function lookAtReliedFacts(
-  site: Pick<Site, 'evidenceFile' | 'motion'>,
+  site: Pick<Site, 'evidenceFile'> & { readonly motion: Pick<Site['motion'], 'requireVerified'> },
   identity: ChassisIdentity,
 ): Promise<{ readonly relied: ReliedHere[] | null; readonly finding: Finding }> {
   const { serial, software } = identity;

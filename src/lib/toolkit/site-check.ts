@@ -31,6 +31,7 @@ const checks: readonly { readonly id: string; readonly title: string; readonly c
   { id: 'identity', title: 'identity in the cloud', check: checkIdentity },
   { id: 'evidence-file', title: 'evidence file', check: checkEvidence },
   { id: 'require-verified', title: 'verifications that orders need', check: checkRequired },
+  { id: 'orders', title: 'what bounds orders', check: checkOrders },
   { id: 'state-folder', title: 'state folder', check: checkStateFolder },
   {
     id: 'media-folder',
@@ -190,6 +191,23 @@ async function checkStateFolder({ stateDir }: Site): ReturnType<Check> {
   const problem = await ownProblem(stateDir).catch(() => null);
   if (problem !== null) return { verdict: 'wrong', detail: `${stateDir}: ${problem.text}`, remedy: problem.remedy };
   return checkFolder(stateDir, 'stateDir');
+}
+
+/** What the site file says of orders, put together; a sign-in that nobody can give is a mistake. */
+async function checkOrders({ motion, operator }: Site): ReturnType<Check> {
+  const detail = [
+    `a move is cancelled after ${motion.moveLimitS} s`,
+    motion.unownedMove === 'cancel'
+      ? 'a move of before is cancelled at the start'
+      : 'a move of before is left alone, and the gate stays closed beside it',
+    operator.tourNeedsSignIn ? 'tours and drives need a signed-in person' : 'tours and drives need no sign-in',
+  ].join('; ');
+  if (!operator.tourNeedsSignIn || operator.passwordFile !== undefined) return { verdict: 'ok', detail };
+  return {
+    verdict: 'wrong',
+    detail: `${detail}; but no device password is set up, so nobody can sign in on a tablet`,
+    remedy: 'Set one with `gw operator password` and name its file as operator.passwordFile.',
+  };
 }
 
 async function checkFolder(path: string, key: string): ReturnType<Check> {

@@ -19,7 +19,7 @@ const COMPLAINT_COUNTS_MS = 300_000;
 export function headlineOf(snapshot: ChassisSnapshot, motion: MotionStatus, health: GatewayHealth): Headline {
   const { link } = snapshot;
   if (link.kind !== 'connected') return { level: 'bad', text: linkText(link), reasons: [] };
-  const reasons = [...obstacles(snapshot), ...hints(snapshot, health)];
+  const reasons = [...unownedMove(motion), ...obstacles(snapshot), ...hints(snapshot, health)];
   if (motion.stop.latched) return { level: 'bad', text: 'Verbunden – angehalten', reasons };
   if (!motion.gate.open) {
     const others = reasons.length === 0 ? motion.gate.reasons : reasons;
@@ -30,7 +30,8 @@ export function headlineOf(snapshot: ChassisSnapshot, motion: MotionStatus, heal
 }
 
 /** Why orders are refused, for people at the robot. What has no German sentence stands in the gate's own words. */
-export function gateText(snapshot: ChassisSnapshot, { gate, stop, keepingTrouble }: MotionStatus): string {
+export function gateText(snapshot: ChassisSnapshot, motion: MotionStatus): string {
+  const { gate, stop, keepingTrouble } = motion;
   if (gate.open) return 'Fahrbefehle sind möglich.';
   const { link } = snapshot;
   const known = [
@@ -38,6 +39,7 @@ export function gateText(snapshot: ChassisSnapshot, { gate, stop, keepingTrouble
     ...(keepingTrouble === null
       ? []
       : ['Ein Stopp ließe sich nicht speichern. Bis das Gateway seinen Zustand wieder speichern kann, fährt nichts.']),
+    ...unownedMove(motion),
     ...(link.kind === 'connected' ? obstacles(snapshot) : [`${linkText(link)}. ${linkDetail(link)}`.trim()]),
   ];
   if (known.length === 0) return gate.reasons.join('\n') || 'Die Fahrt ist gesperrt.';
@@ -54,6 +56,12 @@ export function complaintsText(snapshot: ChassisSnapshot): string {
   ];
   const gaps = link.kind === 'connected' ? conditionGaps(snapshot) : 'Nicht geprüft: keine Verbindung zum Roboter.';
   return [...lines, ...(gaps === null ? [] : [gaps])].join('\n') || 'keine';
+}
+
+function unownedMove({ unownedMove: move }: MotionStatus): string[] {
+  if (move === null) return [];
+  const then = move.isBeingCancelled ? ' Er wird abgebrochen.' : ' Bis er endet, fährt nichts anderes.';
+  return [`Der Roboter fährt nach einem Auftrag (Nr. ${move.moveId}), den dieses Gateway nicht erteilt hat.${then}`];
 }
 
 function obstacles(snapshot: ChassisSnapshot): string[] {

@@ -15,6 +15,7 @@ export function refusedPage(site: string, { error }: ErrorBody): Markup {
 <p class="alarm" role="alert">${germanReasons[code] ?? message}</p>
 ${tried === undefined ? null : markup`<p>Versuchte Adresse: <code>${tried.address}:${tried.port ?? ''}</code></p>`}
 <p><small>${code}: ${message} ${remedy ?? ''}</small></p>
+${code === 'NOT_SIGNED_IN' ? markup`<p><a class="button" href="/anmeldung">Anmelden</a></p>` : null}
 <p><a class="button" href="/">Zurück zur Bedienung</a></p>
 </section>`,
   });
@@ -27,5 +28,6 @@ const germanReasons: Readonly<Record<string, string>> = {
   MOTION_REFUSED: 'Der Roboter darf jetzt nicht fahren.',
   TOUR_RUNNING: 'Es fährt schon eine Tour.',
   TOUR_UNKNOWN: 'Diese Tour gibt es nicht.',
+  STATION_UNKNOWN: 'Diese Station steht nicht in der Standortdatei.',
   NOT_SIGNED_IN: 'Dafür muss man angemeldet sein.',
 };

@@ -4,7 +4,7 @@ import { headlineBlock, live, liveValue, page } from './page.ts';
 import type { LiveKey, PageView } from './view.ts';
 
 export interface SurfaceOptions {
-  readonly site: Pick<Site, 'name' | 'tours'>;
+  readonly site: Pick<Site, 'name' | 'tours' | 'operator'>;
   readonly view: PageView;
   readonly readOnly: boolean;
   readonly signedIn: boolean;
@@ -49,7 +49,7 @@ ${rows.map(
 <h2>Touren</h2>
 <p>${live(view, 'tour')}</p>
 <p id="tour-why" class="lines why" aria-live="polite">${live(view, 'tour.why')}</p>
-${readOnly ? null : tourForms(site, view)}
+${readOnly ? null : tourForms(site, view, signedIn)}
 </section>`,
   });
 }
@@ -67,10 +67,21 @@ ${
 </section>`;
 }
 
-/** The buttons are off while the gate refuses; the reason stands above them. STOPP is never off. */
-function tourForms({ tours }: Pick<Site, 'tours'>, { flags }: PageView): Markup {
+/**
+ * The buttons are off while the gate refuses; the reason stands above them. STOPP is never off. Where only a signed-in person may
+ * start a tour, nobody else is shown a button that does nothing.
+ */
+function tourForms(
+  { tours, operator }: Pick<Site, 'tours' | 'operator'>,
+  { flags }: PageView,
+  signedIn: boolean,
+): Markup {
   const names = Object.entries(tours);
   if (names.length === 0) return markup`<p>In der Standortdatei steht keine Tour.</p>`;
+  if (operator.tourNeedsSignIn && !signedIn) {
+    const list = names.map(([name]) => name).join(', ');
+    return markup`<p>Touren starten darf nur, wer <a href="/anmeldung">angemeldet</a> ist: ${list}.</p>`;
+  }
   return markup`<div class="tours">${names.map(
     ([name, { stations }]) => markup`<form method="post" action="/api/touren/lauf">
 <button name="tour" value="${name}" data-needs="go" aria-describedby="tour-why"${flags.go === 'yes' ? null : markup` disabled`}>${name} <small>${stations.join(' → ')}</small></button>

@@ -1,7 +1,7 @@
 import type { ChassisSnapshot, LiveValue, StaleReason } from '../../chassis/index.ts';
 import { markTextDe } from '../../evidence/index.ts';
 import type { ServiceHealth } from '../../lifecycle/index.ts';
-import type { MotionStatus } from '../../motion/index.ts';
+import type { DriveRun, MotionStatus } from '../../motion/index.ts';
 import type { GatewayHealth } from '../model.ts';
 import { alertText, positionDoubt, positioningWord } from './condition-text.ts';
 import { complaintsText, gateText, headingDoubt, headlineOf } from './headline.ts';
@@ -79,7 +79,7 @@ export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus, health
       complaints: complaintsText(snapshot),
       stop: stopText(motion),
       'stop.by': stopByText(motion),
-      tour: tourText(motion),
+      tour: runText(motion),
       'tour.why': why,
       gate: gateText(snapshot, motion),
       'gate.reasons': motion.gate.reasons.join('\n'),
@@ -132,6 +132,7 @@ export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus, health
 /** Why no tour may start now; empty when one may. */
 function tourObstacle(snapshot: ChassisSnapshot, motion: MotionStatus): string {
   if (motion.tour?.state === 'running') return 'Es fährt schon eine Tour.';
+  if (motion.drive?.state === 'running') return 'Es läuft schon eine Fahrt.';
   if (motion.gate.open && !motion.stop.latched && snapshot.link.kind === 'connected') return '';
   const { gate } = motion;
   const text = gateText(snapshot, { ...motion, gate: { ...gate, open: false } });
@@ -189,6 +190,25 @@ function stopByText({ stop: { by, since, repeated } }: MotionStatus): string {
   if (by === null) return '';
   const again = repeated === null ? '' : `; noch ${repeated.count} × verlangt, zuletzt von ${repeated.last.by}`;
   return `${by}, ${since ?? ''}${again}`;
+}
+
+/** The tour, and the single drive where there was one. */
+function runText(motion: MotionStatus): string {
+  return motion.drive === null ? tourText(motion) : `${tourText(motion)}. ${driveText(motion.drive)}`;
+}
+
+function driveText({ state, station, reason }: DriveRun): string {
+  const to = station === null ? 'zum Dock' : `zu Station ${station}`;
+  switch (state) {
+    case 'running':
+      return `Fahrt ${to} läuft`;
+    case 'succeeded':
+      return `Fahrt ${to} ist beendet`;
+    case 'failed':
+      return `Fahrt ${to} ist gescheitert: ${reason ?? 'Grund nicht bekannt'}`;
+    case 'stopped':
+      return `Fahrt ${to} wurde abgebrochen`;
+  }
 }
 
 function tourText({ tour }: MotionStatus): string {

@@ -1,0 +1,63 @@
+import { Flags } from '@oclif/core';
+import { exitCodes, GwError } from '../lib/error/index.ts';
+import type { Finding } from '../lib/toolkit/finding.result.ts';
+import type { FollowOptions } from '../lib/toolkit/followed-run.ts';
+import { type CarefulContext, runCarefully } from './careful-run.ts';
+import type { Outcome } from './command.ts';
+import { passwordFileFlag, readDevicePassword } from './device-password.ts';
+import { hostFlag, siteFlag, viaFlag } from './flags.ts';
+
+/** Flags of every command that sets the robot driving and follows it. */
+export const driveFlags = {
+  site: siteFlag,
+  via: viaFlag,
+  host: hostFlag,
+  'robot-will-move': Flags.boolean({ summary: 'Nobody stands in the way: the robot may move.', default: false }),
+  'leave-running': Flags.boolean({
+    summary: 'Let the robot drive on when this command is interrupted or loses its terminal.',
+    default: false,
+  }),
+  'password-file': passwordFileFlag,
+};
+
+export interface DriveFlags {
+  readonly host?: string | undefined;
+  readonly 'robot-will-move': boolean;
+  readonly 'leave-running': boolean;
+  readonly 'password-file'?: string | undefined;
+  readonly within: number;
+}
+
+/** Throws RISK_NOT_ACCEPTED unless a person has said that the robot may move. `what`: `drives the robot to A`. */
+export async function followOptions(flags: DriveFlags, what: string): Promise<FollowOptions> {
+  if (!flags['robot-will-move']) {
+    throw new GwError('RISK_NOT_ACCEPTED', `This ${what}.`, {
+      remedy: 'Make sure that nobody stands in the way, then add --robot-will-move.',
+    });
+  }
+  return {
+    host: flags.host,
+    password: await readDevicePassword(flags['password-file']),
+    withinMs: flags.within * 1000,
+    leaveRunning: flags['leave-running'],
+  };
+}
+
+/** Ctrl-C and a lost terminal end what drives, and its end is waited for; a second Ctrl-C ends at once. */
+export function whileDriving<T>(
+  { quiet, signal, leaveRunning }: { quiet: boolean; signal: AbortSignal; leaveRunning: boolean },
+  work: (context: CarefulContext) => Promise<T>,
+): Promise<T> {
+  const interrupted = leaveRunning
+    ? 'Interrupted. The robot drives on.'
+    : 'Interrupted. What drives is ended first, within seconds; a second Ctrl-C ends at once, and the robot may drive on.';
+  return runCarefully({ quiet, signal, interrupted }, work);
+}
+
+/** 130 after an interruption, 1 when something was found wrong. */
+export function driveOutcome<T extends { readonly interrupted: boolean; readonly findings: readonly Finding[] }>(
+  data: T,
+): Outcome<T> {
+  const ok = data.findings.every(({ verdict }) => verdict !== 'wrong');
+  return { data, ok, exitCode: data.interrupted ? exitCodes.interrupted : exitCodes.checkFailed };
+}

@@ -1,0 +1,97 @@
+import chalk from 'chalk';
+import type { MotionClear, MotionGo, MotionPose, MotionStop } from '../../lib/toolkit/motion.result.ts';
+import { printable, renderTable, renderVerdict } from '../output.ts';
+
+/** `gw motion go` and `gw motion dock` */
+export function renderMotionGo({ to, state, interrupted, findings, tookMs }: MotionGo): string {
+  const place = to === null ? 'the dock' : printable(to);
+  const lines = [goHeadline(place, state, interrupted, findings), ''];
+  for (const { verdict, title, detail, remedy } of findings) {
+    lines.push(`${renderVerdict(verdict)} ${title}: ${printable(detail)}`);
+    if (remedy !== null) lines.push(`     ${printable(remedy)}`);
+  }
+  lines.push('', chalk.dim(`took ${(tookMs / 1000).toFixed(1)} s`));
+  return lines.join('\n');
+}
+
+function goHeadline(
+  place: string,
+  state: MotionGo['state'],
+  interrupted: boolean,
+  findings: MotionGo['findings'],
+): string {
+  if (state === 'running') return `The drive to ${place} ${chalk.red.bold('has not ended yet: the robot drives on')}.`;
+  if (state === 'succeeded') {
+    if (findings.some(({ verdict }) => verdict === 'wrong')) {
+      return `The robot arrived at ${place}, but ${chalk.red.bold('it does not stand where it should')}.`;
+    }
+    const isCompared = findings.some(({ id, verdict }) => id === 'place' && verdict === 'ok');
+    if (!isCompared)
+      return `The chassis reports ${place} reached; ${chalk.yellow('where it stands was not compared')}.`;
+    return `The robot ${chalk.green('stands at')} ${place}, as the chassis reports.`;
+  }
+  if (state === 'stopped' && interrupted)
+    return `Interrupted: the drive to ${place} was ended, and its move cancelled.`;
+  return `The drive to ${place} ${chalk.red.bold(state)}.`;
+}
+
+/** `gw motion pose` */
+export function renderMotionPose({ pose: { xM, yM, yawDeg }, from, state, reason }: MotionPose): string {
+  const where = `${xM} m, ${yM} m, ${yawDeg}°`;
+  if (state === 'succeeded') {
+    return `The robot ${chalk.green('reports the pose')} that was set: ${where} (${printable(from)}).`;
+  }
+  const word =
+    state === 'unknown' ? 'It is not known whether the robot took the pose' : 'The robot did not take the pose';
+  return `${chalk.red.bold(word)} ${where} (${printable(from)}): ${printable(reason ?? state)}\nDo not let it drive before its pose is right.`;
+}
+
+/** `gw motion stop` */
+export function renderMotionStop(stop: MotionStop): string {
+  const { ways, moveDetail, by, reason, since } = stop;
+  const lines = [stopHeadline(stop), ''];
+  if (stop.delivered) {
+    lines.push(`by      ${printable(by ?? 'not said')}: ${printable(reason ?? 'no reason given')}, ${since ?? ''}`);
+    lines.push(`move    ${printable(moveDetail)}`);
+    lines.push('clear   gw motion clear, by a signed-in person', '');
+  }
+  const rows = ways.map(({ way, address, answer, detail, tookMs }) => [
+    way,
+    printable(address),
+    answer,
+    tookMs === null ? '--' : `${tookMs} ms`,
+    printable(detail),
+  ]);
+  const columns = [{ title: 'way' }, { title: 'address' }, { title: 'answer' }, { title: 'took' }, { title: 'detail' }];
+  lines.push(renderTable(columns, rows));
+  return lines.join('\n');
+}
+
+function stopHeadline({ delivered, saved, move }: MotionStop): string {
+  const press = 'Press the emergency stop of the robot';
+  if (!delivered) return `${chalk.red.bold('NOT STOPPED')}: the stop could not be delivered. ${press} now.`;
+  const latch =
+    saved === true
+      ? 'latched and saved'
+      : saved === false
+        ? 'latched, NOT saved: a restart of the gateway would forget it'
+        : 'latched; whether it is saved is not said';
+  switch (move) {
+    case 'ended':
+      return `${saved === false ? chalk.yellow('STOPPED') : chalk.green('STOPPED')}: ${latch}. The chassis reports no move under way.`;
+    case 'under-way':
+      return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT STILL DRIVES')}: ${latch}. ${press} now.`;
+    case 'not-known':
+      return `${chalk.red.bold('STOP LATCHED, BUT WHETHER THE ROBOT STANDS IS NOT KNOWN')}: ${latch}. Look at it; ${press.toLowerCase()} if it moves.`;
+  }
+}
+
+/** `gw motion clear` */
+export function renderMotionClear({ cleared, wasLatched, by, reason, since, gate }: MotionClear): string {
+  const state = gate.open ? 'Orders may pass.' : 'The gate is still closed:';
+  const reasons = gate.open ? [] : gate.reasons.map((text) => `  ${printable(text)}`);
+  if (!wasLatched) return [`No stop was latched: nothing to clear. ${state}`, ...reasons].join('\n');
+  const who = `stopped by ${printable(by ?? 'not said')}, ${since ?? 'time not known'}: ${printable(reason ?? 'no reason given')}`;
+  if (!cleared) return `${chalk.red.bold('STILL STOPPED')}: another stop came meanwhile.\n${who}`;
+  return [`${chalk.green('CLEARED')}: the stop is released. ${state}`, ...reasons, who].join('\n');
+}

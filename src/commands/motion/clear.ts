@@ -1,0 +1,32 @@
+import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { passwordFileFlag, readDevicePassword } from '../../cli/device-password.ts';
+import { hostFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
+import { renderMotionClear } from '../../cli/render/motion.ts';
+import type { MotionClear as Result } from '../../lib/toolkit/motion.result.ts';
+
+export default class MotionClear extends GwCommand<Result> {
+  static override summary = 'Clear the latched stop, as a signed-in person.';
+  static override description =
+    'The robot does not move by this, but orders may pass again. Says who had stopped it and why: find out before that it is mended. --password-file signs in with the device password; without it the command must run on the gateway itself, as the user of `gw serve`, which works where no password is set up, too. A release that cannot be saved does not happen.';
+  static override examples = [
+    '<%= config.bin %> motion clear',
+    '<%= config.bin %> motion clear --host robot-7.local --password-file secrets/device-password',
+  ];
+  static override flags = { site: siteFlag, via: viaFlag, host: hostFlag, 'password-file': passwordFileFlag };
+  static override readonly schema = 'gw/motion-clear/1';
+
+  protected override async execute(): Promise<Outcome<Result>> {
+    const { flags } = await this.parse(MotionClear);
+    const { host } = flags;
+    const password = await readDevicePassword(flags['password-file']);
+    const { clearStop } = await import('../../lib/toolkit/motion-clear.ts');
+    const data = await this.withToolkit(flags, (toolkit, signal) =>
+      clearStop(toolkit, { host, password }, { signal, onProgress: () => {} }),
+    );
+    return { data, ok: data.cleared };
+  }
+
+  protected override render(data: Result): string {
+    return renderMotionClear(data);
+  }
+}

@@ -1,0 +1,83 @@
+import { Flags } from '@oclif/core';
+import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { passwordFileFlag, readDevicePassword } from '../../cli/device-password.ts';
+import { hostFlag, numberFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
+import { renderMotionPose } from '../../cli/render/motion.ts';
+import { GwError } from '../../lib/error/index.ts';
+import type { MotionPose as Result } from '../../lib/toolkit/motion.result.ts';
+import type { StandsAt } from '../../lib/toolkit/motion-pose.ts';
+
+interface PoseFlags {
+  readonly x?: number | undefined;
+  readonly y?: number | undefined;
+  readonly yaw?: number | undefined;
+  readonly at?: string | undefined;
+  readonly 'at-dock': boolean;
+}
+
+export default class MotionPose extends GwCommand<Result> {
+  static override summary = 'Tell the standing robot where it stands, as after a restore of its map.';
+  static override description =
+    'The robot does not drive, but from then on it takes itself for there: a wrong place or heading sends the next order somewhere else. Name a station or the dock where it really stands (--at, --at-dock), or the pose itself. It passes the gate of the running gateway, needs a signed-in person (--password-file, or the user of `gw serve` on the gateway itself), and is done only when the chassis reports the pose back. Ends with 1 when it does not.';
+  static override examples = [
+    '<%= config.bin %> motion pose --at-dock --robot-stands-there',
+    '<%= config.bin %> motion pose --at A --robot-stands-there --password-file secrets/device-password',
+    '<%= config.bin %> motion pose --x 1.5 --y -2 --yaw 90 --robot-stands-there --json',
+  ];
+  static override flags = {
+    site: siteFlag,
+    via: viaFlag,
+    host: hostFlag,
+    at: Flags.string({
+      summary: 'It stands at this station of the site file.',
+      helpValue: 'STATION',
+      exclusive: ['at-dock', 'x', 'y', 'yaw'],
+    }),
+    'at-dock': Flags.boolean({
+      summary: 'It stands at the dock of the site file.',
+      default: false,
+      exclusive: ['at', 'x', 'y', 'yaw'],
+    }),
+    x: numberFlag({ summary: 'Metres on the current map', min: -10_000, max: 10_000 }),
+    y: numberFlag({ summary: 'Metres on the current map', min: -10_000, max: 10_000 }),
+    yaw: numberFlag({ summary: 'Heading in degrees, counter-clockwise, 0 along +x', min: -360, max: 360 }),
+    'robot-stands-there': Flags.boolean({
+      summary: 'The robot really stands there and looks there: it will believe so.',
+      default: false,
+    }),
+    'password-file': passwordFileFlag,
+  };
+  static override readonly schema = 'gw/motion-pose/1';
+
+  protected override async execute(): Promise<Outcome<Result>> {
+    const { flags } = await this.parse(MotionPose);
+    const at = standsAt(flags);
+    if (!flags['robot-stands-there']) {
+      throw new GwError('RISK_NOT_ACCEPTED', 'This lets the robot believe that it stands there.', {
+        remedy: 'Look at the robot and at its heading, then add --robot-stands-there.',
+      });
+    }
+    const { host } = flags;
+    const password = await readDevicePassword(flags['password-file']);
+    const { setPose } = await import('../../lib/toolkit/motion-pose.ts');
+    const data = await this.withToolkit(flags, (toolkit, signal) =>
+      setPose(toolkit, { at, host, password }, { signal, onProgress: () => {} }),
+    );
+    return { data, ok: data.state === 'succeeded' };
+  }
+
+  protected override render(data: Result): string {
+    return renderMotionPose(data);
+  }
+}
+
+function standsAt({ x, y, yaw, at, 'at-dock': isAtDock }: PoseFlags): StandsAt {
+  if (isAtDock) return { dock: true };
+  if (at !== undefined) return { station: at };
+  if (x === undefined || y === undefined || yaw === undefined) {
+    throw new GwError('USAGE', 'Where the robot stands is not said whole.', {
+      remedy: 'Name --at STATION, --at-dock, or all of --x, --y and --yaw.',
+    });
+  }
+  return { xM: x, yM: y, yawDeg: yaw };
+}

@@ -1,0 +1,45 @@
+import { Flags } from '@oclif/core';
+import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { hostFlag, numberFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
+import { printable } from '../../cli/output.ts';
+import { renderMotionStop } from '../../cli/render/motion.ts';
+import { exitCodes } from '../../lib/error/index.ts';
+import type { MotionStop as Result } from '../../lib/toolkit/motion.result.ts';
+
+export default class MotionStop extends GwCommand<Result> {
+  static override summary = 'STOP the robot, from anywhere and without sign-in.';
+  static override description =
+    'Latches a stop at the running gateway, which cancels whatever the robot drives, and looks what the chassis then says of its move. Needs no site file: --host names the gateway. On the gateway itself the network and the socket for local commands are tried at once; the first that answers counts. Only the emergency stop of the robot works without software: where this command does not end with STOPPED, press it. The stop is cleared by a signed-in person: `gw motion clear`. Ends with 0 when the stop is latched and the chassis reports no move under way, with 1 when it is latched and that is not so or not known, and with 3 when it could not be delivered.';
+  static override examples = [
+    '<%= config.bin %> motion stop',
+    '<%= config.bin %> motion stop --host robot-7.local --reason "a child in the corridor"',
+    '<%= config.bin %> motion stop --via technician@robot-7.local',
+  ];
+  static override flags = {
+    site: siteFlag,
+    via: viaFlag,
+    host: hostFlag,
+    port: numberFlag({ summary: 'Port of the operator server', min: 1, max: 65_535 }),
+    reason: Flags.string({ summary: 'Why; kept with the stop.', helpValue: 'TEXT', default: 'gw motion stop' }),
+  };
+  static override readonly schema = 'gw/motion-stop/1';
+
+  protected override async execute(): Promise<Outcome<Result>> {
+    const { flags } = await this.parse(MotionStop);
+    const { stopTheRobot } = await import('../../lib/toolkit/motion-stop.ts');
+    const { openStopPlace } = await import('../../lib/toolkit/stop-place.ts');
+    const { host, port, site } = flags;
+    const reason = flags.reason.slice(0, 200) || 'gw motion stop';
+    const data = await this.through(flags.via, async (ssh, signal) => {
+      const { place, trouble } = await openStopPlace({ sitePath: site, host, port }, ssh);
+      if (trouble !== null && host === undefined) this.warn(printable(`no site file is used: ${trouble}`));
+      return stopTheRobot(place, { reason }, { signal, onProgress: () => {} });
+    });
+    if (!data.delivered) return { data, ok: false, exitCode: exitCodes.notReachable };
+    return { data, ok: data.move === 'ended' };
+  }
+
+  protected override render(data: Result): string {
+    return renderMotionStop(data);
+  }
+}

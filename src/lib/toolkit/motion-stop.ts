@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { asGwError, formatTried } from '../error/index.ts';
+import type { Clock } from '../lifecycle/index.ts';
+import { localSocketPath, type Site } from '../site/index.ts';
+import { readLiveRobot } from './live-robot.ts';
+import type { MotionStop } from './motion.result.ts';
+import {
+  localOperatorAccess,
+  type OperatorAccess,
+  type OperatorPlace,
+  steadyOperatorAccess,
+} from './operator-access.ts';
+import type { CheckContext, Toolkit } from './toolkit.ts';
+
+/** Where a stop is sent. A site file is not needed: whoever must stop a robot may have none at hand. */
+export interface StopPlace extends Pick<Toolkit, 'dialer' | 'clock' | 'ssh'> {
+  /** Absent: this machine, where the socket for local commands is tried as well. */
+  readonly host?: string | undefined;
+  readonly port: number;
+  /** Of the site file; null without one. */
+  readonly stateDir: Site['stateDir'] | null;
+}
+
+type Way = MotionStop['ways'][number];
+type Access = Pick<OperatorAccess, 'ask'>;
+
+/** Every way is tried again for so long; a request that hangs ends by its own time of five seconds. */
+const TRY_FOR_MS = 5_000;
+const AGAIN_MS = 250;
+/** So long the chassis may take to say that its move has ended. */
+const MOVE_ENDS_WITHIN_MS = 3_000;
+const POLL_MS = 100;
+/** @source chassis vendor (HINWEIS): the words of a move that is not under way */
+const ENDED = ['none', 'idle', 'succeeded', 'failed', 'cancelled'];
+
+const stopSchema = z.looseObject({
+  stop: z.looseObject({
+    latched: z.boolean(),
+    saved: z.boolean().optional(),
+    reason: z.string().nullable(),
+    by: z.string().nullable(),
+    since: z.string().nullable(),
+  }),
+});
+type Latch = z.output<typeof stopSchema>['stop'];
+
+/**
+ * Stops the robot through its running gateway, over every way at once; then looks what the chassis says of its move,
+ * for a stop can be latched while the chassis is away. Asks for no sign-in. Never throws: a stop that could not be
+ * delivered is a result, with everything that was tried.
+ */
+export async function stopTheRobot(
+  place: StopPlace,
+  { reason }: { readonly reason: string },
+  context: CheckContext,
+): Promise<MotionStop> {
+  const { clock } = place;
+  const beganMs = clock.monotonicMs();
+  const { latch, access, ways } = await latchOverAnyWay(place, reason, context);
+  const move =
+    latch === null || access === null
+      ? ({ move: 'not-known', moveDetail: 'the gateway could not be asked' } as const)
+      : await moveAfterStop(access, clock);
+  return {
+    delivered: latch !== null,
+    saved: latch?.saved ?? null,
+    reason: latch?.reason ?? null,
+    by: latch?.by ?? null,
+    since: latch?.since ?? null,
+    ...move,
+    ways,
+    tookMs: Math.round(clock.monotonicMs() - beganMs),
+  };
+}
+
+async function latchOverAnyWay(place: StopPlace, reason: string, context: CheckContext) {
+  const { clock } = place;
+  const ways = new Map<Way['way'], Way>();
+  const { promise: first, resolve } = Promise.withResolvers<{ latch: Latch; access: Access } | null>();
+  const untilMs = clock.monotonicMs() + TRY_FOR_MS;
+  let isOver = false;
+
+  async function tryWay(way: Way['way'], address: string, open: () => Promise<Access | null>): Promise<void> {
+    const beganMs = clock.monotonicMs();
+    const note = (answer: Way['answer'], detail: string, tookMs: number | null) =>
+      ways.set(way, { way, address, answer, detail, tookMs: tookMs === null ? null : Math.round(tookMs) });
+    note('not-awaited', 'no answer yet', null);
+    do {
+      const tookMs = () => clock.monotonicMs() - beganMs;
+      try {
+        const access = await open();
+        if (access === null) {
+          note('not-there', 'there is no such socket that this user may open', null);
+        } else {
+          const { stop } = await access.ask('POST', '/api/stopp', stopSchema, { reason });
+          if (isOver) return;
+          if (stop.latched) {
+            note('latched', 'answered that the stop is latched', tookMs());
+            resolve({ latch: stop, access });
+            return;
+          }
+          note('failed', 'answered, but the stop is NOT latched', tookMs());
+        }
+      } catch (error) {
+        const { message, tried } = asGwError(error);
+        if (isOver) return;
+        note('failed', tried === undefined ? message : `${message} (${formatTried(tried)})`, tookMs());
+      }
+      await clock.sleep(AGAIN_MS, context.signal).catch(() => {});
+    } while (!isOver && clock.monotonicMs() < untilMs && !context.signal.aborted);
+  }
+
+  const { host, port, stateDir, ssh } = place;
+  const network: OperatorPlace = { dialer: place.dialer, site: { operator: { port } } };
+  const all = [
+    tryWay('network', `${host ?? '127.0.0.1'}:${port}`, async () => steadyOperatorAccess(network, context, host)),
+  ];
+  if (host === undefined && stateDir !== null && ssh === undefined) {
+    // Its requests end by their own time: an interruption of the command must not cut a stop that is on its way.
+    const steady = { ...context, signal: new AbortController().signal };
+    all.push(
+      tryWay('local-socket', localSocketPath({ stateDir }), () => localOperatorAccess({ site: { stateDir } }, steady)),
+    );
+  }
+  void Promise.all(all).then(() => resolve(null));
+  const found = await first;
+  isOver = true;
+  return { latch: found?.latch ?? null, access: found?.access ?? null, ways: [...ways.values()] };
+}
+
+/** The gateway latches also while the chassis is away: only the chassis can say that its move has ended. */
+async function moveAfterStop(access: Access, clock: Clock): Promise<Pick<MotionStop, 'move' | 'moveDetail'>> {
+  const untilMs = clock.monotonicMs() + MOVE_ENDS_WITHIN_MS;
+  let last: string | null = null;
+  do {
+    try {
+      last = (await readLiveRobot(access)).moveState;
+    } catch (error) {
+      return { move: 'not-known', moveDetail: `the gateway did not say: ${asGwError(error).message}` };
+    }
+    if (last !== null && ENDED.includes(last)) {
+      return { move: 'ended', moveDetail: `the chassis reports its move as '${last}'` };
+    }
+    await clock.sleep(POLL_MS);
+  } while (clock.monotonicMs() < untilMs);
+  if (last === 'moving') {
+    return {
+      move: 'under-way',
+      moveDetail: `the chassis still reports 'moving' after ${MOVE_ENDS_WITHIN_MS / 1000} s`,
+    };
+  }
+  const word = last === null ? 'nothing of its move: it may be away' : `'${last}' of its move, which gw does not know`;
+  return { move: 'not-known', moveDetail: `the chassis reports ${word}` };
+}

@@ -1,0 +1,31 @@
+import { asGwError } from '../error/index.ts';
+import { systemClock } from '../lifecycle/index.ts';
+import { directDialer, type Ssh } from '../net/index.ts';
+import type { StopPlace } from './motion-stop.ts';
+
+/** @source specification, 'Operator server' */
+const USUAL_PORT = 5173;
+
+export interface StopPlaceOptions {
+  readonly sitePath: string;
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+}
+
+/**
+ * Where to send a stop, with what the site file says of it, as far as there is one: a file that is missing or not sound
+ * must keep nobody from stopping a robot. `trouble`: why it was not used.
+ */
+export async function openStopPlace(
+  { sitePath, host, port }: StopPlaceOptions,
+  ssh?: Ssh,
+): Promise<{ readonly place: StopPlace; readonly trouble: string | null }> {
+  const ways = { clock: systemClock, dialer: ssh?.dialer ?? directDialer, ssh, host };
+  try {
+    const { loadSite } = await import('../site/index.ts');
+    const { operator, stateDir } = await loadSite(sitePath);
+    return { place: { ...ways, port: port ?? operator.port, stateDir }, trouble: null };
+  } catch (error) {
+    return { place: { ...ways, port: port ?? USUAL_PORT, stateDir: null }, trouble: asGwError(error).message };
+  }
+}

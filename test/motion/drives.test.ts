@@ -1,0 +1,140 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { planDrive } from '../../src/lib/motion/drives.ts';
+import { type Bench, startBench, until } from './bench.ts';
+import { type ScriptedChassis, startScriptedChassis } from './scripted-chassis.ts';
+
+let chassis: ScriptedChassis;
+let bench: Bench;
+beforeEach(async () => {
+  chassis = await startScriptedChassis();
+  bench = await startBench(chassis, { file: { dock: { xM: 7, yM: 8, yawDeg: -90 } } });
+});
+afterEach(async () => {
+  await bench[Symbol.asyncDispose]();
+  await chassis[Symbol.asyncDispose]();
+});
+
+const sent = (path: string) => chassis.orders.filter((order) => order.path === path);
+const moves = () => sent('/chassis/moves');
+const cancels = () => sent('/chassis/moves/current').length;
+const ordered = () => until(() => moves().length > 0, 'the order');
+const drive = () => bench.motion.status().drive;
+const ended = () => until(() => drive() !== null && drive()?.state !== 'running', 'the end of the drive');
+
+describe('a single drive', () => {
+  it('goes to a station that a person named, and is followed to its end', async () => {
+    const begun = await bench.motion.startDrive({ station: 'B' });
+    expect(begun).toMatchObject({ kind: 'move', station: 'B', state: 'running', outcome: null, reason: null });
+    expect(bench.motion.describe?.()).toBe('drive to B');
+    await ordered();
+    expect(moves()[0]?.body).toMatchObject({ type: 'standard', target_x: 3, target_y: 4 });
+    expect(moves()[0]?.body.target_ori).toBeCloseTo(Math.PI / 2, 9);
+    chassis.plan({ move_state: 'succeeded' });
+    await ended();
+    expect(drive()).toMatchObject({ id: begun.id, state: 'succeeded', reason: null, outcome: { moveId: 41 } });
+  });
+
+  it('to the dock is a charge order with the pose of the dock in the site file', async () => {
+    expect(await bench.motion.startDrive({ dock: true })).toMatchObject({ kind: 'dock', station: null });
+    expect(bench.motion.describe?.()).toBe('drive to the dock');
+    await ordered();
+    expect(moves()[0]?.body).toMatchObject({ type: 'charge', target_x: 7, target_y: 8 });
+    chassis.plan({ move_state: 'failed', fail_reason: 103 });
+    await ended();
+    expect(drive()).toMatchObject({ state: 'failed', reason: expect.stringContaining('fail_reason 103') });
+  });
+
+  it.each(['nowhere', 'toString', '__proto__', ''])('knows no station %j and orders nothing', async (station) => {
+    await expect(bench.motion.startDrive({ station })).rejects.toMatchObject({ code: 'STATION_UNKNOWN' });
+    expect(drive()).toBeNull();
+    expect(moves()).toEqual([]);
+  });
+
+  it('knows no dock that nobody measured', () => {
+    expect(() => planDrive({ stations: {} }, { dock: true })).toThrow(
+      expect.objectContaining({ code: 'STATION_UNKNOWN', message: expect.stringContaining('no dock') }),
+    );
+  });
+
+  it('and a tour are one thing at a time', async () => {
+    await bench.motion.startDrive({ station: 'A' });
+    await expect(bench.motion.startTour('short')).rejects.toMatchObject({
+      code: 'MOTION_REFUSED',
+      message: 'The drive to A is under way.',
+    });
+    await expect(bench.motion.startDrive({ dock: true })).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
+    await ordered();
+    chassis.plan({ move_state: 'succeeded' });
+    await ended();
+    await bench.motion.startTour('short');
+    await expect(bench.motion.startDrive({ station: 'A' })).rejects.toMatchObject({ code: 'TOUR_RUNNING' });
+  });
+
+  it('names a stop before what is under way: that must be mended first', async () => {
+    await bench.motion.startTour('short');
+    await until(() => moves().length === 1, 'the order');
+    chassis.onCancel = () => 'hang';
+    void bench.motion.stopRobot('drill', 'tablet');
+    await expect(bench.motion.startTour('short')).rejects.toMatchObject({ code: 'MOTION_STOPPED' });
+    await expect(bench.motion.startDrive({ station: 'A' })).rejects.toMatchObject({ code: 'MOTION_STOPPED' });
+  });
+
+  it('is refused by the gate before anything is ordered', async () => {
+    chassis.pose = null;
+    await until(() => !bench.motion.status().gate.open, 'the gate', 6_000);
+    await expect(bench.motion.startDrive({ station: 'A' })).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
+    expect(drive()).toBeNull();
+  });
+
+  it('fails with the words of the chassis when it does not take the order', async () => {
+    chassis.onMove = () => ({ status: 400, json: { message: 'error: no map' } });
+    await bench.motion.startDrive({ station: 'A' });
+    await ended();
+    expect(drive()).toMatchObject({ state: 'failed', outcome: null, reason: expect.stringContaining('no map') });
+  });
+});
+
+describe('the end that a person gives to what drives', () => {
+  it('cancels the drive without latching a stop', async () => {
+    await bench.motion.startDrive({ station: 'A' });
+    await ordered();
+    const run = await bench.motion.endDrive('tablet');
+    expect(run).toMatchObject({ state: 'stopped', reason: expect.stringContaining('ended by tablet') });
+    expect(cancels()).toBe(1);
+    expect(bench.motion.status()).toMatchObject({ stop: { latched: false }, gate: { open: true } });
+  });
+
+  it('ends the tour, which sets out for no further station', async () => {
+    await bench.motion.startTour('round');
+    await ordered();
+    const run = await bench.motion.endTour('tablet');
+    expect(run).toMatchObject({ state: 'stopped', at: 0, reason: expect.stringContaining('ended by tablet') });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect([moves().length, cancels()]).toEqual([1, 1]);
+  });
+
+  it('touches neither another run than the one named, nor one of another kind', async () => {
+    await bench.motion.startTour('round');
+    await ordered();
+    expect(await bench.motion.endTour('tablet', 'an older one')).toMatchObject({ state: 'running' });
+    expect(await bench.motion.endDrive('tablet')).toBeNull();
+    expect(cancels()).toBe(0);
+    expect(await bench.motion.endTour('tablet', bench.motion.status().tour?.id)).toMatchObject({ state: 'stopped' });
+  });
+
+  it('is no stop while the chassis does not confirm it: the run is failed and the gate closed', async () => {
+    chassis.onCancel = () => ({ status: 200 });
+    await bench.motion.startDrive({ station: 'A' });
+    await ordered();
+    await bench.motion.endDrive('tablet');
+    await ended();
+    expect(drive()).toMatchObject({ state: 'failed', outcome: { state: 'unknown' } });
+    expect(bench.motion.status()).toMatchObject({ gate: { open: false }, unownedMove: { moveId: 41 } });
+  });
+
+  it('of nothing is fine', async () => {
+    expect(await bench.motion.endTour('tablet')).toBeNull();
+    expect(await bench.motion.endDrive('tablet')).toBeNull();
+    expect(chassis.orders).toEqual([]);
+  });
+});

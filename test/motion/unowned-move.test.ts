@@ -1,0 +1,206 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Bench, moveTo, startBench, until } from './bench.ts';
+import { type ScriptedChassis, startScriptedChassis } from './scripted-chassis.ts';
+
+let chassis: ScriptedChassis;
+let bench: Bench | undefined;
+beforeEach(async () => {
+  chassis = await startScriptedChassis();
+});
+afterEach(async () => {
+  await bench?.[Symbol.asyncDispose]();
+  bench = undefined;
+  await chassis[Symbol.asyncDispose]();
+});
+
+const LEAVE = { motion: { unownedMove: 'leave' } } as const;
+const sent = (path: string) => chassis.orders.filter((order) => order.path === path);
+const cancels = () => sent('/chassis/moves/current').length;
+const moves = () => sent('/chassis/moves').length;
+const foreignMove = (id = 7_007) => chassis.plan({ action_id: id, move_state: 'moving' });
+const open = async (options: Parameters<typeof startBench>[1] = {}) => {
+  bench = await startBench(chassis, options);
+  return bench;
+};
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('a move that gw did not order', () => {
+  it('is cancelled when it is under way at the start, and the gate opens when it has ended', async () => {
+    foreignMove();
+    const { motion } = await open();
+    await until(() => cancels() === 1, 'the cancel');
+    await until(() => motion.status().gate.open, 'the gate');
+    expect(motion.status().unownedMove).toBeNull();
+    expect(moves()).toBe(0);
+  });
+
+  it('closes the gate for every order as long as it is under way, and names its number', async () => {
+    foreignMove();
+    const { motion, link } = await open({ file: LEAVE });
+    await until(() => link.snapshot().values.planning.status === 'heard', 'the plan');
+    expect(motion.status()).toMatchObject({
+      unownedMove: { moveId: 7_007, isBeingCancelled: false },
+      gate: { open: false, reasons: [expect.stringMatching(/move 7007.*gw did not/)] },
+    });
+    expect(motion.describe?.()).toMatch(/move 7007/);
+    await expect(motion.execute(moveTo(3, 4))).rejects.toMatchObject({
+      code: 'MOTION_REFUSED',
+      message: expect.stringContaining('move 7007'),
+    });
+    await expect(motion.startTour('short')).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
+    await pause(300);
+    expect([moves(), cancels()]).toEqual([0, 0]);
+    chassis.plan({ move_state: 'succeeded' });
+    await until(() => motion.status().gate.open, 'the gate');
+    expect(motion.status().unownedMove).toBeNull();
+  });
+
+  it('that begins while gw runs closes the gate, and is not cancelled', async () => {
+    const { motion } = await open();
+    chassis.plan({ action_id: 3, move_state: 'succeeded' });
+    await pause(100);
+    foreignMove();
+    await until(() => !motion.status().gate.open, 'the gate to close');
+    await pause(1_200);
+    expect(cancels()).toBe(0);
+    chassis.plan({ move_state: 'failed', fail_reason: 15 });
+    await until(() => motion.status().gate.open, 'the gate');
+  });
+
+  it('that began while the connection was lost is cancelled when it is back', async () => {
+    const { motion, link } = await open();
+    await chassis.cut();
+    await until(() => link.snapshot().link.kind === 'not-connected', 'the loss');
+    foreignMove();
+    await chassis.restore();
+    await until(() => cancels() === 1, 'the cancel', 10_000);
+    await until(() => motion.status().gate.open, 'the gate');
+  });
+
+  it('that was left alone before is left alone when the connection flaps', async () => {
+    const { motion, link } = await open();
+    chassis.plan({ action_id: 3, move_state: 'cancelled' });
+    await pause(100);
+    foreignMove();
+    await until(() => motion.status().unownedMove !== null, 'the move');
+    await chassis.cut();
+    await until(() => link.snapshot().link.kind === 'not-connected', 'the loss');
+    await chassis.restore();
+    await until(() => link.snapshot().link.kind === 'connected', 'the connection', 10_000);
+    await until(() => motion.status().unownedMove !== null, 'the move');
+    await pause(1_200);
+    expect(cancels()).toBe(0);
+  });
+
+  it('is cancelled again as long as it drives on in spite of the cancel', async () => {
+    chassis.onCancel = () => ({ status: 200, json: { state: 'cancelled' } });
+    foreignMove();
+    const { motion } = await open();
+    await until(() => cancels() >= 2, 'the second cancel');
+    expect(motion.status()).toMatchObject({ gate: { open: false }, unownedMove: { isBeingCancelled: true } });
+    await expect(motion.execute(moveTo(3, 4))).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
+    chassis.plan({ move_state: 'cancelled' });
+    await until(() => motion.status().gate.open, 'the gate');
+    const before = cancels();
+    await pause(1_300);
+    expect(cancels()).toBe(before);
+  });
+
+  it('is another one than that which was cancelled at the start: the later one is left alone', async () => {
+    foreignMove();
+    const { motion } = await open();
+    await until(() => cancels() === 1, 'the cancel');
+    await until(() => motion.status().gate.open, 'the gate');
+    foreignMove(7_008);
+    await until(() => motion.status().unownedMove?.moveId === 7_008, 'the next move');
+    await pause(1_200);
+    expect(cancels()).toBe(1);
+  });
+
+  it('is not what was under way before a connection was lost, until the chassis says it again', async () => {
+    const { motion, link } = await open({ file: LEAVE });
+    foreignMove();
+    await until(() => motion.status().unownedMove !== null, 'the move');
+    await chassis.cut();
+    await until(() => link.snapshot().link.kind === 'not-connected', 'the loss');
+    expect(motion.status().unownedMove).toBeNull();
+    chassis.plan({ move_state: 'succeeded' });
+    await chassis.restore();
+    await until(() => motion.status().gate.open, 'the gate', 10_000);
+  });
+
+  it('may have a number that a move of gw had before the chassis was restarted', async () => {
+    const { motion, link } = await open();
+    const moving = motion.execute(moveTo(3, 4));
+    await until(() => moves() === 1, 'the order');
+    chassis.plan({ move_state: 'succeeded' });
+    await moving;
+    await chassis.cut();
+    await until(() => link.snapshot().link.kind === 'not-connected', 'the loss');
+    chassis.plan({ action_id: chassis.lastMoveId, move_state: 'moving' });
+    await chassis.restore();
+    await until(() => cancels() === 1, 'the cancel', 10_000);
+  });
+});
+
+describe('a move of gw itself', () => {
+  it('is not taken for one of somebody else, also while its number is not known yet', async () => {
+    const { motion } = await open();
+    const seen = new Set<number>();
+    using _watch = bench?.link.subscribe(() => {
+      const move = motion.status().unownedMove;
+      if (move !== null) seen.add(move.moveId);
+    });
+    const { promise: reply, resolve: answer } = Promise.withResolvers<void>();
+    chassis.onMove = async () => {
+      chassis.plan({ action_id: 555, move_state: 'moving' });
+      await reply;
+      return { status: 200, json: { id: 555 } };
+    };
+    const moving = motion.execute(moveTo(3, 4));
+    await until(() => bench?.link.snapshot().values.planning.status === 'heard', 'the plan');
+    await pause(200);
+    answer();
+    await pause(200);
+    chassis.plan({ move_state: 'succeeded' });
+    expect(await moving).toMatchObject({ state: 'succeeded', moveId: 555 });
+    expect([...seen]).toEqual([]);
+    expect(cancels()).toBe(0);
+  });
+
+  it('that a question found ended does not close the gate because the topic is late', async () => {
+    const { motion } = await open({ file: { motion: { unownedMove: 'leave' } } });
+    chassis.onQuestion = (id) => ({ status: 200, json: { id, state: 'succeeded' } });
+    // The topic still says 'moving': nothing came since the order.
+    expect(await motion.execute(moveTo(3, 4))).toMatchObject({ state: 'succeeded' });
+    expect(motion.status()).toMatchObject({ unownedMove: null, gate: { open: true } });
+  });
+
+  it('whose end could not be learned and that drives on closes the gate', async () => {
+    chassis.onCancel = () => ({ status: 200 });
+    const { motion } = await open();
+    const ending = new AbortController();
+    const moving = motion.execute(moveTo(3, 4), ending.signal);
+    await until(() => moves() === 1, 'the order');
+    ending.abort(new Error('enough'));
+    expect(await moving).toMatchObject({ state: 'unknown' });
+    expect(motion.status()).toMatchObject({ gate: { open: false }, unownedMove: { moveId: 41 } });
+    chassis.plan({ move_state: 'cancelled' });
+    await until(() => motion.status().gate.open, 'the gate');
+  });
+
+  it('is followed on over a lost connection', async () => {
+    const { motion, link } = await open();
+    const moving = motion.execute(moveTo(3, 4));
+    await until(() => moves() === 1, 'the order');
+    await chassis.cut();
+    await until(() => link.snapshot().link.kind === 'not-connected', 'the loss');
+    await chassis.restore();
+    await until(() => link.snapshot().link.kind === 'connected', 'the connection', 10_000);
+    await pause(500);
+    expect(motion.status().unownedMove).toBeNull();
+    chassis.plan({ move_state: 'succeeded' });
+    expect(await moving).toMatchObject({ state: 'succeeded' });
+    expect(cancels()).toBe(0);
+  });
+});
