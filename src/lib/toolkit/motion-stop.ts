@@ -33,13 +33,15 @@ const POLL_MS = 100;
 /** @source chassis vendor (HINWEIS): the words of a move that is not under way */
 const ENDED = ['none', 'idle', 'succeeded', 'failed', 'cancelled'];
 
+/** An answer that says 'latched' is one, whatever else it says or leaves out. */
+const word = z.string().nullable().catch(null);
 const stopSchema = z.looseObject({
   stop: z.looseObject({
     latched: z.boolean(),
-    saved: z.boolean().optional(),
-    reason: z.string().nullable(),
-    by: z.string().nullable(),
-    since: z.string().nullable(),
+    saved: z.boolean().nullable().catch(null),
+    reason: word,
+    by: word,
+    since: word,
   }),
 });
 type Latch = z.output<typeof stopSchema>['stop'];

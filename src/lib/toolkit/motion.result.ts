@@ -46,7 +46,9 @@ export const motionStopSchema = z.strictObject({
   ...latchFields,
   move: z
     .enum(['ended', 'under-way', 'not-known'])
-    .describe('What the chassis says of its move after the stop; not-known: it says nothing, or nobody could ask.'),
+    .describe(
+      'What the chassis says of its move after the stop; not-known: no report, or the gateway could not be asked.',
+    ),
   moveDetail: z.string().describe('How that is known, or why it is not.'),
   ways: z
     .array(

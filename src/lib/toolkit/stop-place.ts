@@ -13,8 +13,8 @@ export interface StopPlaceOptions {
 }
 
 /**
- * Where to send a stop, with what the site file says of it, as far as there is one: a file that is missing or not sound
- * must keep nobody from stopping a robot. `trouble`: why it was not used.
+ * Where to send a stop, with what the site file says of it, as far as there is one: a missing or invalid file
+ * must not prevent a stop. `trouble`: why it was not used.
  */
 export async function openStopPlace(
   { sitePath, host, port }: StopPlaceOptions,
