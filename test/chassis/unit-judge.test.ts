@@ -285,6 +285,30 @@ describe('radians', () => {
   });
 });
 
+describe('a turn that is followed within one range of radians', () => {
+  /** A heading by its number, one sample each `everyMs`, of a robot that stays where it is. */
+  const headings = (count: number, everyMs: number, ori: (i: number) => number): PoseSample[] =>
+    Array.from({ length: count }, (_, i) => ({ ori: ori(i), xM: 1, yM: 2, atMs: 7_654_321 + i * everyMs }));
+
+  it.each([5, 50, 100, 200])(
+    'ends where degrees leave the range: 0.9° a sample, round and round, every %i ms',
+    (everyMs) => {
+      for (const from of [-180, 0]) {
+        const wrap = (deg: number) => ((((deg - from) % 360) + 360) % 360) + from;
+        const rounds = headings(2_000, everyMs, (i) => wrap(0.45 + 0.9 * i));
+        expect(judged(rounds)).toMatchObject({ verdict: expect.stringMatching('degrees|not-decided'), doubt: null });
+      }
+    },
+  );
+
+  it('ends at a step that no turn makes between two samples, however steadily it comes again', () => {
+    for (const step of [2.1, 2.5, 3, -2.5]) {
+      const wrapped = headings(400, 100, (i) => Math.atan2(Math.sin(step * i), Math.cos(step * i)));
+      expect(judged(wrapped).verdict).not.toBe('radians');
+    }
+  });
+});
+
 describe('a doubt', () => {
   it('is no matter of a robot that stands, drives straight on, or turns as degrees do', () => {
     for (const hz of [1, 2, 10, 20]) {

@@ -268,8 +268,17 @@ describe('the replay guard', () => {
         'info which beats were heard is saved again',
       ]);
     });
+    // The disk is back: what a crash must not forget is written at once again, and a second failure is said again.
+    expect(at.accept(beat(0, 2))).toBe(true);
+    await at.kept(beat(0, 2));
+    rmSync(at.dir(), { recursive: true });
+    writeFileSync(at.dir(), 'a file where the folder should be');
+    expect(at.accept(beat(0, 3))).toBe(true);
+    await vi.waitFor(() => expect(at.log.lines).toHaveLength(3));
+    rmSync(at.dir());
+    await at.written([['R-1', 3, 0 + AHEAD]]);
     await at.crash();
-    expect(at.accept(beat(49))).toBe(false);
+    for (const heard of [beat(49), beat(0, 2), beat(0, 3)]) expect(at.accept(heard)).toBe(false);
   });
 
   it('tells who ends it when the last write fails, and what was kept before still refuses', async () => {

@@ -8,7 +8,7 @@ import { systemClock } from '../../src/lib/lifecycle/index.ts';
 /** A tablet reduced to one word a step, and a list of what was done to it. */
 function world(state: Record<string, string>) {
   const done: string[] = [];
-  let nowMs = 0;
+  let nowMs = 1_234_567;
   const scene = {
     tablet: {
       async reconnect() {

@@ -15,12 +15,14 @@ import { DialError, type DialFailure } from '../../src/lib/net/index.ts';
 
 /** A port that answers as the time says, on a clock that only moves by waiting. */
 function scene(answer: (ms: number) => 'open' | DialFailure, host = '192.0.2.5'): PortScene & { nowMs(): number } {
-  let nowMs = 0;
+  /** Not 0, so that no sum passes for a difference. */
+  const startMs = 86_400_000;
+  let nowMs = startMs;
   return {
     dialer: {
       way: 'direct',
       async dial() {
-        const said = answer(nowMs);
+        const said = answer(nowMs - startMs);
         if (said === 'open') return new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() });
         throw new DialError(said, { address: '192.0.2.5', port: 5555 });
       },
@@ -35,7 +37,7 @@ function scene(answer: (ms: number) => 'open' | DialFailure, host = '192.0.2.5')
     },
     signal: new AbortController().signal,
     onProgress: () => {},
-    nowMs: () => nowMs,
+    nowMs: () => nowMs - startMs,
   };
 }
 

@@ -22,7 +22,7 @@ interface Timer {
 }
 
 export function createFakeClock(options: { startMs?: number; wall?: Date; random?: number } = {}): FakeClock {
-  let nowMs = options.startMs ?? 1_000;
+  let nowMs = options.startMs ?? 86_400_000;
   let wallOffsetMs = (options.wall ?? new Date('2026-01-31T12:00:00Z')).getTime() - nowMs;
   let random = options.random ?? 0.5;
   let order = 0;

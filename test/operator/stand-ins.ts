@@ -233,7 +233,7 @@ export interface StandInClock extends Clock {
 }
 
 export function standInClock(): StandInClock {
-  let now = 1_000;
+  let now = 86_400_000;
   const timers = new Set<{ at: number; every: number | null; fn: () => void }>();
   const add = (ms: number, every: number | null, fn: () => void) => {
     const timer = { at: now + ms, every, fn };

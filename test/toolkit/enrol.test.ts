@@ -158,8 +158,21 @@ describe('gw enrol status', () => {
       clock: 'not-checked',
       validity: 'ok',
       region: 'not-checked',
+      'broker-region': 'not-checked',
       endpoint: 'not-checked',
     });
+  });
+
+  it.each([
+    ['x-ats.iot.eu-central-1.amazonaws.com', 'ok'],
+    ['x-ats.iot.us-east-1.amazonaws.com', 'wrong'],
+    ['eu-central-1.example.com', 'not-checked'],
+  ])('says of a broker %s what its name says of the region that the enrolment named', async (endpoint, verdict) => {
+    await enrol();
+    const path = join(dir, 'identity', 'identity.json');
+    const stored = JSON.parse(await readFile(path, 'utf8'));
+    await writeFile(path, JSON.stringify({ ...stored, endpoint }), { mode: 0o600 });
+    expect(await findings()).toMatchObject({ identity: 'ok', 'broker-region': verdict });
   });
 
   it('tells when it ends, soon ends, has not begun, and when the clock is wrong', async () => {
@@ -180,6 +193,8 @@ describe('gw enrol status', () => {
     const text = await readFile(sitePath(), 'utf8');
     await writeFile(sitePath(), text + cloud('eu-central-1', '127.0.0.1'));
     expect(await findings()).toMatchObject({ serial: 'ok', region: 'ok', endpoint: 'ok' });
+    // The endpoint named eu-central-1, and its broker is this machine.
+    expect(await findings()).toMatchObject({ 'broker-region': 'not-checked' });
     await writeFile(sitePath(), text.replace('SIM-0001', 'SIM-0002') + cloud('us-1', 'mqtt.example.com'));
     expect(await findings()).toMatchObject({ serial: 'wrong', region: 'wrong', endpoint: 'wrong' });
   });

@@ -34,7 +34,8 @@ export const context = () => ({ signal: new AbortController().signal, onProgress
 /** Real time runs `speed` times as fast for the robot and for whoever watches it. */
 export async function startFakeOperator(speed = 1): Promise<FakeOperator> {
   const beganMs = performance.now();
-  const nowMs = () => (performance.now() - beganMs) * speed;
+  // Not from 0, so that no sum passes for a difference.
+  const nowMs = () => 86_400_000 + (performance.now() - beganMs) * speed;
   const clock: Clock = {
     ...systemClock,
     monotonicMs: nowMs,

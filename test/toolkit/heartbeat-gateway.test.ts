@@ -21,10 +21,13 @@ const sending = {
 };
 const base = { robots: [robot], rejected, ownSerialFrom: null, sending };
 
+/** Not 0, so that no sum passes for a difference. */
+const START_MS = 86_400_000;
+
 /** Answers one after the other, a second apart. */
 function watch(...answers: readonly object[]) {
   const left = [...answers];
-  let nowMs = 0;
+  let nowMs = START_MS;
   const ask: OperatorAccess['ask'] = async (_method, _path, schema) => schema.parse(left.shift());
   const gateway = watchGateway({ ask }, () => {
     nowMs += 1_000;
@@ -53,12 +56,12 @@ describe('the counters of the running gateway', () => {
     await all();
     const counts = gateway.counts();
     expect(counts.arrivals.get('SN-2')).toEqual([
-      { atMs: 600, sequence: 12, uptimeS: 50, life: 'SN-2' },
-      { atMs: 2_580, sequence: 13, uptimeS: 52, life: 'SN-2' },
+      { atMs: START_MS + 600, sequence: 12, uptimeS: 50, life: 'SN-2' },
+      { atMs: START_MS + 2_580, sequence: 13, uptimeS: 52, life: 'SN-2' },
     ]);
     expect(counts.sent.map(({ atMs, sequence }) => [atMs, sequence])).toEqual([
-      [100, 30],
-      [2_110, 31],
+      [START_MS + 100, 30],
+      [START_MS + 2_110, 31],
     ]);
     expect(counts.rejected).toEqual({ malformed: 0, otherVersion: 0, otherKey: 0, forged: 0, replayed: 2 });
     expect(counts.accepted.get('192.0.2.2')).toBe(1);

@@ -85,7 +85,7 @@ const reliedColumns = [{ title: 'orders rely on' }, { title: 'mark' }, { title: 
 const supportText: Readonly<Record<NonNullable<ChassisProbe['relied']>[number]['support'], string>> = {
   'this-device': 'verified here',
   simulator: 'on a simulator',
-  'another-device': 'measured on another device or version',
+  'another-device': 'stated; a measurement on another device or version bears it out',
   nothing: 'not verified here, so no order may rely on it',
 };
 
@@ -97,7 +97,9 @@ function reliedRow({
   usable,
   contradictedHere,
 }: NonNullable<ChassisProbe['relied']>[number]) {
-  const text = contradictedHere ? 'CONTRADICTED here' : supportText[support];
+  const isMeasuredElsewhere = support === 'another-device' && basis === 'measured';
+  const supported = isMeasuredElsewhere ? 'measured on another device or version' : supportText[support];
+  const text = contradictedHere ? 'CONTRADICTED here' : supported;
   return [fact, markText({ mark, basis }), usable ? text : chalk.yellow(text)];
 }
 

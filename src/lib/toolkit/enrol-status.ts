@@ -15,6 +15,7 @@ import { nameLine } from '../net/probe/index.ts';
 import type { Site } from '../site/index.ts';
 import type { EnrolStatus } from './enrol.result.ts';
 import type { Finding } from './finding.result.ts';
+import { regionLines } from './network-check/region.ts';
 import type { Toolkit } from './toolkit.ts';
 
 const DAY_MS = 86_400_000;
@@ -119,11 +120,12 @@ function identityFindings(identity: Identity, { chassis, cloud }: Site, now: Dat
     clockFinding(identity, now),
     validityFinding(identity, now),
     same(
-      { id: 'region', title: 'Its region', spec: 'Network segments' },
+      { id: 'region', title: 'The region that its enrolment named', spec: 'Network segments' },
       identity.region,
       cloud?.region,
       'cloud.region',
     ),
+    ...brokerRegion(identity),
     same(
       { id: 'endpoint', title: 'Its MQTT broker', spec: 'Cloud and other network paths' },
       identity.endpoint,
@@ -131,6 +133,15 @@ function identityFindings(identity: Identity, { chassis, cloud }: Site, now: Dat
       'cloud.mqtt.host',
     ),
   ];
+}
+
+/** What the endpoint answered is a word; where its broker is, only the name of the broker may say. */
+function brokerRegion({ region, endpoint }: Identity): Finding[] {
+  return regionLines({ cloud: { region, mqtt: { host: endpoint } } }).map(
+    ({ title, spec, verdict, detail, remedy }) => {
+      return { id: 'broker-region', title, spec, verdict, detail, remedy };
+    },
+  );
 }
 
 /** A clock cannot be before the moment of the enrolment; that it is after it proves nothing. */

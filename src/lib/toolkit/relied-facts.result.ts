@@ -10,7 +10,7 @@ export const reliedHereSchema = z.strictObject({
   support: z
     .enum(supports)
     .describe(
-      'What an order rests on here. another-device: it was measured on another device or version. nothing: no order may rely on it.',
+      'What an order rests on here. another-device: it was measured on another device or version, or is stated and borne out by such a measurement. nothing: no order may rely on it.',
     ),
   usable: z.boolean(),
   contradictedHere: z.boolean(),

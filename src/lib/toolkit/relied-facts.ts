@@ -59,9 +59,17 @@ function findingOf(relied: readonly ReliedHere[]): Finding {
   if (here.length === relied.length) {
     return { ...start, verdict: 'ok', detail: `all ${relied.length} facts, with this software`, remedy: null };
   }
+  const elsewhere = by('another-device');
   const parts = [
     `${here.length} of ${relied.length} were`,
-    ...groupText('measured on another device or version', by('another-device')),
+    ...groupText(
+      'measured on another device or version',
+      elsewhere.filter(({ basis }) => basis === 'measured'),
+    ),
+    ...groupText(
+      'stated, and borne out by a measurement on another device or version',
+      elsewhere.filter(({ basis }) => basis !== 'measured'),
+    ),
     ...groupText('verified on a simulator alone', by('simulator')),
     ...groupText('carrying no order yet', by('nothing')),
   ];

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { CLOUD_REGION, placeOf, type Site } from '../../site/index.ts';
+import { CLOUD_REGION, placeOf } from '../../site/index.ts';
 import type { NetworkLine } from '../network-check.result.ts';
 
 /**
@@ -34,8 +34,21 @@ export function regionOfHost(host: string): NamedRegion {
   return label === undefined ? { kind: 'none' } : { kind: 'named', region: label, isProviders: false };
 }
 
+/** The keys of a site file that name an endpoint of the cloud. */
+interface CloudHosts {
+  readonly cloud?:
+    | {
+        readonly region: string;
+        readonly mqtt: { readonly host: string };
+        readonly storageUrl?: string | undefined;
+        readonly tunnel?: { readonly host: string } | undefined;
+      }
+    | undefined;
+  readonly enrolment?: { readonly url: string } | undefined;
+}
+
 /** Whether the endpoints of the cloud are in its region, as far as their names say so. */
-export function regionLines({ cloud, enrolment }: Pick<Site, 'cloud' | 'enrolment'>): NetworkLine[] {
+export function regionLines({ cloud, enrolment }: CloudHosts): NetworkLine[] {
   const region = cloud?.region ?? CLOUD_REGION;
   const hosts = [
     { id: 'mqtt', title: 'the MQTT broker', host: cloud?.mqtt.host },
