@@ -68,6 +68,7 @@ export function openGate(over: Partial<GateInput> = {}): GateInput {
     stop: { latched: false, reason: null, by: null, since: null },
     cancelOwed: false,
     unownedMove: null,
+    isMoveAwaited: false,
     ...over,
   };
 }

@@ -21,6 +21,8 @@ export interface MoveWatch {
   begin(): OwnMove;
   /** The move under way that is none of gw's, by what the chassis said over this connection; null without one. */
   current(): UnownedMove | null;
+  /** The chassis is connected and has not reported yet whether a move was under way before. */
+  readonly isAwaited: boolean;
   /** To be called at every change of the link; true: the current move is one that is to be cancelled. */
   look(): boolean;
   /** A new life of the service: what is under way then was there before it. */
@@ -107,6 +109,10 @@ export function createMoveWatch(options: {
       const found = unowned(link.snapshot());
       if (found === null || found === 'open') return null;
       return { moveId: found.actionId, type: found.actionType, isBeingCancelled: found.actionId === victim };
+    },
+
+    get isAwaited() {
+      return isConnected && openSinceMs !== null;
     },
 
     look() {
