@@ -278,6 +278,7 @@ describe('gw motion stop', () => {
     host: '127.0.0.1',
     port: toolkit.site.operator.port,
     stateDir,
+    chassis: null,
     ...over,
   });
   const stop = (over: Partial<StopPlace> = {}) => stopTheRobot(place(over), { reason: 'drill' }, context());
@@ -376,6 +377,32 @@ describe('gw motion stop', () => {
     expect(seen[0]).toBe('POST /api/stopp');
     hanging.closeAllConnections();
     local.closeAllConnections();
+  });
+
+  it('asks the chassis itself when the gateway does not answer, and does not call that stopped', async () => {
+    const seen: string[] = [];
+    let status = 200;
+    await using chassis = createServer((request, response) => {
+      seen.push(`${request.method} ${request.url}`);
+      response.writeHead(status, { 'content-type': 'application/json' }).end('{"state":"cancelled"}');
+    });
+    await new Promise<void>((resolve) => chassis.listen(0, '127.0.0.1', resolve));
+    const { port } = chassis.address() as { port: number };
+    const access = { endpoint: { host: '127.0.0.1', port }, dialer: toolkit.dialer, clock: toolkit.clock };
+    const at = { chassis: { ...access, expectedSerial: 'X', secret: undefined } };
+    fake.override = ({ method, url }) => (method === 'POST' && url === '/api/stopp' ? [503, {}] : undefined);
+    const data = await stop(at);
+    expect(motionStopSchema.parse(data)).toEqual(data);
+    expect(data).toMatchObject({ delivered: false, cancelledAtChassis: true, move: 'not-known' });
+    expect(seen).toEqual(['PATCH /chassis/moves/current']);
+    expect(first(renderMotionStop(data))).toMatch(/^NOT STOPPED: CANCELLED AT THE CHASSIS, NOT LATCHED/);
+    status = 500;
+    expect(await stop(at)).toMatchObject({ delivered: false, cancelledAtChassis: false });
+    seen.length = 0;
+    fake.override = () => undefined;
+    expect(await stop(at)).toMatchObject({ delivered: true, cancelledAtChassis: false });
+    expect(seen).toEqual([]);
+    chassis.closeAllConnections();
   });
 
   it('needs no site file, and none that is sound', async () => {

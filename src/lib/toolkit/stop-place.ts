@@ -1,6 +1,7 @@
 import { asGwError } from '../error/index.ts';
 import { systemClock } from '../lifecycle/index.ts';
 import { directDialer, type Ssh } from '../net/index.ts';
+import { chassisAccess } from './chassis-access.ts';
 import type { StopPlace } from './motion-stop.ts';
 
 /** @source specification, 'Operator server' */
@@ -23,9 +24,14 @@ export async function openStopPlace(
   const ways = { clock: systemClock, dialer: ssh?.dialer ?? directDialer, ssh, host };
   try {
     const { loadSite } = await import('../site/index.ts');
-    const { operator, stateDir } = await loadSite(sitePath);
-    return { place: { ...ways, port: port ?? operator.port, stateDir }, trouble: null };
+    const site = await loadSite(sitePath);
+    const { operator, stateDir } = site;
+    const chassis = await chassisAccess({ site, ...ways }).catch(() => null);
+    return { place: { ...ways, port: port ?? operator.port, stateDir, chassis }, trouble: null };
   } catch (error) {
-    return { place: { ...ways, port: port ?? USUAL_PORT, stateDir: null }, trouble: asGwError(error).message };
+    return {
+      place: { ...ways, port: port ?? USUAL_PORT, stateDir: null, chassis: null },
+      trouble: asGwError(error).message,
+    };
   }
 }
