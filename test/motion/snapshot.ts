@@ -69,6 +69,7 @@ export function openGate(over: Partial<GateInput> = {}): GateInput {
     keepingTrouble: null,
     cancelOwed: false,
     unownedMove: null,
+    isMoveAwaited: false,
     ...over,
   };
 }

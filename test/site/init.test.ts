@@ -313,7 +313,7 @@ describe('checking a site file', () => {
     expect(findings.find(({ id }) => id === 'evidence-file')?.verdict).toBe('not-checked');
   });
 
-  it('says what bounds orders, and that a sign-in which nobody can give is a mistake', async () => {
+  it('says what bounds orders, and that a required sign-in without a password is a mistake', async () => {
     const path = join(dir, 'orders.yaml');
     const orders = async (more: string) => {
       await writeFile(path, `name: x\nchassis: { host: robot, serial: SN1 }\n${more}`);

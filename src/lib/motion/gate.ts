@@ -55,6 +55,8 @@ export interface GateInput {
   readonly cancelOwed: boolean;
   /** What the robot drives by an order that is not of gw. */
   readonly unownedMove: UnownedMove | null;
+  /** Just connected: whether a move of before is under way has not been reported yet. */
+  readonly isMoveAwaited: boolean;
 }
 
 export interface Refusal {
@@ -190,7 +192,10 @@ function judgeUnit(kind: Order['kind'], { snapshot: { unitContradicted, poseUnit
 }
 
 /** One thing at a time, whoever ordered it: what a second order does to the first is not documented. */
-function judgeUnownedMove({ unownedMove }: GateInput): Refusal[] {
+function judgeUnownedMove({ unownedMove, isMoveAwaited }: GateInput): Refusal[] {
+  if (unownedMove === null && isMoveAwaited) {
+    return [refuse('The chassis has not reported yet, over this connection, whether a move is under way.')];
+  }
   return unownedMove === null ? [] : [refuse(unownedMoveText(unownedMove))];
 }
 

@@ -33,6 +33,8 @@ const STOP_PATIENCE_MS = 700;
 const LOAD_PATIENCE_MS = 1_000;
 /** So long the caller of an end of what drives waits for the chassis; the cancelling goes on after that. */
 const ENDING_PATIENCE_MS = 2_000;
+/** Between looks at whether the chassis has reported its move; the watch bounds the wait. */
+const MOVE_REPORT_POLL_MS = 50;
 /** While stopped, a robot that drives is cancelled again at most so often. */
 const GUARD_MS = 1_000;
 /** At the end of the service, so long for the cancel of what is under way. */
@@ -78,6 +80,7 @@ export function createMotion(options: MotionOptions): Motion {
     keepingTrouble: latch.trouble(),
     cancelOwed: canceller.owed,
     unownedMove: watch.current(),
+    isMoveAwaited: watch.isAwaited,
   });
 
   /** What the gate has against these orders, as one error; null when all of them may pass. */
@@ -116,8 +119,9 @@ export function createMotion(options: MotionOptions): Motion {
     if (refusal !== null) throw refusal;
   }
 
-  /** Each order asks the gate once more when its turn comes. */
+  /** Each order asks the gate once more when its turn comes; after a reconnect the chassis reports its move first. */
   const execute = (signal: AbortSignal) => async (order: Order) => {
+    while (watch.isAwaited && !signal.aborted) await clock.sleep(MOVE_REPORT_POLL_MS, signal).catch(() => {});
     const refusal = refusalOf([order]);
     if (refusal !== null) throw refusal;
     return carryOut(order, tools, signal);

@@ -193,7 +193,7 @@ async function checkStateFolder({ stateDir }: Site): ReturnType<Check> {
   return checkFolder(stateDir, 'stateDir');
 }
 
-/** What the site file says of orders, put together; a sign-in that nobody can give is a mistake. */
+/** What the site file says of orders, in one line; a required sign-in without a password is a mistake. */
 async function checkOrders({ motion, operator }: Site): ReturnType<Check> {
   const detail = [
     `a move is cancelled after ${motion.moveLimitS} s`,
@@ -205,7 +205,7 @@ async function checkOrders({ motion, operator }: Site): ReturnType<Check> {
   if (!operator.tourNeedsSignIn || operator.passwordFile !== undefined) return { verdict: 'ok', detail };
   return {
     verdict: 'wrong',
-    detail: `${detail}; but no device password is set up, so nobody can sign in on a tablet`,
+    detail: `${detail}; but no device password is set up, so signing in on a tablet is impossible`,
     remedy: 'Set one with `gw operator password` and name its file as operator.passwordFile.',
   };
 }
