@@ -47,6 +47,7 @@ function scriptedDisk() {
   const script = {
     counts,
     isFull: false,
+    isUnreadable: false,
     /** So many writes reach the disk and fail all the same: the file was renamed, the folder not synced. */
     failsAfter: 0,
     /** Looks ask no disk: the time of a test runs faster than one. */
@@ -69,7 +70,7 @@ function scriptedDisk() {
       await script.lookGate;
       if (!script.looksAtOnce) await real.look();
     },
-    read: () => real.read(),
+    read: async () => (script.isUnreadable ? 'EIO' : await real.read()),
     async write(latch: KeptLatch) {
       counts.writes += 1;
       await script.gate;
@@ -144,7 +145,7 @@ describe('what a stop says of the disk', () => {
   });
 
   it('lets a person who clears it wait 5 s at most, and holds then, also on the disk when that answers later', async () => {
-    const { latch, script, clock } = await world();
+    const { latch, script, clock, counts } = await world();
     await latch.set('person in the way', 'tablet');
     const { promise, resolve } = Promise.withResolvers<void>();
     script.gate = promise;
@@ -154,8 +155,30 @@ describe('what a stop says of the disk', () => {
     await refused;
     expect(latch.state()).toMatchObject({ latched: true });
     resolve();
-    await until(() => latch.state().saved === true && readFileSync(latchFile(), 'utf8').includes('"latched":true'));
+    // The stop, the release that came too late, and the stop again.
+    await until(() => counts.writes === 3 && latch.state().saved === true);
+    expect(JSON.parse(readFileSync(latchFile(), 'utf8'))).toMatchObject({ latched: true });
     expect(latch.state()).toMatchObject({ latched: true, reason: 'person in the way' });
+  });
+});
+
+describe('a stop that comes after another', () => {
+  it('is not called saved by the saving of the one before', async () => {
+    const { latch, script } = await world();
+    const [first, rest] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    script.gate = first.promise;
+    const saving = latch.set('first', 'tablet 1');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    script.gate = rest.promise;
+    const clearing = latch.clear();
+    const second = latch.set('second', 'tablet 2');
+    first.resolve();
+    await saving;
+    expect(latch.state()).toMatchObject({ reason: 'second', saved: 'pending' });
+    rest.resolve();
+    await Promise.all([clearing, second]);
+    expect(latch.state()).toMatchObject({ latched: true, reason: 'second', saved: true });
+    expect(readFileSync(latchFile(), 'utf8')).toContain('second');
   });
 });
 
@@ -234,6 +257,27 @@ describe('looking after the disk', () => {
     await clock.advance(12_000);
     await until(() => latch.trouble() === null);
     expect(latch.state()).toMatchObject({ latched: true, by: 'tablet 1' });
+  });
+
+  it('reads what it could not read while the disk refused, and counts as stopped until then', async () => {
+    const { latch, script, clock } = await (async () => {
+      const scripted = scriptedDisk();
+      const fake = createFakeClock({ startMs: 1_000_000 });
+      scripted.script.isFull = true;
+      scripted.script.isUnreadable = true;
+      const made = createStopLatch({ stateDir, clock: fake, log: silentLog, onChange() {}, disk: scripted.disk });
+      await made.load();
+      return { ...scripted, clock: fake, latch: made };
+    })();
+    using _watching = latch.watch();
+    expect(latch.state()).toMatchObject({ latched: true, by: 'gw', reason: expect.stringContaining('EIO') });
+    await clock.advance(20_000);
+    expect(latch.state().latched).toBe(true);
+    script.isFull = false;
+    script.isUnreadable = false;
+    await clock.advance(12_000);
+    await until(() => !latch.state().latched);
+    expect(latch.trouble()).toBeNull();
   });
 
   it('takes a disk that gives no answer for one that refuses, and asks it once', async () => {

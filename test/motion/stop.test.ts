@@ -1,9 +1,11 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { judgeState } from '../../src/lib/motion/gate.ts';
 import type { StopLatch } from '../../src/lib/motion/index.ts';
 import { type Bench, moveTo, startBench, until } from './bench.ts';
 import { type ScriptedChassis, startScriptedChassis } from './scripted-chassis.ts';
+import { openGate } from './snapshot.ts';
 
 let chassis: ScriptedChassis;
 let bench: Bench;
@@ -38,6 +40,31 @@ describe('a stop', () => {
     expect(atCancel?.saved).not.toBe(true);
     expect(answered).toMatchObject({ latched: true, saved: false });
     rmSync(bench.stateDir);
+  });
+
+  it('that could not be kept shuts the gate for every kind of order, and opens it when it could again', async () => {
+    await bench.motion.stop();
+    rmSync(bench.stateDir, { recursive: true, force: true });
+    writeFileSync(bench.stateDir, 'a file where the folder was');
+    const motion = await bench.again();
+    expect(motion.status()).toMatchObject({
+      gate: { open: false },
+      keepingTrouble: { reason: expect.stringContaining('it is not a folder') },
+    });
+    await expect(motion.execute(moveTo(3, 4))).rejects.toBeDefined();
+    for (const kind of ['move', 'dock', 'pose'] as const) {
+      const trouble = { reason: 'The stop latch cannot be kept.', remedy: 'Make room.' };
+      expect(judgeState(kind, openGate())).toEqual([]);
+      expect(judgeState(kind, openGate({ keepingTrouble: trouble }))).toEqual([
+        { code: 'MOTION_REFUSED', reason: 'The stop latch cannot be kept. Make room.' },
+      ]);
+    }
+    expect(sent('/chassis/moves')).toEqual([]);
+    rmSync(bench.stateDir);
+    await motion.stop();
+    const mended = await bench.again();
+    expect(mended.status().keepingTrouble).toBeNull();
+    await until(() => mended.status().gate.open, 'the gate');
   });
 
   it('that is answered as saved is on the disk', async () => {

@@ -94,6 +94,7 @@ async function start() {
 const { before, running, mend } = scenarios[scenario] ?? { mend() {} };
 before?.();
 const first = await start();
+const early = await ask('/api/health');
 running?.();
 const stop = await ask('/api/stopp', { method: 'POST' });
 const seen = await ask('/api/stopp');
@@ -110,4 +111,4 @@ await first.end('SIGKILL');
 const second = await start();
 const after = await ask('/api/stopp');
 const code = await second.end('SIGTERM');
-process.stdout.write(JSON.stringify({ stop, seen, health, neighbours, mended, saved, after, code }));
+process.stdout.write(JSON.stringify({ early, stop, seen, health, neighbours, mended, saved, after, code }));

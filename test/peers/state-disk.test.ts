@@ -36,7 +36,9 @@ describe.runIf(hasNamespaces())('gw serve on a real file system', { timeout: 120
     ['full later', /no space left|no room left/, 'running'],
     ['read-only', /read-only file system/, 'restarting'],
   ])('that is %s serves, stops and says what it cannot keep, and mends by itself', async (scenario, why, fleet) => {
-    const { stop, seen, health, neighbours, mended, saved, after, code } = await play(scenario);
+    const { early, stop, seen, health, neighbours, mended, saved, after, code } = await play(scenario);
+    // Known from the start, not only once a stop could not be saved.
+    expect(early.data.disk.state.status).toBe(scenario === 'full later' ? 'ok' : 'unusable');
     expect(stop).toMatchObject({ status: 200, data: { stop: { latched: true, saved: false } } });
     expect(seen.data.stop.unsavedBecause).toMatch(/^not saved: a restart of gw would forget this stop\./);
     expect(seen.data.stop.unsavedBecause).toMatch(why);

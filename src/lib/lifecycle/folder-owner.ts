@@ -22,11 +22,11 @@ export async function folderProblem(path: string): Promise<FolderProblem | null>
     throw error;
   });
   if (stats === null) return null;
-  if (!stats.isDirectory()) return { text: 'it is not a folder', remedy: `Move it away, or name another folder.` };
+  if (!stats.isDirectory()) return { text: 'it is not a folder', remedy: 'Move it away, or name another folder.' };
   if (stats.uid !== 0 && stats.uid !== user) {
     return {
       text: `it belongs to user ${stats.uid}, and gw runs as user ${user}`,
-      remedy: `Look at what is in it, then give it to the user that runs gw: chown -R ${user} ${path}`,
+      remedy: `Run gw as user ${stats.uid} when \`gw serve\` does. Otherwise look at what is in it, then give it to the user of gw: chown -R ${user} ${path}`,
     };
   }
   const mode = stats.mode & 0o7777;
