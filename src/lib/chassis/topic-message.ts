@@ -33,9 +33,10 @@ const PIECE_BYTES = 64 * 1024;
  */
 export function* readTopicFrame(frame: Buffer): Generator<undefined, TopicMessage> {
   if (frame.length <= SMALL_BYTES) return parseTopicMessage(frame.toString('utf8'));
-  const drawings: (readonly [number, number])[] = [];
+  // Of doubled ones the first: the other is found as a key that comes twice.
+  let drawings: readonly [number, number] | undefined;
   const scanner = createJsonScanner(frameBounds, ({ key: [from, to], value }) => {
-    if (frame.toString('latin1', from, to) === '"overlays"') drawings.push(value);
+    if (frame.toString('latin1', from, to) === '"overlays"') drawings ??= value;
   });
   for (let from = 0; from < frame.length; from += PIECE_BYTES) {
     if (!scanner.push(frame, from, Math.min(from + PIECE_BYTES, frame.length))) break;
@@ -43,8 +44,7 @@ export function* readTopicFrame(frame: Buffer): Generator<undefined, TopicMessag
   }
   const problem = problemOfFinding(scanner.end(), frameBounds, 'message');
   if (problem !== null) return complaint(`a message: ${problem}`);
-  if (drawings.length > 1) return complaint('a message: the JSON names the key "overlays" twice');
-  const [from, to] = drawings[0] ?? [0, 0];
+  const [from, to] = drawings ?? [0, 0];
   const isCut = to > from;
   if (frame.length - (to - from) > MOST_READ_BYTES) return complaint('a message is larger than a message may be');
   const rest = isCut ? Buffer.concat([frame.subarray(0, from), Buffer.from('null'), frame.subarray(to)]) : frame;
