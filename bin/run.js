@@ -22,8 +22,8 @@ if (modern) {
     // working memory is never given back. About 25 MB of 130; see docs/performance.md.
     setFlagsFromString('--semi-space-growth-factor=1');
     setFlagsFromString('--wasm-tiering-budget=1000000000');
-    // Garbage is collected when the heap has grown by a quarter, not by up to three times: an attack that opens 2,000
-    // connections a second otherwise takes 690 MB within 18 s, and with this 200 MB (measured); see docs/performance.md.
+    // Garbage is collected when the heap has grown by a quarter, not by up to three times: an attack that opens thousands
+    // of connections a second otherwise takes 690 MB, and with this about 230 (measured); see docs/performance.md.
     setFlagsFromString('--heap-growing-percent=25');
   }
   if (argv[0] === 'overlays') {

@@ -73,6 +73,22 @@ describe('connections without end', () => {
     expect(connectionLimits['read-only'].perPeer).toBe(connectionLimits['read-only'].total);
   });
 
+  it('find room also where everything is a live stream', async () => {
+    await using server = await startServer({ limits: { total: 8, perPeer: 8, smallPeer: 8 } });
+    const streams = [];
+    for (let i = 0; i < 8; i += 1) {
+      const stream = await client(server.full);
+      stream.send(head('GET /api/events'));
+      await stream.until((text) => text.includes('event: state'));
+      streams.push(stream);
+    }
+    expect(await answerTo(server.full, 'POST /api/stopp', '127.0.0.2')).toBe(OK);
+    // A quarter of all is kept; of the others the oldest goes.
+    await streams[2]?.closed;
+    expect(streams.map((stream) => stream.isClosed())).toEqual([false, false, true, false, false, false, false, false]);
+    for (const stream of streams) stream.socket.destroy();
+  });
+
   it('on a socket in the file system, where there are no addresses, close the oldest one', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'gw-crowding-'));
     const path = join(dir, 'socket');
@@ -159,5 +175,14 @@ describe('requests on one connection', () => {
     expect(patient.isClosed()).toBe(false);
     begun[0]?.response.end('at last');
     expect(await patient.until((text) => text.includes('at last'))).toContain(OK);
+  });
+
+  it('that are worked on in silence end some time', async () => {
+    const { handler } = holding();
+    await using server = await listener(handler, { limits: { unreadMs: 30, silentMs: 90 } });
+    using patient = await client(server.port);
+    patient.send(head('GET /'));
+    await patient.closed;
+    expect(patient.text()).toBe('');
   });
 });

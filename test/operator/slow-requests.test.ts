@@ -52,6 +52,22 @@ describe('a request that does not come in time', () => {
     expect(slow.text()).not.toContain('408');
   });
 
+  it('has its deadline again after an upload on the same connection', async () => {
+    await using server = await startServer({ password: true });
+    const cookie = await signIn(server.full);
+    const body = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nall of it\r\n--b--\r\n';
+    const type = 'Content-Type: multipart/form-data; boundary=b';
+    using one = await client(server.full);
+    one.send(head('POST /api/medien', `Cookie: ${cookie}`, type, `Content-Length: ${body.length}`) + body);
+    await one.until((text) => text.includes('"replaced"'));
+    one.send(`${head('POST /api/anmeldung', 'Content-Type: application/json', 'Content-Length: 16384')}{`);
+    for (let i = 0; i < 100 && !one.isClosed(); i += 1) {
+      await sleep(5);
+      server.clock.advance(100);
+    }
+    expect(one.text()).toContain('HTTP/1.1 408 TIMEOUT');
+  });
+
   it('may be an upload of a signed-in person for as long as it keeps a least rate', async () => {
     await using server = await startServer({ password: true });
     const cookie = await signIn(server.full);
@@ -122,6 +138,16 @@ describe('a stop', () => {
     gone.send(`${head('POST /api/stopp', 'Content-Length: 100')}{"reason":`);
     await answerTo(server.full, 'GET /api/health', '127.0.0.1');
     gone.socket.resetAndDestroy();
+    while (server.motion.calls.length === 0) await sleep(2);
+    expect(server.motion.calls).toEqual(['stopRobot STOPP']);
+  });
+
+  it('counts when its connection is cut off while it waits for its turn', async () => {
+    await using server = await startServer();
+    // Sent with the connection: in that round of the event loop a stop has to wait for its end.
+    using flood = await client(server.full);
+    flood.send(head('GET /api/events') + head('POST /api/stopp', 'Content-Length: 0') + head('GET /').repeat(20));
+    await flood.closed;
     while (server.motion.calls.length === 0) await sleep(2);
     expect(server.motion.calls).toEqual(['stopRobot STOPP']);
   });
