@@ -32,7 +32,7 @@ describe('a client that gives up its request', () => {
     await using server = await startServer({ password: true, more: { log } });
     const signedIn = await postJson(server.full, '/api/anmeldung', { password: PASSWORD });
     const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
-    await giveUp(server.full, 'POST /api/stopp HTTP/1.1\r\nContent-Type: application/json');
+    await giveUp(server.full, 'POST /api/fahrt HTTP/1.1\r\nContent-Type: application/json');
     await giveUp(
       server.full,
       `POST /api/medien HTTP/1.1\r\nCookie: ${cookie}\r\nContent-Type: multipart/form-data; boundary=x`,
