@@ -3,6 +3,7 @@ import type { Multipart, MultipartFile } from '@fastify/multipart';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { peerAddress } from './address.ts';
 import { param, sendJson, sendRefusal } from './answer.ts';
+import { isClientAbort } from './client-abort.ts';
 import { MEDIA_MOST_BYTES, type StoreOutcome } from './media.ts';
 import type { Parts } from './parts.ts';
 import { type Refusal, refuse } from './refusal.ts';
@@ -59,6 +60,7 @@ export function mediaHandlers({ library, outflow, log }: Parts) {
         return sendJson(reply.code(201), { file: outcome.item, replaced: outcome.replaced });
       } catch (error) {
         if (!(error instanceof UploadFault)) throw error;
+        if (isClientAbort(error.cause, request)) throw error.cause;
         return refuseUpload(refuse('BAD_REQUEST', { message: error.message, remedy: UPLOAD_REMEDY }));
       }
     },
