@@ -19,7 +19,7 @@ const sending = {
   lastAgeMs: 900,
   ways: [{ to: '192.0.2.2', from: null, accepted: 29, failure: null }],
 };
-const base = { robots: [robot], rejected, ownSerialFrom: null, sending };
+const base = { robots: [robot], rejected, isTableFull: false, ownSerialFrom: null, sending };
 
 /** Answers one after the other, a second apart. */
 function watch(...answers: readonly object[]) {

@@ -9,6 +9,7 @@ export const notListening: NeighboursView = {
   detail: 'This gateway does not listen for other robots: its site file has no fleet.keyFile.',
   robots: [],
   rejected: null,
+  isTableFull: null,
   ownSerialFrom: null,
   lastTest: null,
   sending: null,
@@ -19,6 +20,7 @@ export const notListening: NeighboursView = {
 export function neighboursView({
   robots,
   rejected,
+  isTableFull,
   lastTest,
   sending,
   dropped,
@@ -29,9 +31,9 @@ export function neighboursView({
   const own =
     ownSerialFrom === null ? '' : ` Another device speaks with the serial of this robot, from ${ownSerialFrom}.`;
   const full =
-    rejected.noRoom === 0
-      ? ''
-      : ` The table of serials is full: ${rejected.noRoom} heartbeats of others than the robots of fleet.robots were refused.`;
+    isTableFull === true
+      ? ` The table of serials is full: of unknown robots only those of fleet.robots are received (${rejected.noRoom} heartbeats refused).`
+      : '';
   return {
     status: 'listening',
     detail: `${counts.alive} alive, ${counts.late} late, ${counts.gone} gone.${own}${full}`,
@@ -51,6 +53,7 @@ export function neighboursView({
       conflictWith,
     })),
     rejected,
+    isTableFull,
     ownSerialFrom,
     lastTest: lastTest === null ? null : { ...lastTest, ageMs: Math.round(lastTest.ageMs) },
     sending:
