@@ -106,7 +106,7 @@ export function createSignIn(password: PasswordHash, clock: Pick<Clock, 'monoton
 }
 
 /** What is counted as one client. One machine owns a whole /64 of IPv6 addresses. */
-export function networkOf(mapped: string): string {
+function networkOf(mapped: string): string {
   const address = plainAddress(mapped);
   if (!isIPv6(address)) return address;
   const [head = '', tail] = address.split('%')[0]?.split('::') ?? [];
