@@ -19,6 +19,7 @@ const names = [
   'network-check',
   'kiosk-push',
   'via',
+  'sign-in',
 ];
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !names.includes(name));
