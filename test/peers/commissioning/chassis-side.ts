@@ -14,6 +14,15 @@ process.on('SIGUSR2', () => {
 });
 process.on('SIGUSR1', () => {
   sim.setFault('turned-by-hand', false);
-  console.log('let go');
+  // It is turned back to where it pointed, and then stands.
+  let before = Number.NaN;
+  const standing = setInterval(() => {
+    const { yawRad } = sim.state();
+    if (yawRad === before) {
+      clearInterval(standing);
+      console.log('let go');
+    }
+    before = yawRad;
+  }, 300);
 });
 console.log('ready');
