@@ -1,61 +1,63 @@
 // What somebody else sees while the gateway is attacked: requests at fixed times, each on a connection of its own.
 import { request } from 'node:http';
-import { percentile } from './figures.ts';
+import { isLatched } from './answers.ts';
 
 /**
- * One request on a fresh connection. Resolves always: `ok` is what `judge(status, body)` says of a whole answer,
- * `what` says what came instead, `ms` is the time until the last byte or until it was given up.
+ * One request on a fresh connection. Resolves always, with `status` null where no whole answer came; `what` says why,
+ * `ms` is the time until the last byte or until it was given up.
+ * @returns {Promise<{atMs: number, ms: number, status: number | null, text: string, headers: object, what: string}>}
  */
-export function askOnce({ target, from, method = 'GET', path, body, timeoutMs = 5_000, headers, judge = is200 }) {
+export function callOnce({ target, from, method = 'GET', path, body, headers, timeoutMs = 5_000 }) {
   const { promise, resolve } = Promise.withResolvers();
   const began = performance.now();
-  const done = (ok, what) => {
+  const done = (answer, what) => {
     clearTimeout(timer);
-    resolve({ atMs: began, ms: performance.now() - began, ok, what });
+    const { statusCode = null, headers: got = {}, text = '' } = answer ?? {};
+    resolve({ atMs: began, ms: performance.now() - began, status: statusCode, text, headers: got, what });
   };
-  const text = body === undefined ? undefined : JSON.stringify(body);
-  const asked = request(
-    {
-      ...target,
-      method,
-      path,
-      agent: false,
-      localAddress: from,
-      headers: {
-        ...headers,
-        ...(text !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
-      },
-    },
-    (response) => {
-      const chunks = [];
-      response.on('data', (chunk) => chunks.push(chunk));
-      response.on('error', (error) => done(false, error.code ?? error.message));
-      response.on('end', () => {
-        const said = Buffer.concat(chunks).toString('utf8');
-        const ok = response.complete && judge(response.statusCode, said, response.headers);
-        done(ok, ok ? 'fine' : `status ${response.statusCode}`);
-      });
-    },
-  );
+  const json = body === undefined ? undefined : JSON.stringify(body);
+  const sent = { ...headers };
+  if (json !== undefined) {
+    sent['content-type'] = 'application/json';
+    sent['content-length'] = Buffer.byteLength(json);
+  }
+  const asked = request({ ...target, method, path, agent: false, localAddress: from, headers: sent }, (response) => {
+    const chunks = [];
+    response.on('data', (chunk) => chunks.push(chunk));
+    response.on('error', (error) => done(null, error.code ?? error.message));
+    response.on('end', () => {
+      const { statusCode, headers: got, complete } = response;
+      if (!complete) done(null, 'cut off');
+      else done({ statusCode, headers: got, text: Buffer.concat(chunks).toString('utf8') }, `status ${statusCode}`);
+    });
+  });
   const timer = setTimeout(() => {
     asked.destroy();
-    done(false, `no answer in ${timeoutMs / 1000} s`);
+    done(null, `no answer in ${timeoutMs / 1000} s`);
   }, timeoutMs);
-  asked.on('error', (error) => done(false, error.code ?? error.message));
-  asked.end(text);
+  asked.on('error', (error) => done(null, error.code ?? error.message));
+  asked.end(json);
   return promise;
+}
+
+/** The same, judged: `ok` is what `judge(status, text)` says of a whole answer. */
+export async function askOnce({ judge = is200, ...options }) {
+  const answer = await callOnce(options);
+  return { ...answer, ok: answer.status !== null && judge(answer.status, answer.text) };
 }
 
 const is200 = (status) => status === 200;
 
-/** An answered stop says that the stop is latched; any other answer is none. */
-export function isLatched(status, body) {
-  if (status !== 200) return false;
-  try {
-    return JSON.parse(body).stop.latched === true;
-  } catch {
-    return false;
-  }
+/** The session cookie of who signs in with the password; null where that is refused. */
+export async function signIn(target, from, password) {
+  const { status, headers } = await callOnce({
+    target,
+    from,
+    method: 'POST',
+    path: '/api/anmeldung',
+    body: { password },
+  });
+  return status === 200 ? (headers['set-cookie']?.[0]?.split(';')[0] ?? null) : null;
 }
 
 /** A stop as a person's page sends it. */
@@ -77,21 +79,5 @@ export function probeEvery(everyMs, ask) {
       clearInterval(timer);
       return await Promise.all(running);
     },
-  };
-}
-
-/** Of one row of requests. One that failed was never answered, however quickly it was refused. */
-export function summary(samples) {
-  const times = samples.map(({ ok, ms }) => (ok ? ms : Number.POSITIVE_INFINITY));
-  const failures = samples.filter(({ ok }) => !ok);
-  const why = {};
-  for (const { what } of failures) why[what] = (why[what] ?? 0) + 1;
-  return {
-    count: samples.length,
-    p50: percentile(times, 50),
-    p99: percentile(times, 99),
-    most: percentile(times, 100),
-    failures: failures.length,
-    why,
   };
 }

@@ -5,7 +5,8 @@ export default {
   name: 'password-flood',
   title: 'wrong passwords without a pause, from 200 addresses',
   from: addresses(10, 200),
-  hasPassword: true,
+  /** Somebody who knows the password wants to sign in meanwhile. */
+  hasHonestSignIn: true,
   attack: ({ target, from, connections = 200, restMs = 0 }) =>
     floodRequests({
       target,
