@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startAsked } from './asked.js';
-import { seededRandom, tableLines } from './figures.ts';
+import { seededRandom } from './figures.ts';
 import { peakResidentMb, residentMb } from './measure.js';
 import { askStop, callOnce } from './probe.js';
 import { startServe, startSimulator } from './robot.js';
@@ -33,11 +33,8 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 
 process.stdout.write(`soak of ${options.minutes} min, seed ${options.seed}\n`);
 const lines = await soak();
-for (const line of tableLines(
-  ['what', 'found', 'target', 'holds'],
-  lines.map(({ name, value, target, holds }) => [name, value, target, holds ? 'yes' : 'NO']),
-)) {
-  process.stdout.write(`  ${line}\n`);
+for (const { name, value, target, holds } of lines) {
+  process.stdout.write(`  ${name.padEnd(24)} ${value}; target ${target}: ${holds ? 'holds' : 'MISSED'}\n`);
 }
 const holds = lines.every((line) => line.holds);
 process.stdout.write(
@@ -100,7 +97,9 @@ async function measure(robot, serve, clients) {
     for (let minute = 0; (minute + 1) * MINUTE_MS <= wantedMs; minute += 1) {
       await pause(beganMs + (minute + 0.1 + 0.8 * random()) * MINUTE_MS - performance.now());
       if (isOver()) return;
+      await clients.ask({ what: 'hold' });
       const stop = await askStop(target, PERSON, GIVEN_UP_MS);
+      await clients.ask({ what: 'goOn' });
       stops.push(stop);
       const memory = rss.at(-1)?.value.toFixed(0) ?? '?';
       const said = stop.ok ? 'latched' : `NOT latched: ${stop.what}`;

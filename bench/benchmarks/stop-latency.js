@@ -12,7 +12,7 @@ import { siteBefore, startServe, startSimulator } from '../robot.js';
 
 /** The second address, from which somebody wants to stop the robot. */
 const PERSON = '127.0.0.2';
-const IDLE_S = 3;
+const IDLE_S = 2;
 const LOAD_S = Number(process.env.GW_BENCH_LOAD_SECONDS ?? 10);
 /** Which loads; all of them without it. */
 const CHOSEN = process.env.GW_BENCH_LOADS?.split(',') ?? loadNames;

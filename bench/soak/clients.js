@@ -22,6 +22,8 @@ const crowd = [
 const over = new AbortController();
 const told = {};
 let clients = [];
+let isHeld = false;
+const clearings = new Set();
 
 answerAll({
   start({ target, password, seed }) {
@@ -38,6 +40,16 @@ answerAll({
       });
     });
     return { clients: clients.length };
+  },
+  /** From now on nobody clears a stop until `goOn`: the answer to a stop would tell the truth of a moment later. */
+  async hold() {
+    isHeld = true;
+    await Promise.all(clearings);
+    return null;
+  },
+  goOn() {
+    isHeld = false;
+    return null;
   },
   look: () => told,
   async stop() {
@@ -147,8 +159,7 @@ async function person(client) {
   client.did('signed in');
   const headers = { cookie };
   for (let round = 0; round < 5 && !over.signal.aborted; round += 1) {
-    const cleared = await call(client, 'DELETE', '/api/stopp', { headers });
-    if (cleared.status === 200) client.did('stop cleared');
+    await clearStop(client, headers);
     await pause(between(client, 500, 3_000));
     const tour = await call(client, 'POST', '/api/touren/lauf', { headers, body: { tour: 'demo' } });
     if (tour.status === 202) client.did('tour started');
@@ -158,8 +169,17 @@ async function person(client) {
     await call(client, 'GET', pick(client, ['/api/protokolle', '/api/einstellungen', '/api/medien']), { headers });
     await pause(between(client, 1_000, 5_000));
   }
-  await call(client, 'DELETE', '/api/stopp', { headers });
+  await clearStop(client, headers);
   await call(client, 'DELETE', '/api/anmeldung', { headers });
+}
+
+async function clearStop(client, headers) {
+  while (isHeld && !over.signal.aborted) await pause(100);
+  const clearing = call(client, 'DELETE', '/api/stopp', { headers });
+  clearings.add(clearing);
+  const { status } = await clearing;
+  clearings.delete(clearing);
+  if (status === 200) client.did('stop cleared');
 }
 
 /** On the tablet: starts a tour whenever one may start. */
@@ -222,8 +242,11 @@ async function upload(client, cookie, name, bytes, sentBytes) {
   const piece = Buffer.alloc(64 * 1024, 1);
   for (let sent = 0; sent < sentBytes && !sending.destroyed && !over.signal.aborted; sent += piece.length) {
     const part = piece.subarray(0, Math.min(piece.length, Math.ceil(sentBytes - sent)));
-    if (!sending.write(part))
-      await Promise.race([new Promise((resolve) => sending.once('drain', resolve)), ended, pause(2_000)]);
+    if (sending.write(part)) continue;
+    const drained = Promise.withResolvers();
+    sending.once('drain', drained.resolve);
+    await Promise.race([drained.promise, ended, pause(2_000)]);
+    sending.off('drain', drained.resolve);
   }
   if (sentBytes < bytes) {
     client.did('upload broken off');

@@ -35,7 +35,7 @@ export interface Line {
   readonly holds: boolean;
 }
 
-export const bounds = {
+const bounds = {
   rssMb: 300,
   /** Project decision: 15 MB in a quarter of an hour is as much as the floors of the collector wander by themselves. */
   rssMbPerHour: 60,
