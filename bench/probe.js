@@ -1,5 +1,6 @@
 // What somebody else sees while the gateway is attacked: requests at fixed times, each on a connection of its own.
 import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isLatched } from './answers.ts';
 
 /**
@@ -58,6 +59,24 @@ export async function signIn(target, from, password) {
     body: { password },
   });
   return status === 200 ? (headers['set-cookie']?.[0]?.split(';')[0] ?? null) : null;
+}
+
+/**
+ * Signs in as a person does who is asked to wait: again after the time that the answer names. `ms` is the time until the
+ * session, over all tries.
+ */
+export async function signInPatiently({ target, from, password, patienceMs }) {
+  const began = performance.now();
+  const leftMs = () => patienceMs - (performance.now() - began);
+  for (;;) {
+    const body = { password };
+    const answer = await callOnce({ target, from, method: 'POST', path: '/api/anmeldung', body, timeoutMs: leftMs() });
+    const ok = answer.status === 200;
+    const waitMs = Number(answer.headers['retry-after'] ?? 0) * 1000;
+    const isOver = ok || answer.status !== 429 || waitMs === 0 || waitMs > leftMs();
+    if (isOver) return { atMs: began, ms: performance.now() - began, ok, what: answer.what };
+    await sleep(waitMs);
+  }
 }
 
 /** A stop as a person's page sends it. */

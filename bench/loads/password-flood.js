@@ -5,7 +5,7 @@ export default {
   name: 'password-flood',
   title: 'wrong passwords without a pause, from 200 addresses',
   from: addresses(10, 200),
-  /** Somebody who knows the password wants to sign in meanwhile. */
+  /** People who know the password want to sign in meanwhile. */
   hasHonestSignIn: true,
   attack: ({ target, from, connections = 200, restMs = 0 }) =>
     floodRequests({
