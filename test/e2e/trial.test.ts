@@ -77,25 +77,7 @@ describe('a robot that nothing was verified on', { timeout: 240_000 }, () => {
     expect(records(robot)).toEqual([]);
   });
 
-  test.each(['drifting-pose', 'emergency-stop', 'localisation-lost'])(
-    '%s: refused, and why is written down',
-    async (name) => {
-      await fault(robot, name, true);
-      const { code, data } = await verify(robot, 'stop');
-      await fault(robot, name, false);
-      expect([code, data.verdict, data.trial.recorded]).toEqual([4, 'refused', []]);
-      expect(reports(robot).at(-1)).toMatchObject({ outcome: 'refused', reason: data.trial.reason });
-      expect(data.findings).toMatchObject([{ id: 'vendor.move.cancel', verdict: 'not-checked' }]);
-    },
-  );
-
   test('interrupted by Ctrl-C: nothing was verified', async () => {
-    const isSound = async () => {
-      const reply = await fetch(`http://127.0.0.1:${robot.operatorPort}/api/chassis/state`);
-      const { values } = (await reply.json()) as { values: { positioning: { value: { reliable: boolean } } } };
-      return values.positioning.value.reliable;
-    };
-    await until(isSound, Boolean, 5_000);
     await using running = startGw(verifyWords(robot, 'stop'));
     await until(
       async () => running.stderr(),
@@ -107,6 +89,18 @@ describe('a robot that nothing was verified on', { timeout: 240_000 }, () => {
     expect(reports(robot).at(-1)).toMatchObject({ outcome: 'cancelled' });
     expect(records(robot)).toEqual([]);
   });
+
+  test.each(['drifting-pose', 'emergency-stop', 'localisation-lost'])(
+    '%s: refused, and why is written down',
+    async (name) => {
+      await fault(robot, name, true);
+      const { code, data } = await verify(robot, 'stop');
+      await fault(robot, name, false);
+      expect([code, data.verdict, data.trial.recorded]).toEqual([4, 'refused', []]);
+      expect(reports(robot).at(-1)).toMatchObject({ outcome: 'refused', reason: data.trial.reason });
+      expect(data.findings).toMatchObject([{ id: 'vendor.move.cancel', verdict: 'not-checked' }]);
+    },
+  );
 
   test('the list of the site takes it to green by script: every fact that an order relies on is measured', async () => {
     const answers = answersFor(robot);
