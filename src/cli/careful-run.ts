@@ -14,7 +14,7 @@ export interface CarefulContext {
   readonly quieten: () => void;
 }
 
-/** What a person is told whose interruption must wait for writes that are read back. */
+/** The text for an interruption that must wait for writes to be read back. */
 const READ_BACK =
   'Interrupted. What was begun on the robot is read back and finished first, within about a minute; a second Ctrl-C ends at once and leaves it unknown.';
 

@@ -12,7 +12,7 @@ export const driveFlags = {
   site: siteFlag,
   via: viaFlag,
   host: hostFlag,
-  'robot-will-move': Flags.boolean({ summary: 'Nobody stands in the way: the robot may move.', default: false }),
+  'robot-will-move': Flags.boolean({ summary: 'The way is clear of people: the robot may move.', default: false }),
   'leave-running': Flags.boolean({
     summary: 'Let the robot drive on when this command is interrupted or loses its terminal.',
     default: false,
@@ -32,7 +32,7 @@ export interface DriveFlags {
 export async function followOptions(flags: DriveFlags, what: string): Promise<FollowOptions> {
   if (!flags['robot-will-move']) {
     throw new GwError('RISK_NOT_ACCEPTED', `This ${what}.`, {
-      remedy: 'Make sure that nobody stands in the way, then add --robot-will-move.',
+      remedy: 'Make sure that the way is clear of people, then add --robot-will-move.',
     });
   }
   return {

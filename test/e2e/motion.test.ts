@@ -226,6 +226,18 @@ describe('gw motion stop', () => {
     ]);
   }, 60_000);
 
+  it('cancels at the chassis when the gateway was killed, and does not call that stopped', async () => {
+    await using robot = await startRobot();
+    await using serve = await startServe(robot.site);
+    await open(robot);
+    expect((await startTour(robot)).status).toBe(202);
+    await drives(robot);
+    await serve.end('SIGKILL');
+    const { code, stdout } = await run(robot, 'motion', 'stop');
+    expect([code, stdout]).toEqual([3, expect.stringMatching(/^NOT STOPPED: CANCELLED AT THE CHASSIS, NOT LATCHED/)]);
+    expect((await moves(robot))[0]?.state).toBe('cancelled');
+  }, 60_000);
+
   it('says what was tried, and to press the emergency stop, when no gateway answers', async () => {
     await using robot = await startRobot();
     const { code, stdout } = await run(robot, 'motion', 'stop');

@@ -50,7 +50,7 @@ describe('a single drive', () => {
     expect(moves()).toEqual([]);
   });
 
-  it('knows no dock that nobody measured', () => {
+  it('knows no dock that the site file does not name', () => {
     expect(() => planDrive({ stations: {} }, { dock: true })).toThrow(
       expect.objectContaining({ code: 'STATION_UNKNOWN', message: expect.stringContaining('no dock') }),
     );
@@ -77,6 +77,16 @@ describe('a single drive', () => {
     void bench.motion.stopRobot('drill', 'tablet');
     await expect(bench.motion.startTour('short')).rejects.toMatchObject({ code: 'MOTION_STOPPED' });
     await expect(bench.motion.startDrive({ station: 'A' })).rejects.toMatchObject({ code: 'MOTION_STOPPED' });
+  });
+
+  it('names an absent chassis before what is under way, and an unknown name before all', async () => {
+    await bench.motion.startTour('short');
+    await until(() => moves().length === 1, 'the order');
+    await chassis.cut();
+    await until(() => bench.link.snapshot().link.kind === 'not-connected', 'the loss');
+    await expect(bench.motion.startTour('short')).rejects.toMatchObject({ code: 'CHASSIS_NOT_CONNECTED' });
+    await expect(bench.motion.startTour('none')).rejects.toMatchObject({ code: 'TOUR_UNKNOWN' });
+    await expect(bench.motion.startDrive({ station: 'none' })).rejects.toMatchObject({ code: 'STATION_UNKNOWN' });
   });
 
   it('is refused by the gate before anything is ordered', async () => {

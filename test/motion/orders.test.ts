@@ -18,6 +18,10 @@ afterEach(async () => {
 
 const sent = (path: string) => chassis.orders.filter((order) => order.path === path);
 const cancels = () => sent('/chassis/moves/current').length;
+const planned = () => {
+  const { planning } = bench.link.snapshot().values;
+  return planning.status === 'heard' ? planning.value.moveState : null;
+};
 const ordered = () => until(() => sent('/chassis/moves').length > 0, 'the order');
 
 describe('a move', () => {
@@ -70,7 +74,7 @@ describe('a move', () => {
 
   it('is not taken for done by a success of another number, or by one heard before the order', async () => {
     chassis.plan({ action_id: 41, move_state: 'succeeded' });
-    await until(() => bench.link.snapshot().values.planning.status === 'heard', 'the old state');
+    await until(() => planned() === 'succeeded', 'the old state');
     chassis.onMove = () => ({ status: 200, json: { id: 41 } });
     const moving = bench.motion.execute(moveTo(3, 4));
     await ordered();

@@ -32,17 +32,28 @@ export interface ScriptedChassis extends AsyncDisposable {
   readonly lastMoveId: number;
   /** Tells a state on /planning_state; latched as the vendor says. */
   plan(change: { action_id?: number; move_state?: string; fail_reason?: number; fail_reason_str?: string }): void;
+  /** Publishes no /planning_state, whatever a subscriber asks for. */
+  holdsPlan: boolean;
   pose: { pos: [number, number]; ori: number } | null;
   serial: string;
   cut(): Promise<void>;
   restore(): Promise<void>;
 }
 
-export async function startScriptedChassis(): Promise<ScriptedChassis> {
+/** `isPlanSilent`: it publishes no /planning_state until the test does. */
+export async function startScriptedChassis({ isPlanSilent = false } = {}): Promise<ScriptedChassis> {
   const sockets = new Set<Socket>();
   const streams = new Map<WebSocket, Set<string>>();
   let lastMoveId = 40;
-  let planning: Record<string, unknown> | null = null;
+  const idle = {
+    action_id: 0,
+    action_type: 'standard',
+    move_state: 'idle',
+    fail_reason: 0,
+    fail_reason_str: '',
+    remaining_distance: 1,
+  };
+  let planning: Record<string, unknown> | null = isPlanSilent ? null : idle;
 
   const send = (stream: WebSocket, message: object) => stream.send(JSON.stringify(message));
   const latched = (topic: string): object | null => {
@@ -50,7 +61,7 @@ export async function startScriptedChassis(): Promise<ScriptedChassis> {
       case '/tracked_pose':
         return chassis.pose && { topic, ...chassis.pose };
       case '/planning_state':
-        return planning && { topic, ...planning };
+        return chassis.holdsPlan ? null : planning && { topic, ...planning };
       case '/wheel_state':
         return { topic, control_mode: 'auto', emergency_stop_pressed: false };
       case '/slam/state':
@@ -158,18 +169,10 @@ export async function startScriptedChassis(): Promise<ScriptedChassis> {
       return lastMoveId;
     },
     plan(change) {
-      planning = {
-        action_id: 0,
-        action_type: 'standard',
-        move_state: 'idle',
-        fail_reason: 0,
-        fail_reason_str: '',
-        remaining_distance: 1,
-        ...planning,
-        ...change,
-      };
+      planning = { ...idle, ...planning, ...change };
       tell('/planning_state');
     },
+    holdsPlan: false,
     pose: { pos: [1, 2], ori: 90 },
     serial: SERIAL,
     cut,

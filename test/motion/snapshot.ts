@@ -66,8 +66,10 @@ export function openGate(over: Partial<GateInput> = {}): GateInput {
     records: recordsFor(),
     evidenceTrouble: null,
     stop: { latched: false, reason: null, by: null, since: null },
+    keepingTrouble: null,
     cancelOwed: false,
     unownedMove: null,
+    isMoveAwaited: false,
     ...over,
   };
 }

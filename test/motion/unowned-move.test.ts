@@ -13,6 +13,10 @@ afterEach(async () => {
   await chassis[Symbol.asyncDispose]();
 });
 
+const planned = () => {
+  const planning = bench?.link.snapshot().values.planning;
+  return planning?.status === 'heard' ? planning.value.moveState : null;
+};
 const LEAVE = { motion: { unownedMove: 'leave' } } as const;
 const sent = (path: string) => chassis.orders.filter((order) => order.path === path);
 const cancels = () => sent('/chassis/moves/current').length;
@@ -36,8 +40,8 @@ describe('a move that gw did not order', () => {
 
   it('closes the gate for every order as long as it is under way, and names its number', async () => {
     foreignMove();
-    const { motion, link } = await open({ file: LEAVE });
-    await until(() => link.snapshot().values.planning.status === 'heard', 'the plan');
+    const { motion } = await open({ file: LEAVE });
+    await until(() => planned() === 'moving', 'the plan');
     expect(motion.status()).toMatchObject({
       unownedMove: { moveId: 7_007, isBeingCancelled: false },
       gate: { open: false, reasons: [expect.stringMatching(/move 7007.*gw did not/)] },
@@ -57,8 +61,7 @@ describe('a move that gw did not order', () => {
 
   it('that begins while gw runs closes the gate, and is not cancelled', async () => {
     const { motion } = await open();
-    chassis.plan({ action_id: 3, move_state: 'succeeded' });
-    await pause(100);
+    await until(() => motion.status().gate.open, 'the gate');
     foreignMove();
     await until(() => !motion.status().gate.open, 'the gate to close');
     await pause(1_200);
@@ -79,8 +82,7 @@ describe('a move that gw did not order', () => {
 
   it('that was left alone before is left alone when the connection flaps', async () => {
     const { motion, link } = await open();
-    chassis.plan({ action_id: 3, move_state: 'cancelled' });
-    await pause(100);
+    await until(() => motion.status().gate.open, 'the gate');
     foreignMove();
     await until(() => motion.status().unownedMove !== null, 'the move');
     await chassis.cut();
@@ -143,6 +145,54 @@ describe('a move that gw did not order', () => {
   });
 });
 
+describe('a chassis that has not reported its move over this connection', () => {
+  beforeEach(async () => {
+    await chassis[Symbol.asyncDispose]();
+    chassis = await startScriptedChassis({ isPlanSilent: true });
+  });
+
+  it('gets no order: one may be under way', async () => {
+    const { motion } = await open();
+    expect(motion.status().gate).toMatchObject({
+      open: false,
+      reasons: [expect.stringContaining('has not reported')],
+    });
+    await expect(motion.startTour('short')).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
+    foreignMove();
+    await until(() => cancels() === 1, 'the cancel');
+    await until(() => motion.status().gate.open, 'the gate');
+    expect(moves()).toBe(0);
+  });
+
+  it('and never does, gets orders after a moment: it has no move to report', async () => {
+    const { motion } = await open();
+    await until(() => motion.status().gate.open, 'the gate');
+    foreignMove();
+    await until(() => motion.status().unownedMove !== null, 'the move');
+    await pause(1_200);
+    expect(cancels()).toBe(0);
+  });
+});
+
+describe('a tour over a lost connection', () => {
+  it('goes on once the chassis has reported its move: the next order waits for that', async () => {
+    const { motion, link } = await open();
+    await motion.startTour('round');
+    await until(() => moves() === 1, 'the first order');
+    await chassis.cut();
+    await until(() => link.snapshot().link.kind === 'not-connected', 'the loss');
+    chassis.holdsPlan = true;
+    chassis.onQuestion = (id) => ({ status: 200, json: { id, state: 'succeeded' } });
+    await chassis.restore();
+    await until(() => motion.status().tour?.outcomes.length === 1, 'the end of the first leg', 10_000);
+    expect(moves()).toBe(1);
+    chassis.holdsPlan = false;
+    chassis.plan({ move_state: 'succeeded' });
+    await until(() => moves() === 2, 'the second order');
+    expect(motion.status().tour).toMatchObject({ state: 'running', at: 1 });
+  });
+});
+
 describe('a move of gw itself', () => {
   it('is not taken for one of somebody else, also while its number is not known yet', async () => {
     const { motion } = await open();
@@ -158,7 +208,7 @@ describe('a move of gw itself', () => {
       return { status: 200, json: { id: 555 } };
     };
     const moving = motion.execute(moveTo(3, 4));
-    await until(() => bench?.link.snapshot().values.planning.status === 'heard', 'the plan');
+    await until(() => planned() === 'moving', 'the plan');
     await pause(200);
     answer();
     await pause(200);

@@ -3,7 +3,7 @@ import { GwError } from '../../src/lib/error/index.ts';
 import { ask, get, postJson, sendRaw, signIn, startServer } from './server.ts';
 
 describe('POST /api/fahrt', () => {
-  it('starts a drive to a station or to the dock, and tells it at GET', async () => {
+  it('starts a drive to a station or to the dock, and shows it at GET', async () => {
     await using server = await startServer();
     expect((await ask(server.full, '/api/fahrt')).data).toEqual({ run: null });
     const { status, data } = await postJson(server.full, '/api/fahrt', { station: 'A' });
@@ -122,7 +122,7 @@ describe('what drives that gw did not order', () => {
     expect((await ask(server.full, '/api/touren')).data.unownedMove).toEqual(unownedMove);
   });
 
-  it('and a drive under way is told, and keeps the tours off', async () => {
+  it('and a drive under way is shown, and keeps the tours off', async () => {
     await using server = await startServer();
     await postJson(server.full, '/api/fahrt', { station: 'A' });
     const page = (await ask(server.full, '/')).data as string;

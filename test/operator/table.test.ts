@@ -41,6 +41,8 @@ const ours = [
   ['DELETE', '/api/stopp', 401, 403],
   ['POST', '/api/stopp/freigabe', 401, 403],
   ['POST', '/api/abmeldung', 303, 403],
+  ['DELETE', '/api/anmeldung/alle', 401, 403],
+  ['POST', '/api/abmeldung/alle', 401, 403],
   ['POST', '/api/pose', 401, 403],
   ['GET', '/api/versuch', 401, 403],
   ['POST', '/api/versuch', 401, 403],

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -246,6 +246,20 @@ describe('checking a site file', () => {
     expect(new Set(result.findings.map(({ verdict }) => verdict))).toEqual(new Set(['not-checked']));
   });
 
+  it('finds a state folder wrong that others may write to, before the daemon refuses every order for it', async () => {
+    const path = join(dir, 'others.yaml');
+    await writeFile(path, 'name: x\nchassis: { host: robot, serial: SN1 }\nstateDir: state-of-all\n');
+    await mkdir(join(dir, 'state-of-all'));
+    await chmod(join(dir, 'state-of-all'), 0o777);
+    const { findings, sound } = await checkSite(path);
+    expect(sound).toBe(false);
+    expect(findings.find(({ id }) => id === 'state-folder')).toMatchObject({
+      verdict: 'wrong',
+      detail: expect.stringContaining('other users may write to it (mode 777)'),
+      remedy: expect.stringContaining('chmod go-w'),
+    });
+  });
+
   it('a folder in its place is one problem, and a file that is not there an error', async () => {
     await expect(checkSite(dir)).resolves.toMatchObject({ sound: false, errors: 1 });
     await expect(checkSite(join(dir, 'none.yaml'))).rejects.toMatchObject({
@@ -299,7 +313,7 @@ describe('checking a site file', () => {
     expect(findings.find(({ id }) => id === 'evidence-file')?.verdict).toBe('not-checked');
   });
 
-  it('says what bounds orders, and that a sign-in which nobody can give is a mistake', async () => {
+  it('says what bounds orders, and that a required sign-in without a password is a mistake', async () => {
     const path = join(dir, 'orders.yaml');
     const orders = async (more: string) => {
       await writeFile(path, `name: x\nchassis: { host: robot, serial: SN1 }\n${more}`);

@@ -67,8 +67,11 @@ export function renderMotionStop(stop: MotionStop): string {
   return lines.join('\n');
 }
 
-function stopHeadline({ delivered, saved, move }: MotionStop): string {
+function stopHeadline({ delivered, cancelledAtChassis, saved, move }: MotionStop): string {
   const press = 'Press the emergency stop of the robot';
+  if (!delivered && cancelledAtChassis) {
+    return `${chalk.red.bold('NOT STOPPED: CANCELLED AT THE CHASSIS, NOT LATCHED')}: the gateway does not answer, and any program may order the next move. ${press} if it moves.`;
+  }
   if (!delivered) return `${chalk.red.bold('NOT STOPPED')}: the stop could not be delivered. ${press} now.`;
   const latch =
     saved === true

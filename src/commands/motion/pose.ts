@@ -16,7 +16,7 @@ interface PoseFlags {
 }
 
 export default class MotionPose extends GwCommand<Result> {
-  static override summary = 'Tell the standing robot where it stands, as after a restore of its map.';
+  static override summary = 'Set the pose of the standing robot, as after a restore of its map.';
   static override description =
     'The robot does not drive, but from then on it takes itself for there: a wrong place or heading sends the next order somewhere else. Name a station or the dock where it really stands (--at, --at-dock), or the pose itself. It passes the gate of the running gateway, needs a signed-in person (--password-file, or the user of `gw serve` on the gateway itself), and is done only when the chassis reports the pose back. Ends with 1 when it does not.';
   static override examples = [

@@ -80,8 +80,8 @@ export function createEvidenceWatch({ path, serial, records, clock, log }: Evide
   function setTrouble(next: string | null): void {
     if (trouble === next) return;
     trouble = next;
-    if (next === null) log.info({ path }, 'the evidence file is readable again');
-    else log.error({ path, reason: next }, 'the evidence file cannot be relied on');
+    if (next === null) log.info({ audit: true, path }, 'the evidence file is readable again');
+    else log.error({ audit: true, path, reason: next }, 'the evidence file cannot be relied on');
     tell();
   }
 
@@ -127,7 +127,7 @@ export function createEvidenceWatch({ path, serial, records, clock, log }: Evide
     setTrouble(null);
     if (lost.length === 0) return;
     counting = next;
-    log.warn({ path, facts: lost.map(({ fact, how }) => `${fact}: ${how}`) }, 'evidence was taken back');
+    log.warn({ audit: true, path, facts: lost.map(({ fact, how }) => `${fact}: ${how}`) }, 'evidence was taken back');
     tell();
   }
 

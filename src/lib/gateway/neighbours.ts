@@ -9,28 +9,31 @@ export const notListening: NeighboursView = {
   detail: 'This gateway does not listen for other robots: its site file has no fleet.keyFile.',
   robots: [],
   rejected: null,
+  isTableFull: null,
   ownSerialFrom: null,
   lastTest: null,
   sending: null,
   dropped: null,
 };
 
-/** The other robots as a tablet sees them. */
-export function neighboursView({
-  robots,
-  rejected,
-  lastTest,
-  sending,
-  dropped,
-  ownSerialFrom,
-}: FleetView): NeighboursView {
+/** The other robots as a tablet sees them; `why` it does not listen, while it does not. */
+export function neighboursView(
+  { running, robots, rejected, isTableFull, lastTest, sending, dropped, ownSerialFrom }: FleetView,
+  why: string | null,
+): NeighboursView {
   const counts = { alive: 0, late: 0, gone: 0 };
   for (const { presence } of robots) counts[presence] += 1;
   const own =
     ownSerialFrom === null ? '' : ` Another device speaks with the serial of this robot, from ${ownSerialFrom}.`;
+  const full =
+    isTableFull === true
+      ? ` The table of serials is full: of unknown robots only those of fleet.robots are received (${rejected.noRoom} heartbeats refused).`
+      : '';
   return {
-    status: 'listening',
-    detail: `${counts.alive} alive, ${counts.late} late, ${counts.gone} gone.${own}`,
+    status: running ? 'listening' : 'not-checked',
+    detail: running
+      ? `${counts.alive} alive, ${counts.late} late, ${counts.gone} gone.${own}${full}`
+      : `The heartbeat does not run, so nothing is sent and nothing is received: ${why ?? 'it is being started.'}`,
     robots: robots.map(({ serial, address, presence, ageMs, beat, beats, lost, conflictWith }) => ({
       serial,
       address,
@@ -47,6 +50,7 @@ export function neighboursView({
       conflictWith,
     })),
     rejected,
+    isTableFull,
     ownSerialFrom,
     lastTest: lastTest === null ? null : { ...lastTest, ageMs: Math.round(lastTest.ageMs) },
     sending:

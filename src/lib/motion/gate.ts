@@ -2,7 +2,7 @@ import { type ChassisSnapshot, isSimulated } from '../chassis/index.ts';
 import { type ErrorCode, formatTried, GwError, type Tried } from '../error/index.ts';
 import { actionableBases, type EvidenceRecord, type FactIdMarked, type Standing, standing } from '../evidence/index.ts';
 import type { Site } from '../site/index.ts';
-import type { GateView, Order, StopLatch, UnownedMove } from './model.ts';
+import type { GateView, KeepingTrouble, Order, StopLatch, UnownedMove } from './model.ts';
 import { unownedMoveText } from './unowned-move.ts';
 
 /** Facts that an order may rely on at all. The id of a VORSICHT or OFFEN fact does not fit this type. */
@@ -48,11 +48,15 @@ export interface GateInput {
   readonly records: readonly EvidenceRecord[];
   /** Why the evidence file cannot be read now; null when it was. */
   readonly evidenceTrouble: string | null;
-  readonly stop: StopLatch;
+  readonly stop: Pick<StopLatch, 'latched' | 'reason' | 'by' | 'since'>;
+  /** Why a stop could not be kept on the disk now; null when it could. */
+  readonly keepingTrouble: KeepingTrouble | null;
   /** A cancel that could not be delivered yet: the chassis may still follow an order that was to be stopped. */
   readonly cancelOwed: boolean;
   /** What the robot drives by an order that is not of gw. */
   readonly unownedMove: UnownedMove | null;
+  /** Just connected: whether a move of before is under way has not been reported yet. */
+  readonly isMoveAwaited: boolean;
 }
 
 export interface Refusal {
@@ -117,7 +121,7 @@ export function refuse(reason: string): Refusal {
   return { code: 'MOTION_REFUSED', reason };
 }
 
-function judgeStop({ stop, cancelOwed }: GateInput): Refusal[] {
+function judgeStop({ stop, keepingTrouble, cancelOwed }: GateInput): Refusal[] {
   const refusals: Refusal[] = [];
   if (stop.latched) {
     const by = stop.by === null ? '' : ` by ${stop.by}`;
@@ -127,6 +131,8 @@ function judgeStop({ stop, cancelOwed }: GateInput): Refusal[] {
       reason: `The robot is stopped${by}${since}: ${stop.reason ?? 'no reason given'}.`,
     });
   }
+  // A robot whose stop would be forgotten by a restart must not be driven.
+  if (keepingTrouble !== null) refusals.push(refuse(`${keepingTrouble.reason} ${keepingTrouble.remedy}`));
   if (cancelOwed)
     refusals.push(refuse('An earlier order was to be cancelled, and the chassis has not confirmed it yet.'));
   return refusals;
@@ -186,7 +192,10 @@ function judgeUnit(kind: Order['kind'], { snapshot: { unitContradicted, poseUnit
 }
 
 /** One thing at a time, whoever ordered it: what a second order does to the first is not documented. */
-function judgeUnownedMove({ unownedMove }: GateInput): Refusal[] {
+function judgeUnownedMove({ unownedMove, isMoveAwaited }: GateInput): Refusal[] {
+  if (unownedMove === null && isMoveAwaited) {
+    return [refuse('The chassis has not reported yet, over this connection, whether a move is under way.')];
+  }
   return unownedMove === null ? [] : [refuse(unownedMoveText(unownedMove))];
 }
 

@@ -1,4 +1,5 @@
 /** The one door to movement: the gate, move and pose orders, tours, the stop latch. */
+export { cancelAtChassis } from './cancel-at-chassis.ts';
 export { chosenPose } from './chosen-pose.ts';
 export { factsOfOrder, type ReliableFactId } from './gate.ts';
 export type * from './model.ts';

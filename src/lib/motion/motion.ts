@@ -27,10 +27,14 @@ export interface MotionOptions {
   readonly limits?: Partial<OrderLimits>;
 }
 
-/** The stop waits so long for the disk before it cancels all the same, in milliseconds. */
-const LATCH_PATIENCE_MS = 500;
-/** So long the caller of a stop, or of an end of what drives, waits for the chassis; the cancelling goes on after that. */
-const STOP_PATIENCE_MS = 2_000;
+/** So long the caller of a stop waits for chassis and disk; both go on after that. A person waits a second at most. */
+const STOP_PATIENCE_MS = 700;
+/** So long the start waits for what an earlier life kept; until it is read the robot counts as stopped. */
+const LOAD_PATIENCE_MS = 1_000;
+/** So long the caller of an end of what drives waits for the chassis; the cancelling goes on after that. */
+const ENDING_PATIENCE_MS = 2_000;
+/** Between looks at whether the chassis has reported its move; the watch bounds the wait. */
+const MOVE_REPORT_POLL_MS = 50;
 /** While stopped, a robot that drives is cancelled again at most so often. */
 const GUARD_MS = 1_000;
 /** At the end of the service, so long for the cancel of what is under way. */
@@ -66,8 +70,6 @@ export function createMotion(options: MotionOptions): Motion {
   let drive: DriveRun | null = null;
   let runs = 0;
   let guard: DisposableStack | null = null;
-  /** Stops whose latch is on its way to the disk: the cancel comes after it. */
-  let saving = 0;
 
   const gateInput = (): GateInput => ({
     snapshot: link.snapshot(),
@@ -75,8 +77,10 @@ export function createMotion(options: MotionOptions): Motion {
     records: evidence.records(),
     evidenceTrouble: evidence.trouble(),
     stop: latch.state(),
+    keepingTrouble: latch.trouble(),
     cancelOwed: canceller.owed,
     unownedMove: watch.current(),
+    isMoveAwaited: watch.isAwaited,
   });
 
   /** What the gate has against these orders, as one error; null when all of them may pass. */
@@ -115,8 +119,9 @@ export function createMotion(options: MotionOptions): Motion {
     if (refusal !== null) throw refusal;
   }
 
-  /** Each order asks the gate once more when its turn comes. */
+  /** Each order asks the gate once more when its turn comes; after a reconnect the chassis reports its move first. */
   const execute = (signal: AbortSignal) => async (order: Order) => {
+    while (watch.isAwaited && !signal.aborted) await clock.sleep(MOVE_REPORT_POLL_MS, signal).catch(() => {});
     const refusal = refusalOf([order]);
     if (refusal !== null) throw refusal;
     return carryOut(order, tools, signal);
@@ -131,7 +136,7 @@ export function createMotion(options: MotionOptions): Motion {
     if (run?.state !== 'running' || errand?.kind !== kind || (id !== undefined && id !== run.id)) return;
     log.warn({ by, kind }, 'what drives is ended');
     errand.ending.abort(new GwError('INTERRUPTED', `ended by ${by}`));
-    await orAfter(clock, STOP_PATIENCE_MS, errand.done);
+    await orAfter(clock, ENDING_PATIENCE_MS, errand.done);
   }
 
   const factsOf = (order: Order['kind']) => () => judgeFacts(order, gateInput());
@@ -177,7 +182,7 @@ export function createMotion(options: MotionOptions): Motion {
       const isConnected = state.kind === 'connected';
       const isBack = isConnected && !wasConnected;
       wasConnected = isConnected;
-      if (!isConnected || canceller.busy || saving > 0) return;
+      if (!isConnected || canceller.busy) return;
       const { latched } = latch.state();
       const nowMs = clock.monotonicMs();
       const isDriving = values.planning.status === 'heard' && values.planning.value.moveState === 'moving';
@@ -191,6 +196,7 @@ export function createMotion(options: MotionOptions): Motion {
     stack.use(link.subscribe(look));
     stack.use(clock.every(GUARD_MS, look));
     stack.use(evidence.subscribe(evidenceChanged));
+    stack.use(latch.watch());
     look();
     return stack;
   }
@@ -212,7 +218,7 @@ export function createMotion(options: MotionOptions): Motion {
     trials,
 
     async start() {
-      await latch.load();
+      await orAfter(clock, LOAD_PATIENCE_MS, latch.load());
       guard?.dispose();
       watch.restart();
       if (life.signal.aborted) life = new AbortController();
@@ -231,8 +237,11 @@ export function createMotion(options: MotionOptions): Motion {
     },
 
     describe() {
-      const { latched, by, reason } = latch.state();
-      if (latched) return `stopped${by === null ? '' : ` by ${by}`}: ${reason ?? 'no reason given'}`;
+      const { latched, by, reason, unsavedBecause } = latch.state();
+      if (latched) {
+        const unsaved = unsavedBecause === null ? '' : ` (${unsavedBecause})`;
+        return `stopped${by === null ? '' : ` by ${by}`}: ${reason ?? 'no reason given'}${unsaved}`;
+      }
       if (tour?.state === 'running') return `tour ${tour.tour}, to ${tour.stations[tour.at] ?? 'its end'}`;
       if (drive?.state === 'running') return `drive to ${drive.station ?? 'the dock'}`;
       const unowned = watch.current();
@@ -243,8 +252,9 @@ export function createMotion(options: MotionOptions): Motion {
 
     status() {
       const input = gateInput();
-      const { stop, unownedMove } = input;
-      return { gate: gateView(judgeState('move', input)), stop, tour, drive, unownedMove };
+      const { unownedMove } = input;
+      const gate = gateView(judgeState('move', input));
+      return { gate, stop: latch.state(), keepingTrouble: latch.trouble(), tour, drive, unownedMove };
     },
 
     async execute(order, signal) {
@@ -307,13 +317,13 @@ export function createMotion(options: MotionOptions): Motion {
 
     async stopRobot(reason, by) {
       log.warn({ reason, by }, 'stop');
-      // Holds in memory from here on. The disk comes next, but a disk that hangs must not keep the robot driving.
-      saving += 1;
+      // Holds in memory from here on. Neither does the robot wait for the disk, nor the disk for the robot.
       const saved = latch.set(reason, by);
-      await orAfter(clock, LATCH_PATIENCE_MS, saved);
-      saving -= 1;
       errand?.ending.abort(new GwError('MOTION_STOPPED', `stopped by ${by}: ${reason}`));
-      await orAfter(clock, STOP_PATIENCE_MS, Promise.all([saved, canceller.cancel(`stop by ${by}`)]));
+      const cancelled = canceller.cancel(`stop by ${by}`);
+      // A chassis that is away answers no cancel; it is sent as soon as it is back.
+      const isAway = link.snapshot().link.kind === 'not-connected';
+      await orAfter(clock, STOP_PATIENCE_MS, Promise.all(isAway ? [saved] : [saved, cancelled]));
       return latch.state();
     },
 

@@ -92,7 +92,7 @@ export async function runTour(
   return become({ state: 'succeeded' });
 }
 
-/** A cancel that nobody confirmed is no stop: the robot may drive on. */
+/** An unconfirmed cancel is no stop: the robot may drive on. */
 export function isStopped({ state }: MoveOutcome, signal: AbortSignal): boolean {
   return state === 'cancelled' || (state === 'failed' && signal.aborted);
 }

@@ -3,16 +3,16 @@ import type { Clock, Log } from '../lifecycle/index.ts';
 import type { UnownedMove } from './model.ts';
 
 /**
- * `/planning_state` is latched (vendor, HINWEIS): what is under way is told with the subscription. What begins later
- * than so long after it is no move of before. Project decision.
+ * `/planning_state` is latched (vendor, HINWEIS): a move under way is published with the subscription. A move first
+ * reported later than this began later. Project decision.
  */
-const TOLD_WITHIN_MS = 2_000;
+const PUBLISHED_WITHIN_MS = 2_000;
 
-/** One move of gw, from before its order is sent until nobody follows it any more. */
+/** One move of gw, from before its order is sent until gw stops following it. */
 export interface OwnMove extends Disposable {
   /** The chassis has taken the order under this number. */
   taken(moveId: number): void;
-  /** Nobody knows how it ended: if the chassis still drives it, it is nobody's. */
+  /** Its end is unknown: if the chassis still drives it, it counts as unowned. */
   lost(): void;
 }
 
@@ -21,6 +21,8 @@ export interface MoveWatch {
   begin(): OwnMove;
   /** The move under way that is none of gw's, by what the chassis said over this connection; null without one. */
   current(): UnownedMove | null;
+  /** The chassis is connected and has not reported yet whether a move was under way before. */
+  readonly isAwaited: boolean;
   /** To be called at every change of the link; true: the current move is one that is to be cancelled. */
   look(): boolean;
   /** A new life of the service: what is under way then was there before it. */
@@ -33,7 +35,7 @@ interface Mine {
   isLost: boolean;
 }
 
-/** Tells the moves of gw from those of anybody else, by their numbers. */
+/** Separates the moves of gw from all others, by their numbers. */
 export function createMoveWatch(options: {
   readonly link: Pick<ChassisLink, 'snapshot'>;
   readonly clock: Clock;
@@ -51,7 +53,7 @@ export function createMoveWatch(options: {
   let victim: number | null = null;
   /** Moves that were seen to begin while gw looked on. */
   let leftAlone: number | null = null;
-  let told: number | null = null;
+  let logged: number | null = null;
 
   function isMine(moveId: number): boolean {
     return past.has(moveId) || [...underWay].some((mine) => mine.moveId === moveId && !mine.isLost);
@@ -71,8 +73,8 @@ export function createMoveWatch(options: {
     if (openSinceMs === null) return;
     const found = unowned(snapshot);
     if (found === 'open') return;
-    const isTold = planningOf(snapshot) !== null;
-    if (!isTold && clock.monotonicMs() - openSinceMs < TOLD_WITHIN_MS) return;
+    const isReported = planningOf(snapshot) !== null;
+    if (!isReported && clock.monotonicMs() - openSinceMs < PUBLISHED_WITHIN_MS) return;
     openSinceMs = null;
     if (found === null || found.actionId === leftAlone) return;
     if (policy === 'cancel') victim = found.actionId;
@@ -80,7 +82,7 @@ export function createMoveWatch(options: {
       { moveId: found.actionId, type: found.actionType, policy },
       'the robot was driving by an order that gw did not give',
     );
-    told = found.actionId;
+    logged = found.actionId;
   }
 
   return {
@@ -109,6 +111,10 @@ export function createMoveWatch(options: {
       return { moveId: found.actionId, type: found.actionType, isBeingCancelled: found.actionId === victim };
     },
 
+    get isAwaited() {
+      return isConnected && openSinceMs !== null;
+    },
+
     look() {
       const snapshot = link.snapshot();
       const wasConnected = isConnected;
@@ -123,7 +129,7 @@ export function createMoveWatch(options: {
       if (found === 'open' || openSinceMs !== null) return false;
       if (found === null) {
         victim = null;
-        // What has not been told yet over this connection has not ended either.
+        // Without a report over this connection its end is not known.
         if (planningOf(snapshot) !== null) leftAlone = null;
         return false;
       }
@@ -131,12 +137,12 @@ export function createMoveWatch(options: {
         victim = null;
         leftAlone = found.actionId;
       }
-      if (told !== found.actionId) {
+      if (logged !== found.actionId) {
         log.warn(
           { moveId: found.actionId, type: found.actionType },
           'the robot drives by an order that gw did not give',
         );
-        told = found.actionId;
+        logged = found.actionId;
       }
       return victim !== null;
     },
@@ -156,8 +162,8 @@ export function unownedMoveText({ moveId, isBeingCancelled }: UnownedMove): stri
 }
 
 /**
- * The plan as it was told over this connection. A newer message that could not be read does not make the one before
- * it untold: what drives is taken to drive until the chassis says otherwise.
+ * The plan as received over this connection. A newer message that was rejected does not take back the one before it:
+ * a move counts as under way until the chassis reports its end.
  */
 function planningOf({ link, values: { planning } }: ChassisSnapshot) {
   if (link.kind !== 'connected' || planning.status !== 'heard') return null;

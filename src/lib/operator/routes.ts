@@ -13,6 +13,8 @@ export interface Route {
   readonly meaning: string;
   /** Takes whatever body comes, or none: nobody's stop is refused for how it was asked for. */
   readonly anyBody?: true;
+  /** Goes before all other requests. */
+  readonly isUrgent?: true;
   /** Its body is a file, in parts. */
   readonly upload?: true;
   readonly handler: (request: FastifyRequest, reply: FastifyReply) => unknown;
@@ -95,9 +97,31 @@ export function routeTable(handlers: Handlers): readonly Route[] {
     { method: 'POST', path: '/api/anmeldung', ...onSite, meaning: 'Sign in', handler: session.signIn },
     { method: 'DELETE', path: '/api/anmeldung', ...onSite, meaning: 'Sign out', handler: session.signOut },
     { method: 'POST', path: '/api/abmeldung', ...onSite, meaning: 'Sign out, for forms', handler: session.signOutForm },
+    {
+      method: 'DELETE',
+      path: '/api/anmeldung/alle',
+      ...personalAct,
+      meaning: 'End all sessions',
+      handler: session.signOutAll,
+    },
+    {
+      method: 'POST',
+      path: '/api/abmeldung/alle',
+      ...personalAct,
+      meaning: 'End all sessions, for forms',
+      handler: session.signOutAllForm,
+    },
 
     { method: 'GET', path: '/api/stopp', ...onSite, meaning: 'The stop latch', handler: stop.read },
-    { method: 'POST', path: '/api/stopp', ...onSite, anyBody: true, meaning: 'Stop the robot', handler: stop.stop },
+    {
+      method: 'POST',
+      path: '/api/stopp',
+      ...onSite,
+      anyBody: true,
+      isUrgent: true,
+      meaning: 'Stop the robot',
+      handler: stop.stop,
+    },
     { method: 'DELETE', path: '/api/stopp', ...personalAct, meaning: 'Clear the stop', handler: stop.clear },
     {
       method: 'POST',

@@ -145,7 +145,7 @@ function readerOf<S extends z.ZodType<FollowedRun>>(
   };
 }
 
-/** Ends this very run, and waits until the gateway says how it ended. Throws INTERRUPTED where nobody could. */
+/** Ends this very run, and waits until the gateway says how it ended. Throws INTERRUPTED when that failed. */
 async function endRun<S extends z.ZodType<FollowedRun>>(
   operator: Access,
   { path, what }: RunKind<S>,

@@ -86,7 +86,8 @@ async function listen(
     list.set(key, dated);
     dated.push({ atMs: clock.monotonicMs(), sequence, uptimeS, life: instance });
   };
-  const sniffer = createSniffer({ keys, clock, onHeartbeat: (beat) => date(arrivals, beat.serial, beat) });
+  const reserved = new Set(fleet.robots);
+  const sniffer = createSniffer({ keys, clock, reserved, onHeartbeat: (beat) => date(arrivals, beat.serial, beat) });
   const broadcasts = createSniffer({
     keys,
     clock,
@@ -146,6 +147,7 @@ async function listen(
       noise,
       replayed,
       rejected: gateway?.rejected ?? null,
+      isTableFull: gateway?.last.isTableFull ?? null,
       isOwnCopySeen: copies.size > 0,
       notAsked,
     },

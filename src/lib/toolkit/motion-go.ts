@@ -36,7 +36,7 @@ export async function driveTo(toolkit: Toolkit, options: MotionGoOptions, contex
   const body = station === null ? { dock: true } : { station };
   const { run, isInterrupted, operator } = await startAndFollow(toolkit, kind, body, options, context);
   const place = placeOf(toolkit, station);
-  const isCompared = run.state === 'succeeded' && place !== undefined;
+  const isCompared = run.state === 'succeeded' && !isInterrupted && place !== undefined;
   const end = isCompared ? await compareEnd(operator, place, toolkit, context) : null;
   return {
     to: station,

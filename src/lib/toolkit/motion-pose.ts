@@ -18,8 +18,8 @@ const answerSchema = z.looseObject({
 });
 
 /**
- * Tells the standing robot where it stands, through the one gate, as after a restore of its map. It does not drive, but
- * it takes itself for there: THE CALLER HAS ASKED A PERSON. Throws STATION_UNKNOWN, NOT_SIGNED_IN, SIGN_IN_FAILED,
+ * Sets the pose of the standing robot through the gate, as after a restore of its map. It does not drive, but its next
+ * order starts from there: THE CALLER HAS ASKED A PERSON. Throws STATION_UNKNOWN, NOT_SIGNED_IN, SIGN_IN_FAILED,
  * OPERATOR_NOT_REACHABLE, and why the gate refused it.
  */
 export async function setPose(

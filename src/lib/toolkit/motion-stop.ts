@@ -1,7 +1,10 @@
 import { z } from 'zod';
+import { createChassisClient } from '../chassis/index.ts';
 import { asGwError, formatTried } from '../error/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
+import { cancelAtChassis } from '../motion/index.ts';
 import { localSocketPath, type Site } from '../site/index.ts';
+import type { ChassisAccess } from './chassis-access.ts';
 import { readLiveRobot } from './live-robot.ts';
 import type { MotionStop } from './motion.result.ts';
 import {
@@ -19,11 +22,15 @@ export interface StopPlace extends Pick<Toolkit, 'dialer' | 'clock' | 'ssh'> {
   readonly port: number;
   /** Of the site file; null without one. */
   readonly stateDir: Site['stateDir'] | null;
+  /** The chassis of the site file, for a cancel without the gateway; null without one. */
+  readonly chassis: ChassisAccess | null;
 }
 
 type Way = MotionStop['ways'][number];
 type Access = Pick<OperatorAccess, 'ask'>;
 
+/** A gateway that has not answered by then is no longer waited for alone. */
+const CHASSIS_AFTER_MS = 1_000;
 /** Every way is tried again for so long; a request that hangs ends by its own time of five seconds. */
 const TRY_FOR_MS = 5_000;
 const AGAIN_MS = 250;
@@ -33,20 +40,23 @@ const POLL_MS = 100;
 /** @source chassis vendor (HINWEIS): the words of a move that is not under way */
 const ENDED = ['none', 'idle', 'succeeded', 'failed', 'cancelled'];
 
+/** An answer that says 'latched' is one, whatever else it says or leaves out. */
+const word = z.string().nullable().catch(null);
 const stopSchema = z.looseObject({
   stop: z.looseObject({
     latched: z.boolean(),
-    saved: z.boolean().optional(),
-    reason: z.string().nullable(),
-    by: z.string().nullable(),
-    since: z.string().nullable(),
+    saved: z.boolean().nullable().catch(null),
+    reason: word,
+    by: word,
+    since: word,
   }),
 });
 type Latch = z.output<typeof stopSchema>['stop'];
 
 /**
- * Stops the robot through its running gateway, over every way at once; then looks what the chassis says of its move,
- * for a stop can be latched while the chassis is away. Asks for no sign-in. Never throws: a stop that could not be
+ * Stops the robot through its running gateway, over every way at once; then looks what the chassis reports of its move,
+ * for a stop can be latched while the chassis is away. When the gateway does not answer at once, the chassis is asked to
+ * cancel its move as well, which latches nothing. Asks for no sign-in. Never throws: a stop that could not be
  * delivered is a result, with everything that was tried.
  */
 export async function stopTheRobot(
@@ -63,6 +73,7 @@ export async function stopTheRobot(
       : await moveAfterStop(access, clock);
   return {
     delivered: latch !== null,
+    cancelledAtChassis: ways.some(({ answer }) => answer === 'cancelled'),
     saved: latch?.saved ?? null,
     reason: latch?.reason ?? null,
     by: latch?.by ?? null,
@@ -110,6 +121,27 @@ async function latchOverAnyWay(place: StopPlace, reason: string, context: CheckC
     } while (!isOver && clock.monotonicMs() < untilMs && !context.signal.aborted);
   }
 
+  async function cancelWithoutGateway(chassis: ChassisAccess): Promise<void> {
+    const { host, port } = chassis.endpoint;
+    const note = (answer: Way['answer'], detail: string, tookMs: number | null) =>
+      ways.set('chassis', { way: 'chassis', address: `${host}:${port}`, answer, detail, tookMs });
+    await clock.sleep(CHASSIS_AFTER_MS, context.signal).catch(() => {});
+    if (isOver) return;
+    note('not-awaited', 'no answer yet', null);
+    await using client = createChassisClient(chassis);
+    while (!isOver && clock.monotonicMs() < untilMs) {
+      const beganMs = clock.monotonicMs();
+      try {
+        await cancelAtChassis(client);
+        note('cancelled', 'took a cancel; nothing is latched by that', Math.round(clock.monotonicMs() - beganMs));
+        return;
+      } catch (error) {
+        note('failed', asGwError(error).message, Math.round(clock.monotonicMs() - beganMs));
+      }
+      await clock.sleep(AGAIN_MS).catch(() => {});
+    }
+  }
+
   const { host, port, stateDir, ssh } = place;
   const network: OperatorPlace = { dialer: place.dialer, site: { operator: { port } } };
   const all = [
@@ -122,6 +154,7 @@ async function latchOverAnyWay(place: StopPlace, reason: string, context: CheckC
       tryWay('local-socket', localSocketPath({ stateDir }), () => localOperatorAccess({ site: { stateDir } }, steady)),
     );
   }
+  if (place.chassis !== null) all.push(cancelWithoutGateway(place.chassis));
   void Promise.all(all).then(() => resolve(null));
   const found = await first;
   isOver = true;

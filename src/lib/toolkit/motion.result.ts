@@ -39,6 +39,9 @@ const latchFields = {
 /** Shape of `gw motion stop --json`. */
 export const motionStopSchema = z.strictObject({
   delivered: z.boolean().describe('The gateway has answered that the stop is latched.'),
+  cancelledAtChassis: z
+    .boolean()
+    .describe('The gateway did not answer at once, and the chassis itself took a cancel; that latches nothing.'),
   saved: z
     .boolean()
     .nullable()
@@ -46,15 +49,17 @@ export const motionStopSchema = z.strictObject({
   ...latchFields,
   move: z
     .enum(['ended', 'under-way', 'not-known'])
-    .describe('What the chassis says of its move after the stop; not-known: it says nothing, or nobody could ask.'),
+    .describe(
+      'What the chassis says of its move after the stop; not-known: no report, or the gateway could not be asked.',
+    ),
   moveDetail: z.string().describe('How that is known, or why it is not.'),
   ways: z
     .array(
       z.strictObject({
-        way: z.enum(['network', 'local-socket']),
+        way: z.enum(['network', 'local-socket', 'chassis']).describe('chassis: a cancel without the gateway.'),
         address: z.string(),
         answer: z
-          .enum(['latched', 'failed', 'not-awaited', 'not-there'])
+          .enum(['latched', 'cancelled', 'failed', 'not-awaited', 'not-there'])
           .describe('not-awaited: another way had answered before.'),
         detail: z.string(),
         tookMs: z.number().nullable(),

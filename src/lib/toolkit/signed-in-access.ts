@@ -28,9 +28,9 @@ export async function signedInAccess(
   return { ...local, async [Symbol.asyncDispose]() {} };
 }
 
-/** Both ways to be a signed-in person, for whoever is none. */
+/** The error that names both ways to sign in. */
 export function notSignedIn(cause?: unknown): GwError {
-  return new GwError('NOT_SIGNED_IN', 'This needs a signed-in person, and nobody is signed in.', {
+  return new GwError('NOT_SIGNED_IN', 'Not signed in: this needs a signed-in person.', {
     remedy:
       'Name a file with the device password (--password-file FILE), or run it on the gateway itself as the user of `gw serve`.',
     cause,

@@ -6,6 +6,7 @@ import { folderProblem, loadIdentity } from '../enrolment/index.ts';
 import { GwError } from '../error/index.ts';
 import { facts, findFact, loadEvidenceFile } from '../evidence/index.ts';
 import { keyName, readKeyRing } from '../fleet/index.ts';
+import { folderProblem as ownProblem } from '../lifecycle/index.ts';
 import { factsOfOrder } from '../motion/index.ts';
 import { loadSite, readSecret, type Site } from '../site/index.ts';
 import type { SiteCheck } from './site-check.result.ts';
@@ -31,7 +32,7 @@ const checks: readonly { readonly id: string; readonly title: string; readonly c
   { id: 'evidence-file', title: 'evidence file', check: checkEvidence },
   { id: 'require-verified', title: 'verifications that orders need', check: checkRequired },
   { id: 'orders', title: 'what bounds orders', check: checkOrders },
-  { id: 'state-folder', title: 'state folder', check: (site) => checkFolder(site.stateDir, 'stateDir') },
+  { id: 'state-folder', title: 'state folder', check: checkStateFolder },
   {
     id: 'media-folder',
     title: 'media folder',
@@ -186,7 +187,13 @@ async function checkRequired(site: Site): ReturnType<Check> {
   };
 }
 
-/** What the site file says of orders, put together; a sign-in that nobody can give is a mistake. */
+async function checkStateFolder({ stateDir }: Site): ReturnType<Check> {
+  const problem = await ownProblem(stateDir).catch(() => null);
+  if (problem !== null) return { verdict: 'wrong', detail: `${stateDir}: ${problem.text}`, remedy: problem.remedy };
+  return checkFolder(stateDir, 'stateDir');
+}
+
+/** What the site file says of orders, in one line; a required sign-in without a password is a mistake. */
 async function checkOrders({ motion, operator }: Site): ReturnType<Check> {
   const detail = [
     `a move is cancelled after ${motion.moveLimitS} s`,
@@ -198,7 +205,7 @@ async function checkOrders({ motion, operator }: Site): ReturnType<Check> {
   if (!operator.tourNeedsSignIn || operator.passwordFile !== undefined) return { verdict: 'ok', detail };
   return {
     verdict: 'wrong',
-    detail: `${detail}; but no device password is set up, so nobody can sign in on a tablet`,
+    detail: `${detail}; but no device password is set up, so signing in on a tablet is impossible`,
     remedy: 'Set one with `gw operator password` and name its file as operator.passwordFile.',
   };
 }

@@ -1,6 +1,7 @@
 import { asGwError } from '../error/index.ts';
 import { systemClock } from '../lifecycle/index.ts';
 import { directDialer, type Ssh } from '../net/index.ts';
+import { chassisAccess } from './chassis-access.ts';
 import type { StopPlace } from './motion-stop.ts';
 
 /** @source specification, 'Operator server' */
@@ -13,8 +14,8 @@ export interface StopPlaceOptions {
 }
 
 /**
- * Where to send a stop, with what the site file says of it, as far as there is one: a file that is missing or not sound
- * must keep nobody from stopping a robot. `trouble`: why it was not used.
+ * Where to send a stop, with what the site file says of it, as far as there is one: a missing or invalid file
+ * must not prevent a stop. `trouble`: why it was not used.
  */
 export async function openStopPlace(
   { sitePath, host, port }: StopPlaceOptions,
@@ -23,9 +24,14 @@ export async function openStopPlace(
   const ways = { clock: systemClock, dialer: ssh?.dialer ?? directDialer, ssh, host };
   try {
     const { loadSite } = await import('../site/index.ts');
-    const { operator, stateDir } = await loadSite(sitePath);
-    return { place: { ...ways, port: port ?? operator.port, stateDir }, trouble: null };
+    const site = await loadSite(sitePath);
+    const { operator, stateDir } = site;
+    const chassis = await chassisAccess({ site, ...ways }).catch(() => null);
+    return { place: { ...ways, port: port ?? operator.port, stateDir, chassis }, trouble: null };
   } catch (error) {
-    return { place: { ...ways, port: port ?? USUAL_PORT, stateDir: null }, trouble: asGwError(error).message };
+    return {
+      place: { ...ways, port: port ?? USUAL_PORT, stateDir: null, chassis: null },
+      trouble: asGwError(error).message,
+    };
   }
 }

@@ -35,7 +35,7 @@ export async function runTour(toolkit: Toolkit, options: TourRunOptions, context
   const { run, isInterrupted, operator } = await startAndFollow(toolkit, kind, { tour: options.tour }, follow, context);
   const last = run.stations.at(-1) ?? '';
   const place = Object.hasOwn(site.stations, last) ? site.stations[last] : undefined;
-  const isCompared = run.state === 'succeeded' && place !== undefined;
+  const isCompared = run.state === 'succeeded' && !isInterrupted && place !== undefined;
   const end = isCompared ? await compareEnd(operator, { name: last, ...place }, toolkit, context) : null;
   return {
     tour: run.tour,

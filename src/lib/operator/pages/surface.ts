@@ -69,7 +69,7 @@ ${
 
 /**
  * The buttons are off while the gate refuses; the reason stands above them. STOPP is never off. Where only a signed-in person may
- * start a tour, nobody else is shown a button that does nothing.
+ * start a tour, others get a link to the sign-in instead of a dead button.
  */
 function tourForms(
   { tours, operator }: Pick<Site, 'tours' | 'operator'>,
