@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { driveOutcome } from '../../src/cli/drive-command.ts';
 import { renderMotionClear, renderMotionGo, renderMotionPose, renderMotionStop } from '../../src/cli/render/motion.ts';
 import { renderTourRun } from '../../src/cli/render/tour.ts';
 import { GwError } from '../../src/lib/error/index.ts';
@@ -163,6 +164,8 @@ describe('an interruption', () => {
     const data = await go({}, about);
     expect(ended).toEqual(['{"id":"run-1"}']);
     expect(data).toMatchObject({ state: 'stopped', interrupted: true });
+    expect(data.findings.map(({ verdict }) => verdict)).toEqual(['not-checked', 'not-checked', 'not-checked']);
+    expect(driveOutcome(data)).toMatchObject({ ok: false, exitCode: 130 });
     expect(first(renderMotionGo(data))).toBe('Interrupted: the drive to A was ended, and its move cancelled.');
   });
 
