@@ -117,27 +117,37 @@ export abstract class GwCommand<T extends object> extends Command {
     if (this.jsonEnabled()) {
       // Piece by piece, at the pace of the reader: a large result waits in no queue, and none is made for nobody.
       for (const chunk of jsonText(this.envelope(data, ok, error))) {
-        if (!(await writeOut(chunk))) return;
+        if (!(await isWritten(chunk))) return;
       }
     } else if (data !== null) {
       const text = this.render(data);
-      if (text !== '') process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+      if (text !== '') this.writeOut(text);
     }
   }
 
   /** One line of a long-running command's stdout under --json. */
   protected printEvent(event: object): void {
-    process.stdout.write(`${JSON.stringify(event)}\n`);
+    this.writeOut(JSON.stringify(event));
   }
 
   protected note(text: string): void {
-    process.stderr.write(`${text}\n`);
+    this.writeErr(text);
+  }
+
+  /** Lines for stdout; a command whose reader may stall overrides it. */
+  protected writeOut(text: string): void {
+    process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+  }
+
+  /** Lines for stderr. */
+  protected writeErr(text: string): void {
+    process.stderr.write(text.endsWith('\n') ? text : `${text}\n`);
   }
 
   override warn(input: string | Error): string | Error {
     const text = input instanceof Error ? input.message : input;
     this.#warnings.push(text);
-    if (!this.jsonEnabled()) process.stderr.write(`${renderWarning(text)}\n`);
+    if (!this.jsonEnabled()) this.writeErr(renderWarning(text));
     return input;
   }
 
@@ -145,8 +155,8 @@ export abstract class GwCommand<T extends object> extends Command {
     const gwError = fromFramework(error) ?? asGwError(error);
     process.exitCode = gwError.exitCode;
     if (this.jsonEnabled()) await this.print(null, false, gwError.toJSON());
-    else process.stderr.write(`${renderError(gwError)}\n`);
-    if (process.env.GW_DEBUG) process.stderr.write(`${gwError.stack}\n${String(gwError.cause ?? '')}\n`);
+    else this.writeErr(renderError(gwError));
+    if (process.env.GW_DEBUG) this.writeErr(`${gwError.stack}\n${String(gwError.cause ?? '')}`);
   }
 
   protected envelope(data: T | null, ok: boolean, error: ErrorJson | null): Envelope<T> {
@@ -156,7 +166,7 @@ export abstract class GwCommand<T extends object> extends Command {
 }
 
 /** Resolves when stdout has taken it; false when nobody reads any more. */
-function writeOut(chunk: string | Uint8Array): Promise<boolean> {
+function isWritten(chunk: string | Uint8Array): Promise<boolean> {
   return new Promise((resolve) => process.stdout.write(chunk, (error) => resolve(error == null)));
 }
 

@@ -30,7 +30,7 @@ export abstract class LongRunningCommand<E extends object> extends GwCommand<E> 
     if (this.jsonEnabled()) this.printEvent(event);
     else {
       const text = this.render(event);
-      if (text !== '') process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+      if (text !== '') this.writeOut(text);
     }
   }
 
@@ -81,7 +81,7 @@ export abstract class LongRunningCommand<E extends object> extends GwCommand<E> 
       asked = true;
       this.#ending.abort();
       const late = () => {
-        process.stderr.write(`gw: did not end within ${END_WITHIN_MS} ms and is ended by force\n`);
+        this.writeErr(`gw: did not end within ${END_WITHIN_MS} ms and is ended by force`);
         process.exit(exitCodes.internal);
       };
       setTimeout(late, END_WITHIN_MS).unref();

@@ -27,6 +27,9 @@ export async function main(argv: string[], root: string): Promise<void> {
     }
   } finally {
     // Not the framework's own flush: it waits for ever once nobody reads any more. A failed write calls back as well.
-    await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
+    // Only when something waits: on a terminal after Ctrl-S even an empty write waits behind another program's.
+    if (process.stdout.writableLength > 0) {
+      await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
+    }
   }
 }

@@ -3,7 +3,11 @@ import type { Outcome } from '../cli/command.ts';
 import { siteFlag } from '../cli/flags.ts';
 import { LongRunningCommand } from '../cli/long-running.ts';
 import { renderServeEvent } from '../cli/render/serve.ts';
+import type { LineWriter } from '../lib/gateway/index.ts';
 import type { ServeEvent } from '../lib/gateway/serve.result.ts';
+
+/** So long the last lines may take at the end; a reader that does not read does not hold it up longer. */
+const FLUSH_WITHIN_MS = 300;
 
 export default class Serve extends LongRunningCommand<ServeEvent> {
   static override summary = 'Run the gateway daemon of one robot.';
@@ -30,13 +34,20 @@ SIGTERM, SIGINT or SIGHUP end it in order within 5 seconds, cancelling a move th
   };
   static override readonly schema = 'gw/serve/1';
 
+  #stdout: LineWriter | null = null;
+  #stderr: LineWriter | null = null;
+
   protected override async execute(): Promise<Outcome<ServeEvent>> {
     const { flags } = await this.parse(Serve);
-    const { createLog, serve } = await import('../lib/gateway/index.ts');
+    const { openEventOutput, openLog, serve } = await import('../lib/gateway/index.ts');
     const format = flags['log-format'] ?? (process.stderr.isTTY ? 'pretty' : 'json');
+    const { log, writer } = await openLog({ level: flags['log-level'], format, fd: process.stderr.fd });
+    this.#stderr = writer;
+    this.#stdout = openEventOutput(process.stdout.fd, (lines) => this.#dropped(lines));
     const data = await serve({
       sitePath: flags.site,
-      log: await createLog({ level: flags['log-level'], format, fd: process.stderr.fd }),
+      log,
+      logState: () => writer.state(),
       onEvent: (event) => this.emit(event),
       signal: this.signal,
     });
@@ -45,6 +56,27 @@ SIGTERM, SIGINT or SIGHUP end it in order within 5 seconds, cancelling a move th
 
   protected override render(event: ServeEvent): string {
     return renderServeEvent(event);
+  }
+
+  /** Never straight to stdout or stderr: a reader who stalls would hold the daemon, or its memory would grow. */
+  protected override writeOut(text: string): void {
+    if (this.#stdout === null) super.writeOut(text);
+    else this.#stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+  }
+
+  protected override writeErr(text: string): void {
+    if (this.#stderr === null) super.writeErr(text);
+    else this.#stderr.write(text.endsWith('\n') ? text : `${text}\n`);
+  }
+
+  #dropped(lines: number): string {
+    const event: ServeEvent = { event: 'dropped', lines };
+    return `${this.jsonEnabled() ? JSON.stringify(event) : this.render(event)}\n`;
+  }
+
+  protected override async finally(error: Error | undefined): Promise<void> {
+    await Promise.all([this.#stdout?.end(FLUSH_WITHIN_MS), this.#stderr?.end(FLUSH_WITHIN_MS)]);
+    await super.finally(error);
   }
 
   /** Nobody reading its lines is no reason to leave a robot without its gateway. */

@@ -291,6 +291,32 @@ describe('floods', () => {
   });
 });
 
+describe('answers that stand for more than they measure', () => {
+  it('are refused before anything is made of them', async () => {
+    const many = `{"device":{"sn":"SN-1"},"x":[${'{},'.repeat(300_000)}{}]}`;
+    expect((await saidTo(httpAnswer(many))).message).toContain('the JSON holds more than 20000 values');
+    const keys = Array.from({ length: 21_000 }, (_, i) => `"${i}":0`).join(',');
+    expect((await saidTo(httpAnswer(`{"device":{"sn":"SN-1"},"x":{${keys}}}`))).message).toContain('more than 20000');
+    const refused = await saidTo(httpAnswer(`{"detail":"${'x'.repeat(900_000)}"}`, {}, '409 Conflict'));
+    expect(refused.message.length).toBeLessThan(1_000);
+  });
+
+  it('come together the same with a length and without', async () => {
+    const map = { id: 1, grid_origin_x: 0, grid_origin_y: 0, grid_resolution: 1, overlays: 'ä'.repeat(2_000_000) };
+    const body = Buffer.from(JSON.stringify(map));
+    const chunked = Buffer.concat([
+      Buffer.from(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n`),
+      body,
+      Buffer.from('\r\n0\r\n\r\n'),
+    ]);
+    for (const answer of [httpAnswer(body), chunked]) {
+      await using peer = await answeringPeer(answer);
+      await using client = clientOf(peer);
+      expect(Buffer.from(await client.mapBytes('1')).equals(body)).toBe(true);
+    }
+  });
+});
+
 describe('while the chassis starts', () => {
   it('says how far it is', async () => {
     await withFake(async (chassis, client) => {
@@ -375,7 +401,7 @@ describe('forward', () => {
       );
       expect(chassis.requests).toEqual(['GET /device/info']);
       expect(new Set(replies.map((reply) => Buffer.from(reply.body).toString())).size).toBe(1);
-      expect(replies[0]).toMatchObject({ status: 200, contentType: 'application/json' });
+      expect(replies[0]).toMatchObject({ status: 200, content: 'json' });
       await client.forward('/device/info', { maxBytes: 100_000 });
       expect(chassis.requests).toHaveLength(2);
     });
@@ -436,6 +462,32 @@ describe('forward', () => {
         return true;
       };
       expect((await failureOf(client.forward('/maps/1', { maxBytes: 10_000 }))).code).toBe('CHASSIS_BAD_ANSWER');
+    });
+  });
+
+  it('makes nothing of what it passes on, and passes nothing on that stands for too much', async () => {
+    await withFake(async (chassis, client) => {
+      let body: string | Buffer = '';
+      chassis.intercept = (request, response) => {
+        if (!request.url?.startsWith('/maps/')) return false;
+        response.end(body);
+        return true;
+      };
+      const forward = () => client.forward('/maps/1', { maxBytes: 32 * 1024 * 1024 });
+      // As it came: blanks, a key that stands twice, digits that no number keeps.
+      body = `\n{"a": 0.1000000000000000055511151231257827, "a" : 12345678901234567890 , "b":"${'x'.repeat(3_000_000)}"}`;
+      const reply = await forward();
+      expect([reply.content, Buffer.from(reply.body).toString() === body]).toEqual(['json', true]);
+      body = `[${'{},'.repeat(4_100_000)}{}]`;
+      expect((await failureOf(forward())).message).toContain('the JSON holds more than 4000000 values');
+      body = '['.repeat(1_000_000) + ']'.repeat(1_000_000);
+      expect((await failureOf(forward())).message).toContain('the JSON is nested deeper than 200 levels');
+      for (const wrong of ['{"a":1', '\ufeff{}', '{"a":01}', Buffer.from([0x22, 0xff, 0x22])]) {
+        body = wrong;
+        expect((await failureOf(forward())).code).toBe('CHASSIS_BAD_ANSWER');
+      }
+      body = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1]);
+      expect((await forward()).content).toBe('png');
     });
   });
 

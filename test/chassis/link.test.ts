@@ -139,6 +139,61 @@ describe('connected', () => {
   });
 });
 
+describe('a chassis that gives many causes for complaint', () => {
+  it('is not told of one by one, but at once where a value must not be relied on any more', async () => {
+    const { chassis, linked } = await connected();
+    await using _chassis = chassis;
+    await using _linked = linked;
+    let told = 0;
+    let toldOfRejected = 0;
+    using _listening = linked.link.subscribe(() => {
+      told += 1;
+      const { pose } = linked.snapshot().values;
+      if (toldOfRejected === 0 && pose.status === 'heard' && pose.rejected !== undefined) toldOfRejected = told;
+    });
+    for (let i = 0; i < 2_000; i += 1) chassis.publish('{"topic":"/tracked_pose","pos":[1],"ori":"90"}');
+    await until('all of them', () => linked.snapshot().complaints.some(({ count }) => count === 2_000));
+    expect(toldOfRejected).toBeGreaterThan(0);
+    expect(told).toBeLessThan(100);
+  });
+
+  it('keeps what is heard again and again among many things that are heard once', async () => {
+    const { chassis, linked } = await connected();
+    await using _chassis = chassis;
+    await using _linked = linked;
+    for (let i = 0; i < 3; i += 1) chassis.publish('{');
+    for (let i = 0; i < 100; i += 1) chassis.publish(`{"topic":"/unasked-${i}"}`);
+    await until('the last', () => linked.snapshot().complaints.at(-1)?.what.includes('/unasked-99') === true);
+    const { complaints } = linked.snapshot();
+    expect([complaints.length, complaints.find(({ count }) => count === 3)?.what]).toEqual([
+      32,
+      'a message: the JSON is cut off in the middle',
+    ]);
+  });
+
+  it('by flooding the topic stream is disconnected and named, also when it is connected again', async () => {
+    const { chassis, linked } = await connected();
+    await using _chassis = chassis;
+    await using _linked = linked;
+    const flood = setInterval(() => {
+      const isTaken = [...chassis.streams].every(({ bufferedAmount }) => bufferedAmount < 100_000);
+      for (let i = 0; isTaken && i < 500; i += 1) chassis.publish('x'.repeat(100));
+    }, 1);
+    try {
+      await until(
+        'named',
+        () => /the chassis floods the topic stream: \d+/.test(linked.link.describe?.() ?? ''),
+        20_000,
+      );
+    } finally {
+      clearInterval(flood);
+    }
+    expect(linked.kind()).toBe('bad-answer');
+    await until('connected', () => linked.kind() === 'connected', 10_000);
+    expect(linked.link.describe?.()).toContain('; the chassis flooded the topic stream just now');
+  }, 40_000);
+});
+
 describe('not connected', () => {
   it('is a state that names the address, and never an error of the service', async () => {
     const endpoint = await closedPort();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { knownTopics } from '../../src/lib/chassis/index.ts';
-import { parseTopicMessage } from '../../src/lib/chassis/topic-message.ts';
+import { parseTopicMessage, readTopicFrame } from '../../src/lib/chassis/topic-message.ts';
 
 const say = (message: object) => parseTopicMessage(JSON.stringify(message));
 
@@ -132,3 +132,63 @@ function text(value: unknown): string {
     return '{}';
   }
 }
+
+describe('a large message of the topic stream', () => {
+  /** With how many turns in between. */
+  function read(frame: Buffer) {
+    const steps = readTopicFrame(frame);
+    for (let turns = 0; ; turns += 1) {
+      const { done, value } = steps.next();
+      if (done === true) return { message: value, turns };
+    }
+  }
+  const frameOf = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
+  const map = { topic: '/map/info', name: 'EG', uid: 'u', map_version: 3, overlays_version: 4 };
+
+  it('of a map keeps its drawings as text, and makes nothing of them', () => {
+    const features = Array.from({ length: 200_000 }, () => ({}));
+    const frame = frameOf({ ...map, overlays: { features }, more: 'kept' });
+    const { message, turns } = read(frame);
+    expect(message).toMatchObject({ kind: 'data', topic: '/map/info', data: { name: 'EG', uid: 'u', more: 'kept' } });
+    expect((message as { data: object }).data).not.toHaveProperty('overlays');
+    expect((message as { text: string }).text).toBe(frame.toString());
+    expect(turns).toBeGreaterThan(5);
+  });
+
+  it('is read as a small one is, wherever its drawings stand and however it is written', () => {
+    fc.assert(
+      fc.property(
+        fc.shuffledSubarray(Object.entries(map), { minLength: 5 }),
+        fc.nat({ max: 5 }),
+        fc.constantFrom(undefined, 1),
+        fc.jsonValue(),
+        (members, at, indent, drawings) => {
+          const large = [...members.slice(0, at), ['overlays', [drawings, 'x'.repeat(70_000)]], ...members.slice(at)];
+          const { message } = read(frameOf(JSON.stringify(Object.fromEntries(large), null, indent)));
+          const { text: _, ...expected } = say(Object.fromEntries(members)) as { text: string };
+          expect(message).toMatchObject(expected);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  it.each<[string, string | object, string]>([
+    ['of many alerts', { topic: '/alerts', alerts: Array.from({ length: 6_000 }, () => ({})) }, 'holds more than 5000'],
+    ['of one long text', { topic: '/alerts', alerts: [], more: 'x'.repeat(70_000) }, 'larger than a message may be'],
+    ['nested without end', '['.repeat(1_000_000), 'nested deeper than 200 levels'],
+    ['of too many values', `[${'1,'.repeat(4_000_001)}1]`, 'holds more than 4000000 values'],
+    ['that is no JSON', 'x'.repeat(1_000_000), 'the message is not JSON'],
+    ['that is cut off', `${JSON.stringify({ ...map, overlays: 'x'.repeat(20_000) }).slice(0, -1)}`, 'is not JSON'],
+    ['of no object', `[${'1,'.repeat(4_500)}1]`, 'is JSON, but not an object'],
+    ['that has drawings twice', `{"overlays":"${'x'.repeat(20_000)}","overlays":1}`, 'names the key "overlays" twice'],
+    [
+      'that names a key twice',
+      `{"overlays":"${'x'.repeat(20_000)}","topic":1,"topic":1}`,
+      'names the key "topic" twice',
+    ],
+  ])('%s is a complaint', (_, frame, what) => {
+    const { message } = read(frameOf(frame));
+    expect(message).toEqual({ kind: 'complaint', what: expect.stringContaining(what) });
+  });
+});

@@ -225,3 +225,100 @@ describe('opening', () => {
     await until('the connection is gone', () => silent.sockets.size === 0, 1_000);
   });
 });
+
+/** One whole frame as a server sends it, unmasked. */
+function frame(opcode: number, payload: Buffer | string): Buffer {
+  const bytes = Buffer.from(payload);
+  const head = Buffer.from([0x80 | opcode, 127, 0, 0, 0, 0, 0, 0, 0, 0]);
+  head.writeUInt32BE(bytes.length, 6);
+  return bytes.length < 126
+    ? Buffer.concat([Buffer.from([0x80 | opcode, bytes.length]), bytes])
+    : Buffer.concat([head, bytes]);
+}
+
+/** Sends the same bytes again and again, as fast as they are taken. */
+function flooding(bytes: Buffer): Promise<Peer> {
+  const blob = Buffer.concat(Array.from({ length: Math.max(1, Math.floor(262_144 / bytes.length)) }, () => bytes));
+  return bareWebSocket((socket) => {
+    const pump = () => {
+      if (!socket.destroyed && socket.write(blob)) setImmediate(pump);
+    };
+    socket.on('drain', pump);
+    pump();
+  });
+}
+
+describe('a chassis that sends more than can be read', () => {
+  it.each<[string, Buffer]>([
+    ['tiny garbage', frame(1, 'x')],
+    ['empty messages', frame(1, '')],
+    ['binary messages', frame(2, Buffer.alloc(1))],
+    ['poses', frame(1, '{"topic":"/tracked_pose","pos":[1,2],"ori":90}')],
+    ['messages of a megabyte of objects', frame(1, `{"topic":"/alerts","alerts":[${'{},'.repeat(349_000)}{}]}`)],
+    ['pings', frame(9, '')],
+  ])(
+    'of %s is named and ended, and everything else has its turn meanwhile',
+    async (_, bytes) => {
+      await using peer = await flooding(bytes);
+      let turns = 0;
+      const counting = setInterval(() => {
+        turns += 1;
+      }, 20);
+      const { stream, complaints } = await listenTo(peer);
+      const end = await stream.ended;
+      clearInterval(counting);
+      expect(end).toMatchObject({ failure: 'bad-answer', isFlood: true });
+      expect(end.detail).toMatch(/^the chassis floods the topic stream: \d+ messages, [\d.]+ MB within [\d.]+ s/);
+      expect(complaints()).toContain('the topic stream was flooded: the chassis sent more than can be read');
+      // It takes two seconds, in which at least some timers came to their turn.
+      expect(turns).toBeGreaterThan(5);
+    },
+    20_000,
+  );
+
+  it('is none that publishes a large map among its poses: every pose comes, in order', async () => {
+    const map = frame(
+      1,
+      `{"topic":"/map/info","name":"EG","uid":"u","map_version":1,"overlays_version":1,"overlays":[${'{},'.repeat(900_000)}{}]}`,
+    );
+    await using peer = await bareWebSocket((socket) => {
+      for (let i = 0; i < 300; i += 1) {
+        socket.write(frame(1, `{"topic":"/tracked_pose","pos":[${i},0],"ori":90}`));
+        if (i % 100 === 50) socket.write(map);
+      }
+    });
+    const { stream, messages, complaints } = await listenTo(peer);
+    using _stream = stream;
+    const poses = () => messages.flatMap((one) => (one.kind === 'data' && one.topic === '/tracked_pose' ? [one] : []));
+    await until('all poses', () => poses().length === 300, 20_000);
+    expect(poses().map(({ data }) => data.pos[0])).toEqual(Array.from({ length: 300 }, (_, i) => i));
+    const kinds = messages.flatMap((one) => (one.kind === 'data' ? [one.topic] : []));
+    expect([kinds[51], kinds.filter((kind) => kind === '/map/info').length]).toEqual(['/map/info', 3]);
+    expect(complaints().filter((what) => !what.includes('acknowledge'))).toEqual([]);
+  });
+
+  it('gets the newest of its pings answered, and not one answer for each', async () => {
+    const answered: Buffer[] = [];
+    await using peer = await bareWebSocket((socket) => {
+      socket.on('data', (data) => answered.push(data));
+      for (let i = 0; i < 500; i += 1) socket.write(frame(9, `ping ${i}`));
+    });
+    const { stream } = await listenTo(peer);
+    using _stream = stream;
+    /** What the frames of the client carry; they are masked (RFC 6455, 5.3). */
+    const pongs = () => {
+      const bytes = Buffer.concat(answered);
+      const found: string[] = [];
+      for (let at = 0; at + 6 <= bytes.length; ) {
+        const length = (bytes[at + 1] ?? 0) & 0x7f;
+        const mask = bytes.subarray(at + 2, at + 6);
+        const text = bytes.subarray(at + 6, at + 6 + length).map((byte, i) => byte ^ (mask[i % 4] ?? 0));
+        if (((bytes[at] ?? 0) & 0x0f) === 10) found.push(Buffer.from(text).toString());
+        at += 6 + length;
+      }
+      return found;
+    };
+    await until('the newest', () => pongs().at(-1) === 'ping 499');
+    expect(pongs().length).toBeLessThan(100);
+  });
+});

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { link, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -35,6 +35,20 @@ describe('a program beside us', () => {
     expect(await part.stop()).toEqual({ code: 0, signal: null });
     expect(part.endedByItself).toBe(false);
     expect(await readFile(join(dir, 'part.log'), 'utf8')).toContain('hello\n{"event":"ready","port":7}');
+  });
+
+  test('writes its log through no link and into no file that has another name', async () => {
+    const [log, victim] = [join(dir, 'part.log'), join(dir, 'victim')];
+    await writeFile(victim, 'precious');
+    for (const trap of [symlink, link]) {
+      await rm(log, { force: true });
+      await trap(victim, log);
+      await using part = run(`console.log('hello'); ${READY} ${STAY}`);
+      await wait(part);
+      await part.stop();
+      expect(await readFile(victim, 'utf8')).toBe('precious');
+      expect(await readFile(log, 'utf8')).toContain('hello');
+    }
   });
 
   test('has the environment that it was given, and nothing else of ours', async () => {

@@ -1,6 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  chmod,
+  copyFile,
+  link,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -139,6 +150,35 @@ describe('the journal of a run', () => {
     await writeFile(one.path, 'none\n');
     await expect(resumeJournal(one.path)).rejects.toMatchObject({ code: 'JOURNAL_BROKEN' });
     expect((await readdir(dir)).filter((name) => name.endsWith('.lock'))).toEqual([]);
+  });
+
+  test('behind a link, a second name or a pipe is none, is not waited for, and nothing is written through it', async () => {
+    const one = await beginJournal(dir, begun(['SN1']));
+    await one[Symbol.asyncDispose]();
+    const victim = join(dir, 'victim');
+    await copyFile(one.path, victim);
+    const before = await readFile(victim, 'utf8');
+    const name = join(dir, 'own-20990102T030405Z-aaaaaaaa.jsonl');
+    for (const [trap, code] of [
+      [() => symlink(victim, name), /symbolic link/],
+      [() => link(victim, name), /2 names/],
+      [() => spawnSync('mkfifo', [name]), /not a regular file/],
+    ] as const) {
+      await trap();
+      await expect(resumeJournal(name).then((journal) => journal[Symbol.asyncDispose]())).rejects.toMatchObject({
+        message: expect.stringMatching(code),
+      });
+      await rm(name);
+    }
+    expect(await readFile(victim, 'utf8')).toBe(before);
+  });
+
+  test('in a folder that others may write to is not begun', async () => {
+    await chmod(dir, 0o777);
+    await expect(beginJournal(dir, begun(['SN1']))).rejects.toMatchObject({
+      code: 'FILE_UNWRITABLE',
+      remedy: expect.stringContaining('chmod go-w'),
+    });
   });
 
   test('two programs do not work on the same run', async () => {

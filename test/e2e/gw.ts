@@ -18,6 +18,9 @@ interface RunOptions {
   readonly env?: Record<string, string>;
   readonly input?: string;
   readonly node?: readonly string[];
+  /** Descriptors in place of the pipes that are read here. */
+  readonly stdout?: number;
+  readonly stderr?: number;
 }
 
 function start(args: readonly string[], options: RunOptions): ChildProcess {
@@ -25,7 +28,7 @@ function start(args: readonly string[], options: RunOptions): ChildProcess {
   return spawn(process.execPath, [...(options.node ?? []), gwBinary, ...args], {
     cwd: options.cwd,
     env: { PATH, HOME, NO_COLOR: '1', ...options.env },
-    stdio: ['pipe', 'pipe', 'pipe'],
+    stdio: ['pipe', options.stdout ?? 'pipe', options.stderr ?? 'pipe'],
   });
 }
 

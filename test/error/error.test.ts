@@ -113,3 +113,52 @@ describe('what was tried', () => {
     expect(formatTried(tried)).toBe(text);
   });
 });
+
+describe('an error that was thrown while another was under way', () => {
+  it('gives way to the one that came first', () => {
+    const first = new GwError('FILE_UNWRITABLE', '/state/x cannot be written (ENOSPC).');
+    const inner = new SuppressedError(new Error('closing failed'), first, 'An error was suppressed during disposal.');
+    const outer = new SuppressedError(new Error('closing the rest failed'), inner);
+    expect(asGwError(inner)).toBe(first);
+    expect(asGwError(outer)).toBe(first);
+  });
+
+  it('is known by its name, as a compiler makes its own where the runtime has none', () => {
+    const made = Object.assign(new Error('An error was suppressed during disposal.'), {
+      name: 'SuppressedError',
+      error: new Error('later'),
+      suppressed: new Error('what was wrong'),
+    });
+    expect(asGwError(made)).toMatchObject({ code: 'INTERNAL', message: 'what was wrong' });
+  });
+
+  it('as `await using` throws it', async () => {
+    const work = async () => {
+      await using stack = new AsyncDisposableStack();
+      stack.defer(() => Promise.reject(new Error('closing failed')));
+      throw new GwError('PORT_IN_USE', 'taken');
+    };
+    expect(asGwError(await work().catch((error: unknown) => error))).toMatchObject({ code: 'PORT_IN_USE' });
+  });
+
+  it('that holds itself ends all the same', () => {
+    const knot = Object.assign(new Error('knot'), { name: 'SuppressedError', suppressed: null as unknown });
+    knot.suppressed = knot;
+    expect(asGwError(knot)).toMatchObject({ code: 'INTERNAL' });
+  });
+});
+
+describe('what the operating system says of a disk that takes nothing', () => {
+  it.each(['ENOSPC', 'EROFS', 'EDQUOT', 'EIO'])('%s is no bug of ours, and is passed on with its path', (code) => {
+    const error = Object.assign(new Error(`${code}: no, open '/state/x'`), { code, syscall: 'open', path: '/state/x' });
+    expect(asGwError(error)).toMatchObject({
+      code: 'FILE_UNWRITABLE',
+      exitCode: 2,
+      message: expect.stringContaining('/state/x'),
+    });
+  });
+
+  it('is not what a program says that only uses the word', () => {
+    expect(asGwError(Object.assign(new Error('x'), { code: 'ENOSPC' })).code).toBe('INTERNAL');
+  });
+});

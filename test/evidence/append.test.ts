@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { access, appendFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { access, appendFile, link, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -30,6 +30,27 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 beforeEach(() => {
   count += 1;
   path = join(root, String(count), 'evidence.jsonl');
+});
+
+describe('an evidence file that is not where it seems to be', () => {
+  it('is not written through a link or a second name, and the error says what it is', async () => {
+    await mkdir(join(path, '..'), { recursive: true });
+    const victim = join(path, '../victim');
+    await writeFile(victim, '');
+    await symlink(victim, path);
+    await expect(appendRecord(path, good)).rejects.toMatchObject({
+      code: 'FILE_UNWRITABLE',
+      message: expect.stringContaining('it is a symbolic link'),
+    });
+    await rm(path);
+    await link(victim, path);
+    await expect(appendRecord(path, good)).rejects.toMatchObject({ message: expect.stringContaining('2 names') });
+    await rm(path);
+    await symlink(join(path, '../nowhere'), path);
+    await expect(appendRecord(path, good)).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    expect(await readFile(victim, 'utf8')).toBe('');
+    await expect(access(join(path, '../nowhere'))).rejects.toThrow();
+  });
 });
 
 describe('putting a record at the end of an evidence file', () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -115,14 +115,21 @@ describe('a start that cannot succeed', () => {
     });
   });
 
-  it('because the stop could not be kept says which folder', async () => {
+  it('is not refused because the stop could not be kept, the media folder is a loop or the heartbeat cannot run', async () => {
     writeSite();
+    writeFileSync(sitePath(), `${readFileSync(sitePath(), 'utf8')}fleet: { keyFile: no-such-key }\n`);
     writeFileSync(join(dir, 'state'), 'a file where the folder should be');
-    await expect(start()).rejects.toMatchObject({
-      code: 'FILE_UNWRITABLE',
-      message: expect.stringContaining(join(dir, 'state')),
-      remedy: expect.stringContaining('stateDir'),
-    });
+    symlinkSync('media', join(dir, 'media'));
+    // It came as far as the port, which is the last thing and alone refuses.
+    await expect(start()).rejects.toMatchObject({ code: 'PORT_IN_USE' });
+    expect(events).toContainEqual(expect.objectContaining({ event: 'failed', service: 'fleet' }));
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        event: 'started',
+        service: 'motion',
+        detail: expect.stringContaining(`cannot be kept in ${join(dir, 'state')}: it is not a folder`),
+      }),
+    );
   });
 
   it('leaves no half-written file', async () => {

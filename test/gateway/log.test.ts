@@ -2,7 +2,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createLog, type LogOptions } from '../../src/lib/gateway/index.ts';
+import { type LogOptions, openLog } from '../../src/lib/gateway/index.ts';
 
 let dir: string;
 let fd: number;
@@ -16,16 +16,17 @@ afterEach(() => {
 });
 
 async function write(options: Omit<LogOptions, 'fd'>): Promise<string> {
-  const log = await createLog({ ...options, fd });
+  const { log, writer } = await openLog({ ...options, fd });
   log.debug({ n: 1 }, 'looked');
   log.info({ port: 5173 }, 'opened');
   log.warn({ address: '127.0.0.1' }, 'not connected');
   log.error({}, 'broke');
+  await writer.end(1_000);
   return readFileSync(join(dir, 'log'), 'utf8');
 }
 
 describe('the log of the daemon', () => {
-  it('is one JSON object a line, written at once, with UTC time and the level by name', async () => {
+  it('is one JSON object a line with UTC time and the level by name', async () => {
     const lines = (await write({ level: 'info', format: 'json' })).trim().split('\n');
     const [first, ...rest] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(first).toEqual({ level: 'info', time: expect.stringMatching(/Z$/), port: 5173, msg: 'opened' });
@@ -38,6 +39,15 @@ describe('the log of the daemon', () => {
     ['error', 1],
   ] as const)('at level %s holds %i of four events', async (level, count) => {
     expect((await write({ level, format: 'json' })).trim().split('\n')).toHaveLength(count);
+  });
+
+  it('says what an error was, under `error` as well', async () => {
+    const { log, writer } = await openLog({ level: 'info', format: 'json', fd });
+    log.error({ error: new Error('the disk is gone') }, 'a request failed');
+    await writer.end(1_000);
+    expect(JSON.parse(readFileSync(join(dir, 'log'), 'utf8'))).toMatchObject({
+      error: { message: 'the disk is gone' },
+    });
   });
 
   it('can be read by eye', async () => {

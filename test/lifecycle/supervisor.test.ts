@@ -60,6 +60,69 @@ function world(names: readonly string[], options: { stopDeadlineMs?: number; sto
 
 const never = new AbortController().signal;
 
+/** A world with one service that the start does not need. */
+function worldWith(names: readonly string[], retried: string) {
+  const made = world(names);
+  Object.assign(made.find(retried), { failedStart: 'is-retried' });
+  return made;
+}
+
+describe('a service that the start does not need', () => {
+  it('fails alone: the others start, it is named with reason and remedy, and it is started again', async () => {
+    const { supervisor, find, events, statusOf, clock } = worldWith(['a', 'b', 'c'], 'b');
+    find('b').starts.push(new GwError('FILE_UNWRITABLE', 'the file is damaged.', { remedy: 'Move it away.' }));
+    const starting = supervisor.start(never);
+    await clock.advance(0);
+    await starting;
+    expect(supervisor.health().map(({ status }) => status)).toEqual(['running', 'restarting', 'running']);
+    expect(statusOf('b')).toMatchObject({ restarts: 1, lastError: 'the file is damaged.', remedy: 'Move it away.' });
+    expect(events).toContainEqual(expect.objectContaining({ kind: 'failed', name: 'b', retryInMs: 1_000 }));
+    await clock.advance(1_000);
+    // What happened stays; what is to be done about it is over.
+    expect(statusOf('b')).toMatchObject({ status: 'running', lastError: 'the file is damaged.', remedy: null });
+    await supervisor.stop();
+    expect(clock.pending).toBe(0);
+  });
+
+  it('that never comes to an end with its start holds the others up for 1.5 s, and no end of the daemon', async () => {
+    const { supervisor, find, told, clock, statusOf } = worldWith(['a', 'b', 'c'], 'b');
+    find('b').starts.push('deaf');
+    const starting = supervisor.start(never);
+    await clock.advance(1_400);
+    expect(told).not.toContain('c starts');
+    await clock.advance(100);
+    await starting;
+    expect([statusOf('b')?.status, statusOf('c')?.status]).toEqual(['starting', 'running']);
+    const stopping = supervisor.stop();
+    await clock.advance(4_500);
+    await stopping;
+    expect(told.slice(-3)).toEqual(['c stops', 'b stops', 'a stops']);
+  });
+
+  it('that fails again and again is retried for ever, further and further apart', async () => {
+    const { supervisor, find, clock, statusOf } = worldWith(['a', 'b'], 'a');
+    for (let nth = 0; nth < 40; nth += 1) find('a').starts.push(new Error(`failure ${nth}`));
+    const starting = supervisor.start(never);
+    await clock.advance(0);
+    await starting;
+    await clock.advance(15_000);
+    expect(statusOf('a')).toMatchObject({ status: 'restarting', restarts: 5, lastError: 'failure 4' });
+    await supervisor.stop();
+    expect(clock.pending).toBe(0);
+  });
+
+  it('is no reason to go on when the start is called off', async () => {
+    const { supervisor, find, told } = worldWith(['a', 'b', 'c'], 'b');
+    find('b').starts.push('hang');
+    const ending = new AbortController();
+    const starting = supervisor.start(ending.signal);
+    await new Promise((resolve) => setImmediate(resolve));
+    ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
+    await expect(starting).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    expect(told).not.toContain('c starts');
+  });
+});
+
 describe('the start', () => {
   it('goes in the given order and tells each service', async () => {
     const { supervisor, told, events } = world(['a', 'b', 'c']);

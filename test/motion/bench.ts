@@ -5,7 +5,13 @@ import { degrees } from '../../src/lib/angle/index.ts';
 import { type ChassisLink, createChassisLink } from '../../src/lib/chassis/index.ts';
 import { chosen, type EvidenceRecord, type EvidenceSource, fixedEvidence } from '../../src/lib/evidence/index.ts';
 import { silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
-import { createMotion, type Motion, type Order, type OrderLimits } from '../../src/lib/motion/index.ts';
+import {
+  createMotion,
+  createTrialStore,
+  type Motion,
+  type Order,
+  type OrderLimits,
+} from '../../src/lib/motion/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
 import { type Site, siteSchema } from '../../src/lib/site/index.ts';
 import { recordsFor, SERIAL } from './snapshot.ts';
@@ -37,6 +43,8 @@ export async function startBench(
     /** What the schema would not let pass. */
     site?: Partial<Site>;
     connect?: boolean;
+    /** What a trial wrote down. */
+    onRecords?: (records: readonly EvidenceRecord[]) => void;
   } = {},
 ): Promise<Bench> {
   const dir = mkdtempSync(join(tmpdir(), 'gw-motion-'));
@@ -48,7 +56,14 @@ export async function startBench(
     tours: { round: { stations: ['A', 'B', 'C'] }, short: { stations: ['B'] } },
     ...options.file,
   });
-  const site: Site = { ...file, path: join(dir, 'site.yaml'), dir, stateDir: join(dir, 'state'), ...options.site };
+  const site: Site = {
+    ...file,
+    path: join(dir, 'site.yaml'),
+    dir,
+    stateDir: join(dir, 'state'),
+    evidenceFile: join(dir, 'evidence.jsonl'),
+    ...options.site,
+  };
   const context = { signal: new AbortController().signal, fail: () => {} };
   const link = createChassisLink({
     endpoint: { host: address.host, port: address.port },
@@ -65,6 +80,14 @@ export async function startBench(
       link,
       site,
       evidence,
+      trialStore: createTrialStore({
+        path: site.evidenceFile,
+        log: silentLog,
+        ledger: {
+          adopt: (records) => options.onRecords?.(records),
+          adoptFile: async () => ({ records: 0, adopted: [], takenBack: [] }),
+        },
+      }),
       clock: systemClock,
       log: silentLog,
       limits: { ...quick, ...limits },

@@ -66,6 +66,7 @@ export function openGate(over: Partial<GateInput> = {}): GateInput {
     records: recordsFor(),
     evidenceTrouble: null,
     stop: { latched: false, reason: null, by: null, since: null },
+    keepingTrouble: null,
     cancelOwed: false,
     unownedMove: null,
     isMoveAwaited: false,

@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
-import { createStopLatch, parseLatch } from '../../src/lib/motion/stop-latch.ts';
+import { parseLatch } from '../../src/lib/motion/latch-disk.ts';
+import { createStopLatch } from '../../src/lib/motion/stop-latch.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
 
 let dir: string;
@@ -30,7 +31,15 @@ describe('the stop latch', () => {
   it('is released on a gateway that was never stopped, and makes its folder for its owner only', async () => {
     const latch = make(join(dir, 'a', 'b'));
     await latch.load();
-    expect(latch.state()).toEqual({ latched: false, reason: null, by: null, since: null });
+    expect(latch.state()).toEqual({
+      latched: false,
+      reason: null,
+      by: null,
+      since: null,
+      saved: true,
+      unsavedBecause: null,
+      repeated: null,
+    });
     expect(statSync(join(dir, 'a', 'b')).mode & 0o777).toBe(0o700);
   });
 
@@ -40,7 +49,8 @@ describe('the stop latch', () => {
     await first.set('person in the way', 'tablet');
     const second = make();
     await second.load();
-    expect(second.state()).toEqual({
+    expect(second.state()).toMatchObject({
+      saved: true,
       latched: true,
       reason: 'person in the way',
       by: 'tablet',
@@ -99,7 +109,8 @@ describe('the stop latch', () => {
     await latch.load();
     await latch.set('a', 'test');
     await latch.clear();
-    expect(changes).toBe(3);
+    // Read, set, saved, cleared.
+    expect(changes).toBe(4);
   });
 
   it('counts an unreadable file as set and says why, until it is cleared', async () => {
@@ -120,7 +131,7 @@ describe('the stop latch', () => {
     ['empty', '', /it is empty/],
     ['cut off', '{"format":"gw/stop-latch/1","latched":fal', /not JSON/],
     ['of another kind', '{"latched":false}', /does not say what it must/],
-    ['too long', ' '.repeat(20_000), /too long/],
+    ['too long', ' '.repeat(20_000), /more than 16384 bytes/],
   ])('counts a file that is %s as set', async (_, text, why) => {
     mkdirSync(join(dir, 'state'));
     writeFileSync(file(), text);
@@ -162,10 +173,15 @@ describe('the stop latch', () => {
   it('holds in memory and says so when the disk refuses, and never throws', async () => {
     writeFileSync(join(dir, 'state'), 'a file where the folder should be');
     const latch = make();
-    await expect(latch.load()).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
-    const state = await latch.set('person in the way', 'tablet');
-    expect(state.latched).toBe(true);
-    expect(state.reason).toMatch(/^person in the way \(not saved/);
+    await latch.load();
+    expect(latch.trouble()).toMatchObject({ reason: expect.stringContaining('it is not a folder') });
+    await latch.set('person in the way', 'tablet');
+    expect(latch.state()).toMatchObject({
+      latched: true,
+      reason: 'person in the way',
+      saved: false,
+      unsavedBecause: expect.stringMatching(/^not saved: a restart of gw would forget this stop/),
+    });
     await expect(latch.clear()).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
     expect(latch.state().latched).toBe(true);
   });

@@ -1,8 +1,11 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { judgeState } from '../../src/lib/motion/gate.ts';
+import type { StopLatch } from '../../src/lib/motion/index.ts';
 import { type Bench, moveTo, startBench, until } from './bench.ts';
 import { type ScriptedChassis, startScriptedChassis } from './scripted-chassis.ts';
+import { openGate } from './snapshot.ts';
 
 let chassis: ScriptedChassis;
 let bench: Bench;
@@ -22,15 +25,53 @@ const latchFile = () => join(bench.stateDir, 'stop-latch.json');
 const foreignMove = () => chassis.plan({ action_id: 77, move_state: 'moving' });
 
 describe('a stop', () => {
-  it('is on the disk before the chassis hears of it', async () => {
-    let kept = '';
+  it('is sent to the chassis at once, whatever the disk does, and says whether the disk has it', async () => {
+    // A pipe in the place of the folder would hang who opens it, a file refuses: neither may hold up the cancel.
+    rmSync(bench.stateDir, { recursive: true });
+    writeFileSync(bench.stateDir, 'a file where the folder was');
     foreignMove();
+    let atCancel: StopLatch | undefined;
     chassis.onCancel = () => {
-      kept ||= readFileSync(latchFile(), 'utf8');
+      atCancel ??= bench.motion.status().stop;
       return { status: 200 };
     };
-    await bench.motion.stopRobot('person in the way', 'tablet');
-    expect(JSON.parse(kept)).toMatchObject({ latched: true, reason: 'person in the way', by: 'tablet' });
+    const answered = await bench.motion.stopRobot('person in the way', 'tablet');
+    expect(atCancel).toMatchObject({ latched: true, by: 'tablet' });
+    expect(atCancel?.saved).not.toBe(true);
+    expect(answered).toMatchObject({ latched: true, saved: false });
+    rmSync(bench.stateDir);
+  });
+
+  it('that could not be kept shuts the gate for every kind of order, and opens it when it could again', async () => {
+    await bench.motion.stop();
+    rmSync(bench.stateDir, { recursive: true, force: true });
+    writeFileSync(bench.stateDir, 'a file where the folder was');
+    const motion = await bench.again();
+    expect(motion.status()).toMatchObject({
+      gate: { open: false },
+      keepingTrouble: { reason: expect.stringContaining('it is not a folder') },
+    });
+    await expect(motion.execute(moveTo(3, 4))).rejects.toBeDefined();
+    for (const kind of ['move', 'dock', 'pose'] as const) {
+      const trouble = { reason: 'The stop latch cannot be kept.', remedy: 'Make room.' };
+      expect(judgeState(kind, openGate())).toEqual([]);
+      expect(judgeState(kind, openGate({ keepingTrouble: trouble }))).toEqual([
+        { code: 'MOTION_REFUSED', reason: 'The stop latch cannot be kept. Make room.' },
+      ]);
+    }
+    expect(sent('/chassis/moves')).toEqual([]);
+    rmSync(bench.stateDir);
+    await motion.stop();
+    const mended = await bench.again();
+    expect(mended.status().keepingTrouble).toBeNull();
+    await until(() => mended.status().gate.open, 'the gate');
+  });
+
+  it('that is answered as saved is on the disk', async () => {
+    const answered = await bench.motion.stopRobot('person in the way', 'tablet');
+    expect(answered).toMatchObject({ latched: true, saved: true, unsavedBecause: null });
+    const kept = JSON.parse(readFileSync(latchFile(), 'utf8'));
+    expect(kept).toMatchObject({ latched: true, reason: 'person in the way', by: 'tablet' });
   });
 
   it('ends the move under way and refuses the next one, until it is cleared', async () => {
@@ -62,7 +103,8 @@ describe('a stop', () => {
     using _listening = bench.motion.subscribe(() => seen.push(bench.motion.status().stop.latched));
     await bench.motion.stopRobot('drill', 'tablet');
     await bench.motion.clearStop('technician');
-    expect(seen).toEqual([true, false]);
+    // Set, saved, cleared.
+    expect(seen).toEqual([true, true, false]);
     expect(bench.motion.describe?.()).toBe('gate open');
   });
 
@@ -176,7 +218,7 @@ describe('a stop', () => {
     const moving = bench.motion.execute(moveTo(3, 4));
     await ordered();
     const latch = await bench.motion.stopRobot('person in the way', 'tablet');
-    expect(latch.reason).toMatch(/not saved/);
+    expect(latch).toMatchObject({ saved: false, unsavedBecause: expect.stringMatching(/^not saved/) });
     expect(await moving).toMatchObject({ state: 'cancelled' });
     await expect(bench.motion.execute(moveTo(3, 4))).rejects.toMatchObject({ code: 'MOTION_STOPPED' });
     rmSync(bench.stateDir);

@@ -1,5 +1,5 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, createServer as createRelay } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { LinkState } from '../../src/lib/chassis/index.ts';
 import { GwError } from '../../src/lib/error/index.ts';
@@ -61,6 +61,19 @@ describe('reads that are forwarded to the chassis', () => {
     expect((await ask(server.full, '/api/chassis/maps')).status).toBe(503);
   });
 
+  it('make nothing of a device information that stands for too much, and refuse one that names its parts twice', async () => {
+    await using server = await startServer();
+    const many = Object.fromEntries(Array.from({ length: 25_000 }, (_, i) => [`k${i}`, i]));
+    for (const body of [
+      JSON.stringify({ device: { sn: SERIAL }, many }),
+      `{"device":{"sn":"OTHER"},"device":{"sn":"${SERIAL}"}}`,
+    ]) {
+      server.link.answers.set('/device/info', () => ({ status: 200, body: Buffer.from(body) }));
+      const { status, data } = await ask(server.full, '/api/chassis/device/info');
+      expect([status, data.error.code]).toEqual([502, 'CHASSIS_BAD_ANSWER']);
+    }
+  });
+
   it('tell connecting and booting apart', async () => {
     await using server = await startServer();
     server.link.setState({ kind: 'connecting', tried });
@@ -76,7 +89,7 @@ describe('reads that are forwarded to the chassis', () => {
     const html = Buffer.from('<html><script>alert(1)</script></html>');
     for (const body of [html, Buffer.from('{"device":'), Buffer.from('{"a":NaN}'), Buffer.alloc(0)]) {
       for (const path of ['/device/info', '/maps/7', '/maps/7.png']) {
-        server.link.answers.set(path, () => ({ status: 200, contentType: 'text/html', body }));
+        server.link.answers.set(path, () => ({ status: 200, body }));
         const { status, data } = await ask(server.full, `/api/chassis${path}`);
         expect([status, data.error.code]).toEqual([502, 'CHASSIS_BAD_ANSWER']);
       }
@@ -209,6 +222,38 @@ describe('the stop', () => {
     expect((await ask(server.full, '/api/stopp')).data.stop.latched).toBe(true);
   });
 
+  it.each([
+    [true, 'Angehalten: r'],
+    ['pending', 'Angehalten: r (wird noch gespeichert)'],
+    [false, 'Angehalten: r (NICHT gespeichert: nach einem Neustart des Gateways wäre dieser Stopp vergessen)'],
+  ] as const)('tells as saved: %s what the disk said, to programs and on the pages', async (saved, text) => {
+    await using server = await startServer();
+    const repeated = {
+      count: 2,
+      by: ['tablet 2'],
+      last: { reason: 'x', by: 'tablet 2', at: '2026-01-01T00:00:01.000Z' },
+    };
+    const unsavedBecause = saved === false ? 'not saved: a restart of gw would forget this stop. Why.' : null;
+    const { stop } = server.motion.status();
+    server.motion.set({
+      stop: { ...stop, latched: true, reason: 'r', by: 'tablet 1', saved, unsavedBecause, repeated },
+    });
+    expect((await ask(server.full, '/api/stopp')).data.stop).toMatchObject({ saved, unsavedBecause, repeated });
+    for (const page of ['/', '/service']) expect((await ask(server.full, page)).data).toContain(`>${text}<`);
+    expect((await ask(server.full, '/service')).data).toContain('noch 2 × verlangt, zuletzt von tablet 2');
+  });
+
+  it('that could not be kept is why nothing drives, in words for people at the robot', async () => {
+    await using server = await startServer();
+    server.motion.set({
+      gate: { open: false, reasons: ['The stop latch cannot be kept in /state: it is full. Make room.'] },
+      keepingTrouble: { reason: 'The stop latch cannot be kept in /state: it is full.', remedy: 'Make room.' },
+    });
+    const { data } = await ask(server.full, '/');
+    expect(data).toContain('Ein Stopp ließe sich nicht speichern.');
+    expect(data).toMatch(/<body[^>]* data-headline="bad"/);
+  });
+
   it('is cleared by a signed-in person only', async () => {
     await using server = await startServer({ password: true });
     const { signIn } = await import('./server.ts');
@@ -252,6 +297,41 @@ describe('voice service and building module', () => {
     expect((await ask(server.full, '/api/uiot/status')).status).toBe(200);
     expect(asked).toEqual(['/config', '/iot/status']);
     expect((await ask(server.readOnly, '/api/chatbot/config')).status).toBe(403);
+  });
+
+  it('pass nothing on that stands for too much', async () => {
+    let body = '';
+    await using device = await peer((_request, response) => response.end(body));
+    await using server = await startServer({ voiceUrl: device.url });
+    body = `[${'1,'.repeat(150_000)}1]`;
+    expect((await ask(server.full, '/api/chatbot/config')).status).toBe(200);
+    for (body of [`[${'1,'.repeat(300_000)}1]`, '['.repeat(300) + ']'.repeat(300)]) {
+      const { status, data } = await ask(server.full, '/api/chatbot/config');
+      expect([status, data.error.message]).toEqual([502, 'The voice service answered with more than is passed on.']);
+    }
+  });
+
+  it('are not asked in a circle when a name of theirs leads back to this gateway', async () => {
+    let back = 0;
+    const relay = createRelay((socket) => {
+      const onward = connect({ host: '127.0.0.1', port: back });
+      for (const one of [socket, onward]) one.on('error', () => {});
+      socket.pipe(onward).pipe(socket);
+    });
+    await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
+    const { port } = relay.address() as AddressInfo;
+    await using server = await startServer({ voiceUrl: `http://127.0.0.1:${port}/api/chatbot` });
+    back = server.full;
+    const { status, data } = await ask(server.full, '/api/chatbot/config');
+    expect([status, data.error.code, data.error.message]).toEqual([
+      502,
+      'PEER_NOT_REACHABLE',
+      'The address of the voice service leads back to this gateway.',
+    ]);
+    // What another gateway or proxy forwarded is served as ever.
+    const via = { via: '1.1 gw-0123456789abcdef, 1.0 proxy' };
+    expect((await ask(server.full, '/api/health', { headers: via })).status).toBe(200);
+    relay.close();
   });
 
   it('answer 502 with the address tried when they are configured and do not work', async () => {

@@ -10,7 +10,8 @@ const connected = snapshotWith({ kind: 'connected', tried });
 const health = standInHealth({ version: '1', upForMs: 1 });
 const free: MotionStatus = {
   gate: { open: true, reasons: [] },
-  stop: { latched: false, reason: null, by: null, since: null },
+  stop: { latched: false, reason: null, by: null, since: null, saved: true, unsavedBecause: null, repeated: null },
+  keepingTrouble: null,
   tour: null,
   drive: null,
   unownedMove: null,
@@ -79,7 +80,32 @@ describe('the headline', () => {
     ],
     ['a stale alert', viewOf(withValues({ alerts: stale(connected.values.alerts) })), 'attention', /Störmeldungen/],
     ['complaints', viewOf({ complaints: [{ what: 'x', count: 1, ageMs: 10 }] }), 'attention', /Beanstandungen/],
-    ['a service that is down', viewOf({}, free, { ...health, status: 'degraded' }), 'attention', /Dienst des Gateways/],
+    [
+      'a service that is down',
+      viewOf({}, free, {
+        ...health,
+        status: 'degraded',
+        services: [{ name: 'fleet', status: 'restarting', restarts: 1, lastError: 'x', remedy: 'y', detail: '' }],
+      }),
+      'attention',
+      /^Ein Dienst des Gateways läuft nicht/,
+    ],
+    [
+      'a disk without room',
+      viewOf({}, free, {
+        ...health,
+        status: 'degraded',
+        disk: { ...health.disk, media: { ...health.disk.media, status: 'low' } },
+      }),
+      'attention',
+      /^Dem Gateway fehlt Speicherplatz/,
+    ],
+    [
+      'evidence that was taken back',
+      viewOf({}, free, { ...health, status: 'degraded' }),
+      'attention',
+      /^Das Gateway ist beeinträchtigt/,
+    ],
   ])('is not green under %s, and says why', (_what, { flags, texts }, level, why) => {
     expect(flags.headline).toBe(level);
     expect(texts.headline).not.toContain('fahrbereit');
@@ -132,6 +158,7 @@ describe('the headline', () => {
             ...free,
             gate: { open, reasons: open ? [] : ['x'] },
             stop: { ...free.stop, latched },
+            keepingTrouble: null,
             tour: running
               ? { id: '1', tour: 't', stations: ['A'], state: 'running', at: 0, outcomes: [], reason: null }
               : null,
@@ -209,10 +236,11 @@ describe('a page under radians, as the server writes it', () => {
       restarts: 2,
       detail: 'gate closed',
       lastError: 'x',
+      remedy: 'Do this.',
     } as const;
     const { texts, flags } = viewOf({}, free, { ...health, status: 'degraded', services: [motion] });
     expect(texts['service.motion.status']).toBe('wird neu gestartet');
-    expect(texts['service.motion.detail']).toBe('gate closed; zuletzt: x');
+    expect(texts['service.motion.detail']).toBe('gate closed; zuletzt: x; Do this.');
     expect(texts.gateway).toContain('es laufen nicht: motion');
     expect(flags.headline).toBe('attention');
   });

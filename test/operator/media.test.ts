@@ -1,4 +1,5 @@
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, readFile, statfs, symlink, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -40,6 +41,8 @@ describe('the media library', () => {
       'content-security-policy': expect.stringContaining('sandbox'),
       'content-disposition': expect.stringMatching(/^inline; filename\*=UTF-8''Speisekarte%20Gr/),
     });
+    const head = await fetch(`http://127.0.0.1:${server.full}${path}`, { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, `${png.length}`]);
     expect((await upload(server, 'Speisekarte Größe (1).png', new Uint8Array(3), cookie)).data.replaced).toBe(true);
     expect((await ask(server.full, path, { method: 'DELETE' })).status).toBe(401);
     expect((await ask(server.full, path, { method: 'DELETE', headers: { cookie } })).status).toBe(200);
@@ -144,17 +147,77 @@ describe('the media library', () => {
 describe('the folder of the library', () => {
   it('takes a file of exactly the limit, and nothing of a larger one', async () => {
     await using server = await startServer();
-    const library = createMediaLibrary(join(server.dir, 'small'), 1_000);
+    const library = createMediaLibrary(join(server.dir, 'small'), { mostBytes: 1_000 });
     const content = (bytes: number) => Readable.from([Buffer.alloc(400), Buffer.alloc(bytes - 400)]);
     expect((await library.store('fits.bin', content(1_000))).kind).toBe('stored');
     expect((await library.store('not.bin', content(1_001))).kind).toBe('too-large');
     expect(await readdir(join(server.dir, 'small'))).toEqual(['fits.bin']);
   });
 
+  it('takes no more than the quota in all, uploads under way and files that people copied there among them', async () => {
+    await using server = await startServer();
+    const dir = join(server.dir, 'small');
+    const library = createMediaLibrary(dir, { quotaBytes: 1_000 });
+    const content = (bytes: number) => Readable.from([Buffer.alloc(bytes)]);
+    await mkdir(dir);
+    await writeFile(join(dir, 'copied.bin'), Buffer.alloc(300));
+    expect((await library.store('a.bin', content(700))).kind).toBe('stored');
+    expect((await library.store('b.bin', content(1))).kind).toBe('quota');
+    expect(await library.remove('a.bin')).toBe(true);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const slow = Readable.from(
+      (async function* () {
+        yield Buffer.alloc(400);
+        await promise;
+      })(),
+    );
+    const first = library.store('c.bin', slow);
+    await expect.poll(async () => (await readdir(dir)).some((name) => name.startsWith('.upload-'))).toBe(true);
+    await sleep(20);
+    expect((await library.store('d.bin', content(400))).kind).toBe('quota');
+    resolve();
+    expect((await first).kind).toBe('stored');
+    expect((await library.store('d.bin', content(300))).kind).toBe('stored');
+    expect((await readdir(dir)).sort()).toEqual(['c.bin', 'copied.bin', 'd.bin']);
+  });
+
+  it('leaves the reserve of the disk free, and says so before the first byte is written', async () => {
+    await using server = await startServer();
+    const dir = join(server.dir, 'small');
+    const { bavail, bsize } = await statfs(server.dir);
+    const library = createMediaLibrary(dir, { reserveBytes: bavail * bsize * 2 });
+    expect((await library.store('a.bin', Readable.from([Buffer.alloc(10)]))).kind).toBe('no-space');
+    expect(await readdir(dir)).toEqual([]);
+  });
+
+  it('that cannot be used names itself, and takes nothing else down', async () => {
+    await using server = await startServer({ password: true });
+    await symlink('media', join(server.dir, 'media'));
+    const { status, data } = await ask(server.full, '/api/medien');
+    expect([status, data.error]).toEqual([
+      500,
+      expect.objectContaining({ code: 'FILE_UNWRITABLE', message: expect.stringContaining('ELOOP') }),
+    ]);
+    expect((await ask(server.full, '/api/stopp', { method: 'POST' })).status).toBe(200);
+  });
+
+  it('gives out nothing that is a link or a pipe by the time it is opened', async () => {
+    await using server = await startServer();
+    const dir = join(server.dir, 'small');
+    await mkdir(dir);
+    execFileSync('mkfifo', [join(dir, 'pipe.txt')]);
+    await writeFile(join(server.dir, 'secret'), 'secret');
+    await symlink(join(server.dir, 'secret'), join(dir, 'link.txt'));
+    const library = createMediaLibrary(dir);
+    expect(await library.open('pipe.txt')).toBeNull();
+    expect(await library.open('link.txt')).toBeNull();
+    expect(await library.list()).toEqual([]);
+  });
+
   it('keeps the old file until the new one is whole', async () => {
     await using server = await startServer();
     const dir = join(server.dir, 'small');
-    const library = createMediaLibrary(dir, 1_000);
+    const library = createMediaLibrary(dir, { mostBytes: 1_000 });
     await library.store('a.txt', Readable.from([Buffer.from('old')]));
     const broken = Readable.from(
       (async function* () {
@@ -180,7 +243,7 @@ describe('the folder of the library', () => {
 
   it('receives so many at once and no more', async () => {
     await using server = await startServer();
-    const library = createMediaLibrary(join(server.dir, 'small'), 1_000);
+    const library = createMediaLibrary(join(server.dir, 'small'), { mostBytes: 1_000 });
     const slow = () =>
       Readable.from(
         (async function* () {

@@ -6,6 +6,7 @@ import { notListening } from '../../src/lib/gateway/neighbours.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createApplication } from '../../src/lib/operator/application.ts';
 import type { OperatorOptions } from '../../src/lib/operator/index.ts';
+import type { ConnectionLimits } from '../../src/lib/operator/limits.ts';
 import { openListeners } from '../../src/lib/operator/operator.ts';
 import { hashPassword } from '../../src/lib/operator/password-hash.ts';
 import { type Site, siteSchema } from '../../src/lib/site/index.ts';
@@ -21,6 +22,8 @@ export interface SetUp {
   readonly names?: string[];
   readonly tourNeedsSignIn?: boolean;
   readonly more?: Partial<OperatorOptions>;
+  /** Of both listeners, where they differ from the product's. */
+  readonly limits?: Partial<ConnectionLimits>;
 }
 
 /** The application behind a full and a read-only listener, both on ports of the system's choice. */
@@ -45,9 +48,10 @@ export async function startServer(setUp: SetUp = {}) {
     hostName: setUp.hostName ?? 'robot-7',
     ...setUp.more,
   });
+  const common = { host: '127.0.0.1', port: 0, clock, ...(setUp.limits && { limits: setUp.limits }) };
   const [full, readOnly] = await openListeners(application, [
-    { scope: 'full', host: '127.0.0.1', port: 0 },
-    { scope: 'read-only', host: '127.0.0.1', port: 0 },
+    { scope: 'full', ...common },
+    { scope: 'read-only', ...common },
   ]);
   if (!full || !readOnly) throw new Error('two listeners were asked for');
   return {

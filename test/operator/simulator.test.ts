@@ -7,7 +7,7 @@ import { createChassisLink } from '../../src/lib/chassis/index.ts';
 import { fixedEvidence, loadEvidenceFile } from '../../src/lib/evidence/index.ts';
 import { notListening } from '../../src/lib/gateway/neighbours.ts';
 import { silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
-import { createMotion } from '../../src/lib/motion/index.ts';
+import { createMotion, createTrialStore } from '../../src/lib/motion/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
 import { createApplication } from '../../src/lib/operator/application.ts';
 import { openListeners } from '../../src/lib/operator/operator.ts';
@@ -33,7 +33,14 @@ async function startRobot() {
   const base = { clock: systemClock, log: silentLog, site };
   const endpoint = { host: sim.chassis.host, port: sim.chassis.port };
   const link = createChassisLink({ ...base, endpoint, expectedSerial: sim.chassis.serial, dialer: directDialer });
-  const motion = createMotion({ ...base, link, evidence: fixedEvidence(await loadEvidenceFile(site.evidenceFile)) });
+  const ledger = { adopt: () => {}, adoptFile: async () => ({ records: 0, adopted: [], takenBack: [] }) };
+  const trialStore = createTrialStore({ path: site.evidenceFile, log: silentLog, ledger });
+  const motion = createMotion({
+    ...base,
+    link,
+    trialStore,
+    evidence: fixedEvidence(await loadEvidenceFile(site.evidenceFile)),
+  });
   for (const service of [link, motion]) {
     await service.start({ signal: new AbortController().signal, fail() {} });
     stack.defer(() => service.stop());

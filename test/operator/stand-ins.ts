@@ -1,9 +1,23 @@
 import { degrees } from '../../src/lib/angle/index.ts';
-import type { ChassisLink, ChassisSnapshot, ForwardedReply, LinkState } from '../../src/lib/chassis/index.ts';
+import { type ChassisLink, type ChassisSnapshot, contentOf, type LinkState } from '../../src/lib/chassis/index.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import type { Clock } from '../../src/lib/lifecycle/index.ts';
-import type { DriveRun, Motion, MotionStatus, StopLatch, TourRun } from '../../src/lib/motion/index.ts';
+import type {
+  DriveRun,
+  Motion,
+  MotionStatus,
+  StopLatch,
+  TourRun,
+  Trials,
+  TrialView,
+} from '../../src/lib/motion/index.ts';
 import type { GatewayHealth } from '../../src/lib/operator/index.ts';
+
+/** What the chassis answers, before anything is checked. */
+export interface StandInReply {
+  readonly status: number;
+  readonly body: Uint8Array;
+}
 
 /** A link whose state and answers the test decides. */
 export interface StandInLink extends ChassisLink {
@@ -11,7 +25,7 @@ export interface StandInLink extends ChassisLink {
   /** What the next snapshots say otherwise. */
   say(change: Partial<ChassisSnapshot>): void;
   /** Answers by path; a function may throw. */
-  readonly answers: Map<string, () => ForwardedReply | Promise<ForwardedReply>>;
+  readonly answers: Map<string, () => StandInReply | Promise<StandInReply>>;
   /** Paths that were forwarded, in order. */
   readonly forwarded: string[];
   changed(): void;
@@ -20,8 +34,8 @@ export interface StandInLink extends ChassisLink {
 export const SERIAL = 'TEST-0001';
 export const tried = { address: '127.0.0.1', port: 8090 } as const;
 
-export function jsonReply(data: unknown, status = 200): ForwardedReply {
-  return { status, contentType: 'application/json', body: Buffer.from(JSON.stringify(data)) };
+export function jsonReply(data: unknown, status = 200): StandInReply {
+  return { status, body: Buffer.from(JSON.stringify(data)) };
 }
 
 export const png = Buffer.from(
@@ -38,7 +52,7 @@ export function standInLink(first: LinkState = { kind: 'connected', tried }): St
     ['/device/info', () => jsonReply({ device: { sn: SERIAL }, axbot_version: '2.12.3' })],
     ['/maps/', () => jsonReply([{ id: 7, uid: 'u7', map_name: 'EG' }])],
     ['/maps/7', () => jsonReply({ id: 7, map_name: 'EG', overlays: '{}' })],
-    ['/maps/7.png', () => ({ status: 200, contentType: 'image/png', body: png })],
+    ['/maps/7.png', () => ({ status: 200, body: png })],
   ]);
   const notUsed = async () => {
     throw new GwError('INTERNAL', 'the operator server does not use this');
@@ -78,7 +92,11 @@ export function standInLink(first: LinkState = { kind: 'connected', tried }): St
       mapPng: notUsed,
       async forward(path) {
         forwarded.push(path);
-        return (await answers.get(path)?.()) ?? jsonReply({ message: 'error: not found' }, 404);
+        const { status, body } = (await answers.get(path)?.()) ?? jsonReply({ message: 'error: not found' }, 404);
+        // Checked as the client does it.
+        const { kind = null, problem } = status === 200 ? await contentOf(body) : {};
+        if (problem !== undefined) throw new GwError('CHASSIS_BAD_ANSWER', problem, { tried });
+        return { status, body, content: kind };
       },
       [Symbol.asyncDispose]: async () => {},
     },
@@ -127,7 +145,16 @@ export function standInHealth(over: Partial<GatewayHealth> = {}): GatewayHealth 
     takenBack: [],
     waiting: [],
   } as const;
-  return { status: 'ok', version: '0', upForMs: 0, services: [], evidence, ...over };
+  const folder = {
+    status: 'ok',
+    freeBytes: 9_000_000_000,
+    totalBytes: 10_000_000_000,
+    detail: '9000 MB of 10000 MB free.',
+    remedy: null,
+  } as const;
+  const disk = { state: { path: '/state', ...folder }, media: { path: '/media', ...folder } };
+  const log = { status: 'writing', droppedLines: 0, detail: 'The log is being written.' } as const;
+  return { status: 'ok', version: '0', upForMs: 0, services: [], evidence, disk, log, ...over };
 }
 
 /** Motion that only keeps its books. */
@@ -138,12 +165,21 @@ export interface StandInMotion extends Motion {
   failNext?: GwError;
 }
 
-const freeLatch: StopLatch = { latched: false, reason: null, by: null, since: null };
+const freeLatch: StopLatch = {
+  latched: false,
+  reason: null,
+  by: null,
+  since: null,
+  saved: true,
+  unsavedBecause: null,
+  repeated: null,
+};
 
 export function standInMotion(): StandInMotion {
   let status: MotionStatus = {
     gate: { open: true, reasons: [] },
     stop: freeLatch,
+    keepingTrouble: null,
     tour: null,
     drive: null,
     unownedMove: null,
@@ -189,6 +225,7 @@ export function standInMotion(): StandInMotion {
       set({ tour: run });
       return run;
     },
+    trials: standInTrials(calls),
     async startDrive(target) {
       calls.push(`startDrive ${JSON.stringify(target)}`);
       const { failNext } = this;
@@ -212,7 +249,7 @@ export function standInMotion(): StandInMotion {
     },
     async stopRobot(reason, by) {
       calls.push(`stopRobot ${reason}`);
-      set({ stop: { latched: true, reason, by, since: '2026-01-01T00:00:00.000Z' } });
+      set({ stop: { ...freeLatch, latched: true, reason, by, since: '2026-01-01T00:00:00.000Z' } });
       return status.stop;
     },
     async clearStop(by) {
@@ -223,6 +260,36 @@ export function standInMotion(): StandInMotion {
     subscribe(listener) {
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+  };
+}
+
+/** One trial that begins when it is asked for, and ends when it is cancelled. */
+export function standInTrials(calls: string[]): Trials {
+  let trial: TrialView | null = null;
+  return {
+    async start({ kind, who, conditions }) {
+      calls.push(`trial ${kind} ${who} ${JSON.stringify(conditions)}`);
+      trial = {
+        ...{ id: 't1', kind, who, state: 'running', phase: 'Begins.', alarm: null, startedAgoMs: 0 },
+        ...{ serial: SERIAL, software: '1', simulated: false, outcome: null, reason: null },
+        ...{ facts: [], refusals: [], notes: [], report: null, recorded: [] },
+      };
+      return trial;
+    },
+    keepAlive(id) {
+      calls.push(`alive ${id}`);
+      return trial?.id === id ? trial : null;
+    },
+    async cancel(why) {
+      calls.push(`cancel ${why}`);
+      if (trial !== null) trial = { ...trial, state: 'ended', outcome: 'cancelled', reason: why };
+      return trial;
+    },
+    view: () => trial,
+    async adoptEvidence() {
+      calls.push('adopt evidence');
+      return { records: 1, adopted: ['vendor.move.request'], takenBack: [] };
     },
   };
 }

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -244,6 +244,20 @@ describe('checking a site file', () => {
     expect(result).toMatchObject({ sound: false, errors: 2 });
     expect(result.problems.map(({ key, line }) => [key, line])).toContainEqual(['nmae', 1]);
     expect(new Set(result.findings.map(({ verdict }) => verdict))).toEqual(new Set(['not-checked']));
+  });
+
+  it('finds a state folder wrong that others may write to, before the daemon refuses every order for it', async () => {
+    const path = join(dir, 'others.yaml');
+    await writeFile(path, 'name: x\nchassis: { host: robot, serial: SN1 }\nstateDir: state-of-all\n');
+    await mkdir(join(dir, 'state-of-all'));
+    await chmod(join(dir, 'state-of-all'), 0o777);
+    const { findings, sound } = await checkSite(path);
+    expect(sound).toBe(false);
+    expect(findings.find(({ id }) => id === 'state-folder')).toMatchObject({
+      verdict: 'wrong',
+      detail: expect.stringContaining('other users may write to it (mode 777)'),
+      remedy: expect.stringContaining('chmod go-w'),
+    });
   });
 
   it('a folder in its place is one problem, and a file that is not there an error', async () => {

@@ -103,6 +103,22 @@ describe('a sound site file', () => {
     expect(site.stations.A).toEqual({ xM: 1, yM: 2, yawDeg: 90 });
   });
 
+  it('may forward to this machine by another port, and to other machines by the port of the operator', () => {
+    for (const url of [
+      'http://127.0.0.1:3001',
+      'http://[::ffff:127.0.0.1]:3001',
+      'http://localhost.:3001',
+      'http://128.0.0.1:5173',
+      'http://[::ffff:128.0.0.1]:5173',
+      'http://[::2]:5173',
+      'http://localhost.example:5173',
+      'http://notlocalhost:5173',
+      'http://127.0.0.1.example:5173',
+    ]) {
+      expect(parseSite(with_(`operator:\n  voice: { url: "${url}" }\n`), 'site.yaml').operator.voice?.url).toBe(url);
+    }
+  });
+
   it('answers to no name of a station or tour that it does not have', () => {
     const site = parseSite(sound, 'site.yaml');
     for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
@@ -217,6 +233,45 @@ describe('a site file that is not sound', () => {
       'a voice service that is the operator server',
       with_('operator:\n  voice: { url: "http://localhost:5174/" }\n'),
       { line: 11, path: 'operator.voice.url' },
+    ],
+    ...[
+      'http://127.1:5173',
+      'http://127.0.0.1:5173/api/chatbot',
+      'http://0x7f000001:5174',
+      'http://2130706433:5174',
+      'http://0177.0.0.1:5174',
+      'http://127.9.9.9:5173',
+      'http://0.0.0.0:5173',
+      'http://0:5173',
+      'http://[::]:5173',
+      'http://[::1]:5174',
+      'http://[0:0:0:0:0:0:0:1]:5174',
+      'http://[::ffff:127.0.0.1]:5173',
+      'http://[::ffff:7f00:1]:5173',
+      'http://[::FFFF:127.0.0.2]:5173',
+      'http://[::127.0.0.1]:5173',
+      'http://[::ffff:0.0.0.0]:5173',
+      'http://LOCALHOST:5173',
+      'http://localhost.:5173',
+      'http://Robot.LocalHost.:5173',
+      'http://localhost.localdomain:5173',
+      'http://ip6-loopback:5173',
+      'http://%6cocalhost:5173',
+      'http://１２７.0.0.1:5173',
+    ].map((url): [string, string, { line: number; path: string }] => [
+      `a voice service that is the operator server, written ${url}`,
+      with_(`operator:\n  voice: { url: "${url}" }\n`),
+      { line: 11, path: 'operator.voice.url' },
+    ]),
+    [
+      'a voice service that is the operator server by its own name',
+      with_('operator:\n  names: [robot-7.example]\n  voice: { url: "http://Robot-7.EXAMPLE.:5173/" }\n'),
+      { line: 12, path: 'operator.voice.url' },
+    ],
+    [
+      'a building module that is the operator server by its address in the robot segment',
+      with_('network: { gateway: 192.0.2.2 }\noperator:\n  port: 80\n  building: { url: "http://192.0.2.2" }\n'),
+      { line: 13, path: 'operator.building.url' },
     ],
     [
       'a building module without scheme',

@@ -49,7 +49,7 @@ async function before(list: string, site: object, more: Partial<ChecklistRunOpti
 
 test('everything that the site file lacks is told together, before the first step, with the steps that need it', async () => {
   const told = await before('site', bare);
-  expect(told.map(({ key }) => key)).toEqual(['cloud', 'chassis.mac', 'tablet', 'fleet', 'tours.acceptance']);
+  expect(told.map(({ key }) => key)).toEqual(['cloud', 'chassis.mac', 'dock', 'tablet', 'fleet', 'tours.acceptance']);
   expect(told.at(-1)).toMatchObject({ serial: 'SN0001', what: expect.stringContaining("'acceptance'") });
   expect(told.find(({ key }) => key === 'tours.acceptance')?.steps).toEqual(['tour']);
 });
@@ -68,7 +68,7 @@ test('nothing is told of what is there, of steps that are left out, and of a sit
     tours: { acceptance: { stations: ['A'] } },
   };
   const keys = (told: readonly Prerequisite[]) => told.map(({ key }) => key);
-  expect(keys(await before('site', full))).toEqual(['cloud', 'tablet', 'fleet']);
+  expect(keys(await before('site', full))).toEqual(['cloud', 'dock', 'tablet', 'fleet']);
   expect(keys(await before('site', bare, { only: ['chassis-mac'] }))).toEqual(['chassis.mac']);
   expect(await before('site', { ...bare, nonsense: true })).toEqual([]);
 });

@@ -18,7 +18,7 @@ const site: ExpectedFleet = {
 const sender = (serial: string, host: number): Sender => ({ serial, address: `192.0.2.${host}` });
 const two = sender('SN-2', 2);
 const three = sender('SN-3', 3);
-const none = { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0, replayed: 0 };
+const none = { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0, replayed: 0, noRoom: 0 };
 
 const every = (periodMs: number, uptimeOf = (index: number) => (index * periodMs) / 1000): Arrival[] =>
   Array.from({ length: 5 }, (_, index) => ({
@@ -132,6 +132,17 @@ describe('what is found of the other robots of a fleet', () => {
     const unicast = found({ rejected: { ...none, otherKey: 5, replayed: 3 } });
     expect(unicast.of('noise')).toMatchObject({ verdict: 'wrong', detail: 'the gateway refused 5 other key' });
     expect(unicast.of('replays')).toMatchObject({ verdict: 'wrong', detail: 'the gateway refused 3 as replayed' });
+  });
+
+  it('is a full table of serials, though no stranger is in the list of the gateway', () => {
+    const { of } = found({ rejected: { ...none, noRoom: 4 } });
+    expect(of('strangers')).toMatchObject({
+      verdict: 'wrong',
+      detail: expect.stringContaining('refused 4 heartbeats of further serials'),
+      remedy: expect.stringContaining('another key'),
+    });
+    const alone = found({ ...silence, rejected: { ...none, noRoom: 1 } }, { expected: [], isAlone: true });
+    expect(alone.of('strangers').verdict).toBe('wrong');
   });
 
   it('is for a robot that a person named as the only one a line that does not apply, never one that is ok', () => {

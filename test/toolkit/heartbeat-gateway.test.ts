@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { watchGateway } from '../../src/lib/toolkit/heartbeat-gateway.ts';
 import type { OperatorAccess } from '../../src/lib/toolkit/operator-access.ts';
 
-const rejected = { malformed: 3, otherVersion: 0, otherKey: 1, forged: 0, replayed: 9 };
+const rejected = { malformed: 3, otherVersion: 0, otherKey: 1, forged: 0, replayed: 9, noRoom: 0 };
 const robot = {
   serial: 'SN-2',
   address: '192.0.2.2',
@@ -63,7 +63,7 @@ describe('the counters of the running gateway', () => {
       [START_MS + 100, 30],
       [START_MS + 2_110, 31],
     ]);
-    expect(counts.rejected).toEqual({ malformed: 0, otherVersion: 0, otherKey: 0, forged: 0, replayed: 2 });
+    expect(counts.rejected).toEqual({ malformed: 0, otherVersion: 0, otherKey: 0, forged: 0, replayed: 2, noRoom: 0 });
     expect(counts.accepted.get('192.0.2.2')).toBe(1);
   });
 

@@ -29,7 +29,7 @@ const gateway = (serial = 'SN-1', failure: string | null = null, accepted = 5): 
   },
   arrivals: new Map(),
   sent: every(2_000),
-  rejected: { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0, replayed: 0 },
+  rejected: { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0, replayed: 0, noRoom: 0 },
   accepted: new Map([['192.0.2.2', accepted]]),
 });
 

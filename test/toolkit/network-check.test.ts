@@ -222,9 +222,14 @@ describe('the network check, outward', () => {
   });
 
   it('leaves a cloud link that the gateway holds alone, and whoever does not tell', async () => {
-    const services = [{ name: 'cloud', status: 'running', restarts: 0, lastError: null, detail: 'connected' }];
+    const services = [
+      { name: 'cloud', status: 'running', restarts: 0, lastError: null, remedy: null, detail: 'connected' },
+    ];
     const evidence = { status: 'as-read', detail: 'no records', takenBack: [], waiting: [] };
-    const health = { status: 'ok', version: '1', upForMs: 1, services, evidence };
+    const folder = { path: '/x', status: 'ok', freeBytes: 1, totalBytes: 2, detail: 'x', remedy: null };
+    const disk = { state: folder, media: folder };
+    const log = { status: 'writing', droppedLines: 0, detail: 'The log is being written.' };
+    const health = { status: 'ok', version: '1', upForMs: 1, services, evidence, disk, log };
     let body: string | undefined = JSON.stringify(health);
     const gateway = createServer((_, response) => (body === undefined ? undefined : response.end(body)));
     await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));

@@ -44,6 +44,27 @@ describe('a measured stop', () => {
     expect(fake.sessions.size).toBe(0);
   });
 
+  it.each([
+    [true, 'ok', /latched, saved$/],
+    ['pending', 'ok', /latched, not saved yet$/],
+    [false, 'wrong', /NOT saved: a restart of gw would forget it$/],
+  ] as const)('that is answered with saved: %s is %s', async (saved, verdict, detail) => {
+    await using fake = await startFakeOperator(8);
+    driving(fake, (ms) => Math.min(ms, 400) * 0.0002);
+    const drive = fake.override;
+    fake.override = (request, body) => {
+      const answer = drive(request, body);
+      if (request.method !== 'POST' || request.url !== '/api/stopp') return answer;
+      fake.latched = true;
+      return [200, { stop: { latched: true, saved } }];
+    };
+    const { findings } = await checkStop(fake.toolkit, options, context());
+    expect(findings.find(({ id }) => id === 'answered')).toMatchObject({
+      verdict,
+      detail: expect.stringMatching(detail),
+    });
+  });
+
   it('starts its tours as a signed-in person, where only those may', async () => {
     await using fake = await startFakeOperator(8);
     driving(fake);

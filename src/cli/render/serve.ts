@@ -10,13 +10,17 @@ export function renderServeEvent(event: ServeEvent): string {
     case 'ready':
       return chalk.green('ready');
     case 'failed':
-      return `${event.service.padEnd(10)}${chalk.red('failed')}: ${printable(event.message)} (again in ${event.retryInMs} ms)`;
+      return `${event.service.padEnd(10)}${chalk.red('failed')}: ${printable(event.message)} (again in ${event.retryInMs} ms). To do: ${printable(event.remedy)}`;
     case 'stopping':
       return 'stopping';
     case 'stopped':
       return `${event.service.padEnd(10)}stopped`;
     case 'stop-failed':
       return `${event.service.padEnd(10)}${chalk.red('did not stop')}: ${printable(event.message)}`;
+    case 'dropped':
+      return chalk.yellow(
+        `${event.lines} ${event.lines === 1 ? 'line was' : 'lines were'} dropped: stdout was not read`,
+      );
     case 'ended':
       return 'ended';
   }

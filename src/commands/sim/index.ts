@@ -15,6 +15,7 @@ export default class Sim extends LongRunningCommand<SimEvent> {
     '<%= config.bin %> sim',
     '<%= config.bin %> sim --dir /tmp/robot --with voice,building,password',
     '<%= config.bin %> sim --robots 12',
+    '<%= config.bin %> sim --evidence none --with password',
     '<%= config.bin %> sim --serial SN0007 --dir /tmp/robot-7',
     '<%= config.bin %> sim --chassis-port 0 --json',
   ];
@@ -53,6 +54,11 @@ export default class Sim extends LongRunningCommand<SimEvent> {
       max: 1000,
       default: 0,
     }),
+    evidence: Flags.string({
+      summary: 'What the evidence file holds: the facts that orders rely on, or nothing, as for a robot that is new.',
+      options: ['verified', 'none'],
+      default: 'verified',
+    }),
     'boot-seconds': secondsFlag({ summary: 'How long the robot starts.', default: 0, min: 0, max: 600 }),
   };
   static override readonly schema = 'gw/sim/1';
@@ -68,6 +74,7 @@ export default class Sim extends LongRunningCommand<SimEvent> {
       operatorPort: flags['operator-port'],
       with: flags.with ?? [],
       robots: flags.robots,
+      evidence: flags.evidence === 'verified',
       bootMs: flags['boot-seconds'] * 1000,
       onEvent: (event) => this.emit(event),
     });

@@ -4,6 +4,7 @@ import { readJsonBytes } from '../json/index.ts';
 import { type Clock, systemClock } from '../lifecycle/index.ts';
 import { DialError, type Dialer, type Endpoint } from '../net/index.ts';
 import { badAnswer, failureDetail, interrupted, wrongDevice } from './failure.ts';
+import { contentOf, isPng } from './forwarded-content.ts';
 import type { ChassisClient, ChassisIdentity, ForwardedReply } from './model.ts';
 import {
   bootProgressSchema,
@@ -144,8 +145,10 @@ export function createChassisClient(options: ChassisClientOptions): ChassisClien
         return await share(`${maxBytes} ${path}`, signal, async (own) => {
           const reply = await get(path, { maxBytes, wholeMs: limits.mapData.wholeMs }, own);
           if (reply.status === 503) throw await booting(transport.send, reply, own);
-          checkForwarded(reply);
-          return { status: reply.status, contentType: reply.contentType, body: reply.body };
+          const { status, body } = reply;
+          const content = status === 200 ? await contentOf(body) : null;
+          if (content?.problem !== undefined) throw badAnswer(content.problem, reply.tried);
+          return { status, body, content: content?.kind ?? null };
         });
       } catch (error) {
         if (signal?.aborted) {
@@ -239,29 +242,22 @@ export function parseReply<S extends z.ZodType>(
   reply: Reply,
   schema: S,
 ): { readonly value: z.output<S>; readonly raw: unknown } {
-  const reading = readJsonBytes(reply.body);
+  const reading = readJsonBytes(reply.body, 'answer', reply.json);
   if (!reading.ok) throw badAnswer(reading.problem, reply.tried);
   const result = schema.safeParse(reading.value);
   if (!result.success) throw badAnswer(`the answer has another shape: ${misfit(result.error)}`, reply.tried);
   return { value: result.data, raw: reading.value };
 }
 
-/** Only JSON and PNG pass: a page of a foreign device must not reach a browser under the name of the gateway. */
-function checkForwarded(reply: Reply): void {
-  if (reply.status !== 200) return;
-  if (reply.contentType === 'image/png') {
-    if (!isPng(reply.body)) throw badAnswer('the image is not a PNG', reply.tried);
-    return;
-  }
-  const reading = readJsonBytes(reply.body);
-  if (!reading.ok) throw badAnswer(reading.problem, reply.tried);
-}
+const REFUSAL_MOST_BYTES = 16 * 1024;
 
 /** What the chassis says about a refusal; the vendor's own client looks in these places, in this order. */
 function refusalText(reply: Reply): string {
-  const reading = readJsonBytes(reply.body);
+  const { body } = reply;
+  // Said in a word or two: what is longer is no reason of a chassis.
+  const reading = readJsonBytes(body.subarray(0, REFUSAL_MOST_BYTES), 'answer', reply.json);
   if (!reading.ok) {
-    const text = Buffer.from(reply.body).toString('utf8').trim();
+    const text = Buffer.from(body.subarray(0, REFUSAL_MOST_BYTES)).toString('utf8').trim();
     return text.startsWith('<') ? 'an HTML page' : text.slice(0, 200);
   }
   const { value } = reading;
@@ -283,10 +279,4 @@ export function mapPath(id: string): string {
     });
   }
   return `${paths.maps}${id}`;
-}
-
-const pngSignature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
-
-function isPng(body: Uint8Array): boolean {
-  return pngSignature.every((byte, at) => body[at] === byte);
 }

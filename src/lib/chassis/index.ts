@@ -13,6 +13,7 @@ export {
   type NotChecked,
 } from './condition.ts';
 export { connectionFailureOf, failureDetail } from './failure.ts';
+export { contentOf, type ForwardedContent } from './forwarded-content.ts';
 export { type ChassisLinkOptions, createChassisLink } from './link.ts';
 export { createLiveValues } from './live-values.ts';
 export type * from './model.ts';

@@ -28,6 +28,10 @@ const STOOD_MS = 2_000;
 const BOOTING_MS = 500;
 /** While the stream stands, the identity is asked again this often: restarts and exchanges show in it first. */
 const RECHECK_MS = 2_000;
+/** Complaints closer together than this are told to the listeners as one. */
+const COMPLAINTS_MS = 100;
+/** So long it is shown that the chassis flooded the topic stream, also while it is connected again. */
+const FLOOD_SHOWN_MS = 60_000;
 
 /**
  * Keeps the connection to one chassis: identity, then the topic stream, again and again. That the chassis is away
@@ -49,6 +53,9 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
   let unitDoubt: string | null = null;
   let ending: AbortController | undefined;
   let loop: Promise<void> | undefined;
+  let soon: Disposable | undefined;
+  /** When the topic stream was last ended because the chassis flooded it. */
+  let floodedAt: number | null = null;
 
   function notify(): void {
     for (const listener of [...listeners]) {
@@ -72,9 +79,13 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
     notify();
   }
 
+  /** Gathered: a chassis may give cause for thousands of complaints a second. */
   function complain(what: string): void {
     complaints.add(what);
-    notify();
+    soon ??= clock.after(COMPLAINTS_MS, () => {
+      soon = undefined;
+      notify();
+    });
   }
 
   function hear(message: TopicMessage): void {
@@ -82,8 +93,9 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
       case 'enabled':
         return;
       case 'complaint':
-        if (message.topic !== undefined) values.reject(message.topic, message.what);
         complain(message.what);
+        // That a value must not be relied on any more is told at once.
+        if (message.topic !== undefined && values.reject(message.topic, message.what)) notify();
         return;
       case 'other':
         complain(`a message of the topic ${quote(message.topic)}, which was not asked for`);
@@ -176,8 +188,10 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
     while (!signal.aborted) {
       try {
         const { end, stoodMs } = await connect(signal);
-        if (stoodMs >= STOOD_MS) backoff.reset();
-        enter({ kind: 'not-connected', ...end, tried: address });
+        const { failure, detail, isFlood = false } = end;
+        if (isFlood) floodedAt = clock.monotonicMs();
+        else if (stoodMs >= STOOD_MS) backoff.reset();
+        enter({ kind: 'not-connected', failure, detail, tried: address });
       } catch (error) {
         if (signal.aborted) return;
         enter(stateOf(error, address));
@@ -191,6 +205,8 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
     const own = ending;
     ending = undefined;
     own?.abort();
+    soon?.[Symbol.dispose]();
+    soon = undefined;
     await loop;
     await client[Symbol.asyncDispose]();
   }
@@ -221,8 +237,12 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
         });
     },
     stop,
-    describe: () =>
-      unitDoubt === null ? describeLink(state) : `${describeLink(state)}; the unit of /tracked_pose is in doubt`,
+    describe() {
+      const doubt = unitDoubt === null ? '' : '; the unit of /tracked_pose is in doubt';
+      const wasFlooded = floodedAt !== null && clock.monotonicMs() - floodedAt < FLOOD_SHOWN_MS;
+      const flood = wasFlooded && state.kind === 'connected' ? '; the chassis flooded the topic stream just now' : '';
+      return `${describeLink(state)}${doubt}${flood}`;
+    },
     snapshot() {
       return {
         link: state,

@@ -105,9 +105,14 @@ export function createLiveValues(clock: Clock) {
     disconnect(): void {
       connected = false;
     },
-    /** A message of this topic could not be used, so the value before it is not what the robot says now. */
-    reject(topic: KnownTopic, why: string): void {
+    /**
+     * A message of this topic could not be used, so the value before it is not what the robot says now. False when that
+     * was so already.
+     */
+    reject(topic: KnownTopic, why: string): boolean {
+      const isNew = !rejected.has(fieldOf[topic]);
       rejected.set(fieldOf[topic], why);
+      return isNew;
     },
     take(message: TopicData): void {
       switch (message.topic) {

@@ -162,8 +162,9 @@ export interface ChassisSnapshot {
 
 export interface ForwardedReply {
   readonly status: number;
-  readonly contentType: string;
   readonly body: Uint8Array;
+  /** What the bytes are, whatever the chassis calls them; null unless the status is 200. */
+  readonly content: 'json' | 'png' | null;
 }
 
 export interface MapListItem {
@@ -203,7 +204,10 @@ export interface ChassisClient extends AsyncDisposable {
   /** Localisation data (`.pbstream`): bytes that only the chassis understands (HINWEIS). */
   mapLocalisation(id: string, signal?: AbortSignal): Promise<Uint8Array>;
   mapPng(id: string, signal?: AbortSignal): Promise<Uint8Array>;
-  /** A read for the operator server: the reply's bytes as they came, bounded. Concurrent identical reads are one. */
+  /**
+   * A read for the operator server: the reply's bytes as they came, bounded, checked to be JSON or a PNG. Concurrent
+   * identical reads are one.
+   */
   forward(path: string, options: { readonly maxBytes: number; readonly signal?: AbortSignal }): Promise<ForwardedReply>;
 }
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { quote, readJson } from '../json/index.ts';
+import { createJsonScanner, type JsonBounds, problemOfFinding, quote, readJson, readJsonBytes } from '../json/index.ts';
 import { type KnownTopic, misfit, numbersAsText, topicSchemas, topicsEnabledSchema } from './schema.ts';
 
 type Shape<T extends KnownTopic> = z.output<(typeof topicSchemas)[T]>;
@@ -18,10 +18,50 @@ export type TopicMessage =
   /** `topic` is set where a message of that topic was rejected: its values stay what they were before. */
   | { readonly kind: 'complaint'; readonly what: string; readonly topic?: KnownTopic };
 
+/** Frames up to here are read at once. */
+const SMALL_BYTES = 8 * 1024;
+/** Decisions of ours: what of a larger one is read, without the drawings that a map is announced with. */
+const MOST_READ_BYTES = 64 * 1024;
+const readBounds: JsonBounds = { maxDepth: 200, maxValues: 5_000 };
+/** Decision of ours: what a frame may hold in all; it has at most 16 MiB, and nothing is made of most of it. */
+const frameBounds: JsonBounds = { maxDepth: 200, maxValues: 4_000_000 };
+const PIECE_BYTES = 64 * 1024;
+
+/**
+ * Reads one text frame step by step. Of a large one the drawings (`overlays`) are left out of `data` and are in `text`
+ * only: they may be millions of values, and nobody who listens all the time looks at them.
+ */
+export function* readTopicFrame(frame: Buffer): Generator<undefined, TopicMessage> {
+  if (frame.length <= SMALL_BYTES) return parseTopicMessage(frame.toString('utf8'));
+  // Of doubled ones the first: the other is found as a key that comes twice.
+  let drawings: readonly [number, number] | undefined;
+  const scanner = createJsonScanner(frameBounds, ({ key: [from, to], value }) => {
+    if (frame.toString('latin1', from, to) === '"overlays"') drawings ??= value;
+  });
+  for (let from = 0; from < frame.length; from += PIECE_BYTES) {
+    if (!scanner.push(frame, from, Math.min(from + PIECE_BYTES, frame.length))) break;
+    yield;
+  }
+  const problem = problemOfFinding(scanner.end(), frameBounds, 'message');
+  if (problem !== null) return complaint(`a message: ${problem}`);
+  const [from, to] = drawings ?? [0, 0];
+  const isCut = to > from;
+  if (frame.length - (to - from) > MOST_READ_BYTES) return complaint('a message is larger than a message may be');
+  const rest = isCut ? Buffer.concat([frame.subarray(0, from), Buffer.from('null'), frame.subarray(to)]) : frame;
+  const reading = readJsonBytes(rest, 'message', readBounds);
+  if (!reading.ok) return complaint(`a message: ${reading.problem}`);
+  if (isCut) delete (reading.value as { overlays?: unknown }).overlays;
+  return messageOf(reading.value, () => frame.toString('utf8'));
+}
+
+/** The same at once, for a text that is known to be small. */
 export function parseTopicMessage(text: string): TopicMessage {
   const reading = readJson(text);
   if (!reading.ok) return complaint(`a message: ${reading.problem}`);
-  const { value } = reading;
+  return messageOf(reading.value, () => text);
+}
+
+function messageOf(value: unknown, textOf: () => string): TopicMessage {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return complaint('a message is JSON, but not an object');
   }
@@ -36,7 +76,14 @@ export function parseTopicMessage(text: string): TopicMessage {
   if (!isKnownTopic(topic)) return { kind: 'other', topic };
   const result = topicSchemas[topic].safeParse(value);
   if (!result.success) return { kind: 'complaint', what: misfitOf(topic, result.error, value), topic };
-  return { kind: 'data', topic, data: result.data, text } as TopicMessage;
+  return {
+    kind: 'data',
+    topic,
+    data: result.data,
+    get text() {
+      return textOf();
+    },
+  } as TopicMessage;
 }
 
 function isKnownTopic(topic: string): topic is KnownTopic {

@@ -5,9 +5,12 @@ import { GwError, type Tried } from '../error/index.ts';
 import { quote } from '../json/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import { DialError, type Dialer, dialFailureOf, type Endpoint, viaOf } from '../net/index.ts';
-import { badAnswer, interrupted } from './failure.ts';
+import { interrupted } from './failure.ts';
 import type { ConnectionFailure } from './model.ts';
-import { parseTopicMessage, type TopicMessage, topicNames } from './topic-message.ts';
+import { createTopicFlood, LARGE_FRAME_BYTES, LOOK_MS } from './topic-flood.ts';
+import { handshakeFailure, refusal } from './topic-handshake.ts';
+import { createTopicIntake, type Steps } from './topic-intake.ts';
+import { readTopicFrame, type TopicMessage, topicNames } from './topic-message.ts';
 import { paths, type TopicRequestWire } from './wire.ts';
 
 export interface TopicStreamOptions {
@@ -27,6 +30,8 @@ export interface StreamEnd {
   readonly failure: ConnectionFailure;
   /** One sentence for a person. */
   readonly detail: string;
+  /** Set where it was ended because the chassis sent more than can be read. */
+  readonly isFlood?: true;
 }
 
 /** One connection to the topic stream. It never comes back by itself: whoever opened it opens the next one. */
@@ -46,7 +51,9 @@ const OPEN_MS = 1_600;
 const DIAL_MS = 1_200;
 const PING_MS = 400;
 const SILENT_MS = 1_400;
-const TICK_MS = 200;
+const PONG_MS = 50;
+/** Without figures, so that it is counted as one complaint. */
+const FLOODED = 'the topic stream was flooded: the chassis sent more than can be read';
 const ACKNOWLEDGE_MS = 1_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
@@ -89,6 +96,8 @@ function handshake(options: TopicStreamOptions, socket: Duplex, tried: () => Tri
     perMessageDeflate: false,
     followRedirects: false,
     maxPayload: MOST_BYTES,
+    // Answered here: whoever sends pings and does not read would fill the memory with answers.
+    autoPong: false,
     ...(secret !== undefined && { headers: { secret } }),
   });
   const give = (error: unknown) => {
@@ -123,30 +132,6 @@ function handshake(options: TopicStreamOptions, socket: Duplex, tried: () => Tri
   return promise;
 }
 
-function refusal(response: IncomingMessage, tried: Tried): GwError {
-  const status = response.statusCode ?? 0;
-  const { location } = response.headers;
-  response.on('error', () => {});
-  response.destroy();
-  if (status === 503) {
-    return new GwError('CHASSIS_BOOTING', 'The chassis is starting.', {
-      tried,
-      details: { progress: null, step: null },
-    });
-  }
-  if (status >= 300 && status < 400) {
-    return badAnswer(`the topic stream was redirected to ${quote(location ?? 'nowhere')}: refused`, tried);
-  }
-  return badAnswer(`the topic stream was answered with status ${status}`, tried);
-}
-
-function handshakeFailure(error: Error, tried: Tried): GwError {
-  const { code = '' } = error as NodeJS.ErrnoException;
-  if (code.startsWith('HPE_')) return badAnswer('it does not speak HTTP as a chassis does', tried, error);
-  if (code !== '') return new DialError(dialFailureOf(error), tried, error);
-  return badAnswer('it does not open a WebSocket as a chassis does', tried, error);
-}
-
 function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tried: Tried): TopicStream {
   const { clock, onMessage, signal } = options;
   const { promise: ended, resolve } = Promise.withResolvers<StreamEnd>();
@@ -158,31 +143,56 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
   let lastTick = clock.monotonicMs();
   let lastBytes = bytesOf(socket);
   let acknowledgement: Disposable | undefined;
+  const flood = createTopicFlood();
+  let frames = 0;
+  let large = 0;
+  const intake = createTopicIntake({ clock, hold: () => web.pause(), release: () => web.resume() });
+
+  let pongAt = Number.NEGATIVE_INFINITY;
+  let pongOwed: Buffer | null = null;
 
   const complain = (what: string) => onMessage({ kind: 'complaint', what });
 
-  function end(failure: ConnectionFailure, detail: string): void {
+  function pong(data: Buffer, now: number): void {
+    pongAt = now;
+    pongOwed = null;
+    if (web.readyState === WebSocket.OPEN) web.pong(data);
+  }
+
+  function end(failure: ConnectionFailure, detail: string, isFlood = false): void {
     if (over) return;
     over = true;
+    intake[Symbol.dispose]();
     ticking[Symbol.dispose]();
     pinging[Symbol.dispose]();
     acknowledgement?.[Symbol.dispose]();
     signal?.removeEventListener('abort', onAbort);
     web.terminate();
     socket.destroy();
-    resolve({ failure, detail });
+    resolve({ failure, detail, ...(isFlood && { isFlood }) });
   }
 
   const onAbort = () => end('other', 'ended by gw');
 
   /** Counted in ticks of bounded length, so that a pause of our own process is not taken for the chassis' silence. */
-  const ticking = clock.every(TICK_MS, () => {
+  const ticking = clock.every(LOOK_MS, () => {
     const now = clock.monotonicMs();
     const bytes = bytesOf(socket);
-    silentMs = heard || bytes > lastBytes ? 0 : silentMs + Math.min(now - lastTick, 2 * TICK_MS);
+    // While it waits to be taken in nothing more is read, and what was sent is no silence.
+    const { waiting } = intake;
+    const isHeard = heard || bytes > lastBytes || waiting > 0;
+    silentMs = isHeard ? 0 : silentMs + Math.min(now - lastTick, 2 * LOOK_MS);
     heard = false;
+    const flooded = flood({ ms: now - lastTick, heldMs: intake.takeHeldMs(), frames, large, bytes: bytes - lastBytes });
+    frames = 0;
+    large = 0;
     lastBytes = bytes;
     lastTick = now;
+    if (pongOwed !== null && web.bufferedAmount === 0) pong(pongOwed, now);
+    if (flooded !== null) {
+      complain(FLOODED);
+      end('bad-answer', flooded, true);
+    }
     if (silentMs >= SILENT_MS) end('silent', 'connected, but nothing was heard for more than a second');
   });
   const pinging = clock.every(PING_MS, () => {
@@ -207,22 +217,38 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
     });
   }
 
-  web.on('message', (data, isBinary) => {
-    if (over) return;
-    heard = true;
+  function* take(frame: Buffer, isBinary: boolean): Steps {
     if (isBinary) {
       complain('a binary message, where only text is spoken');
       return;
     }
-    const message = parseTopicMessage(String(data));
+    const message = yield* readTopicFrame(frame);
+    if (over) return;
     if (message.kind === 'enabled') enabled = message.topics;
     onMessage(message);
-  });
-  const onSign = () => {
+  }
+
+  const onFrame = (bytes: number) => {
     heard = true;
+    frames += 1;
+    if (bytes > LARGE_FRAME_BYTES) large += 1;
+    intake.charge(bytes);
   };
-  web.on('pong', onSign);
-  web.on('ping', onSign);
+  web.on('message', (data, isBinary) => {
+    if (over) return;
+    // With the library's own setting a message is one buffer.
+    const frame = data as Buffer;
+    intake.push(take(frame, isBinary));
+    onFrame(frame.length);
+  });
+  web.on('pong', (data) => onFrame(data.length));
+  web.on('ping', (data) => {
+    onFrame(data.length);
+    // Only the newest is owed an answer (RFC 6455, 5.5.3), and never before the one before it was taken.
+    const now = clock.monotonicMs();
+    if (now - pongAt < PONG_MS || web.bufferedAmount > 0) pongOwed = data;
+    else pong(data, now);
+  });
   web.on('error', (error) => {
     if (over) return;
     const { code = '' } = error as NodeJS.ErrnoException;

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Client, type Dispatcher, Pool } from 'undici';
 import { GwError, type Tried } from '../error/index.ts';
-import { quote } from '../json/index.ts';
+import { type JsonBounds, quote } from '../json/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import { DialError, type Dialer, dialFailureOf, type Endpoint, viaOf } from '../net/index.ts';
 import { badAnswer, interrupted } from './failure.ts';
@@ -13,15 +13,22 @@ export interface Limits {
   readonly wholeMs: number;
   /** How long until the head of the answer, and then between two pieces of it; without it, as the transport has it. */
   readonly patienceMs?: number;
+  /** What it may hold where it is JSON; without it, what a document may. */
+  readonly json?: JsonBounds;
 }
 
 const MiB = 1024 * 1024;
 
+/** Decision of ours: reading so much at once takes some milliseconds (see docs/performance.md). */
+const documentBounds: JsonBounds = { maxDepth: 200, maxValues: 20_000 };
+/** Decision of ours: drawings of a map that are no text but objects have a dozen values each. */
+export const mapBounds: JsonBounds = { maxDepth: 200, maxValues: 4_000_000 };
+
 /** Decision of ours: what each kind of answer may measure. */
 export const limits = {
-  document: { maxBytes: MiB, wholeMs: 4_000 },
-  mapList: { maxBytes: MiB, wholeMs: 4_000 },
-  mapData: { maxBytes: 64 * MiB, wholeMs: 60_000, patienceMs: 10_000 },
+  document: { maxBytes: MiB, wholeMs: 4_000, json: documentBounds },
+  mapList: { maxBytes: MiB, wholeMs: 4_000, json: documentBounds },
+  mapData: { maxBytes: 64 * MiB, wholeMs: 60_000, patienceMs: 10_000, json: mapBounds },
   picture: { maxBytes: 32 * MiB, wholeMs: 60_000, patienceMs: 10_000 },
   localisation: { maxBytes: 256 * MiB, wholeMs: 120_000, patienceMs: 10_000 },
   /** Storing a map takes a chassis longer than reading it; nothing is known about how long. */
@@ -39,10 +46,10 @@ export interface Request {
 
 export interface Reply {
   readonly status: number;
-  /** Lower case, without parameters; empty when the answer names none. */
-  readonly contentType: string;
   readonly body: Uint8Array;
   readonly tried: Tried;
+  /** What its JSON may hold, as it was asked for. */
+  readonly json: JsonBounds;
 }
 
 export interface Transport {
@@ -183,7 +190,8 @@ export function createTransport(options: TransportOptions): Transport {
     }
     const { maxBytes, wholeMs, patienceMs = timeoutMs } = request.limits;
     const tooLarge = `the answer is larger than ${sizeText(maxBytes)}`;
-    if (Number(headerText(headers['content-length'])) > maxBytes) throw refuse(tooLarge);
+    const announced = Number(headerText(headers['content-length']));
+    if (announced > maxBytes) throw refuse(tooLarge);
     // Nothing was asked to be compressed; a few bytes could unfold into a flood.
     const encoding = headerText(headers['content-encoding']);
     if (encoding !== '' && encoding !== 'identity') throw refuse(`the answer is packed with ${quote(encoding)}`);
@@ -193,16 +201,13 @@ export function createTransport(options: TransportOptions): Transport {
       const now = clock.monotonicMs();
       if (now - heardAt > patienceMs || now - began > wholeMs) giveUp();
     });
-    const chunks: Uint8Array[] = [];
-    let size = 0;
+    const bytes = collector(announced);
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
       heardAt = clock.monotonicMs();
-      size += chunk.byteLength;
-      if (size > maxBytes) throw badAnswer(tooLarge, tried());
-      chunks.push(chunk);
+      if (bytes.size() + chunk.byteLength > maxBytes) throw badAnswer(tooLarge, tried());
+      bytes.add(chunk);
     }
-    const contentType = (headerText(headers['content-type']).split(';')[0] ?? '').trim().toLowerCase();
-    return { status, contentType, body: Buffer.concat(chunks), tried: tried() };
+    return { status, body: bytes.take(), tried: tried(), json: request.limits.json ?? documentBounds };
   }
 
   function translate(error: unknown, tried: Tried, head: boolean): unknown {
@@ -253,6 +258,25 @@ export function createTransport(options: TransportOptions): Transport {
       pool = undefined;
       await ended?.destroy();
     },
+  };
+}
+
+/** From here on an answer is put together in place: its pieces and the whole beside them would be twice the memory. */
+const LARGE_BYTES = MiB;
+
+/** Puts an answer together; `announced` is its length where the head names one. */
+function collector(announced: number) {
+  const whole = announced >= LARGE_BYTES ? Buffer.allocUnsafeSlow(announced) : null;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  return {
+    size: () => size,
+    add(chunk: Uint8Array): void {
+      if (whole === null) chunks.push(chunk);
+      else whole.set(chunk, size);
+      size += chunk.byteLength;
+    },
+    take: (): Buffer => (whole === null ? Buffer.concat(chunks) : whole.subarray(0, size)),
   };
 }
 

@@ -1,5 +1,8 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { GwError } from '../error/index.ts';
+import { openFresh, readWhole } from '../lifecycle/index.ts';
+
+const MOST_LOCK_BYTES = 1_024;
 
 /**
  * Says that this process works on a journal, so that a second one does not. Gives the path of the lock, a file beside
@@ -9,11 +12,16 @@ export async function claimJournal(path: string): Promise<string> {
   const lock = `${path}.lock`;
   for (let attempt = 0; attempt < 2; attempt += 1) {
     try {
-      await writeFile(lock, await processMark(process.pid), { flag: 'wx' });
+      const mark = await processMark(process.pid);
+      await using file = await openFresh(lock);
+      await file.writeFile(mark);
       return lock;
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
-      const owner = await readFile(lock, 'utf8').catch(() => '');
+      const owner = await readWhole(lock, MOST_LOCK_BYTES).then(
+        (bytes) => Buffer.from(bytes).toString(),
+        () => '',
+      );
       const pid = Number(owner.split(' ')[0]);
       if (isAlive(pid) && (await processMark(pid)) === owner) {
         throw new GwError('RUN_OPEN', `Process ${pid} works on this run of the checklist right now.`, {

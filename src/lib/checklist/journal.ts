@@ -1,7 +1,7 @@
-import { type FileHandle, open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { constants, type FileHandle, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asGwError, GwError } from '../error/index.ts';
-import { ensureFolder, syncFolder } from '../lifecycle/index.ts';
+import { assertOwnFolder, ensureFolder, openExisting, openFresh, readWhole, syncFolder } from '../lifecycle/index.ts';
 import { keepPhoto } from './attachment.ts';
 import {
   type Begun,
@@ -43,7 +43,8 @@ export async function beginJournal(dir: string, begun: Omit<Begun, 'kind' | 'for
   const head: Begun = { kind: 'begun', format: JOURNAL_FORMAT, ...begun };
   try {
     await ensureFolder(dir);
-    await using file = await open(path, 'wx', 0o644);
+    await assertOwnFolder(dir);
+    await using file = await openFresh(path);
     await file.writeFile(`${JSON.stringify(head)}\n`);
     await file.sync();
     await syncFolder(dir);
@@ -82,7 +83,7 @@ export async function findJournal(
 }
 
 async function isBegun(path: string): Promise<boolean> {
-  await using file = await open(path, 'r');
+  await using file = await openExisting(path, constants.O_RDONLY);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(64 * 1024), 0, 64 * 1024, 0);
   return buffer.subarray(0, bytesRead).includes(0x0a);
 }
@@ -93,7 +94,7 @@ const JOURNAL_FILE = /^[a-z0-9-]+-\d{8}T\d{6}Z-[0-9a-f]{8}\.jsonl$/;
 export async function readJournal(path: string): Promise<JournalState> {
   const { size } = await orUnreadable(path, () => stat(path));
   if (size > JOURNAL_MAX_BYTES) throw broken(path, 'it is larger than any journal of gw');
-  return parseJournal(await orUnreadable(path, () => readFile(path)), path);
+  return parseJournal(Buffer.from(await orUnreadable(path, () => readWhole(path, JOURNAL_MAX_BYTES))), path);
 }
 
 /** Goes on with a journal. A line that a crash cut off is cut away. Throws JOURNAL_BROKEN, RUN_OPEN, FILE_UNWRITABLE. */
@@ -111,10 +112,10 @@ export async function resumeJournal(path: string): Promise<Journal> {
 }
 
 async function cutToWholeLines(path: string): Promise<void> {
-  const bytes = await readFile(path);
+  const bytes = Buffer.from(await readWhole(path, JOURNAL_MAX_BYTES));
   const whole = bytes.lastIndexOf(0x0a) + 1;
   if (whole === bytes.byteLength) return;
-  await using file = await open(path, 'r+');
+  await using file = await openExisting(path);
   await file.truncate(whole);
   await file.sync();
 }
@@ -129,7 +130,7 @@ async function claim(path: string): Promise<string> {
 async function openClaimed(path: string, state: JournalState, lock: string): Promise<Journal> {
   let file: FileHandle;
   try {
-    file = await open(path, 'a');
+    file = await openExisting(path, constants.O_WRONLY | constants.O_APPEND);
   } catch (cause) {
     await rm(lock, { force: true });
     throw unwritable(path, cause);

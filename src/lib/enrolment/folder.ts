@@ -1,8 +1,8 @@
-import { link, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { link, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { asGwError, GwError } from '../error/index.ts';
-import { ensureFolder, sha256, syncFolder } from '../lifecycle/index.ts';
+import { ensureFolder, openFresh, sha256, syncFolder } from '../lifecycle/index.ts';
 
 /**
  * The identity folder. An installed identity is one file, so that there is no moment at which a part of it is there:
@@ -88,8 +88,7 @@ export async function placeFile(
   const draft = join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}`);
   try {
     await onDisk(path, async () => {
-      await using file = await open(draft, 'wx', 0o600);
-      await file.chmod(0o600);
+      await using file = await openFresh(draft, 0o600);
       await file.writeFile(text);
       await file.sync();
     });

@@ -67,13 +67,40 @@ export class GwError extends Error {
   }
 }
 
-/** Turns anything thrown into a GwError; what is not ours and not known is a bug of ours (INTERNAL). */
+/** What an operating system says of a disk that takes nothing: no bug of ours, and a person can mend it. */
+const DISK_REFUSALS: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO']);
+
+/**
+ * Turns anything thrown into a GwError; what is not ours and not known is a bug of ours (INTERNAL). An error that was
+ * thrown while another one was under way gives way to that other one, which came first and names the cause.
+ */
 export function asGwError(error: unknown): GwError {
+  const cause = firstThrown(error);
+  if (cause !== error) return asGwError(cause);
   if (error instanceof GwError) return error;
   if (error instanceof Error && error.name === 'AbortError') {
     return new GwError('INTERRUPTED', 'Interrupted.', { cause: error });
   }
+  if (error instanceof Error && 'syscall' in error && 'code' in error && DISK_REFUSALS.has(error.code)) {
+    return new GwError('FILE_UNWRITABLE', `The disk refused: ${textOf(error)}.`, { cause: error });
+  }
   return new GwError('INTERNAL', textOf(error), { cause: error });
+}
+
+/** Bounded: something thrown may hold itself. */
+const MOST_SUPPRESSED = 100;
+
+/**
+ * `await using` throws what its disposal threw and keeps in `suppressed` what was thrown before. By name, as older
+ * runtimes have no such class and the compiler makes one.
+ */
+function firstThrown(thrown: unknown): unknown {
+  let first = thrown;
+  for (let depth = 0; depth < MOST_SUPPRESSED; depth += 1) {
+    if (!(first instanceof Error) || first.name !== 'SuppressedError' || !('suppressed' in first)) break;
+    first = first.suppressed;
+  }
+  return first;
 }
 
 /** Whatever was thrown, also what refuses to become text. */

@@ -1,8 +1,8 @@
-import { constants, type FileHandle, open } from 'node:fs/promises';
+import { constants, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { GwError } from '../error/index.ts';
-import { ensureFolder, syncFolder } from '../lifecycle/index.ts';
+import { ensureFolder, openExisting, openFresh, syncFolder } from '../lifecycle/index.ts';
 import type { EvidenceRecord } from './record.ts';
 import { loadEvidenceFile, MOST_BYTES } from './record-file.ts';
 
@@ -72,12 +72,22 @@ function refused(why: string, cause?: unknown): GwError {
 async function append(path: string, line: Buffer): Promise<boolean> {
   let created = false;
   let handle: FileHandle;
+  const appending = constants.O_RDWR | constants.O_APPEND;
   try {
-    handle = await open(path, constants.O_RDWR | constants.O_APPEND | constants.O_NONBLOCK);
+    handle = await openExisting(path, appending);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    handle = await open(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK, 0o644);
-    created = true;
+    // Another program may make it at the same moment: then it is there.
+    await openFresh(path).then(
+      async (fresh) => {
+        created = true;
+        await fresh.close();
+      },
+      (failure: NodeJS.ErrnoException) => {
+        if (failure.code !== 'EEXIST') throw failure;
+      },
+    );
+    handle = await openExisting(path, appending);
   }
   await using file = handle;
   const { size } = await file.stat();

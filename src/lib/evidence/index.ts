@@ -5,6 +5,14 @@
 
 export { type Appended, appendRecord } from './append.ts';
 export {
+  type Attachment,
+  type AttachmentState,
+  attachmentFolder,
+  attachmentStates,
+  checkAttachment,
+  writeAttachment,
+} from './attachment.ts';
+export {
   type Basis,
   bases,
   basisOf,
@@ -68,4 +76,4 @@ export {
   standing,
   supports,
 } from './standing.ts';
-export { createEvidenceWatch, type EvidenceReport, type EvidenceWatch } from './watch.ts';
+export { createEvidenceWatch, type EvidenceAdoption, type EvidenceReport, type EvidenceWatch } from './watch.ts';

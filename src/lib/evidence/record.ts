@@ -30,6 +30,13 @@ export const evidenceRecordSchema = z.strictObject({
   when: z.iso.datetime(),
   /** The chassis said of itself that it is a simulator: the record counts there and never for a real robot. */
   simulated: z.literal(true).optional(),
+  /** The file that holds what was measured, in the folder of trials beside the evidence file. */
+  attachment: z
+    .strictObject({
+      file: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/, 'expected the name of a file, without a folder'),
+      sha256: z.string().regex(/^[0-9a-f]{64}$/, 'expected a SHA-256 in lower-case hexadecimal digits'),
+    })
+    .optional(),
 });
 export type EvidenceRecord = z.infer<typeof evidenceRecordSchema>;
 

@@ -30,6 +30,8 @@ export interface Standing {
   readonly contradictedHere: boolean;
   readonly usable: boolean;
   readonly support: Support;
+  /** Nothing speaks against it: only a verification on this very device is missing, which a trial may bring. */
+  readonly lacksVerification: boolean;
   /** One sentence for a person. */
   readonly why: string;
 }
@@ -50,13 +52,14 @@ export function standing(factId: FactId, device: DeviceEvidence, options: Standi
   const found = recordFor(fact, device);
   const verifiedHere = found !== undefined && confirms(found, fact);
   const contradictedHere = found !== undefined && !verifiedHere;
-  const say = (support: Support, why: string): Standing => ({
+  const say = (support: Support, why: string, lacksVerification = false): Standing => ({
     fact: fact.id,
     mark: fact.mark,
     verifiedHere,
     contradictedHere,
     usable: support !== 'nothing',
     support,
+    lacksVerification,
     why,
   });
   const no = (why: string) => say('nothing', why);
@@ -74,7 +77,9 @@ export function standing(factId: FactId, device: DeviceEvidence, options: Standi
       ? say('simulator', `${fact.id} was verified on this simulator on ${found.when} by ${found.who}.`)
       : say('this-device', `${fact.id} was verified on this device on ${found.when} by ${found.who}.`);
   }
-  if (fact.mark === 'HINWEIS') return no(`${fact.id} is from a vendor description (HINWEIS) and ${missing(device)}.`);
+  if (fact.mark === 'HINWEIS') {
+    return say('nothing', `${fact.id} is from a vendor description (HINWEIS) and ${missing(device)}.`, true);
+  }
   return elsewhere(fact, device, options, say);
 }
 
@@ -83,7 +88,7 @@ function elsewhere(
   fact: Fact,
   device: DeviceEvidence,
   { requireVerified = false }: StandingOptions,
-  say: (support: Support, why: string) => Standing,
+  say: (support: Support, why: string, lacksVerification?: boolean) => Standing,
 ): Standing {
   const observation = fact.basis === 'stated' && fact.observedBy !== undefined ? factById(fact.observedBy) : null;
   if (fact.basis !== 'measured' && observation === null) {
@@ -101,7 +106,8 @@ function elsewhere(
       ? `${fact.id} was measured on another device or version (${markText(fact)})`
       : `${fact.id} is ${markText(fact)}, borne out by ${observation.id} (${markText(observation)}) on another device or version`;
   if (requireVerified) {
-    return say('nothing', `${seen}, and motion.requireVerified asks for a verification here: it ${missing(device)}.`);
+    const asked = 'motion.requireVerified asks for a verification here';
+    return say('nothing', `${seen}, and ${asked}: it ${missing(device)}.`, true);
   }
   return say('another-device', `${seen}.`);
 }

@@ -26,6 +26,22 @@ export interface EvidenceReport {
 
 export interface EvidenceWatch extends EvidenceSource, Service {
   report(): EvidenceReport;
+  /** Lets records count that this program has just written to the file itself: the verdicts of a trial. */
+  adopt(added: readonly EvidenceRecord[]): void;
+  /**
+   * Reads the file and lets all of it count from now on, as after a restart: a signed-in person has said so. Throws
+   * EVIDENCE_FILE_INVALID; nothing is changed then.
+   */
+  adoptFile(): Promise<EvidenceAdoption>;
+}
+
+export interface EvidenceAdoption {
+  /** How many records count now. */
+  readonly records: number;
+  /** Facts that carry more than before, on any device. */
+  readonly adopted: readonly string[];
+  /** Facts that carry less than before. */
+  readonly takenBack: readonly string[];
 }
 
 export interface EvidenceWatchOptions {
@@ -45,6 +61,8 @@ export interface EvidenceWatchOptions {
  */
 export function createEvidenceWatch({ path, serial, records, clock, log }: EvidenceWatchOptions): EvidenceWatch {
   const listeners = new Set<() => void>();
+  /** What the report compares with: as read at the start, and what was adopted since. */
+  let base = records;
   let counting = records;
   let latest = records;
   let trouble: string | null = null;
@@ -62,8 +80,8 @@ export function createEvidenceWatch({ path, serial, records, clock, log }: Evide
   function setTrouble(next: string | null): void {
     if (trouble === next) return;
     trouble = next;
-    if (next === null) log.info({ path }, 'the evidence file is readable again');
-    else log.error({ path, reason: next }, 'the evidence file cannot be relied on');
+    if (next === null) log.info({ audit: true, path }, 'the evidence file is readable again');
+    else log.error({ audit: true, path, reason: next }, 'the evidence file cannot be relied on');
     tell();
   }
 
@@ -109,13 +127,13 @@ export function createEvidenceWatch({ path, serial, records, clock, log }: Evide
     setTrouble(null);
     if (lost.length === 0) return;
     counting = next;
-    log.warn({ path, facts: lost.map(({ fact, how }) => `${fact}: ${how}`) }, 'evidence was taken back');
+    log.warn({ audit: true, path, facts: lost.map(({ fact, how }) => `${fact}: ${how}`) }, 'evidence was taken back');
     tell();
   }
 
   function report(): EvidenceReport {
     const here = (changes: readonly EvidenceChange[]) => changes.filter((change) => change.serial === serial);
-    const gone = here(takenBack(records, counting));
+    const gone = here(takenBack(base, counting));
     const waiting = here(takenBack(latest, counting)).map(({ how: _how, ...about }) => about);
     const later = waiting.length === 0 ? '' : ` New evidence about ${names(waiting)} counts after a restart.`;
     if (trouble !== null) return { status: 'unreadable', detail: `${trouble}${later}`, takenBack: gone, waiting };
@@ -124,7 +142,40 @@ export function createEvidenceWatch({ path, serial, records, clock, log }: Evide
       return { status: 'taken-back', detail: `${detail}${later}`, takenBack: gone, waiting };
     }
     const count = counting.length === 1 ? '1 record' : `${counting.length} records`;
-    return { status: 'as-read', detail: `${count}, as read at the start.${later}`, takenBack: gone, waiting };
+    const since = base === records ? 'as read at the start' : 'as read at the start and adopted since';
+    return { status: 'as-read', detail: `${count}, ${since}.${later}`, takenBack: gone, waiting };
+  }
+
+  function adopt(added: readonly EvidenceRecord[]): void {
+    if (added.length === 0) return;
+    base = [...base, ...added];
+    counting = [...counting, ...added];
+    latest = [...latest, ...added];
+    // A look that began before the line was written finds it missing; the next one finds it.
+    suspected = false;
+    readsLeft = READS_AFTER_CHANGE;
+    log.info({ path, facts: added.map(({ fact }) => fact) }, 'evidence was adopted');
+    tell();
+  }
+
+  async function adoptFile(): Promise<EvidenceAdoption> {
+    const read = await loadEvidenceFile(path);
+    const before = counting;
+    base = read;
+    counting = read;
+    latest = read;
+    suspected = false;
+    readsLeft = READS_AFTER_CHANGE;
+    setTrouble(null);
+    const factsOf = (changes: readonly EvidenceChange[]) => [...new Set(changes.map(({ fact }) => fact))];
+    const adoption = {
+      records: read.length,
+      adopted: factsOf(takenBack(read, before)),
+      takenBack: factsOf(takenBack(before, read)),
+    };
+    log.warn({ path, ...adoption }, 'the evidence file was adopted by a person');
+    tell();
+    return adoption;
   }
 
   return {
@@ -149,6 +200,8 @@ export function createEvidenceWatch({ path, serial, records, clock, log }: Evide
       return { [Symbol.dispose]: () => void listeners.delete(mine) };
     },
     report,
+    adopt,
+    adoptFile,
   };
 }
 

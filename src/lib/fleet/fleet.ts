@@ -3,7 +3,8 @@ import { type Beacon, type SendingView, startBeacon } from './beacon.ts';
 import { beginLife } from './boot-counter.ts';
 import { type CoarseState, openDatagram, packBeat } from './datagram.ts';
 import { readKeyRing } from './keys.ts';
-import { createNeighbours, type Heard, type Neighbours } from './neighbours.ts';
+import { createNeighbours, type Heard, type Neighbours, type Verdict } from './neighbours.ts';
+import { createNoRoom } from './no-room.ts';
 import { readPortTable } from './port-table.ts';
 import { createReplayGuard } from './replay-guard.ts';
 import { retiringKeys } from './retiring-keys.ts';
@@ -21,6 +22,8 @@ export interface FleetOptions {
   readonly acceptedForHours?: number | undefined;
   readonly broadcast: boolean;
   readonly unicast: readonly string[];
+  /** Serials of all robots of the site, as far as a person named them: these keep their places in every table. */
+  readonly robots?: readonly string[];
   readonly stateDir: string;
   /** How this robot is, asked for once a beat. */
   readonly state: () => CoarseState;
@@ -36,9 +39,13 @@ export interface Rejected {
   readonly forged: number;
   /** Signed, and not newer than what was heard of its serial. */
   readonly replayed: number;
+  /** Signed, of a serial that is not known, while the table of serials is full. */
+  readonly noRoom: number;
 }
 
 export interface FleetView {
+  /** Whether it sends and receives now; what else is here is from an earlier life otherwise. */
+  readonly running: boolean;
   readonly robots: readonly Heard[];
   readonly rejected: Rejected;
   /** Where somebody else speaks with the serial of this robot; null when nobody does. */
@@ -57,7 +64,9 @@ export interface Fleet extends Service {
 
 /**
  * Tells the neighbours every 2 s that this robot lives, and hears them. Starts with a new life on the disk. Throws at
- * the start SECRET_UNREADABLE, FILE_UNWRITABLE, PORT_IN_USE; nothing that comes from the network ends it.
+ * the start SECRET_UNREADABLE, FILE_UNWRITABLE, PORT_IN_USE; nothing that comes from the network ends it. While what it
+ * must remember cannot be read or kept, nothing is sent and nothing is received: beginning anew by itself would let
+ * recordings pass, and two lives share a counter.
  */
 export function createFleet(options: FleetOptions): Fleet {
   const { serial, stateDir, clock, log } = options;
@@ -66,9 +75,18 @@ export function createFleet(options: FleetOptions): Fleet {
   let beacon: Beacon | null = null;
   let lastTest: { readonly serial: string; readonly address: string; readonly atMs: number } | null = null;
   let running: AsyncDisposableStack | null = null;
+  const noRoom = createNoRoom(clock, log);
+  const reserved = new Set(options.robots?.filter((robot) => robot !== serial));
+
+  function takeBeat(verdict: Verdict, address: string): void {
+    if (verdict === 'replayed') rejected.replayed += 1;
+    if (verdict === 'no-room') noRoom.refused(address);
+  }
 
   return {
     name: 'fleet',
+    // It moves nothing and stops nothing: a robot is driven and stopped without its neighbours.
+    failedStart: 'is-retried',
 
     async start({ signal, fail }) {
       await using parts = new AsyncDisposableStack();
@@ -82,11 +100,11 @@ export function createFleet(options: FleetOptions): Fleet {
               clock,
               onRetired: (key) => log.info({ key }, 'a key of the heartbeat is accepted no more'),
             });
-      const guard = createReplayGuard({ stateDir, clock, log });
+      const guard = createReplayGuard({ stateDir, clock, log, reserved });
       await guard.load();
       parts.defer(() => guard.close());
       const life = await beginLife(stateDir);
-      const heard = createNeighbours({ self: { serial, instance: life.instance }, guard, clock });
+      const heard = createNeighbours({ self: { serial, instance: life.instance }, guard, clock, reserved });
       signal.throwIfAborted();
 
       const socket = await openHeartbeatPort((bytes, { address }) => {
@@ -96,7 +114,7 @@ export function createFleet(options: FleetOptions): Fleet {
             lastTest = { serial: opened.beat.serial, address, atMs: clock.monotonicMs() };
             return;
           case 'beat':
-            if (heard.take(opened.beat, address) === 'replayed') rejected.replayed += 1;
+            takeBeat(heard.take(opened.beat, address), address);
             return;
           case 'other-version':
             rejected.otherVersion += 1;
@@ -144,8 +162,9 @@ export function createFleet(options: FleetOptions): Fleet {
     },
 
     view: () => ({
+      running: running !== null,
       robots: neighbours?.list() ?? [],
-      rejected: { ...rejected },
+      rejected: { ...rejected, noRoom: noRoom.count() },
       ownSerialFrom: neighbours?.ownConflict() ?? null,
       lastTest:
         lastTest === null

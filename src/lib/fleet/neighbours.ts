@@ -30,9 +30,9 @@ export interface Heard {
 
 /**
  * What became of a signed beat. 'echo': our own. 'copy': the one that was just heard, come by another way as well.
- * 'replayed': not newer than what was heard of its serial.
+ * 'replayed': not newer than what was heard of its serial. 'no-room': of a new serial, and the table of serials is full.
  */
-export type Verdict = 'heard' | 'echo' | 'copy' | 'replayed';
+export type Verdict = 'heard' | 'echo' | 'copy' | 'replayed' | 'no-room';
 
 interface Entry extends Spoken {
   readonly beats: number;
@@ -57,8 +57,10 @@ export function createNeighbours(options: {
   readonly self: { readonly serial: string; readonly instance: string };
   readonly guard: Pick<ReplayGuard, 'accept'>;
   readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** Robots of the site file: none of them gives way to another serial. */
+  readonly reserved?: ReadonlySet<string>;
 }): Neighbours {
-  const { self, guard, clock } = options;
+  const { self, guard, clock, reserved = new Set<string>() } = options;
   const entries = new Map<string, Entry>();
   const ownVoices = createOtherVoices();
 
@@ -72,13 +74,15 @@ export function createNeighbours(options: {
       }
       const entry = entries.get(beat.serial);
       const isOther = entry !== undefined && entry.beat.instance !== beat.instance;
-      if (!guard.accept(beat)) {
+      const acceptance = guard.accept(beat);
+      if (acceptance === 'no-room') return 'no-room';
+      if (acceptance === 'replayed') {
         // One of the same instance is a copy that came by another way, or a recording; neither is another device.
         if (isOther) entry.others.refused(spoken);
         return entry !== undefined && isCopy(entry, spoken) ? 'copy' : 'replayed';
       }
       if (isOther) entry.others.givesWay(entry, spoken);
-      if (entry === undefined) makeRoom(entries);
+      if (entry === undefined) makeRoom(entries, reserved);
       else entries.delete(beat.serial);
       entries.set(beat.serial, {
         ...spoken,
@@ -122,9 +126,15 @@ function lostBetween(before: Beat, after: Beat): number {
   return before.bootCounter === after.bootCounter ? after.sequence - before.sequence - 1 : 0;
 }
 
-/** Insertion order is the order in which they were last heard. */
-function makeRoom(entries: Map<string, Entry>): void {
+/** Insertion order is the order in which they were last heard. At most 1000 are reserved, by the site file. */
+function makeRoom(entries: Map<string, Entry>, reserved: ReadonlySet<string>): void {
   if (entries.size < MOST_NEIGHBOURS) return;
-  const [oldest] = entries.keys();
+  let oldest: string | undefined;
+  for (const serial of entries.keys()) {
+    oldest ??= serial;
+    if (reserved.has(serial)) continue;
+    entries.delete(serial);
+    return;
+  }
   if (oldest !== undefined) entries.delete(oldest);
 }

@@ -11,8 +11,8 @@ const FORMAT = 'gw/heartbeat-heard/1';
 const SAVE_EVERY_MS = 10_000;
 /** So far beyond the newest beat does the file refuse: the beats between two writes, and a few more. */
 const BEATS_AHEAD = Math.ceil(SAVE_EVERY_MS / PERIOD_MS) + 3;
-/** Serials that are remembered. Only a beat that is signed with the key of the site makes one. */
-const MOST_SERIALS = 4096;
+/** Serials that are remembered. Only a heartbeat that is signed with the key of the site makes one. */
+export const MAX_SERIALS = 4096;
 const REMEDY =
   'Look at it. When it is lost, move it away: recordings of beats that were heard before may then pass once.';
 
@@ -20,7 +20,7 @@ const counters = z.int().min(0).max(MOST_UINT32);
 const schema = z.strictObject({
   format: z.literal(FORMAT),
   /** Serial and boot counter, and the sequence up to which its beats are refused. */
-  refused: z.array(z.tuple([z.string().max(128), counters, counters])).max(MOST_SERIALS),
+  refused: z.array(z.tuple([z.string().max(128), counters, counters])).max(MAX_SERIALS),
 });
 
 interface Newest {
@@ -32,11 +32,14 @@ interface Newest {
   kept: number;
 }
 
+/** 'replayed': not newer than one of its serial before. 'no-room': a new serial, and the table is full. */
+export type Acceptance = 'newer' | 'replayed' | 'no-room';
+
 export interface ReplayGuard {
   /** Reads what was heard in earlier lives. Throws FILE_UNWRITABLE. */
   load(): Promise<void>;
-  /** Whether a signed beat is newer than every one that was heard of its serial; from then on it was heard. */
-  accept(beat: Pick<Beat, 'serial' | 'bootCounter' | 'sequence'>): boolean;
+  /** Judges a signed heartbeat; one that is 'newer' counts as received from then on. */
+  accept(beat: Pick<Beat, 'serial' | 'bootCounter' | 'sequence'>): Acceptance;
   /** Writes what was heard since, as an orderly end; nothing is written after. Throws FILE_UNWRITABLE. */
   close(): Promise<void>;
 }
@@ -46,15 +49,36 @@ export interface ReplayGuard {
  * The file is written every 10 s and refuses a few beats ahead, so that a crash forgets none that was heard; a beat
  * beyond those (a new life, a robot that was out of reach) is written down at once. After a crash a robot that goes on
  * beating is heard again after 16 s at most. While the file cannot be written, what was heard holds in memory only.
+ *
+ * Whoever has the key can invent serials until the table is full. Each serial of `reserved` has its place in it.
  */
-export function createReplayGuard(options: { stateDir: string; clock: Clock; log: Log }): ReplayGuard {
-  const { clock, log } = options;
+export function createReplayGuard(options: {
+  stateDir: string;
+  clock: Clock;
+  log: Log;
+  reserved?: ReadonlySet<string>;
+}): ReplayGuard {
+  const { clock, log, reserved = new Set<string>() } = options;
   const path = join(options.stateDir, FILE);
   const heard = new Map<string, Newest>();
+  /** Of `reserved`, those that have not been received yet. */
+  let absent = reserved.size;
   let isChanged = false;
+  /** Whether this life has heard anything: only then is the file other than it was read. */
+  let hasHeard = false;
   let isFailing = false;
   let saving: Promise<void> | null = null;
   let timer: Disposable | null = null;
+
+  /** False when a new serial finds no place. An invented one that gives way is refused from then on, as it is new. */
+  function makeRoom(serial: string): boolean {
+    if (!reserved.has(serial)) {
+      return heard.size + absent < MAX_SERIALS;
+    }
+    if (heard.size < MAX_SERIALS) return true;
+    for (const other of heard.keys()) if (!reserved.has(other)) return heard.delete(other);
+    return false;
+  }
 
   async function write(orderly: boolean): Promise<void> {
     isChanged = false;
@@ -94,24 +118,27 @@ export function createReplayGuard(options: { stateDir: string; clock: Clock; log
       for (const [serial, bootCounter, sequence] of before?.refused ?? []) {
         heard.set(serial, { bootCounter, sequence, ahead: 0, kept: sequence });
       }
+      absent = [...reserved].filter((serial) => !heard.has(serial)).length;
       timer = clock.every(SAVE_EVERY_MS, save);
     },
 
     accept({ serial, bootCounter, sequence }) {
       const last = heard.get(serial);
       if (last === undefined) {
-        if (heard.size >= MOST_SERIALS) return false;
+        if (!makeRoom(serial)) return 'no-room';
+        if (reserved.has(serial)) absent -= 1;
       } else {
-        if (bootCounter < last.bootCounter) return false;
-        if (bootCounter === last.bootCounter && sequence <= last.sequence) return false;
+        if (bootCounter < last.bootCounter) return 'replayed';
+        if (bootCounter === last.bootCounter && sequence <= last.sequence) return 'replayed';
       }
       const kept = last?.bootCounter === bootCounter ? last.kept : -1;
       const newest = { bootCounter, sequence, ahead: BEATS_AHEAD, kept };
       heard.set(serial, newest);
       isChanged = true;
+      hasHeard = true;
       // A disk that fails is tried again every 10 s, not with every beat.
       if (isBeyondFile(newest) && !isFailing) save();
-      return true;
+      return 'newer';
     },
 
     async close() {
@@ -119,7 +146,7 @@ export function createReplayGuard(options: { stateDir: string; clock: Clock; log
       timer[Symbol.dispose]();
       timer = null;
       await saving;
-      await write(true);
+      if (hasHeard) await write(true);
     },
   };
 }

@@ -87,10 +87,13 @@ type Counts = { malformed: number; otherVersion: number; otherKey: number; forge
 export function createSniffer(options: {
   readonly keys: KeyRing | null;
   readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** Robots of the site file: each is shown, however many other speakers there are. */
+  readonly reserved?: ReadonlySet<string>;
   /** Called for each heartbeat of a robot, verified where there are keys. */
   readonly onHeartbeat?: (beat: Beat, address: string) => void;
 }): Sniffer {
-  const { keys, clock, onHeartbeat } = options;
+  const { keys, clock, onHeartbeat, reserved = new Set<string>() } = options;
+  const reservedSeen = new Set<string>();
   const voices = new Map<string, Voice>();
   const noise = new Map<string | null, Counts>();
   let datagrams = 0;
@@ -106,13 +109,20 @@ export function createSniffer(options: {
     return counts;
   }
 
+  /** One voice each: with the key anybody can speak with its serial from many addresses. */
+  function isFirstOfReserved(serial: string): boolean {
+    return reserved.has(serial) && !reservedSeen.has(serial);
+  }
+
   function hear(beat: Beat, address: string, test: boolean): void {
     const name = `${test} ${beat.serial} ${address}`;
     const atMs = clock.monotonicMs();
     const voice = voices.get(name);
+    const hasPlace = voices.size < MOST_SPEAKERS || (!test && isFirstOfReserved(beat.serial));
     if (voice !== undefined) takeBeat(voice, beat, atMs);
-    else if (voices.size === MOST_SPEAKERS) moreBeats += 1;
+    else if (!hasPlace) moreBeats += 1;
     else voices.set(name, { ...firstBeat, address, test, verified: keys !== null, beat, atMs, sinceMs: atMs });
+    if (hasPlace && !test && reserved.has(beat.serial)) reservedSeen.add(beat.serial);
   }
 
   return {

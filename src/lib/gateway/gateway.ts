@@ -6,16 +6,21 @@ import { asGwError } from '../error/index.ts';
 import { createEvidenceWatch, loadEvidenceFile } from '../evidence/index.ts';
 import type { Fleet, FleetOptions } from '../fleet/index.ts';
 import { type Clock, createSupervisor, type Log, type SupervisorEvent, systemClock } from '../lifecycle/index.ts';
-import { createMotion } from '../motion/index.ts';
+import { createMotion, createTrialStore, type KeepingTrouble } from '../motion/index.ts';
 import { type Dialer, directDialer } from '../net/index.ts';
 import { createJournal, createOperator, type GatewayHealth, READ_ONLY_SOCKET } from '../operator/index.ts';
 import { loadSite, readSecret, type Site } from '../site/index.ts';
+import { type DiskWatch, watchDisk } from './disk-watch.ts';
+import type { OutputState } from './line-writer.ts';
+import { logHealth } from './log-health.ts';
 import { coarseState, neighboursView, notListening } from './neighbours.ts';
 import type { ServeEvent } from './serve.result.ts';
 
 export interface GatewayOptions {
   readonly sitePath: string;
   readonly log: Log;
+  /** How the output fares that `log` writes to; absent where the caller does not know. */
+  readonly logState?: () => OutputState;
   readonly clock?: Clock;
   readonly dialer?: Dialer;
   /** Folder of the built pages; by default the one that gw was built with. */
@@ -34,10 +39,10 @@ export interface Gateway {
 
 /**
  * Starts the daemon of one robot: the chassis link, motion, the heartbeat when the site file has one, and the operator
- * server on both sockets. Resolves when
- * all of them run. What is wrong at the start ends it with the error that says how to mend it, and nothing is left
- * running: SITE_FILE_NOT_FOUND, SITE_FILE_INVALID, SECRET_UNREADABLE, EVIDENCE_FILE_INVALID, FILE_UNWRITABLE,
- * PORT_IN_USE. That the chassis is away is no such thing: it is shown, and the rest goes on.
+ * server on both sockets. Resolves when all of them run, but for those that are retried: only what guards movement or
+ * answers a stop refuses the start. That ends it with the error that says how to mend it, and nothing is left running:
+ * SITE_FILE_NOT_FOUND, SITE_FILE_INVALID, SECRET_UNREADABLE, EVIDENCE_FILE_INVALID, PORT_IN_USE. That the chassis is
+ * away, that the heartbeat cannot run or that the state folder takes no stop is shown in the health, and the rest goes on.
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { sitePath, onEvent, signal } = options;
@@ -70,20 +75,38 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     clock,
     log,
   });
-  const motion = createMotion({ link, site, evidence, clock, log });
+  const reserveBytes = site.disk.reserveMb * MB;
+  const disks = {
+    state: watchDisk({ path: site.stateDir, key: 'stateDir', reserveBytes, clock, log }),
+    media: watchDisk({ path: site.operator.mediaDir, key: 'operator.mediaDir', reserveBytes, clock, log }),
+  };
+  const trialStore = createTrialStore({ path: site.evidenceFile, log, ledger: evidence });
+  const motion = createMotion({ link, site, evidence, trialStore, clock, log });
   const fleet = await openFleet(site, { state: () => coarseState(link, motion), clock, log });
 
   function health(): GatewayHealth {
     const services = supervisor.health();
     const report = evidence.report();
-    const isSound = report.status === 'as-read' && services.every((service) => service.status === 'running');
+    const { stop, keepingTrouble } = motion.status();
+    const disk = diskHealth(disks, keepingTrouble);
+    const isSound =
+      report.status === 'as-read' &&
+      services.every((service) => service.status === 'running') &&
+      stop.saved !== false &&
+      Object.values(disk).every(({ status }) => status === 'ok');
     return {
       status: isSound ? 'ok' : 'degraded',
       version,
       upForMs: Math.round(clock.monotonicMs() - beganMs),
       services,
       evidence: report,
+      disk,
+      log: logHealth(options.logState?.()),
     };
+  }
+
+  function lastErrorOf(name: string): string | null {
+    return supervisor.health().find((service) => service.name === name)?.lastError ?? null;
   }
 
   const operator = createOperator({
@@ -91,7 +114,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     link,
     motion,
     health,
-    neighbours: () => (fleet === null ? notListening : neighboursView(fleet.view())),
+    neighbours: () => (fleet === null ? notListening : neighboursView(fleet.view(), lastErrorOf(fleet.name))),
     clock,
     log,
     assetsDir: options.assetsDir ?? fileURLToPath(new URL('../../web', import.meta.url)),
@@ -103,13 +126,21 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     onEvent(event) {
       const told = tellingOf(event);
       const { event: kind, ...fields } = told;
-      if (kind === 'failed' || kind === 'stop-failed') log.error(fields, `service ${kind}`);
+      if (kind === 'failed' || kind === 'stop-failed') log.error({ audit: true, ...fields }, `service ${kind}`);
       else log.info(fields, `service ${kind}`);
       onEvent(told);
     },
   });
 
-  await supervisor.start(signal);
+  const endDisks = () => {
+    for (const disk of Object.values(disks)) disk[Symbol.dispose]();
+  };
+  try {
+    await supervisor.start(signal);
+  } catch (error) {
+    endDisks();
+    throw error;
+  }
   const ports = { operator: site.operator.port, readOnly: READ_ONLY_SOCKET.port };
   const tookMs = Math.round(clock.monotonicMs() - beganMs);
   log.info({ site: site.name, serial: site.chassis.serial, ports, tookMs, version }, 'ready');
@@ -118,12 +149,23 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ports,
     health,
     async stop() {
+      endDisks();
       await supervisor.stop();
+      journal.flush();
     },
   };
 }
 
-/** null for a site file without it; the room is loaded only where it is used. */
+const MB = 1_000_000;
+
+/** What is known of the folder of the stop latch by writing to it counts before what was seen by looking. */
+function diskHealth(disks: Readonly<Record<'state' | 'media', DiskWatch>>, trouble: KeepingTrouble | null) {
+  const state = disks.state.view();
+  const unkept = trouble && { status: 'unusable' as const, detail: trouble.reason, remedy: trouble.remedy };
+  return { state: { ...state, ...unkept }, media: disks.media.view() };
+}
+
+/** null for a site file without it; the module is loaded only where it is used. */
 async function openFleet(site: Site, parts: Pick<FleetOptions, 'state' | 'clock' | 'log'>): Promise<Fleet | null> {
   if (site.fleet === undefined) return null;
   const { createFleet } = await import('../fleet/index.ts');
@@ -140,6 +182,7 @@ function tellingOf(event: SupervisorEvent): ServeEvent {
         event: 'failed',
         service,
         message: asGwError(event.error).message,
+        remedy: asGwError(event.error).remedy,
         retryInMs: Math.round(event.retryInMs),
       };
     case 'stopped':

@@ -3,6 +3,7 @@
  * they are, and stops them in order.
  */
 export { type Gateway, type GatewayOptions, startGateway } from './gateway.ts';
-export { createLog, type LogLevel, type LogOptions } from './log.ts';
+export type { LineWriter, OutputState } from './line-writer.ts';
+export { type LogLevel, type LogOptions, type LogOutput, openEventOutput, openLog } from './log.ts';
 export type { ServeEvent } from './serve.result.ts';
 export { serve } from './serve.ts';

@@ -1,5 +1,7 @@
-import { destination, type Level, type Logger, pino, stdTimeFunctions } from 'pino';
-import type { Log } from '../lifecycle/index.ts';
+import { type Level, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
+import { type Clock, type Log, systemClock } from '../lifecycle/index.ts';
+import { createLineWriter, type LineWriter } from './line-writer.ts';
+import { openOutputSink } from './output-sink.ts';
 
 export type LogLevel = Extract<Level, 'debug' | 'info' | 'warn' | 'error'>;
 
@@ -9,32 +11,76 @@ export interface LogOptions {
   readonly format: 'pretty' | 'json';
   /** File descriptor. */
   readonly fd: number;
+  readonly clock?: Clock;
 }
 
-/** The daemon's structured log. Written at once, so that the last line before a crash is not lost. */
-export async function createLog({ level, format, fd }: LogOptions): Promise<Log> {
-  const logger = format === 'pretty' ? await prettyLogger(level, fd) : jsonLogger(level, fd);
-  return {
+export interface LogOutput {
+  readonly log: Log;
+  /** What the log is written with: other text for the same descriptor goes through it too, so that no line is torn. */
+  readonly writer: LineWriter;
+}
+
+/** About 1,000 lines wait for a reader that does not read. */
+const MAX_WAITING_LOG_BYTES = 256 * 1024;
+/** Events on stdout are few. */
+const MAX_WAITING_EVENT_BYTES = 64 * 1024;
+
+/**
+ * The daemon's structured log. A line is written at once where the descriptor takes it (to a file: by the next turn of
+ * the thread pool); where it does not, the daemon goes on and the line waits, within bounds.
+ */
+export async function openLog({ level, format, fd, clock = systemClock }: LogOptions): Promise<LogOutput> {
+  const look = format === 'pretty' ? await prettyLines() : (line: string) => line;
+  let told = '';
+  const notices = loggerTo('warn', (line) => {
+    told = look(line);
+  });
+  const writer = createLineWriter({
+    sink: openOutputSink(fd),
+    clock,
+    maxWaitingBytes: MAX_WAITING_LOG_BYTES,
+    notice(dropped) {
+      notices.warn(
+        { dropped },
+        `${dropped} log ${dropped === 1 ? 'line was' : 'lines were'} dropped: the log was not read`,
+      );
+      return told;
+    },
+  });
+  const logger = loggerTo(level, (line) => writer.write(look(line)));
+  const log: Log = {
     debug: (fields, message) => logger.debug(fields, message),
     info: (fields, message) => logger.info(fields, message),
     warn: (fields, message) => logger.warn(fields, message),
     error: (fields, message) => logger.error(fields, message),
   };
+  return { log, writer };
 }
 
-const common = (level: LogLevel) => ({
-  level,
-  base: null,
-  timestamp: stdTimeFunctions.isoTime,
-  formatters: { level: (label: string) => ({ level: label }) },
-});
+/** The lines that the daemon prints on stdout, for a reader who may not read them. */
+export function openEventOutput(
+  fd: number,
+  notice: (dropped: number) => string,
+  clock: Clock = systemClock,
+): LineWriter {
+  return createLineWriter({ sink: openOutputSink(fd), clock, notice, maxWaitingBytes: MAX_WAITING_EVENT_BYTES });
+}
 
-function jsonLogger(level: LogLevel, fd: number): Logger {
-  return pino(common(level), destination({ dest: fd, sync: true }));
+function loggerTo(level: LogLevel, write: (line: string) => void): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { error: stdSerializers.err },
+    },
+    { write },
+  );
 }
 
 /** Loaded only when somebody looks: it costs start-up time and memory. */
-async function prettyLogger(level: LogLevel, fd: number): Promise<Logger> {
-  const { default: pretty } = await import('pino-pretty');
-  return pino(common(level), pretty({ destination: fd, sync: true, translateTime: 'SYS:HH:MM:ss.l' }));
+async function prettyLines(): Promise<(line: string) => string> {
+  const { prettyFactory } = await import('pino-pretty');
+  return prettyFactory({ translateTime: 'SYS:HH:MM:ss.l' });
 }

@@ -15,22 +15,24 @@ export const notListening: NeighboursView = {
   dropped: null,
 };
 
-/** The other robots as a tablet sees them. */
-export function neighboursView({
-  robots,
-  rejected,
-  lastTest,
-  sending,
-  dropped,
-  ownSerialFrom,
-}: FleetView): NeighboursView {
+/** The other robots as a tablet sees them; `why` it does not listen, while it does not. */
+export function neighboursView(
+  { running, robots, rejected, lastTest, sending, dropped, ownSerialFrom }: FleetView,
+  why: string | null,
+): NeighboursView {
   const counts = { alive: 0, late: 0, gone: 0 };
   for (const { presence } of robots) counts[presence] += 1;
   const own =
     ownSerialFrom === null ? '' : ` Another device speaks with the serial of this robot, from ${ownSerialFrom}.`;
+  const full =
+    rejected.noRoom === 0
+      ? ''
+      : ` The table of serials is full: ${rejected.noRoom} heartbeats of others than the robots of fleet.robots were refused.`;
   return {
-    status: 'listening',
-    detail: `${counts.alive} alive, ${counts.late} late, ${counts.gone} gone.${own}`,
+    status: running ? 'listening' : 'not-checked',
+    detail: running
+      ? `${counts.alive} alive, ${counts.late} late, ${counts.gone} gone.${own}${full}`
+      : `The heartbeat does not run, so nothing is sent and nothing is received: ${why ?? 'it is being started.'}`,
     robots: robots.map(({ serial, address, presence, ageMs, beat, beats, lost, conflictWith }) => ({
       serial,
       address,

@@ -19,11 +19,16 @@ export const serveEventSchema = z.discriminatedUnion('event', [
     event: z.literal('failed'),
     service: z.string(),
     message: z.string(),
+    remedy: z.string(),
     retryInMs: z.number().describe('It is started anew after so long; the others go on.'),
   }),
   z.strictObject({ event: z.literal('stopping') }),
   z.strictObject({ event: z.literal('stopped'), service: z.string(), tookMs: z.number() }),
   z.strictObject({ event: z.literal('stop-failed'), service: z.string(), message: z.string() }),
+  z.strictObject({
+    event: z.literal('dropped'),
+    lines: z.int().describe('So many lines are missing here: stdout was not read in time.'),
+  }),
   z.strictObject({ event: z.literal('ended') }),
 ]);
 export type ServeEvent = z.infer<typeof serveEventSchema>;

@@ -1,4 +1,6 @@
 import { createScanner } from 'jsonc-parser';
+import { checkJsonNow, problemOfFinding } from './check.ts';
+import type { JsonBounds } from './scan.ts';
 
 /** Behind a wrong address or file name there may be anything: the problem is one for a person to understand. */
 export type JsonReading =
@@ -24,15 +26,33 @@ const token = {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** `what` is what a problem calls the text: 'answer', 'file', 'overlays'. */
-export function readJsonBytes(bytes: Uint8Array, what = 'answer'): JsonReading {
+/**
+ * `what` is what a problem calls the text: 'answer', 'file', 'overlays'. With bounds nothing is made of bytes that hold
+ * more: a few of them can stand for many objects, and reading those would hold up everything else.
+ */
+export function readJsonBytes(bytes: Uint8Array, what = 'answer', bounds?: JsonBounds): JsonReading {
   let text: string;
+  if (bounds !== undefined) {
+    const finding = checkJsonNow(hasByteOrderMark(bytes) ? bytes.subarray(3) : bytes, bounds);
+    const isLong = bytes.length > EXPLAINED_BYTES;
+    if (finding !== 'sound' && (finding !== 'not-json' || isLong)) {
+      return { ok: false, problem: problemOfFinding(finding, bounds, what) ?? '' };
+    }
+  }
   try {
     text = utf8.decode(bytes);
   } catch {
     return { ok: false, problem: `the ${what} is not text in UTF-8` };
   }
   return readJson(text, what);
+}
+
+/** Which word of it is wrong is looked for only in texts of this size, where bounds are kept. */
+const EXPLAINED_BYTES = 64 * 1024;
+
+/** The decoder leaves it out. */
+function hasByteOrderMark(bytes: Uint8Array): boolean {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 }
 
 export interface ReadOptions {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { GwError } from '../error/index.ts';
-import { readBounded, replaceFile } from '../lifecycle/index.ts';
+import { assertOwnFolder, readBounded, replaceFile } from '../lifecycle/index.ts';
 import { formatEndpoint } from '../net/index.ts';
 import { parseFirstRecord } from './record-1.ts';
 import { sightingSchema } from './sighting.ts';
@@ -126,6 +126,7 @@ export function parseTabletRecord(text: string): TabletRecord | null {
 
 /** Throws FILE_UNWRITABLE. */
 export async function writeTabletRecord(stateDir: string, record: TabletRecord): Promise<void> {
+  await assertOwnFolder(stateDir);
   await replaceFile(recordPath(stateDir), `${JSON.stringify(record, null, 2)}\n`);
 }
 

@@ -1,8 +1,8 @@
-import { open, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { GwError } from '../error/index.ts';
 import { ensureFolder } from './ensure-folder.ts';
-import { replaceFile } from './replace-file.ts';
+import { openFresh, replaceFile } from './replace-file.ts';
 
 /**
  * As `replaceFile`, for a name that nothing has yet: the name is taken first, so that no other program's file is
@@ -28,7 +28,7 @@ async function claim(path: string, { mode = 0o644, folderMode = 0o755 }): Promis
   await ensureFolder(dirname(path), folderMode).catch((cause) => {
     throw unwritable(cause);
   });
-  const file = await open(path, 'wx', mode).catch((cause) => {
+  const file = await openFresh(path, mode).catch((cause) => {
     if (cause.code !== 'EEXIST') throw unwritable(cause);
     throw new GwError('FILE_EXISTS', `There is already something at ${path}.`, { cause });
   });

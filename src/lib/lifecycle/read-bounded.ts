@@ -30,3 +30,21 @@ export async function readBounded(path: string, mostBytes: number): Promise<Boun
   }
   return { kind: 'bytes', bytes: bytes.subarray(0, end) };
 }
+
+/**
+ * As `readBounded`, for a file that gw itself wrote: anything but a regular file of at most that size is an error
+ * whose `code` says so in the place of the operating system's.
+ */
+export async function readWhole(path: string, mostBytes: number): Promise<Uint8Array> {
+  const read = await readBounded(path, mostBytes);
+  switch (read.kind) {
+    case 'bytes':
+      return read.bytes;
+    case 'folder':
+      throw Object.assign(new Error(`${path} is a folder`), { code: 'EISDIR' });
+    case 'special':
+      throw Object.assign(new Error(`${path} is not a regular file`), { code: 'it is not a regular file' });
+    case 'too-large':
+      throw Object.assign(new Error(`${path} has ${read.size} bytes`), { code: `it has more than ${mostBytes} bytes` });
+  }
+}

@@ -12,6 +12,11 @@ export interface ServiceContext {
  */
 export interface Service {
   readonly name: string;
+  /**
+   * What a failure at the first start means. 'refuses' (the default): the whole start fails, as for everything that
+   * guards movement or answers a stop. 'is-retried': the others run without it, and it is started again with backoff.
+   */
+  readonly failedStart?: 'refuses' | 'is-retried';
   start(context: ServiceContext): Promise<void>;
   stop(): Promise<void>;
   /** One line for a person about what it does right now; empty when there is nothing to add. */
@@ -26,5 +31,7 @@ export interface ServiceHealth {
   readonly restarts: number;
   /** The last failure, kept after the service runs again, so that a person sees what happened. */
   readonly lastError: string | null;
+  /** What a person can do about it; null while the service runs. */
+  readonly remedy: string | null;
   readonly detail: string;
 }

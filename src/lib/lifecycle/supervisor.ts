@@ -17,6 +17,8 @@ export interface SupervisorOptions {
   readonly stopDeadlineMs?: number;
   /** How long all of them may take together, in milliseconds. */
   readonly stopAllDeadlineMs?: number;
+  /** How long a service that is retried may hold up the ones after it at the start, in milliseconds. */
+  readonly startPatienceMs?: number;
 }
 
 interface Row {
@@ -25,6 +27,7 @@ interface Row {
   status: ServiceStatus;
   restarts: number;
   lastError: string | null;
+  remedy: string | null;
   /** Which life of the service is current; a failure reported by an earlier life is ignored. */
   life: number;
   runningSinceMs: number;
@@ -37,20 +40,23 @@ const LEAST_STOP_MS = 100;
 
 /**
  * Starts services in the given order and stops them in reverse. A failure at the first start is an error of the
- * whole start (the ones before it are stopped again); a failure later restarts that one service with backoff and
- * leaves the others alone. The backoff begins anew once a service has run longer than its longest wait.
+ * whole start (the ones before it are stopped again), unless the service says that it is retried; a failure later
+ * restarts that one service with backoff and leaves the others alone. A service that is retried and does not come to
+ * an end with its start holds up the others for a moment only. The backoff begins anew once a service has run longer than its longest wait.
  */
 export function createSupervisor(services: readonly Service[], options: SupervisorOptions) {
   const { clock, onEvent } = options;
   const backoff = options.backoff ?? DEFAULT_BACKOFF;
   const stopDeadlineMs = options.stopDeadlineMs ?? 1_500;
   const stopAllDeadlineMs = options.stopAllDeadlineMs ?? 4_500;
+  const startPatienceMs = options.startPatienceMs ?? 1_500;
   const rows: Row[] = services.map((service) => ({
     service,
     backoff: createBackoff(backoff, clock),
     status: 'waiting',
     restarts: 0,
     lastError: null,
+    remedy: null,
     life: 0,
     runningSinceMs: 0,
     ending: new AbortController(),
@@ -80,6 +86,7 @@ export function createSupervisor(services: readonly Service[], options: Supervis
       throw new GwError('INTERRUPTED', `Stopped while ${row.service.name} was starting.`);
     }
     row.status = 'running';
+    row.remedy = null;
     row.runningSinceMs = clock.monotonicMs();
     onEvent({
       kind: 'started',
@@ -97,7 +104,8 @@ export function createSupervisor(services: readonly Service[], options: Supervis
       while (!over.signal.aborted) {
         row.status = 'restarting';
         row.restarts += 1;
-        row.lastError = asGwError(error).message;
+        const { message, remedy } = asGwError(error);
+        [row.lastError, row.remedy] = [message, remedy];
         const retryInMs = row.backoff.nextMs();
         onEvent({ kind: 'failed', name: row.service.name, error, retryInMs });
         await stopRow(row, 'restarting', stopDeadlineMs);
@@ -112,6 +120,17 @@ export function createSupervisor(services: readonly Service[], options: Supervis
     };
     const recovery = run().finally(() => recoveries.delete(recovery));
     recoveries.add(recovery);
+  }
+
+  /** Whether its first start succeeds or not, the ones after it are started. */
+  async function startWithout(row: Row, signal: AbortSignal): Promise<void> {
+    row.runningSinceMs = clock.monotonicMs();
+    const begun = startRow(row, signal).catch((error: unknown) => {
+      if (!over.signal.aborted) recover(row, error);
+    });
+    recoveries.add(begun);
+    const done = begun.finally(() => recoveries.delete(begun));
+    await withDeadline(done, startPatienceMs, clock).catch(() => {});
   }
 
   async function stopRow(row: Row, next: ServiceStatus, deadlineMs: number): Promise<void> {
@@ -141,13 +160,13 @@ export function createSupervisor(services: readonly Service[], options: Supervis
   }
 
   return {
-    /** Resolves when every service runs. Rejects with the first error after undoing what was started. */
+    /** Resolves when every service runs but those that are retried. Rejects with the first error after undoing what was started. */
     async start(signal: AbortSignal): Promise<void> {
       const both = AbortSignal.any([signal, over.signal]);
       for (const row of rows) {
         try {
           both.throwIfAborted();
-          await startRow(row, both);
+          await (row.service.failedStart === 'is-retried' ? startWithout : startRow)(row, both);
         } catch (error) {
           await this.stop();
           throw error;
@@ -159,11 +178,12 @@ export function createSupervisor(services: readonly Service[], options: Supervis
       return stopping;
     },
     health(): ServiceHealth[] {
-      return rows.map(({ service, status, restarts, lastError }) => ({
+      return rows.map(({ service, status, restarts, lastError, remedy }) => ({
         name: service.name,
         status,
         restarts,
         lastError,
+        remedy,
         detail: service.describe?.() ?? '',
       }));
     },

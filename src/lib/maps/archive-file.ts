@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { link, lstat, open, rename, rm } from 'node:fs/promises';
+import { link, lstat, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { GwError } from '../error/index.ts';
-import { ensureFolder, readBounded, sha256, syncFolder } from '../lifecycle/index.ts';
+import { ensureFolder, openFresh, readBounded, sha256, syncFolder } from '../lifecycle/index.ts';
 import { invalid, packArchive, parseArchive } from './archive.ts';
 import { bounds } from './manifest.ts';
 import type { ArchiveFile, MapArchive } from './model.ts';
@@ -89,7 +89,7 @@ export async function writeArchive(
 
 async function writeDraft(draft: string, bytes: Uint8Array): Promise<void> {
   await ensureFolder(dirname(draft));
-  await using file = await open(draft, 'wx', 0o644);
+  await using file = await openFresh(draft);
   await file.writeFile(bytes);
   await file.sync();
 }
@@ -100,7 +100,7 @@ async function putNew(draft: string, target: string, name: string): Promise<void
     await link(draft, target).catch(async (cause: NodeJS.ErrnoException) => {
       // The file systems of most memory sticks know no links: there the name is taken first, and then filled.
       if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(cause.code ?? '')) throw cause;
-      await (await open(target, 'wx')).close();
+      await (await openFresh(target)).close();
       await rename(draft, target).catch(async (error: unknown) => {
         await rm(target, { force: true }).catch(() => {});
         throw error;

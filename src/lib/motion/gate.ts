@@ -1,8 +1,8 @@
 import { type ChassisSnapshot, isSimulated } from '../chassis/index.ts';
 import { type ErrorCode, formatTried, GwError, type Tried } from '../error/index.ts';
-import { actionableBases, type EvidenceRecord, type FactIdMarked, standing } from '../evidence/index.ts';
+import { actionableBases, type EvidenceRecord, type FactIdMarked, type Standing, standing } from '../evidence/index.ts';
 import type { Site } from '../site/index.ts';
-import type { GateView, Order, StopLatch, UnownedMove } from './model.ts';
+import type { GateView, KeepingTrouble, Order, StopLatch, UnownedMove } from './model.ts';
 import { unownedMoveText } from './unowned-move.ts';
 
 /** Facts that an order may rely on at all. The id of a VORSICHT or OFFEN fact does not fit this type. */
@@ -48,7 +48,9 @@ export interface GateInput {
   readonly records: readonly EvidenceRecord[];
   /** Why the evidence file cannot be read now; null when it was. */
   readonly evidenceTrouble: string | null;
-  readonly stop: StopLatch;
+  readonly stop: Pick<StopLatch, 'latched' | 'reason' | 'by' | 'since'>;
+  /** Why a stop could not be kept on the disk now; null when it could. */
+  readonly keepingTrouble: KeepingTrouble | null;
   /** A cancel that could not be delivered yet: the chassis may still follow an order that was to be stopped. */
   readonly cancelOwed: boolean;
   /** What the robot drives by an order that is not of gw. */
@@ -67,25 +69,28 @@ export interface Refusal {
   readonly tried?: Tried;
 }
 
+/** How the facts that a kind of order relies on are judged: a trial asks less of those that it is there to verify. */
+export type FactJudge = (kind: Order['kind'], input: GateInput) => readonly Refusal[];
+
 /** Everything that speaks against this order; an empty list lets it pass. */
-export function judgeOrder(order: Order, input: GateInput): readonly Refusal[] {
+export function judgeOrder(order: Order, input: GateInput, facts: FactJudge = judgeFacts): readonly Refusal[] {
   // An order can come from a caller that no compiler has seen.
   const kind: unknown = order.kind;
   if (typeof kind !== 'string' || !Object.hasOwn(factsOfOrder, kind)) {
     return [refuse(`There is no order of the kind ${show(kind)}.`)];
   }
-  return [...judgeState(order.kind, input), ...judgeValues(order, input)];
+  return [...judgeState(order.kind, input, facts), ...judgeValues(order, input)];
 }
 
 /** Everything that speaks against any order of this kind right now. */
-export function judgeState(kind: Order['kind'], input: GateInput): readonly Refusal[] {
+export function judgeState(kind: Order['kind'], input: GateInput, facts: FactJudge = judgeFacts): readonly Refusal[] {
   return [
     ...judgeStop(input),
     ...judgeLink(input),
     ...judgeUnit(kind, input),
     ...judgeUnownedMove(input),
     ...judgeRobot(kind, input),
-    ...judgeFacts(kind, input),
+    ...facts(kind, input),
   ];
 }
 
@@ -112,11 +117,11 @@ const precedence: readonly Refusal['code'][] = [
   'MOTION_REFUSED',
 ];
 
-function refuse(reason: string): Refusal {
+export function refuse(reason: string): Refusal {
   return { code: 'MOTION_REFUSED', reason };
 }
 
-function judgeStop({ stop, cancelOwed }: GateInput): Refusal[] {
+function judgeStop({ stop, keepingTrouble, cancelOwed }: GateInput): Refusal[] {
   const refusals: Refusal[] = [];
   if (stop.latched) {
     const by = stop.by === null ? '' : ` by ${stop.by}`;
@@ -126,6 +131,8 @@ function judgeStop({ stop, cancelOwed }: GateInput): Refusal[] {
       reason: `The robot is stopped${by}${since}: ${stop.reason ?? 'no reason given'}.`,
     });
   }
+  // A robot whose stop would be forgotten by a restart must not be driven.
+  if (keepingTrouble !== null) refusals.push(refuse(`${keepingTrouble.reason} ${keepingTrouble.remedy}`));
   if (cancelOwed)
     refusals.push(refuse('An earlier order was to be cancelled, and the chassis has not confirmed it yet.'));
   return refusals;
@@ -220,9 +227,15 @@ function judgeRobot(kind: Order['kind'], { snapshot: { values } }: GateInput): R
 }
 
 /** What speaks against an order of this kind by the facts that it relies on alone. */
-export function judgeFacts(
-  kind: Order['kind'],
+export function judgeFacts(kind: Order['kind'], input: GateInput): Refusal[] {
+  return judgeStandings(factsOfOrder[kind], input, ({ usable }) => usable);
+}
+
+/** A refusal for each of these facts that does not pass. */
+export function judgeStandings(
+  ids: readonly ReliableFactId[],
   { snapshot: { identity }, records, evidenceTrouble, site: { motion } }: GateInput,
+  passes: (standing: Standing, id: ReliableFactId) => boolean,
 ): Refusal[] {
   const device = {
     serial: identity?.serial ?? null,
@@ -230,10 +243,10 @@ export function judgeFacts(
     simulated: identity !== null && isSimulated(identity),
     records,
   };
-  const refusals = factsOfOrder[kind]
-    .map((id) => standing(id, device, motion))
-    .filter(({ usable }) => !usable)
-    .map(({ why }) => refuse(why));
+  const refusals = ids
+    .map((id) => ({ id, found: standing(id, device, motion) }))
+    .filter(({ id, found }) => !passes(found, id))
+    .map(({ found }) => refuse(found.why));
   // A file that cannot be read may hold that a fact was contradicted, so not even BELEGT carries then.
   return evidenceTrouble === null ? refusals : [refuse(evidenceTrouble), ...refusals];
 }

@@ -2,6 +2,7 @@ import type { Degrees } from '../angle/index.ts';
 import type { Pose } from '../chassis/index.ts';
 import type { Actionable } from '../evidence/index.ts';
 import type { Service } from '../lifecycle/index.ts';
+import type { Trials } from './trial/model.ts';
 
 /** Where the robot is to be; without `yawDeg` the chassis chooses its heading. */
 export interface Goal {
@@ -72,6 +73,28 @@ export interface StopLatch {
   readonly by: string | null;
   /** UTC, for people. */
   readonly since: string | null;
+  /**
+   * Whether a restart of gw, a crash or a power cut would find it as it stands here. 'pending': the disk has not
+   * answered yet. A stop holds in memory either way.
+   */
+  readonly saved: boolean | 'pending';
+  /** Why it is not saved, for a person; null when it is, or is on its way. */
+  readonly unsavedBecause: string | null;
+  /** Stops that were asked for while this one held; null when there was none. Known in memory only. */
+  readonly repeated: RepeatedStops | null;
+}
+
+export interface RepeatedStops {
+  readonly count: number;
+  /** The first 16 who asked. */
+  readonly by: readonly string[];
+  readonly last: { readonly reason: string; readonly by: string /** UTC, for people. */; readonly at: string };
+}
+
+/** Why a stop could not outlive gw now, and what to do about it. */
+export interface KeepingTrouble {
+  readonly reason: string;
+  readonly remedy: string;
 }
 
 /** Why an order would be refused now; empty when the gate is open for plain moves. */
@@ -83,6 +106,8 @@ export interface GateView {
 export interface MotionStatus {
   readonly gate: GateView;
   readonly stop: StopLatch;
+  /** Why the gate is closed for want of a disk that keeps a stop; null while it keeps one. */
+  readonly keepingTrouble: KeepingTrouble | null;
   readonly tour: TourRun | null;
   /** The current or last single drive. */
   readonly drive: DriveRun | null;
@@ -93,6 +118,8 @@ export interface MotionStatus {
 /** The one door to movement. Orders that stop the robot are never gated. */
 export interface Motion extends Service {
   status(): MotionStatus;
+  /** Supervised first orders: through the same gate, by rules of their own. */
+  readonly trials: Trials;
   /**
    * Carries out one order and resolves with how it ended, whatever the end: look at `state`. Throws when nothing
    * was ordered: MOTION_REFUSED, MOTION_STOPPED, TOUR_RUNNING, CHASSIS_NOT_CONNECTED, CHASSIS_BOOTING,
@@ -109,7 +136,10 @@ export interface Motion extends Service {
    */
   endTour(by: string, id?: string): Promise<TourRun | null>;
   endDrive(by: string, id?: string): Promise<DriveRun | null>;
-  /** Latches first (durably), then ends the tour and cancels the current move. Never refused. */
+  /**
+   * Latches in memory, ends what drives, cancels the current move and saves the latch, all at once: no step waits for
+   * another. Resolves after 700 ms at most; `saved` says whether the disk has it by then. Never refused.
+   */
   stopRobot(reason: string, by: string): Promise<StopLatch>;
   /** Only for a signed-in person on site; the caller has checked that. Throws FILE_UNWRITABLE: then it stays latched. */
   clearStop(by: string): Promise<StopLatch>;

@@ -11,6 +11,8 @@ import type { DriveRun, Motion, Order, StopLatch, TourRun } from './model.ts';
 import { carryOut, type OrderLimits, type OrderTools, orderLimits } from './orders.ts';
 import { createStopLatch } from './stop-latch.ts';
 import { planTour, runTour } from './tours.ts';
+import type { TrialStore } from './trial/store.ts';
+import { createTrials } from './trial/trials.ts';
 import { createMoveWatch, unownedMoveText } from './unowned-move.ts';
 
 export interface MotionOptions {
@@ -18,15 +20,19 @@ export interface MotionOptions {
   readonly site: Site;
   /** What was verified on this very device: the site's evidence file. */
   readonly evidence: EvidenceSource;
+  /** Where trials write down what they find. */
+  readonly trialStore: TrialStore;
   readonly clock: Clock;
   readonly log: Log;
   readonly limits?: Partial<OrderLimits>;
 }
 
-/** The stop waits so long for the disk before it cancels all the same, in milliseconds. */
-const LATCH_PATIENCE_MS = 500;
-/** So long the caller of a stop, or of an end of what drives, waits for the chassis; the cancelling goes on after that. */
-const STOP_PATIENCE_MS = 2_000;
+/** So long the caller of a stop waits for chassis and disk; both go on after that. A person waits a second at most. */
+const STOP_PATIENCE_MS = 700;
+/** So long the start waits for what an earlier life kept; until it is read the robot counts as stopped. */
+const LOAD_PATIENCE_MS = 1_000;
+/** So long the caller of an end of what drives waits for the chassis; the cancelling goes on after that. */
+const ENDING_PATIENCE_MS = 2_000;
 /** Between looks at whether the chassis has reported its move; the watch bounds the wait. */
 const MOVE_REPORT_POLL_MS = 50;
 /** While stopped, a robot that drives is cancelled again at most so often. */
@@ -36,9 +42,9 @@ const END_PATIENCE_MS = 1_200;
 
 /** What occupies the robot: one thing at a time. */
 interface Errand {
-  readonly kind: 'order' | 'tour' | 'drive';
-  /** What it drives by; every leg of a tour is a move. */
-  readonly order: Order['kind'];
+  readonly kind: 'order' | 'tour' | 'drive' | 'trial';
+  /** What speaks against it by the facts that it relies on, as they are known now. */
+  readonly judgeFacts: () => readonly Refusal[];
   readonly ending: AbortController;
   done: Promise<unknown>;
 }
@@ -64,8 +70,6 @@ export function createMotion(options: MotionOptions): Motion {
   let drive: DriveRun | null = null;
   let runs = 0;
   let guard: DisposableStack | null = null;
-  /** Stops whose latch is on its way to the disk: the cancel comes after it. */
-  let saving = 0;
 
   const gateInput = (): GateInput => ({
     snapshot: link.snapshot(),
@@ -73,6 +77,7 @@ export function createMotion(options: MotionOptions): Motion {
     records: evidence.records(),
     evidenceTrouble: evidence.trouble(),
     stop: latch.state(),
+    keepingTrouble: latch.trouble(),
     cancelOwed: canceller.owed,
     unownedMove: watch.current(),
     isMoveAwaited: watch.isAwaited,
@@ -88,16 +93,29 @@ export function createMotion(options: MotionOptions): Motion {
     return refusalError(refusals);
   }
 
+  /** What has the robot now, as an error; null when it is free. */
+  function occupant(): GwError | null {
+    switch (errand?.kind) {
+      case undefined:
+        return null;
+      case 'tour':
+        return new GwError('TOUR_RUNNING', `The tour '${tour?.tour}' is under way.`);
+      case 'drive':
+        return new GwError('MOTION_REFUSED', `The drive to ${drive?.station ?? 'the dock'} is under way.`);
+      case 'trial':
+        return new GwError('MOTION_REFUSED', 'A trial is under way.');
+      case 'order':
+        return new GwError('MOTION_REFUSED', 'Another order is under way.');
+    }
+  }
+
   /** Of several obstacles the one is named that a person must mend first: a stop, the chassis, then what drives. */
   function admit(orders: readonly Order[]): void {
     if (guard === null) throw new GwError('MOTION_REFUSED', 'The motion service is not running.');
     const refusal = refusalOf(orders);
     if (refusal !== null && refusal.code !== 'MOTION_REFUSED') throw refusal;
-    if (errand?.kind === 'tour') throw new GwError('TOUR_RUNNING', `The tour '${tour?.tour}' is under way.`);
-    if (errand?.kind === 'drive') {
-      throw new GwError('MOTION_REFUSED', `The drive to ${drive?.station ?? 'the dock'} is under way.`);
-    }
-    if (errand) throw new GwError('MOTION_REFUSED', 'Another order is under way.');
+    const busy = occupant();
+    if (busy !== null) throw busy;
     if (refusal !== null) throw refusal;
   }
 
@@ -118,12 +136,14 @@ export function createMotion(options: MotionOptions): Motion {
     if (run?.state !== 'running' || errand?.kind !== kind || (id !== undefined && id !== run.id)) return;
     log.warn({ by, kind }, 'what drives is ended');
     errand.ending.abort(new GwError('INTERRUPTED', `ended by ${by}`));
-    await orAfter(clock, STOP_PATIENCE_MS, errand.done);
+    await orAfter(clock, ENDING_PATIENCE_MS, errand.done);
   }
+
+  const factsOf = (order: Order['kind']) => () => judgeFacts(order, gateInput());
 
   /** Takes the robot for one errand; the caller has made sure that it is free. */
   function occupy<T>(
-    about: Pick<Errand, 'kind' | 'order'>,
+    about: Pick<Errand, 'kind' | 'judgeFacts'>,
     signal: AbortSignal | undefined,
     work: (signal: AbortSignal) => Promise<T>,
   ) {
@@ -140,7 +160,7 @@ export function createMotion(options: MotionOptions): Motion {
 
   /** What is under way and relied on evidence that was taken back is cancelled: nothing bears it any more. */
   function evidenceChanged(): void {
-    const [refusal] = errand === null ? [] : judgeFacts(errand.order, gateInput());
+    const [refusal] = errand === null ? [] : errand.judgeFacts();
     if (errand !== null && refusal !== undefined) {
       log.warn(
         { kind: errand.kind, reason: refusal.reason },
@@ -162,7 +182,7 @@ export function createMotion(options: MotionOptions): Motion {
       const isConnected = state.kind === 'connected';
       const isBack = isConnected && !wasConnected;
       wasConnected = isConnected;
-      if (!isConnected || canceller.busy || saving > 0) return;
+      if (!isConnected || canceller.busy) return;
       const { latched } = latch.state();
       const nowMs = clock.monotonicMs();
       const isDriving = values.planning.status === 'heard' && values.planning.value.moveState === 'moving';
@@ -176,15 +196,29 @@ export function createMotion(options: MotionOptions): Motion {
     stack.use(link.subscribe(look));
     stack.use(clock.every(GUARD_MS, look));
     stack.use(evidence.subscribe(evidenceChanged));
+    stack.use(latch.watch());
     look();
     return stack;
   }
 
+  const trials = createTrials({
+    ...{ site, tools, clock, log, gateInput },
+    assertFree() {
+      if (guard === null) throw new GwError('MOTION_REFUSED', 'The motion service is not running.');
+      const busy = occupant();
+      if (busy !== null) throw busy;
+    },
+    store: options.trialStore,
+    occupy: (facts, signal, work) => occupy({ kind: 'trial', judgeFacts: facts }, signal, work),
+    onChange: changed,
+  });
+
   return {
     name: 'motion',
+    trials,
 
     async start() {
-      await latch.load();
+      await orAfter(clock, LOAD_PATIENCE_MS, latch.load());
       guard?.dispose();
       watch.restart();
       if (life.signal.aborted) life = new AbortController();
@@ -203,8 +237,11 @@ export function createMotion(options: MotionOptions): Motion {
     },
 
     describe() {
-      const { latched, by, reason } = latch.state();
-      if (latched) return `stopped${by === null ? '' : ` by ${by}`}: ${reason ?? 'no reason given'}`;
+      const { latched, by, reason, unsavedBecause } = latch.state();
+      if (latched) {
+        const unsaved = unsavedBecause === null ? '' : ` (${unsavedBecause})`;
+        return `stopped${by === null ? '' : ` by ${by}`}: ${reason ?? 'no reason given'}${unsaved}`;
+      }
       if (tour?.state === 'running') return `tour ${tour.tour}, to ${tour.stations[tour.at] ?? 'its end'}`;
       if (drive?.state === 'running') return `drive to ${drive.station ?? 'the dock'}`;
       const unowned = watch.current();
@@ -215,14 +252,15 @@ export function createMotion(options: MotionOptions): Motion {
 
     status() {
       const input = gateInput();
-      const { stop, unownedMove } = input;
-      return { gate: gateView(judgeState('move', input)), stop, tour, drive, unownedMove };
+      const { unownedMove } = input;
+      const gate = gateView(judgeState('move', input));
+      return { gate, stop: latch.state(), keepingTrouble: latch.trouble(), tour, drive, unownedMove };
     },
 
     async execute(order, signal) {
       signal?.throwIfAborted();
       admit([order]);
-      return occupy({ kind: 'order', order: order.kind }, signal, (both) => carryOut(order, tools, both));
+      return occupy({ kind: 'order', judgeFacts: factsOf(order.kind) }, signal, (both) => carryOut(order, tools, both));
     },
 
     async startTour(name) {
@@ -243,7 +281,8 @@ export function createMotion(options: MotionOptions): Motion {
         changed();
       };
       onChange(begun);
-      void occupy({ kind: 'tour', order: 'move' }, undefined, (signal) =>
+      // Every leg of a tour is a move.
+      void occupy({ kind: 'tour', judgeFacts: factsOf('move') }, undefined, (signal) =>
         runTour(begun, legs, { signal, onChange, execute: execute(signal) }),
       ).then((run) => log.info({ tour: run.tour, state: run.state, reason: run.reason }, 'the tour has ended'));
       return begun;
@@ -260,7 +299,7 @@ export function createMotion(options: MotionOptions): Motion {
         changed();
       };
       onChange(begun);
-      void occupy({ kind: 'drive', order: kind }, undefined, async (signal) => {
+      void occupy({ kind: 'drive', judgeFacts: factsOf(kind) }, undefined, async (signal) => {
         onChange(await runDrive(begun, order, { signal, execute: execute(signal) }));
       }).then(() => log.info({ station, state: drive?.state, reason: drive?.reason }, 'the drive has ended'));
       return begun;
@@ -278,13 +317,13 @@ export function createMotion(options: MotionOptions): Motion {
 
     async stopRobot(reason, by) {
       log.warn({ reason, by }, 'stop');
-      // Holds in memory from here on. The disk comes next, but a disk that hangs must not keep the robot driving.
-      saving += 1;
+      // Holds in memory from here on. Neither does the robot wait for the disk, nor the disk for the robot.
       const saved = latch.set(reason, by);
-      await orAfter(clock, LATCH_PATIENCE_MS, saved);
-      saving -= 1;
       errand?.ending.abort(new GwError('MOTION_STOPPED', `stopped by ${by}: ${reason}`));
-      await orAfter(clock, STOP_PATIENCE_MS, Promise.all([saved, canceller.cancel(`stop by ${by}`)]));
+      const cancelled = canceller.cancel(`stop by ${by}`);
+      // A chassis that is away answers no cancel; it is sent as soon as it is back.
+      const isAway = link.snapshot().link.kind === 'not-connected';
+      await orAfter(clock, STOP_PATIENCE_MS, Promise.all(isAway ? [saved] : [saved, cancelled]));
       return latch.state();
     },
 

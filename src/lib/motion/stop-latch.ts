@@ -1,42 +1,50 @@
-import { open, rename, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
-import { z } from 'zod';
-import { GwError } from '../error/index.ts';
-import { type Clock, ensureFolder, type Log, syncFolder } from '../lifecycle/index.ts';
-import type { StopLatch } from './model.ts';
+import { asGwError, GwError } from '../error/index.ts';
+import { type Clock, type Log, removeLeftDrafts } from '../lifecycle/index.ts';
+import { createLatchDisk, type KeptLatch, type LatchDisk, MOST_LETTERS, released } from './latch-disk.ts';
+import type { KeepingTrouble, RepeatedStops, StopLatch } from './model.ts';
 
-const FILE = 'stop-latch.json';
-const MOST_BYTES = 16 * 1024;
-const MOST_LETTERS = 500;
+/** Every so often it is looked whether the stop could be kept, and one that is not saved is saved again. */
+const LOOK_MS = 2_000;
+/** A disk that refused is written to at most so often to see whether it takes anything again. */
+const PROVE_MS = 10_000;
+/** A disk that gives no answer for longer is taken for one that refuses. */
+const HUNG_MS = 3_000;
+/** So long a person who clears a stop waits for the disk; then the stop stays. */
+const CLEAR_PATIENCE_MS = 5_000;
+/** People who stopped a robot that was stopped already; beyond these they are counted alone. */
+const MOST_NAMED = 16;
 
-const latchFileSchema = z.strictObject({
-  format: z.literal('gw/stop-latch/1'),
-  latched: z.boolean(),
-  reason: z.string().max(MOST_LETTERS).nullable(),
-  by: z.string().max(MOST_LETTERS).nullable(),
-  since: z.iso.datetime().nullable(),
-});
-
-const released: StopLatch = { latched: false, reason: null, by: null, since: null };
+interface Options {
+  readonly stateDir: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly onChange: () => void;
+  /** Another disk, for tests. */
+  readonly disk?: LatchDisk;
+}
 
 /**
- * The stop that outlives a crash, a restart and a power cut. It holds in memory from the moment it is set, and on
- * disk before `set` resolves (a new file, fsynced, renamed over the old one, and the folder fsynced). What cannot
- * be read counts as stopped.
+ * The stop that outlives a crash, a restart and a power cut once it says `saved: true`. It holds in memory from the
+ * moment it is set, whatever the disk does, and is saved again and again until the disk takes it. What cannot be read
+ * counts as stopped. All numbers are project decisions.
  */
-export function createStopLatch(options: { stateDir: string; clock: Clock; log: Log; onChange: () => void }) {
-  const { stateDir, clock, log, onChange } = options;
-  const path = join(stateDir, FILE);
-  let state: StopLatch = held('The stop latch has not been read yet', 'gw', null);
-  let loaded = false;
+export function createStopLatch({ stateDir, clock, log, onChange, disk = createLatchDisk(stateDir) }: Options) {
+  const { path } = disk;
+  let state: StopLatch = heldByGw('The stop latch has not been read yet', 'pending');
+  /** Whether somebody set it, or an earlier life kept it; gw's own reasons to count as stopped give way to a person's. */
+  let isByPerson = false;
+  let isLoaded = false;
+  let trouble: KeepingTrouble | null = null;
   /** Counts the stops, so that a clear which was under way when one came does not win. */
   let stops = 0;
-  let writing: Promise<void> = Promise.resolve();
+  let clearing = 0;
+  let queue: Promise<unknown> = Promise.resolve();
+  let loading: Promise<void> | null = null;
 
-  /** One write after the other, in the order asked for. */
-  function write(next: StopLatch): Promise<void> {
-    const turn = writing.then(() => writeDurably(stateDir, path, next));
-    writing = turn.catch(() => {});
+  /** One access to the file after the other, in the order asked for. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = queue.then(work);
+    queue = turn.catch(() => {});
     return turn;
   }
 
@@ -45,128 +53,192 @@ export function createStopLatch(options: { stateDir: string; clock: Clock; log: 
     onChange();
   }
 
+  function setTrouble(error: unknown): void {
+    if (error === null) {
+      if (trouble === null) return;
+      trouble = null;
+      log.info({ path }, 'the stop latch can be kept again');
+    } else {
+      const { message, remedy } = asGwError(error);
+      if (trouble?.reason === message) return;
+      trouble = { reason: message, remedy };
+      log.error({ path, reason: message }, 'the stop latch cannot be kept: no order passes until it can');
+    }
+    onChange();
+  }
+
+  /** Puts what holds now on the disk; says in the state whether the disk took it. Never rejects. */
+  async function save(): Promise<void> {
+    const { latched, saved } = state;
+    if (!latched || saved === true || !isByPerson) return;
+    const { reason, by, since } = state;
+    const at = stops;
+    const isSame = () => stops === at && state.latched;
+    try {
+      await disk.write({ latched, reason, by, since });
+      setTrouble(null);
+      if (isSame()) become({ ...state, saved: true, unsavedBecause: null });
+    } catch (error) {
+      setTrouble(error);
+      if (!isSame()) return;
+      const why = `not saved: a restart of gw would forget this stop. ${asGwError(error).message}`;
+      if (state.saved !== false) log.error({ path, error: asGwError(error).message }, 'the stop is not saved');
+      become({ ...state, saved: false, unsavedBecause: why });
+    }
+  }
+
+  async function load(): Promise<void> {
+    await disk.prove().then(
+      () => setTrouble(null),
+      (error: unknown) => setTrouble(error),
+    );
+    if (trouble === null) await removeLeftDrafts(stateDir, clock.wall());
+    await readAgain();
+  }
+
+  async function readAgain(): Promise<void> {
+    if (isLoaded) return;
+    const found = await disk.read();
+    // A stop that came before the first load stays.
+    if (stops > 0 || isLoaded) return;
+    if (typeof found === 'string') {
+      log.error({ path, found }, 'the stop latch cannot be read and counts as set');
+      become(heldByGw(`The file of the stop latch cannot be read (${found}), which counts as stopped`, false));
+      return;
+    }
+    isLoaded = true;
+    isByPerson = found.latched;
+    become({ ...found, saved: true, unsavedBecause: null, repeated: null });
+  }
+
+  function repeat(reason: string, by: string): void {
+    const before: RepeatedStops = state.repeated ?? { count: 0, by: [], last: { reason, by, at: '' } };
+    const isNew = !before.by.includes(by) && before.by.length < MOST_NAMED;
+    become({
+      ...state,
+      repeated: {
+        count: before.count + 1,
+        by: isNew ? [...before.by, by] : before.by,
+        last: { reason, by, at: clock.wall().toISOString() },
+      },
+    });
+  }
+
   return {
     state: (): StopLatch => state,
+    /** Why a stop could not be kept now; null while it could. */
+    trouble: (): KeepingTrouble | null => trouble,
 
-    /** Reads what an earlier life left. Throws FILE_UNWRITABLE: a robot whose stop cannot be kept must not be driven. */
-    async load(): Promise<void> {
-      await proveWritable(stateDir);
-      if (loaded) return;
-      const found = await readLatch(path);
-      loaded = true;
-      // A stop that came before the first load stays.
-      if (stops > 0) return;
-      if (typeof found === 'string') {
-        log.error({ path, found }, 'the stop latch cannot be read and counts as set');
-        become(held(`The file of the stop latch cannot be read (${found}), which counts as stopped`, 'gw', null));
-      } else {
-        become(found);
-      }
+    /** Reads what an earlier life left, and whether a stop could be kept. Never fails; see `trouble`. */
+    load(): Promise<void> {
+      loading ??= load().finally(() => {
+        loading = null;
+      });
+      return loading;
     },
 
-    /** Never fails: when the disk refuses, the stop holds in memory and says so. */
-    async set(reason: string, by: string): Promise<StopLatch> {
+    /**
+     * Holds when it returns; the promise is done when the disk has answered, and `saved` says what. Never fails. A stop
+     * that comes while somebody's stop holds is counted in memory and writes nothing.
+     */
+    set(reasonGiven: string, byGiven: string): Promise<void> {
+      const [reason, by] = [cut(reasonGiven), cut(byGiven)];
+      if (state.latched && isByPerson && clearing === 0) {
+        repeat(reason, by);
+        return state.saved === 'pending' ? queue.then(() => {}) : Promise.resolve();
+      }
       stops += 1;
-      const next = held(reason, by, clock.wall().toISOString());
-      become(next);
-      try {
-        await write(next);
-      } catch (error) {
-        log.error({ path, error: String(error) }, 'the stop latch could not be saved; it holds until gw ends');
-        if (state === next) {
-          become({ ...next, reason: cut(`${next.reason} (not saved: a restart of gw would forget this stop)`) });
-        }
-      }
-      return state;
+      isByPerson = true;
+      const since = clock.wall().toISOString();
+      become({ latched: true, reason, by, since, saved: 'pending', unsavedBecause: null, repeated: null });
+      return inTurn(save);
     },
 
-    /** Throws FILE_UNWRITABLE and stays set when the release cannot be saved. */
+    /**
+     * Resolves when the release is on the disk. Throws FILE_UNWRITABLE and stays set when it cannot be saved, also when
+     * the disk gives no answer.
+     */
     async clear(): Promise<StopLatch> {
       const at = stops;
+      let isLate = false;
+      clearing += 1;
+      const release = inTurn(async () => {
+        if (isLate) return;
+        try {
+          await disk.write(released);
+          setTrouble(null);
+        } catch (error) {
+          setTrouble(error);
+          // Nobody knows what of it is on the disk: what holds is put there again.
+          again();
+          throw error;
+        }
+        if (isLate) again();
+        else if (stops === at) {
+          [isLoaded, isByPerson] = [true, false];
+          become({ ...released, saved: true, unsavedBecause: null, repeated: null });
+        }
+      });
       try {
-        await write(released);
-      } catch (error) {
-        throw unwritable(path, error);
+        const { promise: late, reject } = Promise.withResolvers<never>();
+        using _limit = clock.after(CLEAR_PATIENCE_MS, () => {
+          isLate = true;
+          reject(hung(path, 'so the stop holds'));
+        });
+        await Promise.race([release, late]);
+        return state;
+      } finally {
+        release.catch(() => {});
+        clearing -= 1;
       }
-      if (stops === at) {
-        loaded = true;
-        become(released);
+    },
+
+    /** Looks after the disk until disposed. */
+    watch(): Disposable {
+      let lookingSinceMs: number | null = null;
+      let provedAtMs = clock.monotonicMs();
+      async function look(): Promise<void> {
+        if (state.saved === false && isByPerson) await inTurn(save);
+        else if (trouble === null) await disk.look().catch(setTrouble);
+        else if (clock.monotonicMs() - provedAtMs >= PROVE_MS) {
+          provedAtMs = clock.monotonicMs();
+          await disk.prove().then(() => setTrouble(null), setTrouble);
+          if (trouble === null) await readAgain();
+        }
       }
-      return state;
+      return clock.every(LOOK_MS, () => {
+        if (lookingSinceMs === null) {
+          lookingSinceMs = clock.monotonicMs();
+          void look().finally(() => {
+            lookingSinceMs = null;
+          });
+        } else if (clock.monotonicMs() - lookingSinceMs >= HUNG_MS) {
+          setTrouble(hung(path, 'so no order passes'));
+        }
+      });
     },
   };
+
+  function again(): void {
+    if (!state.latched || !isByPerson) return;
+    become({ ...state, saved: 'pending' });
+    void inTurn(save);
+  }
 }
 
 export type StopLatchKeeper = ReturnType<typeof createStopLatch>;
 
-function held(reason: string, by: string, since: string | null): StopLatch {
-  return { latched: true, reason: cut(reason), by: cut(by), since };
+function heldByGw(reason: string, saved: StopLatch['saved']): StopLatch {
+  const kept: KeptLatch = { latched: true, reason: cut(reason), by: 'gw', since: null };
+  return { ...kept, saved, unsavedBecause: null, repeated: null };
 }
 
 function cut(text: string): string {
   return text.slice(0, MOST_LETTERS);
 }
 
-/** The state, or in a few words why it cannot be told. No file at all is a gateway that was never stopped. */
-async function readLatch(path: string): Promise<StopLatch | string> {
-  let bytes: Buffer;
-  try {
-    await using file = await open(path, 'r');
-    const buffer = Buffer.alloc(MOST_BYTES + 1);
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
-    bytes = buffer.subarray(0, bytesRead);
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    return code === 'ENOENT' ? released : (code ?? 'it cannot be opened');
-  }
-  if (bytes.length > MOST_BYTES) return 'it is too long';
-  return parseLatch(bytes.toString('utf8'));
-}
-
-/** Exported for its property test. */
-export function parseLatch(text: string): StopLatch | string {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return text === '' ? 'it is empty' : 'it is not JSON';
-  }
-  const parsed = latchFileSchema.safeParse(json);
-  if (!parsed.success) return 'it does not say what it must';
-  const { latched, reason, by, since } = parsed.data;
-  return { latched, reason, by, since };
-}
-
-async function writeDurably(dir: string, path: string, state: StopLatch): Promise<void> {
-  await ensureFolder(dir, 0o700);
-  const fresh = `${path}.new`;
-  {
-    await using file = await open(fresh, 'w', 0o600);
-    await file.writeFile(`${JSON.stringify({ format: 'gw/stop-latch/1', ...state })}\n`);
-    await file.sync();
-  }
-  await rename(fresh, path);
-  await syncFolder(dir);
-}
-
-async function proveWritable(dir: string): Promise<void> {
-  const probe = join(dir, `${FILE}.probe`);
-  try {
-    await ensureFolder(dir, 0o700);
-    {
-      await using file = await open(probe, 'w', 0o600);
-      await file.sync();
-    }
-    await unlink(probe);
-    await syncFolder(dir);
-  } catch (error) {
-    throw unwritable(dir, error);
-  }
-}
-
-function unwritable(path: string, cause: unknown): GwError {
-  return new GwError('FILE_UNWRITABLE', `The stop latch cannot be kept in ${path}: ${(cause as Error).message}.`, {
-    remedy: 'Give gw a folder of its own for state (stateDir in the site file) that it may write to.',
-    cause,
+function hung(path: string, so: string): GwError {
+  return new GwError('FILE_UNWRITABLE', `The disk gives no answer about ${path}, ${so}.`, {
+    remedy: 'Look at the disk of this machine (`dmesg`, `df`); when it cannot be mended, restart the machine.',
   });
 }

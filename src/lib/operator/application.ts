@@ -1,17 +1,23 @@
+import type { IncomingMessage } from 'node:http';
 import cookie from '@fastify/cookie';
 import multipart from '@fastify/multipart';
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import { GwError } from '../error/index.ts';
+import { asGwError, GwError } from '../error/index.ts';
 import { readSecret } from '../site/index.ts';
-import { isForm, sendRefusal } from './answer.ts';
+import { peerAddress } from './address.ts';
+import { sendRefusal } from './answer.ts';
 import { loadAssets } from './assets.ts';
+import { BODY_MOST_BYTES, formFields, takingAnyBody } from './bodies.ts';
 import { createChassisReads } from './chassis-reads.ts';
+import { isClientAbort } from './client-abort.ts';
+import { allowUpload } from './connections.ts';
 import { createLiveEvents } from './events.ts';
 import { chassisState, createHandlers } from './handlers.ts';
 import { createJournal } from './journal.ts';
 import { type RequestHandler, scopeOf } from './listener.ts';
 import { createMediaLibrary, MEDIA_MOST_BYTES } from './media.ts';
 import type { OperatorOptions } from './model.ts';
+import { createOutflow } from './outflow.ts';
 import { pageView } from './pages/view.ts';
 import { type PasswordHash, parsePasswordHash } from './password-hash.ts';
 import { createPeer } from './peer.ts';
@@ -36,19 +42,19 @@ declare module 'fastify' {
 export interface Application {
   readonly handle: RequestHandler;
   readonly routes: readonly Route[];
+  /** Whether a request goes before all others. It decides about the order alone, never about what is allowed. */
+  isUrgent(request: IncomingMessage): boolean;
   /** Ends live streams; what is being answered is answered. */
   endStreams(): void;
   close(): Promise<void>;
 }
-
-/** JSON and forms hold a password or the name of a tour, no more. */
-const BODY_MOST_BYTES = 16 * 1024;
 
 /** Makes the application; it listens nowhere by itself. Throws SECRET_UNREADABLE. */
 export async function createApplication(options: OperatorOptions): Promise<Application> {
   const { site, link, motion, clock, assetsDir, hostName } = options;
   const journal = options.journal ?? createJournal(options.log, clock);
   const { log } = journal;
+  let clientAborts = 0;
   const password = await loadPassword(site.operator.passwordFile);
 
   const app: FastifyInstance = fastify({
@@ -79,10 +85,17 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     names: [...(hostName === undefined ? [] : [hostName]), ...site.operator.names],
     isSignedIn: (request) => sessions.has(request),
   });
-  const library = createMediaLibrary(site.operator.mediaDir);
-  await library.tidy();
+  const library = createMediaLibrary(site.operator.mediaDir, {
+    quotaBytes: site.disk.mediaMb * 1_000_000,
+    reserveBytes: site.disk.reserveMb * 1_000_000,
+  });
+  // Stop and pages are answered without pictures; the health of the gateway names the folder.
+  await library
+    .tidy()
+    .catch((error) => log.warn({ error: asGwError(error).message }, 'the media folder is not tidied'));
   const assets = await loadAssets(assetsDir, (name) => log.warn({ name, assetsDir }, 'a file of the pages is missing'));
-  const reads = createChassisReads(link, site.chassis.serial);
+  const outflow = createOutflow(clock);
+  const reads = createChassisReads(link, site.chassis.serial, outflow);
   const events = createLiveEvents({
     clock,
     compose: () => ({
@@ -102,7 +115,19 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     building: building ? createPeer('building module', building.url, '/status') : null,
   };
   const routes = routeTable(
-    createHandlers({ ...options, ...peers, log, assets, journal, reads, events, library, sessions }),
+    createHandlers({
+      ...options,
+      ...peers,
+      log,
+      assets,
+      journal,
+      clientAborts: () => clientAborts,
+      reads,
+      events,
+      library,
+      outflow,
+      sessions,
+    }),
   );
 
   app.addHook('onRequest', (request, reply, done) => {
@@ -114,7 +139,11 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
   app.setNotFoundHandler((request, reply) => sendRefusal(request, reply, refuse('NOT_FOUND')));
   app.setErrorHandler((error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const refusal = fromFramework(error);
-    if (refusal.status >= 500) log.error({ error, route: request.routeOptions.url }, 'a request failed');
+    const about = { error, route: request.routeOptions.url, address: peerAddress(request) };
+    if (isClientAbort(error, request)) {
+      clientAborts += 1;
+      log.debug(about, 'a client gave up its request');
+    } else if (refusal.status >= 500) log.error(about, 'a request failed');
     return sendRefusal(request, reply, refusal);
   });
   for (const row of routes) {
@@ -123,6 +152,11 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     if (row.upload) {
       // The reader of uploads hooks into every request of its context, so it gets one with nothing but this route.
       await app.register((inner, _options, done) => {
+        // After the policy has judged the headers: only a signed-in person's body may take its time.
+        inner.addHook('onRequest', (request, _reply, done) => {
+          allowUpload(request.raw);
+          done();
+        });
         inner.register(multipart, {
           limits: { files: 1, fields: 4, fieldSize: 1_024, headerPairs: 32, fileSize: MEDIA_MOST_BYTES + 1 },
           throwFileSizeLimit: false,
@@ -132,20 +166,23 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
       });
     } else if (row.anyBody) {
       await app.register((inner, _options, done) => {
-        add(takingAnyBody(inner));
+        add(takingAnyBody(inner, clock));
         done();
       });
     } else add(app);
   }
   await app.ready();
+  const urgent = new Set(routes.filter(({ isUrgent }) => isUrgent).map(({ method, path }) => `${method} ${path}`));
 
   return {
     handle: (request, response) => app.routing(request, response),
+    isUrgent: ({ method, url = '' }) => method !== 'GET' && urgent.has(`${method} ${url.split('?', 1)[0]}`),
     routes,
     endStreams: () => events.end(),
     async close() {
       events.end();
       reads[Symbol.dispose]();
+      outflow[Symbol.dispose]();
       await app.close();
       await Promise.all([peers.voice?.[Symbol.asyncDispose](), peers.building?.[Symbol.asyncDispose]()]);
     },
@@ -154,37 +191,6 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
 
 function noCompiler(): never {
   throw new RangeError('no route has a schema of the framework');
-}
-
-function formFields(text: string): Record<string, string> {
-  return Object.fromEntries(new URLSearchParams(text));
-}
-
-/** Reads a body as far as it can be read, and takes no notice of one that cannot. */
-function takingAnyBody(inner: FastifyInstance): FastifyInstance {
-  inner.removeAllContentTypeParsers();
-  inner.addHook('onRequest', (request, _reply, done) => {
-    // What calls itself nothing that is a type would be refused before any parser is asked.
-    if (!isForm(request)) delete request.raw.headers['content-type'];
-    done();
-  });
-  inner.addContentTypeParser('*', async (request: FastifyRequest, payload: AsyncIterable<Buffer>) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of payload) {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes > BODY_MOST_BYTES) return undefined;
-    }
-    const text = Buffer.concat(chunks).toString('utf8');
-    if (isForm(request)) return formFields(text);
-    try {
-      return JSON.parse(text);
-    } catch {
-      return undefined;
-    }
-  });
-  return inner;
 }
 
 /** Not on the raw response: what stands there already makes node take a slower way with all headers. */

@@ -27,6 +27,8 @@ const GATHER_MS = 250;
 const TICK_MS = 1_000;
 /** A reader this far behind is cut off: it will come again and get the present state. */
 const MOST_UNREAD_BYTES = 512 * 1024;
+/** Decision of ours: when all readers together are this far behind, those who are furthest behind are cut off first. */
+const MOST_UNREAD_TOGETHER_BYTES = 4 * 1024 * 1024;
 
 export function createLiveEvents({ compose, subscribe, clock }: LiveEventsOptions): LiveEvents {
   const listeners = new Map<ServerResponse, Scope>();
@@ -43,9 +45,20 @@ export function createLiveEvents({ compose, subscribe, clock }: LiveEventsOption
     soon?.[Symbol.dispose]();
     soon = undefined;
     const bytes = encode();
-    for (const response of listeners.keys()) {
-      if (response.writableLength > MOST_UNREAD_BYTES) response.destroy();
-      else response.write(bytes);
+    cutOff(bytes.length);
+    for (const response of listeners.keys()) response.write(bytes);
+  }
+
+  /** Cuts off who is too far behind, each for itself and all together, before `more` bytes are sent to each. */
+  function cutOff(more: number): void {
+    const behind = [...listeners.keys()].filter((response) => response.writableLength > 0);
+    let together = behind.reduce((sum, response) => sum + response.writableLength + more, 0);
+    for (const response of behind.sort((a, b) => b.writableLength - a.writableLength)) {
+      const unread = response.writableLength;
+      if (unread <= MOST_UNREAD_BYTES && together <= MOST_UNREAD_TOGETHER_BYTES) break;
+      together -= unread + more;
+      remove(response);
+      response.destroy();
     }
   }
 

@@ -1,10 +1,13 @@
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ChassisLink } from '../chassis/index.ts';
 import { param, sendJson, sendPage, sendRefusal } from './answer.ts';
-import { notConnected, type Passed } from './chassis-reads.ts';
+import { notConnected, type Passed, type ReadResult } from './chassis-reads.ts';
+import { holdOpen } from './connections.ts';
 import { scopeOf } from './listener.ts';
 import { mediaHandlers } from './media-handlers.ts';
 import { driveHandlers, poseHandlers, stopHandlers, tourHandlers } from './motion-handlers.ts';
+import type { Outflow } from './outflow.ts';
 import { servicePage } from './pages/service-page.ts';
 import { signInPage } from './pages/sign-in-page.ts';
 import { surfacePage } from './pages/surface.ts';
@@ -13,6 +16,7 @@ import type { Parts } from './parts.ts';
 import type { Peer } from './peer.ts';
 import { refusalOf, refuse } from './refusal.ts';
 import { sessionHandlers } from './session-handlers.ts';
+import { evidenceHandlers, trialHandlers } from './trial-handlers.ts';
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
@@ -28,6 +32,8 @@ export function createHandlers(parts: Parts) {
     tours: tourHandlers(parts),
     drives: driveHandlers(parts),
     pose: poseHandlers(parts),
+    trial: trialHandlers(parts),
+    evidence: evidenceHandlers(parts),
     media: mediaHandlers(parts),
     gateway: gatewayHandlers(parts),
   } satisfies Record<string, Record<string, Handler>>;
@@ -68,13 +74,18 @@ function pageHandlers({ site, link, motion, health, neighbours, sessions, assets
   };
 }
 
-function chassisHandlers({ link, reads }: Parts) {
-  const pass = (request: FastifyRequest, reply: FastifyReply, read: Promise<Passed | null>) =>
+function chassisHandlers({ link, reads, outflow }: Parts) {
+  const pass = (request: FastifyRequest, reply: FastifyReply, read: Promise<ReadResult>) =>
     read.then(
-      (passed) =>
-        passed === null
-          ? sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'The chassis has no such thing.' }))
-          : reply.header('content-type', passed.contentType).send(passed.body),
+      (passed) => {
+        if (passed === 'busy') return sendRefusal(request, reply, refuse('BUSY'));
+        if (passed === null) {
+          return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'The chassis has no such thing.' }));
+        }
+        return passed.body.length > SMALL_BODY
+          ? sendLarge(request, reply, outflow, passed)
+          : reply.header('content-type', passed.contentType).send(passed.body);
+      },
       (error: unknown) => sendRefusal(request, reply, refusalOf(error)),
     );
   return {
@@ -85,6 +96,18 @@ function chassisHandlers({ link, reads }: Parts) {
       pass(request, reply, reads.mapImage(param(request, 'id'))),
     state: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, chassisState(link)),
   };
+}
+
+/** Up to here a body is handed over whole: what a connection keeps of it then is no more than of a large one. */
+const SMALL_BODY = 64 * 1024;
+
+/** In pieces, as the reader takes them, out of the one buffer that all readers of the same bytes share. */
+function sendLarge(request: FastifyRequest, reply: FastifyReply, outflow: Outflow, { contentType, body }: Passed) {
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body);
+  // The framework leaves the body away, and the length of a stream as it was said.
+  const stream = request.method === 'HEAD' ? Readable.from([]) : outflow.send(bytes, reply.raw);
+  if (stream === null) return sendRefusal(request, reply, refuse('BUSY'));
+  return reply.header('content-type', contentType).header('content-length', bytes.length).send(stream);
 }
 
 /** The snapshot, with one line in front that a person can read. */
@@ -110,11 +133,12 @@ function peerHandlers({ voice, building }: Parts) {
   return { voice: read('voice service', voice), building: read('building module', building) };
 }
 
-function gatewayHandlers({ site, health, neighbours, sessions, journal, events }: Parts) {
+function gatewayHandlers({ site, health, neighbours, sessions, journal, clientAborts, events }: Parts) {
   return {
     health: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, health()),
     neighbours: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, neighbours()),
-    logs: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, { entries: journal.entries() }),
+    logs: (_request: FastifyRequest, reply: FastifyReply) =>
+      sendJson(reply, { entries: journal.entries(), audit: journal.audit(), clientAborts: clientAborts() }),
     supportSessions: (_request: FastifyRequest, reply: FastifyReply) =>
       sendJson(reply, {
         status: 'not-checked',
@@ -161,6 +185,7 @@ function gatewayHandlers({ site, health, neighbours, sessions, journal, events }
       }
       raw.setHeader('x-accel-buffering', 'no');
       raw.writeHead(200);
+      holdOpen(request.raw);
       events.add(raw, scopeOf(request.raw));
       return reply;
     },

@@ -4,6 +4,13 @@
  */
 
 export { createJournal, type Journal, type JournalEntry } from './journal.ts';
-export type { GatewayHealth, Neighbour, NeighboursView, OperatorOptions } from './model.ts';
+export type {
+  FolderHealth,
+  GatewayHealth,
+  Neighbour,
+  NeighboursView,
+  OperatorOptions,
+  OutputHealth,
+} from './model.ts';
 export { createOperator, READ_ONLY_SOCKET } from './operator.ts';
 export { hashPassword, PASSWORD_LEAST_LENGTH, PASSWORD_MOST_LENGTH } from './password-hash.ts';

@@ -2,6 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GwError } from '../error/index.ts';
+import { type Clock, systemClock } from '../lifecycle/index.ts';
+import { type Crowding, createConnectionTable, type RequestHandler } from './connections.ts';
+import { type ConnectionLimits, connectionLimits, openFileLimit, totalWithin } from './limits.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import { securityHeaders } from './security-headers.ts';
 
@@ -19,7 +22,7 @@ export function scopeOf(request: IncomingMessage): Scope {
   return scopes.get(request.socket) ?? 'read-only';
 }
 
-export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
+export type { RequestHandler };
 
 /** `path`: of a socket in the file system. */
 export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
@@ -28,6 +31,13 @@ export type ListenerOptions = ListenAddress & {
   readonly scope: Scope;
   /** Called when the listener breaks after it was opened. */
   readonly onBroken?: (error: Error) => void;
+  /** Called once a minute at most while connections are closed or refused for want of room. */
+  readonly onCrowded?: (crowding: Crowding) => void;
+  /** A request that goes before all others, whatever it waits for otherwise. */
+  readonly isUrgent?: (request: IncomingMessage) => boolean;
+  /** Where they differ from those of the scope. */
+  readonly limits?: Partial<ConnectionLimits>;
+  readonly clock?: Pick<Clock, 'monotonicMs' | 'after'>;
 };
 
 export interface Listener {
@@ -42,15 +52,11 @@ export interface Listener {
   close(withinMs: number): Promise<void>;
 }
 
-const limits = {
-  full: {
-    maxConnections: 512,
-    // Room for a media file of 200 MB over a slow WLAN; an idle connection is cut much earlier.
-    requestTimeout: 15 * 60_000,
-  },
-  'read-only': { maxConnections: 64, requestTimeout: 15_000 },
-  local: { maxConnections: 64, requestTimeout: 15_000 },
-} as const;
+/**
+ * Connections that the kernel accepted and the program did not yet. While it is full, every new one waits for a second;
+ * the kernel's own bound (net.core.somaxconn) may be lower.
+ */
+const BACKLOG = 4_096;
 
 /**
  * Opens one listener for the application. Rejects with PORT_IN_USE or PORT_UNUSABLE, for a path too. The host '::' is
@@ -58,6 +64,7 @@ const limits = {
  */
 export async function openListener(application: RequestHandler, options: ListenerOptions): Promise<Listener> {
   const { scope } = options;
+  const limits: ConnectionLimits = { ...connectionLimits[scope], ...options.limits };
   let closing = false;
   const answer: RequestHandler = (request, response) => {
     if (closing) response.shouldKeepAlive = false;
@@ -65,33 +72,46 @@ export async function openListener(application: RequestHandler, options: Listene
     if (refusal) sendRaw(response, refusal);
     else application(request, response);
   };
+  const table = createConnectionTable({
+    limits: { ...limits, total: totalWithin(limits.total, openFileLimit()) },
+    clock: options.clock ?? systemClock,
+    answer,
+    isUrgent: options.isUrgent ?? (() => false),
+    refuseLate: (socket) => refuseConnection(socket, refuse('TIMEOUT')),
+    ...(options.onCrowded && { onCrowded: options.onCrowded }),
+  });
+  const receive: RequestHandler = (request, response) => table.receive(request, response);
   const server = createServer(
     {
-      requestTimeout: limits[scope].requestTimeout,
-      headersTimeout: 10_000,
-      keepAliveTimeout: 30_000,
-      connectionsCheckingInterval: 1_000,
+      headersTimeout: limits.headersMs,
+      // Bodies have deadlines by what they are for; see the table.
+      requestTimeout: 0,
+      keepAliveTimeout: limits.keepAliveMs,
+      connectionsCheckingInterval: Math.min(1_000, limits.headersMs),
       maxHeaderSize: 16 * 1024,
+      // Refused by us like every other malformed request: node's own refusal would not count as a request.
+      requireHostHeader: false,
       noDelay: true,
     },
-    answer,
+    receive,
   );
-  server.maxConnections = limits[scope].maxConnections;
-  // No byte either way for so long: cut. Live events write more often than that.
-  server.setTimeout(60_000);
-  const open = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
+  server.setTimeout(limits.unreadMs, (socket: Socket) => table.onSilence(socket));
+  admitFirst(server, (socket) => {
+    // Already reset by the peer; of a Unix socket there is never an address.
+    if (socket.remoteAddress === undefined && typeof server.address() !== 'string') {
+      socket.destroy();
+      return false;
+    }
     scopes.set(socket, scope);
-    open.add(socket);
-    socket.once('close', () => open.delete(socket));
+    return table.accept(socket, socket.remoteAddress ?? '');
   });
   // Without this listener node would invite the body of a request that is then refused.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     if (refusedBySocket(request, scope) === null) response.writeContinue();
-    answer(request, response);
+    receive(request, response);
   });
   // An expectation that we do not know is no reason to answer otherwise.
-  server.on('checkExpectation', answer);
+  server.on('checkExpectation', receive);
   server.on('connect', (_request, socket) => refuseConnection(socket, connectRefusal(scope)));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     refuseConnection(socket, malformedRefusal(error, scope));
@@ -112,7 +132,7 @@ export async function openListener(application: RequestHandler, options: Listene
       closing = true;
       server.close(() => onClosed());
       // Browsers open connections in advance; node does not count one as idle before its first request.
-      for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+      for (const socket of table.sockets()) if (socket.bytesRead === 0) socket.destroy();
       const again = setInterval(() => server.closeIdleConnections(), 20);
       const late = setTimeout(() => server.closeAllConnections(), withinMs);
       await closed;
@@ -120,6 +140,16 @@ export async function openListener(application: RequestHandler, options: Listene
       clearTimeout(late);
     },
   };
+}
+
+/** Node's own handler of connections, which makes a parser for each, sees only those that are admitted. */
+function admitFirst(server: Server, isAdmitted: (socket: Socket) => boolean): void {
+  const handlers = server.listeners('connection');
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    if (!isAdmitted(socket)) return;
+    for (const handle of handlers) handle.call(server, socket);
+  });
 }
 
 /** What the socket itself refuses, before the application hears of the request; null when there is nothing. */
@@ -132,6 +162,9 @@ function refusedBySocket(request: IncomingMessage, scope: Scope): Refusal | null
     return scope === 'read-only'
       ? refuse('READ_ONLY', { message: 'The read-only socket takes plain paths only.' })
       : refuse('BAD_REQUEST', { message: 'This server takes plain paths only; it is no proxy.' });
+  }
+  if (request.headers.host === undefined && request.httpVersion === '1.1') {
+    return refuse('BAD_REQUEST', { message: 'The Host header is missing.' });
   }
   if (repeatsHost(request.rawHeaders)) return refuse('BAD_REQUEST', { message: 'The Host header came twice.' });
   return null;
@@ -218,7 +251,7 @@ function bind(server: Server, address: ListenAddress): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
   const where = 'path' in address ? { path: address.path } : { host: address.host, port: address.port };
-  server.listen({ ...where, ipv6Only: false }, () => {
+  server.listen({ ...where, ipv6Only: false, backlog: BACKLOG }, () => {
     server.off('error', reject);
     resolve();
   });

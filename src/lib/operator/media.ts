@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { createReadStream, type ReadStream } from 'node:fs';
-import { type FileHandle, lstat, open, readdir, rename, rm, unlink } from 'node:fs/promises';
+import { constants, type FileHandle, lstat, open, readdir, rename, rm, statfs, unlink } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { ensureFolder } from '../lifecycle/index.ts';
+import { GwError } from '../error/index.ts';
+import { ensureFolder, openFresh } from '../lifecycle/index.ts';
 
 /** @source specification, 'Limits': media library files up to 200 MB */
 export const MEDIA_MOST_BYTES = 200_000_000;
@@ -41,12 +41,12 @@ export interface MediaItem {
 export interface OpenMedia extends MediaItem {
   /** Whether a browser may show it in place. */
   readonly inline: boolean;
-  readonly stream: ReadStream;
+  readonly stream: ReturnType<FileHandle['createReadStream']>;
 }
 
 export type StoreOutcome =
   | { readonly kind: 'stored'; readonly item: MediaItem; readonly replaced: boolean }
-  | { readonly kind: 'bad-name' | 'too-large' | 'no-space' | 'busy' };
+  | { readonly kind: 'bad-name' | 'too-large' | 'quota' | 'no-space' | 'busy' };
 
 /** The files that the tablet can show: one flat folder, written and deleted by signed-in persons. */
 export interface MediaLibrary {
@@ -72,8 +72,23 @@ export function mediaName(input: string): string | null {
   return Buffer.byteLength(name) <= 200 ? name : null;
 }
 
-export function createMediaLibrary(dir: string, mostBytes = MEDIA_MOST_BYTES): MediaLibrary {
+export interface MediaLimits {
+  /** Of one file. */
+  readonly mostBytes?: number;
+  /** Of all files together, uploads under way among them. */
+  readonly quotaBytes?: number;
+  /** What stays free on the disk: the stop latch and the evidence need room more than a picture does. */
+  readonly reserveBytes?: number;
+}
+
+/** Written so many bytes, an upload looks again at how much room the disk has. */
+const LOOK_EVERY_BYTES = 4_000_000;
+
+export function createMediaLibrary(dir: string, limits: MediaLimits = {}): MediaLibrary {
+  const { mostBytes = MEDIA_MOST_BYTES, quotaBytes = Number.POSITIVE_INFINITY, reserveBytes = 0 } = limits;
   let uploads = 0;
+  /** Of uploads that are under way. */
+  let incoming = 0;
 
   async function itemOf(name: string): Promise<MediaItem | null> {
     const stat = await lstat(join(dir, name)).catch(absent);
@@ -83,28 +98,65 @@ export function createMediaLibrary(dir: string, mostBytes = MEDIA_MOST_BYTES): M
   }
 
   async function names(): Promise<string[]> {
-    return (await readdir(dir).catch(absent)) ?? [];
+    try {
+      return (await readdir(dir).catch(absent)) ?? [];
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException;
+      throw new GwError('FILE_UNWRITABLE', `The media folder ${dir} cannot be read (${code ?? 'unknown reason'}).`, {
+        remedy: 'Mend it, or name a folder in operator.mediaDir of the site file.',
+        cause,
+      });
+    }
   }
 
-  /** Null when the content is larger than a file may be. */
-  async function write(file: FileHandle, content: Readable): Promise<number | null> {
+  async function storedBytes(): Promise<number> {
     let bytes = 0;
-    for await (const chunk of content) {
-      bytes += (chunk as Buffer).length;
-      if (bytes > mostBytes) return null;
-      await file.write(chunk as Buffer);
+    for (const name of await names()) {
+      // A file under way counts by what has arrived of it.
+      if (!name.startsWith(PART_PREFIX)) bytes += (await itemOf(name))?.bytes ?? 0;
     }
-    await file.sync();
     return bytes;
+  }
+
+  async function hasRoom(bytes: number): Promise<boolean> {
+    const { bavail, bsize } = await statfs(dir);
+    return bavail * bsize - bytes >= reserveBytes;
+  }
+
+  /** Null when it was written whole; otherwise why it was not. */
+  async function write(file: FileHandle, content: Readable): Promise<'too-large' | 'quota' | 'no-space' | null> {
+    const stored = await storedBytes();
+    let bytes = 0;
+    let untilLook = 0;
+    try {
+      for await (const chunk of content) {
+        const { length } = chunk as Buffer;
+        bytes += length;
+        incoming += length;
+        untilLook -= length;
+        if (bytes > mostBytes) return 'too-large';
+        if (stored + incoming > quotaBytes) return 'quota';
+        if (untilLook <= 0) {
+          if (!(await hasRoom(length))) return 'no-space';
+          untilLook = LOOK_EVERY_BYTES;
+        }
+        await file.write(chunk as Buffer);
+      }
+      await file.sync();
+      return null;
+    } finally {
+      incoming -= bytes;
+    }
   }
 
   async function receive(name: string, content: Readable): Promise<StoreOutcome> {
     await ensureFolder(dir);
     const part = join(dir, PART_PREFIX + randomBytes(8).toString('hex'));
     try {
-      const file = await open(part, 'wx', 0o644);
+      const file = await openFresh(part);
       try {
-        if ((await write(file, content)) === null) return { kind: 'too-large' };
+        const kind = await write(file, content);
+        if (kind !== null) return { kind };
       } finally {
         await file.close();
       }
@@ -134,7 +186,15 @@ export function createMediaLibrary(dir: string, mostBytes = MEDIA_MOST_BYTES): M
       const item = name === null ? null : await itemOf(name);
       if (!item) return null;
       const inline = item.contentType !== 'application/octet-stream';
-      return { ...item, inline, stream: createReadStream(join(dir, item.name), { end: Math.max(0, item.bytes - 1) }) };
+      // The file that was looked at a moment ago may be a link or a pipe by now.
+      const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+      const file = await open(join(dir, item.name), flags).catch(absent);
+      if (!file) return null;
+      if ((await file.stat()).isFile()) {
+        return { ...item, inline, stream: file.createReadStream({ end: Math.max(0, item.bytes - 1) }) };
+      }
+      await file.close();
+      return null;
     },
     async store(input, content) {
       const name = mediaName(input);
@@ -157,6 +217,6 @@ export function createMediaLibrary(dir: string, mostBytes = MEDIA_MOST_BYTES): M
 }
 
 function absent(error: NodeJS.ErrnoException): null {
-  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+  if (['ENOENT', 'ENOTDIR'].includes(error.code ?? '')) return null;
   throw error;
 }

@@ -7,7 +7,10 @@ import type { Journal } from './journal.ts';
 
 /** How the whole daemon is, as `GET /api/health` tells it. */
 export interface GatewayHealth {
-  /** 'degraded': at least one service is not running, or evidence was taken back or cannot be read. */
+  /**
+   * 'degraded': at least one service is not running, evidence was taken back or cannot be read, a stop could not be
+   * kept or is not saved, or a folder has no room.
+   */
   readonly status: 'ok' | 'degraded';
   /** Version of gw. */
   readonly version: string;
@@ -15,6 +18,41 @@ export interface GatewayHealth {
   readonly services: readonly ServiceHealth[];
   /** The evidence file against what was read at the start. */
   readonly evidence: EvidenceReport;
+  readonly disk: {
+    /** `stateDir`, where the stop latch is. */
+    readonly state: FolderHealth;
+    /** `operator.mediaDir`. */
+    readonly media: FolderHealth;
+  };
+  /** Does not count in `status`: a log that nobody reads keeps no robot from driving or stopping. */
+  readonly log: OutputHealth;
+}
+
+/** A folder of gw, and the room on its file system. */
+export interface FolderHealth {
+  readonly path: string;
+  /** 'low': less than `disk.reserveMb` is free. 'unusable': nothing can be written there. */
+  readonly status: 'ok' | 'low' | 'unusable' | 'not-checked';
+  /** For gw, as the file system told last; null: not known. */
+  readonly freeBytes: number | null;
+  readonly totalBytes: number | null;
+  /** One sentence for a person. */
+  readonly detail: string;
+  /** What to do about it; null when nothing is to be done. */
+  readonly remedy: string | null;
+}
+
+/** How the output of the log fares. */
+export interface OutputHealth {
+  /**
+   * 'unread': its reader does not read at the moment. 'failing': the system refuses writes (a full disk, no reader).
+   * 'discarded': it goes to /dev/null.
+   */
+  readonly status: 'writing' | 'unread' | 'failing' | 'discarded' | 'not-checked';
+  /** Since the start; null: not known. */
+  readonly droppedLines: number | null;
+  /** One sentence for a person. */
+  readonly detail: string;
 }
 
 /** Another robot of this site. */
@@ -56,6 +94,8 @@ export interface NeighboursView {
     readonly otherKey: number;
     readonly forged: number;
     readonly replayed: number;
+    /** Signed, of a serial that is not known, while the table of serials is full. */
+    readonly noRoom: number;
   } | null;
   /** Where another device speaks with the serial of this robot; null: none was heard. */
   readonly ownSerialFrom: string | null;

@@ -15,13 +15,13 @@ export function stopHandlers({ motion, log }: Parts) {
       // Whatever else is in the request: a stop is never refused for its form.
       const body = stopBody.safeParse(request.body);
       const reason = (body.success && body.data.reason) || 'STOPP';
-      log.warn({ address: peerAddress(request), reason }, 'stop asked for');
+      log.warn({ audit: true, address: peerAddress(request), reason }, 'stop asked for');
       const stop = await motion.stopRobot(reason, `operator surface, ${peerAddress(request)}`);
       return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { stop });
     },
     async clear(request: FastifyRequest, reply: FastifyReply) {
       const stop = await motion.clearStop(`signed-in person, ${peerAddress(request)}`);
-      log.warn({ address: peerAddress(request) }, 'stop cleared');
+      log.warn({ audit: true, address: peerAddress(request) }, 'stop cleared');
       return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { stop });
     },
   };
@@ -52,7 +52,7 @@ export function tourHandlers(parts: Parts) {
     const { tour } = body.data;
     try {
       const run = await motion.startTour(tour);
-      log.info({ address: peerAddress(request), tour }, 'tour started');
+      log.info({ audit: true, address: peerAddress(request), tour }, 'tour started');
       return isForm(request) ? reply.redirect('/', 303) : sendJson(reply.code(202), { run });
     } catch (error) {
       log.warn({ address: peerAddress(request), tour, error }, 'tour not started');
@@ -123,7 +123,7 @@ export function poseHandlers({ motion, log }: Parts) {
       const who = `signed-in person, ${peerAddress(request)}`;
       try {
         const outcome = await motion.execute(chosenPose(body.data, who));
-        log.warn({ address: peerAddress(request), pose: body.data, state: outcome.state }, 'pose set');
+        log.warn({ audit: true, address: peerAddress(request), pose: body.data, state: outcome.state }, 'pose set');
         return sendJson(reply, { outcome });
       } catch (error) {
         log.warn({ address: peerAddress(request), pose: body.data, error }, 'pose not set');

@@ -2,7 +2,8 @@ import { asGwError, GwError } from '../error/index.ts';
 import type { Service, ServiceContext } from '../lifecycle/index.ts';
 import { localSocketPath } from '../site/index.ts';
 import { type Application, createApplication } from './application.ts';
-import { type Listener, type ListenerOptions, openListener, type RequestHandler } from './listener.ts';
+import type { Crowding } from './connections.ts';
+import { type Listener, type ListenerOptions, openListener, type RequestHandler, type Scope } from './listener.ts';
 import { openLocalListener } from './local-listener.ts';
 import type { OperatorOptions } from './model.ts';
 
@@ -58,9 +59,12 @@ export function createOperator(options: OperatorOptions): Service {
       application = await createApplication(options);
       try {
         const onBroken = (error: Error) => context.fail(error);
+        const { log } = options;
+        const onCrowded = (scope: Scope) => (crowding: Crowding) =>
+          log.warn({ scope, ...crowding }, 'connections closed to make room for newer ones');
         listeners = await openListeners(application, [
-          { scope: 'full', host: '::', port, onBroken },
-          { scope: 'read-only', ...READ_ONLY_SOCKET, onBroken },
+          { scope: 'full', host: '::', port, onBroken, onCrowded: onCrowded('full') },
+          { scope: 'read-only', ...READ_ONLY_SOCKET, onBroken, onCrowded: onCrowded('read-only') },
         ]);
         listeners = [...listeners, ...(await openLocal(application.handle))];
       } catch (error) {
@@ -84,12 +88,15 @@ function placeOf({ scope, host, port }: Listener): string {
 
 /** Opens all of them or none. */
 export async function openListeners(
-  application: Pick<Application, 'handle'>,
+  application: Pick<Application, 'handle'> & Partial<Pick<Application, 'isUrgent'>>,
   wanted: readonly ListenerOptions[],
 ): Promise<readonly Listener[]> {
   const opened: Listener[] = [];
   try {
-    for (const options of wanted) opened.push(await openListener(application.handle, options));
+    const { handle, isUrgent } = application;
+    for (const options of wanted) {
+      opened.push(await openListener(handle, { ...(isUrgent && { isUrgent }), ...options }));
+    }
     return opened;
   } catch (error) {
     await Promise.all(opened.map((listener) => listener.close(0)));

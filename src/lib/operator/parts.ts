@@ -4,6 +4,7 @@ import type { LiveEvents } from './events.ts';
 import type { Journal } from './journal.ts';
 import type { MediaLibrary } from './media.ts';
 import type { OperatorOptions } from './model.ts';
+import type { Outflow } from './outflow.ts';
 import type { Peer } from './peer.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -11,9 +12,12 @@ import type { Sessions } from './sessions.ts';
 export interface Parts extends Omit<OperatorOptions, 'assetsDir' | 'hostName' | 'journal'> {
   readonly assets: Assets;
   readonly journal: Journal;
+  /** Requests that their clients gave up, since the start. */
+  readonly clientAborts: () => number;
   readonly reads: ChassisReads;
   readonly events: LiveEvents;
   readonly library: MediaLibrary;
+  readonly outflow: Outflow;
   readonly sessions: Sessions;
   readonly voice: Peer | null;
   readonly building: Peer | null;

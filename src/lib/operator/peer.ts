@@ -1,6 +1,11 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, request } from 'undici';
 import { GwError, type Tried } from '../error/index.ts';
-import { jsonType, type Passed } from './chassis-reads.ts';
+import { checkJson, type JsonBounds } from '../json/index.ts';
+import { MIN_TLS_VERSION } from '../site/index.ts';
+import { JSON_TYPE, type Passed } from './chassis-reads.ts';
+import { refusalTable } from './refusal.ts';
 
 /** A configured device of the site whose answer is passed on; nothing in it is interpreted. */
 export interface Peer extends AsyncDisposable {
@@ -8,8 +13,23 @@ export interface Peer extends AsyncDisposable {
   read(): Promise<Passed>;
 }
 
+/**
+ * Names this process in what it forwards: a host name may lead back here, which no look at the site file can tell.
+ * @source RFC 9110, 7.6.3
+ */
+const VIA_NAME = `gw-${randomBytes(8).toString('hex')}`;
+const VIA = `1.1 ${VIA_NAME}`;
+const LOOP_STATUS = refusalTable.LOOP_DETECTED[0];
+
+/** Whether a request was forwarded by this process itself. */
+export function isOwnForward({ via }: IncomingHttpHeaders): boolean {
+  return via?.includes(VIA_NAME) === true;
+}
+
 const TIMEOUT_MS = 3_000;
 const MOST_BYTES = 1024 * 1024;
+/** Decision of ours. It is passed on as it came, so nothing is made of it here. */
+const bounds: JsonBounds = { maxDepth: 200, maxValues: 200_000 };
 
 /**
  * `what` names the device in errors: `voice service`. `path` is appended to the configured address; both
@@ -25,7 +45,7 @@ export function createPeer(what: string, url: string, path: string): Peer {
   };
   const agent = new Agent({
     connections: 4,
-    connect: { timeout: TIMEOUT_MS },
+    connect: { timeout: TIMEOUT_MS, minVersion: MIN_TLS_VERSION },
     headersTimeout: TIMEOUT_MS,
     bodyTimeout: TIMEOUT_MS,
     maxResponseSize: MOST_BYTES,
@@ -35,11 +55,18 @@ export function createPeer(what: string, url: string, path: string): Peer {
   async function ask(): Promise<Passed> {
     const answer = await request(target, {
       dispatcher: agent,
-      headers: { accept: 'application/json' },
+      headers: { accept: 'application/json', via: VIA },
       signal: AbortSignal.timeout(TIMEOUT_MS),
     }).catch((error: unknown) => {
       throw new GwError('PEER_NOT_REACHABLE', `The ${what} does not answer.`, { tried, cause: error });
     });
+    if (answer.statusCode === LOOP_STATUS) {
+      await answer.body.dump().catch(() => {});
+      throw new GwError('PEER_NOT_REACHABLE', `The address of the ${what} leads back to this gateway.`, {
+        tried,
+        remedy: `Set the address of the ${what} itself in the site file, then restart gw serve.`,
+      });
+    }
     if (answer.statusCode !== 200) {
       await answer.body.dump().catch(() => {});
       throw new GwError('PEER_NOT_REACHABLE', `The ${what} answered with status ${answer.statusCode}.`, { tried });
@@ -48,9 +75,12 @@ export function createPeer(what: string, url: string, path: string): Peer {
       throw new GwError('PEER_NOT_REACHABLE', `The answer of the ${what} broke off.`, { tried, cause: error });
     });
     const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const contentType = jsonType(body);
-    if (contentType === null) throw new GwError('PEER_NOT_REACHABLE', `The ${what} did not answer in JSON.`, { tried });
-    return { contentType, body };
+    const finding = await checkJson(body, bounds);
+    if (finding !== 'sound') {
+      const answered = finding === 'not-json' ? 'did not answer in JSON' : 'answered with more than is passed on';
+      throw new GwError('PEER_NOT_REACHABLE', `The ${what} ${answered}.`, { tried });
+    }
+    return { contentType: JSON_TYPE, body };
   }
 
   return {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { Scope } from './listener.ts';
+import { isOwnForward } from './peer.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import type { Route } from './routes.ts';
 
@@ -34,6 +35,7 @@ export function createPolicy({ names, isSignedIn }: PolicyOptions): Policy {
   return {
     judge(request, scope, route) {
       const { headers } = request;
+      if (isOwnForward(headers)) return refuse('LOOP_DETECTED');
       if (headers.host === undefined || !isOurs(headers.host)) return refuse('WRONG_HOST');
       if (scope === 'read-only' && route?.readOnly !== true) return refuse('READ_ONLY');
       if (route === undefined) return null;

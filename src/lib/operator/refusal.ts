@@ -26,7 +26,17 @@ export const refusalTable = {
   ],
   HEADERS_TOO_LARGE: [431, 'The request line or its headers are too long.', 'Send a shorter request.'],
   TOO_MANY_TRIES: [429, 'Too many wrong tries.', 'Wait a minute, then try again.'],
+  SIGN_IN_BUSY: [
+    429,
+    'Too many sign-ins at once; the password was not looked at.',
+    'Try again in a second: who comes back is served before those who came later.',
+  ],
   BUSY: [503, 'The gateway serves as many of these at once as it can.', 'Try again in a moment.'],
+  LOOP_DETECTED: [
+    508,
+    'This request was forwarded by this gateway itself.',
+    'Set operator.voice.url and operator.building.url to the devices themselves.',
+  ],
   NO_SPACE: [507, 'There is no room left for the file.', 'Delete media that nobody needs any more.'],
 } as const satisfies Record<string, readonly [status: number, message: string, remedy: string]>;
 
@@ -40,6 +50,7 @@ export const statusOfError: Partial<Record<ErrorCode, number>> = {
   CHASSIS_BAD_ANSWER: 502,
   CHASSIS_REFUSED: 502,
   PEER_NOT_REACHABLE: 502,
+  USAGE: 400,
   TOUR_UNKNOWN: 404,
   STATION_UNKNOWN: 404,
   TOUR_RUNNING: 409,
@@ -47,6 +58,8 @@ export const statusOfError: Partial<Record<ErrorCode, number>> = {
   MOTION_STOPPED: 423,
   INTERRUPTED: 503,
   FILE_UNWRITABLE: 500,
+  EVIDENCE_FILE_INVALID: 409,
+  SITE_FILE_INVALID: 409,
 };
 
 export interface ErrorBody {

@@ -13,6 +13,8 @@ export interface Route {
   readonly meaning: string;
   /** Takes whatever body comes, or none: nobody's stop is refused for how it was asked for. */
   readonly anyBody?: true;
+  /** Goes before all other requests. */
+  readonly isUrgent?: true;
   /** Its body is a file, in parts. */
   readonly upload?: true;
   readonly handler: (request: FastifyRequest, reply: FastifyReply) => unknown;
@@ -28,7 +30,7 @@ const MAP_ID_PNG = ':id(^[A-Za-z0-9_-]{1,64}).png';
  * @source specification, 'Operator server', for the routes it names; the others are decisions of ours
  */
 export function routeTable(handlers: Handlers): readonly Route[] {
-  const { pages, chassis, peers, session, stop, tours, drives, pose, media, gateway } = handlers;
+  const { pages, chassis, peers, session, stop, tours, drives, pose, trial, evidence, media, gateway } = handlers;
   const open = { readOnly: true, signedIn: false } as const;
   const onSite = { readOnly: false, signedIn: false } as const;
   const personal = { readOnly: true, signedIn: true } as const;
@@ -95,9 +97,31 @@ export function routeTable(handlers: Handlers): readonly Route[] {
     { method: 'POST', path: '/api/anmeldung', ...onSite, meaning: 'Sign in', handler: session.signIn },
     { method: 'DELETE', path: '/api/anmeldung', ...onSite, meaning: 'Sign out', handler: session.signOut },
     { method: 'POST', path: '/api/abmeldung', ...onSite, meaning: 'Sign out, for forms', handler: session.signOutForm },
+    {
+      method: 'DELETE',
+      path: '/api/anmeldung/alle',
+      ...personalAct,
+      meaning: 'End all sessions',
+      handler: session.signOutAll,
+    },
+    {
+      method: 'POST',
+      path: '/api/abmeldung/alle',
+      ...personalAct,
+      meaning: 'End all sessions, for forms',
+      handler: session.signOutAllForm,
+    },
 
     { method: 'GET', path: '/api/stopp', ...onSite, meaning: 'The stop latch', handler: stop.read },
-    { method: 'POST', path: '/api/stopp', ...onSite, anyBody: true, meaning: 'Stop the robot', handler: stop.stop },
+    {
+      method: 'POST',
+      path: '/api/stopp',
+      ...onSite,
+      anyBody: true,
+      isUrgent: true,
+      meaning: 'Stop the robot',
+      handler: stop.stop,
+    },
     { method: 'DELETE', path: '/api/stopp', ...personalAct, meaning: 'Clear the stop', handler: stop.clear },
     {
       method: 'POST',
@@ -136,6 +160,24 @@ export function routeTable(handlers: Handlers): readonly Route[] {
     { method: 'DELETE', path: '/api/fahrt', ...onSite, anyBody: true, meaning: 'End the drive', handler: drives.end },
 
     { method: 'POST', path: '/api/pose', ...personalAct, meaning: 'Set the pose of the robot', handler: pose.set },
+
+    { method: 'GET', path: '/api/versuch', ...personalAct, meaning: 'The running or last trial', handler: trial.read },
+    { method: 'POST', path: '/api/versuch', ...personalAct, meaning: 'Start a trial', handler: trial.start },
+    { method: 'DELETE', path: '/api/versuch', ...personalAct, meaning: 'Cancel the trial', handler: trial.cancel },
+    {
+      method: 'POST',
+      path: '/api/versuch/lebenszeichen',
+      ...personalAct,
+      meaning: 'Sign of life of whoever started it',
+      handler: trial.keepAlive,
+    },
+    {
+      method: 'POST',
+      path: '/api/evidenz/uebernahme',
+      ...personalAct,
+      meaning: 'Let the evidence file count as it is now',
+      handler: evidence.adopt,
+    },
 
     { method: 'GET', path: '/api/medien', ...onSite, meaning: 'Media library', handler: media.list },
     {

@@ -6,6 +6,13 @@ import { signInPage } from './pages/sign-in-page.ts';
 import type { Parts } from './parts.ts';
 import { refuse } from './refusal.ts';
 
+/** On the page, by the code of the refusal. */
+const problems: Readonly<Record<string, string>> = {
+  SIGN_IN_FAILED: 'Das Kennwort ist falsch.',
+  TOO_MANY_TRIES: 'Zu viele falsche Versuche. Bitte eine Minute warten.',
+  SIGN_IN_BUSY: 'Gerade gehen sehr viele Anmeldungen ein. Bitte gleich noch einmal versuchen.',
+};
+
 const signInBody = z.strictObject({ password: z.string().min(1) });
 
 export function sessionHandlers({ site, sessions, log }: Parts) {
@@ -17,23 +24,32 @@ export function sessionHandlers({ site, sessions, log }: Parts) {
     if (!body.success) return sendRefusal(request, reply, malformed(body.error));
     const outcome = await sessions.open(body.data.password, request, reply);
     if (outcome === null) {
-      log.info({ address: peerAddress(request) }, 'signed in');
+      log.info({ audit: true, address: peerAddress(request) }, 'signed in');
       return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { signedIn: true });
     }
-    log.warn({ address: peerAddress(request), code: outcome.body.error.code }, 'sign-in refused');
+    log.warn({ audit: true, address: peerAddress(request), code: outcome.body.error.code }, 'sign-in refused');
     if (!isForm(request)) return sendRefusal(request, reply, outcome);
-    const problem =
-      outcome.body.error.code === 'SIGN_IN_FAILED'
-        ? 'Das Kennwort ist falsch.'
-        : 'Zu viele Versuche. Bitte eine Minute warten.';
+    const problem = problems[outcome.body.error.code] ?? outcome.body.error.message;
     if (outcome.headers) reply.headers(outcome.headers);
     return sendPage(
       reply.code(outcome.status),
       signInPage({ site: site.name, configured: true, signedIn: false, problem }),
     );
   }
+  function endAll(request: FastifyRequest, reply: FastifyReply): number {
+    const sessionsEnded = sessions.closeAll(reply);
+    log.warn({ address: peerAddress(request), sessionsEnded }, 'all sessions ended');
+    return sessionsEnded;
+  }
   return {
     signIn,
+    signOutAll(request: FastifyRequest, reply: FastifyReply) {
+      return sendJson(reply, { signedIn: false, sessionsEnded: endAll(request, reply) });
+    },
+    signOutAllForm(request: FastifyRequest, reply: FastifyReply) {
+      endAll(request, reply);
+      return reply.redirect('/anmeldung', 303);
+    },
     signOut(request: FastifyRequest, reply: FastifyReply) {
       sessions.close(request, reply);
       return sendJson(reply, { signedIn: false });

@@ -1,143 +1,105 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { isIPv6 } from 'node:net';
 import type { Clock } from '../lifecycle/index.ts';
-import { plainAddress } from './address.ts';
+import { createDeviceMarks } from './device-mark.ts';
+import { createFailedTries } from './failed-tries.ts';
+import { peerOf } from './ip-address.ts';
 import { PASSWORD_MOST_LENGTH, type PasswordHash, verifyPassword } from './password-hash.ts';
+import { createSessionStore } from './session-store.ts';
+import { createSignInLine, type Lane } from './sign-in-line.ts';
 
-/** Decisions of ours; the specification does not show credential model and session lifetime. */
-export const signInRules = {
-  idleMs: 30 * 60_000,
-  mostMs: 12 * 60 * 60_000,
-  wrongTries: 5,
-  wrongTriesWithinMs: 60_000,
-  /** Hashing takes memory and a core: so many at once, so many waiting, the others are sent away. */
-  hashesAtOnce: 2,
-  hashesWaiting: 8,
-  sessions: 64,
-} as const;
+/** Addresses whose last try was right are remembered: so many, for so long. Project decisions. */
+const KNOWN_ADDRESSES = 64;
+const KNOWN_FOR_MS = 12 * 60 * 60_000;
 
 export type SignInOutcome =
-  | { readonly kind: 'signed-in'; readonly token: string }
+  | { readonly kind: 'signed-in'; readonly token: string; readonly deviceMark: string }
   | { readonly kind: 'wrong' }
   | { readonly kind: 'too-many-tries'; readonly retryAfterS: number }
-  | { readonly kind: 'busy' };
+  | { readonly kind: 'busy'; readonly retryAfterS: number };
+
+/** Who tries a password. */
+export interface Caller {
+  /** The peer's, as the operating system tells it; null: a command on the gateway itself, which is never limited. */
+  readonly address: string | null;
+  /** What an earlier sign-in left in the browser. */
+  readonly deviceMark?: string | undefined;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal?: AbortSignal;
+}
 
 /** One device password, sessions in memory, all times by the monotonic clock. */
 export interface SignIn {
-  /** `address` is the peer's, as the operating system tells it. */
-  try(password: string, address: string): Promise<SignInOutcome>;
+  try(password: string, caller: Caller): Promise<SignInOutcome>;
   /** Also counts as use: the session is kept alive. */
   isSignedIn(token: string): boolean;
   signOut(token: string): void;
+  /** Ends every session, that of the caller as well. Returns how many there were. */
+  signOutAll(): number;
 }
 
-export function createSignIn(password: PasswordHash, clock: Pick<Clock, 'monotonicMs'>): SignIn {
-  const sessions = new Map<string, { readonly since: number; usedAt: number }>();
-  const tries = createTryCounter(clock);
-  let hashing = 0;
-  const waiting: (() => void)[] = [];
+/** Under which name a caller is counted and queued. */
+interface Standing {
+  readonly key: string;
+  readonly lane: Lane;
+  readonly rank: number;
+}
 
-  async function verify(candidate: string): Promise<boolean> {
-    while (hashing >= signInRules.hashesAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
-    hashing += 1;
-    try {
-      return await verifyPassword(candidate, password);
-    } finally {
-      hashing -= 1;
-      waiting.shift()?.();
+export function createSignIn(password: PasswordHash, clock: Pick<Clock, 'monotonicMs' | 'after'>): SignIn {
+  const sessions = createSessionStore(clock);
+  const failed = createFailedTries(clock);
+  const line = createSignInLine(clock);
+  const marks = createDeviceMarks(password);
+  /** When each last signed in; the one that did so longest ago gives way. */
+  const knownAddresses = new Map<string, number>();
+  let localTries = 0;
+
+  function isKnown(key: string): boolean {
+    const sinceMs = knownAddresses.get(key);
+    return sinceMs !== undefined && clock.monotonicMs() - sinceMs < KNOWN_FOR_MS;
+  }
+
+  function remember(key: string): void {
+    knownAddresses.delete(key);
+    const [oldest] = knownAddresses.keys();
+    if (knownAddresses.size >= KNOWN_ADDRESSES && oldest !== undefined) knownAddresses.delete(oldest);
+    knownAddresses.set(key, clock.monotonicMs());
+  }
+
+  function standingOf(address: string | null, device: string | null): Standing {
+    if (address === null) {
+      localTries += 1;
+      return { key: `local ${localTries}`, lane: 'known', rank: 0 };
     }
-  }
-
-  function open(): string {
-    const token = randomBytes(32).toString('base64url');
-    const now = clock.monotonicMs();
-    for (const [key, session] of sessions) if (isOver(session, now)) sessions.delete(key);
-    const [oldest] = sessions.keys();
-    if (sessions.size >= signInRules.sessions && oldest !== undefined) sessions.delete(oldest);
-    sessions.set(keyOf(token), { since: now, usedAt: now });
-    return token;
+    const deviceKey = `device ${device}`;
+    // A mark that was stolen and is used to guess counts for nothing until its minute is over.
+    if (device !== null && failed.blockedForMs(deviceKey) === 0) return { key: deviceKey, lane: 'known', rank: 0 };
+    const key = peerOf(address);
+    if (isKnown(key)) return { key, lane: 'known', rank: 0 };
+    const failures = failed.count(key);
+    return { key, lane: failures === 0 ? 'new' : 'failed', rank: failures };
   }
 
   return {
-    async try(candidate, address) {
-      const retryAfterMs = tries.blockedForMs(address);
+    async try(candidate, { address, deviceMark, signal }) {
+      const device = deviceMark === undefined ? null : marks.nameOf(deviceMark);
+      const { key, lane, rank } = standingOf(address, device);
+      const retryAfterMs = failed.blockedForMs(key);
       if (retryAfterMs > 0) return { kind: 'too-many-tries', retryAfterS: Math.ceil(retryAfterMs / 1000) };
-      if (waiting.length >= signInRules.hashesWaiting) return { kind: 'busy' };
-      // Counted before it is known to be wrong, or tries sent at the same time would all slip through.
-      const forget = tries.count(address);
+      // Never right and never hashed, so it is no guess and is not counted: that would fill the table for nothing.
       if (candidate.length > PASSWORD_MOST_LENGTH) return { kind: 'wrong' };
-      if (!(await verify(candidate))) return { kind: 'wrong' };
-      forget();
-      return { kind: 'signed-in', token: open() };
-    },
-    isSignedIn(token) {
-      const key = keyOf(token);
-      const session = sessions.get(key);
-      if (!session) return false;
-      const now = clock.monotonicMs();
-      if (isOver(session, now)) {
-        sessions.delete(key);
-        return false;
+      const isRight = await line.take({ key, lane, rank, signal }, () => verifyPassword(candidate, password));
+      if (isRight === null) return { kind: 'busy', retryAfterS: 1 };
+      if (isRight) {
+        if (address !== null) remember(peerOf(address));
+        return { kind: 'signed-in', token: sessions.open(), deviceMark: marks.make(device) };
       }
-      session.usedAt = now;
-      return true;
+      if (address !== null) {
+        failed.add(key);
+        knownAddresses.delete(key);
+      }
+      return { kind: 'wrong' };
     },
-    signOut(token) {
-      sessions.delete(keyOf(token));
-    },
+    isSignedIn: (token) => sessions.isOpen(token),
+    signOut: (token) => sessions.close(token),
+    signOutAll: () => sessions.closeAll(),
   };
-}
-
-function isOver(session: { since: number; usedAt: number }, now: number): boolean {
-  return now - session.usedAt >= signInRules.idleMs || now - session.since >= signInRules.mostMs;
-}
-
-/** A token is never kept, and how long a look-up takes says nothing about it. */
-function keyOf(token: string): string {
-  return createHash('sha256').update(token).digest('base64');
-}
-
-function createTryCounter(clock: Pick<Clock, 'monotonicMs'>) {
-  const { wrongTries, wrongTriesWithinMs } = signInRules;
-  const stampsByPeer = new Map<string, number[]>();
-
-  function recent(peer: string, now: number): number[] {
-    const stamps = (stampsByPeer.get(peer) ?? []).filter((stamp) => now - stamp < wrongTriesWithinMs);
-    if (stamps.length === 0) stampsByPeer.delete(peer);
-    else stampsByPeer.set(peer, stamps);
-    return stamps;
-  }
-
-  return {
-    blockedForMs(address: string): number {
-      const now = clock.monotonicMs();
-      const stamps = recent(peerOf(address), now);
-      const oldest = stamps.at(-wrongTries);
-      return oldest === undefined ? 0 : oldest + wrongTriesWithinMs - now;
-    },
-    /** Returns the way to take it back. */
-    count(address: string): () => void {
-      const now = clock.monotonicMs();
-      const peer = peerOf(address);
-      // Old peers make room first; the map is bounded by what a network segment can hold in a minute.
-      if (stampsByPeer.size >= 4_096) for (const other of stampsByPeer.keys()) recent(other, now);
-      stampsByPeer.set(peer, [...recent(peer, now), now]);
-      return () => {
-        const stamps = stampsByPeer.get(peer) ?? [];
-        const index = stamps.indexOf(now);
-        if (index >= 0) stamps.splice(index, 1);
-      };
-    },
-  };
-}
-
-/** One machine owns a whole /64 of IPv6 addresses. */
-function peerOf(mapped: string): string {
-  const address = plainAddress(mapped);
-  if (!isIPv6(address)) return address;
-  const [head = '', tail] = address.split('%')[0]?.split('::') ?? [];
-  const left = head.split(':').filter(Boolean);
-  const right = (tail ?? '').split(':').filter(Boolean);
-  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0');
-  return [...left, ...zeros, ...right].slice(0, 4).join(':');
 }

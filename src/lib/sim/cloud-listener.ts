@@ -9,6 +9,9 @@ import { closeServer, listenOn } from './listen.ts';
 export const CLOUD_HOST = '127.0.0.1';
 export const CLOUD_NAMES = [CLOUD_HOST, 'localhost'] as const;
 
+/** As a cloud of today has it, whatever the defaults of this process are. Its own: a simulator shares nothing with gw. */
+const MIN_TLS = { minVersion: 'TLSv1.2' } as const;
+
 /** What takes over a connection; it never listens itself. */
 export type Taker = Pick<Server, 'emit'>;
 
@@ -24,7 +27,7 @@ export async function tlsTaker(
   onSecure: (socket: TLSSocket) => void,
 ): Promise<Taker> {
   const { keyPem, certificatePem } = await authority.issueServer({ names: CLOUD_NAMES });
-  const server = createTlsServer({ ...options, key: keyPem, cert: certificatePem }, (socket) => {
+  const server = createTlsServer({ ...options, ...MIN_TLS, key: keyPem, cert: certificatePem }, (socket) => {
     socket.on('error', () => {});
     onSecure(socket);
   });
@@ -38,7 +41,7 @@ export async function httpsTaker(
   papers: ServerPapers = {},
 ): Promise<Taker> {
   const { keyPem, certificatePem } = await authority.issueServer({ names: CLOUD_NAMES, ...papers });
-  const server = createHttpsServer({ key: keyPem, cert: certificatePem }, onRequest);
+  const server = createHttpsServer({ ...MIN_TLS, key: keyPem, cert: certificatePem }, onRequest);
   server.on('tlsClientError', () => {});
   return server;
 }

@@ -68,6 +68,14 @@ export const faultTable = {
     'robot',
     'POST /chassis/pose takes `ori` for degrees: 1.5708 turns the robot by 1.5708 degrees.',
   ),
+  'target-in-degrees': row(
+    'robot',
+    'POST /chassis/moves takes `target_ori` for degrees: 1.5708 ends the move at a heading of 1.5708 degrees.',
+  ),
+  'drifting-pose': row(
+    'robot',
+    '/tracked_pose wanders while the robot stands, by up to 0.3 m and 12 degrees within some seconds. The robot stays where it is.',
+  ),
   'cancel-ignored': row('robot', 'Cancelling a move is answered with 200, and the robot drives on.'),
   'overlays-version-stuck': row('robot', 'A PATCH of drawings takes effect, and `overlays_version` stays as it was.'),
   'patch-drops': row(

@@ -1,4 +1,5 @@
 import { topics } from '../chassis/wire.ts';
+import type { PoseRad } from './drive.ts';
 import type { Faults } from './faults.ts';
 import { dock } from './floor.ts';
 import { headingRad, radOfTurn, reportedDegrees, reportedDegreesOfTurn, wrapRad } from './heading.ts';
@@ -91,7 +92,7 @@ function topicBody(topic: string, options: MessageOptions): object | undefined {
   switch (topic) {
     case topics.pose: {
       if (!map) return undefined;
-      const { xM, yM, yawRad } = robot.pose();
+      const { xM, yM, yawRad } = reportedPose(options);
       // Degrees as measured (specification, 'Angles'), whatever the vendor's text says.
       const ori = reportedOri(yawRad, options);
       return {
@@ -152,6 +153,20 @@ function topicBody(topic: string, options: MessageOptions): object | undefined {
     default:
       return undefined;
   }
+}
+
+/** Project decision: how far and how fast a pose wanders that is not where the robot stands. */
+const drift = { radiusM: 0.15, turnRad: 0.1, periodS: 7 } as const;
+
+function reportedPose({ robot, faults, now }: MessageOptions): PoseRad {
+  const pose = robot.pose();
+  if (!faults.is('drifting-pose') || !robot.isAtRest()) return pose;
+  const phase = (2 * Math.PI * now()) / drift.periodS;
+  return {
+    xM: pose.xM + drift.radiusM * Math.cos(phase),
+    yM: pose.yM + drift.radiusM * Math.sin(phase),
+    yawRad: wrapRad(pose.yawRad + drift.turnRad * Math.sin(phase)),
+  };
 }
 
 function reportedOri(yawRad: number, { robot, faults }: MessageOptions): number {

@@ -19,6 +19,8 @@ export interface SimOptions {
   readonly operatorPort?: number;
   /** What the site has beside the robot. A password needs `dir`. */
   readonly with?: readonly SimPart[];
+  /** Whether the evidence file of the site says that orders were verified; true by default. */
+  readonly evidence?: boolean;
   readonly serial?: string;
   readonly software?: string;
   /** How long the robot starts; 0, the default, is ready at once. */

@@ -55,6 +55,8 @@ export interface MovesOptions {
   readonly hindrance: () => number | 'stand' | undefined;
   /** A cancel is answered as if it had ended the move, and does not. */
   readonly ignoresCancel: () => boolean;
+  /** The heading of a standard order is taken for degrees. */
+  readonly takesDegrees: () => boolean;
   readonly onChange: () => void;
 }
 
@@ -108,7 +110,8 @@ export function createMoves(options: MovesOptions) {
 
   // Whatever number comes is taken for radians, as measured: degrees give an absurd heading and no error.
   function turnAtEnd({ target_ori: ori }: MoveOrder): Leg[] {
-    return typeof ori === 'number' ? [{ kind: 'turn', yawRad: wrapRad(ori) }] : [];
+    if (typeof ori !== 'number') return [];
+    return [{ kind: 'turn', yawRad: options.takesDegrees() ? headingRad(ori) : wrapRad(ori) }];
   }
 
   function startStandard(order: MoveOrder): void {

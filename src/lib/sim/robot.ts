@@ -114,6 +114,7 @@ export function createRobot(options: RobotOptions) {
     planner: currentPlanner,
     isCharging: isDocked,
     ignoresCancel: () => faults.is('cancel-ignored'),
+    takesDegrees: () => faults.is('target-in-degrees'),
     charger: nearestCharger,
     hindrance() {
       if (!isLocalised()) return 1000;

@@ -180,6 +180,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
       cloudPlaces: cloud?.places ?? null,
       tablet: tablet ? { host: tablet.host, port: tablet.port, model: tablet.identity.model } : null,
       password: parts.has('password'),
+      evidence: options.evidence ?? true,
       neighbours: robots > 0 ? neighbourPlaces(robots) : null,
       when: clock.wall(),
     });

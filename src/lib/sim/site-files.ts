@@ -26,6 +26,8 @@ export interface SiteFilesOptions {
   /** Where the tablet is debugged, and what it says of itself; null without one. */
   readonly tablet: { readonly host: string; readonly port: number; readonly model: string } | null;
   readonly password: boolean;
+  /** Whether the facts that orders rely on stand as verified; without, the robot is as new to its site. */
+  readonly evidence: boolean;
   /** The simulated robots beside this one; null: the site has no heartbeat. */
   readonly neighbours: { readonly serials: readonly string[]; readonly addresses: readonly string[] } | null;
   readonly when: Date;
@@ -90,7 +92,7 @@ export async function writeSiteFiles(options: SiteFilesOptions): Promise<SiteFil
   }
   if (tablet !== null) await writeTabletFiles({ dir, model: tablet.model, operatorPort: options.operatorPort });
   const neighbourFiles = options.neighbours !== null ? await writeNeighbourFiles(dir) : null;
-  const records = verified.map(([fact, how]) => ({
+  const records = (options.evidence ? verified : []).map(([fact, how]) => ({
     fact,
     value: true,
     serial: chassis.serial,

@@ -27,11 +27,12 @@ export function placeOf(url: string): { readonly host: string; readonly port: nu
 
 /** One writing for every way to write a host name or an address. */
 export function sameHost(one: string, other: string): boolean {
-  return written(one) === written(other);
+  return writtenHost(one) === writtenHost(other);
 }
 
-function written(host: string): string {
+/** The one writing: lower case, no dots at the end, and an address as `URL` writes it (127.1 is 127.0.0.1). */
+export function writtenHost(host: string): string {
   const url = `http://${host.includes(':') ? `[${host}]` : host}/`;
   const name = URL.canParse(url) ? new URL(url).hostname : host.toLowerCase();
-  return name.replace(/\.$/, '');
+  return name.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
 }

@@ -10,4 +10,6 @@ export { localSocketPath } from './local-socket.ts';
 export { HEARTBEAT_PORT, READ_ONLY_PORT } from './platform-ports.ts';
 export { CLOUD_REGION, type Site, type SiteFile, siteSchema } from './schema.ts';
 export { readSecret } from './secret.ts';
+export { isThisMachine } from './this-machine.ts';
+export { MIN_TLS_VERSION } from './tls-version.ts';
 export { type AskedKey, askedKeys, commentedSiteFile, type NewSite, refuseExisting, writeSiteFile } from './write.ts';

@@ -2,6 +2,7 @@ import { nearest, type Report } from '../document/index.ts';
 import { placeOf, sameHost } from './called-services.ts';
 import { READ_ONLY_PORT } from './platform-ports.ts';
 import { deviceKinds } from './schema.ts';
+import { isThisMachine } from './this-machine.ts';
 
 const READ_ONLY_REASON = `nothing here: the read-only socket is 127.0.0.1:${READ_ONLY_PORT} on every gateway, and no site file moves it`;
 
@@ -35,7 +36,7 @@ function checkTours({ tours, stations }: Record<string, unknown>, report: Report
 }
 
 function checkPorts({ chassis, operator }: Record<string, unknown>, report: Report): void {
-  const chassisHere = isMap(chassis) && isThisMachine(chassis.host);
+  const chassisHere = isMap(chassis) && typeof chassis.host === 'string' && isThisMachine(chassis.host);
   const chassisPort = isMap(chassis) ? (chassis.port ?? 8090) : undefined;
   const operatorPort = isMap(operator) ? (operator.port ?? 5173) : 5173;
   if (operatorPort === READ_ONLY_PORT) {
@@ -57,9 +58,17 @@ function checkPorts({ chassis, operator }: Record<string, unknown>, report: Repo
 }
 
 /** A forwarder that points at our own sockets would ask itself without end. */
-function checkForwards({ operator }: Record<string, unknown>, report: Report): void {
+function checkForwards({ operator, network }: Record<string, unknown>, report: Report): void {
   if (!isMap(operator)) return;
-  const own = [operator.port ?? 5173, READ_ONLY_PORT];
+  const operatorPort = operator.port ?? 5173;
+  const names = [
+    ...(Array.isArray(operator.names) ? operator.names : []),
+    ...(isMap(network) ? [network.gateway] : []),
+  ].filter((name) => typeof name === 'string');
+  const isOperator = (host: string, port: number) =>
+    isThisMachine(host)
+      ? port === operatorPort || port === READ_ONLY_PORT
+      : port === operatorPort && names.some((name) => sameHost(name, host));
   for (const device of ['voice', 'building'] as const) {
     const target = operator[device];
     if (!isMap(target) || typeof target.url !== 'string') continue;
@@ -69,7 +78,7 @@ function checkForwards({ operator }: Record<string, unknown>, report: Report): v
     }
     if (!URL.canParse(target.url)) continue;
     const { host, port } = placeOf(target.url);
-    if (isThisMachine(host) && own.includes(port)) {
+    if (isOperator(host, port)) {
       report(['operator', device, 'url'], {
         expected: 'the address of another device: this one is the operator server itself',
       });
@@ -117,13 +126,6 @@ function checkWishes(map: Record<string, unknown>, path: readonly string[], repo
     }
     if (isMap(value) && here.length < 4) checkWishes(value, here, report);
   }
-}
-
-function isThisMachine(host: unknown): boolean {
-  return (
-    typeof host === 'string' &&
-    (/^127(\.\d+){1,3}$/.test(host) || ['localhost', '::1', '0.0.0.0', '::'].includes(host.toLowerCase()))
-  );
 }
 
 function isMap(value: unknown): value is Record<string, unknown> {

@@ -100,6 +100,19 @@ const operator = z
   })
   .describe('The operator server.');
 
+const disk = z
+  .strictObject({
+    reserveMb: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .default(256)
+      .describe('Megabytes that no upload takes; with less free, the health of the gateway is degraded.'),
+    mediaMb: z.int().min(1).max(1_000_000).default(2_000).describe('Megabytes that the media library may hold.'),
+  })
+  .prefault({})
+  .meta({ description: 'Room on the disks of this gateway.', example: { mediaMb: 500 } });
+
 const station = z
   .strictObject({
     xM: metres.describe('Metres on the map.'),
@@ -373,6 +386,7 @@ export const siteSchema = z.strictObject({
       description: 'What orders that move the robot ask for beyond the rules of the gate.',
       example: { requireVerified: true, moveLimitS: 1200 },
     }),
+  disk,
   evidenceFile: file.default('evidence.jsonl').describe('What was verified on this very device, one record a line.'),
   stateDir: file.default('state').describe('Folder for what must survive a restart, such as the stop latch.'),
 });

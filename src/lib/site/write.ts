@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import { type FileHandle, link, lstat, open, rename, rm } from 'node:fs/promises';
+import { link, lstat, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { GwError } from '../error/index.ts';
+import { openFresh } from '../lifecycle/index.ts';
 import { describeKey, inlineYaml, keysOf } from './describe.ts';
 import { siteSchema } from './schema.ts';
 
@@ -103,10 +103,7 @@ export async function refuseExisting(path: string): Promise<void> {
 }
 
 async function writeDraft(draft: string, text: string): Promise<void> {
-  const handle: FileHandle = await open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o644);
-  await using file = handle;
-  // The mode of open is narrowed by the umask.
-  await file.chmod(0o644);
+  await using file = await openFresh(draft);
   await file.writeFile(text);
   await file.sync();
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Catalogue, CatalogueEntry, Given, Missing, StepContext } from '../checklist/index.ts';
 import { GwError } from '../error/index.ts';
+import { trialKinds } from '../motion/index.ts';
 import type { Ssh } from '../net/index.ts';
 import type { Site } from '../site/index.ts';
 import type { ChassisProbe } from './chassis-probe.result.ts';
@@ -21,6 +22,8 @@ export interface CatalogueOptions {
   readonly fromHosts?: readonly SecondHost[];
   /** The device password, for the checks that sign in. Never shown, and kept in no result. */
   readonly password?: string | undefined;
+  /** Who takes the steps: stands in records that a step writes. */
+  readonly who?: string | undefined;
   /** Switches a fault of the simulated robot; only the demo has one to switch. */
   readonly switchFault?: (fault: { readonly name: string; readonly on: boolean }) => Promise<void>;
 }
@@ -38,6 +41,7 @@ export function createCatalogue({
   gwVersion,
   fromHosts = [],
   password,
+  who = 'a technician, by a checklist',
   switchFault,
 }: CatalogueOptions = {}): Catalogue {
   async function path(): Promise<string> {
@@ -158,6 +162,36 @@ export function createCatalogue({
       },
       async (options, context) =>
         (await import('./evidence-check.ts')).checkEvidence(await toolkit(), options, context),
+    ),
+    'evidence verify': entry(
+      {
+        summary:
+          'A supervised trial through the running gateway: a cancel, a move, docking or a pose, compared with what orders rely on, and written down. Signs in with the device password, or as the user of the gateway.',
+        moves: true,
+        with: z.strictObject({
+          kind: z.enum(trialKinds).describe('What is tried: stop before all others, then move, dock, pose.'),
+          towardsDeg: z.number().min(-360).max(360).optional().describe('stop, move: course on the map in degrees.'),
+          distanceM: z.number().min(0.3).max(1).optional().describe('move: way in metres, 0.8 without it.'),
+        }),
+        missing: lacking((site, { kind }) =>
+          kind === 'dock' && site.dock === undefined
+            ? [
+                {
+                  key: 'dock',
+                  what: 'the pose of the dock is not named',
+                  remedy: 'Measure it, and enter it as dock.',
+                },
+              ]
+            : [],
+        ),
+      },
+      async (options, context) => {
+        const { verifyEvidence } = await import('./evidence-verify.ts');
+        // What a person has to say stands as questions before the steps of the list, and as the flag of the run.
+        const conditions = { robotWillMove: true, spaceFree: true, emergencyStopInHand: true };
+        const onAlarm = (text: string) => context.onProgress(text);
+        return verifyEvidence(await toolkit(), { ...options, who, conditions, password }, { ...context, onAlarm });
+      },
     ),
     'gateway health': entry(
       { summary: 'Every service of the running gateway runs.', with: nothing },

@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import {
   attachmentsDirOf,
@@ -19,7 +19,7 @@ import {
 } from '../checklist/index.ts';
 import { asGwError, GwError } from '../error/index.ts';
 import { type EvidenceRecord, loadEvidenceFile } from '../evidence/index.ts';
-import { type Clock, createFile, replaceFile, syncFolder } from '../lifecycle/index.ts';
+import { type Clock, createFile, readWhole, replaceFile, syncFolder } from '../lifecycle/index.ts';
 import type { Site } from '../site/index.ts';
 import type { ChecklistRun } from './checklist-run.result.ts';
 import type { ChecklistRunOptions, RunRobot } from './checklist-run.ts';
@@ -168,9 +168,12 @@ export async function writeProtocol(options: ProtocolOptions): Promise<NonNullab
   };
 }
 
+/** More than any photo that gw takes into a run. */
+const MOST_PHOTO_BYTES = 64 * 1024 * 1024;
+
 /** A photo of the journal. Throws JOURNAL_BROKEN. */
 async function readKept(path: string): Promise<Uint8Array> {
-  return await readFile(path).catch((cause: NodeJS.ErrnoException) => {
+  return await readWhole(path, MOST_PHOTO_BYTES).catch((cause: NodeJS.ErrnoException) => {
     throw new GwError('JOURNAL_BROKEN', `The photo ${path} of this run cannot be read (${cause.code}).`, { cause });
   });
 }

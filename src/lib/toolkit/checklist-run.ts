@@ -155,9 +155,10 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
     };
     return [await openOne(first), ...(await Promise.all(more.map(openOne)))];
   };
-  let robots = await openAll(options.checks);
+  const who = technician.name ?? technician.initials ?? undefined;
+  let robots = await openAll({ ...options.checks, who });
   const password = usesPassword(robots[0].checklist, wanted) ? await options.askPassword?.(options.signal) : null;
-  if (typeof password === 'string') robots = await openAll({ ...options.checks, password });
+  if (typeof password === 'string') robots = await openAll({ ...options.checks, who, password });
   const [{ checklist }] = robots;
   const answers = answersPath === undefined ? undefined : await loadAnswers(answersPath, checklist);
   // What would end the run in its middle is found before its beginning.

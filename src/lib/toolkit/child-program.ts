@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, rmSync } from 'node:fs';
 import { GwError } from '../error/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 
@@ -52,7 +52,9 @@ const LINE_MOST_CHARACTERS = 64 * 1024;
 export function startProgram(options: ChildProgramOptions): ChildProgram {
   const { name, clock, logPath, environment } = options;
   const [program, ...args] = options.argv;
-  const log = createWriteStream(logPath, { flags: 'w', mode: 0o600 });
+  // Not through a link, and not into a file that has another name too.
+  rmSync(logPath, { force: true });
+  const log = createWriteStream(logPath, { flags: 'wx', mode: 0o600 });
   // A log that cannot be written must not end what it is about.
   log.on('error', () => {});
   const child = spawn(program, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'], detached: true });

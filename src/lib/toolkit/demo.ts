@@ -1,9 +1,9 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { GwError } from '../error/index.ts';
-import { type Clock, ensureFolder } from '../lifecycle/index.ts';
+import { assertOwnFolder, type Clock, ensureFolder, readWhole, replaceFile } from '../lifecycle/index.ts';
 import { READ_ONLY_SOCKET } from '../operator/index.ts';
 import { readSecret } from '../site/index.ts';
 import { type ChecklistRunOptions, runChecklist } from './checklist-run.ts';
@@ -210,13 +210,15 @@ function readSimReady(event: object) {
 async function ownFolder(dir: string): Promise<void> {
   try {
     await ensureFolder(dir);
-    const marker = await readFile(join(dir, MARKER), 'utf8').catch(() => undefined);
+    // It removes what is in the folder: where others write, that might be somebody else's.
+    await assertOwnFolder(dir);
+    const marker = await readWhole(join(dir, MARKER), 64 * 1024).catch(() => undefined);
     if (marker === undefined && (await readdir(dir)).length > 0) {
       throw new GwError('FILE_EXISTS', `${dir} holds files that no demo wrote, so it stays as it is.`, {
         remedy: 'Name another folder with --dir.',
       });
     }
-    await writeFile(join(dir, MARKER), MARKER_TEXT);
+    await replaceFile(join(dir, MARKER), MARKER_TEXT);
     for (const name of LEFT_BEHIND) await rm(join(dir, name), { recursive: true, force: true });
   } catch (cause) {
     if (cause instanceof GwError) throw cause;

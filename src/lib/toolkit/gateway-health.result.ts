@@ -2,6 +2,15 @@ import { z } from 'zod';
 
 const factHere = { fact: z.string(), serial: z.string(), software: z.string() };
 
+const folder = z.strictObject({
+  path: z.string(),
+  status: z.enum(['ok', 'low', 'unusable', 'not-checked']).describe('low: less than disk.reserveMb is free.'),
+  freeBytes: z.number().nullable(),
+  totalBytes: z.number().nullable(),
+  detail: z.string(),
+  remedy: z.string().nullable(),
+});
+
 /** How the running gateway is, as it says itself. */
 export const gatewayHealthSchema = z.strictObject({
   status: z.enum(['ok', 'degraded']),
@@ -13,6 +22,7 @@ export const gatewayHealthSchema = z.strictObject({
       status: z.enum(['waiting', 'starting', 'running', 'restarting', 'stopping', 'stopped']),
       restarts: z.int(),
       lastError: z.string().nullable(),
+      remedy: z.string().nullable().describe('What to do about it; null while it runs.'),
       detail: z.string(),
     }),
   ),
@@ -26,5 +36,20 @@ export const gatewayHealthSchema = z.strictObject({
       waiting: z.array(z.strictObject(factHere)).describe('New evidence, which counts after a restart.'),
     })
     .describe('The evidence file against what the gateway read at its start.'),
+  disk: z.strictObject({
+    state: folder.describe('stateDir, where the stop latch is.'),
+    media: folder.describe('operator.mediaDir.'),
+  }),
+  log: z
+    .strictObject({
+      status: z
+        .enum(['writing', 'unread', 'failing', 'discarded', 'not-checked'])
+        .describe(
+          'unread: its reader does not read. failing: the system refuses writes, a full disk for example. discarded: it goes to /dev/null.',
+        ),
+      droppedLines: z.int().nullable().describe('Log lines lost since the start; null: not known.'),
+      detail: z.string(),
+    })
+    .describe('How the output of the log fares. It does not count in status.'),
 });
 export type GatewayHealth = z.infer<typeof gatewayHealthSchema>;

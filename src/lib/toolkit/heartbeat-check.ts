@@ -86,7 +86,8 @@ async function listen(
     list.set(key, dated);
     dated.push({ atMs: clock.monotonicMs(), sequence, uptimeS, life: instance });
   };
-  const sniffer = createSniffer({ keys, clock, onHeartbeat: (beat) => date(arrivals, beat.serial, beat) });
+  const reserved = new Set(fleet.robots);
+  const sniffer = createSniffer({ keys, clock, reserved, onHeartbeat: (beat) => date(arrivals, beat.serial, beat) });
   const broadcasts = createSniffer({
     keys,
     clock,

@@ -117,6 +117,13 @@ function strangerFinding({ expected, isAlone, own }: ExpectedFleet, received: Re
   const strangers = [...new Set(senders.map(({ serial }) => serial))].filter(
     (serial) => serial !== own && !expected.includes(serial),
   );
+  // Refused ones are in no list: without them it would look as if nobody else had the key.
+  if (rejected !== null && rejected.noRoom > 0) {
+    const detail = `the gateway refused ${rejected.noRoom} heartbeats of further serials: its table of serials is full`;
+    const remedy =
+      "A device with the key of the site sends under many serials: give the site another key (docs/heartbeat.md, 'Changing the key'). Robots of fleet.robots keep their places.";
+    return finding('strangers', title, 'wrong', detail, remedy);
+  }
   if (strangers.length > 0 && (expected.length > 0 || isAlone)) {
     const [has, is] = strangers.length === 1 ? ['has', 'is'] : ['have', 'are'];
     const detail = `${strangers.join(', ')} ${has} the key and ${is} not in fleet.robots`;

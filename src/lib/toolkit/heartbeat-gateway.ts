@@ -20,7 +20,14 @@ const viewSchema = z.looseObject({
     }),
   ),
   rejected: z
-    .looseObject({ malformed: count, otherVersion: count, otherKey: count, forged: count, replayed: count })
+    .looseObject({
+      malformed: count,
+      otherVersion: count,
+      otherKey: count,
+      forged: count,
+      replayed: count,
+      noRoom: count,
+    })
     .nullable(),
   ownSerialFrom: z.string().nullable(),
   sending: z
@@ -63,7 +70,7 @@ export interface GatewayWatch {
   counts(): GatewayCounts;
 }
 
-const nothing: Rejected = { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0, replayed: 0 };
+const nothing: Rejected = { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0, replayed: 0, noRoom: 0 };
 
 /** Follows the heartbeat as the running gateway counts it. Nothing that it counted before the first question is told. */
 export function watchGateway(access: Pick<OperatorAccess, 'ask'>, nowMs: () => number): GatewayWatch {
@@ -117,6 +124,7 @@ export function watchGateway(access: Pick<OperatorAccess, 'ask'>, nowMs: () => n
           otherKey: to.otherKey - from.otherKey,
           forged: to.forged - from.forged,
           replayed: to.replayed - from.replayed,
+          noRoom: to.noRoom - from.noRoom,
         },
         accepted: new Map([...acceptedOf(last)].map(([way, now]) => [way, now - (acceptedBefore.get(way) ?? 0)])),
       };

@@ -34,8 +34,9 @@ export async function sniffHeartbeats(
   { signal }: { readonly signal: AbortSignal },
   onView: (view: HeartbeatSniffEvent) => void,
 ): Promise<HeartbeatSniffEvent> {
-  const keys = withKey ? await readKeyRing(fleetOf(await siteOf(sitePath))) : null;
-  const sniffer = createSniffer({ keys, clock });
+  const fleet = withKey ? fleetOf(await siteOf(sitePath)) : null;
+  const keys = fleet === null ? null : await readKeyRing(fleet);
+  const sniffer = createSniffer({ keys, clock, reserved: new Set(fleet?.robots) });
   const { socket, hears } = await openBesideOthers((bytes, { address }) => sniffer.take(bytes, address));
   const droppedBefore = readPortTable()?.dropped ?? 0;
   const began = clock.monotonicMs();

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { GwError } from '../error/index.ts';
 import { keyFingerprint } from '../kiosk/index.ts';
-import { type Clock, ensureFolder } from '../lifecycle/index.ts';
+import { assertOwnFolder, type Clock, ensureFolder } from '../lifecycle/index.ts';
 import { directDialer, reachEndpoint } from '../net/index.ts';
 
 export interface FindAdbOptions {
@@ -69,6 +69,8 @@ export async function startAdbServer(options: {
   await ensureFolder(keyDir, 0o700).catch((cause: NodeJS.ErrnoException) => {
     throw new GwError('FILE_UNWRITABLE', `${keyDir} cannot be made (${cause.code ?? 'unknown reason'}).`, { cause });
   });
+  // adb follows links where it writes its keys.
+  await assertOwnFolder(keyDir);
   for (let tries = 1; ; tries += 1) {
     const port = await freePort();
     const server = await runServer(adb, port, { keyDir, usb, clock, signal });

@@ -6,6 +6,7 @@ import { folderProblem, loadIdentity } from '../enrolment/index.ts';
 import { GwError } from '../error/index.ts';
 import { facts, findFact, loadEvidenceFile } from '../evidence/index.ts';
 import { keyName, readKeyRing } from '../fleet/index.ts';
+import { folderProblem as ownProblem } from '../lifecycle/index.ts';
 import { factsOfOrder } from '../motion/index.ts';
 import { loadSite, readSecret, type Site } from '../site/index.ts';
 import type { SiteCheck } from './site-check.result.ts';
@@ -31,7 +32,7 @@ const checks: readonly { readonly id: string; readonly title: string; readonly c
   { id: 'evidence-file', title: 'evidence file', check: checkEvidence },
   { id: 'require-verified', title: 'verifications that orders need', check: checkRequired },
   { id: 'orders', title: 'what bounds orders', check: checkOrders },
-  { id: 'state-folder', title: 'state folder', check: (site) => checkFolder(site.stateDir, 'stateDir') },
+  { id: 'state-folder', title: 'state folder', check: checkStateFolder },
   {
     id: 'media-folder',
     title: 'media folder',
@@ -184,6 +185,12 @@ async function checkRequired(site: Site): ReturnType<Check> {
     verdict: 'not-checked',
     detail: `motion.requireVerified is set, and all ${ids.length} facts have a record; whether it is of the present software, gw chassis probe says`,
   };
+}
+
+async function checkStateFolder({ stateDir }: Site): ReturnType<Check> {
+  const problem = await ownProblem(stateDir).catch(() => null);
+  if (problem !== null) return { verdict: 'wrong', detail: `${stateDir}: ${problem.text}`, remedy: problem.remedy };
+  return checkFolder(stateDir, 'stateDir');
 }
 
 /** What the site file says of orders, in one line; a required sign-in without a password is a mistake. */

@@ -21,7 +21,9 @@ const REST_MS = 1_000;
 const REST_M = 0.02;
 const POLL_MS = 50;
 
-const stopSchema = z.looseObject({ stop: z.looseObject({ latched: z.boolean() }) });
+const stopSchema = z.looseObject({
+  stop: z.looseObject({ latched: z.boolean(), saved: z.union([z.boolean(), z.literal('pending')]).optional() }),
+});
 const runSchema = z.looseObject({ run: z.looseObject({ state: z.string() }).nullable() });
 
 /**
@@ -99,6 +101,8 @@ interface SentStop {
   readonly atMs: number;
   readonly tookMs: number | null;
   readonly latched: boolean;
+  /** Whether the stop would outlive gw; undefined: the gateway does not tell. */
+  readonly saved?: boolean | 'pending' | undefined;
   readonly why: string | null;
 }
 
@@ -106,7 +110,13 @@ async function sendStop(operator: OperatorAccess, clock: Clock): Promise<SentSto
   const atMs = clock.monotonicMs();
   try {
     const { stop } = await operator.ask('POST', '/api/stopp', stopSchema, { reason: 'commissioning: measured stop' });
-    return { atMs, tookMs: Math.round(clock.monotonicMs() - atMs), latched: stop.latched, why: null };
+    return {
+      atMs,
+      tookMs: Math.round(clock.monotonicMs() - atMs),
+      latched: stop.latched,
+      saved: stop.saved,
+      why: null,
+    };
   } catch (error) {
     return { atMs, tookMs: null, latched: false, why: error instanceof Error ? error.message : String(error) };
   }
@@ -146,12 +156,18 @@ async function watchRest(operator: OperatorAccess, sinceMs: number, clock: Clock
   return { standstillMs: null, at: null, moveState: last.moveState, poses };
 }
 
-function answeredFinding({ tookMs, latched, why }: SentStop): Finding {
+function answeredFinding({ tookMs, latched, saved, why }: SentStop): Finding {
   const start = { id: 'answered', title: 'The stop is answered at once', spec: 'Events' };
   const remedy = 'Take the robot out of service until a stop stops it; see the log of `gw serve`.';
   if (tookMs === null) return wrong(start, `the stop was not answered: ${why}`, remedy);
-  const detail = `${tookMs} ms (up to ${ANSWER_LIMIT_MS} ms), ${latched ? 'latched' : 'NOT latched'}`;
-  return latched && tookMs <= ANSWER_LIMIT_MS ? fine(start, detail) : wrong(start, detail, remedy);
+  const detail = `${tookMs} ms (up to ${ANSWER_LIMIT_MS} ms), ${latched ? 'latched' : 'NOT latched'}${savedText(saved)}`;
+  return latched && saved !== false && tookMs <= ANSWER_LIMIT_MS ? fine(start, detail) : wrong(start, detail, remedy);
+}
+
+function savedText(saved: SentStop['saved']): string {
+  if (saved === undefined) return '';
+  if (saved === 'pending') return ', not saved yet';
+  return saved ? ', saved' : ', NOT saved: a restart of gw would forget it';
 }
 
 function drivingFinding(driving: ReportedPose | null): Finding {

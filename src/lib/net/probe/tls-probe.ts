@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect, type TLSSocket } from 'node:tls';
 import { type Clock, systemClock } from '../../lifecycle/index.ts';
+import { MIN_TLS_VERSION } from '../../site/index.ts';
 import { type ChainLink, chainOf, type Trust, trustOf } from './certificate-chain.ts';
 import { listThatVerified, systemCertificates, systemContext } from './trust-lists.ts';
 
@@ -136,6 +137,8 @@ export async function probeTls(stream: Duplex, options: TlsProbeOptions): Promis
       ...(credentials && { key: credentials.keyPem, cert: credentials.certificatePem }),
       ...(alpn !== undefined && { ALPNProtocols: [alpn] }),
       ...(smallHello && { ecdhCurve: 'X25519:P-256:P-384' }),
+      // A given context brings its own.
+      minVersion: MIN_TLS_VERSION,
       rejectUnauthorized: false,
     });
   } catch (error) {

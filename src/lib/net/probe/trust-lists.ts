@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext, getCACertificates, type SecureContext, type TLSSocket } from 'node:tls';
+import { MIN_TLS_VERSION } from '../../site/index.ts';
 
 /**
  * What a chain was verified with: a file that the site file names; the list that comes with Node (Mozilla's);
@@ -43,7 +44,7 @@ export function systemCertificates(): string {
 
 /** A context with all of them, made once. */
 export function systemContext(): SecureContext {
-  context ??= createSecureContext({ ca: systemCertificates() });
+  context ??= createSecureContext({ ca: systemCertificates(), minVersion: MIN_TLS_VERSION });
   return context;
 }
 

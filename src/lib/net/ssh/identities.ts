@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { constants, open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import ssh2, { type ParsedKey } from 'ssh2';
 import type { HostSettings } from './config.ts';
@@ -113,7 +113,7 @@ async function readKeyFile(path: string, isNamed: boolean, problems: string[]): 
   const beside = await publicPart(`${path}.pub`);
   let text: string | null = null;
   try {
-    await using file = await open(path);
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = await file.stat();
     if (!stats.isFile() || stats.size > MOST_BYTES) throw new Error('it is no key file');
     text = await file.readFile('utf8');
@@ -142,7 +142,7 @@ function isEncrypted(error: Error): boolean {
 
 async function publicPart(path: string): Promise<ParsedKey | null> {
   try {
-    await using file = await open(path);
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = await file.stat();
     return stats.isFile() && stats.size <= MOST_BYTES ? parsed(await file.readFile('utf8')) : null;
   } catch {

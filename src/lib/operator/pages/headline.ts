@@ -31,11 +31,14 @@ export function headlineOf(snapshot: ChassisSnapshot, motion: MotionStatus, heal
 
 /** Why orders are refused, for people at the robot. What has no German sentence stands in the gate's own words. */
 export function gateText(snapshot: ChassisSnapshot, motion: MotionStatus): string {
-  const { gate, stop } = motion;
+  const { gate, stop, keepingTrouble } = motion;
   if (gate.open) return 'Fahrbefehle sind möglich.';
   const { link } = snapshot;
   const known = [
     ...(stop.latched ? ['Der Roboter ist angehalten.'] : []),
+    ...(keepingTrouble === null
+      ? []
+      : ['Ein Stopp ließe sich nicht speichern. Bis das Gateway seinen Zustand wieder speichern kann, fährt nichts.']),
     ...unownedMove(motion),
     ...(link.kind === 'connected' ? obstacles(snapshot) : [`${linkText(link)}. ${linkDetail(link)}`.trim()]),
   ];
@@ -78,8 +81,18 @@ function hints(snapshot: ChassisSnapshot, health: GatewayHealth): string[] {
   return [
     ...(gaps === null ? [] : [gaps]),
     ...(recent === 0 ? [] : [`Beanstandungen an den Meldungen des Roboters: ${recent}, siehe Seite „Technik“.`]),
-    ...(health.status === 'ok' ? [] : ['Ein Dienst des Gateways läuft nicht, siehe Seite „Technik“.']),
+    ...gatewayHints(health),
   ];
+}
+
+function gatewayHints({ status, services, disk }: GatewayHealth): string[] {
+  const hints: string[] = [];
+  if (services.some((service) => service.status !== 'running')) hints.push('Ein Dienst des Gateways läuft nicht');
+  if (Object.values(disk).some((folder) => folder.status !== 'ok')) {
+    hints.push('Dem Gateway fehlt Speicherplatz, oder ein Ordner ist nicht benutzbar');
+  }
+  if (status !== 'ok' && hints.length === 0) hints.push('Das Gateway ist beeinträchtigt');
+  return hints.map((hint) => `${hint}, siehe Seite „Technik“.`);
 }
 
 /** @source specification, 'Angles (critical rule)': degrees; a device that says otherwise contradicts it */

@@ -1,6 +1,6 @@
 import { type Markup, markup } from '../../markup/index.ts';
 import type { Site } from '../../site/index.ts';
-import type { GatewayHealth, NeighboursView } from '../model.ts';
+import type { FolderHealth, GatewayHealth, NeighboursView } from '../model.ts';
 import { spanText } from './number-text.ts';
 import { headlineBlock, live, liveValue, page } from './page.ts';
 import type { LiveKey, PageView } from './view.ts';
@@ -72,6 +72,7 @@ ${headlineBlock(view)}
 <h2>Gateway</h2>
 <p>Gesamtzustand: ${live(view, 'overall')}</p>
 <p>${live(view, 'gateway')}</p>
+<p>Ordner: ${folderText('Zustand', health.disk.state)}; ${folderText('Medien', health.disk.media)}</p>
 <p>Nachweise: ${evidenceWord[health.evidence.status]} (${health.evidence.detail})</p>
 <div class="scroll"><table>
 <thead><tr><th>Dienst</th><th>Zustand</th><th>Neustarts</th><th>Näheres</th></tr></thead>
@@ -91,6 +92,19 @@ ${neighbours.robots.map(
 </section>`,
   });
 }
+
+function folderText(name: string, { path, status, freeBytes, detail, remedy }: FolderHealth): string {
+  const room = freeBytes === null ? 'freier Platz nicht bekannt' : `${Math.floor(freeBytes / 1_000_000)} MB frei`;
+  const why = status === 'ok' ? '' : `: ${detail} ${remedy ?? ''}`.trimEnd();
+  return `${name} ${path}, ${folderWord[status]}, ${room}${why}`;
+}
+
+const folderWord: Readonly<Record<FolderHealth['status'], string>> = {
+  ok: 'in Ordnung',
+  low: 'ZU WENIG PLATZ',
+  unusable: 'NICHT BENUTZBAR',
+  'not-checked': 'nicht geprüft',
+};
 
 const evidenceWord: Readonly<Record<GatewayHealth['evidence']['status'], string>> = {
   'as-read': 'wie beim Start gelesen',

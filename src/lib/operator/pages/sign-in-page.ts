@@ -32,7 +32,9 @@ function form(configured: boolean, signedIn: boolean): Markup {
   }
   if (signedIn) {
     return markup`<p>Sie sind angemeldet.</p>
-<form method="post" action="/api/abmeldung"><button>Abmelden</button></form>`;
+<form method="post" action="/api/abmeldung"><button>Abmelden</button></form>
+<form method="post" action="/api/abmeldung/alle"><button>Auf allen Geräten abmelden</button></form>
+<p>Beendet auch die Anmeldung verlorener oder fremder Geräte. Das Kennwort bleibt dasselbe.</p>`;
   }
   return markup`<form method="post" action="/api/anmeldung">
 <label for="password">Gerätekennwort</label>

@@ -78,7 +78,7 @@ export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus, health
       'pose-unit': remembered(poseUnitText(snapshot)),
       complaints: complaintsText(snapshot),
       stop: stopText(motion),
-      'stop.by': motion.stop.by === null ? '' : `${motion.stop.by}, ${motion.stop.since ?? ''}`,
+      'stop.by': stopByText(motion),
       tour: runText(motion),
       'tour.why': why,
       gate: gateText(snapshot, motion),
@@ -153,10 +153,10 @@ function serviceTexts({
   services,
 }: GatewayHealth): Record<`service.${string}.${'status' | 'restarts' | 'detail'}`, string> {
   return Object.fromEntries(
-    services.flatMap(({ name, status, restarts, detail, lastError }) => [
+    services.flatMap(({ name, status, restarts, detail, lastError, remedy }) => [
       [`service.${name}.status`, serviceWords[status]],
       [`service.${name}.restarts`, `${restarts}`],
-      [`service.${name}.detail`, lastError === null ? detail : `${detail}; zuletzt: ${lastError}`],
+      [`service.${name}.detail`, [detail, lastError && `zuletzt: ${lastError}`, remedy].filter(Boolean).join('; ')],
     ]),
   );
 }
@@ -178,7 +178,18 @@ function poseUnitText({ poseUnit, unitContradicted }: ChassisSnapshot): string {
 
 function stopText({ stop }: MotionStatus): string {
   if (!stop.latched) return 'Nicht angehalten';
-  return stop.reason === null ? 'Angehalten' : `Angehalten: ${stop.reason}`;
+  const unsaved = {
+    true: '',
+    false: ' (NICHT gespeichert: nach einem Neustart des Gateways wäre dieser Stopp vergessen)',
+    pending: ' (wird noch gespeichert)',
+  }[`${stop.saved}`];
+  return `${stop.reason === null ? 'Angehalten' : `Angehalten: ${stop.reason}`}${unsaved}`;
+}
+
+function stopByText({ stop: { by, since, repeated } }: MotionStatus): string {
+  if (by === null) return '';
+  const again = repeated === null ? '' : `; noch ${repeated.count} × verlangt, zuletzt von ${repeated.last.by}`;
+  return `${by}, ${since ?? ''}${again}`;
 }
 
 /** The tour, and the single drive where there was one. */

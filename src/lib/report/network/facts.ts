@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { CLOUD_REGION, calledServices, HEARTBEAT_PORT, type Site } from '../../site/index.ts';
+import { CLOUD_REGION, calledServices, HEARTBEAT_PORT, isThisMachine, type Site } from '../../site/index.ts';
 import type { NetworkRequestFacts, OpenPoint } from '../network-request.result.ts';
 
 /**
@@ -172,10 +172,4 @@ function insideOf({ chassis, operator, fleet, tablet }: Site): NetworkRequestFac
 
 function bare(hostname: string): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
-}
-
-function isThisMachine(host: string): boolean {
-  return (
-    /^127(\.\d{1,3}){3}$/.test(host) || /^(localhost|::1|0\.0\.0\.0|::)$/i.test(host) || /\.localhost$/i.test(host)
-  );
 }

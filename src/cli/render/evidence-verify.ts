@@ -1,0 +1,58 @@
+import chalk from 'chalk';
+import type { EvidenceAdopted, EvidenceVerified } from '../../lib/toolkit/evidence-verify.result.ts';
+import { printable, renderVerdict } from '../output.ts';
+
+/** `gw evidence verify` */
+export function renderEvidenceVerified({ trial, verdict, findings, interrupted, tookMs }: EvidenceVerified): string {
+  const lines = [headOf(trial, verdict, interrupted), ''];
+  if (trial.alarm !== null) lines.push(chalk.red.bold(printable(trial.alarm)), '');
+  if (verdict === 'refused') lines.push(...trial.refusals.map((reason) => `- ${printable(reason)}`));
+  else {
+    for (const { id, verdict: found, detail, remedy } of findings) {
+      lines.push(`${renderVerdict(found)} ${id}: ${printable(detail)}`);
+      if (remedy !== null && found === 'wrong') lines.push(`     ${printable(remedy)}`);
+    }
+  }
+  for (const note of trial.notes) lines.push('', printable(note));
+  const file = trial.report === null ? 'nothing was kept' : `samples in ${printable(trial.report.file)}`;
+  const records = trial.recorded.length === 1 ? '1 record' : `${trial.recorded.length} records`;
+  lines.push(
+    '',
+    chalk.dim(`${records} written, ${file}; by ${printable(trial.who)}; took ${(tookMs / 1000).toFixed(1)} s`),
+  );
+  return lines.join('\n');
+}
+
+function headOf(
+  { kind, facts, serial, software, simulated, reason }: EvidenceVerified['trial'],
+  verdict: string,
+  interrupted: boolean,
+): string {
+  const what = `Trial '${kind}'`;
+  const on = `${printable(serial ?? 'an unknown chassis')} (software ${printable(software ?? 'unknown')}${simulated ? ', simulated' : ''})`;
+  const count = (wanted: string) => {
+    const found = facts.filter((fact) => fact.verdict === wanted).length;
+    return found === 1 ? '1 fact' : `${found} facts`;
+  };
+  switch (verdict) {
+    case 'verified':
+      return `${chalk.green('VERIFIED')}: ${what}, ${count('holds')} on ${on}.`;
+    case 'contradicted':
+      return `${chalk.red.bold('CONTRADICTED')}: ${what}, ${count('differs')} on ${on}. No order relies on it now.`;
+    case 'refused':
+      return `${chalk.red.bold('REFUSED')}: ${what} on ${on}. Nothing was ordered.`;
+    case 'cancelled':
+      return `${chalk.yellow(interrupted ? 'INTERRUPTED' : 'CANCELLED')}: ${what} on ${on}. Nothing was verified. ${printable(reason ?? '')}`;
+    default:
+      return `${chalk.yellow('NOT DECIDED')}: ${what}, ${count('holds')} verified, the rest open on ${on}.`;
+  }
+}
+
+/** `gw evidence adopt` */
+export function renderEvidenceAdopted({ records, adopted, takenBack }: EvidenceAdopted): string {
+  const all = records === 1 ? '1 record counts' : `${records} records count`;
+  const lines = [adopted.length === 0 ? `Nothing new: ${all}.` : `Adopted: ${all} now.`];
+  if (adopted.length > 0) lines.push('', `carries more than before  ${adopted.map(printable).join(', ')}`);
+  if (takenBack.length > 0) lines.push('', `carries less than before  ${takenBack.map(printable).join(', ')}`);
+  return lines.join('\n');
+}

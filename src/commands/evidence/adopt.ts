@@ -1,0 +1,32 @@
+import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { passwordFileFlag, readDevicePassword } from '../../cli/device-password.ts';
+import { hostFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
+import { renderEvidenceAdopted } from '../../cli/render/evidence-verify.ts';
+import type { EvidenceAdopted as Result } from '../../lib/toolkit/evidence-verify.result.ts';
+
+export default class EvidenceAdopt extends GwCommand<Result> {
+  static override summary = 'Let new records of the evidence file count at once, as a signed-in person.';
+  static override description =
+    'A running gateway takes back at once what a record contradicts; what is added counts after its restart, or by this. Read first what was added: `gw evidence show FACT`. --password-file signs in; on the gateway itself the user of `gw serve` needs none.';
+  static override examples = [
+    '<%= config.bin %> evidence adopt',
+    '<%= config.bin %> evidence adopt --host robot-7.local --password-file device-password.txt',
+  ];
+  static override flags = { site: siteFlag, via: viaFlag, host: hostFlag, 'password-file': passwordFileFlag };
+  static override readonly schema = 'gw/evidence-adopt/1';
+
+  protected override async execute(): Promise<Outcome<Result>> {
+    const { flags } = await this.parse(EvidenceAdopt);
+    const { host } = flags;
+    const password = await readDevicePassword(flags['password-file']);
+    const { adoptEvidence } = await import('../../lib/toolkit/evidence-adopt.ts');
+    const data = await this.withToolkit(flags, (toolkit, signal) =>
+      adoptEvidence(toolkit, { host, password }, { signal, onProgress: () => {} }),
+    );
+    return { data };
+  }
+
+  protected override render(data: Result): string {
+    return renderEvidenceAdopted(data);
+  }
+}

@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process';
+import { Socket } from 'node:net';
+import type { OutputSink } from './output-model.ts';
+
+/**
+ * Hands everything to `cat`, which waits for the reader in place of the daemon. In a session of its own: Ctrl-C at the
+ * terminal must not end it before the last lines.
+ */
+export function relaySink(fd: number): OutputSink {
+  const relay = spawn('cat', [], { stdio: ['pipe', fd, 'ignore'], detached: true });
+  relay.unref();
+  const { stdin } = relay;
+  if (stdin instanceof Socket) stdin.unref();
+  let failure: NodeJS.ErrnoException | null = null;
+  const onError = (error: NodeJS.ErrnoException) => {
+    failure ??= error;
+  };
+  relay.on('error', onError);
+  stdin?.on('error', onError);
+  return {
+    way: 'relay',
+    write(bytes, done) {
+      if (failure !== null || stdin === null) done(failure ?? new Error('cat has no stdin'), 0);
+      else stdin.write(bytes, (error) => done(error ?? null, error ? 0 : bytes.length));
+    },
+    // What the relay has taken it still passes on when its reader reads again; then it ends.
+    end: () => void stdin?.destroy(),
+  };
+}

@@ -1,0 +1,26 @@
+import { factById } from '../../../evidence/index.ts';
+import type { TrialFinding } from '../model.ts';
+import type { PlanSample } from '../samples.ts';
+
+/** What was made of one fact; `measured` is recorded where it differs, instead of `false`. */
+export type Verdict = Pick<TrialFinding, 'verdict' | 'why'> & { readonly measured?: string };
+
+/** As a finding: where it holds, the value of the ledger is recorded, else what was measured or `false`. */
+export function finding(fact: TrialFinding['fact'], { verdict, why, measured }: Verdict): TrialFinding {
+  const known = factById(fact).value;
+  const held = typeof known === 'string' ? known : true;
+  const value = verdict === 'holds' ? held : verdict === 'differs' ? (measured ?? false) : null;
+  return { fact, verdict, why, value };
+}
+
+interface Ordered {
+  readonly plans: readonly PlanSample[];
+  readonly moveId: number | null;
+  readonly sentAtMs: number;
+}
+
+/** The states of this move on the topic since the order was sent, without repetitions. */
+export function ownStates({ plans, moveId, sentAtMs }: Ordered): string[] {
+  const own = plans.filter(({ actionId, atMs }) => actionId === moveId && atMs >= sentAtMs);
+  return own.map(({ moveState }) => moveState).filter((state, index, all) => state !== all[index - 1]);
+}

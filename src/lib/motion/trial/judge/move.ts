@@ -1,0 +1,195 @@
+import type { MoveOutcome } from '../../model.ts';
+import type { TrialFinding, TrialVerdict } from '../model.ts';
+import type { PlanSample, PoseSample } from '../samples.ts';
+import { finding, ownStates, type Verdict } from './finding.ts';
+import { type Course, courseOf, isSteadyInRadians, isTelling, misfit, swiftTurnOf } from './heading.ts';
+import {
+  distanceM,
+  largestLeapM,
+  numberInRadians,
+  type Place,
+  type Rest,
+  restOf,
+  shortWay,
+  standingAt,
+  TURN_DEG,
+  TURN_RAD,
+} from './numbers.ts';
+
+/** What a trial of a move saw. Pure data, so that a test can make up any robot. */
+export interface MoveSeen {
+  readonly goal: Place & { readonly yawDeg: number };
+  /** Where it stood before the order. */
+  readonly start: Rest;
+  /** When the order was sent, and its number. */
+  readonly sentAtMs: number;
+  readonly moveId: number | null;
+  readonly outcome: Pick<MoveOutcome, 'state' | 'failReason' | 'reason'>;
+  readonly endedAtMs: number;
+  readonly poses: readonly PoseSample[];
+  readonly plans: readonly PlanSample[];
+  /** What GET of this move answered while it drove and after its end; null where it was not asked or did not answer. */
+  readonly readWhileMoving: string | null;
+  readonly readAfter: string | null;
+}
+
+/** Project decisions, in degrees and metres. */
+const FIT_DEG = 12;
+const FIT_RAD = 0.2;
+const HEADING_DEG = 15;
+const OTHER_HEADING_DEG = 30;
+const NUMBER_DEG = 4;
+const MIN_TURN_DEG = 60;
+const MAX_SPREAD_DEG = 10;
+const MAX_REACHED_M = 0.2;
+const ELSEWHERE_M = 0.5;
+/** The first samples after the end may still be of the last turn. */
+const SETTLE_MS = 300;
+
+/** What the samples say about each fact of the trial of a move. */
+export function judgeMove(seen: MoveSeen): TrialFinding[] {
+  const driven = seen.poses.filter(({ atMs }) => atMs >= seen.sentAtMs);
+  const after = driven.filter(({ atMs }) => atMs >= seen.endedAtMs + SETTLE_MS);
+  const rest = restOf(after);
+  const view: View = {
+    ...seen,
+    driven,
+    end: standingAt(rest),
+    course: courseOf(
+      driven.filter(({ atMs }) => atMs <= seen.endedAtMs),
+      seen.start,
+      rest ?? driven.at(-1) ?? seen.start,
+    ),
+    leapM: largestLeapM(driven),
+    orderedM: distanceM(seen.start, seen.goal),
+  };
+  const unit = judgeUnit(view);
+  return [
+    finding('angles.tracked-pose-ori', unit),
+    finding('angles.target-ori', judgeTarget(view, unit.verdict)),
+    finding('vendor.move.request', judgeRequest(view)),
+    finding('vendor.move.state', judgeState(view)),
+  ];
+}
+
+interface View extends MoveSeen {
+  readonly driven: readonly PoseSample[];
+  /** Where it came to rest; null where it did not, or was reported too rarely. */
+  readonly end: Rest | null;
+  readonly course: Course | null;
+  readonly leapM: number;
+  readonly orderedM: number;
+}
+
+const say = (verdict: TrialVerdict, why: string, measured?: string): Verdict => ({
+  verdict,
+  why,
+  ...(measured !== undefined && { measured }),
+});
+const open = (why: string) => say('not-decided', why);
+
+/** The unit of `/tracked_pose`: by the direction of travel, which positions tell alone, and by what radians cannot do. */
+function judgeUnit(view: View): Verdict {
+  const { course, driven, leapM } = view;
+  if (leapM > 0) return open(`the position leapt by ${leapM.toFixed(2)} m, so its course says nothing`);
+  if (course === null) return open('the robot did not drive a straight stretch with at least three poses on it');
+  if (!isTelling(course.deg)) return open(`on the course ${deg(course.deg)} degrees and radians look alike`);
+  const seen = `course ${deg(course.deg)} by positions, ${number(course.asDegrees.value)} reported (${course.samples} poses over ${course.wayM.toFixed(2)} m)`;
+  const fits = misfit(course.asDegrees.value, course.deg, TURN_DEG) <= FIT_DEG;
+  if (fits && course.asDegrees.spread <= MAX_SPREAD_DEG) {
+    const swift = swiftTurnOf(driven);
+    if (swift === null) return open(`${seen}, but no turn was followed that is too fast for radians`);
+    const turn = `a change by ${swift.change.toFixed(0)} within ${(swift.tookMs / 1_000).toFixed(1)} s is too fast for radians`;
+    return say('holds', `${seen}; ${turn}`);
+  }
+  return radiansOf(view, course, seen);
+}
+
+/** Radians are said only where the course, the ordered end and every step between fit them. */
+function radiansOf({ goal, end, driven, outcome }: View, course: Course, seen: string): Verdict {
+  const fitsCourse =
+    misfit(course.asRadians.value, numberInRadians(course.deg), TURN_RAD) <= FIT_RAD &&
+    course.asRadians.spread <= FIT_RAD;
+  const fitsEnd =
+    end !== null &&
+    outcome.state === 'succeeded' &&
+    Math.abs(shortWay(end.ori - numberInRadians(goal.yawDeg), TURN_RAD)) <= FIT_RAD &&
+    Math.abs(shortWay(end.ori - course.asRadians.value, TURN_RAD)) >= 1;
+  if (fitsCourse && fitsEnd && isSteadyInRadians(driven)) {
+    return say('differs', `${seen}, which is that course in radians; so is the end, ${number(end.ori)}`, 'radians');
+  }
+  return open(`${seen}: neither degrees nor, with the end, radians`);
+}
+
+/** The unit of `target_ori`: by the heading at the end, read in degrees that the course has proven. */
+function judgeTarget({ goal, end, course, outcome }: View, unit: TrialVerdict): Verdict {
+  if (unit !== 'holds' || course === null) return open('the unit of the reported heading was not proven on the way');
+  if (outcome.state !== 'succeeded') return open(`the move did not succeed: ${outcome.reason ?? outcome.state}`);
+  if (end === null) return open('the robot was not seen at rest after the move');
+  const sent = numberInRadians(goal.yawDeg);
+  const seen = `${sent.toFixed(4)} sent for ${deg(goal.yawDeg)}, ${deg(end.ori)} reported at the end`;
+  const off = Math.abs(shortWay(end.ori - goal.yawDeg, TURN_DEG));
+  const turned = Math.abs(shortWay(end.ori - course.asDegrees.value, TURN_DEG));
+  if (off <= HEADING_DEG) {
+    if (turned >= MIN_TURN_DEG) return say('holds', `${seen}, turned by ${turned.toFixed(0)}° from its course`);
+    return open(`${seen}, but the robot looked that way before`);
+  }
+  if (off < OTHER_HEADING_DEG) return open(`${seen}: ${off.toFixed(0)}° off`);
+  const isNumber = Math.abs(shortWay(end.ori - sent, TURN_DEG)) <= NUMBER_DEG;
+  if (isNumber) return say('differs', `${seen}: the number was taken for degrees`, 'degrees');
+  return say('differs', `${seen}: ${off.toFixed(0)}° off, so it was not taken for radians`, 'not radians');
+}
+
+function judgeRequest(view: View): Verdict {
+  const { moveId, outcome, start, end, goal, orderedM, leapM } = view;
+  if (moveId === null) return open('the order was not answered with the number of a move');
+  if (outcome.state !== 'succeeded') return open(`the move did not succeed: ${outcome.reason ?? outcome.state}`);
+  if (leapM > 0) return open(`the position leapt by ${leapM.toFixed(2)} m`);
+  if (end === null) return open('the robot was not seen at rest after the move');
+  const offM = distanceM(end, goal);
+  const wayM = distanceM(start, end);
+  const seen = `move ${moveId}: ${wayM.toFixed(2)} m driven of ${orderedM.toFixed(2)} m, ${offM.toFixed(2)} m from the goal`;
+  if (!sawMoving(view)) return open(`${seen}, but it was not reported as moving`);
+  if (offM <= Math.min(MAX_REACHED_M, orderedM / 3) && wayM >= orderedM / 2) return say('holds', seen);
+  if (offM >= ELSEWHERE_M && wayM >= MAX_REACHED_M) return say('differs', `${seen}: it drove elsewhere`);
+  return open(seen);
+}
+
+function judgeState(view: View): Verdict {
+  const { moveId, readWhileMoving, readAfter, end, goal, orderedM, leapM } = view;
+  if (moveId === null) return open('the order was not answered with the number of a move');
+  const topic = ownStates(view);
+  const seen = `on the topic ${topic.join(', ') || 'nothing'}; GET answered ${readWhileMoving ?? 'nothing'} on the way and ${readAfter ?? 'nothing'} after it`;
+  const strange = [...topic, readWhileMoving ?? 'moving', readAfter ?? 'moving'].find(
+    (state) => !known.includes(state),
+  );
+  if (strange !== undefined) return say('differs', `${seen}: '${strange}' is no state that the vendor names`);
+  const succeeded = topic.at(-1) === 'succeeded' && readAfter === 'succeeded';
+  if (!succeeded) {
+    const isAtOdds = readAfter !== null && topic.at(-1) === 'succeeded' && ends.includes(readAfter);
+    return isAtOdds ? say('differs', `${seen}: they disagree`) : open(seen);
+  }
+  if (leapM > 0 || end === null) return open(`${seen}; where the robot stands is not known`);
+  const offM = distanceM(end, goal);
+  if (offM > Math.max(MAX_REACHED_M, orderedM / 2)) {
+    return say('differs', `${seen}, and it stands ${offM.toFixed(2)} m from the goal`);
+  }
+  if (!sawMoving(view) || readWhileMoving !== 'moving' || offM > MAX_REACHED_M) return open(seen);
+  return say('holds', seen);
+}
+
+/** @source vendor REST book (HINWEIS): vendor.move.state */
+const known: readonly string[] = ['idle', 'moving', 'succeeded', 'failed', 'cancelled'];
+const ends: readonly string[] = ['succeeded', 'failed', 'cancelled'];
+
+function sawMoving(view: View): boolean {
+  return ownStates(view).includes('moving');
+}
+
+function deg(value: number): string {
+  return `${value.toFixed(1)}°`;
+}
+
+function number(value: number): string {
+  return value.toFixed(2);
+}

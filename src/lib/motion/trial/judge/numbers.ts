@@ -1,0 +1,103 @@
+import type { PoseSample } from '../samples.ts';
+
+/**
+ * Arithmetic of readings whose unit is on trial. These are plain numbers on purpose: an `ori` is compared with what it
+ * would be in degrees and with what it would be in radians, and nothing of it is ever sent.
+ */
+
+export const TURN_DEG = 360;
+export const TURN_RAD = 2 * Math.PI;
+
+/** What is left of a difference after full turns of `circle` were taken off, in [-circle/2, circle/2]. */
+export function shortWay(difference: number, circle: number): number {
+  return difference - circle * Math.round(difference / circle);
+}
+
+/** The number that a heading of so many degrees is in radians. */
+export function numberInRadians(deg: number): number {
+  return (shortWay(deg, TURN_DEG) * Math.PI) / 180;
+}
+
+export interface Middle {
+  readonly value: number;
+  /** How far the farthest reading is from it, on the circle. */
+  readonly spread: number;
+  /** How far the two outermost readings are apart. */
+  readonly range: number;
+}
+
+/** The middle of readings on a circle of this length; null without readings. */
+export function middleOf(readings: readonly number[], circle: number): Middle | null {
+  const [first] = readings;
+  if (first === undefined) return null;
+  const offsets = readings.map((reading) => shortWay(reading - first, circle)).toSorted((a, b) => a - b);
+  const middle = offsets[Math.floor(offsets.length / 2)] ?? 0;
+  const spread = Math.max(...offsets.map((offset) => Math.abs(offset - middle)));
+  return { value: first + middle, spread, range: (offsets.at(-1) ?? 0) - (offsets[0] ?? 0) };
+}
+
+export interface Place {
+  readonly xM: number;
+  readonly yM: number;
+}
+
+export function distanceM(a: Place, b: Place): number {
+  return Math.hypot(a.xM - b.xM, a.yM - b.yM);
+}
+
+/** Between two samples further apart than this, and the speed below, lies a position found anew. Project decisions. */
+const NOISE_M = 0.1;
+const MAX_SPEED_M_S = 3;
+
+/** The largest leap of the position between two samples that no driving explains, in metres; 0 when there is none. */
+export function largestLeapM(samples: readonly PoseSample[]): number {
+  let largest = 0;
+  for (const [index, sample] of samples.entries()) {
+    const before = samples[index - 1];
+    if (before === undefined) continue;
+    const wayM = distanceM(before, sample);
+    if (wayM > NOISE_M + (MAX_SPEED_M_S * (sample.atMs - before.atMs)) / 1_000) largest = Math.max(largest, wayM);
+  }
+  return largest;
+}
+
+/** Project decisions: a robot that stands scatters by less, over so many samples at least. */
+export const REST_M = 0.03;
+export const REST_DEG = 3;
+export const MIN_REST_SAMPLES = 3;
+
+export interface Rest extends Place {
+  readonly ori: number;
+  readonly samples: number;
+  /** How far a position lies from their middle at most. */
+  readonly driftM: number;
+  /** How far the headings lie apart, in the number of the reading. */
+  readonly driftDeg: number;
+}
+
+/** Where the samples say that the robot stands; null for fewer than three. `isAtRest` says whether it does. */
+export function restOf(samples: readonly PoseSample[]): Rest | null {
+  const heading = middleOf(
+    samples.map(({ ori }) => ori),
+    TURN_DEG,
+  );
+  if (heading === null || samples.length < MIN_REST_SAMPLES) return null;
+  const middle = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+  const place = { xM: middle(samples.map(({ xM }) => xM)), yM: middle(samples.map(({ yM }) => yM)) };
+  return {
+    ...place,
+    ori: heading.value,
+    samples: samples.length,
+    driftM: Math.max(...samples.map((sample) => distanceM(sample, place))),
+    driftDeg: heading.range,
+  };
+}
+
+export function isAtRest(rest: Rest): boolean {
+  return rest.driftM <= REST_M && rest.driftDeg <= REST_DEG;
+}
+
+/** The same where it stands; null where it does not, or is not known to. */
+export function standingAt(rest: Rest | null): Rest | null {
+  return rest !== null && isAtRest(rest) ? rest : null;
+}

@@ -1,0 +1,66 @@
+import type { TrialFinding } from '../model.ts';
+import { finding, type Verdict } from './finding.ts';
+import { distanceM, numberInRadians, type Rest, shortWay, standingAt, TURN_DEG } from './numbers.ts';
+
+/** One heading that was set, and what the chassis reported at rest afterwards. */
+export interface PoseSet {
+  readonly setDeg: number;
+  /** Null where too few poses came. */
+  readonly reported: Rest | null;
+}
+
+export interface PoseSeen {
+  /** What it reported before. */
+  readonly start: Rest;
+  /** Two opposite headings, in the order in which they were set. */
+  readonly sets: readonly PoseSet[];
+}
+
+/** How far the lidar may correct what was set. Project decisions, as for a plain pose order. */
+const HEADING_DEG = 15;
+const PLACE_M = 0.5;
+const NUMBER_DEG = 1;
+
+/**
+ * Whether 1.5708 sent is reported as 90 degrees, at two opposite headings: one alone the robot might have had before.
+ * That degrees are reported was proven before, else the number itself coming back could mean either field.
+ * @source specification, 'Angles (critical rule)'
+ */
+export function judgePose(seen: PoseSeen): TrialFinding[] {
+  const { ori, request } = judge(seen);
+  return [finding('angles.pose-ori', ori), finding('vendor.pose.request', request)];
+}
+
+function judge({ start, sets }: PoseSeen): Record<'ori' | 'request', Verdict> {
+  const both = (why: string) => ({ ori: open(why), request: open(why) });
+  const readings = sets.flatMap(({ setDeg, reported }) => {
+    const rest = standingAt(reported);
+    return rest === null ? [] : [{ setDeg, ...rest }];
+  });
+  if (sets.length < 2 || readings.length < sets.length) {
+    return both('not every pose that was set was reported back at rest');
+  }
+  const why = readings
+    .map(({ setDeg, ori }) => `${numberInRadians(setDeg).toFixed(4)} sent is reported as ${ori.toFixed(2)}`)
+    .join(', ');
+  const movedM = Math.max(...readings.map((reading) => distanceM(reading, start)));
+  const off = (ori: number, wanted: number) => Math.abs(shortWay(ori - wanted, TURN_DEG));
+  if (readings.every(({ ori, setDeg }) => off(ori, setDeg) <= HEADING_DEG)) {
+    const placed: Verdict =
+      movedM <= PLACE_M
+        ? { verdict: 'holds', why: `${why}, at the place where it stood (${movedM.toFixed(2)} m off)` }
+        : { verdict: 'differs', why: `${why}, but ${movedM.toFixed(2)} m from the place that was set` };
+    return { ori: { verdict: 'holds', why }, request: placed };
+  }
+  if (readings.every(({ ori, setDeg }) => off(ori, numberInRadians(setDeg)) <= NUMBER_DEG)) {
+    return {
+      ori: { verdict: 'differs', why: `${why}: the number was taken for degrees`, measured: 'degrees' },
+      request: open(`${why}: its angle was taken for degrees`),
+    };
+  }
+  return both(`${why}: neither the heading nor the number that was sent`);
+}
+
+function open(why: string): Verdict {
+  return { verdict: 'not-decided', why };
+}

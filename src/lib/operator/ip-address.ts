@@ -1,0 +1,17 @@
+import { isIPv6 } from 'node:net';
+
+/** Without the prefix under which a dual-stack socket shows IPv4. */
+export function plainAddress(address: string): string {
+  return /^::ffff:\d+\.\d+\.\d+\.\d+$/i.test(address) ? address.slice('::ffff:'.length) : address;
+}
+
+/** What limits per address count by: the IPv4 address, or the /64 of an IPv6 address, all of which one machine owns. */
+export function peerOf(mapped: string): string {
+  const address = plainAddress(mapped);
+  if (!isIPv6(address)) return address;
+  const [head = '', tail] = address.split('%')[0]?.split('::') ?? [];
+  const left = head.split(':').filter(Boolean);
+  const right = (tail ?? '').split(':').filter(Boolean);
+  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0');
+  return [...left, ...zeros, ...right].slice(0, 4).join(':');
+}

@@ -1,0 +1,179 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Running, startGw } from './gw.ts';
+import { startRobot, until } from './robot.ts';
+
+/** A pipe whose reader stalls: full from the beginning, so that nothing depends on how much is logged. */
+function stalledPipe() {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-stalled-'));
+  const path = join(dir, 'pipe');
+  execFileSync('mkfifo', [path]);
+  const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  const filling = Buffer.alloc(4_096, '.');
+  try {
+    for (;;) writeSync(fd, filling);
+  } catch {
+    // Full.
+  }
+  // What a child gets blocks, as the pipes of a shell do.
+  const theirs = openSync(path, constants.O_WRONLY);
+  return {
+    theirs,
+    /** Reads what is there, without what it was filled with. */
+    read(): string {
+      const buffer = Buffer.alloc(1 << 20);
+      let text = '';
+      try {
+        for (let bytes = readSync(fd, buffer); bytes > 0; bytes = readSync(fd, buffer))
+          text += buffer.toString('utf8', 0, bytes);
+      } catch {
+        // Empty.
+      }
+      return text.replace(/^\.+/, '');
+    },
+    [Symbol.dispose]() {
+      closeSync(theirs);
+      closeSync(fd);
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Health {
+  readonly status: string;
+  readonly log: { readonly status: string; readonly droppedLines: number | null };
+}
+
+const at = (port: number, path: string, init: RequestInit = {}) =>
+  fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(5_000), ...init });
+
+/** null while nothing listens. */
+async function health(port: number): Promise<Health | null> {
+  try {
+    return (await (await at(port, '/api/health')).json()) as Health;
+  } catch {
+    return null;
+  }
+}
+
+async function isUp(port: number, as: (found: Health) => boolean = () => true): Promise<Health | null> {
+  return (
+    await until(
+      () => health(port),
+      (found) => found !== null && as(found),
+      20_000,
+    )
+  ).answer;
+}
+
+/** By `exit`: `close` waits for pipes that this test holds. */
+async function exitOf({ child }: Running): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  return child.exitCode;
+}
+
+const stop = (port: number) =>
+  at(port, '/api/stopp', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"reason":"test"}',
+  });
+
+describe('gw serve whose output nobody reads', () => {
+  it.each([['text'], ['json']])('starts, answers, stops the robot and ends in order (%s)', async (how) => {
+    await using robot = await startRobot();
+    using stdout = stalledPipe();
+    using stderr = stalledPipe();
+    const args = ['serve', '--site', robot.site, ...(how === 'json' ? ['--json'] : [])];
+    await using serve = startGw(args, { stdout: stdout.theirs, stderr: stderr.theirs });
+    expect(await isUp(robot.operatorPort, ({ log }) => log.status === 'unread')).toMatchObject({
+      log: { status: 'unread', droppedLines: 0 },
+    });
+    for (let n = 0; n < 300; n += 1) expect((await stop(robot.operatorPort)).status).toBe(200);
+    expect(await health(robot.operatorPort)).toMatchObject({ log: { status: 'unread' } });
+    const began = performance.now();
+    serve.child.kill('SIGTERM');
+    expect(await exitOf(serve)).toBe(0);
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
+  it('tells everything in order once the reader is back, and goes on', async () => {
+    await using robot = await startRobot();
+    using stdout = stalledPipe();
+    using stderr = stalledPipe();
+    await using serve = startGw(['serve', '--site', robot.site, '--json'], {
+      stdout: stdout.theirs,
+      stderr: stderr.theirs,
+    });
+    await isUp(robot.operatorPort, ({ log }) => log.status === 'unread');
+    expect((await stop(robot.operatorPort)).status).toBe(200);
+    let [events, log] = [stdout.read(), stderr.read()];
+    await isUp(robot.operatorPort, (found) => found.log.status === 'writing');
+    serve.child.kill('SIGTERM');
+    expect(await exitOf(serve)).toBe(0);
+    events += stdout.read();
+    log += stderr.read();
+    const parse = (text: string) =>
+      text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { event?: string; msg?: string });
+    expect(parse(events).map(({ event }) => event)).toEqual([
+      ...Array.from({ length: 4 }, () => 'started'),
+      'ready',
+      'stopping',
+      ...Array.from({ length: 4 }, () => 'stopped'),
+      'ended',
+    ]);
+    expect(parse(log).map(({ msg }) => msg)).toEqual(expect.arrayContaining(['ready', 'stop asked for', 'stop']));
+  });
+
+  it.each([
+    ['is read', true],
+    ['stalls', false],
+  ])(
+    'ends with 70 after an error that nobody caught, and its last line is out where the log %s',
+    async (_how, isRead) => {
+      await using robot = await startRobot();
+      using stderr = stalledPipe();
+      const crash = join(robot.dir, 'crash.mjs');
+      writeFileSync(crash, "process.on('SIGUSR2', () => { throw new Error('nobody caught this'); });");
+      await using serve = startGw(['serve', '--site', robot.site], {
+        stderr: stderr.theirs,
+        node: ['--import', crash],
+      });
+      await serve.says('ready');
+      if (isRead) stderr.read();
+      const began = performance.now();
+      serve.child.kill('SIGUSR2');
+      expect(await exitOf(serve)).toBe(70);
+      expect(performance.now() - began).toBeLessThan(5_000);
+      expect(stderr.read().includes('nobody caught this')).toBe(isRead);
+    },
+  );
+
+  it('writes a flood of stops as a few lines with their number', async () => {
+    await using robot = await startRobot();
+    await using serve = startGw(['serve', '--site', robot.site]);
+    await serve.says('ready');
+    for (let n = 0; n < 500; n += 1) await stop(robot.operatorPort);
+    expect((await serve.end()).code).toBe(0);
+    const lines = serve
+      .stderr()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { msg: string; more?: number; firstAddress?: string; lastAddress?: string });
+    const asked = lines.filter(({ msg }) => msg.startsWith('stop asked for'));
+    expect(asked.reduce((sum, { more = 1 }) => sum + more, 0)).toBe(500);
+    expect(asked.length).toBeLessThan(30);
+    expect(asked.find(({ more }) => more !== undefined)).toMatchObject({
+      firstAddress: '127.0.0.1',
+      lastAddress: '127.0.0.1',
+    });
+    expect(lines.length).toBeLessThan(80);
+  });
+});

@@ -1,0 +1,96 @@
+import { execFileSync } from 'node:child_process';
+import { chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createFleet } from '../../src/lib/fleet/index.ts';
+import { createReplayGuard } from '../../src/lib/fleet/replay-guard.ts';
+import { neighboursView } from '../../src/lib/gateway/neighbours.ts';
+import { silentLog } from '../../src/lib/lifecycle/index.ts';
+import { createFakeClock } from '../lifecycle/fake-clock.ts';
+
+let dir: string;
+let stateDir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'gw-fleet-state-'));
+  stateDir = join(dir, 'state');
+  mkdirSync(stateDir, { mode: 0o700 });
+  writeFileSync(join(dir, 'key'), `${'ab'.repeat(32)}\n`, { mode: 0o600 });
+});
+afterEach(() => {
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const never = { signal: new AbortController().signal, fail: () => {} };
+const fleet = () =>
+  createFleet({
+    serial: 'R-1',
+    keyFile: join(dir, 'key'),
+    acceptedKeyFiles: [],
+    broadcast: false,
+    unicast: [],
+    stateDir,
+    state: () => ({ moving: null, stopped: null, batteryPercent: null, pose: null, software: '' }),
+    clock: createFakeClock({ startMs: 1_000_000 }),
+    log: silentLog,
+  });
+
+const damages: readonly [string, (path: string) => void, RegExp][] = [
+  ['cut off', (path) => writeFileSync(path, '{"format":"gw/heartbe'), /content is not what gw writes/],
+  ['all zeros', (path) => writeFileSync(path, Buffer.alloc(512)), /content is not what gw writes/],
+  ['not text', (path) => writeFileSync(path, Buffer.from([0xff, 0xfe, 0x00, 0x80])), /content is not what gw writes/],
+  ['empty', (path) => writeFileSync(path, ''), /content is not what gw writes/],
+  ['a pipe that nobody writes to', (path) => void execFileSync('mkfifo', [path]), /not a regular file/],
+  ['a folder', (path) => mkdirSync(path), /EISDIR/],
+  ['larger than gw ever writes', (path) => writeFileSync(path, ' '.repeat(3_000_000)), /more than 2097152 bytes/],
+];
+
+describe.each(['heartbeat-heard.json', 'heartbeat-boots.json'])('a heartbeat whose %s is', (name) => {
+  it.each(damages)('%s does not run, names the file, and leaves it as it is', async (_, damage, why) => {
+    const path = join(stateDir, name);
+    damage(path);
+    const { ino, size } = statSync(path);
+    const heartbeat = fleet();
+    await expect(heartbeat.start(never)).rejects.toMatchObject({
+      code: 'FILE_UNWRITABLE',
+      message: expect.stringMatching(new RegExp(`${name}.*${why.source}`)),
+      remedy: expect.stringMatching(/^Look at it\./),
+    });
+    // No silent beginning anew: recordings would pass, and two lives would share a counter.
+    expect(statSync(path)).toMatchObject({ ino, size });
+    expect(heartbeat.failedStart).toBe('is-retried');
+    expect(heartbeat.view()).toMatchObject({ running: false, sending: null });
+    await heartbeat.stop();
+  });
+});
+
+describe('a heartbeat that does not run', () => {
+  it('is not shown as one that hears nobody', () => {
+    expect(neighboursView(fleet().view(), 'The file x is damaged.')).toMatchObject({
+      status: 'not-checked',
+      detail: expect.stringMatching(/nothing is sent and nothing is received: The file x is damaged\.$/),
+      sending: null,
+    });
+  });
+
+  it.runIf(process.getuid?.() === 0)('in a folder of another user writes nothing there', async () => {
+    chownSync(stateDir, 65_534, 65_534);
+    await expect(fleet().start(never)).rejects.toMatchObject({
+      message: expect.stringContaining('belongs to user 65534'),
+      remedy: expect.stringContaining('chown'),
+    });
+    expect(readdirSync(stateDir)).toEqual([]);
+  });
+
+  it('leaves the file of what was heard as it was when it has heard nothing', async () => {
+    const path = join(stateDir, 'heartbeat-heard.json');
+    writeFileSync(path, '{"format":"gw/heartbeat-heard/1","refused":[["R-2",3,99]]}\n', { mode: 0o600 });
+    const before = statSync(path).ino;
+    const guard = createReplayGuard({ stateDir, clock: createFakeClock({ startMs: 1_000_000 }), log: silentLog });
+    await guard.load();
+    await guard.close();
+    // On a full disk writing it would hide why the heartbeat did not start.
+    expect(statSync(path).ino).toBe(before);
+    expect(readFileSync(path, 'utf8')).toContain('"R-2",3,99');
+  });
+});

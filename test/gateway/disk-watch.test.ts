@@ -1,0 +1,79 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { watchDisk } from '../../src/lib/gateway/disk-watch.ts';
+import { silentLog } from '../../src/lib/lifecycle/index.ts';
+import { createFakeClock } from '../lifecycle/fake-clock.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'gw-disk-'));
+});
+afterEach(() => {
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const watch = (path: string, reserveBytes = 1, clock = createFakeClock({ startMs: 1_000_000 })) =>
+  watchDisk({ path, key: 'operator.mediaDir', reserveBytes, clock, log: silentLog });
+
+async function seen(disk: ReturnType<typeof watch>) {
+  for (let round = 0; round < 200 && disk.view().status === 'not-checked'; round += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  return disk.view();
+}
+
+describe('the room in a folder', () => {
+  it('is not checked until it was looked at, which is never ok', () => {
+    using disk = watch(dir);
+    expect(disk.view()).toMatchObject({ status: 'not-checked', freeBytes: null });
+  });
+
+  it('is what its file system has free, also where the folder is not made yet', async () => {
+    const { blocks, bsize } = statfsSync(dir);
+    for (const path of [dir, join(dir, 'not/yet')]) {
+      using disk = watch(path);
+      expect(await seen(disk)).toMatchObject({ path, status: 'ok', totalBytes: blocks * bsize, remedy: null });
+      expect(disk.view().freeBytes).toBeGreaterThan(0);
+    }
+  });
+
+  it('is low below the reserve, and says what to do', async () => {
+    using disk = watch(dir, 1e18);
+    expect(await seen(disk)).toMatchObject({
+      status: 'low',
+      detail: expect.stringContaining('less than the reserve'),
+      remedy: expect.stringContaining('du -x'),
+    });
+  });
+
+  it.each([
+    ['a file', (path: string) => writeFileSync(path, ''), 'ENOTDIR'],
+    ['a pipe', (path: string) => void execFileSync('mkfifo', [path]), 'ENOTDIR'],
+    ['a loop of links', (path: string) => symlinkSync('folder', path), 'ELOOP'],
+  ])('is unusable where %s is in its place', async (_, make, code) => {
+    const path = join(dir, 'folder');
+    make(path);
+    using disk = watch(path);
+    expect(await seen(disk)).toMatchObject({
+      status: 'unusable',
+      freeBytes: null,
+      detail: expect.stringContaining(code),
+      remedy: expect.stringContaining('operator.mediaDir'),
+    });
+  });
+
+  it('is looked at again, so that what was mended is seen', async () => {
+    const clock = createFakeClock({ startMs: 1_000_000 });
+    const path = join(dir, 'folder');
+    writeFileSync(path, '');
+    using disk = watch(path, 1, clock);
+    expect((await seen(disk)).status).toBe('unusable');
+    rmSync(path);
+    mkdirSync(path);
+    await clock.advance(10_000);
+    await expect.poll(() => disk.view().status).toBe('ok');
+  });
+});

@@ -1,0 +1,211 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createLineWriter } from '../../src/lib/gateway/line-writer.ts';
+import type { OutputSink } from '../../src/lib/gateway/output-model.ts';
+import { createFakeClock } from '../lifecycle/fake-clock.ts';
+
+type Answer = number | 'EAGAIN' | 'ENOSPC' | 'later';
+
+const failed = (code: string) => Object.assign(new Error(code), { code });
+
+/** A reader that takes what it is told to take, and remembers it. `open`: takes everything. */
+function reader() {
+  const taken: Buffer[] = [];
+  const answers: Answer[] = [];
+  let pending: (() => void) | null = null;
+  let isOpen = false;
+  const sink: OutputSink = {
+    way: 'own',
+    end() {},
+    write(bytes, done) {
+      const answer = isOpen ? bytes.length : (answers.shift() ?? 'EAGAIN');
+      const take = (count: number) => {
+        taken.push(Buffer.from(bytes.subarray(0, count)));
+        done(null, Math.min(count, bytes.length));
+      };
+      if (typeof answer === 'number') take(answer);
+      else if (answer === 'later') pending = () => take(bytes.length);
+      else done(failed(answer), 0);
+    },
+  };
+  return {
+    sink,
+    answers,
+    text: () => Buffer.concat(taken).toString(),
+    pieces: () => taken.map(({ length }) => length),
+    /** Lets a write that did not come back come back. */
+    comeBack() {
+      const go = pending;
+      pending = null;
+      go?.();
+    },
+    open() {
+      isOpen = true;
+    },
+  };
+}
+
+const notice = (dropped: number) => `dropped ${dropped}\n`;
+
+function writerTo(sink: OutputSink, maxWaitingBytes: number) {
+  const clock = createFakeClock({ startMs: 1_000_000 });
+  return { clock, writer: createLineWriter({ sink, clock, notice, maxWaitingBytes }) };
+}
+
+const answer = fc.oneof(fc.integer({ min: 0, max: 60 }), fc.constantFrom<Answer>('EAGAIN', 'ENOSPC', 'later', 5_000));
+const step = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ line: fc.integer({ min: 1, max: 90 }) }) },
+  { weight: 1, arbitrary: fc.record({ waitMs: fc.integer({ min: 0, max: 1_500 }) }) },
+  { weight: 1, arbitrary: fc.record({ answers: fc.array(answer, { maxLength: 6 }) }) },
+  { weight: 1, arbitrary: fc.constant({ comeBack: true as const }) },
+);
+
+describe('lines for a reader who may stall', () => {
+  it('keep their order, are never torn, and what is missing is counted where it is missing', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 80 }),
+        fc.integer({ min: 100, max: 2_000 }),
+        async (steps, bytes) => {
+          const far = reader();
+          const { clock, writer } = writerTo(far.sink, bytes);
+          let written = 0;
+          for (const one of steps) {
+            if ('line' in one) writer.write(`${String(written++).padStart(6, '0')} ${'é'.repeat(one.line)}.\n`);
+            else if ('waitMs' in one) await clock.advance(one.waitMs);
+            else if ('answers' in one) far.answers.push(...one.answers);
+            else far.comeBack();
+          }
+          const { droppedLines } = writer.state();
+          far.open();
+          far.comeBack();
+          await clock.advance(2_000);
+
+          let next = 0;
+          let told = 0;
+          for (const line of far.text().split('\n').slice(0, -1)) {
+            const [, count] = /^dropped (\d+)$/.exec(line) ?? [];
+            if (count === undefined) {
+              expect(line).toMatch(new RegExp(`^${String(next).padStart(6, '0')} é+\\.$`));
+              next += 1;
+            } else {
+              next += Number(count);
+              told += Number(count);
+            }
+          }
+          expect(next).toBe(written);
+          expect(told).toBe(droppedLines);
+          expect(writer.state()).toEqual({ status: 'writing', failure: null, droppedLines });
+          expect(far.text().endsWith('\n') || far.text() === '').toBe(true);
+        },
+      ),
+      { numRuns: 400 },
+    );
+  });
+
+  it('are dropped from the oldest on: the last one before a crash is the one that is kept', async () => {
+    const far = reader();
+    const { clock, writer } = writerTo(far.sink, 300);
+    for (let n = 0; n < 1_000; n += 1) writer.write(`line ${n}\n`);
+    expect(writer.state()).toMatchObject({ status: 'unread', failure: null });
+    far.open();
+    await clock.advance(500);
+    const lines = far.text().trim().split('\n');
+    expect(lines[0]).toBe('line 0');
+    expect(lines[1]).toBe(`dropped ${writer.state().droppedLines}`);
+    expect(lines.at(-1)).toBe('line 999');
+    expect(writer.state().droppedLines).toBe(1_000 - (lines.length - 1));
+  });
+
+  it('keep bounded memory while the reader stalls, and set one timer at most', () => {
+    const far = reader();
+    const { clock, writer } = writerTo(far.sink, 10_000);
+    for (let n = 0; n < 50_000; n += 1) writer.write(`line ${n}\n`);
+    expect(writer.state().droppedLines).toBeGreaterThan(49_800);
+    expect(clock.pending).toBe(1);
+  });
+
+  it('go out in pieces that a pipe takes whole, so that another writer tears none', async () => {
+    const far = reader();
+    const { clock, writer } = writerTo(far.sink, 200_000);
+    for (let n = 0; n < 200; n += 1) writer.write(`${'x'.repeat(100 + ((n * 7) % 900))}\n`);
+    far.open();
+    await clock.advance(500);
+    const pieces = far.pieces().filter((bytes) => bytes > 0);
+    expect(pieces.length).toBeGreaterThan(20);
+    expect(Math.max(...pieces)).toBeLessThanOrEqual(4_096);
+    expect(Math.max(...pieces)).toBeGreaterThan(3_000);
+  });
+
+  it('go out to a reader who takes one byte at a time', () => {
+    const far = reader();
+    far.answers.push(...Array.from({ length: 30_000 }, () => 1));
+    const { writer } = writerTo(far.sink, 100_000);
+    writer.write(`${'x'.repeat(29_999)}\n`);
+    expect(far.text()).toHaveLength(30_000);
+  });
+
+  it('say that they are unread when a write does not come back', async () => {
+    const far = reader();
+    far.answers.push('later');
+    const { clock, writer } = writerTo(far.sink, 300);
+    writer.write('line\n');
+    await clock.advance(999);
+    expect(writer.state()).toMatchObject({ status: 'writing' });
+    await clock.advance(1);
+    expect(writer.state()).toMatchObject({ status: 'unread' });
+    far.comeBack();
+    expect(writer.state()).toMatchObject({ status: 'writing' });
+    expect(far.text()).toBe('line\n');
+  });
+
+  it('are kept over a full disk, which is tried once a second and told with its code', async () => {
+    const far = reader();
+    far.answers.push('ENOSPC', 'ENOSPC');
+    const { clock, writer } = writerTo(far.sink, 10_000);
+    writer.write('one\n');
+    writer.write('two\n');
+    expect(writer.state()).toEqual({ status: 'failing', failure: 'ENOSPC', droppedLines: 0 });
+    await clock.advance(999);
+    expect(far.answers).toHaveLength(1);
+    await clock.advance(1);
+    expect(far.answers).toHaveLength(0);
+    far.open();
+    await clock.advance(1_000);
+    expect(far.text()).toBe('one\ntwo\n');
+    expect(writer.state()).toEqual({ status: 'writing', failure: null, droppedLines: 0 });
+  });
+
+  it('are written at the end when the reader is there, and given up in time when it is not', async () => {
+    const there = reader();
+    there.open();
+    const good = writerTo(there.sink, 1_000);
+    good.writer.write('last\n');
+    await good.writer.end(300);
+    expect(there.text()).toBe('last\n');
+    expect(good.clock.pending).toBe(0);
+
+    const away = reader();
+    const { clock, writer } = writerTo(away.sink, 1_000);
+    writer.write('last\n');
+    let isDone = false;
+    const ended = writer.end(300).then(() => {
+      isDone = true;
+    });
+    await clock.advance(299);
+    expect(isDone).toBe(false);
+    await clock.advance(1);
+    await ended;
+    expect(isDone).toBe(true);
+  });
+
+  it('go out at once at the end although the last failure is to be tried again later', async () => {
+    const far = reader();
+    far.answers.push('ENOSPC');
+    const { writer } = writerTo(far.sink, 1_000);
+    writer.write('last\n');
+    far.open();
+    await writer.end(300);
+    expect(far.text()).toBe('last\n');
+  });
+});

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { logHealth } from '../../src/lib/gateway/log-health.ts';
+
+describe('what health says of the log', () => {
+  it.each([
+    [undefined, 'not-checked', null, 'Where the log goes is not known.'],
+    [{ status: 'writing', failure: null, droppedLines: 0 }, 'writing', 0, 'The log is being written.'],
+    [
+      { status: 'writing', failure: null, droppedLines: 7 },
+      'writing',
+      7,
+      'The log is being written. Lines dropped since the start: 7.',
+    ],
+    [
+      { status: 'unread', failure: null, droppedLines: 0 },
+      'unread',
+      0,
+      'The reader of the log does not read; it waits, and the gateway goes on.',
+    ],
+    [
+      { status: 'discarded', failure: null, droppedLines: 0 },
+      'discarded',
+      0,
+      'The log goes to /dev/null and is kept nowhere.',
+    ],
+    [
+      { status: 'failing', failure: 'ENOSPC', droppedLines: 3 },
+      'failing',
+      3,
+      'The log cannot be written: ENOSPC. Lines dropped since the start: 3.',
+    ],
+  ] as const)('%o', (state, status, droppedLines, detail) => {
+    expect(logHealth(state)).toEqual({ status, droppedLines, detail });
+  });
+});

@@ -1,0 +1,24 @@
+// Writes `count` numbered lines of 100 bytes to fd 2 the way the daemon does, then one of `bytes` every 20 ms where that
+// is given, and reports into a file how it goes. When the file `<report>.end` is there it ends.
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { openLog } from '../../src/lib/gateway/index.ts';
+import { openOutputSink } from '../../src/lib/gateway/output-sink.ts';
+
+const [report = '', count = '0', bytes = '0'] = process.argv.slice(2);
+const { way } = openOutputSink(2);
+const { log, writer } = await openLog({ level: 'info', format: 'json', fd: 2 });
+const began = performance.now();
+for (let n = 0; n < Number(count); n += 1) log.info({ n, pad: 'x'.repeat(100) }, 'line');
+
+let turns = 0;
+const tell = () => {
+  turns += 1;
+  if (bytes !== '0') log.info({ pad: 'x'.repeat(Number(bytes)) }, 'more');
+  writeFileSync(`${report}.new`, JSON.stringify({ way, turns, tookMs: performance.now() - began, ...writer.state() }));
+  renameSync(`${report}.new`, report);
+  if (!existsSync(`${report}.end`)) return;
+  clearInterval(ticking);
+  log.info({}, 'last');
+  void writer.end(300);
+};
+const ticking = setInterval(tell, 20);

@@ -1,0 +1,276 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  checkJson,
+  createJsonScanner,
+  type JsonBounds,
+  type ScanFinding,
+  type TopMember,
+} from '../../src/lib/json/index.ts';
+import { readJsonBytes } from '../../src/lib/json/read.ts';
+
+const wide: JsonBounds = { maxDepth: 100_000, maxValues: 1_000_000 };
+/** A byte order mark is no JSON for the engine, and the scanner must see it. */
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function engineTakes(bytes: Uint8Array): boolean {
+  try {
+    JSON.parse(strict.decode(bytes));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function scanned(bytes: Uint8Array, bounds = wide, pieces: readonly number[] = []): ScanFinding {
+  const scanner = createJsonScanner(bounds);
+  let from = 0;
+  for (const length of pieces) {
+    scanner.push(bytes, from, Math.min(from + length, bytes.length));
+    from = Math.min(from + length, bytes.length);
+  }
+  // As a view of its own: what comes next need not lie in the same memory.
+  scanner.push(bytes.slice(from));
+  return scanner.end();
+}
+
+const isSound = (bytes: Uint8Array) => scanned(bytes) === 'sound';
+
+/** Bytes that are nearly JSON: sound texts with something cut, doubled, changed or put in. */
+const nearlyJson = fc
+  .tuple(
+    fc.oneof(
+      fc.json({ stringUnit: 'binary', maxDepth: 6 }),
+      fc.constantFrom('-0', '1e5', '[1.5E-3,true]', '{"a":null}'),
+    ),
+    fc.array(
+      fc.record({
+        at: fc.nat(),
+        cut: fc.nat({ max: 2 }),
+        put: fc.oneof(
+          fc.uint8Array({ maxLength: 3 }),
+          fc
+            .constantFrom(
+              '"',
+              '\\',
+              '\\u',
+              'd800',
+              '{',
+              '}',
+              '[',
+              ']',
+              ',',
+              ':',
+              '0',
+              '-',
+              '.',
+              'e',
+              'E+',
+              ' ',
+              '\t',
+              'null',
+              'tru',
+            )
+            .map((text) => new Uint8Array(Buffer.from(text))),
+        ),
+      }),
+      { maxLength: 3 },
+    ),
+  )
+  .map(([text, changes]) => {
+    let bytes = Buffer.from(text);
+    for (const { at, cut, put } of changes) {
+      const where = at % (bytes.length + 1);
+      bytes = Buffer.concat([bytes.subarray(0, where), put, bytes.subarray(where + cut)]);
+    }
+    return new Uint8Array(bytes);
+  });
+
+/** Only bytes that JSON is made of, so that many of them are sound. */
+const jsonLetters = fc
+  .array(fc.constantFrom(...'{}[]:,"\\/bfnrtu0123456789aAeE+-. \n\r\t'), { maxLength: 12 })
+  .map((letters) => new Uint8Array(Buffer.from(letters.join(''))));
+
+describe('the scanner of JSON', () => {
+  it('takes what the engine takes, and nothing else', () => {
+    fc.assert(
+      fc.property(fc.oneof(nearlyJson, jsonLetters, fc.uint8Array({ maxLength: 20 })), (bytes) => {
+        expect(isSound(bytes)).toBe(engineTakes(bytes));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it('finds the same wherever the pieces end', () => {
+    fc.assert(
+      fc.property(fc.oneof(nearlyJson, jsonLetters), fc.array(fc.nat({ max: 4 })), (bytes, pieces) => {
+        expect(scanned(bytes, wide, pieces)).toBe(scanned(bytes));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it.each([
+    ['-0', true],
+    ['01', false],
+    ['-', false],
+    ['-01', false],
+    ['1.', false],
+    ['.5', false],
+    ['+1', false],
+    ['1e', false],
+    ['1e+', false],
+    ['1E-007', true],
+    ['1e999', true],
+    ['0x10', false],
+    ['NaN', false],
+    ['Infinity', false],
+    ['nul', false],
+    ['nulll', false],
+    ['true false', false],
+    ['', false],
+    [' \t\r\n', false],
+    ['\u00a0 1', false],
+    ['\u20281', false],
+    ['\ufeff1', false],
+    ['"\u007f\u2028\u{10ffff}"', true],
+    ['"\t"', false],
+    ['"\\u12"', false],
+    ['"\\ud800"', true],
+    ['"\\x41"', false],
+    ["'a'", false],
+    ['[1,]', false],
+    ['[,1]', false],
+    ['{"a":1,}', false],
+    ['{"a"}', false],
+    ['{a:1}', false],
+    ['{1:1}', false],
+    ['{"a":1 "b":2}', false],
+    ['[1}', false],
+    ['{"a":1]', false],
+    ['[]]', false],
+    ['[[]', false],
+    ['{"a":1,"a":2}', true],
+    ['"a" // b', false],
+  ])('takes %j: %s', (text, expected) => {
+    const bytes = new Uint8Array(Buffer.from(text));
+    expect(isSound(bytes)).toBe(expected);
+    expect(engineTakes(bytes)).toBe(expected);
+  });
+
+  it.each([
+    ['a surrogate in UTF-8', [0xed, 0xa0, 0x80]],
+    ['a slash in two bytes', [0xc0, 0xaf]],
+    ['a long form in three bytes', [0xe0, 0x80, 0xaf]],
+    ['a long form in four bytes', [0xf0, 0x80, 0x80, 0xaf]],
+    ['a character behind the last one', [0xf4, 0x90, 0x80, 0x80]],
+    ['a byte that never is', [0xff]],
+    ['a byte that follows nothing', [0x80]],
+    ['a character that is cut off', [0xe2, 0x82]],
+  ])('refuses %s, inside a text and outside', (_, odd) => {
+    for (const bytes of [[0x22, ...odd, 0x22], odd]) {
+      expect(isSound(Uint8Array.from(bytes))).toBe(false);
+      expect(engineTakes(Uint8Array.from(bytes))).toBe(false);
+    }
+  });
+
+  it('goes as deep as its bound, needs no stack for it, and says when it is deeper', () => {
+    const nested = (levels: number) => Buffer.from(`${'[{"a":'.repeat(levels / 2)}1${'}]'.repeat(levels / 2)}`);
+    expect(scanned(nested(200), { maxDepth: 200, maxValues: 1_000 })).toBe('sound');
+    expect(scanned(nested(200), { maxDepth: 199, maxValues: 1_000 })).toBe('too-deep');
+    expect(scanned(nested(100_000))).toBe('sound');
+    // A bound that is passed is found before the end, and what follows is not looked at.
+    const scanner = createJsonScanner({ maxDepth: 2, maxValues: 10 });
+    expect(scanner.push(Buffer.from('[[['))).toBe(false);
+    expect(scanner.push(Buffer.from('no JSON'))).toBe(false);
+    expect(scanner.end()).toBe('too-deep');
+  });
+
+  it('counts every value once, and no key', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 5 }), (text) => {
+        const count = (value: unknown): number =>
+          typeof value === 'object' && value !== null
+            ? 1 + Object.values(value).reduce((sum: number, inner) => sum + count(inner), 0)
+            : 1;
+        const values = count(JSON.parse(text));
+        if (text.includes('__proto__')) return;
+        expect(scanned(Buffer.from(text), { maxDepth: 100, maxValues: values })).toBe('sound');
+        if (values > 1) expect(scanned(Buffer.from(text), { maxDepth: 100, maxValues: values - 1 })).toBe('too-many');
+      }),
+    );
+  });
+
+  it('tells the members of the outermost object, wherever the pieces end', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { noNullPrototype: true }),
+        fc.array(fc.nat({ max: 5 })),
+        fc.constantFrom(undefined, 1),
+        (object, pieces, indent) => {
+          const bytes = Buffer.from(` ${JSON.stringify(object, null, indent)} `);
+          const members: TopMember[] = [];
+          const scanner = createJsonScanner(wide, (member) => members.push(member));
+          let from = 0;
+          for (const length of pieces) {
+            scanner.push(bytes, from, Math.min(from + length, bytes.length));
+            from = Math.min(from + length, bytes.length);
+          }
+          scanner.push(bytes, from);
+          expect(scanner.end()).toBe('sound');
+          const text = ([begin, end]: readonly [number, number]) => JSON.parse(bytes.toString('utf8', begin, end));
+          const found = members.map(({ key, value }) => [text(key), text(value)]);
+          expect(found).toEqual(Object.entries(object).map(([key, value]) => [key, JSON.parse(JSON.stringify(value))]));
+        },
+      ),
+    );
+    const none: TopMember[] = [];
+    createJsonScanner(wide, (member) => none.push(member)).push(Buffer.from('[{"a":1},"b",2]'));
+    expect(none).toEqual([]);
+  });
+});
+
+describe('checking many bytes', () => {
+  it('lets everything else have its turn', async () => {
+    const bytes = Buffer.from(`["${'a'.repeat(1024 * 1024)}"]`);
+    let turns = 0;
+    let isOver = false;
+    const count = () => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    expect(await checkJson(bytes, wide)).toBe('sound');
+    isOver = true;
+    expect(turns).toBeGreaterThan(10);
+  });
+});
+
+describe('readJsonBytes with bounds', () => {
+  const bounds = { maxDepth: 3, maxValues: 10 };
+
+  it('makes nothing of what holds more, and says which bound was passed', () => {
+    expect(readJsonBytes(Buffer.from('[[[1]]]'), 'answer', bounds)).toEqual({ ok: true, value: [[[1]]] });
+    expect(readJsonBytes(Buffer.from('\ufeff[1]'), 'answer', bounds)).toEqual({ ok: true, value: [1] });
+    expect(readJsonBytes(Buffer.from('[[[[]]]]'), 'answer', bounds)).toEqual({
+      ok: false,
+      problem: 'the JSON is nested deeper than 3 levels',
+    });
+    expect(readJsonBytes(Buffer.from(`[${'{},'.repeat(20)}1]`), 'answer', bounds)).toEqual({
+      ok: false,
+      problem: 'the JSON holds more than 10 values',
+    });
+    expect(readJsonBytes(Buffer.from('[NaN]'), 'answer', bounds)).toEqual({
+      ok: false,
+      problem: 'the answer contains NaN, which is no JSON number',
+    });
+    expect(readJsonBytes(Buffer.from([0x22, 0xff, 0x22]), 'answer', bounds)).toEqual({
+      ok: false,
+      problem: 'the answer is not text in UTF-8',
+    });
+    expect(readJsonBytes(Buffer.from(`${' '.repeat(100_000)}x`), 'file', bounds)).toEqual({
+      ok: false,
+      problem: 'the file is not JSON',
+    });
+  });
+});

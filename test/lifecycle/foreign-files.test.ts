@@ -1,0 +1,140 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { constants } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  assertOwnFolder,
+  folderProblem,
+  openExisting,
+  openFresh,
+  readWhole,
+  replaceFile,
+} from '../../src/lib/lifecycle/index.ts';
+
+const NOBODY = 65_534;
+const isRoot = process.getuid?.() === 0;
+
+let dir: string;
+let victim: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'gw-foreign-'));
+  victim = join(dir, 'victim');
+  writeFileSync(victim, 'precious');
+});
+afterEach(() => {
+  // No trap may have sprung, whatever was tried.
+  expect(readFileSync(victim, 'utf8')).toBe('precious');
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const at = (name: string) => join(dir, name);
+
+describe('a file that is written anew', () => {
+  it('is put in the place of a link, which is not followed', async () => {
+    symlinkSync(victim, at('file'));
+    await replaceFile(at('file'), 'text', { durable: true });
+    expect(readFileSync(at('file'), 'utf8')).toBe('text');
+    expect(readdirSync(dir).sort()).toEqual(['file', 'victim']);
+  });
+
+  it('is put in the place of one with a second name, which stays', async () => {
+    linkSync(victim, at('file'));
+    await replaceFile(at('file'), 'text');
+    expect(readFileSync(at('file'), 'utf8')).toBe('text');
+  });
+
+  it('under a fresh name takes the place of nothing', async () => {
+    symlinkSync(victim, at('link'));
+    symlinkSync(at('nowhere'), at('dangling'));
+    linkSync(victim, at('second'));
+    for (const name of ['link', 'dangling', 'second', 'victim']) {
+      await expect(openFresh(at(name)), name).rejects.toMatchObject({ code: 'EEXIST' });
+    }
+    expect(readdirSync(dir)).not.toContain('nowhere');
+  });
+});
+
+describe('a file that is written into', () => {
+  it('is a regular one with one name', async () => {
+    writeFileSync(at('file'), 'a');
+    await using file = await openExisting(at('file'), constants.O_WRONLY | constants.O_APPEND);
+    await file.appendFile('b');
+    expect(readFileSync(at('file'), 'utf8')).toBe('ab');
+  });
+
+  it('is never behind a link, a second name or a pipe, and is not waited for', async () => {
+    symlinkSync(victim, at('link'));
+    linkSync(victim, at('second'));
+    execFileSync('mkfifo', [at('pipe')]);
+    mkdirSync(at('folder'));
+    for (const [name, why] of [
+      ['link', /symbolic link/],
+      ['second', /2 names/],
+      ['pipe', /not a regular file/],
+      ['folder', /EISDIR/],
+      ['nothing', /ENOENT/],
+    ] as const) {
+      await expect(openExisting(at(name)), name).rejects.toMatchObject({ code: expect.stringMatching(why) });
+    }
+    // Reading changes nothing: a backup by second names is no reason to refuse.
+    await (await openExisting(at('second'), constants.O_RDONLY)).close();
+  });
+});
+
+describe('a file of gw that is read whole', () => {
+  it('is a regular one of a bounded size, and a pipe is not waited for', async () => {
+    execFileSync('mkfifo', [at('pipe')]);
+    mkdirSync(at('folder'));
+    expect(Buffer.from(await readWhole(victim, 8)).toString()).toBe('precious');
+    await expect(readWhole(victim, 7)).rejects.toMatchObject({ code: expect.stringContaining('more than 7 bytes') });
+    await expect(readWhole(at('pipe'), 9)).rejects.toMatchObject({ code: expect.stringContaining('regular file') });
+    await expect(readWhole(at('folder'), 9)).rejects.toMatchObject({ code: 'EISDIR' });
+    await expect(readWhole('/dev/zero', 9)).rejects.toMatchObject({ code: expect.stringContaining('regular file') });
+  });
+});
+
+describe('a folder for what gw keeps', () => {
+  it('is fit when it is ours and closed to writing, and when it is not there yet', async () => {
+    chmodSync(dir, 0o755);
+    expect(await folderProblem(dir)).toBeNull();
+    expect(await folderProblem(at('not-yet'))).toBeNull();
+    await assertOwnFolder(dir);
+  });
+
+  it.each([0o777, 0o775, 0o1777])('is unfit with mode %o, and the remedy names it', async (mode) => {
+    chmodSync(dir, mode);
+    expect(await folderProblem(dir)).toMatchObject({ remedy: expect.stringContaining(`chmod go-w ${dir}`) });
+    await expect(assertOwnFolder(dir)).rejects.toMatchObject({
+      code: 'FILE_UNWRITABLE',
+      message: expect.stringContaining(dir),
+      remedy: expect.stringContaining('chmod go-w'),
+    });
+  });
+
+  it.runIf(isRoot)('is unfit in the hands of another user', async () => {
+    chownSync(dir, NOBODY, NOBODY);
+    expect(await folderProblem(dir)).toMatchObject({
+      text: `it belongs to user ${NOBODY}, and gw runs as user 0`,
+      remedy: expect.stringContaining(`chown -R 0 ${dir}`),
+    });
+  });
+
+  it('is unfit when it is a file, or behind a loop of links', async () => {
+    expect(await folderProblem(victim)).toMatchObject({ text: 'it is not a folder' });
+    symlinkSync('loop', at('loop'));
+    await expect(assertOwnFolder(at('loop'))).rejects.toMatchObject({ message: expect.stringContaining('ELOOP') });
+  });
+});

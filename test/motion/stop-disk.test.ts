@@ -1,0 +1,400 @@
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { GwError } from '../../src/lib/error/index.ts';
+import { silentLog } from '../../src/lib/lifecycle/index.ts';
+import { createLatchDisk, type KeptLatch, type LatchDisk } from '../../src/lib/motion/latch-disk.ts';
+import { createStopLatch } from '../../src/lib/motion/stop-latch.ts';
+import { createFakeClock } from '../lifecycle/fake-clock.ts';
+
+const NOBODY = 65_534;
+const isRoot = process.getuid?.() === 0;
+
+let dir: string;
+let stateDir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'gw-stop-disk-'));
+  stateDir = join(dir, 'state');
+  mkdirSync(stateDir, { mode: 0o700 });
+});
+afterEach(() => {
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const latchFile = () => join(stateDir, 'stop-latch.json');
+const refusal = () => new GwError('FILE_UNWRITABLE', 'ENOSPC: no space left.', { remedy: 'Make room.' });
+
+/** A disk whose answers the test gives, over the real one. */
+function scriptedDisk() {
+  const real = createLatchDisk(stateDir);
+  const counts = { writes: 0, proofs: 0, looks: 0 };
+  const script = {
+    counts,
+    isFull: false,
+    isUnreadable: false,
+    /** So many writes reach the disk and fail all the same: the file was renamed, the folder not synced. */
+    failsAfter: 0,
+    /** Looks ask no disk: the time of a test runs faster than one. */
+    looksAtOnce: false,
+    /** Writes wait for it. */
+    gate: Promise.resolve() as Promise<void>,
+    /** Proofs and looks wait for it. */
+    lookGate: Promise.resolve() as Promise<void>,
+  };
+  const disk: LatchDisk = {
+    path: real.path,
+    async prove() {
+      counts.proofs += 1;
+      await script.lookGate;
+      if (script.isFull) throw refusal();
+      await real.prove();
+    },
+    async look() {
+      counts.looks += 1;
+      await script.lookGate;
+      if (!script.looksAtOnce) await real.look();
+    },
+    read: async () => (script.isUnreadable ? 'EIO' : await real.read()),
+    async write(latch: KeptLatch) {
+      counts.writes += 1;
+      await script.gate;
+      if (script.isFull) throw refusal();
+      await real.write(latch);
+      if (script.failsAfter > 0) {
+        script.failsAfter -= 1;
+        throw refusal();
+      }
+    },
+  };
+  return { disk, script, counts };
+}
+
+async function world() {
+  const clock = createFakeClock({ startMs: 1_000_000 });
+  const scripted = scriptedDisk();
+  const latch = createStopLatch({ stateDir, clock, log: silentLog, onChange() {}, disk: scripted.disk });
+  await latch.load();
+  return { ...scripted, clock, latch };
+}
+
+/** Lets the real disk answer, whatever the clock of the test says. */
+async function until(holds: () => boolean): Promise<void> {
+  for (let round = 0; round < 500 && !holds(); round += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(holds()).toBe(true);
+}
+
+describe('what a stop says of the disk', () => {
+  it('is that it is on its way until the disk has answered, and only then that it is saved', async () => {
+    const { latch, script } = await world();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    script.gate = promise;
+    const saving = latch.set('person in the way', 'tablet');
+    expect(latch.state()).toMatchObject({ latched: true, saved: 'pending' });
+    await new Promise((done) => setTimeout(done, 50));
+    expect(latch.state().saved).toBe('pending');
+    resolve();
+    await saving;
+    expect(latch.state()).toMatchObject({ latched: true, saved: true, unsavedBecause: null });
+    expect(JSON.parse(readFileSync(latchFile(), 'utf8'))).toMatchObject({ latched: true });
+  });
+
+  it('is that a restart would forget it while the disk refuses; saved again by itself, it says so', async () => {
+    const { latch, script, clock, counts } = await world();
+    using _watching = latch.watch();
+    script.isFull = true;
+    await latch.set('person in the way', 'tablet');
+    expect(latch.state()).toMatchObject({
+      latched: true,
+      saved: false,
+      unsavedBecause: expect.stringMatching(/^not saved: a restart of gw would forget this stop\. ENOSPC/),
+    });
+    expect(latch.trouble()).toEqual({ reason: 'ENOSPC: no space left.', remedy: 'Make room.' });
+    await clock.advance(2_000);
+    expect(counts.writes).toBe(2);
+    script.isFull = false;
+    await clock.advance(2_000);
+    await until(() => latch.state().saved === true);
+    expect(latch.trouble()).toBeNull();
+    expect(JSON.parse(readFileSync(latchFile(), 'utf8'))).toMatchObject({ latched: true, by: 'tablet' });
+  });
+
+  it('is true again only for what was written: a release that failed half way is taken back', async () => {
+    const { latch, script } = await world();
+    await latch.set('person in the way', 'tablet');
+    script.failsAfter = 1;
+    await expect(latch.clear()).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    expect(latch.state()).toMatchObject({ latched: true, saved: 'pending' });
+    await until(() => latch.state().saved === true);
+    expect(JSON.parse(readFileSync(latchFile(), 'utf8'))).toMatchObject({ latched: true, reason: 'person in the way' });
+  });
+
+  it('lets a person who clears it wait 5 s at most, and holds then, also on the disk when that answers later', async () => {
+    const { latch, script, clock, counts } = await world();
+    await latch.set('person in the way', 'tablet');
+    const { promise, resolve } = Promise.withResolvers<void>();
+    script.gate = promise;
+    const clearing = latch.clear();
+    const refused = expect(clearing).rejects.toMatchObject({ message: expect.stringContaining('gives no answer') });
+    await clock.advance(5_000);
+    await refused;
+    expect(latch.state()).toMatchObject({ latched: true });
+    resolve();
+    // The stop, the release that came too late, and the stop again.
+    await until(() => counts.writes === 3 && latch.state().saved === true);
+    expect(JSON.parse(readFileSync(latchFile(), 'utf8'))).toMatchObject({ latched: true });
+    expect(latch.state()).toMatchObject({ latched: true, reason: 'person in the way' });
+  });
+});
+
+describe('a stop that comes after another', () => {
+  it('is not called saved by the saving of the one before', async () => {
+    const { latch, script } = await world();
+    const [first, rest] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    script.gate = first.promise;
+    const saving = latch.set('first', 'tablet 1');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    script.gate = rest.promise;
+    const clearing = latch.clear();
+    const second = latch.set('second', 'tablet 2');
+    first.resolve();
+    await saving;
+    expect(latch.state()).toMatchObject({ reason: 'second', saved: 'pending' });
+    rest.resolve();
+    await Promise.all([clearing, second]);
+    expect(latch.state()).toMatchObject({ latched: true, reason: 'second', saved: true });
+    expect(readFileSync(latchFile(), 'utf8')).toContain('second');
+  });
+});
+
+describe('a stop that holds already', () => {
+  it('is counted with who asked, and writes nothing', async () => {
+    const { latch, counts } = await world();
+    await latch.set('first', 'tablet 1');
+    const before = { ...counts };
+    const { mtimeMs } = statSync(latchFile());
+    for (let count = 0; count < 10_000; count += 1) void latch.set('again', `tablet ${2 + (count % 40)}`);
+    await latch.set('last', 'tablet 1');
+    expect(counts).toEqual(before);
+    expect(statSync(latchFile()).mtimeMs).toBe(mtimeMs);
+    const { repeated, ...state } = latch.state();
+    expect(state).toMatchObject({ reason: 'first', by: 'tablet 1', saved: true });
+    expect(repeated).toMatchObject({ count: 10_001, last: { reason: 'last', by: 'tablet 1' } });
+    // Bounded, whoever asks.
+    expect(repeated?.by).toHaveLength(16);
+    expect(repeated?.by.slice(0, 2)).toEqual(['tablet 2', 'tablet 3']);
+  });
+
+  it('from an earlier life as well', async () => {
+    const first = await world();
+    await first.latch.set('first', 'tablet 1');
+    const { latch, counts } = await world();
+    await latch.set('again', 'tablet 2');
+    expect(counts.writes).toBe(0);
+    expect(latch.state()).toMatchObject({ by: 'tablet 1', saved: true, repeated: { count: 1, by: ['tablet 2'] } });
+  });
+
+  it('by gw alone, for want of a file that reads, gives way to the stop of a person, which is written', async () => {
+    writeFileSync(latchFile(), 'garbage');
+    const { latch, counts } = await world();
+    expect(latch.state()).toMatchObject({ latched: true, by: 'gw', saved: false });
+    await latch.set('person in the way', 'tablet');
+    expect(counts.writes).toBe(1);
+    expect(latch.state()).toMatchObject({ by: 'tablet', saved: true });
+  });
+
+  it('and comes while it is being cleared is a stop of its own', async () => {
+    const { latch } = await world();
+    await latch.set('first', 'tablet 1');
+    const clearing = latch.clear();
+    const setting = latch.set('second', 'tablet 2');
+    await Promise.all([clearing, setting]);
+    expect(latch.state()).toMatchObject({ latched: true, reason: 'second', saved: true, repeated: null });
+    expect(readFileSync(latchFile(), 'utf8')).toContain('second');
+  });
+});
+
+describe('looking after the disk', () => {
+  it('writes nothing while all is well', async () => {
+    const { latch, script, clock, counts } = await world();
+    script.looksAtOnce = true;
+    using _watching = latch.watch();
+    await clock.advance(100_000);
+    expect(counts).toEqual({ proofs: 1, writes: 0, looks: 50 });
+    expect(latch.trouble()).toBeNull();
+    const before = statSync(stateDir).mtimeMs;
+    await createLatchDisk(stateDir).look();
+    expect(statSync(stateDir).mtimeMs).toBe(before);
+  });
+
+  it('proves a disk that refused at most every 10 s, and reads what it could not read before', async () => {
+    const first = await world();
+    await first.latch.set('first', 'tablet 1');
+    const { latch, script, clock, counts } = await world();
+    script.isFull = true;
+    await latch.load();
+    expect(latch.trouble()).not.toBeNull();
+    using _watching = latch.watch();
+    const before = counts.proofs;
+    await clock.advance(60_000);
+    expect(counts.proofs - before).toBeLessThanOrEqual(6);
+    script.isFull = false;
+    await clock.advance(12_000);
+    await until(() => latch.trouble() === null);
+    expect(latch.state()).toMatchObject({ latched: true, by: 'tablet 1' });
+  });
+
+  it('reads what it could not read while the disk refused, and counts as stopped until then', async () => {
+    const { latch, script, clock } = await (async () => {
+      const scripted = scriptedDisk();
+      const fake = createFakeClock({ startMs: 1_000_000 });
+      scripted.script.isFull = true;
+      scripted.script.isUnreadable = true;
+      const made = createStopLatch({ stateDir, clock: fake, log: silentLog, onChange() {}, disk: scripted.disk });
+      await made.load();
+      return { ...scripted, clock: fake, latch: made };
+    })();
+    using _watching = latch.watch();
+    expect(latch.state()).toMatchObject({ latched: true, by: 'gw', reason: expect.stringContaining('EIO') });
+    await clock.advance(20_000);
+    expect(latch.state().latched).toBe(true);
+    script.isFull = false;
+    script.isUnreadable = false;
+    await clock.advance(12_000);
+    await until(() => !latch.state().latched);
+    expect(latch.trouble()).toBeNull();
+  });
+
+  it('takes a disk that gives no answer for one that refuses, and asks it once', async () => {
+    const { latch, script, clock, counts } = await world();
+    using _watching = latch.watch();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    script.lookGate = promise;
+    await clock.advance(8_000);
+    expect(latch.trouble()?.reason).toContain('gives no answer');
+    expect(counts.looks).toBe(1);
+    await clock.advance(60_000);
+    expect(counts.looks).toBe(1);
+    resolve();
+    script.looksAtOnce = true;
+    for (let round = 0; round < 20 && latch.trouble() !== null; round += 1) {
+      await clock.advance(2_000);
+      await new Promise((done) => setTimeout(done, 5));
+    }
+    expect(latch.trouble()).toBeNull();
+  });
+});
+
+describe('the folder of the stop latch', () => {
+  const make = () =>
+    createStopLatch({ stateDir, clock: createFakeClock({ startMs: 1_000_000 }), log: silentLog, onChange() {} });
+
+  it('is followed into no link and no second name that lies there', async () => {
+    const victims = ['victim-a', 'victim-b', 'victim-c'].map((name) => join(dir, name));
+    for (const victim of victims) writeFileSync(victim, 'precious');
+    symlinkSync(victims[0] ?? '', `${latchFile()}.probe`);
+    symlinkSync(victims[1] ?? '', `${latchFile()}.new`);
+    linkSync(victims[2] ?? '', join(stateDir, 'stop-latch.json'));
+    const latch = make();
+    await latch.load();
+    await latch.set('person in the way', 'tablet');
+    expect(latch.state().saved).toBe(true);
+    await latch.clear();
+    for (const victim of victims) expect(readFileSync(victim, 'utf8')).toBe('precious');
+  });
+
+  it('that holds a pipe in the place of the file does not hold up the reading', async () => {
+    execFileSync('mkfifo', [latchFile()]);
+    const latch = make();
+    await latch.load();
+    expect(latch.state()).toMatchObject({ latched: true, by: 'gw', reason: expect.stringContaining('regular file') });
+  });
+
+  it.runIf(isRoot)('of another user is not written to and not believed, and the remedy says whose it is', async () => {
+    writeFileSync(latchFile(), '{"format":"gw/stop-latch/1","latched":false,"reason":null,"by":null,"since":null}\n');
+    chownSync(stateDir, NOBODY, NOBODY);
+    const before = readFileSync(latchFile(), 'utf8');
+    const latch = make();
+    await latch.load();
+    expect(latch.trouble()).toMatchObject({
+      reason: expect.stringContaining(`belongs to user ${NOBODY}`),
+      remedy: expect.stringContaining(`chown -R 0 ${stateDir}`),
+    });
+    expect(latch.state()).toMatchObject({ latched: true, by: 'gw' });
+    await latch.set('person in the way', 'tablet');
+    expect(latch.state()).toMatchObject({ latched: true, saved: false });
+    expect(readdirSync(stateDir)).toEqual(['stop-latch.json']);
+    expect(readFileSync(latchFile(), 'utf8')).toBe(before);
+  });
+
+  it('that others may write to is no better', async () => {
+    chmodSync(stateDir, 0o777);
+    const latch = make();
+    await latch.load();
+    expect(latch.trouble()).toMatchObject({
+      reason: expect.stringContaining('other users may write to it (mode 777)'),
+      remedy: expect.stringContaining('chmod go-w'),
+    });
+    chmodSync(stateDir, 0o755);
+    await latch.load();
+    expect(latch.trouble()).toBeNull();
+    expect(latch.state().latched).toBe(false);
+  });
+
+  it('is tidied of drafts that a crash left, and of no other file', async () => {
+    const draft = (age: number, name: string) => {
+      writeFileSync(join(stateDir, name), 'x');
+      const at = new Date(Date.parse('2026-01-31T12:00:00Z') - age);
+      utimesSync(join(stateDir, name), at, at);
+    };
+    const id = crypto.randomUUID();
+    draft(3_600_000, `.stop-latch.json.${id}`);
+    draft(1_000, `.heartbeat-heard.json.${id}`);
+    draft(3_600_000, '.hidden');
+    draft(3_600_000, 'tablet.json');
+    await make().load();
+    expect(readdirSync(stateDir).sort()).toEqual([`.heartbeat-heard.json.${id}`, '.hidden', 'tablet.json']);
+  });
+});
+
+describe('kill -9 under a slow disk', () => {
+  it('leaves a disk that agrees with what was said, whenever it comes', { timeout: 60_000 }, async () => {
+    const script = fileURLToPath(new URL('./slow-latch-child.ts', import.meta.url));
+    let early = 0;
+    for (let round = 0; round < 6; round += 1) {
+      rmSync(latchFile(), { force: true });
+      const child = spawn(process.execPath, [script, stateDir, `${round * 40}`], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      let told = '';
+      child.stdout.on('data', (chunk) => {
+        told += String(chunk);
+        // Some are killed with the stop on its way, some after it was said to be saved.
+        if (told.includes(round % 2 === 0 ? 'pending' : 'true')) child.kill('SIGKILL');
+      });
+      await new Promise((resolve) => child.on('close', resolve));
+      const kept = await createLatchDisk(stateDir).read();
+      const saidSaved = told.includes('true');
+      if (saidSaved) expect(kept).toMatchObject({ latched: true, reason: 'drill' });
+      else early += 1;
+      expect(typeof kept).toBe('object');
+    }
+    // The half of the rounds that asked for it was killed before it was saved.
+    expect(early).toBeGreaterThanOrEqual(1);
+  });
+});

@@ -1,0 +1,235 @@
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { GwError } from '../../../src/lib/error/index.ts';
+import { loadEvidenceFile } from '../../../src/lib/evidence/index.ts';
+import type { TrialKind } from '../../../src/lib/motion/index.ts';
+import type { FaultName } from '../../../src/lib/sim/index.ts';
+import { until } from '../bench.ts';
+import { onSite, startSupervised, verdicts } from './supervised.ts';
+
+/** What a trial that the gate refuses comes to: the error, and what was written down. */
+async function refused(fault: FaultName, kind: TrialKind = 'stop', waitMs = 0) {
+  await using robot = await startSupervised({ faults: [fault], evidence: kind === 'dock' });
+  await setTimeout(waitMs);
+  const ended = await robot.conduct({ kind }).catch(() => robot.motion.trials.view());
+  if (ended === null) throw new Error('nothing was written down');
+  const report = await robot.report(ended);
+  const moved = robot.sim.state().moving;
+  return { ended, report, moved, records: await loadEvidenceFile(robot.site.evidenceFile) };
+}
+
+describe('a robot with a fault', { timeout: 120_000 }, () => {
+  it.each([
+    ['emergency-stop', /emergency stop of the robot is pressed/],
+    ['localisation-lost', /lost its position/],
+    ['manual-control', /control mode 'manual'/],
+    ['drifting-pose', /^The reported pose drifts while the robot should stand: 0\.\d\d m/],
+    ['radians', /drifts while the robot should stand|radians/],
+    ['radians-0-2pi', /drifts while the robot should stand|radians/],
+    ['radians-unwrapped', /drifts while the robot should stand|radians|in doubt/],
+  ] as const)('%s: nothing is ordered, and why is written down', async (fault, why) => {
+    const { ended, report, moved, records } = await refused(fault);
+    expect(ended).toMatchObject({ outcome: 'refused', recorded: [] });
+    expect(ended.refusals.join(' ')).toMatch(why);
+    expect(report).toMatchObject({ outcome: 'refused', refusals: ended.refusals });
+    expect(moved).toBe(false);
+    expect(records).toEqual([]);
+  });
+
+  it('cancel-ignored: contradicted, the person is told at once, and the gate stays shut for every order', async () => {
+    await using robot = await startSupervised({ faults: ['cancel-ignored'] });
+    const { motion } = robot;
+    const began = await motion.trials.start({ kind: 'stop', who: 'J. Doe', conditions: onSite });
+    const alarms: string[] = [];
+    using _watching = motion.subscribe(() => {
+      const { alarm, state } = motion.trials.view() ?? {};
+      if (typeof alarm === 'string' && state === 'running') alarms.push(alarm);
+    });
+    const ended = await robot.follow(began);
+    expect(ended).toMatchObject({ outcome: 'contradicted', recorded: ['vendor.move.cancel'] });
+    expect(ended.facts[0]).toMatchObject({
+      verdict: 'differs',
+      value: false,
+      why: expect.stringMatching(/drove on by 0/),
+    });
+    expect(alarms[0]).toMatch(/^PRESS THE EMERGENCY STOP/);
+    expect(robot.sim.state().moving).toBe(false);
+    // A cancel that does not work closes what would need it, trials too.
+    const second = motion.trials.start({ kind: 'stop', who: 'J. Doe', conditions: onSite });
+    await expect(second).rejects.toMatchObject({
+      code: 'MOTION_REFUSED',
+      message: expect.stringMatching(/vendor.move.cancel was contradicted/),
+    });
+    robot.sim.setFault('cancel-ignored', false);
+  });
+
+  it('target-in-degrees: the heading at the end tells it, and what was seen of the rest still counts', async () => {
+    await using robot = await startSupervised({ faults: ['target-in-degrees'] });
+    await robot.conduct({ kind: 'stop' });
+    const ended = await robot.conduct({ kind: 'move', distanceM: 0.6 });
+    expect(ended.outcome).toBe('contradicted');
+    expect(verdicts(ended)).toEqual({
+      'angles.tracked-pose-ori': 'holds',
+      'angles.target-ori': 'differs',
+      'vendor.move.request': 'holds',
+      'vendor.move.state': 'holds',
+    });
+    expect(robot.motion.status().gate.reasons.join()).toMatch(/angles.target-ori was contradicted/);
+  });
+
+  it('unknown-state: a success by another name is no success', async () => {
+    await using robot = await startSupervised();
+    await robot.conduct({ kind: 'stop' });
+    robot.sim.setFault('unknown-state', true);
+    const ended = await robot.conduct({ kind: 'move', distanceM: 0.6 });
+    expect(verdicts(ended)).toMatchObject({ 'vendor.move.state': 'differs', 'vendor.move.request': 'not-decided' });
+    expect(robot.motion.status().gate.open).toBe(false);
+  });
+
+  it('pose-in-degrees: contradicted, and the person learns that the old pose could not be set again', async () => {
+    await using robot = await startSupervised();
+    await robot.conduct({ kind: 'stop' });
+    await robot.conduct({ kind: 'move', distanceM: 0.6 });
+    robot.sim.setFault('pose-in-degrees', true);
+    const ended = await robot.conduct({ kind: 'pose' });
+    expect(ended).toMatchObject({ outcome: 'contradicted', alarm: expect.stringMatching(/TAKES ITSELF FOR TURNED/) });
+    expect(ended.facts).toMatchObject([
+      { fact: 'angles.pose-ori', verdict: 'differs', value: 'degrees' },
+      { fact: 'vendor.pose.request', verdict: 'not-decided' },
+    ]);
+  });
+
+  it('blocked: nothing holds of a move that the chassis gives up', async () => {
+    await using robot = await startSupervised({ evidence: true, limits: { moveMs: 4_000 } });
+    robot.sim.setFault('blocked', true);
+    const ended = await robot.conduct({ kind: 'move', distanceM: 0.6 });
+    expect(ended.outcome).toBe('not-decided');
+    expect(Object.values(verdicts(ended))).not.toContain('holds');
+    expect(ended.recorded).toEqual([]);
+  });
+});
+
+describe('a trial that is ended', { timeout: 60_000 }, () => {
+  it('by a lost client: after 3 s without a sign of life the robot is cancelled, and nothing holds', async () => {
+    await using robot = await startSupervised({ evidence: true });
+    const { motion } = robot;
+    await motion.trials.start({ kind: 'move', who: 'J. Doe', conditions: onSite });
+    await until(() => motion.trials.view()?.state === 'ended', 'the end', 20_000);
+    expect(motion.trials.view()).toMatchObject({
+      outcome: 'cancelled',
+      recorded: [],
+      reason: expect.stringMatching(/sign of life/),
+    });
+    expect(robot.sim.state().moving).toBe(false);
+    expect(motion.status().stop.latched).toBe(false);
+  });
+
+  it('by a stop: the stop wins and stays', async () => {
+    await using robot = await startSupervised();
+    const { motion } = robot;
+    const began = await motion.trials.start({ kind: 'stop', who: 'J. Doe', conditions: onSite });
+    const following = robot.follow(began);
+    await until(() => robot.sim.state().moving, 'the drive', 10_000);
+    await motion.stopRobot('person in the way', 'tablet');
+    expect(await following).toMatchObject({ outcome: 'cancelled', recorded: [] });
+    expect(motion.status().stop.latched).toBe(true);
+    await expect(motion.trials.start({ kind: 'stop', who: 'x', conditions: onSite })).rejects.toMatchObject({
+      code: 'MOTION_STOPPED',
+    });
+  });
+
+  it('by the emergency stop, and by a lost connection', async () => {
+    for (const fault of ['emergency-stop', 'cut'] as const) {
+      await using robot = await startSupervised({ evidence: true, limits: { cancelTries: 3 } });
+      const began = await robot.motion.trials.start({ kind: 'move', who: 'J. Doe', conditions: onSite });
+      const following = robot.follow(began);
+      await until(() => robot.sim.state().moving, 'the drive', 10_000);
+      robot.sim.setFault(fault, true);
+      const ended = await following;
+      expect(ended, fault).toMatchObject({ outcome: 'cancelled', recorded: [] });
+      expect(Object.values(verdicts(ended))).not.toContain('holds');
+      // Where nobody can see the robot any more, the person beside it is told.
+      if (fault === 'cut') expect(ended.alarm).toMatch(/^PRESS THE EMERGENCY STOP/);
+    }
+  });
+});
+
+describe('a trial is not begun', { timeout: 60_000 }, () => {
+  const code = async (work: Promise<unknown>) =>
+    work.then(
+      () => null,
+      (error: GwError) => [error.code, error.message],
+    );
+
+  it('without the conditions that only a person can give, or unattended on a chassis that is not simulated', async () => {
+    await using robot = await startSupervised();
+    const { trials } = robot.motion;
+    const start = (conditions: object) =>
+      code(trials.start({ kind: 'stop', who: 'J. Doe', conditions: conditions as typeof onSite }));
+    expect(await start({ ...onSite, spaceFree: false, emergencyStopInHand: 1 })).toEqual([
+      'MOTION_REFUSED',
+      'A person on site has to confirm that the space around it is free, that a hand is on the emergency stop.',
+    ]);
+    expect(await start({})).toMatchObject(['MOTION_REFUSED', expect.stringMatching(/that the robot may move/)]);
+    const ended = await robot.conduct({ kind: 'stop', conditions: { unattended: true } });
+    expect(ended.outcome).toBe('verified');
+  });
+
+  it('beside a tour, beside another one, or as a request that is none', async () => {
+    await using robot = await startSupervised({ evidence: true });
+    const { trials } = robot.motion;
+    await robot.motion.startTour('demo');
+    const stop = { kind: 'stop', who: 'J. Doe', conditions: onSite } as const;
+    expect(await code(trials.start(stop))).toMatchObject(['TOUR_RUNNING', expect.anything()]);
+    await robot.motion.stopRobot('test', 'test');
+    await robot.motion.clearStop('test');
+    await until(() => robot.motion.status().tour?.state !== 'running', 'the end of the tour');
+    await until(() => !robot.sim.state().moving, 'rest');
+    const two = await Promise.all([code(trials.start(stop)), code(trials.start(stop))]);
+    expect(two.filter((one) => one === null)).toHaveLength(1);
+    expect(two.flat()).toContain('A trial is under way.');
+    await expect(robot.motion.startTour('demo')).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
+    await trials.cancel('test');
+    for (const wrong of [
+      { kind: 'move', towardsDeg: 10 },
+      { kind: 'move', towardsDeg: 175 },
+      { kind: 'move', distanceM: 1.2 },
+      { kind: 'dock', towardsDeg: 90 },
+      { kind: 'stop', who: ' ' },
+      { kind: 'drive' },
+    ]) {
+      expect(await code(trials.start({ ...stop, ...wrong } as typeof stop)), JSON.stringify(wrong)).toMatchObject([
+        'USAGE',
+        expect.anything(),
+      ]);
+    }
+  });
+
+  it('in another order than stop first: a move needs a cancel that was seen', async () => {
+    await using robot = await startSupervised();
+    expect(await code(robot.motion.trials.start({ kind: 'move', who: 'x', conditions: onSite }))).toMatchObject([
+      'MOTION_REFUSED',
+      expect.stringMatching(/vendor.move.cancel is from a vendor description/),
+    ]);
+    expect(await code(robot.motion.trials.start({ kind: 'dock', who: 'x', conditions: onSite }))).toMatchObject([
+      'MOTION_REFUSED',
+      expect.stringMatching(/vendor.move.request/),
+    ]);
+    expect(await code(robot.motion.trials.start({ kind: 'pose', who: 'x', conditions: onSite }))).toMatchObject([
+      'MOTION_REFUSED',
+      expect.stringMatching(/Run `gw evidence verify move` first/),
+    ]);
+  });
+
+  it('with motion.requireVerified the angles are on trial as well', async () => {
+    await using robot = await startSupervised({
+      site: (site) => ({ ...site, motion: { ...site.motion, requireVerified: true } }),
+    });
+    const { motion } = robot;
+    for (const kind of ['stop', 'move', 'dock', 'pose'] as const) {
+      const ended = await robot.conduct({ kind, ...(kind === 'move' && { distanceM: 0.6 }) });
+      expect(ended, kind).toMatchObject({ outcome: 'verified' });
+    }
+    expect(motion.status().gate).toEqual({ open: true, reasons: [] });
+  });
+});

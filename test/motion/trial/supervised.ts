@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createChassisLink } from '../../../src/lib/chassis/index.ts';
+import {
+  attachmentFolder,
+  createEvidenceWatch,
+  type EvidenceWatch,
+  loadEvidenceFile,
+} from '../../../src/lib/evidence/index.ts';
+import { silentLog, systemClock } from '../../../src/lib/lifecycle/index.ts';
+import {
+  createMotion,
+  createTrialStore,
+  type Motion,
+  type OrderLimits,
+  type TrialRequest,
+  type TrialView,
+} from '../../../src/lib/motion/index.ts';
+import { directDialer } from '../../../src/lib/net/index.ts';
+import { type FaultName, type Sim, startSim } from '../../../src/lib/sim/index.ts';
+import { loadSite, type Site } from '../../../src/lib/site/index.ts';
+import { until } from '../bench.ts';
+
+export interface Supervised extends AsyncDisposable {
+  readonly sim: Sim;
+  readonly site: Site;
+  readonly motion: Motion;
+  readonly evidence: EvidenceWatch;
+  /** Runs a trial to its end, with signs of life. */
+  conduct(request: Partial<TrialRequest> & Pick<TrialRequest, 'kind'>): Promise<TrialView>;
+  /** Waits for its end, with signs of life. */
+  follow(trial: TrialView): Promise<TrialView>;
+  /** The verdicts by fact. */
+  report(
+    trial: TrialView,
+  ): Promise<{ readonly samples: { poses: unknown[]; plans: unknown[]; events: unknown[] } | null }>;
+}
+
+export const onSite = { robotWillMove: true, spaceFree: true, emergencyStopInHand: true } as const;
+
+/** A simulated robot that nothing was verified on, with link, motion and evidence as the daemon has them. */
+export async function startSupervised(
+  options: {
+    faults?: readonly FaultName[];
+    site?: (site: Site) => Site;
+    evidence?: boolean;
+    limits?: Partial<OrderLimits>;
+  } = {},
+): Promise<Supervised> {
+  await using stack = new AsyncDisposableStack();
+  const dir = mkdtempSync(join(tmpdir(), 'gw-trial-'));
+  stack.defer(() => rmSync(dir, { recursive: true, force: true }));
+  const sim = stack.use(await startSim({ dir, evidence: options.evidence ?? false }));
+  for (const fault of options.faults ?? []) sim.setFault(fault, true);
+  if (sim.sitePath === null) throw new Error('a folder was given');
+  const loaded = await loadSite(sim.sitePath);
+  const site = options.site?.(loaded) ?? loaded;
+  const base = { clock: systemClock, log: silentLog };
+  const endpoint = { host: sim.chassis.host, port: sim.chassis.port };
+  const { serial } = sim.chassis;
+  const link = createChassisLink({ ...base, endpoint, expectedSerial: serial, dialer: directDialer });
+  const path = site.evidenceFile;
+  const evidence = createEvidenceWatch({ ...base, path, serial, records: await loadEvidenceFile(path) });
+  const trialStore = createTrialStore({ path, log: silentLog, ledger: evidence });
+  const limits = options.limits ?? {};
+  const motion = createMotion({ ...base, link, site, evidence, trialStore, limits });
+  for (const service of [link, evidence, motion]) {
+    await service.start({ signal: new AbortController().signal, fail() {} });
+    stack.defer(() => service.stop());
+  }
+  await until(() => link.snapshot().values.pose.status === 'heard', 'a pose');
+  await until(() => link.snapshot().values.wheels.status === 'heard', 'the wheels');
+  const follow = async (trial: TrialView) => {
+    const untilMs = performance.now() + 90_000;
+    for (let now: TrialView | null = trial; performance.now() < untilMs; now = motion.trials.keepAlive(trial.id)) {
+      if (now === null) throw new Error('the trial is not known any more');
+      if (now.state === 'ended') return now;
+      await systemClock.sleep(50);
+    }
+    throw new Error('the trial did not end');
+  };
+  const all = stack.move();
+  return {
+    sim,
+    site,
+    motion,
+    evidence,
+    follow,
+    conduct: async (request) => follow(await motion.trials.start({ who: 'J. Doe', conditions: onSite, ...request })),
+    report: async ({ report }) => JSON.parse(await readFile(join(attachmentFolder(path), report?.file ?? ''), 'utf8')),
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
+
+export const verdicts = ({ facts }: TrialView) => Object.fromEntries(facts.map(({ fact, verdict }) => [fact, verdict]));

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { silentLog } from '../../src/lib/lifecycle/index.ts';
+import { createJournal } from '../../src/lib/operator/index.ts';
+import { createFakeClock } from '../lifecycle/fake-clock.ts';
+
+function setUp(options = {}) {
+  const clock = createFakeClock({ startMs: 1_000_000 });
+  return { clock, journal: createJournal(silentLog, clock, options) };
+}
+
+describe('the journal', () => {
+  it('keeps who did what apart, so that a flood of anything else does not push it out', async () => {
+    const { clock, journal } = setUp();
+    journal.log.info({ audit: true, address: '10.0.0.5' }, 'signed in');
+    journal.log.warn({ audit: true, address: '10.0.0.5' }, 'stop cleared');
+    for (let n = 0; n < 2_000; n += 1) {
+      journal.log.warn({ address: `10.1.${n % 200}.1`, tour: `${n}` }, 'tour not started');
+      journal.log.warn({ audit: true, address: `10.1.${n % 200}.1`, reason: `${n}` }, 'stop asked for');
+      await clock.advance(11_000);
+    }
+    const kinds = new Set(journal.audit().map(({ message }) => message));
+    expect(kinds).toEqual(new Set(['signed in', 'stop cleared', 'stop asked for']));
+    expect(journal.entries()).toHaveLength(500);
+    expect(journal.entries().some(({ message }) => message === 'signed in')).toBe(false);
+    expect(journal.audit().length).toBeLessThanOrEqual(52);
+  });
+
+  it('tells a flood as a few entries and one with the count, for as long as it goes on', async () => {
+    const { clock, journal } = setUp();
+    for (let second = 0; second < 300; second += 1) {
+      for (let n = 0; n < 50; n += 1) {
+        journal.log.warn({ audit: true, address: '10.0.0.1', reason: `${second} ${n}` }, 'stop asked for');
+      }
+      await clock.advance(1_000);
+    }
+    journal.flush();
+    const entries = journal.audit();
+    expect(entries).toHaveLength(6);
+    expect(entries.reduce((sum, { count }) => sum + count, 0)).toBe(15_000);
+    expect(entries.at(-1)).toMatchObject({
+      message: 'stop asked for',
+      count: 14_995,
+      fields: { address: '10.0.0.1' },
+      lastFields: { address: '10.0.0.1', reason: '299 49' },
+    });
+    expect(Date.parse(entries.at(-1)?.lastTime ?? '') - Date.parse(entries.at(-1)?.time ?? '')).toBeGreaterThan(
+      280_000,
+    );
+    expect(journal.entries()).toHaveLength(6);
+  });
+
+  it('tells the same word for word as one entry, also when it comes slowly', async () => {
+    const { clock, journal } = setUp();
+    for (let n = 0; n < 100; n += 1) {
+      journal.log.warn({ audit: true, address: '10.0.0.1', reason: 'STOPP' }, 'stop asked for');
+      await clock.advance(60_000);
+    }
+    expect(journal.audit()).toEqual([
+      {
+        time: '2026-01-31T12:00:00.000Z',
+        level: 'warn',
+        message: 'stop asked for',
+        fields: { address: '10.0.0.1', reason: 'STOPP' },
+        count: 100,
+        lastTime: '2026-01-31T13:39:00.000Z',
+        lastFields: null,
+      },
+    ]);
+  });
+
+  it('keeps single events as they are, no debug, and of long texts the beginning', () => {
+    const { journal } = setUp();
+    journal.log.debug({}, 'looked');
+    journal.log.error(
+      { error: new Error('x'.repeat(5_000)), list: ['y'.repeat(5_000)], text: 'z'.repeat(5_000) },
+      'broke',
+    );
+    journal.log.info({ tour: 'a' }, 'tour started');
+    journal.log.info({ tour: 'b' }, 'tour started');
+    const [broke, ...tours] = journal.entries();
+    for (const key of ['error', 'list', 'text']) expect(String(broke?.fields[key])).toHaveLength(1_000);
+    expect(tours.map(({ fields, count }) => [fields.tour, count])).toEqual([
+      ['a', 1],
+      ['b', 1],
+    ]);
+    expect(journal.audit()).toEqual([]);
+  });
+});

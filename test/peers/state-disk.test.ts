@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { gwBinary } from '../e2e/gw.ts';
+import { hasNamespaces } from './peer.ts';
+
+const child = fileURLToPath(new URL('./state-disk-child.ts', import.meta.url));
+const script = 'ip link set lo up && exec "$@"';
+
+/** Real file systems of the kernel, seen by this one program alone. */
+async function play(scenario: string) {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-state-disk-'));
+  try {
+    const { stdout } = await promisify(execFile)(
+      'unshare',
+      ['--net', '--mount', '--', 'sh', '-c', script, '_', process.execPath, child, gwBinary, dir, scenario],
+      { env: { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, NO_COLOR: '1' }, timeout: 110_000 },
+    );
+    // biome-ignore lint/suspicious/noExplicitAny: the tests say what they expect of it
+    return JSON.parse(stdout) as Record<string, any>;
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+const service = (health: { data: { services: { name: string }[] } }, name: string) =>
+  health.data.services.find((row) => row.name === name);
+
+describe.runIf(hasNamespaces())('gw serve on a real file system', { timeout: 120_000 }, () => {
+  it.each([
+    ['full', /no space left|no room left/, 'restarting'],
+    ['full later', /no space left|no room left/, 'running'],
+    ['read-only', /read-only file system/, 'restarting'],
+  ])('that is %s serves, stops and says what it cannot keep, and mends by itself', async (scenario, why, fleet) => {
+    const { early, stop, seen, health, neighbours, mended, saved, after, code } = await play(scenario);
+    // Known from the start, not only once a stop could not be saved.
+    expect(early.data.disk.state.status).toBe(scenario === 'full later' ? 'ok' : 'unusable');
+    expect(stop).toMatchObject({ status: 200, data: { stop: { latched: true, saved: false } } });
+    expect(seen.data.stop.unsavedBecause).toMatch(/^not saved: a restart of gw would forget this stop\./);
+    expect(seen.data.stop.unsavedBecause).toMatch(why);
+    expect(health.data).toMatchObject({
+      status: 'degraded',
+      disk: {
+        state: { status: 'unusable', detail: expect.stringMatching(why), remedy: expect.stringMatching(/stateDir/) },
+      },
+    });
+    expect(service(health, 'motion')).toMatchObject({ status: 'running' });
+    expect(service(health, 'fleet')).toMatchObject({ status: fleet });
+    expect(neighbours.data.status).toBe(fleet === 'running' ? 'listening' : 'not-checked');
+    expect(mended.data).toMatchObject({ status: 'ok', disk: { state: { status: 'ok' } } });
+    expect(saved.data.stop).toMatchObject({ latched: true, saved: true, unsavedBecause: null });
+    // It was said to be saved, so it outlives kill -9.
+    expect(after.data.stop).toMatchObject({ latched: true, saved: true });
+    expect(code).toBe(0);
+  });
+
+  it('that is damaged runs without the heartbeat and the media, and takes both up when a person has mended them', async () => {
+    const { stop, health, neighbours, mended, after, code } = await play('damaged');
+    expect(stop.data.stop).toMatchObject({ latched: true, saved: true });
+    expect(health.data.status).toBe('degraded');
+    expect(service(health, 'fleet')).toMatchObject({
+      status: 'restarting',
+      lastError: expect.stringMatching(/heartbeat-heard\.json of the heartbeat cannot be read/),
+      remedy: expect.stringMatching(/move it away/),
+    });
+    expect(health.data.disk.media).toMatchObject({ status: 'unusable', detail: expect.stringContaining('ELOOP') });
+    expect(neighbours.data).toMatchObject({ status: 'not-checked', detail: expect.stringContaining('does not run') });
+    expect(mended.data.status).toBe('ok');
+    expect(after.data.stop).toMatchObject({ latched: true, saved: true });
+    expect(code).toBe(0);
+  });
+});

@@ -1,0 +1,57 @@
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/**
+ * Who opens files itself and why it may. Everybody else goes through `lifecycle/`: as root, in a folder of another
+ * user, a link or a pipe in the place of a file is a trap.
+ */
+const exceptions: Readonly<Record<string, string>> = {
+  'src/cli/hidden-prompt.ts': 'the terminal of the person',
+  'src/lib/kiosk/package-step.ts': 'reads a package that the person named',
+  'src/lib/kiosk/sync-send.ts': 'reads a package that the person named',
+  'src/lib/net/ssh/identities.ts': 'reads keys of the person, without waiting for a pipe',
+  'src/lib/net/ssh/known-hosts-file.ts': "the person's own list, which ssh itself writes through a link too",
+  'src/lib/operator/media.ts': 'reads what it gives out, with O_NOFOLLOW',
+  'src/lib/site/secret.ts': 'reads secrets, with O_NOFOLLOW, and looks whose they are',
+  'src/lib/toolkit/child-program.ts': 'a stream for a log, taken away first and made with O_EXCL',
+};
+
+const opening =
+  /\b(open|openSync|writeFile\w*|appendFile\w*|copyFile\w*|cp|cpSync|truncate\w*|create(?:Read|Write)Stream)\b/;
+
+/** What a source imports of the file system that opens a file. */
+function opensItself(source: string): boolean {
+  return [...source.matchAll(/import\s*\{([^}]*)\}\s*from 'node:fs(?:\/promises)?'/g)].some(([, names = '']) =>
+    opening.test(names.replaceAll(/type \w+/g, '')),
+  );
+}
+
+describe('files are opened', () => {
+  const sources = globSync('src/**/*.ts', { cwd: root }).filter((path) => !path.startsWith('src/lib/lifecycle/'));
+
+  it('by lifecycle, and by those who have a reason', () => {
+    expect(sources.length).toBeGreaterThan(500);
+    const found = sources.filter((path) => opensItself(readFileSync(`${root}${path}`, 'utf8')));
+    expect(found.sort()).toEqual(Object.keys(exceptions).sort());
+  });
+
+  it('by nobody whom this test would not see', () => {
+    const spellings = [
+      "import { open } from 'node:fs/promises';",
+      "import { type FileHandle, rm, writeFile as put } from 'node:fs/promises';",
+      "import { createWriteStream } from 'node:fs';",
+    ];
+    expect(spellings.map(opensItself)).toEqual([true, true, true]);
+    expect(opensItself("import { type FileHandle, rename } from 'node:fs/promises';")).toBe(false);
+    // Other ways of naming the module are not used, so that none goes unseen.
+    const others = sources.filter((path) =>
+      /import (?:\* as )?\w+ from '(?:node:)?fs|require\(|from 'fs|import\('node:fs/.test(
+        readFileSync(`${root}${path}`, 'utf8'),
+      ),
+    );
+    expect(others).toEqual([]);
+  });
+});
