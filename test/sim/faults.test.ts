@@ -502,6 +502,34 @@ describe('faults of orders', () => {
       expect((await listener.next(({ topic }) => topic === '/tracked_pose')).ori).toBeCloseTo(1.5708, 1);
     }));
 
+  it('target-in-degrees: what is sent in radians ends the move at a heading of that many degrees', () =>
+    withFault(
+      'target-in-degrees',
+      async (sim, listener) => {
+        const { xM, yM } = sim.state();
+        const order = { creator: 'test', type: 'standard', target_x: xM, target_y: yM + 0.5, target_ori: 1.5708 };
+        await call(sim, 'POST', '/chassis/moves', order);
+        await until(() => !sim.state().moving, 10_000);
+        listener.forget();
+        expect((await listener.next(({ topic }) => topic === '/tracked_pose')).ori).toBeCloseTo(1.5708, 1);
+      },
+      10,
+    ));
+
+  it('drifting-pose: the reported pose wanders while the robot stays where it is', () =>
+    withFault('drifting-pose', async (sim, listener) => {
+      const { xM, yM } = sim.state();
+      const seen: { pos: [number, number]; ori: number }[] = [];
+      for (let count = 0; count < 40; count += 1) {
+        listener.forget();
+        seen.push((await listener.next(({ topic }) => topic === '/tracked_pose')) as unknown as (typeof seen)[number]);
+      }
+      const range = (values: number[]) => Math.max(...values) - Math.min(...values);
+      expect(range(seen.map(({ pos }) => pos[0]))).toBeGreaterThan(0.2);
+      expect(range(seen.map(({ ori }) => ori))).toBeGreaterThan(6);
+      expect(sim.state()).toMatchObject({ xM, yM, moving: false });
+    }));
+
   it('cancel-ignored: the cancel is answered with 200, and the move goes on', () =>
     withFault('cancel-ignored', async (sim) => {
       const order = { creator: 'test', type: 'standard', target_x: 1.4, target_y: 0, target_ori: 0 };
