@@ -11,7 +11,6 @@ const allowed = {
   'lifecycle/clock.ts': 'the clock itself',
   'motion/motion.ts': 'part of the id of a tour; a counter makes it unique',
   'motion/trial/trials.ts': 'the id of a trial, and when its records were made',
-    'part of the name of a report, which a counter and chance make unique, and when of a record',
   'motion/stop-latch.ts': 'since when the robot is stopped',
   'operator/journal.ts': 'the time of a log event',
 };
