@@ -1,6 +1,6 @@
 // A process that hears beats: `fleet` the service of gw with its replay guard and its files, `bare` a socket that counts.
 import { createSocket } from 'node:dgram';
-import { answerAll } from './heartbeat.js';
+import { answerAll } from './asked.js';
 
 const [kind, stateDir, keyFile] = process.argv.slice(2);
 

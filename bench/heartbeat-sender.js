@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { packBeat } from '../dist/lib/fleet/datagram.js';
 import { createKey } from '../dist/lib/fleet/keys.js';
-import { answerAll, beatOf } from './heartbeat.js';
+import { answerAll } from './asked.js';
+import { beatOf } from './heartbeat.js';
 
 const [keyFile] = process.argv.slice(2);
 const key = createKey(Buffer.from(readFileSync(keyFile, 'utf8').trim(), 'hex'));

@@ -32,6 +32,7 @@ export async function startChild(command, argv, isReady, deadlineMs = 20_000, op
   const began = performance.now();
   const child = spawn(command, argv, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
   let said = '';
+  let loggedBytes = 0;
   const ready = await new Promise((resolve, reject) => {
     const timer = setTimeout(
       () => reject(new Error(`${argv.join(' ')} was not ready within ${deadlineMs} ms: ${said}`)),
@@ -49,21 +50,35 @@ export async function startChild(command, argv, isReady, deadlineMs = 20_000, op
         }
       }
     });
-    child.stderr.on('data', (chunk) => {
+    child.stderr?.on('data', (chunk) => {
       said = `${said}${chunk}`.slice(-2000);
+      loggedBytes += chunk.length;
     });
     child.on('exit', (code) => reject(new Error(`${argv.join(' ')} ended with ${code}: ${said}`)));
   });
+  const isOver = () => child.exitCode !== null || child.signalCode !== null;
+  const how = () => ({ code: child.exitCode, signal: child.signalCode });
+  /** Asks it to end, and ends it by force where it does not heed that. */
+  async function end() {
+    const asked = performance.now();
+    if (isOver()) return { tookMs: 0, wasAsked: false, ...how() };
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    const timer = setTimeout(() => child.kill('SIGKILL'), 6_000);
+    await ended;
+    clearTimeout(timer);
+    return { tookMs: performance.now() - asked, wasAsked: true, ...how() };
+  }
   return {
     pid: child.pid,
     readyMs: ready,
+    isOver,
+    /** Bytes that came on its stderr so far, where that is read here. */
+    loggedBytes: () => loggedBytes,
+    /** @returns {Promise<{tookMs: number, wasAsked: boolean, code: number | null, signal: string | null}>} */
+    end,
     async [Symbol.asyncDispose]() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const ended = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGTERM');
-      const timer = setTimeout(() => child.kill('SIGKILL'), 6_000);
-      await ended;
-      clearTimeout(timer);
+      await end();
     },
   };
 }
@@ -81,8 +96,22 @@ export async function freePort() {
 
 /** Resident memory of a process in MB, of a million bytes each (Linux). */
 export function residentMb(pid) {
-  const match = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return memoryMb(pid, 'VmRSS');
+}
+
+/** The most that it ever was since the process began. */
+export function peakResidentMb(pid) {
+  return memoryMb(pid, 'VmHWM');
+}
+
+function memoryMb(pid, key) {
+  const match = new RegExp(`^${key}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return (Number(match[1]) * 1024) / 1e6;
+}
+
+/** Bytes that a process has had written to disk so far (Linux). */
+export function diskBytes(pid) {
+  return Number(/^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))[1]);
 }
 
 export function programExists(name) {

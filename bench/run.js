@@ -19,6 +19,8 @@ const names = [
   'network-check',
   'kiosk-push',
   'via',
+  'sign-in',
+  'stop-latency',
 ];
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !names.includes(name));
@@ -36,6 +38,7 @@ const machine = {
 process.stdout.write(`machine: ${machine.cores} × ${machine.cpu}, ${machine.memoryGiB} GiB, Node ${machine.node}\n\n`);
 
 const results = [];
+let missed = 0;
 for (const name of wanted.length > 0 ? wanted : names) {
   const { default: benchmark } = await import(`./benchmarks/${name}.js`);
   process.stdout.write(`${benchmark.title}\n`);
@@ -45,6 +48,7 @@ for (const name of wanted.length > 0 ? wanted : names) {
     process.stdout.write(`  skipped: ${result.skipped}\n\n`);
     continue;
   }
+  for (const line of result.table ?? []) process.stdout.write(`  ${line}\n`);
   for (const row of result.rows) {
     const spread = row.samples
       ? `  (${format(Math.min(...row.samples), row.unit)} to ${format(Math.max(...row.samples), row.unit)}, n=${row.samples.length})`
@@ -52,6 +56,7 @@ for (const name of wanted.length > 0 ? wanted : names) {
     process.stdout.write(`  ${row.name.padEnd(34)} ${format(row.median, row.unit).padStart(12)}${spread}\n`);
   }
   for (const { name: what, value, target, holds } of result.figures) {
+    if (!holds) missed += 1;
     process.stdout.write(
       `  ${what.padEnd(34)} ${value.padStart(12)}  target ${target}: ${holds ? 'holds' : 'MISSED'}\n`,
     );
@@ -66,6 +71,10 @@ writeFileSync(
   `${JSON.stringify({ at: new Date().toISOString(), machine, results }, null, 2)}\n`,
 );
 process.stdout.write('written: bench/results/latest.json\n');
+if (missed > 0) {
+  process.stdout.write(`${missed} ${missed === 1 ? 'target' : 'targets'} missed\n`);
+  process.exitCode = 1;
+}
 
 function format(value, unit) {
   if (unit === 'ms') return `${value.toFixed(1)} ms`;

@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PORT, socketsOn, startAsked } from '../heartbeat.js';
+import { startAsked } from '../asked.js';
+import { PORT, socketsOn } from '../heartbeat.js';
 
 const ROBOTS = 1_000;
 const PERIOD_S = 2;

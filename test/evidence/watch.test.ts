@@ -210,3 +210,42 @@ describe('a file that cannot be read', () => {
     expect([calls, watch.report().status]).toEqual([0, 'as-read']);
   });
 });
+
+describe('evidence that is adopted while the daemon runs', () => {
+  const moved = () => record('vendor.move.state');
+
+  it('counts at once when this program has written it, and is taken back like any other', async () => {
+    await appendFile(path, line('vendor.move.state'));
+    watch.adopt([moved()]);
+    expect(counted()).toContainEqual(['vendor.move.state', true]);
+    expect(await msUntil(() => calls > 1)).toBe(Number.POSITIVE_INFINITY);
+    expect(watch.report()).toMatchObject({ status: 'as-read', waiting: [], takenBack: [] });
+    await appendFile(path, line('vendor.move.state', false));
+    expect(await msUntil(() => takenBack().length > 0)).toBeLessThanOrEqual(1_000);
+    expect(takenBack()).toEqual([['vendor.move.state', 'contradicted']]);
+  });
+
+  it('raises a fact that was contradicted before', async () => {
+    await appendFile(path, line('vendor.move.cancel', false));
+    expect(await msUntil(() => takenBack().length > 0)).toBeLessThanOrEqual(1_000);
+    await appendFile(path, line('vendor.move.cancel'));
+    watch.adopt([record('vendor.move.cancel')]);
+    await msUntil(() => false);
+    expect(counted()).toContainEqual(['vendor.move.cancel', true]);
+    expect(takenBack()).toEqual([]);
+  });
+
+  it('as a whole file counts when a person says so, with what it adds and what it takes back', async () => {
+    await writeFile(path, line('vendor.move.request') + line('vendor.move.state'));
+    expect(counted()).not.toContainEqual(['vendor.move.state', true]);
+    expect(await watch.adoptFile()).toEqual({
+      records: 2,
+      adopted: ['vendor.move.state'],
+      takenBack: ['vendor.move.cancel'],
+    });
+    expect(watch.report()).toMatchObject({ status: 'as-read', waiting: [] });
+    await writeFile(path, 'no record\n');
+    await expect(watch.adoptFile()).rejects.toMatchObject({ code: 'EVIDENCE_FILE_INVALID' });
+    expect(counted()).toContainEqual(['vendor.move.state', true]);
+  });
+});

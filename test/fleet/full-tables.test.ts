@@ -41,11 +41,13 @@ describe('a table of serials that somebody fills', () => {
     const guard = createReplayGuard({ stateDir: root, clock: createFakeClock(), log: silentLog, reserved });
     await guard.load();
     expect(guard.accept({ serial: 'SN0001', bootCounter: 1, sequence: 5 })).toBe('newer');
+    expect(guard.isFull()).toBe(false);
     expect(invent(guard.accept, MAX_SERIALS + 100)).toEqual({ newer: MAX_SERIALS - 3, 'no-room': 103 });
     for (const serial of ROBOTS) expect(guard.accept({ serial, bootCounter: 1, sequence: 6 })).toBe('newer');
     expect(guard.accept({ serial: 'SN0001', bootCounter: 1, sequence: 6 })).toBe('replayed');
     expect(guard.accept({ serial: 'X-0', bootCounter: 1, sequence: 1 })).toBe('newer');
     expect(guard.accept({ serial: 'SN9999', bootCounter: 1, sequence: 0 })).toBe('no-room');
+    expect(guard.isFull()).toBe(true);
     await guard.close();
     expect(JSON.parse(readFileSync(join(root, 'heartbeat-heard.json'), 'utf8')).refused).toHaveLength(MAX_SERIALS);
   });
@@ -66,6 +68,7 @@ describe('a table of serials that somebody fills', () => {
     await guard.close();
     const after = createReplayGuard({ stateDir: root, clock, log: silentLog, reserved });
     await after.load();
+    expect(after.isFull()).toBe(true);
     expect(after.accept({ serial: 'SN0002', bootCounter: 1, sequence: 0 })).toBe('replayed');
     await after.close();
   });

@@ -1,9 +1,10 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthority } from '../../src/lib/sim/certificates.ts';
 import type { ChecklistRun } from '../../src/lib/toolkit/checklist-run.result.ts';
+import type { EvidenceVerified } from '../../src/lib/toolkit/evidence-verify.result.ts';
 import type { NetworkCheck } from '../../src/lib/toolkit/network-check.result.ts';
 import { gwBinary } from '../e2e/gw.ts';
 import { lineOf } from '../toolkit/network-world.ts';
@@ -22,6 +23,7 @@ const programs = ['adb', 'mosquitto', 'nginx', 'sshd', 'ssh', 'ssh-keygen', 'ss'
 const hasAll = hasNamespaces() && programs.every(hasProgram) && hasNginxStream();
 const user = userInfo().username;
 const via = `${user}@${GATEWAY}`;
+const onSite = ['--robot-will-move', '--space-free', '--emergency-stop-in-hand'];
 
 const publicKeyOf = ({ home }: Machine) => join(home, '.ssh', 'id_ed25519.pub');
 const knownHostsOf = ({ home }: Machine) => join(home, '.ssh', 'known_hosts');
@@ -82,8 +84,31 @@ describe.skipIf(!hasAll)(
       });
     });
 
-    it('premises: the checklist ends with a signed protocol, which is refused when a byte changed', async () => {
+    it('premises: what orders rely on is verified by trials, from nothing', async () => {
       const { gateway } = world;
+      const facts: string[] = [];
+      for (const kind of ['stop', 'move', 'dock', 'pose']) {
+        const words = ['evidence', 'verify', kind, '--who', 'K. Muster', ...onSite];
+        const came = await gw<EvidenceVerified>(gateway, kind === 'move' ? [...words, '--distance', '0.6'] : words);
+        expect([kind, came.code, came.error, came.data.verdict]).toEqual([kind, 0, null, 'verified']);
+        facts.push(...came.data.trial.recorded);
+      }
+      expect(facts.toSorted()).toEqual([
+        'angles.pose-ori',
+        'angles.target-ori',
+        'angles.tracked-pose-ori',
+        'vendor.move.cancel',
+        'vendor.move.charge-target',
+        'vendor.move.request',
+        'vendor.move.state',
+        'vendor.pose.request',
+      ]);
+    });
+
+    it('premises: the checklist ends with a signed protocol, which is refused when a byte changed', async () => {
+      const { gateway, chassis } = world;
+      chassis.signal('SIGUSR2');
+      await chassis.says('turned');
       const answers = writeAnswers(gateway.dir, 'premises');
       const file = join(gateway.dir, 'premises-protocol.json');
       const words = ['checklist', 'run', 'premises', '--answers', answers.file, '--protocol', file, '--initials', 'KM'];
@@ -94,6 +119,8 @@ describe.skipIf(!hasAll)(
 
     it('site: the laptop reaches the chassis through SSH to this gateway, and not to one with another key', async () => {
       const { dir, gateway, laptop, keep } = world;
+      // The technician takes along what was verified on this robot.
+      copyFileSync(join(gateway.dir, 'evidence.jsonl'), join(laptop.dir, 'evidence.jsonl'));
       const bin = join(dir, 'bin');
       mkdirSync(bin);
       writeFileSync(join(bin, 'gw'), `#!/bin/sh\nexec ${process.execPath} ${gwBinary} "$@"\n`);
@@ -221,19 +248,28 @@ describe.skipIf(!hasAll)(
     });
 
     it('site: the checklist, run in a session of SSH on the gateway, ends with a signed protocol', async () => {
-      const { gateway, laptop } = world;
+      const { gateway, laptop, chassis } = world;
       const answers = writeAnswers(gateway.dir, 'site', { 'not-connected-after': 3.5 });
       const file = join(gateway.dir, 'site-protocol.json');
       const words = [
         ...['gw', 'checklist', 'run', 'site', '--site', gateway.site, '--answers', answers.file],
-        ...['--protocol', file, '--robot-will-move', '--initials', 'KM', '--json'],
+        ...['--robot-will-move', '--initials', 'KM', '--json'],
       ];
       const ssh = [
         ...['-F', 'none', '-i', join(laptop.home, '.ssh', 'id_ed25519'), '-o', 'BatchMode=yes'],
         ...['-o', `UserKnownHostsFile=${knownHostsOf(laptop)}`, '-o', 'LogLevel=ERROR'],
       ];
-      const ended = await run(nameOf('laptop'), [...ssh, via, words.join(' ')], { program: 'ssh' });
-      expectSigned(cameOf<ChecklistRun>(ended), answers.steps);
+      const list = async (protocol: string, more: readonly string[]) => {
+        const line = [...words, '--protocol', protocol, ...more].join(' ');
+        return cameOf<ChecklistRun>(await run(nameOf('laptop'), [...ssh, via, line], { program: 'ssh' }));
+      };
+      // The robot is turned by hand for its unit, and let go before it drives.
+      const part = await list(join(gateway.dir, 'part-protocol.json'), ['--only', 'chassis']);
+      expect(part).toMatchObject({ code: 0, error: null });
+      chassis.signal('SIGUSR1');
+      await chassis.says('let go');
+      const ended = await list(file, ['--resume']);
+      expectSigned(ended, answers.steps);
       await verifyEverywhere(world, file);
     });
   },

@@ -40,6 +40,7 @@ function found(received: Partial<ReceivedFleet>, changes: Partial<ExpectedFleet>
     noise: [],
     replayed: [],
     rejected: none,
+    isTableFull: false,
     isOwnCopySeen: true,
     hears: 'broadcasts',
     notAsked: null,
@@ -135,13 +136,13 @@ describe('what is found of the other robots of a fleet', () => {
   });
 
   it('is a full table of serials, though no stranger is in the list of the gateway', () => {
-    const { of } = found({ rejected: { ...none, noRoom: 4 } });
+    const { of } = found({ rejected: { ...none, noRoom: 4 }, isTableFull: true });
     expect(of('strangers')).toMatchObject({
       verdict: 'wrong',
-      detail: expect.stringContaining('refused 4 heartbeats of further serials'),
+      detail: expect.stringContaining('4 heartbeats of further serials were refused'),
       remedy: expect.stringContaining('another key'),
     });
-    const alone = found({ ...silence, rejected: { ...none, noRoom: 1 } }, { expected: [], isAlone: true });
+    const alone = found({ ...silence, isTableFull: true }, { expected: [], isAlone: true });
     expect(alone.of('strangers').verdict).toBe('wrong');
   });
 

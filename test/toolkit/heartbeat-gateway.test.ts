@@ -19,7 +19,7 @@ const sending = {
   lastAgeMs: 900,
   ways: [{ to: '192.0.2.2', from: null, accepted: 29, failure: null }],
 };
-const base = { robots: [robot], rejected, ownSerialFrom: null, sending };
+const base = { robots: [robot], rejected, isTableFull: false, ownSerialFrom: null, sending };
 
 /** Not 0, so that no sum passes for a difference. */
 const START_MS = 86_400_000;

@@ -19,6 +19,7 @@ const gateway = (serial = 'SN-1', failure: string | null = null, accepted = 5): 
   last: {
     robots: [],
     rejected: null,
+    isTableFull: null,
     ownSerialFrom: null,
     sending: {
       serial,

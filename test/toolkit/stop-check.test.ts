@@ -65,6 +65,21 @@ describe('a measured stop', () => {
     });
   });
 
+  it('starts its tours as a signed-in person, where only those may', async () => {
+    await using fake = await startFakeOperator(8);
+    driving(fake);
+    const moving = fake.override;
+    fake.override = (request, body) => {
+      const isStart = request.method === 'POST' && request.url === '/api/touren/lauf';
+      if (isStart && !fake.sessions.has(request.headers.cookie ?? '')) {
+        return [401, { error: { code: 'NOT_SIGNED_IN', message: 'no' } }];
+      }
+      return moving(request, body);
+    };
+    const { findings } = await checkStop(fake.toolkit, options, context());
+    expect(verdicts(findings)).toMatchObject({ driving: 'ok', holds: 'ok' });
+  });
+
   it('proves nothing where the tour ends at once, since the robot stands at its only station', async () => {
     await using fake = await startFakeOperator(8);
     fake.override = ({ method, url }) =>

@@ -14,7 +14,7 @@ export function renderEvidenceVerified({ trial, verdict, findings, interrupted, 
     }
   }
   for (const note of trial.notes) lines.push('', printable(note));
-  const file = trial.report === null ? 'nothing was kept' : `samples in ${printable(trial.report.file)}`;
+  const file = trial.report === null ? 'nothing was kept' : `report ${printable(trial.report.file)}`;
   const records = trial.recorded.length === 1 ? '1 record' : `${trial.recorded.length} records`;
   lines.push(
     '',

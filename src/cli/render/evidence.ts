@@ -103,12 +103,21 @@ function renderRecords({ site, records }: EvidenceFact): string[] {
   if (records.length === 0) return [`Nothing was recorded about it for ${where}.`];
   return [
     `Recorded for ${where}:`,
-    ...records.flatMap(({ says, scope, serial, software, value, how, who, when }) => [
+    ...records.flatMap(({ says, scope, serial, software, value, how, who, when, attachment, attachmentState }) => [
       `  ${says === 'differs' ? chalk.red(saysText.differs) : saysText[says]} on ${printable(serial)} with software ${printable(software)}: ${printable(JSON.stringify(value))}`,
       `    ${printable(how)} (${printable(who)}, ${when})`,
+      ...(attachment === undefined
+        ? []
+        : [`    samples in ${printable(attachment.file)}, ${attachmentText(attachmentState)}`]),
       `    ${chalk.dim(scopeText[scope])}`,
     ]),
   ];
+}
+
+function attachmentText(state: ShownRecord['attachmentState']): string {
+  if (state === null) return 'not looked up';
+  if (state === 'as-recorded') return 'as recorded';
+  return chalk.red(state === 'missing' ? 'which is not there' : state === 'changed' ? 'CHANGED since' : 'unreadable');
 }
 
 /** `gw evidence record` */
@@ -130,7 +139,7 @@ export function renderEvidenceRecorded(recorded: EvidenceRecorded): string {
   lines.push(
     appliesTo.gateway === 'within-a-second'
       ? 'a running `gw serve` closes its gate for it within a second and cancels a move that relies on it.'
-      : 'in a running `gw serve` new evidence counts after a restart.',
+      : 'in a running `gw serve` new evidence counts after a restart, or with `gw evidence adopt`.',
   );
   return lines.join('\n');
 }

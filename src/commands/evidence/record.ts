@@ -7,7 +7,7 @@ import type { EvidenceRecorded as Result } from '../../lib/toolkit/evidence-reco
 export default class EvidenceRecord extends GwCommand<Result> {
   static override summary = 'Write down what you verified on this very device.';
   static override description =
-    'Asks the chassis for its serial number and software, and adds one line to the evidence file of the site; it counts for these two only. A HINWEIS that holds becomes BELEGT here. VORSICHT and OFFEN are raised by a measured value only, and no order that moves the robot ever relies on them. A running `gw serve` takes back within a second what does not hold; new evidence counts after its restart.';
+    'Asks the chassis for its serial number and software, and adds one line to the evidence file of the site; it counts for these two only. A HINWEIS that holds becomes BELEGT here. VORSICHT and OFFEN are raised by a measured value only, and no order that moves the robot ever relies on them. A running `gw serve` takes back within a second what does not hold; new evidence counts after its restart, or with `gw evidence adopt`.';
   static override examples = [
     '<%= config.bin %> evidence record vendor.move.request --holds --how "ordered 1 m ahead in the empty hall, tape says 1.01 m" --who "J. Doe"',
     `<%= config.bin %> evidence record vendor.overlays.region-types --value '{"1":"no-go zone"}' --how "drew one, ordered a move into it, refused" --who "J. Doe"`,

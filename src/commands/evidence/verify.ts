@@ -4,6 +4,7 @@ import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { passwordFileFlag, readDevicePassword } from '../../cli/device-password.ts';
 import { hostFlag, numberFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { printable } from '../../cli/output.ts';
+import { onParentLoss } from '../../cli/parent-loss.ts';
 import { renderEvidenceVerified } from '../../cli/render/evidence-verify.ts';
 import { exitCodes, GwError } from '../../lib/error/index.ts';
 import { type TrialKind, trialKinds } from '../../lib/motion/index.ts';
@@ -74,15 +75,18 @@ export default class EvidenceVerify extends GwCommand<Result> {
       password: await readDevicePassword(flags['password-file']),
     };
     const { verifyEvidence } = await import('../../lib/toolkit/evidence-verify.ts');
+    const gone = new AbortController();
+    const watching = onParentLoss(() => gone.abort(new GwError('INTERRUPTED', 'Whoever started this has ended.')));
     const data = await this.withToolkit(flags, (toolkit, signal) =>
       runCarefully({ quiet: this.jsonEnabled(), signal, interrupted: INTERRUPTED }, (context) => {
         const onAlarm = (text: string) => {
           context.quieten();
           this.note(`\u0007${printable(text)}`);
         };
-        return verifyEvidence(toolkit, options, { ...context, onAlarm });
+        const whole = AbortSignal.any([context.signal, gone.signal]);
+        return verifyEvidence(toolkit, options, { ...context, signal: whole, onAlarm });
       }),
-    );
+    ).finally(() => watching[Symbol.dispose]());
     return { data, ok: data.verdict === 'verified', exitCode: exitCodeOf(data) };
   }
 

@@ -48,6 +48,8 @@ export interface FleetView {
   readonly running: boolean;
   readonly robots: readonly Heard[];
   readonly rejected: Rejected;
+  /** Whether the table of serials is full, also of an earlier life; null: it was not read yet. */
+  readonly isTableFull: boolean | null;
   /** Where somebody else speaks with the serial of this robot; null when nobody does. */
   readonly ownSerialFrom: string | null;
   /** The last beat that a person sent to see whether a path works. */
@@ -76,6 +78,7 @@ export function createFleet(options: FleetOptions): Fleet {
   let lastTest: { readonly serial: string; readonly address: string; readonly atMs: number } | null = null;
   let running: AsyncDisposableStack | null = null;
   const noRoom = createNoRoom(clock, log);
+  let isTableFull: (() => boolean) | null = null;
   const reserved = new Set(options.robots?.filter((robot) => robot !== serial));
 
   function takeBeat(verdict: Verdict, address: string): void {
@@ -102,6 +105,7 @@ export function createFleet(options: FleetOptions): Fleet {
             });
       const guard = createReplayGuard({ stateDir, clock, log, reserved });
       await guard.load();
+      isTableFull = guard.isFull;
       parts.defer(() => guard.close());
       const life = await beginLife(stateDir);
       const heard = createNeighbours({ self: { serial, instance: life.instance }, guard, clock, reserved });
@@ -165,6 +169,7 @@ export function createFleet(options: FleetOptions): Fleet {
       running: running !== null,
       robots: neighbours?.list() ?? [],
       rejected: { ...rejected, noRoom: noRoom.count() },
+      isTableFull: isTableFull?.() ?? null,
       ownSerialFrom: neighbours?.ownConflict() ?? null,
       lastTest:
         lastTest === null

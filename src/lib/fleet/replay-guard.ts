@@ -40,6 +40,8 @@ export interface ReplayGuard {
   load(): Promise<void>;
   /** Judges a signed heartbeat; one that is 'newer' counts as received from then on. */
   accept(beat: Pick<Beat, 'serial' | 'bootCounter' | 'sequence'>): Acceptance;
+  /** Whether a new serial that is not reserved would be refused. */
+  isFull(): boolean;
   /** Writes what was heard since, as an orderly end; nothing is written after. Throws FILE_UNWRITABLE. */
   close(): Promise<void>;
 }
@@ -70,10 +72,14 @@ export function createReplayGuard(options: {
   let saving: Promise<void> | null = null;
   let timer: Disposable | null = null;
 
+  function isFull(): boolean {
+    return heard.size + absent >= MAX_SERIALS;
+  }
+
   /** False when a new serial finds no place. An invented one that gives way is refused from then on, as it is new. */
   function makeRoom(serial: string): boolean {
     if (!reserved.has(serial)) {
-      return heard.size + absent < MAX_SERIALS;
+      return !isFull();
     }
     if (heard.size < MAX_SERIALS) return true;
     for (const other of heard.keys()) if (!reserved.has(other)) return heard.delete(other);
@@ -140,6 +146,8 @@ export function createReplayGuard(options: {
       if (isBeyondFile(newest) && !isFailing) save();
       return 'newer';
     },
+
+    isFull,
 
     async close() {
       if (timer === null) return;

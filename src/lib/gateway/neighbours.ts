@@ -9,6 +9,7 @@ export const notListening: NeighboursView = {
   detail: 'This gateway does not listen for other robots: its site file has no fleet.keyFile.',
   robots: [],
   rejected: null,
+  isTableFull: null,
   ownSerialFrom: null,
   lastTest: null,
   sending: null,
@@ -17,7 +18,7 @@ export const notListening: NeighboursView = {
 
 /** The other robots as a tablet sees them; `why` it does not listen, while it does not. */
 export function neighboursView(
-  { running, robots, rejected, lastTest, sending, dropped, ownSerialFrom }: FleetView,
+  { running, robots, rejected, isTableFull, lastTest, sending, dropped, ownSerialFrom }: FleetView,
   why: string | null,
 ): NeighboursView {
   const counts = { alive: 0, late: 0, gone: 0 };
@@ -25,9 +26,9 @@ export function neighboursView(
   const own =
     ownSerialFrom === null ? '' : ` Another device speaks with the serial of this robot, from ${ownSerialFrom}.`;
   const full =
-    rejected.noRoom === 0
-      ? ''
-      : ` The table of serials is full: ${rejected.noRoom} heartbeats of others than the robots of fleet.robots were refused.`;
+    isTableFull === true
+      ? ` The table of serials is full: of unknown robots only those of fleet.robots are received (${rejected.noRoom} heartbeats refused).`
+      : '';
   return {
     status: running ? 'listening' : 'not-checked',
     detail: running
@@ -49,6 +50,7 @@ export function neighboursView(
       conflictWith,
     })),
     rejected,
+    isTableFull,
     ownSerialFrom,
     lastTest: lastTest === null ? null : { ...lastTest, ageMs: Math.round(lastTest.ageMs) },
     sending:

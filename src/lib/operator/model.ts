@@ -97,6 +97,8 @@ export interface NeighboursView {
     /** Signed, of a serial that is not known, while the table of serials is full. */
     readonly noRoom: number;
   } | null;
+  /** Whether heartbeats of robots that are neither known nor in `fleet.robots` are refused; null: not known. */
+  readonly isTableFull: boolean | null;
   /** Where another device speaks with the serial of this robot; null: none was heard. */
   readonly ownSerialFrom: string | null;
   /** The last beat that a person sent to see whether a path works (`gw heartbeat send`). */

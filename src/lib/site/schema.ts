@@ -156,7 +156,7 @@ const fleet = z
       .default([])
       .meta({
         description:
-          'Serials of all robots of the site, for `gw heartbeat check`. This one alone says that the site has one robot.',
+          'Serials of all robots of the site, for `gw heartbeat check`; each has a reserved place in the tables of the gateway. This one alone says that the site has one robot.',
         example: ['SN0001', 'SN0002'],
       }),
     broadcast: z

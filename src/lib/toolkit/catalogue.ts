@@ -318,7 +318,11 @@ export function createCatalogue({
         }),
         missing: namedTour,
       },
-      async (options, context) => (await import('./tour-run.ts')).runTour(await toolkit(), options, context),
+      async (options, context) => {
+        const opened = await toolkit();
+        const needed = opened.site.operator.tourNeedsSignIn ? password : undefined;
+        return (await import('./tour-run.ts')).runTour(opened, { ...options, password: needed }, context);
+      },
     ),
     'operator sign-in': entry(
       {

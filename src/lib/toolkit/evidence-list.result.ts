@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bases, factBases, hereVerdicts, marks, recordScopes } from '../evidence/index.ts';
+import { attachmentStates, bases, factBases, hereVerdicts, marks, recordScopes } from '../evidence/index.ts';
 import { evidenceRecordSchema } from '../evidence/record.ts';
 
 /** How well a fact is known on the device of this site. */
@@ -90,6 +90,10 @@ export const evidenceFactSchema = z.strictObject({
         says: z
           .enum(['holds', 'differs', 'silent'])
           .describe('silent: it speaks about a part of the fact only, or cannot decide about it.'),
+        attachmentState: z
+          .enum(attachmentStates)
+          .nullable()
+          .describe('Whether the file of a trial is there and is what was recorded; null for a record without one.'),
       }),
     )
     .describe('What was recorded about this fact on this site, oldest first.'),

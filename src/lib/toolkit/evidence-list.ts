@@ -1,6 +1,7 @@
 import { nearest } from '../document/index.ts';
 import { GwError } from '../error/index.ts';
 import {
+  checkAttachment,
   type Disagreement,
   disagreementsAbout,
   type Fact,
@@ -62,13 +63,19 @@ export async function showEvidence(
     site: plainSite(site),
     here: site && hereOf(fact, site),
     entries: site ? entriesOf(fact, site) : [],
-    records: (site?.records ?? [])
-      .filter((record) => record.fact === fact.id)
-      .map((record) => ({
-        ...record,
-        scope: site ? scopeOf(record, site) : 'not-checked',
-        says: sayingOf(record.value, fact),
-      })),
+    records: await Promise.all(
+      (site?.records ?? [])
+        .filter((record) => record.fact === fact.id)
+        .map(async (record) => ({
+          ...record,
+          scope: site ? scopeOf(record, site) : ('not-checked' as const),
+          says: sayingOf(record.value, fact),
+          attachmentState:
+            record.attachment === undefined || site?.evidenceFile === undefined
+              ? null
+              : await checkAttachment(site.evidenceFile, record.attachment),
+        })),
+    ),
   };
 }
 

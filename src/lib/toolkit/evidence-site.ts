@@ -18,6 +18,8 @@ import { type CheckContext, openToolkit, type Toolkit } from './toolkit.ts';
 export interface EvidenceSite extends DeviceEvidence {
   /** The site file. */
   readonly path: string;
+  /** Where the records are; absent where they were not read from a file. */
+  readonly evidenceFile?: string;
   /** That the site file names; the chassis itself has confirmed it where it was asked. */
   readonly serial: string;
   /** null: the chassis was not asked. */
@@ -51,7 +53,14 @@ export async function openEvidenceSite(
   const records = await loadEvidenceFile(evidenceFile);
   const asked = live ? await askDevice(toolkit, context) : null;
   const software = asked?.software ?? null;
-  return { path, serial: chassis.serial, software, records, ...(asked && { simulated: asked.simulated }) };
+  return {
+    path,
+    evidenceFile,
+    serial: chassis.serial,
+    software,
+    records,
+    ...(asked && { simulated: asked.simulated }),
+  };
 }
 
 /**

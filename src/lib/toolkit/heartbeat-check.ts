@@ -147,6 +147,7 @@ async function listen(
       noise,
       replayed,
       rejected: gateway?.rejected ?? null,
+      isTableFull: gateway?.last.isTableFull ?? null,
       isOwnCopySeen: copies.size > 0,
       notAsked,
     },

@@ -36,6 +36,8 @@ export interface ReceivedFleet {
   readonly replayed: readonly (Sender & { readonly replayed: number })[];
   /** What the gateway of this machine refused meanwhile; null where it was not asked. */
   readonly rejected: Rejected | null;
+  /** Whether the gateway of this machine refuses new serials that are not in `fleet.robots`; null: not known. */
+  readonly isTableFull: boolean | null;
   /** Whether a looped-back copy of an own broadcast arrived, so that receiving works. */
   readonly isOwnCopySeen: boolean;
   /** What was listened to here; everything else went to the gateway. */
@@ -112,16 +114,17 @@ export function periodFinding(
 }
 
 function strangerFinding({ expected, isAlone, own }: ExpectedFleet, received: ReceivedFleet): HeartbeatFinding {
-  const { senders, notAsked, isOwnCopySeen, rejected } = received;
+  const { senders, notAsked, isOwnCopySeen, rejected, isTableFull } = received;
   const title = 'Every sender with the key of the site is in fleet.robots';
   const strangers = [...new Set(senders.map(({ serial }) => serial))].filter(
     (serial) => serial !== own && !expected.includes(serial),
   );
   // Refused ones are in no list: without them it would look as if nobody else had the key.
-  if (rejected !== null && rejected.noRoom > 0) {
-    const detail = `the gateway refused ${rejected.noRoom} heartbeats of further serials: its table of serials is full`;
+  if (isTableFull === true) {
+    const refused = rejected?.noRoom ?? 0;
+    const detail = `the table of serials of the gateway is full; ${refused} heartbeats of further serials were refused meanwhile`;
     const remedy =
-      "A device with the key of the site sends under many serials: give the site another key (docs/heartbeat.md, 'Changing the key'). Robots of fleet.robots keep their places.";
+      "A device with the key of the site sent under many serials: give the site another key and empty the table (docs/heartbeat.md, 'When the table is full'). Robots of fleet.robots keep their places.";
     return finding('strangers', title, 'wrong', detail, remedy);
   }
   if (strangers.length > 0 && (expected.length > 0 || isAlone)) {

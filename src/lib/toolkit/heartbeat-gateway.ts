@@ -29,6 +29,7 @@ const viewSchema = z.looseObject({
       noRoom: count,
     })
     .nullable(),
+  isTableFull: z.boolean().nullable(),
   ownSerialFrom: z.string().nullable(),
   sending: z
     .looseObject({

@@ -46,7 +46,7 @@ export async function checkStop(
     });
   }
   const from = (await readLiveRobot(operator)).pose;
-  await operator.ask('POST', '/api/touren/lauf', runSchema, { tour });
+  await session.ask('POST', '/api/touren/lauf', runSchema, { tour });
   let sent: SentStop | null = null;
   let driving: ReportedPose | null = null;
   try {
@@ -62,7 +62,7 @@ export async function checkStop(
     answeredFinding(sent),
     drivingFinding(driving),
     standstillFinding(driving, rest),
-    await holdsFinding(operator, tour),
+    await holdsFinding(session, tour),
     await clearedFinding(operator, session),
   ];
   const distanceM =
@@ -199,7 +199,7 @@ function standstillFinding(driving: ReportedPose | null, rest: Rest): Finding {
   return rest.standstillMs <= STANDSTILL_LIMIT_MS ? fine(start, detail) : wrong(start, detail, remedy);
 }
 
-async function holdsFinding(operator: OperatorAccess, tour: string): Promise<Finding> {
+async function holdsFinding(operator: OperatorSession, tour: string): Promise<Finding> {
   const start = { id: 'holds', title: 'While stopped no tour starts', spec: 'Events' };
   const { status, code } = await operator.answerTo('POST', '/api/touren/lauf', { tour });
   const detail = `starting a tour answers ${status}${code === null ? '' : ` ${code}`}`;

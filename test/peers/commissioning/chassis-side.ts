@@ -4,13 +4,25 @@ import { createRelay } from './relay.ts';
 // The chassis in its namespace: the simulator on loopback, and its address in the robot segment.
 
 const [dir = '', host = ''] = process.argv.slice(2);
-const sim = await startSim({ dir, with: ['password'] });
+// New to its site: nothing was verified on it.
+const sim = await startSim({ dir, with: ['password'], evidence: false });
 await createRelay({ host, port: 8090 }, sim.chassis.port).open();
-// A technician turns the robot by hand, as the checklists ask, and steps back when it begins to drive.
-sim.setFault('turned-by-hand', true);
-const watching = setInterval(() => {
-  if (!sim.state().moving) return;
+// A technician turns the robot by hand, as the checklists ask, and steps back before it is to drive.
+process.on('SIGUSR2', () => {
+  sim.setFault('turned-by-hand', true);
+  console.log('turned');
+});
+process.on('SIGUSR1', () => {
   sim.setFault('turned-by-hand', false);
-  clearInterval(watching);
-}, 20);
+  // It is turned back to where it pointed, and then stands.
+  let before = Number.NaN;
+  const standing = setInterval(() => {
+    const { yawRad } = sim.state();
+    if (yawRad === before) {
+      clearInterval(standing);
+      console.log('let go');
+    }
+    before = yawRad;
+  }, 300);
+});
 console.log('ready');

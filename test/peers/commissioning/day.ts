@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
 import type { Authority } from '../../../src/lib/sim/certificates.ts';
-import { stations } from '../../../src/lib/sim/index.ts';
+import { dock, stations } from '../../../src/lib/sim/index.ts';
 import { writeTabletFiles } from '../../../src/lib/sim/tablet-files.ts';
 import { gwBinary } from '../../e2e/gw.ts';
 import { inside, run } from '../namespace.ts';
@@ -45,7 +45,6 @@ export async function prepare(
   mkdirSync(join(home, '.ssh'), { recursive: true, mode: 0o700 });
   makeKey(join(home, '.ssh', 'id_ed25519'));
   mkdirSync(join(own, 'secrets'), { mode: 0o700 });
-  copyFileSync(join(robot, 'evidence.jsonl'), join(own, 'evidence.jsonl'));
   const secret = (name: string, text: string) => writeFileSync(join(own, 'secrets', name), text, { mode: 0o600 });
   secret('password', readFileSync(join(robot, 'secrets', 'device-password'), 'utf8'));
   secret('heartbeat', `${randomBytes(32).toString('hex')}\n`);
@@ -78,6 +77,7 @@ export async function prepare(
       tablet: { host: TABLET },
       network: { robotSegment: ROBOT, gateway: GATEWAY, gatewayMac: macOf('gateway'), devices },
       stations,
+      dock,
       tours: { acceptance: { stations: ['A'] } },
     }),
   );

@@ -16,6 +16,7 @@ export interface World extends AsyncDisposable {
   readonly dir: string;
   /** The authority of the cloud, which also gives devices their certificates. */
   readonly cloud: Authority;
+  readonly chassis: Awaited<ReturnType<typeof startSide>>;
   readonly tablet: Awaited<ReturnType<typeof startSide>>;
   readonly enrolment: Awaited<ReturnType<typeof startSide>>;
   readonly gateway: Machine;
@@ -34,7 +35,7 @@ export async function startWorld(): Promise<World> {
   const cloud = await createAuthority({ commonName: 'Cloud CA' });
 
   const robot = join(dir, 'robot');
-  undo.use(await startSide('chassis', programs.chassis, [robot, CHASSIS]));
+  const chassis = undo.use(await startSide('chassis', programs.chassis, [robot, CHASSIS]));
   const tablet = undo.use(await startSide('tablet', programs.tablet, [TABLET, '28']));
 
   const { caPem, keyPem } = cloud;
@@ -52,6 +53,7 @@ export async function startWorld(): Promise<World> {
   return {
     dir,
     cloud,
+    chassis,
     tablet,
     enrolment,
     gateway,

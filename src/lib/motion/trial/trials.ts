@@ -7,7 +7,7 @@ import type { Order } from '../model.ts';
 import type { OrderTools } from '../orders.ts';
 import { conductTrial, holdUntilStill } from './conduct.ts';
 import { judgeTrial, orderKindOf, trialFacts } from './gate.ts';
-import { isAtRest, MIN_REST_SAMPLES, type Rest, restOf } from './judge/numbers.ts';
+import { isAtRest, MIN_REST_SAMPLES, type Rest, restOf, standingAt } from './judge/numbers.ts';
 import { droveOnM } from './judge/stop.ts';
 import type { TrialFinding, TrialOutcome, TrialRequest, Trials, TrialView } from './model.ts';
 import { checkRequest, planTrial } from './plan.ts';
@@ -35,7 +35,7 @@ export interface TrialsOptions {
 /** Without a sign of life for so long, a trial is cancelled; how often that is looked at. */
 const KEEP_ALIVE_MS = 3_000;
 const LOOK_MS = 250;
-/** So long, with three poses at least, the robot is watched before anything is ordered; and so long at most. */
+/** So long the robot has to stand before anything is ordered, and so long is waited for that. */
 const STAND_MS = 2_000;
 const MAX_STAND_MS = 6_000;
 /** Beyond this, a cancelled robot that still comes on is a danger. */
@@ -245,13 +245,24 @@ export function createTrials(options: TrialsOptions): Trials {
     log.error({ trial: running.view.id, droveOnM: onM }, 'the robot drives on after a cancel');
   }
 
+  /** Where it stands, as soon as it has stood for two seconds; otherwise why nothing may be ordered. */
   async function standing(sampler: Sampler, signal: AbortSignal): Promise<Rest | string> {
-    const spanMs = () => (sampler.poses.at(-1)?.atMs ?? 0) - (sampler.poses[0]?.atMs ?? 0);
-    await sampler.until(() => sampler.poses.length >= MIN_REST_SAMPLES && spanMs() >= STAND_MS, MAX_STAND_MS, signal);
+    /** The newest poses, over two seconds at least; all of them where there are not so many yet. */
+    const newest = () => {
+      const untilMs = (sampler.poses.at(-1)?.atMs ?? 0) - STAND_MS;
+      const from = sampler.poses.findLastIndex(({ atMs }) => atMs <= untilMs);
+      return { isWhole: from >= 0, samples: sampler.poses.slice(Math.max(0, from)) };
+    };
+    const hasStood = () => {
+      const { isWhole, samples } = newest();
+      return isWhole && standingAt(restOf(samples)) !== null;
+    };
+    await sampler.until(hasStood, MAX_STAND_MS, signal);
+    const { isWhole, samples } = newest();
     const { spoiled } = sampler;
-    const rest = restOf(sampler.poses);
+    const rest = restOf(samples);
     if (rest !== null && !isAtRest(rest)) {
-      const seconds = (spanMs() / 1_000).toFixed(1);
+      const seconds = (((samples.at(-1)?.atMs ?? 0) - (samples[0]?.atMs ?? 0)) / 1_000).toFixed(1);
       const how = `${rest.driftM.toFixed(2)} m and ${rest.driftDeg.toFixed(1)} in its heading within ${seconds} s`;
       const also = spoiled === null ? '' : ` And ${spoiled}.`;
       return `The reported pose drifts while the robot should stand: ${how}.${also}`;
@@ -259,7 +270,8 @@ export function createTrials(options: TrialsOptions): Trials {
     // What was wrong before anything was ordered is a refusal.
     if (spoiled !== null) return `Nothing was ordered: ${spoiled}.`;
     signal.throwIfAborted();
-    return rest ?? `Fewer than ${MIN_REST_SAMPLES} poses came within ${MAX_STAND_MS / 1_000} s.`;
+    if (rest !== null && isWhole) return rest;
+    return `Fewer than ${MIN_REST_SAMPLES} poses came within ${STAND_MS / 1_000} s.`;
   }
 
   return {

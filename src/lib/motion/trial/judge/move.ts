@@ -39,7 +39,8 @@ const FIT_RAD = 0.2;
 const HEADING_DEG = 15;
 const OTHER_HEADING_DEG = 30;
 const NUMBER_DEG = 4;
-const MIN_TURN_DEG = 60;
+/** More than twice what a heading may be off: one that the robot had on its way is none that it was told. */
+const MIN_TURN_DEG = 40;
 const MAX_SPREAD_DEG = 10;
 const MAX_REACHED_M = 0.2;
 const ELSEWHERE_M = 0.5;
@@ -150,7 +151,7 @@ function judgeRequest(view: View): Verdict {
   const wayM = distanceM(start, end);
   const seen = `move ${moveId}: ${wayM.toFixed(2)} m driven of ${orderedM.toFixed(2)} m, ${offM.toFixed(2)} m from the goal`;
   if (!sawMoving(view)) return open(`${seen}, but it was not reported as moving`);
-  if (offM <= Math.min(MAX_REACHED_M, orderedM / 3) && wayM >= orderedM / 2) return say('holds', seen);
+  if (hasReached(view, end)) return say('holds', seen);
   if (offM >= ELSEWHERE_M && wayM >= MAX_REACHED_M) return say('differs', `${seen}: it drove elsewhere`);
   return open(seen);
 }
@@ -174,13 +175,18 @@ function judgeState(view: View): Verdict {
   if (offM > Math.max(MAX_REACHED_M, orderedM / 2)) {
     return say('differs', `${seen}, and it stands ${offM.toFixed(2)} m from the goal`);
   }
-  if (!sawMoving(view) || readWhileMoving !== 'moving' || offM > MAX_REACHED_M) return open(seen);
+  if (!sawMoving(view) || readWhileMoving !== 'moving' || !hasReached(view, end)) return open(seen);
   return say('holds', seen);
 }
 
 /** @source vendor REST book (HINWEIS): vendor.move.state */
 const known: readonly string[] = ['idle', 'moving', 'succeeded', 'failed', 'cancelled'];
 const ends: readonly string[] = ['succeeded', 'failed', 'cancelled'];
+
+/** Near the goal, and by having driven there. */
+function hasReached({ start, goal, orderedM }: View, end: Rest): boolean {
+  return distanceM(end, goal) <= Math.min(MAX_REACHED_M, orderedM / 3) && distanceM(start, end) >= orderedM / 2;
+}
 
 function sawMoving(view: View): boolean {
   return ownStates(view).includes('moving');

@@ -1,0 +1,235 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, constants, openSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { summary } from '../answers.ts';
+import { startAsked } from '../asked.js';
+import { tableLines } from '../figures.ts';
+import { loadNames } from '../loads.js';
+import { diskBytes, freePort, peakResidentMb, residentMb, startChild } from '../measure.js';
+import { askOnce, askStop, probeEvery, signInPatiently } from '../probe.js';
+import { siteBefore, startServe, startSimulator } from '../robot.js';
+
+/** The second address, from which somebody wants to stop the robot. */
+const PERSON = '127.0.0.2';
+const IDLE_S = 2;
+const LOAD_S = Number(process.env.GW_BENCH_LOAD_SECONDS ?? 10);
+/** Which loads; all of them without it. */
+const CHOSEN = process.env.GW_BENCH_LOADS?.split(',') ?? loadNames;
+const STOP_EVERY_MS = 100;
+const OTHER_EVERY_MS = 500;
+/** Who knows the password wants to sign in while others guess: from a known address, and from one never seen before. */
+const KNOWN_EVERY_MS = 1_000;
+const KNOWN_PATIENCE_MS = 5_000;
+const STRANGER_EVERY_MS = 3_000;
+const STRANGER_PATIENCE_MS = 30_000;
+const GIVEN_UP_MS = 5_000;
+/** For a stop from a second address, under each load. */
+const MOST_MS = 1_000;
+const MOST_RSS_MB = 300;
+const MOST_END_MS = 5_000;
+
+const bareServer =
+  "require('node:http').createServer((q,s)=>s.end()).listen(+process.argv[1],'127.0.0.1',()=>console.log('ready'))";
+
+export default {
+  title: `Stop asked for from a second address while a first attacks for ${LOAD_S} s, ${1000 / STOP_EVERY_MS} times a second on fresh connections; beside it a bare http server that nobody attacks`,
+  async run() {
+    const unknown = CHOSEN.filter((name) => !loadNames.includes(name));
+    if (unknown.length > 0) throw new Error(`no load ${unknown.join(', ')}; there are ${loadNames.join(', ')}`);
+    const barePort = await freePort();
+    await using _bare = await startChild(
+      process.execPath,
+      ['-e', bareServer, `${barePort}`],
+      (line) => line === 'ready',
+    );
+    const measured = [];
+    for (const name of CHOSEN) {
+      const { default: load } = await import(`../loads/${name}.js`);
+      await using robot = await startSimulator(['--with', 'password']);
+      measured.push(await measure(load, robot, { host: '127.0.0.1', port: barePort }));
+    }
+    return {
+      table: tableLines(header, measured.map(cells)),
+      rows: [],
+      figures: measured.flatMap(figuresOf),
+      // As they were measured, for whoever compares two runs.
+      loads: measured,
+    };
+  },
+};
+
+async function measure(load, robot, bareTarget) {
+  const target = { host: '127.0.0.1', port: robot.operatorPort };
+  await using stack = new AsyncDisposableStack();
+  let site;
+  let chassis;
+  if (load.chassis) {
+    chassis = stack.use(startAsked('hostile-chassis.js', [load.name, `${robot.chassisPort}`]));
+    site = siteBefore(robot, (await chassis.ask({ what: 'where' })).port);
+  }
+  const attacker = stack.use(startAsked('attacker.js', [load.name]));
+  const pipe = load.isLogRead === false ? stack.use(unreadPipe(robot.dir)) : null;
+  const serve = stack.use(
+    await startServe(robot.dir, {
+      ...(site !== undefined && { site }),
+      ...(pipe !== null && { stdio: ['ignore', 'pipe', pipe.fd] }),
+    }),
+  );
+
+  const password = readFileSync(join(robot.dir, 'secrets', 'device-password.txt'), 'utf8').trim();
+  let strangers = 0;
+  const signIns = {
+    // Signed in before the attack, so that the gateway may know the address.
+    known: () => signInPatiently({ target, from: PERSON, password, patienceMs: KNOWN_PATIENCE_MS }),
+    stranger() {
+      strangers += 1;
+      return signInPatiently({ target, from: `127.0.3.${strangers}`, password, patienceMs: STRANGER_PATIENCE_MS });
+    },
+  };
+  const probes = () => {
+    const stop = probeEvery(STOP_EVERY_MS, () => askStop(target, PERSON, GIVEN_UP_MS));
+    const health = probeEvery(OTHER_EVERY_MS, () =>
+      askOnce({ target, from: PERSON, path: '/api/health', timeoutMs: GIVEN_UP_MS }),
+    );
+    const known = load.hasHonestSignIn ? probeEvery(KNOWN_EVERY_MS, signIns.known) : null;
+    const stranger = load.hasHonestSignIn ? probeEvery(STRANGER_EVERY_MS, signIns.stranger) : null;
+    const bare = probeEvery(STOP_EVERY_MS, () =>
+      askOnce({ target: bareTarget, from: PERSON, path: '/', timeoutMs: GIVEN_UP_MS }),
+    );
+    return async () => {
+      const all = await Promise.all([stop.end(), health.end(), bare.end(), known?.end(), stranger?.end()]);
+      return {
+        stop: summary(all[0]),
+        health: summary(all[1]),
+        bare: summary(all[2]),
+        known: all[3] ? summary(all[3]) : null,
+        stranger: all[4] ? summary(all[4]) : null,
+      };
+    };
+  };
+
+  // The compiler sees the way of a stop before anything counts.
+  for (let i = 0; i < 10; i += 1) await askStop(target, PERSON, GIVEN_UP_MS);
+  if (load.hasHonestSignIn) await signIns.known();
+  const endIdle = probes();
+  await sleep(IDLE_S * 1000);
+  const idle = await endIdle();
+  const before = { rssMb: residentMb(serve.pid), disk: diskBytes(serve.pid), log: serve.loggedBytes() };
+
+  const began = performance.now();
+  await attacker.ask({ what: 'start', target, options: {} });
+  await chassis?.ask({ what: 'attack' });
+  const endLoad = probes();
+  await sleep(LOAD_S * 1000);
+  const during = await endLoad();
+  const seconds = (performance.now() - began) / 1000;
+  const perSecond = (now, then) => (now - then) / seconds;
+  const costs = serve.isOver()
+    ? null
+    : {
+        peakRssMb: peakResidentMb(serve.pid),
+        diskPerSecond: perSecond(diskBytes(serve.pid), before.disk),
+        logPerSecond: pipe === null ? perSecond(serve.loggedBytes(), before.log) : null,
+      };
+  const attack = await attacker.ask({ what: 'stop' });
+  const chassisCounts = await chassis?.ask({ what: 'rest' });
+  const ended = await serve.end();
+  return {
+    name: load.name,
+    title: load.title,
+    idle,
+    during,
+    idleRssMb: before.rssMb,
+    costs,
+    attack,
+    chassisCounts,
+    ended,
+  };
+}
+
+/** A pipe whose far end stays open and is never read: what a stalled reader of the log looks like. */
+function unreadPipe(dir) {
+  const path = join(dir, 'unread-log');
+  const made = spawnSync('mkfifo', [path]);
+  if (made.status !== 0) throw new Error('mkfifo failed');
+  // For reading too, so that opening waits for nobody.
+  const fd = openSync(path, constants.O_RDWR);
+  return {
+    fd,
+    [Symbol.dispose]() {
+      closeSync(fd);
+      rmSync(path);
+    },
+  };
+}
+
+const header = [
+  'load',
+  ...['idle p50', 'idle p99', 'p50 ms', 'p99 ms', 'longest', 'failed', 'of'],
+  ...['health p99', 'failed', 'bare p99', 'peak RSS MB', 'disk kB/s', 'log kB/s', 'end ms'],
+];
+
+function ms(value) {
+  if (value === null) return 'none';
+  if (value === Number.POSITIVE_INFINITY) return 'never';
+  return value < 100 ? value.toFixed(1) : value.toFixed(0);
+}
+
+function cells({ name, idle, during, costs, ended }) {
+  const kilo = (value) => (value == null ? '-' : (value / 1000).toFixed(1));
+  return [
+    name,
+    ...[idle.stop.p50, idle.stop.p99, during.stop.p50, during.stop.p99, during.stop.most].map(ms),
+    ...[during.stop.failures, during.stop.count].map(String),
+    ...[ms(during.health.p99), `${during.health.failures}`, ms(during.bare.p99)],
+    costs === null ? 'ended' : costs.peakRssMb.toFixed(0),
+    ...[kilo(costs?.diskPerSecond), kilo(costs?.logPerSecond)],
+    ended.code === 0 ? ended.tookMs.toFixed(0) : `${ended.signal ?? `exit ${ended.code}`}`,
+  ];
+}
+
+function figuresOf({ name, during, idle, costs, ended }) {
+  const { stop } = during;
+  const p99 = stop.p99 ?? Number.POSITIVE_INFINITY;
+  return [
+    ...signInFigures(name, 'known', during.known, KNOWN_PATIENCE_MS),
+    ...signInFigures(name, 'new', during.stranger, STRANGER_PATIENCE_MS),
+    {
+      name: `${name}: stop p99`,
+      value: Number.isFinite(p99) ? `${p99.toFixed(1)} ms` : 'never',
+      target: `under ${MOST_MS} ms, none failed (idle ${ms(idle.stop.p99)} ms${whyText(stop.why)})`,
+      holds: stop.count > 0 && p99 < MOST_MS && stop.failures === 0,
+    },
+    {
+      name: `${name}: peak RSS`,
+      value: costs === null ? 'ended' : `${costs.peakRssMb.toFixed(0)} MB`,
+      target: `at most ${MOST_RSS_MB} MB`,
+      holds: costs !== null && costs.peakRssMb <= MOST_RSS_MB,
+    },
+    {
+      name: `${name}: ends in order`,
+      value: ended.code === 0 ? `${ended.tookMs.toFixed(0)} ms` : `${ended.signal ?? `exit ${ended.code}`}`,
+      target: `within ${MOST_END_MS} ms, exit code 0`,
+      holds: ended.wasAsked && ended.code === 0 && ended.tookMs <= MOST_END_MS,
+    },
+  ];
+}
+
+function signInFigures(name, who, signIns, withinMs) {
+  if (signIns === null) return [];
+  return [
+    {
+      name: `${name}: ${who} address`,
+      value: `${signIns.count - signIns.failures} of ${signIns.count}`,
+      target: `all signed in within ${withinMs / 1000} s (p50 ${ms(signIns.p50)} ms, longest ${ms(signIns.most)} ms${whyText(signIns.why)})`,
+      holds: signIns.count > 0 && signIns.failures === 0,
+    },
+  ];
+}
+
+function whyText(why) {
+  return Object.entries(why)
+    .map(([what, count]) => `; ${count} × ${what}`)
+    .join('');
+}

@@ -1,0 +1,28 @@
+const garbage = [
+  'topic=/tracked_pose;ori=90',
+  '{"topic":"/tracked_pose","pos":[1,2],"ori":',
+  '{"topic":"/tracked_pose","pos":["1","2"],"ori":"x"}',
+  `{"topic":"/${'n'.repeat(60)}"}`,
+  'null',
+];
+const CHUNK_BYTES = 256 * 1024;
+
+/** Text frames that are no topic messages, of the kinds that take the longest to refuse. */
+export default {
+  name: 'garbage-topics',
+  title: 'the chassis sends text that is no topic message, as fast as the connection takes it',
+  chassis: {
+    frames() {
+      const frames = [];
+      for (let bytes = 0; bytes < CHUNK_BYTES; ) {
+        const text = Buffer.from(garbage[frames.length % garbage.length]);
+        const frame = Buffer.concat([Buffer.from([0x81, text.length]), text]);
+        frames.push(frame);
+        bytes += frame.length;
+      }
+      return Buffer.concat(frames);
+    },
+  },
+  // The chassis attacks by itself.
+  attack: () => ({ counts: {}, stop() {} }),
+};

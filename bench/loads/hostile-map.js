@@ -1,0 +1,17 @@
+import { floodRequests, requestText } from '../attack.js';
+
+const BYTES = 32 * 1024 * 1024;
+
+/** `[{},{},…]`: valid JSON of as many objects as fit into the most that is forwarded. */
+export default {
+  name: 'hostile-map',
+  title: 'the chassis gives a map of 11 million empty objects (32 MiB), asked for again and again',
+  chassis: {
+    map() {
+      const objects = Math.floor((BYTES - 4) / 3);
+      return Buffer.concat([Buffer.from('['), Buffer.from('{},'.repeat(objects - 1)), Buffer.from('{}]')]);
+    },
+  },
+  attack: ({ target, from, connections = 2 }) =>
+    floodRequests({ target, from, connections, request: () => requestText('GET', '/api/chassis/maps/bench') }),
+};

@@ -1,0 +1,14 @@
+import { floodRequests, requestText } from '../attack.js';
+
+const requests = [
+  requestText('POST', '/api/stopp', { body: `{"reason":"${'x'.repeat(200)}"}` }),
+  requestText('POST', '/api/anmeldung', { body: '{"password":""}' }),
+];
+
+/** Half of the connections stop without a pause, half of them send malformed sign-ins; by nobody. */
+export default {
+  name: 'stop-flood',
+  title: 'stops and malformed sign-ins without a pause, from one address',
+  attack: ({ target, from, connections = 32, restMs = 0 }) =>
+    floodRequests({ target, from, connections, restMs, request: (_turn, index) => requests[index % requests.length] }),
+};

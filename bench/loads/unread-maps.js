@@ -1,0 +1,26 @@
+import { randomBytes } from 'node:crypto';
+import { holdConnections, requestText } from '../attack.js';
+
+const BYTES = 24_000_000;
+
+/** A map as large as a real one may be, and readers that ask for it and read nothing. */
+export default {
+  name: 'unread-maps',
+  title: '64 readers that ask for a map of 24 MB and never read',
+  chassis: {
+    map() {
+      const texts = [];
+      for (let bytes = 0; bytes < BYTES; bytes += 4_003) texts.push(randomBytes(3_000).toString('base64'));
+      return Buffer.from(JSON.stringify({ id: 'bench', texts }));
+    },
+  },
+  attack: ({ target, from, connections = 64 }) =>
+    holdConnections({
+      target,
+      from,
+      count: connections,
+      // One after the other: those who come together may be given the same bytes.
+      apartMs: 120,
+      use: (socket) => void socket.write(requestText('GET', '/api/chassis/maps/bench')),
+    }),
+};

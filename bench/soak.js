@@ -1,0 +1,171 @@
+// `npm run soak [-- --minutes N] [--seed N] [--keep]`: a gateway before a simulated robot with random faults, among
+// twenty clients, slow and greedy ones among them. Ends with a verdict, and with 1 where it does not hold.
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { startAsked } from './asked.js';
+import { seededRandom } from './figures.ts';
+import { peakResidentMb, residentMb } from './measure.js';
+import { askStop, callOnce } from './probe.js';
+import { startServe, startSimulator } from './robot.js';
+import { runFaults } from './soak/faults.js';
+import { judgeSoak } from './soak/verdict.ts';
+
+/** Who stops once a minute, and who looks at health: neither is one of the clients. */
+const PERSON = '127.0.0.2';
+const WATCHER = '127.0.0.4';
+const GIVEN_UP_MS = 10_000;
+const MINUTE_MS = 60_000;
+const NEIGHBOURS = 3;
+
+const options = readOptions();
+const random = seededRandom(options.seed);
+const over = new AbortController();
+let isInterrupted = false;
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.on(signal, () => {
+    isInterrupted = true;
+    over.abort();
+  });
+}
+
+process.stdout.write(`soak of ${options.minutes} min, seed ${options.seed}\n`);
+const lines = await soak();
+for (const { name, value, target, holds } of lines) {
+  process.stdout.write(`  ${name.padEnd(24)} ${value}; target ${target}: ${holds ? 'holds' : 'MISSED'}\n`);
+}
+const holds = lines.every((line) => line.holds);
+process.stdout.write(
+  `${isInterrupted ? 'interrupted' : holds ? 'the gateway held' : 'the gateway did NOT hold'}, seed ${options.seed}\n`,
+);
+process.exitCode = isInterrupted ? 130 : holds ? 0 : 1;
+
+async function soak() {
+  const logDir = mkdtempSync(join(tmpdir(), 'gw-soak-'));
+  const logPath = join(logDir, 'serve.log');
+  const log = openSync(logPath, 'w');
+  try {
+    await using robot = await startSimulator(['--with', 'voice,building,password', '--robots', `${NEIGHBOURS}`]);
+    const serve = await startServe(robot.dir, { stdio: ['ignore', 'pipe', log] });
+    await using _serve = serve;
+    await using clients = startAsked('soak/clients.js', []);
+    const measured = await measure(robot, serve, clients);
+    const ended = await serve.end();
+    const soaked = { ...measured, ended };
+    const judged = judgeSoak(soaked);
+    if (options.keep || !judged.every((line) => line.holds)) {
+      writeFileSync(join(logDir, 'soak.json'), JSON.stringify({ options, ...soaked, lines: judged }, null, 2));
+      process.stdout.write(`kept: ${logDir}/serve.log and soak.json\n`);
+    } else rmSync(logDir, { recursive: true, force: true });
+    return judged;
+  } finally {
+    closeSync(log);
+  }
+}
+
+async function measure(robot, serve, clients) {
+  const target = { host: '127.0.0.1', port: robot.operatorPort };
+  const password = readFileSync(join(robot.dir, 'secrets', 'device-password.txt'), 'utf8').trim();
+  const beganMs = performance.now();
+  const wantedMs = options.minutes * MINUTE_MS;
+  const untilMs = beganMs + wantedMs;
+  const isOver = () => over.signal.aborted || serve.isOver() || performance.now() >= untilMs;
+  const pause = (ms) =>
+    sleep(Math.max(0, Math.min(ms, untilMs - performance.now())), undefined, { signal: over.signal }).catch(() => {});
+  const rss = [];
+  const stops = [];
+  const looks = [];
+
+  async function watchMemory() {
+    while (!isOver()) {
+      rss.push({ atMs: performance.now() - beganMs, value: residentMb(serve.pid) });
+      await pause(1_000);
+    }
+  }
+
+  async function watchHealth() {
+    while (!isOver()) {
+      looks.push(callOnce({ target, from: WATCHER, path: '/api/health', timeoutMs: GIVEN_UP_MS }).then(healthIn));
+      await pause(1_000);
+    }
+  }
+
+  /** Somewhere within each whole minute. */
+  async function stopEachMinute() {
+    for (let minute = 0; (minute + 1) * MINUTE_MS <= wantedMs; minute += 1) {
+      await pause(beganMs + (minute + 0.1 + 0.8 * random()) * MINUTE_MS - performance.now());
+      if (isOver()) return;
+      await clients.ask({ what: 'hold' });
+      const stop = await askStop(target, PERSON, GIVEN_UP_MS);
+      await clients.ask({ what: 'goOn' });
+      stops.push(stop);
+      const memory = rss.at(-1)?.value.toFixed(0) ?? '?';
+      const said = stop.ok ? 'latched' : `NOT latched: ${stop.what}`;
+      process.stdout.write(`  minute ${minute + 1}: stop ${stop.ms.toFixed(0)} ms, ${said}; RSS ${memory} MB\n`);
+    }
+  }
+
+  const { clients: count } = await clients.ask({ what: 'start', target, password, seed: options.seed });
+  process.stdout.write(`  ${count} clients, gw serve is process ${serve.pid}\n`);
+  const faulting = runFaults({ dir: robot.dir, seed: options.seed + 1, beganMs, untilMs, signal: over.signal });
+  await Promise.all([watchMemory(), watchHealth(), stopEachMinute()]);
+  const lastedMs = performance.now() - beganMs;
+  // Ended by itself: the faults need not go on until the end of the time.
+  if (serve.isOver()) over.abort();
+  const faults = await faulting;
+  const told = await clients.ask({ what: 'stop' }, 60_000);
+  const health = await Promise.all(looks);
+  printClients(told);
+  return {
+    lastedMs,
+    wantedMs,
+    rss,
+    peakRssMb: serve.isOver() ? null : peakResidentMb(serve.pid),
+    stops: stops.map(({ ms, ok, what }) => ({ ms, ok, what })),
+    health,
+    isOver: serve.isOver(),
+    faults,
+    clients: told,
+  };
+}
+
+/** What of an answer of /api/health is judged; null of one that did not come whole. */
+function healthIn({ status, text }) {
+  if (status !== 200) return null;
+  const { upForMs, services } = JSON.parse(text);
+  return {
+    upForMs,
+    services: services.map(({ name, status: state, restarts }) => ({ name, status: state, restarts })),
+  };
+}
+
+function printClients(told) {
+  const list = (counts) =>
+    Object.entries(counts)
+      .map(([what, count]) => `${what} ${Math.round(count)}`)
+      .join(', ');
+  for (const [kind, { did, failed }] of Object.entries(told)) {
+    process.stdout.write(
+      `  ${kind}: ${list(did) || 'nothing'}${Object.keys(failed).length > 0 ? `; failed: ${list(failed)}` : ''}\n`,
+    );
+  }
+}
+
+function readOptions() {
+  const { values } = parseArgs({
+    options: {
+      minutes: { type: 'string', default: '15' },
+      seed: { type: 'string' },
+      keep: { type: 'boolean', default: false },
+    },
+  });
+  const minutes = Number(values.minutes);
+  const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed);
+  if (!(minutes > 0 && minutes <= 24 * 60) || !Number.isSafeInteger(seed)) {
+    process.stderr.write('npm run soak -- [--minutes N] [--seed N] [--keep]: minutes from 0 to 1440, a whole seed\n');
+    process.exit(2);
+  }
+  return { minutes, seed, keep: values.keep };
+}

@@ -1,0 +1,58 @@
+// Random faults of the simulated robot, through its control interface.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { controlSim } from '../../dist/lib/sim/control.js';
+import { faultTable } from '../../dist/lib/sim/faults.js';
+import { seededRandom } from '../figures.ts';
+
+/** The kinds that a gateway meets while it runs. */
+const KINDS = new Set(['network', 'answers', 'robot', 'fleet']);
+/**
+ * What stays after the fault is gone, as it shall: a unit that was once contradicted keeps the gate closed, a wheel waits
+ * to be reset. They come in the last part, since no tour starts after them.
+ */
+const LASTING = new Set(['radians', 'radians-0-2pi', 'radians-unwrapped', 'wheel-error']);
+const LAST_PART = 0.8;
+
+/**
+ * Switches faults on and off until `untilMs` (performance.now), at most two at a time; all are off at the end.
+ * @returns {Promise<{switched: number, failed: number, names: string[]}>}
+ */
+export async function runFaults({ dir, seed, beganMs, untilMs, signal }) {
+  const all = Object.keys(faultTable).filter((name) => KINDS.has(faultTable[name].kind));
+  const passing = all.filter((name) => !LASTING.has(name));
+  const lasting = all.filter((name) => LASTING.has(name));
+  const random = seededRandom(seed);
+  const on = new Set();
+  const seen = new Set();
+  let failed = 0;
+  const set = async (name, isOn) => {
+    try {
+      await controlSim(dir, { set: { name, on: isOn } });
+    } catch {
+      failed += 1;
+    }
+  };
+  const pause = (ms) =>
+    sleep(Math.max(0, Math.min(ms, untilMs - performance.now())), undefined, { signal }).catch(() => {});
+  const isOver = () => signal.aborted || performance.now() >= untilMs;
+
+  async function loop() {
+    while (!isOver()) {
+      await pause(2_000 + random() * 8_000);
+      if (isOver()) return;
+      const isLast = performance.now() - beganMs > LAST_PART * (untilMs - beganMs);
+      const list = isLast && random() < 0.3 ? lasting : passing;
+      const name = list[Math.floor(random() * list.length)];
+      if (on.has(name)) continue;
+      on.add(name);
+      seen.add(name);
+      await set(name, true);
+      await pause(3_000 + random() * 17_000);
+      await set(name, false);
+      on.delete(name);
+    }
+  }
+
+  await Promise.all([loop(), loop()]);
+  return { switched: seen.size, failed, names: [...seen] };
+}

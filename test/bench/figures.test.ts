@@ -1,0 +1,154 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { percentile, type Sample, seededRandom, tableLines, trendOfFloors } from '../../bench/figures.ts';
+
+describe('a percentile', () => {
+  it('is the nearest rank', () => {
+    const values = [15, 20, 35, 40, 50];
+    expect(percentile(values, 5)).toBe(15);
+    expect(percentile(values, 30)).toBe(20);
+    expect(percentile(values, 40)).toBe(20);
+    expect(percentile(values, 50)).toBe(35);
+    expect(percentile(values, 100)).toBe(50);
+  });
+
+  it('takes no rank too high where floating point is a little off', () => {
+    const hundred = Array.from({ length: 100 }, (_, index) => 100 - index);
+    expect(percentile(hundred, 7)).toBe(7);
+    expect(percentile(hundred, 29)).toBe(29);
+    expect(percentile(hundred, 99)).toBe(99);
+  });
+
+  it('of nothing is none, and not a small number', () => {
+    expect(percentile([], 99)).toBeNull();
+  });
+
+  it('sorts numbers as numbers, and endless ones last', () => {
+    expect(percentile([100, 9, 20], 100)).toBe(100);
+    expect(percentile([Number.POSITIVE_INFINITY, 9, 20], 99)).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it('refuses what is no percentage', () => {
+    expect(() => percentile([1], 0)).toThrow(RangeError);
+    expect(() => percentile([1], 101)).toThrow(RangeError);
+  });
+
+  it('is the smallest value that so many do not exceed', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.double({ noNaN: true }), { minLength: 1, maxLength: 300 }),
+        fc.integer({ min: 1, max: 100 }),
+        (values, percent) => {
+          const found = percentile(values, percent) as number;
+          const upTo = (most: number) => values.filter((value) => value <= most).length * 100;
+          expect(upTo(found)).toBeGreaterThanOrEqual(percent * values.length);
+          const smaller = values.filter((value) => value < found);
+          if (smaller.length > 0) expect(upTo(Math.max(...smaller))).toBeLessThan(percent * values.length);
+        },
+      ),
+    );
+  });
+});
+
+/** One value a second, from a clock that does not begin at 0. */
+function everySecond(seconds: number, value: (second: number) => number): Sample[] {
+  return Array.from({ length: seconds }, (_, second) => ({ atMs: 1_234_567 + second * 1_000, value: value(second) }));
+}
+
+describe('a trend', () => {
+  it('is that of the line', () => {
+    const trend = trendOfFloors(
+      everySecond(901, (second) => 120 + second / 60),
+      30_000,
+    );
+    expect(trend?.perHour).toBeCloseTo(60, 6);
+    expect(trend?.errorPerHour).toBeCloseTo(0, 6);
+    expect(trend?.points).toBe(30);
+  });
+
+  it('is level where the floors are, however high the teeth between them grow', () => {
+    const saw = everySecond(901, (second) => 120 + (second % 10) * (1 + second / 100));
+    expect(Math.abs(trendOfFloors(saw, 30_000)?.perHour ?? 99)).toBeLessThan(1e-9);
+  });
+
+  it('sees a floor that rises below a saw that falls', () => {
+    const saw = everySecond(901, (second) => 120 + second / 30 + (second % 10 === 0 ? 0 : 200 - second / 10));
+    expect(trendOfFloors(saw, 30_000)?.perHour).toBeCloseTo(120, 0);
+  });
+
+  it('falls where the values fall', () => {
+    expect(
+      trendOfFloors(
+        everySecond(901, (second) => 200 - second / 60),
+        30_000,
+      )?.perHour,
+    ).toBeCloseTo(-60, 6);
+  });
+
+  it('knows how far off it may be', () => {
+    const random = seededRandom(11);
+    const noisy = trendOfFloors(
+      everySecond(901, () => 120 + 40 * random()),
+      1_000,
+    );
+    expect(noisy?.errorPerHour).toBeGreaterThan(1);
+    expect(Math.abs(noisy?.perHour ?? Number.NaN)).toBeLessThan(4 * (noisy?.errorPerHour ?? 0));
+  });
+
+  it('is none of too few windows', () => {
+    expect(trendOfFloors([], 30_000)).toBeNull();
+    expect(
+      trendOfFloors(
+        everySecond(149, () => 120),
+        30_000,
+      ),
+    ).toBeNull();
+    expect(
+      trendOfFloors(
+        everySecond(151, () => 120),
+        30_000,
+      )?.points,
+    ).toBe(5);
+  });
+
+  it('leaves the last, unfinished window out', () => {
+    const samples = everySecond(165, (second) => (second < 150 ? 120 : 900));
+    expect(trendOfFloors(samples, 30_000)?.perHour).toBeCloseTo(0, 9);
+  });
+});
+
+describe('random numbers of a seed', () => {
+  it('come back with it, and differ from those of the next', () => {
+    const row = (seed: number) => Array.from({ length: 5 }, seededRandom(seed));
+    expect(row(7)).toEqual(row(7));
+    expect(row(7)).not.toEqual(row(8));
+  });
+
+  it('lie in [0, 1) and fill it evenly', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2 ** 31 }), (seed) => {
+        const random = seededRandom(seed);
+        const values = Array.from({ length: 2_000 }, random);
+        expect(values.every((value) => value >= 0 && value < 1)).toBe(true);
+        const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+        expect(mean).toBeGreaterThan(0.45);
+        expect(mean).toBeLessThan(0.55);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe('a table', () => {
+  it('has its columns below each other', () => {
+    expect(
+      tableLines(
+        ['load', 'ms'],
+        [
+          ['a', '1.0'],
+          ['longer', '22.0'],
+        ],
+      ),
+    ).toEqual(['load      ms', 'a        1.0', 'longer  22.0']);
+  });
+});

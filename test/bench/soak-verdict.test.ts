@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { judgeSoak, type Soak } from '../../bench/soak/verdict.ts';
+
+const MINUTE_MS = 60_000;
+const START_MS = 7_000_000;
+
+const memory = (value: (second: number) => number) =>
+  Array.from({ length: 901 }, (_, second) => ({ atMs: START_MS + second * 1_000, value: value(second) }));
+
+const look = (second: number, restarts = 0, status = 'running') => ({
+  upForMs: 5_000 + second * 1_000,
+  services: [
+    { name: 'chassis', status, restarts },
+    { name: 'operator', status: 'running', restarts: 0 },
+  ],
+});
+
+const looks = Array.from({ length: 900 }, (_, second) => look(second));
+
+/** A quarter of an hour in which everything held. */
+const sound: Soak = {
+  wantedMs: 15 * MINUTE_MS,
+  lastedMs: 15 * MINUTE_MS + 3,
+  rss: memory((second) => 130 + (second % 20)),
+  peakRssMb: 190,
+  stops: Array.from({ length: 15 }, () => ({ ms: 12, ok: true, what: 'status 200' })),
+  health: looks,
+  isOver: false,
+  ended: { code: 0, signal: null, tookMs: 80 },
+  faults: { switched: 30, failed: 0 },
+  clients: {
+    browser: { did: { 'event read': 9 } },
+    'slow reader': { did: { sip: 9 } },
+    'greedy poller': { did: { 'GET 200': 9 } },
+    'signed-in person': { did: { 'signed in': 1, 'stop cleared': 1, stopped: 1 } },
+    'tour starter': { did: { 'GET 200': 9, 'tour started': 1 } },
+    uploader: { did: { 'upload broken off': 1 } },
+    hoarder: { did: { 'connections held': 90 } },
+    'wrong password': { did: { 'POST 401': 1 } },
+  },
+};
+
+/** Names of the lines that do not hold. */
+const missed = (changes: Partial<Soak>) =>
+  judgeSoak({ ...sound, ...changes })
+    .filter(({ holds }) => !holds)
+    .map(({ name }) => name);
+
+describe('a soak', () => {
+  it('in which everything held, holds', () => {
+    expect(missed({})).toEqual([]);
+  });
+
+  it.each<[string, Partial<Soak>, string]>([
+    ['that was cut short', { lastedMs: 14 * MINUTE_MS }, 'ran for'],
+    ['whose memory rose for a moment between two looks', { peakRssMb: 301 }, 'peak RSS'],
+    ['whose memory rose at one look', { rss: memory((second) => (second === 500 ? 301 : 130)) }, 'peak RSS'],
+    ['whose memory grows slowly', { rss: memory((second) => 130 + second / 40) }, 'RSS level'],
+    [
+      'whose service was started anew, and forgot it',
+      { health: [...looks, look(901, 1), look(902)] },
+      'restarts of services',
+    ],
+    ['whose service does not come back', { health: [...looks, look(901, 0, 'restarting')] }, 'restarts of services'],
+    ['whose last look was not answered', { health: [...looks, null] }, 'restarts of services'],
+    ['that was never asked for health', { health: [] }, 'restarts of services'],
+    ['whose health names no service', { health: [{ upForMs: 1, services: [] }] }, 'restarts of services'],
+    ['in which the process began anew', { health: [...looks, look(3)] }, 'life of the process'],
+    ['in which the process ended', { isOver: true }, 'life of the process'],
+    ['without a stop', { stops: [] }, 'stops, one a minute'],
+    ['with a stop too few', { stops: sound.stops.slice(1) }, 'stops, one a minute'],
+    ['with a slow stop', { stops: [...sound.stops, { ms: 1_001, ok: true, what: '' }] }, 'stops, one a minute'],
+    [
+      'with a refused stop',
+      { stops: [...sound.stops, { ms: 1, ok: false, what: 'status 429' }] },
+      'stops, one a minute',
+    ],
+    [
+      'in which no browser received an event',
+      { clients: { ...sound.clients, browser: { did: { 'GET 200': 5 } } } },
+      'clients did their work',
+    ],
+    [
+      'in which a kind of client never lived',
+      { clients: { ...sound.clients, hoarder: { did: {} } } },
+      'clients did their work',
+    ],
+    [
+      'in which no tour ever started',
+      { clients: { ...sound.clients, 'tour starter': { did: { 'GET 200': 9 } } } },
+      'clients did their work',
+    ],
+    ['without a fault', { faults: { switched: 0, failed: 9 } }, 'faults switched'],
+    ['that had to be ended by force', { ended: { code: null, signal: 'SIGKILL', tookMs: 6_010 } }, 'end in order'],
+    ['that ended late', { ended: { code: 0, signal: null, tookMs: 5_200 } }, 'end in order'],
+    ['that ended with an error', { ended: { code: 70, signal: null, tookMs: 20 } }, 'end in order'],
+  ])('%s does not hold', (_, changes, line) => {
+    expect(missed(changes)).toContain(line);
+  });
+
+  it('that was too short decides nothing about growth, which is not green', () => {
+    const short = judgeSoak({ ...sound, rss: sound.rss.slice(0, 150) }).find(({ name }) => name === 'RSS level');
+    expect(short).toMatchObject({ value: 'not decided', holds: false });
+  });
+
+  it('whose memory wanders too much decides nothing about growth either', () => {
+    const wild = memory((second) => 100 + 90 * (Math.floor(second / 90) % 2));
+    const line = judgeSoak({ ...sound, rss: wild }).find(({ name }) => name === 'RSS level');
+    expect(line?.value).toContain('not decided');
+    expect(line?.holds).toBe(false);
+  });
+
+  it('may take memory until it is warm', () => {
+    expect(missed({ rss: memory((second) => Math.min(150, 100 + second / 2)) })).toEqual([]);
+  });
+});

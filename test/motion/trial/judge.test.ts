@@ -1,0 +1,206 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { degrees } from '../../../src/lib/angle/index.ts';
+import type { TrialFinding } from '../../../src/lib/motion/index.ts';
+import { judgeMove, type MoveSeen } from '../../../src/lib/motion/trial/judge/move.ts';
+import { isAtRest, restOf } from '../../../src/lib/motion/trial/judge/numbers.ts';
+import { planTrial } from '../../../src/lib/motion/trial/plan.ts';
+import { type Encoding, encodings, type RobotModel, samplesOf } from './robot-model.ts';
+
+const sane: RobotModel = {
+  ...{ encoding: 'degrees within 180', takesTarget: 'radians', turns: 0, xM: 1, yM: -2, startDeg: 100 },
+  ...{ isBackwards: false, speedMS: 0.4, turnDegS: 60, everyMs: 100, stall: null, noiseM: 0, noiseDeg: 0 },
+  ...{ jump: null, drives: 'to the goal' },
+};
+
+/** The trial as it would be planned and judged; null where the gateway would not have ordered anything. */
+function judged(
+  robot: RobotModel,
+  options: { distanceM?: number; towardsDeg?: number; chance?: () => number; change?: Partial<MoveSeen> } = {},
+) {
+  const chance = options.chance ?? (() => 0.5);
+  const ori = encodings[robot.encoding](robot.startDeg, robot.turns);
+  const { distanceM = 0.8, towardsDeg } = options;
+  const conditions = { unattended: true } as const;
+  const order = planTrial(
+    { kind: 'move', who: 'x', conditions, distanceM, towardsDeg },
+    { ...robot, ori },
+    { path: 'site.yaml' },
+  );
+  if (order.kind !== 'move' || order.goal.value.yawDeg === undefined) throw new Error('a move with a heading');
+  const { xM, yM, yawDeg } = order.goal.value;
+  const seen = samplesOf(robot, { xM, yM, yawDeg, sent: (degrees(yawDeg) * Math.PI) / 180 }, chance);
+  const start = restOf(seen.poses.filter(({ atMs }) => atMs < seen.sentAtMs));
+  if (start === null || !isAtRest(start)) return null;
+  return judgeMove({
+    ...seen,
+    goal: { xM, yM, yawDeg },
+    start,
+    outcome: { state: 'succeeded', failReason: null, reason: null },
+    readWhileMoving: 'moving',
+    readAfter: 'succeeded',
+    ...options.change,
+  });
+}
+
+const verdictOf = (findings: readonly TrialFinding[] | null, fact: string) =>
+  findings?.find((finding) => finding.fact === fact)?.verdict;
+const [unit, target, request, state] = [
+  'angles.tracked-pose-ori',
+  'angles.target-ori',
+  'vendor.move.request',
+  'vendor.move.state',
+];
+const isDegrees = (encoding: Encoding) => encoding.startsWith('degrees');
+
+const model: fc.Arbitrary<RobotModel> = fc.record({
+  encoding: fc.constantFrom(...(Object.keys(encodings) as Encoding[])),
+  takesTarget: fc.constantFrom('radians', 'degrees', 'not at all'),
+  turns: fc.integer({ min: -60, max: 60 }),
+  xM: fc.double({ min: -50, max: 50, noNaN: true }),
+  yM: fc.double({ min: -50, max: 50, noNaN: true }),
+  startDeg: fc.double({ min: -180, max: 180, noNaN: true }),
+  isBackwards: fc.boolean(),
+  speedMS: fc.double({ min: 0.1, max: 1.2, noNaN: true }),
+  turnDegS: fc.double({ min: 15, max: 150, noNaN: true }),
+  everyMs: fc.constantFrom(30, 50, 100, 200, 500, 1_000),
+  stall: fc.option(
+    fc.record({ atMs: fc.integer({ min: 2_500, max: 8_000 }), forMs: fc.integer({ min: 100, max: 3_000 }) }),
+  ),
+  noiseM: fc.double({ min: 0, max: 0.02, noNaN: true }),
+  noiseDeg: fc.double({ min: 0, max: 2, noNaN: true }),
+  jump: fc.option(
+    fc.record({
+      atMs: fc.integer({ min: 2_600, max: 9_000 }),
+      byM: fc.double({ min: -1, max: 1, noNaN: true }),
+      byDeg: fc.double({ min: -180, max: 180, noNaN: true }),
+      turns: fc.integer({ min: -60, max: 60 }),
+    }),
+  ),
+  drives: fc.constantFrom('to the goal', 'to the goal', 'to the goal', 'not at all', 'half the way'),
+});
+
+describe('the judge of a move', () => {
+  it.each(Object.keys(encodings) as Encoding[])('a robot that reports %s', (encoding) => {
+    for (const isBackwards of [false, true]) {
+      const findings = judged({ ...sane, encoding, isBackwards });
+      const expected = isDegrees(encoding) ? 'holds' : 'differs';
+      expect([isBackwards, verdictOf(findings, unit)]).toEqual([isBackwards, expected]);
+      expect(verdictOf(findings, target)).toBe(isDegrees(encoding) ? 'holds' : 'not-decided');
+    }
+  });
+
+  it('a heading that was taken for degrees, or not at all, is seen at the end', () => {
+    const turned = { towardsDeg: 90 };
+    expect(judged({ ...sane, takesTarget: 'degrees', startDeg: -80 }, turned)?.[1]).toMatchObject({
+      verdict: 'differs',
+      value: 'degrees',
+    });
+    expect(judged({ ...sane, takesTarget: 'not at all', startDeg: -80 }, turned)?.[1]).toMatchObject({
+      verdict: 'differs',
+      value: 'not radians',
+    });
+  });
+
+  it('decides nothing of the unit by messages that come once a second', () => {
+    expect(verdictOf(judged({ ...sane, everyMs: 1_000 }), unit)).toBe('not-decided');
+  });
+
+  it('a chassis that reports success without having moved has no state that can be relied on', () => {
+    const findings = judged({ ...sane, drives: 'not at all' });
+    expect([unit, target, request, state].map((fact) => verdictOf(findings, fact))).toEqual([
+      'not-decided',
+      'not-decided',
+      'not-decided',
+      'differs',
+    ]);
+  });
+
+  it.each<[string, Partial<MoveSeen>]>([
+    [
+      'of another number',
+      {
+        plans: [
+          { atMs: 3_000, actionId: 6, moveState: 'moving', failReason: 0 },
+          { atMs: 9_000, actionId: 6, moveState: 'succeeded', failReason: 0 },
+        ],
+      },
+    ],
+    [
+      'from before the order',
+      {
+        plans: [
+          { atMs: 1_000, actionId: 7, moveState: 'moving', failReason: 0 },
+          { atMs: 2_000, actionId: 7, moveState: 'succeeded', failReason: 0 },
+        ],
+      },
+    ],
+    ['that was never seen moving', { plans: [{ atMs: 9_000, actionId: 7, moveState: 'succeeded', failReason: 0 }] }],
+    ['that a question does not confirm', { readAfter: null }],
+    ['that was not asked on its way', { readWhileMoving: null }],
+    ['whose order was not answered', { moveId: null }],
+  ])('does not take a success %s for verified', (_what, change) => {
+    expect(verdictOf(judged(sane, { change }), state)).toBe('not-decided');
+  });
+
+  it.each<[string, Partial<MoveSeen>]>([
+    ["called 'finished'", { readAfter: 'finished' }],
+    ['that the topic and the answer tell differently', { readAfter: 'cancelled' }],
+  ])('an end %s contradicts what the vendor says of states', (_what, change) => {
+    expect(verdictOf(judged(sane, { change }), state)).toBe('differs');
+  });
+
+  it('never says that a fact holds which is false there, whatever the robot', { timeout: 60_000 }, () => {
+    fc.assert(
+      fc.property(
+        model,
+        fc.double({ min: 0.3, max: 1, noNaN: true }),
+        fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 7, maxLength: 40 }),
+        (robot, distanceM, chances) => {
+          let index = 0;
+          const chance = () => chances[index++ % chances.length] ?? 0.5;
+          const findings = judged(robot, { distanceM, chance });
+          if (!isDegrees(robot.encoding)) {
+            expect(verdictOf(findings, unit)).not.toBe('holds');
+            // Which unit the heading at the end is in is not known then.
+            expect(verdictOf(findings, target)).not.toBe('holds');
+          }
+          if (robot.takesTarget !== 'radians') expect(verdictOf(findings, target)).not.toBe('holds');
+          if (robot.drives !== 'to the goal') {
+            expect(verdictOf(findings, request)).not.toBe('holds');
+            expect(verdictOf(findings, state)).not.toBe('holds');
+          }
+          // Nor does it contradict degrees where they are reported.
+          if (isDegrees(robot.encoding) && robot.jump === null) expect(verdictOf(findings, unit)).not.toBe('differs');
+        },
+      ),
+      { numRuns: 1_500 },
+    );
+  });
+
+  it('verifies a robot as it must be, with the noise, the speed and the pace of a real one', {
+    timeout: 60_000,
+  }, () => {
+    const real = model.map(
+      (robot): RobotModel => ({
+        ...robot,
+        ...{ takesTarget: 'radians', jump: null, stall: null, drives: 'to the goal' },
+        encoding: robot.encoding.startsWith('degrees') ? robot.encoding : 'degrees within 180',
+        noiseM: Math.min(robot.noiseM, 0.005),
+        noiseDeg: Math.min(robot.noiseDeg, 0.5),
+        everyMs: Math.min(robot.everyMs, 100),
+        turnDegS: Math.min(100, Math.max(robot.turnDegS, 30)),
+        speedMS: Math.min(robot.speedMS, 0.8),
+      }),
+    );
+    fc.assert(
+      fc.property(real, (robot) => {
+        const findings = judged(robot, { chance: Math.random });
+        expect(findings?.map(({ verdict, why }) => [verdict, why])).toEqual(
+          [unit, target, request, state].map(() => ['holds', expect.any(String)]),
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

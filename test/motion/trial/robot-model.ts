@@ -1,0 +1,112 @@
+import type { PlanSample, PoseSample } from '../../../src/lib/motion/trial/samples.ts';
+
+/**
+ * A robot of this test alone: it turns in place, drives straight, turns again. It shares nothing with the simulator.
+ * Headings are true degrees; what it reports is made of them by an encoding.
+ */
+export const encodings = {
+  'degrees within 180': (deg: number) => deg - 360 * Math.round(deg / 360),
+  'degrees from 0 to 360': (deg: number) => ((deg % 360) + 360) % 360,
+  'degrees unwrapped': (deg: number, turns: number) => deg + 360 * turns,
+  'radians within pi': (deg: number) => rad(deg - 360 * Math.round(deg / 360)),
+  'radians from 0 to 2 pi': (deg: number) => rad(((deg % 360) + 360) % 360),
+  'radians unwrapped': (deg: number, turns: number) => rad(deg) + 2 * Math.PI * turns,
+} as const satisfies Record<string, (deg: number, turns: number) => number>;
+export type Encoding = keyof typeof encodings;
+
+const rad = (deg: number) => (deg / 180) * Math.PI;
+
+export interface RobotModel {
+  readonly encoding: Encoding;
+  readonly takesTarget: 'radians' | 'degrees' | 'not at all';
+  /** Full turns since it was switched on, for what is not wrapped. */
+  readonly turns: number;
+  readonly xM: number;
+  readonly yM: number;
+  /** Where it truly looks before. */
+  readonly startDeg: number;
+  readonly isBackwards: boolean;
+  readonly speedMS: number;
+  readonly turnDegS: number;
+  /** Between two messages. */
+  readonly everyMs: number;
+  /** Messages that arrive late and all at once: from when, for how long; null for none. */
+  readonly stall: { readonly atMs: number; readonly forMs: number } | null;
+  readonly noiseM: number;
+  readonly noiseDeg: number;
+  /** The position is found anew during the drive, so far off, and turned by so much; null: it is not. */
+  readonly jump: { readonly atMs: number; readonly byM: number; readonly byDeg: number; readonly turns: number } | null;
+  readonly drives: 'to the goal' | 'not at all' | 'half the way';
+}
+
+export interface Wish {
+  readonly xM: number;
+  readonly yM: number;
+  readonly yawDeg: number;
+  /** What was sent. */
+  readonly sent: number;
+}
+
+const MOVE = 7;
+
+/** What a gateway would have received of this robot, from 2.5 s before the order until some seconds after its end. */
+export function samplesOf(robot: RobotModel, wish: Wish, chance: () => number) {
+  const sentAtMs = 2_500;
+  const short = (deg: number) => deg - 360 * Math.round(deg / 360);
+  const truth: { atMs: number; xM: number; yM: number; deg: number }[] = [];
+  const state = { atMs: 0, xM: robot.xM, yM: robot.yM, deg: robot.startDeg };
+  const stepMs = 10;
+  const step = () => {
+    truth.push({ ...state });
+    state.atMs += stepMs;
+  };
+  const stand = (ms: number) => {
+    for (let left = ms; left > 0; left -= stepMs) step();
+  };
+  const turnTo = (deg: number) => {
+    for (let rest = short(deg - state.deg); Math.abs(rest) > 1e-6; rest = short(deg - state.deg)) {
+      const most = (robot.turnDegS * stepMs) / 1_000;
+      state.deg += Math.max(-most, Math.min(most, rest));
+      step();
+    }
+  };
+  stand(sentAtMs);
+  const wayM = Math.hypot(wish.xM - state.xM, wish.yM - state.yM);
+  const course = (Math.atan2(wish.yM - state.yM, wish.xM - state.xM) * 180) / Math.PI;
+  if (robot.drives !== 'not at all') {
+    turnTo(robot.isBackwards ? course + 180 : course);
+    const toM = robot.drives === 'half the way' ? wayM / 2 : wayM;
+    for (let drivenM = 0; drivenM < toM; ) {
+      const by = Math.min((robot.speedMS * stepMs) / 1_000, toM - drivenM);
+      drivenM += by;
+      state.xM += by * Math.cos(rad(course));
+      state.yM += by * Math.sin(rad(course));
+      step();
+    }
+    if (robot.takesTarget !== 'not at all') {
+      turnTo(robot.takesTarget === 'radians' ? (wish.sent * 180) / Math.PI : wish.sent);
+    }
+  } else stand(2_000);
+  const endedAtMs = state.atMs + 30;
+  stand(3_000);
+
+  const noise = (by: number) => (chance() * 2 - 1) * by;
+  const poses: PoseSample[] = [];
+  for (let atMs = 0; atMs < state.atMs; atMs += robot.everyMs) {
+    const now = truth[Math.floor(atMs / stepMs)];
+    if (now === undefined) break;
+    const { jump, stall } = robot;
+    const jumped = jump !== null && atMs >= jump.atMs ? jump : { byM: 0, byDeg: 0, turns: 0 };
+    const held = stall !== null && atMs >= stall.atMs && atMs < stall.atMs + stall.forMs;
+    const deg = now.deg + jumped.byDeg + noise(robot.noiseDeg);
+    poses.push({
+      atMs: held && stall !== null ? stall.atMs + stall.forMs + poses.length * 1e-3 : atMs,
+      xM: now.xM + jumped.byM + noise(robot.noiseM),
+      yM: now.yM + noise(robot.noiseM),
+      ori: encodings[robot.encoding](deg, robot.turns + jumped.turns),
+    });
+  }
+  const plan = (atMs: number, moveState: string): PlanSample => ({ atMs, actionId: MOVE, moveState, failReason: 0 });
+  const plans = [plan(sentAtMs + 20, 'moving'), plan(endedAtMs - 10, 'succeeded')];
+  return { poses, plans, sentAtMs, endedAtMs, moveId: MOVE };
+}

@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const lib = join(import.meta.dirname, '..', '..', 'src', 'lib');
+/** What runs in `gw serve`: for weeks, on a machine whose wall clock may be set at any time. */
+const ofTheDaemon = ['gateway', 'operator', 'motion', 'fleet', 'chassis', 'evidence', 'lifecycle'];
+
+/** Where the daemon reads the wall clock: for what a person reads later, and for nothing that is decided. */
+const allowed = {
+  'lifecycle/clock.ts': 'the clock itself',
+  'motion/motion.ts': 'part of the id of a tour; a counter makes it unique',
+  'motion/stop-latch.ts': 'since when the robot is stopped',
+  'operator/journal.ts': 'the time of a log event',
+};
+
+const wallClock = /\bwall\(\)|\bDate\.now\(|\bnew Date\(\)/;
+
+describe('the wall clock', () => {
+  it('is read by the daemon only for what people read, so that no jump of it decides anything', () => {
+    const files = ofTheDaemon.flatMap((module) =>
+      readdirSync(join(lib, module), { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.ts'))
+        .map((name) => `${module}/${name}`),
+    );
+    expect(files.length).toBeGreaterThan(50);
+    const readers = files.filter((file) => wallClock.test(withoutComments(readFileSync(join(lib, file), 'utf8'))));
+    expect(readers.filter((file) => !(file in allowed))).toEqual([]);
+  });
+
+  it('would be found', () => {
+    for (const line of ['const now = clock.wall().getTime();', 'Date.now()', 'x = new Date()']) {
+      expect(wallClock.test(withoutComments(line))).toBe(true);
+    }
+    expect(wallClock.test(withoutComments('// no wall() here\n/** nor Date.now() */'))).toBe(false);
+  });
+});
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/\/\/.*$/gm, '');
+}
