@@ -80,6 +80,17 @@ describe('a move that gw did not order', () => {
     await until(() => motion.status().gate.open, 'the gate');
   });
 
+  it('that began while the service had ended is cancelled when it starts again', async () => {
+    const { motion } = await open();
+    await until(() => motion.status().gate.open, 'the gate');
+    await motion.stop();
+    foreignMove();
+    await until(() => planned() === 'moving', 'the plan');
+    await motion.start({ signal: new AbortController().signal, fail: () => {} });
+    await until(() => cancels() === 1, 'the cancel');
+    await until(() => motion.status().gate.open, 'the gate');
+  });
+
   it('that was left alone before is left alone when the connection flaps', async () => {
     const { motion, link } = await open();
     await until(() => motion.status().gate.open, 'the gate');
@@ -152,7 +163,7 @@ describe('a chassis that has not reported its move over this connection', () => 
   });
 
   it('gets no order: one may be under way', async () => {
-    const { motion } = await open();
+    const { motion } = await open({ isPlanSilent: true });
     expect(motion.status().gate).toMatchObject({
       open: false,
       reasons: [expect.stringContaining('has not reported')],
@@ -165,7 +176,7 @@ describe('a chassis that has not reported its move over this connection', () => 
   });
 
   it('and never does, gets orders after a moment: it has no move to report', async () => {
-    const { motion } = await open();
+    const { motion } = await open({ isPlanSilent: true });
     await until(() => motion.status().gate.open, 'the gate');
     foreignMove();
     await until(() => motion.status().unownedMove !== null, 'the move');
