@@ -105,6 +105,24 @@ describe('a move that gw did not order', () => {
     expect(cancels()).toBe(0);
   });
 
+  it('is under way until the chassis reports its end: a message that cannot be read takes nothing back', async () => {
+    const { motion, link } = await open({ file: LEAVE });
+    await until(() => motion.status().gate.open, 'the gate');
+    foreignMove();
+    await until(() => motion.status().unownedMove !== null, 'the move');
+    chassis.plan({ action_id: 'seven' as unknown as number });
+    await until(() => {
+      const { planning } = link.snapshot().values;
+      return planning.status === 'heard' && planning.staleReason === 'newer-rejected';
+    }, 'the rejected message');
+    expect(motion.status()).toMatchObject({ unownedMove: { moveId: 7_007 }, gate: { open: false } });
+    await expect(motion.execute(moveTo(3, 4))).rejects.toMatchObject({ message: expect.stringContaining('move 7007') });
+    foreignMove();
+    chassis.plan({ move_state: 'succeeded' });
+    await until(() => motion.status().gate.open, 'the gate');
+    expect(moves()).toBe(0);
+  });
+
   it('is cancelled again as long as it drives on in spite of the cancel', async () => {
     chassis.onCancel = () => ({ status: 200, json: { state: 'cancelled' } });
     foreignMove();
