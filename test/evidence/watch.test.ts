@@ -241,6 +241,15 @@ describe('evidence that is adopted while the daemon runs', () => {
     expect(watch.report().waiting).toMatchObject([{ fact: 'vendor.move.cancel' }]);
   });
 
+  it('is told as gone when its line is taken out again', async () => {
+    await appendFile(path, line('vendor.move.state'));
+    watch.adopt([moved()]);
+    await msUntil(() => false);
+    await writeFile(path, both);
+    expect(await msUntil(() => takenBack().length > 0)).toBeLessThanOrEqual(1_000);
+    expect(takenBack()).toEqual([['vendor.move.state', 'gone']]);
+  });
+
   it('raises a fact that was contradicted before', async () => {
     await appendFile(path, line('vendor.move.cancel', false));
     expect(await msUntil(() => takenBack().length > 0)).toBeLessThanOrEqual(1_000);
