@@ -55,9 +55,10 @@ export function whileDriving<T>(
 }
 
 /** 130 after an interruption, 1 when something was found wrong. */
-export function driveOutcome<T extends { readonly interrupted: boolean; readonly findings: readonly Finding[] }>(
-  data: T,
-): Outcome<T> {
-  const ok = data.findings.every(({ verdict }) => verdict !== 'wrong');
+export function driveOutcome<
+  T extends { readonly state: string; readonly interrupted: boolean; readonly findings: readonly Finding[] },
+>(data: T): Outcome<T> {
+  const isWhole = !data.interrupted || data.state === 'succeeded';
+  const ok = isWhole && data.findings.every(({ verdict }) => verdict !== 'wrong');
   return { data, ok, exitCode: data.interrupted ? exitCodes.interrupted : exitCodes.checkFailed };
 }

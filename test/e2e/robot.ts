@@ -12,12 +12,15 @@ export interface Robot extends AsyncDisposable {
   readonly sim: Running;
 }
 
-export async function startRobot(options: { with?: string; chassisPort?: number } = {}): Promise<Robot> {
+export async function startRobot(
+  options: { with?: string; chassisPort?: number; evidence?: 'none' } = {},
+): Promise<Robot> {
   const dir = mkdtempSync(join(tmpdir(), 'gw-robot-'));
   const [chassisPort, operatorPort] = [options.chassisPort ?? (await freePort()), await freePort()];
   const parts = options.with === undefined ? [] : ['--with', options.with];
   const ports = ['--chassis-port', `${chassisPort}`, '--operator-port', `${operatorPort}`];
-  const sim = startGw(['sim', '--dir', dir, ...ports, ...parts, '--json']);
+  const evidence = options.evidence === undefined ? [] : ['--evidence', options.evidence];
+  const sim = startGw(['sim', '--dir', dir, ...ports, ...parts, ...evidence, '--json']);
   await sim.says('"event":"ready"');
   return {
     dir,

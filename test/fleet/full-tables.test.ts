@@ -52,6 +52,34 @@ describe('a table of serials that somebody fills', () => {
     expect(JSON.parse(readFileSync(join(root, 'heartbeat-heard.json'), 'utf8')).refused).toHaveLength(MAX_SERIALS);
   });
 
+  it('holds no second place for a robot that an earlier life received', async () => {
+    const options = { stateDir: root, clock: createFakeClock(), log: silentLog, reserved };
+    const before = createReplayGuard(options);
+    await before.load();
+    for (const serial of ROBOTS) before.accept({ serial, bootCounter: 1, sequence: 0 });
+    await before.close();
+    const guard = createReplayGuard(options);
+    await guard.load();
+    expect(invent(guard.accept, MAX_SERIALS)).toEqual({ newer: MAX_SERIALS - 3, 'no-room': 3 });
+    await guard.close();
+  });
+
+  it('lets no robot of the site give way to another', async () => {
+    const clock = createFakeClock();
+    const before = createReplayGuard({ stateDir: root, clock, log: silentLog });
+    await before.load();
+    before.accept({ serial: 'SN0001', bootCounter: 1, sequence: 9 });
+    invent(before.accept, MAX_SERIALS - 1);
+    await before.close();
+    const guard = createReplayGuard({ stateDir: root, clock, log: silentLog, reserved });
+    await guard.load();
+    for (const serial of ['SN0002', 'SN0003']) {
+      expect(guard.accept({ serial, bootCounter: 1, sequence: 0 })).toBe('newer');
+    }
+    expect(guard.accept({ serial: 'SN0001', bootCounter: 1, sequence: 9 })).toBe('replayed');
+    await guard.close();
+  });
+
   it('makes room for them when it was full before they were named, and the file stays readable', async () => {
     const clock = createFakeClock();
     const before = createReplayGuard({ stateDir: root, clock, log: silentLog });

@@ -130,6 +130,19 @@ describe('sign-in while others flood it', () => {
     expect(ended.indexOf('192.0.2.1')).toBeGreaterThanOrEqual(4);
   });
 
+  it('does not call an address known any more once it failed', async () => {
+    const { signIn } = service();
+    const address = '192.0.2.1';
+    expect((await signIn.try(PASSWORD, { address })).kind).toBe('signed-in');
+    for (let i = 0; i < 2; i += 1) expect((await signIn.try('wrong', { address })).kind).toBe('wrong');
+    const others = Array.from({ length: lineRules.atOnce + lineRules.waiting.failed }, (_, i) => `10.0.0.${i}`);
+    for (const other of others) await signIn.try('wrong', { address: other });
+    const flood = others.map((other) => signIn.try('wrong', { address: other }));
+    // They failed once each, and this one twice: its lane is full.
+    expect((await signIn.try(PASSWORD, { address })).kind).toBe('busy');
+    await Promise.all(flood);
+  });
+
   it('counts wrong passwords of a device by the device, and then by its address', async () => {
     const { signIn } = service();
     const first = await signIn.try(PASSWORD, { address: '192.0.2.1' });

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { type FaultName, faultNames, faultTable, type Sim, startSim } from '../../src/lib/sim/index.ts';
 import { call, fastClock, type Listener, listen, type Message, parse, until } from './raw-client.ts';
@@ -500,6 +500,33 @@ describe('faults of orders', () => {
       expect((await call(sim, 'POST', '/chassis/pose', body)).status).toBe(201);
       listener.forget();
       expect((await listener.next(({ topic }) => topic === '/tracked_pose')).ori).toBeCloseTo(1.5708, 1);
+    }));
+
+  it('target-in-degrees: a heading that is sent in radians is driven to as that many degrees', () =>
+    withFault('target-in-degrees', async (sim, listener) => {
+      const { x, y } = { x: 0.2, y: 0 };
+      const order = { creator: 'test', type: 'standard', target_x: x, target_y: y, target_ori: 1.5708 };
+      const { id } = (await call(sim, 'POST', '/chassis/moves', order)).json as { id: number };
+      await vi.waitFor(
+        async () => expect((await call(sim, 'GET', `/chassis/moves/${id}`)).json).toMatchObject({ state: 'succeeded' }),
+        { timeout: 20_000, interval: 100 },
+      );
+      listener.forget();
+      expect((await listener.next(({ topic }) => topic === '/tracked_pose')).ori).toBeCloseTo(1.5708, 0);
+    }));
+
+  it('drifting-pose: the reported place wanders while the robot stands', () =>
+    withFault('drifting-pose', async (_sim, listener) => {
+      const places: number[][] = [];
+      for (let i = 0; i < 20; i += 1) {
+        listener.forget();
+        places.push((await listener.next(({ topic }) => topic === '/tracked_pose')).pos as number[]);
+      }
+      const spread = (axis: number) => {
+        const values = places.map((place) => place[axis] ?? 0);
+        return Math.max(...values) - Math.min(...values);
+      };
+      expect(Math.hypot(spread(0), spread(1))).toBeGreaterThan(0.03);
     }));
 
   it('cancel-ignored: the cancel is answered with 200, and the move goes on', () =>

@@ -10,6 +10,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
  */
 const exceptions: Readonly<Record<string, string>> = {
   'src/cli/hidden-prompt.ts': 'the terminal of the person',
+  'src/lib/gateway/output-sink.ts': 'its own stderr and stdout anew, without waiting for their reader',
   'src/lib/kiosk/package-step.ts': 'reads a package that the person named',
   'src/lib/kiosk/sync-send.ts': 'reads a package that the person named',
   'src/lib/net/ssh/identities.ts': 'reads keys of the person, without waiting for a pipe',

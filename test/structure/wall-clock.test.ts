@@ -10,6 +10,7 @@ const ofTheDaemon = ['gateway', 'operator', 'motion', 'fleet', 'chassis', 'evide
 const allowed = {
   'lifecycle/clock.ts': 'the clock itself',
   'motion/motion.ts': 'part of the id of a tour; a counter makes it unique',
+  'motion/trial/trials.ts': 'the id of a trial, and when its records were made',
   'motion/stop-latch.ts': 'since when the robot is stopped',
   'operator/journal.ts': 'the time of a log event',
 };

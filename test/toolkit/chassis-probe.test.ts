@@ -109,8 +109,10 @@ describe.concurrent('a probe', () => {
       const { result, finding } = await probe(chassis.endpoint, 8);
       expect(result.verdict).toBe('wrong');
       const { verdict, doubt } = result.poseUnit;
-      expect(verdict).toBe(encoding === 'radians unwrapped' ? 'not-decided' : 'radians');
-      if (verdict === 'not-decided') expect(doubt).toContain('the heading changed steadily by');
+      // On a machine so busy that samples come late a proof may remain a doubt, which is not green either.
+      expect(encoding === 'radians unwrapped' ? ['not-decided'] : ['radians', 'not-decided']).toContain(verdict);
+      if (encoding === 'radians unwrapped') expect(doubt).toContain('the heading changed steadily by');
+      expect(verdict === 'radians' || doubt !== null).toBe(true);
       expect(finding('pose-unit')).toMatchObject({
         verdict: 'wrong',
         detail: expect.stringMatching(/^IT IS IN RADIANS|^IN DOUBT, IT MAY BE IN RADIANS/),

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { driveOutcome } from '../../src/cli/drive-command.ts';
 import { renderMotionClear, renderMotionGo, renderMotionPose, renderMotionStop } from '../../src/cli/render/motion.ts';
 import { renderTourRun } from '../../src/cli/render/tour.ts';
 import { GwError } from '../../src/lib/error/index.ts';
@@ -163,6 +164,8 @@ describe('an interruption', () => {
     const data = await go({}, about);
     expect(ended).toEqual(['{"id":"run-1"}']);
     expect(data).toMatchObject({ state: 'stopped', interrupted: true });
+    expect(data.findings.map(({ verdict }) => verdict)).toEqual(['not-checked', 'not-checked', 'not-checked']);
+    expect(driveOutcome(data)).toMatchObject({ ok: false, exitCode: 130 });
     expect(first(renderMotionGo(data))).toBe('Interrupted: the drive to A was ended, and its move cancelled.');
   });
 
@@ -283,8 +286,7 @@ describe('gw motion stop', () => {
   });
   const stop = (over: Partial<StopPlace> = {}) => stopTheRobot(place(over), { reason: 'drill' }, context());
   const answers = (answer: object) => {
-    fake.override = ({ method, url }: IncomingMessage) =>
-      method === 'POST' && url === '/api/stopp' ? [200, { stop: answer }] : undefined;
+    fake.override = ({ url }: IncomingMessage) => (url === '/api/stopp' ? [200, { stop: answer }] : undefined);
   };
 
   it('says STOPPED when it is latched, saved, and the chassis reports no move', async () => {
@@ -297,6 +299,12 @@ describe('gw motion stop', () => {
 
   it.each([
     ['it is not saved', { latched: true, saved: false }, /^STOPPED: latched, NOT saved/],
+    ['the disk has not taken it', { latched: true, saved: 'pending' }, /^STOPPED: latched, NOT saved yet/],
+    [
+      'the disk refuses it',
+      { latched: true, saved: false, unsavedBecause: 'ENOSPC' },
+      /^STOPPED: latched, NOT saved: .* \(ENOSPC\)/,
+    ],
     ['nothing is said of saving', { latched: true }, /^STOPPED: latched; whether it is saved is not said/],
     [
       'the rest of the answer is nonsense',
@@ -318,6 +326,26 @@ describe('gw motion stop', () => {
     const data = await stop();
     expect(data.move).toBe(move);
     expect(first(renderMotionStop(data))).toMatch(words);
+  });
+
+  it('is saved when the disk took it while the robot came to rest', async () => {
+    let asked = 0;
+    fake.override = ({ url }) => {
+      if (url !== '/api/stopp') return undefined;
+      asked += 1;
+      return [200, { stop: { latched: true, saved: asked === 1 ? 'pending' : true } }];
+    };
+    expect(await stop()).toMatchObject({ delivered: true, saved: true });
+  });
+
+  it('is not green when somebody cleared it meanwhile', async () => {
+    fake.override = ({ method, url }) =>
+      method === 'GET' && url === '/api/stopp' ? [200, { stop: { latched: false } }] : undefined;
+    expect(await stop()).toMatchObject({
+      delivered: true,
+      move: 'not-known',
+      moveDetail: expect.stringMatching(/cleared/),
+    });
   });
 
   it('is not green when the chassis says nothing, or only what it said before its connection was lost', async () => {

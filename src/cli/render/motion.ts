@@ -67,25 +67,34 @@ export function renderMotionStop(stop: MotionStop): string {
   return lines.join('\n');
 }
 
-function stopHeadline({ delivered, cancelledAtChassis, saved, move }: MotionStop): string {
+function stopHeadline({ delivered, cancelledAtChassis, saved, unsavedBecause, move }: MotionStop): string {
   const press = 'Press the emergency stop of the robot';
   if (!delivered && cancelledAtChassis) {
     return `${chalk.red.bold('NOT STOPPED: CANCELLED AT THE CHASSIS, NOT LATCHED')}: the gateway does not answer, and any program may order the next move. ${press} if it moves.`;
   }
   if (!delivered) return `${chalk.red.bold('NOT STOPPED')}: the stop could not be delivered. ${press} now.`;
-  const latch =
-    saved === true
-      ? 'latched and saved'
-      : saved === false
-        ? 'latched, NOT saved: a restart of the gateway would forget it'
-        : 'latched; whether it is saved is not said';
+  const why = unsavedBecause === null ? '' : ` (${printable(unsavedBecause)})`;
+  const latch = `latched${savedText(saved)}${why}`;
   switch (move) {
     case 'ended':
-      return `${saved === false ? chalk.yellow('STOPPED') : chalk.green('STOPPED')}: ${latch}. The chassis reports no move under way.`;
+      return `${saved === true ? chalk.green('STOPPED') : chalk.yellow('STOPPED')}: ${latch}. The chassis reports no move under way.`;
     case 'under-way':
       return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT STILL DRIVES')}: ${latch}. ${press} now.`;
     case 'not-known':
       return `${chalk.red.bold('STOP LATCHED, BUT WHETHER THE ROBOT STANDS IS NOT KNOWN')}: ${latch}. Look at it; ${press.toLowerCase()} if it moves.`;
+  }
+}
+
+function savedText(saved: MotionStop['saved']): string {
+  switch (saved) {
+    case true:
+      return ' and saved';
+    case false:
+      return ', NOT saved: a restart of the gateway would forget it';
+    case 'pending':
+      return ', NOT saved yet: a restart of the gateway now would forget it';
+    case null:
+      return '; whether it is saved is not said';
   }
 }
 

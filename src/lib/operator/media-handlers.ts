@@ -133,11 +133,6 @@ async function* contentOf(part: MultipartFile, parts: AsyncIterator<Multipart>):
   } catch (cause) {
     throw malformedUpload(cause);
   }
-  for (;;) {
-    const next = await nextPart(parts);
-    if (next === null) return;
-    if (next.type !== 'file') continue;
-    next.file.destroy();
-    throw new UploadFault('There is more than one file in it.');
-  }
+  // A second file is more than the parser is told to take, and no part.
+  while ((await nextPart(parts)) !== null);
 }

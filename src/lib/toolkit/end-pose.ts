@@ -62,12 +62,12 @@ export async function compareEnd(
   }
 }
 
-/** A wrong angle unit anywhere between site file, order and report shows in these two. */
-export function endFindings(end: EndPose | null): Finding[] {
+/** Null and `hasArrived`: no fresh pose was reported. A wrong angle unit anywhere between site file, order and report shows in these two. */
+export function endFindings(end: EndPose | null, hasArrived: boolean): Finding[] {
   const place = { id: 'place', title: 'The chassis stands where it was sent', spec: 'Map and overlays' };
   const heading = { id: 'heading', title: 'It looks where it was to look', spec: 'Angles (critical rule)' };
   if (end === null) {
-    const detail = 'there was no fresh pose at the end to compare with';
+    const detail = hasArrived ? 'there was no fresh pose at the end to compare with' : 'it did not arrive';
     return [place, heading].map((base) => ({ ...base, verdict: 'not-checked', detail, remedy: null }));
   }
   const { station, distanceM, turnDeg, expected, reported } = end;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { compareEnd, endFindings, type NamedPlace } from './end-pose.ts';
 import type { Finding } from './finding.result.ts';
-import { fine, wrong } from './finding.ts';
+import { fine, notChecked, wrong } from './finding.ts';
 import { type FollowOptions, followedRunSchema, type RunKind, startAndFollow } from './followed-run.ts';
 import type { MotionGo } from './motion.result.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
@@ -46,7 +46,7 @@ export async function driveTo(toolkit: Toolkit, options: MotionGoOptions, contex
     reason: run.reason,
     failReason: run.outcome?.failReason ?? null,
     end,
-    findings: [endedFinding(run, options), ...endFindings(end)],
+    findings: [endedFinding(run, options, isInterrupted), ...endFindings(end, run.state === 'succeeded')],
     tookMs: Math.round(clock.monotonicMs() - beganMs),
   };
 }
@@ -58,8 +58,9 @@ function placeOf({ site }: Toolkit, station: string | null): NamedPlace | undefi
   return place && { name: station, ...place };
 }
 
-function endedFinding({ state, reason }: Run, { withinMs }: MotionGoOptions): Finding {
+function endedFinding({ state, reason }: Run, { withinMs }: MotionGoOptions, isInterrupted: boolean): Finding {
   const base = { id: 'ended', title: 'The drive came to its end', spec: null };
+  if (isInterrupted && state === 'stopped') return notChecked(base, 'interrupted, and ended on the way');
   switch (state) {
     case 'succeeded':
       return fine(base, 'the chassis reports that it has arrived');

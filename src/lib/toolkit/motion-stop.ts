@@ -45,7 +45,11 @@ const word = z.string().nullable().catch(null);
 const stopSchema = z.looseObject({
   stop: z.looseObject({
     latched: z.boolean(),
-    saved: z.boolean().nullable().catch(null),
+    saved: z
+      .union([z.boolean(), z.literal('pending')])
+      .nullable()
+      .catch(null),
+    unsavedBecause: word,
     reason: word,
     by: word,
     since: word,
@@ -67,18 +71,20 @@ export async function stopTheRobot(
   const { clock } = place;
   const beganMs = clock.monotonicMs();
   const { latch, access, ways } = await latchOverAnyWay(place, reason, context);
-  const move =
+  const after =
     latch === null || access === null
-      ? ({ move: 'not-known', moveDetail: 'the gateway could not be asked' } as const)
-      : await moveAfterStop(access, clock);
+      ? { latch, move: 'not-known' as const, moveDetail: 'the gateway could not be asked' }
+      : await afterStop(access, latch, clock);
   return {
     delivered: latch !== null,
     cancelledAtChassis: ways.some(({ answer }) => answer === 'cancelled'),
-    saved: latch?.saved ?? null,
+    saved: after.latch?.saved ?? null,
+    unsavedBecause: after.latch?.unsavedBecause ?? null,
     reason: latch?.reason ?? null,
     by: latch?.by ?? null,
     since: latch?.since ?? null,
-    ...move,
+    move: after.move,
+    moveDetail: after.moveDetail,
     ways,
     tookMs: Math.round(clock.monotonicMs() - beganMs),
   };
@@ -159,6 +165,17 @@ async function latchOverAnyWay(place: StopPlace, reason: string, context: CheckC
   const found = await first;
   isOver = true;
   return { latch: found?.latch ?? null, access: found?.access ?? null, ways: [...ways.values()] };
+}
+
+/** What became of the stop until now: whether the disk has it, and whether the chassis reports a move. */
+async function afterStop(access: Access, latch: Latch, clock: Clock) {
+  const move = await moveAfterStop(access, clock);
+  const now = await access.ask('GET', '/api/stopp', stopSchema).then(
+    ({ stop }) => stop,
+    () => latch,
+  );
+  if (now.latched) return { latch: now, ...move };
+  return { latch, move: 'not-known' as const, moveDetail: 'the stop has been cleared since: orders may pass' };
 }
 
 /** The gateway latches also while the chassis is away: only the chassis can say that its move has ended. */

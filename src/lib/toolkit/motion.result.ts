@@ -43,9 +43,12 @@ export const motionStopSchema = z.strictObject({
     .boolean()
     .describe('The gateway did not answer at once, and the chassis itself took a cancel; that latches nothing.'),
   saved: z
-    .boolean()
+    .union([z.boolean(), z.literal('pending')])
     .nullable()
-    .describe('The stop outlives a restart of the gateway; null: it was not delivered, or the gateway does not say.'),
+    .describe(
+      "The stop outlives a restart of the gateway; 'pending': its disk has not taken it yet; null: it was not delivered, or the gateway does not say.",
+    ),
+  unsavedBecause: z.string().nullable().describe('Why it is not saved; null when it is, or when that is not known.'),
   ...latchFields,
   move: z
     .enum(['ended', 'under-way', 'not-known'])

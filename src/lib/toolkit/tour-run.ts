@@ -45,13 +45,17 @@ export async function runTour(toolkit: Toolkit, options: TourRunOptions, context
     reason: run.reason,
     at: run.stations[run.at] ?? null,
     end,
-    findings: [endedFinding(run, options), ...endFindings(end)],
+    findings: [endedFinding(run, options, isInterrupted), ...endFindings(end, run.state === 'succeeded')],
     tookMs: Math.round(clock.monotonicMs() - began),
   };
 }
 
-function endedFinding(run: Run, { withinMs }: TourRunOptions): Finding {
+function endedFinding(run: Run, { withinMs }: TourRunOptions, isInterrupted: boolean): Finding {
   const base = { id: 'ended', title: 'The tour came to its end', spec: null };
+  if (isInterrupted && run.state === 'stopped') {
+    const detail = `interrupted, and ended on the way to ${run.stations[run.at] ?? '?'}`;
+    return { ...base, verdict: 'not-checked', detail, remedy: null };
+  }
   switch (run.state) {
     case 'succeeded':
       return { ...base, verdict: 'ok', detail: `${run.stations.length} stations were driven to`, remedy: null };
