@@ -54,16 +54,13 @@ export abstract class GwCommand<T extends object> extends Command {
   protected abstract render(data: T): string;
 
   async run(): Promise<void> {
-    const onSignal = () => this.#interrupt.abort(new GwError('INTERRUPTED', 'Interrupted.'));
-    process.once('SIGINT', onSignal);
-    process.once('SIGTERM', onSignal);
+    const signals = onFirstSignal(() => this.#interrupt.abort(new GwError('INTERRUPTED', 'Interrupted.')));
     try {
       const { data, ok = true, exitCode = exitCodes.checkFailed } = await this.execute();
       if (!ok) process.exitCode = exitCode;
       await this.print(data, ok, null);
     } finally {
-      process.off('SIGINT', onSignal);
-      process.off('SIGTERM', onSignal);
+      signals.end();
     }
   }
 
@@ -163,6 +160,28 @@ export abstract class GwCommand<T extends object> extends Command {
     const { schema } = this.ctor as unknown as { schema: string };
     return { schema, ok, data, warnings: this.#warnings, error };
   }
+}
+
+/**
+ * The first SIGINT and the first SIGTERM are answered by `onSignal`, a second one ends the process as the system does.
+ * The listener stays while the first one is handed round: the moving line at a terminal brings a listener that ends the
+ * process by the same signal as soon as it finds itself alone.
+ */
+function onFirstSignal(onSignal: () => void): { end(): void } {
+  const names = ['SIGINT', 'SIGTERM'] as const;
+  const listeners = names.map((name) => {
+    const listener = () => {
+      onSignal();
+      setImmediate(() => process.off(name, listener));
+    };
+    process.on(name, listener);
+    return { name, listener };
+  });
+  return {
+    end() {
+      for (const { name, listener } of listeners) process.off(name, listener);
+    },
+  };
 }
 
 /** Resolves when stdout has taken it; false when nobody reads any more. */

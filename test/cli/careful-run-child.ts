@@ -15,7 +15,7 @@ class Child extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { argv } = await this.parse(Child);
-    const [file] = argv as string[];
+    const [file, endingMs = '300'] = argv as string[];
     const data = await runCarefully({ quiet: this.jsonEnabled(), signal: this.signal }, async (careful) => {
       careful.onSafetyBackup('before.tar.gz');
       careful.onProgress('writing');
@@ -23,7 +23,7 @@ class Child extends GwCommand<Result> {
         const waiting = setInterval(() => {}, 1_000);
         careful.signal.addEventListener('abort', () => {
           clearInterval(waiting);
-          setTimeout(resolve, 300);
+          setTimeout(resolve, Number(endingMs));
         });
       });
       careful.onProgress('reading back');

@@ -1,10 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const hasScript = spawnSync('sh', ['-c', 'command -v script']).status === 0;
 
 const script = fileURLToPath(new URL('./careful-run-child.ts', import.meta.url));
 
@@ -75,5 +77,39 @@ describe('work that changes a robot', () => {
     expect(signal).toBe('SIGINT');
     expect(left).toBeNull();
     expect(performance.now() - began).toBeLessThan(10_000);
+  });
+});
+
+// A moving line brings a signal listener of its own, which no test without a terminal meets.
+describe.skipIf(!hasScript)('work that changes a robot, at a terminal (script of util-linux)', () => {
+  /** Presses Ctrl-C as the keyboard sends it, each time that the next of these texts is shown. */
+  async function press(at: readonly string[], endingMs = 300) {
+    count += 1;
+    const file = join(dir, `${count}.json`);
+    const line = `stty cols 80; exec '${process.execPath}' '${script}' '${file}' ${endingMs}`;
+    const terminal = spawn('script', ['-qefc', line, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] });
+    let shown = '';
+    const texts = [...at];
+    terminal.stdout.on('data', (chunk) => {
+      shown += String(chunk);
+      if (texts[0] === undefined || !shown.includes(texts[0])) return;
+      texts.shift();
+      terminal.stdin.write('\x03');
+    });
+    await once(terminal, 'close');
+    return { shown, left: existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as object) : null };
+  }
+
+  it('goes on to its end after Ctrl-C and says so', async () => {
+    const { shown, left } = await press(['writing']);
+    expect(left).toMatchObject({ finished: true });
+    expect(shown).toContain('Interrupted. What was begun on the robot is read back and finished first');
+    expect(shown).toContain('finished: true');
+  });
+
+  it('is ended at once by a second Ctrl-C', async () => {
+    const { shown, left } = await press(['writing', 'Interrupted.'], 30_000);
+    expect(shown).toContain('Interrupted.');
+    expect(left).toBeNull();
   });
 });

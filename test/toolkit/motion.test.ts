@@ -328,6 +328,14 @@ describe('gw motion stop', () => {
     expect(first(renderMotionStop(data))).toMatch(words);
   });
 
+  it('is not green when the robot drove on to its goal in spite of it', async () => {
+    const words = ['moving', 'moving', 'succeeded'];
+    fake.moveState = () => (words.length > 1 ? (words.shift() ?? '') : (words[0] ?? ''));
+    const data = await stop();
+    expect(data).toMatchObject({ delivered: true, move: 'drove-on' });
+    expect(first(renderMotionStop(data))).toMatch(/^STOP LATCHED, BUT THE ROBOT DROVE ON TO THE END OF ITS MOVE/);
+  });
+
   it('is saved when the disk took it while the robot came to rest', async () => {
     let asked = 0;
     fake.override = ({ url }) => {
