@@ -172,8 +172,8 @@ async function makeMain(): Promise<Main> {
   };
   // Side by side, but for what there is once: the robot that drives, and the broker's place for its serial number.
   const reached = Promise.withResolvers<void>();
-  const first = workThrough('site', ({ id }) => id === 'cloud-reached' && reached.resolve());
   await workThrough('premises');
+  const first = workThrough('site', ({ id }) => id === 'cloud-reached' && reached.resolve());
   await workThrough('handover');
   await Promise.race([reached.promise, first]);
   await work('service', { only: ['before', 'chassis', 'gateway', 'surface'] });

@@ -6,7 +6,7 @@ import { standInClock } from './stand-ins.ts';
 /** A line whose work ends when the test says so. */
 function world() {
   const clock = standInClock();
-  const line = createSignInLine(clock);
+  const line = createSignInLine(clock, 2);
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const sentAway: string[] = [];

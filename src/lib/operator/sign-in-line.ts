@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import type { Clock } from '../lifecycle/index.ts';
 
 /**
@@ -8,7 +9,8 @@ export type Lane = 'known' | 'new' | 'failed';
 
 /** Project decisions. Hashing takes memory and a core: so many at once, so many waiting, the others are sent away. */
 export const lineRules = {
-  atOnce: 2,
+  /** On two cores the hashes of a flood would hold both while a stop waits. */
+  atOnce: availableParallelism() > 2 ? 2 : 1,
   waiting: { known: 16, new: 64, failed: 16 },
   /** Of one key, behind the one of it that is in the line: two people at one address, or two commands. */
   behindOwn: 3,
@@ -54,7 +56,10 @@ export interface SignInLine {
   size(): { readonly waiting: number; readonly places: number };
 }
 
-export function createSignInLine(clock: Pick<Clock, 'monotonicMs' | 'after'>): SignInLine {
+export function createSignInLine(
+  clock: Pick<Clock, 'monotonicMs' | 'after'>,
+  atOnce: number = lineRules.atOnce,
+): SignInLine {
   const lanes: Readonly<Record<Lane, Waiting[]>> = { known: [], new: [], failed: [] };
   /** In the line or being served, each with those of the same key behind it. */
   const active = new Map<string, ((isNext: boolean) => void)[]>();
@@ -89,7 +94,7 @@ export function createSignInLine(clock: Pick<Clock, 'monotonicMs' | 'after'>): S
   }
 
   function advance(): void {
-    while (serving < lineRules.atOnce) {
+    while (serving < atOnce) {
       const waiting = next();
       if (waiting === undefined) return;
       serving += 1;
