@@ -32,9 +32,20 @@ function show(view: View): void {
 }
 
 /** Places that would claim something although nothing is known. */
-const unknown = ['link', 'stop', 'tour', 'gate', 'pose-unit', 'complaints', 'overall', 'gateway'];
+const unknown = [
+  'link',
+  'stop',
+  'tour',
+  'gate',
+  'pose-unit',
+  'complaints',
+  'overall',
+  'gateway',
+  'folders',
+  'evidence',
+];
 
-/** What the page shows when nobody tells it anything. Orders other than STOPP are off. */
+/** What the page shows while no event is received. Orders other than STOPP are off. */
 function outdated(): View {
   const keys = [...places.keys()];
   const doubts = keys.filter((key) => key.endsWith('.doubt'));

@@ -14,6 +14,7 @@ const free: MotionStatus = {
   keepingTrouble: null,
   tour: null,
   drive: null,
+  trial: null,
   unownedMove: null,
 };
 const closed: MotionStatus = { ...free, gate: { open: false, reasons: ['the gate has a reason'] } };
@@ -191,6 +192,115 @@ describe('the headline', () => {
       ),
       { numRuns: 500 },
     );
+  });
+});
+
+describe('a latched stop', () => {
+  const latched: MotionStatus = {
+    ...closed,
+    stop: { ...free.stop, latched: true, reason: 'r', by: 'x', since: '2026-01-31T12:00:00.123Z' },
+  };
+  const planning = (moveState: string) =>
+    known({
+      actionId: 7,
+      actionType: 'standard',
+      moveState,
+      failReason: 0,
+      failReasonText: 'none',
+      remainingDistanceM: 1,
+      raw: {},
+    });
+
+  it.each([
+    ['cancelled', planning('cancelled'), 'Verbunden – angehalten', 'Angehalten: r', /^$/],
+    ['moving', planning('moving'), 'Stopp gesetzt – Roboter fährt noch', 'Stopp gesetzt: r', /Not-Halt am Roboter/],
+    [
+      'oscillating',
+      planning('oscillating'),
+      'Stopp gesetzt – Stillstand nicht bekannt',
+      'Stopp gesetzt: r',
+      /Not-Halt/,
+    ],
+    [
+      'what it said over an earlier connection',
+      stale(planning('cancelled')),
+      'Stopp gesetzt – Stillstand nicht bekannt',
+      'Stopp gesetzt: r',
+      /Not-Halt/,
+    ],
+    [
+      'nothing',
+      { status: 'not-heard' } as const,
+      'Stopp gesetzt – Stillstand nicht bekannt',
+      'Stopp gesetzt: r',
+      /Not-Halt/,
+    ],
+  ])('is called a standstill only by the chassis: it reports %s', (_word, value, headline, stop, why) => {
+    const { flags, texts } = viewOf(withValues({ planning: value }), latched);
+    expect(flags.headline).toBe('bad');
+    expect([texts.headline, texts.stop]).toEqual([headline, stop]);
+    expect(texts['headline.why']).toMatch(why);
+    expect(texts['stop.by']).toBe('von x, 31.01.2026, 12:00:00 UTC');
+  });
+
+  it('is no standstill while the chassis is away', () => {
+    const link = { kind: 'not-connected', failure: 'cut', detail: 'x', tried } as const;
+    const { texts } = viewOf({ link, ...withValues({ planning: planning('cancelled') }) }, latched);
+    expect([texts.headline, texts.stop]).toEqual(['Nicht verbunden (not connected)', 'Stopp gesetzt: r']);
+    expect(texts['headline.why']).toContain('Ob der Roboter steht, ist nicht bekannt');
+  });
+});
+
+describe('what drives', () => {
+  it('is shown beside the headline while it is under way: a trial, too, which keeps tours off', () => {
+    expect(viewOf().flags.run).toBe('none');
+    const { flags, texts } = viewOf({}, { ...free, trial: { kind: 'move' } });
+    expect(flags).toMatchObject({ run: 'running', go: 'no' });
+    expect(texts.tour).toBe('Begleiteter Versuch läuft (Fahrt)');
+    expect(texts['tour.why']).toBe('Es läuft ein begleiteter Versuch.');
+  });
+
+  it('is said in German where the word of the chassis is known, and without a way that is over', () => {
+    const said = (moveState: string, actionType: string) =>
+      viewOf(
+        withValues({
+          planning: known({
+            actionId: 7,
+            actionType,
+            moveState,
+            failReason: 0,
+            failReasonText: 'none',
+            remainingDistanceM: 1,
+            raw: {},
+          }),
+        }),
+      ).texts.planning;
+    expect(said('none', 'none')).toBe('keiner');
+    expect(said('moving', 'standard')).toBe('standard: fährt, noch 1,00 m');
+    expect(said('cancelled', 'standard')).toBe('standard: abgebrochen');
+    expect(said('toString', 'standard')).toBe('standard: toString, noch 1,00 m');
+  });
+
+  it('gives no sign to what rounds to zero', () => {
+    const pose = connected.values.pose.status === 'heard' ? connected.values.pose.value : (null as never);
+    const { texts } = viewOf(withValues({ pose: known({ ...pose, xM: -0.004, yM: -0.006 }) }));
+    expect(texts.pose).toBe('x 0,00 m, y -0,01 m');
+  });
+});
+
+describe('folders and evidence', () => {
+  it('are renewed in place: an open page must not go on saying that all is as it was', () => {
+    const { texts } = viewOf({}, free, {
+      ...health,
+      status: 'degraded',
+      disk: {
+        ...health.disk,
+        state: { ...health.disk.state, status: 'unusable', detail: 'Full.', remedy: 'Make room.' },
+      },
+      evidence: { ...health.evidence, status: 'taken-back', detail: 'vendor.x was taken back.' },
+    });
+    expect(texts.folders).toMatch(/^Zustand \/state, NICHT BENUTZBAR.*: Full\. Make room\.\nMedien/);
+    expect(texts.evidence).toBe('ZURÜCKGENOMMEN seit dem Start (vendor.x was taken back.)');
   });
 });
 

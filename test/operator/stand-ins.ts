@@ -124,7 +124,15 @@ export function snapshotWith(link: LinkState): ChassisSnapshot {
     identity: heard ? { serial: SERIAL, model: 'm1', software: '2.12.3', capabilities: {} } : null,
     values: {
       pose: of({ xM: 1.25, yM: -2.5, yawDeg: degrees(90) }, 'degrees'),
-      planning: { status: 'not-heard' },
+      planning: of({
+        actionId: 0,
+        actionType: 'none',
+        moveState: 'none',
+        failReason: 0,
+        failReasonText: 'none',
+        remainingDistanceM: 0,
+        raw: {},
+      }),
       battery: of({ percent: 87, status: 'discharging' }, 'percent'),
       wheels: of({ controlMode: 'auto', emergencyStopPressed: false }),
       positioning: of({ state: 'positioning', reliable: true }),
@@ -182,6 +190,7 @@ export function standInMotion(): StandInMotion {
     keepingTrouble: null,
     tour: null,
     drive: null,
+    trial: null,
     unownedMove: null,
   };
   const listeners = new Set<() => void>();

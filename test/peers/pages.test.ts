@@ -77,6 +77,24 @@ describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)
     },
   );
 
+  it.each(sizes.flatMap((size) => paths.map((path) => [size.name, path, size] as const)))(
+    '%s: %s keeps a large STOPP in view, however far it is scrolled',
+    async (_name, path, size) => {
+      const { page, close } = await open(path, size, true);
+      for (const to of ['0', 'document.body.scrollHeight']) {
+        await page.evaluate(`window.scrollTo(0, ${to})`);
+        const [box] = (await page.evaluate(
+          '[...document.querySelectorAll(".stop-button")].map((e) => e.getBoundingClientRect().toJSON())',
+        )) as { top: number; bottom: number; height: number; width: number }[];
+        expect(box?.height).toBeGreaterThanOrEqual(80);
+        expect(box?.width).toBeGreaterThanOrEqual(size.width / 4);
+        expect(box?.top).toBeGreaterThanOrEqual(0);
+        expect(box?.bottom).toBeLessThanOrEqual(size.height);
+      }
+      await close();
+    },
+  );
+
   it('are readable without script: state, address tried and age', async () => {
     const { page, close } = await open('/service', sizes[0], false);
     const text = ((await page.locator('body').textContent()) ?? '').toLowerCase();

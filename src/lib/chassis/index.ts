@@ -17,6 +17,7 @@ export { contentOf, type ForwardedContent } from './forwarded-content.ts';
 export { type ChassisLinkOptions, createChassisLink } from './link.ts';
 export { createLiveValues } from './live-values.ts';
 export type * from './model.ts';
+export { moveStanding } from './move-state.ts';
 export { type KnownTopic, knownTopics } from './schema.ts';
 export { isSimulated } from './simulated.ts';
 export type { TopicMessage } from './topic-message.ts';

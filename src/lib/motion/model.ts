@@ -2,7 +2,7 @@ import type { Degrees } from '../angle/index.ts';
 import type { Pose } from '../chassis/index.ts';
 import type { Actionable } from '../evidence/index.ts';
 import type { Service } from '../lifecycle/index.ts';
-import type { Trials } from './trial/model.ts';
+import type { TrialKind, Trials } from './trial/model.ts';
 
 /** Where the robot is to be; without `yawDeg` the chassis chooses its heading. */
 export interface Goal {
@@ -111,6 +111,8 @@ export interface MotionStatus {
   readonly tour: TourRun | null;
   /** The current or last single drive. */
   readonly drive: DriveRun | null;
+  /** The trial under way; null while there is none. What it does and found is for signed-in persons only. */
+  readonly trial: { readonly kind: TrialKind } | null;
   /** Null also while the chassis is not connected: then nothing is known. */
   readonly unownedMove: UnownedMove | null;
 }

@@ -254,7 +254,9 @@ export function createMotion(options: MotionOptions): Motion {
       const input = gateInput();
       const { unownedMove } = input;
       const gate = gateView(judgeState('move', input));
-      return { gate, stop: latch.state(), keepingTrouble: latch.trouble(), tour, drive, unownedMove };
+      const last = trials.view();
+      const trial = last?.state === 'running' ? { kind: last.kind } : null;
+      return { gate, stop: latch.state(), keepingTrouble: latch.trouble(), tour, drive, trial, unownedMove };
     },
 
     async execute(order, signal) {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { createChassisClient } from '../chassis/index.ts';
+import { createChassisClient, moveStanding } from '../chassis/index.ts';
 import { asGwError, formatTried } from '../error/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import { cancelAtChassis } from '../motion/index.ts';
@@ -37,8 +37,6 @@ const AGAIN_MS = 250;
 /** So long the chassis may take to say that its move has ended. */
 const MOVE_ENDS_WITHIN_MS = 3_000;
 const POLL_MS = 100;
-/** @source chassis vendor (HINWEIS): the words of a move that is not under way */
-const ENDED = ['none', 'idle', 'succeeded', 'failed', 'cancelled'];
 
 /** An answer that says 'latched' is one, whatever else it says or leaves out. */
 const word = z.string().nullable().catch(null);
@@ -194,12 +192,12 @@ async function moveAfterStop(access: Access, clock: Clock): Promise<Pick<MotionS
       return { move: 'drove-on', moveDetail: `after the stop the chassis reported 'moving', then '${last}'` };
     }
     wasMoving ||= last === 'moving';
-    if (last !== null && ENDED.includes(last)) {
+    if (moveStanding(last) === 'ended') {
       return { move: 'ended', moveDetail: `the chassis reports its move as '${last}'` };
     }
     await clock.sleep(POLL_MS);
   } while (clock.monotonicMs() < untilMs);
-  if (last === 'moving') {
+  if (moveStanding(last) === 'under-way') {
     return {
       move: 'under-way',
       moveDetail: `the chassis still reports 'moving' after ${MOVE_ENDS_WITHIN_MS / 1000} s`,

@@ -1,4 +1,4 @@
-import type { ChassisSnapshot } from '../../chassis/index.ts';
+import { type ChassisSnapshot, moveStanding } from '../../chassis/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
 import type { GatewayHealth } from '../model.ts';
 import { conditionGaps, conditionProblems } from './condition-text.ts';
@@ -18,9 +18,12 @@ const COMPLAINT_COUNTS_MS = 300_000;
 
 export function headlineOf(snapshot: ChassisSnapshot, motion: MotionStatus, health: GatewayHealth): Headline {
   const { link } = snapshot;
-  if (link.kind !== 'connected') return { level: 'bad', text: linkText(link), reasons: [] };
+  const { latched } = motion.stop;
+  if (link.kind !== 'connected') {
+    return { level: 'bad', text: linkText(link), reasons: latched ? [`Der Stopp ist gesetzt. ${NOT_KNOWN}`] : [] };
+  }
   const reasons = [...unownedMove(motion), ...obstacles(snapshot), ...hints(snapshot, health)];
-  if (motion.stop.latched) return { level: 'bad', text: 'Verbunden – angehalten', reasons };
+  if (latched) return stoppedHeadline(standing(snapshot), reasons);
   if (!motion.gate.open) {
     const others = reasons.length === 0 ? motion.gate.reasons : reasons;
     return { level: 'bad', text: 'Verbunden – Fahrt gesperrt', reasons: others };
@@ -29,13 +32,35 @@ export function headlineOf(snapshot: ChassisSnapshot, motion: MotionStatus, heal
   return { level: 'good', text: 'Verbunden – fahrbereit', reasons };
 }
 
+const NOT_KNOWN = 'Ob der Roboter steht, ist nicht bekannt: im Zweifel den Not-Halt am Roboter drücken.';
+
+/** A latched stop is no robot that stands: only the chassis says that its move has ended. */
+function stoppedHeadline(state: ReturnType<typeof standing>, reasons: readonly string[]): Headline {
+  switch (state) {
+    case 'ended':
+      return { level: 'bad', text: 'Verbunden – angehalten', reasons };
+    case 'under-way': {
+      const press = 'Der Roboter meldet noch eine Fahrt. Hält er nicht an: den Not-Halt am Roboter drücken.';
+      return { level: 'bad', text: 'Stopp gesetzt – Roboter fährt noch', reasons: [press, ...reasons] };
+    }
+    case 'not-known':
+      return { level: 'bad', text: 'Stopp gesetzt – Stillstand nicht bekannt', reasons: [NOT_KNOWN, ...reasons] };
+  }
+}
+
+/** What the chassis says of its move over the present connection. */
+export function standing({ link, values: { planning } }: ChassisSnapshot): ReturnType<typeof moveStanding> {
+  const isCurrent = link.kind === 'connected' && planning.status === 'heard' && !planning.stale;
+  return moveStanding(isCurrent ? planning.value.moveState : null);
+}
+
 /** Why orders are refused, for people at the robot. What has no German sentence stands in the gate's own words. */
 export function gateText(snapshot: ChassisSnapshot, motion: MotionStatus): string {
   const { gate, stop, keepingTrouble } = motion;
   if (gate.open) return 'Fahrbefehle sind möglich.';
   const { link } = snapshot;
   const known = [
-    ...(stop.latched ? ['Der Roboter ist angehalten.'] : []),
+    ...(stop.latched ? ['Der Stopp ist gesetzt.'] : []),
     ...(keepingTrouble === null
       ? []
       : ['Ein Stopp ließe sich nicht speichern. Bis das Gateway seinen Zustand wieder speichern kann, fährt nichts.']),
@@ -61,7 +86,9 @@ export function complaintsText(snapshot: ChassisSnapshot): string {
 function unownedMove({ unownedMove: move }: MotionStatus): string[] {
   if (move === null) return [];
   const then = move.isBeingCancelled ? ' Er wird abgebrochen.' : ' Bis er endet, fährt nichts anderes.';
-  return [`Der Roboter fährt nach einem Auftrag (Nr. ${move.moveId}), den dieses Gateway nicht erteilt hat.${then}`];
+  return [
+    `Der Roboter fährt nach einem Auftrag (Nr. ${move.moveId}), den dieses Gateway nicht erteilt hat oder nicht mehr verfolgt.${then}`,
+  ];
 }
 
 function obstacles(snapshot: ChassisSnapshot): string[] {

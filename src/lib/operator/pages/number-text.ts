@@ -1,6 +1,9 @@
-/** German decimals. */
+/** German decimals; what rounds to zero has no sign. */
 export function num(value: number, digits: number): string {
-  return value.toFixed(digits).replace('.', ',');
+  return value
+    .toFixed(digits)
+    .replace(/^-(?=[0.]*$)/, '')
+    .replace('.', ',');
 }
 
 /** `0,4 s`, `45 s`, `12 min`, `5 h`; number and unit stay on one line. */

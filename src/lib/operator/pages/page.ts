@@ -13,6 +13,9 @@ export interface PageFrame {
   readonly body: Part;
 }
 
+/** STOPP: on every page that can do anything, in view however far a page was scrolled, and never off. */
+export const stopForm = markup`<form class="stop-form" method="post" action="/api/stopp"><button class="stop-button">STOPP</button></form>`;
+
 /** A whole page. It can be read without script: it then loads itself anew every few seconds. */
 export function page({ title, site, current, readOnly, view, body }: PageFrame): Markup {
   const link = (href: string, key: PageFrame['current'], text: string) =>
@@ -36,6 +39,7 @@ ${view ? markup`<noscript><meta http-equiv="refresh" content="5"></noscript>\n<s
   }</nav>
 </header>
 ${view ? markup`<p class="outdated">Keine Verbindung zum Gateway: Alle Werte sind veraltet. Ob STOPP noch wirkt, ist ungewiss – im Zweifel den Not-Halt am Roboter drücken.</p>` : null}
+${readOnly || current === 'surface' ? null : markup`<div class="stop-bar">${stopForm}</div>`}
 ${readOnly ? markup`<p class="notice">Nur-Lese-Ansicht: Hier kann nichts ausgelöst werden.</p>` : null}
 <main>
 ${body}

@@ -24,7 +24,7 @@ ${code === 'NOT_SIGNED_IN' ? markup`<p><a class="button" href="/anmeldung">Anmel
 const germanReasons: Readonly<Record<string, string>> = {
   CHASSIS_NOT_CONNECTED: 'Der Roboter ist nicht verbunden (not connected).',
   CHASSIS_BOOTING: 'Der Roboter startet noch.',
-  MOTION_STOPPED: 'Der Roboter ist angehalten. Erst muss der Stopp aufgehoben werden.',
+  MOTION_STOPPED: 'Der Stopp ist gesetzt. Erst muss er aufgehoben werden.',
   MOTION_REFUSED: 'Der Roboter darf jetzt nicht fahren.',
   TOUR_RUNNING: 'Es fährt schon eine Tour.',
   TOUR_UNKNOWN: 'Diese Tour gibt es nicht.',

@@ -1,6 +1,6 @@
 import { type Markup, markup } from '../../markup/index.ts';
 import type { Site } from '../../site/index.ts';
-import type { FolderHealth, GatewayHealth, NeighboursView } from '../model.ts';
+import type { GatewayHealth, NeighboursView } from '../model.ts';
 import { spanText } from './number-text.ts';
 import { headlineBlock, live, liveValue, page } from './page.ts';
 import type { LiveKey, PageView } from './view.ts';
@@ -36,6 +36,7 @@ export function servicePage({ site, view, health, neighbours, readOnly }: Servic
 ${headlineBlock(view)}
 <p>Versuchte Adresse: <code>${live(view, 'link.tried')}</code>, ${live(view, 'link.for')}</p>
 <p>${live(view, 'link.detail')}</p>
+<p class="when-running">${live(view, 'tour')}</p>
 <p class="alarm when-latched">${live(view, 'stop')}</p>
 </section>
 <section>
@@ -65,15 +66,17 @@ ${headlineBlock(view)}
 <dl>
 <div><dt>Fahrfreigabe</dt><dd class="lines">${live(view, 'gate')} <small lang="en">${live(view, 'gate.reasons')}</small></dd></div>
 <div><dt>Stopp</dt><dd>${live(view, 'stop')} <small>${live(view, 'stop.by')}</small></dd></div>
-<div><dt>Tour</dt><dd>${live(view, 'tour')}</dd></div>
+<div><dt>Fahrt</dt><dd>${live(view, 'tour')}</dd></div>
 </dl>
 </section>
 <section>
 <h2>Gateway</h2>
 <p>Gesamtzustand: ${live(view, 'overall')}</p>
 <p>${live(view, 'gateway')}</p>
-<p>Ordner: ${folderText('Zustand', health.disk.state)}; ${folderText('Medien', health.disk.media)}</p>
-<p>Nachweise: ${evidenceWord[health.evidence.status]} (${health.evidence.detail})</p>
+<dl>
+<div><dt>Ordner</dt><dd class="lines">${live(view, 'folders')}</dd></div>
+<div><dt>Nachweise</dt><dd>${live(view, 'evidence')}</dd></div>
+</dl>
 <div class="scroll"><table>
 <thead><tr><th>Dienst</th><th>Zustand</th><th>Neustarts</th><th>Näheres</th></tr></thead>
 <tbody>${health.services.map(
@@ -82,34 +85,20 @@ ${headlineBlock(view)}
     )}
 </tbody></table></div>
 <h3>Andere Roboter <small>(Stand beim Laden der Seite)</small></h3>
-<p>${neighbours.status === 'not-checked' ? `Nicht geprüft: ${neighbours.detail}` : neighbours.detail}</p>
+<p>${neighboursText(site, neighbours)}</p>
 ${neighbours.robots.map(
   ({ serial, address, presence, ageMs, conflictWith }) =>
     markup`<p>${serial}: ${presenceWord[presence]}, ${address}, vor ${spanText(ageMs)}${
-      conflictWith === null ? '' : `; dieselbe Seriennummer spricht auch von ${conflictWith}`
+      conflictWith === null ? '' : `; dieselbe Seriennummer sendet auch von ${conflictWith}`
     }</p>\n`,
 )}
 </section>`,
   });
 }
 
-function folderText(name: string, { path, status, freeBytes, detail, remedy }: FolderHealth): string {
-  const room = freeBytes === null ? 'freier Platz nicht bekannt' : `${Math.floor(freeBytes / 1_000_000)} MB frei`;
-  const why = status === 'ok' ? '' : `: ${detail} ${remedy ?? ''}`.trimEnd();
-  return `${name} ${path}, ${folderWord[status]}, ${room}${why}`;
+function neighboursText({ fleet }: Site, { status, detail }: NeighboursView): string {
+  if (fleet === undefined) return 'Nicht geprüft: In der Standortdatei steht kein Schlüssel dafür (fleet.keyFile).';
+  return status === 'not-checked' ? `Nicht geprüft: ${detail}` : detail;
 }
-
-const folderWord: Readonly<Record<FolderHealth['status'], string>> = {
-  ok: 'in Ordnung',
-  low: 'ZU WENIG PLATZ',
-  unusable: 'NICHT BENUTZBAR',
-  'not-checked': 'nicht geprüft',
-};
-
-const evidenceWord: Readonly<Record<GatewayHealth['evidence']['status'], string>> = {
-  'as-read': 'wie beim Start gelesen',
-  'taken-back': 'ZURÜCKGENOMMEN seit dem Start',
-  unreadable: 'NICHT LESBAR',
-};
 
 const presenceWord = { alive: 'da', late: 'verspätet', gone: 'verstummt' } as const;

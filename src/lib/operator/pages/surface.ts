@@ -1,6 +1,6 @@
 import { type Markup, markup } from '../../markup/index.ts';
 import type { Site } from '../../site/index.ts';
-import { headlineBlock, live, liveValue, page } from './page.ts';
+import { headlineBlock, live, liveValue, page, stopForm } from './page.ts';
 import type { LiveKey, PageView } from './view.ts';
 
 export interface SurfaceOptions {
@@ -31,7 +31,8 @@ export function surfacePage({ site, view, readOnly, signedIn }: SurfaceOptions):
 ${headlineBlock(view)}
 <p><span class="when-away">Versuchte Adresse: <code>${live(view, 'link.tried')}</code>, </span>${live(view, 'link.for')}</p>
 <p class="when-away">${live(view, 'link.detail')}</p>
-<p class="alarm when-latched">${live(view, 'stop')}</p>
+<p class="when-running">${live(view, 'tour')}</p>
+<p class="alarm when-latched">${live(view, 'stop')} <small>${live(view, 'stop.by')}</small></p>
 </section>
 ${readOnly ? null : stopForms(signedIn)}
 <section>
@@ -56,7 +57,7 @@ ${readOnly ? null : tourForms(site, view, signedIn)}
 
 function stopForms(signedIn: boolean): Markup {
   return markup`<section class="stop">
-<form method="post" action="/api/stopp"><button class="stop-button">STOPP</button></form>
+${stopForm}
 <div class="when-latched">
 ${
   signedIn

@@ -1,10 +1,10 @@
-import type { ChassisSnapshot, LiveValue, StaleReason } from '../../chassis/index.ts';
+import { type ChassisSnapshot, type LiveValue, moveStanding, type StaleReason } from '../../chassis/index.ts';
 import { markTextDe } from '../../evidence/index.ts';
 import type { ServiceHealth } from '../../lifecycle/index.ts';
-import type { DriveRun, MotionStatus } from '../../motion/index.ts';
-import type { GatewayHealth } from '../model.ts';
+import type { DriveRun, MotionStatus, TrialKind } from '../../motion/index.ts';
+import type { FolderHealth, GatewayHealth } from '../model.ts';
 import { alertText, positionDoubt, positioningWord } from './condition-text.ts';
-import { complaintsText, gateText, headingDoubt, headlineOf } from './headline.ts';
+import { complaintsText, gateText, headingDoubt, headlineOf, standing } from './headline.ts';
 import { linkDetail, linkText, triedText } from './link-text.ts';
 import { num, spanText } from './number-text.ts';
 
@@ -16,8 +16,8 @@ export interface PageView {
   readonly texts: Readonly<Record<TextKey, string>>;
 }
 
-/** `go` is 'yes' while a tour may start; `headline` is its level. */
-export type Flag = 'link' | 'stop' | 'tour' | 'gate' | 'go' | 'headline';
+/** `go` is 'yes' while a tour may start, `run` 'running' while gw drives the robot; `headline` is its level. */
+export type Flag = 'link' | 'stop' | 'run' | 'gate' | 'go' | 'headline';
 
 export type LiveKey = 'pose' | 'heading' | 'battery' | 'positioning' | 'wheels' | 'planning' | 'alerts' | 'map';
 
@@ -41,6 +41,8 @@ export type TextKey =
   | 'gate.reasons'
   | 'gateway'
   | 'overall'
+  | 'folders'
+  | 'evidence'
   | `${LiveKey}`
   | `${LiveKey}.age`
   | `${LiveKey}.mark`
@@ -60,7 +62,7 @@ export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus, health
     flags: {
       link: link.kind,
       stop: motion.stop.latched ? 'latched' : 'free',
-      tour: motion.tour?.state === 'running' ? 'running' : 'none',
+      run: isRunning(motion) ? 'running' : 'none',
       gate: motion.gate.open ? 'open' : 'closed',
       go: why === '' ? 'yes' : 'no',
       headline: headline.level,
@@ -77,7 +79,7 @@ export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus, health
       software: remembered(identity?.software ?? 'nicht angegeben'),
       'pose-unit': remembered(poseUnitText(snapshot)),
       complaints: complaintsText(snapshot),
-      stop: stopText(motion),
+      stop: stopText(snapshot, motion),
       'stop.by': stopByText(motion),
       tour: runText(motion),
       'tour.why': why,
@@ -85,6 +87,8 @@ export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus, health
       'gate.reasons': motion.gate.reasons.join('\n'),
       gateway: gatewayText(health),
       ...serviceTexts(health),
+      folders: `${folderText('Zustand', health.disk.state)}\n${folderText('Medien', health.disk.media)}`,
+      evidence: evidenceText(health),
       overall: headline.level === 'good' ? 'in Ordnung' : `beeinträchtigt: ${headline.text}`,
       ...liveTexts('pose', values.pose, ({ xM, yM }) => `x ${num(xM, 2)} m, y ${num(yM, 2)} m`, poseDoubt, 'xM'),
       ...liveTexts(
@@ -112,8 +116,10 @@ export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus, health
         values.planning,
         ({ moveState, actionType, failReason, failReasonText, remainingDistanceM }) =>
           [
-            `${actionType}: ${moveState}`,
-            remainingDistanceM === null ? '' : `noch ${num(remainingDistanceM, 2)} m`,
+            actionType === moveState ? moveWord(moveState) : `${actionType}: ${moveWord(moveState)}`,
+            remainingDistanceM === null || moveStanding(moveState) === 'ended'
+              ? ''
+              : `noch ${num(remainingDistanceM, 2)} m`,
             failReason === 0 ? '' : `fail_reason ${failReason} ${failReasonText}`,
           ]
             .filter(Boolean)
@@ -133,6 +139,7 @@ export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus, health
 function tourObstacle(snapshot: ChassisSnapshot, motion: MotionStatus): string {
   if (motion.tour?.state === 'running') return 'Es fährt schon eine Tour.';
   if (motion.drive?.state === 'running') return 'Es läuft schon eine Fahrt.';
+  if (motion.trial !== null) return 'Es läuft ein begleiteter Versuch.';
   if (motion.gate.open && !motion.stop.latched && snapshot.link.kind === 'connected') return '';
   const { gate } = motion;
   const text = gateText(snapshot, { ...motion, gate: { ...gate, open: false } });
@@ -176,24 +183,43 @@ function poseUnitText({ poseUnit, unitContradicted }: ChassisSnapshot): string {
   return `${word} (${samples} Werte; ${doubt ?? reason}).${latched}`;
 }
 
-function stopText({ stop }: MotionStatus): string {
+function stopText(snapshot: ChassisSnapshot, { stop }: MotionStatus): string {
   if (!stop.latched) return 'Nicht angehalten';
   const unsaved = {
     true: '',
     false: ' (NICHT gespeichert: nach einem Neustart des Gateways wäre dieser Stopp vergessen)',
     pending: ' (wird noch gespeichert)',
   }[`${stop.saved}`];
-  return `${stop.reason === null ? 'Angehalten' : `Angehalten: ${stop.reason}`}${unsaved}`;
+  const word = standing(snapshot) === 'ended' ? 'Angehalten' : 'Stopp gesetzt';
+  return `${stop.reason === null ? word : `${word}: ${stop.reason}`}${unsaved}`;
 }
 
 function stopByText({ stop: { by, since, repeated } }: MotionStatus): string {
   if (by === null) return '';
   const again = repeated === null ? '' : `; noch ${repeated.count} × verlangt, zuletzt von ${repeated.last.by}`;
-  return `${by}, ${since ?? ''}${again}`;
+  return `von ${by}${since === null ? '' : `, ${timeText(since)}`}${again}`;
 }
 
-/** The tour, and the single drive where there was one. */
+/** `22.11.2026, 08:19:36 UTC` of a UTC time in ISO form; what is none stays as it is. */
+function timeText(iso: string): string {
+  const found = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}:\d{2}:\d{2})/.exec(iso);
+  return found === null ? iso : `${found[3]}.${found[2]}.${found[1]}, ${found[4]} UTC`;
+}
+
+function isRunning({ tour, drive, trial }: MotionStatus): boolean {
+  return tour?.state === 'running' || drive?.state === 'running' || trial !== null;
+}
+
+const trialWords: Readonly<Record<TrialKind, string>> = {
+  stop: 'Anhalten',
+  move: 'Fahrt',
+  pose: 'Position setzen',
+  dock: 'Andocken',
+};
+
+/** The trial while there is one; otherwise the tour, and the single drive where there was one. */
 function runText(motion: MotionStatus): string {
+  if (motion.trial !== null) return `Begleiteter Versuch läuft (${trialWords[motion.trial.kind]})`;
   return motion.drive === null ? tourText(motion) : `${tourText(motion)}. ${driveText(motion.drive)}`;
 }
 
@@ -263,4 +289,41 @@ function batteryWord(status: string): string {
 
 function version(what: string, number: number | null): string {
   return number === null ? '' : `${what} ${number}`;
+}
+
+const moveWords: Readonly<Record<string, string>> = {
+  none: 'keiner',
+  idle: 'keiner',
+  moving: 'fährt',
+  succeeded: 'am Ziel',
+  failed: 'gescheitert',
+  cancelled: 'abgebrochen',
+};
+
+/** A word that nobody has described stays as the chassis gave it. */
+function moveWord(moveState: string): string {
+  return Object.hasOwn(moveWords, moveState) ? (moveWords[moveState] ?? moveState) : moveState;
+}
+
+const folderWords: Readonly<Record<FolderHealth['status'], string>> = {
+  ok: 'in Ordnung',
+  low: 'ZU WENIG PLATZ',
+  unusable: 'NICHT BENUTZBAR',
+  'not-checked': 'nicht geprüft',
+};
+
+function folderText(name: string, { path, status, freeBytes, detail, remedy }: FolderHealth): string {
+  const room = freeBytes === null ? 'freier Platz nicht bekannt' : `${Math.floor(freeBytes / 1_000_000)} MB frei`;
+  const why = status === 'ok' ? '' : `: ${detail} ${remedy ?? ''}`.trimEnd();
+  return `${name} ${path}, ${folderWords[status]}, ${room}${why}`;
+}
+
+const evidenceWords: Readonly<Record<GatewayHealth['evidence']['status'], string>> = {
+  'as-read': 'wie beim Start gelesen',
+  'taken-back': 'ZURÜCKGENOMMEN seit dem Start',
+  unreadable: 'NICHT LESBAR',
+};
+
+function evidenceText({ evidence: { status, detail } }: GatewayHealth): string {
+  return `${evidenceWords[status]} (${detail})`;
 }
