@@ -1,6 +1,6 @@
 // What the benchmarks share: medians, whole-process timings in turn, and children that say when they are ready.
 import { spawn, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
@@ -112,6 +112,20 @@ function memoryMb(pid, key) {
 /** Bytes that a process has had written to disk so far (Linux). */
 export function diskBytes(pid) {
   return Number(/^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))[1]);
+}
+
+/**
+ * Milliseconds that the main thread of a process ran so far, those in which it could have run and had no core, and those
+ * that the other threads ran (Linux).
+ */
+export function threadMs(pid) {
+  const sum = { ran: 0, queued: 0, others: 0 };
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const [ran, queued] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ').map(Number);
+    if (Number(thread) !== pid) sum.others += ran / 1e6;
+    else Object.assign(sum, { ran: ran / 1e6, queued: queued / 1e6 });
+  }
+  return sum;
 }
 
 export function programExists(name) {

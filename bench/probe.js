@@ -74,7 +74,10 @@ export async function signInPatiently({ target, from, password, patienceMs }) {
     const ok = answer.status === 200;
     const waitMs = Number(answer.headers['retry-after'] ?? 0) * 1000;
     const isOver = ok || answer.status !== 429 || waitMs === 0 || waitMs > leftMs();
-    if (isOver) return { atMs: began, ms: performance.now() - began, ok, what: answer.what };
+    if (isOver) {
+      const what = answer.status === null ? `not within ${patienceMs / 1000} s` : answer.what;
+      return { atMs: began, ms: performance.now() - began, ok, what };
+    }
     await sleep(waitMs);
   }
 }

@@ -6,7 +6,7 @@ import { summary } from '../answers.ts';
 import { startAsked } from '../asked.js';
 import { tableLines } from '../figures.ts';
 import { loadNames } from '../loads.js';
-import { diskBytes, freePort, peakResidentMb, residentMb, startChild } from '../measure.js';
+import { diskBytes, freePort, peakResidentMb, residentMb, startChild, threadMs } from '../measure.js';
 import { askOnce, askStop, probeEvery, signInPatiently } from '../probe.js';
 import { siteBefore, startServe, startSimulator } from '../robot.js';
 
@@ -115,7 +115,12 @@ async function measure(load, robot, bareTarget) {
   const endIdle = probes();
   await sleep(IDLE_S * 1000);
   const idle = await endIdle();
-  const before = { rssMb: residentMb(serve.pid), disk: diskBytes(serve.pid), log: serve.loggedBytes() };
+  const before = {
+    rssMb: residentMb(serve.pid),
+    disk: diskBytes(serve.pid),
+    log: serve.loggedBytes(),
+    thread: threadMs(serve.pid),
+  };
 
   const began = performance.now();
   await attacker.ask({ what: 'start', target, options: {} });
@@ -129,6 +134,7 @@ async function measure(load, robot, bareTarget) {
     ? null
     : {
         peakRssMb: peakResidentMb(serve.pid),
+        thread: shares(threadMs(serve.pid), before.thread, seconds),
         diskPerSecond: perSecond(diskBytes(serve.pid), before.disk),
         logPerSecond: pipe === null ? perSecond(serve.loggedBytes(), before.log) : null,
       };
@@ -146,6 +152,12 @@ async function measure(load, robot, bareTarget) {
     chassisCounts,
     ended,
   };
+}
+
+/** Of the time: in which the main thread ran, in which it waited for a core that others had, in which the others ran. */
+function shares(now, then, seconds) {
+  const part = (key) => (now[key] - then[key]) / 1000 / seconds;
+  return { ran: part('ran'), queued: part('queued'), others: part('others') };
 }
 
 /** A pipe whose far end stays open and is never read: what a stalled reader of the log looks like. */
@@ -167,7 +179,18 @@ function unreadPipe(dir) {
 const header = [
   'load',
   ...['idle p50', 'idle p99', 'p50 ms', 'p99 ms', 'longest', 'failed', 'of'],
-  ...['health p99', 'failed', 'bare p99', 'peak RSS MB', 'disk kB/s', 'log kB/s', 'end ms'],
+  ...[
+    'health p99',
+    'failed',
+    'bare p99',
+    'ran %',
+    'queued %',
+    'threads %',
+    'peak RSS MB',
+    'disk kB/s',
+    'log kB/s',
+    'end ms',
+  ],
 ];
 
 function ms(value) {
@@ -183,6 +206,7 @@ function cells({ name, idle, during, costs, ended }) {
     ...[idle.stop.p50, idle.stop.p99, during.stop.p50, during.stop.p99, during.stop.most].map(ms),
     ...[during.stop.failures, during.stop.count].map(String),
     ...[ms(during.health.p99), `${during.health.failures}`, ms(during.bare.p99)],
+    ...['ran', 'queued', 'others'].map((key) => (costs === null ? '-' : (100 * costs.thread[key]).toFixed(0))),
     costs === null ? 'ended' : costs.peakRssMb.toFixed(0),
     ...[kilo(costs?.diskPerSecond), kilo(costs?.logPerSecond)],
     ended.code === 0 ? ended.tookMs.toFixed(0) : `${ended.signal ?? `exit ${ended.code}`}`,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ChassisLink, type ChassisSnapshot, createChassisLink } from '../../src/lib/chassis/index.ts';
-import { silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
+import { type Clock, silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
 import { directDialer, type Endpoint } from '../../src/lib/net/index.ts';
 import {
   answeringPeer,
@@ -20,13 +20,13 @@ interface Linked extends AsyncDisposable {
   readonly snapshot: () => ChassisSnapshot;
 }
 
-async function linkTo(endpoint: Endpoint): Promise<Linked> {
+async function linkTo(endpoint: Endpoint, clock: Clock = systemClock): Promise<Linked> {
   const failures: unknown[] = [];
   const link = createChassisLink({
     endpoint,
     expectedSerial: 'SN-1',
     dialer: directDialer,
-    clock: systemClock,
+    clock,
     log: silentLog,
   });
   await link.start({ signal: new AbortController().signal, fail: (error) => failures.push(error) });
@@ -155,6 +155,26 @@ describe('a chassis that gives many causes for complaint', () => {
     await until('all of them', () => linked.snapshot().complaints.some(({ count }) => count === 2_000));
     expect(toldOfRejected).toBeGreaterThan(0);
     expect(told).toBeLessThan(100);
+  });
+
+  it('tells that a value must not be relied on without the wait in which complaints are gathered', async () => {
+    // What is gathered for a tenth of a second is never told here.
+    const clock: Clock = {
+      ...systemClock,
+      after: (ms, call) => systemClock.after(ms === 100 ? 3_600_000 : ms, call),
+    };
+    await using chassis = await fakeChassis();
+    await using linked = await linkTo(chassis.endpoint, clock);
+    const reasonOf = () => {
+      const { pose } = linked.snapshot().values;
+      return pose.status === 'heard' ? pose.staleReason : 'not-heard';
+    };
+    await until('a pose', () => reasonOf() === undefined);
+    const told: unknown[] = [];
+    using _subscription = linked.link.subscribe(() => told.push(reasonOf()));
+    chassis.publish({ topic: '/tracked_pose', pos: [1, 2], ori: 'north' });
+    await until('it is rejected', () => reasonOf() === 'newer-rejected');
+    expect(told).toContain('newer-rejected');
   });
 
   it('keeps what is heard again and again among many things that are heard once', async () => {

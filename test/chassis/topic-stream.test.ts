@@ -5,6 +5,7 @@ import { openTopicStream, type TopicMessage, type TopicStream } from '../../src/
 import type { GwError } from '../../src/lib/error/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
+import { createFakeClock } from '../lifecycle/fake-clock.ts';
 import { answeringPeer, closedPort, fakeChassis, httpAnswer, type Peer, rawPeer, until } from './peers.ts';
 
 const TOPICS = ['/tracked_pose', '/battery_state'];
@@ -320,5 +321,43 @@ describe('a chassis that sends more than can be read', () => {
     };
     await until('the newest', () => pongs().at(-1) === 'ping 499');
     expect(pongs().length).toBeLessThan(100);
+  });
+});
+
+describe('backpressure on the chassis', () => {
+  it('makes it wait: nothing more is taken from the connection until what came was worked on', async () => {
+    const piece = Buffer.from(`{"topic":"/unasked","text":"${'x'.repeat(1024 * 1024)}"}`);
+    const head = Buffer.alloc(10);
+    head[0] = 0x81;
+    head[1] = 127;
+    head.writeBigUInt64BE(BigInt(piece.length), 2);
+    const frame = Buffer.concat([head, piece]);
+    const count = 96;
+    await using peer = await bareWebSocket((socket) => {
+      for (let i = 0; i < count; i += 1) socket.write(frame);
+    });
+    let taken: Socket | undefined;
+    const dialer: typeof directDialer = {
+      ...directDialer,
+      async dial(endpoint, options) {
+        const socket = await directDialer.dial(endpoint, options);
+        taken = socket as Socket;
+        return socket;
+      },
+    };
+    // No time passes, so no more of it is given to the chassis.
+    const clock = createFakeClock({ startMs: 1_000_000 });
+    using _stream = await openTopicStream({
+      ...{ endpoint: peer.endpoint, dialer, clock, topics: TOPICS, listForm: true },
+      onMessage: () => {},
+    });
+    let before = -1;
+    for (let still = 0; still < 30; ) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      const now = taken?.bytesRead ?? 0;
+      still = now === before && now > 0 ? still + 1 : 0;
+      before = now;
+    }
+    expect(before).toBeLessThan((count / 2) * frame.length);
   });
 });

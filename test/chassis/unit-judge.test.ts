@@ -301,6 +301,23 @@ describe('a turn that is followed within one range of radians', () => {
     },
   );
 
+  it.each([
+    [6.7, 0.3, 10],
+    [6.8, 1.2, 5],
+    [7, 0.9, 20],
+    [7.2, 0.6, 10],
+  ])('ends where degrees leave the range: corrected by %d over and over, drifting by %d a second', (by, perS, hz) => {
+    for (const sign of [1, -1]) {
+      let at = 0;
+      const drifting = headings(40 * hz, 1_000 / hz, () => {
+        at += perS / hz;
+        if (at > by / 2) at -= by;
+        return sign * at;
+      });
+      expect(judged(drifting).verdict).toBe('not-decided');
+    }
+  });
+
   it('ends at a step that no turn makes between two samples, however steadily it comes again', () => {
     for (const step of [2.1, 2.5, 3, -2.5]) {
       const wrapped = headings(400, 100, (i) => Math.atan2(Math.sin(step * i), Math.cos(step * i)));

@@ -113,7 +113,7 @@ export const chassisRows: readonly Row[] = [
     brings: fileFault('evidence.jsonl', (text) => text.replaceAll('2.12.3-sim', '2.11.0-sim')),
     fails: [
       [
-        'premises/evidence site/evidence',
+        'premises/evidence site/evidence service/evidence',
         /findings: expected every finding ok, found \d of \d+ wrong: .*vendor\.move\.request/,
       ],
     ],
@@ -495,6 +495,12 @@ export async function closeTablet(world: World): Promise<void> {
   expect(verdict).toBe('done');
   await world.shareState('tablet.json');
 }
+
+/**
+ * Trials take the robot for themselves, so their faults stand apart: test/e2e/trial.test.ts and
+ * test/motion/trial/faults.test.ts.
+ */
+export const trialSteps = ['site/verify-stop', 'site/verify-move', 'site/verify-dock', 'site/verify-pose'];
 
 /**
  * These need hardware addresses, a machine on which nothing else listens, and a segment: a test of their own in two

@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -143,6 +143,20 @@ describe('gw serve', () => {
     await using _again = await startServe(robot.site);
     const refused = await post(robot.operatorPort, '/api/touren/lauf', { tour: 'demo' });
     expect(refused.status).toBe(423);
+  });
+
+  it('stops the robot also where it can keep neither the stop nor a socket for local commands, and says so', async () => {
+    await using robot = await startRobot();
+    rmSync(join(robot.dir, 'state'), { recursive: true, force: true });
+    writeFileSync(join(robot.dir, 'state'), 'a file where the folder should be');
+    await using _serve = await startServe(robot.site);
+    const found = await health(robot.operatorPort);
+    expect(found.status).toBe('degraded');
+    expect(found.services.at(-1)).toMatchObject({ name: 'operator', status: 'running' });
+    expect(found.services.at(-1)?.detail).toContain('no socket for local commands');
+    const stopped = await post(robot.operatorPort, '/api/stopp', { reason: 'person in the way' });
+    expect([stopped.status, await stopped.json()]).toMatchObject([200, { stop: { latched: true, saved: false } }]);
+    expect((await post(robot.operatorPort, '/api/touren/lauf', { tour: 'demo' })).status).toBe(423);
   });
 
   it('goes on when nobody reads its lines any more', async () => {

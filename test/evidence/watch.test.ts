@@ -225,6 +225,31 @@ describe('evidence that is adopted while the daemon runs', () => {
     expect(takenBack()).toEqual([['vendor.move.state', 'contradicted']]);
   });
 
+  it('is nothing that was taken back or that waits, also where this program has found a contradiction', async () => {
+    const against = record('vendor.move.cancel', false);
+    await appendFile(path, line('vendor.move.cancel', false));
+    watch.adopt([against]);
+    expect(calls).toBe(1);
+    expect(counted().at(-1)).toEqual(['vendor.move.cancel', false]);
+    const asRead = { status: 'as-read', takenBack: [], waiting: [] };
+    expect(watch.report()).toMatchObject(asRead);
+    await msUntil(() => false);
+    expect(watch.report()).toMatchObject(asRead);
+    // What was adopted can be lost like what was read.
+    await writeFile(path, both);
+    await msUntil(() => false);
+    expect(watch.report().waiting).toMatchObject([{ fact: 'vendor.move.cancel' }]);
+  });
+
+  it('is told as gone when its line is taken out again', async () => {
+    await appendFile(path, line('vendor.move.state'));
+    watch.adopt([moved()]);
+    await msUntil(() => false);
+    await writeFile(path, both);
+    expect(await msUntil(() => takenBack().length > 0)).toBeLessThanOrEqual(1_000);
+    expect(takenBack()).toEqual([['vendor.move.state', 'gone']]);
+  });
+
   it('raises a fact that was contradicted before', async () => {
     await appendFile(path, line('vendor.move.cancel', false));
     expect(await msUntil(() => takenBack().length > 0)).toBeLessThanOrEqual(1_000);
@@ -243,6 +268,8 @@ describe('evidence that is adopted while the daemon runs', () => {
       adopted: ['vendor.move.state'],
       takenBack: ['vendor.move.cancel'],
     });
+    // What drives relied on what is taken back.
+    expect(calls).toBe(1);
     expect(watch.report()).toMatchObject({ status: 'as-read', waiting: [] });
     await writeFile(path, 'no record\n');
     await expect(watch.adoptFile()).rejects.toMatchObject({ code: 'EVIDENCE_FILE_INVALID' });

@@ -61,6 +61,23 @@ const step = fc.oneof(
 );
 
 describe('lines for a reader who may stall', () => {
+  it('are never dropped for a reader who keeps up, however many they are', async () => {
+    const far = reader();
+    const { clock, writer } = writerTo(far.sink, 500);
+    const lines = Array.from({ length: 300 }, (_, i) => `line ${i}\n`);
+    for (const [i, line] of lines.entries()) {
+      if (i % 3 === 0) far.answers.push('later');
+      else far.answers.push(10_000, 10_000);
+      writer.write(line);
+      far.comeBack();
+      if (i % 10 === 0) await clock.advance(1_000);
+    }
+    far.open();
+    await clock.advance(1_000);
+    expect(far.text()).toBe(lines.join(''));
+    expect(writer.state()).toMatchObject({ status: 'writing', droppedLines: 0 });
+  });
+
   it('keep their order, are never torn, and what is missing is counted where it is missing', async () => {
     await fc.assert(
       fc.asyncProperty(

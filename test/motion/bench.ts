@@ -43,6 +43,8 @@ export async function startBench(
     /** What the schema would not let pass. */
     site?: Partial<Site>;
     connect?: boolean;
+    /** The chassis says nothing of a move for now: its pose alone is awaited. */
+    isPlanSilent?: boolean;
     /** What a trial wrote down. */
     onRecords?: (records: readonly EvidenceRecord[]) => void;
   } = {},
@@ -98,7 +100,12 @@ export async function startBench(
   };
   await link.start(context);
   const motion = await make(options.limits);
-  if (options.connect !== false) await until(() => link.snapshot().values.pose.status === 'heard', 'a pose');
+  const isHeard = (name: 'pose' | 'planning') => () => link.snapshot().values[name].status === 'heard';
+  if (options.connect !== false) {
+    await until(isHeard('pose'), 'a pose');
+    // Until then the gate is closed, whatever else is as it must be.
+    if (options.isPlanSilent !== true) await until(isHeard('planning'), 'a plan');
+  }
   return {
     site,
     link,

@@ -34,7 +34,7 @@ async function world() {
   const stack = new AsyncDisposableStack();
   const chassis = stack.use(await startScriptedChassis());
   const evidence = changing();
-  const bench = stack.use(await startBench(chassis, { evidence }));
+  const bench = stack.use(await startBench(chassis, { evidence, file: { dock: { xM: 7, yM: 8, yawDeg: -90 } } }));
   const sent = (path: string) => chassis.orders.filter((order) => order.path === path).length;
   return { chassis, evidence, bench, sent, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
@@ -76,6 +76,29 @@ describe('evidence that is taken back while the daemon runs', () => {
     await until(() => bench.motion.status().tour?.state === 'stopped', 'the end of the tour');
     expect(bench.motion.status().tour?.reason).toContain('evidence was taken back');
     expect(sent('/chassis/moves')).toBe(1);
+  });
+
+  it.each(['vendor.move.charge-target', 'vendor.move.cancel'])('of %s ends a drive to the dock', async (fact) => {
+    await using parts = await world();
+    const { bench, evidence, sent } = parts;
+    await bench.motion.startDrive({ dock: true });
+    await until(() => sent('/chassis/moves') === 1, 'the order');
+    evidence.set(withLine(fact));
+    await until(() => bench.motion.status().drive?.state !== 'running', 'the end of the drive');
+    expect(bench.motion.status().drive).toMatchObject({ state: 'stopped', reason: expect.stringContaining(fact) });
+    expect(sent('/chassis/moves/current')).toBe(1);
+  });
+
+  it('of what only a dock needs ends no drive to a station', async () => {
+    await using parts = await world();
+    const { bench, chassis, evidence, sent } = parts;
+    await bench.motion.startDrive({ station: 'A' });
+    await until(() => sent('/chassis/moves') === 1, 'the order');
+    evidence.set(withLine('vendor.move.charge-target'));
+    chassis.plan({ move_state: 'succeeded' });
+    await until(() => bench.motion.status().drive?.state !== 'running', 'the end of the drive');
+    expect(bench.motion.status().drive?.state).toBe('succeeded');
+    expect(sent('/chassis/moves/current')).toBe(0);
   });
 
   it('cancels nothing that does not rely on it', async () => {

@@ -35,6 +35,8 @@ export interface ScriptedChassis extends AsyncDisposable {
   /** Publishes no /planning_state, whatever a subscriber asks for. */
   holdsPlan: boolean;
   pose: { pos: [number, number]; ori: number } | null;
+  /** Called before each message of /tracked_pose, so that a robot turns by messages, however late they come. */
+  beforePose: () => void;
   serial: string;
   cut(): Promise<void>;
   restore(): Promise<void>;
@@ -59,6 +61,7 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
   const latched = (topic: string): object | null => {
     switch (topic) {
       case '/tracked_pose':
+        chassis.beforePose();
         return chassis.pose && { topic, ...chassis.pose };
       case '/planning_state':
         return chassis.holdsPlan ? null : planning && { topic, ...planning };
@@ -174,6 +177,7 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
     },
     holdsPlan: false,
     pose: { pos: [1, 2], ori: 90 },
+    beforePose: () => {},
     serial: SERIAL,
     cut,
     restore: () => listen(port),

@@ -80,6 +80,17 @@ describe('a move that gw did not order', () => {
     await until(() => motion.status().gate.open, 'the gate');
   });
 
+  it('that began while the service had ended is cancelled when it starts again', async () => {
+    const { motion } = await open();
+    await until(() => motion.status().gate.open, 'the gate');
+    await motion.stop();
+    foreignMove();
+    await until(() => planned() === 'moving', 'the plan');
+    await motion.start({ signal: new AbortController().signal, fail: () => {} });
+    await until(() => cancels() === 1, 'the cancel');
+    await until(() => motion.status().gate.open, 'the gate');
+  });
+
   it('that was left alone before is left alone when the connection flaps', async () => {
     const { motion, link } = await open();
     await until(() => motion.status().gate.open, 'the gate');
@@ -92,6 +103,24 @@ describe('a move that gw did not order', () => {
     await until(() => motion.status().unownedMove !== null, 'the move');
     await pause(1_200);
     expect(cancels()).toBe(0);
+  });
+
+  it('is under way until the chassis reports its end: a message that cannot be read takes nothing back', async () => {
+    const { motion, link } = await open({ file: LEAVE });
+    await until(() => motion.status().gate.open, 'the gate');
+    foreignMove();
+    await until(() => motion.status().unownedMove !== null, 'the move');
+    chassis.plan({ action_id: 'seven' as unknown as number });
+    await until(() => {
+      const { planning } = link.snapshot().values;
+      return planning.status === 'heard' && planning.staleReason === 'newer-rejected';
+    }, 'the rejected message');
+    expect(motion.status()).toMatchObject({ unownedMove: { moveId: 7_007 }, gate: { open: false } });
+    await expect(motion.execute(moveTo(3, 4))).rejects.toMatchObject({ message: expect.stringContaining('move 7007') });
+    foreignMove();
+    chassis.plan({ move_state: 'succeeded' });
+    await until(() => motion.status().gate.open, 'the gate');
+    expect(moves()).toBe(0);
   });
 
   it('is cancelled again as long as it drives on in spite of the cancel', async () => {
@@ -152,7 +181,7 @@ describe('a chassis that has not reported its move over this connection', () => 
   });
 
   it('gets no order: one may be under way', async () => {
-    const { motion } = await open();
+    const { motion } = await open({ isPlanSilent: true });
     expect(motion.status().gate).toMatchObject({
       open: false,
       reasons: [expect.stringContaining('has not reported')],
@@ -165,7 +194,7 @@ describe('a chassis that has not reported its move over this connection', () => 
   });
 
   it('and never does, gets orders after a moment: it has no move to report', async () => {
-    const { motion } = await open();
+    const { motion } = await open({ isPlanSilent: true });
     await until(() => motion.status().gate.open, 'the gate');
     foreignMove();
     await until(() => motion.status().unownedMove !== null, 'the move');

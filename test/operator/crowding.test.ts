@@ -145,6 +145,26 @@ describe('requests on one connection', () => {
     expect([...text.matchAll(/answer to (\S+?)\./g)].map((match) => match[1])).toEqual(['/1', '/2', '/stop', '/3']);
   });
 
+  it('keep their connection while one of them is a stop, and no longer', async () => {
+    const { begun, handler } = holding();
+    await using server = await listener(handler, {
+      limits: { total: 100, perPeer: 4 },
+      isUrgent: ({ url }) => url === '/stop',
+    });
+    using stopping = await client(server.port, '127.0.0.5');
+    stopping.send(head('POST /stop', 'Content-Length: 0'));
+    while (begun.length < 1) await sleep(2);
+    const more = [];
+    for (let i = 0; i < 12; i += 1) more.push(await client(server.port, '127.0.0.5'));
+    await Promise.all(more.slice(0, 9).map(({ closed }) => closed));
+    expect(stopping.isClosed()).toBe(false);
+    begun[0]?.response.end('stopped');
+    expect(await stopping.until((text) => text.includes('stopped'))).toContain(OK);
+    for (let i = 0; i < 4; i += 1) more.push(await client(server.port, '127.0.0.5'));
+    await stopping.closed;
+    for (const one of more) one.socket.destroy();
+  });
+
   it('that nobody waits for end the connection, and the rest of them is not even parsed', async () => {
     const { begun, handler } = holding();
     await using server = await listener(handler);

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { connectionLimits } from '../../src/lib/operator/limits.ts';
 import { refusalTable, statusOfError } from '../../src/lib/operator/refusal.ts';
 import { startServer } from './server.ts';
 
@@ -35,5 +36,37 @@ describe('docs/operator.md', () => {
       '500 INTERNAL',
     ];
     expect(documented.sort()).toEqual(actual.sort());
+  });
+
+  it('names the bounds of both sockets as they are', () => {
+    const { full, 'read-only': readOnly } = connectionLimits;
+    const both = (of: (limits: (typeof connectionLimits)[keyof typeof connectionLimits]) => unknown) => [
+      String(of(full)),
+      String(of(readOnly)),
+    ];
+    const s = (ms: number) => `${ms / 1_000} s`;
+    const rows: Record<string, readonly [full: string, readOnly: string]> = Object.fromEntries(
+      [...page.matchAll(/^\| ([^|]+) \| ([^|]+) \| ([^|]+) \| [^|]+ \|$/gm)].map(([, bound = '', a = '', b = '']) => [
+        bound.trim(),
+        [a.trim(), b.trim()],
+      ]),
+    );
+    const leading = (name: string) => rows[name]?.map((text) => text.split(/[,:]/)[0]);
+    expect(leading('Connections in all')).toEqual(both(({ total }) => total));
+    expect(leading('Connections of one address (IPv6: of one /64)')).toEqual([String(full.perPeer), 'none of its own']);
+    // Everybody who comes through the tunnel is one address.
+    expect([readOnly.perPeer, readOnly.smallPeer]).toEqual([readOnly.total, readOnly.total]);
+    expect(page).toContain(`once one has more than ${full.smallPeer};`);
+    expect(leading('Headers, from the first byte or from the connect')).toEqual(both((limits) => s(limits.headersMs)));
+    expect(leading('Body, from the end of the headers')).toEqual(both((limits) => s(limits.bodyMs)));
+    const upload = `${full.uploadWindowBytes / 1024} KiB in each ${s(full.uploadWindowMs)}`;
+    expect(leading('Upload of a signed-in person')?.[0]).toBe(upload);
+    expect(leading('Answer of which nothing is read')).toEqual(both((limits) => s(limits.unreadMs)));
+    expect(leading('No byte either way while an answer is being made')).toEqual(both((limits) => s(limits.silentMs)));
+    expect(leading('Idle between two requests')).toEqual(both((limits) => s(limits.keepAliveMs)));
+    expect(leading('Requests waiting on one connection for the answer before')).toEqual(
+      both(({ pipelined }) => pipelined),
+    );
+    for (const limits of Object.values(connectionLimits)) expect(limits.silentMs % limits.unreadMs).toBe(0);
   });
 });

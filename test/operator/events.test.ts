@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { get, startServer } from './server.ts';
 import { tried } from './stand-ins.ts';
@@ -28,6 +30,14 @@ async function listen(port: number) {
     },
     [Symbol.asyncDispose]: async () => abort.abort(),
   };
+}
+
+/** A stream of a machine of its own. */
+async function listenFrom(localAddress: string, port: number): Promise<IncomingMessage> {
+  const asked = request({ host: '127.0.0.1', port, localAddress, path: '/api/events', agent: false }).end();
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  response.on('error', () => {});
+  return response;
 }
 
 describe('GET /api/events', () => {
@@ -62,6 +72,20 @@ describe('GET /api/events', () => {
     await server.motion.clearStop('test');
     server.clock.advance(1);
     expect(await stream.next('state')).toMatchObject({ motion: { stop: { latched: false } } });
+  });
+
+  it('lets in who has few streams when one machine has them all, and turns away who has many', async () => {
+    await using server = await startServer();
+    const streams = await Promise.all(Array.from({ length: 32 }, () => listenFrom('127.0.0.3', server.full)));
+    expect(streams.map(({ statusCode }) => statusCode)).toEqual(streams.map(() => 200));
+    // One more of the same machine has no better claim than those that are there.
+    expect((await listenFrom('127.0.0.3', server.full)).statusCode).toBe(503);
+    const ended = streams.map((stream) => once(stream.resume(), 'end'));
+    const tablet = await listenFrom('127.0.0.2', server.full);
+    expect(tablet.statusCode).toBe(200);
+    // Which of them came first is up to the kernel.
+    await Promise.race(ended);
+    for (const stream of [tablet, ...streams]) stream.destroy();
   });
 
   it('takes so many listeners and no more, each socket for itself, and gives their places back', async () => {

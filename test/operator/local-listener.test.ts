@@ -67,8 +67,13 @@ describe('the socket for commands on the gateway itself', () => {
 
   it('refuses a folder that others may enter, and a link to one', async () => {
     await mkdir(dirname(path), { mode: 0o755 });
-    await chmod(dirname(path), 0o755);
-    await expect(open()).rejects.toMatchObject({ code: 'FILE_UNWRITABLE', message: expect.stringMatching(/open to/) });
+    for (const mode of [0o755, 0o750, 0o710, 0o720, 0o701]) {
+      await chmod(dirname(path), mode);
+      await expect(open()).rejects.toMatchObject({
+        code: 'FILE_UNWRITABLE',
+        message: expect.stringMatching(/open to/),
+      });
+    }
     await rm(dirname(path), { recursive: true });
     await mkdir(join(dir, 'elsewhere'), { mode: 0o700 });
     await symlink(join(dir, 'elsewhere'), dirname(path));

@@ -190,6 +190,23 @@ describe('the folder of the library', () => {
     expect(await readdir(dir)).toEqual([]);
   });
 
+  it('keeps to the quota and the reserve that the site file names', async () => {
+    const tooMuch = new Uint8Array(1_000_001);
+    await using small = await startServer({ password: true, disk: { mediaMb: 1 } });
+    const cookie = await signIn(small.full);
+    expect((await upload(small, 'fits.bin', tooMuch.slice(1), cookie)).status).toBe(201);
+    expect((await upload(small, 'more.bin', new Uint8Array(1), cookie)).data.error).toMatchObject({
+      code: 'NO_SPACE',
+      remedy: expect.stringContaining('disk.mediaMb'),
+    });
+    expect(await filesIn(small)).toEqual(['fits.bin']);
+    // A terabyte, which the disk of no test has free.
+    await using full = await startServer({ password: true, disk: { reserveMb: 1_000_000 } });
+    const refused = await upload(full, 'a.png', new Uint8Array(png), await signIn(full.full));
+    expect([refused.status, refused.data.error.remedy]).toEqual([507, expect.stringContaining('disk.reserveMb')]);
+    expect(await filesIn(full)).toEqual([]);
+  });
+
   it('that cannot be used names itself, and takes nothing else down', async () => {
     await using server = await startServer({ password: true });
     await symlink('media', join(server.dir, 'media'));

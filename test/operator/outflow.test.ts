@@ -245,7 +245,7 @@ describe('live events to readers that do not read', () => {
     });
     await using peer = await sending((response) => {
       response.writeHead(200);
-      events.add(response, 'full');
+      events.add(response, { scope: 'full', peer: '127.0.0.1' });
     });
     (await peer.reader()).socket.resume();
     for (let i = 0; i < 24; i += 1) await peer.reader();

@@ -21,6 +21,7 @@ export interface SetUp {
   readonly hostName?: string;
   readonly names?: string[];
   readonly tourNeedsSignIn?: boolean;
+  readonly disk?: { readonly mediaMb?: number; readonly reserveMb?: number };
   readonly more?: Partial<OperatorOptions>;
   /** Of both listeners, where they differ from the product's. */
   readonly limits?: Partial<ConnectionLimits>;
@@ -95,6 +96,7 @@ async function siteIn(dir: string, setUp: SetUp): Promise<Site> {
       ...(setUp.voiceUrl && { voice: { url: setUp.voiceUrl } }),
       ...(setUp.buildingUrl && { building: { url: setUp.buildingUrl } }),
     },
+    ...(setUp.disk && { disk: setUp.disk }),
     stations: { A: { xM: 0, yM: 0 }, B: { xM: 1, yM: 1, yawDeg: 90 } },
     tours: { breakfast: { stations: ['A', 'B'] } },
   });

@@ -6,7 +6,7 @@ import { standInClock } from './stand-ins.ts';
 /** A line whose work ends when the test says so. */
 function world() {
   const clock = standInClock();
-  const line = createSignInLine(clock);
+  const line = createSignInLine(clock, 2);
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const sentAway: string[] = [];
@@ -53,18 +53,19 @@ describe('the line before the password hash', () => {
     expect(begun).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
-  it('gives a key one place, waiting or served, and it again once it was served', async () => {
+  it('gives a key one place; three more of it wait behind their own, and the others are sent away', async () => {
     const { begun, sentAway, ask, end, settle } = await occupied();
-    void ask('c');
-    void ask('c');
-    void ask('a');
+    for (let i = 0; i < lineRules.behindOwn + 2; i += 1) void ask('c');
+    void ask('d');
     await settle();
-    expect(sentAway).toEqual(['c', 'a']);
+    expect(sentAway).toEqual(['c']);
     await end('a');
+    expect(begun).toEqual(['a', 'b', 'c']);
+    // The second of the same key enters the line now, and behind those that were in it.
     await end('c');
-    void ask('c');
-    await settle();
-    expect(begun).toEqual(['a', 'b', 'c', 'c']);
+    expect(begun).toEqual(['a', 'b', 'c', 'd']);
+    await end('d');
+    expect(begun).toEqual(['a', 'b', 'c', 'd', 'c']);
   });
 
   it('serves a known device at the next turn, whoever waits', async () => {

@@ -274,7 +274,7 @@ export function standInMotion(): StandInMotion {
 }
 
 /** One trial that begins when it is asked for, and ends when it is cancelled. */
-export function standInTrials(calls: string[]): Trials {
+function standInTrials(calls: string[]): Trials {
   let trial: TrialView | null = null;
   return {
     async start({ kind, who, conditions }) {

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { get, startServer, type TestServer } from './server.ts';
 
@@ -106,6 +107,15 @@ describe('the route table over real sockets, without password, voice service and
         expect(head).toMatch(/referrer-policy: same-origin/i);
       }
     }
+  });
+
+  it('lets a stop go before all others, whatever follows its path, and nothing else', () => {
+    const isUrgent = (method: string, url: string) => server.application.isUrgent({ method, url } as IncomingMessage);
+    for (const end of ['', '?', '?from=/tablet', '?a=1&b=2']) expect(isUrgent('POST', `/api/stopp${end}`)).toBe(true);
+    for (const [method, path] of [...specified, ...ours]) {
+      if (method !== 'POST' || path !== '/api/stopp') expect(isUrgent(method, path), `${method} ${path}`).toBe(false);
+    }
+    expect(isUrgent('POST', '/?/api/stopp')).toBe(false);
   });
 
   it('has every route of the application in the tables of this test', () => {

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { type FaultName, faultNames, faultTable, type Sim, startSim } from '../../src/lib/sim/index.ts';
 import { call, fastClock, type Listener, listen, type Message, parse, until } from './raw-client.ts';
@@ -502,31 +502,32 @@ describe('faults of orders', () => {
       expect((await listener.next(({ topic }) => topic === '/tracked_pose')).ori).toBeCloseTo(1.5708, 1);
     }));
 
-  it('target-in-degrees: a heading that is sent in radians is driven to as that many degrees', () =>
-    withFault('target-in-degrees', async (sim, listener) => {
-      const { x, y } = { x: 0.2, y: 0 };
-      const order = { creator: 'test', type: 'standard', target_x: x, target_y: y, target_ori: 1.5708 };
-      const { id } = (await call(sim, 'POST', '/chassis/moves', order)).json as { id: number };
-      await vi.waitFor(
-        async () => expect((await call(sim, 'GET', `/chassis/moves/${id}`)).json).toMatchObject({ state: 'succeeded' }),
-        { timeout: 20_000, interval: 100 },
-      );
-      listener.forget();
-      expect((await listener.next(({ topic }) => topic === '/tracked_pose')).ori).toBeCloseTo(1.5708, 0);
-    }));
-
-  it('drifting-pose: the reported place wanders while the robot stands', () =>
-    withFault('drifting-pose', async (_sim, listener) => {
-      const places: number[][] = [];
-      for (let i = 0; i < 20; i += 1) {
+  it('target-in-degrees: what is sent in radians ends the move at a heading of that many degrees', () =>
+    withFault(
+      'target-in-degrees',
+      async (sim, listener) => {
+        const { xM, yM } = sim.state();
+        const order = { creator: 'test', type: 'standard', target_x: xM, target_y: yM + 0.5, target_ori: 1.5708 };
+        await call(sim, 'POST', '/chassis/moves', order);
+        await until(() => !sim.state().moving, 10_000);
         listener.forget();
-        places.push((await listener.next(({ topic }) => topic === '/tracked_pose')).pos as number[]);
+        expect((await listener.next(({ topic }) => topic === '/tracked_pose')).ori).toBeCloseTo(1.5708, 1);
+      },
+      10,
+    ));
+
+  it('drifting-pose: the reported pose wanders while the robot stays where it is', () =>
+    withFault('drifting-pose', async (sim, listener) => {
+      const { xM, yM } = sim.state();
+      const seen: { pos: [number, number]; ori: number }[] = [];
+      for (let count = 0; count < 40; count += 1) {
+        listener.forget();
+        seen.push((await listener.next(({ topic }) => topic === '/tracked_pose')) as unknown as (typeof seen)[number]);
       }
-      const spread = (axis: number) => {
-        const values = places.map((place) => place[axis] ?? 0);
-        return Math.max(...values) - Math.min(...values);
-      };
-      expect(Math.hypot(spread(0), spread(1))).toBeGreaterThan(0.03);
+      const range = (values: number[]) => Math.max(...values) - Math.min(...values);
+      expect(range(seen.map(({ pos }) => pos[0]))).toBeGreaterThan(0.2);
+      expect(range(seen.map(({ ori }) => ori))).toBeGreaterThan(6);
+      expect(sim.state()).toMatchObject({ xM, yM, moving: false });
     }));
 
   it('cancel-ignored: the cancel is answered with 200, and the move goes on', () =>

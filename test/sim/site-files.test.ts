@@ -39,6 +39,11 @@ describe('what a simulator writes', () => {
     expect(site.tours.acceptance?.stations).toEqual(['B', 'A']);
   });
 
+  it('is no evidence at all where the robot is to be new to its site', async () => {
+    await using _sim = await startSim({ dir, evidence: false });
+    expect(await loadEvidenceFile(join(dir, 'evidence.jsonl'))).toEqual([]);
+  });
+
   it('is evidence for every vendor fact that an order needs, for this serial and software', async () => {
     await using sim = await startSim({ dir });
     const site = await loadSite(sim.sitePath ?? '');

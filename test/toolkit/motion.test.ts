@@ -306,7 +306,7 @@ describe('gw motion stop', () => {
     [
       'the disk refuses it',
       { latched: true, saved: false, unsavedBecause: 'ENOSPC' },
-      /^STOPPED: latched, NOT saved: .*[^]*\ndisk {4}ENOSPC/,
+      /^STOPPED: latched, NOT saved: [\s\S]*\ndisk {4}ENOSPC/,
     ],
     ['nothing is said of saving', { latched: true }, /^STOPPED: latched; whether it is saved is not said/],
     [
@@ -329,6 +329,14 @@ describe('gw motion stop', () => {
     const data = await stop();
     expect(data.move).toBe(move);
     expect(first(renderMotionStop(data))).toMatch(words);
+  });
+
+  it('is not green when the robot drove on to its goal in spite of it', async () => {
+    const words = ['moving', 'moving', 'succeeded'];
+    fake.moveState = () => (words.length > 1 ? (words.shift() ?? '') : (words[0] ?? ''));
+    const data = await stop();
+    expect(data).toMatchObject({ delivered: true, move: 'drove-on' });
+    expect(first(renderMotionStop(data))).toMatch(/^STOP LATCHED, BUT THE ROBOT DROVE ON TO THE END OF ITS MOVE/);
   });
 
   it('is saved when the disk took it while the robot came to rest', async () => {

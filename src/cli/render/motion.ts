@@ -78,6 +78,8 @@ function stopHeadline({ delivered, cancelledAtChassis, saved, move }: MotionStop
   switch (move) {
     case 'ended':
       return `${saved === true ? chalk.green('STOPPED') : chalk.yellow('STOPPED')}: ${latch}. The chassis reports no move under way.`;
+    case 'drove-on':
+      return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT DROVE ON TO THE END OF ITS MOVE')}: ${latch}. Take it out of service until a stop stops it.`;
     case 'under-way':
       return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT STILL DRIVES')}: ${latch}. ${press} now.`;
     case 'not-known':

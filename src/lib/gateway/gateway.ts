@@ -6,11 +6,12 @@ import { asGwError } from '../error/index.ts';
 import { createEvidenceWatch, loadEvidenceFile } from '../evidence/index.ts';
 import type { Fleet, FleetOptions } from '../fleet/index.ts';
 import { type Clock, createSupervisor, type Log, type SupervisorEvent, systemClock } from '../lifecycle/index.ts';
-import { createMotion, createTrialStore, type KeepingTrouble } from '../motion/index.ts';
+import { createMotion, createTrialStore } from '../motion/index.ts';
 import { type Dialer, directDialer } from '../net/index.ts';
 import { createJournal, createOperator, type GatewayHealth, READ_ONLY_SOCKET } from '../operator/index.ts';
 import { loadSite, readSecret, type Site } from '../site/index.ts';
-import { type DiskWatch, watchDisk } from './disk-watch.ts';
+import { watchDisk } from './disk-watch.ts';
+import { gatewayHealth } from './health.ts';
 import type { OutputState } from './line-writer.ts';
 import { logHealth } from './log-health.ts';
 import { coarseState, neighboursView, notListening } from './neighbours.ts';
@@ -85,24 +86,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const fleet = await openFleet(site, { state: () => coarseState(link, motion), clock, log });
 
   function health(): GatewayHealth {
-    const services = supervisor.health();
-    const report = evidence.report();
     const { stop, keepingTrouble } = motion.status();
-    const disk = diskHealth(disks, keepingTrouble);
-    const isSound =
-      report.status === 'as-read' &&
-      services.every((service) => service.status === 'running') &&
-      stop.saved !== false &&
-      Object.values(disk).every(({ status }) => status === 'ok');
-    return {
-      status: isSound ? 'ok' : 'degraded',
+    return gatewayHealth({
       version,
       upForMs: Math.round(clock.monotonicMs() - beganMs),
-      services,
-      evidence: report,
-      disk,
+      services: supervisor.health(),
+      evidence: evidence.report(),
+      ...{ stop, keepingTrouble },
+      disk: { state: disks.state.view(), media: disks.media.view() },
       log: logHealth(options.logState?.()),
-    };
+    });
   }
 
   function lastErrorOf(name: string): string | null {
@@ -157,13 +150,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 const MB = 1_000_000;
-
-/** What is known of the folder of the stop latch by writing to it counts before what was seen by looking. */
-function diskHealth(disks: Readonly<Record<'state' | 'media', DiskWatch>>, trouble: KeepingTrouble | null) {
-  const state = disks.state.view();
-  const unkept = trouble && { status: 'unusable' as const, detail: trouble.reason, remedy: trouble.remedy };
-  return { state: { ...state, ...unkept }, media: disks.media.view() };
-}
 
 /** null for a site file without it; the module is loaded only where it is used. */
 async function openFleet(site: Site, parts: Pick<FleetOptions, 'state' | 'clock' | 'log'>): Promise<Fleet | null> {

@@ -5,7 +5,7 @@ export { factsOfOrder, type ReliableFactId } from './gate.ts';
 export type * from './model.ts';
 export { createMotion, type MotionOptions } from './motion.ts';
 export type { OrderLimits } from './orders.ts';
-export { factsDecidedBy, orderKindOf } from './trial/gate.ts';
+export { factsDecidedBy } from './trial/gate.ts';
 export type * from './trial/model.ts';
 export { trialKinds } from './trial/model.ts';
 export { createTrialStore, type TrialStore } from './trial/store.ts';

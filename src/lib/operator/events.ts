@@ -4,12 +4,21 @@ import type { Scope } from './listener.ts';
 
 /** Live events to browsers (server-sent events): one stream per open page. */
 export interface LiveEvents {
-  /** False when as many listen as may. */
-  hasRoom(scope: Scope): boolean;
+  /**
+   * Whether this listener may come. Where as many listen as may, the oldest stream of the peer that has the most ends for
+   * one that has clearly fewer, so that no single machine keeps the live pages from the others.
+   */
+  makeRoom(listener: Listening): boolean;
   /** Sends the present state and then every change. */
-  add(response: ServerResponse, scope: Scope): void;
+  add(response: ServerResponse, listener: Listening): void;
   /** Ends all streams; later ones are refused. */
   end(): void;
+}
+
+/** Who listens: by which socket, and as whom limits count it (see `peerOf`). */
+export interface Listening {
+  readonly scope: Scope;
+  readonly peer: string;
 }
 
 export interface LiveEventsOptions {
@@ -31,7 +40,8 @@ const MOST_UNREAD_BYTES = 512 * 1024;
 const MOST_UNREAD_TOGETHER_BYTES = 4 * 1024 * 1024;
 
 export function createLiveEvents({ compose, subscribe, clock }: LiveEventsOptions): LiveEvents {
-  const listeners = new Map<ServerResponse, Scope>();
+  /** The oldest first. */
+  const listeners = new Map<ServerResponse, Listening>();
   let sources: Disposable | undefined;
   let soon: Disposable | undefined;
   let ended = false;
@@ -85,12 +95,20 @@ export function createLiveEvents({ compose, subscribe, clock }: LiveEventsOption
   }
 
   return {
-    hasRoom(scope) {
-      const already = [...listeners.values()].filter((other) => other === scope).length;
-      return !ended && already < mostListeners[scope];
+    makeRoom({ scope, peer }) {
+      if (ended) return false;
+      const streams = [...listeners].filter(([, other]) => other.scope === scope);
+      if (streams.length < mostListeners[scope]) return true;
+      const byPeer = Map.groupBy(streams, ([, other]) => other.peer);
+      const most = [...byPeer.values()].reduce((a, b) => (b.length > a.length ? b : a), []);
+      const [oldest] = most[0] ?? [];
+      if (oldest === undefined || most.length <= (byPeer.get(peer)?.length ?? 0) + 1) return false;
+      remove(oldest);
+      oldest.end();
+      return true;
     },
-    add(response, scope) {
-      listeners.set(response, scope);
+    add(response, listener) {
+      listeners.set(response, listener);
       response.once('close', () => remove(response));
       response.on('error', () => {});
       response.write(encode());

@@ -1,9 +1,11 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ChassisLink } from '../chassis/index.ts';
+import { peerAddress } from './address.ts';
 import { param, sendJson, sendPage, sendRefusal } from './answer.ts';
 import { notConnected, type Passed, type ReadResult } from './chassis-reads.ts';
 import { holdOpen } from './connections.ts';
+import { peerOf } from './ip-address.ts';
 import { scopeOf } from './listener.ts';
 import { mediaHandlers } from './media-handlers.ts';
 import { driveHandlers, poseHandlers, stopHandlers, tourHandlers } from './motion-handlers.ts';
@@ -175,7 +177,8 @@ function gatewayHandlers({ site, health, neighbours, sessions, journal, clientAb
     events(request: FastifyRequest, reply: FastifyReply) {
       reply.header('content-type', 'text/event-stream; charset=utf-8');
       if (request.method === 'HEAD') return reply.send();
-      if (!events.hasRoom(scopeOf(request.raw))) {
+      const listener = { scope: scopeOf(request.raw), peer: peerOf(peerAddress(request)) };
+      if (!events.makeRoom(listener)) {
         return sendRefusal(request, reply.header('content-type', 'application/json'), refuse('BUSY'));
       }
       reply.hijack();
@@ -186,7 +189,7 @@ function gatewayHandlers({ site, health, neighbours, sessions, journal, clientAb
       raw.setHeader('x-accel-buffering', 'no');
       raw.writeHead(200);
       holdOpen(request.raw);
-      events.add(raw, scopeOf(request.raw));
+      events.add(raw, listener);
       return reply;
     },
   };

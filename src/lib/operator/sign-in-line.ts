@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import type { Clock } from '../lifecycle/index.ts';
 
 /**
@@ -8,8 +9,11 @@ export type Lane = 'known' | 'new' | 'failed';
 
 /** Project decisions. Hashing takes memory and a core: so many at once, so many waiting, the others are sent away. */
 export const lineRules = {
-  atOnce: 2,
+  /** On two cores the hashes of a flood would hold both while a stop waits. */
+  atOnce: availableParallelism() > 2 ? 2 : 1,
   waiting: { known: 16, new: 64, failed: 16 },
+  /** Of one key, behind the one of it that is in the line: two people at one address, or two commands. */
+  behindOwn: 3,
   /** Below the 5 s after which a command gives a request up. */
   waitMs: 4_000,
   /** Each fourth turn is that of `failed`, so that a person who mistyped is served during a flood of new addresses. */
@@ -35,9 +39,9 @@ interface Waiting {
  */
 export interface SignInLine {
   /**
-   * Runs `work` when it is the caller's turn. Null: sent away, because the line is full, the same key is in it
-   * already, or the turn did not come in time; also when the signal aborts before the turn. `rank`: within a lane, the
-   * lower is served first.
+   * Runs `work` when it is the caller's turn. Null: sent away, because the line is full, enough of the same key wait for
+   * their own, or the turn did not come in time; also when the signal aborts before the turn. `rank`: within a lane,
+   * the lower is served first.
    */
   take<T>(
     who: {
@@ -52,10 +56,13 @@ export interface SignInLine {
   size(): { readonly waiting: number; readonly places: number };
 }
 
-export function createSignInLine(clock: Pick<Clock, 'monotonicMs' | 'after'>): SignInLine {
+export function createSignInLine(
+  clock: Pick<Clock, 'monotonicMs' | 'after'>,
+  atOnce: number = lineRules.atOnce,
+): SignInLine {
   const lanes: Readonly<Record<Lane, Waiting[]>> = { known: [], new: [], failed: [] };
-  /** In the line or being served. */
-  const active = new Set<string>();
+  /** In the line or being served, each with those of the same key behind it. */
+  const active = new Map<string, ((isNext: boolean) => void)[]>();
   /** Of the keys that were sent away; in the order in which they last asked. */
   const places = new Map<string, { readonly placeMs: number; readonly sentAwayMs: number }>();
   let serving = 0;
@@ -87,11 +94,36 @@ export function createSignInLine(clock: Pick<Clock, 'monotonicMs' | 'after'>): S
   }
 
   function advance(): void {
-    while (serving < lineRules.atOnce) {
+    while (serving < atOnce) {
       const waiting = next();
       if (waiting === undefined) return;
       serving += 1;
       waiting.settle(true);
+    }
+  }
+
+  /** Whether the key is the caller's now: at once, or when those of the same key before it are through. */
+  async function ownTurnOf({ key, signal }: Parameters<SignInLine['take']>[0]): Promise<boolean> {
+    const behind = active.get(key);
+    if (behind === undefined) {
+      active.set(key, []);
+      return true;
+    }
+    if (behind.length >= lineRules.behindOwn) return false;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    behind.push(resolve);
+    const give = () => {
+      const index = behind.indexOf(resolve);
+      if (index < 0) return;
+      behind.splice(index, 1);
+      resolve(false);
+    };
+    using _late = clock.after(lineRules.waitMs, give);
+    signal?.addEventListener('abort', give, { once: true });
+    try {
+      return await promise;
+    } finally {
+      signal?.removeEventListener('abort', give);
     }
   }
 
@@ -131,8 +163,7 @@ export function createSignInLine(clock: Pick<Clock, 'monotonicMs' | 'after'>): S
 
   return {
     async take(who, work) {
-      if (active.has(who.key) || who.signal?.aborted === true) return null;
-      active.add(who.key);
+      if (who.signal?.aborted === true || !(await ownTurnOf(who))) return null;
       try {
         if (!(await turnOf(who))) return null;
         try {
@@ -142,7 +173,9 @@ export function createSignInLine(clock: Pick<Clock, 'monotonicMs' | 'after'>): S
           advance();
         }
       } finally {
-        active.delete(who.key);
+        const next = active.get(who.key)?.shift();
+        if (next === undefined) active.delete(who.key);
+        else next(true);
       }
     },
     size: () => ({

@@ -82,12 +82,20 @@ export function createSignIn(password: PasswordHash, clock: Pick<Clock, 'monoton
     async try(candidate, { address, deviceMark, signal }) {
       const device = deviceMark === undefined ? null : marks.nameOf(deviceMark);
       const { key, lane, rank } = standingOf(address, device);
-      const retryAfterMs = failed.blockedForMs(key);
-      if (retryAfterMs > 0) return { kind: 'too-many-tries', retryAfterS: Math.ceil(retryAfterMs / 1000) };
+      const tooMany = (): SignInOutcome | null => {
+        const retryAfterMs = failed.blockedForMs(key);
+        return retryAfterMs > 0 ? { kind: 'too-many-tries', retryAfterS: Math.ceil(retryAfterMs / 1000) } : null;
+      };
+      const blocked = tooMany();
+      if (blocked !== null) return blocked;
       // Never right and never hashed, so it is no guess and is not counted: that would fill the table for nothing.
       if (candidate.length > PASSWORD_MOST_LENGTH) return { kind: 'wrong' };
-      const isRight = await line.take({ key, lane, rank, signal }, () => verifyPassword(candidate, password));
+      const isRight = await line.take({ key, lane, rank, signal }, async () => {
+        // Those of the same address before it may have been wrong once too often meanwhile.
+        return tooMany() ?? (await verifyPassword(candidate, password));
+      });
       if (isRight === null) return { kind: 'busy', retryAfterS: 1 };
+      if (typeof isRight === 'object') return isRight;
       if (isRight) {
         if (address !== null) remember(peerOf(address));
         return { kind: 'signed-in', token: sessions.open(), deviceMark: marks.make(device) };

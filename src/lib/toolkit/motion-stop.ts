@@ -180,12 +180,18 @@ async function afterStop(access: Access, latch: Latch, clock: Clock) {
 async function moveAfterStop(access: Access, clock: Clock): Promise<Pick<MotionStop, 'move' | 'moveDetail'>> {
   const untilMs = clock.monotonicMs() + MOVE_ENDS_WITHIN_MS;
   let last: string | null = null;
+  let wasMoving = false;
   do {
     try {
       last = (await readLiveRobot(access)).moveState;
     } catch (error) {
       return { move: 'not-known', moveDetail: `the gateway did not say: ${asGwError(error).message}` };
     }
+    // A robot that drove on to its goal stands there as well.
+    if (wasMoving && (last === 'succeeded' || last === 'failed')) {
+      return { move: 'drove-on', moveDetail: `after the stop the chassis reported 'moving', then '${last}'` };
+    }
+    wasMoving ||= last === 'moving';
     if (moveStanding(last) === 'ended') {
       return { move: 'ended', moveDetail: `the chassis reports its move as '${last}'` };
     }

@@ -51,9 +51,9 @@ export const motionStopSchema = z.strictObject({
   unsavedBecause: z.string().nullable().describe('Why it is not saved; null when it is, or when that is not known.'),
   ...latchFields,
   move: z
-    .enum(['ended', 'under-way', 'not-known'])
+    .enum(['ended', 'drove-on', 'under-way', 'not-known'])
     .describe(
-      'What the chassis says of its move after the stop; not-known: no report, or the gateway could not be asked.',
+      'What the chassis says of its move after the stop; drove-on: it ended, but not by the cancel; not-known: no report, or the gateway could not be asked.',
     ),
   moveDetail: z.string().describe('How that is known, or why it is not.'),
   ways: z

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { degrees } from '../../../src/lib/angle/index.ts';
 import type { TrialFinding } from '../../../src/lib/motion/index.ts';
+import { isTelling } from '../../../src/lib/motion/trial/judge/heading.ts';
 import { judgeMove, type MoveSeen } from '../../../src/lib/motion/trial/judge/move.ts';
 import { isAtRest, restOf } from '../../../src/lib/motion/trial/judge/numbers.ts';
 import { planTrial } from '../../../src/lib/motion/trial/plan.ts';
@@ -88,6 +89,11 @@ describe('the judge of a move', () => {
       expect([isBackwards, verdictOf(findings, unit)]).toEqual([isBackwards, expected]);
       expect(verdictOf(findings, target)).toBe(isDegrees(encoding) ? 'holds' : 'not-decided');
     }
+  });
+
+  it('takes no course near 0 or 180 degrees for telling, where a chassis that drives backwards reports a small number', () => {
+    expect([0, 12, -20, 160, 180, -175, 350].map(isTelling)).toEqual(Array(7).fill(false));
+    expect([45, -45, 90, -90, 135, -135, 30, 150].map(isTelling)).toEqual(Array(8).fill(true));
   });
 
   it('a heading that was taken for degrees, or not at all, is seen at the end', () => {

@@ -26,7 +26,7 @@ export interface Conduct {
 }
 
 /** Project decisions, in milliseconds. */
-export const MAX_TRIAL_MS = 60_000;
+const MAX_TRIAL_MS = 60_000;
 const REST_WATCH_MS = 4_000;
 const REST_SAMPLES = 8;
 const STOP_WATCH_MS = 6_000;

@@ -25,7 +25,7 @@ export interface TrialOrder {
  * Facts that a trial may rely on before they were verified here. The first trial is that of the stop: every other one
  * that drives needs a cancel that was seen to end a move. That of docking needs everything that a move needs.
  */
-export const factsOnTrial = {
+const factsOnTrial = {
   stop: factsOfOrder.move,
   move: ['angles.tracked-pose-ori', 'angles.target-ori', 'vendor.move.request', 'vendor.move.state'],
   pose: ['angles.pose-ori', 'vendor.pose.request'],
@@ -51,7 +51,7 @@ export const MAX_WAY_M = 1;
 /** What the position scatters by while the robot stands. */
 const WAY_SLACK_M = 0.03;
 /** Project decision: nearer, docking shows nothing. */
-export const MIN_DOCK_WAY_M = 0.3;
+const MIN_DOCK_WAY_M = 0.3;
 
 /** Everything that speaks against this trial; an empty list lets it pass. */
 export function judgeTrial(trial: TrialOrder, input: GateInput): readonly Refusal[] {

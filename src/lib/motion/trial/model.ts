@@ -32,8 +32,7 @@ export interface TrialRequest {
  * What happened against what a fact says. 'not-decided': it was not seen, or could have been otherwise; it is neither
  * green nor a contradiction, and no record is written.
  */
-export const trialVerdicts = ['holds', 'differs', 'not-decided'] as const;
-export type TrialVerdict = (typeof trialVerdicts)[number];
+export type TrialVerdict = 'holds' | 'differs' | 'not-decided';
 
 export type TrialFactId = FactIdMarked<'BELEGT' | 'HINWEIS'>;
 
@@ -53,8 +52,7 @@ export interface TrialFinding {
  * - refused: nothing was ordered.
  * - cancelled: it was ended before its end; nothing holds by it.
  */
-export const trialOutcomes = ['verified', 'contradicted', 'not-decided', 'refused', 'cancelled'] as const;
-export type TrialOutcome = (typeof trialOutcomes)[number];
+export type TrialOutcome = 'verified' | 'contradicted' | 'not-decided' | 'refused' | 'cancelled';
 
 /** A trial as it is now, without its samples: what the routes answer. */
 export interface TrialView {

@@ -11,7 +11,10 @@ import type { TrialFinding } from './model.ts';
 
 /** Where the results of trials go. */
 export interface TrialStore {
-  /** Keeps what happened, and writes a record for each fact that was decided. Never rejects. */
+  /**
+   * Keeps what happened, and writes a record for each fact that was decided; without the samples only for those that were
+   * contradicted. Never rejects.
+   */
   keep(report: TrialReport): Promise<Kept>;
   /** Lets everything that the evidence file says count from now on. Throws EVIDENCE_FILE_INVALID. */
   adoptAll(): Promise<EvidenceAdoption>;
@@ -84,19 +87,22 @@ export function createTrialStore({ path, log, ledger }: TrialStoreOptions): Tria
 function recordsOf(report: TrialReport, attachment: Kept['report']): EvidenceRecord[] {
   const { kind, who, when, serial, software, simulated, facts } = report;
   if (serial === null || software === null) return [];
-  return facts
-    .filter(({ value }) => value !== null)
-    .map(({ fact, value, why }) => ({
-      fact,
-      value,
-      serial,
-      software,
-      how: plain(`trial ${kind} through the gate: ${why}`),
-      who,
-      when,
-      ...(simulated && { simulated: true as const }),
-      ...(attachment !== null && { attachment }),
-    }));
+  return (
+    facts
+      // What a verification rests on are its samples; a contradiction closes the gate also without them.
+      .filter(({ value, verdict }) => value !== null && (attachment !== null || verdict === 'differs'))
+      .map(({ fact, value, why }) => ({
+        fact,
+        value,
+        serial,
+        software,
+        how: plain(`trial ${kind} through the gate: ${why}`),
+        who,
+        when,
+        ...(simulated && { simulated: true as const }),
+        ...(attachment !== null && { attachment }),
+      }))
+  );
 }
 
 /** One line of a record. */

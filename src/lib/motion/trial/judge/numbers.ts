@@ -62,8 +62,8 @@ export function largestLeapM(samples: readonly PoseSample[]): number {
 }
 
 /** Project decisions: a robot that stands scatters by less, over so many samples at least. */
-export const REST_M = 0.03;
-export const REST_DEG = 3;
+const REST_M = 0.03;
+const REST_DEG = 3;
 export const MIN_REST_SAMPLES = 3;
 
 export interface Rest extends Place {

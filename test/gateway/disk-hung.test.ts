@@ -1,0 +1,41 @@
+import { statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { expect, it, vi } from 'vitest';
+import { watchDisk } from '../../src/lib/gateway/disk-watch.ts';
+import { silentLog } from '../../src/lib/lifecycle/index.ts';
+import { createFakeClock } from '../lifecycle/fake-clock.ts';
+
+/** Looks at the disk wait for it. */
+const disk = vi.hoisted(() => ({ answers: Promise.resolve() }));
+
+vi.mock('node:fs/promises', async (importOriginal) => {
+  const original = await importOriginal<typeof import('node:fs/promises')>();
+  return {
+    ...original,
+    async stat(path: string) {
+      await disk.answers;
+      return await original.stat(path);
+    },
+  };
+});
+
+it('the room of a file system that gives no answer is not checked, until it answers again', async () => {
+  const clock = createFakeClock({ startMs: 1_000_000 });
+  using watch = watchDisk({ path: tmpdir(), key: 'stateDir', reserveBytes: 1, clock, log: silentLog });
+  await expect.poll(() => watch.view().status).toBe('ok');
+  const { promise, resolve } = Promise.withResolvers<void>();
+  disk.answers = promise;
+  // The look after 10 s does not come back; it is given up for now 15 s later, at the next moment of looking.
+  await clock.advance(20_000);
+  expect(watch.view().status).toBe('ok');
+  await clock.advance(10_000);
+  expect(watch.view()).toMatchObject({
+    status: 'not-checked',
+    detail: expect.stringContaining('no answer'),
+    remedy: expect.stringContaining('dmesg'),
+  });
+  resolve();
+  await expect.poll(() => watch.view().status).toBe('ok');
+  const { blocks, bsize } = statfsSync(tmpdir());
+  expect(watch.view()).toMatchObject({ totalBytes: blocks * bsize, remedy: null });
+});

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { gatewayHealth, type HealthParts } from '../../src/lib/gateway/health.ts';
+import { standInHealth } from '../operator/stand-ins.ts';
+
+const service = { name: 'motion', status: 'running', restarts: 0, lastError: null, remedy: null, detail: '' } as const;
+
+function partsWith(over: Partial<HealthParts> = {}): HealthParts {
+  const { status: _status, ...sound } = standInHealth({ services: [service] });
+  return { ...sound, stop: { saved: true }, keepingTrouble: null, ...over };
+}
+
+describe('the health of the gateway', () => {
+  const { disk, evidence } = partsWith();
+  const folder = disk.media;
+
+  it('is ok where every part is, and also while a stop is on its way to the disk', () => {
+    expect(gatewayHealth(partsWith()).status).toBe('ok');
+    expect(gatewayHealth(partsWith({ stop: { saved: 'pending' } })).status).toBe('ok');
+  });
+
+  it.each<[what: string, over: Partial<HealthParts>]>([
+    ['a stop that is not saved', { stop: { saved: false } }],
+    ['a state folder with too little room', { disk: { ...disk, state: { ...folder, status: 'low' } } }],
+    ['a media folder that cannot be used', { disk: { ...disk, media: { ...folder, status: 'unusable' } } }],
+    ['a folder that nobody has looked at', { disk: { ...disk, media: { ...folder, status: 'not-checked' } } }],
+    ['evidence that was taken back', { evidence: { ...evidence, status: 'taken-back' } }],
+    ['evidence that cannot be read', { evidence: { ...evidence, status: 'unreadable' } }],
+    ['one service that is not running', { services: [service, { ...service, name: 'fleet', status: 'restarting' }] }],
+  ])('is degraded by %s', (_what, over) => {
+    expect(gatewayHealth(partsWith(over)).status).toBe('degraded');
+  });
+
+  it('says of the state folder what writing has told, not what looking sees', () => {
+    const keepingTrouble = { reason: 'The stop latch cannot be kept: EROFS.', remedy: 'Mount it anew.' };
+    const health = gatewayHealth(partsWith({ keepingTrouble }));
+    expect(health.status).toBe('degraded');
+    expect(health.disk.state).toMatchObject({
+      status: 'unusable',
+      detail: keepingTrouble.reason,
+      remedy: keepingTrouble.remedy,
+    });
+    expect(health.disk.media).toEqual(disk.media);
+  });
+
+  it('is not degraded by a log that nobody reads', () => {
+    const log = { status: 'unread', droppedLines: 9, detail: 'The reader of the log does not read.' } as const;
+    expect(gatewayHealth(partsWith({ log }))).toMatchObject({ status: 'ok', log });
+  });
+});

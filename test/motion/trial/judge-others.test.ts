@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import { type DockSeen, judgeDock } from '../../../src/lib/motion/trial/judge/dock.ts';
+import { type Rest, restOf } from '../../../src/lib/motion/trial/judge/numbers.ts';
+import { judgePose, type PoseSeen } from '../../../src/lib/motion/trial/judge/pose.ts';
+import { judgeStop, type StopSeen } from '../../../src/lib/motion/trial/judge/stop.ts';
+import type { PlanSample, PoseSample } from '../../../src/lib/motion/trial/samples.ts';
+
+/** Poses along +y every 100 ms, from one place to another within a time; the clock of the trial began long before. */
+function along(fromMs: number, toMs: number, fromM: number, toM: number, ori = 90): PoseSample[] {
+  const samples: PoseSample[] = [];
+  for (let atMs = fromMs; atMs < toMs; atMs += 100) {
+    samples.push({ atMs, xM: 3, yM: fromM + ((toM - fromM) * (atMs - fromMs)) / (toMs - fromMs), ori });
+  }
+  return samples;
+}
+const rest = (yM: number, ori = 90): Rest => {
+  const found = restOf(along(0, 1_000, yM, yM, ori));
+  if (found === null) throw new Error('enough poses');
+  return found;
+};
+const plans = (...told: readonly [atMs: number, state: string][]): PlanSample[] =>
+  told.map(([atMs, moveState]) => ({ atMs, actionId: 9, moveState, failReason: 0 }));
+
+describe('a cancel', () => {
+  const sane: StopSeen = {
+    goal: { xM: 3, yM: 1 },
+    start: rest(0),
+    ...{ sentAtMs: 20_000, moveId: 9, answeredInMs: 10, cancelAtMs: 21_000, cancelAnsweredAtMs: 21_010 },
+    poses: [
+      ...along(20_000, 21_000, 0, 0.2),
+      ...along(21_000, 21_300, 0.2, 0.25),
+      ...along(21_300, 23_000, 0.25, 0.25),
+    ],
+    plans: plans([20_100, 'moving'], [21_020, 'cancelled']),
+    readAfter: 'cancelled',
+  };
+  const verdict = (change: Partial<StopSeen>) => judgeStop({ ...sane, ...change })[0]?.verdict;
+
+  it('holds where the robot drove, was cancelled, and came to rest short of its goal', () => {
+    expect(judgeStop(sane)).toMatchObject([{ fact: 'vendor.move.cancel', verdict: 'holds', value: true }]);
+  });
+
+  it('differs where the robot drives on', () => {
+    const poses = [...along(20_000, 21_000, 0, 0.2), ...along(21_000, 23_000, 0.2, 1)];
+    expect(judgeStop({ ...sane, poses })).toMatchObject([{ verdict: 'differs', value: false }]);
+    // Whatever the chassis says of it.
+    expect(verdict({ poses, plans: plans([20_100, 'moving'], [22_900, 'succeeded']), readAfter: 'succeeded' })).toBe(
+      'differs',
+    );
+  });
+
+  it.each<[string, Partial<StopSeen>]>([
+    ['the robot never drove', { cancelAtMs: null, cancelAnsweredAtMs: null }],
+    ['the order was not answered', { moveId: null, answeredInMs: null }],
+    ['the cancel was not answered', { cancelAnsweredAtMs: null }],
+    ['the chassis answered slowly', { answeredInMs: 3_000 }],
+    ['it had arrived by itself', { plans: plans([20_100, 'moving'], [21_020, 'succeeded']), readAfter: 'succeeded' }],
+    ['it stands at its goal', { goal: { xM: 3, yM: 0.3 } }],
+    ['no pose came since', { poses: along(20_000, 21_000, 0, 0.2) }],
+    [
+      'the cancelled move is another one',
+      { plans: plans([20_100, 'moving'], [21_020, 'cancelled']).map((plan) => ({ ...plan, actionId: 8 })) },
+    ],
+    ['the states are of before the order', { plans: plans([19_000, 'moving'], [19_500, 'cancelled']) }],
+    ['the answer says otherwise', { readAfter: 'moving' }],
+    ['the position leapt', { poses: [...along(20_000, 21_000, 0, 0.2), ...along(21_000, 23_000, -1, -1)] }],
+  ])('is not decided where %s', (_what, change) => {
+    expect(['not-decided', 'differs']).toContain(verdict(change));
+    expect(verdict(change)).toBe('not-decided');
+  });
+});
+
+describe('docking', () => {
+  const sane: DockSeen = {
+    dock: { xM: 3, yM: -0.6, yawDeg: 90 },
+    start: rest(0),
+    ...{ sentAtMs: 20_000, moveId: 9, endedAtMs: 24_000, batteryStatus: 'charging' },
+    outcome: { state: 'succeeded', failReason: null, reason: null },
+    poses: [...along(20_000, 24_000, 0, -0.6), ...along(24_000, 26_000, -0.6, -0.6)],
+    plans: plans([20_100, 'moving'], [23_990, 'succeeded']),
+  };
+  const verdict = (change: Partial<DockSeen>) => judgeDock({ ...sane, ...change })[0]?.verdict;
+
+  it('holds at the dock, and differs elsewhere or where its pose was refused with 103', () => {
+    expect(verdict({})).toBe('holds');
+    expect(verdict({ batteryStatus: null })).toBe('holds');
+    expect(verdict({ dock: { xM: 3, yM: -1.4, yawDeg: 90 } })).toBe('differs');
+    expect(verdict({ dock: { xM: 3, yM: -0.6, yawDeg: -90 } })).toBe('differs');
+    expect(verdict({ outcome: { state: 'failed', failReason: 103, reason: 'x' } })).toBe('differs');
+  });
+
+  it.each<[string, Partial<DockSeen>]>([
+    ['it failed for another reason', { outcome: { state: 'failed', failReason: 101, reason: 'x' } }],
+    ['it was cancelled', { outcome: { state: 'cancelled', failReason: null, reason: 'x' } }],
+    ['the battery does not charge', { batteryStatus: 'discharging' }],
+    ['it stood there before', { start: rest(-0.6) }],
+    ['it was never seen moving', { plans: plans([23_990, 'succeeded']) }],
+    ['no pose came since', { poses: along(20_000, 24_000, 0, -0.6) }],
+  ])('is not decided where %s', (_what, change) => {
+    expect(verdict(change)).toBe('not-decided');
+  });
+});
+
+describe('a pose', () => {
+  const seen = (first: number, second: number, change: Partial<PoseSeen> = {}): PoseSeen => ({
+    start: rest(0, 10),
+    sets: [
+      { setDeg: -90, reported: rest(0, first) },
+      { setDeg: 90, reported: rest(0, second) },
+    ],
+    ...change,
+  });
+  const verdicts = (input: PoseSeen) => judgePose(input).map(({ verdict, value }) => [verdict, value]);
+
+  it('holds where both headings are reported in degrees, also from 0 to 360', () => {
+    const held = [
+      ['holds', 'radians'],
+      ['holds', true],
+    ];
+    expect(verdicts(seen(-90, 90))).toEqual(held);
+    expect(verdicts(seen(270, 88))).toEqual(held);
+  });
+
+  it('differs where the number came back, or the place is another one', () => {
+    expect(verdicts(seen(-1.57, 1.57))).toEqual([
+      ['differs', 'degrees'],
+      ['not-decided', null],
+    ]);
+    expect(verdicts({ ...seen(-90, 90), start: rest(2, 10) })).toEqual([
+      ['holds', 'radians'],
+      ['differs', false],
+    ]);
+  });
+
+  it.each([
+    ['the heading stayed as it was', seen(10, 10)],
+    ['only one of them came back', seen(-90, 10)],
+    [
+      'it was not reported',
+      seen(-90, 90, {
+        sets: [
+          { setDeg: -90, reported: rest(0, -90) },
+          { setDeg: 90, reported: null },
+        ],
+      }),
+    ],
+    ['one was set only', seen(-90, 90, { sets: [{ setDeg: 90, reported: rest(0, 90) }] })],
+  ])('is not decided where %s', (_what, input) => {
+    expect(verdicts(input).map(([verdict]) => verdict)).toEqual(['not-decided', 'not-decided']);
+  });
+});

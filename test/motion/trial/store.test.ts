@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { attachmentFolder, type EvidenceRecord, loadEvidenceFile } from '../../../src/lib/evidence/index.ts';
+import { silentLog } from '../../../src/lib/lifecycle/index.ts';
+import { createTrialStore } from '../../../src/lib/motion/index.ts';
+import { onSite, startSupervised } from './supervised.ts';
+
+let dir: string;
+let path: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'gw-store-'));
+  path = join(dir, 'evidence.jsonl');
+});
+afterEach(() => {
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const report = {
+  ...{ id: 't-1', kind: 'stop', who: 'J. Doe', when: '2026-02-01T12:00:00Z', serial: 'SN1', software: '2.12.3' },
+  simulated: false,
+  facts: [
+    { fact: 'vendor.move.cancel', verdict: 'holds', why: 'it came to rest', value: true },
+    { fact: 'vendor.move.state', verdict: 'differs', why: 'it said otherwise', value: false },
+    { fact: 'vendor.move.request', verdict: 'not-decided', why: 'it was not seen', value: null },
+  ],
+} as const;
+
+function store() {
+  const adopted: (readonly EvidenceRecord[])[] = [];
+  const ledger = {
+    adopt: (records: readonly EvidenceRecord[]) => void adopted.push(records),
+    adoptFile: async () => ({ records: 0, adopted: [], takenBack: [] }),
+  };
+  return { adopted, store: createTrialStore({ path, log: silentLog, ledger }) };
+}
+
+it('what a trial decided is in the file before it counts; what it left open is no record', async () => {
+  const made = store();
+  const kept = await made.store.keep(report);
+  expect(kept).toMatchObject({ recorded: ['vendor.move.cancel', 'vendor.move.state'], problems: [] });
+  const written = await loadEvidenceFile(path);
+  expect(made.adopted).toEqual([written]);
+  expect(written.map(({ fact, value, simulated }) => [fact, value, simulated])).toEqual([
+    ['vendor.move.cancel', true, undefined],
+    ['vendor.move.state', false, undefined],
+  ]);
+  expect(written[0]?.attachment).toEqual(kept.report);
+});
+
+it('what the file does not take does not count', async () => {
+  await writeFile(path, 'not a record\n');
+  const made = store();
+  const kept = await made.store.keep(report);
+  expect(kept.recorded).toEqual([]);
+  expect(kept.problems).toEqual([
+    expect.stringContaining('vendor.move.cancel could not be recorded'),
+    expect.stringContaining('vendor.move.state could not be recorded'),
+  ]);
+  expect(made.adopted.flat()).toEqual([]);
+  expect(await readFile(path, 'utf8')).toBe('not a record\n');
+});
+
+it('without its samples nothing is verified, and what was contradicted stays contradicted', async () => {
+  await writeFile(attachmentFolder(path), 'a file where the folder should be');
+  const made = store();
+  const kept = await made.store.keep(report);
+  expect(kept).toMatchObject({ report: null, recorded: ['vendor.move.state'] });
+  expect(kept.problems).toEqual([expect.stringContaining('samples of the trial could not be kept')]);
+  expect(made.adopted.flat()).toMatchObject([{ fact: 'vendor.move.state', value: false }]);
+});
+
+it('a trial whose samples cannot be kept is not verified', { timeout: 60_000 }, async () => {
+  await using robot = await startSupervised();
+  await writeFile(attachmentFolder(robot.site.evidenceFile), 'a file where the folder should be');
+  const { trials } = robot.motion;
+  const began = await trials.start({ kind: 'stop', who: 'J. Doe', conditions: onSite });
+  // Only who began it keeps it alive.
+  expect(trials.keepAlive(`${began.id}0`)).toBeNull();
+  const ended = await robot.follow(began);
+  expect(ended).toMatchObject({
+    outcome: 'not-decided',
+    reason: expect.stringContaining('does not count'),
+    report: null,
+  });
+  expect([ended.recorded, robot.evidence.records()]).toEqual([[], []]);
+  expect(ended.notes).toContainEqual(expect.stringContaining('samples of the trial could not be kept'));
+});
