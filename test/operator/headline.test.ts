@@ -251,6 +251,22 @@ describe('a latched stop', () => {
   });
 });
 
+describe('a closed gate', () => {
+  it('has its own reason first, and no hint in its place', () => {
+    const { texts } = viewOf({}, closed, {
+      ...health,
+      status: 'degraded',
+      disk: { ...health.disk, media: { ...health.disk.media, status: 'low' } },
+      evidence: { ...health.evidence, status: 'taken-back' },
+    });
+    expect(texts['headline.why']?.split('\n')).toEqual([
+      'the gate has a reason',
+      expect.stringMatching(/^Nachweise wurden zurückgenommen/),
+      expect.stringMatching(/^Dem Gateway fehlt Speicherplatz/),
+    ]);
+  });
+});
+
 describe('what drives', () => {
   it('is shown beside the headline while it is under way: a trial, too, which keeps tours off', () => {
     expect(viewOf().flags.run).toBe('none');

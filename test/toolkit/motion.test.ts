@@ -179,6 +179,9 @@ describe('an interruption', () => {
     });
     const data = await go({}, about);
     expect(data).toMatchObject({ state: 'failed', interrupted: true });
+    expect(first(renderMotionGo(data))).toBe(
+      'Interrupted, but THE ROBOT MAY DRIVE ON: the end of the drive to A is not confirmed.',
+    );
     expect(renderMotionGo(data)).not.toContain('was ended');
   });
 
@@ -303,7 +306,7 @@ describe('gw motion stop', () => {
     [
       'the disk refuses it',
       { latched: true, saved: false, unsavedBecause: 'ENOSPC' },
-      /^STOPPED: latched, NOT saved: .* \(ENOSPC\)/,
+      /^STOPPED: latched, NOT saved: [\s\S]*\ndisk {4}ENOSPC/,
     ],
     ['nothing is said of saving', { latched: true }, /^STOPPED: latched; whether it is saved is not said/],
     [
@@ -315,7 +318,7 @@ describe('gw motion stop', () => {
     answers(answer);
     const data = await stop();
     expect(data).toMatchObject({ delivered: true, move: 'ended' });
-    expect(first(renderMotionStop(data))).toMatch(words);
+    expect(renderMotionStop(data)).toMatch(words);
   });
 
   it.each([

@@ -3,9 +3,10 @@ import type { MotionClear, MotionGo, MotionPose, MotionStop } from '../../lib/to
 import { printable, renderTable, renderVerdict } from '../output.ts';
 
 /** `gw motion go` and `gw motion dock` */
-export function renderMotionGo({ to, state, interrupted, findings, tookMs }: MotionGo): string {
+export function renderMotionGo(go: MotionGo): string {
+  const { to, findings, tookMs } = go;
   const place = to === null ? 'the dock' : printable(to);
-  const lines = [goHeadline(place, state, interrupted, findings), ''];
+  const lines = [goHeadline(place, go), ''];
   for (const { verdict, title, detail, remedy } of findings) {
     lines.push(`${renderVerdict(verdict)} ${title}: ${printable(detail)}`);
     if (remedy !== null) lines.push(`     ${printable(remedy)}`);
@@ -14,12 +15,7 @@ export function renderMotionGo({ to, state, interrupted, findings, tookMs }: Mot
   return lines.join('\n');
 }
 
-function goHeadline(
-  place: string,
-  state: MotionGo['state'],
-  interrupted: boolean,
-  findings: MotionGo['findings'],
-): string {
+function goHeadline(place: string, { state, interrupted, failReason, findings }: MotionGo): string {
   if (state === 'running') return `The drive to ${place} ${chalk.red.bold('has not ended yet: the robot drives on')}.`;
   if (state === 'succeeded') {
     if (findings.some(({ verdict }) => verdict === 'wrong')) {
@@ -32,6 +28,10 @@ function goHeadline(
   }
   if (state === 'stopped' && interrupted)
     return `Interrupted: the drive to ${place} was ended, and its move cancelled.`;
+  // A number of the chassis says that it gave the move up; without one its end was not confirmed.
+  if (interrupted && failReason === null) {
+    return `Interrupted, but ${chalk.red.bold('THE ROBOT MAY DRIVE ON')}: the end of the drive to ${place} is not confirmed.`;
+  }
   return `The drive to ${place} ${chalk.red.bold(state)}.`;
 }
 
@@ -48,11 +48,12 @@ export function renderMotionPose({ pose: { xM, yM, yawDeg }, from, state, reason
 
 /** `gw motion stop` */
 export function renderMotionStop(stop: MotionStop): string {
-  const { ways, moveDetail, by, reason, since } = stop;
+  const { ways, moveDetail, by, reason, since, unsavedBecause } = stop;
   const lines = [stopHeadline(stop), ''];
   if (stop.delivered) {
     lines.push(`by      ${printable(by ?? 'not said')}: ${printable(reason ?? 'no reason given')}, ${since ?? ''}`);
     lines.push(`move    ${printable(moveDetail)}`);
+    if (unsavedBecause !== null) lines.push(`disk    ${printable(unsavedBecause)}`);
     lines.push('clear   gw motion clear, by a signed-in person', '');
   }
   const rows = ways.map(({ way, address, answer, detail, tookMs }) => [
@@ -67,14 +68,13 @@ export function renderMotionStop(stop: MotionStop): string {
   return lines.join('\n');
 }
 
-function stopHeadline({ delivered, cancelledAtChassis, saved, unsavedBecause, move }: MotionStop): string {
+function stopHeadline({ delivered, cancelledAtChassis, saved, move }: MotionStop): string {
   const press = 'Press the emergency stop of the robot';
   if (!delivered && cancelledAtChassis) {
     return `${chalk.red.bold('NOT STOPPED: CANCELLED AT THE CHASSIS, NOT LATCHED')}: the gateway does not answer, and any program may order the next move. ${press} if it moves.`;
   }
   if (!delivered) return `${chalk.red.bold('NOT STOPPED')}: the stop could not be delivered. ${press} now.`;
-  const why = unsavedBecause === null ? '' : ` (${printable(unsavedBecause)})`;
-  const latch = `latched${savedText(saved)}${why}`;
+  const latch = `latched${savedText(saved)}`;
   switch (move) {
     case 'ended':
       return `${saved === true ? chalk.green('STOPPED') : chalk.yellow('STOPPED')}: ${latch}. The chassis reports no move under way.`;

@@ -26,5 +26,7 @@ function headline({ tour, state, interrupted, findings }: TourRun): string {
     return `Tour ${name} ${chalk.green('succeeded')}, and the robot stands where it says.`;
   }
   if (state === 'stopped' && interrupted) return `Interrupted: tour ${name} was ended, and its move cancelled.`;
+  if (interrupted)
+    return `Interrupted, but ${chalk.red.bold('THE ROBOT MAY DRIVE ON')}: the end of tour ${name} is not confirmed.`;
   return `Tour ${name} ${chalk.red.bold(state)}.`;
 }

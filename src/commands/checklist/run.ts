@@ -29,7 +29,7 @@ of the device where that is on this machine.`;
     '<%= config.bin %> checklist run premises --site site.yaml --initials KM',
     '<%= config.bin %> checklist run site --resume',
     '<%= config.bin %> checklist run site --resume --only tour --robot-will-move',
-    '<%= config.bin %> checklist run site --from-host it@198.51.100.20 --password-file secrets/device-password',
+    '<%= config.bin %> checklist run site --from-host it@198.51.100.20 --password-file device-password.txt',
     '<%= config.bin %> checklist run handover --site robot-7/site.yaml --site robot-8/site.yaml',
     '<%= config.bin %> checklist run site --answers answers.yaml --out report',
     '<%= config.bin %> checklist run site --robot-will-move --format junit > junit.xml',

@@ -10,7 +10,7 @@ export default class MotionClear extends GwCommand<Result> {
     'The robot does not move by this, but orders may pass again. Says who had stopped it and why: find out before that it is mended. --password-file signs in with the device password; without it the command must run on the gateway itself, as the user of `gw serve`, which works where no password is set up, too. A release that cannot be saved does not happen.';
   static override examples = [
     '<%= config.bin %> motion clear',
-    '<%= config.bin %> motion clear --host robot-7.local --password-file secrets/device-password',
+    '<%= config.bin %> motion clear --host robot-7.local --password-file device-password.txt',
   ];
   static override flags = { site: siteFlag, via: viaFlag, host: hostFlag, 'password-file': passwordFileFlag };
   static override readonly schema = 'gw/motion-clear/1';

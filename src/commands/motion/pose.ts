@@ -21,9 +21,11 @@ export default class MotionPose extends GwCommand<Result> {
     'The robot does not drive, but from then on it takes itself for there: a wrong place or heading sends the next order somewhere else. Name a station or the dock where it really stands (--at, --at-dock), or the pose itself. It passes the gate of the running gateway, needs a signed-in person (--password-file, or the user of `gw serve` on the gateway itself), and is done only when the chassis reports the pose back. Ends with 1 when it does not.';
   static override examples = [
     '<%= config.bin %> motion pose --at-dock --robot-stands-there',
-    '<%= config.bin %> motion pose --at A --robot-stands-there --password-file secrets/device-password',
+    '<%= config.bin %> motion pose --at A --robot-stands-there --password-file device-password.txt',
     '<%= config.bin %> motion pose --x 1.5 --y -2 --yaw 90 --robot-stands-there --json',
   ];
+  static override usage =
+    'motion pose (--at STATION | --at-dock | --x NUMBER --y NUMBER --yaw NUMBER) --robot-stands-there [-s FILE] [--via USER@HOST[:PORT]] [--host HOST] [--password-file FILE] [--json]';
   static override flags = {
     site: siteFlag,
     via: viaFlag,
@@ -75,7 +77,7 @@ function standsAt({ x, y, yaw, at, 'at-dock': isAtDock }: PoseFlags): StandsAt {
   if (isAtDock) return { dock: true };
   if (at !== undefined) return { station: at };
   if (x === undefined || y === undefined || yaw === undefined) {
-    throw new GwError('USAGE', 'Where the robot stands is not said whole.', {
+    throw new GwError('USAGE', 'Incomplete pose: a station, the dock, or x, y and yaw together.', {
       remedy: 'Name --at STATION, --at-dock, or all of --x, --y and --yaw.',
     });
   }

@@ -12,7 +12,7 @@ export default class TourRun extends GwCommand<Result> {
   static override examples = [
     '<%= config.bin %> tour run breakfast --robot-will-move',
     '<%= config.bin %> tour run breakfast --robot-will-move --within 300 --json',
-    '<%= config.bin %> tour run breakfast --robot-will-move --leave-running --password-file secrets/device-password',
+    '<%= config.bin %> tour run breakfast --robot-will-move --leave-running --password-file device-password.txt',
   ];
   static override args = { name: Args.string({ description: 'A tour of the site file.', required: true }) };
   static override flags = {

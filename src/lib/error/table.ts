@@ -280,7 +280,7 @@ export const errorTable = {
   MOTION_STOPPED: row(
     exitCodes.refused,
     'The robot is stopped, and the stop is latched.',
-    'Make sure that it is safe; then a signed-in person on site clears the stop.',
+    'Make sure that it is safe; then a signed-in person on site clears the stop: `gw motion clear`.',
   ),
   TABLET_UNAUTHORIZED: row(
     exitCodes.refused,

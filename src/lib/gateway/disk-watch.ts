@@ -81,7 +81,7 @@ async function look(path: string, key: string, reserveBytes: number): Promise<Fo
       ...room,
       status: 'low',
       detail: `${free}, less than the reserve of ${mb(reserveBytes)} MB (disk.reserveMb).`,
-      remedy: 'Find out what fills the disk (`du -x -d1 -h /`), and remove what nobody needs.',
+      remedy: 'Find out what fills the disk (`du -x -d1 -h /`), and remove what is not needed.',
     };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

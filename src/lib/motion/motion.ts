@@ -39,6 +39,7 @@ const MOVE_REPORT_POLL_MS = 50;
 const GUARD_MS = 1_000;
 /** At the end of the service, so long for the cancel of what is under way. */
 const END_PATIENCE_MS = 1_200;
+const WAIT = { remedy: 'Wait for its end, or stop it: `gw motion stop`.' };
 
 /** What occupies the robot: one thing at a time. */
 interface Errand {
@@ -101,11 +102,11 @@ export function createMotion(options: MotionOptions): Motion {
       case 'tour':
         return new GwError('TOUR_RUNNING', `The tour '${tour?.tour}' is under way.`);
       case 'drive':
-        return new GwError('MOTION_REFUSED', `The drive to ${drive?.station ?? 'the dock'} is under way.`);
+        return new GwError('MOTION_REFUSED', `The drive to ${drive?.station ?? 'the dock'} is under way.`, WAIT);
       case 'trial':
-        return new GwError('MOTION_REFUSED', 'A trial is under way.');
+        return new GwError('MOTION_REFUSED', 'A trial is under way.', WAIT);
       case 'order':
-        return new GwError('MOTION_REFUSED', 'Another order is under way.');
+        return new GwError('MOTION_REFUSED', 'Another order is under way.', WAIT);
     }
   }
 

@@ -174,10 +174,13 @@ async function endRun<S extends z.ZodType<FollowedRun>>(
   throw mayDriveOn(what, `its end was not confirmed within ${ENDING_MS / 1000} s`, undefined);
 }
 
+/** What to do where the end of a move was not confirmed. */
+export const MAY_DRIVE_ON = 'Look at the robot. Press its emergency stop if it drives; then `gw motion stop`.';
+
 function mayDriveOn(what: string, why: string, cause: unknown): GwError {
   return new GwError('INTERRUPTED', `Interrupted, and the ${what} could not be ended: THE ROBOT MAY DRIVE ON. ${why}`, {
     tried: cause === undefined ? undefined : asGwError(cause).tried,
-    remedy: 'Press the emergency stop of the robot if it drives; then `gw motion stop`.',
+    remedy: MAY_DRIVE_ON,
     cause,
   });
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { compareEnd, endFindings, type NamedPlace } from './end-pose.ts';
 import type { Finding } from './finding.result.ts';
 import { fine, notChecked, wrong } from './finding.ts';
-import { type FollowOptions, followedRunSchema, type RunKind, startAndFollow } from './followed-run.ts';
+import { type FollowOptions, followedRunSchema, MAY_DRIVE_ON, type RunKind, startAndFollow } from './followed-run.ts';
 import type { MotionGo } from './motion.result.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
@@ -12,7 +12,9 @@ export interface MotionGoOptions extends FollowOptions {
 }
 
 const runSchema = followedRunSchema.extend({
-  outcome: z.looseObject({ moveId: z.int().nullable(), failReason: z.int().nullable() }).nullable(),
+  outcome: z
+    .looseObject({ state: z.string().optional(), moveId: z.int().nullable(), failReason: z.int().nullable() })
+    .nullable(),
 });
 type Run = z.output<typeof runSchema>;
 
@@ -58,7 +60,7 @@ function placeOf({ site }: Toolkit, station: string | null): NamedPlace | undefi
   return place && { name: station, ...place };
 }
 
-function endedFinding({ state, reason }: Run, { withinMs }: MotionGoOptions, isInterrupted: boolean): Finding {
+function endedFinding({ state, reason, outcome }: Run, { withinMs }: MotionGoOptions, isInterrupted: boolean): Finding {
   const base = { id: 'ended', title: 'The drive came to its end', spec: null };
   if (isInterrupted && state === 'stopped') return notChecked(base, 'interrupted, and ended on the way');
   switch (state) {
@@ -72,6 +74,10 @@ function endedFinding({ state, reason }: Run, { withinMs }: MotionGoOptions, isI
       );
     case 'failed':
     case 'stopped':
-      return wrong(base, `${state}: ${reason ?? 'no reason was given'}`, 'Mend what the reason names, then try again.');
+      return wrong(
+        base,
+        `${state}: ${reason ?? 'no reason was given'}`,
+        outcome?.state === 'unknown' ? MAY_DRIVE_ON : 'Mend what the reason names, then try again.',
+      );
   }
 }

@@ -44,7 +44,10 @@ function poseAt({ site }: Toolkit, at: StandsAt): Pick<MotionPose, 'pose' | 'fro
   const key = isDock ? 'dock' : `stations.${at.station}`;
   const found = isDock ? site.dock : Object.hasOwn(site.stations, at.station) ? site.stations[at.station] : undefined;
   if (found === undefined) {
-    throw new GwError('STATION_UNKNOWN', `The site file names no ${isDock ? 'dock' : `station '${at.station}'`}.`);
+    const names = Object.keys(site.stations).join(', ');
+    throw new GwError('STATION_UNKNOWN', `The site file names no ${isDock ? 'dock' : `station '${at.station}'`}.`, {
+      remedy: isDock || names === '' ? 'Give the pose with --x, --y and --yaw.' : `Name one of: ${names}.`,
+    });
   }
   const { xM, yM, yawDeg } = found;
   if (yawDeg === undefined) {

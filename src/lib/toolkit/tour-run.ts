@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { compareEnd, endFindings } from './end-pose.ts';
 import type { Finding } from './finding.result.ts';
-import { type FollowOptions, followedRunSchema, type RunKind, startAndFollow } from './followed-run.ts';
+import { type FollowOptions, followedRunSchema, MAY_DRIVE_ON, type RunKind, startAndFollow } from './followed-run.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 import type { TourRun } from './tour-run.result.ts';
 
@@ -72,7 +72,7 @@ function endedFinding(run: Run, { withinMs }: TourRunOptions, isInterrupted: boo
         ...base,
         verdict: 'wrong',
         detail: `${run.state} at station ${run.stations[run.at] ?? '?'}: ${run.reason ?? 'no reason was given'}`,
-        remedy: 'Mend what the reason names, then start the tour again.',
+        remedy: isInterrupted ? MAY_DRIVE_ON : 'Mend what the reason names, then start the tour again.',
       };
   }
 }

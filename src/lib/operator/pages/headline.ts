@@ -25,7 +25,9 @@ export function headlineOf(snapshot: ChassisSnapshot, motion: MotionStatus, heal
   const reasons = [...unownedMove(motion), ...obstacles(snapshot), ...hints(snapshot, health)];
   if (latched) return stoppedHeadline(standing(snapshot), reasons);
   if (!motion.gate.open) {
-    const others = reasons.length === 0 ? motion.gate.reasons : reasons;
+    // What closes the gate comes first: a hint that has nothing to do with it must not stand in its place.
+    const why = gateText(snapshot, motion).split('\n');
+    const others = [...why, ...hints(snapshot, health)];
     return { level: 'bad', text: 'Verbunden – Fahrt gesperrt', reasons: others };
   }
   if (reasons.length > 0) return { level: 'attention', text: 'Verbunden – mit Einschränkungen', reasons };
@@ -112,8 +114,10 @@ function hints(snapshot: ChassisSnapshot, health: GatewayHealth): string[] {
   ];
 }
 
-function gatewayHints({ status, services, disk }: GatewayHealth): string[] {
+function gatewayHints({ status, services, disk, evidence }: GatewayHealth): string[] {
   const hints: string[] = [];
+  if (evidence.status === 'taken-back') hints.push('Nachweise wurden zurückgenommen');
+  if (evidence.status === 'unreadable') hints.push('Die Datei mit den Nachweisen ist nicht lesbar');
   if (services.some((service) => service.status !== 'running')) hints.push('Ein Dienst des Gateways läuft nicht');
   if (Object.values(disk).some((folder) => folder.status !== 'ok')) {
     hints.push('Dem Gateway fehlt Speicherplatz, oder ein Ordner ist nicht benutzbar');
