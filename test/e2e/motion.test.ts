@@ -163,7 +163,7 @@ describe('an interrupted drive', () => {
     const { code } = await command.end('SIGINT');
     expect(code).toBe(130);
     expect(command.stdout()).toMatch(
-      /^Interrupted, but THE ROBOT MAY DRIVE ON: the end of the drive to C is not confirmed\.\n[^]*emergency stop/,
+      /^Interrupted, but THE ROBOT MAY DRIVE ON: the end of the drive to C is not confirmed\.\n[\s\S]*emergency stop/,
     );
     expect(command.stdout()).not.toContain('was ended');
   }, 60_000);

@@ -321,11 +321,11 @@ describe('checking a site file', () => {
     };
     expect(await orders('')).toMatchObject({
       verdict: 'ok',
-      detail: expect.stringMatching(/after 600 s; a move of before is cancelled.*need no sign-in/),
+      detail: expect.stringMatching(/after 600 s; a move left from before the start is cancelled.*need no sign-in/),
     });
     expect(await orders('motion: { moveLimitS: 1800, unownedMove: leave }\n')).toMatchObject({
       verdict: 'ok',
-      detail: expect.stringMatching(/after 1800 s; a move of before is left alone/),
+      detail: expect.stringMatching(/after 1800 s; a move left from before the start is left alone/),
     });
     expect(await orders('operator: { tourNeedsSignIn: true }\n')).toMatchObject({ verdict: 'wrong' });
     expect(await orders('operator: { tourNeedsSignIn: true, passwordFile: p }\n')).toMatchObject({ verdict: 'ok' });

@@ -6,8 +6,9 @@ import { printable, renderVerdict } from '../output.ts';
 export function renderEvidenceVerified({ trial, verdict, findings, interrupted, tookMs }: EvidenceVerified): string {
   const lines = [headOf(trial, verdict, interrupted), ''];
   if (trial.alarm !== null) lines.push(chalk.red.bold(printable(trial.alarm)), '');
-  if (verdict === 'refused') lines.push(...trial.refusals.map((reason) => `- ${printable(reason)}`));
-  else {
+  if (verdict === 'refused') {
+    lines.push(...trial.refusals.map((reason) => `- ${printable(reason)}`), '', nextStep(trial.kind));
+  } else {
     for (const { id, verdict: found, detail, remedy } of findings) {
       lines.push(`${renderVerdict(found)} ${id}: ${printable(detail)}`);
       if (remedy !== null && found === 'wrong') lines.push(`     ${printable(remedy)}`);
@@ -21,6 +22,12 @@ export function renderEvidenceVerified({ trial, verdict, findings, interrupted, 
     chalk.dim(`${records} written, ${file}; by ${printable(trial.who)}; took ${(tookMs / 1000).toFixed(1)} s`),
   );
   return lines.join('\n');
+}
+
+function nextStep(kind: EvidenceVerified['trial']['kind']): string {
+  const order =
+    kind === 'stop' ? '' : ' A robot on which a cancel was not verified yet needs `gw evidence verify stop` first.';
+  return `Mend what is named, then run it again.${order}`;
 }
 
 function headOf(

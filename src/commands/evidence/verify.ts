@@ -15,7 +15,7 @@ const INTERRUPTED =
 /** What a person on site has to say, by flag. */
 const conditionFlags = {
   'robot-will-move': 'the robot may move',
-  'space-free': 'nothing and nobody is within 1.5 m of it and its way',
+  'space-free': 'no person and no thing is within 1.5 m of it and its way',
   'emergency-stop-in-hand': 'a hand is on its emergency stop',
 } as const;
 
@@ -29,15 +29,17 @@ export default class EvidenceVerify extends GwCommand<Result> {
     '<%= config.bin %> evidence verify dock --robot-will-move --space-free --emergency-stop-in-hand --who "J. Doe" --password-file device-password.txt',
     '<%= config.bin %> evidence verify pose --unattended --who demo',
   ];
+  static override usage =
+    'evidence verify (stop|move|pose|dock) --who NAME (--robot-will-move --space-free --emergency-stop-in-hand | --unattended) [--towards NUMBER] [--distance NUMBER] [-s FILE] [--via USER@HOST[:PORT]] [--host HOST] [--password-file FILE] [--json]';
   static override args = {
     kind: Args.string({ description: 'What is tried.', options: [...trialKinds], required: true }),
   };
   static override flags = {
     'robot-will-move': Flags.boolean({ summary: 'The robot may move, or take itself for turned (pose).' }),
-    'space-free': Flags.boolean({ summary: 'Nothing and nobody is within 1.5 m of the robot and its way.' }),
+    'space-free': Flags.boolean({ summary: 'No person and no thing is within 1.5 m of the robot and its way.' }),
     'emergency-stop-in-hand': Flags.boolean({ summary: 'A hand is on the emergency stop of the robot.' }),
     unattended: Flags.boolean({
-      summary: 'Nobody is there: only for a chassis that says of itself that it is simulated.',
+      summary: 'No person is on site: only for a chassis that reports that it is simulated.',
       exclusive: Object.keys(conditionFlags),
     }),
     who: Flags.string({ summary: 'Who stands beside the robot.', helpValue: 'NAME', required: true }),
@@ -57,7 +59,7 @@ export default class EvidenceVerify extends GwCommand<Result> {
       const kind = args.kind === 'pose' ? 'sets another pose of the robot' : 'drives the robot';
       throw new GwError(
         'RISK_NOT_ACCEPTED',
-        `This ${kind}, and nobody has said that ${missing.map(([, text]) => text).join(', ')}.`,
+        `This ${kind}. Not confirmed by a person on site: ${missing.map(([, text]) => text).join('; ')}.`,
         {
           remedy: `Stand beside the robot, see that it is so, then add ${missing.map(([name]) => `--${name}`).join(' ')}.`,
         },

@@ -97,7 +97,7 @@ async function checkSecret(path: string | undefined, key: string, none: string):
 
 async function checkHeartbeatKey({ fleet }: Site): ReturnType<Check> {
   if (fleet === undefined) {
-    return { verdict: 'not-checked', detail: 'none is set up, so this robot neither speaks to others nor hears them' };
+    return { verdict: 'not-checked', detail: 'none is set up, so no heartbeat is sent or received' };
   }
   try {
     const { signing } = await readKeyRing(fleet);
@@ -198,8 +198,8 @@ async function checkOrders({ motion, operator }: Site): ReturnType<Check> {
   const detail = [
     `a move is cancelled after ${motion.moveLimitS} s`,
     motion.unownedMove === 'cancel'
-      ? 'a move of before is cancelled at the start'
-      : 'a move of before is left alone, and the gate stays closed beside it',
+      ? 'a move left from before the start is cancelled'
+      : 'a move left from before the start is left alone, and the gate stays closed beside it',
     operator.tourNeedsSignIn ? 'tours and drives need a signed-in person' : 'tours and drives need no sign-in',
   ].join('; ');
   if (!operator.tourNeedsSignIn || operator.passwordFile !== undefined) return { verdict: 'ok', detail };
