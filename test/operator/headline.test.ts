@@ -267,6 +267,13 @@ describe('a closed gate', () => {
   });
 });
 
+it('calls nothing the last known state that was never read', () => {
+  const link = { kind: 'not-connected', failure: 'refused', detail: 'x', tried } as const;
+  const { texts } = viewOf({ link, identity: null });
+  expect([texts.serial, texts.model, texts.software]).toEqual(Array(3).fill('noch nicht gelesen'));
+  expect(viewOf({ link }).texts.model).toBe('m1 (letzter Stand)');
+});
+
 describe('what drives', () => {
   it('is shown beside the headline while it is under way: a trial, too, which keeps tours off', () => {
     expect(viewOf().flags.run).toBe('none');
