@@ -31,5 +31,8 @@ export async function main(argv: string[], root: string): Promise<void> {
     if (process.stdout.writableLength > 0) {
       await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
     }
+    // Node's own end waits for what it counts as open, and after a long life under load was seen to wait for ever, busy
+    // (Environment::CleanupHandles). The daemon has ended its services and written its lines by itself.
+    if (argv[0] === 'serve') process.exit();
   }
 }

@@ -87,7 +87,12 @@ describe.skipIf(!hasScript)('work that changes a robot, at a terminal (script of
     count += 1;
     const file = join(dir, `${count}.json`);
     const line = `stty cols 80; exec '${process.execPath}' '${script}' '${file}' ${endingMs}`;
-    const terminal = spawn('script', ['-qefc', line, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] });
+    // As at a terminal of a person: where CI is set no moving line is drawn.
+    const { CI: _, ...env } = process.env;
+    const terminal = spawn('script', ['-qefc', line, '/dev/null'], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { ...env, TERM: 'xterm' },
+    });
     let shown = '';
     const texts = [...at];
     terminal.stdout.on('data', (chunk) => {
