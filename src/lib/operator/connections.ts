@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../lifecycle/index.ts';
 import { createAdmission } from './admission.ts';
+import { dropConnection } from './drop-connection.ts';
 import { peerOf } from './ip-address.ts';
 import type { ConnectionLimits } from './limits.ts';
 import { createRequestTurns, type TurnRequest } from './request-turns.ts';
@@ -180,12 +181,12 @@ export function createConnectionTable(options: ConnectionTableOptions) {
       const { kind, evicted } = open.admit(peer);
       if (kind === 'refused') {
         noteCrowding('refused', peer);
-        drop(socket);
+        dropConnection(socket);
         return false;
       }
       if (evicted !== null) {
         noteCrowding('evicted', evicted.peer);
-        drop(evicted.socket);
+        dropConnection(evicted.socket);
       }
       const connection: Connection = {
         socket,
@@ -224,7 +225,7 @@ export function createConnectionTable(options: ConnectionTableOptions) {
       }
       if (waiting.length >= limits.pipelined) {
         stopParsing(connection.socket);
-        drop(connection.socket);
+        dropConnection(connection.socket);
         return;
       }
       if (waiting.length === 0) current.once('close', () => advance(connection));
@@ -241,23 +242,17 @@ export function createConnectionTable(options: ConnectionTableOptions) {
         return;
       }
       if (socket.writableLength > 0) {
-        drop(socket);
+        dropConnection(socket);
         return;
       }
       connection.silentTimes += 1;
-      if (connection.silentTimes * limits.unreadMs >= limits.silentMs) drop(socket);
+      if (connection.silentTimes * limits.unreadMs >= limits.silentMs) dropConnection(socket);
       else socket.setTimeout(limits.unreadMs);
     },
   };
 }
 
 export type ConnectionTable = ReturnType<typeof createConnectionTable>;
-
-/** With a reset: what the peer has not read would otherwise stay in the kernel for minutes. Unix sockets have none. */
-function drop(socket: Socket): void {
-  if (socket.remoteAddress === undefined) socket.destroy();
-  else socket.resetAndDestroy();
-}
 
 function hasBody({ headers }: IncomingMessage): boolean {
   const length = headers['content-length'];
