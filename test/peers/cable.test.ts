@@ -95,7 +95,8 @@ describe.skipIf(!hasNamespaces())('a cable between two hosts (network namespaces
       expect(address.code).toBe(3);
       expect(address.stdout.split('\n')[0]).toContain('not connected');
       expect(address.stdout).toContain(`${CHASSIS}:8090`);
-      expect(address.tookMs).toBeLessThan(3_000);
+      // Two seconds to dial, and the start of a program on a machine that may be busy.
+      expect(address.tookMs).toBeLessThan(6_000);
 
       ip('-n', chassisSide, 'link', 'set', 'gw1', 'up');
       const back = await answerHolds('/api/chassis/state', '"summary":"connected"', 10_000);
