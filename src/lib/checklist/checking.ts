@@ -1,5 +1,5 @@
 import { asGwError, formatTried, GwError } from '../error/index.ts';
-import type { Clock } from '../lifecycle/index.ts';
+import { type Clock, orAfter } from '../lifecycle/index.ts';
 import type { SoftwareRead } from './catalogue.ts';
 import { excerpt } from './excerpt.ts';
 import { figuresOf } from './figures.ts';
@@ -86,12 +86,4 @@ async function withDeadline(step: RunStep, options: CheckingOptions): Promise<ob
     options.signal.removeEventListener('abort', onInterrupt);
     if (over.signal.aborted) await orAfter(clock, UNDO_MS, running);
   }
-}
-
-/** Waits for work to settle, whatever comes of it, but no longer than `ms`; the work goes on. */
-async function orAfter(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  using _limit = clock.after(ms, resolve);
-  const settled = () => resolve();
-  await Promise.race([work.then(settled, settled), promise]);
 }

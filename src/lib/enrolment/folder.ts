@@ -1,8 +1,15 @@
-import { link, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { link, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { asGwError, GwError } from '../error/index.ts';
-import { ensureFolder, openFresh, sha256, syncFolder } from '../lifecycle/index.ts';
+import {
+  ensureFolder,
+  type FolderProblem,
+  openFresh,
+  privateFolderProblem,
+  sha256,
+  syncFolder,
+} from '../lifecycle/index.ts';
 
 /**
  * The identity folder. An installed identity is one file, so that there is no moment at which a part of it is there:
@@ -28,8 +35,8 @@ export async function holdFolder(identityDir: string): Promise<AsyncDisposable> 
     await ensureFolder(identityDir, 0o700);
     await syncFolder(dirname(identityDir));
   });
-  const problem = await folderProblem(identityDir);
-  if (problem !== undefined) {
+  const problem = await identityFolderProblem(identityDir);
+  if (problem !== null) {
     throw new GwError('IDENTITY_BROKEN', `${identityDir} cannot hold the key of this device: ${problem.text}.`, {
       remedy: problem.remedy,
     });
@@ -47,33 +54,13 @@ export async function holdFolder(identityDir: string): Promise<AsyncDisposable> 
   return hold;
 }
 
-/** What makes a folder unfit for a key; undefined when nothing does, or when there is no folder. */
-export async function folderProblem(identityDir: string): Promise<{ text: string; remedy: string } | undefined> {
-  let stats: Awaited<ReturnType<typeof stat>>;
-  try {
-    stats = await stat(identityDir);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    return {
-      text: `it cannot be looked at (${code ?? 'unknown reason'})`,
-      remedy: 'Run gw as the user of `gw serve`.',
-    };
-  }
-  const remedy = `Close it to everybody else: chmod 700 ${identityDir}`;
-  if (!stats.isDirectory()) return { text: 'it is not a folder', remedy: 'Name a folder in enrolment.identityDir.' };
-  const user = process.getuid?.();
-  // Root too: what it writes there, the user of the folder could not read.
-  if (user !== undefined && stats.uid !== user) {
-    return {
-      text: `it belongs to user ${stats.uid}, and this is user ${user}`,
-      remedy: 'Run gw as the user of `gw serve`.',
-    };
-  }
-  const mode = stats.mode & 0o777;
-  return (mode & 0o077) === 0
-    ? undefined
-    : { text: `others may look into it (mode ${mode.toString(8).padStart(3, '0')})`, remedy };
+/** What makes a folder unfit for a key; null when nothing does, or when there is no folder. */
+export async function identityFolderProblem(identityDir: string): Promise<FolderProblem | null> {
+  return privateFolderProblem(identityDir).catch(({ code }: NodeJS.ErrnoException) =>
+    code === 'ENOTDIR'
+      ? null
+      : { text: `it cannot be looked at (${code ?? 'unknown reason'})`, remedy: 'Run gw as the user of `gw serve`.' },
+  );
 }
 
 /** Called after each step on disk, by the name of the step; a test ends the process there. */

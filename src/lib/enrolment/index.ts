@@ -5,6 +5,6 @@
  */
 export { CLOCK_TOLERANCE_MS, judgeValidity, readCertificates } from './certificate.ts';
 export { type ClockComparison, type Enrolled, type EnrolmentStep, type EnrolOptions, enrol } from './enrol.ts';
-export { folderProblem, pendingPath } from './folder.ts';
+export { identityFolderProblem, pendingPath } from './folder.ts';
 export type { CertificateView, Credentials, Identity, Signer } from './model.ts';
 export { isInstalled, loadIdentity, openSigner, type Pending, readCredentials, readPending } from './store.ts';

@@ -76,14 +76,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     clock,
     log,
   });
-  const reserveBytes = site.disk.reserveMb * MB;
-  const disks = {
-    state: watchDisk({ path: site.stateDir, key: 'stateDir', reserveBytes, clock, log }),
-    media: watchDisk({ path: site.operator.mediaDir, key: 'operator.mediaDir', reserveBytes, clock, log }),
-  };
   const trialStore = createTrialStore({ path: site.evidenceFile, log, ledger: evidence });
   const motion = createMotion({ link, site, evidence, trialStore, clock, log });
   const fleet = await openFleet(site, { state: () => coarseState(link, motion), clock, log });
+  const reserveBytes = site.disk.reserveMb * MB;
+  using starting = new DisposableStack();
+  const disks = {
+    state: starting.use(watchDisk({ path: site.stateDir, key: 'stateDir', reserveBytes, clock, log })),
+    media: starting.use(
+      watchDisk({ path: site.operator.mediaDir, key: 'operator.mediaDir', reserveBytes, clock, log }),
+    ),
+  };
 
   function health(): GatewayHealth {
     const { stop, keepingTrouble } = motion.status();
@@ -125,24 +128,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
   });
 
-  const endDisks = () => {
-    for (const disk of Object.values(disks)) disk[Symbol.dispose]();
-  };
-  try {
-    await supervisor.start(signal);
-  } catch (error) {
-    endDisks();
-    throw error;
-  }
+  await supervisor.start(signal);
   const ports = { operator: site.operator.port, readOnly: READ_ONLY_SOCKET.port };
   const tookMs = Math.round(clock.monotonicMs() - beganMs);
   log.info({ site: site.name, serial: site.chassis.serial, ports, tookMs, version }, 'ready');
   onEvent({ event: 'ready', site: site.name, serial: site.chassis.serial, ports, tookMs });
+  const watches = starting.move();
   return {
     ports,
     health,
     async stop() {
-      endDisks();
+      watches.dispose();
       await supervisor.stop();
       journal.flush();
     },

@@ -98,10 +98,14 @@ export function gateView(refusals: readonly Refusal[]): GateView {
   return { open: refusals.length === 0, reasons: refusals.map(({ reason }) => reason) };
 }
 
-/** The refusals as one error: its code is the one that a person must mend first, its details hold every reason. */
-export function refusalError(refusals: readonly [Refusal, ...Refusal[]]): GwError {
+/**
+ * The refusals as one error: its code is the one that a person must mend first, its details hold every reason; null
+ * without any.
+ */
+export function refusalError(refusals: readonly Refusal[]): GwError | null {
   const first =
     precedence.map((code) => refusals.find((refusal) => refusal.code === code)).find(Boolean) ?? refusals[0];
+  if (first === undefined) return null;
   const others = refusals.filter((refusal) => refusal !== first);
   return new GwError(first.code, [first, ...others].map(({ reason }) => reason).join(' '), {
     tried: first.tried,

@@ -2,7 +2,7 @@ import type { ChassisLink } from '../chassis/index.ts';
 import { movesOf } from '../chassis/moves.ts';
 import { GwError } from '../error/index.ts';
 import type { EvidenceSource } from '../evidence/index.ts';
-import type { Clock, Log } from '../lifecycle/index.ts';
+import { type Clock, type Log, orAfter } from '../lifecycle/index.ts';
 import type { Site } from '../site/index.ts';
 import { createCanceller } from './canceller.ts';
 import { planDrive, runDrive } from './drives.ts';
@@ -63,7 +63,7 @@ export function createMotion(options: MotionOptions): Motion {
   const limits: OrderLimits = { ...orderLimits, moveMs: site.motion.moveLimitS * 1_000, ...options.limits };
   const tries = limits.cancelTries;
   const canceller = createCanceller({ link, moves, clock, log, tries, signal: () => life.signal });
-  const watch = createMoveWatch({ link, clock, log, policy: site.motion.unownedMove });
+  const watch = createMoveWatch({ clock, log, policy: site.motion.unownedMove });
   const tools: OrderTools = { link, moves, canceller, watch, clock, log, limits };
 
   let errand: Errand | null = null;
@@ -72,15 +72,15 @@ export function createMotion(options: MotionOptions): Motion {
   let runs = 0;
   let guard: DisposableStack | null = null;
 
-  const gateInput = (): GateInput => ({
-    snapshot: link.snapshot(),
+  const gateInput = (snapshot = link.snapshot()): GateInput => ({
+    snapshot,
     site,
     records: evidence.records(),
     evidenceTrouble: evidence.trouble(),
     stop: latch.state(),
     keepingTrouble: latch.trouble(),
     cancelOwed: canceller.owed,
-    unownedMove: watch.current(),
+    unownedMove: watch.current(snapshot),
     isMoveAwaited: watch.isAwaited,
   });
 
@@ -89,13 +89,15 @@ export function createMotion(options: MotionOptions): Motion {
     const input = gateInput();
     const found = new Map(orders.flatMap((order) => judgeOrder(order, input)).map((one) => [one.reason, one]));
     const refusals = [...found.values()];
-    if (!isSome(refusals)) return null;
+    const error = refusalError(refusals);
+    if (error === null) return null;
     log.warn({ kind: orders[0]?.kind, reasons: refusals.map(({ reason }) => reason) }, 'the gate refused an order');
-    return refusalError(refusals);
+    return error;
   }
 
-  /** What has the robot now, as an error; null when it is free. */
+  /** Why the robot is not free for an errand; null when it is. */
   function occupant(): GwError | null {
+    if (guard === null) return new GwError('MOTION_REFUSED', 'The motion service is not running.');
     switch (errand?.kind) {
       case undefined:
         return null;
@@ -112,10 +114,9 @@ export function createMotion(options: MotionOptions): Motion {
 
   /** Of several obstacles the one is named that a person must mend first: a stop, the chassis, then what drives. */
   function admit(orders: readonly Order[]): void {
-    if (guard === null) throw new GwError('MOTION_REFUSED', 'The motion service is not running.');
-    const refusal = refusalOf(orders);
-    if (refusal !== null && refusal.code !== 'MOTION_REFUSED') throw refusal;
     const busy = occupant();
+    const refusal = guard === null ? null : refusalOf(orders);
+    if (refusal !== null && refusal.code !== 'MOTION_REFUSED') throw refusal;
     if (busy !== null) throw busy;
     if (refusal !== null) throw refusal;
   }
@@ -178,8 +179,9 @@ export function createMotion(options: MotionOptions): Motion {
     let wasConnected = false;
     let guardedAtMs = Number.NEGATIVE_INFINITY;
     const look = () => {
-      const isDrivingUnowned = watch.look();
-      const { link: state, values } = link.snapshot();
+      const snapshot = link.snapshot();
+      const isDrivingUnowned = watch.look(snapshot);
+      const { link: state, values } = snapshot;
       const isConnected = state.kind === 'connected';
       const isBack = isConnected && !wasConnected;
       wasConnected = isConnected;
@@ -204,11 +206,7 @@ export function createMotion(options: MotionOptions): Motion {
 
   const trials = createTrials({
     ...{ site, tools, clock, log, gateInput },
-    assertFree() {
-      if (guard === null) throw new GwError('MOTION_REFUSED', 'The motion service is not running.');
-      const busy = occupant();
-      if (busy !== null) throw busy;
-    },
+    occupant,
     store: options.trialStore,
     occupy: (facts, signal, work) => occupy({ kind: 'trial', judgeFacts: facts }, signal, work),
     onChange: changed,
@@ -245,9 +243,9 @@ export function createMotion(options: MotionOptions): Motion {
       }
       if (tour?.state === 'running') return `tour ${tour.tour}, to ${tour.stations[tour.at] ?? 'its end'}`;
       if (drive?.state === 'running') return `drive to ${drive.station ?? 'the dock'}`;
-      const unowned = watch.current();
-      if (unowned !== null) return `gate closed: ${unownedMoveText(unowned)}`;
-      const refusals = judgeState('move', gateInput());
+      const input = gateInput();
+      if (input.unownedMove !== null) return `gate closed: ${unownedMoveText(input.unownedMove)}`;
+      const refusals = judgeState('move', input);
       return refusals.length === 0 ? 'gate open' : `gate closed: ${refusals[0]?.reason}`;
     },
 
@@ -343,15 +341,4 @@ export function createMotion(options: MotionOptions): Motion {
       return { [Symbol.dispose]: () => void listeners.delete(mine) };
     },
   };
-}
-
-function isSome(refusals: readonly Refusal[]): refusals is readonly [Refusal, ...Refusal[]] {
-  return refusals.length > 0;
-}
-
-/** Waits for work, but no longer than `ms`; the work goes on. */
-async function orAfter(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  using _limit = clock.after(ms, resolve);
-  await Promise.race([work, promise]);
 }

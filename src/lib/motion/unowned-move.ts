@@ -1,4 +1,4 @@
-import type { ChassisLink, ChassisSnapshot, Planning } from '../chassis/index.ts';
+import type { ChassisSnapshot, Planning } from '../chassis/index.ts';
 import type { Clock, Log } from '../lifecycle/index.ts';
 import type { UnownedMove } from './model.ts';
 
@@ -20,11 +20,11 @@ export interface MoveWatch {
   /** To be held while an order is sent and followed. Until its number is known, no unknown move is judged. */
   begin(): OwnMove;
   /** The move under way that is none of gw's, by what the chassis said over this connection; null without one. */
-  current(): UnownedMove | null;
+  current(snapshot: ChassisSnapshot): UnownedMove | null;
   /** The chassis is connected and has not reported yet whether a move was under way before. */
   readonly isAwaited: boolean;
   /** To be called at every change of the link; true: the current move is one that is to be cancelled. */
-  look(): boolean;
+  look(snapshot: ChassisSnapshot): boolean;
   /** A new life of the service: what is under way then was there before it. */
   restart(): void;
 }
@@ -37,13 +37,12 @@ interface Mine {
 
 /** Separates the moves of gw from all others, by their numbers. */
 export function createMoveWatch(options: {
-  readonly link: Pick<ChassisLink, 'snapshot'>;
   readonly clock: Clock;
   readonly log: Log;
   /** What happens to a move that was under way before gw could know of it. */
   readonly policy: 'cancel' | 'leave';
 }): MoveWatch {
-  const { link, clock, log, policy } = options;
+  const { clock, log, policy } = options;
   /** Numbers of ended moves of gw. Only over this connection: after a restart the chassis may count anew. */
   const past = new Set<number>();
   const underWay = new Set<Mine>();
@@ -105,8 +104,8 @@ export function createMoveWatch(options: {
       };
     },
 
-    current() {
-      const found = unowned(link.snapshot());
+    current(snapshot) {
+      const found = unowned(snapshot);
       if (found === null || found === 'open') return null;
       return { moveId: found.actionId, type: found.actionType, isBeingCancelled: found.actionId === victim };
     },
@@ -115,8 +114,7 @@ export function createMoveWatch(options: {
       return isConnected && openSinceMs !== null;
     },
 
-    look() {
-      const snapshot = link.snapshot();
+    look(snapshot) {
       const wasConnected = isConnected;
       isConnected = snapshot.link.kind === 'connected';
       if (!isConnected) return false;

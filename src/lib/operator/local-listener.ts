@@ -2,7 +2,7 @@ import { lstat, unlink } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { dirname } from 'node:path';
 import { GwError } from '../error/index.ts';
-import { ensureFolder } from '../lifecycle/index.ts';
+import { ensureFolder, privateFolderProblem } from '../lifecycle/index.ts';
 import { type Listener, openListener, type RequestHandler } from './listener.ts';
 
 /** `sun_path` of Linux, less its closing zero. */
@@ -40,12 +40,9 @@ async function ownFolder(folder: string): Promise<void> {
   } catch (cause) {
     throw unfit((cause as NodeJS.ErrnoException).code ?? 'it cannot be made', cause);
   }
-  const stats = await lstat(folder);
-  if (!stats.isDirectory()) throw unfit('it is not a folder');
-  const user = process.getuid?.();
-  if (user !== undefined && stats.uid !== user)
-    throw unfit(`it belongs to user ${stats.uid}, and this is user ${user}`);
-  if ((stats.mode & 0o077) !== 0) throw unfit('it is open to other users');
+  if ((await lstat(folder)).isSymbolicLink()) throw unfit('it is a symbolic link');
+  const problem = await privateFolderProblem(folder);
+  if (problem !== null) throw unfit(problem.text);
 }
 
 async function removeAbandoned(path: string): Promise<void> {

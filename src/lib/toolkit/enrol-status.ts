@@ -1,7 +1,7 @@
 import {
   CLOCK_TOLERANCE_MS,
-  folderProblem,
   type Identity,
+  identityFolderProblem,
   isInstalled,
   judgeValidity,
   loadIdentity,
@@ -43,12 +43,12 @@ export async function readEnrolStatus({ site, clock }: Pick<Toolkit, 'site' | 'c
   const [identity, begun, folder] = await Promise.all([
     attempt(() => loadIdentity(identityDir)),
     attempt(async () => (await readPending(identityDir)) ?? null),
-    folderProblem(identityDir),
+    identityFolderProblem(identityDir),
   ]);
   const isLeft = identity.value !== null && begun.value !== null && (await isInstalled(identityDir, begun.value));
   const findings: Finding[] = [identityFinding(identity)];
   const forOwner = { id: 'folder', title: 'The identity is for its owner only', spec: null };
-  if (folder !== undefined) findings.push(wrong(forOwner, `${identityDir}: ${folder.text}`, folder.remedy));
+  if (folder !== null) findings.push(wrong(forOwner, `${identityDir}: ${folder.text}`, folder.remedy));
   else if (identity.value) findings.push(ok(forOwner, identityDir));
   if (identity.value) findings.push(...identityFindings(identity.value, site, now));
   if (begun.error !== null) findings.push(wrong(unfinished, begun.error.message, begun.error.remedy));

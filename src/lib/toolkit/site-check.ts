@@ -2,11 +2,11 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { nearest, type Problem } from '../document/index.ts';
-import { folderProblem, loadIdentity } from '../enrolment/index.ts';
+import { identityFolderProblem, loadIdentity } from '../enrolment/index.ts';
 import { GwError } from '../error/index.ts';
 import { facts, findFact, loadEvidenceFile } from '../evidence/index.ts';
 import { keyName, readKeyRing } from '../fleet/index.ts';
-import { folderProblem as ownProblem } from '../lifecycle/index.ts';
+import { folderProblem } from '../lifecycle/index.ts';
 import { factsOfOrder } from '../motion/index.ts';
 import { loadSite, readSecret, type Site } from '../site/index.ts';
 import type { SiteCheck } from './site-check.result.ts';
@@ -113,7 +113,7 @@ async function checkIdentity({ enrolment, chassis }: Site): ReturnType<Check> {
   }
   const { identityDir } = enrolment;
   try {
-    const problem = await folderProblem(identityDir);
+    const problem = await identityFolderProblem(identityDir);
     if (problem) return { verdict: 'wrong', detail: `${identityDir}: ${problem.text}`, remedy: problem.remedy };
     const identity = await loadIdentity(identityDir);
     if (identity === null) {
@@ -188,7 +188,7 @@ async function checkRequired(site: Site): ReturnType<Check> {
 }
 
 async function checkStateFolder({ stateDir }: Site): ReturnType<Check> {
-  const problem = await ownProblem(stateDir).catch(() => null);
+  const problem = await folderProblem(stateDir).catch(() => null);
   if (problem !== null) return { verdict: 'wrong', detail: `${stateDir}: ${problem.text}`, remedy: problem.remedy };
   return checkFolder(stateDir, 'stateDir');
 }

@@ -1,6 +1,6 @@
 import { isSimulated } from '../../chassis/index.ts';
 import { asGwError, GwError } from '../../error/index.ts';
-import type { Clock, Log } from '../../lifecycle/index.ts';
+import { type Clock, type Log, orAfter } from '../../lifecycle/index.ts';
 import type { Site } from '../../site/index.ts';
 import { type GateInput, type Refusal, refusalError } from '../gate.ts';
 import type { Order } from '../model.ts';
@@ -21,8 +21,8 @@ export interface TrialsOptions {
   readonly log: Log;
   readonly store: TrialStore;
   gateInput(): GateInput;
-  /** Throws when something else is under way. */
-  assertFree(): void;
+  /** Why the robot is not free; null when it is. */
+  occupant(): GwError | null;
   /** Takes the robot for the trial. */
   occupy(
     judgeFacts: () => readonly Refusal[],
@@ -277,15 +277,17 @@ export function createTrials(options: TrialsOptions): Trials {
   return {
     async start(request) {
       checkRequest(request);
-      options.assertFree();
+      const occupant = options.occupant();
+      if (occupant !== null) throw occupant;
       const running = open(request);
       const { refusals } = judge(request, null);
-      if (isSome(refusals)) {
+      const refusal = refusalError(refusals);
+      if (refusal !== null) {
         const reasons = refusals.map(({ reason }) => reason);
         log.warn({ kind: request.kind, reasons }, 'the gate refused a trial');
         await finish(running, { outcome: 'refused', reason: reasons.join(' '), facts: [], refusals: reasons }, null);
         if (current?.view.state !== 'running') current = running;
-        throw refusalError(refusals);
+        throw refusal;
       }
       current = running;
       log.warn({ trial: running.view.id, kind: request.kind, who: request.who }, 'a trial begins');
@@ -319,7 +321,7 @@ export function createTrials(options: TrialsOptions): Trials {
       if (current === null) return null;
       if (current.view.state === 'running') {
         current.ending.abort(new GwError('INTERRUPTED', why));
-        await Promise.race([current.done, clock.sleep(KEEP_ALIVE_MS)]);
+        await orAfter(clock, KEEP_ALIVE_MS, current.done);
       }
       return viewOf(current);
     },
@@ -328,10 +330,6 @@ export function createTrials(options: TrialsOptions): Trials {
 
     view: () => (current === null ? null : viewOf(current)),
   };
-}
-
-function isSome(refusals: readonly Refusal[]): refusals is readonly [Refusal, ...Refusal[]] {
-  return refusals.length > 0;
 }
 
 function reasonOf(signal: AbortSignal): string {
