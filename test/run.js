@@ -21,36 +21,67 @@ bringPackages(peers, 'that the tests use as real peers', 'tests that need these 
 
 const scratch = mkdtempSync(join(tmpdir(), 'gw-test-'));
 const counts = { passed: 0, failed: 0, skipped: 0 };
+const failed = [];
 const skipped = [];
-let isBroken = false;
+/** What no failed test accounts for: an unhandled error, a file that cannot be loaded, a crash. */
+const broken = [];
 
-/** Runs vitest with these arguments, behind `prefix`; what it found is added to the counts. */
+/** Runs vitest with these arguments, behind `prefix`; null where it left no report. */
 async function vitest(args, { name, prefix = [], isQuiet = false }) {
   const report = join(scratch, `${name}.json`);
-  const own = ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const own = ['run', '--reporter=default', `--reporter=${join(root, 'test/counting-reporter.js')}`];
   const command = [...prefix, process.execPath, join(root, 'node_modules/vitest/vitest.mjs'), ...own, ...args];
   const stdio = isQuiet ? ['ignore', 'pipe', 'pipe'] : 'inherit';
-  const child = spawn(command[0], command.slice(1), { cwd: root, stdio, env });
+  const child = spawn(command[0], command.slice(1), { cwd: root, stdio, env: { ...env, GW_TEST_REPORT: report } });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));
   const status = await new Promise((resolve) => child.once('close', resolve));
   process.stdout.write(output);
-  if (status !== 0) isBroken = true;
   try {
-    const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = JSON.parse(
-      readFileSync(report, 'utf8'),
-    );
-    counts.passed += numPassedTests;
-    counts.failed += numFailedTests;
-    counts.skipped += numPendingTests + (numTodoTests ?? 0);
-    for (const { assertionResults } of testResults) {
-      for (const one of assertionResults) {
-        if (one.status !== 'passed' && one.status !== 'failed') skipped.push(one.fullName);
-      }
-    }
+    return { ...JSON.parse(readFileSync(report, 'utf8')), status };
   } catch {
-    process.stderr.write(`vitest left no report (${name})\n`);
-    counts.failed += 1;
+    return null;
+  }
+}
+
+/** Adds what a run found to the counts. */
+async function runTests(args, how) {
+  const found = await vitest(args, how);
+  if (found === null) {
+    broken.push({ file: how.name, messages: ['vitest left no report'] });
+    return;
+  }
+  for (const kind of Object.keys(counts)) counts[kind] += found.counts[kind];
+  skipped.push(...found.skipped);
+  failed.push(...found.failed.map((one) => ({ ...one, how })));
+  broken.push(...found.broken);
+  if (found.status !== 0 && found.failed.length === 0 && found.broken.length === 0) {
+    broken.push({ file: how.name, messages: [`vitest ended with ${found.status}`] });
+  }
+}
+
+/**
+ * Tests with real programs and sockets can fail by the load of the machine alone. So a few that failed run once more,
+ * one at a time, and count by that; they are named as unsteady, since each of them is a defect of the test at least.
+ * What random data found is never run again: other data would hide it.
+ */
+const MAX_UNSTEADY = 3;
+const unsteady = [];
+
+async function runOnceMore() {
+  const again = failed.filter(({ messages }) => !messages.some((text) => text.includes('Property failed after')));
+  if (again.length > MAX_UNSTEADY) return;
+  for (const [index, one] of again.entries()) {
+    process.stdout.write(`once more: ${one.file}: ${one.name}\n`);
+    const name = `^${one.name.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&').replaceAll(' > ', '( > | )')}$`;
+    const args = ['--project', one.project, one.file, '--testNamePattern', name];
+    const { prefix } = one.how;
+    const found = await vitest(args, { name: `again-${index}`, prefix, isQuiet: true });
+    if (found?.counts.passed !== 1 || found.counts.failed > 0 || found.status !== 0) continue;
+    failed.splice(failed.indexOf(one), 1);
+    counts.failed -= 1;
+    counts.passed += 1;
+    unsteady.push(one);
   }
 }
 
@@ -80,7 +111,7 @@ async function runAlone() {
   const lane = async () => {
     for (let file = files.shift(); file !== undefined; file = files.shift()) {
       const name = file.replaceAll('/', '-');
-      await vitest(['--project', 'e2e', file], { name, prefix: ownNetwork, isQuiet: true });
+      await runTests(['--project', 'e2e', file], { name, prefix: ownNetwork, isQuiet: true });
     }
   };
   await Promise.all([lane(), lane()]);
@@ -88,15 +119,27 @@ async function runAlone() {
 
 const args = process.argv.slice(2);
 if (args.length > 0 || !canHaveOwnNetwork()) {
-  await vitest(args, { name: 'all' });
+  await runTests(args, { name: 'all' });
 } else {
-  await vitest(['--project', 'unit', '--project', 'types', '--project', 'peers'], { name: 'side-by-side' });
+  await runTests(['--project', 'unit', '--project', 'types', '--project', 'peers'], { name: 'side-by-side' });
   await runAlone();
 }
+await runOnceMore();
 rmSync(scratch, { recursive: true, force: true });
 
+for (const { file, name, messages } of unsteady) {
+  process.stdout.write(`unsteady, passed once more: ${file}: ${name}\n  failed with ${firstLines(messages)}\n`);
+}
+for (const { file, name, messages } of [...broken, ...failed]) {
+  process.stdout.write(`failed: ${file}${name ? `: ${name}` : ''}\n  ${firstLines(messages)}\n`);
+}
 for (const name of skipped) process.stdout.write(`skipped: ${name}\n`);
-const green = !isBroken && counts.failed === 0 && counts.passed > 0 && !(inCi && counts.skipped > 0);
+counts.failed += broken.length;
+const green = counts.failed === 0 && counts.passed > 0 && !(inCi && counts.skipped > 0);
 if (inCi && counts.skipped > 0) process.stderr.write('in CI a skipped test is a failure\n');
 process.stdout.write(`tests: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`);
 process.exitCode = green ? 0 : 1;
+
+function firstLines(messages) {
+  return messages.join('\n').split('\n').slice(0, 12).join('\n  ');
+}

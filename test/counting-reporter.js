@@ -1,0 +1,39 @@
+// What test/run.js needs of a run of vitest, as one JSON file: GW_TEST_REPORT names it.
+import { writeFileSync } from 'node:fs';
+
+export default class CountingReporter {
+  onTestRunEnd(modules, unhandledErrors) {
+    const counts = { passed: 0, failed: 0, skipped: 0 };
+    const failed = [];
+    const skipped = [];
+    const broken = unhandledErrors.map((error) => ({ file: 'unhandled error', messages: messagesOf([error]) }));
+    for (const module of modules) {
+      // A file that cannot be loaded, or a hook of a suite that fails.
+      const suites = [module, ...module.children.allSuites()];
+      for (const suite of suites) {
+        const errors = suite.errors();
+        if (errors.length > 0) broken.push({ file: module.relativeModuleId, messages: messagesOf(errors) });
+      }
+      for (const test of module.children.allTests()) {
+        const { state, errors = [] } = test.result();
+        if (state === 'passed' || state === 'failed') counts[state] += 1;
+        else {
+          counts.skipped += 1;
+          skipped.push(test.fullName);
+        }
+        if (state !== 'failed') continue;
+        failed.push({
+          project: module.project.name,
+          file: module.relativeModuleId,
+          name: test.fullName,
+          messages: messagesOf(errors),
+        });
+      }
+    }
+    writeFileSync(process.env.GW_TEST_REPORT, JSON.stringify({ counts, failed, skipped, broken }));
+  }
+}
+
+function messagesOf(errors) {
+  return errors.map(({ name, message }) => `${name ?? 'Error'}: ${message}`);
+}
