@@ -8,7 +8,7 @@ import {
   createEvidenceWatch,
   type EvidenceRecord,
   type EvidenceWatch,
-  loadEvidenceFile,
+  readAtStart,
 } from '../../src/lib/evidence/index.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createFakeClock, type FakeClock } from '../lifecycle/fake-clock.ts';
@@ -44,14 +44,30 @@ afterEach(async () => {
 async function begin(): Promise<void> {
   clock = createFakeClock();
   calls = 0;
-  const records = await loadEvidenceFile(path);
-  watch = createEvidenceWatch({ path, serial: 'SN1', records, clock, log: silentLog });
+  watch = createEvidenceWatch({ path, serial: 'SN1', ...(await readAtStart(path)), clock, log: silentLog });
   watch.subscribe(() => {
     calls += 1;
   });
   await watch.start(context);
   await settled();
 }
+
+describe('a file that cannot be read at the start', () => {
+  it('counts as nothing and is named; mended, its contradictions count at once and the rest after an adoption', async () => {
+    await watch.stop();
+    await writeFile(path, `${both}half a rec`);
+    await begin();
+    expect(watch.records()).toEqual([]);
+    expect(watch.trouble()).toContain('evidence.jsonl:3');
+    expect(watch.report()).toMatchObject({ status: 'unreadable', detail: expect.stringContaining('evidence.jsonl:3') });
+    await writeFile(path, both + line('vendor.move.request', false));
+    await msUntil(() => watch.trouble() === null);
+    expect(watch.trouble()).toBeNull();
+    expect(watch.records().map(({ fact }) => fact)).toEqual(['vendor.move.request']);
+    await watch.adoptFile();
+    expect(watch.records()).toHaveLength(3);
+  });
+});
 
 /** The watch reads real files, so every look gets real time; only when it looks is up to the test. */
 async function settled(ms = 40): Promise<void> {

@@ -106,13 +106,14 @@ describe('a start that cannot succeed', () => {
     expect(dials).toBe(0);
   });
 
-  it('because the evidence file is broken names the line', async () => {
+  it('is not refused because the evidence file is broken: nothing counts, and the line is named', async () => {
     writeSite();
     writeFileSync(join(dir, 'evidence.jsonl'), 'not a record\n');
-    await expect(start()).rejects.toMatchObject({
-      code: 'EVIDENCE_FILE_INVALID',
-      message: expect.stringContaining('evidence.jsonl:1'),
-    });
+    // It came as far as the port, which is the last thing and alone refuses.
+    await expect(start()).rejects.toMatchObject({ code: 'PORT_IN_USE' });
+    const detail = expect.stringMatching(/no order relies on it.*evidence\.jsonl:1/s);
+    expect(events).toContainEqual(expect.objectContaining({ event: 'started', service: 'evidence', detail }));
+    expect(logged.join()).toContain('the evidence file cannot be relied on');
   });
 
   it('is not refused because the stop could not be kept, the media folder is a loop or the heartbeat cannot run', async () => {

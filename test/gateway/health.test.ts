@@ -6,7 +6,7 @@ const service = { name: 'motion', status: 'running', restarts: 0, lastError: nul
 
 function partsWith(over: Partial<HealthParts> = {}): HealthParts {
   const { status: _status, ...sound } = standInHealth({ services: [service] });
-  return { ...sound, stop: { saved: true }, keepingTrouble: null, ...over };
+  return { ...sound, stop: { saved: true }, keepingTrouble: null, operatorTrouble: null, ...over };
 }
 
 describe('the health of the gateway', () => {
@@ -25,6 +25,7 @@ describe('the health of the gateway', () => {
     ['a folder that nobody has looked at', { disk: { ...disk, media: { ...folder, status: 'not-checked' } } }],
     ['evidence that was taken back', { evidence: { ...evidence, status: 'taken-back' } }],
     ['evidence that cannot be read', { evidence: { ...evidence, status: 'unreadable' } }],
+    ['an operator server that lets no one sign in', { operatorTrouble: 'no one can sign in' }],
     ['one service that is not running', { services: [service, { ...service, name: 'fleet', status: 'restarting' }] }],
   ])('is degraded by %s', (_what, over) => {
     expect(gatewayHealth(partsWith(over)).status).toBe('degraded');

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { notListening } from '../../src/lib/gateway/neighbours.ts';
 import { createApplication } from '../../src/lib/operator/application.ts';
 import { failedTryRules } from '../../src/lib/operator/failed-tries.ts';
+import { openListener } from '../../src/lib/operator/listener.ts';
 import { hashPassword, parsePasswordHash, verifyPassword } from '../../src/lib/operator/password-hash.ts';
 import { sessionRules } from '../../src/lib/operator/session-store.ts';
 import { createSignIn } from '../../src/lib/operator/sign-in.ts';
@@ -214,22 +215,46 @@ describe('POST and DELETE /api/anmeldung', () => {
 });
 
 describe('a password file that is no good', () => {
-  it('ends the start with SECRET_UNREADABLE and never shows what is in it', async () => {
+  it('lets no one sign in, leaves STOP and pages up, says so, and never shows what is in it', async () => {
     await using server = await startServer({ password: true });
     const { site, link, motion, clock } = server;
     const passwordFile = join(server.dir, 'bad');
     await writeFile(passwordFile, 'hunter2-in-clear', { mode: 0o600 });
-    const attempt = createApplication({
+    const logged: string[] = [];
+    const keep = (...said: unknown[]) => void logged.push(JSON.stringify(said));
+    const application = await createApplication({
       site: { ...site, operator: { ...site.operator, passwordFile } },
       link,
       motion,
       clock,
-      log: { debug() {}, info() {}, warn() {}, error() {} },
+      log: { debug: keep, info: keep, warn: keep, error: keep },
       health: () => standInHealth({ version: '0', upForMs: 0 }),
       neighbours: () => notListening,
       assetsDir: server.dir,
     });
-    await expect(attempt).rejects.toMatchObject({ code: 'SECRET_UNREADABLE' });
-    await expect(attempt).rejects.not.toThrow(/hunter2/);
+    await using _closed = { [Symbol.asyncDispose]: () => application.close() };
+    const listener = await openListener(application.handle, {
+      scope: 'full',
+      host: '127.0.0.1',
+      port: 0,
+      onBroken() {},
+    });
+    await using _ended = { [Symbol.asyncDispose]: () => listener.close(0) };
+    const at = listener.port;
+    const post = (path: string, body: object) => postJson(at, path, body);
+    const answers = {
+      signIn: await post('/api/anmeldung', { password: 'hunter2-in-clear' }),
+      empty: await post('/api/anmeldung', { password: '0' }),
+      page: await ask(at, '/anmeldung'),
+      stop: await post('/api/stopp', { reason: 'test' }),
+    };
+    expect(answers.signIn).toMatchObject({ status: 503, data: { error: { code: 'SIGN_IN_UNAVAILABLE' } } });
+    expect(answers.empty.status).toBe(503);
+    expect(answers.page.data).toContain('Kennwortdatei');
+    expect(answers.stop.status).toBe(200);
+    expect((await post('/api/stopp/freigabe', {})).status).toBe(401);
+    expect(application.signInTrouble).toContain(passwordFile);
+    expect(logged.join()).toContain('the device password cannot be used');
+    expect(JSON.stringify([logged, answers])).not.toMatch(/hunter2/);
   });
 });

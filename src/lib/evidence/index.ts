@@ -76,4 +76,10 @@ export {
   standing,
   supports,
 } from './standing.ts';
-export { createEvidenceWatch, type EvidenceAdoption, type EvidenceReport, type EvidenceWatch } from './watch.ts';
+export {
+  createEvidenceWatch,
+  type EvidenceAdoption,
+  type EvidenceReport,
+  type EvidenceWatch,
+  readAtStart,
+} from './watch.ts';

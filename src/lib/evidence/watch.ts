@@ -12,6 +12,7 @@ const LOOK_MS = 250;
 const HUNG_MS = 3_000;
 /** After a change the content is read so often again: a file may be written twice within one tick of its times. */
 const READS_AFTER_CHANGE = 3;
+const UNRELIABLE = 'the evidence file cannot be relied on';
 
 /** How the evidence of a running daemon stands against what it read at its start. */
 export interface EvidenceReport {
@@ -48,10 +49,23 @@ export interface EvidenceWatchOptions {
   readonly path: string;
   /** Of the chassis of this site: the report is about it. */
   readonly serial: string;
-  /** As read at the start. */
+  /** As read at the start; none where `trouble` says why it could not be read. */
   readonly records: readonly EvidenceRecord[];
+  readonly trouble?: string | null;
   readonly clock: Clock;
   readonly log: Log;
+}
+
+/**
+ * What the file says at the start of the daemon. A file that cannot be read does not end the start, since STOP must
+ * answer whatever it holds: nothing counts then, and the gate stays closed.
+ */
+export async function readAtStart(path: string): Promise<Pick<EvidenceWatchOptions, 'records' | 'trouble'>> {
+  try {
+    return { records: await loadEvidenceFile(path), trouble: null };
+  } catch (error) {
+    return { records: [], trouble: troubleText(error) };
+  }
 }
 
 /**
@@ -59,16 +73,19 @@ export interface EvidenceWatchOptions {
  * counts at once and until a restart; what is added counts after a restart. While the file cannot be read, whatever
  * the reason, `trouble` says so. It never throws and never fails as a service.
  */
-export function createEvidenceWatch({ path, serial, records, clock, log }: EvidenceWatchOptions): EvidenceWatch {
+export function createEvidenceWatch(options: EvidenceWatchOptions): EvidenceWatch {
+  const { path, serial, records, clock, log } = options;
   const listeners = new Set<() => void>();
   /** What the report compares with: as read at the start, and what was adopted since. */
   let base = records;
   let counting = records;
   let latest = records;
-  let trouble: string | null = null;
+  let trouble = options.trouble ?? null;
   let ticking: Disposable | null = null;
   let lookingSinceMs: number | null = null;
   let signature: string | null = null;
+  /** Of the file as it was last read without an error. */
+  let soundSignature: string | null = null;
   let readsLeft = READS_AFTER_CHANGE;
   /** Something was missing at the last look: an editor may be in the middle of writing the file anew. */
   let suspected = false;
@@ -81,7 +98,7 @@ export function createEvidenceWatch({ path, serial, records, clock, log }: Evide
     if (trouble === next) return;
     trouble = next;
     if (next === null) log.info({ audit: true, path }, 'the evidence file is readable again');
-    else log.error({ audit: true, path, reason: next }, 'the evidence file cannot be relied on');
+    else log.error({ audit: true, path, reason: next }, UNRELIABLE);
     tell();
   }
 
@@ -109,6 +126,7 @@ export function createEvidenceWatch({ path, serial, records, clock, log }: Evide
     } catch (error) {
       if (suspected) setTrouble(troubleText(error));
       suspected = true;
+      soundSignature = null;
       return;
     }
     take(read);
@@ -124,11 +142,14 @@ export function createEvidenceWatch({ path, serial, records, clock, log }: Evide
     }
     suspected = false;
     latest = read;
-    setTrouble(null);
-    if (lost.length === 0) return;
-    counting = next;
-    log.warn({ audit: true, path, facts: lost.map(({ fact, how }) => `${fact}: ${how}`) }, 'evidence was taken back');
-    tell();
+    if (lost.length > 0) {
+      counting = next;
+      log.warn({ audit: true, path, facts: lost.map(({ fact, how }) => `${fact}: ${how}`) }, 'evidence was taken back');
+      tell();
+    }
+    // A file that is being written anew is empty for a moment, and reads well.
+    if (signature === soundSignature) setTrouble(null);
+    soundSignature = signature;
   }
 
   function report(): EvidenceReport {
@@ -181,6 +202,7 @@ export function createEvidenceWatch({ path, serial, records, clock, log }: Evide
   return {
     name: 'evidence',
     async start() {
+      if (trouble !== null) log.error({ audit: true, path, reason: trouble }, UNRELIABLE);
       ticking?.[Symbol.dispose]();
       signature = null;
       readsLeft = READS_AFTER_CHANGE;

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { createChassisLink } from '../chassis/index.ts';
 import { asGwError } from '../error/index.ts';
-import { createEvidenceWatch, loadEvidenceFile } from '../evidence/index.ts';
+import { createEvidenceWatch, readAtStart } from '../evidence/index.ts';
 import type { Fleet, FleetOptions } from '../fleet/index.ts';
 import { type Clock, createSupervisor, type Log, type SupervisorEvent, systemClock } from '../lifecycle/index.ts';
 import { createMotion, createTrialStore } from '../motion/index.ts';
@@ -42,19 +42,20 @@ export interface Gateway {
  * Starts the daemon of one robot: the chassis link, motion, the heartbeat when the site file has one, and the operator
  * server on both sockets. Resolves when all of them run, but for those that are retried: only what guards movement or
  * answers a stop refuses the start. That ends it with the error that says how to mend it, and nothing is left running:
- * SITE_FILE_NOT_FOUND, SITE_FILE_INVALID, SECRET_UNREADABLE, EVIDENCE_FILE_INVALID, PORT_IN_USE. That the chassis is
- * away, that the heartbeat cannot run or that the state folder takes no stop is shown in the health, and the rest goes on.
+ * SITE_FILE_NOT_FOUND, SITE_FILE_INVALID, SECRET_UNREADABLE for the secret of the chassis, PORT_IN_USE. That the
+ * chassis is away, that evidence or device password cannot be read, that the heartbeat cannot run or that the state
+ * folder takes no stop is shown in the health, and the rest goes on.
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { sitePath, onEvent, signal } = options;
   const clock = options.clock ?? systemClock;
   const beganMs = clock.monotonicMs();
   const site = await loadSite(sitePath);
-  const [secret, records, version] = await Promise.all([
+  const [secret, evidenceAtStart, version] = await Promise.all([
     site.chassis.secretFile === undefined
       ? undefined
       : readSecret(site.chassis.secretFile, 'chassis.secretFile, the Secret request header'),
-    loadEvidenceFile(site.evidenceFile),
+    readAtStart(site.evidenceFile),
     ownVersion(),
   ]);
   signal.throwIfAborted();
@@ -72,7 +73,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const evidence = createEvidenceWatch({
     path: site.evidenceFile,
     serial: site.chassis.serial,
-    records,
+    ...evidenceAtStart,
     clock,
     log,
   });
@@ -96,6 +97,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       services: supervisor.health(),
       evidence: evidence.report(),
       ...{ stop, keepingTrouble },
+      operatorTrouble: operator.trouble(),
       disk: { state: disks.state.view(), media: disks.media.view() },
       log: logHealth(options.logState?.()),
     });

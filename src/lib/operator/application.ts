@@ -42,6 +42,8 @@ declare module 'fastify' {
 export interface Application {
   readonly handle: RequestHandler;
   readonly routes: readonly Route[];
+  /** Why no one can sign in although a device password is configured; null when that is not so. */
+  readonly signInTrouble: string | null;
   /** Whether a request goes before all others. It decides about the order alone, never about what is allowed. */
   isUrgent(request: IncomingMessage): boolean;
   /** Ends live streams; what is being answered is answered. */
@@ -49,13 +51,15 @@ export interface Application {
   close(): Promise<void>;
 }
 
-/** Makes the application; it listens nowhere by itself. Throws SECRET_UNREADABLE. */
+/** Makes the application; it listens nowhere by itself. Without a readable password STOP and pages still answer. */
 export async function createApplication(options: OperatorOptions): Promise<Application> {
   const { site, link, motion, clock, assetsDir, hostName } = options;
   const journal = options.journal ?? createJournal(options.log, clock);
   const { log } = journal;
   let clientAborts = 0;
-  const password = await loadPassword(site.operator.passwordFile);
+  const password = await loadPassword(site.operator.passwordFile).catch((error: unknown) => asGwError(error));
+  const signInTrouble = password instanceof GwError ? `no one can sign in: ${password.message}` : null;
+  if (signInTrouble !== null) log.error({ audit: true, reason: signInTrouble }, 'the device password cannot be used');
 
   const app: FastifyInstance = fastify({
     logger: false,
@@ -80,7 +84,8 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     done(null, formFields(body as string));
   });
 
-  const sessions = createSessions(password === null ? null : createSignIn(password, clock), app.parseCookie);
+  const signIn = password instanceof GwError ? 'unreadable' : password === null ? null : createSignIn(password, clock);
+  const sessions = createSessions(signIn, app.parseCookie);
   const policy = createPolicy({
     names: [...(hostName === undefined ? [] : [hostName]), ...site.operator.names],
     isSignedIn: (request) => sessions.has(request),
@@ -178,6 +183,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     handle: (request, response) => app.routing(request, response),
     isUrgent: ({ method, url = '' }) => method !== 'GET' && urgent.has(`${method} ${url.split('?', 1)[0]}`),
     routes,
+    signInTrouble,
     endStreams: () => events.end(),
     async close() {
       events.end();

@@ -17,7 +17,7 @@ import { pageView } from './pages/view.ts';
 import type { Parts } from './parts.ts';
 import type { Peer } from './peer.ts';
 import { refusalOf, refuse } from './refusal.ts';
-import { sessionHandlers } from './session-handlers.ts';
+import { sessionHandlers, UNREADABLE_PROBLEM } from './session-handlers.ts';
 import { evidenceHandlers, trialHandlers } from './trial-handlers.ts';
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
@@ -69,7 +69,12 @@ function pageHandlers({ site, link, motion, health, neighbours, sessions, assets
     signIn: (request: FastifyRequest, reply: FastifyReply) =>
       sendPage(
         reply,
-        signInPage({ site: site.name, configured: sessions.configured, signedIn: sessions.has(request.raw) }),
+        signInPage({
+          site: site.name,
+          configured: sessions.configured,
+          signedIn: sessions.has(request.raw),
+          ...(sessions.unreadable && { problem: UNREADABLE_PROBLEM }),
+        }),
       ),
     style: asset('style.css'),
     script: asset('live.js'),

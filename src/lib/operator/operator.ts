@@ -16,8 +16,13 @@ export const READ_ONLY_SOCKET = { host: '127.0.0.1', port: 5174 } as const;
 /** All of a stop, from asking to the last closed connection. */
 const STOP_WITHIN_MS = 900;
 
+export interface Operator extends Service {
+  /** What it lacks while it runs, in one sentence; null when nothing. `describe` says the same. */
+  trouble(): string | null;
+}
+
 /** The operator server: one application on two sockets. Starts with both or with neither. */
-export function createOperator(options: OperatorOptions): Service {
+export function createOperator(options: OperatorOptions): Operator {
   let application: Application | undefined;
   let listeners: readonly Listener[] = [];
   /** Why commands on the gateway have no socket; null when they have one. */
@@ -77,7 +82,9 @@ export function createOperator(options: OperatorOptions): Service {
       [
         ...listeners.map(placeOf),
         ...(localTrouble === null ? [] : [`no socket for local commands: ${localTrouble}`]),
+        ...(application?.signInTrouble ? [application.signInTrouble] : []),
       ].join(', '),
+    trouble: () => application?.signInTrouble ?? null,
   };
 }
 

@@ -31,6 +31,11 @@ export const refusalTable = {
     'Too many sign-ins at once; the password was not looked at.',
     'Try again in a second: who comes back is served before those who came later.',
   ],
+  SIGN_IN_UNAVAILABLE: [
+    503,
+    'The password file of this gateway cannot be read, so no one can sign in.',
+    'Mend the file at the gateway (`gw site check` names it), then start gw serve anew.',
+  ],
   BUSY: [503, 'The gateway serves as many of these at once as it can.', 'Try again in a moment.'],
   LOOP_DETECTED: [
     508,

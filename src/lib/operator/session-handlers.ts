@@ -7,9 +7,12 @@ import type { Parts } from './parts.ts';
 import { refuse } from './refusal.ts';
 
 /** On the page, by the code of the refusal. */
+export const UNREADABLE_PROBLEM =
+  'Die Kennwortdatei dieses Gateways ist nicht lesbar. Ein Techniker muss sie berichtigen.';
 const problems: Readonly<Record<string, string>> = {
   SIGN_IN_FAILED: 'Das Kennwort ist falsch.',
   TOO_MANY_TRIES: 'Zu viele falsche Versuche. Bitte eine Minute warten.',
+  SIGN_IN_UNAVAILABLE: UNREADABLE_PROBLEM,
   SIGN_IN_BUSY: 'Gerade gehen sehr viele Anmeldungen ein. Bitte gleich noch einmal versuchen.',
 };
 

@@ -8,8 +8,10 @@ import type { SignIn } from './sign-in.ts';
 
 /** Sessions as a browser keeps them: in a cookie that no script reads and no other site sends. */
 export interface Sessions {
-  /** Whether this gateway has a device password at all. */
+  /** Whether this gateway has a device password at all, readable or not. */
   readonly configured: boolean;
+  /** A device password is configured, and its file cannot be read. */
+  readonly unreadable: boolean;
   /** Always on the socket for local commands; never on the read-only socket, whatever cookie is sent there. */
   has(request: IncomingMessage): boolean;
   /** Null when the person is signed in now. */
@@ -28,9 +30,10 @@ const DEVICE_COOKIE_S = 400 * 24 * 60 * 60;
 const cookieOptions = { path: '/', httpOnly: true, sameSite: 'strict' } as const;
 
 export function createSessions(
-  signIn: SignIn | null,
+  given: SignIn | 'unreadable' | null,
   parseCookie: (header: string) => Readonly<Record<string, string | undefined>>,
 ): Sessions {
+  const signIn = given === 'unreadable' ? null : given;
   function cookieOf(request: IncomingMessage, name: string): string | undefined {
     const { cookie } = request.headers;
     return cookie === undefined ? undefined : parseCookie(cookie)[name];
@@ -39,7 +42,8 @@ export function createSessions(
   const tokenOf = (request: IncomingMessage) => cookieOf(request, COOKIE);
 
   return {
-    configured: signIn !== null,
+    configured: given !== null,
+    unreadable: given === 'unreadable',
     has(request) {
       const scope = scopeOf(request);
       if (scope === 'local') return true;
@@ -48,7 +52,7 @@ export function createSessions(
       return token !== undefined && signIn.isSignedIn(token);
     },
     async open(password, request, reply) {
-      if (signIn === null) return refuse('NOT_CONFIGURED');
+      if (signIn === null) return refuse(given === null ? 'NOT_CONFIGURED' : 'SIGN_IN_UNAVAILABLE');
       const { raw } = request;
       const outcome = await signIn.try(password, {
         address: scopeOf(raw) === 'local' ? null : plainAddress(raw.socket.remoteAddress ?? 'unknown'),
