@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { fileSchemas, resultSchemas } from '../dist/cli/schemas.js';
 import { describeErrorTable } from '../dist/lib/error/describe.js';
 import { describeLedger } from '../dist/lib/evidence/index.js';
-import { describeRules } from '../dist/lib/overlays/describe.js';
+import { describeRules } from '../dist/lib/overlays/rules/describe.js';
 import { describeSiteSchema } from '../dist/lib/site/describe.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -16,7 +16,7 @@ export default {
     if (!programExists('adb')) return { skipped: 'needs adb (Debian package adb)' };
     const { makePackageFile } = await import('../../dist/lib/sim/tablet/index.js');
     const { openBridge } = await import('../../dist/lib/kiosk/index.js');
-    const { findAdb, startAdbServer } = await import('../../dist/lib/toolkit/kiosk-adb.js');
+    const { findAdb, startAdbServer } = await import('../../dist/lib/toolkit/kiosk/adb.js');
     const { loadSite } = await import('../../dist/lib/site/index.js');
     const { systemClock: clock } = await import('../../dist/lib/lifecycle/index.js');
     const dir = mkdtempSync(join(tmpdir(), 'gw-bench-'));

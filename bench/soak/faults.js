@@ -1,6 +1,6 @@
 // Random faults of the simulated robot, through its control interface.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { controlSim } from '../../dist/lib/sim/control.js';
+import { controlSim } from '../../dist/lib/sim/control/control.js';
 import { faultTable } from '../../dist/lib/sim/faults.js';
 import { seededRandom } from '../figures.ts';
 

@@ -95,7 +95,7 @@ export abstract class GwCommand<T extends object> extends Command {
 
   /** Runs this very command on the machine of --via, with the gw there, and takes over its result. */
   protected async runThere(via: string, shape: ZodType<T>): Promise<Outcome<T>> {
-    const { farWords, runFarGw } = await import('../lib/toolkit/far-side.ts');
+    const { farWords, runFarGw } = await import('../lib/toolkit/remote-run.ts');
     const words = farWords(this.id ?? '', this.argv);
     const { throughVia } = await import('./via.ts');
     const { data, ok, exitCode, warnings } = await throughVia(via, { signal: this.signal }, (ssh, signal) =>

@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
 import { exitCodes, GwError } from '../lib/error/index.ts';
 import type { Finding } from '../lib/toolkit/finding.result.ts';
-import type { FollowOptions } from '../lib/toolkit/followed-run.ts';
+import type { FollowOptions } from '../lib/toolkit/motion/followed-run.ts';
 import { type CarefulContext, runCarefully } from './careful-run.ts';
 import type { Outcome } from './command.ts';
 import { passwordFileFlag, readDevicePassword } from './device-password.ts';

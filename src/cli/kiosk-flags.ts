@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import type { KioskAccess } from '../lib/toolkit/kiosk-session.ts';
+import type { KioskAccess } from '../lib/toolkit/kiosk/session.ts';
 import { secondsFlag, siteFlag, viaFlag } from './flags.ts';
 
 /** What every kiosk command has that speaks to the tablet by adb. */

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { GwError } from '../lib/error/index.ts';
-import type { Question } from '../lib/toolkit/site-init.ts';
+import type { Question } from '../lib/toolkit/site/init.ts';
 
 export interface PromptStreams {
   readonly input: NodeJS.ReadableStream;

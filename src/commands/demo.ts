@@ -6,7 +6,7 @@ import { renderStepLine } from '../cli/render/checklist.ts';
 import { renderDemo } from '../cli/render/demo.ts';
 import { builtInChecklists } from '../cli/shipped.ts';
 import { GwError } from '../lib/error/index.ts';
-import type { Demo as Result } from '../lib/toolkit/demo.result.ts';
+import type { Demo as Result } from '../lib/toolkit/demo/demo.result.ts';
 
 /** What the programs of the demo need of our environment, and no more. */
 const PASSED_ON = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'] as const;
@@ -38,7 +38,7 @@ All traffic stays on this machine.`;
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(Demo);
     const [{ runDemo }, { controlSim }, { systemClock }] = await Promise.all([
-      import('../lib/toolkit/demo.ts'),
+      import('../lib/toolkit/demo/demo.ts'),
       import('../lib/sim/index.ts'),
       import('../lib/lifecycle/index.ts'),
     ]);

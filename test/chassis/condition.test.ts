@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ConditionId, conditionIds, judgeCondition, type LiveValues } from '../../src/lib/chassis/index.ts';
 import { createLiveValues } from '../../src/lib/chassis/live-values.ts';
-import { parseTopicMessage } from '../../src/lib/chassis/topic-message.ts';
+import { parseTopicMessage } from '../../src/lib/chassis/topics/message.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 
 const inOrder = [

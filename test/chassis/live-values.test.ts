@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLiveValues } from '../../src/lib/chassis/live-values.ts';
-import { parseTopicMessage } from '../../src/lib/chassis/topic-message.ts';
+import { parseTopicMessage } from '../../src/lib/chassis/topics/message.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 
 /** Live values on a clock that the test moves. */

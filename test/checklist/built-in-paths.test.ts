@@ -9,7 +9,7 @@ import {
   poseCheckSchema,
   signInCheckSchema,
   stopCheckSchema,
-} from '../../src/lib/toolkit/commissioning-checks.result.ts';
+} from '../../src/lib/toolkit/gateway/commissioning-checks.result.ts';
 
 const builtIn = fileURLToPath(new URL('../../checklists', import.meta.url));
 

@@ -13,8 +13,8 @@ import {
   checklistListSchema,
   checklistRunSchema,
   checklistShowSchema,
-} from '../../src/lib/toolkit/checklist-run.result.ts';
-import { listLibrary, runChecklist, showChecklist } from '../../src/lib/toolkit/checklist-run.ts';
+} from '../../src/lib/toolkit/checklist/run.result.ts';
+import { listLibrary, runChecklist, showChecklist } from '../../src/lib/toolkit/checklist/run.ts';
 
 const builtIn = fileURLToPath(new URL('../../checklists', import.meta.url));
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
-import { type ChildProgram, startProgram } from '../../src/lib/toolkit/child-program.ts';
+import { type ChildProgram, startProgram } from '../../src/lib/toolkit/demo/child-program.ts';
 
 let dir = '';
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
 import { parseSite } from '../../src/lib/site/index.ts';
-import { readGatewayState, waitForGatewayState } from '../../src/lib/toolkit/gateway-state.ts';
+import { readGatewayState, waitForGatewayState } from '../../src/lib/toolkit/gateway/state.ts';
 
 const state = (kind: string) => ({
   summary: kind === 'connected' ? 'connected' : 'not connected: nothing answered',

@@ -26,7 +26,7 @@ import {
   verifyProtocolFile,
 } from '../../src/lib/checklist/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
-import { type Authority, createAuthority } from '../../src/lib/sim/certificates.ts';
+import { type Authority, createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
 
 const catalogue: Catalogue = {
   probe: {

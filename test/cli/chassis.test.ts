@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { renderChassisEvent, renderChassisProbe, renderChassisView } from '../../src/cli/render/chassis.ts';
 import { renderChassisAddress } from '../../src/cli/render/chassis-address.ts';
 import { createScreen } from '../../src/cli/screen.ts';
-import type { ChassisAddress } from '../../src/lib/toolkit/chassis-address.result.ts';
-import type { ChassisProbe } from '../../src/lib/toolkit/chassis-probe.result.ts';
-import type { ChassisView } from '../../src/lib/toolkit/chassis-watch.result.ts';
-import type { RobotCondition } from '../../src/lib/toolkit/robot-condition.result.ts';
+import type { ChassisAddress } from '../../src/lib/toolkit/chassis/address.result.ts';
+import type { RobotCondition } from '../../src/lib/toolkit/chassis/condition.result.ts';
+import type { ChassisProbe } from '../../src/lib/toolkit/chassis/probe.result.ts';
+import type { ChassisView } from '../../src/lib/toolkit/chassis/watch.result.ts';
 
 const firstLine = (text: string) => stripVTControlCharacters(text).split('\n')[0];
 const tried = { address: '127.0.0.1', port: 8090, action: 'GET /device/info', forMs: 12 };

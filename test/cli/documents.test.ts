@@ -9,11 +9,11 @@ import {
 import type { Protocol } from '../../src/lib/checklist/index.ts';
 import { networkRequestFacts } from '../../src/lib/report/index.ts';
 import { parseSite } from '../../src/lib/site/index.ts';
-import type { NetworkRequest } from '../../src/lib/toolkit/network-request.result.ts';
-import { diffProtocols } from '../../src/lib/toolkit/protocol-diff.ts';
-import type { ProtocolReport } from '../../src/lib/toolkit/protocol-report.result.ts';
-import type { ProtocolVerify } from '../../src/lib/toolkit/protocol-verify.result.ts';
-import { subjectOf } from '../../src/lib/toolkit/protocol-verify.ts';
+import { diffProtocols } from '../../src/lib/toolkit/checklist/diff.ts';
+import type { ProtocolReport } from '../../src/lib/toolkit/checklist/report.result.ts';
+import type { ProtocolVerify } from '../../src/lib/toolkit/checklist/verify.result.ts';
+import { subjectOf } from '../../src/lib/toolkit/checklist/verify.ts';
+import type { NetworkRequest } from '../../src/lib/toolkit/network/request.result.ts';
 import { deviantStep, measuredStep, protocolOf, robotOf, stepOf, wrongStep } from '../report/protocols.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences

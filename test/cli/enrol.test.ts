@@ -6,7 +6,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { readOneTimeCode } from '../../src/cli/one-time-code.ts';
 import { renderEnrol, renderEnrolStatus } from '../../src/cli/render/enrol.ts';
-import type { Enrol, EnrolStatus } from '../../src/lib/toolkit/enrol.result.ts';
+import type { Enrol, EnrolStatus } from '../../src/lib/toolkit/enrol/enrol.result.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences
 const plain = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');

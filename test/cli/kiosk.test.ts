@@ -11,7 +11,7 @@ import {
   kioskPlanSchema,
   kioskSetupSchema,
   kioskStatusSchema,
-} from '../../src/lib/toolkit/kiosk.result.ts';
+} from '../../src/lib/toolkit/kiosk/kiosk.result.ts';
 
 const address = { host: '192.0.2.5', port: 5555 };
 const tablet = {

@@ -6,11 +6,11 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { renderOverlaysInspect } from '../../src/cli/render/overlays.ts';
 import { facts } from '../../src/lib/evidence/index.ts';
-import { drawOverlays } from '../../src/lib/sim/floor.ts';
-import { drawOddities } from '../../src/lib/sim/odd-drawings.ts';
-import { inspectDrawings, type OverlaysInspectOptions } from '../../src/lib/toolkit/overlays-inspect.ts';
+import { drawOverlays } from '../../src/lib/sim/chassis/floor/floor.ts';
+import { drawOddities } from '../../src/lib/sim/chassis/maps/odd-drawings.ts';
+import { inspectDrawings, type OverlaysInspectOptions } from '../../src/lib/toolkit/overlays/inspect.ts';
 import { collectionText } from '../overlays/arbitrary.ts';
-import { collectionOf, pointAt } from '../overlays/drawn.ts';
+import { collectionOf, pointAt } from '../overlays/render/drawn.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gw-render-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -2,7 +2,7 @@ import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { createAuthority, type Validity } from '../../src/lib/sim/certificates.ts';
+import { createAuthority, type Validity } from '../../src/lib/sim/cloud/certificates.ts';
 import type { FaultName } from '../../src/lib/sim/faults.ts';
 import type { SiteText, World } from './checklist-world.ts';
 

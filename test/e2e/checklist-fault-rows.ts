@@ -3,8 +3,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { startSim } from '../../src/lib/sim/index.ts';
-import { lockKiosk } from '../../src/lib/toolkit/kiosk-lock.ts';
-import { setUpKiosk } from '../../src/lib/toolkit/kiosk-setup.ts';
+import { lockKiosk } from '../../src/lib/toolkit/kiosk/lock.ts';
+import { setUpKiosk } from '../../src/lib/toolkit/kiosk/setup.ts';
 import { openToolkit } from '../../src/lib/toolkit/toolkit.ts';
 import {
   fileFault,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunStep, StepResult } from '../../src/lib/checklist/index.ts';
 import { readSecret } from '../../src/lib/site/index.ts';
-import { enrolDevice } from '../../src/lib/toolkit/enrol.ts';
+import { enrolDevice } from '../../src/lib/toolkit/enrol/enrol.ts';
 import { openToolkit } from '../../src/lib/toolkit/toolkit.ts';
 import { inside, run } from '../peers/namespace.ts';
 import { hasNamespaces, hasProgram } from '../peers/peer.ts';

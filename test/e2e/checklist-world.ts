@@ -15,7 +15,8 @@ import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { type Sim, type SimOptions, startSim } from '../../src/lib/sim/index.ts';
 import { readSecret } from '../../src/lib/site/index.ts';
 import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
-import { type ChecklistRunOptions, runChecklist } from '../../src/lib/toolkit/checklist-run.ts';
+import { runChecklist } from '../../src/lib/toolkit/checklist/run.ts';
+import type { ChecklistRunOptions } from '../../src/lib/toolkit/checklist/run-options.ts';
 import type { Running } from './gw.ts';
 import { startServe } from './robot.ts';
 

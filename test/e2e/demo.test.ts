@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { demoSchema } from '../../src/lib/toolkit/demo.result.ts';
+import { demoSchema } from '../../src/lib/toolkit/demo/demo.result.ts';
 import { type Running, runGw, startGw } from './gw.ts';
 
 let dir = '';

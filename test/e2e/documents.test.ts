@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Protocol, protocolText, signProtocol } from '../../src/lib/checklist/index.ts';
-import { createAuthority } from '../../src/lib/sim/certificates.ts';
+import { createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
 import { readPdf } from '../report/pdf-reader.ts';
 import { protocolOf, robotOf, stepOf, wrongStep } from '../report/protocols.ts';
 import { runGw } from './gw.ts';

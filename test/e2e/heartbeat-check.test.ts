@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HeartbeatCheck } from '../../src/lib/toolkit/heartbeat-check.result.ts';
-import { checkHeartbeat } from '../../src/lib/toolkit/heartbeat-check.ts';
+import type { HeartbeatCheck } from '../../src/lib/toolkit/heartbeat/check.result.ts';
+import { checkHeartbeat } from '../../src/lib/toolkit/heartbeat/check.ts';
 import { openToolkit } from '../../src/lib/toolkit/toolkit.ts';
 import { context, openWorld, type SiteText, type World } from './checklist-world.ts';
 

@@ -6,7 +6,7 @@ import { readAnswer } from '../../src/lib/enrolment/exchange.ts';
 import { loadIdentity } from '../../src/lib/enrolment/index.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
-import { createAuthority } from '../../src/lib/sim/certificates.ts';
+import { createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
 import { type FaultName, faultNames, faultTable } from '../../src/lib/sim/index.ts';
 import { http, startRawEndpoint } from './raw-endpoint.ts';
 import { failureOf, quick, serial, startWorld } from './world.ts';

@@ -8,7 +8,7 @@ import {
   readCertificates,
   viewCertificate,
 } from '../../src/lib/enrolment/certificate.ts';
-import { createAuthority } from '../../src/lib/sim/certificates.ts';
+import { createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
 
 const serial = 'SN-0815';
 const authority = await createAuthority();
@@ -146,7 +146,7 @@ describe('judging a certificate', () => {
 
   it('does not let a device certificate sign another one', async () => {
     const forger = await authority.issueClientPair('SN-0001');
-    const { restoreAuthority } = await import('../../src/lib/sim/certificates.ts');
+    const { restoreAuthority } = await import('../../src/lib/sim/cloud/certificates.ts');
     const asAuthority = restoreAuthority({ caPem: forger.certificatePem, keyPem: forger.keyPem });
     const forged = await asAuthority.issueClientPair(serial);
     const chain = forged.certificatePem + forger.certificatePem;

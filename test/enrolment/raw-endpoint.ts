@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
-import type { Authority } from '../../src/lib/sim/certificates.ts';
+import type { Authority } from '../../src/lib/sim/cloud/certificates.ts';
 
 export interface RawEndpoint extends AsyncDisposable {
   readonly url: string;

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { holdFolder, notHeld } from '../../src/lib/enrolment/folder.ts';
 import { loadIdentity, openSigner, readCredentials, readPending } from '../../src/lib/enrolment/index.ts';
-import { createAuthority } from '../../src/lib/sim/certificates.ts';
+import { createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
 import { failureOf, serial, startWorld } from './world.ts';
 
 describe('an installed identity', () => {

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readCredentials } from '../../src/lib/enrolment/index.ts';
 import { codeProblem, encodeRequest } from '../../src/lib/enrolment/wire.ts';
-import { readRequest } from '../../src/lib/sim/certificates.ts';
+import { readRequest } from '../../src/lib/sim/cloud/certificates.ts';
 import { http, startRawEndpoint } from './raw-endpoint.ts';
 import { device, failureOf, quick, serial, startWorld } from './world.ts';
 

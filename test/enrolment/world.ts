@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type EnrolOptions, enrol } from '../../src/lib/enrolment/enrol.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
-import { type Authority, createAuthority } from '../../src/lib/sim/certificates.ts';
-import { type EnrolmentEndpoint, startEnrolment } from '../../src/lib/sim/enrolment.ts';
+import { type Authority, createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
+import { type EnrolmentEndpoint, startEnrolment } from '../../src/lib/sim/cloud/enrolment.ts';
 import type { FaultName } from '../../src/lib/sim/index.ts';
 
 export const serial = 'SN-0815';

@@ -80,29 +80,9 @@ describe('what is remembered of the tablet', () => {
   );
 
   it('is a red line too when the file is damaged: nobody knows then', async () => {
-    await writeFile(join(dir, 'tablet.json'), '{"schema":"gw/tablet/1"');
+    await writeFile(join(dir, 'tablet.json'), '{"schema":"gw/tablet/2"');
     await expect(readTabletRecord(dir)).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
     expect(await tabletRedLine(dir)).toMatchObject({ detail: expect.stringContaining('damaged') });
-  });
-
-  it('of the first format keeps what it knew wrong, and its set-up is open to doubt for ever', async () => {
-    const first = (state: string, verdict: string) =>
-      JSON.stringify({
-        schema: 'gw/tablet/1',
-        address: { host: '192.0.2.5', port: 5555 },
-        tablet: { model: 'T10', manufacturer: 'Acme', serial: 'S1', android: '13', sdk: 33 },
-        bridge: { state, at: '2026-01-31T12:00:00.000Z', why: 'gw spoke to it', afterRestart: 'closed' },
-        setUp: { profile: 'Lobby', at: '2026-01-31T11:00:00.000Z', verdict, open: [] },
-      });
-    await writeFile(join(dir, 'tablet.json'), first('open', 'complete'));
-    expect(await tabletRedLine(dir)).toMatchObject({ detail: expect.stringContaining('is open at 192.0.2.5:5555') });
-    expect(await readTabletRecord(dir)).toMatchObject({
-      schema: 'gw/tablet/2',
-      bridge: { isOpenUnresolved: true, afterRestart: { verdict: 'closed', seen: { serial: 'S1', bootId: null } } },
-      reading: { verdict: 'as-profile', profile: { sha256: null }, doubts: [{ id: 'older-format' }] },
-    });
-    expect(parseTabletRecord(first('closed', 'not-done'))).toMatchObject({ reading: { verdict: 'not-done' } });
-    expect(parseTabletRecord(first('ajar', 'complete'))).toBeNull();
   });
 
   it('of a newer format is a red line that names it, and so is one too large to be one', async () => {
@@ -118,7 +98,6 @@ describe('what is remembered of the tablet', () => {
         fc.oneof(
           fc.string(),
           fc.json(),
-          fc.json().map((text) => `{"schema":"gw/tablet/1","bridge":${text}}`),
           fc.json().map((text) => `{"schema":"gw/tablet/2","bridge":${text}}`),
         ),
         (text) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NO_KNOWLEDGE, type PortState } from '../../src/lib/kiosk/index.ts';
-import { findingsOf, knownRestart, knownSetUp } from '../../src/lib/toolkit/kiosk-status-findings.ts';
+import { findingsOf, knownRestart, knownSetUp } from '../../src/lib/toolkit/kiosk/status-findings.ts';
 
 const now = { wall: new Date('2026-01-31T12:00:00.000Z'), machine: { bootId: null, uptimeS: null } };
 const unread = { now, isRead: false, hash: null, answeredBy: 'unknown', address: { host: 'h', port: 1 } } as const;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { connectionLimits } from '../../src/lib/operator/limits.ts';
-import { refusalTable, statusOfError } from '../../src/lib/operator/refusal.ts';
+import { connectionLimits } from '../../src/lib/operator/connections/limits.ts';
+import { refusalTable, statusOfError } from '../../src/lib/operator/http/refusal.ts';
 import { startServer } from './server.ts';
 
 const page = await readFile(new URL('../../docs/operator.md', import.meta.url), 'utf8');

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { notListening } from '../../src/lib/gateway/neighbours.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createApplication } from '../../src/lib/operator/application.ts';
+import type { ConnectionLimits } from '../../src/lib/operator/connections/limits.ts';
 import type { OperatorOptions } from '../../src/lib/operator/index.ts';
-import type { ConnectionLimits } from '../../src/lib/operator/limits.ts';
 import { openListeners } from '../../src/lib/operator/operator.ts';
-import { hashPassword } from '../../src/lib/operator/password-hash.ts';
+import { hashPassword } from '../../src/lib/operator/sign-in/password-hash.ts';
 import { type Site, siteSchema } from '../../src/lib/site/index.ts';
 import { SERIAL, type StandInClock, standInClock, standInHealth, standInLink, standInMotion } from './stand-ins.ts';
 

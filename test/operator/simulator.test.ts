@@ -13,10 +13,10 @@ import { createApplication } from '../../src/lib/operator/application.ts';
 import { openListeners } from '../../src/lib/operator/operator.ts';
 import { startSim } from '../../src/lib/sim/index.ts';
 import { loadSite } from '../../src/lib/site/index.ts';
-import { readGatewayHealth } from '../../src/lib/toolkit/gateway-health.ts';
-import { checkSockets } from '../../src/lib/toolkit/operator-check.ts';
-import { tourRunSchema } from '../../src/lib/toolkit/tour-run.result.ts';
-import { runTour } from '../../src/lib/toolkit/tour-run.ts';
+import { readGatewayHealth } from '../../src/lib/toolkit/gateway/health.ts';
+import { checkSockets } from '../../src/lib/toolkit/operator/check.ts';
+import { tourRunSchema } from '../../src/lib/toolkit/tour/run.result.ts';
+import { runTour } from '../../src/lib/toolkit/tour/run.ts';
 import { ask } from './server.ts';
 import { standInHealth } from './stand-ins.ts';
 

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DeviceEvidence, factById, markRank } from '../../src/lib/evidence/index.ts';
 import { createCodeBook } from '../../src/lib/overlays/codes.ts';
-import { sayingOf } from '../../src/lib/overlays/draw/wording.ts';
 import type { CodeField } from '../../src/lib/overlays/model.ts';
+import { sayingOf } from '../../src/lib/overlays/render/wording.ts';
 
 const fields: readonly CodeField[] = ['type', 'lineType', 'regionType', 'direction', 'startType', 'endType'];
 const book = createCodeBook(null);

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { findFact } from '../../src/lib/evidence/index.ts';
-import { describeRules } from '../../src/lib/overlays/describe.ts';
-import { overlayRules } from '../../src/lib/overlays/rules.ts';
+import { describeRules } from '../../src/lib/overlays/rules/describe.ts';
+import { overlayRules } from '../../src/lib/overlays/rules/table.ts';
 
 const page = readFileSync(new URL('../../docs/overlays.md', import.meta.url), 'utf8');
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type EvidenceRecord, facts } from '../../src/lib/evidence/index.ts';
 import { inspectOverlays, knownOf, readOverlays } from '../../src/lib/overlays/index.ts';
 import { oddCollection } from './arbitrary.ts';
-import { collectionOf, lookAt, lookAtCollection, pointAt } from './drawn.ts';
+import { collectionOf, lookAt, lookAtCollection, pointAt } from './render/drawn.ts';
 
 const foundOf = (rows: ReturnType<typeof knownOf>, fact: string) => rows.find((row) => row.fact === fact)?.found;
 

@@ -2,12 +2,12 @@ import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAuthority } from '../../src/lib/sim/certificates.ts';
-import type { ChecklistRun } from '../../src/lib/toolkit/checklist-run.result.ts';
-import type { EvidenceVerified } from '../../src/lib/toolkit/evidence-verify.result.ts';
-import type { NetworkCheck } from '../../src/lib/toolkit/network-check.result.ts';
+import { createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
+import type { ChecklistRun } from '../../src/lib/toolkit/checklist/run.result.ts';
+import type { EvidenceVerified } from '../../src/lib/toolkit/evidence/verify.result.ts';
+import type { NetworkCheck } from '../../src/lib/toolkit/network/check.result.ts';
 import { gwBinary } from '../e2e/gw.ts';
-import { lineOf } from '../toolkit/network-world.ts';
+import { lineOf } from '../toolkit/network/world.ts';
 import { writeAnswers } from './commissioning/answers.ts';
 import { type Came, cameOf, gw, type Machine, SERIAL } from './commissioning/day.ts';
 import { enrolCut } from './commissioning/enrolling.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { enrol } from '../../src/lib/enrolment/enrol.ts';
 import { loadIdentity, openSigner, readCredentials } from '../../src/lib/enrolment/index.ts';
 import { makeCertificateRequest, makeDeviceKey } from '../../src/lib/enrolment/request.ts';
-import { createAuthority } from '../../src/lib/sim/certificates.ts';
+import { createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
 import { http, startRawEndpoint } from '../enrolment/raw-endpoint.ts';
 import { failureOf, requestsOf, serial, startWorld } from '../enrolment/world.ts';
 import { hasProgram } from './peer.ts';

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readTabletRecord, writeTabletRecord } from '../../src/lib/kiosk/index.ts';
 import { DialError } from '../../src/lib/net/index.ts';
-import type { KioskStatus } from '../../src/lib/toolkit/kiosk.result.ts';
-import { lockKiosk } from '../../src/lib/toolkit/kiosk-lock.ts';
-import { planKiosk } from '../../src/lib/toolkit/kiosk-plan.ts';
-import { setUpKiosk } from '../../src/lib/toolkit/kiosk-setup.ts';
-import { kioskStatus } from '../../src/lib/toolkit/kiosk-status.ts';
+import type { KioskStatus } from '../../src/lib/toolkit/kiosk/kiosk.result.ts';
+import { lockKiosk } from '../../src/lib/toolkit/kiosk/lock.ts';
+import { planKiosk } from '../../src/lib/toolkit/kiosk/plan.ts';
+import { setUpKiosk } from '../../src/lib/toolkit/kiosk/setup.ts';
+import { kioskStatus } from '../../src/lib/toolkit/kiosk/status.ts';
 import { openTabletWorld, type TabletWorld } from '../kiosk/tablet-world.ts';
 import { hasProgram } from './peer.ts';
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
-import { type Authority, createAuthority } from '../../src/lib/sim/certificates.ts';
+import { type Authority, createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
 import { loadSite } from '../../src/lib/site/index.ts';
-import { checkNetwork } from '../../src/lib/toolkit/network-check.ts';
+import { checkNetwork } from '../../src/lib/toolkit/network/check.ts';
 import {
   closedPort,
   lineOf,
@@ -15,7 +15,7 @@ import {
   SERIAL,
   verdictsOf,
   writeIdentity,
-} from '../toolkit/network-world.ts';
+} from '../toolkit/network/world.ts';
 import { hasNginxStream, startAlpnFront, startMosquitto, startWeb } from './network-peers.ts';
 import { hasProgram } from './peer.ts';
 import { waitFor } from './sshd.ts';

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SshOptions } from '../../src/lib/net/index.ts';
-import { secondHosts } from '../../src/lib/toolkit/network-check/from.ts';
-import type { SecondHost } from '../../src/lib/toolkit/network-check.ts';
-import { buildWorld, lineOf, openPort } from '../toolkit/network-world.ts';
+import { secondHosts } from '../../src/lib/toolkit/network/check/from.ts';
+import type { SecondHost } from '../../src/lib/toolkit/network/check.ts';
+import { buildWorld, lineOf, openPort } from '../toolkit/network/world.ts';
 import { hasProgram } from './peer.ts';
 import { type Sshd, startSshd } from './sshd.ts';
 

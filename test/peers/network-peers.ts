@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Authority, IssuedPair } from '../../src/lib/sim/certificates.ts';
+import type { Authority, IssuedPair } from '../../src/lib/sim/cloud/certificates.ts';
 import { freePort } from '../e2e/gw.ts';
 
 const path = `${process.env.PATH}:/usr/sbin:/sbin`;

@@ -5,10 +5,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createAuthority } from '../../src/lib/sim/certificates.ts';
-import type { NetworkCheck } from '../../src/lib/toolkit/network-check.result.ts';
+import { createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
+import type { NetworkCheck } from '../../src/lib/toolkit/network/check.result.ts';
 import { gwBinary } from '../e2e/gw.ts';
-import { lineOf, SERIAL, verdictsOf, writeIdentity } from '../toolkit/network-world.ts';
+import { lineOf, SERIAL, verdictsOf, writeIdentity } from '../toolkit/network/world.ts';
 import { inside } from './namespace.ts';
 import { hasNginxStream, startAlpnFront, startMosquitto, startWeb } from './network-peers.ts';
 import { hasNamespaces, hasProgram, ip } from './peer.ts';

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { drawPage, drawSvg } from '../../src/lib/overlays/draw/index.ts';
-import { nameText } from '../../src/lib/overlays/draw/lines.ts';
 import type { Inspection } from '../../src/lib/overlays/index.ts';
+import { drawPage, drawSvg } from '../../src/lib/overlays/render/index.ts';
+import { nameText } from '../../src/lib/overlays/render/lines.ts';
 import { oddText } from '../overlays/arbitrary.ts';
-import { collectionOf, lookAt, lookAtCollection, pageOptions, pointAt } from '../overlays/drawn.ts';
+import { collectionOf, lookAt, lookAtCollection, pageOptions, pointAt } from '../overlays/render/drawn.ts';
 import { openDocument, sizes } from './browser.ts';
 import { chromiumFlags, hasProgram } from './peer.ts';
 

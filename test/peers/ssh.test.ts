@@ -14,7 +14,7 @@ import type { Dialer, HostKeyQuestion, SecretQuestion, SshOptions, SshPerson } f
 import { openSsh } from '../../src/lib/net/ssh/index.ts';
 import { startSim } from '../../src/lib/sim/index.ts';
 import { parseSite } from '../../src/lib/site/load.ts';
-import { probeChassis } from '../../src/lib/toolkit/chassis-probe.ts';
+import { probeChassis } from '../../src/lib/toolkit/chassis/probe.ts';
 import { hasProgram } from './peer.ts';
 import { makeKey, type Sshd, startSshd, waitFor } from './sshd.ts';
 

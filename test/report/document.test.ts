@@ -5,7 +5,7 @@ import { createCharacterSet } from '../../src/lib/report/pdf/characters.ts';
 import { shown } from '../../src/lib/report/text.ts';
 import { type DocumentFormat, writeDocumentAs } from '../../src/lib/report/write.ts';
 import { oddText } from '../overlays/arbitrary.ts';
-import { elementsOf, readMarkup, textOf } from '../overlays/markup-reader.ts';
+import { elementsOf, readMarkup, textOf } from '../overlays/render/markup-reader.ts';
 import { readPdf } from './pdf-reader.ts';
 
 const madeAt = new Date('2026-11-21T12:00:00Z');

@@ -5,7 +5,7 @@ import { networkRequestFactsSchema } from '../../src/lib/report/network-request.
 import { letterTexts } from '../../src/lib/report/texts/letter.ts';
 import { parseSite } from '../../src/lib/site/index.ts';
 import { oddText } from '../overlays/arbitrary.ts';
-import { elementsOf, readMarkup, textOf } from '../overlays/markup-reader.ts';
+import { elementsOf, readMarkup, textOf } from '../overlays/render/markup-reader.ts';
 import { readPdf } from './pdf-reader.ts';
 
 const madeAt = new Date('2026-11-21T12:00:00Z');

@@ -11,7 +11,7 @@ import type { Block, DocumentModel } from '../../src/lib/report/document.ts';
 import { protocolDocument, protocolToJUnit, writeDocumentAs } from '../../src/lib/report/index.ts';
 import { protocolTexts } from '../../src/lib/report/texts/protocol.ts';
 import { oddText } from '../overlays/arbitrary.ts';
-import { elementsOf, readMarkup, textOf } from '../overlays/markup-reader.ts';
+import { elementsOf, readMarkup, textOf } from '../overlays/render/markup-reader.ts';
 import { readPdf } from './pdf-reader.ts';
 import {
   answeredStep,

@@ -8,9 +8,9 @@ import { withPrompt } from '../../src/cli/prompt.ts';
 import { renderSiteInit } from '../../src/cli/render/site.ts';
 import { factsOfOrder } from '../../src/lib/motion/index.ts';
 import { commentedSiteFile, loadSite, parseSite } from '../../src/lib/site/index.ts';
-import { checkSite } from '../../src/lib/toolkit/site-check.ts';
-import { siteInitSchema } from '../../src/lib/toolkit/site-init.result.ts';
-import { initSite, type Question } from '../../src/lib/toolkit/site-init.ts';
+import { checkSite } from '../../src/lib/toolkit/site/check.ts';
+import { siteInitSchema } from '../../src/lib/toolkit/site/init.result.ts';
+import { initSite, type Question } from '../../src/lib/toolkit/site/init.ts';
 
 let dir = '';
 beforeAll(async () => {

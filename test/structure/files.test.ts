@@ -15,9 +15,9 @@ const exceptions: Readonly<Record<string, string>> = {
   'src/lib/kiosk/sync-send.ts': 'reads a package that the person named',
   'src/lib/net/ssh/identities.ts': 'reads keys of the person, without waiting for a pipe',
   'src/lib/net/ssh/known-hosts-file.ts': "the person's own list, which ssh itself writes through a link too",
-  'src/lib/operator/media.ts': 'reads what it gives out, with O_NOFOLLOW',
+  'src/lib/operator/media/media.ts': 'reads what it gives out, with O_NOFOLLOW',
   'src/lib/site/secret.ts': 'reads secrets, with O_NOFOLLOW, and looks whose they are',
-  'src/lib/toolkit/child-program.ts': 'a stream for a log, taken away first and made with O_EXCL',
+  'src/lib/toolkit/demo/child-program.ts': 'a stream for a log, taken away first and made with O_EXCL',
 };
 
 const opening =

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { GwError } from '../../src/lib/error/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { parseSite } from '../../src/lib/site/index.ts';
-import { operatorAccess } from '../../src/lib/toolkit/operator-access.ts';
+import { operatorAccess } from '../../src/lib/toolkit/operator/access.ts';
 import { throughSsh } from '../../src/lib/toolkit/via.ts';
 import { errorOf, optionsIn, startRawServer, startSshServer, temporaryHome } from '../net/ssh/ssh-server.ts';
 

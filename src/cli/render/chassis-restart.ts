@@ -1,6 +1,6 @@
 import chalk from 'chalk';
 import { markText } from '../../lib/evidence/index.ts';
-import type { ChassisRestart } from '../../lib/toolkit/chassis-restart.result.ts';
+import type { ChassisRestart } from '../../lib/toolkit/chassis/restart.result.ts';
 import { printable, renderTable, renderVerdict, type Verdict } from '../output.ts';
 import { differenceLines } from './drawings-difference.ts';
 import { renderMapRestore } from './map-restore.ts';

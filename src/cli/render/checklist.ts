@@ -5,7 +5,7 @@ import type {
   ChecklistRun,
   ChecklistShow,
   Prerequisite,
-} from '../../lib/toolkit/checklist-run.result.ts';
+} from '../../lib/toolkit/checklist/run.result.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
 
 const MOST_TITLE_WIDTH = 52;

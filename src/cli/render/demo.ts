@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import chalk from 'chalk';
-import type { Demo } from '../../lib/toolkit/demo.result.ts';
+import type { Demo } from '../../lib/toolkit/demo/demo.result.ts';
 import { printable } from '../output.ts';
 import { renderChecklistVerdict, renderSteps } from './checklist.ts';
 

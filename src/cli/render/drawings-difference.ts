@@ -1,5 +1,5 @@
 import chalk from 'chalk';
-import type { DrawingsDifference } from '../../lib/toolkit/drawings-difference.result.ts';
+import type { DrawingsDifference } from '../../lib/toolkit/map/change/overlays-difference.result.ts';
 import { printable } from '../output.ts';
 
 /** How two sets of drawings differ, in a few words: `2 changed (1 moved), 1 added of 14`. */

@@ -1,5 +1,5 @@
 import chalk from 'chalk';
-import type { Enrol, EnrolStatus } from '../../lib/toolkit/enrol.result.ts';
+import type { Enrol, EnrolStatus } from '../../lib/toolkit/enrol/enrol.result.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
 
 /** `gw enrol` */

@@ -1,5 +1,5 @@
 import chalk from 'chalk';
-import type { EvidenceAdopted, EvidenceVerified } from '../../lib/toolkit/evidence-verify.result.ts';
+import type { EvidenceAdopted, EvidenceVerified } from '../../lib/toolkit/evidence/verify.result.ts';
 import { printable, renderVerdict } from '../output.ts';
 
 /** `gw evidence verify` */

@@ -1,7 +1,7 @@
 import chalk from 'chalk';
 import { type FactBasis, markText } from '../../lib/evidence/index.ts';
-import type { EvidenceFact, EvidenceList, Here, PlainFact } from '../../lib/toolkit/evidence-list.result.ts';
-import type { EvidenceRecorded } from '../../lib/toolkit/evidence-record.result.ts';
+import type { EvidenceFact, EvidenceList, Here, PlainFact } from '../../lib/toolkit/evidence/list.result.ts';
+import type { EvidenceRecorded } from '../../lib/toolkit/evidence/record.result.ts';
 import { printable } from '../output.ts';
 import { colourMark, type Standing } from './mark.ts';
 

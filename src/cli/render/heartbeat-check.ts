@@ -1,6 +1,6 @@
 import chalk from 'chalk';
-import type { HeartbeatCheck, HeartbeatFinding } from '../../lib/toolkit/heartbeat-check.result.ts';
-import type { HeartbeatSend } from '../../lib/toolkit/heartbeat-send.result.ts';
+import type { HeartbeatCheck, HeartbeatFinding } from '../../lib/toolkit/heartbeat/check.result.ts';
+import type { HeartbeatSend } from '../../lib/toolkit/heartbeat/send.result.ts';
 import { printable, renderVerdict } from '../output.ts';
 
 /** `gw heartbeat check` */

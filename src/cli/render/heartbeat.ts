@@ -1,6 +1,6 @@
 import chalk from 'chalk';
-import type { HeartbeatKey } from '../../lib/toolkit/heartbeat-key.result.ts';
-import type { HeartbeatSniffEvent } from '../../lib/toolkit/heartbeat-sniff.result.ts';
+import type { HeartbeatKey } from '../../lib/toolkit/heartbeat/key.result.ts';
+import type { HeartbeatSniffEvent } from '../../lib/toolkit/heartbeat/sniff.result.ts';
 import { printable, renderTable } from '../output.ts';
 
 /** `gw heartbeat key new` */

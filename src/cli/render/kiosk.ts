@@ -1,5 +1,11 @@
 import chalk from 'chalk';
-import type { KioskLock, KioskPlan, KioskSetup, KioskStatus, LockOutcome } from '../../lib/toolkit/kiosk.result.ts';
+import type {
+  KioskLock,
+  KioskPlan,
+  KioskSetup,
+  KioskStatus,
+  LockOutcome,
+} from '../../lib/toolkit/kiosk/kiosk.result.ts';
 import { printable, renderVerdict } from '../output.ts';
 
 /** `gw kiosk plan` */

@@ -1,6 +1,6 @@
 import chalk from 'chalk';
 import { markText } from '../../lib/evidence/index.ts';
-import type { MapRestore, RestoredMap } from '../../lib/toolkit/map-restore.result.ts';
+import type { MapRestore, RestoredMap } from '../../lib/toolkit/map/restore.result.ts';
 import { printable, renderTable, renderVerdict, type Verdict } from '../output.ts';
 import { differenceLines, differenceText } from './drawings-difference.ts';
 import { runningClause, runningLines } from './running-map.ts';

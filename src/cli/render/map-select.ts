@@ -1,5 +1,5 @@
 import chalk from 'chalk';
-import type { MapSelect } from '../../lib/toolkit/map-select.result.ts';
+import type { MapSelect } from '../../lib/toolkit/map/select.result.ts';
 import { printable, renderVerdict } from '../output.ts';
 import { differenceLines } from './drawings-difference.ts';
 import { runningClause, runningLines } from './running-map.ts';

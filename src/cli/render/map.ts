@@ -1,9 +1,9 @@
 import chalk from 'chalk';
 import { markText } from '../../lib/evidence/index.ts';
-import type { MapDrawings } from '../../lib/toolkit/map.result.ts';
-import type { MapArchiveView } from '../../lib/toolkit/map-archive.result.ts';
-import type { MapList } from '../../lib/toolkit/map-list.result.ts';
-import type { MapShow } from '../../lib/toolkit/map-show.result.ts';
+import type { MapArchiveView } from '../../lib/toolkit/map/archive.result.ts';
+import type { MapDrawings } from '../../lib/toolkit/map/contents/map.result.ts';
+import type { MapList } from '../../lib/toolkit/map/list.result.ts';
+import type { MapShow } from '../../lib/toolkit/map/show.result.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
 
 type MapItem = MapList['maps'][number];

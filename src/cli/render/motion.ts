@@ -1,5 +1,5 @@
 import chalk from 'chalk';
-import type { MotionClear, MotionGo, MotionPose, MotionStop } from '../../lib/toolkit/motion.result.ts';
+import type { MotionClear, MotionGo, MotionPose, MotionStop } from '../../lib/toolkit/motion/motion.result.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
 
 /** `gw motion go` and `gw motion dock` */

@@ -1,5 +1,5 @@
 import chalk from 'chalk';
-import type { NetworkCheck, NetworkLine, NetworkSocket } from '../../lib/toolkit/network-check.result.ts';
+import type { NetworkCheck, NetworkLine, NetworkSocket } from '../../lib/toolkit/network/check.result.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
 
 const sections = [

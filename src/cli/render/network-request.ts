@@ -1,5 +1,5 @@
 import chalk from 'chalk';
-import type { NetworkRequest } from '../../lib/toolkit/network-request.result.ts';
+import type { NetworkRequest } from '../../lib/toolkit/network/request.result.ts';
 import { printable, renderTable } from '../output.ts';
 
 /** `gw network request`: the letter itself, or where it is and what is open in it. */

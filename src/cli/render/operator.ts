@@ -1,6 +1,6 @@
 import chalk from 'chalk';
-import type { OperatorCheck, RouteRow } from '../../lib/toolkit/operator-check.result.ts';
-import type { OperatorPassword } from '../../lib/toolkit/operator-password.result.ts';
+import type { OperatorCheck, RouteRow } from '../../lib/toolkit/operator/check.result.ts';
+import type { OperatorPassword } from '../../lib/toolkit/operator/password.result.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
 
 /** `gw operator check` */

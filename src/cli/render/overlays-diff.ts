@@ -8,8 +8,8 @@ import {
   placeInList,
   placeWords,
   valueRow,
-} from '../../lib/overlays/diff-wording.ts';
-import type { OverlaysDiffResult } from '../../lib/toolkit/overlays-diff.result.ts';
+} from '../../lib/overlays/diff/diff-wording.ts';
+import type { OverlaysDiffResult } from '../../lib/toolkit/overlays/diff.result.ts';
 import { type Column, printable, renderTable } from '../output.ts';
 import { colourMark } from './mark.ts';
 

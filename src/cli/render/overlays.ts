@@ -1,5 +1,5 @@
 import chalk from 'chalk';
-import type { OverlaysInspect } from '../../lib/toolkit/overlays-inspect.result.ts';
+import type { OverlaysInspect } from '../../lib/toolkit/overlays/inspect.result.ts';
 import { printable } from '../output.ts';
 import { colourMark } from './mark.ts';
 import { createView, kindSections } from './overlays/kinds.ts';

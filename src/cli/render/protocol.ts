@@ -1,7 +1,7 @@
 import chalk from 'chalk';
-import type { ProtocolDiff, RobotDiff } from '../../lib/toolkit/protocol-diff.result.ts';
-import type { ProtocolReport } from '../../lib/toolkit/protocol-report.result.ts';
-import type { ProtocolSubject, ProtocolVerify } from '../../lib/toolkit/protocol-verify.result.ts';
+import type { ProtocolDiff, RobotDiff } from '../../lib/toolkit/checklist/diff.result.ts';
+import type { ProtocolReport } from '../../lib/toolkit/checklist/report.result.ts';
+import type { ProtocolSubject, ProtocolVerify } from '../../lib/toolkit/checklist/verify.result.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
 
 type State = ProtocolVerify['state'];

@@ -1,6 +1,6 @@
 import chalk from 'chalk';
 import { markText } from '../../lib/evidence/index.ts';
-import type { RobotCondition } from '../../lib/toolkit/robot-condition.result.ts';
+import type { RobotCondition } from '../../lib/toolkit/chassis/condition.result.ts';
 import { ageText, printable } from '../output.ts';
 
 export const conditionColumns = [

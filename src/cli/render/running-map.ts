@@ -1,5 +1,5 @@
 import chalk from 'chalk';
-import type { RunningMapView } from '../../lib/toolkit/running-map.result.ts';
+import type { RunningMapView } from '../../lib/toolkit/map/change/running-map.result.ts';
 import { printable, renderVerdict, type Verdict } from '../output.ts';
 import { differenceLines } from './drawings-difference.ts';
 

@@ -1,6 +1,6 @@
 import chalk from 'chalk';
-import type { SiteCheck } from '../../lib/toolkit/site-check.result.ts';
-import type { SiteInit } from '../../lib/toolkit/site-init.result.ts';
+import type { SiteCheck } from '../../lib/toolkit/site/check.result.ts';
+import type { SiteInit } from '../../lib/toolkit/site/init.result.ts';
 import { printable, renderVerdict } from '../output.ts';
 
 /** `gw site init` */

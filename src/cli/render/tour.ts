@@ -1,5 +1,5 @@
 import chalk from 'chalk';
-import type { TourRun } from '../../lib/toolkit/tour-run.result.ts';
+import type { TourRun } from '../../lib/toolkit/tour/run.result.ts';
 import { printable, renderVerdict } from '../output.ts';
 
 /** `gw tour run` */

@@ -3,7 +3,7 @@ import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderChassisAddress } from '../../cli/render/chassis-address.ts';
 import { exitCodes } from '../../lib/error/index.ts';
-import type { ChassisAddress as Result } from '../../lib/toolkit/chassis-address.result.ts';
+import type { ChassisAddress as Result } from '../../lib/toolkit/chassis/address.result.ts';
 
 export default class ChassisAddress extends GwCommand<Result> {
   static override summary = 'Does the chassis answer where the site file says, and if not, what kind of failure is it?';
@@ -27,7 +27,7 @@ export default class ChassisAddress extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(ChassisAddress);
-    const { findChassis } = await import('../../lib/toolkit/chassis-address.ts');
+    const { findChassis } = await import('../../lib/toolkit/chassis/address.ts');
     const data = await this.withToolkit(flags, (toolkit, signal) =>
       findChassis(toolkit, { mac: flags.mac }, { signal, onProgress: () => {} }),
     );

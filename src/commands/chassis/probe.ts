@@ -1,7 +1,7 @@
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { secondsFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderChassisProbe } from '../../cli/render/chassis.ts';
-import type { ChassisProbe as Result } from '../../lib/toolkit/chassis-probe.result.ts';
+import type { ChassisProbe as Result } from '../../lib/toolkit/chassis/probe.result.ts';
 
 export default class ChassisProbe extends GwCommand<Result> {
   static override summary =
@@ -28,7 +28,7 @@ export default class ChassisProbe extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(ChassisProbe);
-    const { probeChassis } = await import('../../lib/toolkit/chassis-probe.ts');
+    const { probeChassis } = await import('../../lib/toolkit/chassis/probe.ts');
     const { withProgress } = await import('../../cli/progress.ts');
     const data = await this.withToolkit(flags, (toolkit, signal) =>
       withProgress({ quiet: this.jsonEnabled() }, (progress) => {

@@ -3,7 +3,7 @@ import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { secondsFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderChassisRestart } from '../../cli/render/chassis-restart.ts';
 import { exitCodes } from '../../lib/error/index.ts';
-import type { ChassisRestart as Result } from '../../lib/toolkit/chassis-restart.result.ts';
+import type { ChassisRestart as Result } from '../../lib/toolkit/chassis/restart.result.ts';
 
 export default class ChassisRestart extends GwCommand<Result> {
   static override summary =
@@ -37,7 +37,7 @@ export default class ChassisRestart extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(ChassisRestart);
-    const { restartWithBackup } = await import('../../lib/toolkit/chassis-restart.ts');
+    const { restartWithBackup } = await import('../../lib/toolkit/chassis/restart.ts');
     const { runCarefully } = await import('../../cli/careful-run.ts');
     const { canAsk } = await import('../../cli/question.ts');
     const { askForWord } = await import('../../cli/word.ts');

@@ -3,7 +3,7 @@ import type { Outcome } from '../../cli/command.ts';
 import { siteFlag, viaFlag } from '../../cli/flags.ts';
 import { LongRunningCommand } from '../../cli/long-running.ts';
 import { renderChassisEvent, renderChassisView } from '../../cli/render/chassis.ts';
-import type { ChassisWatchEvent } from '../../lib/toolkit/chassis-watch.result.ts';
+import type { ChassisWatchEvent } from '../../lib/toolkit/chassis/watch.result.ts';
 
 export default class ChassisWatch extends LongRunningCommand<ChassisWatchEvent> {
   static override summary = 'Watch the chassis live: connection, pose, move, battery, alerts, each with its age.';
@@ -29,7 +29,7 @@ export default class ChassisWatch extends LongRunningCommand<ChassisWatchEvent> 
 
   protected override async execute(): Promise<Outcome<ChassisWatchEvent>> {
     const { flags } = await this.parse(ChassisWatch);
-    const { watchChassis } = await import('../../lib/toolkit/chassis-watch.ts');
+    const { watchChassis } = await import('../../lib/toolkit/chassis/watch.ts');
     const options = { seconds: flags.seconds, everyMs: this.redraws ? 250 : 1_000 };
     const data = await this.shown(renderChassisView, (onView) =>
       this.withToolkit(flags, (toolkit, signal) => watchChassis(toolkit, options, { signal }, onView)),

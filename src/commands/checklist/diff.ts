@@ -2,7 +2,7 @@ import { Args } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { protocolTrustFlags } from '../../cli/protocol-flags.ts';
 import { renderProtocolDiff } from '../../cli/render/protocol.ts';
-import type { ProtocolDiff as Result } from '../../lib/toolkit/protocol-diff.result.ts';
+import type { ProtocolDiff as Result } from '../../lib/toolkit/checklist/diff.result.ts';
 
 export default class ChecklistDiff extends GwCommand<Result> {
   static override summary = 'Compare the protocols of two visits: newly wrong, mended, values that moved, versions.';
@@ -22,7 +22,7 @@ export default class ChecklistDiff extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(ChecklistDiff);
-    const { compareProtocols } = await import('../../lib/toolkit/protocol-diff.ts');
+    const { compareProtocols } = await import('../../lib/toolkit/checklist/diff.ts');
     const sides = { from: args.old, to: args.new };
     const data = await compareProtocols({ ...sides, caPath: flags.ca, sitePath: flags.site });
     return { data, ok: !data.worse };

@@ -1,7 +1,7 @@
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { renderChecklistList } from '../../cli/render/checklist.ts';
 import { builtInChecklists } from '../../cli/shipped.ts';
-import type { ChecklistList as Result } from '../../lib/toolkit/checklist-run.result.ts';
+import type { ChecklistList as Result } from '../../lib/toolkit/checklist/run.result.ts';
 
 export default class ChecklistList extends GwCommand<Result> {
   static override summary = 'List the built-in checklists, and the checks that an own checklist may name.';
@@ -10,7 +10,7 @@ export default class ChecklistList extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     await this.parse(ChecklistList);
-    const { listLibrary } = await import('../../lib/toolkit/checklist-run.ts');
+    const { listLibrary } = await import('../../lib/toolkit/checklist/run.ts');
     return { data: await listLibrary(builtInChecklists(this.config.root)) };
   }
 

@@ -2,7 +2,7 @@ import { Args, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { protocolTrustFlags } from '../../cli/protocol-flags.ts';
 import { renderProtocolReport, reportNotes } from '../../cli/render/protocol.ts';
-import type { ProtocolReport as Result } from '../../lib/toolkit/protocol-report.result.ts';
+import type { ProtocolReport as Result } from '../../lib/toolkit/checklist/report.result.ts';
 
 export default class ChecklistReport extends GwCommand<Result> {
   static override summary = 'Make a document of the protocol of a checklist: HTML, PDF, Markdown or JUnit.';
@@ -33,7 +33,7 @@ export default class ChecklistReport extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(ChecklistReport);
-    const { reportProtocol } = await import('../../lib/toolkit/protocol-report.ts');
+    const { reportProtocol } = await import('../../lib/toolkit/checklist/report.ts');
     const { ca: caPath, site: sitePath, serial, lang, format, out, force } = flags;
     const trust = { caPath, sitePath, serial };
     const data = await reportProtocol({ path: args.file, ...trust, lang, format, out, force, now: () => new Date() });

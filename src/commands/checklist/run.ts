@@ -15,7 +15,7 @@ import {
 import { builtInChecklists } from '../../cli/shipped.ts';
 import { INITIALS } from '../../lib/checklist/initials.ts';
 import { exitCodes } from '../../lib/error/index.ts';
-import type { ChecklistRun as Result } from '../../lib/toolkit/checklist-run.result.ts';
+import type { ChecklistRun as Result } from '../../lib/toolkit/checklist/run.result.ts';
 
 export default class ChecklistRun extends GwCommand<Result> {
   static override summary = 'Run a checklist against the robots of one or more site files, and write the protocol.';
@@ -108,7 +108,7 @@ of the device where that is on this machine.`;
       throw new Errors.CLIError(`expected initials of at most 8 letters, digits, . or -, found '${flags.initials}'`);
     }
     const [{ runChecklist }, { systemClock }] = await Promise.all([
-      import('../../lib/toolkit/checklist-run.ts'),
+      import('../../lib/toolkit/checklist/run.ts'),
       import('../../lib/lifecycle/index.ts'),
     ]);
     if (flags.format !== 'text') {
@@ -177,7 +177,7 @@ of the device where that is on this machine.`;
   async #given(hosts: readonly string[], passwordFile: string | undefined) {
     const password = await readDevicePassword(passwordFile);
     if (hosts.length === 0) return { password };
-    const { secondHosts } = await import('../../lib/toolkit/network-check/from.ts');
+    const { secondHosts } = await import('../../lib/toolkit/network/check/from.ts');
     const { sshOptionsHere } = await import('../../cli/ssh-options.ts');
     return { password, fromHosts: secondHosts(hosts, sshOptionsHere(this.signal)) };
   }

@@ -2,7 +2,7 @@ import { Args } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { renderChecklistShow } from '../../cli/render/checklist.ts';
 import { builtInChecklists } from '../../cli/shipped.ts';
-import type { ChecklistShow as Result } from '../../lib/toolkit/checklist-run.result.ts';
+import type { ChecklistShow as Result } from '../../lib/toolkit/checklist/run.result.ts';
 
 export default class ChecklistShow extends GwCommand<Result> {
   static override summary = 'Show what a checklist proves, step by step, without running it.';
@@ -22,7 +22,7 @@ export default class ChecklistShow extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args } = await this.parse(ChecklistShow);
-    const { showChecklist } = await import('../../lib/toolkit/checklist-run.ts');
+    const { showChecklist } = await import('../../lib/toolkit/checklist/run.ts');
     return { data: await showChecklist(args.checklist, builtInChecklists(this.config.root)) };
   }
 

@@ -2,7 +2,7 @@ import { Args } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { protocolTrustFlags } from '../../cli/protocol-flags.ts';
 import { renderProtocolVerify } from '../../cli/render/protocol.ts';
-import type { ProtocolVerify as Result } from '../../lib/toolkit/protocol-verify.result.ts';
+import type { ProtocolVerify as Result } from '../../lib/toolkit/checklist/verify.result.ts';
 
 export default class ChecklistVerify extends GwCommand<Result> {
   static override summary = 'Verify the protocol of a checklist: unchanged, signed by the device, attachments there.';
@@ -19,7 +19,7 @@ export default class ChecklistVerify extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(ChecklistVerify);
-    const { checkProtocol } = await import('../../lib/toolkit/protocol-verify.ts');
+    const { checkProtocol } = await import('../../lib/toolkit/checklist/verify.ts');
     const data = await checkProtocol(args.file, { caPath: flags.ca, sitePath: flags.site, serial: flags.serial });
     return { data, ok: data.state === 'verified' };
   }

@@ -3,7 +3,7 @@ import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag } from '../../cli/flags.ts';
 import { withProgress } from '../../cli/progress.ts';
 import { renderEnrol } from '../../cli/render/enrol.ts';
-import type { Enrol as Result } from '../../lib/toolkit/enrol.result.ts';
+import type { Enrol as Result } from '../../lib/toolkit/enrol/enrol.result.ts';
 
 export default class Enrol extends GwCommand<Result> {
   static override summary = 'Give this device its identity in the cloud, once, on the gateway itself.';
@@ -36,7 +36,7 @@ export default class Enrol extends GwCommand<Result> {
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(Enrol);
     const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
-    const { enrolDevice } = await import('../../lib/toolkit/enrol.ts');
+    const { enrolDevice } = await import('../../lib/toolkit/enrol/enrol.ts');
     const { readOneTimeCode } = await import('../../cli/one-time-code.ts');
     const toolkit = await openToolkit(flags.site);
     const { signal } = this;

@@ -1,7 +1,7 @@
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag, viaThereFlag } from '../../cli/flags.ts';
 import { renderEnrolStatus } from '../../cli/render/enrol.ts';
-import type { EnrolStatus as Result } from '../../lib/toolkit/enrol.result.ts';
+import type { EnrolStatus as Result } from '../../lib/toolkit/enrol/enrol.result.ts';
 
 export default class EnrolStatus extends GwCommand<Result> {
   static override summary = 'Show the identity of this device: whose it is, until when, its fingerprint.';
@@ -18,11 +18,11 @@ export default class EnrolStatus extends GwCommand<Result> {
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(EnrolStatus);
     if (flags.via !== undefined) {
-      const { enrolStatusSchema } = await import('../../lib/toolkit/enrol.result.ts');
+      const { enrolStatusSchema } = await import('../../lib/toolkit/enrol/enrol.result.ts');
       return await this.runThere(flags.via, enrolStatusSchema);
     }
     const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
-    const { readEnrolStatus } = await import('../../lib/toolkit/enrol-status.ts');
+    const { readEnrolStatus } = await import('../../lib/toolkit/enrol/status.ts');
     const data = await readEnrolStatus(await openToolkit(flags.site));
     return { data, ok: data.verdict === 'ok' };
   }

@@ -2,7 +2,7 @@ import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { passwordFileFlag, readDevicePassword } from '../../cli/device-password.ts';
 import { hostFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderEvidenceAdopted } from '../../cli/render/evidence-verify.ts';
-import type { EvidenceAdopted as Result } from '../../lib/toolkit/evidence-verify.result.ts';
+import type { EvidenceAdopted as Result } from '../../lib/toolkit/evidence/verify.result.ts';
 
 export default class EvidenceAdopt extends GwCommand<Result> {
   static override summary = 'Let new records of the evidence file count at once, as a signed-in person.';
@@ -19,7 +19,7 @@ export default class EvidenceAdopt extends GwCommand<Result> {
     const { flags } = await this.parse(EvidenceAdopt);
     const { host } = flags;
     const password = await readDevicePassword(flags['password-file']);
-    const { adoptEvidence } = await import('../../lib/toolkit/evidence-adopt.ts');
+    const { adoptEvidence } = await import('../../lib/toolkit/evidence/adopt.ts');
     const data = await this.withToolkit(flags, (toolkit, signal) =>
       adoptEvidence(toolkit, { host, password }, { signal, onProgress: () => {} }),
     );

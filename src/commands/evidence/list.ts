@@ -2,7 +2,7 @@ import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { liveFlag, siteFlag, viaLiveFlag } from '../../cli/flags.ts';
 import { renderEvidenceList } from '../../cli/render/evidence.ts';
-import type { EvidenceList as Result } from '../../lib/toolkit/evidence-list.result.ts';
+import type { EvidenceList as Result } from '../../lib/toolkit/evidence/list.result.ts';
 
 export default class EvidenceList extends GwCommand<Result> {
   static override summary = 'List what is known about the platform, and how well.';
@@ -28,7 +28,7 @@ export default class EvidenceList extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags, metadata } = await this.parse(EvidenceList);
-    const { listEvidence } = await import('../../lib/toolkit/evidence-list.ts');
+    const { listEvidence } = await import('../../lib/toolkit/evidence/list.ts');
     const siteNamed = metadata.flags.site?.setFromDefault !== true;
     const data = await this.through(flags.via, (ssh, signal) => {
       const site = { sitePath: flags.site, siteNamed, live: flags.live, ssh };

@@ -2,7 +2,7 @@ import { Args, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderEvidenceRecorded } from '../../cli/render/evidence.ts';
-import type { EvidenceRecorded as Result } from '../../lib/toolkit/evidence-record.result.ts';
+import type { EvidenceRecorded as Result } from '../../lib/toolkit/evidence/record.result.ts';
 
 export default class EvidenceRecord extends GwCommand<Result> {
   static override summary = 'Write down what you verified on this very device.';
@@ -32,7 +32,7 @@ export default class EvidenceRecord extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(EvidenceRecord);
-    const { recordEvidence } = await import('../../lib/toolkit/evidence-record.ts');
+    const { recordEvidence } = await import('../../lib/toolkit/evidence/record.ts');
     const { withProgress } = await import('../../cli/progress.ts');
     const { fact } = args;
     const { value, holds, how, who } = flags;

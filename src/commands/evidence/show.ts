@@ -2,7 +2,7 @@ import { Args } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { liveFlag, siteFlag, viaLiveFlag } from '../../cli/flags.ts';
 import { renderEvidenceFact } from '../../cli/render/evidence.ts';
-import type { EvidenceFact } from '../../lib/toolkit/evidence-list.result.ts';
+import type { EvidenceFact } from '../../lib/toolkit/evidence/list.result.ts';
 
 export default class EvidenceShow extends GwCommand<EvidenceFact> {
   static override summary = 'Show one fact: mark, value, source, disagreements, and what was verified on this site.';
@@ -19,7 +19,7 @@ export default class EvidenceShow extends GwCommand<EvidenceFact> {
 
   protected override async execute(): Promise<Outcome<EvidenceFact>> {
     const { args, flags, metadata } = await this.parse(EvidenceShow);
-    const { showEvidence } = await import('../../lib/toolkit/evidence-list.ts');
+    const { showEvidence } = await import('../../lib/toolkit/evidence/list.ts');
     const siteNamed = metadata.flags.site?.setFromDefault !== true;
     const data = await this.through(flags.via, (ssh, signal) => {
       const site = { sitePath: flags.site, siteNamed, live: flags.live, ssh };

@@ -8,7 +8,7 @@ import { onParentLoss } from '../../cli/parent-loss.ts';
 import { renderEvidenceVerified } from '../../cli/render/evidence-verify.ts';
 import { exitCodes, GwError } from '../../lib/error/index.ts';
 import { type TrialKind, trialKinds } from '../../lib/motion/index.ts';
-import type { EvidenceVerified as Result } from '../../lib/toolkit/evidence-verify.result.ts';
+import type { EvidenceVerified as Result } from '../../lib/toolkit/evidence/verify.result.ts';
 
 const INTERRUPTED =
   'Interrupted. The trial is cancelled first, within seconds; a second Ctrl-C ends at once, and the gateway cancels it after 3 s.';
@@ -76,7 +76,7 @@ export default class EvidenceVerify extends GwCommand<Result> {
       host: flags.host,
       password: await readDevicePassword(flags['password-file']),
     };
-    const { verifyEvidence } = await import('../../lib/toolkit/evidence-verify.ts');
+    const { verifyEvidence } = await import('../../lib/toolkit/evidence/verify.ts');
     const gone = new AbortController();
     const watching = onParentLoss(() => gone.abort(new GwError('INTERRUPTED', 'Whoever started this has ended.')));
     const data = await this.withToolkit(flags, (toolkit, signal) =>

@@ -3,7 +3,7 @@ import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag, viaThereFlag } from '../../cli/flags.ts';
 import { withProgress } from '../../cli/progress.ts';
 import { renderHeartbeatCheck } from '../../cli/render/heartbeat-check.ts';
-import type { HeartbeatCheck as Result } from '../../lib/toolkit/heartbeat-check.result.ts';
+import type { HeartbeatCheck as Result } from '../../lib/toolkit/heartbeat/check.result.ts';
 
 export default class HeartbeatCheck extends GwCommand<Result> {
   static override summary =
@@ -31,11 +31,11 @@ export default class HeartbeatCheck extends GwCommand<Result> {
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(HeartbeatCheck);
     if (flags.via !== undefined) {
-      const { heartbeatCheckSchema } = await import('../../lib/toolkit/heartbeat-check.result.ts');
+      const { heartbeatCheckSchema } = await import('../../lib/toolkit/heartbeat/check.result.ts');
       return await this.runThere(flags.via, heartbeatCheckSchema);
     }
     const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
-    const { checkHeartbeat } = await import('../../lib/toolkit/heartbeat-check.ts');
+    const { checkHeartbeat } = await import('../../lib/toolkit/heartbeat/check.ts');
     const toolkit = await openToolkit(flags.site);
     const data = await withProgress({ quiet: this.jsonEnabled() }, (progress) =>
       checkHeartbeat(

@@ -4,7 +4,7 @@ import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag, viaThereFlag } from '../../cli/flags.ts';
 import { withProgress } from '../../cli/progress.ts';
 import { renderHeartbeatSend } from '../../cli/render/heartbeat-check.ts';
-import type { HeartbeatSend as Result } from '../../lib/toolkit/heartbeat-send.result.ts';
+import type { HeartbeatSend as Result } from '../../lib/toolkit/heartbeat/send.result.ts';
 
 export default class HeartbeatSend extends GwCommand<Result> {
   static override summary = 'Send a beat that is marked as a test, to see whether a path works.';
@@ -42,11 +42,11 @@ export default class HeartbeatSend extends GwCommand<Result> {
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(HeartbeatSend);
     if (flags.via !== undefined) {
-      const { heartbeatSendSchema } = await import('../../lib/toolkit/heartbeat-send.result.ts');
+      const { heartbeatSendSchema } = await import('../../lib/toolkit/heartbeat/send.result.ts');
       return await this.runThere(flags.via, heartbeatSendSchema);
     }
     const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
-    const { sendHeartbeat } = await import('../../lib/toolkit/heartbeat-send.ts');
+    const { sendHeartbeat } = await import('../../lib/toolkit/heartbeat/send.ts');
     const toolkit = await openToolkit(flags.site);
     const data = await withProgress({ quiet: this.jsonEnabled() }, (progress) =>
       sendHeartbeat(

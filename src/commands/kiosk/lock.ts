@@ -2,7 +2,7 @@ import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { kioskAccess, kioskFlags, lockFlags } from '../../cli/kiosk-flags.ts';
 import { renderKioskLock } from '../../cli/render/kiosk.ts';
 import { withStages } from '../../cli/told-once.ts';
-import type { KioskLock as Result } from '../../lib/toolkit/kiosk.result.ts';
+import type { KioskLock as Result } from '../../lib/toolkit/kiosk/kiosk.result.ts';
 
 export default class KioskLock extends GwCommand<Result> {
   static override summary = 'Switch ADB over TCP of the tablet off, and prove it.';
@@ -21,7 +21,7 @@ export default class KioskLock extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(KioskLock);
-    const { lockKiosk } = await import('../../lib/toolkit/kiosk-lock.ts');
+    const { lockKiosk } = await import('../../lib/toolkit/kiosk/lock.ts');
     const options = {
       ...kioskAccess(flags),
       afterRestart: flags['after-restart'],

@@ -2,7 +2,7 @@ import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { kioskAccess, kioskFlags } from '../../cli/kiosk-flags.ts';
 import { renderKioskPlan } from '../../cli/render/kiosk.ts';
 import { withStages } from '../../cli/told-once.ts';
-import type { KioskPlan as Result } from '../../lib/toolkit/kiosk.result.ts';
+import type { KioskPlan as Result } from '../../lib/toolkit/kiosk/kiosk.result.ts';
 
 export default class KioskPlan extends GwCommand<Result> {
   static override summary = 'Compare the tablet with its profile; change nothing.';
@@ -18,7 +18,7 @@ export default class KioskPlan extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(KioskPlan);
-    const { planKiosk } = await import('../../lib/toolkit/kiosk-plan.ts');
+    const { planKiosk } = await import('../../lib/toolkit/kiosk/plan.ts');
     const access = kioskAccess(flags);
     const data = await this.withToolkit(flags, (toolkit, signal) =>
       withStages({ quiet: this.jsonEnabled() }, (onProgress) => planKiosk(toolkit, access, { signal, onProgress })),

@@ -3,7 +3,7 @@ import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { kioskAccess, kioskFlags, lockFlags } from '../../cli/kiosk-flags.ts';
 import { renderKioskSetup } from '../../cli/render/kiosk.ts';
 import { withStages } from '../../cli/told-once.ts';
-import type { KioskSetup as Result } from '../../lib/toolkit/kiosk.result.ts';
+import type { KioskSetup as Result } from '../../lib/toolkit/kiosk/kiosk.result.ts';
 
 export default class KioskSetup extends GwCommand<Result> {
   static override summary = 'Set the tablet up as its profile says, and close it.';
@@ -27,7 +27,7 @@ export default class KioskSetup extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(KioskSetup);
-    const { setUpKiosk } = await import('../../lib/toolkit/kiosk-setup.ts');
+    const { setUpKiosk } = await import('../../lib/toolkit/kiosk/setup.ts');
     const options = {
       ...kioskAccess(flags),
       leaveOpen: flags['leave-open'],

@@ -3,7 +3,7 @@ import { secondsFlag } from '../../cli/flags.ts';
 import { kioskAccess, kioskFlags } from '../../cli/kiosk-flags.ts';
 import { renderKioskStatus } from '../../cli/render/kiosk.ts';
 import { withStages } from '../../cli/told-once.ts';
-import type { KioskStatus as Result } from '../../lib/toolkit/kiosk.result.ts';
+import type { KioskStatus as Result } from '../../lib/toolkit/kiosk/kiosk.result.ts';
 
 export default class KioskStatus extends GwCommand<Result> {
   static override summary = 'Show whether the tablet is closed, and whether it is as its profile says.';
@@ -27,7 +27,7 @@ export default class KioskStatus extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(KioskStatus);
-    const { kioskStatus } = await import('../../lib/toolkit/kiosk-status.ts');
+    const { kioskStatus } = await import('../../lib/toolkit/kiosk/status.ts');
     const access = kioskAccess(flags);
     const data = await this.withToolkit(flags, (toolkit, signal) =>
       withStages({ quiet: this.jsonEnabled() }, (onProgress) => kioskStatus(toolkit, access, { signal, onProgress })),

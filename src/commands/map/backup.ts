@@ -2,7 +2,7 @@ import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag, viaFlag } from '../../cli/flags.ts';
 import { backupWarnings, renderMapBackup } from '../../cli/render/map.ts';
-import type { MapArchiveView as Result } from '../../lib/toolkit/map-archive.result.ts';
+import type { MapArchiveView as Result } from '../../lib/toolkit/map/archive.result.ts';
 
 export default class MapBackup extends GwCommand<Result> {
   static override summary = 'Take the maps of the chassis into one file.';
@@ -25,7 +25,7 @@ export default class MapBackup extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(MapBackup);
-    const { backUpMapsToFile } = await import('../../lib/toolkit/map-backup.ts');
+    const { backUpMapsToFile } = await import('../../lib/toolkit/map/backup.ts');
     const { withProgress } = await import('../../cli/progress.ts');
     const { map: ids = [], out: path, force } = flags;
     const options = { ids, path, force, gwVersion: this.config.version };

@@ -1,7 +1,7 @@
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderMapList } from '../../cli/render/map.ts';
-import type { MapList as Result } from '../../lib/toolkit/map-list.result.ts';
+import type { MapList as Result } from '../../lib/toolkit/map/list.result.ts';
 
 export default class MapList extends GwCommand<Result> {
   static override summary = 'Which maps does the chassis store, and which one is in use?';
@@ -16,7 +16,7 @@ export default class MapList extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(MapList);
-    const { listMaps } = await import('../../lib/toolkit/map-list.ts');
+    const { listMaps } = await import('../../lib/toolkit/map/list.ts');
     const data = await this.withToolkit(flags, (toolkit, signal) =>
       listMaps(toolkit, { signal, onProgress: () => {} }),
     );

@@ -5,7 +5,7 @@ import { keptStateFlags } from '../../cli/kept-state-flags.ts';
 import { printable } from '../../cli/output.ts';
 import { renderMapRestore } from '../../cli/render/map-restore.ts';
 import { exitCodes } from '../../lib/error/index.ts';
-import type { MapRestore as Result } from '../../lib/toolkit/map-restore.result.ts';
+import type { MapRestore as Result } from '../../lib/toolkit/map/restore.result.ts';
 
 export default class MapRestore extends GwCommand<Result> {
   static override summary = 'Bring maps of a backup back to the chassis they came from; says what it would do first.';
@@ -35,7 +35,7 @@ export default class MapRestore extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(MapRestore);
-    const { restoreFromBackup } = await import('../../lib/toolkit/map-restore.ts');
+    const { restoreFromBackup } = await import('../../lib/toolkit/map/restore.ts');
     const { runCarefully } = await import('../../cli/careful-run.ts');
     const options = {
       path: args.file,
@@ -54,7 +54,7 @@ export default class MapRestore extends GwCommand<Result> {
     );
     for (const note of data.notes) this.warn(printable(note));
     for (const lack of data.safetyBackup?.lacks ?? []) this.warn(printable(`the kept state lacks ${lack}`));
-    const { isOutOfStep } = await import('../../lib/toolkit/running-map.ts');
+    const { isOutOfStep } = await import('../../lib/toolkit/map/change/running-map.ts');
     const isWell = ['nothing-to-do', 'to-do', 'restored'].includes(data.verdict);
     const ok = isWell && !data.interrupted && !isOutOfStep(data.running);
     return { data, ok, exitCode: data.interrupted ? exitCodes.interrupted : exitCodes.checkFailed };

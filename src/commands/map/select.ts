@@ -5,7 +5,7 @@ import { keptStateFlags } from '../../cli/kept-state-flags.ts';
 import { printable } from '../../cli/output.ts';
 import { renderMapSelect } from '../../cli/render/map-select.ts';
 import { exitCodes } from '../../lib/error/index.ts';
-import type { MapSelect as Result } from '../../lib/toolkit/map-select.result.ts';
+import type { MapSelect as Result } from '../../lib/toolkit/map/select.result.ts';
 
 export default class MapSelect extends GwCommand<Result> {
   static override summary = 'Select a stored map, or the current one again; says what it would do first.';
@@ -32,7 +32,7 @@ export default class MapSelect extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(MapSelect);
-    const { selectStoredMap } = await import('../../lib/toolkit/map-select.ts');
+    const { selectStoredMap } = await import('../../lib/toolkit/map/select.ts');
     const { runCarefully } = await import('../../cli/careful-run.ts');
     const options = {
       id: args.id,

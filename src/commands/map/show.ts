@@ -2,7 +2,7 @@ import { Args } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderMapShow } from '../../cli/render/map.ts';
-import type { MapShow as Result } from '../../lib/toolkit/map-show.result.ts';
+import type { MapShow as Result } from '../../lib/toolkit/map/show.result.ts';
 
 export default class MapShow extends GwCommand<Result> {
   static override summary = 'One map: its frame, its drawings by kind, and what a backup of it would lack.';
@@ -17,7 +17,7 @@ export default class MapShow extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(MapShow);
-    const { showMap } = await import('../../lib/toolkit/map-show.ts');
+    const { showMap } = await import('../../lib/toolkit/map/show.ts');
     const { withProgress } = await import('../../cli/progress.ts');
     const data = await this.withToolkit(flags, (toolkit, signal) =>
       withProgress({ quiet: this.jsonEnabled() }, (progress) =>

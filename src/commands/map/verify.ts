@@ -1,7 +1,7 @@
 import { Args } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { renderMapVerify } from '../../cli/render/map.ts';
-import type { MapArchiveView as Result } from '../../lib/toolkit/map-archive.result.ts';
+import type { MapArchiveView as Result } from '../../lib/toolkit/map/archive.result.ts';
 
 export default class MapVerify extends GwCommand<Result> {
   static override summary = 'Prove a backup whole, without a site file and without a chassis.';
@@ -16,7 +16,7 @@ export default class MapVerify extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args } = await this.parse(MapVerify);
-    const { verifyMapBackup } = await import('../../lib/toolkit/map-verify.ts');
+    const { verifyMapBackup } = await import('../../lib/toolkit/map/verify.ts');
     const data = await verifyMapBackup({ path: args.file });
     return { data, ok: data.verdict === 'ok' };
   }

@@ -2,7 +2,7 @@ import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { passwordFileFlag, readDevicePassword } from '../../cli/device-password.ts';
 import { hostFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderMotionClear } from '../../cli/render/motion.ts';
-import type { MotionClear as Result } from '../../lib/toolkit/motion.result.ts';
+import type { MotionClear as Result } from '../../lib/toolkit/motion/motion.result.ts';
 
 export default class MotionClear extends GwCommand<Result> {
   static override summary = 'Clear the latched stop, as a signed-in person.';
@@ -19,7 +19,7 @@ export default class MotionClear extends GwCommand<Result> {
     const { flags } = await this.parse(MotionClear);
     const { host } = flags;
     const password = await readDevicePassword(flags['password-file']);
-    const { clearStop } = await import('../../lib/toolkit/motion-clear.ts');
+    const { clearStop } = await import('../../lib/toolkit/motion/clear.ts');
     const data = await this.withToolkit(flags, (toolkit, signal) =>
       clearStop(toolkit, { host, password }, { signal, onProgress: () => {} }),
     );

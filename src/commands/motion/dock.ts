@@ -2,7 +2,7 @@ import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { driveFlags, driveOutcome, followOptions, whileDriving } from '../../cli/drive-command.ts';
 import { secondsFlag } from '../../cli/flags.ts';
 import { renderMotionGo } from '../../cli/render/motion.ts';
-import type { MotionGo as Result } from '../../lib/toolkit/motion.result.ts';
+import type { MotionGo as Result } from '../../lib/toolkit/motion/motion.result.ts';
 
 export default class MotionDock extends GwCommand<Result> {
   static override summary = 'Drive the robot to its charging dock, and compare where it then stands.';
@@ -21,7 +21,7 @@ export default class MotionDock extends GwCommand<Result> {
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(MotionDock);
     const follow = await followOptions(flags, 'drives the robot to its dock');
-    const { driveTo } = await import('../../lib/toolkit/motion-go.ts');
+    const { driveTo } = await import('../../lib/toolkit/motion/go.ts');
     const { leaveRunning } = follow;
     const data = await this.withToolkit(flags, (toolkit, signal) =>
       whileDriving({ quiet: this.jsonEnabled(), signal, leaveRunning }, (context) =>

@@ -3,7 +3,7 @@ import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { driveFlags, driveOutcome, followOptions, whileDriving } from '../../cli/drive-command.ts';
 import { secondsFlag } from '../../cli/flags.ts';
 import { renderMotionGo } from '../../cli/render/motion.ts';
-import type { MotionGo as Result } from '../../lib/toolkit/motion.result.ts';
+import type { MotionGo as Result } from '../../lib/toolkit/motion/motion.result.ts';
 
 export default class MotionGo extends GwCommand<Result> {
   static override summary = 'Drive the robot to a station, and compare where it then stands.';
@@ -24,7 +24,7 @@ export default class MotionGo extends GwCommand<Result> {
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(MotionGo);
     const follow = await followOptions(flags, `drives the robot to station '${args.station}'`);
-    const { driveTo } = await import('../../lib/toolkit/motion-go.ts');
+    const { driveTo } = await import('../../lib/toolkit/motion/go.ts');
     const { leaveRunning } = follow;
     const data = await this.withToolkit(flags, (toolkit, signal) =>
       whileDriving({ quiet: this.jsonEnabled(), signal, leaveRunning }, (context) =>

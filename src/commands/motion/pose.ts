@@ -4,8 +4,8 @@ import { passwordFileFlag, readDevicePassword } from '../../cli/device-password.
 import { hostFlag, numberFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderMotionPose } from '../../cli/render/motion.ts';
 import { GwError } from '../../lib/error/index.ts';
-import type { MotionPose as Result } from '../../lib/toolkit/motion.result.ts';
-import type { StandsAt } from '../../lib/toolkit/motion-pose.ts';
+import type { MotionPose as Result } from '../../lib/toolkit/motion/motion.result.ts';
+import type { StandsAt } from '../../lib/toolkit/motion/pose.ts';
 
 interface PoseFlags {
   readonly x?: number | undefined;
@@ -61,7 +61,7 @@ export default class MotionPose extends GwCommand<Result> {
     }
     const { host } = flags;
     const password = await readDevicePassword(flags['password-file']);
-    const { setPose } = await import('../../lib/toolkit/motion-pose.ts');
+    const { setPose } = await import('../../lib/toolkit/motion/pose.ts');
     const data = await this.withToolkit(flags, (toolkit, signal) =>
       setPose(toolkit, { at, host, password }, { signal, onProgress: () => {} }),
     );

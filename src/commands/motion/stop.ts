@@ -4,7 +4,7 @@ import { hostFlag, numberFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { printable } from '../../cli/output.ts';
 import { renderMotionStop } from '../../cli/render/motion.ts';
 import { exitCodes } from '../../lib/error/index.ts';
-import type { MotionStop as Result } from '../../lib/toolkit/motion.result.ts';
+import type { MotionStop as Result } from '../../lib/toolkit/motion/motion.result.ts';
 
 export default class MotionStop extends GwCommand<Result> {
   static override summary = 'STOP the robot, from anywhere and without sign-in.';
@@ -26,8 +26,8 @@ export default class MotionStop extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(MotionStop);
-    const { stopTheRobot } = await import('../../lib/toolkit/motion-stop.ts');
-    const { openStopPlace } = await import('../../lib/toolkit/stop-place.ts');
+    const { stopTheRobot } = await import('../../lib/toolkit/motion/stop.ts');
+    const { openStopPlace } = await import('../../lib/toolkit/motion/stop-place.ts');
     const { host, port, site } = flags;
     const reason = flags.reason.slice(0, 200) || 'gw motion stop';
     const data = await this.through(flags.via, async (ssh, signal) => {

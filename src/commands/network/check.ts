@@ -3,7 +3,7 @@ import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { secondsFlag, siteFlag, viaThereFlag } from '../../cli/flags.ts';
 import { withProgress } from '../../cli/progress.ts';
 import { renderNetworkCheck } from '../../cli/render/network-check.ts';
-import type { NetworkCheck as Result } from '../../lib/toolkit/network-check.result.ts';
+import type { NetworkCheck as Result } from '../../lib/toolkit/network/check.result.ts';
 
 export default class NetworkCheck extends GwCommand<Result> {
   static override summary = 'Check the network of the site: outward to the cloud, inward, and who reaches whom.';
@@ -36,11 +36,11 @@ export default class NetworkCheck extends GwCommand<Result> {
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(NetworkCheck);
     if (flags.via !== undefined) {
-      const { networkCheckSchema } = await import('../../lib/toolkit/network-check.result.ts');
+      const { networkCheckSchema } = await import('../../lib/toolkit/network/check.result.ts');
       return await this.runThere(flags.via, networkCheckSchema);
     }
     const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
-    const { checkNetwork } = await import('../../lib/toolkit/network-check.ts');
+    const { checkNetwork } = await import('../../lib/toolkit/network/check.ts');
     const toolkit = await openToolkit(flags.site);
     const from = await this.secondHosts(flags.from ?? []);
     const options = { timeoutMs: flags.timeout * 1_000, from, fromSegment: flags['from-segment'] };
@@ -54,7 +54,7 @@ export default class NetworkCheck extends GwCommand<Result> {
 
   private async secondHosts(targets: readonly string[]) {
     if (targets.length === 0) return [];
-    const { secondHosts } = await import('../../lib/toolkit/network-check/from.ts');
+    const { secondHosts } = await import('../../lib/toolkit/network/check/from.ts');
     const { sshOptionsHere } = await import('../../cli/ssh-options.ts');
     return secondHosts(targets, sshOptionsHere(this.signal));
   }

@@ -2,7 +2,7 @@ import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag } from '../../cli/flags.ts';
 import { openPointLines, renderNetworkRequest } from '../../cli/render/network-request.ts';
-import type { NetworkRequest as Result } from '../../lib/toolkit/network-request.result.ts';
+import type { NetworkRequest as Result } from '../../lib/toolkit/network/request.result.ts';
 
 export default class NetworkRequest extends GwCommand<Result> {
   static override summary = "Write the letter that asks the customer's IT for the network.";
@@ -33,7 +33,7 @@ export default class NetworkRequest extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(NetworkRequest);
-    const { writeNetworkRequest } = await import('../../lib/toolkit/network-request.ts');
+    const { writeNetworkRequest } = await import('../../lib/toolkit/network/request.ts');
     const { site: sitePath, lang, format, out, force } = flags;
     const data = await writeNetworkRequest({ sitePath, lang, format, out, force, now: () => new Date() });
     // The letter has stdout for itself; what is missing in it still reaches the technician.

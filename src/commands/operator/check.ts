@@ -3,7 +3,7 @@ import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag, viaFlag } from '../../cli/flags.ts';
 import { withProgress } from '../../cli/progress.ts';
 import { renderOperatorCheck } from '../../cli/render/operator.ts';
-import type { OperatorCheck as Result } from '../../lib/toolkit/operator-check.result.ts';
+import type { OperatorCheck as Result } from '../../lib/toolkit/operator/check.result.ts';
 
 export default class OperatorCheck extends GwCommand<Result> {
   static override summary = 'Check both sockets of the running operator server from outside.';
@@ -28,7 +28,7 @@ export default class OperatorCheck extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(OperatorCheck);
-    const { checkOperator } = await import('../../lib/toolkit/operator-check.ts');
+    const { checkOperator } = await import('../../lib/toolkit/operator/check.ts');
     const data = await this.withToolkit(flags, (toolkit, signal) =>
       withProgress({ quiet: this.jsonEnabled() }, (progress) =>
         checkOperator(toolkit, { host: flags.host }, { signal, onProgress: progress.say }),

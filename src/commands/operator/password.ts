@@ -2,7 +2,7 @@ import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag } from '../../cli/flags.ts';
 import { renderOperatorPassword } from '../../cli/render/operator.ts';
-import type { OperatorPassword as Result } from '../../lib/toolkit/operator-password.result.ts';
+import type { OperatorPassword as Result } from '../../lib/toolkit/operator/password.result.ts';
 
 export default class OperatorPassword extends GwCommand<Result> {
   static override summary = 'Set the device password of the operator surface.';
@@ -22,7 +22,7 @@ export default class OperatorPassword extends GwCommand<Result> {
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(OperatorPassword);
     const { passwordFileOf, passwordProblem, setOperatorPassword } = await import(
-      '../../lib/toolkit/operator-password.ts'
+      '../../lib/toolkit/operator/password.ts'
     );
     const { readNewPassword } = await import('../../cli/hidden-prompt.ts');
     // Before anybody types anything: there must be a place for it.

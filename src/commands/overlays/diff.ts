@@ -4,7 +4,7 @@ import { siteFlag, viaFlag } from '../../cli/flags.ts';
 import { isJsonFormat } from '../../cli/json-format.ts';
 import { renderOverlaysDiff } from '../../cli/render/overlays-diff.ts';
 import { GwError } from '../../lib/error/index.ts';
-import type { OverlaysDiffResult as Result } from '../../lib/toolkit/overlays-diff.result.ts';
+import type { OverlaysDiffResult as Result } from '../../lib/toolkit/overlays/diff.result.ts';
 
 const documents = ['svg', 'html'] as const;
 const formats = ['table', 'json', ...documents] as const;
@@ -56,8 +56,8 @@ export default class OverlaysDiff extends GwCommand<Result> {
         remedy: `Write the ${format} to a file with --out FILE, or leave one of them out.`,
       });
     }
-    const { compareDrawings } = await import('../../lib/toolkit/overlays-diff.ts');
-    const { parseDrawingSource } = await import('../../lib/toolkit/overlay-source.ts');
+    const { compareDrawings } = await import('../../lib/toolkit/overlays/diff.ts');
+    const { parseDrawingSource } = await import('../../lib/toolkit/overlays/source.ts');
     const { openToolkit } = await import('../../lib/toolkit/toolkit.ts');
     const { withProgress } = await import('../../cli/progress.ts');
     const options = {

@@ -7,8 +7,8 @@ import { renderOverlaysInspect } from '../../cli/render/overlays.ts';
 import { GwError } from '../../lib/error/index.ts';
 import type { Ssh } from '../../lib/net/index.ts';
 import type { DrawingFilter, SelectableKind } from '../../lib/overlays/index.ts';
-import type { DrawingSource } from '../../lib/toolkit/overlay-source.ts';
-import type { OverlaysInspect as Result } from '../../lib/toolkit/overlays-inspect.result.ts';
+import type { OverlaysInspect as Result } from '../../lib/toolkit/overlays/inspect.result.ts';
+import type { DrawingSource } from '../../lib/toolkit/overlays/source/model.ts';
 
 const kinds = ['point', 'zone', 'lane', 'charger', 'other'] as const satisfies readonly SelectableKind[];
 const marks = ['BELEGT', 'HINWEIS', 'VORSICHT', 'OFFEN'] as const;
@@ -91,8 +91,8 @@ export default class OverlaysInspect extends GwCommand<Result> {
         remedy: `Write the ${format} to a file with --out FILE, or leave one of them out.`,
       });
     }
-    const { inspectDrawings } = await import('../../lib/toolkit/overlays-inspect.ts');
-    const { isOutOfStep } = await import('../../lib/toolkit/running-map.ts');
+    const { inspectDrawings } = await import('../../lib/toolkit/overlays/inspect.ts');
+    const { isOutOfStep } = await import('../../lib/toolkit/map/change/running-map.ts');
     const inspect = (ssh: Ssh | undefined, signal: AbortSignal, onProgress: (text: string) => void) =>
       inspectDrawings(
         {

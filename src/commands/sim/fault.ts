@@ -24,7 +24,7 @@ export default class SimFault extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(SimFault);
-    const { askFaults } = await import('../../lib/sim/ask-faults.ts');
+    const { askFaults } = await import('../../lib/sim/control/ask-faults.ts');
     return { data: await askFaults({ ...args, ...flags }) };
   }
 

@@ -3,7 +3,7 @@ import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag } from '../../cli/flags.ts';
 import { renderSiteCheck } from '../../cli/render/site.ts';
 import { exitCodes, GwError } from '../../lib/error/index.ts';
-import type { SiteCheck as Result } from '../../lib/toolkit/site-check.result.ts';
+import type { SiteCheck as Result } from '../../lib/toolkit/site/check.result.ts';
 
 export default class SiteCheck extends GwCommand<Result> {
   static override summary = 'Check a site file and the files and folders that it names.';
@@ -21,7 +21,7 @@ export default class SiteCheck extends GwCommand<Result> {
         remedy: 'Check one after the other.',
       });
     }
-    const { checkSite } = await import('../../lib/toolkit/site-check.ts');
+    const { checkSite } = await import('../../lib/toolkit/site/check.ts');
     const data = await checkSite(args.file ?? flags.site);
     return { data, ok: data.sound, exitCode: exitCodes.usage };
   }

@@ -3,7 +3,7 @@ import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { withPrompt } from '../../cli/prompt.ts';
 import { renderSiteInit } from '../../cli/render/site.ts';
 import { GwError } from '../../lib/error/index.ts';
-import type { SiteInit as Result } from '../../lib/toolkit/site-init.result.ts';
+import type { SiteInit as Result } from '../../lib/toolkit/site/init.result.ts';
 
 export default class SiteInit extends GwCommand<Result> {
   static override summary = 'Make the site file of one robot.';
@@ -27,7 +27,7 @@ export default class SiteInit extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(SiteInit);
-    const { initSite } = await import('../../lib/toolkit/site-init.ts');
+    const { initSite } = await import('../../lib/toolkit/site/init.ts');
     const { name, host, serial, mac, force } = flags;
     const options = {
       path: args.file,

@@ -3,7 +3,7 @@ import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { driveFlags, driveOutcome, followOptions, whileDriving } from '../../cli/drive-command.ts';
 import { secondsFlag } from '../../cli/flags.ts';
 import { renderTourRun } from '../../cli/render/tour.ts';
-import type { TourRun as Result } from '../../lib/toolkit/tour-run.result.ts';
+import type { TourRun as Result } from '../../lib/toolkit/tour/run.result.ts';
 
 export default class TourRun extends GwCommand<Result> {
   static override summary = 'Drive a tour through the running gateway, and compare where the robot then stands.';
@@ -24,7 +24,7 @@ export default class TourRun extends GwCommand<Result> {
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(TourRun);
     const follow = await followOptions(flags, `drives the robot through tour '${args.name}'`);
-    const { runTour } = await import('../../lib/toolkit/tour-run.ts');
+    const { runTour } = await import('../../lib/toolkit/tour/run.ts');
     const { leaveRunning } = follow;
     const data = await this.withToolkit(flags, (toolkit, signal) =>
       whileDriving({ quiet: this.jsonEnabled(), signal, leaveRunning }, (context) =>

@@ -5,13 +5,13 @@ import type { Dialer, Endpoint } from '../net/index.ts';
 import { createChassisClient } from './client.ts';
 import { createComplaints } from './complaints.ts';
 import { connectionFailureOf, failureDetail } from './failure.ts';
-import { markHeading } from './heading-mark.ts';
 import { createLiveValues } from './live-values.ts';
 import type { ChassisIdentity, ChassisLink, LinkState } from './model.ts';
 import { knownTopics } from './schema.ts';
-import type { TopicMessage } from './topic-message.ts';
-import { openTopicStream, type StreamEnd } from './topic-stream.ts';
-import { createUnitJudge } from './unit-judge.ts';
+import type { TopicMessage } from './topics/message.ts';
+import { openTopicStream, type StreamEnd } from './topics/stream.ts';
+import { markHeading } from './unit/heading-mark.ts';
+import { createUnitJudge } from './unit/judge.ts';
 
 export interface ChassisLinkOptions {
   readonly endpoint: Endpoint;

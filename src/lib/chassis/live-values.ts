@@ -3,7 +3,7 @@ import type { Clock } from '../lifecycle/index.ts';
 import { decodeTrackedPoseOri } from './codec.ts';
 import type { LiveValues, StaleReason } from './model.ts';
 import type { KnownTopic } from './schema.ts';
-import type { TopicData } from './topic-message.ts';
+import type { TopicData } from './topics/message.ts';
 
 type Field = keyof LiveValues;
 type Heard<F extends Field> = Omit<

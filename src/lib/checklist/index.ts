@@ -58,7 +58,8 @@ export {
   phases,
   type StepResult,
 } from './run.result.ts';
-export { type Decision, type RunnerOptions, runSteps, type TakenStep } from './runner.ts';
+export { runSteps } from './runner.ts';
+export type { Decision, RunnerOptions, TakenStep } from './runner-options.ts';
 export { selectSteps, type Wanted } from './selection.ts';
 export { mergeResults, runSession, type SessionRobot, type SessionRobotResult } from './session.ts';
 export { type ProtocolSigner, signProtocol } from './signature.ts';

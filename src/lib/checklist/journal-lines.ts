@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { GwError } from '../error/index.ts';
 import { type Attachment, attachmentSchema, softwareSchema } from './protocol.result.ts';
 import { stepResultSchema } from './run.result.ts';
-import type { TakenStep } from './runner.ts';
+import type { TakenStep } from './runner-options.ts';
 
 /** What the lines of a journal are, and what they say together. */
 

@@ -2,7 +2,8 @@ import type { SoftwareRead } from './catalogue.ts';
 import type { Journal } from './journal.ts';
 import type { Checklist } from './load.ts';
 import type { ChecklistResult } from './run.result.ts';
-import { type RunnerOptions, runSteps } from './runner.ts';
+import { runSteps } from './runner.ts';
+import type { RunnerOptions } from './runner-options.ts';
 import { selectSteps, type Wanted } from './selection.ts';
 
 /** One robot of a run: the same checklist, its checks bound to this robot. */

@@ -5,7 +5,7 @@ import { type Checked, check } from './checking.ts';
 import type { Checklist, RunStep, Step, UnavailableStep } from './load.ts';
 import type { Outcome } from './outcome.ts';
 import type { Deviation, StepResult } from './run.result.ts';
-import type { Decision, RunnerOptions, TakenStep } from './runner.ts';
+import type { Decision, RunnerOptions, TakenStep } from './runner-options.ts';
 
 /** What the steps so far gave, for the steps that stand on them. */
 export interface Sofar {

@@ -1,4 +1,4 @@
-import type { Mark } from './known.ts';
+import type { Mark } from './mark.ts';
 
 /**
  * What the mark of a fact rests on. The specification marks what matters and states much else plainly; the difference

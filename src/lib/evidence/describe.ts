@@ -1,7 +1,7 @@
 import { markText } from './basis.ts';
 import type { Fact } from './fact.ts';
-import { type Mark, marks } from './known.ts';
 import { facts, isDisagreement, sectionOf, sections } from './ledger.ts';
+import { type Mark, marks } from './mark.ts';
 
 /** The ledger as Markdown: how many facts of each mark, then one table a section. For docs/evidence.md. */
 export function describeLedger(): string {

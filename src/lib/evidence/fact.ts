@@ -1,5 +1,5 @@
 import type { FactBasis } from './basis.ts';
-import type { Mark } from './known.ts';
+import type { Mark } from './mark.ts';
 
 export type FactValue =
   | string

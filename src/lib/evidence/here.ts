@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Basis } from './basis.ts';
 import type { Fact, FactValue } from './fact.ts';
-import type { Mark } from './known.ts';
 import { type FactId, factById, isDisagreement } from './ledger.ts';
+import type { Mark } from './mark.ts';
 import type { EvidenceRecord } from './record.ts';
 import type { DeviceEvidence } from './standing.ts';
 

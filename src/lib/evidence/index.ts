@@ -45,9 +45,6 @@ export {
   chosen,
   type Known,
   known,
-  type Mark,
-  markRank,
-  marks,
   stronger,
   type VerifiedHere,
 } from './known.ts';
@@ -65,6 +62,7 @@ export {
   sections,
   selectFacts,
 } from './ledger.ts';
+export { type Mark, markRank, marks } from './mark.ts';
 export type { EvidenceRecord } from './record.ts';
 export { loadEvidenceFile } from './record-file.ts';
 export { type EvidenceSource, fixedEvidence } from './source.ts';

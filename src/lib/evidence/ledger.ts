@@ -14,7 +14,7 @@ import { tunnelFacts } from './facts/tunnel.ts';
 import { vendorCallFacts } from './facts/vendor-calls.ts';
 import { vendorCodeFacts } from './facts/vendor-codes.ts';
 import { vendorTopicFacts } from './facts/vendor-topics.ts';
-import type { Mark } from './known.ts';
+import type { Mark } from './mark.ts';
 
 /** The ledger: everything the specification and the vendor say that gw relies on, shows, or leaves open. */
 export const facts = [

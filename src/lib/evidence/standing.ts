@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { markText } from './basis.ts';
 import type { Fact } from './fact.ts';
-import type { Mark } from './known.ts';
 import { disagreementsAbout, type FactId, factById } from './ledger.ts';
+import type { Mark } from './mark.ts';
 import type { EvidenceRecord } from './record.ts';
 
 /** The device that an order is for, and what was verified on it. */

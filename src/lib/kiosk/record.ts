@@ -3,14 +3,13 @@ import { z } from 'zod';
 import { GwError } from '../error/index.ts';
 import { assertOwnFolder, readBounded, replaceFile } from '../lifecycle/index.ts';
 import { formatEndpoint } from '../net/index.ts';
-import { parseFirstRecord } from './record-1.ts';
 import { sightingSchema } from './sighting.ts';
 
 const word = z.string().max(300);
 
 /** A reason why a reading may no longer be how the tablet is. */
 const doubtSchema = z.strictObject({
-  id: z.enum(['restarted-by-gw', 'restarted', 'opened', 'reset', 'other-device', 'older-format']),
+  id: z.enum(['restarted-by-gw', 'restarted', 'opened', 'reset', 'other-device']),
   seen: sightingSchema,
 });
 export type Doubt = z.infer<typeof doubtSchema>;
@@ -114,11 +113,10 @@ export async function readTabletRecord(stateDir: string): Promise<TabletRecord |
   });
 }
 
-/** A record from text, also one of the first format; null when it is none. */
+/** A record from text; null when it is none. */
 export function parseTabletRecord(text: string): TabletRecord | null {
   try {
-    const found: unknown = JSON.parse(text);
-    return parseFirstRecord(found) ?? tabletRecordSchema.parse(found);
+    return tabletRecordSchema.parse(JSON.parse(text));
   } catch {
     return null;
   }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../lifecycle/index.ts';
-import type { Scope } from './listener.ts';
+import type { Scope } from './connections/listener.ts';
 
 /** Live events to browsers (server-sent events): one stream per open page. */
 export interface LiveEvents {

@@ -1,24 +1,24 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ChassisLink } from '../chassis/index.ts';
-import { peerAddress } from './address.ts';
-import { param, sendJson, sendPage, sendRefusal } from './answer.ts';
-import { notConnected, type Passed, type ReadResult } from './chassis-reads.ts';
-import { holdOpen } from './connections.ts';
-import { peerOf } from './ip-address.ts';
-import { scopeOf } from './listener.ts';
-import { mediaHandlers } from './media-handlers.ts';
-import { driveHandlers, poseHandlers, stopHandlers, tourHandlers } from './motion-handlers.ts';
-import type { Outflow } from './outflow.ts';
+import { notConnected, type Passed, type ReadResult } from './chassis/chassis-reads.ts';
+import { peerAddress } from './connections/address.ts';
+import { holdOpen } from './connections/connections.ts';
+import { peerOf } from './connections/ip-address.ts';
+import { scopeOf } from './connections/listener.ts';
+import type { Outflow } from './connections/outflow.ts';
+import { param, sendJson, sendPage, sendRefusal } from './http/answer.ts';
+import { refusalOf, refuse } from './http/refusal.ts';
+import { mediaHandlers } from './media/media-handlers.ts';
+import { driveHandlers, poseHandlers, stopHandlers, tourHandlers } from './motion/motion-handlers.ts';
+import { evidenceHandlers, trialHandlers } from './motion/trial-handlers.ts';
 import { servicePage } from './pages/service-page.ts';
 import { signInPage } from './pages/sign-in-page.ts';
 import { surfacePage } from './pages/surface.ts';
 import { pageView } from './pages/view.ts';
 import type { Parts } from './parts.ts';
 import type { Peer } from './peer.ts';
-import { refusalOf, refuse } from './refusal.ts';
-import { sessionHandlers, UNREADABLE_PROBLEM } from './session-handlers.ts';
-import { evidenceHandlers, trialHandlers } from './trial-handlers.ts';
+import { sessionHandlers, UNREADABLE_PROBLEM } from './sign-in/session-handlers.ts';
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 

@@ -13,4 +13,4 @@ export type {
   OutputHealth,
 } from './model.ts';
 export { createOperator, READ_ONLY_SOCKET } from './operator.ts';
-export { hashPassword, PASSWORD_LEAST_LENGTH, PASSWORD_MOST_LENGTH } from './password-hash.ts';
+export { hashPassword, PASSWORD_LEAST_LENGTH, PASSWORD_MOST_LENGTH } from './sign-in/password-hash.ts';

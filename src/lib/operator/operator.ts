@@ -2,9 +2,15 @@ import { asGwError, GwError } from '../error/index.ts';
 import type { Service, ServiceContext } from '../lifecycle/index.ts';
 import { localSocketPath } from '../site/index.ts';
 import { type Application, createApplication } from './application.ts';
-import type { Crowding } from './connections.ts';
-import { type Listener, type ListenerOptions, openListener, type RequestHandler, type Scope } from './listener.ts';
-import { openLocalListener } from './local-listener.ts';
+import type { Crowding } from './connections/connections.ts';
+import {
+  type Listener,
+  type ListenerOptions,
+  openListener,
+  type RequestHandler,
+  type Scope,
+} from './connections/listener.ts';
+import { openLocalListener } from './connections/local-listener.ts';
 import type { OperatorOptions } from './model.ts';
 
 /**

@@ -1,12 +1,12 @@
 import type { Assets } from './assets.ts';
-import type { ChassisReads } from './chassis-reads.ts';
+import type { ChassisReads } from './chassis/chassis-reads.ts';
+import type { Outflow } from './connections/outflow.ts';
 import type { LiveEvents } from './events.ts';
 import type { Journal } from './journal.ts';
-import type { MediaLibrary } from './media.ts';
+import type { MediaLibrary } from './media/media.ts';
 import type { OperatorOptions } from './model.ts';
-import type { Outflow } from './outflow.ts';
 import type { Peer } from './peer.ts';
-import type { Sessions } from './sessions.ts';
+import type { Sessions } from './sign-in/sessions.ts';
 
 /** What the handlers stand on, made once per start of the server. */
 export interface Parts extends Omit<OperatorOptions, 'assetsDir' | 'hostName' | 'journal'> {

@@ -4,8 +4,8 @@ import { Agent, request } from 'undici';
 import { GwError, type Tried } from '../error/index.ts';
 import { checkJson, type JsonBounds } from '../json/index.ts';
 import { MIN_TLS_VERSION } from '../site/index.ts';
-import { JSON_TYPE, type Passed } from './chassis-reads.ts';
-import { refusalTable } from './refusal.ts';
+import { JSON_TYPE, type Passed } from './chassis/chassis-reads.ts';
+import { refusalTable } from './http/refusal.ts';
 
 /** A configured device of the site whose answer is passed on; nothing in it is interpreted. */
 export interface Peer extends AsyncDisposable {

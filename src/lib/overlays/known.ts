@@ -1,8 +1,8 @@
 import { type FactId, factById, markHere, markText } from '../evidence/index.ts';
 import { quote } from '../json/index.ts';
+import { iconOffsetDeg } from './inspect/survey.ts';
 import type { AngleSurvey, CodeField, DrawingKind, Inspection, KnownRow } from './model.ts';
 import { soundsLikeSpeed } from './speeds.ts';
-import { iconOffsetDeg } from './survey.ts';
 
 type Find = (inspection: Inspection) => string;
 

@@ -1,9 +1,9 @@
 import type { Clock } from '../lifecycle/index.ts';
-import type { SeenRequest } from './chassis.ts';
-import type { Cloud } from './cloud.ts';
-import type { SeenEnrolment } from './enrolment.ts';
+import type { SeenRequest } from './chassis/chassis.ts';
+import type { OtherOriUnit } from './chassis/messages.ts';
+import type { Cloud } from './cloud/cloud.ts';
+import type { SeenEnrolment } from './cloud/enrolment.ts';
 import type { FaultKind, FaultName } from './faults.ts';
-import type { OtherOriUnit } from './messages.ts';
 import type { SimPart } from './parts.ts';
 import type { SimEvent } from './sim.result.ts';
 import type { Tablet, TabletOptions } from './tablet/index.ts';

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { GwError } from '../error/index.ts';
 import { replaceFile } from '../lifecycle/index.ts';
-import type { CloudPlaces } from './cloud.ts';
-import { ENROLMENT_CA_FILE } from './enrolment-files.ts';
+import { dock, stations } from './chassis/floor/floor.ts';
+import type { CloudPlaces } from './cloud/cloud.ts';
+import { ENROLMENT_CA_FILE } from './cloud/enrolment-files.ts';
 import { makeFolder, readIfThere } from './files.ts';
-import { dock, stations } from './floor.ts';
-import { HEARTBEAT_KEY_FILE, type NeighbourFiles, writeNeighbourFiles } from './neighbour-files.ts';
+import { HEARTBEAT_KEY_FILE, type NeighbourFiles, writeNeighbourFiles } from './fleet/neighbour-files.ts';
 import { hashPassword, inventPassword } from './password.ts';
-import { TABLET_PROFILE_FILE, writeTabletFiles } from './tablet-files.ts';
+import { TABLET_PROFILE_FILE, writeTabletFiles } from './tablet/files.ts';
 
 export interface SiteFilesOptions {
   readonly dir: string;

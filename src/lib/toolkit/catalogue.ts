@@ -5,8 +5,8 @@ import { GwError } from '../error/index.ts';
 import { trialKinds } from '../motion/index.ts';
 import type { Ssh } from '../net/index.ts';
 import type { Site } from '../site/index.ts';
-import type { ChassisProbe } from './chassis-probe.result.ts';
-import type { SecondHost } from './network-check/outside.ts';
+import type { ChassisProbe } from './chassis/probe.result.ts';
+import type { SecondHost } from './network/check/outside.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
 export interface CatalogueOptions {
@@ -103,7 +103,7 @@ export function createCatalogue({
   return {
     'site check': entry(
       { summary: 'The site file, and the files and folders it names, are sound on this machine.', with: nothing },
-      async () => (await import('./site-check.ts')).checkSite(await path()),
+      async () => (await import('./site/check.ts')).checkSite(await path()),
     ),
     'chassis address': entry(
       {
@@ -123,7 +123,7 @@ export function createCatalogue({
             : [],
         ),
       },
-      async (options, context) => (await import('./chassis-address.ts')).findChassis(await toolkit(), options, context),
+      async (options, context) => (await import('./chassis/address.ts')).findChassis(await toolkit(), options, context),
     ),
     'chassis probe': entry(
       {
@@ -139,7 +139,7 @@ export function createCatalogue({
           );
         },
       },
-      async (options, context) => (await import('./chassis-probe.ts')).probeChassis(await toolkit(), options, context),
+      async (options, context) => (await import('./chassis/probe.ts')).probeChassis(await toolkit(), options, context),
     ),
     'enrol status': entry(
       {
@@ -147,7 +147,7 @@ export function createCatalogue({
         with: nothing,
         missing: section('enrolment', 'no enrolment endpoint is named, so this device has no identity'),
       },
-      async () => (await import('./enrol-status.ts')).readEnrolStatus(await onGateway()),
+      async () => (await import('./enrol/status.ts')).readEnrolStatus(await onGateway()),
     ),
     'evidence check': entry(
       {
@@ -161,7 +161,7 @@ export function createCatalogue({
         }),
       },
       async (options, context) =>
-        (await import('./evidence-check.ts')).checkEvidence(await toolkit(), options, context),
+        (await import('./evidence/check.ts')).checkEvidence(await toolkit(), options, context),
     ),
     'evidence verify': entry(
       {
@@ -186,7 +186,7 @@ export function createCatalogue({
         ),
       },
       async (options, context) => {
-        const { verifyEvidence } = await import('./evidence-verify.ts');
+        const { verifyEvidence } = await import('./evidence/verify.ts');
         // What a person has to say stands as questions before the steps of the list, and as the flag of the run.
         const conditions = { robotWillMove: true, spaceFree: true, emergencyStopInHand: true };
         const onAlarm = (text: string) => context.onProgress(text);
@@ -196,7 +196,7 @@ export function createCatalogue({
     'gateway health': entry(
       { summary: 'Every service of the running gateway runs.', with: nothing },
       async (options, context) => {
-        return (await import('./gateway-health.ts')).readGatewayHealth(await toolkit(), options, context);
+        return (await import('./gateway/health.ts')).readGatewayHealth(await toolkit(), options, context);
       },
     ),
     'heartbeat check': entry(
@@ -209,7 +209,7 @@ export function createCatalogue({
         missing: section('fleet', 'no heartbeat is configured'),
       },
       async (options, context) =>
-        (await import('./heartbeat-check.ts')).checkHeartbeat(await onGateway(), options, context),
+        (await import('./heartbeat/check.ts')).checkHeartbeat(await onGateway(), options, context),
     ),
     'network check': entry(
       {
@@ -227,7 +227,7 @@ export function createCatalogue({
         missing: section('cloud', 'no cloud endpoint is named'),
       },
       async ({ timeoutMs }, context) =>
-        (await import('./network-check.ts')).checkNetwork(
+        (await import('./network/check.ts')).checkNetwork(
           await onGateway(),
           { timeoutMs, from: fromHosts, fromSegment: 'site' },
           context,
@@ -249,7 +249,7 @@ export function createCatalogue({
         missing: section('tablet', 'no tablet is named'),
       },
       async ({ usb, allowWithinS }, context) =>
-        (await import('./kiosk-status.ts')).kioskStatus(
+        (await import('./kiosk/status.ts')).kioskStatus(
           await toolkit(),
           { usb, authorizeMs: allowWithinS * 1_000, searchPath },
           context,
@@ -269,7 +269,7 @@ export function createCatalogue({
         missing: section('tablet', 'no tablet is named'),
       },
       async ({ allowWithinS }, context) =>
-        (await import('./kiosk-plan.ts')).planKiosk(
+        (await import('./kiosk/plan.ts')).planKiosk(
           await toolkit(),
           { authorizeMs: allowWithinS * 1_000, searchPath },
           context,
@@ -281,7 +281,7 @@ export function createCatalogue({
         with: nothing,
       },
       async (options, context) =>
-        (await import('./operator-check.ts')).checkOperator(await toolkit(), options, context),
+        (await import('./operator/check.ts')).checkOperator(await toolkit(), options, context),
     ),
     'overlays inspect': entry(
       {
@@ -291,7 +291,7 @@ export function createCatalogue({
         }),
       },
       async ({ map }, context) => {
-        const { inspectDrawings } = await import('./overlays-inspect.ts');
+        const { inspectDrawings } = await import('./overlays/inspect.ts');
         const source = { kind: 'live', map } as const;
         const { clock } = await toolkit();
         return (await inspectDrawings({ source, openToolkit: toolkit, now: () => clock.wall() }, context)).result;
@@ -301,7 +301,7 @@ export function createCatalogue({
       { summary: 'Every map of the chassis, taken into a new file under stateDir and proven there.', with: nothing },
       async (_, context) => {
         if (gwVersion === undefined) throw new GwError('INTERNAL', 'A catalogue that is only read took a backup.');
-        const { backUpMapsToFile } = await import('./map-backup.ts');
+        const { backUpMapsToFile } = await import('./map/backup.ts');
         const open = await toolkit();
         const folder = join(open.site.stateDir, 'map-backups');
         return backUpMapsToFile(open, { ids: [], folder, force: false, gwVersion }, context);
@@ -321,7 +321,7 @@ export function createCatalogue({
       async (options, context) => {
         const opened = await toolkit();
         const needed = opened.site.operator.tourNeedsSignIn ? password : undefined;
-        return (await import('./tour-run.ts')).runTour(opened, { ...options, password: needed }, context);
+        return (await import('./tour/run.ts')).runTour(opened, { ...options, password: needed }, context);
       },
     ),
     'operator sign-in': entry(
@@ -332,7 +332,7 @@ export function createCatalogue({
         missing: passwordFile,
       },
       async (_options, context) =>
-        (await import('./sign-in-check.ts')).checkSignIn(await toolkit(), { password: thePassword() }, context),
+        (await import('./gateway/sign-in-check.ts')).checkSignIn(await toolkit(), { password: thePassword() }, context),
     ),
     'operator media': entry(
       {
@@ -342,7 +342,7 @@ export function createCatalogue({
         missing: passwordFile,
       },
       async (_options, context) =>
-        (await import('./media-check.ts')).checkMedia(await toolkit(), { password: thePassword() }, context),
+        (await import('./gateway/media-check.ts')).checkMedia(await toolkit(), { password: thePassword() }, context),
     ),
     'pose read-back': entry(
       {
@@ -354,7 +354,7 @@ export function createCatalogue({
         missing: passwordFile,
       },
       async (_options, context) =>
-        (await import('./pose-check.ts')).checkPose(await toolkit(), { password: thePassword() }, context),
+        (await import('./gateway/pose-check.ts')).checkPose(await toolkit(), { password: thePassword() }, context),
     ),
     'measured stop': entry(
       {
@@ -366,7 +366,11 @@ export function createCatalogue({
         missing: async (options) => [...(await namedTour(options)), ...(await passwordFile({}))],
       },
       async ({ tour }, context) =>
-        (await import('./stop-check.ts')).checkStop(await toolkit(), { tour, password: thePassword() }, context),
+        (await import('./gateway/stop-check.ts')).checkStop(
+          await toolkit(),
+          { tour, password: thePassword() },
+          context,
+        ),
     ),
     'gateway state': entry(
       {
@@ -380,7 +384,7 @@ export function createCatalogue({
         }),
       },
       async ({ link, withinMs }, context) => {
-        const { readGatewayState, waitForGatewayState } = await import('./gateway-state.ts');
+        const { readGatewayState, waitForGatewayState } = await import('./gateway/state.ts');
         if (link === undefined) return readGatewayState(await toolkit(), context);
         return waitForGatewayState(await toolkit(), { link, withinMs }, context);
       },
@@ -401,7 +405,7 @@ export function createCatalogue({
             remedy: 'This step runs in `gw demo` only.',
           });
         }
-        const { waitForGatewayState } = await import('./gateway-state.ts');
+        const { waitForGatewayState } = await import('./gateway/state.ts');
         const open = await toolkit();
         const sinceMs = open.clock.monotonicMs();
         await switchFault({ name: fault, on });

@@ -1,7 +1,7 @@
 import type { TLSSocket } from 'node:tls';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { probeHttps } from '../../../src/lib/net/probe/index.ts';
-import { type Authority, createAuthority } from '../../../src/lib/sim/certificates.ts';
+import { type Authority, createAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
 import { established, probe, tlsPeer } from './world.ts';
 
 let cloud: Authority;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Connack, createConnackReader, probeMqtt, returnCodeText } from '../../../src/lib/net/probe/index.ts';
-import { type Authority, createAuthority } from '../../../src/lib/sim/certificates.ts';
+import { type Authority, createAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
 import { established, probe, tlsPeer } from './world.ts';
 
 async function read(...pieces: Uint8Array[]): Promise<Connack | undefined> {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { certificatesOf, chainOf, tlsFailureOf, trustOf } from '../../../src/lib/net/probe/index.ts';
-import { type Authority, createAuthority } from '../../../src/lib/sim/certificates.ts';
+import { type Authority, createAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
 import { established, plainPeer, probe, tlsPeer } from './world.ts';
 
 let cloud: Authority;

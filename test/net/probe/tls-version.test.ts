@@ -4,7 +4,7 @@ import { anyVersion, runLowered } from './lowered-tls.ts';
 const certificates = `
 import { createServer } from 'node:tls';
 import { connect as tcp } from 'node:net';
-import { createAuthority } from './src/lib/sim/certificates.ts';
+import { createAuthority } from './src/lib/sim/cloud/certificates.ts';
 const authority = await createAuthority();
 const { keyPem: key, certificatePem: cert } = await authority.issueServer({ names: ['127.0.0.1', 'localhost'] });
 `;
@@ -64,7 +64,7 @@ describe('TLS below 1.2', () => {
 
   it('is refused by the simulated cloud', async () => {
     const outcome = await runLowered(`${certificates}${anyVersion}
-      import { httpsTaker, startListener, tlsTaker } from './src/lib/sim/cloud-listener.ts';
+      import { httpsTaker, startListener, tlsTaker } from './src/lib/sim/cloud/listener.ts';
       const control = createServer({ key, cert });
       await new Promise((resolve) => control.listen(0, '127.0.0.1', resolve));
       const https = await httpsTaker(authority, (_request, response) => response.end());

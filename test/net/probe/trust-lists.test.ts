@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Authority, createAuthority } from '../../../src/lib/sim/certificates.ts';
+import { type Authority, createAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
 import { established, type Peer, probe, tlsPeer } from './world.ts';
 
 let dir: string;

@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { directDialer, type Endpoint } from '../../../src/lib/net/index.ts';
 import { probeTls, type TlsProbe } from '../../../src/lib/net/probe/index.ts';
-import type { Authority } from '../../../src/lib/sim/certificates.ts';
+import type { Authority } from '../../../src/lib/sim/cloud/certificates.ts';
 
 export type Peer = AsyncDisposable & Endpoint;
 

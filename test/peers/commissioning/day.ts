@@ -3,9 +3,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
-import type { Authority } from '../../../src/lib/sim/certificates.ts';
+import type { Authority } from '../../../src/lib/sim/cloud/certificates.ts';
 import { dock, stations } from '../../../src/lib/sim/index.ts';
-import { writeTabletFiles } from '../../../src/lib/sim/tablet-files.ts';
+import { writeTabletFiles } from '../../../src/lib/sim/tablet/files.ts';
 import { gwBinary } from '../../e2e/gw.ts';
 import { inside, run } from '../namespace.ts';
 import {

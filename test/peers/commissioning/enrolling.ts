@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { type EnrolmentStep, enrolmentSteps } from '../../../src/lib/enrolment/enrol.ts';
 import { loadIdentity, readPending } from '../../../src/lib/enrolment/index.ts';
-import type { Authority } from '../../../src/lib/sim/certificates.ts';
+import type { Authority } from '../../../src/lib/sim/cloud/certificates.ts';
 import { run } from '../namespace.ts';
 import { ENROLMENT, nameOf } from '../segments.ts';
 import { type Came, gw, type Machine, SERIAL } from './day.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
-import { restoreAuthority } from '../../../src/lib/sim/certificates.ts';
-import { startEnrolment } from '../../../src/lib/sim/enrolment.ts';
+import { restoreAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
+import { startEnrolment } from '../../../src/lib/sim/cloud/enrolment.ts';
 import { createRelay } from './relay.ts';
 
 // The enrolment endpoint of the operator in its namespace. Says its one-time codes, and after every connection how

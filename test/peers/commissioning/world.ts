@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Authority, createAuthority } from '../../../src/lib/sim/certificates.ts';
+import { type Authority, createAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
 import { startAlpnFront, startMosquitto, startWeb } from '../network-peers.ts';
 import { BROKER, CHASSIS, ENROLMENT, layNetworks, nameOf, STORAGE, separate, TABLET } from '../segments.ts';
 import { ALPN, type Machine, prepare, SERIAL, startSide } from './day.ts';

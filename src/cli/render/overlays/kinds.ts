@@ -1,5 +1,5 @@
 import chalk from 'chalk';
-import type { InspectedFeature, OverlaysInspect } from '../../../lib/toolkit/overlays-inspect.result.ts';
+import type { InspectedFeature, OverlaysInspect } from '../../../lib/toolkit/overlays/inspect.result.ts';
 import { type Column, renderTable } from '../../output.ts';
 import { colourMark, open } from '../mark.ts';
 import { cut, figure, MOST_ROWS, meaningText, moreText, type Reading, title } from './words.ts';

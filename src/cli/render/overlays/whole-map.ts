@@ -1,5 +1,5 @@
 import chalk from 'chalk';
-import type { OverlaysInspect } from '../../../lib/toolkit/overlays-inspect.result.ts';
+import type { OverlaysInspect } from '../../../lib/toolkit/overlays/inspect.result.ts';
 import { type Column, renderTable } from '../../output.ts';
 import { colourMark, open, type Standing } from '../mark.ts';
 import type { View } from './kinds.ts';

@@ -1,6 +1,6 @@
 import chalk from 'chalk';
 import { shorten } from '../../../lib/markup/index.ts';
-import type { OverlaysInspect } from '../../../lib/toolkit/overlays-inspect.result.ts';
+import type { OverlaysInspect } from '../../../lib/toolkit/overlays/inspect.result.ts';
 import { printable } from '../../output.ts';
 
 /** Rows of one table before the rest is only counted: what a person reads, and a terminal still scrolls back to. */

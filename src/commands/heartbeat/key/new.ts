@@ -2,7 +2,7 @@ import { Args } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../../cli/command.ts';
 import { siteFlag } from '../../../cli/flags.ts';
 import { renderHeartbeatKey } from '../../../cli/render/heartbeat.ts';
-import type { HeartbeatKey as Result } from '../../../lib/toolkit/heartbeat-key.result.ts';
+import type { HeartbeatKey as Result } from '../../../lib/toolkit/heartbeat/key.result.ts';
 
 export default class HeartbeatKeyNew extends GwCommand<Result> {
   static override summary = 'Make a key that signs the heartbeat of a site.';
@@ -18,7 +18,7 @@ export default class HeartbeatKeyNew extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(HeartbeatKeyNew);
-    const { newHeartbeatKey } = await import('../../../lib/toolkit/heartbeat-key.ts');
+    const { newHeartbeatKey } = await import('../../../lib/toolkit/heartbeat/key.ts');
     return { data: await newHeartbeatKey({ sitePath: flags.site, file: args.file }) };
   }
 

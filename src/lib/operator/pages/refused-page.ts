@@ -1,5 +1,5 @@
 import { type Markup, markup } from '../../markup/index.ts';
-import type { ErrorBody } from '../refusal.ts';
+import type { ErrorBody } from '../http/refusal.ts';
 import { page } from './page.ts';
 
 /** What a person sees whose button press was refused: the same answer as in JSON, with a way back. */

@@ -1,7 +1,7 @@
 import { type Bounds, boundsOf } from '../geometry.ts';
 import type { Drawing, Place } from '../model.ts';
-import { FARTHEST_FROM_LAND_DEG, ONE_SPOT } from '../rules.ts';
 import type { RuleInput } from './input.ts';
+import { FARTHEST_FROM_LAND_DEG, ONE_SPOT } from './table.ts';
 import { counted, rounded, spot } from './wording.ts';
 
 /** Fewer features may lie on one spot because somebody placed them twice. Project decision. */

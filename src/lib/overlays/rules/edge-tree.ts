@@ -1,5 +1,14 @@
-import type { Edges } from './edges.ts';
+import type { Place } from '../model.ts';
 import type { Budget } from './input.ts';
+
+/** The edges of a zone, ring after ring, without corners that stand twice in a row. */
+export interface Edges {
+  readonly from: readonly Place[];
+  readonly to: readonly Place[];
+  /** Where the ring of an edge begins and ends in the list; edges of one ring follow each other. */
+  readonly ringStart: readonly number[];
+  readonly ringEnd: readonly number[];
+}
 
 /** Edges, or boxes, that a box of the next level holds. */
 const FAN = 8;

@@ -1,18 +1,9 @@
 import { isClosed, isInsideZone, meeting, meets, sideOf } from '../geometry.ts';
 import type { Place } from '../model.ts';
-import { createEdgeTree } from './edge-tree.ts';
+import { createEdgeTree, type Edges } from './edge-tree.ts';
 import type { Budget } from './input.ts';
 
 type Rings = readonly (readonly Place[])[];
-
-/** The edges of a zone, ring after ring, without corners that stand twice in a row. */
-export interface Edges {
-  readonly from: readonly Place[];
-  readonly to: readonly Place[];
-  /** Where the ring of an edge begins and ends in the list; edges of one ring follow each other. */
-  readonly ringStart: readonly number[];
-  readonly ringEnd: readonly number[];
-}
 
 /** Up to here every edge is simply held against every other: quicker than building a tree, and still few steps a corner. */
 const FEW_EDGES = 64;

@@ -1,6 +1,6 @@
 import type { Drawing, DrawnAngle } from '../model.ts';
-import { WIDEST_YAW_DEG } from '../rules.ts';
 import type { RuleInput } from './input.ts';
+import { WIDEST_YAW_DEG } from './table.ts';
 import { naming, rounded, wording } from './wording.ts';
 
 /** `yaw` and `iconYaw`: no number, likely radians, beyond a turn. */

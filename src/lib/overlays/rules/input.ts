@@ -1,6 +1,6 @@
 import type { Basis, Mark } from '../../evidence/index.ts';
 import type { ChargerPair, CodeBook, Drawing, MapFrame, Overlays, Shape } from '../model.ts';
-import type { OverlayRuleId } from '../rules.ts';
+import type { OverlayRuleId } from './table.ts';
 
 export type PointDrawing = Drawing & { readonly shape: Extract<Shape, { kind: 'point' }> };
 export type ZoneDrawing = Drawing & { readonly shape: Extract<Shape, { kind: 'zone' }> };

@@ -1,9 +1,9 @@
 import { quote } from '../../json/index.ts';
 import { areaM2, isClosed } from '../geometry.ts';
 import type { Drawing, Place } from '../model.ts';
-import { TINY_ZONE_M2 } from '../rules.ts';
 import { findMeeting } from './edges.ts';
 import { createBudget, type RuleInput } from './input.ts';
+import { TINY_ZONE_M2 } from './table.ts';
 import { counted, naming, namingAll, rounded, spot } from './wording.ts';
 
 /** Geometries: broken, unknown, and outlines of zones that cannot be meant so. */

@@ -1,0 +1,31 @@
+import type { IncomingMessage } from 'node:http';
+import { GwError, type Tried } from '../../error/index.ts';
+import { quote } from '../../json/index.ts';
+import { DialError, dialFailureOf } from '../../net/index.ts';
+import { badAnswer } from '../failure.ts';
+
+/** Why the topic stream was not opened, where the chassis answered in HTTP. */
+export function refusal(response: IncomingMessage, tried: Tried): GwError {
+  const status = response.statusCode ?? 0;
+  const { location } = response.headers;
+  response.on('error', () => {});
+  response.destroy();
+  if (status === 503) {
+    return new GwError('CHASSIS_BOOTING', 'The chassis is starting.', {
+      tried,
+      details: { progress: null, step: null },
+    });
+  }
+  if (status >= 300 && status < 400) {
+    return badAnswer(`the topic stream was redirected to ${quote(location ?? 'nowhere')}: refused`, tried);
+  }
+  return badAnswer(`the topic stream was answered with status ${status}`, tried);
+}
+
+/** Why it was not, where nothing of the kind came. */
+export function handshakeFailure(error: Error, tried: Tried): GwError {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  if (code.startsWith('HPE_')) return badAnswer('it does not speak HTTP as a chassis does', tried, error);
+  if (code !== '') return new DialError(dialFailureOf(error), tried, error);
+  return badAnswer('it does not open a WebSocket as a chassis does', tried, error);
+}

@@ -1,0 +1,295 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import WebSocket from 'ws';
+import { GwError, type Tried } from '../../error/index.ts';
+import { quote } from '../../json/index.ts';
+import type { Clock } from '../../lifecycle/index.ts';
+import { DialError, type Dialer, dialFailureOf, type Endpoint, viaOf } from '../../net/index.ts';
+import { interrupted } from '../failure.ts';
+import type { ConnectionFailure } from '../model.ts';
+import { paths, type TopicRequestWire } from '../wire.ts';
+import { createTopicFlood, LARGE_FRAME_BYTES, LOOK_MS } from './flood.ts';
+import { handshakeFailure, refusal } from './handshake.ts';
+import { createTopicIntake, type Steps } from './intake.ts';
+import { readTopicFrame, type TopicMessage, topicNames } from './message.ts';
+
+export interface TopicStreamOptions {
+  readonly endpoint: Endpoint;
+  readonly dialer: Dialer;
+  readonly clock: Clock;
+  readonly topics: readonly string[];
+  /** Whether the chassis announced `supportsEnableTopicList`; without it each topic is a message of its own. */
+  readonly listForm: boolean;
+  readonly secret?: string | undefined;
+  /** Called for every message that came, in order; also for complaints. Must not throw. */
+  readonly onMessage: (message: TopicMessage) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface StreamEnd {
+  readonly failure: ConnectionFailure;
+  /** One sentence for a person. */
+  readonly detail: string;
+  /** Set where it was ended because the chassis sent more than can be read. */
+  readonly isFlood?: true;
+}
+
+/** One connection to the topic stream. It never comes back by itself: whoever opened it opens the next one. */
+export interface TopicStream extends Disposable {
+  readonly tried: Tried;
+  /** Resolves once, when the stream has ended, also by `close`. */
+  readonly ended: Promise<StreamEnd>;
+  /** What the chassis last acknowledged; null before the first acknowledgement. */
+  readonly enabled: readonly string[] | null;
+  enable(topics: readonly string[]): void;
+  disable(topics: readonly string[]): void;
+  close(): void;
+}
+
+/** Decisions of ours: a cut cable, a stopped chassis and a wrong address show within two seconds. */
+const OPEN_MS = 1_600;
+const DIAL_MS = 1_200;
+const PING_MS = 400;
+const SILENT_MS = 1_400;
+const PONG_MS = 50;
+/** Without figures, so that it is counted as one complaint. */
+const FLOODED = 'the topic stream was flooded: the chassis sent more than can be read';
+const ACKNOWLEDGE_MS = 1_000;
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Opens the topic stream and enables the topics. Rejects with CHASSIS_NOT_CONNECTED, CHASSIS_BOOTING,
+ * CHASSIS_BAD_ANSWER or INTERRUPTED. The heartbeat is the WebSocket's own ping, which every WebSocket server
+ * answers (RFC 6455, 5.5.2); any other sign of life counts as well.
+ * @source path: specification, 'Chassis interface'; messages: vendor description (HINWEIS)
+ */
+export async function openTopicStream(options: TopicStreamOptions): Promise<TopicStream> {
+  const { endpoint, dialer, clock, signal } = options;
+  const began = clock.monotonicMs();
+  const via = viaOf(dialer);
+  const tried = (): Tried => ({
+    address: endpoint.host,
+    port: endpoint.port,
+    ...(via !== undefined && { via }),
+    action: `WebSocket ${paths.topics}`,
+    forMs: Math.round(clock.monotonicMs() - began),
+  });
+  if (signal?.aborted) throw interrupted(signal.reason, tried());
+  let socket: Duplex;
+  try {
+    socket = await dialer.dial(endpoint, { timeoutMs: DIAL_MS, ...(signal && { signal }) });
+  } catch (error) {
+    if (signal?.aborted) throw interrupted(signal.reason, tried());
+    // The way there is the trouble, not the chassis.
+    if (error instanceof GwError && !(error instanceof DialError)) throw error;
+    throw new DialError(error instanceof DialError ? error.failure : dialFailureOf(error), tried(), error);
+  }
+  return await handshake(options, socket, tried);
+}
+
+function handshake(options: TopicStreamOptions, socket: Duplex, tried: () => Tried): Promise<TopicStream> {
+  const { endpoint, clock, secret, signal } = options;
+  const host = endpoint.host.includes(':') ? `[${endpoint.host}]` : endpoint.host;
+  const { promise, resolve, reject } = Promise.withResolvers<TopicStream>();
+  const web = new WebSocket(`ws://${host}:${endpoint.port}${paths.topics}`, {
+    createConnection: () => socket,
+    perMessageDeflate: false,
+    followRedirects: false,
+    maxPayload: MOST_BYTES,
+    // Answered here: whoever sends pings and does not read would fill the memory with answers.
+    autoPong: false,
+    ...(secret !== undefined && { headers: { secret } }),
+  });
+  const give = (error: unknown) => {
+    cleanUp();
+    // The library reports the end of a handshake that we end ourselves.
+    web.on('error', () => {});
+    web.terminate();
+    socket.destroy();
+    reject(error);
+  };
+  const onError = (error: Error) => give(handshakeFailure(error, tried()));
+  const onAbort = () => give(interrupted(signal?.reason, tried()));
+  const onResponse = (_request: unknown, response: IncomingMessage) => give(refusal(response, tried()));
+  const onOpen = () => {
+    cleanUp();
+    // At once, not after a turn of the event loop: the first frames may be here already, and they may be faulty.
+    resolve(attach(options, web, socket, tried()));
+  };
+  const left = Math.max(100, OPEN_MS - (tried().forMs ?? 0));
+  const timer = clock.after(left, () => give(new DialError('no-answer', tried())));
+  const cleanUp = () => {
+    timer[Symbol.dispose]();
+    signal?.removeEventListener('abort', onAbort);
+    web.off('error', onError);
+    web.off('open', onOpen);
+    web.off('unexpected-response', onResponse);
+  };
+  web.on('error', onError);
+  web.on('open', onOpen);
+  web.on('unexpected-response', onResponse);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  return promise;
+}
+
+function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tried: Tried): TopicStream {
+  const { clock, onMessage, signal } = options;
+  const { promise: ended, resolve } = Promise.withResolvers<StreamEnd>();
+  const wanted = new Set<string>();
+  let enabled: readonly string[] | null = null;
+  let over = false;
+  let heard = false;
+  let silentMs = 0;
+  let lastTick = clock.monotonicMs();
+  let lastBytes = bytesOf(socket);
+  let acknowledgement: Disposable | undefined;
+  const flood = createTopicFlood();
+  let frames = 0;
+  let large = 0;
+  const intake = createTopicIntake({ clock, hold: () => web.pause(), release: () => web.resume() });
+
+  let pongAt = Number.NEGATIVE_INFINITY;
+  let pongOwed: Buffer | null = null;
+
+  const complain = (what: string) => onMessage({ kind: 'complaint', what });
+
+  function pong(data: Buffer, now: number): void {
+    pongAt = now;
+    pongOwed = null;
+    if (web.readyState === WebSocket.OPEN) web.pong(data);
+  }
+
+  function end(failure: ConnectionFailure, detail: string, isFlood = false): void {
+    if (over) return;
+    over = true;
+    intake[Symbol.dispose]();
+    ticking[Symbol.dispose]();
+    pinging[Symbol.dispose]();
+    acknowledgement?.[Symbol.dispose]();
+    signal?.removeEventListener('abort', onAbort);
+    web.terminate();
+    socket.destroy();
+    resolve({ failure, detail, ...(isFlood && { isFlood }) });
+  }
+
+  const onAbort = () => end('other', 'ended by gw');
+
+  /** Counted in ticks of bounded length, so that a pause of our own process is not taken for the chassis' silence. */
+  const ticking = clock.every(LOOK_MS, () => {
+    const now = clock.monotonicMs();
+    const bytes = bytesOf(socket);
+    // While it waits to be taken in nothing more is read, and what was sent is no silence.
+    const { waiting } = intake;
+    const isHeard = heard || bytes > lastBytes || waiting > 0;
+    silentMs = isHeard ? 0 : silentMs + Math.min(now - lastTick, 2 * LOOK_MS);
+    heard = false;
+    const flooded = flood({ ms: now - lastTick, heldMs: intake.takeHeldMs(), frames, large, bytes: bytes - lastBytes });
+    frames = 0;
+    large = 0;
+    lastBytes = bytes;
+    lastTick = now;
+    if (pongOwed !== null && web.bufferedAmount === 0) pong(pongOwed, now);
+    if (flooded !== null) {
+      complain(FLOODED);
+      end('bad-answer', flooded, true);
+    }
+    if (silentMs >= SILENT_MS) end('silent', 'connected, but nothing was heard for more than a second');
+  });
+  const pinging = clock.every(PING_MS, () => {
+    if (web.readyState === WebSocket.OPEN) web.ping();
+  });
+
+  function request(message: TopicRequestWire): void {
+    if (web.readyState === WebSocket.OPEN) web.send(JSON.stringify(message));
+  }
+
+  function change(verb: 'enable_topic' | 'disable_topic', topics: readonly string[]): void {
+    const units: (string | string[])[] = options.listForm && topics.length > 1 ? [[...topics]] : [...topics];
+    for (const unit of units) request(verb === 'enable_topic' ? { enable_topic: unit } : { disable_topic: unit });
+  }
+
+  function awaitAcknowledgement(): void {
+    acknowledgement?.[Symbol.dispose]();
+    acknowledgement = clock.after(ACKNOWLEDGE_MS, () => {
+      const missing = [...wanted].filter((topic) => enabled?.includes(topic) !== true);
+      if (enabled === null && wanted.size > 0) complain('the chassis did not acknowledge any topic');
+      else if (missing.length > 0) complain(`the chassis did not enable ${topicNames(missing)}`);
+    });
+  }
+
+  function* take(frame: Buffer, isBinary: boolean): Steps {
+    if (isBinary) {
+      complain('a binary message, where only text is spoken');
+      return;
+    }
+    const message = yield* readTopicFrame(frame);
+    if (over) return;
+    if (message.kind === 'enabled') enabled = message.topics;
+    onMessage(message);
+  }
+
+  const onFrame = (bytes: number) => {
+    heard = true;
+    frames += 1;
+    if (bytes > LARGE_FRAME_BYTES) large += 1;
+    intake.charge(bytes);
+  };
+  web.on('message', (data, isBinary) => {
+    if (over) return;
+    // With the library's own setting a message is one buffer.
+    const frame = data as Buffer;
+    intake.push(take(frame, isBinary));
+    onFrame(frame.length);
+  });
+  web.on('pong', (data) => onFrame(data.length));
+  web.on('ping', (data) => {
+    onFrame(data.length);
+    // Only the newest is owed an answer (RFC 6455, 5.5.3), and never before the one before it was taken.
+    const now = clock.monotonicMs();
+    if (now - pongAt < PONG_MS || web.bufferedAmount > 0) pongOwed = data;
+    else pong(data, now);
+  });
+  web.on('error', (error) => {
+    if (over) return;
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code.startsWith('WS_ERR_')) {
+      const detail = `the topic stream broke the WebSocket rules (${code.slice(7).toLowerCase().replaceAll('_', ' ')})`;
+      complain(detail);
+      end('bad-answer', detail);
+    } else {
+      end('cut', 'the connection was cut');
+    }
+  });
+  web.on('close', (code, reason) => {
+    const words = reason.length > 0 ? `, ${quote(reason.toString('utf8'))}` : '';
+    end('cut', code === 1006 ? 'the connection was cut' : `the chassis closed the topic stream (code ${code}${words})`);
+  });
+  signal?.addEventListener('abort', onAbort, { once: true });
+
+  const stream: TopicStream = {
+    tried,
+    ended,
+    get enabled() {
+      return enabled;
+    },
+    enable(topics) {
+      for (const topic of topics) wanted.add(topic);
+      change('enable_topic', topics);
+      awaitAcknowledgement();
+    },
+    disable(topics) {
+      for (const topic of topics) wanted.delete(topic);
+      change('disable_topic', topics);
+    },
+    close: () => end('other', 'ended by gw'),
+    [Symbol.dispose]: () => end('other', 'ended by gw'),
+  };
+  if (signal?.aborted) onAbort();
+  else stream.enable(options.topics);
+  return stream;
+}
+
+/** Bytes in the middle of a large message are a sign of life too; only real sockets count them. */
+function bytesOf(socket: Duplex): number {
+  return (socket as { bytesRead?: number }).bytesRead ?? 0;
+}

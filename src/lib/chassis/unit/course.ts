@@ -1,0 +1,139 @@
+import type { PoseSample } from './sample.ts';
+
+/** Two legs of this length, one after the other, make a course. Project decision: well above the noise of positions. */
+const LEG_M = 0.25;
+/** Project decision: between two samples further than this, and the speed below, lies a position found anew. */
+const NOISE_M = 0.1;
+const MAX_SPEED_M_S = 3;
+/** Project decision: a leg that takes longer is no driving. */
+const MAX_LEG_MS = 10_000;
+/** Samples that a leg needs at least: one alone may be a leap. Project decision. */
+const MIN_LEG_SAMPLES = 2;
+/** Project decision: legs that differ by more are no straight course. */
+const STRAIGHT_RAD = 0.2;
+/** Project decisions: a heading fits a course up to 10 degrees, and does not fit it from 20 degrees on. */
+const FIT_RAD = 0.175;
+const MISFIT_RAD = 0.35;
+/**
+ * Project decisions: a course is another one when it differs by 30 degrees from the one counted before, and the heading
+ * by 20 degrees. A robot that is pushed to and fro without being turned shows the same thing again and again.
+ */
+const OTHER_COURSE_RAD = 0.52;
+const OTHER_HEADING_RAD = 0.35;
+/**
+ * Project decision: a heading read in the wrong unit fits one course in nine by accident, so six in a row are an
+ * accident in half a million. Two are enough for a doubt.
+ */
+const PROVING_COURSES = 6;
+const DOUBTFUL_COURSES = 2;
+
+export interface CourseSigns {
+  readonly unit: 'degrees' | 'radians';
+  readonly isProof: boolean;
+  /** One sentence. */
+  readonly reason: string;
+}
+
+interface Leg {
+  readonly from: PoseSample;
+  readonly to: PoseSample;
+  readonly course: number;
+}
+
+/**
+ * Compares the direction in which the robot drives with its heading, read as degrees and read as radians. It may
+ * drive backwards, so a heading fits in both directions. That 0 lies along +x and angles grow counter-clockwise is
+ * HINWEIS (vendor); where that does not hold neither reading fits for long, and nothing is concluded.
+ */
+export function createCourses() {
+  let start: PoseSample | null = null;
+  let last: PoseSample | null = null;
+  let samples = 0;
+  let leg: Leg | null = null;
+  const runs = { degrees: newRun(), radians: newRun() };
+
+  function begin(sample: PoseSample): null {
+    start = sample;
+    last = sample;
+    samples = 0;
+    leg = null;
+    return null;
+  }
+
+  function count(unit: 'degrees' | 'radians', course: number, heading: number): CourseSigns | null {
+    const run = runs[unit];
+    if (run.count > 0) {
+      if (Math.abs(shortWay(course - run.course, 2 * Math.PI)) < OTHER_COURSE_RAD) return null;
+      if (Math.abs(shortWay(heading - run.heading, 2 * Math.PI)) < OTHER_HEADING_RAD) return null;
+    }
+    run.count += 1;
+    run.course = course;
+    run.heading = heading;
+    const isProof = run.count >= PROVING_COURSES;
+    if (!isProof && (unit === 'degrees' || run.count < DOUBTFUL_COURSES)) return null;
+    const other = unit === 'degrees' ? 'radians' : 'degrees';
+    const reason = `the robot drove ${run.count} different courses in a row that fit its heading read as ${unit} and not as ${other}`;
+    if (isProof) run.count = 0;
+    return { unit, isProof, reason };
+  }
+
+  function judge(first: Leg, second: Leg): CourseSigns | null {
+    if (Math.abs(shortWay(second.course - first.course, 2 * Math.PI)) > STRAIGHT_RAD) return null;
+    const course = Math.atan2(second.to.yM - first.from.yM, second.to.xM - first.from.xM);
+    const headings = [first.from.ori, first.to.ori, second.to.ori];
+    const degrees = readingOf(headings, course, Math.PI / 180);
+    const radians = readingOf(headings, course, 1);
+    if (degrees === 'misfits') runs.degrees.count = 0;
+    if (radians === 'misfits') runs.radians.count = 0;
+    if (degrees === 'fits' && radians === 'misfits') return count('degrees', course, (second.to.ori * Math.PI) / 180);
+    if (radians === 'fits' && degrees === 'misfits') return count('radians', course, second.to.ori);
+    return null;
+  }
+
+  return {
+    add(sample: PoseSample): CourseSigns | null {
+      if (start === null || last === null) return begin(sample);
+      const seconds = (sample.atMs - last.atMs) / 1_000;
+      const way = Math.hypot(sample.xM - last.xM, sample.yM - last.yM);
+      if (way > NOISE_M + MAX_SPEED_M_S * seconds || sample.atMs - start.atMs > MAX_LEG_MS) return begin(sample);
+      last = sample;
+      if (way > 0) samples += 1;
+      const [dx, dy] = [sample.xM - start.xM, sample.yM - start.yM];
+      if (samples < MIN_LEG_SAMPLES || dx * dx + dy * dy < LEG_M * LEG_M) return null;
+      const next: Leg = { from: start, to: sample, course: Math.atan2(dy, dx) };
+      const before = leg;
+      leg = next;
+      start = sample;
+      samples = 0;
+      return before === null ? null : judge(before, next);
+    },
+    /** The next sample does not continue those before; the courses that were counted stay. */
+    interrupt(): void {
+      start = null;
+    },
+    forget(): void {
+      start = null;
+      runs.degrees.count = 0;
+      runs.radians.count = 0;
+    },
+  };
+}
+
+function newRun() {
+  return { count: 0, course: Number.NaN, heading: Number.NaN };
+}
+
+function readingOf(headings: readonly number[], course: number, toRadians: number): 'fits' | 'misfits' | 'unclear' {
+  let [least, most] = [Number.POSITIVE_INFINITY, 0];
+  for (const heading of headings) {
+    const error = Math.abs(shortWay(heading * toRadians - course, Math.PI));
+    least = Math.min(least, error);
+    most = Math.max(most, error);
+  }
+  if (most <= FIT_RAD) return 'fits';
+  return least >= MISFIT_RAD ? 'misfits' : 'unclear';
+}
+
+function shortWay(angle: number, circle: number): number {
+  return angle - circle * Math.round(angle / circle);
+}

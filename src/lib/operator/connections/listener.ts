@@ -1,0 +1,268 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { GwError } from '../../error/index.ts';
+import { type Clock, systemClock } from '../../lifecycle/index.ts';
+import { type Refusal, refuse } from '../http/refusal.ts';
+import { securityHeaders } from '../http/security-headers.ts';
+import { type Crowding, createConnectionTable, type RequestHandler } from './connections.ts';
+import { type ConnectionLimits, connectionLimits, openFileLimit, totalWithin } from './limits.ts';
+
+/**
+ * What a connection may see. It is decided by the listener that accepted the connection, and by nothing else. `local`:
+ * a command on the gateway itself, of a user who may open the gateway's own files; it counts as signed in.
+ */
+export type Scope = 'full' | 'read-only' | 'local';
+
+/** Keyed by the raw socket: nothing that a client sends can reach it. */
+const scopes = new WeakMap<Duplex, Scope>();
+
+/** A connection that no listener of ours accepted gets the least. */
+export function scopeOf(request: IncomingMessage): Scope {
+  return scopes.get(request.socket) ?? 'read-only';
+}
+
+export type { RequestHandler };
+
+/** `path`: of a socket in the file system. */
+export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
+
+export type ListenerOptions = ListenAddress & {
+  readonly scope: Scope;
+  /** Called when the listener breaks after it was opened. */
+  readonly onBroken?: (error: Error) => void;
+  /** Called once a minute at most while connections are closed or refused for want of room. */
+  readonly onCrowded?: (crowding: Crowding) => void;
+  /** A request that goes before all others, whatever it waits for otherwise. */
+  readonly isUrgent?: (request: IncomingMessage) => boolean;
+  /** Where they differ from those of the scope. */
+  readonly limits?: Partial<ConnectionLimits>;
+  readonly clock?: Pick<Clock, 'monotonicMs' | 'after'>;
+};
+
+export interface Listener {
+  readonly scope: Scope;
+  /**
+   * As it was bound: the port is never 0, and the host is that of IPv4 where IPv6 is switched off. Of a socket in the
+   * file system its path, and the port is 0.
+   */
+  readonly host: string;
+  readonly port: number;
+  /** Closes idle connections at once, the others when their answer is out, at the latest after `withinMs`. */
+  close(withinMs: number): Promise<void>;
+}
+
+/**
+ * Connections that the kernel accepted and the program did not yet. While it is full, every new one waits for a second;
+ * the kernel's own bound (net.core.somaxconn) may be lower.
+ */
+const BACKLOG = 4_096;
+
+/**
+ * Opens one listener for the application. Rejects with PORT_IN_USE or PORT_UNUSABLE, for a path too. The host '::' is
+ * IPv4 and IPv6; where IPv6 is switched off it is IPv4 alone.
+ */
+export async function openListener(application: RequestHandler, options: ListenerOptions): Promise<Listener> {
+  const { scope } = options;
+  const limits: ConnectionLimits = { ...connectionLimits[scope], ...options.limits };
+  let closing = false;
+  const answer: RequestHandler = (request, response) => {
+    if (closing) response.shouldKeepAlive = false;
+    const refusal = refusedBySocket(request, scope);
+    if (refusal) sendRaw(response, refusal);
+    else application(request, response);
+  };
+  const table = createConnectionTable({
+    limits: { ...limits, total: totalWithin(limits.total, openFileLimit()) },
+    clock: options.clock ?? systemClock,
+    answer,
+    isUrgent: options.isUrgent ?? (() => false),
+    refuseLate: (socket) => refuseConnection(socket, refuse('TIMEOUT')),
+    ...(options.onCrowded && { onCrowded: options.onCrowded }),
+  });
+  const receive: RequestHandler = (request, response) => table.receive(request, response);
+  const server = createServer(
+    {
+      headersTimeout: limits.headersMs,
+      // Bodies have deadlines by what they are for; see the table.
+      requestTimeout: 0,
+      keepAliveTimeout: limits.keepAliveMs,
+      connectionsCheckingInterval: Math.min(1_000, limits.headersMs),
+      maxHeaderSize: 16 * 1024,
+      // Refused by us like every other malformed request: node's own refusal would not count as a request.
+      requireHostHeader: false,
+      noDelay: true,
+    },
+    receive,
+  );
+  server.setTimeout(limits.unreadMs, (socket: Socket) => table.onSilence(socket));
+  admitFirst(server, (socket) => {
+    // Already reset by the peer; of a Unix socket there is never an address.
+    if (socket.remoteAddress === undefined && typeof server.address() !== 'string') {
+      socket.destroy();
+      return false;
+    }
+    scopes.set(socket, scope);
+    return table.accept(socket, socket.remoteAddress ?? '');
+  });
+  // Without this listener node would invite the body of a request that is then refused.
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    if (refusedBySocket(request, scope) === null) response.writeContinue();
+    receive(request, response);
+  });
+  // An expectation that we do not know is no reason to answer otherwise.
+  server.on('checkExpectation', receive);
+  server.on('connect', (_request, socket) => refuseConnection(socket, connectRefusal(scope)));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    refuseConnection(socket, malformedRefusal(error, scope));
+  });
+
+  await listen(server, options);
+  server.on('error', (error) => options.onBroken?.(error));
+  const bound = server.address() as AddressInfo | string;
+  const { address, port } = typeof bound === 'string' ? { address: bound, port: 0 } : bound;
+  const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>();
+
+  return {
+    scope,
+    host: address,
+    port,
+    async close(withinMs) {
+      if (closing) return closed;
+      closing = true;
+      server.close(() => onClosed());
+      // Browsers open connections in advance; node does not count one as idle before its first request.
+      for (const socket of table.sockets()) if (socket.bytesRead === 0) socket.destroy();
+      const again = setInterval(() => server.closeIdleConnections(), 20);
+      const late = setTimeout(() => server.closeAllConnections(), withinMs);
+      await closed;
+      clearInterval(again);
+      clearTimeout(late);
+    },
+  };
+}
+
+/** Node's own handler of connections, which makes a parser for each, sees only those that are admitted. */
+function admitFirst(server: Server, isAdmitted: (socket: Socket) => boolean): void {
+  const handlers = server.listeners('connection');
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    if (!isAdmitted(socket)) return;
+    for (const handle of handlers) handle.call(server, socket);
+  });
+}
+
+/** What the socket itself refuses, before the application hears of the request; null when there is nothing. */
+function refusedBySocket(request: IncomingMessage, scope: Scope): Refusal | null {
+  const { method, url = '' } = request;
+  if (scope === 'read-only' && method !== 'GET' && method !== 'HEAD') {
+    return refuse('READ_ONLY', { message: 'The read-only socket takes GET and HEAD only.' });
+  }
+  if (url.charCodeAt(0) !== SLASH) {
+    return scope === 'read-only'
+      ? refuse('READ_ONLY', { message: 'The read-only socket takes plain paths only.' })
+      : refuse('BAD_REQUEST', { message: 'This server takes plain paths only; it is no proxy.' });
+  }
+  if (request.headers.host === undefined && request.httpVersion === '1.1') {
+    return refuse('BAD_REQUEST', { message: 'The Host header is missing.' });
+  }
+  if (repeatsHost(request.rawHeaders)) return refuse('BAD_REQUEST', { message: 'The Host header came twice.' });
+  return null;
+}
+
+const SLASH = 0x2f;
+
+function repeatsHost(rawHeaders: readonly string[]): boolean {
+  let seen = false;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i];
+    if (name?.length !== 4 || name.toLowerCase() !== 'host') continue;
+    if (seen) return true;
+    seen = true;
+  }
+  return false;
+}
+
+function connectRefusal(scope: Scope): Refusal {
+  return scope === 'read-only'
+    ? refuse('READ_ONLY', { message: 'The read-only socket takes GET and HEAD only.' })
+    : refuse('BAD_REQUEST', { message: 'This server is no proxy.' });
+}
+
+function malformedRefusal(error: NodeJS.ErrnoException, scope: Scope): Refusal {
+  switch (error.code) {
+    case 'HPE_INVALID_METHOD':
+      return scope === 'read-only'
+        ? refuse('READ_ONLY', { message: 'The read-only socket takes GET and HEAD only.' })
+        : refuse('BAD_REQUEST', { message: 'There is no such method.' });
+    case 'HPE_HEADER_OVERFLOW':
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return refuse('HEADERS_TOO_LARGE');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return refuse('TIMEOUT');
+    default:
+      return refuse('BAD_REQUEST', { message: 'This is not a well-formed HTTP request.' });
+  }
+}
+
+function sendRaw(response: ServerResponse, refusal: Refusal): void {
+  const body = Buffer.from(JSON.stringify(refusal.body));
+  for (const [name, value] of securityHeaders) response.setHeader(name, value);
+  // What follows on a refused connection is nobody's business: a body that was announced, or a pipelined request.
+  response.writeHead(refusal.status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': body.length,
+    connection: 'close',
+  });
+  response.end(body);
+}
+
+function refuseConnection(socket: Duplex, refusal: Refusal): void {
+  if (!socket.writable || (socket as Socket).destroyed) {
+    socket.destroy();
+    return;
+  }
+  const body = JSON.stringify(refusal.body);
+  const head = [
+    `HTTP/1.1 ${refusal.status} ${refusal.body.error.code}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    ...securityHeaders.map(([name, value]) => `${name}: ${value}`),
+    'connection: close',
+  ];
+  socket.on('error', () => {});
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+async function listen(server: Server, options: ListenAddress): Promise<void> {
+  try {
+    await bind(server, options);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if ('host' in options && options.host === '::' && (code === 'EAFNOSUPPORT' || code === 'EADDRNOTAVAIL')) {
+      await listen(server, { ...options, host: '0.0.0.0' });
+      return;
+    }
+    throw bindError(options, error as NodeJS.ErrnoException);
+  }
+}
+
+function bind(server: Server, address: ListenAddress): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  const where = 'path' in address ? { path: address.path } : { host: address.host, port: address.port };
+  server.listen({ ...where, ipv6Only: false, backlog: BACKLOG }, () => {
+    server.off('error', reject);
+    resolve();
+  });
+  return promise;
+}
+
+function bindError(address: ListenAddress, error: NodeJS.ErrnoException): GwError {
+  const isPath = 'path' in address;
+  const what = isPath ? `The socket ${address.path}` : `Port ${address.port}`;
+  const where = isPath ? { address: `unix:${address.path}` } : { address: address.host, port: address.port };
+  const more = { tried: { ...where, action: 'listen' }, cause: error };
+  if (error.code === 'EADDRINUSE') return new GwError('PORT_IN_USE', `${what} is taken by another program.`, more);
+  return new GwError('PORT_UNUSABLE', `${what} cannot be opened: ${error.code ?? error.message}.`, more);
+}

@@ -1,0 +1,69 @@
+import { lstat, unlink } from 'node:fs/promises';
+import { createConnection } from 'node:net';
+import { dirname } from 'node:path';
+import { GwError } from '../../error/index.ts';
+import { ensureFolder, privateFolderProblem } from '../../lifecycle/index.ts';
+import { type Listener, openListener, type RequestHandler } from './listener.ts';
+
+/** `sun_path` of Linux, less its closing zero. */
+const MAX_PATH_BYTES = 107;
+
+/**
+ * Opens the socket for commands on the gateway itself. What guards it is its folder, which only its owner may enter; so
+ * there is no moment at which it is open to others, whatever the umask. A socket that a life before this one left is
+ * removed; anything else at its place stays. Throws PORT_IN_USE, PORT_UNUSABLE, FILE_UNWRITABLE.
+ */
+export async function openLocalListener(
+  application: RequestHandler,
+  { path, onBroken }: { readonly path: string; readonly onBroken: (error: Error) => void },
+): Promise<Listener> {
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
+    throw new GwError(
+      'PORT_UNUSABLE',
+      `The path ${path} is longer than the ${MAX_PATH_BYTES} bytes a socket may have.`,
+      {
+        tried: { address: `unix:${path}`, action: 'listen' },
+        remedy: 'Give gw a stateDir with a shorter path.',
+      },
+    );
+  }
+  await ownFolder(dirname(path));
+  await removeAbandoned(path);
+  return await openListener(application, { scope: 'local', path, onBroken });
+}
+
+async function ownFolder(folder: string): Promise<void> {
+  const unfit = (why: string, cause?: unknown) =>
+    new GwError('FILE_UNWRITABLE', `${folder} cannot hold the socket for local commands: ${why}.`, { cause });
+  try {
+    await ensureFolder(folder, 0o700);
+  } catch (cause) {
+    throw unfit((cause as NodeJS.ErrnoException).code ?? 'it cannot be made', cause);
+  }
+  if ((await lstat(folder)).isSymbolicLink()) throw unfit('it is a symbolic link');
+  const problem = await privateFolderProblem(folder);
+  if (problem !== null) throw unfit(problem.text);
+}
+
+async function removeAbandoned(path: string): Promise<void> {
+  const stats = await lstat(path).catch(() => null);
+  if (stats === null) return;
+  const tried = { address: `unix:${path}`, action: 'listen' };
+  if (!stats.isSocket()) {
+    throw new GwError('PORT_UNUSABLE', `At ${path} there is something other than a socket.`, { tried });
+  }
+  if (await answers(path)) {
+    throw new GwError('PORT_IN_USE', `The socket ${path} is taken by another program.`, { tried });
+  }
+  await unlink(path);
+}
+
+async function answers(path: string): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = createConnection({ path });
+  socket.once('connect', () => resolve(true));
+  socket.once('error', () => resolve(false));
+  const found = await promise;
+  socket.destroy();
+  return found;
+}

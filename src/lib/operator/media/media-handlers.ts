@@ -1,0 +1,138 @@
+import { Readable } from 'node:stream';
+import type { Multipart, MultipartFile } from '@fastify/multipart';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { peerAddress } from '../connections/address.ts';
+import { isClientAbort } from '../connections/client-abort.ts';
+import { param, sendJson, sendRefusal } from '../http/answer.ts';
+import { type Refusal, refuse } from '../http/refusal.ts';
+import { mediaContentPolicy } from '../http/security-headers.ts';
+import type { Parts } from '../parts.ts';
+import { MEDIA_MOST_BYTES, type StoreOutcome } from './media.ts';
+
+export function mediaHandlers({ library, outflow, log }: Parts) {
+  return {
+    list: async (_request: FastifyRequest, reply: FastifyReply) =>
+      sendJson(reply, { files: await library.list(), mostBytes: MEDIA_MOST_BYTES }),
+    async download(request: FastifyRequest, reply: FastifyReply) {
+      const file = await library.open(param(request, 'name'));
+      if (!file) return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'There is no such file.' }));
+      if (request.method !== 'HEAD' && !outflow.admit(file.stream, reply.raw)) {
+        file.stream.destroy();
+        return sendRefusal(request, reply, refuse('BUSY'));
+      }
+      const disposition = file.inline ? 'inline' : 'attachment';
+      reply
+        .header('content-type', file.contentType)
+        .header('content-length', file.bytes)
+        .header('content-security-policy', mediaContentPolicy)
+        .header('content-disposition', `${disposition}; filename*=UTF-8''${encodeURIComponent(file.name)}`);
+      if (request.method === 'HEAD' || file.bytes === 0) {
+        file.stream.destroy();
+        // An empty stream: the framework would say that an empty body has no length.
+        return reply.send(Readable.from([]));
+      }
+      return reply.send(file.stream);
+    },
+    async upload(request: FastifyRequest, reply: FastifyReply) {
+      if (!request.isMultipart()) {
+        return sendRefusal(request, reply, refuse('UNSUPPORTED_TYPE', { remedy: 'Send multipart/form-data.' }));
+      }
+      const refuseUpload = (refusal: Refusal) => {
+        // The rest of a body that nobody wants is not waited for.
+        reply.header('connection', 'close');
+        return sendRefusal(request, reply, refusal);
+      };
+      const parts = request.parts();
+      try {
+        const part = await fileOf(parts);
+        const outcome = await library.store(
+          part.filename,
+          Readable.from(contentOf(part, parts), { objectMode: false }),
+        );
+        if (outcome.kind !== 'stored') {
+          part.file.destroy();
+          return refuseUpload(uploadRefusals[outcome.kind]);
+        }
+        log.info(
+          { audit: true, address: peerAddress(request), name: outcome.item.name, bytes: outcome.item.bytes },
+          'media file stored',
+        );
+        return sendJson(reply.code(201), { file: outcome.item, replaced: outcome.replaced });
+      } catch (error) {
+        if (!(error instanceof UploadFault)) throw error;
+        if (isClientAbort(error.cause, request)) throw error.cause;
+        return refuseUpload(refuse('BAD_REQUEST', { message: error.message, remedy: UPLOAD_REMEDY }));
+      }
+    },
+    async remove(request: FastifyRequest, reply: FastifyReply) {
+      const name = param(request, 'name');
+      if (!(await library.remove(name))) {
+        return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'There is no such file.' }));
+      }
+      log.info({ audit: true, address: peerAddress(request), name }, 'media file deleted');
+      return sendJson(reply, { deleted: name });
+    },
+  };
+}
+
+const uploadRefusals: Readonly<Record<Exclude<StoreOutcome['kind'], 'stored'>, Refusal>> = {
+  'bad-name': refuse('BAD_REQUEST', {
+    message: 'This file name cannot be used.',
+    remedy: 'Use letters, digits, spaces and . _ - ( ), at most 120 characters.',
+  }),
+  'too-large': refuse('TOO_LARGE', { message: 'A media file may have up to 200 MB.', remedy: 'Make it smaller.' }),
+  quota: refuse('NO_SPACE', {
+    message: 'The media library is as large as it may be.',
+    remedy: 'Delete media that nobody needs any more, or allow more with disk.mediaMb in the site file.',
+  }),
+  'no-space': refuse('NO_SPACE', {
+    remedy:
+      'Delete media that nobody needs any more, or make room on the disk; a part of it stays free (disk.reserveMb).',
+  }),
+  busy: refuse('BUSY'),
+};
+
+const UPLOAD_FIELD = 'file';
+const UPLOAD_REMEDY = `Send multipart/form-data with one file, in the field '${UPLOAD_FIELD}'.`;
+
+/** What is wrong with an upload: the sender's fault, however the parser names it. */
+class UploadFault extends Error {}
+
+/** Throws UploadFault for whatever the parser cannot read, a body that broke off included. */
+async function nextPart(parts: AsyncIterator<Multipart>): Promise<Multipart | null> {
+  try {
+    const { done, value } = await parts.next();
+    return done ? null : value;
+  } catch (cause) {
+    throw malformedUpload(cause);
+  }
+}
+
+function malformedUpload(cause: unknown): UploadFault {
+  const { code } = cause as { readonly code?: unknown };
+  const why = typeof code === 'string' && code.startsWith('FST_') ? (cause as Error).message : 'it is not well-formed';
+  return new UploadFault(`The multipart body cannot be read: ${why}.`, { cause });
+}
+
+/** The file of the form; text fields before it say nothing. */
+async function fileOf(parts: AsyncIterator<Multipart>): Promise<MultipartFile> {
+  for (;;) {
+    const part = await nextPart(parts);
+    if (part === null) throw new UploadFault('There is no file in it.');
+    if (part.type !== 'file') continue;
+    if (part.fieldname === UPLOAD_FIELD) return part;
+    part.file.destroy();
+    throw new UploadFault(`The file is in another field than '${UPLOAD_FIELD}'.`);
+  }
+}
+
+/** Ends only when the whole form was read, so that a file does not appear of an upload that is refused. */
+async function* contentOf(part: MultipartFile, parts: AsyncIterator<Multipart>): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of part.file) yield chunk as Buffer;
+  } catch (cause) {
+    throw malformedUpload(cause);
+  }
+  // A second file is more than the parser is told to take, and no part.
+  while ((await nextPart(parts)) !== null);
+}

@@ -1,0 +1,51 @@
+import type { Clock } from '../../lifecycle/index.ts';
+
+/** Project decisions. */
+export const failedTryRules = {
+  wrongTries: 5,
+  wrongTriesWithinMs: 60_000,
+  /** For so long an address that failed stands behind those that did not. */
+  rememberedMs: 15 * 60_000,
+  /** A failed try costs a hash: so many cannot be made within `wrongTriesWithinMs`, so nobody pushes a block out. */
+  keys: 8_192,
+} as const;
+
+/** Wrong passwords by whoever sent them. Each call costs the same, however many are kept. */
+export interface FailedTries {
+  /** How long this key is refused; 0: it is not. */
+  blockedForMs(key: string): number;
+  /** Wrong tries that are remembered, `wrongTries` at most. */
+  count(key: string): number;
+  add(key: string): void;
+  size(): number;
+}
+
+export function createFailedTries(clock: Pick<Clock, 'monotonicMs'>): FailedTries {
+  const { wrongTries, wrongTriesWithinMs, rememberedMs, keys } = failedTryRules;
+  /** In the order of the last failure; each list ascending. */
+  const stampsByKey = new Map<string, readonly number[]>();
+
+  function remembered(key: string, nowMs: number): readonly number[] {
+    return (stampsByKey.get(key) ?? []).filter((stamp) => nowMs - stamp < rememberedMs);
+  }
+
+  return {
+    blockedForMs(key) {
+      const nowMs = clock.monotonicMs();
+      const oldest = stampsByKey.get(key)?.at(-wrongTries);
+      return oldest === undefined ? 0 : Math.max(0, oldest + wrongTriesWithinMs - nowMs);
+    },
+    count: (key) => remembered(key, clock.monotonicMs()).length,
+    add(key) {
+      const nowMs = clock.monotonicMs();
+      const stamps = [...remembered(key, nowMs), nowMs].slice(-wrongTries);
+      stampsByKey.delete(key);
+      if (stampsByKey.size >= keys) {
+        const [oldest] = stampsByKey.keys();
+        if (oldest !== undefined) stampsByKey.delete(oldest);
+      }
+      stampsByKey.set(key, stamps);
+    },
+    size: () => stampsByKey.size,
+  };
+}

@@ -1,0 +1,179 @@
+import { type Degrees, turnBetween } from '../../angle/index.ts';
+import { type Code, codeFields, type Drawing, type DrawnAngle } from '../model.ts';
+import { jsonOf, kindOf, type Members, membersOf, type Span, sameTokens, sameValues } from '../read/json-source.ts';
+import type {
+  ChangedDrawing,
+  CodeChange,
+  DrawingRef,
+  NumberNotation,
+  ShapeChange,
+  TurnChange,
+  ValueChange,
+} from './diff-model.ts';
+import type { Entry, Pair } from './pairing.ts';
+import { cornersOf, middleOf, shapeChange } from './shape-change.ts';
+
+/** Collects numbers that are equal and written differently. */
+export interface NotationNotes {
+  numbers: number;
+  readonly examples: NumberNotation[];
+}
+
+const EXAMPLES = 50;
+
+/** What differs between the two of a pair; null when nothing does. */
+export function changeOf({ a, b, by }: Pair, notes: NotationNotes): ChangedDrawing | null {
+  if (sameTokens(a.span, b.span)) return null;
+  const place = { index: a.index, path: [] };
+  const [ours, theirs] = [membersOf(a.span), membersOf(b.span)];
+  const members = differing(ours ?? a.span, theirs ?? b.span, 'drawing', place, notes);
+  if (members.length === 0) return null;
+
+  const values: ValueChange[] = [];
+  const turns: TurnChange[] = [];
+  const codes: CodeChange[] = [];
+  let shape: ShapeChange | null = null;
+  for (const member of members) {
+    const within = member.change === 'value' ? objectsAt(member.name, ours, theirs) : null;
+    if (member.name === 'geometry' && member.change !== 'doubled') {
+      shape = shapeChange(
+        { drawing: a.drawing, span: ours?.members.get('geometry') },
+        { drawing: b.drawing, span: theirs?.members.get('geometry') },
+      );
+    } else if (member.name === 'properties' && within !== null) {
+      for (const value of differing(...within, 'properties', { ...place, path: ['properties'] }, notes)) {
+        const code = codeChange(value, a.drawing, b.drawing);
+        const turn = turnChange(value, a.drawing, b.drawing);
+        if (code !== null) codes.push(code);
+        else if (turn !== null) turns.push(turn);
+        else values.push(value);
+      }
+    } else {
+      values.push(member);
+    }
+  }
+  return { from: refOf(a), to: refOf(b), pairedBy: by, shape, turns, codes, values };
+}
+
+function objectsAt(name: string, ours: Members | null, theirs: Members | null): [Members, Members] | null {
+  const [from, to] = [ours?.members.get(name), theirs?.members.get(name)];
+  const [one, other] = [from && membersOf(from), to && membersOf(to)];
+  return one && other ? [one, other] : null;
+}
+
+interface ChangePlace {
+  readonly index: number | null;
+  readonly path: readonly string[];
+}
+
+/** The members of two objects that are not the same; two other values differ as a whole, under the name ''. */
+export function differing(
+  from: Members | Span,
+  to: Members | Span,
+  where: ValueChange['in'],
+  place: ChangePlace,
+  notes: NotationNotes,
+  except?: string,
+): ValueChange[] {
+  const [one, other] = [wholeOf(from), wholeOf(to)];
+  if (!('members' in from && 'members' in to)) {
+    return isSame(one, other, place, notes) ? [] : [valueChange(where, '', one, other)];
+  }
+  const doubled = from.doubled ?? to.doubled;
+  if (doubled !== null) {
+    if (sameTokens(one, other)) return [];
+    const change = valueChange(where, doubled, from.members.get(doubled), to.members.get(doubled));
+    return [{ ...change, change: 'doubled' }];
+  }
+  const changes: ValueChange[] = [];
+  for (const [name, was] of from.members) {
+    const is = to.members.get(name);
+    if (name === except) continue;
+    if (
+      is !== undefined &&
+      (jsonOf(was) === jsonOf(is) || isSame(was, is, { ...place, path: [...place.path, name] }, notes))
+    )
+      continue;
+    changes.push(valueChange(where, name, was, is));
+  }
+  for (const [name, is] of to.members) {
+    if (name !== except && !from.members.has(name)) changes.push(valueChange(where, name, undefined, is));
+  }
+  return changes;
+}
+
+function wholeOf(value: Members | Span): Span {
+  return 'members' in value ? value.whole : value;
+}
+
+/** Numbers written differently are noted only where the value as a whole is the same. */
+function isSame(from: Span, to: Span, { index, path }: ChangePlace, notes: NotationNotes): boolean {
+  let numbers = 0;
+  const examples: NumberNotation[] = [];
+  const same = sameValues(from, to, (inner, was, is) => {
+    numbers += 1;
+    if (notes.examples.length + examples.length >= EXAMPLES) return;
+    examples.push({ index, path: [...path, ...inner].join('/'), fromJson: jsonOf(was), toJson: jsonOf(is) });
+  });
+  if (same) {
+    notes.numbers += numbers;
+    notes.examples.push(...examples);
+  }
+  return same;
+}
+
+function valueChange(where: ValueChange['in'], name: string, from?: Span, to?: Span): ValueChange {
+  const fromJson = from === undefined ? null : jsonOf(from);
+  const toJson = to === undefined ? null : jsonOf(to);
+  return { in: where, name, change: howChanged(from, to), fromJson, toJson };
+}
+
+function howChanged(from?: Span, to?: Span): ValueChange['change'] {
+  if (from === undefined) return 'added';
+  if (to === undefined) return 'removed';
+  return kindOf(from) === kindOf(to) ? 'value' : 'type';
+}
+
+function codeChange(value: ValueChange, from: Drawing | null, to: Drawing | null): CodeChange | null {
+  if (value.change === 'doubled' || !(codeFields as readonly string[]).includes(value.name)) return null;
+  const was = codeIn(from, value.name);
+  const is = codeIn(to, value.name);
+  const field = (was ?? is)?.field;
+  if (field === undefined) return null;
+  return {
+    field,
+    from: was?.number ?? null,
+    to: is?.number ?? null,
+    fromJson: value.fromJson,
+    toJson: value.toJson,
+  };
+}
+
+function codeIn(drawing: Drawing | null, field: string): Code | undefined {
+  return drawing?.codes.find((code) => code.field === field);
+}
+
+function turnChange(value: ValueChange, from: Drawing | null, to: Drawing | null): TurnChange | null {
+  const field = value.name;
+  if (value.change === 'doubled' || (field !== 'yaw' && field !== 'iconYaw')) return null;
+  const fromDeg = degreesOf(from?.[field]);
+  const toDeg = degreesOf(to?.[field]);
+  const turnedDeg = fromDeg === null || toDeg === null ? null : turnBetween(fromDeg, toDeg);
+  return { field, fromDeg, toDeg, turnedDeg, fromJson: value.fromJson, toJson: value.toJson };
+}
+
+function degreesOf(angle: DrawnAngle | null | undefined): Degrees | null {
+  return angle?.deg ?? null;
+}
+
+export function refOf({ index, drawing }: Entry): DrawingRef {
+  const middle = drawing === null ? null : middleOf(cornersOf(drawing.shape));
+  return {
+    index,
+    id: drawing?.id ?? null,
+    name: drawing?.name ?? null,
+    kind: drawing?.kind ?? 'no-feature',
+    xM: middle?.[0] ?? null,
+    yM: middle?.[1] ?? null,
+  };
+}

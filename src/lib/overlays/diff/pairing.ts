@@ -1,0 +1,241 @@
+import Flatbush from 'flatbush';
+import { distanceBetweenM } from '../geometry.ts';
+import type { Drawing, Place, RawFeature } from '../model.ts';
+import { jsonOf, type Span } from '../read/json-source.ts';
+import type { PairedBy } from './diff-model.ts';
+import { cornersOf, middleOf } from './shape-change.ts';
+
+/** One entry of `features`: as it is written, and as a drawing when it is one. */
+export interface Entry {
+  readonly index: number;
+  readonly span: Span;
+  readonly drawing: Drawing | null;
+}
+
+export interface Pair {
+  readonly a: Entry;
+  readonly b: Entry;
+  readonly by: PairedBy;
+}
+
+export interface Pairing {
+  /** In the order of the left side. */
+  readonly pairs: readonly Pair[];
+  readonly onlyA: readonly Entry[];
+  readonly onlyB: readonly Entry[];
+}
+
+/** Beyond this a drawing is another one. Decision of ours: stations stand further apart than an editor's hand slips. */
+const NEAR_M = 1;
+
+/** How many neighbours are looked at in one round, and how many rounds: bounds the work where all lie in a heap. */
+const NEIGHBOURS = 8;
+const ROUNDS = 4;
+
+/**
+ * Which drawing on the left is which on the right: by id where it stands once on either side, else by geometry,
+ * else the nearest of the same kind and code. The same number of pairs results when the sides are exchanged.
+ */
+export function pairUp(left: readonly Entry[], right: readonly Entry[]): Pairing {
+  const pairs: Pair[] = [];
+  let onlyA = left;
+  let onlyB = right;
+  for (const [by, step] of [
+    ['id', byId],
+    ['geometry', byGeometry],
+    ['nearness', byNearness],
+  ] as const) {
+    if (onlyA.length === 0 || onlyB.length === 0) break;
+    const taken = new Set<Entry>();
+    for (const [a, b] of step(onlyA, onlyB)) {
+      pairs.push({ a, b, by });
+      taken.add(a);
+      taken.add(b);
+    }
+    onlyA = onlyA.filter((entry) => !taken.has(entry));
+    onlyB = onlyB.filter((entry) => !taken.has(entry));
+  }
+  pairs.sort((one, other) => one.a.index - other.a.index);
+  return { pairs, onlyA, onlyB };
+}
+
+function byId(left: readonly Entry[], right: readonly Entry[]): [Entry, Entry][] {
+  const ours = uniqueIds(left);
+  const theirs = uniqueIds(right);
+  const found: [Entry, Entry][] = [];
+  for (const [id, a] of ours) {
+    const b = theirs.get(id);
+    if (a && b) found.push([a, b]);
+  }
+  return found;
+}
+
+/** null for an id that stands more than once. */
+function uniqueIds(entries: readonly Entry[]): Map<string, Entry | null> {
+  const ids = new Map<string, Entry | null>();
+  for (const entry of entries) {
+    const id = entry.drawing?.id;
+    if (typeof id === 'string') ids.set(id, ids.has(id) ? null : entry);
+  }
+  return ids;
+}
+
+function byGeometry(left: readonly Entry[], right: readonly Entry[]): [Entry, Entry][] {
+  const ours = Map.groupBy(left, geometryKey);
+  const theirs = Map.groupBy(right, geometryKey);
+  const found: [Entry, Entry][] = [];
+  for (const [key, group] of ours) {
+    const others = theirs.get(key);
+    if (others === undefined) continue;
+    const [a, b] = [group[0], others[0]];
+    if (key !== '' && group.length === 1 && others.length === 1 && a && b) found.push([a, b]);
+    else found.push(...byLikeness(group, others, key !== ''));
+  }
+  return found;
+}
+
+/** Among drawings at the same place: the same content first, then what a person would call the same drawing. */
+function byLikeness(left: readonly Entry[], right: readonly Entry[], atSamePlace: boolean): [Entry, Entry][] {
+  const keys: ((entry: Entry) => string)[] = [contentKey];
+  if (atSamePlace) {
+    keys.push(
+      ({ drawing }) => JSON.stringify([drawing?.id, codeKey(drawing), drawing?.name]),
+      ({ drawing }) => JSON.stringify([codeKey(drawing), drawing?.name]),
+      ({ drawing }) => codeKey(drawing),
+      () => '',
+    );
+  }
+  const found: [Entry, Entry][] = [];
+  let ours = left;
+  let theirs = right;
+  for (const key of keys) {
+    const waiting = Map.groupBy(theirs, key);
+    const next = new Map<string, number>();
+    const taken = new Set<Entry>();
+    for (const a of ours) {
+      const own = key(a);
+      const place = next.get(own) ?? 0;
+      const b = waiting.get(own)?.[place];
+      if (b === undefined) continue;
+      next.set(own, place + 1);
+      found.push([a, b]);
+      taken.add(a);
+      taken.add(b);
+    }
+    ours = ours.filter((entry) => !taken.has(entry));
+    theirs = theirs.filter((entry) => !taken.has(entry));
+    if (ours.length === 0 || theirs.length === 0) break;
+  }
+  return found;
+}
+
+/** '' for entries without a geometry: nothing says that two of those are the same but their content. */
+function geometryKey({ drawing, span }: Entry): string {
+  const geometry = drawing === null ? null : (JSON.parse(jsonOf(span)) as RawFeature).geometry;
+  if (typeof geometry !== 'object' || geometry === null) return '';
+  return canonical(geometry) ?? jsonOf(span);
+}
+
+function contentKey({ span }: Entry): string {
+  return canonical(JSON.parse(jsonOf(span))) ?? jsonOf(span);
+}
+
+function codeKey(drawing: Drawing | null): string {
+  return `${drawing?.kind}:${drawing?.code?.field}:${drawing?.code?.number}`;
+}
+
+const DEEPEST = 200;
+
+/** JSON text with sorted keys; null when it is nested too deeply to be followed. */
+function canonical(value: unknown, depth = 0): string | null {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (depth >= DEEPEST) return null;
+  const parts: string[] = [];
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      const part = typeof item === 'number' ? String(item) : canonical(item, depth + 1);
+      if (part === null) return null;
+      parts.push(part);
+    }
+    return `[${parts.join()}]`;
+  }
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const key of Object.keys(members).sort()) {
+    const part = canonical(members[key], depth + 1);
+    if (part === null) return null;
+    parts.push(`${JSON.stringify(key)}:${part}`);
+  }
+  return `{${parts.join()}}`;
+}
+
+interface Located {
+  readonly entry: Entry;
+  readonly at: Place;
+}
+
+function byNearness(left: readonly Entry[], right: readonly Entry[]): [Entry, Entry][] {
+  const ours = Map.groupBy(located(left), ({ entry }) => codeKey(entry.drawing));
+  const theirs = Map.groupBy(located(right), ({ entry }) => codeKey(entry.drawing));
+  const found: [Entry, Entry][] = [];
+  for (const [key, group] of ours) {
+    const others = theirs.get(key);
+    if (others !== undefined) found.push(...nearestOf(group, others));
+  }
+  return found;
+}
+
+function located(entries: readonly Entry[]): Located[] {
+  return entries.flatMap((entry) => {
+    const at = entry.drawing === null ? null : middleOf(cornersOf(entry.drawing.shape));
+    return at === null ? [] : [{ entry, at }];
+  });
+}
+
+function nearestOf(left: readonly Located[], right: readonly Located[]): [Entry, Entry][] {
+  const found: [Entry, Entry][] = [];
+  let ours = left;
+  let theirs = right;
+  for (let round = 0; round < ROUNDS && ours.length > 0 && theirs.length > 0; round += 1) {
+    const taken = new Set<Located>();
+    // Looked at from both sides, so that exchanging the sides finds the same pairs.
+    const candidates = [
+      ...neighbours(ours, theirs).map(([a, b]) => [a, b] as const),
+      ...neighbours(theirs, ours).map(([b, a]) => [a, b] as const),
+    ].map(([a, b]) => ({
+      a,
+      b,
+      farM: distanceBetweenM(a.at, b.at),
+      sameName: a.entry.drawing?.name === b.entry.drawing?.name,
+    }));
+    candidates.sort(
+      (one, other) =>
+        one.farM - other.farM ||
+        Number(other.sameName) - Number(one.sameName) ||
+        one.a.entry.index + one.b.entry.index - (other.a.entry.index + other.b.entry.index),
+    );
+    for (const { a, b } of candidates) {
+      if (taken.has(a) || taken.has(b)) continue;
+      taken.add(a);
+      taken.add(b);
+      found.push([a.entry, b.entry]);
+    }
+    if (taken.size === 0) break;
+    ours = ours.filter((item) => !taken.has(item));
+    theirs = theirs.filter((item) => !taken.has(item));
+  }
+  return found;
+}
+
+function neighbours(of: readonly Located[], among: readonly Located[]): [Located, Located][] {
+  const index = new Flatbush(among.length);
+  for (const { at } of among) index.add(at[0], at[1], at[0], at[1]);
+  index.finish();
+  const found: [Located, Located][] = [];
+  for (const item of of) {
+    for (const place of index.neighbors(item.at[0], item.at[1], NEIGHBOURS, NEAR_M)) {
+      const other = among[place];
+      if (other !== undefined) found.push([item, other]);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,247 @@
+import { GwError } from '../../error/index.ts';
+import { quote, readJson } from '../../json/index.ts';
+import type { Drawing, Overlays, OverlaysContainer, OverlaysForm, RawFeature } from '../model.ts';
+import { containerOf, featuresIn } from './container.ts';
+import { createDrawingReader, isRecord } from './drawing.ts';
+import { walkCollection } from './feature-texts.ts';
+import { decodeText, whyNoJson } from './foreign-text.ts';
+import { jsonOf, membersOf, spanOf } from './json-source.ts';
+import { readInParts } from './parts.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** How often a collection may be packed: into a text, or as `overlays` into an object. Decision of ours. */
+const MOST_PACKING = 3;
+/** Far more than a floor has; a disk image that somebody named by mistake must not fill the memory. */
+const MOST_BYTES = 256 * 1024 * 1024;
+/** Deeper values would exhaust the stack of whoever goes through them. */
+const DEEPEST = 200;
+/** Up to here readJson itself looks at the depth. */
+const LOOKED_AT_CHARS = 2 * 1024 * 1024;
+/** A file from here on is read in parts. Below it, with three bytes a character, keys may be looked at for doubles. */
+const LARGE_BYTES = 8 * 1024 * 1024;
+const MOST_KEYS_SHOWN = 5;
+
+/**
+ * Reads the drawings of a map: a bare collection, or the data of a map whose `overlays` hold one as JSON text, as an
+ * object, or in a wrapper with `overlays` of its own. An object with `features` and no `type`, a list of features and a
+ * single feature are read as a collection, and `container` says so. A map without drawings gives none, with the text ''. Everything
+ * unknown stays as it came; a key that stands twice is refused in texts up to 2 MiB, as everywhere in gw.
+ * `what` is what an error calls the input. Throws OVERLAYS_INVALID and nothing else.
+ * @source vendor (HINWEIS): the forms, and that drawings are GeoJSON in metres of the map
+ */
+export function readOverlays(input: Uint8Array | string, what = 'file'): Overlays {
+  if (typeof input !== 'string' && input.length > LARGE_BYTES && input.length <= MOST_BYTES) {
+    const read = readLarge(bufferOf(input));
+    if (read !== null) return read;
+  }
+  let place = what;
+  let text = textOf(input, what);
+  let value = parse(text, what);
+  let form: OverlaysForm = 'collection';
+  let map: Members | null = null;
+
+  for (let packing = 0; ; packing += 1) {
+    const container = containerOf(value, map !== null);
+    if (container !== null) {
+      // The bytes are those of the text as long as nothing was unpacked.
+      const bytes = packing === 0 && typeof input !== 'string' ? input : null;
+      return overlaysOf(value, { form, container, map: map ?? mapIn(value), text, bytes, what: place });
+    }
+    if (packing === MOST_PACKING) throw invalid(what, `they are packed more than ${MOST_PACKING} deep`);
+    if (typeof value === 'string') {
+      form = 'wrapped';
+      text = withoutMark(value);
+    } else if (isRecord(value) && Object.hasOwn(value, 'overlays')) {
+      const { overlays } = value;
+      form = packing > 0 ? 'wrapped' : typeof overlays === 'string' ? 'text-in-map' : 'object-in-map';
+      map ??= value;
+      if (isNothing(overlays)) return noDrawings(map, form);
+      place = `overlays of the ${what}`;
+      if (typeof overlays !== 'string') {
+        text = sourceOfMember(text, 'overlays');
+        value = overlays;
+        continue;
+      }
+      text = withoutMark(overlays);
+    } else if (map === null && isMapData(value)) {
+      return noDrawings(value, packing > 0 ? 'wrapped' : 'text-in-map');
+    } else if (map !== null && isRecord(value) && Object.keys(value).length === 0) {
+      return { ...noDrawings(map, form), text };
+    } else {
+      throw invalid(place, `it is ${describe(value)}`);
+    }
+    value = parse(text, place);
+  }
+}
+
+function readLarge(bytes: Buffer): Overlays | null {
+  const parts = readInParts(bytes, DEEPEST);
+  if (parts === null) return null;
+  const { collection, drawings, members, rawOf, places } = parts;
+  const container = containerOf(collection, false);
+  if (container !== 'feature-collection' && container !== 'object-with-features') return null;
+  const topLevel = topLevelOf(collection);
+  let text: string | undefined;
+  return {
+    form: 'collection',
+    container,
+    drawings,
+    topLevel,
+    notFeatures: [],
+    members,
+    rawOf,
+    map: mapIn(collection),
+    places,
+    // Many only look at the drawings.
+    get text() {
+      text ??= withoutMark(bytes.toString('utf8'));
+      return text;
+    },
+  };
+}
+
+/**
+ * The drawings of a `GET /maps/<id>` document exactly as they stand in it: the content of the JSON text ('text'), or
+ * the source of whatever stands there instead ('object'). Whether they can be read is not asked. A text may hold half
+ * a surrogate pair, which UTF-8 cannot write. Throws OVERLAYS_INVALID when the bytes are no JSON object.
+ */
+export function overlaysSource(mapBytes: Uint8Array): { text: string | null; form: 'text' | 'object' | 'none' } {
+  const text = textOf(mapBytes, 'map');
+  const map = parse(text, 'map');
+  if (!isRecord(map)) throw invalid('map', `it is ${describe(map)}`);
+  const overlays = Object.hasOwn(map, 'overlays') ? map.overlays : null;
+  if (overlays === null) return { text: null, form: 'none' };
+  if (typeof overlays === 'string') return { text: overlays, form: 'text' };
+  return { text: sourceOfMember(text, 'overlays'), form: 'object' };
+}
+
+function isNothing(overlays: unknown): boolean {
+  return overlays === null || (typeof overlays === 'string' && overlays.trim() === '');
+}
+
+/** The list of maps names each without its drawings; only the data of a map, with its grid, can say there are none. */
+function isMapData(value: unknown): value is Members {
+  return isRecord(value) && Object.hasOwn(value, 'grid_resolution');
+}
+
+/** The data of a map may hold its features itself, without `overlays` around them. */
+function mapIn(value: unknown): Members | null {
+  return isMapData(value) ? value : null;
+}
+
+function noDrawings(map: Members, form: OverlaysForm): Overlays {
+  const rawOf = () => ({});
+  const container = 'feature-collection';
+  return {
+    form,
+    container,
+    drawings: [],
+    topLevel: topLevelOf({}),
+    notFeatures: [],
+    members: [],
+    rawOf,
+    map,
+    text: '',
+  };
+}
+
+interface ReadCollection {
+  readonly form: OverlaysForm;
+  readonly container: OverlaysContainer;
+  readonly map: Members | null;
+  readonly text: string;
+  /** Of the text, where they are at hand. */
+  readonly bytes: Uint8Array | null;
+  readonly what: string;
+}
+
+function overlaysOf(value: unknown, { form, container, map, text, bytes, what }: ReadCollection): Overlays {
+  const features = featuresIn(value, container);
+  if (!Array.isArray(features)) {
+    const found = features === undefined ? 'missing' : describe(features);
+    throw invalid(what, `it is a FeatureCollection whose features are ${found}, not a list`);
+  }
+  const hasMembers = container === 'feature-collection' || container === 'object-with-features';
+  const topLevel = topLevelOf(hasMembers && isRecord(value) ? value : {});
+  const isLong = text.length > LOOKED_AT_CHARS;
+  const walk = isLong ? walkCollection(bufferOf(bytes ?? text), features.length) : null;
+  if (walk !== null && walk.deepest > DEEPEST) throw tooDeep(what);
+  // Half a surrogate pair has no bytes in UTF-8; the bytes of a file never hold one.
+  const isExact = walk !== null && container !== 'single-feature' && (bytes !== null || text.isWellFormed());
+  const drawings: Drawing[] = [];
+  const notFeatures: number[] = [];
+  const reader = createDrawingReader();
+  for (let index = 0; index < features.length; index += 1) {
+    const feature: unknown = features[index];
+    if (isRecord(feature)) drawings.push(reader.read(feature satisfies RawFeature, index));
+    else notFeatures.push(index);
+  }
+  const rawOf = ({ index }: Drawing) => features[index] as RawFeature;
+  const members = reader.members();
+  const collection = { form, container, drawings, topLevel, notFeatures, members, rawOf, map, text };
+  return { ...collection, ...(isExact && { places: walk.places }) };
+}
+
+function bufferOf(source: Uint8Array | string): Buffer {
+  if (typeof source === 'string') return Buffer.from(source);
+  return Buffer.from(source.buffer, source.byteOffset, source.byteLength);
+}
+
+/** Without a prototype, so that no foreign key can reach one. */
+function topLevelOf(collection: Members): Members {
+  const topLevel: Record<string, unknown> = Object.create(null);
+  for (const [key, value] of Object.entries(collection)) {
+    if (key !== 'type' && key !== 'features') topLevel[key] = value;
+  }
+  return topLevel;
+}
+
+function textOf(input: Uint8Array | string, what: string): string {
+  const size = input.length;
+  if (size > MOST_BYTES) throw invalid(what, `it has ${size} bytes, more than ${MOST_BYTES}`);
+  if (typeof input === 'string') return withoutMark(input);
+  const reading = decodeText(input);
+  if (!reading.ok) throw invalid(what, reading.problem);
+  return reading.text;
+}
+
+function withoutMark(text: string): string {
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
+
+function parse(text: string, what: string): unknown {
+  const reading = readJson(text, 'text', { keepProtoKeys: true });
+  if (reading.ok) return reading.value;
+  throw invalid(what, whyNoJson(text) ?? reading.problem);
+}
+
+/** The source of a member of an object that JSON.parse has read; of doubled ones the last, as JSON.parse takes it. */
+function sourceOfMember(text: string, key: string): string {
+  const span = membersOf(spanOf(text))?.members.get(key);
+  return span === undefined ? '' : jsonOf(span);
+}
+
+/** What was found instead, in words: what it holds may be anything. */
+function describe(value: unknown): string {
+  if (Array.isArray(value)) return `a list of ${value.length} entries`;
+  if (typeof value === 'string') return 'a text';
+  if (!isRecord(value)) return `the value ${String(value)}`;
+  const keys = Object.keys(value);
+  if (keys.length === 0) return 'an empty object';
+  const { type } = value;
+  if (typeof type === 'string') return `an object of the type ${quote(type)}`;
+  if (Object.hasOwn(value, 'map_name')) return 'an entry of the list of maps, which has no drawings';
+  const shown = keys.slice(0, MOST_KEYS_SHOWN).map(quote).join(', ');
+  return `an object with the keys ${shown}${keys.length > MOST_KEYS_SHOWN ? ` and ${keys.length - MOST_KEYS_SHOWN} more` : ''}`;
+}
+
+function tooDeep(what: string): GwError {
+  return invalid(what, `the JSON is nested deeper than ${DEEPEST} levels`);
+}
+
+function invalid(what: string, found: string): GwError {
+  return new GwError('OVERLAYS_INVALID', `There are no drawings of a map in the ${what}: ${found}.`, {
+    details: { found },
+  });
+}

@@ -1,0 +1,122 @@
+import { visible } from '../../markup/index.ts';
+import { cornersOf } from '../diff/shape-change.ts';
+import { lengthM, zoneAreaM2 } from '../geometry.ts';
+import type { Code, Drawing, DrawnAngle, Inspection, Shape } from '../model.ts';
+import { rulesByDrawing } from './census.ts';
+import { sayings } from './wording.ts';
+
+/** Names of the columns: the first line of every table. Names carry units. */
+export const csvColumns = [
+  'index',
+  'kind',
+  'id',
+  'name',
+  'geometry',
+  'xM',
+  'yM',
+  'lengthM',
+  'areaM2',
+  'corners',
+  'yawDeg',
+  'yawAsWritten',
+  'iconYawDeg',
+  'iconYawAsWritten',
+  'codeField',
+  'code',
+  'codeAsWritten',
+  'mark',
+  'basis',
+  'readings',
+  'otherCodes',
+  'findings',
+] as const;
+
+/**
+ * The selected drawings as a table after RFC 4180: commas, CRLF, UTF-8, one line of heads. Angles and codes stand
+ * twice, as read and as written: `"90"` in quotes was a text in the map, 90 a number. A cell that a spreadsheet would
+ * run as a formula begins with an apostrophe.
+ */
+export function toCsv(inspection: Inspection): string {
+  const { selected, codeBook } = inspection;
+  const rulesOf = rulesByDrawing(inspection);
+  const said = (code: Code) =>
+    code.number === null
+      ? ''
+      : sayings(codeBook.meaning(code.field, code.number))
+          .map(({ sign, text }) => `${sign}: ${text}`)
+          .join('; ');
+  const rows = selected.map((drawing) => {
+    const { index, kind, id, name, shape, code, yaw, iconYaw } = drawing;
+    const at = shape.kind === 'point' ? shape.at : null;
+    const cells: readonly (string | number | null | undefined)[] = [
+      index,
+      kind,
+      id,
+      name,
+      geometryOf(shape),
+      at?.[0],
+      at?.[1],
+      shape.kind === 'lane' ? rounded(lengthM(shape.line)) : null,
+      shape.kind === 'zone' ? rounded(zoneAreaM2(shape.rings)) : null,
+      cornersIn(shape),
+      yaw?.deg,
+      asWritten(yaw),
+      iconYaw?.deg,
+      asWritten(iconYaw),
+      code?.field,
+      code?.number,
+      asWritten(code),
+      code === null || code.number === null ? null : codeBook.meaning(code.field, code.number).mark,
+      code === null || code.number === null ? null : codeBook.meaning(code.field, code.number).basis,
+      code && said(code),
+      otherCodes(drawing, said),
+      [...(rulesOf.get(index) ?? [])].join('; '),
+    ];
+    return cells.map(cellOf).join(',');
+  });
+  return `${csvColumns.join(',')}\r\n${rows.map((row) => `${row}\r\n`).join('')}`;
+}
+
+/** Numbers are ours and plain; every text is foreign. */
+function cellOf(value: string | number | null | undefined): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : '';
+  const text = harmless(visible(value));
+  // Some readers drop blanks at either end of a cell that stands without quotes.
+  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Spreadsheets take these for the begin of a formula, also behind blanks; a plain number is none. */
+function harmless(text: string): string {
+  if (!/^[\s\u00a0]*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text)) return text;
+  return /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? text : `'${text}`;
+}
+
+function asWritten(value: Code | DrawnAngle | null): string | null {
+  return value === null ? null : (JSON.stringify(value.written) ?? null);
+}
+
+function otherCodes({ code, codes }: Drawing, said: (code: Code) => string): string {
+  return codes
+    .filter((other) => other !== code)
+    .map(
+      (other) =>
+        `${other.field} ${other.number ?? JSON.stringify(other.written)} (${said(other) || 'no whole number'})`,
+    )
+    .join('; ');
+}
+
+function geometryOf(shape: Shape): string | null {
+  if (shape.kind === 'other') return shape.type;
+  return shape.kind === 'broken' ? `broken ${shape.expected}` : shape.kind;
+}
+
+/** As a comparison counts them: without the repeated last corner of a ring. */
+function cornersIn(shape: Shape): number | null {
+  return shape.kind === 'lane' || shape.kind === 'zone' ? cornersOf(shape).length : null;
+}
+
+/** To a tenth of a millimetre: the figures are measured on a drawing. */
+function rounded(value: number): number {
+  return Number(value.toFixed(4));
+}

@@ -1,0 +1,75 @@
+import type { Drawing, Inspection } from '../model.ts';
+import { featureTexts } from '../read/feature-texts.ts';
+import { numbersOf, rulesByDrawing } from './census.ts';
+
+/**
+ * The selected drawings as GeoJSON: every feature as its source has it, and one more with what gw reads
+ * in it, `gw`. What holds for all of them (what the coordinates are, the frame, every reading of every number, the
+ * findings) stands once, beside `features`. A collection that uses the name `gw` itself keeps it; ours then is
+ * `gwReading`. Coordinates stay metres on the map, which RFC 7946 does not foresee: a viewer of world maps shows them
+ * in the wrong place.
+ */
+export function toGeojson(inspection: Inspection): string {
+  const { selected, overlays, findings, frame } = inspection;
+  const ours = freeName(inspection);
+  const rulesOf = rulesByDrawing(inspection);
+  const about = {
+    coordinates: 'metres on the map, x and y; not longitude and latitude',
+    frame,
+    drawings: overlays.drawings.length,
+    selected: selected.length,
+    notFeatures: overlays.notFeatures,
+    codes: numbersOf(inspection).map(({ meaning, count }) => ({ ...meaning, count })),
+    findings,
+  };
+  const textOf = sourceTexts(inspection);
+  const features = selected.map((drawing) =>
+    withMember(textOf(drawing), ours, readingOf(drawing, inspection, [...(rulesOf.get(drawing.index) ?? [])])),
+  );
+  const members = Object.entries(overlays.topLevel).map(
+    ([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)},\n`,
+  );
+  return `{"type":"FeatureCollection",\n${members.join('')}"${ours}":${JSON.stringify(about)},\n"features":[\n${features.join(',\n')}\n]}\n`;
+}
+
+function readingOf(drawing: Drawing, { codeBook }: Inspection, findings: readonly string[]) {
+  return {
+    index: drawing.index,
+    kind: drawing.kind,
+    yawDeg: drawing.yaw?.deg ?? null,
+    iconYawDeg: drawing.iconYaw?.deg ?? null,
+    codes: drawing.codes.map(({ field, number }) => ({
+      field,
+      number,
+      mark: number === null ? null : codeBook.meaning(field, number).mark,
+      basis: number === null ? null : codeBook.meaning(field, number).basis,
+    })),
+    findings,
+  };
+}
+
+/** Behind the members of the feature, as text: nothing foreign is copied into an object of ours. */
+function withMember(text: string, name: string, value: unknown): string {
+  const member = `"${name}":${JSON.stringify(value)}`;
+  const inner = text.slice(1, -1).trim();
+  return inner === '' ? `{${member}}` : `{${inner},${member}}`;
+}
+
+/** The features as their source has them: parsed numbers may have lost digits. Written anew where it is not found. */
+function sourceTexts({ overlays }: Inspection): (drawing: Drawing) => string {
+  const texts = featureTexts(overlays);
+  if (texts === null) return (drawing) => JSON.stringify(overlays.rawOf(drawing));
+  const positions = new Map(overlays.drawings.map(({ index }, position) => [index, position]));
+  return (drawing) => {
+    const position = positions.get(drawing.index);
+    return position === undefined ? JSON.stringify(overlays.rawOf(drawing)) : texts(position);
+  };
+}
+
+function freeName({ overlays }: Inspection): string {
+  const isTaken = (name: string) =>
+    Object.hasOwn(overlays.topLevel, name) ||
+    overlays.members.some((member) => member.in === 'drawing' && member.name === name);
+  const names = ['gw', 'gwReading', 'gwReading2', 'gwReading3', 'gwReading4'];
+  return names.find((name) => !isTaken(name)) ?? `gwReading-${overlays.drawings.length}-${overlays.text.length}`;
+}

@@ -1,0 +1,188 @@
+import { factById } from '../../evidence/index.ts';
+import { type Markup, markup, type Part } from '../../markup/index.ts';
+import { cornersOf } from '../diff/shape-change.ts';
+import { lengthM, zoneAreaM2 } from '../geometry.ts';
+import { hasOffset } from '../inspect/survey.ts';
+import type { Code, CodeBook, Drawing, DrawingKind, DrawnAngle, Inspection } from '../model.ts';
+import { rulesByDrawing } from './census.ts';
+import { figure, oneLine } from './lines.ts';
+import { type Column, link, MOST_ROWS, markBadge, more, nameMarkup, section, table, written } from './page-tables.ts';
+import { kindWords, plural, sayings } from './wording.ts';
+
+const kinds: readonly DrawingKind[] = ['point', 'zone', 'lane', 'other'];
+
+/** The drawings that get a row, by kind. */
+export function drawingRows({ selected }: Inspection): ReadonlyMap<DrawingKind, readonly Drawing[]> {
+  return new Map(kinds.map((kind) => [kind, selected.filter((drawing) => drawing.kind === kind).slice(0, MOST_ROWS)]));
+}
+
+/** One table a kind, with what matters of that kind. `shapes`: the drawings that can be pointed at on the map. */
+export function drawingSections(
+  inspection: Inspection,
+  rowsOf: ReadonlyMap<DrawingKind, readonly Drawing[]>,
+  shapes: ReadonlySet<number>,
+): readonly Markup[] {
+  const { selected, codeBook } = inspection;
+  const rulesOf = rulesByDrawing(inspection);
+  const number: Column<Drawing> = {
+    head: '#',
+    short: '#',
+    cell: ({ index }) => link('m', index, shapes),
+  };
+  const name: Column<Drawing> = { head: 'Name', short: 'Name', cell: (drawing) => nameCell(drawing) };
+  const findingCell: Column<Drawing> = {
+    head: 'Findings',
+    short: 'Findings',
+    cell: ({ index }) =>
+      [...(rulesOf.get(index) ?? [])].map((rule, at) => markup`${at > 0 ? ', ' : null}<code>${rule}</code>`),
+  };
+  const own = (field: string): Column<Drawing> => ({
+    head: markup`<code>${field}</code>`,
+    short: field,
+    cell: ({ code }) => (code === null ? markup`<small>none</small>` : codeCell(code, codeBook)),
+  });
+  const others: Column<Drawing> = {
+    head: 'Other numbers',
+    short: 'Other',
+    cell: (drawing) => otherCodes(drawing, codeBook),
+  };
+  const place = (axis: 0 | 1, word: string): Column<Drawing> => ({
+    head: markup`${word} <small>m</small>`,
+    short: `${word} (m)`,
+    isNumber: true,
+    cell: ({ shape }) => (shape.kind === 'point' ? figure(shape.at[axis], 3) : null),
+  });
+  const yaw: Column<Drawing> = {
+    head: markup`yaw <small>° ${markBadge(factById('angles.overlay-yaw'))}</small>`,
+    short: 'yaw (°)',
+    isNumber: true,
+    cell: ({ yaw: angle }) => angleCell(angle),
+  };
+  const icon: Column<Drawing> = {
+    head: markup`iconYaw <small>° ${markBadge(factById('angles.overlay-icon-yaw'))}</small>`,
+    short: 'iconYaw (°)',
+    isNumber: true,
+    cell: (drawing) => iconCell(drawing, inspection.survey.icons.offsetDeg),
+  };
+  const tables: readonly (readonly [DrawingKind, string, readonly Column<Drawing>[]])[] = [
+    ['point', 'Points', [number, name, place(0, 'x'), place(1, 'y'), yaw, own('type'), others, icon, findingCell]],
+    [
+      'zone',
+      'Zones',
+      [
+        number,
+        name,
+        own('regionType'),
+        {
+          head: markup`Area <small>m²</small>`,
+          short: 'Area (m²)',
+          isNumber: true,
+          cell: ({ shape }) => (shape.kind === 'zone' ? figure(zoneAreaM2(shape.rings), 2) : null),
+        },
+        corners,
+        others,
+        yaw,
+        findingCell,
+      ],
+    ],
+    [
+      'lane',
+      'Lanes',
+      [
+        number,
+        name,
+        own('lineType'),
+        {
+          head: markup`Length <small>m</small>`,
+          short: 'Length (m)',
+          isNumber: true,
+          cell: ({ shape }) => (shape.kind === 'lane' ? figure(lengthM(shape.line), 2) : null),
+        },
+        corners,
+        others,
+        yaw,
+        findingCell,
+      ],
+    ],
+    [
+      'other',
+      'Other drawings, carried through',
+      [
+        number,
+        name,
+        {
+          head: 'Geometry',
+          short: 'Geometry',
+          cell: ({ shape }) =>
+            shape.kind === 'other'
+              ? shape.type === null
+                ? markup`<small>none</small>`
+                : oneLine(shape.type, 40)
+              : null,
+        },
+        others,
+        findingCell,
+      ],
+    ],
+  ];
+  return tables.flatMap(([kind, title, columns]) => {
+    const rows = rowsOf.get(kind) ?? [];
+    if (rows.length === 0) return [];
+    const count = selected.filter((drawing) => drawing.kind === kind).length;
+    return [
+      section(`${kind}s`, title, plural(count, kindWords[kind].toLowerCase()), [
+        table(columns, rows, ({ index }) => `d${index}`),
+        more(count - rows.length, 'rows', 'csv'),
+      ]),
+    ];
+  });
+}
+
+const corners: Column<Drawing> = {
+  head: 'Corners',
+  short: 'Corners',
+  isNumber: true,
+  cell: ({ shape }) => {
+    if (shape.kind === 'zone') return cornersOf(shape).length;
+    if (shape.kind === 'lane') return shape.line.length;
+    return shape.kind === 'broken' ? markup`<small>${oneLine(shape.why, 80)}</small>` : null;
+  },
+};
+
+function nameCell({ name, id, shape }: Drawing): Part {
+  const broken =
+    shape.kind === 'broken' && shape.expected === 'point'
+      ? markup`<br/><small>${oneLine(shape.why, 80)}</small>`
+      : null;
+  return markup`${name === null ? markup`<small>no name</small>` : markup`<strong>${nameMarkup(name)}</strong>`}<br/>${id === null ? markup`<small>no id</small>` : markup`<span class="id">${oneLine(id, 80)}</span>`}${broken}`;
+}
+
+function codeCell(code: Code, codeBook: CodeBook): Part {
+  if (code.number === null) return markup`<code>${written(code.written)}</code> <small>no whole number</small>`;
+  const said = sayings(codeBook.meaning(code.field, code.number)).map(
+    ({ sign, basis, text }, at) => markup`${at > 0 ? ' · ' : null}${markBadge({ mark: sign, basis })} ${text}`,
+  );
+  return markup`<strong>${code.number}</strong> ${said}`;
+}
+
+function otherCodes({ code, codes }: Drawing, codeBook: CodeBook): Part {
+  return codes
+    .filter((other) => other !== code)
+    .map(
+      (other, at) => markup`${at > 0 ? markup`<br/>` : null}<code>${other.field}</code> ${codeCell(other, codeBook)}`,
+    );
+}
+
+function angleCell(angle: DrawnAngle | null): Part {
+  if (angle === null) return null;
+  return angle.deg === null
+    ? markup`<code>${written(angle.written)}</code> <small>no number</small>`
+    : figure(angle.deg, 2);
+}
+
+function iconCell(drawing: Drawing, offsetDeg: number): Part {
+  if (drawing.iconYaw === null) return null;
+  return hasOffset(drawing, offsetDeg)
+    ? markup`${angleCell(drawing.iconYaw)}<br/><small>yaw ${offsetDeg < 0 ? '−' : '+'} ${Math.abs(offsetDeg)}</small>`
+    : angleCell(drawing.iconYaw);
+}

@@ -1,0 +1,364 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { paths } from '../../chassis/wire.ts';
+import type { Clock } from '../../lifecycle/index.ts';
+import { createFaults, type FaultName, type Faults } from '../faults.ts';
+import { listenOn } from '../listen.ts';
+import { createBoot } from './boot.ts';
+import { writeJson } from './json-writer.ts';
+import { hasTopic, type OtherOriUnit, topicMessage } from './messages.ts';
+import { createRest } from './rest/rest.ts';
+import type { RestReply } from './rest/rest-reply.ts';
+import { type Aspect, createRobot } from './robot.ts';
+import { createTopicServer, SLOW_MS } from './topic-server.ts';
+
+export interface ChassisOptions {
+  readonly port: number;
+  readonly serial: string;
+  readonly software: string;
+  readonly bootMs: number;
+  readonly restartMs: number;
+  readonly capabilities: Readonly<Record<string, boolean>>;
+  readonly otherOri: OtherOriUnit;
+  readonly clock: Clock;
+  readonly onFault: (name: FaultName, on: boolean) => void;
+  readonly onRequest: (request: SeenRequest) => void;
+  readonly onBoot: (state: 'booting' | 'ready') => void;
+}
+
+/** A request that reached the chassis. */
+export interface SeenRequest {
+  readonly method: string;
+  readonly path: string;
+}
+
+const HOST = '127.0.0.1';
+const TICK_MS = 50;
+const HUGE_BYTES = 50 * 1024 * 1024;
+const MOST_CONNECTIONS = 512;
+/** Orders are small; a map with its picture and 100,000 drawings, written as a text inside a text, is not. */
+const LARGEST_ORDER = 1024 * 1024;
+const LARGEST_MAP = 128 * 1024 * 1024;
+/** A slow picture: this many pieces with this long between them. */
+const TRICKLE_PIECES = 200;
+const TRICKLE_MS = 20;
+/** Where the fault `redirect` leads: a port of this machine on which nothing listens. */
+const ELSEWHERE = 'http://127.0.0.1:1/elsewhere';
+const PAGE =
+  '<!DOCTYPE html>\n<html><head><title>Welcome</title></head><body><h1>It works!</h1><p>This is not a robot.</p></body></html>\n';
+
+/** Faults after which another peer answers at this address: what was connected before is gone. */
+const droppingFaults: readonly FaultName[] = ['wrong-serial', 'html', 'redirect', 'booting', 'server-error'];
+
+/** The simulated chassis on its port: REST, topics, and the faults of the wire between. */
+export async function startChassis(options: ChassisOptions) {
+  const { clock, serial, software } = options;
+  const now = () => clock.wall().getTime() / 1000;
+  const faults: Faults = createFaults(onFault);
+  const boot = createBoot({ clock, now, faults, onChange: onBoot });
+  const robot = createRobot({ serial, now, faults, onChange: (aspect: Aspect) => topicServer.changed(aspect) });
+  const rest = createRest({
+    robot,
+    faults,
+    serial,
+    software,
+    capabilities: options.capabilities,
+    // A clock without a zone, as in the vendor's example.
+    clockText: () => clock.wall().toISOString().slice(0, 19).replaceAll('-', '/').replace('T', ' '),
+    otherOri: options.otherOri,
+    boot: { ...boot, restart },
+  });
+  const topicServer = createTopicServer({
+    clock,
+    faults,
+    isBooting: boot.isBooting,
+    isMoving: robot.moves.isMoving,
+    isAtRest: robot.isAtRest,
+    twist: robot.remote.command,
+    supportsLists: () => rest.capabilities().supportsEnableTopicList === true,
+    knowsTopic: (topic) => hasTopic(topic, faults),
+    message: (topic) => topicMessage(topic, { robot, faults, otherOri: options.otherOri, now }),
+    briefInfo: rest.briefInfo,
+    page: PAGE,
+    hugeText,
+  });
+
+  const sockets = new Set<Socket>();
+  const server = createServer(
+    {
+      requestTimeout: 30_000,
+      headersTimeout: 10_000,
+      // Other upgrades (h2c) are ordinary requests to a robot that knows none.
+      shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
+    },
+    serve,
+  );
+  server.maxConnections = MOST_CONNECTIONS;
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => {});
+  });
+  server.on('upgrade', serveUpgrade);
+  server.on('clientError', (_error, socket) => {
+    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+    else socket.destroy();
+  });
+  const port = await listenOn(server, HOST, options.port);
+  boot.begin(options.bootMs);
+
+  let closing = false;
+  let settling: Promise<unknown> = Promise.resolve();
+  let lastTick = clock.monotonicMs();
+  const ticking = clock.every(TICK_MS, tick);
+
+  function tick(): void {
+    const at = clock.monotonicMs();
+    const seconds = (at - lastTick) / 1000;
+    lastTick = at;
+    boot.tick();
+    if (boot.isBooting()) return;
+    robot.step(seconds);
+    topicServer.tick();
+  }
+
+  function restart(): void {
+    robot.restart();
+    boot.begin(options.restartMs);
+    // After the reply is out: a restart takes the connections with it.
+    clock.after(50, () => {
+      if (boot.isBooting()) topicServer.drop();
+    });
+  }
+
+  function onBoot(state: 'booting' | 'ready'): void {
+    options.onBoot(state);
+  }
+
+  function onFault(name: FaultName, on: boolean): void {
+    if (name === 'cut') setCut(on);
+    else if (name === 'silent' && !on) {
+      // What nobody answered while it was silent is answered no more.
+      for (const socket of sockets) socket.destroy();
+    } else if (on && droppingFaults.includes(name)) topicServer.drop();
+    boot.tick();
+    for (const aspect of ['wheels', 'slam', 'planning'] as const) topicServer.changed(aspect);
+    options.onFault(name, on);
+  }
+
+  function setCut(cut: boolean): void {
+    settling = settling.then(async () => {
+      if (closing || server.listening === !cut) return;
+      if (!cut) await listenOn(server, HOST, port);
+      else await hangUp();
+    });
+    // Whoever waits for it hears of a failure by `settled`; nobody else may stumble over it.
+    settling.catch(() => {});
+    if (cut) {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    }
+  }
+
+  async function hangUp(): Promise<void> {
+    const closed = new Promise<void>((resolve) => {
+      if (!server.listening) resolve();
+      server.close(() => resolve());
+    });
+    topicServer.drop();
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  }
+
+  function serve(request: IncomingMessage, response: ServerResponse): void {
+    response.on('error', () => {});
+    request.on('error', () => {});
+    options.onRequest({ method: request.method ?? '', path: request.url ?? '' });
+    if (faults.is('silent')) return;
+    if (faults.is('slow')) clock.after(SLOW_MS, () => void answer(request, response));
+    else void answer(request, response);
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      await respond(request, response);
+    } catch {
+      // A mistake of the simulator must not end it: to the client it is a robot with a bug.
+      response.destroy();
+    }
+  }
+
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (spoilWhole(response)) return;
+    const path = readPath(request.url);
+    const body = await readBody(request, path !== undefined && takesMap(path) ? LARGEST_MAP : LARGEST_ORDER);
+    if (body === 'too-large') {
+      response.setHeader('Connection', 'close');
+      write(response, { status: 413, json: { detail: 'body too large' } });
+      return;
+    }
+    if (body === 'broken' || response.destroyed) return;
+    const isHead = request.method === 'HEAD';
+    const reply: RestReply =
+      path === undefined
+        ? { status: 400, json: { detail: 'bad path' } }
+        : rest.answer({
+            method: isHead ? 'GET' : (request.method ?? 'GET'),
+            path,
+            base: `http://${HOST}:${port}`,
+            body: parseBody(body),
+            text: () => body.toString('utf8'),
+            headers: request.headers,
+          });
+    write(response, reply);
+  }
+
+  /** Faults that answer whatever was asked; true when one did. */
+  function spoilWhole(response: ServerResponse): boolean {
+    if (faults.is('redirect')) {
+      response.writeHead(302, { Location: ELSEWHERE, 'Content-Length': 0 }).end();
+    } else if (faults.is('html')) {
+      response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(PAGE);
+    } else if (faults.is('server-error')) {
+      write(response, { status: 500, json: { detail: 'internal error' } });
+    } else if (faults.is('huge')) {
+      const text = hugeText();
+      response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': text.length }).end(text);
+    } else if (faults.is('endless')) {
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      response.write('{"logs":[');
+      const piece = `${JSON.stringify('and so on '.repeat(100))},`.repeat(16);
+      const flow = clock.every(20, () => {
+        if (!faults.is('endless') || response.destroyed) {
+          flow[Symbol.dispose]();
+          response.destroy();
+        } else if (!response.writableNeedDrain) response.write(piece);
+      });
+    } else return false;
+    return true;
+  }
+
+  function write(response: ServerResponse, reply: RestReply): void {
+    if (response.destroyed) return;
+    if (!('json' in reply) && !('bytes' in reply)) {
+      response.writeHead(reply.status, reply.headers).end();
+      return;
+    }
+    const [bytes, type] =
+      'bytes' in reply ? [reply.bytes, reply.type] : [Buffer.from(writeJson(reply.json, faults)), 'application/json'];
+    response.writeHead(reply.status, { 'Content-Type': type, 'Content-Length': bytes.length, ...reply.headers });
+    const flow = 'bytes' in reply ? reply.flow : undefined;
+    if (flow === 'slow') trickle(response, bytes);
+    else if (flow === 'cut') response.write(bytes.subarray(0, bytes.length >> 1), () => response.destroy());
+    else response.end(bytes);
+  }
+
+  function trickle(response: ServerResponse, bytes: Buffer): void {
+    const piece = Math.ceil(bytes.length / TRICKLE_PIECES);
+    let sent = 0;
+    const flow = clock.every(TRICKLE_MS, () => {
+      const left = bytes.length - sent;
+      if (response.destroyed || left <= 0) flow[Symbol.dispose]();
+      // Switched off in the middle, the rest comes at once.
+      if (response.destroyed) return;
+      if (left <= piece || !faults.is('image-slow')) {
+        response.end(bytes.subarray(sent));
+        sent = bytes.length;
+      } else {
+        response.write(bytes.subarray(sent, sent + piece));
+        sent += piece;
+      }
+    });
+  }
+
+  function serveUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    options.onRequest({ method: 'UPGRADE', path: request.url ?? '' });
+    if (faults.is('silent')) return;
+    if (faults.is('slow')) clock.after(SLOW_MS, () => upgrade(request, socket, head));
+    else upgrade(request, socket, head);
+  }
+
+  function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    if (socket.destroyed || closing) return;
+    if (faults.is('redirect')) refuseUpgrade(socket, '302 Found', '', `Location: ${ELSEWHERE}\r\n`);
+    else if (faults.is('html')) refuseUpgrade(socket, '200 OK', PAGE, 'Content-Type: text/html\r\n');
+    else if (faults.is('server-error')) refuseUpgrade(socket, '500 Internal Server Error', '');
+    else if (boot.isBooting()) refuseUpgrade(socket, '503 Service Unavailable', '');
+    else if (readPath(request.url) !== paths.topics) refuseUpgrade(socket, '404 Not Found', '');
+    else topicServer.upgrade(request, socket, head);
+  }
+
+  let huge: Buffer | undefined;
+  function hugeText(): Buffer {
+    if (!huge) {
+      huge = Buffer.alloc(HUGE_BYTES, 0x78);
+      huge.write('{"device":{"sn":"');
+      huge.write('"}}', HUGE_BYTES - 3);
+    }
+    return huge;
+  }
+
+  return {
+    host: HOST,
+    port,
+    faults,
+    robot,
+    boot,
+    connections: topicServer.connections,
+    /** Resolves when the last switched fault has taken hold; rejects when the port could not be had again. */
+    settled: async (): Promise<void> => {
+      await settling;
+    },
+    async close(): Promise<void> {
+      closing = true;
+      ticking[Symbol.dispose]();
+      await settling.catch(() => {});
+      topicServer.close();
+      await hangUp();
+    },
+  };
+}
+
+export type Chassis = Awaited<ReturnType<typeof startChassis>>;
+
+function refuseUpgrade(socket: Duplex, status: string, body: string, header = ''): void {
+  const length = `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n`;
+  socket.on('error', () => {});
+  socket.end(`HTTP/1.1 ${status}\r\n${header}${length}\r\n${body}`);
+}
+
+/** Where a whole map, or all drawings of one, may be sent. */
+function takesMap(path: string): boolean {
+  return path === paths.currentMap || path === '/maps' || path.startsWith('/maps/');
+}
+
+/** The path without query and trailing slash: both forms appear in the vendor's text. */
+function readPath(url: string | undefined): string | undefined {
+  const path = url?.split('?', 1)[0] ?? '';
+  if (!path.startsWith('/') || path.length > 1024) return undefined;
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+function readBody(request: IncomingMessage, most: number): Promise<Buffer | 'too-large' | 'broken'> {
+  const { promise, resolve } = Promise.withResolvers<Buffer | 'too-large' | 'broken'>();
+  const pieces: Buffer[] = [];
+  let length = 0;
+  // What is too large is still read to its end, so that the sender hears the answer instead of a reset.
+  request.on('data', (piece: Buffer) => {
+    length += piece.length;
+    if (length <= most) pieces.push(piece);
+    else resolve('too-large');
+  });
+  request.on('end', () => resolve(Buffer.concat(pieces)));
+  request.on('close', () => resolve('broken'));
+  return promise;
+}
+
+function parseBody(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8')) as unknown;
+  } catch {
+    return undefined;
+  }
+}

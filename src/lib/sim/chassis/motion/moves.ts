@@ -1,0 +1,301 @@
+import { DOCKING_DISTANCE_M, dock } from '../floor/floor.ts';
+import type { Point } from '../floor/grid.ts';
+import type { Planner } from '../floor/plan.ts';
+import type { Drive, Leg, PoseRad } from './drive.ts';
+import { wayAlong } from './given-route.ts';
+import { headingRad, isBeyondRadians, wrapRad } from './heading.ts';
+import { type MoveOrder, readRoute, targetOf } from './move-order.ts';
+
+export interface Move {
+  readonly id: number;
+  readonly order: MoveOrder;
+  /** Where it leads: to the ordered target, the end of its route, or the charger that it chose. */
+  goal: (Point & { readonly yawRad: number | null }) | undefined;
+  /** Unix seconds. */
+  readonly createTime: number;
+  modifiedTime: number;
+  state: 'moving' | 'succeeded' | 'failed' | 'cancelled';
+  failReason: number;
+  isCharging: boolean | null;
+}
+
+interface Running {
+  readonly move: Move;
+  failAfterS?: { seconds: number; reason: number };
+  /** A dock that is not there is only known once the robot stands before it. */
+  failOnArrival?: number;
+  /** How long it has not come on, in seconds. */
+  stoodS: number;
+  /** The points of the way at which those of a given route lie. */
+  marks?: readonly number[];
+  /** At the end of its way it stands in front of something and waits: that many metres before its goal. */
+  waitsBeforeM?: number;
+}
+
+/** Between an order and its refusal lies the time that planning takes. */
+const PLANNING_S = 0.3;
+/** This long without progress a move is given up. */
+const STUCK_S = 30;
+const DETECTION_S = 0.8;
+/** A charge order whose goal lies further from the dock than this finds no dock. */
+const DOCK_FOUND_M = 0.4;
+const DOCK_FOUND_RAD = 0.5;
+const MOST_MOVES = 200;
+
+export interface MovesOptions {
+  readonly drive: Drive;
+  /** Unix seconds. */
+  readonly now: () => number;
+  /** None while no map is set. */
+  readonly planner: () => Planner | undefined;
+  readonly isCharging: () => boolean;
+  /** The charger that a charge order without a target means; undefined when the map has none. */
+  readonly charger: () => PoseRad | undefined;
+  /** What keeps the robot from moving at all: a number when moves fail at once, `stand` when they wait. */
+  readonly hindrance: () => number | 'stand' | undefined;
+  /** A cancel is answered as if it had ended the move, and does not. */
+  readonly ignoresCancel: () => boolean;
+  /** The heading of a standard order is taken for degrees. */
+  readonly takesDegrees: () => boolean;
+  readonly onChange: () => void;
+}
+
+/**
+ * The moves of one robot. The vendor describes states but no transitions; ours: created as moving, ends once as
+ * succeeded, failed or cancelled, and a new order cancels the one under way.
+ */
+export function createMoves(options: MovesOptions) {
+  const { drive } = options;
+  const history: Move[] = [];
+  let nextId = 1001;
+  let running: Running | undefined;
+  let path: readonly Point[] = [];
+  let passedAtEnd = 0;
+
+  function end(state: Exclude<Move['state'], 'moving'>, failReason = 0): void {
+    if (!running) return;
+    const { move, marks } = running;
+    const passed = drive.passedOn(path);
+    passedAtEnd = marks?.filter((mark) => mark <= passed).length ?? 0;
+    running = undefined;
+    move.state = state;
+    move.failReason = failReason;
+    move.modifiedTime = options.now();
+    if (state !== 'succeeded') drive.go([]);
+    path = [];
+    options.onChange();
+  }
+
+  function fail(reason: number, afterS = PLANNING_S): void {
+    if (running) running.failAfterS = { seconds: afterS, reason };
+  }
+
+  /** From the dock the robot first drives straight out; only then it may turn. */
+  function wayOutOfDock(): readonly Point[] {
+    if (!options.isCharging()) return [];
+    const { xM, yM, yawRad } = drive.pose();
+    return [{ xM, yM }, ahead({ xM, yM }, yawRad)];
+  }
+
+  /** Plans to a point; undefined when the move fails. */
+  function way(to: Point, out: readonly Point[] = []): Leg | undefined {
+    const plan = options.planner()?.plan(out.at(-1) ?? drive.restingPlace(), to);
+    if (!plan || 'failReason' in plan) {
+      fail(plan?.failReason ?? 2);
+      return undefined;
+    }
+    path = [...out.slice(0, -1), ...plan.points];
+    return { kind: 'follow', points: path };
+  }
+
+  // Whatever number comes is taken for radians, as measured: degrees give an absurd heading and no error.
+  function turnAtEnd({ target_ori: ori }: MoveOrder): Leg[] {
+    if (typeof ori !== 'number') return [];
+    return [{ kind: 'turn', yawRad: options.takesDegrees() ? headingRad(ori) : wrapRad(ori) }];
+  }
+
+  function startStandard(order: MoveOrder): void {
+    const target = targetOf(order);
+    const leg = target && way(target, wayOutOfDock());
+    if (leg) drive.go([leg, ...turnAtEnd(order)]);
+  }
+
+  function startRoute(order: MoveOrder, running: Running): void {
+    const route = readRoute(order.route_coordinates);
+    const planner = options.planner();
+    if (!route || !planner) {
+      fail(route ? 2 : 400);
+      return;
+    }
+    const out = wayOutOfDock();
+    const found = wayAlong(planner, out.at(-1) ?? drive.restingPlace(), route, order.detour_tolerance ?? 0);
+    if ('failReason' in found) {
+      fail(found.failReason);
+      return;
+    }
+    const onwards = found.isCutShort ? [] : wayOnwards(planner, route, order);
+    if (onwards === undefined) return;
+    path = [...out.slice(0, -1), ...found.points, ...onwards];
+    running.marks = found.marks.map((mark) => mark + Math.max(0, out.length - 1));
+    if (found.isCutShort) running.waitsBeforeM = found.restM;
+    running.move.goal = goalOf(targetOf(order) ?? route.at(-1), order.target_ori);
+    drive.go([{ kind: 'follow', points: path }, ...(found.isCutShort ? [] : turnAtEnd(order))]);
+  }
+
+  /** From the end of a route to the target, where an order has both; undefined when the move fails. */
+  function wayOnwards(planner: Planner, route: readonly Point[], order: MoveOrder): readonly Point[] | undefined {
+    const target = targetOf(order);
+    const end = route.at(-1);
+    if (!target || !end) return [];
+    const plan = planner.plan(end, target);
+    if ('points' in plan) return plan.points.slice(1);
+    fail(plan.failReason);
+    return undefined;
+  }
+
+  function startCharge(order: MoveOrder, running: Running): void {
+    const charger = options.charger();
+    const goal = targetOf(order) ?? charger;
+    // Without a target the charger of the map is meant; a map without one has no dock that could be used.
+    if (!goal) {
+      fail(103);
+      return;
+    }
+    const ori = order.target_ori ?? (goal === charger ? charger.yawRad : headingRad(dock.yawDeg));
+    running.move.goal = goalOf(goal, ori);
+    // The specification measured 103 for degrees; the threshold is not shown, ours is what no radian can be.
+    if (isBeyondRadians(ori)) {
+      fail(103);
+      return;
+    }
+    if (options.isCharging()) {
+      fail(104);
+      return;
+    }
+    const dockRad = headingRad(dock.yawDeg);
+    const found =
+      Math.hypot(goal.xM - dock.xM, goal.yM - dock.yM) < DOCK_FOUND_M &&
+      Math.abs(wrapRad(ori - dockRad)) < DOCK_FOUND_RAD;
+    if (found) {
+      // Once seen, the dock itself is what the robot aligns to, not the ordered pose.
+      const leg = way(ahead(dock, dockRad));
+      if (leg) drive.go([leg, { kind: 'turn', yawRad: dockRad }, { kind: 'reverse', to: dock }]);
+      return;
+    }
+    const leg = way(ahead(goal, ori));
+    if (!leg) return;
+    const retries = Math.max(0, Math.min(20, order.charge_retry_count ?? 0));
+    drive.go([leg, { kind: 'turn', yawRad: wrapRad(ori) }, { kind: 'wait', seconds: DETECTION_S * (1 + retries) }]);
+    running.failOnArrival = retries > 0 ? 100 : 101;
+  }
+
+  return {
+    /** Newest first, bounded. */
+    list: (): readonly Move[] => history,
+    get: (id: number): Move | undefined => history.find((move) => move.id === id),
+    /** The running move, or the last one. */
+    latest: (): Move | undefined => history[0],
+    isMoving: (): boolean => running !== undefined,
+    /** How long the running move has not come on, in seconds. */
+    stoodS: (): number => running?.stoodS ?? 0,
+    path: () => path,
+    /** Metres to the goal of the running move. */
+    remainingM: (): number =>
+      running ? Math.round((drive.remainingM() + (running.waitsBeforeM ?? 0)) * 1000) / 1000 : 0,
+
+    /** How many points of its given route the last move has passed. */
+    passedRoutePoints(): number {
+      if (!running?.marks) return passedAtEnd;
+      const passed = drive.passedOn(path);
+      return running.marks.filter((mark) => mark <= passed).length;
+    },
+
+    create(order: MoveOrder): Move {
+      end('cancelled');
+      const now = options.now();
+      const move: Move = {
+        id: nextId,
+        order,
+        goal: goalOf(targetOf(order), order.target_ori),
+        createTime: now,
+        modifiedTime: now,
+        state: 'moving',
+        failReason: 0,
+        isCharging: null,
+      };
+      nextId += 1;
+      history.unshift(move);
+      history.length = Math.min(history.length, MOST_MOVES);
+      running = { move, stoodS: 0 };
+      passedAtEnd = 0;
+      const hindrance = options.hindrance();
+      if (typeof hindrance === 'number') fail(hindrance);
+      else if (order.type === 'charge') startCharge(order, running);
+      else if (order.type === 'along_given_route') startRoute(order, running);
+      else startStandard(order);
+      options.onChange();
+      return move;
+    },
+
+    /** false when nothing was under way. */
+    cancel(): boolean {
+      if (!running) return false;
+      if (!options.ignoresCancel()) end('cancelled');
+      return true;
+    },
+
+    abort(reason: number): void {
+      end('failed', reason);
+    },
+
+    step(dt: number): void {
+      const hindrance = options.hindrance();
+      drive.step(dt, running === undefined || hindrance === undefined);
+      if (!running) return;
+      if (running.failAfterS) {
+        running.failAfterS.seconds -= dt;
+        if (running.failAfterS.seconds <= 0) end('failed', running.failAfterS.reason);
+      } else if (typeof hindrance === 'number') {
+        end('failed', hindrance);
+      } else {
+        const waits = hindrance === 'stand' || (running.waitsBeforeM !== undefined && !drive.isBusy());
+        running.stoodS = waits ? running.stoodS + dt : 0;
+        if (running.stoodS > STUCK_S) end('failed', 15);
+        else if (isInTargetZone(running.move)) reachZone();
+        else if (!drive.isBusy() && running.waitsBeforeM === undefined) arrive(running);
+      }
+    },
+  };
+
+  /** As soon as it is near enough, where the order says that this will do (vendor facts 1.3, HINWEIS). */
+  function isInTargetZone({ order, goal }: Move): boolean {
+    if (order.use_target_zone !== true || order.type === 'charge' || !goal) return false;
+    const { xM, yM } = drive.pose();
+    return Math.hypot(goal.xM - xM, goal.yM - yM) <= (order.target_accuracy ?? 0);
+  }
+
+  function reachZone(): void {
+    end('succeeded');
+    drive.go([]);
+  }
+
+  function arrive({ move, failOnArrival }: Running): void {
+    if (failOnArrival !== undefined) {
+      end('failed', failOnArrival);
+      return;
+    }
+    move.isCharging = move.order.type === 'charge' ? true : null;
+    end('succeeded');
+  }
+}
+
+export type Moves = ReturnType<typeof createMoves>;
+
+function goalOf(point: Point | undefined, yawRad: number | null | undefined): Move['goal'] {
+  return point && { xM: point.xM, yM: point.yM, yawRad: yawRad ?? null };
+}
+
+/** Where the docking point of a dock lies: in front of it. */
+function ahead({ xM, yM }: Point, yawRad: number): Point {
+  return { xM: xM + DOCKING_DISTANCE_M * Math.cos(yawRad), yM: yM + DOCKING_DISTANCE_M * Math.sin(yawRad) };
+}

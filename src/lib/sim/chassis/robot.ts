@@ -1,0 +1,287 @@
+import type { Faults } from '../faults.ts';
+import { dock } from './floor/floor.ts';
+import { createPlanner, type Planner } from './floor/plan.ts';
+import { createTrail } from './floor/trail.ts';
+import { chargersOn, createMapStore, type FloorMap, gridForPlanning } from './maps/map-store.ts';
+import { createDrive, type PoseRad } from './motion/drive.ts';
+import { createGlobalPositioning } from './motion/global-positioning.ts';
+import { headingRad, wrapRad } from './motion/heading.ts';
+import type { MoveOrder } from './motion/move-order.ts';
+import { createMoves } from './motion/moves.ts';
+import { createRemoteControl } from './motion/remote-control.ts';
+import { createSettings } from './rest/settings.ts';
+
+/** The parts of its state that the robot announces when they change. */
+export type Aspect = 'planning' | 'wheels' | 'slam' | 'alerts' | 'map' | 'path' | 'global-positioning';
+
+export interface RobotOptions {
+  readonly serial: string;
+  /** Unix seconds. */
+  readonly now: () => number;
+  readonly faults: Faults;
+  readonly onChange: (aspect: Aspect) => void;
+}
+
+const DOCKED_M = 0.1;
+const DOCKED_RAD = 0.2;
+/** Part of the charge a second. A day of idling, an hour and a half of driving, two hours of charging. */
+const battery = {
+  start: 0.86,
+  idlePerS: 1e-5,
+  drivingPerS: 2e-4,
+  chargingPerS: 1.4e-4,
+  low: 0.06,
+  unsure: 0.41,
+} as const;
+/** About 100 degrees a second: a full circle within four seconds. */
+const SPIN_RAD_S = 1.75;
+const LONGEST_STEP_S = 0.05;
+/** Faults under which the robot is turned, so that the unit of its heading shows. */
+const turning = ['radians', 'radians-0-2pi', 'radians-unwrapped', 'turned-by-hand'] as const;
+/** What it had turned before the simulator began: a heading that is not wrapped is far from 0 after a while. */
+const TURNS_BEFORE = 7;
+
+/** Alerts by number (vendor facts 2, HINWEIS). */
+const alertTexts: Readonly<Record<number, readonly [level: 'error' | 'warning', msg: string]>> = {
+  1008: ['error', 'no progress'],
+  1012: ['error', 'fall risk'],
+  2006: ['error', 'wheel error'],
+  7005: ['error', 'position lost'],
+  8004: ['error', 'flip error'],
+  8501: ['warning', 'battery low'],
+};
+
+/** The robot itself: where it is, what it does, what it tells. Time comes in by `step`. */
+export function createRobot(options: RobotOptions) {
+  const { faults, onChange } = options;
+  const maps = createMapStore(options.serial, options.now);
+  const settings = createSettings();
+  const drive = createDrive({ xM: dock.xM, yM: dock.yM, yawRad: headingRad(dock.yawDeg) }, () => {
+    const values = settings.effective();
+    return {
+      speedMS: values['control.max_forward_velocity'],
+      reverseSpeedMS: -values['control.max_backward_velocity'],
+      accelerationMS2: values['control.max_forward_acc'],
+      turnRateRadS: values['control.max_angular_velocity'],
+    };
+  });
+  const trail = createTrail(drive.pose());
+  let charge: number = battery.start;
+  let softwareStop = false;
+  let orderedMode = 'auto';
+  // A pose does not survive a change of the map, so a new map needs a new pose (vendor facts 1.4).
+  let hasPose = true;
+  let planner: { map: FloorMap; planner: Planner } | undefined;
+  let headingBeforeSpin: number | undefined;
+  let turnedRad = drive.pose().yawRad + TURNS_BEFORE * 2 * Math.PI;
+  let alertCodes: readonly number[] = [];
+  let hasWheelError = false;
+
+  const controlMode = (): string => (faults.is('manual-control') ? 'manual' : orderedMode);
+  const emergencyStop = () => softwareStop || faults.is('emergency-stop');
+  const isLocalised = () => maps.current() !== undefined && hasPose && !faults.is('localisation-lost');
+
+  function isDocked(): boolean {
+    const { xM, yM, yawRad } = drive.pose();
+    return (
+      Math.hypot(xM - dock.xM, yM - dock.yM) < DOCKED_M &&
+      Math.abs(wrapRad(yawRad - headingRad(dock.yawDeg))) < DOCKED_RAD
+    );
+  }
+
+  function currentPlanner(): Planner | undefined {
+    const map = maps.current();
+    if (!map) return undefined;
+    if (planner?.map !== map) planner = { map, planner: createPlanner(gridForPlanning(map)) };
+    return planner.planner;
+  }
+
+  /** The charger of the map that is nearest to the robot. */
+  function nearestCharger(): PoseRad | undefined {
+    const map = maps.current();
+    const { xM, yM } = drive.pose();
+    const [nearest] = (map ? chargersOn(map) : []).toSorted(
+      (a, b) => Math.hypot(a.xM - xM, a.yM - yM) - Math.hypot(b.xM - xM, b.yM - yM),
+    );
+    return nearest && { xM: nearest.xM, yM: nearest.yM, yawRad: headingRad(nearest.yawDeg) };
+  }
+
+  const isRunning = () => !emergencyStop() && !hasWheelError && !faults.is('blocked');
+
+  const moves = createMoves({
+    drive,
+    now: options.now,
+    planner: currentPlanner,
+    isCharging: isDocked,
+    ignoresCancel: () => faults.is('cancel-ignored'),
+    takesDegrees: () => faults.is('target-in-degrees'),
+    charger: nearestCharger,
+    hindrance() {
+      if (!isLocalised()) return 1000;
+      return isRunning() && controlMode() === 'auto' ? undefined : 'stand';
+    },
+    onChange() {
+      onChange('planning');
+      onChange('path');
+    },
+  });
+
+  const remote = createRemoteControl({
+    drive,
+    isAllowed: () => controlMode() === 'remote' && isRunning(),
+    // Where it touches something already it may drive off; otherwise it stops in front of what the map shows.
+    isFree: (at) => currentPlanner()?.isFree(at) ?? true,
+    onTakeOver: () => moves.cancel(),
+  });
+
+  const globalPositioning = createGlobalPositioning({
+    canSucceed: () => maps.current() !== undefined && !faults.is('localisation-lost'),
+    pose: drive.pose,
+    onFound() {
+      hasPose = true;
+      onChange('slam');
+    },
+    onChange: () => onChange('global-positioning'),
+  });
+
+  function activeAlerts(): number[] {
+    const codes: number[] = [];
+    if (moves.stoodS() > 5) codes.push(1008);
+    if (hasWheelError) codes.push(2006);
+    if (maps.current() && !isLocalised()) codes.push(7005);
+    if (percentage() < 0.1) codes.push(8501);
+    if (faults.is('alert-active')) codes.push(8004, 1012);
+    return codes;
+  }
+
+  function percentage(): number {
+    if (faults.is('battery-unsure')) return battery.unsure;
+    return faults.is('battery-low') ? battery.low : charge;
+  }
+
+  function refreshAlerts(): void {
+    const codes = activeAlerts();
+    if (codes.join() === alertCodes.join()) return;
+    alertCodes = codes;
+    onChange('alerts');
+  }
+
+  /** Turns while one of those faults is on, and back to where it pointed afterwards. */
+  function spin(dt: number): boolean {
+    if (turning.some((name) => faults.is(name)) && !moves.isMoving()) {
+      headingBeforeSpin ??= drive.pose().yawRad;
+      drive.spin(dt, SPIN_RAD_S);
+      return true;
+    }
+    if (headingBeforeSpin !== undefined && !moves.isMoving()) drive.go([{ kind: 'turn', yawRad: headingBeforeSpin }]);
+    headingBeforeSpin = undefined;
+    return false;
+  }
+
+  function followTurn(): void {
+    turnedRad += wrapRad(drive.pose().yawRad - turnedRad);
+  }
+
+  function smallStep(dt: number): void {
+    if (faults.is('wheel-error')) hasWheelError = true;
+    if (!spin(dt) && !remote.step(dt)) moves.step(dt);
+    followTurn();
+    globalPositioning.step(dt);
+    trail.add(drive.pose());
+    const charging = isDocked() && drive.isStill();
+    const rate = charging ? battery.chargingPerS : drive.isStill() ? -battery.idlePerS : -battery.drivingPerS;
+    charge = Math.max(0.02, Math.min(1, charge + rate * dt));
+  }
+
+  return {
+    maps,
+    moves,
+    settings,
+    remote,
+    globalPositioning,
+    trail,
+    isAtRest: (): boolean => drive.isStill(),
+    pose: (): PoseRad => drive.pose(),
+    /** The heading with all turns since it was switched on. */
+    turnedRad: (): number => turnedRad,
+    speedMS: (): number => drive.speed(),
+    isDocked,
+    isLocalised,
+    isReliable: isLocalised,
+    emergencyStop,
+    controlMode,
+    battery: () => {
+      const charging = isDocked() && drive.isStill();
+      const full = faults.is('battery-unsure') || (charging && percentage() >= 0.999);
+      return {
+        percentage: percentage(),
+        status: full ? 'full' : charging ? 'charging' : 'discharging',
+        // Negative while charging, as the vendor says.
+        currentA: full ? 0 : charging ? -4.8 : drive.isStill() ? 0.9 : 3.6,
+        voltageV: 22 + 4 * percentage(),
+      };
+    },
+    alerts: () =>
+      alertCodes.map((code) => ({
+        code,
+        level: alertTexts[code]?.[0] ?? 'error',
+        msg: alertTexts[code]?.[1] ?? '',
+      })),
+
+    order: (order: MoveOrder) => moves.create(order),
+    /** Wheel errors whose cause is gone are gone; the others are there again at once. */
+    clearWheelErrors(): void {
+      hasWheelError = faults.is('wheel-error');
+      refreshAlerts();
+    },
+    setPose(pose: PoseRad): void {
+      const yawRad = faults.is('pose-in-degrees') ? (pose.yawRad * Math.PI) / 180 : pose.yawRad;
+      drive.setPose({ ...pose, yawRad });
+      followTurn();
+      trail.begin(pose);
+      globalPositioning.forget();
+      headingBeforeSpin = undefined;
+      hasPose = true;
+      onChange('slam');
+    },
+    useMap(map: FloorMap): void {
+      moves.abort(1003);
+      maps.use(map);
+      hasPose = false;
+      trail.begin(drive.pose());
+      globalPositioning.forget();
+      onChange('map');
+      onChange('slam');
+    },
+    /** A map was changed in place. */
+    mapChanged: () => onChange('map'),
+    setSoftwareStop(enable: boolean): void {
+      softwareStop = enable;
+      onChange('wheels');
+    },
+    setControlMode(mode: string): void {
+      orderedMode = mode;
+      remote.release();
+      onChange('wheels');
+    },
+    /** What a restart of the robot's software leaves of its state. */
+    restart(): void {
+      moves.abort(1000);
+      softwareStop = false;
+      orderedMode = 'auto';
+      hasWheelError = false;
+      remote.release();
+      globalPositioning.forget();
+      if (faults.is('map-loss')) maps.lose();
+    },
+    /** Real time that has passed, in seconds. */
+    step(seconds: number): void {
+      for (let rest = Math.min(seconds, 1); rest > 1e-6; rest -= LONGEST_STEP_S) {
+        smallStep(Math.min(rest, LONGEST_STEP_S));
+      }
+      refreshAlerts();
+    },
+  };
+}
+
+export type Robot = ReturnType<typeof createRobot>;

@@ -1,0 +1,54 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { join } from 'node:path';
+import { replaceFile } from '../../lifecycle/index.ts';
+import { isRecord } from '../chassis/maps/map-store.ts';
+import { makeFolder, readIfThere } from '../files.ts';
+import { type Authority, createAuthority, restoreAuthority } from './certificates.ts';
+
+/** Relative to the folder of the simulator; the site file names the first. */
+export const ENROLMENT_CA_FILE = 'enrolment-ca.pem';
+const AUTHORITY_FILE = join('secrets', 'cloud-authority.json');
+const CODE_FILE = join('secrets', 'enrolment-code.txt');
+
+/**
+ * The authority of the simulated cloud: the one that is kept in the folder, so that a device that was enrolled with an
+ * earlier run is still known to a later one, or a new one. Without a folder it lives as long as the simulator.
+ */
+export async function openAuthority(dir: string | undefined): Promise<Authority> {
+  if (dir === undefined) return createAuthority();
+  const path = join(dir, AUTHORITY_FILE);
+  const kept = readKept(await readIfThere(path));
+  const authority = kept ?? (await createAuthority());
+  if (kept === undefined) {
+    await makeFolder(join(dir, 'secrets'), 0o700);
+    const { caPem, keyPem } = authority;
+    await replaceFile(path, `${JSON.stringify({ caPem, keyPem })}\n`, { mode: 0o600 });
+  }
+  await replaceFile(join(dir, ENROLMENT_CA_FILE), authority.caPem);
+  return authority;
+}
+
+/** Writes the code that is good next, for people who try it; gives the file's path. */
+export async function writeCode(dir: string, code: string): Promise<string> {
+  const path = join(dir, CODE_FILE);
+  await makeFolder(join(dir, 'secrets'), 0o700);
+  await replaceFile(path, `${code}\n`, { mode: 0o600 });
+  return path;
+}
+
+function readKept(text: string | undefined): Authority | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const kept: unknown = JSON.parse(text);
+    if (!isRecord(kept) || typeof kept.caPem !== 'string' || typeof kept.keyPem !== 'string') return undefined;
+    const { caPem, keyPem } = kept;
+    const certificate = new X509Certificate(caPem);
+    const isGood = certificate.ca && certificate.validToDate > new Date();
+    // Somebody may have put one of the two in place of the other's.
+    return isGood && certificate.checkPrivateKey(createPrivateKey(keyPem))
+      ? restoreAuthority({ caPem, keyPem })
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { replaceFile } from '../../lifecycle/index.ts';
+import { makePackageFile, USUAL_WLAN } from './index.ts';
+
+/** Where the simulated tablet is, and how it is to be set up. */
+export const TABLET_PROFILE_FILE = 'kiosk.yaml';
+const PACKAGE_FILE = 'kiosk.apk';
+const HEADER = '# Written by gw sim for its simulated tablet. A new run replaces it.';
+/** Long enough that its way to the tablet can be watched. */
+const PACKAGE_BYTES = 4_000_000;
+const shell = { name: 'org.example.kiosk', versionCode: 12, versionName: '1.2.0' } as const;
+
+export interface TabletFilesOptions {
+  readonly dir: string;
+  readonly model: string;
+  readonly operatorPort: number;
+}
+
+/** Writes a kiosk shell that only a simulated tablet installs, and a profile that asks for it. */
+export async function writeTabletFiles({ dir, model, operatorPort }: TabletFilesOptions): Promise<void> {
+  const file = makePackageFile({ ...shell, bytes: PACKAGE_BYTES });
+  await replaceFile(join(dir, PACKAGE_FILE), file);
+  const profile = {
+    schema: 'gw/kiosk/1',
+    name: 'Tablet of the robot in a box',
+    tablet: { model },
+    app: {
+      name: shell.name,
+      versionCode: shell.versionCode,
+      file: PACKAGE_FILE,
+      sha256: createHash('sha256').update(file).digest('hex'),
+      activity: '.Main',
+    },
+    startPage: `http://127.0.0.1:${operatorPort}/`,
+    deviceOwner: '.Admin',
+    lockTask: true,
+    stayAwake: true,
+    screen: { brightness: 200, offAfterS: 1800, rotationDeg: 90 },
+    sound: { mediaPercent: 40, touchSounds: false },
+    hidePackages: ['com.android.chrome', 'com.android.email', 'com.android.vending'],
+    network: { ssid: USUAL_WLAN.ssid, segment: USUAL_WLAN.segment },
+  };
+  await replaceFile(join(dir, TABLET_PROFILE_FILE), `${HEADER}\n${stringify(profile)}`);
+}

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { standingSchema } from '../known.result.ts';
+
+const reported = z.union([
+  z.boolean(),
+  z.number(),
+  z.string(),
+  z.strictObject({ state: z.string(), reliable: z.boolean(), quality: z.number().nullable().optional() }),
+  z.array(z.strictObject({ code: z.int(), level: z.string(), message: z.string() })),
+]);
+
+/** One thing that the robot itself reports about whether it can work. */
+export const robotConditionSchema = z.strictObject({
+  id: z.enum(['emergency-stop', 'control-mode', 'positioning', 'battery', 'power', 'alerts']),
+  title: z.string(),
+  verdict: z.enum(['ok', 'wrong', 'not-checked']),
+  detail: z.string(),
+  remedy: z.string().nullable(),
+  missing: z
+    .enum(['not-received', 'rejected', 'no-connection', 'not-received-since-reconnect', 'too-old', 'newer-rejected'])
+    .nullable()
+    .describe('Why nothing current is known; null where it is.'),
+  reported: z
+    .strictObject({ value: reported, ...standingSchema.shape, ageMs: z.number() })
+    .nullable()
+    .describe('As the robot reported it last, with its age here; null when nothing usable was received.'),
+});
+export type RobotCondition = z.infer<typeof robotConditionSchema>;

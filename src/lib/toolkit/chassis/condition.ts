@@ -1,0 +1,233 @@
+import {
+  type Alert,
+  CRITICAL_BATTERY_PERCENT,
+  type JudgedCondition,
+  judgeCondition,
+  type LiveValue,
+  type LiveValues,
+  LOW_BATTERY_PERCENT,
+  type NotChecked,
+} from '../../chassis/index.ts';
+import { factById } from '../../evidence/index.ts';
+import type { Finding } from '../finding.result.ts';
+import type { RobotCondition } from './condition.result.ts';
+
+/** What the robot reports about itself, judged and put into words, each with the mark and source of its topic. */
+export function robotConditions(values: LiveValues): RobotCondition[] {
+  return judgeCondition(values).map((condition) => {
+    const { topic, title, value } = about(condition, values);
+    const live = liveOf(condition, values);
+    return {
+      id: condition.id,
+      title,
+      verdict: condition.verdict,
+      ...sayingOf(condition, topic, live, values),
+      missing: condition.missing,
+      reported:
+        live.status === 'not-heard'
+          ? null
+          : { value, ...standingOf(live), ...(condition.id === 'battery' && { unit: 'percent' }), ageMs: live.ageMs },
+    } as RobotCondition;
+  });
+}
+
+/** The same as findings of a check. */
+export function conditionFindings(conditions: readonly RobotCondition[]): Finding[] {
+  return conditions.map(({ id, title, verdict, detail, remedy }) => ({
+    id,
+    title,
+    verdict,
+    detail,
+    remedy,
+    spec: 'Chassis interface',
+  }));
+}
+
+function liveOf({ id }: JudgedCondition, { wheels, positioning, battery, alerts }: LiveValues): LiveValue<unknown> {
+  switch (id) {
+    case 'emergency-stop':
+    case 'control-mode':
+      return wheels;
+    case 'positioning':
+      return positioning;
+    case 'battery':
+    case 'power':
+      return battery;
+    case 'alerts':
+      return alerts;
+  }
+}
+
+function standingOf({ mark, basis, source }: Extract<LiveValue<unknown>, { status: 'heard' }>) {
+  return { mark, basis, source };
+}
+
+function about({ id }: JudgedCondition, values: LiveValues) {
+  const { wheels, positioning, battery, alerts } = values;
+  const of = <T, V>(live: LiveValue<T>, pick: (value: T) => V): V | null =>
+    live.status === 'not-heard' ? null : pick(live.value);
+  switch (id) {
+    case 'emergency-stop':
+      return {
+        topic: '/wheel_state',
+        title: 'Emergency stop',
+        value: of(wheels, ({ emergencyStopPressed }) => emergencyStopPressed),
+      };
+    case 'control-mode':
+      return { topic: '/wheel_state', title: 'Control mode', value: of(wheels, ({ controlMode }) => controlMode) };
+    case 'positioning':
+      return { topic: '/slam/state', title: 'Positioning', value: of(positioning, (value) => ({ ...value })) };
+    case 'battery':
+      return {
+        topic: '/battery_state',
+        title: 'Battery',
+        value: of(battery, ({ percent }) => Math.round(percent * 10) / 10),
+      };
+    case 'power':
+      return { topic: '/battery_state', title: 'Power supply', value: of(battery, ({ status }) => status) };
+    case 'alerts':
+      return { topic: '/alerts', title: 'Alerts', value: of(alerts, (value) => value.map((alert) => ({ ...alert }))) };
+  }
+}
+
+interface Saying {
+  readonly detail: string;
+  readonly remedy: string | null;
+}
+
+function sayingOf(condition: JudgedCondition, topic: string, live: LiveValue<unknown>, values: LiveValues): Saying {
+  if (condition.state === 'missing') return missingSaying(condition.missing, topic, live);
+  switch (condition.id) {
+    case 'emergency-stop':
+      return condition.state === 'pressed'
+        ? say('PRESSED', 'Clear the reason it was pressed for, then release it on the robot.')
+        : say('not pressed');
+    case 'control-mode':
+      return controlModeSaying(
+        condition.state,
+        textOf(values.wheels, ({ controlMode }) => controlMode),
+      );
+    case 'positioning':
+      return positioningSaying(
+        condition.state,
+        textOf(values.positioning, ({ state }) => state),
+      );
+    case 'battery':
+      return batterySaying(condition.state, values);
+    case 'power':
+      return powerSaying(condition.state, values);
+    case 'alerts':
+      return alertsSaying(condition.state, values.alerts.status === 'not-heard' ? [] : values.alerts.value);
+  }
+}
+
+const say = (detail: string, remedy: string | null = null): Saying => ({ detail, remedy });
+
+function textOf<T>(live: LiveValue<T>, pick: (value: T) => string): string {
+  return live.status === 'not-heard' ? '' : pick(live.value);
+}
+
+function missingSaying(missing: NotChecked, topic: string, live: LiveValue<unknown>): Saying {
+  const seconds = live.status === 'not-heard' ? '' : `${(live.ageMs / 1_000).toFixed(1)} s ago`;
+  const texts: Readonly<Record<NotChecked, string>> = {
+    'not-received': `${topic} was not received`,
+    rejected: `every message of ${topic} was rejected: ${live.rejected ?? 'malformed'}`,
+    'no-connection': `no connection; ${topic} was last received ${seconds}`,
+    'not-received-since-reconnect': `${topic} was not received since the connection came back`,
+    'too-old': `${topic} was last received ${seconds}`,
+    'newer-rejected': `the newest message of ${topic} was rejected: ${live.rejected ?? 'malformed'}`,
+  };
+  return say(texts[missing], missing === 'rejected' || missing === 'newer-rejected' ? REJECTED_REMEDY : null);
+}
+
+/** What to do where the messages come and cannot be used: a map or a position would not help. */
+export const REJECTED_REMEDY =
+  'Report the software version of the chassis with this text; gw uses no message whose fields are malformed.';
+
+function controlModeSaying(state: string, mode: string): Saying {
+  switch (state) {
+    case 'auto':
+      return say('auto');
+    case 'not-auto':
+      return say(
+        `'${mode}': the robot carries out no move orders`,
+        'Switch the robot to automatic mode on the robot or in its own app.',
+      );
+    case 'unreadable':
+      return say(`auto; wheels_released of /wheel_state cannot be read`, REJECTED_REMEDY);
+    case 'wheels-released':
+      return say('auto, but the wheels are released', 'Engage the wheels on the robot.');
+    default:
+      return say(`'${mode}' is a control mode that no vendor text names`);
+  }
+}
+
+function positioningSaying(state: string, reported: string): Saying {
+  const again = 'Set its position again where it stands, then probe again.';
+  switch (state) {
+    case 'reliable':
+      return say('reliable');
+    case 'lost':
+      return say('LOST', again);
+    case 'poor':
+      return say('poor', again);
+    case 'unreadable':
+      return say('reliable; position_quality of /slam/state cannot be read', REJECTED_REMEDY);
+    case 'inactive':
+      return say('inactive', 'Give the chassis a map and a position, then probe again.');
+    case 'mapping':
+      return say('the robot is making a map and is not positioned on one', 'Finish and store the map, then select it.');
+    default:
+      return say(`'${reported}' is a positioning state that no vendor text names`);
+  }
+}
+
+function batterySaying(state: string, { battery }: LiveValues): Saying {
+  const percent = textOf(battery, (value) => value.percent.toFixed(0));
+  const remedy = `Charge it to at least ${LOW_BATTERY_PERCENT} % before it drives.`;
+  switch (state) {
+    case 'critical':
+      return say(`CRITICAL: ${percent} %, below ${CRITICAL_BATTERY_PERCENT} %`, remedy);
+    case 'low':
+      return say(`LOW: ${percent} %, below ${LOW_BATTERY_PERCENT} %`, remedy);
+    default:
+      return say(`${percent} %`);
+  }
+}
+
+function powerSaying(state: string, { battery }: LiveValues): Saying {
+  const status = textOf(battery, (value) => value.status);
+  const percent = textOf(battery, (value) => value.percent.toFixed(0));
+  switch (state) {
+    case 'known':
+      return say(status);
+    case 'contradictory':
+      return say(
+        `reported 'full' at ${percent} %`,
+        'Compare the charge with the display of the robot, and report the software version.',
+      );
+    default:
+      return say(`'${status}' is a power status that no vendor text names`);
+  }
+}
+
+function alertsSaying(state: string, alerts: readonly Alert[]): Saying {
+  if (state === 'none') return say('none active');
+  const texts = alerts.slice(0, 5).map(alertText).join('; ');
+  const more = alerts.length > 5 ? `; and ${alerts.length - 5} more` : '';
+  const count = `${alerts.length} active`;
+  return say(
+    `${count}: ${texts}${more}`,
+    state === 'active' ? 'Clear what the alerts name, on the robot; the vendor explains their codes.' : null,
+  );
+}
+
+const components = factById('vendor.alert-components').value as Readonly<Record<string, string>>;
+const DISPUTED_CODE = factById('vendor.alert-8004').value as number;
+
+/** `7005 error 'position lost' (positioning)`; what the thousands mean is HINWEIS. */
+function alertText({ code, level, message }: Alert): string {
+  const component = components[String(Math.floor(code / 1_000))];
+  const reading = code === DISPUTED_CODE ? 'flip error or battery board: vendor texts disagree' : component;
+  return `${code} ${level} '${message}'${reading === undefined ? '' : ` (${reading})`}`;
+}

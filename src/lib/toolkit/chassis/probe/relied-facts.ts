@@ -1,0 +1,90 @@
+import { type ChassisIdentity, isSimulated } from '../../../chassis/index.ts';
+import { asGwError } from '../../../error/index.ts';
+import { type FactId, factById, loadEvidenceFile, standing } from '../../../evidence/index.ts';
+import { factsOfOrder } from '../../../motion/index.ts';
+import type { Site } from '../../../site/index.ts';
+import type { Finding } from '../../finding.result.ts';
+import type { ReliedHere } from './relied-facts.result.ts';
+
+const start = {
+  id: 'relied-facts',
+  title: 'What orders rely on was verified on this chassis',
+  spec: 'Evidence marks; Versioning, 2',
+};
+
+/**
+ * Every fact that an order relies on, and on what it rests on this very chassis. The specification names no device for
+ * its measurements, so each of them is from another device or version unless a record of this site says otherwise.
+ * `relied` is null when the evidence file cannot be read. Throws nothing of its own.
+ */
+export async function lookAtReliedFacts(
+  site: Pick<Site, 'evidenceFile'> & { readonly motion: Pick<Site['motion'], 'requireVerified'> },
+  identity: ChassisIdentity,
+): Promise<{ readonly relied: ReliedHere[] | null; readonly finding: Finding }> {
+  const { serial, software } = identity;
+  let relied: ReliedHere[];
+  try {
+    const records = await loadEvidenceFile(site.evidenceFile);
+    const device = { serial, software, simulated: isSimulated(identity), records };
+    const ids = new Set<FactId>(Object.values(factsOfOrder).flat());
+    relied = [...ids].map((id) => {
+      const { mark, basis } = factById(id);
+      const { support, usable, contradictedHere, why } = standing(id, device, site.motion);
+      const orders = Object.entries(factsOfOrder).flatMap(([order, facts]) =>
+        (facts as readonly string[]).includes(id) ? [order] : [],
+      );
+      return { fact: id, mark, basis, orders, support, usable, contradictedHere, detail: why };
+    });
+  } catch (error) {
+    const [detail = ''] = asGwError(error).message.split('\n');
+    const remedy = 'Mend the evidence file: gw site check names every bad line.';
+    return { relied: null, finding: { ...start, verdict: 'wrong', detail, remedy } };
+  }
+  return { relied, finding: findingOf(relied) };
+}
+
+function findingOf(relied: readonly ReliedHere[]): Finding {
+  const contradicted = relied.filter(({ contradictedHere }) => contradictedHere);
+  if (contradicted.length > 0) {
+    const detail = `contradicted on this chassis: ${names(contradicted)}; no order may rely on it`;
+    return {
+      ...start,
+      verdict: 'wrong',
+      detail,
+      remedy: 'Do not drive it with gw: gw evidence show FACT says who found what.',
+    };
+  }
+  const by = (support: ReliedHere['support']) => relied.filter((fact) => fact.support === support);
+  const here = by('this-device');
+  if (here.length === relied.length) {
+    return { ...start, verdict: 'ok', detail: `all ${relied.length} facts, with this software`, remedy: null };
+  }
+  const elsewhere = by('another-device');
+  const parts = [
+    `${here.length} of ${relied.length} were`,
+    ...groupText(
+      'measured on another device or version',
+      elsewhere.filter(({ basis }) => basis === 'measured'),
+    ),
+    ...groupText(
+      'stated, and borne out by a measurement on another device or version',
+      elsewhere.filter(({ basis }) => basis !== 'measured'),
+    ),
+    ...groupText('verified on a simulator alone', by('simulator')),
+    ...groupText('carrying no order yet', by('nothing')),
+  ];
+  return {
+    ...start,
+    verdict: 'not-checked',
+    detail: parts.join('; '),
+    remedy: 'Verify each on this chassis and write it down: gw evidence record FACT --holds --how "…" --who "…".',
+  };
+}
+
+function groupText(what: string, facts: readonly ReliedHere[]): string[] {
+  return facts.length === 0 ? [] : [`${what}: ${names(facts)}`];
+}
+
+function names(facts: readonly ReliedHere[]): string {
+  return facts.map(({ fact }) => fact).join(', ');
+}

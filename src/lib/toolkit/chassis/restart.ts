@@ -1,0 +1,196 @@
+import { createChassisClient } from '../../chassis/index.ts';
+import { asGwError } from '../../error/index.ts';
+import {
+  type ArchiveFile,
+  lookForStillness,
+  type RestartPace,
+  type RestartRun,
+  readArchive,
+  restartChassis,
+} from '../../maps/index.ts';
+import { citeFacts } from '../map/change/cited-facts.ts';
+import { commandText } from '../map/change/command-text.ts';
+import { differenceOf } from '../map/change/overlays-difference.ts';
+import { isOutOfStep, selectAgain, viewRunningMap } from '../map/change/running-map.ts';
+import type { MapRestore } from '../map/restore.result.ts';
+import { backupView, type MapRestoreContext, restoreFromBackup } from '../map/restore.ts';
+import type { Toolkit } from '../toolkit.ts';
+import { chassisAccess } from './access.ts';
+import type { ChassisRestart } from './restart.result.ts';
+
+export interface ChassisRestartOptions {
+  /** A backup that holds every map of the chassis as it is now. */
+  readonly path: string;
+  readonly itStandsStill: boolean;
+  readonly withinMs: number;
+  /** For the commands that the result names. */
+  readonly sitePath: string;
+  readonly gwVersion: string;
+  /** How often and how long it looks; without it the usual times. */
+  readonly pace?: RestartPace | undefined;
+}
+
+export interface ChassisRestartContext extends MapRestoreContext {
+  /** Asks a person whether the lost maps are to be brought back now; without it nobody is asked. */
+  readonly offerRestore?: ((lost: ChassisRestart) => Promise<boolean>) | undefined;
+}
+
+/**
+ * Restarts the software of the robot behind a backup, waits for it, and compares its maps with those of before. Where
+ * maps are lost and a person says so, brings them back. Throws what stands in the way before the order is sent;
+ * afterwards everything is a result.
+ */
+export async function restartWithBackup(
+  toolkit: Toolkit,
+  options: ChassisRestartOptions,
+  context: ChassisRestartContext,
+): Promise<ChassisRestart> {
+  const { signal, onProgress } = context;
+  const file = await readArchive(options.path);
+  const access = await chassisAccess(toolkit);
+  const { host, port } = access.endpoint;
+  let result: ChassisRestart;
+  {
+    await using client = createChassisClient(access);
+    const run = await restartChassis({
+      client,
+      archive: file.archive,
+      topics: access,
+      lookForStillness: (ending) => lookForStillness(access, ending),
+      personSeesItStand: options.itStandsStill,
+      withinMs: options.withinMs,
+      pace: options.pace,
+      clock: toolkit.clock,
+      signal,
+      onProgress,
+    });
+    result = viewRestart(run, { file, options, address: { host, port, way: access.dialer.way } });
+  }
+  if (result.restoreCommand === null || !context.offerRestore || signal.aborted) return result;
+  if (!(await context.offerRestore(result))) return result;
+  let restore: MapRestore;
+  try {
+    restore = await restoreFromBackup(toolkit, { ...options, ids: [], write: true }, context);
+  } catch (error) {
+    // Nothing was written yet; what the restart did must still be told.
+    const { message, remedy } = asGwError(error);
+    return { ...result, next: [`The restore did not begin: ${message} ${remedy}`, ...result.next] };
+  }
+  const isBack = restore.verdict === 'restored' || restore.verdict === 'nothing-to-do';
+  return {
+    ...result,
+    restore,
+    verdict: isBack ? 'brought-back' : result.verdict,
+    next: isBack ? restore.next : [...restore.next, ...result.next],
+  };
+}
+
+interface Around {
+  readonly file: ArchiveFile;
+  readonly options: Pick<ChassisRestartOptions, 'path' | 'sitePath'>;
+  readonly address: ChassisRestart['address'];
+}
+
+function viewRestart(run: RestartRun, { file, options, address }: Around): ChassisRestart {
+  const { before, after, stillness, order, said, signs, restarted, why, tookMs } = run;
+  const { serial, software, model } = before.identity;
+  const verdict = verdictOf(run);
+  const { path, sitePath } = options;
+  const site = sitePath === 'site.yaml' ? [] : ['--site', sitePath];
+  const restore = commandText('gw', 'map', 'restore', path, '--write-although-never-measured', ...site);
+  const compare = commandText('gw', 'map', 'restore', path, ...site);
+  return {
+    verdict,
+    address,
+    chassis: { serial, software, model },
+    softwareAfter: after?.identity.software ?? null,
+    backup: backupView(file),
+    stillness: { ...stillness },
+    order,
+    said,
+    restarted,
+    signs: [...signs],
+    why,
+    tookMs: Math.round(tookMs),
+    maps:
+      after === null
+        ? before.maps.map(({ id, uid, name }) => {
+            return { id, uid, name, fate: 'not-checked', idNow: null, changes: [], notes: [], difference: null };
+          })
+        : after.maps.map(({ before: map, fate, id: idNow, changes, notes, drawings }) => ({
+            id: map.id,
+            uid: map.uid,
+            name: map.name,
+            fate,
+            idNow,
+            changes: [...changes],
+            notes: [...notes],
+            difference: drawings && !drawings.sameText ? differenceOf(drawings) : null,
+          })),
+    notCompared: ['pictures', 'localisation data', 'maps that were being made and were not stored'],
+    mapInUse: {
+      before: before.current?.id ?? null,
+      now: after?.current?.id ?? null,
+      verdict: after === null ? 'not-checked' : after.sameCurrent ? 'same' : 'another',
+    },
+    running: after && viewRunningMap(after.running),
+    restoreCommand: verdict === 'lost' || (verdict === 'changed' && isChanged(run)) ? restore : null,
+    restore: null,
+    facts: citeFacts(['chassis.restart-loses-maps', 'chassis.restart-loses-maps-cause', 'vendor.service.restart']),
+    next: nextOf(run, verdict, { restore, compare, sitePath }),
+  };
+}
+
+function verdictOf({ end, after, restarted }: RestartRun): ChassisRestart['verdict'] {
+  if (end === 'interrupted') return 'interrupted';
+  if (end === 'not-back' || after === null) return 'not-back';
+  if (after.maps.some(({ fate }) => fate === 'lost')) return 'lost';
+  if (isChanged({ after }) || isOutOfStep(after.running)) return 'changed';
+  return restarted ? 'ok' : 'no-restart-seen';
+}
+
+/** The stored maps, or which of them is in use. */
+function isChanged({ after }: Pick<RestartRun, 'after'>): boolean {
+  return after !== null && (!after.sameCurrent || after.maps.some(({ fate }) => fate === 'changed'));
+}
+
+function nextOf(
+  run: RestartRun,
+  verdict: ChassisRestart['verdict'],
+  { restore, compare, sitePath }: { readonly restore: string; readonly compare: string; readonly sitePath: string },
+): string[] {
+  const { before, after } = run;
+  const software = before.identity.software;
+  const updated =
+    after !== null && after.identity.software !== software
+      ? [
+          `The software was ${software ?? 'of no known version'} and is ${after.identity.software ?? 'of no known version'} now: what was verified on this device is to be verified again.`,
+        ]
+      : [];
+  switch (verdict) {
+    case 'ok':
+    case 'brought-back':
+      return [...updated, 'Check that the robot knows where it stands before it moves.'];
+    case 'lost':
+      return [...updated, `Bring them back, with the robot standing still: ${restore}`];
+    case 'changed':
+      if (after !== null && !isChanged(run))
+        return [...updated, ...selectAgain(viewRunningMap(after.running), sitePath)];
+      return [
+        ...updated,
+        `See what differs, without writing: ${compare}`,
+        `Bring the old state back, with the robot standing still: ${restore}`,
+      ];
+    case 'no-restart-seen':
+      return [
+        ...updated,
+        'The order was taken or lost, and no restart showed. Look at the robot before ordering it again.',
+      ];
+    case 'not-back':
+    case 'interrupted':
+      return [
+        'The order is out: the robot restarts by itself. See when it is back with `gw chassis watch`.',
+        `Then compare its maps with the backup, without writing: ${compare}`,
+      ];
+  }
+}

@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { standingSchema } from '../known.result.ts';
+import { robotConditionSchema } from './condition.result.ts';
+
+const tried = z.strictObject({
+  address: z.string(),
+  port: z.int().optional(),
+  via: z.string().optional(),
+  action: z.string().optional(),
+  forMs: z.number().optional(),
+});
+
+const linkSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('connecting'), tried }),
+  z.strictObject({
+    kind: z.literal('not-connected'),
+    failure: z.enum([
+      'refused',
+      'no-route',
+      'no-answer',
+      'unknown-name',
+      'cut',
+      'other',
+      'bad-answer',
+      'wrong-device',
+      'silent',
+    ]),
+    detail: z.string(),
+    tried,
+    foundSerial: z.string().optional().describe("Only with failure 'wrong-device'."),
+  }),
+  z.strictObject({
+    kind: z.literal('booting'),
+    progress: z.number().nullable().describe('0 to 1.'),
+    step: z.string().nullable(),
+    tried,
+  }),
+  z.strictObject({ kind: z.literal('connected'), tried }),
+]);
+
+function live<T extends z.ZodType>(value: T) {
+  return z.discriminatedUnion('status', [
+    z.strictObject({
+      status: z.literal('not-heard'),
+      rejected: z
+        .string()
+        .optional()
+        .describe('Messages came and none could be used: what was wrong with the last one.'),
+    }),
+    z.strictObject({
+      status: z.literal('heard'),
+      value,
+      ...standingSchema.shape,
+      ageMs: z.number(),
+      stale: z.boolean(),
+      staleReason: z.enum(['no-connection', 'not-received-since-reconnect', 'too-old', 'newer-rejected']).optional(),
+      rejected: z.string().optional().describe('What was wrong with the newest message, where it could not be used.'),
+      parts: z.record(z.string(), standingSchema).optional().describe('Where parts are not equally well known.'),
+    }),
+  ]);
+}
+
+const nullableVersion = z.int().nullable();
+
+/** One line of `gw chassis watch --json`. */
+export const chassisWatchSchema = z.discriminatedUnion('event', [
+  z.strictObject({
+    event: z.literal('state'),
+    at: z.string().describe('UTC of this machine, for people.'),
+    link: linkSchema,
+    linkForMs: z.number(),
+    identity: z
+      .strictObject({
+        serial: z.string(),
+        model: z.string().nullable(),
+        software: z.string().nullable(),
+        capabilities: z.record(z.string(), z.boolean()),
+      })
+      .nullable(),
+    values: z.strictObject({
+      pose: live(z.strictObject({ xM: z.number(), yM: z.number(), yawDeg: z.number() })),
+      planning: live(
+        z.strictObject({
+          actionId: z.int(),
+          actionType: z.string(),
+          moveState: z.string(),
+          failReason: z.int(),
+          failReasonText: z.string(),
+          remainingDistanceM: z.number().nullable(),
+          raw: z.record(z.string(), z.unknown()),
+        }),
+      ),
+      battery: live(z.strictObject({ percent: z.number(), status: z.string() })),
+      wheels: live(
+        z.strictObject({
+          controlMode: z.string(),
+          emergencyStopPressed: z.boolean(),
+          wheelsReleased: z.boolean().nullable().optional(),
+        }),
+      ),
+      positioning: live(
+        z.strictObject({ state: z.string(), reliable: z.boolean(), quality: z.number().nullable().optional() }),
+      ),
+      alerts: live(z.array(z.strictObject({ code: z.int(), level: z.string(), message: z.string() }))),
+      map: live(
+        z.strictObject({
+          name: z.string(),
+          uid: z.string(),
+          mapVersion: nullableVersion,
+          overlaysVersion: nullableVersion,
+        }),
+      ),
+    }),
+    poseUnit: z.strictObject({
+      verdict: z.enum(['degrees', 'radians', 'not-decided']),
+      samples: z.int(),
+      largest: z.number().nullable(),
+      reason: z.string(),
+      doubt: z.string().nullable().describe('Signs that the unit may be radians which are no proof.'),
+    }),
+    unitContradicted: z.boolean(),
+    condition: z.array(robotConditionSchema).describe('What the robot reports about itself, judged.'),
+    complaints: z.array(z.strictObject({ what: z.string(), count: z.int(), ageMs: z.number() })),
+  }),
+  z.strictObject({
+    event: z.literal('ended'),
+    watchedMs: z.number(),
+    link: linkSchema.describe('As it was at the end.'),
+  }),
+]);
+export type ChassisWatchEvent = z.infer<typeof chassisWatchSchema>;
+export type ChassisView = Extract<ChassisWatchEvent, { event: 'state' }>;

@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { type ChassisSnapshot, createChassisLink, judgeCondition } from '../../chassis/index.ts';
+import { silentLog } from '../../lifecycle/index.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { chassisAccess } from './access.ts';
+import { robotConditions } from './condition.ts';
+import type { ChassisView, ChassisWatchEvent } from './watch.result.ts';
+
+export interface ChassisWatchOptions {
+  /** For how long; without it until the signal. */
+  readonly seconds?: number | undefined;
+  /** How often the view is told while nothing else happens, in milliseconds. */
+  readonly everyMs: number;
+}
+
+/**
+ * Keeps the link to the chassis and tells its state: at once when the connection changes, and otherwise at a steady
+ * pace. That the chassis is away is told and ends nothing. An aborted signal is the ordinary end.
+ */
+export async function watchChassis(
+  toolkit: Toolkit,
+  options: ChassisWatchOptions,
+  { signal }: Pick<CheckContext, 'signal'>,
+  onView: (view: ChassisView) => void,
+): Promise<ChassisWatchEvent> {
+  const { clock } = toolkit;
+  const link = createChassisLink({ ...(await chassisAccess(toolkit)), log: silentLog });
+  const began = clock.monotonicMs();
+  const over = new AbortController();
+  let last = '';
+  const tell = () => {
+    // The link that is being taken down is no news about the chassis.
+    if (over.signal.aborted) return;
+    const snapshot = link.snapshot();
+    last = essence(snapshot);
+    onView(viewOf(snapshot, clock.wall()));
+  };
+  const onChange = () => {
+    if (essence(link.snapshot()) !== last) tell();
+  };
+  const end = () => over.abort();
+  using _listening = link.subscribe(onChange);
+  using _pace = clock.every(options.everyMs, tell);
+  using _limit = options.seconds === undefined ? undefined : clock.after(options.seconds * 1_000, end);
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    if (signal.aborted) end();
+    await link.start({ signal: over.signal, fail: (error) => over.abort(error) });
+    if (!over.signal.aborted) await once(over.signal, 'abort');
+    const { link: state } = link.snapshot();
+    if (over.signal.reason instanceof Error && over.signal.reason.name !== 'AbortError') throw over.signal.reason;
+    return { event: 'ended', watchedMs: Math.round(clock.monotonicMs() - began), link: state };
+  } finally {
+    signal.removeEventListener('abort', end);
+    await link.stop();
+  }
+}
+
+/** What a person must see at once when it changes. */
+function essence({ link, poseUnit, unitContradicted, values }: ChassisSnapshot): string {
+  const failure = link.kind === 'not-connected' ? link.failure : '';
+  const wrong = judgeCondition(values).filter(({ verdict }) => verdict === 'wrong');
+  const condition = wrong.map(({ id, state }) => `${id} ${state}`).join();
+  const codes = values.alerts.status === 'heard' ? values.alerts.value.map(({ code }) => code).join() : '';
+  return `${link.kind} ${failure} ${unitContradicted} ${poseUnit.doubt !== null} ${condition} ${codes}`;
+}
+
+function viewOf(snapshot: ChassisSnapshot, at: Date): ChassisView {
+  const { values, identity, complaints } = snapshot;
+  return {
+    event: 'state',
+    at: at.toISOString(),
+    link: snapshot.link,
+    linkForMs: snapshot.linkForMs,
+    identity: identity === null ? null : { ...identity, capabilities: { ...identity.capabilities } },
+    values: values as ChassisView['values'],
+    poseUnit: snapshot.poseUnit,
+    unitContradicted: snapshot.unitContradicted,
+    condition: robotConditions(values),
+    complaints: [...complaints],
+  };
+}

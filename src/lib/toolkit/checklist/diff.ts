@@ -1,0 +1,252 @@
+import type { Protocol, RobotProtocol, StepResult } from '../../checklist/index.ts';
+import { type Basis, type Mark, markText } from '../../evidence/index.ts';
+import { signatureState } from '../../report/index.ts';
+import type { ProtocolDiff, RobotDiff } from './diff.result.ts';
+import { type ProtocolTrust, unaltered, verifyProtocolAt } from './record-file.ts';
+import { isBareNumber, isSteady, steadyText } from './steady-values.ts';
+import { subjectOf } from './verify.ts';
+
+export interface ProtocolDiffOptions extends Omit<ProtocolTrust, 'serial'> {
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * What changed between two visits: robots by serial, steps by id, values by step and name. Reads two protocol files,
+ * each verified. Throws what `verifyProtocolAt` throws, PROTOCOL_INVALID, PROTOCOL_ALTERED.
+ */
+export async function compareProtocols({ from, to, caPath, sitePath }: ProtocolDiffOptions): Promise<ProtocolDiff> {
+  const [old, now] = [await openSide(from, { caPath, sitePath }), await openSide(to, { caPath, sitePath })];
+  return diffProtocols(old, now);
+}
+
+interface Side {
+  readonly path: string;
+  readonly state: ProtocolDiff['from']['state'];
+  readonly protocol: Protocol;
+}
+
+async function openSide(path: string, trust: ProtocolTrust): Promise<Side> {
+  const verification = await verifyProtocolAt(path, trust);
+  const protocol = unaltered(path, verification);
+  return { path, state: signatureState(protocol, verification), protocol };
+}
+
+/**
+ * The comparison itself; pure. Counts as a change: version of gw and of the list, software, site, robots, verdicts, why
+ * a step is not ok, values with unit and mark, deviations, red lines, marks of facts. Does not: when, how long, where
+ * the files lie, ids and editions of the runs, and values that differ at every run (`isSteady`).
+ */
+export function diffProtocols(from: Side, to: Side): ProtocolDiff {
+  const [old, now] = [from.protocol, to.protocol];
+  const serials = unique([...old.robots, ...now.robots].map(({ serial }) => serial));
+  const robots = serials.map((serial) => robotDiff(serial, robotOf(old, serial), robotOf(now, serial)));
+  const versions = {
+    gw: { from: old.gw, to: now.gw },
+    checklist: { from: old.checklist.sha256, to: now.checklist.sha256 },
+  };
+  const sameChecklist = old.checklist.name === now.checklist.name;
+  return {
+    from: { path: from.path, state: from.state, subject: subjectOf(old) },
+    to: { path: to.path, state: to.state, subject: subjectOf(now) },
+    same: sameChecklist && !Object.values(versions).some(differs) && robots.every(isSame),
+    worse: robots.some(isWorse),
+    versions,
+    sameChecklist,
+    robots,
+  };
+}
+
+function robotOf({ robots }: Protocol, serial: string): RobotProtocol | null {
+  return robots.find((robot) => robot.serial === serial) ?? null;
+}
+
+function robotDiff(serial: string, old: RobotProtocol | null, now: RobotProtocol | null): RobotDiff {
+  const oldSteps = old?.steps ?? [];
+  const newSteps = now?.steps ?? [];
+  const steps = stepChanges(oldSteps, newSteps);
+  const of = (kind: Kind) => steps.filter((step) => step.kind === kind).map(({ kind: _, ...step }) => step);
+  return {
+    serial,
+    site: { from: old?.site ?? null, to: now?.site ?? null },
+    presence: old === null ? 'new-only' : now === null ? 'old-only' : 'both',
+    software: { from: old?.software?.value ?? null, to: now?.software?.value ?? null },
+    newlyWrong: of('newly-wrong'),
+    mended: of('mended'),
+    lost: of('lost'),
+    otherwise: of('otherwise'),
+    reasons: reasonChanges(oldSteps, newSteps),
+    values: valueChanges(oldSteps, newSteps),
+    deviations: deviationChanges(oldSteps, newSteps),
+    redLines: {
+      added: redLinesBut(now, old),
+      gone: redLinesBut(old, now),
+      changed: redLineChanges(old, now),
+    },
+    evidence: evidenceChanges(old?.evidence ?? [], now?.evidence ?? []),
+  };
+}
+
+type Kind = 'newly-wrong' | 'mended' | 'lost' | 'otherwise';
+type StepChange = RobotDiff['newlyWrong'][number] & { readonly kind: Kind };
+
+function stepChanges(old: readonly StepResult[], now: readonly StepResult[]): StepChange[] {
+  const [before, after] = [byId(old), byId(now)];
+  const ids = unique([...now, ...old].map(({ id }) => id));
+  return ids.flatMap((id): StepChange[] => {
+    const [was, is] = [before.get(id), after.get(id)];
+    const [from, to] = [was?.verdict ?? null, is?.verdict ?? null];
+    if (from === to) return [];
+    const { title = id, why = '' } = is ?? was ?? {};
+    const kind =
+      to === 'wrong' ? 'newly-wrong' : to === 'ok' && from !== null ? 'mended' : from === 'ok' ? 'lost' : 'otherwise';
+    return [{ id, title, from, to, why, kind }];
+  });
+}
+
+/** Steps that are not ok on both sides, with the same verdict and for another reason. */
+function reasonChanges(old: readonly StepResult[], now: readonly StepResult[]): RobotDiff['reasons'] {
+  const before = byId(old);
+  return now.flatMap((is) => {
+    const was = before.get(is.id);
+    if (was === undefined || was.verdict !== is.verdict || is.verdict === 'ok') return [];
+    if (reasonOf(was) === reasonOf(is)) return [];
+    return [{ id: is.id, title: is.title, verdict: is.verdict, from: was.why, to: is.why }];
+  });
+}
+
+/** Why a step is not ok, without what differs at every run: by its error, else by its expectations, else in words. */
+function reasonOf({ error, expectations, why }: StepResult): string {
+  if (error !== null) return JSON.stringify([error.code, steadyText(error.message)]);
+  const open = expectations.filter(({ verdict }) => verdict !== 'ok');
+  if (open.length === 0) return steadyText(why);
+  return JSON.stringify(
+    open.map(({ path, expected, found, verdict }) => {
+      // How far a figure is off stands among the values, where the list asks for it.
+      return [path, expected, isBareNumber(found) ? '' : steadyText(found, path), verdict];
+    }),
+  );
+}
+
+function valueChanges(old: readonly StepResult[], now: readonly StepResult[]): RobotDiff['values'] {
+  const [before, after] = [byId(old), byId(now)];
+  return unique([...now, ...old].map(({ id }) => id)).flatMap((id) => {
+    const [was, is] = [before.get(id), after.get(id)];
+    const oldValues = new Map((was?.values ?? []).map((one) => [one.name, one]));
+    const newValues = new Map((is?.values ?? []).map((one) => [one.name, one]));
+    return unique([...newValues.keys(), ...oldValues.keys()]).flatMap((name) => {
+      const [a, b] = [oldValues.get(name), newValues.get(name)];
+      const unit = { from: a?.unit ?? null, to: b?.unit ?? null };
+      const mark = marksOf(a, b);
+      const [from, to] = [a?.value ?? null, b?.value ?? null];
+      if (from === to && !differs(unit) && !differs(mark)) return [];
+      const isComparable = typeof from === 'number' && typeof to === 'number' && !differs(unit);
+      const delta = isComparable ? rounded(to - from) : null;
+      const isSameKind = a !== undefined && b !== undefined && !differs(unit) && !differs(mark);
+      const counts = !(isSameKind && isSteady(name, a, b));
+      return [{ step: id, title: (is ?? was)?.title ?? id, name, from, to, unit, mark, delta, counts }];
+    });
+  });
+}
+
+type Marked = { readonly mark: Mark; readonly basis?: Basis | undefined } | undefined;
+
+/** With what they rest on where both sides say so: a record of an older version has the mark alone. */
+function marksOf(from: Marked, to: Marked): { from: string | null; to: string | null } {
+  const isOld = [from, to].some((side) => side !== undefined && side.basis === undefined);
+  const textOf = (side: Marked) => {
+    if (side === undefined) return null;
+    return isOld || side.basis === undefined ? side.mark : markText({ mark: side.mark, basis: side.basis });
+  };
+  return { from: textOf(from), to: textOf(to) };
+}
+
+/** Without the digits that only binary fractions make: 0.3 - 0.1 is 0.2. */
+function rounded(value: number): number {
+  return Number(value.toPrecision(12));
+}
+
+/**
+ * Deviations that were accepted, withdrawn, or are another one now: by another person, for another reason, or of a step
+ * that comes out otherwise than it did when it was accepted. When somebody accepted it is no change.
+ */
+function deviationChanges(old: readonly StepResult[], now: readonly StepResult[]): RobotDiff['deviations'] {
+  const [before, after] = [byId(old), byId(now)];
+  const otherReason = new Set(reasonChanges(old, now).map(({ id }) => id));
+  const otherValue = new Set(valueChanges(old, now).flatMap(({ step, counts }) => (counts ? [step] : [])));
+  return unique([...now, ...old].map(({ id }) => id)).flatMap((id) => {
+    const [was, is] = [before.get(id), after.get(id)];
+    const [from, to] = [was?.deviation ?? null, is?.deviation ?? null];
+    if (from === null && to === null) return [];
+    const changed = (
+      [
+        ['accepted', from === null],
+        ['withdrawn', to === null],
+        ['reason', from !== null && to !== null && from.reason !== to.reason],
+        ['approved-by', from !== null && to !== null && from.approvedBy !== to.approvedBy],
+        ['verdict', from !== null && to !== null && was?.verdict !== is?.verdict],
+        ['finding', from !== null && to !== null && otherReason.has(id)],
+        ['value', from !== null && to !== null && otherValue.has(id)],
+      ] as const
+    ).flatMap(([what, isSo]) => (isSo ? [what] : []));
+    if (changed.length === 0) return [];
+    const title = (is ?? was)?.title ?? id;
+    return [{ step: id, title, from: from && { ...from }, to: to && { ...to }, changed }];
+  });
+}
+
+function redLinesBut(of: RobotProtocol | null, but: RobotProtocol | null): RobotDiff['redLines']['added'] {
+  const known = new Set((but?.redLines ?? []).map(({ id }) => id));
+  return (of?.redLines ?? [])
+    .filter(({ id }) => !known.has(id))
+    .map(({ id, title, detail }) => ({ id, title, detail }));
+}
+
+/** Red lines that stand in both and say something else. */
+function redLineChanges(old: RobotProtocol | null, now: RobotProtocol | null): RobotDiff['redLines']['changed'] {
+  const before = byId(old?.redLines ?? []);
+  return (now?.redLines ?? []).flatMap(({ id, title, detail }) => {
+    const was = before.get(id);
+    if (was === undefined || steadyText(was.detail) === steadyText(detail)) return [];
+    return [{ id, title, from: was.detail, to: detail }];
+  });
+}
+
+function evidenceChanges(old: RobotProtocol['evidence'], now: RobotProtocol['evidence']): RobotDiff['evidence'] {
+  const [before, after] = [byId(old), byId(now)];
+  return unique([...now, ...old].map(({ id }) => id)).flatMap((id) => {
+    const [was, is] = [before.get(id), after.get(id)];
+    const mark = marksOf(was, is);
+    const verifiedHere = { from: was?.verifiedHere ?? null, to: is?.verifiedHere ?? null };
+    return differs(mark) || differs(verifiedHere) ? [{ fact: id, mark, verifiedHere }] : [];
+  });
+}
+
+function isSame(robot: RobotDiff): boolean {
+  const { newlyWrong, mended, lost, otherwise, reasons, deviations, redLines, evidence } = robot;
+  const values = robot.values.filter(({ counts }) => counts);
+  const lines = [redLines.added, redLines.gone, redLines.changed];
+  const lists = [newlyWrong, mended, lost, otherwise, reasons, values, deviations, ...lines, evidence];
+  return (
+    robot.presence === 'both' &&
+    !differs(robot.site) &&
+    !differs(robot.software) &&
+    lists.every((list) => list.length === 0)
+  );
+}
+
+function isWorse({ presence, newlyWrong, lost, redLines }: RobotDiff): boolean {
+  return presence === 'old-only' || newlyWrong.length > 0 || lost.length > 0 || redLines.added.length > 0;
+}
+
+function differs({ from, to }: { readonly from: string | null; readonly to: string | null }): boolean {
+  return from !== to;
+}
+
+function byId<T extends { readonly id: string }>(list: readonly T[]): Map<string, T> {
+  return new Map(list.map((one) => [one.id, one]));
+}
+
+function unique<T>(list: readonly T[]): T[] {
+  return [...new Set(list)];
+}

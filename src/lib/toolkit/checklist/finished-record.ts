@@ -1,0 +1,255 @@
+import { stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import {
+  attachmentsDirOf,
+  beginJournal,
+  type Checklist,
+  composeProtocol,
+  findJournal,
+  type Journal,
+  type Protocol,
+  type ProtocolRobot,
+  type ProtocolSigner,
+  protocolText,
+  type RedLine,
+  readJournal,
+  resumeJournal,
+  type SessionRobotResult,
+  signProtocol,
+} from '../../checklist/index.ts';
+import { asGwError, GwError } from '../../error/index.ts';
+import { type EvidenceRecord, loadEvidenceFile } from '../../evidence/index.ts';
+import { type Clock, createFile, readWhole, replaceFile, syncFolder } from '../../lifecycle/index.ts';
+import type { Site } from '../../site/index.ts';
+import type { ChecklistRun } from './run.result.ts';
+import type { ChecklistRunOptions, RunRobot } from './run-options.ts';
+
+/** Folder of the journals of checklist runs, in the state folder of a site. */
+const journalsIn = (site: Site) => join(site.stateDir, 'checklist-runs');
+
+interface JournalOptions extends Pick<ChecklistRunOptions, 'resume' | 'clock' | 'gwVersion'> {
+  readonly checklist: Checklist;
+  readonly onWarning: (text: string) => void;
+}
+
+/**
+ * The journal of this run: a new one, or the one to go on with. undefined where a site file cannot be read: then
+ * nobody knows where it belongs. Throws USAGE, NOTHING_TO_RESUME, CHECKLIST_CHANGED, JOURNAL_BROKEN, RUN_OPEN,
+ * FILE_UNWRITABLE.
+ */
+export async function openJournal(robots: readonly RunRobot[], options: JournalOptions): Promise<Journal | undefined> {
+  const { checklist, resume = false, clock, gwVersion, onWarning } = options;
+  const sites = robots.flatMap(({ site }) => (site === null ? [] : [site]));
+  const [first] = sites;
+  if (first === undefined || sites.length < robots.length) {
+    if (resume)
+      throw new GwError('NOTHING_TO_RESUME', 'A site file cannot be read, so nobody knows whose run this is.');
+    onWarning('No protocol is written: a site file cannot be read, and a protocol names every robot.');
+    return undefined;
+  }
+  const serials = sites.map((site) => site.chassis.serial);
+  const twice = serials.find((serial, index) => serials.indexOf(serial) !== index);
+  if (twice !== undefined) throw new GwError('USAGE', `Two of the site files name the same chassis, ${twice}.`);
+  const dir = journalsIn(first);
+  const at = clock.wall().toISOString();
+  if (resume) {
+    const found = await findJournal(dir, checklist.name, serials);
+    if (!found) {
+      throw new GwError(
+        'NOTHING_TO_RESUME',
+        `No run of the checklist '${checklist.name}' for ${serials.join(', ')} is there to go on with.`,
+        { tried: { address: dir } },
+      );
+    }
+    if (found.state.begun.checklist.sha256 !== checklist.sha256) {
+      throw new GwError('CHECKLIST_CHANGED', `${checklist.file} was changed since the run of ${found.state.begun.at}.`);
+    }
+    const journal = await resumeJournal(found.path);
+    try {
+      await journal.write({ kind: 'resumed', at, gw: gwVersion });
+      return journal;
+    } catch (error) {
+      await journal[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+  const before = await findJournal(dir, checklist.name, serials).catch((error) => {
+    onWarning(`This is a new run. Whether an earlier one was interrupted is not known: ${asGwError(error).message}`);
+    return undefined;
+  });
+  const taken = before?.state.taken.reduce((sum, robot) => sum + robot.size, 0) ?? 0;
+  if (before && before.state.editions === 0 && taken > 0) {
+    const steps = `${taken} ${taken === 1 ? 'step' : 'steps'}`;
+    onWarning(
+      `This is a new run. One of ${before.state.begun.at} was interrupted after ${steps}; its answers stay in ${before.path}.`,
+    );
+  }
+  return beginJournal(dir, {
+    id: crypto.randomUUID(),
+    at,
+    gw: gwVersion,
+    checklist: { name: checklist.name, sha256: checklist.sha256 },
+    robots: sites.map((site) => ({ site: site.name, serial: site.chassis.serial })),
+  });
+}
+
+/** Throws FILE_EXISTS: said before a run, not after it. */
+export async function checkProtocolFree(path: string): Promise<void> {
+  if (await isThere(path)) {
+    throw new GwError('FILE_EXISTS', `There is already something at ${path}.`, {
+      remedy: 'A protocol replaces nothing: name another file.',
+    });
+  }
+}
+
+/** What must be seen in red whatever the checklist looks at. */
+export async function redLinesOf(site: Site | null): Promise<RedLine[]> {
+  if (site === null) return [];
+  const { tabletRedLine } = await import('../../kiosk/index.ts');
+  const tablet = await tabletRedLine(site.stateDir);
+  return tablet === null ? [] : [{ ...tablet }];
+}
+
+interface ProtocolOptions {
+  readonly journal: Journal;
+  readonly robots: readonly [RunRobot, ...RunRobot[]];
+  readonly sessions: readonly SessionRobotResult[];
+  readonly redLines: readonly RedLine[][];
+  readonly checklist: Checklist;
+  readonly technician: Protocol['technician'];
+  readonly gwVersion: string;
+  readonly clock: Clock;
+  readonly onWarning: (text: string) => void;
+  readonly path: string | undefined;
+}
+
+/** Writes the protocol of a run, signed where the identity of one of its robots is here, and its attachments first. */
+export async function writeProtocol(options: ProtocolOptions): Promise<NonNullable<ChecklistRun['protocol']>> {
+  const { journal, robots, sessions, checklist, clock, gwVersion, onWarning } = options;
+  const state = await readJournal(journal.path);
+  const edition = state.editions + 1;
+  const parts = await Promise.all(
+    robots.map(async ({ site }, index): Promise<ProtocolRobot[]> => {
+      const session = sessions[index];
+      if (site === null || session === undefined) return [];
+      const redLines = options.redLines[index] ?? [];
+      const records = await recordsOf(site, onWarning);
+      return [{ ...session, site: site.name, serial: site.chassis.serial, records, redLines }];
+    }),
+  );
+  const plain = composeProtocol({
+    journal: state,
+    edition,
+    gwVersion,
+    checklist,
+    technician: withInitials(options.technician, sessions),
+    endedAt: clock.wall().toISOString(),
+    robots: parts.flat() as [ProtocolRobot, ...ProtocolRobot[]],
+  });
+  const signer = await signerFor(robots, onWarning);
+  const protocol = signer ? signProtocol(plain, signer) : plain;
+  const path = resolve(options.path ?? (await defaultPath(robots, protocol)));
+  const dir = attachmentsDirOf(path);
+  for (const { name } of protocol.attachments) {
+    // A sitting that ended between its photos and its protocol is written once more.
+    await replaceFile(join(dir, name), await readKept(join(journal.attachmentsDir, name)));
+  }
+  await createFile(path, protocolText(protocol));
+  const isOnDisk = await areSynced(protocol.attachments.length > 0 ? [dir, dirname(path)] : [dirname(path)]);
+  await journal.write({ kind: 'protocol', at: protocol.endedAt, edition, ok: protocol.ok });
+  // Nothing is left to go on with, and no loss of power takes the protocol back.
+  if (protocol.ok && isOnDisk) await journal.remove();
+  return {
+    file: path,
+    id: protocol.id,
+    edition,
+    signedBy: protocol.signature?.serial ?? null,
+    attachments: protocol.attachments.length,
+  };
+}
+
+/** More than any photo that gw takes into a run. */
+const MOST_PHOTO_BYTES = 64 * 1024 * 1024;
+
+/** A photo of the journal. Throws JOURNAL_BROKEN. */
+async function readKept(path: string): Promise<Uint8Array> {
+  return await readWhole(path, MOST_PHOTO_BYTES).catch((cause: NodeJS.ErrnoException) => {
+    throw new GwError('JOURNAL_BROKEN', `The photo ${path} of this run cannot be read (${cause.code}).`, { cause });
+  });
+}
+
+/** Not every file system can do this. */
+async function areSynced(folders: readonly string[]): Promise<boolean> {
+  return await Promise.all(folders.map(syncFolder)).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The initials that stand beside the answers, when they are of one person. */
+function withInitials(technician: Protocol['technician'], sessions: readonly SessionRobotResult[]) {
+  const answers = sessions.flatMap(({ result }) => result.steps.flatMap(({ answer }) => answer ?? []));
+  const [only = null, ...others] = new Set(answers.flatMap(({ initials }) => initials ?? []));
+  return { name: technician.name, initials: technician.initials ?? (others.length === 0 ? only : null) };
+}
+
+async function recordsOf(site: Site, onWarning: (text: string) => void): Promise<readonly EvidenceRecord[] | null> {
+  try {
+    return await loadEvidenceFile(site.evidenceFile);
+  } catch (error) {
+    const why = asGwError(error).message;
+    onWarning(`The protocol does not say which facts were verified on ${site.chassis.serial}: ${why}`);
+    return null;
+  }
+}
+
+/** The key of the first robot of the run whose identity is on this machine. */
+async function signerFor(
+  robots: readonly RunRobot[],
+  onWarning: (text: string) => void,
+): Promise<ProtocolSigner | undefined> {
+  let isHere = false;
+  for (const { site } of robots) {
+    const identityDir = site?.enrolment?.identityDir;
+    if (site === null || identityDir === undefined) continue;
+    const { openSigner } = await import('../../enrolment/index.ts');
+    try {
+      const signer = await openSigner(identityDir);
+      if (signer.serial === site.chassis.serial) return signer;
+      isHere = true;
+      onWarning(
+        `The identity in ${identityDir} is of ${signer.serial}, so it does not sign for ${site.chassis.serial}.`,
+      );
+    } catch (thrown) {
+      const error = asGwError(thrown);
+      if (error.code === 'NOT_ENROLLED') continue;
+      isHere = true;
+      onWarning(`The protocol is not signed by ${site.chassis.serial}: ${error.message}`);
+    }
+  }
+  onWarning(
+    isHere
+      ? 'The protocol is not signed: no identity on this machine can sign it.'
+      : 'The protocol is not signed: the identity of the device is not on this machine.',
+  );
+  return undefined;
+}
+
+async function defaultPath(robots: readonly [RunRobot, ...RunRobot[]], protocol: Protocol): Promise<string> {
+  const dir = join(robots[0].site?.stateDir ?? '.', 'protocols');
+  const [first] = protocol.robots;
+  const who = protocol.robots.length === 1 ? (first?.serial ?? '') : `${protocol.robots.length}-robots`;
+  const stamp = protocol.startedAt.replace(/[-:]|\.\d+/g, '');
+  const edition = protocol.edition === 1 ? '' : `-${protocol.edition}`;
+  // A serial may hold colons, which not every file system takes.
+  const name = `${protocol.checklist.name}-${who.replaceAll(':', '-')}-${stamp}${edition}`;
+  const plain = join(dir, `${name}.json`);
+  return (await isThere(plain)) ? join(dir, `${name}-${protocol.id.slice(0, 8)}.json`) : plain;
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await stat(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,37 @@
+import { type Missing, type RunStep, type Step, selectSteps, type Wanted } from '../../checklist/index.ts';
+import type { Prerequisite } from './run.result.ts';
+import type { RunRobot } from './run-options.ts';
+
+/** What a journal says of each robot, by the ids of its steps. */
+type Earlier = readonly ReadonlyMap<string, { readonly result: { readonly verdict: string } }>[];
+
+/**
+ * What the steps of this sitting need of the site files and do not find there, known before the first of them. Reads
+ * files at most. A site file that cannot be read is for its own step to find.
+ */
+export async function findPrerequisites(
+  robots: readonly RunRobot[],
+  wanted: Wanted,
+  earlier: Earlier,
+): Promise<Prerequisite[]> {
+  const found = await Promise.all(robots.map((robot, index) => ofRobot(robot, wanted, earlier[index] ?? new Map())));
+  return found.flat();
+}
+
+async function ofRobot(
+  { checklist, subject }: RunRobot,
+  wanted: Wanted,
+  earlier: Earlier[number],
+): Promise<Prerequisite[]> {
+  const { chosen } = selectSteps(checklist, wanted);
+  const isTaken = (step: Step): step is RunStep =>
+    step.kind === 'run' && step.reads === null && chosen.has(step.id) && earlier.get(step.id)?.result.verdict !== 'ok';
+  const byKey = new Map<string, Missing & { steps: string[] }>();
+  for (const step of checklist.steps.filter(isTaken)) {
+    for (const missing of (await step.entry.missing?.(step.options)) ?? []) {
+      const known = byKey.get(missing.key) ?? { ...missing, steps: [] };
+      byKey.set(missing.key, { ...known, steps: [...known.steps, step.id] });
+    }
+  }
+  return [...byKey.values()].map((missing) => ({ serial: subject?.serial ?? null, ...missing }));
+}

@@ -1,0 +1,234 @@
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import {
+  type Catalogue,
+  type Checklist,
+  type ChecklistResult,
+  findChecklist,
+  listChecklists,
+  loadAnswers,
+  loadChecklist,
+  mergeResults,
+  type RedLine,
+  readPhoto,
+  runSession,
+  selectSteps,
+  type Wanted,
+} from '../../checklist/index.ts';
+import { replaceFile } from '../../lifecycle/index.ts';
+import { toJson, toJUnit, toMarkdown } from '../../report/index.ts';
+import type { Site } from '../../site/index.ts';
+import { createCatalogue } from '../catalogue.ts';
+import { checkProtocolFree, openJournal, redLinesOf, writeProtocol } from './finished-record.ts';
+import { findPrerequisites } from './prerequisites.ts';
+import type { ChecklistList, ChecklistRun, ChecklistShow } from './run.result.ts';
+import type { ChecklistRunOptions, RunRobot } from './run-options.ts';
+
+/** The checklists in a folder, and the checks that checklists may name. */
+export async function listLibrary(dir: string): Promise<ChecklistList> {
+  const catalogue = createCatalogue();
+  const names = await listChecklists(dir);
+  const lists = await Promise.all(names.map((name) => loadChecklist(join(dir, `${name}.yaml`), catalogue)));
+  return {
+    dir,
+    checklists: lists.map(({ name, title, purpose, phase, sections, steps }) => ({
+      name,
+      title,
+      purpose,
+      phase,
+      sections: sections.length,
+      runs: steps.filter((step) => step.kind === 'run').length,
+      questions: steps.filter((step) => step.kind === 'confirm').length,
+      measurements: steps.filter((step) => step.kind === 'measure').length,
+      movesRobot: steps.some((step) => step.moves),
+    })),
+    checks: Object.entries(catalogue).map(([name, { summary, moves, with: schema }]) => ({
+      name,
+      summary,
+      moves,
+      options: optionsOf(schema),
+    })),
+  };
+}
+
+function optionsOf(schema: z.ZodType): ChecklistList['checks'][number]['options'] {
+  if (!(schema instanceof z.ZodObject)) return [];
+  return Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, option]) => ({
+    name,
+    required: !option.safeParse(undefined).success,
+    description: option.description ?? '',
+  }));
+}
+
+/** What a checklist proves, step by step. Throws CHECKLIST_UNKNOWN, CHECKLIST_INVALID. */
+export async function showChecklist(nameOrFile: string, dir: string): Promise<ChecklistShow> {
+  const { name, title, purpose, phase, file, sha256, sections, steps } = await open(nameOrFile, dir, createCatalogue());
+  return {
+    name,
+    title,
+    purpose,
+    phase,
+    file,
+    sha256,
+    sections: sections.map(({ id, title: text, about, needs }) => ({ id, title: text, about, needs: [...needs] })),
+    steps: steps.map((step) => ({
+      id: step.id,
+      title: step.title,
+      proves: step.proves,
+      section: step.section,
+      precondition: step.precondition,
+      kind: step.kind,
+      run: step.kind === 'run' ? step.run : null,
+      question: step.kind === 'confirm' || step.kind === 'measure' ? step.question : null,
+      instead: step.kind === 'confirm' ? step.instead : null,
+      lacking: step.kind === 'unavailable' ? step.lacking : null,
+      unit: step.kind === 'measure' ? step.unit : null,
+      needs: [...step.needs],
+      facts: [...step.facts],
+      moves: step.moves,
+      expects:
+        step.kind === 'run' || step.kind === 'measure'
+          ? step.expectations.map(({ path, matcher }) => ({ path, expected: matcher.expected }))
+          : [],
+      remedy: step.remedy,
+    })),
+  };
+}
+
+/**
+ * Runs a checklist against one robot after the other and writes the protocol. What a step finds is its result; thrown
+ * are only mistakes in what was asked and a disk that takes nothing: CHECKLIST_UNKNOWN, CHECKLIST_INVALID,
+ * ANSWERS_INVALID, ATTACHMENT_INVALID, STEP_UNKNOWN, NOTHING_TO_RESUME, CHECKLIST_CHANGED, JOURNAL_BROKEN, RUN_OPEN,
+ * FILE_EXISTS, FILE_UNWRITABLE, USAGE.
+ */
+export async function runChecklist(options: ChecklistRunOptions): Promise<ChecklistRun> {
+  const { nameOrFile, dir, answersPath, outDir, clock, gwVersion, onWarning = () => {} } = options;
+  const wanted: Wanted = { only: options.only ?? [], from: options.from ?? null };
+  const technician = options.technician ?? { name: null, initials: null };
+  const [first, ...more] = options.sitePaths;
+  const openAll = async (checks: ChecklistRunOptions['checks']): Promise<readonly [RunRobot, ...RunRobot[]]> => {
+    const openOne = async (sitePath: string): Promise<RunRobot> => {
+      const checklist = await open(nameOrFile, dir, createCatalogue({ ...checks, sitePath, gwVersion }));
+      const site = await siteOf(sitePath);
+      return { checklist, site, subject: site && { site: site.name, serial: site.chassis.serial } };
+    };
+    return [await openOne(first), ...(await Promise.all(more.map(openOne)))];
+  };
+  const who = technician.name ?? technician.initials ?? undefined;
+  let robots = await openAll({ ...options.checks, who });
+  const password = usesPassword(robots[0].checklist, wanted) ? await options.askPassword?.(options.signal) : null;
+  if (typeof password === 'string') robots = await openAll({ ...options.checks, who, password });
+  const [{ checklist }] = robots;
+  const answers = answersPath === undefined ? undefined : await loadAnswers(answersPath, checklist);
+  // What would end the run in its middle is found before its beginning.
+  for (const { photos } of answers?.answers.values() ?? []) for (const photo of photos) await readPhoto(photo);
+  selectSteps(checklist, wanted);
+  if (options.protocolPath !== undefined) await checkProtocolFree(options.protocolPath);
+
+  await using journal = await openJournal(robots, { ...options, checklist, onWarning });
+  const prerequisites = await findPrerequisites(robots, wanted, journal?.state.taken ?? []);
+  if (prerequisites.length > 0) options.onPrerequisites?.(prerequisites);
+  const sessions = await runSession({
+    ...pick(options),
+    clock,
+    technician,
+    robots,
+    wanted,
+    ...(answers && { answers }),
+    ...(journal && { journal }),
+    onRobot: ({ robot: { subject }, index, of }) => {
+      if (of > 1 && subject) options.onRobot?.({ ...subject, index });
+    },
+  });
+  const results = sessions.map(({ result }) => result) as [ChecklistResult, ...ChecklistResult[]];
+  for (const id of unusedApprovals(answers?.approvals.keys(), results)) {
+    onWarning(`The deviation for '${id}' was not needed: the step is ok.`);
+  }
+  const redLines: readonly RedLine[][] = await Promise.all(robots.map(({ site }) => redLinesOf(site)));
+  const merged = mergeResults(results);
+  const isClean = redLines.every((lines) => lines.length === 0);
+  // Also in the report files: a red line that no step says is still red.
+  const result = { ...merged, ok: merged.ok && isClean };
+  const protocol =
+    journal === undefined || (result.interrupted && options.protocolPath === undefined)
+      ? null
+      : await writeProtocol({
+          journal,
+          robots,
+          sessions,
+          redLines,
+          checklist,
+          technician,
+          gwVersion,
+          clock,
+          onWarning,
+          path: options.protocolPath,
+        });
+  const isClosed = ({ verdict, deviation }: ChecklistResult['steps'][number]) => verdict === 'ok' || deviation !== null;
+  return {
+    ...result,
+    robots: results.map(({ subject, ok, counts }, index) => ({
+      site: subject?.site ?? null,
+      serial: subject?.serial ?? null,
+      ok: ok && redLines[index]?.length === 0,
+      counts,
+      redLines: redLines[index] ?? [],
+    })),
+    deviations: result.steps.filter(({ verdict, deviation }) => verdict !== 'ok' && deviation !== null).length,
+    accepted: result.steps.every(isClosed) && isClean,
+    prerequisites,
+    leftOut: result.steps.filter((step) => step.leftOut).length,
+    resumed: (journal?.state.resumedAt.length ?? 0) > 0 || (options.resume ?? false),
+    protocol,
+    written: outDir === undefined ? [] : await writeReports(result, checklist.name, outDir),
+  };
+}
+
+/** Whether a step of this sitting asks a question that the device password would turn into a check. */
+function usesPassword(checklist: Checklist, wanted: Wanted): boolean {
+  const { chosen } = selectSteps(checklist, wanted);
+  return checklist.steps.some((step) => step.kind === 'confirm' && step.instead === 'password' && chosen.has(step.id));
+}
+
+function pick({ signal, motionAllowed, ask, decide, onStep, onResult, onProgress }: ChecklistRunOptions) {
+  return {
+    signal,
+    motionAllowed,
+    onProgress,
+    ...(ask && { ask }),
+    ...(decide && { decide }),
+    ...(onStep && { onStep }),
+    ...(onResult && { onResult }),
+  };
+}
+
+async function open(nameOrFile: string, dir: string, catalogue: Catalogue): Promise<Checklist> {
+  return loadChecklist(await findChecklist(nameOrFile, dir), catalogue);
+}
+
+/** A site file that cannot be read is for a step to find; the report then names no robot. */
+async function siteOf(sitePath: string): Promise<Site | null> {
+  const { loadSite } = await import('../../site/index.ts');
+  try {
+    return await loadSite(sitePath);
+  } catch {
+    return null;
+  }
+}
+
+function unusedApprovals(ids: Iterable<string> | undefined, results: readonly ChecklistResult[]): string[] {
+  const steps = results.flatMap((result) => result.steps);
+  return [...(ids ?? [])].filter((id) => steps.every((step) => step.id !== id || step.verdict === 'ok'));
+}
+
+/** Writes `<name>.json`, `<name>.junit.xml` and `<name>.md`; a file of an earlier run is replaced whole. */
+async function writeReports(result: ChecklistResult, name: string, outDir: string): Promise<string[]> {
+  const dir = resolve(outDir);
+  const files = [
+    [join(dir, `${name}.json`), toJson(result)],
+    [join(dir, `${name}.junit.xml`), toJUnit(result)],
+    [join(dir, `${name}.md`), toMarkdown(result)],
+  ] as const;
+  for (const [path, text] of files) await replaceFile(path, text);
+  return files.map(([path]) => path);
+}

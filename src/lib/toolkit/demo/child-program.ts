@@ -1,0 +1,210 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createWriteStream, rmSync } from 'node:fs';
+import { GwError } from '../../error/index.ts';
+import type { Clock } from '../../lifecycle/index.ts';
+
+export interface ChildProgramOptions {
+  /** For people: `gw sim`. */
+  readonly name: string;
+  /** Program and arguments; never a shell line. */
+  readonly argv: readonly [string, ...string[]];
+  /** All of the child's environment. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Where everything it prints goes; replaced. */
+  readonly logPath: string;
+  readonly clock: Clock;
+}
+
+/** How a child ended. */
+export interface ChildEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A program that prints one JSON object a line on stdout, run beside us until it is asked to end. */
+export interface ChildProgram extends AsyncDisposable {
+  readonly name: string;
+  readonly pid: number | undefined;
+  /** The first event of this kind. Rejects when the program ends or the time is over before. */
+  waitFor(event: string, options: { readonly withinMs: number; readonly signal: AbortSignal }): Promise<ChildEvent>;
+  /** Resolves when it has ended, asked or not. */
+  readonly ended: Promise<ChildEnd>;
+  /** Whether it ended without being asked. */
+  readonly endedByItself: boolean;
+  /** The error that says that it ended by itself, with its last lines. */
+  endError(): GwError;
+  /** SIGTERM, and SIGKILL when that is not heeded; by process id, and only once each. */
+  stop(): Promise<ChildEnd>;
+  /** SIGKILL at once. */
+  kill(): void;
+}
+
+export type ChildEvent = Readonly<Record<string, unknown>> & { readonly event: string };
+
+const STOP_WITHIN_MS = 5_000;
+const LAST_LINES = 8;
+const LINE_MOST_CHARACTERS = 64 * 1024;
+
+/**
+ * Starts a program in a session of its own, so that Ctrl-C at the terminal reaches us alone and it is ended in
+ * order.
+ */
+export function startProgram(options: ChildProgramOptions): ChildProgram {
+  const { name, clock, logPath, environment } = options;
+  const [program, ...args] = options.argv;
+  // Not through a link, and not into a file that has another name too.
+  rmSync(logPath, { force: true });
+  const log = createWriteStream(logPath, { flags: 'wx', mode: 0o600 });
+  // A log that cannot be written must not end what it is about.
+  log.on('error', () => {});
+  const child = spawn(program, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+
+  const events: ChildEvent[] = [];
+  const lastLines: string[] = [];
+  const listeners = new Set<() => void>();
+  let asked = false;
+  let end: ChildEnd | undefined;
+  let spawnError: Error | undefined;
+  const { promise: ended, resolve: resolveEnded } = Promise.withResolvers<ChildEnd>();
+  const tell = () => {
+    for (const listener of listeners) listener();
+  };
+
+  child.stdout.pipe(log, { end: false });
+  child.stderr.pipe(log, { end: false });
+  eachLine(child.stdout, (line) => {
+    const event = asEvent(line);
+    if (event === undefined) remember(line);
+    else {
+      events.push(event);
+      if (events.length > 1_000) events.shift();
+      tell();
+    }
+  });
+  eachLine(child.stderr, remember);
+  child.once('error', (error) => {
+    spawnError = error;
+    finish({ code: null, signal: null });
+  });
+  child.once('close', (code, signal) => finish({ code, signal }));
+
+  function remember(line: string): void {
+    if (line.trim() === '') return;
+    lastLines.push(line.slice(0, 500));
+    if (lastLines.length > LAST_LINES) lastLines.shift();
+  }
+
+  function finish(how: ChildEnd): void {
+    if (end) return;
+    end = how;
+    log.end();
+    resolveEnded(how);
+    tell();
+  }
+
+  function endError(): GwError {
+    const how =
+      spawnError !== undefined
+        ? `could not be started: ${spawnError.message}`
+        : end?.signal
+          ? `was ended by ${end.signal}`
+          : `ended by itself with exit code ${end?.code ?? 'unknown'}`;
+    const error = lastError(events);
+    const words = error ?? lastLines.join('\n  ');
+    return new GwError('PART_ENDED', `${name} ${how}.${words === '' ? '' : ` It said:\n  ${words}`}`, {
+      remedy: `Read its whole log: ${logPath}`,
+      details: { name, exitCode: end?.code ?? null, signal: end?.signal ?? null, lastLines: [...lastLines] },
+    });
+  }
+
+  async function stop(): Promise<ChildEnd> {
+    asked = true;
+    if (end) return end;
+    send(child, 'SIGTERM');
+    using _timer = clock.after(STOP_WITHIN_MS, () => send(child, 'SIGKILL'));
+    return await ended;
+  }
+
+  return {
+    name,
+    pid: child.pid,
+    ended,
+    get endedByItself() {
+      return end !== undefined && !asked;
+    },
+    endError,
+    stop,
+    kill() {
+      asked = true;
+      send(child, 'SIGKILL');
+    },
+    async waitFor(kind, { withinMs, signal }) {
+      signal.throwIfAborted();
+      const { promise, resolve, reject } = Promise.withResolvers<ChildEvent>();
+      const look = () => {
+        const event = events.find((one) => one.event === kind);
+        if (event) resolve(event);
+        else if (end) reject(endError());
+      };
+      const onAbort = () => reject(signal.reason);
+      using _timer = clock.after(withinMs, () =>
+        reject(
+          new GwError('PART_ENDED', `${name} was not ready within ${withinMs / 1000} s.`, {
+            remedy: `Read its log: ${logPath}`,
+          }),
+        ),
+      );
+      listeners.add(look);
+      signal.addEventListener('abort', onAbort, { once: true });
+      look();
+      try {
+        return await promise;
+      } finally {
+        listeners.delete(look);
+        signal.removeEventListener('abort', onAbort);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await stop();
+    },
+  };
+}
+
+function send(child: ChildProcess, signal: NodeJS.Signals): void {
+  // Only a child that has not been waited for still owns its process id.
+  if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+}
+
+/** The error line with which a command under --json ends. */
+function lastError(events: readonly ChildEvent[]): string | undefined {
+  const last = events.findLast((event) => event.event === 'error');
+  return typeof last?.message === 'string' ? last.message : undefined;
+}
+
+function asEvent(line: string): ChildEvent | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    const record = value as Record<string, unknown>;
+    if (typeof record.event === 'string') return { ...record, event: record.event };
+    const { error } = record;
+    // The envelope of every command: it ended with this error.
+    return typeof error === 'object' && error !== null ? { ...error, event: 'error' } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function eachLine(stream: NodeJS.ReadableStream, take: (line: string) => void): void {
+  let rest = '';
+  stream.setEncoding('utf8');
+  stream.on('data', (piece: string) => {
+    const lines = (rest + piece).split('\n');
+    rest = lines.pop() ?? '';
+    if (rest.length > LINE_MOST_CHARACTERS) rest = '';
+    for (const line of lines) take(line);
+  });
+  stream.on('end', () => {
+    if (rest !== '') take(rest);
+  });
+}

@@ -1,0 +1,269 @@
+import { readdir, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { GwError } from '../../error/index.ts';
+import { assertOwnFolder, type Clock, ensureFolder, readWhole, replaceFile } from '../../lifecycle/index.ts';
+import { READ_ONLY_SOCKET } from '../../operator/index.ts';
+import { readSecret } from '../../site/index.ts';
+import { runChecklist } from '../checklist/run.ts';
+import type { ChecklistRunOptions } from '../checklist/run-options.ts';
+import { checkProtocol } from '../checklist/verify.ts';
+import { enrolDevice } from '../enrol/enrol.ts';
+import { setUpKiosk } from '../kiosk/setup.ts';
+import { type CheckContext, openToolkit, type Toolkit } from '../toolkit.ts';
+import { type ChildProgram, startProgram } from './child-program.ts';
+import type { Demo } from './demo.result.ts';
+
+export interface DemoOptions extends Pick<ChecklistRunOptions, 'onStep' | 'onResult' | 'onProgress' | 'signal'> {
+  readonly dir: string;
+  /** Program and first arguments that run gw itself. */
+  readonly gw: readonly [string, ...string[]];
+  /** All of the children's environment. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Folder of the built-in checklists. */
+  readonly checklistsDir: string;
+  /** The PATH of the person, in which adb is looked for. */
+  readonly searchPath: string | undefined;
+  /** Stands in the backup that a step takes. */
+  readonly gwVersion: string;
+  readonly clock: Clock;
+  /** Switches a fault of the simulated robot of this folder. */
+  readonly switchFault: (dir: string, fault: { readonly name: string; readonly on: boolean }) => Promise<void>;
+  /** Aborted by a second Ctrl-C: nobody is asked any more. */
+  readonly hurry?: AbortSignal;
+  /** Given: everything is left up, this is told, and the end is the abort of `signal`. */
+  readonly onKept?: (demo: Demo) => void;
+}
+
+/** All of the demo, twice what it takes on two cores: a part ends the run, the rest is for ending the programs. */
+const WHOLE_MS = 45_000;
+const RUN_MS = 40_000;
+const READY_MS = 8_000;
+/** The port of real robots, taken where it is free. @source specification, 'Operator server' */
+const USUAL_OPERATOR_PORT = 5173;
+const MARKER = '.gw-demo';
+const PROTOCOL = 'protocol.json';
+/** Of an earlier demo: a stop that somebody left latched, an identity of an authority that is no more. */
+const LEFT_BEHIND = ['state', 'identity', PROTOCOL];
+const MARKER_TEXT = 'This folder was made by `gw demo`; a new run replaces its own files in it.\n';
+
+/**
+ * The main job on a robot in a box: starts `gw sim`, enrols the device, starts `gw serve`, sets the tablet up and locks
+ * it, runs the checklist `demo` against them, writes report and signed protocol, and ends what it started. Throws
+ * FILE_EXISTS, PORT_IN_USE, PART_ENDED, INTERRUPTED, and what enrolling throws.
+ */
+export async function runDemo(options: DemoOptions): Promise<Demo> {
+  const { clock, signal, onProgress } = options;
+  const began = clock.monotonicMs();
+  const dir = resolve(options.dir);
+  await ownFolder(dir);
+  const operatorPort = await choosePorts();
+
+  const over = new AbortController();
+  const children: ChildProgram[] = [];
+  const onSignal = () => over.abort(signal.reason);
+  signal.addEventListener('abort', onSignal, { once: true });
+  if (signal.aborted) onSignal();
+  const onHurry = () => {
+    for (const child of children) child.kill();
+  };
+  options.hurry?.addEventListener('abort', onHurry, { once: true });
+  using timer = clock.after(RUN_MS, () => over.abort(tooLong(RUN_MS)));
+  // The last resort, should a program neither heed SIGTERM nor end within its time.
+  using lastResort = clock.after(WHOLE_MS, onHurry);
+
+  const start = (name: string, args: readonly string[], log: string) => {
+    const child = startProgram({
+      name,
+      argv: [...options.gw, ...args],
+      environment: options.environment,
+      logPath: join(dir, log),
+      clock,
+    });
+    children.push(child);
+    // Without one of them nothing that follows means anything.
+    void child.ended.then(() => {
+      if (child.endedByItself) over.abort(child.endError());
+    });
+    return child;
+  };
+
+  try {
+    onProgress('Starting the simulated robot');
+    const simBegan = clock.monotonicMs();
+    const sim = start('gw sim', simArguments(dir, operatorPort), 'sim.log');
+    const ready = readSimReady(await sim.waitFor('ready', { withinMs: READY_MS, signal: over.signal }));
+    const simReady = clock.monotonicMs();
+    const context: CheckContext = { signal: over.signal, onProgress };
+    const toolkit = await openToolkit(ready.sitePath);
+    const readCode = () => readSecret(ready.codePath, 'the one-time code of the simulator');
+    await enrolDevice(toolkit, { renew: false, readCode }, context);
+
+    const serveBegan = clock.monotonicMs();
+    onProgress('Starting the gateway');
+    const serve = start('gw serve', ['serve', '--site', ready.sitePath, '--json'], 'serve.log');
+    const tablet = tryTablet(toolkit, options.searchPath, context);
+    await using _tablet = { [Symbol.asyncDispose]: () => tablet.catch(() => {}) };
+    await serve.waitFor('ready', { withinMs: READY_MS, signal: over.signal });
+    const serveReady = clock.monotonicMs();
+    await tablet;
+
+    onProgress('Running the checklist');
+    const turnByHand = personWhoTurns((on) => options.switchFault(dir, { name: 'turned-by-hand', on }));
+    const checklist = await runChecklist({
+      nameOrFile: 'demo',
+      dir: options.checklistsDir,
+      sitePaths: [ready.sitePath],
+      outDir: dir,
+      protocolPath: join(dir, PROTOCOL),
+      technician: { name: 'gw demo', initials: null },
+      motionAllowed: true,
+      gwVersion: options.gwVersion,
+      clock,
+      signal: over.signal,
+      onProgress,
+      checks: { switchFault: (fault) => options.switchFault(dir, fault) },
+      onStep(event) {
+        const { step } = event;
+        turnByHand(step.kind === 'run' && step.reads === null && step.run === 'chassis probe');
+        options.onStep?.(event);
+      },
+      ...(options.onResult && { onResult: options.onResult }),
+    });
+    over.signal.throwIfAborted();
+    const protocol = await checkProtocol(join(dir, PROTOCOL), { sitePath: ready.sitePath });
+    const surface = `http://127.0.0.1:${operatorPort}/`;
+    const demo: Demo = {
+      dir,
+      ok: checklist.ok && protocol.state === 'verified',
+      tookMs: Math.round(clock.monotonicMs() - began),
+      robot: { serial: ready.chassis.serial, software: ready.chassis.software },
+      addresses: {
+        surface,
+        service: `${surface}service`,
+        readOnly: `http://${READ_ONLY_SOCKET.host}:${READ_ONLY_SOCKET.port}/`,
+        chassis: `http://${ready.chassis.host}:${ready.chassis.port}`,
+      },
+      readyMs: { sim: Math.round(simReady - simBegan), serve: Math.round(serveReady - serveBegan) },
+      kept: options.onKept !== undefined,
+      checklist,
+      protocol,
+      logs: [join(dir, 'sim.log'), join(dir, 'serve.log')],
+    };
+    if (options.onKept) {
+      timer[Symbol.dispose]();
+      lastResort[Symbol.dispose]();
+      options.onKept(demo);
+      await aborted(over.signal);
+      // Ctrl-C is how this is meant to end; a program that died is not.
+      if (!signal.aborted) throw over.signal.reason;
+    }
+    return demo;
+  } finally {
+    await Promise.all(children.map((child) => child.stop()));
+    signal.removeEventListener('abort', onSignal);
+    options.hurry?.removeEventListener('abort', onHurry);
+  }
+}
+
+/**
+ * At a real robot a person turns it by hand while its pose is looked at, since the unit of a heading shows only when it
+ * changes. Where switching fails the robot stands, and the step says that nothing was decided.
+ */
+function personWhoTurns(switchTurning: (on: boolean) => Promise<void>): (on: boolean) => void {
+  let wanted = false;
+  let last: Promise<void> = Promise.resolve();
+  return (on) => {
+    if (on === wanted) return;
+    wanted = on;
+    last = last.then(() => switchTurning(on)).catch(() => {});
+  };
+}
+
+/** Without adb, or with a tablet that is not as it must be, the rest goes on, and a step of the checklist says so. */
+async function tryTablet(toolkit: Toolkit, searchPath: string | undefined, context: CheckContext): Promise<void> {
+  context.onProgress('Setting the tablet up');
+  const options = { searchPath, authorizeMs: 5_000, leaveOpen: false, afterRestart: false, watchMs: 5_000 };
+  await setUpKiosk(toolkit, options, context).catch((error: unknown) => {
+    if (context.signal.aborted || !(error instanceof GwError)) throw error;
+  });
+}
+
+function simArguments(dir: string, operatorPort: number): string[] {
+  const ports = ['--chassis-port', '0', '--operator-port', String(operatorPort)];
+  return ['sim', '--dir', dir, ...ports, '--with', 'enrolment,cloud,tablet', '--json'];
+}
+
+const simReadySchema = z.looseObject({
+  sitePath: z.string(),
+  codePath: z.string(),
+  chassis: z.looseObject({ host: z.string(), port: z.int(), serial: z.string(), software: z.string() }),
+});
+
+function readSimReady(event: object) {
+  const read = simReadySchema.safeParse(event);
+  if (!read.success) throw new GwError('INTERNAL', 'gw sim said ready in a way that gw demo does not understand.');
+  return read.data;
+}
+
+/** Takes a folder that is new, empty or of an earlier demo. Throws FILE_EXISTS, FILE_UNWRITABLE. */
+async function ownFolder(dir: string): Promise<void> {
+  try {
+    await ensureFolder(dir);
+    // It removes what is in the folder: where others write, that might be somebody else's.
+    await assertOwnFolder(dir);
+    const marker = await readWhole(join(dir, MARKER), 64 * 1024).catch(() => undefined);
+    if (marker === undefined && (await readdir(dir)).length > 0) {
+      throw new GwError('FILE_EXISTS', `${dir} holds files that no demo wrote, so it stays as it is.`, {
+        remedy: 'Name another folder with --dir.',
+      });
+    }
+    await replaceFile(join(dir, MARKER), MARKER_TEXT);
+    for (const name of LEFT_BEHIND) await rm(join(dir, name), { recursive: true, force: true });
+  } catch (cause) {
+    if (cause instanceof GwError) throw cause;
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new GwError('FILE_UNWRITABLE', `${dir} cannot be used as a folder (${code ?? 'unknown reason'}).`, { cause });
+  }
+}
+
+/** The port for the operator surface; that the read-only socket is free is made sure of first. */
+async function choosePorts(): Promise<number> {
+  const { host, port } = READ_ONLY_SOCKET;
+  if ((await tryPort(host, port)) === undefined) {
+    throw new GwError('PORT_IN_USE', `${host}:${port} is taken by another program.`, {
+      tried: { address: host, port, action: 'listen' },
+      remedy: `The read-only socket is ${host}:${port} on every gateway, by a constant. Find the program with \`ss -ltnp\` (perhaps another gw serve or gw demo), end it, then start again.`,
+    });
+  }
+  const port5173 = await tryPort(undefined, USUAL_OPERATOR_PORT);
+  const free = port5173 ?? (await tryPort(undefined, 0));
+  if (free === undefined) throw new GwError('PORT_IN_USE', 'No free port was found for the operator surface.');
+  return free;
+}
+
+/** Binds and lets go; the port, or undefined when it is taken. */
+async function tryPort(host: string | undefined, port: number): Promise<number | undefined> {
+  const server = createServer();
+  const { promise, resolve: settle } = Promise.withResolvers<number | undefined>();
+  server.once('error', () => settle(undefined));
+  server.listen({ port, ...(host !== undefined && { host }) }, () => {
+    const address = server.address();
+    server.close(() => settle(typeof address === 'object' ? address?.port : undefined));
+  });
+  return promise;
+}
+
+function tooLong(ms: number): GwError {
+  return new GwError('CHECK_FAILED', `The demo was not done within ${ms / 1000} s and was ended.`, {
+    remedy: 'Run it again when the machine is less busy; the logs in its folder say where the time went.',
+  });
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const { promise, resolve: settle } = Promise.withResolvers<void>();
+  signal.addEventListener('abort', () => settle(), { once: true });
+  await promise;
+}

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { findingSchema } from '../finding.result.ts';
+
+const certificate = z.strictObject({
+  subject: z.string(),
+  issuer: z.string(),
+  notBefore: z.string().describe('UTC.'),
+  notAfter: z.string().describe('UTC.'),
+  fingerprintSha256: z.string().describe('Upper case hex pairs with colons.'),
+});
+
+/** Shape of `gw enrol status --json`. */
+export const enrolStatusSchema = z.strictObject({
+  state: z
+    .enum(['enrolled', 'not-enrolled', 'begun', 'broken'])
+    .describe('begun: a key was made, and no identity is installed yet.'),
+  verdict: z.enum(['ok', 'wrong']).describe('wrong: at least one finding is wrong.'),
+  serial: z.string().describe('Serial number of this robot, by the site file.'),
+  identityDir: z.string(),
+  identity: z
+    .strictObject({
+      serial: z.string(),
+      endpoint: z.string().describe('Host of the MQTT broker.'),
+      region: z.string(),
+      enrolledAt: z.string().describe('UTC, by the clock of the enrolment endpoint where it told the time.'),
+      certificate,
+      authorities: z.array(z.string()).describe('Subjects of the certificates that are trusted for the cloud.'),
+      daysLeft: z
+        .int()
+        .nullable()
+        .describe('Whole days until it or its authority expires; null: the clock of this device is wrong.'),
+    })
+    .nullable(),
+  begunAt: z.string().nullable().describe('When an enrolment was begun that is not finished; UTC.'),
+  findings: z.array(findingSchema),
+});
+export type EnrolStatus = z.infer<typeof enrolStatusSchema>;
+
+/** Shape of `gw enrol --json`. */
+export const enrolSchema = z.strictObject({
+  url: z.string().describe('Where the request went, without the path.'),
+  resumed: z.boolean().describe('Whether it went on with the key of a run that was cut.'),
+  replaced: z.boolean().describe('Whether it took the place of another identity.'),
+  clock: z.strictObject({
+    verdict: z.enum(['ok', 'wrong', 'not-checked']).describe('The clock of this device against that of the endpoint.'),
+    deviceAt: z.string(),
+    serverAt: z.string().nullable(),
+    aheadMs: z.number().nullable().describe('By how much the device is ahead; negative: behind.'),
+  }),
+  verifiedBy: z
+    .enum(['file', 'bundled', 'extra', 'system'])
+    .nullable()
+    .describe(
+      "What the certificate of the endpoint was verified with. file: enrolment.caFile. bundled: Node's own list. extra: NODE_EXTRA_CA_CERTS. system: the operating system's list alone. null: this run did not connect.",
+    ),
+  status: enrolStatusSchema,
+});
+export type Enrol = z.infer<typeof enrolSchema>;

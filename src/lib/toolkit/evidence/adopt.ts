@@ -1,0 +1,16 @@
+import { type GatewayWay, signedInAccess } from '../operator/signed-in-access.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { type EvidenceAdopted, evidenceAdoptedSchema } from './verify.result.ts';
+
+/**
+ * Lets everything that the evidence file of the running gateway says count at once, as after a restart. Throws
+ * NOT_SIGNED_IN, OPERATOR_NOT_REACHABLE, EVIDENCE_FILE_INVALID.
+ */
+export async function adoptEvidence(
+  toolkit: Toolkit,
+  way: GatewayWay,
+  context: CheckContext,
+): Promise<EvidenceAdopted> {
+  await using gateway = await signedInAccess(toolkit, way, context);
+  return await gateway.ask('POST', '/api/evidenz/uebernahme', evidenceAdoptedSchema, {});
+}

@@ -1,0 +1,41 @@
+import { createChassisClient, isSimulated } from '../../chassis/index.ts';
+import { type FactId, loadEvidenceFile, standing } from '../../evidence/index.ts';
+import { factsOfOrder } from '../../motion/index.ts';
+import { chassisAccess } from '../chassis/access.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
+
+export type OrderKind = keyof typeof factsOfOrder;
+export const orderKinds = Object.keys(factsOfOrder) as OrderKind[];
+
+export interface EvidenceCheck {
+  readonly serial: string;
+  readonly software: string | null;
+  readonly findings: readonly {
+    readonly id: string;
+    readonly title: string;
+    readonly verdict: 'ok' | 'wrong';
+    readonly detail: string;
+  }[];
+}
+
+/**
+ * Whether the facts that these orders rely on may carry a movement on this very chassis: asks the chassis who it
+ * is, then the site's evidence file. Throws what the chassis client throws, EVIDENCE_FILE_INVALID.
+ */
+export async function checkEvidence(
+  toolkit: Toolkit,
+  { orders }: { readonly orders: readonly OrderKind[] },
+  context: CheckContext,
+): Promise<EvidenceCheck> {
+  const records = await loadEvidenceFile(toolkit.site.evidenceFile);
+  await using client = createChassisClient(await chassisAccess(toolkit));
+  const identity = await client.identity(context.signal);
+  const { serial, software } = identity;
+  const device = { serial, software, simulated: isSimulated(identity), records };
+  const ids = new Set<FactId>(orders.flatMap((order) => factsOfOrder[order]));
+  const findings = [...ids].map((id) => {
+    const { usable, why } = standing(id, device, toolkit.site.motion);
+    return { id, title: id, verdict: usable ? ('ok' as const) : ('wrong' as const), detail: why };
+  });
+  return { serial, software, findings };
+}

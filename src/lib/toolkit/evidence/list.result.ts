@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { attachmentStates, bases, factBases, hereVerdicts, marks, recordScopes } from '../../evidence/index.ts';
+import { evidenceRecordSchema } from '../../evidence/record.ts';
+
+/** How well a fact is known on the device of this site. */
+export const hereSchema = z.strictObject({
+  mark: z.enum(marks).describe('On this device with this software; elsewhere the mark of the fact.'),
+  basis: z.enum(bases).describe('What that mark rests on; here: measured on this device.'),
+  verdict: z
+    .enum([...hereVerdicts, 'in-part', 'expired', 'not-checked'])
+    .describe(
+      'in-part: only entries of the table were recorded. expired: recorded with another software. not-checked: recorded, and the chassis was not asked which software it has now.',
+    ),
+});
+export type Here = z.infer<typeof hereSchema>;
+
+const entrySchema = z.strictObject({
+  entry: z.string().describe('Key of the table.'),
+  value: z.string().describe('What the ledger says about it.'),
+  here: hereSchema,
+});
+export type EvidenceEntry = z.infer<typeof entrySchema>;
+
+export const factSchema = z.strictObject({
+  id: z.string(),
+  section: z.string(),
+  statement: z.string(),
+  mark: z.enum(marks),
+  basis: z.enum(factBases).describe('What the mark rests on.'),
+  value: z.json().nullable().describe('The number, word or table itself; null where there is none.'),
+  unit: z.string().nullable(),
+  source: z.string(),
+  note: z.string().nullable(),
+});
+export type PlainFact = z.infer<typeof factSchema>;
+
+const siteSchema = z
+  .strictObject({
+    path: z.string().describe('The site file.'),
+    serial: z.string().describe('Serial number that the site file names.'),
+    software: z.string().nullable().describe('Software of the chassis now; null when it was not asked (--live).'),
+  })
+  .nullable()
+  .describe('Where records were looked up; null when there is no site file, and then none were.');
+
+/** Shape of `gw evidence list --json`. */
+export const evidenceListSchema = z.strictObject({
+  facts: z.array(z.strictObject({ ...factSchema.shape, here: hereSchema.nullable() })),
+  counts: z
+    .strictObject({ BELEGT: z.int(), HINWEIS: z.int(), VORSICHT: z.int(), OFFEN: z.int() })
+    .describe('How many of the listed facts have each mark in the ledger.'),
+  inLedger: z.int().describe('How many facts the whole ledger has.'),
+  site: siteSchema,
+});
+export type EvidenceList = z.infer<typeof evidenceListSchema>;
+
+export const movementHereSchema = z.strictObject({
+  usable: z.boolean().describe('Whether the gate lets an order rely on this fact, on this device with this software.'),
+  why: z.string(),
+});
+
+/** Shape of `gw evidence show --json`. */
+export const evidenceFactSchema = z.strictObject({
+  fact: factSchema,
+  disagreements: z
+    .array(
+      z.strictObject({
+        id: z.string(),
+        statement: z.string(),
+        sides: z.array(
+          z.strictObject({ id: z.string(), statement: z.string(), mark: z.enum(marks), basis: z.enum(factBases) }),
+        ),
+        wins: z.string(),
+        consequence: z.string(),
+      }),
+    )
+    .describe('The disagreements that this fact is a side of; for a disagreement, itself.'),
+  movement: z
+    .enum(['may-carry', 'only-where-verified', 'never'])
+    .describe('Whether an order that moves the robot may rely on this fact.'),
+  movementHere: movementHereSchema.nullable().describe('null: the chassis was not asked for its software.'),
+  site: siteSchema,
+  here: hereSchema.nullable().describe('null when there is no site file.'),
+  entries: z.array(entrySchema).describe('Entries of a table that stand otherwise than the rest of it.'),
+  records: z
+    .array(
+      z.strictObject({
+        ...evidenceRecordSchema.shape,
+        scope: z.enum(recordScopes).describe('Whether the record counts for the device of this site as it is now.'),
+        says: z
+          .enum(['holds', 'differs', 'silent'])
+          .describe('silent: it speaks about a part of the fact only, or cannot decide about it.'),
+        attachmentState: z
+          .enum(attachmentStates)
+          .nullable()
+          .describe('Whether the file of a trial is there and is what was recorded; null for a record without one.'),
+      }),
+    )
+    .describe('What was recorded about this fact on this site, oldest first.'),
+});
+export type EvidenceFact = z.infer<typeof evidenceFactSchema>;

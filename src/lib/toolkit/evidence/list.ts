@@ -1,0 +1,146 @@
+import { nearest } from '../../document/index.ts';
+import { GwError } from '../../error/index.ts';
+import {
+  checkAttachment,
+  type Disagreement,
+  disagreementsAbout,
+  type Fact,
+  type FactFilter,
+  type FactId,
+  factById,
+  facts,
+  findFact,
+  isDisagreement,
+  type Mark,
+  sayingOf,
+  scopeOf,
+  sectionOf,
+  selectFacts,
+  standing,
+  tableOf,
+} from '../../evidence/index.ts';
+import type { CheckContext } from '../toolkit.ts';
+import type { EvidenceFact, EvidenceList, PlainFact } from './list.result.ts';
+import { type EvidenceSite, type EvidenceSiteOptions, entriesOf, hereOf, openEvidenceSite } from './site.ts';
+
+/**
+ * The facts of the ledger that a person asked for and, where there is a site file, what was recorded about them.
+ * Throws what `openEvidenceSite` throws.
+ */
+export async function listEvidence(
+  filter: FactFilter,
+  options: EvidenceSiteOptions,
+  context: CheckContext,
+): Promise<EvidenceList> {
+  const selected = selectFacts(filter);
+  const site = await openEvidenceSite(options, context);
+  const count = (mark: Mark) => selected.filter((fact) => fact.mark === mark).length;
+  return {
+    facts: selected.map((fact) => ({ ...plainFact(fact), here: site && hereOf(fact, site) })),
+    counts: { BELEGT: count('BELEGT'), HINWEIS: count('HINWEIS'), VORSICHT: count('VORSICHT'), OFFEN: count('OFFEN') },
+    inLedger: facts.length,
+    site: plainSite(site),
+  };
+}
+
+/**
+ * One fact with its disagreements and, where there is a site file, what was recorded on that site. Throws
+ * EVIDENCE_UNKNOWN with the nearest ids, what `openEvidenceSite` throws.
+ */
+export async function showEvidence(
+  id: string,
+  options: EvidenceSiteOptions,
+  context: CheckContext,
+): Promise<EvidenceFact> {
+  const fact = namedFact(id);
+  const disagreements = isDisagreement(fact) ? [fact] : disagreementsAbout(fact.id);
+  const site = await openEvidenceSite(options, context);
+  return {
+    fact: plainFact(fact),
+    disagreements: disagreements.map(plainDisagreement),
+    movement: movementOf(fact),
+    movementHere: site && site.software !== null ? movementHere(fact, site) : null,
+    site: plainSite(site),
+    here: site && hereOf(fact, site),
+    entries: site ? entriesOf(fact, site) : [],
+    records: await Promise.all(
+      (site?.records ?? [])
+        .filter((record) => record.fact === fact.id)
+        .map(async (record) => ({
+          ...record,
+          scope: site ? scopeOf(record, site) : ('not-checked' as const),
+          says: sayingOf(record.value, fact),
+          attachmentState:
+            record.attachment === undefined || site?.evidenceFile === undefined
+              ? null
+              : await checkAttachment(site.evidenceFile, record.attachment),
+        })),
+    ),
+  };
+}
+
+/** The fact that a person named. Throws EVIDENCE_UNKNOWN with the nearest ids. */
+export function namedFact(id: string): Fact {
+  return findFact(id) ?? unknownFact(id);
+}
+
+/** What the gate says about this device; it is stricter than what is shown. */
+export function movementHere(fact: Fact, device: EvidenceSite): { usable: boolean; why: string } {
+  const { usable, why } = standing(fact.id as FactId, device);
+  const newest = device.records.findLast((record) => record.fact === fact.id && scopeOf(record, device) === 'here');
+  // The gate asks for the whole and takes a part for a contradiction; it refuses rightly, but not for that reason.
+  const isPart = newest !== undefined && tableOf(fact.value) !== undefined && sayingOf(newest.value, fact) === 'silent';
+  if (usable || !isPart) return { usable, why };
+  return { usable, why: `The newest record about ${fact.id} speaks of a part of it only; an order needs the whole.` };
+}
+
+function plainSite(site: EvidenceSite | null): EvidenceList['site'] {
+  return site && { path: site.path, serial: site.serial, software: site.software };
+}
+
+function unknownFact(id: string): never {
+  const ids = facts.map((fact) => fact.id);
+  const close = nearest(id, ids);
+  const sharing = ids.filter((known) => id.length > 2 && known.includes(id.toLowerCase()));
+  const suggestions = [...new Set([...(close === undefined ? [] : [close]), ...sharing])].slice(0, 3);
+  throw new GwError('EVIDENCE_UNKNOWN', `The ledger holds no fact '${id.slice(0, 100)}'.`, {
+    remedy: suggestions.length > 0 ? `Did you mean ${suggestions.join(' or ')}?` : undefined,
+    details: { nearest: suggestions },
+  });
+}
+
+/** By asking the gate's own rule about a device on which everything was verified, and about one where nothing was. */
+function movementOf(fact: Fact): EvidenceFact['movement'] {
+  const record = { fact: fact.id, value: true, serial: 's', software: 's', how: '-', who: '-', when: '-' };
+  const id = fact.id as FactId;
+  if (standing(id, { serial: 's', software: 's', records: [] }).usable) return 'may-carry';
+  return standing(id, { serial: 's', software: 's', records: [record] }).usable ? 'only-where-verified' : 'never';
+}
+
+export function plainFact(fact: Fact): PlainFact {
+  const { id, statement, mark, basis, source } = fact;
+  return {
+    id,
+    section: sectionOf(fact),
+    statement,
+    mark,
+    basis,
+    value: fact.value === undefined ? null : structuredClone(fact.value as PlainFact['value']),
+    unit: fact.unit ?? null,
+    source,
+    note: fact.note ?? null,
+  };
+}
+
+function plainDisagreement({
+  id,
+  statement,
+  between,
+  wins,
+  consequence,
+}: Disagreement): EvidenceFact['disagreements'][number] {
+  const sides = between
+    .map(factById)
+    .map((side) => ({ id: side.id, statement: side.statement, mark: side.mark, basis: side.basis }));
+  return { id, statement, sides, wins, consequence };
+}

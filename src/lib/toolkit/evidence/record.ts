@@ -1,0 +1,126 @@
+import { GwError } from '../../error/index.ts';
+import {
+  appendRecord,
+  type EvidenceRecord,
+  type Fact,
+  isDisagreement,
+  loadEvidenceFile,
+  tableOf,
+} from '../../evidence/index.ts';
+import { readJson } from '../../json/index.ts';
+import { factsOfOrder } from '../../motion/index.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { movementHere, namedFact, plainFact } from './list.ts';
+import type { EvidenceRecorded } from './record.result.ts';
+import { askDevice, hereOf } from './site.ts';
+
+export interface RecordOptions {
+  /** Id of a fact. */
+  readonly fact: string;
+  /** What was found: that it holds, that it does not, or what was measured, as JSON or as text. */
+  readonly found: 'holds' | 'does-not-hold' | { readonly value: string };
+  readonly how: string;
+  readonly who: string;
+}
+
+/**
+ * Writes down what a person verified on this very device: asks the chassis who it is and which software it has, and
+ * puts one line at the end of the site's evidence file. Throws EVIDENCE_UNKNOWN, USAGE when it cannot be recorded,
+ * EVIDENCE_FILE_INVALID, FILE_UNWRITABLE, what `askDevice` throws; nothing is written then.
+ */
+export async function recordEvidence(
+  toolkit: Toolkit,
+  { fact: id, found, how, who }: RecordOptions,
+  context: CheckContext,
+): Promise<EvidenceRecorded> {
+  const fact = namedFact(id);
+  const value = measuredValue(found);
+  refuseUnfit(fact, value);
+  const path = toolkit.site.evidenceFile;
+  // Before anybody is asked: a broken file takes no record.
+  await loadEvidenceFile(path);
+  const { serial, software, simulated } = await askDevice(toolkit, context);
+  context.signal.throwIfAborted();
+  const when = toolkit.clock.wall().toISOString();
+  const record: EvidenceRecord = {
+    ...{ fact: fact.id, value, serial, software, how, who, when },
+    ...(simulated && { simulated }),
+  };
+  const { created, records, index } = await appendRecord(path, record);
+
+  const device = { path: toolkit.site.path, serial, software, simulated, records };
+  // What others recorded meanwhile belongs to both.
+  const earlier = { ...device, records: records.toSpliced(index, 1) };
+  const movement = movementHere(fact, device);
+  return {
+    path,
+    created,
+    records: records.length,
+    record,
+    fact: plainFact(fact),
+    before: hereOf(fact, earlier),
+    now: hereOf(fact, device),
+    entries: entriesIn(fact, value).map(([entry, known]) => ({
+      entry,
+      value: known,
+      before: hereOf(fact, earlier, entry),
+      now: hereOf(fact, device, entry),
+    })),
+    movement: {
+      ...movement,
+      before: movementHere(fact, earlier).usable,
+      orders: Object.entries(factsOfOrder)
+        .filter(([, needed]) => (needed as readonly string[]).includes(fact.id))
+        .map(([order]) => order),
+    },
+    appliesTo: { display: 'now', gateway: movement.usable ? 'next-start' : 'within-a-second' },
+  };
+}
+
+/** JSON where it is JSON, otherwise the text itself. Throws USAGE for what only looks like JSON. */
+function measuredValue(found: RecordOptions['found']): EvidenceRecord['value'] {
+  if (found === 'holds') return true;
+  if (found === 'does-not-hold') return false;
+  const reading = readJson(found.value, 'value');
+  if (reading.ok) return reading.value as EvidenceRecord['value'];
+  if (!/^\s*["[{]/.test(found.value)) return found.value;
+  throw new GwError('USAGE', `The value is not JSON: ${reading.problem}.`, {
+    remedy: 'Write a table as JSON in single quotes, for example --value \'{"1":"no-go zone"}\'.',
+  });
+}
+
+function refuseUnfit(fact: Fact, value: EvidenceRecord['value']): void {
+  if (isDisagreement(fact)) {
+    throw new GwError('USAGE', `${fact.id} is a disagreement; nothing can be measured of it.`, {
+      remedy: `Record what you measured about one of its sides: ${fact.between.join(' or ')}.`,
+    });
+  }
+  const isBare = value === true || value === false || value === null;
+  if (isBare && (fact.mark === 'VORSICHT' || fact.mark === 'OFFEN')) {
+    const state = fact.mark === 'OFFEN' ? 'open (OFFEN)' : 'only assumed (VORSICHT)';
+    throw new GwError('USAGE', `${fact.id} is ${state}: a yes or no does not raise it, only a measured value does.`, {
+      remedy: 'Pass what you measured with --value.',
+    });
+  }
+  const table = tableOf(fact.value);
+  if (!table || isBare) return;
+  const example = Object.entries(table)[0] ?? ['', ''];
+  const remedy = `Name the entries that you measured, for example --value '${JSON.stringify(Object.fromEntries([example]))}', or say --holds of the whole table.`;
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    throw new GwError('USAGE', `${fact.id} is a table, so one value says nothing about it.`, { remedy });
+  }
+  const strangers = Object.keys(value).filter((key) => !Object.hasOwn(table, key));
+  if (strangers.length > 0 || Object.keys(value).length === 0) {
+    const what = strangers.length > 0 ? `${strangers.slice(0, 5).join(', ')} in its table` : 'an empty table';
+    throw new GwError('USAGE', `${fact.id} does not speak about ${what}.`, { remedy });
+  }
+}
+
+/** The entries of the fact's table that a recorded value names, with what the ledger says about each. */
+function entriesIn(fact: Fact, value: EvidenceRecord['value']): [entry: string, known: string][] {
+  const table = tableOf(fact.value);
+  if (!table || typeof value !== 'object' || value === null) return [];
+  return Object.entries(table)
+    .filter(([key]) => Object.hasOwn(value, key))
+    .map(([key, known]) => [key, String(known)]);
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { operatorAccess } from '../operator/access.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
+
+/** The chassis as the running gateway tells it, cut to what a check needs. */
+export interface GatewayState {
+  /** How the gateway stands to the chassis: `connected`, `not-connected`, `booting`, `connecting`. */
+  readonly link: string;
+  /** The line that people read, such as 'not connected: nothing answered'. */
+  readonly summary: string;
+  /** The address that the gateway tries. */
+  readonly tried: { readonly address: string; readonly port: number | null };
+  readonly serial: string | null;
+  /** null when the chassis told none, or the gateway is not connected. */
+  readonly pose: { readonly xM: number; readonly yM: number; readonly yawDeg: number; readonly ageMs: number } | null;
+  readonly poseUnit: string;
+  readonly unitContradicted: boolean;
+  /** There are signs that the pose may be in radians; the gate is closed until degrees are proven. */
+  readonly unitInDoubt: boolean;
+  /** How long the awaited state took to come, in milliseconds; 0 when nothing was awaited. */
+  readonly afterMs: number;
+}
+
+const POLL_MS = 50;
+
+const stateSchema = z.looseObject({
+  summary: z.string(),
+  link: z.looseObject({
+    kind: z.string(),
+    tried: z.looseObject({ address: z.string(), port: z.int().optional() }),
+  }),
+  identity: z.looseObject({ serial: z.string() }).nullable(),
+  values: z.looseObject({
+    pose: z.looseObject({
+      status: z.string(),
+      ageMs: z.number().optional(),
+      value: z.looseObject({ xM: z.number(), yM: z.number(), yawDeg: z.number() }).optional(),
+    }),
+  }),
+  poseUnit: z.looseObject({ verdict: z.string(), doubt: z.string().nullable() }),
+  unitContradicted: z.boolean(),
+});
+
+/** Asks `GET /api/chassis/state` of the gateway on this machine. Throws OPERATOR_NOT_REACHABLE. */
+export async function readGatewayState(toolkit: Toolkit, context: CheckContext): Promise<GatewayState> {
+  const state = await operatorAccess(toolkit, context).ask('GET', '/api/chassis/state', stateSchema);
+  const { summary, link, identity, values, poseUnit, unitContradicted } = state;
+  const { value, ageMs } = values.pose;
+  return {
+    link: link.kind,
+    summary,
+    tried: { address: link.tried.address, port: link.tried.port ?? null },
+    serial: identity?.serial ?? null,
+    pose: value === undefined || ageMs === undefined ? null : { ...pick(value), ageMs: Math.round(ageMs) },
+    poseUnit: poseUnit.verdict,
+    unitContradicted,
+    unitInDoubt: poseUnit.doubt !== null,
+    afterMs: 0,
+  };
+}
+
+/** Asks until the gateway stands to the chassis as awaited; after `withinMs` the last state is the result. Counts from `sinceMs` (monotonic) or now. */
+export async function waitForGatewayState(
+  toolkit: Toolkit,
+  { link, withinMs, sinceMs }: { readonly link: string; readonly withinMs: number; readonly sinceMs?: number },
+  context: CheckContext,
+): Promise<GatewayState> {
+  const { clock } = toolkit;
+  const began = sinceMs ?? clock.monotonicMs();
+  for (;;) {
+    const state = await readGatewayState(toolkit, context);
+    const afterMs = Math.round(clock.monotonicMs() - began);
+    if (state.link === link || afterMs >= withinMs) return { ...state, afterMs };
+    await clock.sleep(POLL_MS, context.signal);
+  }
+}
+
+function pick({ xM, yM, yawDeg }: { readonly xM: number; readonly yM: number; readonly yawDeg: number }) {
+  return { xM, yM, yawDeg };
+}

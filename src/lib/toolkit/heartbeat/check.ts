@@ -1,0 +1,181 @@
+import { networkInterfaces } from 'node:os';
+import { GwError } from '../../error/index.ts';
+import {
+  type Beat,
+  broadcastSources,
+  closeSocket,
+  createSniffer,
+  openBesideOthers,
+  openBroadcastsOnly,
+  PERIOD_MS,
+  readKeyRing,
+} from '../../fleet/index.ts';
+import { operatorAccess } from '../operator/access.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
+import type { HeartbeatCheck, HeartbeatFinding } from './check.result.ts';
+import { fleetFindings, type ReceivedFleet, type Sender } from './findings.ts';
+import { fleetOf } from './fleet.ts';
+import { type GatewayWatch, watchGateway } from './gateway.ts';
+import { type OwnSending, ownFindings } from './own-findings.ts';
+import type { Arrival } from './timing.ts';
+
+export interface HeartbeatCheckOptions {
+  /** How long to listen. */
+  readonly seconds: number;
+}
+
+/** Twice in every period, so that each heartbeat that the gateway received is dated. */
+const ASK_EVERY_MS = PERIOD_MS / 2;
+
+/**
+ * Listens for some seconds and compares with the site file: this gateway sends, every 2 s, every robot of the site is
+ * received, broadcast passes, every address of the unicast list sends heartbeats of its own, and no datagram is
+ * rejected. Sends nothing. Throws SITE_FILE_INVALID without `fleet` in the site file, SECRET_UNREADABLE, PORT_IN_USE,
+ * INTERRUPTED.
+ */
+export async function checkHeartbeat(
+  toolkit: Toolkit,
+  options: HeartbeatCheckOptions,
+  context: CheckContext,
+): Promise<HeartbeatCheck> {
+  const { site, clock } = toolkit;
+  const fleet = fleetOf(site);
+  const beganMs = clock.monotonicMs();
+  const { received, sending } = await listen(toolkit, fleet, options.seconds, context);
+  const own = site.chassis.serial;
+  const expected = fleet.robots.filter((serial) => serial !== own);
+  const isAlone = fleet.robots.length > 0 && expected.length === 0;
+  // One list may stand in the site file of every robot: the address of this one is no other gateway.
+  const here = ipv4OfThisMachine();
+  const unicast = fleet.unicast.filter((address) => !here.has(address));
+  const expectation = { ...fleet, unicast, own, expected, isAlone, seconds: options.seconds };
+  const findings = [...ownFindings(expectation, sending), ...fleetFindings(expectation, received)];
+  const count = (verdict: HeartbeatFinding['verdict']) =>
+    findings.filter((finding) => finding.verdict === verdict).length;
+  const counts = {
+    ok: count('ok'),
+    wrong: count('wrong'),
+    notChecked: count('not-checked'),
+    notApplicable: count('not-applicable'),
+  };
+  return {
+    verdict: counts.wrong > 0 ? 'wrong' : counts.notChecked > 0 ? 'not-checked' : 'ok',
+    heard: [...new Set(received.senders.map(({ serial }) => serial))].filter((serial) => serial !== own).sort(),
+    expected,
+    hears: received.hears,
+    findings,
+    counts,
+    tookMs: Math.round(clock.monotonicMs() - beganMs),
+  };
+}
+
+async function listen(
+  toolkit: Toolkit,
+  fleet: NonNullable<Toolkit['site']['fleet']>,
+  seconds: number,
+  context: CheckContext,
+): Promise<{ readonly received: ReceivedFleet; readonly sending: OwnSending }> {
+  const { clock, site } = toolkit;
+  const keys = await readKeyRing(fleet);
+  const serial = site.chassis.serial;
+  const ownAddresses = ipv4OfThisMachine();
+  const copies = new Map<string, Arrival[]>();
+  const arrivals = new Map<string, Arrival[]>();
+  const date = (list: Map<string, Arrival[]>, key: string, { sequence, uptimeS, instance }: Beat) => {
+    const dated = list.get(key) ?? [];
+    list.set(key, dated);
+    dated.push({ atMs: clock.monotonicMs(), sequence, uptimeS, life: instance });
+  };
+  const reserved = new Set(fleet.robots);
+  const sniffer = createSniffer({ keys, clock, reserved, onHeartbeat: (beat) => date(arrivals, beat.serial, beat) });
+  const broadcasts = createSniffer({
+    keys,
+    clock,
+    onHeartbeat(beat, address) {
+      if (beat.serial === serial && ownAddresses.has(address)) date(copies, address, beat);
+    },
+  });
+  context.onProgress(`listening for ${seconds} s`);
+  await using sockets = new AsyncDisposableStack();
+  const { socket, hears } = await openBesideOthers((bytes, { address }) => sniffer.take(bytes, address));
+  sockets.defer(() => closeSocket(socket));
+  const only = await openBroadcastsOnly((bytes, { address }) => broadcasts.take(bytes, address));
+  sockets.defer(() => closeSocket(only));
+  // That something went wrong with one of them shows as silence.
+  for (const each of [socket, only]) each.on('error', () => {});
+  const watch = watchGateway(operatorAccess(toolkit, context), () => clock.monotonicMs());
+  const sources = broadcastSources();
+  let notAsked: string | null = null;
+  const endMs = clock.monotonicMs() + seconds * 1_000;
+  for (let leftMs = seconds * 1_000; leftMs > 0; leftMs = endMs - clock.monotonicMs()) {
+    if (hears === 'broadcasts' && notAsked === null) notAsked = await askOnce(watch, context.signal);
+    await clock.sleep(Math.min(ASK_EVERY_MS, Math.max(0, endMs - clock.monotonicMs())), context.signal);
+  }
+  if (hears === 'broadcasts' && notAsked === null) notAsked = await askOnce(watch, context.signal);
+  const counts = hears === 'broadcasts' && notAsked === null ? countsOf(watch) : null;
+  if (typeof counts === 'string') notAsked = counts;
+  const gateway = typeof counts === 'string' ? null : counts;
+
+  const { speakers, noise } = sniffer.view();
+  const sniffed = speakers.filter(({ test }) => !test);
+  const isRecent = (ageMs: number) => ageMs <= seconds * 1_000;
+  const conflicts: Sender[] = sniffed.filter(({ conflictWith }) => conflictWith.length > 0);
+  // An address of another machine with this serial is another device, whether or not this one sends.
+  conflicts.push(...sniffed.filter((sender) => sender.serial === serial && !ownAddresses.has(sender.address)));
+  let senders: Sender[] = sniffed.filter(({ presence, ageMs }) => presence === 'alive' && isRecent(ageMs));
+  let timed: ReadonlyMap<string, readonly Arrival[]> = arrivals;
+  if (gateway !== null) {
+    // Its replay guard outlives this check: a recording that is broadcast is no robot for it.
+    const { robots, ownSerialFrom } = gateway.last;
+    senders = robots.filter(({ presence, ageMs }) => presence === 'alive' && isRecent(ageMs));
+    timed = gateway.arrivals;
+    for (const { serial: other, address, conflictWith } of robots) {
+      if (conflictWith !== null) conflicts.push({ serial: other, address }, { serial: other, address: conflictWith });
+    }
+    if (ownSerialFrom !== null) conflicts.push({ serial, address: ownSerialFrom });
+  }
+  const broadcasting = broadcasts.view().speakers.filter(({ test }) => !test);
+  const byBroadcast = new Set(broadcasting.map((sender) => sender.serial));
+  const replayed = sniffed.filter((sender) => sender.replayed > 0);
+  return {
+    received: {
+      hears,
+      senders,
+      timed,
+      byBroadcast,
+      conflicts,
+      noise,
+      replayed,
+      rejected: gateway?.rejected ?? null,
+      isTableFull: gateway?.last.isTableFull ?? null,
+      isOwnCopySeen: copies.size > 0,
+      notAsked,
+    },
+    sending: { hears, sources, copies, gateway, notAsked },
+  };
+}
+
+/** Why the gateway could not be asked; null when it could. */
+async function askOnce(watch: GatewayWatch, signal: AbortSignal): Promise<string | null> {
+  try {
+    await watch.ask();
+    return null;
+  } catch (error) {
+    if (signal.aborted || !(error instanceof GwError)) throw error;
+    return error.message;
+  }
+}
+
+function countsOf(watch: GatewayWatch) {
+  try {
+    return watch.counts();
+  } catch (error) {
+    if (!(error instanceof GwError)) throw error;
+    return error.message;
+  }
+}
+
+function ipv4OfThisMachine(): ReadonlySet<string> {
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return new Set(all.filter(({ family }) => family === 'IPv4').map(({ address }) => address));
+}

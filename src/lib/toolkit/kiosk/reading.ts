@@ -1,0 +1,35 @@
+import {
+  type KioskProfile,
+  kioskSteps,
+  planSteps,
+  type Reading,
+  type StepOutcome,
+  type Tablet,
+} from '../../kiosk/index.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { storeReading } from './memory.ts';
+
+/**
+ * Reads everything that the profile names, changes nothing, and stores it as the newest knowledge. A difference that
+ * was found before the connection was lost is stored too. Throws TABLET_LOST and others of the connection.
+ */
+export async function readTablet(
+  toolkit: Toolkit,
+  tablet: Tablet,
+  profile: KioskProfile,
+  by: Reading['by'],
+  context: CheckContext,
+): Promise<StepOutcome[]> {
+  const { clock, site } = toolkit;
+  const outcomes: StepOutcome[] = [];
+  const { facts } = tablet;
+  try {
+    await planSteps(kioskSteps(profile, site.network.robotSegment), { tablet, profile, clock, ...context }, outcomes);
+  } catch (error) {
+    const isNews = outcomes.some(({ state }) => state === 'differs' || state === 'failed');
+    if (isNews) await storeReading(toolkit, by, profile, facts, outcomes);
+    throw error;
+  }
+  await storeReading(toolkit, by, profile, facts, outcomes);
+  return outcomes;
+}

@@ -1,0 +1,48 @@
+import { type Basis, citeFact, type FactId, type Mark } from '../../../evidence/index.ts';
+
+/** By which fact of the ledger each field of a map is read, and in which unit it is given. */
+const readings = {
+  serial: { fact: 'vendor.identity.device-info' },
+  model: { fact: 'vendor.identity.device-info' },
+  software: { fact: 'vendor.software-version' },
+  id: { fact: 'overlays.map-id' },
+  uid: { fact: 'vendor.map.list' },
+  name: { fact: 'vendor.map.list' },
+  mapVersion: { fact: 'vendor.map.list' },
+  overlaysVersion: { fact: 'overlays.version' },
+  isCurrent: { fact: 'vendor.current-map' },
+  originXM: { fact: 'vendor.map.grid', unit: 'm' },
+  originYM: { fact: 'vendor.map.grid', unit: 'm' },
+  resolutionM: { fact: 'vendor.map.grid', unit: 'm per pixel' },
+  data: { fact: 'overlays.map-data' },
+  localisation: { fact: 'vendor.map.localisation' },
+  picture: { fact: 'vendor.map.image', unit: 'pixels' },
+  drawings: { fact: 'overlays.drawings' },
+} as const satisfies Record<string, { readonly fact: FactId; readonly unit?: string }>;
+
+export type MapField = keyof typeof readings;
+
+/** What the list of maps says of a map and of whose it is. */
+export const listedFields = [
+  'serial',
+  'software',
+  'model',
+  'id',
+  'uid',
+  'name',
+  'mapVersion',
+  'overlaysVersion',
+  'isCurrent',
+] as const satisfies readonly MapField[];
+
+/** How well each of these fields is known: a table of maps says it once, and not in every cell. */
+export function standingOfFields(
+  fields: readonly MapField[],
+): Record<string, { readonly mark: Mark; readonly basis: Basis; readonly source: string; readonly unit?: string }> {
+  return Object.fromEntries(
+    fields.map((field) => {
+      const reading: { readonly fact: FactId; readonly unit?: string } = readings[field];
+      return [field, citeFact(reading.fact, reading.unit)];
+    }),
+  );
+}

@@ -1,0 +1,23 @@
+import { createChassisClient } from '../../chassis/index.ts';
+import { chassisAccess } from '../chassis/access.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { listedFields, standingOfFields } from './contents/facts.ts';
+import type { MapList } from './list.result.ts';
+
+/** The maps that a chassis stores, and which of them is in use. Throws as the client of the chassis does. */
+export async function listMaps(toolkit: Toolkit, { signal, onProgress }: CheckContext): Promise<MapList> {
+  const access = await chassisAccess(toolkit);
+  const { host, port } = access.endpoint;
+  await using client = createChassisClient(access);
+  onProgress(`asking ${host}:${port} for its maps`);
+  const { serial, software, model } = await client.identity(signal);
+  const listed = await client.listMaps(signal);
+  const current = await client.currentMap(signal);
+  return {
+    address: { host, port, way: access.dialer.way },
+    chassis: { serial, software, model },
+    maps: listed.map((item) => ({ ...item, isCurrent: item.id === current?.id })),
+    current: current && { ...current, isStored: listed.some(({ id }) => id === current.id) },
+    fields: standingOfFields(listedFields),
+  };
+}

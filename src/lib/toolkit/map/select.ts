@@ -1,0 +1,136 @@
+import { createChassisClient } from '../../chassis/index.ts';
+import { archiveFileName, type SelectRun, selectMap } from '../../maps/index.ts';
+import { chassisAccess } from '../chassis/access.ts';
+import type { Toolkit } from '../toolkit.ts';
+import { citeFacts } from './change/cited-facts.ts';
+import { commandText } from './change/command-text.ts';
+import { differenceOf } from './change/overlays-difference.ts';
+import { afterSelecting, isOutOfStep, selectAgain, viewRunningMap } from './change/running-map.ts';
+import { keepingFirst, type MapRestoreContext, safetyView } from './restore.ts';
+import type { MapSelect } from './select.result.ts';
+
+export interface MapSelectOptions {
+  /** Number of the map on the chassis. */
+  readonly id: string;
+  /** The risk was taken by name; otherwise nothing is sent. */
+  readonly select: boolean;
+  /** A person who sees the robot says that it stands still. */
+  readonly itStandsStill: boolean;
+  /** Where the present state is kept first; without it a new file in the current folder. */
+  readonly backupPath?: string | undefined;
+  /** For the commands that the result names. */
+  readonly sitePath: string;
+  readonly gwVersion: string;
+}
+
+/** The flag by which a person takes the risk. */
+const SELECT_RISK = '--select-although-the-position-is-lost';
+
+/**
+ * Makes a stored map the current one, or says what that would do. Throws what stands in the way before the order is
+ * sent; afterwards everything is a result.
+ */
+export async function selectStoredMap(
+  toolkit: Toolkit,
+  options: MapSelectOptions,
+  { signal, onProgress, onSafetyBackup }: MapRestoreContext,
+): Promise<MapSelect> {
+  const { clock, site } = toolkit;
+  const access = await chassisAccess(toolkit);
+  await using client = createChassisClient(access);
+  const ownName = archiveFileName(site.chassis.serial, clock.wall(), 'before-select');
+  const run = await selectMap({
+    client,
+    id: options.id,
+    topics: access,
+    select: options.select ? keepingFirst(access, { ...options, ownName }, onSafetyBackup) : null,
+    clock,
+    signal,
+    onProgress,
+  });
+  const { host, port } = access.endpoint;
+  return viewSelect(run, options, { host, port, way: access.dialer.way });
+}
+
+/** The run as a result: what is current and running now, and what to do next. */
+export function viewSelect(run: SelectRun, options: MapSelectOptions, address: MapSelect['address']): MapSelect {
+  const { identity, target, before, runningBefore, done } = run;
+  const { serial, software, model } = identity;
+  const view = {
+    mode: options.select ? ('select' as const) : ('dry-run' as const),
+    verdict: verdictOf(run),
+    address,
+    chassis: { serial, software, model },
+    map: { id: target.id, uid: target.uid, name: target.name },
+    before: before && { id: before.id, uid: before.uid, name: before.name },
+    runningBefore: viewRunningMap(runningBefore),
+    stillness: done && { ...done.stillness },
+    safetyBackup: done && safetyView(done.backup),
+    use: done && { outcome: done.use.outcome, why: done.use.why },
+    running: done && viewRunningMap(done.running),
+    stored: done && storedView(done.maps),
+    // Only a chassis that surely did not take the order has kept its position.
+    position: done?.use.mayBeTaken ? ('must-be-set-anew' as const) : ('untouched' as const),
+    interrupted: done?.interrupted ?? false,
+    facts: citeFacts(['vendor.current-map', 'vendor.map.running-overlays', 'vendor.pose.lost-on-map-change']),
+  };
+  return { ...view, next: nextOf(view, options) };
+}
+
+function verdictOf({ done }: SelectRun): MapSelect['verdict'] {
+  if (done === null) return 'to-do';
+  if (done.use.outcome === 'unknown') return 'unknown';
+  if (done.use.outcome !== 'set') return 'not-selected';
+  if (storedView(done.maps).verdict === 'changed') return 'maps-changed';
+  if (isOutOfStep(done.running) || done.running.verdict === 'none-in-use') return 'running-differs';
+  // What was compared must be the map that was named.
+  const isOfTarget = done.running.verdict === 'equal' && done.running.map?.id === done.use.id;
+  return isOfTarget ? 'selected' : 'running-not-checked';
+}
+
+function storedView(maps: NonNullable<SelectRun['done']>['maps']): NonNullable<MapSelect['stored']> {
+  if (maps === null) return { verdict: 'not-checked', changes: [] };
+  const changes = maps.flatMap(({ before, fate, changes: clauses, drawings }) =>
+    fate === 'there'
+      ? []
+      : [
+          {
+            id: before.id,
+            name: before.name,
+            fate,
+            changes: [...clauses],
+            difference: drawings && !drawings.same ? differenceOf(drawings) : null,
+          },
+        ],
+  );
+  return { verdict: changes.length === 0 ? 'unchanged' : 'changed', changes };
+}
+
+function nextOf(view: Omit<MapSelect, 'next'>, { id, sitePath }: MapSelectOptions): string[] {
+  const site = sitePath === 'site.yaml' ? [] : ['--site', sitePath];
+  const command = (...words: string[]) => commandText('gw', ...words, ...site);
+  if (view.mode === 'dry-run') {
+    return [
+      `To do it, with the robot standing still and a person who can set its position afterwards: ${command('map', 'select', id, SELECT_RISK)}`,
+    ];
+  }
+  const next: string[] = [];
+  if (view.stored?.verdict === 'changed' && view.safetyBackup !== null) {
+    next.push(
+      'Do not send the robot anywhere before a person has looked at its maps.',
+      `What was there before is in ${view.safetyBackup.file}; see it with: ${command('map', 'restore', view.safetyBackup.file)}`,
+    );
+  }
+  if (view.verdict === 'unknown') next.push(`See which map is current: ${command('map', 'list')}`);
+  if (view.verdict === 'running-differs' && view.running !== null) {
+    next.push(
+      'Do not send the robot anywhere: it does not drive by what is stored.',
+      ...selectAgain(view.running, sitePath),
+    );
+  }
+  if (view.verdict === 'running-not-checked') {
+    next.push(`Look again whether the robot drives by what is stored: ${command('overlays', 'inspect', '--current')}`);
+  }
+  if (view.position === 'must-be-set-anew') next.push(...afterSelecting(sitePath));
+  return next;
+}

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { degrees, turnBetween } from '../../angle/index.ts';
+import type { Finding } from '../finding.result.ts';
+import type { OperatorAccess } from '../operator/access.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
+import type { EndPose } from './end-pose.result.ts';
+
+/** How near the reported pose must be to where it was sent. Project decision. */
+const NEAR_M = 0.3;
+const NEAR_DEG = 5;
+const POLL_MS = 100;
+/** So long is waited for a pose that came after the end; a chassis may also stay silent while it stands still. */
+const POSE_WITHIN_MS = 2_000;
+
+const stateSchema = z.looseObject({
+  values: z.looseObject({
+    pose: z.discriminatedUnion('status', [
+      z.looseObject({ status: z.literal('not-heard') }),
+      z.looseObject({
+        status: z.literal('heard'),
+        ageMs: z.number(),
+        stale: z.boolean(),
+        value: z.looseObject({ xM: z.number(), yM: z.number(), yawDeg: z.number() }),
+      }),
+    ]),
+  }),
+});
+
+/** A place as a person named it; without `yawDeg` any heading will do. */
+export interface NamedPlace {
+  readonly name: string;
+  readonly xM: number;
+  readonly yM: number;
+  readonly yawDeg?: number | undefined;
+}
+
+/** Where the chassis says it stands now, against the place; null when it reports no fresh pose. */
+export async function compareEnd(
+  operator: Pick<OperatorAccess, 'ask'>,
+  place: NamedPlace,
+  { clock }: Pick<Toolkit, 'clock'>,
+  { signal }: CheckContext,
+): Promise<EndPose | null> {
+  const began = clock.monotonicMs();
+  for (;;) {
+    const { pose } = (await operator.ask('GET', '/api/chassis/state', stateSchema)).values;
+    const waitedMs = clock.monotonicMs() - began;
+    const isLate = waitedMs >= POSE_WITHIN_MS;
+    if (pose.status === 'heard' && !pose.stale && (pose.ageMs < waitedMs || isLate)) {
+      const { xM, yM, yawDeg } = pose.value;
+      const turn = place.yawDeg === undefined ? null : turnBetween(degrees(place.yawDeg), degrees(yawDeg));
+      return {
+        station: place.name,
+        expected: { xM: place.xM, yM: place.yM, yawDeg: place.yawDeg ?? null },
+        reported: { xM, yM, yawDeg },
+        distanceM: Math.hypot(xM - place.xM, yM - place.yM),
+        turnDeg: turn === null ? null : Math.abs(turn),
+      };
+    }
+    if (isLate) return null;
+    await clock.sleep(POLL_MS, signal);
+  }
+}
+
+/** Null and `hasArrived`: no fresh pose was reported. A wrong angle unit anywhere between site file, order and report shows in these two. */
+export function endFindings(end: EndPose | null, hasArrived: boolean): Finding[] {
+  const place = { id: 'place', title: 'The chassis stands where it was sent', spec: 'Map and overlays' };
+  const heading = { id: 'heading', title: 'It looks where it was to look', spec: 'Angles (critical rule)' };
+  if (end === null) {
+    const detail = hasArrived ? 'there was no fresh pose at the end to compare with' : 'it did not arrive';
+    return [place, heading].map((base) => ({ ...base, verdict: 'not-checked', detail, remedy: null }));
+  }
+  const { station, distanceM, turnDeg, expected, reported } = end;
+  const isNear = distanceM <= NEAR_M;
+  const isTurned = turnDeg !== null && turnDeg <= NEAR_DEG;
+  return [
+    {
+      ...place,
+      verdict: isNear ? 'ok' : 'wrong',
+      detail: `${distanceM.toFixed(2)} m from ${station} (up to ${NEAR_M} m)`,
+      remedy: isNear ? null : 'Compare the place in the site file with where the robot stands.',
+    },
+    turnDeg === null
+      ? { ...heading, verdict: 'not-checked', detail: `${station} has no heading`, remedy: null }
+      : {
+          ...heading,
+          verdict: isTurned ? 'ok' : 'wrong',
+          detail: `${reported.yawDeg.toFixed(1)}° reported, ${expected.yawDeg?.toFixed(1)}° named: ${turnDeg.toFixed(1)}° off (up to ${NEAR_DEG}°)`,
+          remedy: isTurned ? null : 'Do not drive on: an angle unit may be wrong. Run `gw chassis probe`.',
+        },
+  ];
+}

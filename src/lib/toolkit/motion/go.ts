@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import type { Finding } from '../finding.result.ts';
+import { fine, notChecked, wrong } from '../finding.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { compareEnd, endFindings, type NamedPlace } from './end-pose.ts';
+import { type FollowOptions, followedRunSchema, MAY_DRIVE_ON, type RunKind, startAndFollow } from './followed-run.ts';
+import type { MotionGo } from './motion.result.ts';
+
+export interface MotionGoOptions extends FollowOptions {
+  /** A station of the site file; null: the dock. */
+  readonly station: string | null;
+}
+
+const runSchema = followedRunSchema.extend({
+  outcome: z
+    .looseObject({ state: z.string().optional(), moveId: z.int().nullable(), failReason: z.int().nullable() })
+    .nullable(),
+});
+type Run = z.output<typeof runSchema>;
+
+/**
+ * One drive to a station or to the dock through the running gateway, followed to its end; then the pose that the
+ * chassis reports is compared with the place in the site file. THE ROBOT MOVES: the caller has asked a person. An
+ * interruption ends the drive unless `leaveRunning`. Throws OPERATOR_NOT_REACHABLE, why the gateway refused the order
+ * (STATION_UNKNOWN, MOTION_REFUSED, …), and INTERRUPTED where the robot may drive on.
+ */
+export async function driveTo(toolkit: Toolkit, options: MotionGoOptions, context: CheckContext): Promise<MotionGo> {
+  const { clock } = toolkit;
+  const { station } = options;
+  const beganMs = clock.monotonicMs();
+  const to = station ?? 'the dock';
+  const kind: RunKind<typeof runSchema> = {
+    path: '/api/fahrt',
+    schema: runSchema,
+    what: `drive to ${to}`,
+    progress: () => `Driving to ${to}`,
+  };
+  const body = station === null ? { dock: true } : { station };
+  const { run, isInterrupted, operator } = await startAndFollow(toolkit, kind, body, options, context);
+  const place = placeOf(toolkit, station);
+  const isCompared = run.state === 'succeeded' && !isInterrupted && place !== undefined;
+  const end = isCompared ? await compareEnd(operator, place, toolkit, context) : null;
+  return {
+    to: station,
+    state: run.state,
+    interrupted: isInterrupted,
+    moveId: run.outcome?.moveId ?? null,
+    reason: run.reason,
+    failReason: run.outcome?.failReason ?? null,
+    end,
+    findings: [endedFinding(run, options, isInterrupted), ...endFindings(end, run.state === 'succeeded')],
+    tookMs: Math.round(clock.monotonicMs() - beganMs),
+  };
+}
+
+/** As the site file of this command names it; the gateway has one of its own, and both are compared by their effect. */
+function placeOf({ site }: Toolkit, station: string | null): NamedPlace | undefined {
+  if (station === null) return site.dock && { name: 'the dock', ...site.dock };
+  const place = Object.hasOwn(site.stations, station) ? site.stations[station] : undefined;
+  return place && { name: station, ...place };
+}
+
+function endedFinding({ state, reason, outcome }: Run, { withinMs }: MotionGoOptions, isInterrupted: boolean): Finding {
+  const base = { id: 'ended', title: 'The drive came to its end', spec: null };
+  if (isInterrupted && state === 'stopped') return notChecked(base, 'interrupted, and ended on the way');
+  switch (state) {
+    case 'succeeded':
+      return fine(base, 'the chassis reports that it has arrived');
+    case 'running':
+      return wrong(
+        base,
+        `it had not ended after ${Math.round(withinMs / 1000)} s; the robot drives on`,
+        'Watch the robot; stop it with `gw motion stop`.',
+      );
+    case 'failed':
+    case 'stopped':
+      return wrong(
+        base,
+        `${state}: ${reason ?? 'no reason was given'}`,
+        outcome?.state === 'unknown' ? MAY_DRIVE_ON : 'Mend what the reason names, then try again.',
+      );
+  }
+}

@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { findingSchema } from '../finding.result.ts';
+import { endPoseSchema } from './end-pose.result.ts';
+
+/** Shape of `gw motion go --json` and `gw motion dock --json`. */
+export const motionGoSchema = z.strictObject({
+  to: z.string().nullable().describe('The station; null: the dock.'),
+  state: z.enum(['running', 'succeeded', 'failed', 'stopped']).describe('running: it had not ended in the given time.'),
+  interrupted: z.boolean().describe('The command was interrupted and has ended the drive.'),
+  moveId: z.int().nullable().describe('The number of the move at the chassis; null while none is known.'),
+  reason: z.string().nullable().describe('Why it ended, when it did not succeed.'),
+  failReason: z.int().nullable().describe('As the chassis gave it; only 103 has a measured meaning.'),
+  end: endPoseSchema
+    .nullable()
+    .describe('Where the chassis says it stands after the drive, against the place in the site file.'),
+  findings: z.array(findingSchema),
+  tookMs: z.number(),
+});
+export type MotionGo = z.infer<typeof motionGoSchema>;
+
+/** Shape of `gw motion pose --json`. */
+export const motionPoseSchema = z.strictObject({
+  pose: z.strictObject({ xM: z.number(), yM: z.number(), yawDeg: z.number() }),
+  from: z.string().describe('Where the pose is from: the command line, or a place of the site file.'),
+  state: z
+    .enum(['succeeded', 'failed', 'cancelled', 'unknown'])
+    .describe('succeeded: the chassis reports the pose that was set.'),
+  reason: z.string().nullable(),
+  tookMs: z.number(),
+});
+export type MotionPose = z.infer<typeof motionPoseSchema>;
+
+const latchFields = {
+  reason: z.string().nullable().describe('Why the robot was stopped.'),
+  by: z.string().nullable().describe('Who stopped it.'),
+  since: z.string().nullable().describe('UTC.'),
+};
+
+/** Shape of `gw motion stop --json`. */
+export const motionStopSchema = z.strictObject({
+  delivered: z.boolean().describe('The gateway has answered that the stop is latched.'),
+  cancelledAtChassis: z
+    .boolean()
+    .describe('The gateway did not answer at once, and the chassis itself took a cancel; that latches nothing.'),
+  saved: z
+    .union([z.boolean(), z.literal('pending')])
+    .nullable()
+    .describe(
+      "The stop outlives a restart of the gateway; 'pending': its disk has not taken it yet; null: it was not delivered, or the gateway does not say.",
+    ),
+  unsavedBecause: z.string().nullable().describe('Why it is not saved; null when it is, or when that is not known.'),
+  ...latchFields,
+  move: z
+    .enum(['ended', 'drove-on', 'under-way', 'not-known'])
+    .describe(
+      'What the chassis says of its move after the stop; drove-on: it ended, but not by the cancel; not-known: no report, or the gateway could not be asked.',
+    ),
+  moveDetail: z.string().describe('How that is known, or why it is not.'),
+  ways: z
+    .array(
+      z.strictObject({
+        way: z.enum(['network', 'local-socket', 'chassis']).describe('chassis: a cancel without the gateway.'),
+        address: z.string(),
+        answer: z
+          .enum(['latched', 'cancelled', 'failed', 'not-awaited', 'not-there'])
+          .describe('not-awaited: another way had answered before.'),
+        detail: z.string(),
+        tookMs: z.number().nullable(),
+      }),
+    )
+    .describe('Every way that was tried, all at once.'),
+  tookMs: z.number(),
+});
+export type MotionStop = z.infer<typeof motionStopSchema>;
+
+/** Shape of `gw motion clear --json`. */
+export const motionClearSchema = z.strictObject({
+  cleared: z.boolean().describe('No stop is latched any more.'),
+  wasLatched: z.boolean().describe('false: there was nothing to clear.'),
+  ...latchFields,
+  gate: z.strictObject({ open: z.boolean(), reasons: z.array(z.string()) }).describe('The gate after it.'),
+});
+export type MotionClear = z.infer<typeof motionClearSchema>;

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { GwError } from '../../error/index.ts';
+import { type GatewayWay, signedInAccess } from '../operator/signed-in-access.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
+import type { MotionPose } from './motion.result.ts';
+
+/** Where the robot stands: metres of its map and degrees, or a place of the site file that has a heading. */
+export type StandsAt =
+  | { readonly xM: number; readonly yM: number; readonly yawDeg: number }
+  | { readonly station: string }
+  | { readonly dock: true };
+
+const answerSchema = z.looseObject({
+  outcome: z.looseObject({
+    state: z.enum(['succeeded', 'failed', 'cancelled', 'unknown']),
+    reason: z.string().nullable(),
+  }),
+});
+
+/**
+ * Sets the pose of the standing robot through the gate, as after a restore of its map. It does not drive, but its next
+ * order starts from there: THE CALLER HAS ASKED A PERSON. Throws STATION_UNKNOWN, NOT_SIGNED_IN, SIGN_IN_FAILED,
+ * OPERATOR_NOT_REACHABLE, and why the gate refused it.
+ */
+export async function setPose(
+  toolkit: Toolkit,
+  { at, ...way }: GatewayWay & { readonly at: StandsAt },
+  context: CheckContext,
+): Promise<MotionPose> {
+  const { clock } = toolkit;
+  const beganMs = clock.monotonicMs();
+  const { pose, from } = poseAt(toolkit, at);
+  // Not under the signal of the command: whether a pose was taken must be learnt.
+  await using access = await signedInAccess(toolkit, way, { ...context, signal: new AbortController().signal });
+  context.signal.throwIfAborted();
+  const { outcome } = await access.ask('POST', '/api/pose', answerSchema, pose);
+  const { state, reason } = outcome;
+  return { pose, from, state, reason, tookMs: Math.round(clock.monotonicMs() - beganMs) };
+}
+
+function poseAt({ site }: Toolkit, at: StandsAt): Pick<MotionPose, 'pose' | 'from'> {
+  if ('xM' in at) return { pose: { xM: at.xM, yM: at.yM, yawDeg: at.yawDeg }, from: 'command line' };
+  const isDock = 'dock' in at;
+  const key = isDock ? 'dock' : `stations.${at.station}`;
+  const found = isDock ? site.dock : Object.hasOwn(site.stations, at.station) ? site.stations[at.station] : undefined;
+  if (found === undefined) {
+    const names = Object.keys(site.stations).join(', ');
+    throw new GwError('STATION_UNKNOWN', `The site file names no ${isDock ? 'dock' : `station '${at.station}'`}.`, {
+      remedy: isDock || names === '' ? 'Give the pose with --x, --y and --yaw.' : `Name one of: ${names}.`,
+    });
+  }
+  const { xM, yM, yawDeg } = found;
+  if (yawDeg === undefined) {
+    throw new GwError('STATION_UNKNOWN', `${key} of the site file has no heading, and a pose needs one.`, {
+      remedy: 'Give the pose with --x, --y and --yaw, or enter yawDeg for the station.',
+    });
+  }
+  return { pose: { xM, yM, yawDeg }, from: `site file, ${key}` };
+}

@@ -1,0 +1,37 @@
+import { asGwError } from '../../error/index.ts';
+import { systemClock } from '../../lifecycle/index.ts';
+import { directDialer, type Ssh } from '../../net/index.ts';
+import { chassisAccess } from '../chassis/access.ts';
+import type { StopPlace } from './stop.ts';
+
+/** @source specification, 'Operator server' */
+const USUAL_PORT = 5173;
+
+export interface StopPlaceOptions {
+  readonly sitePath: string;
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+}
+
+/**
+ * Where to send a stop, with what the site file says of it, as far as there is one: a missing or invalid file
+ * must not prevent a stop. `trouble`: why it was not used.
+ */
+export async function openStopPlace(
+  { sitePath, host, port }: StopPlaceOptions,
+  ssh?: Ssh,
+): Promise<{ readonly place: StopPlace; readonly trouble: string | null }> {
+  const ways = { clock: systemClock, dialer: ssh?.dialer ?? directDialer, ssh, host };
+  try {
+    const { loadSite } = await import('../../site/index.ts');
+    const site = await loadSite(sitePath);
+    const { operator, stateDir } = site;
+    const chassis = await chassisAccess({ site, ...ways }).catch(() => null);
+    return { place: { ...ways, port: port ?? operator.port, stateDir, chassis }, trouble: null };
+  } catch (error) {
+    return {
+      place: { ...ways, port: port ?? USUAL_PORT, stateDir: null, chassis: null },
+      trouble: asGwError(error).message,
+    };
+  }
+}

@@ -1,0 +1,138 @@
+import { GwError } from '../../../error/index.ts';
+import { certificatesOf } from '../../../net/probe/index.ts';
+import { calledServices, type Site } from '../../../site/index.ts';
+import { readAuthorityFile } from '../ca-file.ts';
+import type { NetworkLine } from '../check.result.ts';
+import type { KnownIdentity } from './identity.ts';
+import type { PathPlan } from './paths.ts';
+
+/** The ways out that the site file names, those that must work first. */
+export async function pathPlans({ cloud, enrolment }: Site, identity: KnownIdentity): Promise<PathPlan[]> {
+  const plans: PathPlan[] = [];
+  const credentials = identity.kind === 'enrolled' ? identity.credentials : null;
+  const plain = { credentials: null, alpn: null } as const;
+  if (cloud !== undefined) {
+    const { mqtt, storageUrl, tunnel } = cloud;
+    const mqttCa = await caOf(mqtt.caFile, 'cloud.mqtt.caFile');
+    const broker = {
+      host: mqtt.host,
+      trusted: mqttCa ?? (identity.kind === 'enrolled' ? identity.credentials.caPem : null),
+      credentials,
+      speaks: 'mqtt',
+      spec: 'Cloud and other network paths',
+    } as const;
+    plans.push({
+      ...broker,
+      id: 'mqtt-fallback',
+      title: `MQTT broker on ${mqtt.fallbackPort}`,
+      port: mqtt.fallbackPort,
+      need: 'needed',
+      alpn: mqtt.alpn,
+    });
+    if (mqtt.port !== mqtt.fallbackPort) {
+      plans.push({
+        ...broker,
+        id: 'mqtt-direct',
+        title: `MQTT broker on ${mqtt.port}`,
+        port: mqtt.port,
+        need: 'optional',
+        alpn: null,
+      });
+    }
+    const trusted = (await caOf(cloud.caFile, 'cloud.caFile')) ?? 'system';
+    if (storageUrl !== undefined) {
+      plans.push({
+        ...plain,
+        ...endpointOf(storageUrl),
+        id: 'storage',
+        title: 'Object storage',
+        need: 'needed',
+        trusted,
+        speaks: 'https',
+        spec: 'Cloud and other network paths',
+      });
+    }
+    if (tunnel !== undefined) {
+      plans.push({
+        ...plain,
+        host: tunnel.host,
+        port: tunnel.port,
+        id: 'tunnel',
+        title: 'Tunnel of remote support',
+        need: 'needed',
+        trusted,
+        speaks: 'tls',
+        spec: 'Cloud and other network paths',
+      });
+    }
+  }
+  if (enrolment !== undefined) {
+    plans.push({
+      ...plain,
+      ...endpointOf(enrolment.url),
+      id: 'enrolment',
+      title: 'Enrolment endpoint',
+      // It is spoken to once, before delivery; a device that has its certificate does without.
+      need: identity.kind === 'enrolled' ? 'optional' : 'needed',
+      trusted: (await caOf(enrolment.caFile, 'enrolment.caFile')) ?? 'system',
+      speaks: 'https',
+      spec: 'Enrolment',
+    });
+  }
+  return plans;
+}
+
+function endpointOf(url: string): { host: string; port: number } {
+  const { hostname, port } = new URL(url);
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? 443 : Number(port) };
+}
+
+async function caOf(path: string | undefined, key: string): Promise<string | null> {
+  if (path === undefined) return null;
+  const refuse = (why: string, cause?: unknown) =>
+    new GwError('SITE_FILE_INVALID', `${path} (${key}) ${why}.`, {
+      remedy: 'Put the certificates (PEM) of the operator there.',
+      cause,
+    });
+  const text = await readAuthorityFile(path, refuse);
+  if (certificatesOf(text) === null) throw refuse('holds no certificate that can be read');
+  return text;
+}
+
+/** What the site file does not name cannot be looked at, and that is said. */
+export function missingPlans({ cloud, enrolment }: Site): NetworkLine[] {
+  const line = (id: string, title: string, need: NetworkLine['need'], key: string): NetworkLine => ({
+    id,
+    title,
+    section: 'outward',
+    seenFrom: 'gateway',
+    need,
+    tried: null,
+    spec: 'Cloud and other network paths',
+    verdict: 'not-checked',
+    detail: `${key} does not stand in the site file`,
+    remedy: `Add ${key} to the site file.`,
+    ask: null,
+  });
+  return [
+    ...(cloud === undefined ? [line('mqtt', 'The MQTT broker is reached', 'needed', 'cloud')] : []),
+    ...(cloud !== undefined && cloud.storageUrl === undefined
+      ? [line('storage', 'The object storage is reached', 'needed', 'cloud.storageUrl')]
+      : []),
+    ...(cloud !== undefined && cloud.tunnel === undefined
+      ? [line('tunnel', 'The tunnel of remote support is reached', 'needed', 'cloud.tunnel')]
+      : []),
+    ...(enrolment === undefined
+      ? [line('enrolment', 'The enrolment endpoint is reached', 'optional', 'enrolment')]
+      : []),
+  ];
+}
+
+/** Doors, lifts and other devices that the site file names, with the services that the operator server forwards to. */
+export function agreedDevices(site: Site): { id: string; name: string; host: string; port: number }[] {
+  const names = { building: 'the building module', voice: 'the voice service' } as const;
+  return [
+    ...site.network.devices.map(({ name, host, port }, index) => ({ id: `device-${index + 1}`, name, host, port })),
+    ...calledServices(site).map(({ id, host, port }) => ({ id, name: names[id], host, port })),
+  ];
+}

@@ -1,0 +1,39 @@
+import {
+  type DocumentFormat,
+  type Language,
+  networkRequestFacts,
+  networkRequestLetter,
+  writeDocumentAs,
+} from '../../report/index.ts';
+import { loadSite } from '../../site/index.ts';
+import { assertPrintable, writeDocument } from '../document-file.ts';
+import type { NetworkRequest } from './request.result.ts';
+
+export interface NetworkRequestOptions {
+  readonly sitePath: string;
+  readonly lang: Language;
+  readonly format: DocumentFormat;
+  /** Without it the letter is handed back; a PDF needs it. */
+  readonly out?: string | undefined;
+  readonly force?: boolean;
+  /** The date of the letter. */
+  readonly now: () => Date;
+}
+
+/**
+ * Writes the request to the IT of a customer, filled from the site file. Dials nothing. Throws SITE_FILE_NOT_FOUND,
+ * SITE_FILE_INVALID, USAGE, FILE_EXISTS, FILE_UNWRITABLE.
+ */
+export async function writeNetworkRequest(options: NetworkRequestOptions): Promise<NetworkRequest> {
+  const { lang, format, out, force = false } = options;
+  assertPrintable(format, out);
+  const facts = networkRequestFacts(await loadSite(options.sitePath));
+  const { content, pages, replacedCharacters } = await writeDocumentAs(
+    networkRequestLetter(facts, { lang, madeAt: options.now() }),
+    format,
+  );
+  const about = { lang, format, facts, complete: facts.open.length === 0 };
+  if (out === undefined) return { ...about, document: String(content), written: null };
+  const bytes = await writeDocument(out, content, { force });
+  return { ...about, document: null, written: { path: out, bytes, pages, replacedCharacters } };
+}

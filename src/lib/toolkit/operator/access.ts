@@ -1,0 +1,257 @@
+import { access, constants } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+import type { Agent } from 'undici';
+import type { z } from 'zod';
+import { type ErrorCode, errorTable, GwError, type Tried } from '../../error/index.ts';
+import { DialError, type Dialer, viaOf } from '../../net/index.ts';
+import { localSocketPath } from '../../site/index.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { answeredErrorSchema } from './answered-error.ts';
+
+type Method = 'GET' | 'POST' | 'DELETE';
+
+export interface OperatorAccess {
+  /** Asks the full socket of the running gateway. Throws OPERATOR_NOT_REACHABLE, or the error that it answers. */
+  ask<T extends z.ZodType>(method: Method, path: string, schema: T, body?: object): Promise<z.output<T>>;
+  /** For checks to which a refusal is an answer: the status, and the code of a refusal. Throws OPERATOR_NOT_REACHABLE. */
+  answerTo(method: Method, path: string, body?: object): Promise<OperatorAnswer>;
+  /** Signs in with the device password. Throws OPERATOR_NOT_REACHABLE, or the error that it answers. */
+  signIn(password: string): Promise<OperatorSession>;
+}
+
+/** All that is needed to find the operator server: a stop must not need a whole site file. */
+export interface OperatorPlace extends Pick<Toolkit, 'dialer'> {
+  readonly site: { readonly operator: Pick<Toolkit['site']['operator'], 'port'> };
+}
+
+export interface OperatorAnswer {
+  readonly status: number;
+  /** Of a refusal; null when it names none. */
+  readonly code: string | null;
+}
+
+/** The same as a signed-in person. Its end signs out. */
+export interface OperatorSession extends Omit<OperatorAccess, 'signIn'>, AsyncDisposable {
+  /** Header of every request of this session. */
+  readonly cookie: string;
+  signOut(): Promise<OperatorAnswer>;
+}
+
+const TIMEOUT_MS = 5_000;
+const DIAL_MS = 2_000;
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+const SIGN_IN_PATH = '/api/anmeldung';
+
+/**
+ * The running gateway as a program on site uses it, by the dialer of the toolkit: through another machine, 127.0.0.1
+ * is that machine.
+ */
+export function operatorAccess(toolkit: OperatorPlace, { signal }: CheckContext, host = '127.0.0.1'): OperatorAccess {
+  const { dialer } = toolkit;
+  const { port } = toolkit.site.operator;
+  const via = viaOf(dialer);
+  const way: Way = {
+    origin: operatorOrigin(toolkit, host),
+    agent: () => operatorAgent(dialer),
+    tried: { address: host, port, ...(via !== undefined && { via }) },
+  };
+  const { fetch, ask, answerTo } = requestsOver(way, null, signal);
+  return {
+    ask,
+    answerTo,
+    async signIn(password) {
+      const { status, json, setCookies, tried } = await fetch('POST', SIGN_IN_PATH, { password });
+      if (status >= 400) throw answeredError(status, json, tried);
+      const [cookie] = setCookies.map((line) => line.split(';', 1)[0] ?? '').filter((pair) => pair.includes('='));
+      if (cookie === undefined) throw notTheOperator(tried);
+      const signedIn = requestsOver(way, cookie, signal);
+      const signOut = () => signedIn.answerTo('DELETE', SIGN_IN_PATH);
+      return {
+        cookie,
+        ask: signedIn.ask,
+        answerTo: signedIn.answerTo,
+        signOut,
+        async [Symbol.asyncDispose]() {
+          // Whatever ended the check is what its caller must read; the session ends by its idle time as well.
+          await signOut().catch(() => {});
+        },
+      };
+    },
+  };
+}
+
+/**
+ * The running gateway as a command on the gateway itself uses it, by the user whose daemon it is: what needs a
+ * signed-in person needs no password here. Null where there is no such socket, and through another machine.
+ */
+export async function localOperatorAccess(
+  toolkit: Pick<Toolkit, 'ssh'> & { readonly site: Pick<Toolkit['site'], 'stateDir'> },
+  { signal }: CheckContext,
+): Promise<Omit<OperatorAccess, 'signIn'> | null> {
+  const path = localSocketPath(toolkit.site);
+  if (toolkit.ssh !== undefined || !(await isOpenable(path))) return null;
+  const way: Way = {
+    origin: 'http://localhost',
+    agent: () => localAgent(path),
+    tried: { address: `unix:${path}` },
+  };
+  const { ask, answerTo } = requestsOver(way, null, signal);
+  return { ask, answerTo };
+}
+
+async function isOpenable(path: string): Promise<boolean> {
+  return await access(path, constants.R_OK | constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** How requests reach the operator server. */
+interface Way {
+  readonly origin: string;
+  readonly agent: () => Promise<Agent>;
+  readonly tried: Tried;
+}
+
+function requestsOver(way: Way, cookie: string | null, signal: AbortSignal) {
+  async function fetch(method: Method, path: string, body?: object) {
+    const tried: Tried = { ...way.tried, action: `${method} ${path}` };
+    const reply = await fetchText(way, { path, method, body, cookie }, signal).catch((cause: unknown) => {
+      signal.throwIfAborted();
+      // The way there is the trouble, not the gateway.
+      if (cause instanceof GwError && !(cause instanceof DialError)) throw cause;
+      throw new GwError('OPERATOR_NOT_REACHABLE', 'not connected: the operator server does not answer.', {
+        tried,
+        cause,
+      });
+    });
+    return { ...reply, json: reply.text === null ? undefined : asJson(reply.text), tried };
+  }
+  return {
+    fetch,
+    async ask<T extends z.ZodType>(method: Method, path: string, schema: T, body?: object): Promise<z.output<T>> {
+      const { status, json, tried } = await fetch(method, path, body);
+      if (status >= 400) throw answeredError(status, json, tried);
+      const result = schema.safeParse(json);
+      if (result.success) return result.data;
+      throw notTheOperator(tried, result.error);
+    },
+    async answerTo(method: Method, path: string, body?: object): Promise<OperatorAnswer> {
+      const { status, json } = await fetch(method, path, body);
+      return { status, code: answeredErrorSchema.safeParse(json).data?.error.code ?? null };
+    },
+  };
+}
+
+/**
+ * The same for a check that must undo what it did, also after an interruption: its requests end by their own time
+ * alone. What waits between them listens to the signal.
+ */
+export function steadyOperatorAccess(toolkit: OperatorPlace, context: CheckContext, host?: string): OperatorAccess {
+  return operatorAccess(toolkit, { ...context, signal: new AbortController().signal }, host);
+}
+
+/** `http://host:port` of the full socket. */
+export function operatorOrigin({ site }: Pick<OperatorPlace, 'site'>, host = '127.0.0.1'): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${site.operator.port}`;
+}
+
+function notTheOperator(tried: Tried, cause?: unknown): GwError {
+  const message = 'Something answers there, but not as the operator server does.';
+  return new GwError('OPERATOR_NOT_REACHABLE', message, { tried, cause });
+}
+
+/** Connections are kept open from one question to the next: each would cost a way there and back. */
+const agents = new WeakMap<Dialer, Promise<Agent>>();
+
+/** The connections to the operator server by this dialer. */
+export function operatorAgent(dialer: Dialer): Promise<Agent> {
+  const kept = agents.get(dialer) ?? makeAgent(dialer);
+  agents.set(dialer, kept);
+  return kept;
+}
+
+async function makeAgent(dialer: Dialer): Promise<Agent> {
+  const { Agent } = await import('undici');
+  return new Agent({
+    connect({ hostname, port }, callback) {
+      const host = hostname.replace(/^\[|\]$/g, '');
+      dialer.dial({ host, port: Number(port) }, { timeoutMs: DIAL_MS }).then(
+        // A dialer gives any byte stream; the client uses nothing of a socket beyond that without looking first.
+        (stream) => callback(null, stream as Socket),
+        (error: Error) => callback(error, null),
+      );
+    },
+  });
+}
+
+const localAgents = new Map<string, Promise<Agent>>();
+
+function localAgent(path: string): Promise<Agent> {
+  const kept =
+    localAgents.get(path) ?? import('undici').then(({ Agent }) => new Agent({ connect: { socketPath: path } }));
+  localAgents.set(path, kept);
+  return kept;
+}
+
+interface Asked {
+  readonly path: string;
+  readonly method: Method;
+  readonly body: object | undefined;
+  readonly cookie: string | null;
+}
+
+/** The text is null when there is more of it than any answer of the operator server has. */
+async function fetchText(way: Way, { path, method, body, cookie }: Asked, signal: AbortSignal) {
+  const response = await (await way.agent()).request({
+    origin: way.origin,
+    path,
+    method,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    headers: {
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(cookie !== null && { cookie }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const setCookies = [response.headers['set-cookie'] ?? []].flat();
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+    bytes += chunk.byteLength;
+    if (bytes > MAX_ANSWER_BYTES) return { status: response.statusCode, setCookies, text: null };
+    chunks.push(chunk);
+  }
+  return { status: response.statusCode, setCookies, text: Buffer.concat(chunks).toString('utf8') };
+}
+
+/** Undefined when it is not JSON. */
+export function asJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** An error of the operator server is an error of ours with the same code, where it is one of the table. */
+function answeredError(status: number, json: unknown, tried: Tried): GwError {
+  const { error } = answeredErrorSchema.safeParse(json).data ?? {};
+  const known = error !== undefined && Object.hasOwn(errorTable, error.code);
+  return new GwError(
+    known ? (error.code as ErrorCode) : 'OPERATOR_NOT_REACHABLE',
+    error?.message ?? `The operator server answered with ${status}.`,
+    { tried: withoutUndefined(error?.tried) ?? tried, remedy: error?.remedy, details: { status } },
+  );
+}
+
+function withoutUndefined(tried: z.output<typeof answeredErrorSchema>['error']['tried']): Tried | undefined {
+  if (tried === undefined) return undefined;
+  const { address, port, action, forMs } = tried;
+  return {
+    address,
+    ...(port !== undefined && { port }),
+    ...(action !== undefined && { action }),
+    ...(forMs !== undefined && { forMs }),
+  };
+}

@@ -1,0 +1,182 @@
+import { type DeviceEvidence, factById, markHere } from '../../evidence/index.ts';
+import {
+  type CodeMeaning,
+  changedCodes,
+  createCodeBook,
+  diffOverlays,
+  type MapFrame,
+  type OverlaysDiff,
+} from '../../overlays/index.ts';
+import { writeDocument } from '../document-file.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
+import type { OverlaysDiffResult } from './diff.result.ts';
+import type { DrawingSource, OpenedDrawings } from './source/model.ts';
+import { openDrawings } from './source.ts';
+
+export interface OverlaysDiffOptions {
+  /** The old side. */
+  readonly from: DrawingSource;
+  /** The new side. */
+  readonly to: DrawingSource;
+  /** A document beside the result: into `out`, or handed back. */
+  readonly document?: {
+    readonly format: 'svg' | 'html';
+    readonly out?: string | undefined;
+    readonly force?: boolean;
+  };
+  readonly openToolkit: () => Promise<Toolkit>;
+  /** A person named the site file, so it must be there. */
+  readonly siteNamed?: boolean | undefined;
+  /** For the date on a page. */
+  readonly now: () => Date;
+}
+
+export interface OverlaysDiffed {
+  readonly result: OverlaysDiffResult;
+  /** The document that was asked for and written to no file. */
+  readonly document: string | null;
+}
+
+/**
+ * Compares the drawings of two maps, each from the chassis, a file or a backup. Changes nothing. Throws what
+ * `openDrawings` throws, FILE_EXISTS, FILE_UNWRITABLE.
+ */
+export async function compareDrawings(options: OverlaysDiffOptions, context: CheckContext): Promise<OverlaysDiffed> {
+  const { document } = options;
+  const sides = { ...options, needImage: document !== undefined };
+  const from = await openDrawings(options.from, sides, context);
+  const to = await openDrawings(options.to, sides, context);
+  context.onProgress('comparing the drawings');
+  const diff = diffOverlays(from.overlays, to.overlays);
+  const device = deviceOf(from, to);
+  const codeBook = createCodeBook(device);
+  const warnings = warningsOf(from, to);
+  const result: OverlaysDiffResult = {
+    from: sideOf(from, options.from),
+    to: sideOf(to, options.to),
+    diff: diffView(diff),
+    fields: fieldsOf(device),
+    codes: changedCodes(diff, codeBook).map(codeView),
+    warnings,
+    written: null,
+  };
+  if (document === undefined) return { result, document: null };
+
+  const { format, out, force = false } = document;
+  const picture = pictureOf(from, to);
+  const { drawDiffPage, drawDiffSvg } = await import('../../overlays/render/index.ts');
+  const subject = {
+    diff,
+    from: from.overlays,
+    to: to.overlays,
+    frame: picture.frame,
+    image: picture.image,
+  };
+  const title = `What differs: ${to.map?.name ?? from.map?.name ?? 'drawings of a map'}`;
+  const labels = { title, fromLabel: from.label, toLabel: to.label };
+  const text =
+    format === 'svg'
+      ? drawDiffSvg(subject, labels)
+      : drawDiffPage(subject, { ...labels, codeBook, warnings, madeAt: options.now().toISOString() });
+  if (out === undefined) return { result, document: text };
+  const bytes = await writeDocument(out, text, { force });
+  return { result: { ...result, written: { format, path: out, bytes } }, document: null };
+}
+
+/** Records about a device speak only where both sides are of it, or one side does not say whose it is. */
+function deviceOf({ device: one }: OpenedDrawings, { device: other }: OpenedDrawings): DeviceEvidence | null {
+  if (one === null || other === null) return one ?? other;
+  return one.serial === other.serial && one.software === other.software ? other : null;
+}
+
+function sideOf(
+  { label, overlays, map, chassis }: OpenedDrawings,
+  { kind }: DrawingSource,
+): OverlaysDiffResult['from'] {
+  return { source: { label, kind, form: overlays.form, container: overlays.container, chassis }, map };
+}
+
+/** What would make the figures say less than they seem to. */
+function warningsOf(from: OpenedDrawings, to: OpenedDrawings): string[] {
+  const warnings = [...new Set([...from.warnings, ...to.warnings])];
+  const [one, other] = [from.chassis?.serial, to.chassis?.serial];
+  if (one !== undefined && other !== undefined && one !== other) {
+    warnings.push(`The drawings are of two chassis, ${one} and ${other}.`);
+  }
+  if (from.map?.uid && to.map?.uid && from.map.uid !== to.map.uid) {
+    warnings.push('The drawings are of two maps with different uid: a metre of one need not be a metre of the other.');
+  } else if (from.frame !== null && to.frame !== null && !isSamePlace(from.frame, to.frame)) {
+    warnings.push(
+      'The pictures of the two lie differently, so the map was made anew in between: places need not agree.',
+    );
+  }
+  return warnings;
+}
+
+function isSamePlace(one: MapFrame, other: MapFrame): boolean {
+  return one.originXM === other.originXM && one.originYM === other.originYM && one.resolutionM === other.resolutionM;
+}
+
+/** The side whose picture lies under the drawings: the new one, or the old one where only that has any. */
+function pictureOf(from: OpenedDrawings, to: OpenedDrawings): OpenedDrawings {
+  if (to.frame === null) return from;
+  return to.image === null && from.frame !== null && isSamePlace(from.frame, to.frame) ? from : to;
+}
+
+/** Unit and mark of every number by its name in the result. */
+function fieldsOf(device: DeviceEvidence | null): OverlaysDiffResult['fields'] {
+  const field = (fact: 'vendor.overlays.geojson' | 'angles.overlay-yaw', unit: string) => {
+    const { mark, basis } = markHere(fact, device);
+    return { unit, mark, basis, source: factById(fact).source, fact };
+  };
+  const metres = field('vendor.overlays.geojson', 'm');
+  const squareMetres = field('vendor.overlays.geojson', 'm²');
+  const degrees = field('angles.overlay-yaw', 'degrees');
+  return {
+    xM: metres,
+    yM: metres,
+    movedM: metres,
+    largestShiftM: metres,
+    fromLengthM: metres,
+    toLengthM: metres,
+    fromAreaM2: squareMetres,
+    toAreaM2: squareMetres,
+    fromDeg: degrees,
+    toDeg: degrees,
+    turnedDeg: degrees,
+  };
+}
+
+/** The same difference in lists of its own, as results have them. */
+function diffView(diff: OverlaysDiff): OverlaysDiffResult['diff'] {
+  return {
+    same: diff.same,
+    sameText: diff.sameText,
+    counts: { ...diff.counts },
+    changed: diff.changed.map(({ from, to, pairedBy, shape, turns, codes, values }) => ({
+      from,
+      to,
+      pairedBy,
+      shape,
+      turns: [...turns],
+      codes: [...codes],
+      values: [...values],
+    })),
+    added: [...diff.added],
+    removed: [...diff.removed],
+    reordered: [...diff.reordered],
+    members: [...diff.members],
+    notation: { numbers: diff.notation.numbers, examples: [...diff.notation.examples] },
+  };
+}
+
+function codeView({
+  field,
+  number,
+  mark,
+  basis,
+  readings,
+  disagreement,
+}: CodeMeaning): OverlaysDiffResult['codes'][number] {
+  return { field, number, mark, basis, readings: [...readings], disagreement };
+}

@@ -1,0 +1,189 @@
+import { factById, known, markHere } from '../../evidence/index.ts';
+import { withListTexts } from '../../json/index.ts';
+import {
+  type DrawingFilter,
+  type Inspection,
+  inspectOverlays,
+  isFiltering,
+  knownOf,
+  type Severity,
+} from '../../overlays/index.ts';
+import { writeDocument } from '../document-file.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
+import type { DocumentFormat, OverlaysInspect } from './inspect.result.ts';
+import { featureListTexts, featuresOf } from './inspected-features.ts';
+import type { DrawingSource, OpenedDrawings } from './source/model.ts';
+import { openDrawings } from './source.ts';
+
+export interface OverlaysInspectOptions {
+  readonly source: DrawingSource;
+  readonly filter?: DrawingFilter | undefined;
+  /** A document beside the result: into `out`, or handed back. */
+  readonly document?: { readonly format: DocumentFormat; readonly out?: string | undefined; readonly force?: boolean };
+  readonly openToolkit: () => Promise<Toolkit>;
+  /** A person named the site file, so it must be there. */
+  readonly siteNamed?: boolean | undefined;
+  /** For the date on a page. */
+  readonly now: () => Date;
+}
+
+export interface OverlaysInspected {
+  readonly result: OverlaysInspect;
+  /** The document that was asked for and written to no file. */
+  readonly document: string | null;
+}
+
+/**
+ * Looks at the drawings of a map: reads them from the chassis or a file, says what every number means and how well
+ * that is known, and what is broken. Changes nothing on the chassis. Throws what `openDrawings` throws, FILE_EXISTS,
+ * FILE_UNWRITABLE.
+ */
+export async function inspectDrawings(
+  options: OverlaysInspectOptions,
+  context: CheckContext,
+): Promise<OverlaysInspected> {
+  const { source, filter = {}, document } = options;
+  const opened = await openDrawings(source, { ...options, needImage: true, compareRunning: true }, context);
+  context.onProgress('looking at the drawings');
+  const { overlays, frame, device } = opened;
+  const inspection = inspectOverlays(overlays, { frame, device, filter });
+  let handedBack: string | null = null;
+  let written: OverlaysInspect['written'] = null;
+  if (document !== undefined) {
+    const { format, out, force = false } = document;
+    const text = await documentOf(format, inspection, opened, options.now());
+    if (out === undefined) handedBack = text;
+    else written = { format, path: out, bytes: await writeDocument(out, text, { force }) };
+  }
+  return { result: resultOf(opened, inspection, { source, filter, written }), document: handedBack };
+}
+
+async function documentOf(
+  format: DocumentFormat,
+  inspection: Inspection,
+  opened: OpenedDrawings,
+  now: Date,
+): Promise<string> {
+  const { drawPage, drawSvg, toCsv, toGeojson } = await import('../../overlays/render/index.ts');
+  const { label, image, map, chassis } = opened;
+  const title = map?.name ?? label;
+  switch (format) {
+    case 'csv':
+      return toCsv(inspection);
+    case 'geojson':
+      return toGeojson(inspection);
+    case 'svg':
+      return drawSvg(inspection, { title, image });
+    case 'html':
+      return drawPage(inspection, { title, image, source: label, chassis, madeAt: now.toISOString() });
+  }
+}
+
+interface Circumstances {
+  readonly source: DrawingSource;
+  readonly filter: DrawingFilter;
+  readonly written: OverlaysInspect['written'];
+}
+
+function resultOf(
+  { label, map, chassis, running, warnings }: OpenedDrawings,
+  inspection: Inspection,
+  { source, filter, written }: Circumstances,
+): OverlaysInspect {
+  const { overlays, frame, selected, findings, pairs, survey } = inspection;
+  const { kinds, icons, carried, carriedMore } = survey;
+  const measured = factById('overlays.charging-pair-distance');
+  let features: OverlaysInspect['features'] | undefined;
+  const result: OverlaysInspect = {
+    source: { label, kind: source.kind, form: overlays.form, container: overlays.container, chassis },
+    map,
+    running,
+    picture: frame === null ? null : pictureOf(frame),
+    filter: isFiltering(filter) ? filterOf(filter) : null,
+    summary: {
+      drawings: overlays.drawings.length,
+      points: kinds.point,
+      lanes: kinds.lane,
+      zones: kinds.zone,
+      others: kinds.other,
+      chargers: new Set(pairs.flatMap(({ charger }) => charger ?? [])).size,
+      chargingStations: pairs.filter(({ charger, dockingPoint }) => charger !== null && dockingPoint !== null).length,
+      notFeatures: overlays.notFeatures.length,
+      selected: selected.length,
+      findings: countsOf(findings),
+    },
+    fields: fieldsOf(inspection),
+    codes: codesOf(inspection),
+    // JSON is written from the text of the drawings, and a document from the drawings: neither needs this list.
+    get features() {
+      features ??= featuresOf(inspection);
+      return features;
+    },
+    chargers: {
+      measuredOnce: known(
+        Number(measured.value),
+        measured.mark,
+        measured.basis,
+        `${measured.source} (${measured.id})`,
+        measured.unit,
+      ),
+      pairs: [...pairs],
+    },
+    icons: { ...icons },
+    carried: {
+      members: carried.map((member) => ({ ...member, kinds: [...member.kinds], types: [...member.types] })),
+      more: carriedMore,
+    },
+    findings: findings.map((finding) => ({ ...finding, drawings: [...finding.drawings] })),
+    known: [...knownOf(inspection)],
+    warnings: [...warnings],
+    written,
+  };
+  const texts = featureListTexts(inspection);
+  return texts === null ? result : withListTexts(result, 'features', texts);
+}
+
+function pictureOf(frame: NonNullable<Inspection['frame']>): NonNullable<OverlaysInspect['picture']> {
+  const { originXM, originYM, resolutionM, width, height } = frame;
+  return { originXM, originYM, resolutionM, widthPx: width, heightPx: height };
+}
+
+function filterOf({ kinds, mark, near, withFindings }: DrawingFilter): NonNullable<OverlaysInspect['filter']> {
+  return {
+    kinds: kinds === undefined ? null : [...kinds],
+    mark: mark ?? null,
+    near: near === undefined ? null : { xM: near.at[0], yM: near.at[1], radiusM: near.radiusM },
+    withFindings: withFindings === true,
+  };
+}
+
+function countsOf(findings: Inspection['findings']): OverlaysInspect['summary']['findings'] {
+  const counts = { wrong: 0, warning: 0, note: 0, 'not-checked': 0 };
+  for (const { severity } of findings) counts[severity] += 1;
+  return counts satisfies Record<Severity, number>;
+}
+
+/** Unit and mark of every number by its name in the result. */
+function fieldsOf({ device }: Inspection): OverlaysInspect['fields'] {
+  const field = (fact: 'vendor.overlays.geojson' | 'angles.overlay-yaw' | 'angles.overlay-icon-yaw', unit: string) => {
+    const { mark, basis } = markHere(fact, device);
+    return { unit, mark, basis, source: factById(fact).source, fact };
+  };
+  const metres = field('vendor.overlays.geojson', 'm');
+  return {
+    xM: metres,
+    yM: metres,
+    distanceM: metres,
+    yawDeg: field('angles.overlay-yaw', 'degrees'),
+    iconYawDeg: field('angles.overlay-icon-yaw', 'degrees'),
+  };
+}
+
+function codesOf({ survey, codeBook }: Inspection): OverlaysInspect['codes'] {
+  return survey.codes.map(({ field, number, count }) => {
+    if (number === null)
+      return { field, number, count, mark: 'OFFEN', basis: 'not-shown', readings: [], disagreement: null };
+    const { mark, basis, readings, disagreement } = codeBook.meaning(field, number);
+    return { field, number, count, mark, basis, readings: [...readings], disagreement };
+  });
+}

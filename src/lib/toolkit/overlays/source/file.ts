@@ -1,0 +1,167 @@
+import { access } from 'node:fs/promises';
+import { GwError } from '../../../error/index.ts';
+import { type DeviceEvidence, loadEvidenceFile } from '../../../evidence/index.ts';
+import { quote } from '../../../json/index.ts';
+import { readBounded } from '../../../lifecycle/index.ts';
+import type { ArchivedMap, MapArchive } from '../../../maps/index.ts';
+import { frameOf, pngSize, readOverlays } from '../../../overlays/index.ts';
+import type { CheckContext } from '../../toolkit.ts';
+import type { DrawingSource, OpenDrawingsOptions, OpenedDrawings } from './model.ts';
+import { listed, mapOf } from './naming.ts';
+
+const MiB = 1024 * 1024;
+/** Decision of ours: 100,000 drawings take 40 MB; a text of twice this the engine could not hold. */
+const MOST_BYTES = 256 * MiB;
+const MOST_IMAGE_BYTES = 64 * MiB;
+
+type FileSource = DrawingSource & { readonly kind: 'file' };
+
+export async function openFile(
+  given: FileSource,
+  options: OpenDrawingsOptions,
+  { onProgress }: CheckContext,
+): Promise<OpenedDrawings> {
+  const source = await withHash(given);
+  const { path, map: wanted, imagePath } = source;
+  onProgress(`reading ${path}`);
+  const bytes = await readNamed(path, MOST_BYTES);
+  if (isGzip(bytes)) return openBackup(bytes, source, options);
+  if (wanted !== undefined) {
+    throw new GwError('USAGE', `${path} is no backup, so it has no map ${quote(wanted)} among others.`, {
+      remedy: 'Leave out what follows the #.',
+    });
+  }
+  const warnings: string[] = [];
+  const overlays = readOverlays(bytes, 'file');
+  const image = imagePath === undefined ? null : await readImage(imagePath);
+  const frame = frameOf(overlays.map, image);
+  if (image !== null && frame === null) {
+    warnings.push(
+      `The picture ${imagePath} cannot be laid under the drawings: ${path} does not say where its lower left pixel lies (grid_origin_x, grid_origin_y, grid_resolution).`,
+    );
+  }
+  const map = mapOf(overlays, null);
+  return {
+    label: map?.name ? `map ${quote(map.name)} in ${path}` : path,
+    overlays,
+    frame,
+    image,
+    map,
+    chassis: null,
+    device: null,
+    running: null,
+    warnings,
+  };
+}
+
+/** A file may have a # in its own name: where it is there, and what stands before the # is not, it is meant. */
+async function withHash(source: FileSource): Promise<FileSource> {
+  const { path, map, imagePath } = source;
+  const whole = `${path}#${map}`;
+  if (map === undefined || (await isThere(path)) || !(await isThere(whole))) return source;
+  return { kind: 'file', path: whole, imagePath };
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function openBackup(
+  bytes: Uint8Array,
+  { path, map: wanted, imagePath }: FileSource,
+  options: OpenDrawingsOptions,
+): Promise<OpenedDrawings> {
+  const { parseArchive } = await import('../../../maps/index.ts');
+  const archive = await parseArchive(bytes, path);
+  const archived = pick(archive, wanted, path);
+  const overlays = readOverlays(archived.data, `map ${archived.id}`);
+  const image = imagePath === undefined ? archived.image : await readImage(imagePath);
+  const warnings = image === null ? [`The backup holds no picture of map ${archived.id}.`] : [];
+  const { serial, software } = archive.chassis;
+  return {
+    label: `map ${archived.id} ${quote(archived.name)} in ${path}, backup of ${quote(serial)} from ${archive.createdAt}`,
+    overlays,
+    frame: frameOf(overlays.map, image),
+    image,
+    map: {
+      id: archived.id,
+      uid: archived.uid,
+      name: archived.name,
+      mapVersion: archived.mapVersion,
+      overlaysVersion: archived.overlaysVersion,
+    },
+    chassis: { serial, software },
+    device: { serial, software, records: await recordsOfSite(options) },
+    running: null,
+    warnings,
+  };
+}
+
+function pick({ maps }: MapArchive, wanted: string | undefined, path: string): ArchivedMap {
+  const found =
+    wanted === undefined
+      ? maps.length === 1
+        ? maps[0]
+        : maps.find(({ isCurrent }) => isCurrent)
+      : maps.find(({ id, uid }) => String(id) === wanted || uid === wanted);
+  if (found !== undefined) return found;
+  const what = wanted === undefined ? 'several maps, and none of them was in use' : `no map ${quote(wanted)}`;
+  throw new GwError('MAP_UNKNOWN', `${path} holds ${maps.length === 0 ? 'no maps' : what}.`, {
+    remedy:
+      maps.length === 0
+        ? 'Take a new backup with `gw map backup`.'
+        : `Name one with --map ID, or as FILE#ID: ${listed(maps.map(({ id, name }) => `${id} ${quote(name)}`))}.`,
+  });
+}
+
+async function recordsOfSite({ openToolkit, siteNamed }: OpenDrawingsOptions): Promise<DeviceEvidence['records']> {
+  try {
+    const { site } = await openToolkit();
+    return await loadEvidenceFile(site.evidenceFile);
+  } catch (error) {
+    if (siteNamed !== true && error instanceof GwError && error.code === 'SITE_FILE_NOT_FOUND') return [];
+    throw error;
+  }
+}
+
+async function readImage(path: string): Promise<Uint8Array> {
+  const bytes = await readNamed(path, MOST_IMAGE_BYTES);
+  if (pngSize(bytes) !== null) return bytes;
+  throw new GwError('USAGE', `${path} is no PNG image.`, {
+    remedy: 'Name the PNG that the chassis gives for the map.',
+  });
+}
+
+/** A file that a person named. Throws FILE_UNWRITABLE. */
+async function readNamed(path: string, mostBytes: number): Promise<Uint8Array> {
+  const read = await readBounded(path, mostBytes).catch((cause: NodeJS.ErrnoException) => {
+    const missing = cause.code === 'ENOENT';
+    throw new GwError(
+      'FILE_UNWRITABLE',
+      missing ? `There is no file ${path}.` : `${path} cannot be read (${cause.code ?? 'unknown reason'}).`,
+      {
+        remedy: missing ? 'Check the name, and the folder that it is relative to.' : undefined,
+        cause,
+      },
+    );
+  });
+  const refuse = (why: string) =>
+    new GwError('FILE_UNWRITABLE', `${path} is ${why}.`, { remedy: 'Name a file of its own, of a usual size.' });
+  switch (read.kind) {
+    case 'bytes':
+      return read.bytes;
+    case 'folder':
+      throw refuse('a folder');
+    case 'special':
+      throw refuse('no regular file');
+    case 'too-large':
+      throw refuse(`larger than ${mostBytes / MiB} MiB (${Math.ceil(read.size / MiB)} MiB)`);
+  }
+}
+
+function isGzip(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b;
+}

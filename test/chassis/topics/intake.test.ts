@@ -1,0 +1,200 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createTopicFlood, type Look } from '../../../src/lib/chassis/topics/flood.ts';
+import { createTopicIntake, type Steps } from '../../../src/lib/chassis/topics/intake.ts';
+import { createFakeClock } from '../../lifecycle/fake-clock.ts';
+
+const MiB = 1024 * 1024;
+
+/** An intake on a clock of its own that stands still but for what the work of a test takes. */
+function taking() {
+  let now = 1_000_000;
+  const timers: { at: number; fn: () => void }[] = [];
+  const clock = {
+    ...createFakeClock(),
+    monotonicMs: () => now,
+    after(ms: number, fn: () => void) {
+      const timer = { at: now + ms, fn };
+      timers.push(timer);
+      return { [Symbol.dispose]: () => void timers.splice(timers.indexOf(timer), 1) };
+    },
+  };
+  const done: number[] = [];
+  let isHeld = false;
+  let holds = 0;
+  const intake = createTopicIntake({
+    clock,
+    hold: () => {
+      isHeld = true;
+      holds += 1;
+    },
+    release: () => {
+      isHeld = false;
+    },
+  });
+  function* work(id: number, steps: number, stepMs: number): Steps {
+    for (let step = 0; step < steps; step += 1) {
+      now += stepMs;
+      if (step < steps - 1) yield;
+    }
+    done.push(id);
+  }
+  return {
+    intake,
+    done,
+    timers,
+    now: () => now,
+    isHeld: () => isHeld,
+    holds: () => holds,
+    push: (id: number, stepMs: number, steps = 1) => intake.push(work(id, steps, stepMs)),
+    pass: (ms: number) => {
+      now += ms;
+    },
+    /** Lets the next rest end. */
+    next(): boolean {
+      const timer = timers.shift();
+      if (timer === undefined) return false;
+      now = Math.max(now, timer.at);
+      timer.fn();
+      return true;
+    },
+  };
+}
+
+describe('taking in what the chassis sends', () => {
+  it('does it at once while there is time, and holds nothing', () => {
+    const { intake, push, pass, done, holds } = taking();
+    // Fifty messages a second that take a tenth of a millisecond each.
+    for (let i = 0; i < 500; i += 1) {
+      push(i, 0.1);
+      expect(done).toHaveLength(i + 1);
+      pass(20);
+    }
+    expect([holds(), intake.waiting, intake.takeHeldMs()]).toEqual([0, 0, 0]);
+  });
+
+  it('rests after a stretch, holds the sender meanwhile, and loses nothing', () => {
+    const { intake, push, next, done, isHeld } = taking();
+    for (let i = 0; i < 100; i += 1) push(i, 1);
+    expect(done.length).toBeLessThanOrEqual(11);
+    expect([isHeld(), intake.waiting]).toEqual([true, 100 - done.length]);
+    while (next()) if (intake.waiting > 0) expect(isHeld()).toBe(true);
+    expect(done).toEqual(Array.from({ length: 100 }, (_, i) => i));
+    expect([isHeld(), intake.waiting]).toEqual([false, 0]);
+    // A hundred milliseconds of work in half of the time.
+    expect(intake.takeHeldMs()).toBeGreaterThan(150);
+    expect(intake.takeHeldMs()).toBe(0);
+  });
+
+  it('takes no more than half of the time, whatever comes', () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.record({ stepMs: fc.double({ min: 0, max: 40, noNaN: true }), steps: fc.integer({ min: 1, max: 5 }) }),
+          {
+            minLength: 1,
+            maxLength: 50,
+          },
+        ),
+        (sent) => {
+          const { push, next, now, done } = taking();
+          const began = now();
+          for (const [i, { stepMs, steps }] of sent.entries()) push(i, stepMs, steps);
+          while (next());
+          expect(done).toEqual(sent.map((_, i) => i));
+          const worked = sent.reduce((sum, { stepMs, steps }) => sum + stepMs * steps, 0);
+          const last = sent.at(-1) ?? { stepMs: 0, steps: 1 };
+          // But for the first stretch, and the last step, which is followed by nothing.
+          expect(worked - 5 - last.stepMs).toBeLessThanOrEqual((now() - began) / 2 + 1e-6);
+        },
+      ),
+    );
+  });
+
+  it('begins what comes during a rest only after it, in order', () => {
+    const { push, next, done } = taking();
+    push(1, 20);
+    push(2, 0.1);
+    push(3, 0.1);
+    expect(done).toEqual([1]);
+    next();
+    expect(done).toEqual([1, 2, 3]);
+  });
+
+  it('lets others have a turn between the steps of one message', () => {
+    const { intake, push, next, done } = taking();
+    push(1, 4, 20);
+    expect(done).toEqual([]);
+    let turns = 0;
+    while (intake.waiting > 0 && next()) turns += 1;
+    expect(done).toEqual([1]);
+    expect(turns).toBeGreaterThan(5);
+  });
+
+  it('counts what the frames took before they came here', () => {
+    const { intake, isHeld, next } = taking();
+    intake.charge(0);
+    expect(isHeld()).toBe(false);
+    for (let i = 0; i < 10_000; i += 1) intake.charge(0);
+    expect(isHeld()).toBe(true);
+    while (next());
+    expect(isHeld()).toBe(false);
+    intake.charge(16 * MiB);
+    expect(isHeld()).toBe(true);
+  });
+
+  it('does nothing more once it is over', () => {
+    const { intake, push, next, done, isHeld, timers } = taking();
+    for (let i = 0; i < 10; i += 1) push(i, 20);
+    intake[Symbol.dispose]();
+    expect(timers).toEqual([]);
+    push(99, 1);
+    intake.charge(16 * MiB);
+    expect(next()).toBe(false);
+    expect([done, isHeld()]).toEqual([[0], true]);
+  });
+});
+
+describe('a flood of the topic stream', () => {
+  const quiet: Look = { ms: 200, heldMs: 0, frames: 20, large: 0, bytes: 4_000 };
+  const times = (count: number, change: Partial<Look>) =>
+    Array.from({ length: count }, () => ({ ...quiet, ...change }));
+
+  function judged(looks: readonly Look[]) {
+    const flood = createTopicFlood();
+    return looks.map(flood);
+  }
+
+  it.each<[string, Look[]]>([
+    ['fifty poses a second', times(100, { frames: 30 })],
+    [
+      'one large map',
+      [...times(20, {}), { ms: 900, heldMs: 700, frames: 1, large: 1, bytes: 16 * MiB }, ...times(20, {})],
+    ],
+    ['a few maps that a slow machine takes long for', times(100, { ms: 1_000, heldMs: 900, large: 0.5, frames: 10 })],
+    ['a machine that is slow itself', times(100, { ms: 600, heldMs: 500, frames: 30 })],
+    ['much that is read as it comes', times(100, { frames: 3_000, heldMs: 10 })],
+    ['what is over within a second', [...times(20, {}), ...times(2, { heldMs: 190, frames: 9_000 }), ...times(20, {})]],
+  ])('is not %s', (_, looks) => {
+    expect(judged(looks).filter((end) => end !== null)).toEqual([]);
+  });
+
+  it.each<[string, Partial<Look>]>([
+    ['many small messages', { heldMs: 120, frames: 3_000, bytes: 100_000 }],
+    ['messages that wait for long after they came', { heldMs: 200, frames: 250, bytes: 500 }],
+    ['large messages', { heldMs: 120, large: 2, frames: 2, bytes: 2 * MiB }],
+  ])('is %s: named with figures within two seconds', (_, look) => {
+    const looks = judged([...times(20, {}), ...times(10, look)]);
+    expect(looks.slice(0, 20).every((end) => end === null)).toBe(true);
+    expect(looks.at(-1)).toMatch(
+      /^the chassis floods the topic stream: \d+ messages, [\d.]+ MB within 2.0 s, more than/,
+    );
+  });
+
+  it('is found also where only some of the looks saw what came', () => {
+    const looks = times(20, {}).map((look, i) =>
+      i % 4 === 0 ? { ...look, frames: 32_000, heldMs: 200 } : { ...look, heldMs: 80 },
+    );
+    expect(judged(looks).at(-1)).not.toBeNull();
+  });
+});

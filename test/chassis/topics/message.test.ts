@@ -1,0 +1,194 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { knownTopics } from '../../../src/lib/chassis/index.ts';
+import { parseTopicMessage, readTopicFrame } from '../../../src/lib/chassis/topics/message.ts';
+
+const say = (message: object) => parseTopicMessage(JSON.stringify(message));
+
+describe('a message of the topic stream', () => {
+  it('is the acknowledgement when it names the enabled topics and no topic', () => {
+    expect(say({ enabled_topics: ['/b', '/a'] })).toEqual({ kind: 'enabled', topics: ['/b', '/a'] });
+  });
+
+  it('is data with unknown fields kept', () => {
+    expect(say({ topic: '/tracked_pose', pos: [1, 2, 3], ori: 90, cov: [[1]] })).toMatchObject({
+      kind: 'data',
+      topic: '/tracked_pose',
+      data: { pos: [1, 2, 3], ori: 90, cov: [[1]] },
+    });
+  });
+
+  it('may be of a topic that is not read', () => {
+    expect(say({ topic: '/imu_state' })).toEqual({ kind: 'other', topic: '/imu_state' });
+    expect(say({ topic: 'toString' })).toEqual({ kind: 'other', topic: 'toString' });
+  });
+
+  it.each<[string, string]>([
+    ['{', 'a message: the JSON is cut off in the middle'],
+    ['<html>', 'a message: answered with HTML instead of JSON'],
+    ['7', 'a message is JSON, but not an object'],
+    ['[]', 'a message is JSON, but not an object'],
+    ['{}', 'a message names no topic'],
+    ['{"topic":7}', 'a message names a topic that is no text'],
+    ['{"topic":"/tracked_pose","pos":[1,2],"ori":NaN}', 'a message: the answer contains NaN, which is no JSON number'],
+    ['{"topic":"/tracked_pose","pos":[1,2],"ori":1e999}', '/tracked_pose: ori: expected number, received Infinity'],
+    ['{"topic":"/tracked_pose","pos":[1,2],"ori":"90"}', 'number sent as text in /tracked_pose.ori'],
+    [
+      '{"topic":"/tracked_pose","pos":["1","-2e0"],"ori":"90"}',
+      'numbers sent as text in /tracked_pose.pos[0], /tracked_pose.pos[1], /tracked_pose.ori',
+    ],
+    [
+      '{"topic":"/battery_state","percentage":"0.5","power_supply_status":7}',
+      'number sent as text in /battery_state.percentage; /battery_state: power_supply_status',
+    ],
+    ['{"topic":"/tracked_pose","pos":[1,2],"ori":"north"}', '/tracked_pose: ori: expected number, received string'],
+    ['{"topic":"/tracked_pose","pos":[1,2],"ori":""}', '/tracked_pose: ori: expected number, received string'],
+    ['{"topic":"/tracked_pose","pos":[1,2],"ori":"0,5"}', '/tracked_pose: ori: expected number, received string'],
+    ['{"topic":"/tracked_pose","pos":[1,2],"ori":true}', '/tracked_pose: ori: expected number, received boolean'],
+    ['{"topic":"/tracked_pose","pos":[1],"ori":90}', '/tracked_pose: pos'],
+    ['{"topic":"/tracked_pose","ori":1,"ori":90,"pos":[1,2]}', 'a message: the JSON names the key "ori" twice'],
+    ['{"topic":"/battery_state","percentage":55}', '/battery_state: percentage: Too big'],
+    [
+      '{"topic":"/wheel_state","control_mode":"auto","emergency_stop_pressed":0}',
+      '/wheel_state: emergency_stop_pressed',
+    ],
+  ])('that is wrong is a complaint: %s', (text, what) => {
+    const message = parseTopicMessage(text);
+    expect(message.kind).toBe('complaint');
+    expect((message as { what: string }).what).toContain(what);
+  });
+
+  const sound: Readonly<Record<(typeof knownTopics)[number], Record<string, unknown>>> = {
+    '/tracked_pose': { pos: [1.5, -2], ori: 90 },
+    '/planning_state': { action_id: 7, move_state: 'idle', fail_reason: 0, remaining_distance: 1.25 },
+    '/battery_state': { percentage: 0.5 },
+    '/wheel_state': { control_mode: 'auto', emergency_stop_pressed: false },
+    '/slam/state': { state: 'positioning', reliable: true },
+    '/alerts': { alerts: [{ code: 8501, level: 'warning', msg: '42' }, { code: 1 }] },
+    '/map/info': { name: '7', uid: '8', map_version: 3, overlays_version: 4 },
+  };
+
+  it('with any of its numbers in quotes is not used, and each of them is named', () => {
+    const numbersIn = (value: unknown, path = ''): string[] => {
+      if (typeof value === 'number') return [path];
+      if (Array.isArray(value)) return value.flatMap((item, i) => numbersIn(item, `${path}[${i}]`));
+      if (typeof value !== 'object' || value === null) return [];
+      return Object.entries(value).flatMap(([key, item]) => numbersIn(item, path === '' ? key : `${path}.${key}`));
+    };
+    const inQuotes = (value: unknown, chosen: ReadonlySet<string>, path = ''): unknown => {
+      if (typeof value === 'number') return chosen.has(path) ? `${value}` : value;
+      if (Array.isArray(value)) return value.map((item, i) => inQuotes(item, chosen, `${path}[${i}]`));
+      if (typeof value !== 'object' || value === null) return value;
+      const member = ([key, item]: [string, unknown]) => [
+        key,
+        inQuotes(item, chosen, path === '' ? key : `${path}.${key}`),
+      ];
+      return Object.fromEntries(Object.entries(value).map(member));
+    };
+    const cases = fc
+      .constantFrom(...knownTopics.filter((topic) => numbersIn(sound[topic]).length > 0))
+      .chain((topic) =>
+        fc.record({ topic: fc.constant(topic), paths: fc.subarray(numbersIn(sound[topic]), { minLength: 1 }) }),
+      );
+    fc.assert(
+      fc.property(cases, ({ topic, paths }) => {
+        const message = say({ topic, ...(inQuotes(sound[topic], new Set(paths)) as object) });
+        const named = paths.map((path) => `${topic}.${path}`).join(', ');
+        const word = paths.length === 1 ? 'number' : 'numbers';
+        expect(message).toEqual({ kind: 'complaint', topic, what: `${word} sent as text in ${named}` });
+        expect(say({ topic, ...sound[topic] }).kind).toBe('data');
+      }),
+    );
+  });
+
+  it('never makes the reader throw, and its data is of finite numbers', () => {
+    const topic = fc.constantFrom(...knownTopics);
+    const texts = fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc.record({ topic, pos: fc.anything(), ori: fc.oneof(fc.double(), fc.anything()) }).map(text),
+      fc
+        .tuple(topic, fc.dictionary(fc.string(), fc.jsonValue()))
+        .map(([name, fields]) => text({ ...fields, topic: name })),
+    );
+    fc.assert(
+      fc.property(texts, (input) => {
+        const message = parseTopicMessage(input);
+        if (message.kind === 'data' && message.topic === '/tracked_pose') {
+          expect(Number.isFinite(message.data.ori)).toBe(true);
+          expect(message.data.pos.slice(0, 2).every(Number.isFinite)).toBe(true);
+        }
+        if (message.kind === 'complaint') expect(message.what.length).toBeLessThan(600);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+function text(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'null';
+  } catch {
+    return '{}';
+  }
+}
+
+describe('a large message of the topic stream', () => {
+  /** With how many turns in between. */
+  function read(frame: Buffer) {
+    const steps = readTopicFrame(frame);
+    for (let turns = 0; ; turns += 1) {
+      const { done, value } = steps.next();
+      if (done === true) return { message: value, turns };
+    }
+  }
+  const frameOf = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
+  const map = { topic: '/map/info', name: 'EG', uid: 'u', map_version: 3, overlays_version: 4 };
+
+  it('of a map keeps its drawings as text, and makes nothing of them', () => {
+    const features = Array.from({ length: 200_000 }, () => ({}));
+    const frame = frameOf({ ...map, overlays: { features }, more: 'kept' });
+    const { message, turns } = read(frame);
+    expect(message).toMatchObject({ kind: 'data', topic: '/map/info', data: { name: 'EG', uid: 'u', more: 'kept' } });
+    expect((message as { data: object }).data).not.toHaveProperty('overlays');
+    expect((message as { text: string }).text).toBe(frame.toString());
+    expect(turns).toBeGreaterThan(5);
+  });
+
+  it('is read as a small one is, wherever its drawings stand and however it is written', () => {
+    fc.assert(
+      fc.property(
+        fc.shuffledSubarray(Object.entries(map), { minLength: 5 }),
+        fc.nat({ max: 5 }),
+        fc.constantFrom(undefined, 1),
+        fc.jsonValue(),
+        (members, at, indent, drawings) => {
+          const large = [...members.slice(0, at), ['overlays', [drawings, 'x'.repeat(70_000)]], ...members.slice(at)];
+          const { message } = read(frameOf(JSON.stringify(Object.fromEntries(large), null, indent)));
+          const { text: _, ...expected } = say(Object.fromEntries(members)) as { text: string };
+          expect(message).toMatchObject(expected);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  it.each<[string, string | object, string]>([
+    ['of many alerts', { topic: '/alerts', alerts: Array.from({ length: 6_000 }, () => ({})) }, 'holds more than 5000'],
+    ['of one long text', { topic: '/alerts', alerts: [], more: 'x'.repeat(70_000) }, 'larger than a message may be'],
+    ['nested without end', '['.repeat(1_000_000), 'nested deeper than 200 levels'],
+    ['of too many values', `[${'1,'.repeat(4_000_001)}1]`, 'holds more than 4000000 values'],
+    ['that is no JSON', 'x'.repeat(1_000_000), 'the message is not JSON'],
+    ['that is cut off', `${JSON.stringify({ ...map, overlays: 'x'.repeat(20_000) }).slice(0, -1)}`, 'is not JSON'],
+    ['of no object', `[${'1,'.repeat(4_500)}1]`, 'is JSON, but not an object'],
+    ['that has drawings twice', `{"overlays":"${'x'.repeat(20_000)}","overlays":1}`, 'names the key "overlays" twice'],
+    [
+      'that names a key twice',
+      `{"overlays":"${'x'.repeat(20_000)}","topic":1,"topic":1}`,
+      'names the key "topic" twice',
+    ],
+  ])('%s is a complaint', (_, frame, what) => {
+    const { message } = read(frameOf(frame));
+    expect(message).toEqual({ kind: 'complaint', what: expect.stringContaining(what) });
+  });
+});

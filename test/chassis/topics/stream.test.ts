@@ -1,0 +1,363 @@
+import { createHash } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { openTopicStream, type TopicMessage, type TopicStream } from '../../../src/lib/chassis/index.ts';
+import type { GwError } from '../../../src/lib/error/index.ts';
+import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { directDialer } from '../../../src/lib/net/index.ts';
+import { createFakeClock } from '../../lifecycle/fake-clock.ts';
+import { answeringPeer, closedPort, fakeChassis, httpAnswer, type Peer, rawPeer, until } from '../peers.ts';
+
+const TOPICS = ['/tracked_pose', '/battery_state'];
+
+interface Listening {
+  readonly stream: TopicStream;
+  readonly messages: TopicMessage[];
+  readonly complaints: () => string[];
+}
+
+async function listenTo(
+  peer: Pick<Peer, 'endpoint'>,
+  more: { listForm?: boolean; signal?: AbortSignal } = {},
+): Promise<Listening> {
+  const messages: TopicMessage[] = [];
+  const stream = await openTopicStream({
+    endpoint: peer.endpoint,
+    dialer: directDialer,
+    clock: systemClock,
+    topics: TOPICS,
+    listForm: more.listForm ?? true,
+    signal: more.signal,
+    onMessage: (message) => messages.push(message),
+  });
+  const complaints = () => messages.flatMap((message) => (message.kind === 'complaint' ? [message.what] : []));
+  return { stream, messages, complaints };
+}
+
+const failureOf = (work: Promise<unknown>) =>
+  work.then(
+    () => expect.fail('it should have failed'),
+    (error: unknown) => error as GwError,
+  );
+
+/** A peer that opens the WebSocket as it should and then does what the test says with the bare connection. */
+async function bareWebSocket(then: (socket: Socket) => void): Promise<Peer> {
+  return rawPeer((socket) => {
+    socket.once('data', (data) => {
+      const key = /sec-websocket-key: (.+)\r\n/i.exec(data.toString())?.[1] ?? '';
+      const accept = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
+      socket.write(
+        `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+      );
+      then(socket);
+    });
+  });
+}
+
+describe('enabling topics', () => {
+  it('takes one message with a list where the chassis can, and one message each where it cannot', async () => {
+    await using chassis = await fakeChassis();
+    using list = (await listenTo(chassis, { listForm: true })).stream;
+    await until('both are enabled', () => list.enabled?.length === 2);
+    expect(chassis.heard).toEqual([{ enable_topic: TOPICS }]);
+    chassis.heard.length = 0;
+    using single = (await listenTo(chassis, { listForm: false })).stream;
+    await until('both are enabled', () => single.enabled?.length === 2);
+    expect(chassis.heard).toEqual([{ enable_topic: '/tracked_pose' }, { enable_topic: '/battery_state' }]);
+  });
+
+  it('can be taken back', async () => {
+    await using chassis = await fakeChassis();
+    using stream = (await listenTo(chassis)).stream;
+    stream.disable(['/battery_state']);
+    await until('one is left', () => stream.enabled?.length === 1);
+    expect(stream.enabled).toEqual(['/tracked_pose']);
+    stream.enable(['/alerts']);
+    await until('another one', () => stream.enabled?.includes('/alerts') === true);
+  });
+
+  it('notes a topic that is missing in the acknowledgement', async () => {
+    await using chassis = await fakeChassis();
+    chassis.unknownTopics = ['/battery_state'];
+    const { stream, complaints } = await listenTo(chassis);
+    using _stream = stream;
+    await until('a complaint', () => complaints().length > 0);
+    expect(complaints()).toEqual(['the chassis did not enable /battery_state']);
+  });
+
+  it('notes that no acknowledgement came', async () => {
+    await using peer = await bareWebSocket((socket) => {
+      const timer = setInterval(() => socket.write(Buffer.from([0x8a, 0])), 100);
+      socket.on('close', () => clearInterval(timer));
+    });
+    const { stream, complaints } = await listenTo(peer);
+    using _stream = stream;
+    await until('a complaint', () => complaints().length > 0);
+    expect(complaints()).toEqual(['the chassis did not acknowledge any topic']);
+  });
+});
+
+describe('what comes in', () => {
+  it('is data, and what is wrong with it is a complaint that ends nothing', async () => {
+    await using chassis = await fakeChassis();
+    const { stream, messages, complaints } = await listenTo(chassis);
+    using _stream = stream;
+    await until('the latched values', () => messages.filter((message) => message.kind === 'data').length === 2);
+    chassis.publish('not JSON');
+    chassis.publish('{"topic":"/tracked_pose","pos":[1,2],"ori":NaN}');
+    chassis.publish('{"topic":"/tracked_pose","pos":[1,2]}');
+    chassis.publish(Buffer.from([1, 2, 3]));
+    chassis.publish({ topic: '/tracked_pose', pos: [3, 4], ori: -90 });
+    await until('the last one', () => messages.at(-1)?.kind === 'data');
+    expect(messages.at(-1)).toMatchObject({ topic: '/tracked_pose', data: { pos: [3, 4], ori: -90 } });
+    expect(complaints()).toEqual([
+      'a message: the answer is not JSON: it contains "not"',
+      'a message: the answer contains NaN, which is no JSON number',
+      '/tracked_pose: ori: expected number, received undefined',
+      'a binary message, where only text is spoken',
+    ]);
+  });
+
+  it.each<[string, number[]]>([
+    ['a continuation of nothing', [0x80, 1, 0x61]],
+    ['a new message inside a message', [0x01, 1, 0x61, 0x81, 1, 0x61]],
+    ['reserved bits', [0xf1, 1, 0x61]],
+    ['an unknown kind of frame', [0x83, 0]],
+    ['a masked frame', [0x81, 0x81, 0, 0, 0, 0, 0x61]],
+    ['text that is no UTF-8', [0x81, 2, 0xff, 0xfe]],
+    ['a message larger than 16 MiB', [0x81, 127, 0, 0, 0, 0, 4, 0, 0, 0]],
+  ])('as %s ends the stream with a reason, even with the first bytes', async (_, bytes) => {
+    await using peer = await bareWebSocket((socket) => socket.write(Buffer.from(bytes)));
+    const { stream, complaints } = await listenTo(peer);
+    const end = await stream.ended;
+    expect(end.failure).toBe('bad-answer');
+    expect(end.detail).toContain('broke the WebSocket rules');
+    expect(complaints()).toEqual([end.detail]);
+  });
+
+  it('may be any bytes at all without harm', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const bytes = Buffer.from(Array.from({ length: 200 }, (_, i) => (i * 7919 + round * 104_729) % 251));
+      await using peer = await bareWebSocket((socket) => socket.end(bytes));
+      const { stream } = await listenTo(peer);
+      expect(['bad-answer', 'cut']).toContain((await stream.ended).failure);
+    }
+  });
+});
+
+describe('the end of a stream', () => {
+  it('is called cut when the connection is', async () => {
+    await using chassis = await fakeChassis();
+    const { stream } = await listenTo(chassis);
+    for (const socket of chassis.sockets) socket.destroy();
+    expect((await stream.ended).failure).toBe('cut');
+  });
+
+  it('is called silent within two seconds when the cable is cut without a word', async () => {
+    await using peer = await bareWebSocket((socket) => socket.pause());
+    const { stream } = await listenTo(peer);
+    const began = performance.now();
+    expect((await stream.ended).failure).toBe('silent');
+    const tookMs = performance.now() - began;
+    expect(tookMs).toBeGreaterThan(1_000);
+    expect(tookMs).toBeLessThan(2_000);
+  });
+
+  it('does not come while the chassis merely has nothing to tell', async () => {
+    await using chassis = await fakeChassis();
+    const { stream } = await listenTo(chassis);
+    using _stream = stream;
+    const end = await Promise.race([stream.ended, new Promise((resolve) => setTimeout(() => resolve('none'), 2_500))]);
+    expect(end).toBe('none');
+  });
+
+  it('does not come while one large message is on its way', async () => {
+    await using peer = await bareWebSocket((socket) => {
+      socket.write(Buffer.from([0x81, 127, 0, 0, 0, 0, 0, 1, 0, 0]));
+      const timer = setInterval(() => socket.write('x'), 200);
+      socket.on('close', () => clearInterval(timer));
+    });
+    const { stream } = await listenTo(peer);
+    using _stream = stream;
+    const end = await Promise.race([stream.ended, new Promise((resolve) => setTimeout(() => resolve('none'), 2_500))]);
+    expect(end).toBe('none');
+  });
+
+  it('comes at once by the signal, and leaves no connection', async () => {
+    await using chassis = await fakeChassis();
+    const ending = new AbortController();
+    const { stream } = await listenTo(chassis, { signal: ending.signal });
+    ending.abort();
+    expect((await stream.ended).failure).toBe('other');
+    await until('the connection is gone', () => chassis.sockets.size === 0, 1_000);
+  });
+});
+
+describe('opening', () => {
+  it('is refused by name: nobody listens, nobody answers, a page, a redirect, a starting chassis', async () => {
+    expect(await failureOf(listenTo({ endpoint: await closedPort() }))).toMatchObject({
+      code: 'CHASSIS_NOT_CONNECTED',
+      failure: 'refused',
+      tried: { address: '127.0.0.1', action: 'WebSocket /ws/v2/topics' },
+    });
+    await using silent = await rawPeer(() => {});
+    const began = performance.now();
+    expect(await failureOf(listenTo(silent))).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED', failure: 'no-answer' });
+    expect(performance.now() - began).toBeLessThan(2_000);
+    await using page = await answeringPeer(httpAnswer('<html>'));
+    expect((await failureOf(listenTo(page))).message).toContain('the topic stream was answered with status 200');
+    await using redirect = await answeringPeer(httpAnswer('', { location: 'http://127.0.0.1/' }, '301 Moved'));
+    expect((await failureOf(listenTo(redirect))).message).toContain('redirected to "http://127.0.0.1/": refused');
+    await using starting = await answeringPeer(httpAnswer('', {}, '503 Busy'));
+    expect((await failureOf(listenTo(starting))).code).toBe('CHASSIS_BOOTING');
+    await using foreign = await answeringPeer('SSH-2.0-OpenSSH_9.2\r\n');
+    expect((await failureOf(listenTo(foreign))).code).toBe('CHASSIS_BAD_ANSWER');
+    await using wrongKey = await answeringPeer(
+      'HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x\r\n\r\n',
+    );
+    expect((await failureOf(listenTo(wrongKey))).code).toBe('CHASSIS_BAD_ANSWER');
+  });
+
+  it('is interrupted by the signal', async () => {
+    await using silent = await rawPeer(() => {});
+    const ending = new AbortController();
+    setTimeout(() => ending.abort(), 50);
+    expect((await failureOf(listenTo(silent, { signal: ending.signal }))).code).toBe('INTERRUPTED');
+    await until('the connection is gone', () => silent.sockets.size === 0, 1_000);
+  });
+});
+
+/** One whole frame as a server sends it, unmasked. */
+function frame(opcode: number, payload: Buffer | string): Buffer {
+  const bytes = Buffer.from(payload);
+  const head = Buffer.from([0x80 | opcode, 127, 0, 0, 0, 0, 0, 0, 0, 0]);
+  head.writeUInt32BE(bytes.length, 6);
+  return bytes.length < 126
+    ? Buffer.concat([Buffer.from([0x80 | opcode, bytes.length]), bytes])
+    : Buffer.concat([head, bytes]);
+}
+
+/** Sends the same bytes again and again, as fast as they are taken. */
+function flooding(bytes: Buffer): Promise<Peer> {
+  const blob = Buffer.concat(Array.from({ length: Math.max(1, Math.floor(262_144 / bytes.length)) }, () => bytes));
+  return bareWebSocket((socket) => {
+    const pump = () => {
+      if (!socket.destroyed && socket.write(blob)) setImmediate(pump);
+    };
+    socket.on('drain', pump);
+    pump();
+  });
+}
+
+describe('a chassis that sends more than can be read', () => {
+  it.each<[string, Buffer]>([
+    ['tiny garbage', frame(1, 'x')],
+    ['empty messages', frame(1, '')],
+    ['binary messages', frame(2, Buffer.alloc(1))],
+    ['poses', frame(1, '{"topic":"/tracked_pose","pos":[1,2],"ori":90}')],
+    ['messages of a megabyte of objects', frame(1, `{"topic":"/alerts","alerts":[${'{},'.repeat(349_000)}{}]}`)],
+    ['pings', frame(9, '')],
+  ])(
+    'of %s is named and ended, and everything else has its turn meanwhile',
+    async (_, bytes) => {
+      await using peer = await flooding(bytes);
+      let turns = 0;
+      const counting = setInterval(() => {
+        turns += 1;
+      }, 20);
+      const { stream, complaints } = await listenTo(peer);
+      const end = await stream.ended;
+      clearInterval(counting);
+      expect(end).toMatchObject({ failure: 'bad-answer', isFlood: true });
+      expect(end.detail).toMatch(/^the chassis floods the topic stream: \d+ messages, [\d.]+ MB within [\d.]+ s/);
+      expect(complaints()).toContain('the topic stream was flooded: the chassis sent more than can be read');
+      // It takes two seconds, in which at least some timers came to their turn.
+      expect(turns).toBeGreaterThan(5);
+    },
+    20_000,
+  );
+
+  it('is none that publishes a large map among its poses: every pose comes, in order', async () => {
+    const map = frame(
+      1,
+      `{"topic":"/map/info","name":"EG","uid":"u","map_version":1,"overlays_version":1,"overlays":[${'{},'.repeat(900_000)}{}]}`,
+    );
+    await using peer = await bareWebSocket((socket) => {
+      for (let i = 0; i < 300; i += 1) {
+        socket.write(frame(1, `{"topic":"/tracked_pose","pos":[${i},0],"ori":90}`));
+        if (i % 100 === 50) socket.write(map);
+      }
+    });
+    const { stream, messages, complaints } = await listenTo(peer);
+    using _stream = stream;
+    const poses = () => messages.flatMap((one) => (one.kind === 'data' && one.topic === '/tracked_pose' ? [one] : []));
+    await until('all poses', () => poses().length === 300, 20_000);
+    expect(poses().map(({ data }) => data.pos[0])).toEqual(Array.from({ length: 300 }, (_, i) => i));
+    const kinds = messages.flatMap((one) => (one.kind === 'data' ? [one.topic] : []));
+    expect([kinds[51], kinds.filter((kind) => kind === '/map/info').length]).toEqual(['/map/info', 3]);
+    expect(complaints().filter((what) => !what.includes('acknowledge'))).toEqual([]);
+  });
+
+  it('gets the newest of its pings answered, and not one answer for each', async () => {
+    const answered: Buffer[] = [];
+    await using peer = await bareWebSocket((socket) => {
+      socket.on('data', (data) => answered.push(data));
+      for (let i = 0; i < 500; i += 1) socket.write(frame(9, `ping ${i}`));
+    });
+    const { stream } = await listenTo(peer);
+    using _stream = stream;
+    /** What the frames of the client carry; they are masked (RFC 6455, 5.3). */
+    const pongs = () => {
+      const bytes = Buffer.concat(answered);
+      const found: string[] = [];
+      for (let at = 0; at + 6 <= bytes.length; ) {
+        const length = (bytes[at + 1] ?? 0) & 0x7f;
+        const mask = bytes.subarray(at + 2, at + 6);
+        const text = bytes.subarray(at + 6, at + 6 + length).map((byte, i) => byte ^ (mask[i % 4] ?? 0));
+        if (((bytes[at] ?? 0) & 0x0f) === 10) found.push(Buffer.from(text).toString());
+        at += 6 + length;
+      }
+      return found;
+    };
+    await until('the newest', () => pongs().at(-1) === 'ping 499');
+    expect(pongs().length).toBeLessThan(100);
+  });
+});
+
+describe('backpressure on the chassis', () => {
+  it('makes it wait: nothing more is taken from the connection until what came was worked on', async () => {
+    const piece = Buffer.from(`{"topic":"/unasked","text":"${'x'.repeat(1024 * 1024)}"}`);
+    const head = Buffer.alloc(10);
+    head[0] = 0x81;
+    head[1] = 127;
+    head.writeBigUInt64BE(BigInt(piece.length), 2);
+    const frame = Buffer.concat([head, piece]);
+    const count = 96;
+    await using peer = await bareWebSocket((socket) => {
+      for (let i = 0; i < count; i += 1) socket.write(frame);
+    });
+    let taken: Socket | undefined;
+    const dialer: typeof directDialer = {
+      ...directDialer,
+      async dial(endpoint, options) {
+        const socket = await directDialer.dial(endpoint, options);
+        taken = socket as Socket;
+        return socket;
+      },
+    };
+    // No time passes, so no more of it is given to the chassis.
+    const clock = createFakeClock({ startMs: 1_000_000 });
+    using _stream = await openTopicStream({
+      ...{ endpoint: peer.endpoint, dialer, clock, topics: TOPICS, listForm: true },
+      onMessage: () => {},
+    });
+    let before = -1;
+    for (let still = 0; still < 30; ) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      const now = taken?.bytesRead ?? 0;
+      still = now === before && now > 0 ? still + 1 : 0;
+      before = now;
+    }
+    expect(before).toBeLessThan((count / 2) * frame.length);
+  });
+});

@@ -1,0 +1,398 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createUnitJudge, type PoseSample } from '../../../src/lib/chassis/index.ts';
+import {
+  anyDelivery,
+  anyDoing,
+  anyStart,
+  calm,
+  type Delivery,
+  type Doing,
+  type Encoding,
+  inDegrees,
+  inRadians,
+  nearZero,
+  samplesOf,
+} from '../turning-robot.ts';
+
+function judged(...connections: readonly (readonly PoseSample[])[]) {
+  const judge = createUnitJudge();
+  for (const samples of connections) {
+    judge.interrupt();
+    for (const sample of samples) judge.add(sample);
+  }
+  return judge.verdict();
+}
+
+/** The same robot, seen in one encoding. */
+function seen(encoding: Encoding, doings: readonly Doing[], delivery: Delivery = calm(10), turns = 0) {
+  return judged(samplesOf(encoding, { deg: 30, turns }, doings, delivery));
+}
+
+const turned = (degPerS: number, circles: number): Doing[] => [
+  { kind: 'stand', seconds: 3 },
+  { kind: 'turn', seconds: (circles * 360) / degPerS, degPerS },
+  { kind: 'stand', seconds: 1 },
+];
+
+/** Legs through a place: along corridors and across a hall, each some metres long. */
+const tour = (degPerS: number): Doing[] =>
+  [40, 75, 110, -60, 95, 130, -80, 50, 70, -110, 65, 85, -45, 120].flatMap((deg): Doing[] => [
+    { kind: 'turn', seconds: Math.abs(deg) / degPerS, degPerS: Math.sign(deg) * degPerS },
+    { kind: 'drive', seconds: 6, mPerS: 0.6, degPerS: 0 },
+  ]);
+
+const motions = fc.record({
+  start: anyStart,
+  doings: fc.array(anyDoing, { minLength: 1, maxLength: 14 }),
+  delivery: anyDelivery,
+});
+
+const nearZeroMotions = fc.record({
+  start: fc.record({
+    deg: fc.integer({ min: -600, max: 600 }).map((tenths) => tenths / 100),
+    turns: fc.constant(0),
+  }),
+  doings: fc.array(nearZero, { minLength: 1, maxLength: 20 }),
+  delivery: anyDelivery,
+});
+
+describe('never the wrong unit, whatever the robot does and however the messages come', () => {
+  it('degrees are never called radians', () => {
+    fc.assert(
+      fc.property(motions, fc.constantFrom(...inDegrees), ({ start, doings, delivery }, encoding) => {
+        expect(judged(samplesOf(encoding, start, doings, delivery)).verdict).not.toBe('radians');
+      }),
+      { numRuns: 1_500 },
+    );
+  });
+
+  it('degrees within a few degrees of 0, which look like radians, are never called radians', () => {
+    fc.assert(
+      fc.property(nearZeroMotions, fc.constantFrom(...inDegrees), ({ start, doings, delivery }, encoding) => {
+        expect(judged(samplesOf(encoding, start, doings, delivery)).verdict).not.toBe('radians');
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('radians are never called degrees: normalised either way, or unwrapped and many turns away from 0', () => {
+    fc.assert(
+      fc.property(motions, fc.constantFrom(...inRadians), ({ start, doings, delivery }, encoding) => {
+        expect(judged(samplesOf(encoding, start, doings, delivery)).verdict).not.toBe('degrees');
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('numbers that follow no robot at all within ±3.1 are never called radians', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.double({ min: -3.1, max: 3.1, noNaN: true }), { minLength: 50, maxLength: 500 }),
+        fc.integer({ min: 1, max: 20 }),
+        (oris, hz) => {
+          const samples = oris.map((ori, i) => ({ ori, xM: 0, yM: 0, atMs: (i * 1_000) / hz }));
+          expect(judged(samples).verdict).toBe('not-decided');
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('a heading in degrees that drifts and is corrected again and again is never called radians', () => {
+    fc.assert(
+      fc.property(
+        // Corrections that differ from 2π by more than a twentieth; see docs/chassis.md for the ones that do not.
+        fc.oneof(fc.integer({ min: 50, max: 595 }), fc.integer({ min: 665, max: 900 })).map((n) => n / 100),
+        fc.integer({ min: 30, max: 300 }).map((n) => n / 100),
+        fc.integer({ min: 1, max: 20 }),
+        fc.constantFrom(-1, 1),
+        (correction, driftPerS, hz, sign) => {
+          let at = 0;
+          const samples = Array.from({ length: 40 * hz }, (_, i) => {
+            at += driftPerS / hz;
+            if (at > correction / 2) at -= correction;
+            return { ori: sign * at, xM: 0, yM: 0, atMs: (i * 1_000) / hz };
+          });
+          expect(judged(samples).verdict).not.toBe('radians');
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('degrees', () => {
+  it.each(inDegrees)('are decided by one full turn by hand, at usual speeds and rates: %s', (encoding) => {
+    for (const hz of [1, 2, 5, 10, 20]) {
+      for (const degPerS of [20, 40, 60, 100]) {
+        // At 100 degrees a second and one message a second four messages are all there is of a circle.
+        const circles = hz === 1 && degPerS === 100 ? 2 : 1;
+        const { verdict, reason } = seen(encoding, turned(degPerS, circles), calm(hz), 3);
+        expect([hz, degPerS, verdict]).toEqual([hz, degPerS, 'degrees']);
+        expect(reason).toMatch(
+          /^the heading changed by \d+ in one direction within \d+\.\d s, faster than radians can$/,
+        );
+      }
+    }
+  });
+
+  it.each(inDegrees)('are decided by the courses of a robot that turns too slowly for that: %s', (encoding) => {
+    expect(seen(encoding, tour(5))).toMatchObject({
+      verdict: 'degrees',
+      reason: expect.stringContaining('6 different courses'),
+      doubt: null,
+    });
+  });
+
+  it('are not proven by one value, however large: unwrapped radians reach it in some turns', () => {
+    for (const ori of [0, 0.5, 3.1, -3.14, 6.2, 6.458, 90, -179.9, 359]) {
+      const samples = Array.from({ length: 100 }, (_, i) => ({ ori, xM: 0, yM: 0, atMs: 100 * i }));
+      expect(judged(samples)).toMatchObject({ verdict: 'not-decided', doubt: null, largest: Math.abs(ori) });
+    }
+  });
+
+  it('are not proven by a position that is found again, twice, far from where it was thought to be', () => {
+    const leaps = (encoding: Encoding) =>
+      seen(
+        encoding,
+        [
+          { kind: 'stand', seconds: 2 },
+          { kind: 'leap', deg: 170, xM: 3, yM: 0, resets: true },
+          { kind: 'stand', seconds: 1 },
+          { kind: 'leap', deg: 170, xM: -3, yM: 0, resets: true },
+          { kind: 'stand', seconds: 2 },
+        ],
+        calm(10),
+        -50,
+      );
+    for (const encoding of [...inRadians, ...inDegrees]) expect(leaps(encoding).verdict).toBe('not-decided');
+  });
+
+  it('are not proven by half a minute of unwrapped radians that come all at once', () => {
+    const stalls = [{ fromS: 5, seconds: 30 }];
+    for (const hz of [1, 5, 10, 20]) {
+      const { verdict } = seen('radians unwrapped', turned(100, 12), { ...calm(hz), stalls }, 9);
+      expect(verdict).toBe('not-decided');
+    }
+  });
+});
+
+describe('courses', () => {
+  /** A robot with one heading, pushed to and fro along an axis as nobody can drive it. */
+  const pushed = (ori: number, axis: number) =>
+    Array.from({ length: 2_000 }, (_, i) => {
+      const along = Math.abs(((i / 10) % 20) - 10) * 0.5;
+      return { ori, xM: along * Math.cos(axis), yM: along * Math.sin(axis), atMs: i * 100 };
+    });
+
+  it('of a robot that is pushed to and fro without being turned prove nothing and are no doubt', () => {
+    // 90 read as radians points along 2.035, read as degrees along π/2.
+    expect(judged(pushed(90, 90 % (2 * Math.PI)))).toMatchObject({ verdict: 'not-decided', doubt: null });
+    expect(judged(pushed(90, Math.PI / 2))).toMatchObject({ verdict: 'not-decided', doubt: null });
+  });
+
+  it('with a constant error of the heading, as where 0 does not lie along +x, prove nothing', () => {
+    for (const encoding of [...inDegrees, ...inRadians]) {
+      const quarter = encoding.startsWith('degrees') ? 90 : Math.PI / 2;
+      // So slow that nothing but the courses can decide it.
+      const samples = samplesOf(encoding, { deg: 30, turns: 2 }, tour(5), { ...calm(10), noiseDeg: 1 });
+      const shifted = samples.map((sample) => ({ ...sample, ori: sample.ori + quarter }));
+      expect([encoding, judged(shifted).verdict]).toEqual([encoding, 'not-decided']);
+    }
+  });
+});
+
+describe('radians', () => {
+  it.each(['radians ±π', 'radians 0 to 2π'] as const)(
+    'are proven by two full turns at 10 and 20 Hz: %s',
+    (encoding) => {
+      for (const hz of [10, 20]) {
+        for (const degPerS of [20, 40, 60, 100, 150]) {
+          const { verdict, reason, doubt } = seen(encoding, turned(degPerS, 2), calm(hz), 3);
+          expect([hz, degPerS, verdict, doubt]).toEqual([hz, degPerS, 'radians', null]);
+          expect(reason).toMatch(/^the heading passed the seam (at ±π|between 2π and 0) 2 times in one direction/);
+        }
+      }
+    },
+  );
+
+  it.each(inRadians)('are never green after one full turn by hand, but in doubt: %s', (encoding) => {
+    for (const hz of [2, 5, 10, 20]) {
+      for (const degPerS of [20, 40, 60, 100]) {
+        const { verdict, reason, doubt } = seen(encoding, turned(degPerS, 1), calm(hz), 7);
+        expect([hz, degPerS, verdict]).toEqual([hz, degPerS, 'not-decided']);
+        expect(doubt).toBe(reason);
+        expect(doubt).toMatch(/^the heading (passed the seam|changed steadily)/);
+      }
+    }
+  });
+
+  it.each(inRadians)(
+    'are proven by six courses and doubted after two, also when it drives backwards: %s',
+    (encoding) => {
+      for (const hz of [2, 10]) {
+        const driven = tour(40);
+        const backwards = driven.map((doing): Doing => (doing.kind === 'drive' ? { ...doing, mPerS: -0.6 } : doing));
+        for (const doings of [driven, backwards]) {
+          expect(seen(encoding, doings, calm(hz), 11)).toMatchObject({
+            verdict: 'radians',
+            reason: expect.stringContaining('6 different courses in a row that fit its heading read as radians'),
+          });
+          expect(seen(encoding, doings.slice(0, 10), calm(hz), 11)).toMatchObject({
+            verdict: 'not-decided',
+            doubt: expect.stringMatching(/^the robot drove \d different courses/),
+          });
+        }
+      }
+    },
+  );
+
+  it('win over degrees that were proven before, and nothing takes them back', () => {
+    const delivery = calm(10);
+    const degrees = samplesOf('degrees ±180', { deg: 0, turns: 0 }, turned(60, 1), delivery);
+    const radians = samplesOf('radians ±π', { deg: 0, turns: 0 }, turned(60, 2), delivery);
+    const { verdict, reason } = judged(degrees, radians);
+    expect(verdict).toBe('radians');
+    expect(reason).toContain('degrees had been taken for proven before: the heading changed by');
+    expect(judged(radians, degrees)).toMatchObject({ verdict: 'radians', doubt: null });
+  });
+
+  it('are forgotten at a lost connection: no turn is put together from two halves', () => {
+    const samples = samplesOf(
+      'radians ±π',
+      { deg: 90, turns: 0 },
+      [{ kind: 'turn', seconds: 7.2, degPerS: 100 }],
+      calm(10),
+    );
+    expect(judged(samples).verdict).toBe('radians');
+    for (const half of [10, 30, 36])
+      expect(judged(samples.slice(0, half), samples.slice(half)).verdict).not.toBe('radians');
+  });
+
+  it('are forgotten when the heading leaves its range, and when a pause is too long to follow', () => {
+    const samples = samplesOf(
+      'radians 0 to 2π',
+      { deg: 90, turns: 0 },
+      [{ kind: 'turn', seconds: 7.2, degPerS: 100 }],
+      calm(10),
+    );
+    expect(judged(samples).verdict).toBe('radians');
+    const left = samples.map((sample, i) => (i === 36 ? { ...sample, ori: -40 } : sample));
+    const paused = samples.map((sample, i) => ({ ...sample, atMs: sample.atMs + (i < 36 ? 0 : 4_000) }));
+    expect(judged(left).verdict).toBe('not-decided');
+    expect(judged(paused).verdict).toBe('not-decided');
+  });
+});
+
+describe('a turn that is followed within one range of radians', () => {
+  /** A heading by its number, one sample each `everyMs`, of a robot that stays where it is. */
+  const headings = (count: number, everyMs: number, ori: (i: number) => number): PoseSample[] =>
+    Array.from({ length: count }, (_, i) => ({ ori: ori(i), xM: 1, yM: 2, atMs: 7_654_321 + i * everyMs }));
+
+  it.each([5, 50, 100, 200])(
+    'ends where degrees leave the range: 0.9° a sample, round and round, every %i ms',
+    (everyMs) => {
+      for (const from of [-180, 0]) {
+        const wrap = (deg: number) => ((((deg - from) % 360) + 360) % 360) + from;
+        const rounds = headings(2_000, everyMs, (i) => wrap(0.45 + 0.9 * i));
+        expect(judged(rounds)).toMatchObject({ verdict: expect.stringMatching('degrees|not-decided'), doubt: null });
+      }
+    },
+  );
+
+  it.each([
+    [6.7, 0.3, 10],
+    [6.8, 1.2, 5],
+    [7, 0.9, 20],
+    [7.2, 0.6, 10],
+  ])('ends where degrees leave the range: corrected by %d over and over, drifting by %d a second', (by, perS, hz) => {
+    for (const sign of [1, -1]) {
+      let at = 0;
+      const drifting = headings(40 * hz, 1_000 / hz, () => {
+        at += perS / hz;
+        if (at > by / 2) at -= by;
+        return sign * at;
+      });
+      expect(judged(drifting).verdict).toBe('not-decided');
+    }
+  });
+
+  it('ends at a step that no turn makes between two samples, however steadily it comes again', () => {
+    for (const step of [2.1, 2.5, 3, -2.5]) {
+      const wrapped = headings(400, 100, (i) => Math.atan2(Math.sin(step * i), Math.cos(step * i)));
+      expect(judged(wrapped).verdict).not.toBe('radians');
+    }
+  });
+});
+
+describe('a doubt', () => {
+  it('is no matter of a robot that stands, drives straight on, or turns as degrees do', () => {
+    for (const hz of [1, 2, 10, 20]) {
+      const delivery = { ...calm(hz), noiseDeg: 1 };
+      for (const encoding of inDegrees) {
+        expect(
+          judged(samplesOf(encoding, { deg: 0, turns: 0 }, [{ kind: 'stand', seconds: 60 }], delivery)).doubt,
+        ).toBeNull();
+        expect(seen(encoding, tour(60), delivery)).toMatchObject({
+          verdict: hz < 2 ? expect.stringMatching('degrees|not-decided') : 'degrees',
+          doubt: null,
+        });
+      }
+      for (const encoding of inRadians) {
+        const stands = samplesOf(encoding, { deg: 100, turns: 5 }, [{ kind: 'stand', seconds: 60 }], delivery);
+        expect(judged(stands)).toMatchObject({ verdict: 'not-decided', doubt: null });
+      }
+    }
+  });
+
+  it('takes degrees back that were proven before, and is taken back by degrees proven afterwards', () => {
+    const delivery = calm(10);
+    const proving = samplesOf('degrees ±180', { deg: 0, turns: 0 }, turned(60, 1), delivery);
+    const doubtful = samplesOf('radians unwrapped', { deg: 0, turns: 4 }, turned(60, 1), delivery);
+    expect(judged(proving)).toMatchObject({ verdict: 'degrees', doubt: null });
+    expect(judged(proving, doubtful)).toMatchObject({ verdict: 'not-decided', doubt: expect.any(String) });
+    expect(judged(proving, doubtful, proving)).toMatchObject({ verdict: 'degrees', doubt: null });
+    expect(judged(doubtful, proving)).toMatchObject({ verdict: 'degrees', doubt: null });
+  });
+
+  it('is no matter of a robot that creeps by some degrees once the connection has proven degrees', () => {
+    const quiet = { ...calm(10), noiseDeg: 0 };
+    const creeping: Doing[] = [
+      { kind: 'stand', seconds: 1 },
+      { kind: 'turn', seconds: 5, degPerS: 2 },
+      { kind: 'stand', seconds: 1 },
+    ];
+    const alone = samplesOf('degrees ±180', { deg: 0, turns: 0 }, creeping, quiet);
+    expect(judged(alone)).toMatchObject({ verdict: 'not-decided', doubt: expect.any(String) });
+    const doings = [...turned(60, 1), ...creeping];
+    const both = samplesOf('degrees ±180', { deg: 0, turns: 0 }, doings, quiet);
+    expect(judged(both)).toMatchObject({ verdict: 'degrees', doubt: null });
+    const before = samplesOf('degrees ±180', { deg: 0, turns: 0 }, turned(60, 1), quiet);
+    expect(judged(before, alone).doubt).not.toBeNull();
+  });
+
+  it('stands over a lost connection', () => {
+    const doubtful = samplesOf('radians 0 to 2π', { deg: 0, turns: 4 }, turned(60, 1), calm(10));
+    expect(judged(doubtful, []).doubt).not.toBeNull();
+  });
+});
+
+describe('samples', () => {
+  it('that are no finite numbers do not count', () => {
+    const judge = createUnitJudge();
+    const sound = { ori: -1, xM: 0, yM: 0, atMs: 0 };
+    for (const bad of [Number.NaN, Number.POSITIVE_INFINITY, '90' as unknown as number]) {
+      expect(judge.add({ ...sound, ori: bad })).toBe(false);
+      expect(judge.add({ ...sound, xM: bad })).toBe(false);
+    }
+    expect(judge.verdict()).toMatchObject({
+      verdict: 'not-decided',
+      samples: 0,
+      largest: null,
+      reason: 'no pose was received',
+    });
+    expect(judge.add(sound)).toBe(true);
+    expect(judge.verdict()).toMatchObject({ samples: 1, largest: 1 });
+  });
+});

@@ -1,0 +1,208 @@
+import { channel } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { Crowding } from '../../../src/lib/operator/connections/connections.ts';
+import { connectionLimits, openFileLimit, totalWithin } from '../../../src/lib/operator/connections/limits.ts';
+import { openListener, type RequestHandler } from '../../../src/lib/operator/connections/listener.ts';
+import { startServer } from '../server.ts';
+import { answerTo, client, head, listener } from './client.ts';
+
+const ok: RequestHandler = (_request, response) => void response.end('ok');
+const OK = 'HTTP/1.1 200 OK';
+
+describe('connections without end', () => {
+  it('of one address close its own oldest ones, and nobody else waits', async () => {
+    await using server = await listener(ok, { limits: { total: 100, perPeer: 4 } });
+    using tablet = await client(server.port, '127.0.0.9');
+    const greedy = [];
+    for (let i = 0; i < 12; i += 1) greedy.push(await client(server.port, '127.0.0.5'));
+    await Promise.all(greedy.slice(0, 8).map(({ closed }) => closed));
+    expect(greedy.slice(8).map((one) => one.isClosed())).toEqual([false, false, false, false]);
+    tablet.send(head('GET /'));
+    expect(await tablet.until((text) => text.includes('ok'))).toContain(OK);
+    expect(await answerTo(server.port, 'POST /', '127.0.0.2')).toBe(OK);
+    // The address that is at its limit is not shut out either.
+    expect(await answerTo(server.port, 'POST /', '127.0.0.5')).toBe(OK);
+    for (const one of greedy) one.socket.destroy();
+  });
+
+  it('of many addresses close the one that was used least recently', async () => {
+    const reports: Crowding[] = [];
+    let nowMs = 1_000_000;
+    await using server = await listener(ok, {
+      limits: { total: 6, perPeer: 6, smallPeer: 3 },
+      onCrowded: (crowding) => reports.push(crowding),
+      clock: { monotonicMs: () => nowMs, after: () => ({ [Symbol.dispose]() {} }) },
+    });
+    const many = [];
+    for (let i = 1; i <= 6; i += 1) many.push(await client(server.port, `127.1.0.${i}`));
+    many[0]?.send(head('GET /'));
+    await many[0]?.until((text) => text.includes('ok'));
+    expect(await answerTo(server.port, 'POST /', '127.0.0.2')).toBe(OK);
+    await many[1]?.closed;
+    expect(many.map((one) => one.isClosed())).toEqual([false, true, false, false, false, false]);
+    for (let i = 7; i <= 9; i += 1) many.push(await client(server.port, `127.1.0.${i}`));
+    await many[3]?.closed;
+    expect(reports).toEqual([{ evicted: 1, refused: 0, peer: '127.1.0.2', open: 5 }]);
+    nowMs += 60_000;
+    expect(await answerTo(server.port, 'POST /', '127.0.0.2')).toBe(OK);
+    expect(reports).toHaveLength(2);
+    expect(reports[1]?.evicted).toBeGreaterThanOrEqual(3);
+    for (const one of many) one.socket.destroy();
+  });
+
+  it('take no live stream away, and no place from a remote viewer: there all come from one address', async () => {
+    await using server = await startServer({ limits: { total: 12, perPeer: 12, smallPeer: 12 } });
+    for (const port of [server.full, server.readOnly]) {
+      using stream = await client(port);
+      stream.send(head('GET /api/events'));
+      await stream.until((text) => text.includes('event: state'));
+      const others = [];
+      for (let i = 0; i < 40; i += 1) others.push(await client(port));
+      await Promise.all(others.slice(0, 29).map(({ closed }) => closed));
+      expect(stream.isClosed()).toBe(false);
+      expect(await answerTo(port, 'GET /api/nachbarn', '127.0.0.1')).toBe(OK);
+      for (const one of others) one.socket.destroy();
+    }
+    expect(connectionLimits['read-only'].perPeer).toBe(connectionLimits['read-only'].total);
+  });
+
+  it('find room also where everything is a live stream', async () => {
+    await using server = await startServer({ limits: { total: 8, perPeer: 8, smallPeer: 8 } });
+    const streams = [];
+    for (let i = 0; i < 8; i += 1) {
+      const stream = await client(server.full);
+      stream.send(head('GET /api/events'));
+      await stream.until((text) => text.includes('event: state'));
+      streams.push(stream);
+    }
+    expect(await answerTo(server.full, 'POST /api/stopp', '127.0.0.2')).toBe(OK);
+    // A quarter of all is kept; of the others the oldest goes.
+    await streams[2]?.closed;
+    expect(streams.map((stream) => stream.isClosed())).toEqual([false, false, true, false, false, false, false, false]);
+    for (const stream of streams) stream.socket.destroy();
+  });
+
+  it('on a socket in the file system, where there are no addresses, close the oldest one', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'gw-crowding-'));
+    const path = join(dir, 'socket');
+    const opened = await openListener(ok, { scope: 'local', path, limits: { total: 2, perPeer: 2 } });
+    const sockets = [];
+    for (let i = 0; i < 4; i += 1) {
+      const socket = connect({ path });
+      const closed = once(socket, 'close');
+      await once(socket, 'connect');
+      sockets.push({ socket, closed });
+    }
+    await Promise.all([sockets[0]?.closed, sockets[1]?.closed]);
+    const newest = sockets[3]?.socket;
+    newest?.write(head('GET /'));
+    const [answer] = newest ? await once(newest, 'data') : [];
+    expect(String(answer)).toContain(OK);
+    for (const { socket } of sockets) socket.destroy();
+    await opened.close(0);
+    await rm(dir, { recursive: true });
+  });
+
+  it('stay within the open files of the process, and leave some for the rest', () => {
+    expect(totalWithin(512, null)).toBe(512);
+    expect(totalWithin(512, 524_288)).toBe(512);
+    expect(totalWithin(512, 1_024)).toBe(416);
+    expect(totalWithin(512, 64)).toBe(32);
+    expect(totalWithin(8, 64)).toBe(8);
+    expect(openFileLimit()).toBeGreaterThan(0);
+    expect(openFileLimit('/nowhere')).toBeNull();
+  });
+});
+
+describe('requests on one connection', () => {
+  /** Keeps every request until it is told to answer. */
+  function holding() {
+    const begun: { url: string; response: ServerResponse }[] = [];
+    const handler: RequestHandler = ({ url = '' }: IncomingMessage, response) => void begun.push({ url, response });
+    return { begun, handler, urls: () => begun.map(({ url }) => url) };
+  }
+
+  it('are worked on one after the other, but for a stop', async () => {
+    const { begun, handler, urls } = holding();
+    await using server = await listener(handler, { isUrgent: ({ url }) => url === '/stop' });
+    using one = await client(server.port);
+    one.send(head('GET /1') + head('GET /2') + head('GET /stop') + head('GET /3'));
+    while (begun.length < 2) await sleep(2);
+    expect(urls().sort()).toEqual(['/1', '/stop']);
+    for (let i = 0; i < 4; i += 1) {
+      while (begun.length <= i) await sleep(2);
+      begun[i]?.response.end(`answer to ${begun[i]?.url}.`);
+    }
+    const text = await one.until((all) => all.includes('to /3.'));
+    expect(urls().slice(2)).toEqual(['/2', '/3']);
+    expect([...text.matchAll(/answer to (\S+?)\./g)].map((match) => match[1])).toEqual(['/1', '/2', '/stop', '/3']);
+  });
+
+  it('keep their connection while one of them is a stop, and no longer', async () => {
+    const { begun, handler } = holding();
+    await using server = await listener(handler, {
+      limits: { total: 100, perPeer: 4 },
+      isUrgent: ({ url }) => url === '/stop',
+    });
+    using stopping = await client(server.port, '127.0.0.5');
+    stopping.send(head('POST /stop', 'Content-Length: 0'));
+    while (begun.length < 1) await sleep(2);
+    const more = [];
+    for (let i = 0; i < 12; i += 1) more.push(await client(server.port, '127.0.0.5'));
+    await Promise.all(more.slice(0, 9).map(({ closed }) => closed));
+    expect(stopping.isClosed()).toBe(false);
+    begun[0]?.response.end('stopped');
+    expect(await stopping.until((text) => text.includes('stopped'))).toContain(OK);
+    for (let i = 0; i < 4; i += 1) more.push(await client(server.port, '127.0.0.5'));
+    await stopping.closed;
+    for (const one of more) one.socket.destroy();
+  });
+
+  it('that nobody waits for end the connection, and the rest of them is not even parsed', async () => {
+    const { begun, handler } = holding();
+    await using server = await listener(handler);
+    let parsed = 0;
+    const count = () => {
+      parsed += 1;
+    };
+    channel('http.server.request.start').subscribe(count);
+    using flood = await client(server.port);
+    flood.send(head('GET /').repeat(2_000));
+    await flood.closed;
+    channel('http.server.request.start').unsubscribe(count);
+    expect(begun.length).toBeLessThanOrEqual(1);
+    expect(parsed).toBe(connectionLimits.full.pipelined + 2);
+  });
+
+  it('whose answer nobody reads end the connection; one that is worked on for long does not', async () => {
+    const { begun, handler } = holding();
+    await using server = await listener(handler, { limits: { unreadMs: 40, silentMs: 1_000_000 } });
+    using patient = await client(server.port);
+    using deaf = await client(server.port, '127.0.0.3', false);
+    patient.send(head('GET /'));
+    deaf.send(head('GET /'));
+    while (begun.length < 2) await sleep(2);
+    begun[1]?.response.end(Buffer.alloc(32 * 1024 * 1024));
+    // A paused client does not notice by itself that it was cut off.
+    await new Promise((resolve) => begun[1]?.response.once('close', resolve));
+    expect(patient.isClosed()).toBe(false);
+    begun[0]?.response.end('at last');
+    expect(await patient.until((text) => text.includes('at last'))).toContain(OK);
+  });
+
+  it('that are worked on in silence end some time', async () => {
+    const { handler } = holding();
+    await using server = await listener(handler, { limits: { unreadMs: 30, silentMs: 90 } });
+    using patient = await client(server.port);
+    patient.send(head('GET /'));
+    await patient.closed;
+    expect(patient.text()).toBe('');
+  });
+});

@@ -1,0 +1,167 @@
+import { once } from 'node:events';
+import { Agent, createServer, request as httpRequest, type IncomingMessage } from 'node:http';
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { notListening } from '../../../src/lib/gateway/neighbours.ts';
+import { type Listener, openListener, type RequestHandler } from '../../../src/lib/operator/connections/listener.ts';
+import { createOperator, openListeners, READ_ONLY_SOCKET } from '../../../src/lib/operator/operator.ts';
+import { sendRaw, startServer } from '../server.ts';
+import { standInHealth } from '../stand-ins.ts';
+
+const hello: RequestHandler = (_request, response) => response.end('hello');
+
+async function portOf(host: string) {
+  const server = createTcpServer();
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  };
+}
+
+async function isOpen(port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = connect({ host: '127.0.0.1', port });
+  socket.on('connect', () => resolve(true));
+  socket.on('error', () => resolve(false));
+  const open = await promise;
+  socket.destroy();
+  return open;
+}
+
+async function took(work: Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work;
+  return performance.now() - began;
+}
+
+describe('opening the listeners', () => {
+  it('names the port that is taken, and opens all or none', async () => {
+    await using taken = await portOf('127.0.0.1');
+    let first: Listener | undefined;
+    const opening = openListeners({ handle: hello }, [
+      { scope: 'full', host: '127.0.0.1', port: 0 },
+      { scope: 'read-only', host: '127.0.0.1', port: taken.port },
+    ]).then(([listener]) => {
+      first = listener;
+    });
+    await expect(opening).rejects.toMatchObject({
+      code: 'PORT_IN_USE',
+      message: `Port ${taken.port} is taken by another program.`,
+      tried: { address: '127.0.0.1', port: taken.port },
+    });
+    expect(first).toBeUndefined();
+  });
+
+  it('closes the first when the second cannot be opened', async () => {
+    await using taken = await portOf('127.0.0.1');
+    await using free = await portOf('127.0.0.1');
+    await free[Symbol.asyncDispose]();
+    const wanted = [free.port, taken.port].map((port) => ({ scope: 'full' as const, host: '127.0.0.1', port }));
+    await expect(openListeners({ handle: hello }, wanted)).rejects.toMatchObject({ code: 'PORT_IN_USE' });
+    expect(await isOpen(free.port)).toBe(false);
+  });
+
+  it('says so when the system does not open a port for us', async () => {
+    const attempt = openListener(hello, { scope: 'full', host: '192.0.2.1', port: 0 });
+    await expect(attempt).rejects.toMatchObject({ code: 'PORT_UNUSABLE' });
+  });
+
+  it('serves IPv4 and IPv6 on ::', async () => {
+    const listener = await openListener(hello, { scope: 'full', host: '::', port: 0 });
+    expect((await sendRaw(listener.port, 'GET / HTTP/1.0\r\nHost: localhost\r\n\r\n')).body).toBe('hello');
+    await listener.close(100);
+  });
+
+  it('keeps the read-only socket a constant that the site file cannot move or take', async () => {
+    expect(READ_ONLY_SOCKET).toEqual({ host: '127.0.0.1', port: 5174 });
+    await using server = await startServer();
+    const { site, link, motion, clock, dir } = server;
+    const operator = createOperator({
+      site: { ...site, operator: { ...site.operator, port: 5174 } },
+      link,
+      motion,
+      clock,
+      log: { debug() {}, info() {}, warn() {}, error() {} },
+      health: () => standInHealth({ version: '0', upForMs: 0 }),
+      neighbours: () => notListening,
+      assetsDir: dir,
+    });
+    const context = { signal: new AbortController().signal, fail() {} };
+    await expect(operator.start(context)).rejects.toMatchObject({ code: 'SITE_FILE_INVALID' });
+    await operator.stop();
+    await operator.stop();
+  });
+});
+
+describe('closing a listener', () => {
+  it('cuts idle connections at once', async () => {
+    const listener = await openListener(hello, { scope: 'full', host: '127.0.0.1', port: 0 });
+    const silent = connect({ host: '127.0.0.1', port: listener.port });
+    const agent = new Agent({ keepAlive: true });
+    await new Promise<void>((resolve) => {
+      httpRequest({ host: '127.0.0.1', port: listener.port, agent, headers: { host: 'localhost' } }, (response) => {
+        response.resume().on('end', resolve);
+      }).end();
+    });
+    await sleep(10);
+    expect(await took(listener.close(5_000))).toBeLessThan(500);
+    silent.destroy();
+    agent.destroy();
+    expect(await isOpen(listener.port)).toBe(false);
+  });
+
+  it('lets an answer finish, and cuts what takes too long', async () => {
+    const slowly: RequestHandler = (request, response) => {
+      if (request.url === '/slow') setTimeout(() => response.end('done'), 100);
+    };
+    const listener = await openListener(slowly, { scope: 'full', host: '127.0.0.1', port: 0 });
+    const slow = sendRaw(listener.port, 'GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n', 2_000);
+    const never = sendRaw(listener.port, 'GET /never HTTP/1.1\r\nHost: localhost\r\n\r\n', 2_000);
+    await sleep(30);
+    const closing = took(listener.close(400));
+    expect((await slow).body).toContain('done');
+    expect((await never).status).toBe(0);
+    expect(await closing).toBeLessThan(900);
+    await listener.close(0);
+  });
+
+  it('ends by itself with live streams open, not by the deadline that cuts what hangs', async () => {
+    await using server = await startServer();
+    const asked = httpRequest({ host: '127.0.0.1', port: server.full, path: '/api/events' }).end();
+    const [stream] = (await once(asked, 'response')) as [IncomingMessage];
+    const ended = once(stream.resume(), 'end');
+    server.application.endStreams();
+    await Promise.all(server.listeners.map((listener) => listener.close(10 * 60_000)));
+    await ended;
+    expect(stream.statusCode).toBe(200);
+  });
+});
+
+describe('an expectation', () => {
+  it('changes nothing about what is answered', async () => {
+    await using server = await startServer();
+    const send = (port: number, line: string, expected: string) =>
+      sendRaw(
+        port,
+        `${line} HTTP/1.1\r\nHost: localhost\r\nExpect: ${expected}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+      );
+    expect((await send(server.readOnly, 'POST /api/stopp', 'something')).statuses).toEqual([403]);
+    expect((await send(server.readOnly, 'GET /api/nachbarn', 'something')).statuses).toEqual([200]);
+    expect((await send(server.full, 'POST /api/touren/lauf', '100-continue')).statuses).toEqual([100, 400]);
+  });
+});
+
+describe('the scope of a connection', () => {
+  it('is the least for one that no listener of ours accepted', async () => {
+    await using server = await startServer();
+    const foreign = createServer(server.application.handle);
+    await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve));
+    const { port } = foreign.address() as AddressInfo;
+    const ask = (path: string) => sendRaw(port, `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+    expect((await ask('/api/nachbarn')).status).toBe(200);
+    expect((await ask('/api/medien')).status).toBe(403);
+    await new Promise((resolve) => foreign.close(resolve));
+  });
+});

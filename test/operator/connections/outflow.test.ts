@@ -1,0 +1,265 @@
+import { createServer, IncomingMessage, ServerResponse } from 'node:http';
+import { type AddressInfo, connect, Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { createOutflow, type Outflow, type OutflowLimits } from '../../../src/lib/operator/connections/outflow.ts';
+import { createLiveEvents } from '../../../src/lib/operator/events.ts';
+import { ask, startServer } from '../server.ts';
+import { jsonReply, standInClock } from '../stand-ins.ts';
+
+const MiB = 1024 * 1024;
+/** Larger than what two kernels keep of a connection on the way. */
+const LARGE = 24 * MiB;
+
+interface Reader {
+  readonly socket: Socket;
+  /** Reads so many bytes, and nothing after them. */
+  readonly read: (bytes: number) => Promise<void>;
+  readonly isCut: () => boolean;
+}
+
+/** A server that sends what the test says, and readers of it that read nothing until they are told to. */
+async function sending(handle: (response: ServerResponse, path: string) => void) {
+  const responses: ServerResponse[] = [];
+  const server = createServer((request, response) => {
+    responses.push(response);
+    handle(response, request.url ?? '');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    responses,
+    async reader(path = '/'): Promise<Reader> {
+      const before = responses.length;
+      const socket = connect(port, '127.0.0.1');
+      let isCut = false;
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        isCut = true;
+      });
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await expect.poll(() => responses.length).toBe(before + 1);
+      return {
+        socket,
+        isCut: () => isCut,
+        async read(bytes) {
+          let left = bytes;
+          await new Promise<void>((resolve) => {
+            socket.on('data', (chunk) => {
+              left -= chunk.length;
+              if (left > 0) return;
+              socket.pause();
+              resolve();
+            });
+          });
+        },
+      };
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function outflowing(limits: OutflowLimits = { bodyBytes: 2 * LARGE, files: 2 }) {
+  const clock = standInClock();
+  const outflow: Outflow = createOutflow(clock, limits);
+  const peer = await sending((response, path) => {
+    // Bytes of its own for every request, as every read of the chassis gives them.
+    const body = outflow.take(Buffer.alloc(LARGE, path));
+    const stream = body === null ? null : outflow.send(body, response);
+    if (stream === null) response.writeHead(503).end();
+    else stream.pipe(response);
+  });
+  return { clock, outflow, ...peer };
+}
+
+/** Until the connection takes no more. */
+async function full(response: ServerResponse): Promise<void> {
+  await expect.poll(() => response.writableNeedDrain).toBe(true);
+}
+
+describe('what is sent to readers that do not read', () => {
+  it('is kept once for all readers of the same bytes, and little of it for each', async () => {
+    await using peer = await outflowing();
+    for (let i = 0; i < 12; i += 1) await peer.reader('/a');
+    for (const response of peer.responses) await full(response);
+    expect(peer.outflow.keptBytes()).toBe(LARGE);
+    expect(peer.responses.every((response) => response.writableLength <= 256 * 1024)).toBe(true);
+  });
+
+  it('is given up when nothing was taken for ten seconds, and not before', async () => {
+    await using peer = await outflowing();
+    const idle = await peer.reader('/a');
+    const slow = await peer.reader('/a');
+    for (const response of peer.responses) await full(response);
+    peer.clock.advance(9_000);
+    expect([idle.isCut(), peer.outflow.keptBytes()]).toEqual([false, LARGE]);
+    await slow.read(12 * MiB);
+    await full(peer.responses[1] as ServerResponse);
+    peer.clock.advance(2_000);
+    await expect.poll(() => peer.responses[0]?.destroyed).toBe(true);
+    expect([peer.responses[1]?.destroyed, peer.outflow.keptBytes()]).toEqual([false, LARGE]);
+    peer.clock.advance(10_000);
+    await expect.poll(() => peer.responses[1]?.destroyed).toBe(true);
+    expect(peer.outflow.keptBytes()).toBe(0);
+  });
+
+  it('still counts when all of it was handed to the connection, until the connection has sent it', async () => {
+    using outflow = createOutflow(standInClock());
+    const response = new ServerResponse(new IncomingMessage(new Socket()));
+    let bytes = 0;
+    for await (const piece of outflow.send(Buffer.alloc(LARGE), response) ?? []) bytes += piece.length;
+    expect([bytes, outflow.keptBytes()]).toEqual([LARGE, LARGE]);
+    response.destroy();
+    await expect.poll(() => outflow.keptBytes()).toBe(0);
+  });
+
+  it('is given back to the system where it is not kept, and let go without a reader', async () => {
+    using outflow = createOutflow(standInClock(), { bodyBytes: 2 * MiB, files: 1 });
+    const [first, equal, other, more] = ['a', 'a', 'b', 'c'].map((letter) => Buffer.alloc(MiB, letter)) as Buffer[];
+    expect(outflow.take(first as Buffer)).toBe(first);
+    expect(outflow.take(equal as Buffer)).toBe(first);
+    expect(outflow.take(first as Buffer)).toBe(first);
+    expect(outflow.take(other as Buffer)).toBe(other);
+    expect(outflow.take(more as Buffer)).toBeNull();
+    expect([first, equal, other, more].map((body) => body?.length)).toEqual([MiB, 0, MiB, 0]);
+    const response = new ServerResponse(new IncomingMessage(new Socket()));
+    expect(outflow.send(first as Buffer, response)).not.toBeNull();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(outflow.keptBytes()).toBe(MiB);
+    // What others share memory with is not given back.
+    const part = Buffer.alloc(2 * MiB, 'a').subarray(0, MiB);
+    expect([outflow.take(part), part.length]).toEqual([first, MiB]);
+    response.destroy();
+    await expect.poll(() => outflow.keptBytes()).toBe(0);
+  });
+
+  it('makes room for others: whoever has not read for the longest time is given up first', async () => {
+    await using peer = await outflowing();
+    await peer.reader('/a');
+    await full(peer.responses[0] as ServerResponse);
+    peer.clock.advance(500);
+    await peer.reader('/b');
+    await full(peer.responses[1] as ServerResponse);
+    // Both read a moment ago, so there is no room for a third.
+    peer.clock.advance(400);
+    await peer.reader('/c');
+    expect(peer.responses[2]?.statusCode).toBe(503);
+    peer.clock.advance(1_000);
+    await peer.reader('/d');
+    expect(peer.responses.map(({ destroyed }) => destroyed).toSpliced(2, 1)).toEqual([true, false, false]);
+    expect(peer.outflow.keptBytes()).toBe(2 * LARGE);
+  });
+
+  it('gives nobody up for others while one of the readers of the same bytes reads on', async () => {
+    await using peer = await outflowing({ bodyBytes: LARGE, files: 1 });
+    await peer.reader('/a');
+    const reading = await peer.reader('/a');
+    for (const response of peer.responses) await full(response);
+    peer.clock.advance(5_000);
+    await reading.read(12 * MiB);
+    await peer.reader('/b');
+    expect(peer.responses.map(({ statusCode }) => statusCode)).toEqual([200, 200, 503]);
+    expect(peer.responses.slice(0, 2).map(({ destroyed }) => destroyed)).toEqual([false, false]);
+  });
+
+  it('is at most so many files at once, and a paused one makes room', async () => {
+    const clock = standInClock();
+    using outflow = createOutflow(clock, { bodyBytes: MiB, files: 2 });
+    const files = [{ bytesRead: 0 }, { bytesRead: 0 }, { bytesRead: 0 }, { bytesRead: 0 }];
+    const admitted: boolean[] = [];
+    await using peer = await sending((response, path) => {
+      admitted.push(outflow.admit(files[Number(path.slice(1))] ?? { bytesRead: 0 }, response));
+      response.flushHeaders();
+    });
+    await peer.reader('/0');
+    await peer.reader('/1');
+    await peer.reader('/2');
+    expect(admitted).toEqual([true, true, false]);
+    for (let second = 0; second < 6; second += 1) {
+      (files[0] as { bytesRead: number }).bytesRead += 100;
+      clock.advance(1_000);
+    }
+    await peer.reader('/3');
+    expect(admitted).toEqual([true, true, false, true]);
+    expect(peer.responses.map(({ destroyed }) => destroyed).slice(0, 2)).toEqual([false, true]);
+    peer.responses[0]?.destroy();
+    await expect.poll(() => peer.responses[0]?.closed).toBe(true);
+    await peer.reader('/2');
+    expect(admitted.at(-1)).toBe(true);
+  });
+});
+
+describe('a large map', () => {
+  const map = { id: 7, overlays: 'Größe'.repeat(500_000) };
+
+  it('arrives whole, with its length, and HEAD tells the length alone', async () => {
+    await using server = await startServer();
+    server.link.answers.set('/maps/7', () => jsonReply(map));
+    const { data, headers } = await ask(server.full, '/api/chassis/maps/7');
+    expect(data).toEqual(map);
+    const length = Buffer.byteLength(JSON.stringify(map));
+    expect(headers.get('content-length')).toBe(`${length}`);
+    const head = await fetch(`http://127.0.0.1:${server.full}/api/chassis/maps/7`, { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, `${length}`, '']);
+  });
+
+  it('is read after the one that is being read, so many wait and no more, and the device information waits for none', async () => {
+    await using server = await startServer();
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+    let atOnce = 0;
+    let most = 0;
+    for (let id = 0; id < 30; id += 1) {
+      server.link.answers.set(`/maps/${id}`, async () => {
+        atOnce += 1;
+        most = Math.max(most, atOnce);
+        await answered;
+        atOnce -= 1;
+        return jsonReply({ id });
+      });
+    }
+    const asked = Array.from({ length: 30 }, (_, id) => ask(server.full, `/api/chassis/maps/${id}`));
+    let busy = 0;
+    for (const answerOf of asked) {
+      void answerOf.then(({ status, data }) => {
+        if (status === 503 && data.error.code === 'BUSY') busy += 1;
+      });
+    }
+    await expect.poll(() => busy).toBe(13);
+    expect((await ask(server.full, '/api/chassis/device/info')).status).toBe(200);
+    answer();
+    const statuses = (await Promise.all(asked)).map(({ status }) => status);
+    expect([statuses.filter((status) => status === 200).length, most]).toEqual([17, 1]);
+  });
+});
+
+describe('live events to readers that do not read', () => {
+  it('are bounded for all of them together, and whoever reads is not cut off', async () => {
+    const clock = standInClock();
+    let round = 0;
+    const events = createLiveEvents({
+      clock,
+      compose: () => ({ state: `${round}`.padEnd(100_000, 'x') }),
+      subscribe: () => ({ [Symbol.dispose]: () => {} }),
+    });
+    await using peer = await sending((response) => {
+      response.writeHead(200);
+      events.add(response, { scope: 'full', peer: '127.0.0.1' });
+    });
+    (await peer.reader()).socket.resume();
+    for (let i = 0; i < 24; i += 1) await peer.reader();
+    const unread = () => peer.responses.reduce((sum, one) => sum + (one.destroyed ? 0 : one.writableLength), 0);
+    let mostUnread = 0;
+    for (; round < 150; round += 1) {
+      clock.advance(1_000);
+      mostUnread = Math.max(mostUnread, unread());
+      await expect.poll(() => peer.responses[0]?.writableLength, { interval: 1 }).toBe(0);
+    }
+    expect(mostUnread).toBeGreaterThan(2 * MiB);
+    // What one event adds for each of them is looked at before it is sent.
+    expect(mostUnread).toBeLessThanOrEqual(4 * MiB + 512 * 1024);
+    expect(peer.responses[0]?.destroyed).toBe(false);
+    events.end();
+  });
+});

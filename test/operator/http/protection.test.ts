@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest';
+import { ask, get, PASSWORD, postJson, sendRaw, signIn, startServer } from '../server.ts';
+
+describe('the name by which the gateway is called', () => {
+  it('must be an address, localhost, the host name or a configured name; everything else is 421', async () => {
+    await using server = await startServer({ hostName: 'Robot-7', names: ['bot.example'] });
+    const withHost = async (port: number, host: string) =>
+      (await sendRaw(port, `GET /api/nachbarn HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).status;
+    for (const port of [server.full, server.readOnly]) {
+      for (const good of [
+        'localhost',
+        'LOCALHOST:5173',
+        '127.0.0.1',
+        '127.0.0.1:5173',
+        '192.0.2.7:80',
+        '[::1]',
+        '[::1]:5173',
+        '[2001:db8::7]:5173',
+        'robot-7',
+        'ROBOT-7:5173',
+        'bot.example',
+        'bot.example:1',
+      ])
+        expect([good, await withHost(port, good)]).toEqual([good, 200]);
+      for (const bad of [
+        'evil.example',
+        'localhost.evil.example',
+        'evil-localhost',
+        '127.0.0.1.evil.example',
+        'robot-7.evil.example',
+        'localhost.',
+        '127.1',
+        '0x7f000001',
+        '2130706433',
+        '::1',
+        'bot.example@evil.example',
+        'localhost:http',
+        '',
+        'localhost:5173:5173',
+        'localhost evil',
+        '[::1',
+        '[evil]',
+        'null',
+        '.',
+        '127.0.0.1, evil.example',
+      ])
+        expect([bad, await withHost(port, bad)]).toEqual([bad, 421]);
+    }
+  });
+
+  it('is asked for with HTTP/1.0 too', async () => {
+    await using server = await startServer();
+    expect((await sendRaw(server.full, 'GET /api/nachbarn HTTP/1.0\r\n\r\n')).status).toBe(421);
+    expect((await sendRaw(server.full, 'GET /api/nachbarn HTTP/1.0\r\nHost: localhost\r\n\r\n')).status).toBe(200);
+  });
+});
+
+describe('requests that pages of other sites send', () => {
+  const acts = [
+    ['POST', '/api/stopp'],
+    ['POST', '/api/touren/lauf'],
+    ['POST', '/api/anmeldung'],
+    ['DELETE', '/api/anmeldung'],
+    ['POST', '/api/medien'],
+  ] as const;
+
+  it('are refused when they would change something', async () => {
+    await using server = await startServer({ password: true });
+    const own = `http://127.0.0.1:${server.full}`;
+    const foreign: Record<string, string>[] = [
+      { origin: 'http://evil.example' },
+      { origin: 'null' },
+      { origin: `https://127.0.0.1:${server.full}` },
+      { origin: 'http://127.0.0.1' },
+      { origin: `http://127.0.0.1:${server.readOnly}` },
+      { origin: `${own}.evil.example` },
+      { origin: `http://evil.example#${own}` },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { 'sec-fetch-site': 'none' },
+      { 'sec-fetch-site': 'cross-site', origin: own },
+    ];
+    for (const [method, path] of acts) {
+      for (const headers of foreign) {
+        const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+        const { status, body } = await get(server.full, path, method, [...lines, 'Content-Length: 0']);
+        expect([path, headers, status]).toEqual([path, headers, 403]);
+        expect(JSON.parse(body).error.code).toBe('CROSS_SITE');
+      }
+    }
+    expect(server.motion.calls).toEqual([]);
+  });
+
+  it('are told from those of our own pages and of programs', async () => {
+    await using server = await startServer();
+    const own = `http://127.0.0.1:${server.full}`;
+    for (const headers of [[], [`Origin: ${own}`], [`Origin: ${own}`, 'Sec-Fetch-Site: same-origin']]) {
+      expect((await get(server.full, '/api/stopp', 'POST', [...headers, 'Content-Length: 0'])).status).toBe(200);
+    }
+    expect(server.motion.calls).toHaveLength(3);
+  });
+
+  it('may not read the interface either, but may link to the pages', async () => {
+    await using server = await startServer();
+    for (const port of [server.full, server.readOnly]) {
+      for (const headers of [
+        ['Sec-Fetch-Site: cross-site'],
+        ['Sec-Fetch-Site: same-site'],
+        ['Origin: http://evil.example'],
+      ]) {
+        expect((await get(port, '/api/health', 'GET', headers)).status).toBe(403);
+        expect((await get(port, '/', 'GET', headers)).status).toBe(200);
+      }
+      expect((await get(port, '/api/health', 'GET', ['Sec-Fetch-Site: none'])).status).toBe(200);
+    }
+  });
+
+  it('get no permission to read anything from us', async () => {
+    await using server = await startServer();
+    const { headers } = await ask(server.full, '/api/health');
+    expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
+    const preflight = await get(server.full, '/api/touren/lauf', 'OPTIONS', [
+      'Origin: http://evil.example',
+      'Access-Control-Request-Method: POST',
+    ]);
+    expect([preflight.status, /access-control/i.test(preflight.head)]).toEqual([404, false]);
+  });
+
+  it('cannot post text where JSON is expected', async () => {
+    await using server = await startServer();
+    const { status } = await ask(server.full, '/api/touren/lauf', {
+      method: 'POST',
+      headers: { 'content-type': 'text/plain' },
+      body: '{"tour":"breakfast"}',
+    });
+    expect(status).toBe(415);
+  });
+});
+
+describe('bodies', () => {
+  it('are bounded and well-formed, or refused', async () => {
+    await using server = await startServer({ password: true });
+    const post = (body: string, type = 'application/json') =>
+      ask(server.full, '/api/anmeldung', { method: 'POST', headers: { 'content-type': type }, body });
+    expect((await post('{"password":')).status).toBe(400);
+    expect((await post('[]')).status).toBe(400);
+    expect((await post('"x"')).status).toBe(400);
+    expect((await post('{"password":"x","more":1}')).status).toBe(400);
+    expect((await post('{"password":{"$ne":1}}')).status).toBe(400);
+    expect((await post('{"__proto__":{"password":"x"}}')).status).toBe(400);
+    expect((await post(JSON.stringify({ password: 'x'.repeat(100_000) }))).status).toBe(413);
+    expect((await post('<password/>', 'application/xml')).status).toBe(415);
+    expect((await postJson(server.full, '/api/anmeldung', { password: PASSWORD })).status).toBe(200);
+  });
+});
+
+describe('what leaves the gateway', () => {
+  it('holds no secret: not the hash, not where it lies, not a password in an address', async () => {
+    await using server = await startServer({ password: true });
+    const cookie = await signIn(server.full);
+    for (const path of ['/api/einstellungen', '/api/protokolle', '/api/wartung/sitzungen']) {
+      const { status, data } = await ask(server.full, path, { headers: { cookie } });
+      expect(status).toBe(200);
+      const text = JSON.stringify(data);
+      expect(text).not.toContain('scrypt');
+      expect(text).not.toContain(server.dir);
+      expect(text).not.toContain(PASSWORD);
+    }
+    const { data } = await ask(server.full, '/api/wartung/sitzungen', { headers: { cookie } });
+    expect(data).toMatchObject({ status: 'not-checked', sessions: [] });
+  });
+});

@@ -1,0 +1,288 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, readFile, statfs, symlink, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createMediaLibrary, mediaName } from '../../../src/lib/operator/media/media.ts';
+import { ask, signIn, startServer, type TestServer } from '../server.ts';
+import { png } from '../stand-ins.ts';
+
+const filesIn = (server: TestServer) => readdir(join(server.dir, 'media')).catch(() => []);
+
+async function upload(server: TestServer, name: string, content: Uint8Array<ArrayBuffer>, cookie?: string) {
+  const form = new FormData();
+  form.append('file', new Blob([content]), name);
+  return ask(server.full, '/api/medien', { method: 'POST', body: form, headers: cookie ? { cookie } : {} });
+}
+
+describe('the media library', () => {
+  it('is empty before anything was stored, and needs no sign-in to be read', async () => {
+    await using server = await startServer();
+    expect((await ask(server.full, '/api/medien')).data).toEqual({ files: [], mostBytes: 200_000_000 });
+  });
+
+  it('stores, lists, gives out and deletes a file for a signed-in person', async () => {
+    await using server = await startServer({ password: true });
+    const cookie = await signIn(server.full);
+    const stored = await upload(server, 'Speisekarte Größe (1).png', new Uint8Array(png), cookie);
+    expect([stored.status, stored.data]).toEqual([
+      201,
+      { file: expect.objectContaining({ name: 'Speisekarte Größe (1).png', bytes: png.length }), replaced: false },
+    ]);
+    const path = `/api/medien/${encodeURIComponent('Speisekarte Größe (1).png')}`;
+    const response = await fetch(`http://127.0.0.1:${server.full}${path}`);
+    expect(Buffer.from(await response.arrayBuffer()).equals(png)).toBe(true);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'image/png',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': expect.stringContaining('sandbox'),
+      'content-disposition': expect.stringMatching(/^inline; filename\*=UTF-8''Speisekarte%20Gr/),
+    });
+    const head = await fetch(`http://127.0.0.1:${server.full}${path}`, { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, `${png.length}`]);
+    expect((await upload(server, 'Speisekarte Größe (1).png', new Uint8Array(3), cookie)).data.replaced).toBe(true);
+    expect((await ask(server.full, path, { method: 'DELETE' })).status).toBe(401);
+    expect((await ask(server.full, path, { method: 'DELETE', headers: { cookie } })).status).toBe(200);
+    expect((await ask(server.full, path, { method: 'DELETE', headers: { cookie } })).status).toBe(404);
+    expect(await filesIn(server)).toEqual([]);
+  });
+
+  it('takes nothing from anybody else', async () => {
+    await using server = await startServer({ password: true });
+    expect((await upload(server, 'a.png', new Uint8Array(png))).status).toBe(401);
+    expect(await filesIn(server)).toEqual([]);
+  });
+
+  it('gives out what could run in a browser for download only', async () => {
+    await using server = await startServer({ password: true });
+    const cookie = await signIn(server.full);
+    for (const name of ['page.html', 'picture.svg', 'script.js', 'page.xhtml', 'no-ending', 'empty.png']) {
+      const content = name === 'empty.png' ? new Uint8Array() : new TextEncoder().encode('<script>alert(1)</script>');
+      expect((await upload(server, name, content, cookie)).status).toBe(201);
+      const { headers, status } = await ask(server.full, `/api/medien/${name}`);
+      expect(status).toBe(200);
+      if (name === 'empty.png') continue;
+      expect([headers.get('content-type'), headers.get('content-disposition')?.split(';')[0]]).toEqual([
+        'application/octet-stream',
+        'attachment',
+      ]);
+    }
+  });
+
+  it('stores under no name that leads out of its folder or hides', async () => {
+    await using server = await startServer({ password: true });
+    const cookie = await signIn(server.full);
+    for (const name of [
+      '.htaccess',
+      '..',
+      'a/../../b',
+      '..\\b',
+      'a\u0000b',
+      ' a',
+      'a.',
+      '-rf',
+      'a\nb',
+      '"quoted"',
+      'x'.repeat(121),
+    ]) {
+      const { status } = await upload(server, name, new Uint8Array(3), cookie);
+      expect([201, 400]).toContain(status);
+    }
+    for (const name of await filesIn(server)) expect(mediaName(name)).toBe(name);
+    expect((await readdir(server.dir)).sort()).toEqual(['live.js', 'media', 'password', 'style.css'].sort());
+    for (const name of ['..%2fpassword', '%2e%2e%2fpassword', '..%5cpassword', '%2fetc%2fpasswd', '.', '..']) {
+      expect((await ask(server.full, `/api/medien/${name}`)).status).toBe(404);
+    }
+  });
+
+  it('gives out no link, folder or part of an upload', async () => {
+    await using server = await startServer({ password: true });
+    const dir = join(server.dir, 'media');
+    await mkdir(join(dir, 'folder.png'), { recursive: true });
+    await symlink(join(server.dir, 'password'), join(dir, 'link.txt'));
+    await writeFile(join(dir, '.upload-1'), 'part');
+    for (const name of ['folder.png', 'link.txt', '.upload-1']) {
+      expect((await ask(server.full, `/api/medien/${name}`)).status).toBe(404);
+    }
+    expect((await ask(server.full, '/api/medien')).data.files).toEqual([]);
+  });
+
+  it('refuses what is no multipart upload', async () => {
+    await using server = await startServer({ password: true });
+    const cookie = await signIn(server.full);
+    const send = (type: string, body: string) =>
+      ask(server.full, '/api/medien', { method: 'POST', headers: { cookie, 'content-type': type }, body });
+    expect((await send('application/json', '{}')).status).toBe(415);
+    expect((await send('multipart/form-data', 'x')).status).toBeGreaterThanOrEqual(400);
+    const empty = await send('multipart/form-data; boundary=x', '--x--\r\n');
+    expect(empty.status).toBe(400);
+    expect(await filesIn(server)).toEqual([]);
+  });
+
+  it('leaves nothing of an upload that breaks off', async () => {
+    await using server = await startServer({ password: true });
+    const cookie = await signIn(server.full);
+    const socket = connect({ host: '127.0.0.1', port: server.full });
+    const head = [
+      'POST /api/medien HTTP/1.1',
+      'Host: localhost',
+      `Cookie: ${cookie}`,
+      'Content-Type: multipart/form-data; boundary=b',
+      'Content-Length: 1000000',
+      '',
+      '--b\r\nContent-Disposition: form-data; name="file"; filename="film.mp4"\r\n',
+      'x'.repeat(50_000),
+    ];
+    socket.write(head.join('\r\n'));
+    await expect.poll(() => filesIn(server)).toEqual([expect.stringMatching(/^\.upload-/)]);
+    socket.destroy();
+    await expect.poll(() => filesIn(server)).toEqual([]);
+    expect((await ask(server.full, '/api/medien')).data.files).toEqual([]);
+  });
+});
+
+describe('the folder of the library', () => {
+  it('takes a file of exactly the limit, and nothing of a larger one', async () => {
+    await using server = await startServer();
+    const library = createMediaLibrary(join(server.dir, 'small'), { mostBytes: 1_000 });
+    const content = (bytes: number) => Readable.from([Buffer.alloc(400), Buffer.alloc(bytes - 400)]);
+    expect((await library.store('fits.bin', content(1_000))).kind).toBe('stored');
+    expect((await library.store('not.bin', content(1_001))).kind).toBe('too-large');
+    expect(await readdir(join(server.dir, 'small'))).toEqual(['fits.bin']);
+  });
+
+  it('takes no more than the quota in all, uploads under way and files that people copied there among them', async () => {
+    await using server = await startServer();
+    const dir = join(server.dir, 'small');
+    const library = createMediaLibrary(dir, { quotaBytes: 1_000 });
+    const content = (bytes: number) => Readable.from([Buffer.alloc(bytes)]);
+    await mkdir(dir);
+    await writeFile(join(dir, 'copied.bin'), Buffer.alloc(300));
+    expect((await library.store('a.bin', content(700))).kind).toBe('stored');
+    expect((await library.store('b.bin', content(1))).kind).toBe('quota');
+    expect(await library.remove('a.bin')).toBe(true);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const slow = Readable.from(
+      (async function* () {
+        yield Buffer.alloc(400);
+        await promise;
+      })(),
+    );
+    const first = library.store('c.bin', slow);
+    await expect.poll(async () => (await readdir(dir)).some((name) => name.startsWith('.upload-'))).toBe(true);
+    await sleep(20);
+    expect((await library.store('d.bin', content(400))).kind).toBe('quota');
+    resolve();
+    expect((await first).kind).toBe('stored');
+    expect((await library.store('d.bin', content(300))).kind).toBe('stored');
+    expect((await readdir(dir)).sort()).toEqual(['c.bin', 'copied.bin', 'd.bin']);
+  });
+
+  it('leaves the reserve of the disk free, and says so before the first byte is written', async () => {
+    await using server = await startServer();
+    const dir = join(server.dir, 'small');
+    const { bavail, bsize } = await statfs(server.dir);
+    const library = createMediaLibrary(dir, { reserveBytes: bavail * bsize * 2 });
+    expect((await library.store('a.bin', Readable.from([Buffer.alloc(10)]))).kind).toBe('no-space');
+    expect(await readdir(dir)).toEqual([]);
+  });
+
+  it('keeps to the quota and the reserve that the site file names', async () => {
+    const tooMuch = new Uint8Array(1_000_001);
+    await using small = await startServer({ password: true, disk: { mediaMb: 1 } });
+    const cookie = await signIn(small.full);
+    expect((await upload(small, 'fits.bin', tooMuch.slice(1), cookie)).status).toBe(201);
+    expect((await upload(small, 'more.bin', new Uint8Array(1), cookie)).data.error).toMatchObject({
+      code: 'NO_SPACE',
+      remedy: expect.stringContaining('disk.mediaMb'),
+    });
+    expect(await filesIn(small)).toEqual(['fits.bin']);
+    // A terabyte, which the disk of no test has free.
+    await using full = await startServer({ password: true, disk: { reserveMb: 1_000_000 } });
+    const refused = await upload(full, 'a.png', new Uint8Array(png), await signIn(full.full));
+    expect([refused.status, refused.data.error.remedy]).toEqual([507, expect.stringContaining('disk.reserveMb')]);
+    expect(await filesIn(full)).toEqual([]);
+  });
+
+  it('that cannot be used names itself, and takes nothing else down', async () => {
+    await using server = await startServer({ password: true });
+    await symlink('media', join(server.dir, 'media'));
+    const { status, data } = await ask(server.full, '/api/medien');
+    expect([status, data.error]).toEqual([
+      500,
+      expect.objectContaining({ code: 'FILE_UNWRITABLE', message: expect.stringContaining('ELOOP') }),
+    ]);
+    expect((await ask(server.full, '/api/stopp', { method: 'POST' })).status).toBe(200);
+  });
+
+  it('gives out nothing that is a link or a pipe by the time it is opened', async () => {
+    await using server = await startServer();
+    const dir = join(server.dir, 'small');
+    await mkdir(dir);
+    execFileSync('mkfifo', [join(dir, 'pipe.txt')]);
+    await writeFile(join(server.dir, 'secret'), 'secret');
+    await symlink(join(server.dir, 'secret'), join(dir, 'link.txt'));
+    const library = createMediaLibrary(dir);
+    expect(await library.open('pipe.txt')).toBeNull();
+    expect(await library.open('link.txt')).toBeNull();
+    expect(await library.list()).toEqual([]);
+  });
+
+  it('keeps the old file until the new one is whole', async () => {
+    await using server = await startServer();
+    const dir = join(server.dir, 'small');
+    const library = createMediaLibrary(dir, { mostBytes: 1_000 });
+    await library.store('a.txt', Readable.from([Buffer.from('old')]));
+    const broken = Readable.from(
+      (async function* () {
+        yield Buffer.from('new');
+        await sleep(5);
+        throw new Error('the sender is gone');
+      })(),
+    );
+    await expect(library.store('a.txt', broken)).rejects.toThrow('the sender is gone');
+    expect(await readFile(join(dir, 'a.txt'), 'utf8')).toBe('old');
+    expect(await readdir(dir)).toEqual(['a.txt']);
+  });
+
+  it('is tidied of what a power cut left', async () => {
+    await using server = await startServer();
+    const dir = join(server.dir, 'small');
+    await mkdir(dir);
+    await writeFile(join(dir, '.upload-77'), 'half');
+    await writeFile(join(dir, 'whole.txt'), 'whole');
+    await createMediaLibrary(dir).tidy();
+    expect(await readdir(dir)).toEqual(['whole.txt']);
+  });
+
+  it('receives so many at once and no more', async () => {
+    await using server = await startServer();
+    const library = createMediaLibrary(join(server.dir, 'small'), { mostBytes: 1_000 });
+    const slow = () =>
+      Readable.from(
+        (async function* () {
+          await sleep(30);
+          yield Buffer.from('x');
+        })(),
+      );
+    const outcomes = await Promise.all(['a', 'b', 'c'].map((name) => library.store(name, slow())));
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['stored', 'stored', 'busy']);
+  });
+});
+
+describe('mediaName', () => {
+  it('lets only names through that stay in one folder', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[./\\a%\0 -]{1,20}$/)), (input) => {
+        const name = mediaName(input);
+        if (name === null) return;
+        expect(join('/library', name)).toBe(`/library/${name}`);
+        expect(name).not.toMatch(/[/\\"<>&'\p{Cc}]|^\.|[. ]$/u);
+        expect(mediaName(name)).toBe(name);
+      }),
+    );
+  });
+});

@@ -1,0 +1,151 @@
+import { readdir } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Log } from '../../../src/lib/lifecycle/index.ts';
+import { type RawAnswer, sendRaw, signIn, startServer, type TestServer } from '../server.ts';
+
+const CRLF = '\r\n';
+const FILE = 'Content-Disposition: form-data; name="file"; filename="a.txt"';
+
+function part(head: string, content: string, boundary = 'b'): string {
+  return `--${boundary}${CRLF}${head}${CRLF}${CRLF}${content}${CRLF}`;
+}
+
+/** What the operator server writes at level error: a client cannot cause one. */
+function errorsOf(): { readonly log: Log; readonly errors: string[] } {
+  const errors: string[] = [];
+  const note = (_fields: object, message: string) => void errors.push(message);
+  return { errors, log: { debug() {}, info() {}, warn() {}, error: note } };
+}
+
+describe('an upload that is not what it should be', () => {
+  const { log, errors } = errorsOf();
+  let server: TestServer;
+  let cookie: string;
+
+  beforeAll(async () => {
+    server = await startServer({ password: true, more: { log } });
+    cookie = await signIn(server.full);
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  function head(type: string, length: number | 'chunked'): string {
+    const lines = ['POST /api/medien HTTP/1.1', 'Host: localhost', `Cookie: ${cookie}`, `Content-Type: ${type}`];
+    lines.push(length === 'chunked' ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`, 'Connection: close');
+    return `${lines.join(CRLF)}${CRLF}${CRLF}`;
+  }
+
+  async function send(body: string | Buffer, type = 'multipart/form-data; boundary=b'): Promise<RawAnswer> {
+    const bytes = Buffer.from(body as string, 'latin1');
+    return await sendRaw(server.full, Buffer.concat([Buffer.from(head(type, bytes.length)), bytes]), 5_000);
+  }
+
+  const files = async () => await readdir(join(server.dir, 'media')).catch(() => []);
+
+  const whole = `${part(FILE, 'content')}--b--${CRLF}`;
+
+  it('is stored when nothing is wrong with it', async () => {
+    expect((await send(whole)).status).toBe(201);
+  });
+
+  const faults: Readonly<Record<string, readonly [body: string, type?: string]>> = {
+    'no boundary': [whole, 'multipart/form-data'],
+    'an empty boundary': [whole, 'multipart/form-data; boundary='],
+    'another boundary than it names': [whole, 'multipart/form-data; boundary=other'],
+    'a boundary of 300 characters': [whole, `multipart/form-data; boundary=${'x'.repeat(300)}`],
+    'nothing in it': [''],
+    'only the end': [`--b--${CRLF}`],
+    'random bytes': ['\u0000\u00ff--\r\n\r\n--b\u0007'],
+    'a part that ends in its header': [`--b${CRLF}Content-Disposition: form-data; name="fi`],
+    'a part that ends in its content': [`--b${CRLF}${FILE}${CRLF}${CRLF}half of i`],
+    'a file without the closing boundary': [part(FILE, 'content')],
+    'no headers': [`--b${CRLF}${CRLF}content${CRLF}--b--${CRLF}`],
+    'a header without colon': [`${part('Content-Disposition form-data', 'x')}--b--${CRLF}`],
+    'a header of 200 KB': [`${part(`X-Long: ${'x'.repeat(200_000)}${CRLF}${FILE}`, 'x')}--b--${CRLF}`],
+    'a thousand headers': [`${part(`${`X-A: 1${CRLF}`.repeat(1_000)}${FILE}`, 'x')}--b--${CRLF}`],
+    'a field and no file': [`${part('Content-Disposition: form-data; name="file"', 'text')}--b--${CRLF}`],
+    'two files': [`${part(FILE, '1')}${part(FILE.replace('a.txt', 'b.txt'), '2')}--b--${CRLF}`],
+    'the file in a field of another name': [`${part(FILE.replace('"file"', '"other"'), 'x')}--b--${CRLF}`],
+    'a field that every object has': [`${part(FILE.replace('"file"', '"__proto__"'), 'x')}--b--${CRLF}`],
+    'a text field that every object has': [`${part('Content-Disposition: form-data; name="toString"', 'x')}${whole}`],
+    'more fields than there may be': [`${part('Content-Disposition: form-data; name="f"', 'x').repeat(50)}${whole}`],
+    'a field that says JSON and is none': [
+      `${part(`Content-Disposition: form-data; name="f"${CRLF}Content-Type: application/json`, '{')}${whole}`,
+    ],
+    'a file without name': [`${part('Content-Disposition: form-data; name="file"; filename=""', 'x')}--b--${CRLF}`],
+    'a file name that leads elsewhere': [`${part(FILE.replace('a.txt', '.ssh'), 'x')}--b--${CRLF}`],
+  };
+
+  for (const [what, [body, type]] of Object.entries(faults)) {
+    it(`is 400 with its reason: ${what}`, async () => {
+      const before = await files();
+      const answer = await send(body, type);
+      expect([answer.status, JSON.parse(answer.body).error.code]).toEqual([400, 'BAD_REQUEST']);
+      await expect.poll(files).toEqual(before);
+      expect(errors).toEqual([]);
+    });
+  }
+
+  it('is 400 or ended when the body breaks off, and is no error of the server', async () => {
+    const before = await files();
+    for (const cut of [0, 10, 40, 90, 95, whole.length - 3]) {
+      const socket = connect({ host: '127.0.0.1', port: server.full });
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      socket.write(head('multipart/form-data; boundary=b', whole.length + 100_000) + whole.slice(0, cut));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      socket.resetAndDestroy();
+      await closed;
+    }
+    await expect.poll(files).toEqual(before);
+    expect(errors).toEqual([]);
+    // As soon as the server knows that the others are gone.
+    await expect.poll(async () => (await send(whole)).status).toBe(201);
+  });
+
+  it('never ends in an error of the server, whatever bytes are sent', async () => {
+    const boundary = fc.constantFrom('b', 'b', 'b', 'other', '-', '');
+    const line = fc.oneof(
+      fc.constantFrom(
+        FILE,
+        'Content-Disposition: form-data; name="f"',
+        'Content-Disposition: attachment',
+        'Content-Type: application/json',
+        'Content-Type: multipart/mixed; boundary=c',
+        'Content-Transfer-Encoding: base64',
+        'Content-Disposition: form-data; name="file"; filename*=UTF-8\'\'%ff%00',
+      ),
+      fc.string({ unit: 'binary', maxLength: 40 }),
+    );
+    const piece = fc.oneof(
+      fc
+        .record({
+          boundary,
+          lines: fc.array(line, { maxLength: 3 }),
+          content: fc.string({ unit: 'binary', maxLength: 40 }),
+        })
+        .map(({ boundary, lines, content }) => part(lines.join(CRLF), content, boundary)),
+      fc.constantFrom(`--b--${CRLF}`, '--b', CRLF, '--b--', '--b-'),
+      fc.string({ unit: 'binary', maxLength: 60 }),
+    );
+    const type = fc.constantFrom(
+      'multipart/form-data; boundary=b',
+      'multipart/form-data; boundary=b',
+      'multipart/form-data; boundary=b; boundary=c',
+      'multipart/form-data;;boundary=b',
+      'multipart/form-data; boundary="b\\"',
+      'multipart/mixed; boundary=b',
+      'multipart/form-data; boundary=-',
+      'multipart/form-data; boundary="b',
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 6 }), type, async (pieces, contentType) => {
+        const { status } = await send(Buffer.from(pieces.join(''), 'latin1'), contentType);
+        expect([201, 400, 413, 415]).toContain(status);
+      }),
+      { numRuns: 300 },
+    );
+    expect(errors).toEqual([]);
+  }, 60_000);
+});

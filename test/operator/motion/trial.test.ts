@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ask, postJson, signIn, startServer, type TestServer } from '../server.ts';
+
+const conditions = { robotWillMove: true, spaceFree: true, emergencyStopInHand: true };
+const wish = { kind: 'stop', who: 'J. Doe', conditions };
+const routes = [
+  ['GET', '/api/versuch'],
+  ['POST', '/api/versuch'],
+  ['DELETE', '/api/versuch'],
+  ['POST', '/api/versuch/lebenszeichen'],
+  ['POST', '/api/evidenz/uebernahme'],
+] as const;
+
+async function send(server: TestServer, method: string, path: string, body: unknown, cookie: string) {
+  return ask(server.full, path, {
+    method,
+    headers: { cookie, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+}
+
+describe('a trial over HTTP', () => {
+  it.each(routes)('%s %s needs a signed-in person, and the read-only socket does not have it', async (method, path) => {
+    await using server = await startServer({ password: true });
+    expect((await ask(server.full, path, { method })).status).toBe(401);
+    expect((await ask(server.readOnly, path, { method })).status).toBe(403);
+    expect(server.motion.calls).toEqual([]);
+  });
+
+  it('is started, kept alive by its id alone, read and cancelled', async () => {
+    await using server = await startServer({ password: true });
+    const cookie = await signIn(server.full);
+    const started = await send(server, 'POST', '/api/versuch', wish, cookie);
+    expect([started.status, started.data.trial]).toEqual([
+      202,
+      expect.objectContaining({ kind: 'stop', state: 'running' }),
+    ]);
+    const alive = (id: string) => send(server, 'POST', '/api/versuch/lebenszeichen', { id }, cookie);
+    expect((await alive('t1')).status).toBe(200);
+    expect(await alive('other')).toMatchObject({ status: 404, data: { error: { code: 'NOT_FOUND' } } });
+    expect((await send(server, 'GET', '/api/versuch', undefined, cookie)).data.trial.id).toBe('t1');
+    const ended = await send(server, 'DELETE', '/api/versuch', undefined, cookie);
+    expect(ended.data.trial).toMatchObject({ state: 'ended', reason: 'cancelled by 127.0.0.1' });
+    expect(server.motion.calls[0]).toBe(`trial stop J. Doe ${JSON.stringify(conditions)}`);
+  });
+
+  it('begins by a whole request only: everything else is 400 and starts nothing', async () => {
+    await using server = await startServer({ password: true });
+    const cookie = await signIn(server.full);
+    const value = fc.oneof(fc.boolean(), fc.string(), fc.constant(null), fc.double(), fc.constant([]));
+    const body = fc.oneof(
+      fc.anything(),
+      fc.record({ kind: value, who: value, conditions: fc.oneof(value, fc.dictionary(fc.string(), value)) }),
+      fc
+        .dictionary(fc.string(), value)
+        .map((more) => ({ ...wish, conditions: { ...conditions, ...more, extra: true } })),
+      value.map((unattended) => ({ ...wish, conditions: { ...conditions, unattended } })),
+    );
+    await fc.assert(
+      fc.asyncProperty(body, async (sent) => {
+        expect((await send(server, 'POST', '/api/versuch', sent ?? null, cookie)).status).toBe(400);
+      }),
+      { numRuns: 60 },
+    );
+    expect(server.motion.calls).toEqual([]);
+  });
+
+  it('evidence is adopted by a signed-in person', async () => {
+    await using server = await startServer({ password: true });
+    const cookie = await signIn(server.full);
+    expect((await postJson(server.full, '/api/evidenz/uebernahme', {})).status).toBe(401);
+    const { status, data } = await send(server, 'POST', '/api/evidenz/uebernahme', {}, cookie);
+    expect([status, data]).toEqual([200, { records: 1, adopted: ['vendor.move.request'], takenBack: [] }]);
+  });
+});

@@ -1,0 +1,401 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type ChassisSnapshot, judgeCondition, type LiveValue } from '../../../src/lib/chassis/index.ts';
+import type { MotionStatus } from '../../../src/lib/motion/index.ts';
+import { pageView } from '../../../src/lib/operator/pages/view.ts';
+import { ask, startServer } from '../server.ts';
+import { snapshotWith, standInHealth, tried } from '../stand-ins.ts';
+
+const connected = snapshotWith({ kind: 'connected', tried });
+const health = standInHealth({ version: '1', upForMs: 1 });
+const free: MotionStatus = {
+  gate: { open: true, reasons: [] },
+  stop: { latched: false, reason: null, by: null, since: null, saved: true, unsavedBecause: null, repeated: null },
+  keepingTrouble: null,
+  tour: null,
+  drive: null,
+  trial: null,
+  unownedMove: null,
+};
+const closed: MotionStatus = { ...free, gate: { open: false, reasons: ['the gate has a reason'] } };
+const viewOf = (change: Partial<ChassisSnapshot> = {}, motion = free, of = health) =>
+  pageView({ ...connected, ...change }, motion, of);
+const withValues = (values: Partial<ChassisSnapshot['values']>) => ({ values: { ...connected.values, ...values } });
+const stale = <T>(value: LiveValue<T>): LiveValue<T> =>
+  value.status === 'heard' ? { ...value, stale: true, staleReason: 'no-connection' } : value;
+
+/** The body of a page between the places of a live text, by key. */
+const place = (data: string, key: string) => new RegExp(`data-live="${key}">([^<]*)<`).exec(data)?.[1];
+
+describe('the headline', () => {
+  it('is green for a robot in order', () => {
+    const { flags, texts } = viewOf();
+    expect(flags).toMatchObject({ headline: 'good', go: 'yes' });
+    expect(texts).toMatchObject({
+      headline: 'Verbunden – fahrbereit',
+      'headline.why': '',
+      overall: 'in Ordnung',
+      complaints: 'keine',
+    });
+  });
+
+  it.each<[string, ReturnType<typeof viewOf>, string, RegExp]>([
+    ['radians', viewOf({ unitContradicted: true }, closed), 'bad', /Bogenmaß statt in Grad/],
+    [
+      'a doubted unit',
+      viewOf({ poseUnit: { ...connected.poseUnit, doubt: 'it turns faster than its wheels' } }),
+      'attention',
+      /zweifelhaft/,
+    ],
+    ['a closed gate alone', viewOf({}, closed), 'bad', /the gate has a reason/],
+    ['a latched stop', viewOf({}, { ...free, stop: { ...free.stop, latched: true } }), 'bad', /^/],
+    [
+      'the emergency stop',
+      viewOf(withValues({ wheels: known({ controlMode: 'auto', emergencyStopPressed: true }) })),
+      'attention',
+      /Not-Halt ist gedrückt/,
+    ],
+    [
+      'a lost position',
+      viewOf(withValues({ positioning: known({ state: 'positioning', reliable: false }) })),
+      'attention',
+      /Position verloren/,
+    ],
+    [
+      'a low battery',
+      viewOf(withValues({ battery: known({ percent: 6, status: 'discharging' }) })),
+      'attention',
+      /fast leer: 6 %/,
+    ],
+    [
+      'an alert',
+      viewOf(withValues({ alerts: known([{ code: 7005, level: 'error', message: 'x' }]) })),
+      'attention',
+      /7005 Fehler: x/,
+    ],
+    [
+      'what was not received',
+      viewOf(withValues({ wheels: { status: 'not-heard' } })),
+      'attention',
+      /Nicht geprüft: Not-Halt/,
+    ],
+    ['a stale alert', viewOf(withValues({ alerts: stale(connected.values.alerts) })), 'attention', /Störmeldungen/],
+    ['complaints', viewOf({ complaints: [{ what: 'x', count: 1, ageMs: 10 }] }), 'attention', /Beanstandungen/],
+    [
+      'a service that is down',
+      viewOf({}, free, {
+        ...health,
+        status: 'degraded',
+        services: [{ name: 'fleet', status: 'restarting', restarts: 1, lastError: 'x', remedy: 'y', detail: '' }],
+      }),
+      'attention',
+      /^Ein Dienst des Gateways läuft nicht/,
+    ],
+    [
+      'a disk without room',
+      viewOf({}, free, {
+        ...health,
+        status: 'degraded',
+        disk: { ...health.disk, media: { ...health.disk.media, status: 'low' } },
+      }),
+      'attention',
+      /^Dem Gateway fehlt Speicherplatz/,
+    ],
+    [
+      'evidence that was taken back',
+      viewOf({}, free, { ...health, status: 'degraded' }),
+      'attention',
+      /^Das Gateway ist beeinträchtigt/,
+    ],
+  ])('is not green under %s, and says why', (_what, { flags, texts }, level, why) => {
+    expect(flags.headline).toBe(level);
+    expect(texts.headline).not.toContain('fahrbereit');
+    expect(texts['headline.why']).toMatch(why);
+    expect(texts.overall).toMatch(/^beeinträchtigt/);
+    expect(flags.go).toBe(level === 'bad' ? 'no' : 'yes');
+    if (level === 'bad') expect(texts['tour.why']).not.toBe('');
+  });
+
+  it('is green only when nothing at all speaks against it', () => {
+    const live = <T>(value: T) =>
+      fc.constantFrom<LiveValue<T>>({ status: 'not-heard' }, known(value), stale(known(value)));
+    const world = fc.record({
+      link: fc.constantFrom(
+        { kind: 'connected', tried } as const,
+        { kind: 'connecting', tried } as const,
+        { kind: 'not-connected', failure: 'cut', detail: 'x', tried } as const,
+      ),
+      unitContradicted: fc.boolean(),
+      doubt: fc.option(fc.string()),
+      complaints: fc.array(fc.record({ what: fc.string(), count: fc.nat(), ageMs: fc.nat(600_000) }), { maxLength: 2 }),
+      open: fc.boolean(),
+      latched: fc.boolean(),
+      running: fc.boolean(),
+      degraded: fc.boolean(),
+      pose: live({
+        xM: 1,
+        yM: 1,
+        yawDeg: connected.values.pose.status === 'heard' ? connected.values.pose.value.yawDeg : (0 as never),
+      }),
+      wheels: fc.boolean().chain((emergencyStopPressed) => live({ controlMode: 'auto', emergencyStopPressed })),
+      positioning: fc.boolean().chain((reliable) => live({ state: 'positioning', reliable })),
+      alerts: fc
+        .array(fc.record({ code: fc.nat(), level: fc.string(), message: fc.string() }), { maxLength: 1 })
+        .chain(live),
+    });
+    fc.assert(
+      fc.property(
+        world,
+        ({ link, unitContradicted, doubt, complaints, open, latched, running, degraded, ...values }) => {
+          const snapshot: ChassisSnapshot = {
+            ...connected,
+            link,
+            unitContradicted,
+            poseUnit: { ...connected.poseUnit, doubt },
+            complaints,
+            values: { ...connected.values, ...values },
+          };
+          const motion: MotionStatus = {
+            ...free,
+            gate: { open, reasons: open ? [] : ['x'] },
+            stop: { ...free.stop, latched },
+            keepingTrouble: null,
+            tour: running
+              ? { id: '1', tour: 't', stations: ['A'], state: 'running', at: 0, outcomes: [], reason: null }
+              : null,
+          };
+          const { flags, texts } = pageView(snapshot, motion, { ...health, status: degraded ? 'degraded' : 'ok' });
+          const mayGo = open && !latched && link.kind === 'connected';
+          const inOrder =
+            mayGo &&
+            !unitContradicted &&
+            doubt === null &&
+            !degraded &&
+            complaints.every(({ ageMs }) => ageMs >= 300_000) &&
+            judgeCondition(snapshot.values).every(({ verdict }) => verdict === 'ok') &&
+            values.pose.status === 'heard' &&
+            !values.pose.stale;
+          expect(flags.headline === 'good').toBe(inOrder);
+          expect(texts.overall === 'in Ordnung').toBe(inOrder);
+          expect(flags.go).toBe(mayGo && !running ? 'yes' : 'no');
+          expect(texts['tour.why'] === '').toBe(flags.go === 'yes');
+          if (texts.complaints === 'keine')
+            expect([link.kind, unitContradicted, doubt]).toEqual(['connected', false, null]);
+          for (const key of ['pose', 'wheels', 'positioning', 'alerts'] as const) {
+            const value = snapshot.values[key];
+            if (value.status === 'heard' && value.stale) expect(texts[`${key}.doubt`]).toContain('veraltet');
+          }
+          if (values.pose.status === 'heard' && (unitContradicted || doubt !== null)) {
+            expect(texts['heading.doubt']).toMatch(/Bogenmaß|Winkeleinheit/);
+          }
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('a latched stop', () => {
+  const latched: MotionStatus = {
+    ...closed,
+    stop: { ...free.stop, latched: true, reason: 'r', by: 'x', since: '2026-01-31T12:00:00.123Z' },
+  };
+  const planning = (moveState: string) =>
+    known({
+      actionId: 7,
+      actionType: 'standard',
+      moveState,
+      failReason: 0,
+      failReasonText: 'none',
+      remainingDistanceM: 1,
+      raw: {},
+    });
+
+  it.each([
+    ['cancelled', planning('cancelled'), 'Verbunden – angehalten', 'Angehalten: r', /^$/],
+    ['moving', planning('moving'), 'Stopp gesetzt – Roboter fährt noch', 'Stopp gesetzt: r', /Not-Halt am Roboter/],
+    [
+      'oscillating',
+      planning('oscillating'),
+      'Stopp gesetzt – Stillstand nicht bekannt',
+      'Stopp gesetzt: r',
+      /Not-Halt/,
+    ],
+    [
+      'what it said over an earlier connection',
+      stale(planning('cancelled')),
+      'Stopp gesetzt – Stillstand nicht bekannt',
+      'Stopp gesetzt: r',
+      /Not-Halt/,
+    ],
+    [
+      'nothing',
+      { status: 'not-heard' } as const,
+      'Stopp gesetzt – Stillstand nicht bekannt',
+      'Stopp gesetzt: r',
+      /Not-Halt/,
+    ],
+  ])('is called a standstill only by the chassis: it reports %s', (_word, value, headline, stop, why) => {
+    const { flags, texts } = viewOf(withValues({ planning: value }), latched);
+    expect(flags.headline).toBe('bad');
+    expect([texts.headline, texts.stop]).toEqual([headline, stop]);
+    expect(texts['headline.why']).toMatch(why);
+    expect(texts['stop.by']).toBe('von x, 31.01.2026, 12:00:00 UTC');
+  });
+
+  it('is no standstill while the chassis is away', () => {
+    const link = { kind: 'not-connected', failure: 'cut', detail: 'x', tried } as const;
+    const { texts } = viewOf({ link, ...withValues({ planning: planning('cancelled') }) }, latched);
+    expect([texts.headline, texts.stop]).toEqual(['Nicht verbunden (not connected)', 'Stopp gesetzt: r']);
+    expect(texts['headline.why']).toContain('Ob der Roboter steht, ist nicht bekannt');
+  });
+});
+
+describe('a closed gate', () => {
+  it('has its own reason first, and no hint in its place', () => {
+    const { texts } = viewOf({}, closed, {
+      ...health,
+      status: 'degraded',
+      disk: { ...health.disk, media: { ...health.disk.media, status: 'low' } },
+      evidence: { ...health.evidence, status: 'taken-back' },
+    });
+    expect(texts['headline.why']?.split('\n')).toEqual([
+      'the gate has a reason',
+      expect.stringMatching(/^Nachweise wurden zurückgenommen/),
+      expect.stringMatching(/^Dem Gateway fehlt Speicherplatz/),
+    ]);
+  });
+});
+
+it('calls nothing the last known state that was never read', () => {
+  const link = { kind: 'not-connected', failure: 'refused', detail: 'x', tried } as const;
+  const { texts } = viewOf({ link, identity: null });
+  expect([texts.serial, texts.model, texts.software]).toEqual(Array(3).fill('noch nicht gelesen'));
+  expect(viewOf({ link }).texts.model).toBe('m1 (letzter Stand)');
+});
+
+describe('what drives', () => {
+  it('is shown beside the headline while it is under way: a trial, too, which keeps tours off', () => {
+    expect(viewOf().flags.run).toBe('none');
+    const { flags, texts } = viewOf({}, { ...free, trial: { kind: 'move' } });
+    expect(flags).toMatchObject({ run: 'running', go: 'no' });
+    expect(texts.tour).toBe('Begleiteter Versuch läuft (Fahrt)');
+    expect(texts['tour.why']).toBe('Es läuft ein begleiteter Versuch.');
+  });
+
+  it('is said in German where the word of the chassis is known, and without a way that is over', () => {
+    const said = (moveState: string, actionType: string) =>
+      viewOf(
+        withValues({
+          planning: known({
+            actionId: 7,
+            actionType,
+            moveState,
+            failReason: 0,
+            failReasonText: 'none',
+            remainingDistanceM: 1,
+            raw: {},
+          }),
+        }),
+      ).texts.planning;
+    expect(said('none', 'none')).toBe('keiner');
+    expect(said('moving', 'standard')).toBe('standard: fährt, noch 1,00 m');
+    expect(said('cancelled', 'standard')).toBe('standard: abgebrochen');
+    expect(said('toString', 'standard')).toBe('standard: toString, noch 1,00 m');
+  });
+
+  it('gives no sign to what rounds to zero', () => {
+    const pose = connected.values.pose.status === 'heard' ? connected.values.pose.value : (null as never);
+    const { texts } = viewOf(withValues({ pose: known({ ...pose, xM: -0.004, yM: -0.006 }) }));
+    expect(texts.pose).toBe('x 0,00 m, y -0,01 m');
+  });
+});
+
+describe('folders and evidence', () => {
+  it('are renewed in place: an open page must not go on saying that all is as it was', () => {
+    const { texts } = viewOf({}, free, {
+      ...health,
+      status: 'degraded',
+      disk: {
+        ...health.disk,
+        state: { ...health.disk.state, status: 'unusable', detail: 'Full.', remedy: 'Make room.' },
+      },
+      evidence: { ...health.evidence, status: 'taken-back', detail: 'vendor.x was taken back.' },
+    });
+    expect(texts.folders).toMatch(/^Zustand \/state, NICHT BENUTZBAR.*: Full\. Make room\.\nMedien/);
+    expect(texts.evidence).toBe('ZURÜCKGENOMMEN seit dem Start (vendor.x was taken back.)');
+  });
+});
+
+describe('a page under radians, as the server writes it', () => {
+  it('strikes the heading out with its reason in words before it, keeps tours off and STOPP on', async () => {
+    await using server = await startServer();
+    server.link.say({ unitContradicted: true, poseUnit: { ...connected.poseUnit, verdict: 'radians' } });
+    server.motion.set({ gate: { open: false, reasons: ['angles.tracked-pose-ori is contradicted'] } });
+    const { data } = await ask(server.full, '/');
+    expect(data).toMatch(/<body[^>]* data-headline="bad"/);
+    expect(place(data, 'headline')).toBe('Verbunden – Fahrt gesperrt');
+    expect(data).toContain(
+      '<span class="doubt" data-live="heading.doubt">ungültig, Bogenmaß statt Grad:</span> <span class="value" data-live="heading">90,0°</span>',
+    );
+    expect(place(data, 'pose.doubt')).toBe('');
+    expect(data).toMatch(/<button name="tour" value="breakfast"[^>]* aria-describedby="tour-why" disabled>/);
+    expect(data).toMatch(
+      /<p id="tour-why"[^>]*><span data-live="tour.why">Der Roboter meldet seine Ausrichtung im Bogenmaß/,
+    );
+    expect(data).toContain('<button class="stop-button">STOPP</button>');
+    const service = (await ask(server.full, '/service')).data;
+    expect(place(service, 'complaints')).toContain('Bogenmaß');
+    expect(place(service, 'overall')).toBe('beeinträchtigt: Verbunden – Fahrt gesperrt');
+    expect(place(service, 'pose-unit')).toContain('WIDERSPRUCH');
+    expect(place(service, 'heading.mark')).toBe('widersprochen: BELEGT sind Grad, siehe Einheit');
+  });
+
+  it.each([
+    [{ state: 'positioning', reliable: true, quality: 10 }, 'sicher (positioning)', ''],
+    [{ state: 'positioning', reliable: true, quality: 3 }, 'ungenau (positioning)', 'unsicher, Ortung ungenau:'],
+    [{ state: 'positioning', reliable: true, quality: 1 }, 'verloren (positioning)', 'ungültig, Position verloren:'],
+    [{ state: 'positioning', reliable: false }, 'verloren (positioning)', 'ungültig, Position verloren:'],
+    [{ state: 'relocating', reliable: true }, 'nicht geprüft (relocating)', ''],
+  ])('says how sure the robot is of its position: %o', (positioning, text, doubt) => {
+    const { texts } = viewOf(withValues({ positioning: known(positioning) }));
+    expect([texts.positioning, texts['pose.doubt'], texts['heading.doubt']]).toEqual([text, doubt, doubt]);
+  });
+
+  it('renews the services in place as well', () => {
+    const motion = {
+      name: 'motion',
+      status: 'restarting',
+      restarts: 2,
+      detail: 'gate closed',
+      lastError: 'x',
+      remedy: 'Do this.',
+    } as const;
+    const { texts, flags } = viewOf({}, free, { ...health, status: 'degraded', services: [motion] });
+    expect(texts['service.motion.status']).toBe('wird neu gestartet');
+    expect(texts['service.motion.detail']).toBe('gate closed; zuletzt: x; Do this.');
+    expect(texts.gateway).toContain('es laufen nicht: motion');
+    expect(flags.headline).toBe('attention');
+  });
+
+  it('says under a cut cable that nothing was checked, not that there is nothing', async () => {
+    await using server = await startServer();
+    server.link.setState({ kind: 'not-connected', failure: 'cut', detail: 'the connection was cut', tried });
+    server.link.say({
+      values: withValues({ pose: stale(connected.values.pose), alerts: stale(connected.values.alerts) }).values,
+    });
+    server.motion.set({ gate: { open: false, reasons: ['not connected: the connection was cut'] } });
+    const { data } = await ask(server.full, '/service');
+    expect(data).toMatch(/<body[^>]* data-headline="bad"/);
+    expect(place(data, 'overall')).toBe('beeinträchtigt: Nicht verbunden (not connected)');
+    expect(place(data, 'complaints')).toBe('Nicht geprüft: keine Verbindung zum Roboter.');
+    for (const key of ['pose', 'heading', 'alerts']) {
+      expect(place(data, `${key}.doubt`)).toBe('veraltet, keine Verbindung zum Roboter:');
+    }
+    expect(place((await ask(server.full, '/')).data, 'tour.why')).toContain('Nicht verbunden');
+  });
+});
+
+function known<T>(value: T): LiveValue<T> {
+  return { status: 'heard', value, mark: 'HINWEIS', basis: 'vendor', source: 'test', ageMs: 100, stale: false };
+}

@@ -1,0 +1,304 @@
+import { scryptSync } from 'node:crypto';
+import { once } from 'node:events';
+import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { connect } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { createDeviceMarks } from '../../../src/lib/operator/sign-in/device-mark.ts';
+import { createFailedTries, failedTryRules } from '../../../src/lib/operator/sign-in/failed-tries.ts';
+import { parsePasswordHash } from '../../../src/lib/operator/sign-in/password-hash.ts';
+import { createSignIn } from '../../../src/lib/operator/sign-in/sign-in.ts';
+import { lineRules } from '../../../src/lib/operator/sign-in/sign-in-line.ts';
+import { PASSWORD, signIn, startServer } from '../server.ts';
+import { standInClock } from '../stand-ins.ts';
+
+/** A hash as cheap as one may be: these tests hash often. */
+function hashOf(password: string, saltByte = 7): string {
+  const salt = Buffer.alloc(16, saltByte);
+  const text = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '');
+  return `$scrypt$ln=10,r=1,p=1$${text(salt)}$${text(scryptSync(password, salt, 32, { N: 1024, r: 1, p: 1 }))}`;
+}
+
+function parsed(text: string) {
+  const hash = parsePasswordHash(text);
+  if (hash === null) throw new Error('it is sound');
+  return hash;
+}
+
+function service() {
+  const clock = standInClock();
+  return { clock, signIn: createSignIn(parsed(hashOf(PASSWORD)), clock) };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A sign-in from one of the many addresses that this machine has. */
+function post(port: number, localAddress: string, password: string, cookie?: string): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const body = JSON.stringify({ password });
+  const asked = request(
+    {
+      host: '127.0.0.1',
+      port,
+      path: '/api/anmeldung',
+      method: 'POST',
+      localAddress,
+      agent: new Agent({ keepAlive: false }),
+      headers: { 'content-type': 'application/json', ...(cookie !== undefined && { cookie }) },
+    },
+    (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => {
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(chunks).toString(),
+        });
+      });
+    },
+  );
+  asked.on('error', reject);
+  asked.end(body);
+  return promise;
+}
+
+describe('sign-in while others flood it', () => {
+  it('lets the right password in although every address of an attacker has used its tries', async () => {
+    const { signIn } = service();
+    for (let address = 0; address < 254; address += 1) {
+      for (let i = 0; i < failedTryRules.wrongTries; i += 1) {
+        await signIn.try('wrong', { address: `192.0.2.${address}` });
+      }
+    }
+    const flood = Array.from({ length: 254 }, (_, i) => signIn.try('wrong', { address: `192.0.2.${i}` }));
+    expect((await signIn.try(PASSWORD, { address: '198.51.100.7' })).kind).toBe('signed-in');
+    expect(new Set((await Promise.all(flood)).map(({ kind }) => kind))).toEqual(new Set(['too-many-tries']));
+  });
+
+  it('serves an address that never failed before a whole network that did', async () => {
+    const { signIn } = service();
+    for (let i = 0; i < 200; i += 1) await signIn.try('wrong', { address: `192.0.2.${i}` });
+    const order: string[] = [];
+    const flood = Array.from({ length: 200 }, (_, i) =>
+      signIn.try('wrong', { address: `192.0.2.${i}` }).then(({ kind }) => order.push(kind)),
+    );
+    const honest = signIn.try(PASSWORD, { address: '198.51.100.7' }).then(({ kind }) => order.push(kind));
+    await Promise.all([...flood, honest]);
+    const hashed = order.filter((kind) => kind !== 'busy');
+    expect(hashed.indexOf('signed-in')).toBeLessThan(lineRules.atOnce * 2);
+    expect(hashed).toHaveLength(lineRules.atOnce + lineRules.waiting.failed + 1);
+  });
+
+  it('serves a device that signed in before, from whatever address, before any number of new ones', async () => {
+    const { signIn, clock } = service();
+    const first = await signIn.try(PASSWORD, { address: '192.0.2.1' });
+    if (first.kind !== 'signed-in') throw new Error(first.kind);
+    signIn.signOut(first.token);
+    clock.advance(24 * 60 * 60_000);
+    const flood = Array.from({ length: 2_000 }, (_, i) =>
+      signIn.try('wrong', { address: `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}` }),
+    );
+    const again = await signIn.try(PASSWORD, { address: '203.0.113.9', deviceMark: first.deviceMark });
+    expect(again.kind).toBe('signed-in');
+    // As many were hashed meanwhile as were at it already.
+    const answered = await Promise.all(flood);
+    expect(answered.filter(({ kind }) => kind === 'wrong')).toHaveLength(lineRules.atOnce + lineRules.waiting.new);
+  });
+
+  it('serves an address again that signed in, also without its mark', async () => {
+    const { signIn } = service();
+    expect((await signIn.try(PASSWORD, { address: '192.0.2.1' })).kind).toBe('signed-in');
+    const flood = () => Array.from({ length: 200 }, (_, i) => signIn.try('wrong', { address: `10.0.0.${i}` }));
+    const rounds = flood();
+    expect((await signIn.try(PASSWORD, { address: '192.0.2.1' })).kind).toBe('signed-in');
+    await Promise.all(rounds);
+  });
+
+  it('serves an address that signed in and then failed after new ones, as every one that failed', async () => {
+    const { signIn } = service();
+    expect((await signIn.try(PASSWORD, { address: '192.0.2.1' })).kind).toBe('signed-in');
+    expect((await signIn.try('mistyped', { address: '192.0.2.1' })).kind).toBe('wrong');
+    const ended: string[] = [];
+    const tryFrom = (address: string) => signIn.try('wrong', { address }).then(() => void ended.push(address));
+    const strangers = Array.from({ length: 12 }, (_, i) => tryFrom(`10.0.0.${i}`));
+    await Promise.all([...strangers, tryFrom('192.0.2.1')]);
+    // Two are served at once; it gets the fourth turn of those that wait.
+    expect(ended.indexOf('192.0.2.1')).toBeGreaterThanOrEqual(4);
+  });
+
+  it('does not call an address known any more once it failed', async () => {
+    const { signIn } = service();
+    const address = '192.0.2.1';
+    expect((await signIn.try(PASSWORD, { address })).kind).toBe('signed-in');
+    for (let i = 0; i < 2; i += 1) expect((await signIn.try('wrong', { address })).kind).toBe('wrong');
+    const others = Array.from({ length: lineRules.atOnce + lineRules.waiting.failed }, (_, i) => `10.0.0.${i}`);
+    for (const other of others) await signIn.try('wrong', { address: other });
+    const flood = others.map((other) => signIn.try('wrong', { address: other }));
+    // They failed once each, and this one twice: its lane is full.
+    expect((await signIn.try(PASSWORD, { address })).kind).toBe('busy');
+    await Promise.all(flood);
+  });
+
+  it('counts wrong passwords of a device by the device, and then by its address', async () => {
+    const { signIn } = service();
+    const first = await signIn.try(PASSWORD, { address: '192.0.2.1' });
+    if (first.kind !== 'signed-in') throw new Error(first.kind);
+    const { deviceMark } = first;
+    const outcomes: string[] = [];
+    for (let i = 0; i < 12; i += 1) {
+      outcomes.push((await signIn.try('wrong', { address: '192.0.2.77', deviceMark })).kind);
+    }
+    const allowed = failedTryRules.wrongTries * 2;
+    expect(outcomes).toEqual([...Array(allowed).fill('wrong'), ...Array(12 - allowed).fill('too-many-tries')]);
+  });
+
+  it('never limits a command on the gateway', async () => {
+    const { signIn } = service();
+    for (let i = 0; i < 20; i += 1) expect((await signIn.try('wrong', { address: null })).kind).toBe('wrong');
+    const atOnce = Array.from({ length: 5 }, () => signIn.try(PASSWORD, { address: null }));
+    expect((await Promise.all(atOnce)).map(({ kind }) => kind)).toEqual(Array(5).fill('signed-in'));
+  });
+
+  it('does not count a password that no person can have set, and does not hash it', async () => {
+    const { signIn } = service();
+    const long = 'x'.repeat(10_000);
+    for (let i = 0; i < 20; i += 1) {
+      expect((await signIn.try(long, { address: '192.0.2.1' })).kind).toBe('wrong');
+    }
+    expect((await signIn.try(PASSWORD, { address: '192.0.2.1' })).kind).toBe('signed-in');
+  });
+});
+
+describe('the mark of a device', () => {
+  it('is taken as it was made, and not with one character changed, of another password, or invented', () => {
+    const marks = createDeviceMarks(parsed(hashOf(PASSWORD)));
+    const mark = marks.make(null);
+    const name = marks.nameOf(mark);
+    expect(name).toMatch(/^[A-Za-z0-9_-]{22}$/);
+    expect(marks.nameOf(marks.make(name))).toBe(name);
+    expect(createDeviceMarks(parsed(hashOf(PASSWORD))).nameOf(mark)).toBe(name);
+    expect(createDeviceMarks(parsed(hashOf('another password'))).nameOf(mark)).toBeNull();
+    expect(createDeviceMarks(parsed(hashOf(PASSWORD, 8))).nameOf(mark)).toBeNull();
+    for (const bad of ['', '.', `${mark}x`, mark.slice(1), mark.replace('.', ''), `A${mark.slice(1)}`, '__proto__']) {
+      if (bad !== mark) expect(marks.nameOf(bad), bad).toBeNull();
+    }
+  });
+});
+
+describe('the table of failed tries', () => {
+  it('is bounded, and the last to fail stays in it', () => {
+    const clock = standInClock();
+    const failed = createFailedTries(clock);
+    for (let i = 0; i < failedTryRules.keys * 2; i += 1) failed.add(`10.0.${i >> 8}.${i & 255}`);
+    expect(failed.size()).toBe(failedTryRules.keys);
+    const last = failedTryRules.keys * 2 - 1;
+    expect(failed.count(`10.0.${last >> 8}.${last & 255}`)).toBe(1);
+    expect(failed.count('10.0.0.0')).toBe(0);
+  });
+
+  it('blocks for what is left of the minute, and remembers for longer than it blocks', () => {
+    const clock = standInClock();
+    const failed = createFailedTries(clock);
+    for (let i = 0; i < failedTryRules.wrongTries; i += 1) {
+      expect(failed.blockedForMs('x')).toBe(0);
+      failed.add('x');
+      clock.advance(1_000);
+    }
+    expect(failed.blockedForMs('x')).toBe(failedTryRules.wrongTriesWithinMs - 5_000);
+    clock.advance(failedTryRules.wrongTriesWithinMs - 5_000);
+    expect([failed.blockedForMs('x'), failed.count('x')]).toEqual([0, failedTryRules.wrongTries]);
+    clock.advance(failedTryRules.rememberedMs);
+    expect(failed.count('x')).toBe(0);
+  });
+});
+
+describe('POST /api/anmeldung over real connections from many addresses', () => {
+  it('answers 429 with its own code when the line is full, and never an error of the server', async () => {
+    await using server = await startServer({ password: true });
+    const answers = await Promise.all(
+      Array.from({ length: 120 }, (_, i) => post(server.full, `127.0.7.${i + 1}`, 'wrong')),
+    );
+    const counts = Map.groupBy(answers, ({ status }) => status);
+    expect([...counts.keys()].sort()).toEqual([401, 429]);
+    const [busy] = counts.get(429) ?? [];
+    expect(JSON.parse(busy?.body ?? '{}')).toMatchObject({ error: { code: 'SIGN_IN_BUSY' } });
+    expect(busy?.headers['retry-after']).toBe('1');
+    expect((await post(server.full, '127.0.8.1', PASSWORD)).status).toBe(200);
+  }, 30_000);
+
+  it('keeps a second cookie in the browser that opens nothing and survives the sign-out', async () => {
+    await using server = await startServer({ password: true });
+    const { headers } = await post(server.full, '127.0.0.1', PASSWORD);
+    const [session = '', device = ''] = headers['set-cookie'] ?? [];
+    expect(session).toMatch(/^gw_session=/);
+    expect(device).toMatch(/^gw_device=[\w-]{22}\.[\w-]{43}; .*Max-Age=34560000.*HttpOnly.*SameSite=Strict/);
+    const cookie = device.split(';')[0] ?? '';
+    const settings = await fetch(`http://127.0.0.1:${server.full}/api/einstellungen`, { headers: { cookie } });
+    expect(settings.status).toBe(401);
+    const again = await post(server.full, '127.0.0.1', PASSWORD, cookie);
+    expect(again.headers['set-cookie']?.[1]?.split(';')[0]).toBe(cookie);
+  });
+
+  it('neither hashes nor counts the try of a client that hung up before its turn', async () => {
+    await using server = await startServer({ password: true });
+    const flood = Array.from({ length: 60 }, (_, i) => post(server.full, `127.0.7.${i + 1}`, 'wrong'));
+    await Promise.race(flood);
+    for (let i = 0; i < failedTryRules.wrongTries + 1; i += 1) {
+      const socket = connect({ host: '127.0.0.1', port: server.full, localAddress: '127.0.8.1' });
+      const body = '{"password":"wrong"}';
+      const head = `POST /api/anmeldung HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
+      socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`);
+      await once(socket, 'connect');
+      socket.destroy();
+    }
+    await Promise.all(flood);
+    expect((await post(server.full, '127.0.8.1', PASSWORD)).status).toBe(200);
+  }, 30_000);
+});
+
+describe('signing out everywhere', () => {
+  const settings = (port: number, cookie: string) =>
+    fetch(`http://127.0.0.1:${port}/api/einstellungen`, { headers: { cookie } }).then(({ status }) => status);
+
+  it('ends every session, that of the caller too, and says how many', async () => {
+    await using server = await startServer({ password: true });
+    const cookies = [await signIn(server.full), await signIn(server.full), await signIn(server.full)];
+    for (const cookie of cookies) expect(await settings(server.full, cookie)).toBe(200);
+    const url = `http://127.0.0.1:${server.full}/api/anmeldung/alle`;
+    const ended = await fetch(url, { method: 'DELETE', headers: { cookie: cookies[1] ?? '' } });
+    expect([ended.status, await ended.json()]).toEqual([200, { signedIn: false, sessionsEnded: 3 }]);
+    for (const cookie of cookies) expect(await settings(server.full, cookie)).toBe(401);
+    expect((await fetch(url, { method: 'DELETE', headers: { cookie: cookies[1] ?? '' } })).status).toBe(401);
+  });
+
+  it('is a button of the sign-in page that works without script', async () => {
+    await using server = await startServer({ password: true });
+    const [cookie, other] = [await signIn(server.full), await signIn(server.full)];
+    const page = await fetch(`http://127.0.0.1:${server.full}/anmeldung`, { headers: { cookie } }).then((r) =>
+      r.text(),
+    );
+    expect(page).toContain('<form method="post" action="/api/abmeldung/alle">');
+    const pressed = await fetch(`http://127.0.0.1:${server.full}/api/abmeldung/alle`, {
+      method: 'POST',
+      headers: { cookie },
+      body: new URLSearchParams(),
+      redirect: 'manual',
+    });
+    expect([pressed.status, pressed.headers.get('location')]).toEqual([303, '/anmeldung']);
+    expect(await settings(server.full, other)).toBe(401);
+  });
+
+  it('counts no session that had ended by its time', async () => {
+    await using server = await startServer({ password: true });
+    await signIn(server.full);
+    server.clock.advance(31 * 60_000);
+    const cookie = await signIn(server.full);
+    const url = `http://127.0.0.1:${server.full}/api/anmeldung/alle`;
+    const ended = await fetch(url, { method: 'DELETE', headers: { cookie } });
+    expect(await ended.json()).toEqual({ signedIn: false, sessionsEnded: 1 });
+  });
+});

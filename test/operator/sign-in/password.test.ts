@@ -1,0 +1,117 @@
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readNewPassword } from '../../../src/cli/hidden-prompt.ts';
+import { renderOperatorPassword } from '../../../src/cli/render/operator.ts';
+import { parsePasswordHash, verifyPassword } from '../../../src/lib/operator/sign-in/password-hash.ts';
+import { passwordProblem, setOperatorPassword } from '../../../src/lib/toolkit/operator/password.ts';
+
+const yaml = (operator: string) => `name: Test\nchassis: { host: 127.0.0.1, serial: T1 }\noperator: ${operator}\n`;
+
+describe('gw operator password', () => {
+  let dir: string;
+  let sitePath: string;
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'gw-password-'));
+    sitePath = join(dir, 'site.yaml');
+    await writeFile(sitePath, yaml('{ passwordFile: secrets/device-password }'));
+  });
+  afterEach(() => rm(dir, { recursive: true, force: true }));
+
+  it('writes a hash that only its owner reads, and never the password', async () => {
+    const result = await setOperatorPassword(sitePath, 'correct horse');
+    expect(result).toEqual({ file: join(dir, 'secrets', 'device-password'), replaced: false });
+    expect((await stat(result.file)).mode & 0o777).toBe(0o600);
+    expect((await stat(join(dir, 'secrets'))).mode & 0o777).toBe(0o700);
+    const text = await readFile(result.file, 'utf8');
+    const hash = parsePasswordHash(text);
+    expect(hash && (await verifyPassword('correct horse', hash))).toBe(true);
+    expect(text).not.toContain('horse');
+    expect(renderOperatorPassword(result)).not.toContain('horse');
+  });
+
+  it('replaces the old one whole, and closes a file that stood open', async () => {
+    const { file } = await setOperatorPassword(sitePath, 'correct horse');
+    await chmod(file, 0o644);
+    expect((await setOperatorPassword(sitePath, 'battery staple')).replaced).toBe(true);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await readdir(join(dir, 'secrets'))).toEqual(['device-password']);
+  });
+
+  it('says what to add when the site file names no place for it', async () => {
+    await writeFile(sitePath, yaml('{}'));
+    await expect(setOperatorPassword(sitePath, 'correct horse')).rejects.toMatchObject({
+      code: 'SITE_FILE_INVALID',
+      remedy: expect.stringContaining('passwordFile: secrets/device-password'),
+    });
+  });
+
+  it('takes no password that nobody could type or that is too short', async () => {
+    for (const bad of ['', 'short', ' leading', 'trailing ', 'with\ttab in it', 'x'.repeat(257)]) {
+      expect(passwordProblem(bad), bad).toBeDefined();
+      await expect(setOperatorPassword(sitePath, bad)).rejects.toMatchObject({ code: 'USAGE' });
+    }
+    expect(await readdir(dir)).toEqual(['site.yaml']);
+    expect(passwordProblem('Schlüsselbund')).toBeUndefined();
+  });
+});
+
+describe('asking for a new password', () => {
+  const signal = new AbortController().signal;
+
+  /** A terminal that types what it is told and shows what was written to it. */
+  function terminal(keys: readonly string[]) {
+    const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => input });
+    let shown = '';
+    let next = 0;
+    const output = new PassThrough();
+    output.on('data', (chunk) => {
+      shown += String(chunk);
+      if (/: $/.test(String(chunk)) && next < keys.length) setImmediate(() => input.write(keys[next++] ?? ''));
+    });
+    const streams = { input: input as unknown as NodeJS.ReadStream, output };
+    return { streams, shown: () => shown };
+  }
+  const ask = (keys: readonly string[]) => {
+    const { streams, shown } = terminal(keys);
+    return { shown, answer: readNewPassword({ streams, fromFile: undefined, check: passwordProblem, signal }) };
+  };
+
+  it('asks twice and shows nothing of what is typed', async () => {
+    const { answer, shown } = ask(['correct horxe\u007f\u007fse\r', 'correct horse\r']);
+    expect(await answer).toBe('correct horse');
+    expect(shown()).not.toMatch(/horse|correct/);
+  });
+
+  it('asks again when the two differ or it is no password, and gives up after three times', async () => {
+    const { answer, shown } = ask([
+      'short\r',
+      'correct horse\r',
+      'other horse\r',
+      'correct horse\r',
+      'correct horse\r',
+    ]);
+    expect(await answer).toBe('correct horse');
+    expect(shown()).toContain('The two differ.');
+    await expect(ask(['a\r', 'b\r', 'c\r']).answer).rejects.toMatchObject({ code: 'USAGE' });
+  });
+
+  it('ends with Ctrl-C and Ctrl-D', async () => {
+    await expect(ask(['corr\u0003']).answer).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    await expect(ask(['\u0004']).answer).rejects.toMatchObject({ code: 'INTERRUPTED' });
+  });
+
+  it('takes the first line of a pipe or a file', async () => {
+    const input = new PassThrough();
+    input.end('from a pipe\nsecond line\n');
+    const streams = { input: input as unknown as NodeJS.ReadStream, output: new PassThrough() };
+    expect(await readNewPassword({ streams, fromFile: undefined, check: passwordProblem, signal })).toBe('from a pipe');
+    const dir = await mkdtemp(join(tmpdir(), 'gw-password-'));
+    const file = join(dir, 'new');
+    await writeFile(file, 'from a file\r\n');
+    expect(await readNewPassword({ streams, fromFile: file, check: passwordProblem, signal })).toBe('from a file');
+    await rm(dir, { recursive: true });
+  });
+});

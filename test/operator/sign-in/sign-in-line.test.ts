@@ -1,0 +1,222 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createSignInLine, type Lane, lineRules } from '../../../src/lib/operator/sign-in/sign-in-line.ts';
+import { standInClock } from '../stand-ins.ts';
+
+/** A line whose work ends when the test says so. */
+function world() {
+  const clock = standInClock();
+  const line = createSignInLine(clock, 2);
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const sentAway: string[] = [];
+  const ask = (key: string, lane: Lane = 'new', more: { rank?: number; signal?: AbortSignal } = {}) =>
+    line
+      .take({ key, lane, ...more }, async () => {
+        begun.push(key);
+        await new Promise<void>((resolve) => ends.set(key, resolve));
+        return key;
+      })
+      .then((result) => {
+        if (result === null) sentAway.push(key);
+        return result;
+      });
+  const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const end = async (key: string) => {
+    const finish = ends.get(key);
+    if (finish === undefined) throw new Error(`${key} was not begun`);
+    finish();
+    await settle();
+  };
+  return { clock, line, begun, sentAway, ask, end, settle };
+}
+
+/** Both places at the hash are taken by strangers. */
+async function occupied() {
+  const made = world();
+  void made.ask('a');
+  void made.ask('b');
+  await made.settle();
+  expect(made.begun).toEqual(['a', 'b']);
+  return made;
+}
+
+describe('the line before the password hash', () => {
+  it('serves so many at once, and each of the others in the order in which they came', async () => {
+    const { begun, ask, end, settle } = await occupied();
+    for (const key of ['c', 'd', 'e']) void ask(key);
+    await settle();
+    expect(begun).toEqual(['a', 'b']);
+    await end('b');
+    await end('a');
+    await end('d');
+    expect(begun).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
+  it('gives a key one place; three more of it wait behind their own, and the others are sent away', async () => {
+    const { begun, sentAway, ask, end, settle } = await occupied();
+    for (let i = 0; i < lineRules.behindOwn + 2; i += 1) void ask('c');
+    void ask('d');
+    await settle();
+    expect(sentAway).toEqual(['c']);
+    await end('a');
+    expect(begun).toEqual(['a', 'b', 'c']);
+    // The second of the same key enters the line now, and behind those that were in it.
+    await end('c');
+    expect(begun).toEqual(['a', 'b', 'c', 'd']);
+    await end('d');
+    expect(begun).toEqual(['a', 'b', 'c', 'd', 'c']);
+  });
+
+  it('serves a known device at the next turn, whoever waits', async () => {
+    const { begun, ask, end, settle } = await occupied();
+    for (let i = 0; i < lineRules.waiting.new; i += 1) void ask(`new ${i}`);
+    for (let i = 0; i < lineRules.waiting.failed; i += 1) void ask(`failed ${i}`, 'failed', { rank: 1 });
+    void ask('tablet', 'known');
+    await settle();
+    await end('a');
+    expect(begun).toEqual(['a', 'b', 'tablet']);
+  });
+
+  it('serves who failed behind who did not, and still each fourth turn', async () => {
+    const { begun, ask, end, settle } = await occupied();
+    void ask('mistyped twice', 'failed', { rank: 2 });
+    void ask('mistyped', 'failed', { rank: 1 });
+    for (let i = 0; i < 8; i += 1) void ask(`new ${i}`);
+    await settle();
+    for (let i = 0; i < 6; i += 1) await end(begun[i] as string);
+    expect(begun.slice(2)).toHaveLength(6);
+    expect(begun.slice(2, 5).every((key) => key.startsWith('new'))).toBe(true);
+    expect(begun.indexOf('mistyped')).toBe(5);
+    expect(begun).not.toContain('mistyped twice');
+  });
+
+  it('keeps the place of who was sent away, in front of all who came later', async () => {
+    const { clock, begun, sentAway, ask, end, settle } = await occupied();
+    for (let i = 0; i < lineRules.waiting.new; i += 1) void ask(`flood ${i}`);
+    void ask('honest');
+    await settle();
+    expect(sentAway).toEqual(['honest']);
+    clock.advance(1_000);
+    await end('a');
+    for (let i = 0; i < 50; i += 1) void ask(`later ${i}`);
+    await settle();
+    void ask('honest');
+    await settle();
+    // It replaces the one that came last; those that came before it keep their turn.
+    expect(sentAway.filter((key) => key === 'honest')).toHaveLength(1);
+    while (!begun.includes('honest')) await end(begun.at(-1) as string);
+    expect(begun.some((key) => key.startsWith('later'))).toBe(false);
+  });
+
+  it('takes the place of who does not wait before asking again', async () => {
+    const { clock, begun, sentAway, ask, end, settle } = await occupied();
+    for (let i = 0; i < lineRules.waiting.new; i += 1) void ask(`flood ${i}`);
+    clock.advance(1);
+    void ask('hasty');
+    clock.advance(1);
+    void ask('honest');
+    await settle();
+    clock.advance(lineRules.backAfterMs - 2);
+    void ask('hasty');
+    await settle();
+    expect(sentAway).toEqual(['hasty', 'honest', 'hasty']);
+    clock.advance(lineRules.waitMs);
+    void ask('hasty');
+    void ask('honest');
+    await settle();
+    await end('a');
+    await end('b');
+    expect(begun).toEqual(['a', 'b', 'honest', 'hasty']);
+  });
+
+  it('forgets a place after a minute', async () => {
+    const { clock, line, sentAway, ask, settle } = await occupied();
+    for (let i = 0; i < lineRules.waiting.new; i += 1) void ask(`flood ${i}`);
+    void ask('honest');
+    await settle();
+    expect(line.size().places).toBe(1);
+    clock.advance(lineRules.placeKeptMs);
+    await settle();
+    for (let i = 0; i < lineRules.waiting.new; i += 1) void ask(`flood again ${i}`);
+    void ask('honest');
+    await settle();
+    expect(sentAway.filter((key) => key === 'honest')).toHaveLength(2);
+  });
+
+  it('sends away who waited too long, and leaves nothing of who hung up', async () => {
+    const { clock, line, begun, sentAway, ask, end, settle } = await occupied();
+    const gone = new AbortController();
+    void ask('gone', 'new', { signal: gone.signal });
+    void ask('patient');
+    await settle();
+    gone.abort();
+    await settle();
+    expect([sentAway, line.size()]).toEqual([['gone'], { waiting: 1, places: 0 }]);
+    clock.advance(lineRules.waitMs);
+    await settle();
+    expect([sentAway, line.size()]).toEqual([['gone', 'patient'], { waiting: 0, places: 1 }]);
+    await end('a');
+    expect(begun).toEqual(['a', 'b']);
+  });
+
+  it('goes on after work that throws', async () => {
+    const { line, begun, ask, settle } = world();
+    for (let i = 0; i < 5; i += 1) {
+      const failing = line.take({ key: 'x', lane: 'new' }, () => Promise.reject(new Error('no memory')));
+      await expect(failing).rejects.toThrow('no memory');
+    }
+    void ask('next');
+    await settle();
+    expect(begun).toEqual(['next']);
+  });
+
+  it('holds no more than its bounds, whatever comes, and always goes on', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.record({
+            key: fc.integer({ min: 0, max: 20_000 }),
+            lane: fc.constantFrom<Lane>('known', 'new', 'failed'),
+            rank: fc.integer({ min: 0, max: 5 }),
+            step: fc.constantFrom('nothing', 'end', 'time'),
+          }),
+          { maxLength: 300 },
+        ),
+        async (steps) => {
+          const { clock, line, begun, ask, end, settle } = world();
+          const ended = new Set<number>();
+          const { waiting } = lineRules;
+          for (const { key, lane, rank, step } of steps) {
+            void ask(`${key}`, lane, { rank });
+            await settle();
+            expect(line.size().waiting).toBeLessThanOrEqual(waiting.known + waiting.new + waiting.failed);
+            if (step === 'time') clock.advance(500);
+            const index = begun.findIndex((_, i) => !ended.has(i));
+            if (step === 'end' && index >= 0) {
+              ended.add(index);
+              await end(begun[index] as string);
+            }
+          }
+          for (let i = 0; i < begun.length; i += 1) if (!ended.has(i)) await end(begun[i] as string);
+          expect(line.size().waiting).toBe(0);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  it('keeps a bounded number of places, and those of who comes back', async () => {
+    const { line, ask, settle } = await occupied();
+    for (let i = 0; i < lineRules.waiting.new; i += 1) void ask(`first ${i}`);
+    for (let i = 0; i < lineRules.places * 2; i += 1) {
+      void ask(`flood ${i}`);
+      if (i % 1_000 === 0) void ask('honest');
+    }
+    await settle();
+    expect(line.size().places).toBe(lineRules.places);
+    void ask('honest');
+    await settle();
+    expect(line.size()).toMatchObject({ places: lineRules.places });
+  });
+});

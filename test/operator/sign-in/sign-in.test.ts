@@ -1,0 +1,260 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { notListening } from '../../../src/lib/gateway/neighbours.ts';
+import { createApplication } from '../../../src/lib/operator/application.ts';
+import { openListener } from '../../../src/lib/operator/connections/listener.ts';
+import { failedTryRules } from '../../../src/lib/operator/sign-in/failed-tries.ts';
+import { hashPassword, parsePasswordHash, verifyPassword } from '../../../src/lib/operator/sign-in/password-hash.ts';
+import { sessionRules } from '../../../src/lib/operator/sign-in/session-store.ts';
+import { createSignIn } from '../../../src/lib/operator/sign-in/sign-in.ts';
+import { ask, PASSWORD, postJson, signIn, startServer } from '../server.ts';
+import { standInClock, standInHealth } from '../stand-ins.ts';
+
+/** As cheap as a hash may be, for tests that hash often. */
+const cheap = parsePasswordHash(await cheapHash());
+
+async function cheapHash(): Promise<string> {
+  const { scryptSync } = await import('node:crypto');
+  const salt = Buffer.alloc(16, 7);
+  const text = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '');
+  return `$scrypt$ln=10,r=1,p=1$${text(salt)}$${text(scryptSync(PASSWORD, salt, 32, { N: 1024, r: 1, p: 1 }))}`;
+}
+
+function service(clock = standInClock()) {
+  if (cheap === null) throw new Error('the cheap hash is sound');
+  const signIn = createSignIn(cheap, clock);
+  const from = (password: string, address: string) => signIn.try(password, { address });
+  return { clock, signIn, from };
+}
+
+describe('the hash of the device password', () => {
+  it('is in PHC form, differs each time, and tells right from wrong', async () => {
+    const [one, other] = await Promise.all([hashPassword(PASSWORD), hashPassword(PASSWORD)]);
+    expect(one).toMatch(/^\$scrypt\$ln=15,r=8,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
+    expect(one).not.toBe(other);
+    const parsed = parsePasswordHash(`${one}\n`);
+    if (parsed === null) throw new Error('it is our own');
+    expect(await verifyPassword(PASSWORD, parsed)).toBe(true);
+    expect(await verifyPassword(`${PASSWORD} `, parsed)).toBe(false);
+    expect(await verifyPassword('', parsed)).toBe(false);
+  });
+
+  it('does not depend on how a keyboard composes a letter', async () => {
+    const parsed = parsePasswordHash(await hashPassword('schl\u00fcssel'));
+    expect(parsed && (await verifyPassword('schlu\u0308ssel', parsed))).toBe(true);
+  });
+
+  it('is refused when it is malformed or asks for too much', () => {
+    const salt = 'A'.repeat(22);
+    const hash = 'B'.repeat(43);
+    const good = `$scrypt$ln=15,r=8,p=1$${salt}$${hash}`;
+    expect(parsePasswordHash(good)).not.toBeNull();
+    for (const bad of [
+      '',
+      'secret',
+      `$argon2id$v=19$m=65536,t=3,p=4$${salt}$${hash}`,
+      `$scrypt$ln=30,r=8,p=1$${salt}$${hash}`,
+      `$scrypt$ln=15,r=99,p=1$${salt}$${hash}`,
+      `$scrypt$ln=15,r=8,p=9$${salt}$${hash}`,
+      `$scrypt$ln=0,r=8,p=1$${salt}$${hash}`,
+      `$scrypt$ln=15,r=0,p=1$${salt}$${hash}`,
+      `$scrypt$ln=15,r=8,p=1$$${hash}`,
+      `$scrypt$ln=15,r=8,p=1$${salt}$`,
+      `${good}$x`,
+    ]) {
+      expect(parsePasswordHash(bad), bad).toBeNull();
+    }
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        expect(parsePasswordHash(text)).toBeNull();
+      }),
+    );
+  });
+});
+
+describe('signing in', () => {
+  it('takes five wrong tries a minute from one address, then none, the right one included', async () => {
+    const { clock, from } = service();
+    for (let i = 0; i < failedTryRules.wrongTries; i += 1) {
+      expect(await from('wrong', '192.0.2.1')).toEqual({ kind: 'wrong' });
+      clock.advance(1_000);
+    }
+    expect(await from(PASSWORD, '192.0.2.1')).toEqual({ kind: 'too-many-tries', retryAfterS: 55 });
+    expect((await from(PASSWORD, '192.0.2.2')).kind).toBe('signed-in');
+    clock.advance(55_000);
+    expect((await from(PASSWORD, '192.0.2.1')).kind).toBe('signed-in');
+  });
+
+  it('takes one try at a time from an address, so that none slips through uncounted', async () => {
+    const { from } = service();
+    await from('wrong', '192.0.2.1');
+    const outcomes = await Promise.all(Array.from({ length: 9 }, () => from('wrong', '192.0.2.1')));
+    const kinds = outcomes.map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === 'wrong')).toHaveLength(failedTryRules.wrongTries - 1);
+    expect(kinds.filter((kind) => kind === 'busy')).toHaveLength(5);
+    expect((await from(PASSWORD, '192.0.2.1')).kind).toBe('too-many-tries');
+  });
+
+  it('looks again at what was wrong meanwhile: who waited behind a fifth wrong try is not looked at', async () => {
+    const { from } = service();
+    for (let i = 1; i < failedTryRules.wrongTries; i += 1) await from('wrong', '192.0.2.1');
+    const outcomes = await Promise.all(['wrong', PASSWORD].map((password) => from(password, '192.0.2.1')));
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['wrong', 'too-many-tries']);
+  });
+
+  it('lets two people at one address sign in at the same moment', async () => {
+    const { from } = service();
+    const outcomes = await Promise.all([1, 2, 3].map(() => from(PASSWORD, '192.0.2.1')));
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['signed-in', 'signed-in', 'signed-in']);
+  });
+
+  it('takes a whole IPv6 network and a mapped IPv4 address for one peer', async () => {
+    const { from } = service();
+    const addresses = [
+      '2001:db8:1:2::1',
+      '2001:db8:1:2::2',
+      '2001:db8:1:2:3:4:5:6',
+      '2001:db8:1:2:ffff::',
+      '2001:db8:1:2::',
+    ];
+    for (const address of addresses) expect((await from('wrong', address)).kind).toBe('wrong');
+    expect((await from(PASSWORD, '2001:db8:1:2::9')).kind).toBe('too-many-tries');
+    expect((await from(PASSWORD, '2001:db8:1:3::9')).kind).toBe('signed-in');
+    for (let i = 0; i < 5; i += 1) await from('wrong', '::ffff:192.0.2.9');
+    expect((await from(PASSWORD, '192.0.2.9')).kind).toBe('too-many-tries');
+  });
+
+  it('ends a session after 30 idle minutes, and after 12 hours however busy it is', async () => {
+    const { signIn, clock, from } = service();
+    const open = async () => {
+      const outcome = await from(PASSWORD, '192.0.2.1');
+      return outcome.kind === 'signed-in' ? outcome.token : '';
+    };
+    const idle = await open();
+    clock.advance(sessionRules.idleMs - 1);
+    expect(signIn.isSignedIn(idle)).toBe(true);
+    clock.advance(sessionRules.idleMs);
+    expect(signIn.isSignedIn(idle)).toBe(false);
+
+    const busy = await open();
+    for (let spent = 0; spent < sessionRules.mostMs - 60_000; spent += 60_000) {
+      clock.advance(60_000);
+      expect(signIn.isSignedIn(busy)).toBe(true);
+    }
+    clock.advance(60_000);
+    expect(signIn.isSignedIn(busy)).toBe(false);
+  });
+
+  it('keeps a bounded number of sessions and knows no invented token', async () => {
+    const { signIn, from } = service();
+    const tokens: string[] = [];
+    for (let i = 0; i < sessionRules.sessions + 1; i += 1) {
+      const outcome = await from(PASSWORD, '192.0.2.1');
+      if (outcome.kind === 'signed-in') tokens.push(outcome.token);
+    }
+    expect(new Set(tokens).size).toBe(sessionRules.sessions + 1);
+    expect(signIn.isSignedIn(tokens[0] ?? '')).toBe(false);
+    expect(signIn.isSignedIn(tokens.at(-1) ?? '')).toBe(true);
+    for (const token of ['', 'x', '__proto__', 'A'.repeat(43)]) expect(signIn.isSignedIn(token)).toBe(false);
+  });
+});
+
+describe('POST and DELETE /api/anmeldung', () => {
+  it('open and end a session that only the browser holds', async () => {
+    await using server = await startServer({ password: true });
+    const { status, headers } = await postJson(server.full, '/api/anmeldung', { password: PASSWORD });
+    expect(status).toBe(200);
+    const setCookie = headers.get('set-cookie') ?? '';
+    for (const attribute of [/HttpOnly/i, /SameSite=Strict/i, /Path=\//i, /Max-Age=43200/i]) {
+      expect(setCookie).toMatch(attribute);
+    }
+    const cookie = setCookie.split(';')[0] ?? '';
+    const settings = (value: string) => ask(server.full, '/api/einstellungen', { headers: { cookie: value } });
+    expect((await settings(cookie)).status).toBe(200);
+    expect((await settings(`${cookie}x`)).status).toBe(401);
+    expect((await settings(`other=1; ${cookie}`)).status).toBe(200);
+    const out = await ask(server.full, '/api/anmeldung', { method: 'DELETE', headers: { cookie } });
+    expect([out.status, out.headers.get('set-cookie')]).toEqual([200, expect.stringMatching(/gw_session=;/)]);
+    expect((await settings(cookie)).status).toBe(401);
+    expect((await ask(server.full, '/api/anmeldung', { method: 'DELETE' })).status).toBe(200);
+  });
+
+  it('answer 401 five times, then 429 with how long to wait', async () => {
+    await using server = await startServer({ password: true });
+    for (let i = 0; i < 5; i += 1) {
+      const { status, data } = await postJson(server.full, '/api/anmeldung', { password: 'wrong' });
+      expect([status, data.error.code]).toEqual([401, 'SIGN_IN_FAILED']);
+    }
+    const { status, headers, data } = await postJson(server.full, '/api/anmeldung', { password: PASSWORD });
+    expect([status, data.error.code, headers.get('retry-after')]).toEqual([429, 'TOO_MANY_TRIES', '60']);
+    server.clock.advance(60_000);
+    await expect(signIn(server.full)).resolves.toMatch(/^gw_session=/);
+  });
+
+  it('work as a form too, without script', async () => {
+    await using server = await startServer({ password: true });
+    const form = (password: string) =>
+      ask(server.full, '/api/anmeldung', { method: 'POST', body: new URLSearchParams({ password }) });
+    const wrong = await form('wrong');
+    expect(wrong.status).toBe(401);
+    expect(wrong.data).toContain('Das Kennwort ist falsch.');
+    const right = await form(PASSWORD);
+    expect([right.status, right.headers.get('location')]).toEqual([303, '/']);
+    const cookie = right.headers.get('set-cookie')?.split(';')[0] ?? '';
+    expect((await ask(server.full, '/anmeldung', { headers: { cookie } })).data).toContain('Sie sind angemeldet');
+    const out = await ask(server.full, '/api/abmeldung', {
+      method: 'POST',
+      headers: { cookie },
+      body: new URLSearchParams(),
+    });
+    expect([out.status, out.headers.get('location')]).toEqual([303, '/anmeldung']);
+    expect((await ask(server.full, '/api/einstellungen', { headers: { cookie } })).status).toBe(401);
+  });
+});
+
+describe('a password file that is no good', () => {
+  it('lets no one sign in, leaves STOP and pages up, says so, and never shows what is in it', async () => {
+    await using server = await startServer({ password: true });
+    const { site, link, motion, clock } = server;
+    const passwordFile = join(server.dir, 'bad');
+    await writeFile(passwordFile, 'hunter2-in-clear', { mode: 0o600 });
+    const logged: string[] = [];
+    const keep = (...said: unknown[]) => void logged.push(JSON.stringify(said));
+    const application = await createApplication({
+      site: { ...site, operator: { ...site.operator, passwordFile } },
+      link,
+      motion,
+      clock,
+      log: { debug: keep, info: keep, warn: keep, error: keep },
+      health: () => standInHealth({ version: '0', upForMs: 0 }),
+      neighbours: () => notListening,
+      assetsDir: server.dir,
+    });
+    await using _closed = { [Symbol.asyncDispose]: () => application.close() };
+    const listener = await openListener(application.handle, {
+      scope: 'full',
+      host: '127.0.0.1',
+      port: 0,
+      onBroken() {},
+    });
+    await using _ended = { [Symbol.asyncDispose]: () => listener.close(0) };
+    const at = listener.port;
+    const post = (path: string, body: object) => postJson(at, path, body);
+    const answers = {
+      signIn: await post('/api/anmeldung', { password: 'hunter2-in-clear' }),
+      empty: await post('/api/anmeldung', { password: '0' }),
+      page: await ask(at, '/anmeldung'),
+      stop: await post('/api/stopp', { reason: 'test' }),
+    };
+    expect(answers.signIn).toMatchObject({ status: 503, data: { error: { code: 'SIGN_IN_UNAVAILABLE' } } });
+    expect(answers.empty.status).toBe(503);
+    expect(answers.page.data).toContain('Kennwortdatei');
+    expect(answers.stop.status).toBe(200);
+    expect((await post('/api/stopp/freigabe', {})).status).toBe(401);
+    expect(application.signInTrouble).toContain(passwordFile);
+    expect(logged.join()).toContain('the device password cannot be used');
+    expect(JSON.stringify([logged, answers])).not.toMatch(/hunter2/);
+  });
+});

@@ -1,0 +1,532 @@
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { diffOverlays, sameDrawings } from '../../../src/lib/overlays/diff/diff.ts';
+import type { OverlaysDiff } from '../../../src/lib/overlays/diff/diff-model.ts';
+import { readOverlays } from '../../../src/lib/overlays/read/read.ts';
+import { anyValue, choices, oddCollection, plainCollection, writeJson } from '../arbitrary.ts';
+
+interface Feature {
+  id?: unknown;
+  geometry?: unknown;
+  properties?: Record<string, unknown>;
+  [key: string]: unknown;
+}
+
+const point = (x: number, y: number) => ({ type: 'Point', coordinates: [x, y] });
+const feature = (id: string | null, geometry: unknown, properties: Record<string, unknown> = {}): Feature => ({
+  ...(id === null ? {} : { id }),
+  type: 'Feature',
+  geometry,
+  properties,
+});
+const collection = (...features: unknown[]) => JSON.stringify({ type: 'FeatureCollection', features });
+const diff = (a: string, b: string) => diffOverlays(readOverlays(a), readOverlays(b));
+
+describe('two collections that are the same', () => {
+  it('differ in nothing, in whatever hand they are written', () => {
+    const both = fc.tuple(fc.oneof(oddCollection(), plainCollection()), choices(), choices());
+    fc.assert(
+      fc.property(both, ([value, one, other]) => {
+        const [a, b] = [writeJson(value, one), writeJson(value, other)];
+        const found = diff(a, b);
+        expect(found).toMatchObject({ same: true, changed: [], added: [], removed: [], reordered: [], members: [] });
+        expect(found.sameText).toBe(a === b);
+        expect(sameDrawings(a, b).same).toBe(true);
+      }),
+    );
+  });
+
+  it('may write a number in two ways, which is told', () => {
+    const a = '{"type":"FeatureCollection","scale":1.0,"features":[{"properties":{"z":[1.0,{"w":1e2}],"n":7}}]}';
+    const b = '{"type":"FeatureCollection","scale":1,"features":[{"properties":{"z":[1,{"w":100}],"n":7}}]}';
+    const found = diff(a, b);
+    expect(found.same).toBe(true);
+    expect(found.notation).toEqual({
+      numbers: 3,
+      examples: [
+        { index: null, path: 'scale', fromJson: '1.0', toJson: '1' },
+        { index: 0, path: 'properties/z/0', fromJson: '1.0', toJson: '1' },
+        { index: 0, path: 'properties/z/1/w', fromJson: '1e2', toJson: '100' },
+      ],
+    });
+  });
+
+  it('tells the first numbers of many, and how many they are', () => {
+    const many = (one: string) =>
+      `{"type":"FeatureCollection","features":[${Array.from({ length: 300 }, (_, i) => `{"id":"${i}","n":${one}}`)}]}`;
+    const { notation } = diff(many('2.0'), many('2'));
+    expect(notation.numbers).toBe(300);
+    expect(notation.examples).toHaveLength(50);
+  });
+});
+
+describe('equality', () => {
+  it('is that of the values, their JSON types, their order and every member', () => {
+    fc.assert(
+      fc.property(nearlyTheSame(), choices(), choices(), ([one, other], handA, handB) => {
+        const found = diff(writeJson(one, handA), writeJson(other, handB));
+        expect(found.same).toBe(isDeepStrictEqual(parsed(one), parsed(other)));
+        expect(isEmpty(found)).toBe(found.same);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    ['a code as text and as number', '{"properties":{"type":"11"}}', '{"properties":{"type":11}}'],
+    ['null and nothing', '{"properties":{"a":null}}', '{"properties":{}}'],
+    ['an empty text and nothing', '{"id":""}', '{}'],
+    ['false and 0', '{"x":false}', '{"x":0}'],
+    ['true and false', '{"x":true}', '{"x":false}'],
+    ['an empty list and an empty object', '{"x":[]}', '{"x":{}}'],
+    ['the order of a list', '{"x":[1,2]}', '{"x":[2,1]}'],
+    ['a deep value', '{"properties":{"a":{"b":[{"c":1}]}}}', '{"properties":{"a":{"b":[{"c":2}]}}}'],
+    [
+      'a third coordinate',
+      '{"geometry":{"type":"Point","coordinates":[1,2,3]}}',
+      '{"geometry":{"type":"Point","coordinates":[1,2]}}',
+    ],
+    ['a key that is a prototype elsewhere', '{"properties":{"__proto__":{"a":1}}}', '{"properties":{}}'],
+    ['a value of such a key', '{"__proto__":{"a":1}}', '{"__proto__":{"a":2}}'],
+    ['large whole numbers in their last digit', '{"x":12345678901234567890}', '{"x":12345678901234567891}'],
+    ['a large whole number that went through a parser', '{"x":12345678901234567890}', '{"x":1.2345678901234567e19}'],
+    ['numbers beyond all', '{"x":1e400}', '{"x":1e500}'],
+    ['an entry that is no feature', '3', '4'],
+    ['no feature and a feature', 'null', '{}'],
+  ])('does not hold for %s', (_, one, other) => {
+    const of = (entry: string) => `{"type":"FeatureCollection","features":[${entry}]}`;
+    const found = diff(of(one), of(other));
+    expect(found.same).toBe(false);
+    expect(isEmpty(found)).toBe(false);
+  });
+
+  it.each([
+    ['the same text with other escapes', '"A\\u00e4\\/"', '"Aä/"'],
+    ['a large whole number with an exponent', '12345678901234567890', '12345678901234567890e0'],
+    ['zero with a sign', '0', '-0'],
+    ['the nearest of two spellings of one number', '0.1', '0.1000000000000000055511151231257827'],
+    ['numbers beyond all that are one', '1e400', '10e399'],
+  ])('holds for %s', (_, one, other) => {
+    const of = (value: string) => `{"type":"FeatureCollection","features":[{"id":"a","x":${value}}]}`;
+    expect(diff(of(one), of(other)).same).toBe(true);
+  });
+
+  it('does not hold where a key stands twice and one of them is gone, which a parser does not see', () => {
+    const padding = 'x'.repeat(2 * 1024 * 1024);
+    const of = (members: string) =>
+      `{"type":"FeatureCollection","note":"${padding}","features":[{"id":"a",${members}}]}`;
+    const found = diff(of('"x":1,"x":2'), of('"x":2'));
+    expect(found.same).toBe(false);
+    expect(found.changed[0]?.values).toEqual([
+      { in: 'drawing', name: 'x', change: 'doubled', fromJson: '2', toJson: '2' },
+    ]);
+  });
+
+  it('takes in the members of the collection', () => {
+    const of = (members: object) => JSON.stringify({ type: 'FeatureCollection', features: [], ...members });
+    const found = diff(
+      of({ properties: { rack: 1 }, gone: 1, v: '1' }),
+      of({ properties: { rack: 2 }, v: 1, come: null }),
+    );
+    expect(found.members).toEqual([
+      { in: 'collection', name: 'properties', change: 'value', fromJson: '{"rack":1}', toJson: '{"rack":2}' },
+      { in: 'collection', name: 'gone', change: 'removed', fromJson: '1', toJson: null },
+      { in: 'collection', name: 'v', change: 'type', fromJson: '"1"', toJson: '1' },
+      { in: 'collection', name: 'come', change: 'added', fromJson: null, toJson: 'null' },
+    ]);
+    expect(found.same).toBe(false);
+  });
+
+  it('sees an empty collection and a map without any as what they are', () => {
+    const none = JSON.stringify({ id: 1, grid_resolution: 0.05, overlays: null });
+    const found = diffOverlays(readOverlays(none), readOverlays(collection()));
+    expect(found.same).toBe(false);
+    expect(found.members).toEqual([
+      { in: 'collection', name: 'type', change: 'added', fromJson: null, toJson: '"FeatureCollection"' },
+    ]);
+    expect(diffOverlays(readOverlays(none), readOverlays(none)).same).toBe(true);
+  });
+});
+
+describe('counts', () => {
+  it('add up, and are the same the other way round', () => {
+    fc.assert(
+      fc.property(nearlyTheSame(), ([one, other]) => {
+        const [a, b] = [JSON.stringify(one), JSON.stringify(other)];
+        const { counts } = diff(a, b);
+        const back = diff(b, a).counts;
+        expect(counts.from).toBe(counts.unchanged + counts.changed + counts.removed);
+        expect(counts.to).toBe(counts.unchanged + counts.changed + counts.added);
+        expect({ ...back, from: back.to, to: back.from, added: back.removed, removed: back.added }).toEqual(counts);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('leave what is not named unchanged: taking the differences away from the old side gives the new one', () => {
+    fc.assert(
+      fc.property(nearlyTheSame(), ([one, other]) => {
+        const found = diff(JSON.stringify(one), JSON.stringify(other));
+        const gone = new Set([...found.removed, ...found.changed.map(({ from }) => from)].map(({ index }) => index));
+        const come = [...found.added, ...found.changed.map(({ to }) => to)].map(({ index }) => index);
+        const kept = one.features.filter((_, index) => !gone.has(index));
+        const made = [...kept, ...come.map((index) => other.features[index])];
+        expect(made.map(inOrder).sort()).toEqual(other.features.map(inOrder).sort());
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('which drawing is which', () => {
+  it('is said by an id that stands once on either side, wherever it lies', () => {
+    const a = collection(feature('a', point(0, 0)), feature('b', point(5, 5)));
+    const b = collection(feature('b', point(0, 0)), feature('a', point(5, 5)));
+    const found = diff(a, b);
+    expect(found.changed.map(({ from, to, pairedBy }) => [from.id, to.id, pairedBy])).toEqual([
+      ['a', 'a', 'id'],
+      ['b', 'b', 'id'],
+    ]);
+    expect(found.reordered).toHaveLength(1);
+  });
+
+  it('is said by the geometry where ids are missing, stand twice, or were given anew', () => {
+    const a = collection(
+      feature(null, point(1, 1), { name: 'none' }),
+      feature('twice', point(2, 2)),
+      feature('twice', point(3, 3)),
+      feature('old', point(4, 4)),
+    );
+    const b = collection(
+      feature('x1', point(1, 1), { name: 'none' }),
+      feature('x2', point(2, 2)),
+      feature('x3', point(3, 3)),
+      feature('x4', point(4, 4)),
+    );
+    const found = diff(a, b);
+    expect(found.changed.map(({ pairedBy, to }) => `${pairedBy} ${to.id}`)).toEqual([
+      'geometry x1',
+      'geometry x2',
+      'geometry x3',
+      'geometry x4',
+    ]);
+    expect(found.changed[0]?.values).toEqual([
+      { in: 'drawing', name: 'id', change: 'added', fromJson: null, toJson: '"x1"' },
+    ]);
+    expect(found.changed[3]?.values[0]).toMatchObject({ name: 'id', fromJson: '"old"', toJson: '"x4"' });
+  });
+
+  it('among several at one place goes by what they share most', () => {
+    const stack = [
+      feature(null, point(1, 1), { type: '6', name: 'lift' }),
+      feature(null, point(1, 1), { type: '11', name: 'A', extra: 1 }),
+      feature(null, point(1, 1), { type: '11', name: 'B' }),
+    ];
+    const found = diff(
+      collection(...stack),
+      collection(stack[2], feature(null, point(1, 1), { type: 11, name: 'A', extra: 2 }), stack[0]),
+    );
+    expect(found.counts).toMatchObject({ unchanged: 2, changed: 1, added: 0, removed: 0, reordered: 2 });
+    expect(found.changed[0]).toMatchObject({ from: { index: 1, name: 'A' }, to: { index: 1, name: 'A' } });
+  });
+
+  it('is a guess within 1 m of the same kind and code, which is said; beyond that it is another drawing', () => {
+    const a = collection(
+      feature(null, point(0, 0), { type: '11' }),
+      feature(null, point(10, 0), { type: '11' }),
+      feature(null, point(20, 0), { type: '11' }),
+    );
+    const b = collection(
+      feature(null, point(0.3, 0.4), { type: 11 }),
+      feature(null, point(11.2, 0), { type: '11' }),
+      feature(null, point(20.1, 0), { type: '9' }),
+    );
+    const found = diff(a, b);
+    expect(found.changed).toHaveLength(1);
+    expect(found.changed[0]).toMatchObject({ pairedBy: 'nearness', shape: { movedM: 0.5, largestShiftM: 0.5 } });
+    expect(found.removed.map(({ index }) => index)).toEqual([1, 2]);
+    expect(found.added.map(({ index, xM, yM }) => [index, xM, yM])).toEqual([
+      [1, 11.2, 0],
+      [2, 20.1, 0],
+    ]);
+  });
+
+  it('takes the nearest pair first', () => {
+    const a = collection(feature(null, point(0, 0)), feature(null, point(0.6, 0)));
+    const b = collection(feature(null, point(0.5, 0)), feature(null, point(1.2, 0)));
+    const moved = diff(a, b).changed.map(({ from, to }) => [from.index, to.index]);
+    expect(moved).toEqual([[1, 0]]);
+  });
+
+  it('does not guess about drawings without a place', () => {
+    const a = collection(feature(null, null, { name: 'x' }), feature(null, null, { name: 'y' }));
+    const b = collection(feature(null, null, { name: 'y' }), feature(null, null, { name: 'z' }));
+    expect(diff(a, b).counts).toMatchObject({ unchanged: 1, changed: 0, added: 1, removed: 1 });
+  });
+
+  it('is worked out in a bounded time where thousands lie in one heap', { timeout: 30_000 }, () => {
+    const heap = (offset: number) =>
+      collection(
+        ...Array.from({ length: 20_000 }, (_, i) => feature(null, point((i % 141) / 1000 + offset, i / 200_000))),
+      );
+    const { counts } = diff(heap(0), heap(0.0001));
+    expect(counts.changed + counts.removed).toBe(20_000);
+    expect(counts.changed + counts.added).toBe(20_000);
+  });
+});
+
+describe('overlays that are no FeatureCollection', () => {
+  const one = '{"type":"Feature","id":"a","geometry":{"type":"Point","coordinates":[1,2]},"properties":{"type":9}}';
+  const forms = {
+    untyped: `{"map_uid":"u","features":[${one}]}`,
+    list: `[${one}]`,
+    single: one,
+    typed: `{"type":"FeatureCollection","features":[${one}]}`,
+  };
+
+  it('are the same as themselves, also written and packed otherwise', () => {
+    for (const text of Object.values(forms)) {
+      const otherwise = JSON.stringify(JSON.parse(text), null, 1);
+      expect(sameDrawings(text, otherwise)).toMatchObject({ same: true, sameText: false });
+      const packed = JSON.stringify({ overlays: text });
+      expect(sameDrawings(packed, JSON.stringify({ overlays: otherwise }))).toMatchObject({ same: true });
+    }
+  });
+
+  it('differ in a feature that moved, was added or is gone', () => {
+    for (const text of Object.values(forms)) {
+      const moved = sameDrawings(text, text.replace('[1,2]', '[1,3]'));
+      expect(moved).toMatchObject({ same: false, counts: { from: 1, to: 1, moved: 1 }, members: [] });
+    }
+    expect(sameDrawings(forms.list, `[${one},{"id":"b"}]`)).toMatchObject({ same: false, counts: { added: 1 } });
+    expect(sameDrawings(forms.untyped, '{"map_uid":"u","features":[]}')).toMatchObject({ counts: { removed: 1 } });
+    expect(sameDrawings(forms.untyped, forms.untyped.replace('"u"', '"v"'))).toMatchObject({
+      same: false,
+      members: [{ in: 'collection', name: 'map_uid' }],
+    });
+  });
+
+  it('differ from each other, whatever they hold', () => {
+    for (const [from, a] of Object.entries(forms)) {
+      for (const [to, b] of Object.entries(forms)) {
+        const found = sameDrawings(a, b);
+        expect({ from, to, same: found.same }).toEqual({ from, to, same: from === to });
+        expect(found.counts).toMatchObject({ changed: 0, added: 0, removed: 0 });
+        expect(found.members.length > 0).toBe(from !== to);
+      }
+    }
+  });
+});
+
+describe('what has changed', () => {
+  const changeOf = (from: Feature, to: Feature) => diff(collection(from), collection(to)).changed[0];
+
+  it('is how far a point has moved, in metres', () => {
+    expect(changeOf(feature('a', point(1, 2)), feature('a', point(4, 6)))?.shape).toMatchObject({
+      isMovedAsWhole: true,
+      fromType: 'Point',
+      toType: 'Point',
+      movedM: 5,
+      largestShiftM: 5,
+      fromCorners: 1,
+      toCorners: 1,
+    });
+  });
+
+  it('is how far the middle of a zone and its corners have moved, whether its ring is closed or not', () => {
+    const zone = (...ring: number[][]) => ({ type: 'Polygon', coordinates: [ring] });
+    const closed = zone([0, 0], [2, 0], [2, 2], [0, 2], [0, 0]);
+    const unclosed = zone([0, 0], [2, 0], [2, 2], [0, 2]);
+    const pulled = zone([0, 0], [2, 0], [4, 2], [0, 2], [0, 0]);
+    const more = zone([0, 0], [2, 0], [2, 2], [1, 3], [0, 2]);
+    expect(changeOf(feature('z', closed), feature('z', unclosed))?.shape).toMatchObject({
+      movedM: 0,
+      largestShiftM: 0,
+      fromCorners: 4,
+      toCorners: 4,
+    });
+    expect(changeOf(feature('z', closed), feature('z', pulled))?.shape).toMatchObject({
+      movedM: 0.5,
+      largestShiftM: 2,
+    });
+    expect(changeOf(feature('z', closed), feature('z', more))?.shape).toMatchObject({
+      largestShiftM: null,
+      toCorners: 5,
+    });
+    expect(changeOf(feature('z', closed), feature('z', { type: 'Polygon', coordinates: 'x' }))?.shape).toMatchObject({
+      movedM: null,
+      largestShiftM: null,
+      toCorners: null,
+    });
+  });
+
+  it('is how far it has turned, the short way round, with what is written', () => {
+    const yaw = (value: unknown, icon: unknown) => feature('a', point(0, 0), { yaw: value, iconYaw: icon });
+    expect(changeOf(yaw('350', '10'), yaw('10', '350'))?.turns).toEqual([
+      { field: 'yaw', fromDeg: 350, toDeg: 10, turnedDeg: 20, fromJson: '"350"', toJson: '"10"' },
+      { field: 'iconYaw', fromDeg: 10, toDeg: 350, turnedDeg: -20, fromJson: '"10"', toJson: '"350"' },
+    ]);
+    expect(changeOf(yaw('90', 0), yaw(90, 'north'))?.turns).toEqual([
+      { field: 'yaw', fromDeg: 90, toDeg: 90, turnedDeg: 0, fromJson: '"90"', toJson: '90' },
+      { field: 'iconYaw', fromDeg: 0, toDeg: null, turnedDeg: null, fromJson: '0', toJson: '"north"' },
+    ]);
+  });
+
+  it('is another code, or the same one in another JSON type', () => {
+    const from = feature('a', point(0, 0), { type: '11', startType: 1, endType: '2', direction: 3 });
+    const to = feature('a', point(0, 0), { type: 11, startType: 2, direction: 'x', lineType: 4 });
+    expect(changeOf(from, to)).toMatchObject({
+      codes: [
+        { field: 'type', from: 11, to: 11, fromJson: '"11"', toJson: '11' },
+        { field: 'startType', from: 1, to: 2, fromJson: '1', toJson: '2' },
+        { field: 'endType', from: 2, to: null, fromJson: '"2"', toJson: null },
+        { field: 'direction', from: 3, to: null, fromJson: '3', toJson: '"x"' },
+      ],
+      turns: [],
+      // Of a point it is a property like any other.
+      values: [{ in: 'properties', name: 'lineType', change: 'added', fromJson: null, toJson: '4' }],
+      shape: null,
+    });
+  });
+
+  it('is every other member, as it is written', () => {
+    const from =
+      '{"type":"FeatureCollection","features":[{"id":"a","bbox":[ 1 ],"properties":{"big":12345678901234567890}}]}';
+    const to =
+      '{"type":"FeatureCollection","features":[{"id":"a","type":"Feature","properties":{"big":12345678901234567000,"new":{"__proto__":1}}}]}';
+    expect(diff(from, to).changed[0]?.values).toEqual([
+      { in: 'drawing', name: 'bbox', change: 'removed', fromJson: '[ 1 ]', toJson: null },
+      {
+        in: 'properties',
+        name: 'big',
+        change: 'value',
+        fromJson: '12345678901234567890',
+        toJson: '12345678901234567000',
+      },
+      { in: 'properties', name: 'new', change: 'added', fromJson: null, toJson: '{"__proto__":1}' },
+      { in: 'drawing', name: 'type', change: 'added', fromJson: null, toJson: '"Feature"' },
+    ]);
+  });
+
+  it('is properties as a whole where they are no object on one side', () => {
+    const from = { id: 'a', properties: null } as unknown as Feature;
+    expect(changeOf(from, feature('a', undefined, { x: 1 }))?.values).toContainEqual({
+      in: 'drawing',
+      name: 'properties',
+      change: 'type',
+      fromJson: 'null',
+      toJson: '{"x":1}',
+    });
+  });
+
+  it('is the order: the fewest drawings that stand elsewhere', () => {
+    const all = ['a', 'b', 'c', 'd', 'e'].map((id, i) => feature(id, point(i * 5, 0)));
+    const [a, b, c, d, e] = all;
+    const found = diff(collection(...all), collection(d, a, b, c, e));
+    expect(found.reordered.map(({ from, to }) => [from.id, from.index, to.index])).toEqual([['d', 3, 0]]);
+    expect(found.same).toBe(false);
+    expect(found.counts).toMatchObject({ unchanged: 5, changed: 0, reordered: 1 });
+    expect(diff(collection(...all), collection(b, c, d, e)).reordered).toEqual([]);
+  });
+});
+
+describe('two texts of drawings', () => {
+  const drawn = { type: 'FeatureCollection', features: [feature('a', point(0, 0))] };
+  const wrapped = (more: object, inner: object = drawn) => JSON.stringify({ ...more, overlays: JSON.stringify(inner) });
+
+  it('are compared with what stands around the collection', () => {
+    expect(sameDrawings(wrapped({ v: 1 }), wrapped({ v: 1 }))).toMatchObject({ same: true, sameText: true });
+    expect(sameDrawings(wrapped({ v: 1 }), wrapped({ v: 2 }))).toMatchObject({
+      same: false,
+      members: [{ in: 'document', name: 'v', change: 'value', fromJson: '1', toJson: '2' }],
+    });
+    expect(
+      sameDrawings(wrapped({ v: 1 }), wrapped({ v: 1 }, { features: drawn.features, type: drawn.type })),
+    ).toMatchObject({ same: true, sameText: false });
+    expect(sameDrawings(JSON.stringify(wrapped({ v: 1 })), JSON.stringify(wrapped({ v: 2 }))).same).toBe(false);
+  });
+
+  it('differ where the collection is packed in another way', () => {
+    const packed = { overlays: drawn };
+    const found = sameDrawings(wrapped({}), JSON.stringify(packed));
+    expect(found.same).toBe(false);
+    expect(found.members).toMatchObject([{ in: 'document', change: 'type' }]);
+    expect(sameDrawings(JSON.stringify(drawn), wrapped({})).same).toBe(false);
+  });
+
+  it('are refused where one holds no drawings', () => {
+    expect(() => sameDrawings(JSON.stringify(drawn), '[]')).toThrow(
+      expect.objectContaining({ code: 'OVERLAYS_INVALID' }),
+    );
+  });
+});
+
+function isEmpty({ changed, added, removed, reordered, members }: OverlaysDiff): boolean {
+  return [changed, added, removed, reordered, members].every((list) => list.length === 0);
+}
+
+/** As out of JSON.parse: some of the generated objects have no prototype, which says nothing here. */
+function parsed(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+/** The same for the same value: keys sorted. */
+function inOrder(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(inOrder)}]`;
+  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${inOrder(inner)}`)}}`;
+}
+
+interface Collection {
+  readonly features: readonly unknown[];
+}
+
+/** A collection and what a few edits, or none, make of it. */
+function nearlyTheSame(): fc.Arbitrary<[Collection, Collection]> {
+  const edit = fc.record({
+    kind: fc.constantFrom('none', 'drop', 'double', 'swap', 'reverse', 'replace', 'set', 'unset', 'member', 'retype'),
+    at: fc.nat(11),
+    to: fc.nat(11),
+    value: anyValue(),
+  });
+  return fc
+    .tuple(fc.oneof(oddCollection(), plainCollection()) as fc.Arbitrary<object>, fc.array(edit, { maxLength: 3 }))
+    .map(([value, edits]) => {
+      const one = value as Collection;
+      let features = [...one.features];
+      let members = Object.entries(one).filter(([key]) => key !== 'features');
+      for (const { kind, at, to, value: given } of edits) {
+        if (kind === 'drop') features = features.filter((_, index) => index !== at);
+        else if (kind === 'double' && at < features.length) features.splice(to, 0, features[at]);
+        else if (kind === 'reverse') features.reverse();
+        else if (kind === 'replace' && at < features.length) features[at] = given;
+        else if (kind === 'swap' && at < features.length && to < features.length) {
+          [features[at], features[to]] = [features[to], features[at]];
+        } else if (kind === 'member') {
+          members = [...members.filter(([key]) => key !== 'extra'), ['extra', given]];
+        } else {
+          features = features.map((it, index) => (index === at ? edited(it, kind, given) : it));
+        }
+      }
+      return [one, Object.fromEntries([...members, ['features', features]]) as unknown as Collection];
+    });
+}
+
+function edited(it: unknown, kind: string, given: unknown): unknown {
+  if (typeof it !== 'object' || it === null || Array.isArray(it)) return it;
+  const properties = (it as Feature).properties;
+  if (typeof properties !== 'object' || properties === null) return it;
+  const entries = Object.entries(properties);
+  const changed =
+    kind === 'set'
+      ? [...entries.filter(([key]) => key !== 'yaw'), ['yaw', given] as const]
+      : kind === 'unset'
+        ? entries.slice(1)
+        : kind === 'retype'
+          ? entries.map(([key, value]) => [key, typeof value === 'number' ? String(value) : value] as const)
+          : entries;
+  const rest = Object.entries(it).filter(([key]) => key !== 'properties');
+  return Object.fromEntries([...rest, ['properties', Object.fromEntries(changed)]]);
+}

@@ -1,0 +1,279 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { diffOverlays } from '../../../src/lib/overlays/diff/diff.ts';
+import type { ChangedDrawing, ShapeChange } from '../../../src/lib/overlays/diff/diff-model.ts';
+import { changeRows, diffLine } from '../../../src/lib/overlays/diff/diff-wording.ts';
+import { readOverlays } from '../../../src/lib/overlays/read/read.ts';
+import { oddNumber, place } from '../arbitrary.ts';
+
+type Corner = readonly number[];
+const zone = (...rings: Corner[][]) => ({ type: 'Polygon', coordinates: rings });
+const lane = (...line: Corner[]) => ({ type: 'LineString', coordinates: line });
+const square = (side: number, x = 5, y = 5): Corner[] => {
+  const h = side / 2;
+  return [
+    [x - h, y - h],
+    [x + h, y - h],
+    [x + h, y + h],
+    [x - h, y + h],
+    [x - h, y - h],
+  ];
+};
+const text = (geometry: unknown) =>
+  JSON.stringify({
+    type: 'FeatureCollection',
+    features: [{ id: 'z1', type: 'Feature', geometry, properties: { name: 'Treppe', regionType: 1 } }],
+  });
+const diff = (from: unknown, to: unknown) => diffOverlays(readOverlays(text(from)), readOverlays(text(to)));
+
+function changeOf(from: unknown, to: unknown): ChangedDrawing & { readonly shape: ShapeChange } {
+  const [change] = diff(from, to).changed;
+  if (!change?.shape) throw new Error('no change of the geometry was found');
+  return { ...change, shape: change.shape };
+}
+
+const rowOf = (from: unknown, to: unknown) => changeRows(changeOf(from, to))[0];
+
+describe('a change of form', () => {
+  it('of a no-go zone of 100 m² that is drawn with 4 m² about the same middle is no move by 0 m', () => {
+    const [from, to] = [zone(square(10)), zone(square(2))];
+    expect(changeOf(from, to).shape).toMatchObject({
+      movedM: 0,
+      isMovedAsWhole: false,
+      fromCorners: 4,
+      toCorners: 4,
+      fromAreaM2: 100,
+      toAreaM2: 4,
+    });
+    expect(changeOf(from, to).shape.largestShiftM).toBeCloseTo(Math.hypot(4, 4), 9);
+    expect(rowOf(from, to)).toEqual({
+      what: 'corners moved up to 5.657 m, area 100 → 4 m²',
+      before: '4 corners around (5, 5), 100 m²',
+      after: '4 corners around (5, 5), 4 m²',
+    });
+    expect(diff(from, to).counts).toMatchObject({ moved: 1, reshaped: 1, otherwise: 0 });
+    expect(diffLine(diff(from, to))).toBe('The drawings differ: 1 of 1 changed (1 in form).');
+  });
+
+  it('is told from another place', () => {
+    const moved = changeOf(zone(square(2)), zone(square(2, 5.5, 5))).shape;
+    expect(moved).toMatchObject({ movedM: 0.5, largestShiftM: 0.5, isMovedAsWhole: true });
+    const found = diff(zone(square(2)), zone(square(2, 5.5, 5)));
+    expect(found.counts).toMatchObject({ moved: 1, reshaped: 0 });
+    expect(diffLine(found)).toBe('The drawings differ: 1 of 1 changed (1 in place).');
+    expect(rowOf(zone(square(2)), zone(square(2, 5.5, 5)))?.what).toBe('moved 0.5 m');
+  });
+
+  it('of a hole counts: the zone is smaller by it, and a hole that stays behind is another form', () => {
+    const hole = square(4).toReversed();
+    expect(rowOf(zone(square(10), hole), zone(square(10), square(8).toReversed()))).toEqual({
+      what: 'corners moved up to 2.828 m, area 84 → 36 m²',
+      before: '8 corners around (5, 5), 84 m²',
+      after: '8 corners around (5, 5), 36 m²',
+    });
+    expect(changeOf(zone(square(10), hole), zone(square(10, 6, 5), hole)).shape.isMovedAsWhole).toBe(false);
+    expect(
+      changeOf(zone(square(10), hole), zone(square(10, 6, 5), square(4, 6, 5).toReversed())).shape.isMovedAsWhole,
+    ).toBe(true);
+    expect(rowOf(zone(square(10)), zone(square(10), hole))?.what).toBe('corners 4 → 8, area 100 → 84 m²');
+  });
+
+  it('of a line that runs the other way is its direction and no way of a corner', () => {
+    const [from, to] = [lane([0, 0], [3, 0], [3, 4]), lane([3, 4], [3, 0], [0, 0])];
+    expect(changeOf(from, to).shape).toMatchObject({
+      isReversed: true,
+      movedM: 0,
+      largestShiftM: 0,
+      fromLengthM: 7,
+      toLengthM: 7,
+    });
+    expect(rowOf(from, to)).toEqual({
+      what: 'runs the other way',
+      before: '3 corners around (2, 1.333), 7 m long',
+      after: '3 corners around (2, 1.333), 7 m long',
+    });
+    expect(diff(from, to).counts).toMatchObject({ moved: 1, reshaped: 1, otherwise: 0 });
+    expect(rowOf(lane([0, 0], [10, 0]), lane([10, 0], [0, 0.5]))?.what).toBe(
+      'corners moved up to 0.5 m, runs the other way, length 10 → 10.01 m',
+    );
+  });
+
+  it('of a line that is shortened tells both lengths', () => {
+    expect(rowOf(lane([0, 0], [10, 0]), lane([3, 0], [7, 0]))).toEqual({
+      what: 'corners moved up to 3 m, length 10 → 4 m',
+      before: '2 corners around (5, 0), 10 m long',
+      after: '2 corners around (5, 0), 4 m long',
+    });
+    expect(rowOf(lane([0, 0], [10, 0]), lane([0, 0], [5, 3], [10, 0]))?.what).toBe(
+      'middle moved 1 m, corners 2 → 3, length 10 → 11.66 m',
+    );
+  });
+
+  it('is none where a ring begins at another corner or runs the other way: the same outline, which is said', () => {
+    const ring = square(10);
+    const elsewhere = [...ring.slice(2), ...ring.slice(1, 3)];
+    for (const to of [zone(elsewhere), zone(ring.toReversed())]) {
+      expect(changeOf(zone(ring), to).shape).toMatchObject({ largestShiftM: 0, movedM: 0, isRewound: true });
+      expect(rowOf(zone(ring), to)?.what).toBe('same outline, written from another corner or the other way');
+      expect(diff(zone(ring), to).counts).toMatchObject({ moved: 0, otherwise: 1 });
+    }
+  });
+
+  it('that the plane does not show is told by the first place where the texts differ', () => {
+    const point = (...coordinates: number[]) => ({ type: 'Point', coordinates });
+    expect(rowOf(point(1, 2, 0), point(1, 2, 5))).toEqual({
+      what: 'geometry at coordinates/2',
+      before: '0',
+      after: '5',
+    });
+    expect(rowOf(zone(square(2)), zone(square(2).slice(0, 4)))).toEqual({
+      what: 'geometry at coordinates/0/4',
+      before: '[4,4]',
+      after: '—',
+    });
+    const many = (last: number) => ({
+      type: 'MultiPoint',
+      coordinates: [[1, 2], ...Array(40).fill([0, 0]), [3, last]],
+    });
+    expect(rowOf(many(4), many(5))).toEqual({ what: 'geometry at coordinates/41/1', before: '4', after: '5' });
+    expect(rowOf({ type: 'Polygon', coordinates: 'x' }, { type: 'Polygon', coordinates: 'y' })).toEqual({
+      what: 'geometry at coordinates',
+      before: '"x"',
+      after: '"y"',
+    });
+    expect(rowOf(point(1e308, 1e308), point(-1e308, 1e308))).toMatchObject({
+      what: expect.stringContaining('geometry at'),
+    });
+  });
+
+  it('is found in a ring with very many corners without trying every beginning', { timeout: 20_000 }, () => {
+    const circle = (radius: number, turn = 0): Corner[] =>
+      Array.from({ length: 20_000 }, (_, i) => {
+        const angle = ((i + turn) / 20_000) * 2 * Math.PI;
+        return [radius * Math.cos(angle), radius * Math.sin(angle)];
+      });
+    const began = performance.now();
+    expect(changeOf(zone(circle(2)), zone(circle(1))).shape.largestShiftM).toBeCloseTo(1, 9);
+    expect(changeOf(zone(circle(2)), zone([...circle(2).slice(77), ...circle(2).slice(0, 77)])).shape).toMatchObject({
+      isRewound: true,
+      largestShiftM: 0,
+    });
+    expect(performance.now() - began).toBeLessThan(15_000);
+  });
+});
+
+/** Lines, zones with and without holes, points, and what no plane has: with coordinates out of small stores and of odd ones. */
+function geometry(): fc.Arbitrary<{ type: string; coordinates: unknown }> {
+  const corner = fc.oneof(
+    { weight: 5, arbitrary: place() as fc.Arbitrary<number[]> },
+    { weight: 2, arbitrary: fc.tuple(fc.constantFrom(0, 1, 2), fc.constantFrom(0, 1, 2)) as fc.Arbitrary<number[]> },
+    { weight: 1, arbitrary: fc.tuple(oddNumber(), oddNumber(), oddNumber()) as fc.Arbitrary<number[]> },
+  );
+  const ring = fc.array(corner, { minLength: 3, maxLength: 7 });
+  return fc.oneof(
+    corner.map((coordinates) => ({ type: 'Point', coordinates })),
+    fc.array(corner, { minLength: 2, maxLength: 6 }).map((coordinates) => ({ type: 'LineString', coordinates })),
+    fc.array(ring, { minLength: 1, maxLength: 2 }).map((coordinates) => ({ type: 'Polygon', coordinates })),
+    fc.array(corner, { maxLength: 3 }).map((coordinates) => ({ type: 'MultiPoint', coordinates })),
+  );
+}
+
+/** A geometry and what a hand in the map editor makes of it. */
+function twoGeometries(): fc.Arbitrary<[unknown, unknown]> {
+  const edit = fc.constantFrom('scale', 'reverse', 'rewind', 'shift', 'drop', 'nudge', 'close', 'lift', 'other');
+  return fc
+    .tuple(geometry(), geometry(), edit, fc.constantFrom(0.5, 2, -1, 1e-6, 1e-12, 300))
+    .map(([one, other, how, by]) => {
+      if (how === 'other') return [one, other];
+      const runs = (value: unknown, change: (run: unknown[]) => unknown[]): unknown =>
+        Array.isArray(value) && Array.isArray(value[0])
+          ? Array.isArray(value[0][0])
+            ? value.map((inner) => runs(inner, change))
+            : change(value)
+          : value;
+      const corners = (value: unknown, change: (corner: number[]) => number[]): unknown =>
+        Array.isArray(value) && typeof value[0] === 'number'
+          ? change(value as number[])
+          : Array.isArray(value)
+            ? value.map((inner) => corners(inner, change))
+            : value;
+      const { coordinates } = one;
+      let turn = 0;
+      const changed = {
+        scale: () => corners(coordinates, (corner) => corner.map((n) => n * by)),
+        reverse: () => runs(coordinates, (run) => run.toReversed()),
+        rewind: () => runs(coordinates, (run) => [...run.slice(1), run[0]]),
+        shift: () => corners(coordinates, ([x = 0, y = 0, ...rest]) => [x + by, y, ...rest]),
+        drop: () => runs(coordinates, (run) => run.slice(0, -1)),
+        nudge: () =>
+          corners(coordinates, ([x = 0, y = 0, ...rest]) => {
+            turn += 1;
+            return turn === 1 ? [x, y + by, ...rest] : [x, y, ...rest];
+          }),
+        close: () => runs(coordinates, (run) => [...run, run[0]]),
+        lift: () => corners(coordinates, ([x = 0, y = 0]) => [x, y, by]),
+      }[how]();
+      return [one, { ...one, coordinates: changed }];
+    });
+}
+
+/** As JSON.parse gives it, -0 being 0. */
+const written = (value: unknown) => JSON.stringify(value);
+
+describe('whatever differs in a geometry', () => {
+  it('is told by a line that says what, never by a way of 0 alone and never as the same', () => {
+    fc.assert(
+      fc.property(twoGeometries(), ([from, to]) => {
+        fc.pre(written(from) !== written(to));
+        const found = diff(from, to);
+        expect(found.same).toBe(false);
+        expect(diffLine(found)).toMatch(/^The drawings differ: /);
+        const rows = changeRows(changeOf(from, to));
+        expect(rows).toHaveLength(1);
+        const { what, before, after } = rows[0] ?? { what: '', before: '', after: '' };
+        expect(what).not.toMatch(/moved (up to )?0(\.0+)? m\b/);
+        expect(what).not.toMatch(/unchanged|same(?! outline)|NaN|Infinity|undefined|null/i);
+        expect(what).not.toBe('');
+        // What says only where must show two texts that differ there.
+        if (what.startsWith('geometry at')) expect(before).not.toBe(after);
+        else expect(what).toMatch(/moved|runs the other way|corners \d+ → \d+|area|length|same outline|^geometry, /);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('has two sizes in it wherever the sizes differ by more than a hundredth', () => {
+    fc.assert(
+      fc.property(twoGeometries(), ([from, to]) => {
+        fc.pre(written(from) !== written(to));
+        const { shape } = changeOf(from, to);
+        const [row] = changeRows(changeOf(from, to));
+        for (const [was, is, word] of [
+          [shape.fromAreaM2, shape.toAreaM2, 'area'],
+          [shape.fromLengthM, shape.toLengthM, 'length'],
+        ] as const) {
+          if (was === null || is === null || Math.abs(was - is) < 0.01 || Math.max(was, is) > 1e6) continue;
+          expect(row?.what).toContain(word);
+        }
+        expect(changeOf(to, from).shape).toMatchObject({
+          fromAreaM2: shape.toAreaM2,
+          toAreaM2: shape.fromAreaM2,
+          isReversed: shape.isReversed,
+          isMovedAsWhole: shape.isMovedAsWhole,
+        });
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('is no further than the corner that moved most: no reading of the corners hides a way', () => {
+    fc.assert(
+      fc.property(twoGeometries(), ([from, to]) => {
+        fc.pre(written(from) !== written(to));
+        const { largestShiftM, movedM } = changeOf(from, to).shape;
+        if (largestShiftM === null || movedM === null || largestShiftM > 1e6) return;
+        expect(movedM).toBeLessThanOrEqual(largestShiftM * (1 + 1e-9) + 1e-9);
+      }),
+    );
+  });
+});

@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type DrawingFilter,
+  inspectOverlays,
+  readOverlays,
+  type SelectableKind,
+  selectableKinds,
+} from '../../../src/lib/overlays/index.ts';
+import { oddCollection } from '../arbitrary.ts';
+import { collectionOf, lookAt, pointAt, zoneOf } from '../render/drawn.ts';
+
+const indices = (filter: DrawingFilter, which: 'floor' | 'sheet' = 'sheet') =>
+  lookAt(which, filter).inspection.selected.map(({ index }) => index);
+
+describe('a selection of drawings', () => {
+  it('without a filter is everything, with the findings about the map as a whole', () => {
+    const { selected, overlays, findings } = lookAt('sheet').inspection;
+    expect(selected).toBe(overlays.drawings);
+    expect(findings.some(({ drawings }) => drawings.length === 0)).toBe(true);
+  });
+
+  it('by kind goes by geometry, and a charger is both items of its station', () => {
+    const { selected } = lookAt('sheet', { kinds: ['zone', 'lane'] }).inspection;
+    expect(new Set(selected.map(({ kind }) => kind))).toEqual(new Set(['zone', 'lane']));
+    const chargers = lookAt('floor', { kinds: ['charger'] }).inspection;
+    expect(chargers.selected.map(({ id }) => id)).toEqual(['charger-1', 'docking-point-1']);
+    expect(chargers.pairs).toMatchObject([{ charger: 3, dockingPoint: 4 }]);
+  });
+
+  it('by mark takes the drawings with a number that is known that well, and no better', () => {
+    const assumed = lookAt('floor', { mark: 'VORSICHT' }).inspection.selected;
+    expect(assumed.map(({ name }) => name)).toEqual(['A', 'B', 'C']);
+    const open = lookAt('sheet', { mark: 'OFFEN' }).inspection.selected.map(({ id }) => id);
+    expect(open).toContain('zone-24');
+    expect(open).toContain('zone-word');
+    expect(open).not.toContain('point-9');
+    expect(indices({ mark: 'BELEGT' })).toEqual([]);
+  });
+
+  it('by place takes what reaches into the circle: also a zone around it, and nothing without a place', () => {
+    const square: [number, number][] = [
+      [-5, -5],
+      [5, -5],
+      [5, 5],
+      [-5, 5],
+    ];
+    const collection = collectionOf(pointAt(0, 1), pointAt(0, 3), zoneOf(square), { type: 'Feature', geometry: null });
+    const overlays = readOverlays(JSON.stringify(collection));
+    const near = (radiusM: number, at: readonly [number, number] = [0, 0]) =>
+      inspectOverlays(overlays, { frame: null, device: null, filter: { near: { at, radiusM } } }).selected.map(
+        ({ index }) => index,
+      );
+    expect(near(1)).toEqual([0, 2]);
+    expect(near(0.999)).toEqual([2]);
+    expect(near(3)).toEqual([0, 1, 2]);
+    expect(near(4, [9, 0])).toEqual([2]);
+    expect(near(3.9, [9, 0])).toEqual([]);
+  });
+
+  it('by findings takes the drawings that a finding is about, and those findings', () => {
+    const { selected, findings } = lookAt('sheet', { withFindings: true }).inspection;
+    const about = new Set(findings.flatMap(({ drawings }) => drawings));
+    expect(selected.length).toBeGreaterThan(10);
+    expect(selected.every(({ index }) => about.has(index))).toBe(true);
+    expect(findings.every(({ drawings }) => drawings.length > 0)).toBe(true);
+  });
+
+  it('keeps the order, passes every filter at once, and shows findings about its drawings only', () => {
+    const filters = fc.record(
+      {
+        kinds: fc.uniqueArray(fc.constantFrom<SelectableKind>(...selectableKinds), { minLength: 1 }),
+        mark: fc.constantFrom('HINWEIS', 'VORSICHT', 'OFFEN'),
+        near: fc.record({ at: fc.tuple(fc.integer(), fc.integer()), radiusM: fc.nat() }),
+        withFindings: fc.boolean(),
+      },
+      { requiredKeys: [] },
+    ) as fc.Arbitrary<DrawingFilter>;
+    fc.assert(
+      fc.property(oddCollection(), filters, (collection, filter) => {
+        const overlays = readOverlays(JSON.stringify(collection));
+        const look = (wanted: DrawingFilter) =>
+          inspectOverlays(overlays, { frame: null, device: null, filter: wanted });
+        const { selected, findings } = look(filter);
+        const single = Object.entries(filter).map(([key, value]) => look({ [key]: value }).selected);
+        const expected = overlays.drawings.filter((drawing) => single.every((some) => some.includes(drawing)));
+        expect(selected).toEqual(expected);
+        const shown = new Set(selected.map(({ index }) => index));
+        if (selected.length < overlays.drawings.length) {
+          expect(findings.every(({ drawings }) => drawings.some((index) => shown.has(index)))).toBe(true);
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+});

@@ -1,0 +1,672 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { GwError } from '../../../src/lib/error/index.ts';
+import { inspectOverlays } from '../../../src/lib/overlays/inspect/inspect.ts';
+import type { Overlays } from '../../../src/lib/overlays/model.ts';
+import { overlaysSource, readOverlays } from '../../../src/lib/overlays/read/read.ts';
+import { drawSvg, toCsv, toGeojson } from '../../../src/lib/overlays/render/index.ts';
+import { drawOverlays } from '../../../src/lib/sim/chassis/floor/floor.ts';
+import {
+  anyValue,
+  choices,
+  collectionText,
+  oddCollection,
+  oddNumber,
+  oddText,
+  plainCollection,
+  writeJson,
+} from '../arbitrary.ts';
+
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+
+/** A file as a technician has it: German names, line breaks, a byte order mark, a newline at its end. */
+const realCollection = JSON.stringify(JSON.parse(drawOverlays('SN-Größe-1')), null, 1);
+const realMap = JSON.stringify({
+  id: 1,
+  map_name: 'Küche',
+  grid_origin_x: -3,
+  grid_origin_y: -3,
+  grid_resolution: 0.05,
+  overlays: realCollection,
+});
+
+/** What an error says was found. Anything but OVERLAYS_INVALID fails the test. */
+function foundIn(input: Uint8Array | string, what?: string): string {
+  try {
+    readOverlays(input, what);
+  } catch (error) {
+    expect(error).toBeInstanceOf(GwError);
+    expect((error as GwError).code).toBe('OVERLAYS_INVALID');
+    return (error as GwError).message;
+  }
+  throw new Error('the input was read');
+}
+
+describe('the forms that drawings come in', () => {
+  const collection = { type: 'FeatureCollection', features: [{ type: 'Feature', id: 'a' }] };
+  const text = JSON.stringify(collection);
+  const form = ({ form, map, drawings, text: source }: Overlays) => ({
+    form,
+    map,
+    ids: drawings.map(({ id }) => id),
+    source,
+  });
+
+  it('reads a bare collection', () => {
+    expect(form(readOverlays(text))).toEqual({ form: 'collection', map: null, ids: ['a'], source: text });
+    expect(form(readOverlays(bytesOf(`\ufeff ${text}\n`)))).toEqual({
+      form: 'collection',
+      map: null,
+      ids: ['a'],
+      source: ` ${text}\n`,
+    });
+  });
+
+  it('reads the data of a map with its drawings as JSON text or as an object', () => {
+    const asText = { id: 7, overlays: text };
+    expect(form(readOverlays(JSON.stringify(asText)))).toEqual({
+      form: 'text-in-map',
+      map: asText,
+      ids: ['a'],
+      source: text,
+    });
+    const source = `{ "type":"FeatureCollection","features":[{"type":"Feature", "id":"\\u0061"}] }`;
+    expect(form(readOverlays(`{"uid":"u", "overlays" : ${source} , "id":7}`))).toEqual({
+      form: 'object-in-map',
+      map: { uid: 'u', overlays: collection, id: 7 },
+      ids: ['a'],
+      source,
+    });
+  });
+
+  it('reads wrappers with overlays of their own, as text and as object, three packings deep', () => {
+    const asObject = JSON.stringify({ id: 7, overlays: { overlays: collection } });
+    const asText = JSON.stringify({ id: 7, overlays: JSON.stringify({ note: 1, overlays: { overlays: text } }) });
+    const whole = JSON.stringify(text);
+    for (const packed of [asObject, asText, whole]) {
+      expect(form(readOverlays(packed))).toMatchObject({ form: 'wrapped', ids: ['a'], source: text });
+    }
+    expect(readOverlays(asText).map).toMatchObject({ id: 7 });
+    expect(readOverlays(whole).map).toBeNull();
+    expect(foundIn(JSON.stringify({ overlays: asText }))).toContain('packed more than 3 deep');
+  });
+
+  it('takes a map without drawings for one with none', () => {
+    for (const overlays of [undefined, null, '', ' \n']) {
+      const {
+        drawings,
+        text: source,
+        map,
+        topLevel,
+      } = readOverlays(JSON.stringify({ grid_resolution: 0.05, overlays }));
+      expect({ drawings, source, resolution: map?.grid_resolution }).toEqual({
+        drawings: [],
+        source: '',
+        resolution: 0.05,
+      });
+      expect(Object.keys(topLevel)).toEqual([]);
+    }
+    expect(readOverlays('{"overlays":"{}"}')).toMatchObject({ drawings: [], text: '{}' });
+    expect(readOverlays('{"overlays":{ }}')).toMatchObject({ drawings: [], text: '{ }' });
+  });
+
+  it('does not take an entry of the list of maps, which leaves the drawings out, for a map without any', () => {
+    expect(foundIn('{"id":1,"map_name":"EG","overlays_version":4}')).toContain('an entry of the list of maps');
+  });
+
+  it('keeps the exact text of the collection, whatever it is packed in and by whom', () => {
+    fc.assert(
+      fc.property(
+        collectionText(),
+        choices(),
+        fc.dictionary(oddText(), anyValue(), { maxKeys: 3 }),
+        (text, hand, more) => {
+          const around = Object.fromEntries(
+            Object.entries(more).filter(([key]) => key !== 'overlays' && key !== 'type' && key !== '__proto__'),
+          );
+          expect(readOverlays(text).text).toBe(text);
+
+          const asText = writeJson({ ...around, overlays: text }, hand);
+          expect(readOverlays(asText)).toMatchObject({ form: 'text-in-map', text });
+          expect(overlaysSource(bytesOf(asText))).toEqual({ form: 'text', text });
+
+          const asObject = JSON.stringify({ ...around, overlays: '@@' }).replace('"@@"', () => text);
+          expect(readOverlays(asObject)).toMatchObject({ form: 'object-in-map', text: text.trim() });
+          expect(overlaysSource(bytesOf(asObject))).toEqual({ form: 'object', text: text.trim() });
+        },
+      ),
+    );
+  });
+
+  it('reads what is no FeatureCollection and holds features, in a file and in a map, and says what it was', () => {
+    const feature = { type: 'Feature', id: 'a', geometry: { type: 'Point', coordinates: [1, 2] }, properties: {} };
+    const untyped = { id: 'b', geometry: { type: 'LineString', coordinates: [] } };
+    for (const [container, ids, value] of [
+      ['object-with-features', ['a'], { map_uid: 'u', features: [feature] }],
+      ['object-with-features', [], { map_uid: 'u', features: [] }],
+      ['object-with-features', ['a'], { type: null, features: [feature] }],
+      ['feature-list', ['a', 'b'], [feature, untyped]],
+      ['feature-list', ['b'], [null, untyped, 7]],
+      ['single-feature', ['a'], feature],
+      ['single-feature', ['b'], untyped],
+    ] as const) {
+      const source = JSON.stringify(value);
+      const packed = [source, JSON.stringify({ overlays: source }), JSON.stringify({ overlays: value, id: 3 })];
+      for (const [at, input] of [...packed, JSON.stringify(source)].entries()) {
+        const overlays = readOverlays(input);
+        expect(overlays).toMatchObject({
+          container,
+          text: source,
+          map: at === 1 || at === 2 ? expect.anything() : null,
+        });
+        expect(overlays.drawings.map(({ id }) => id)).toEqual(ids);
+        const { findings } = inspectOverlays(overlays, { frame: null, device: null });
+        expect(findings.filter(({ rule }) => rule === 'not-a-feature-collection')).toMatchObject([
+          { severity: 'note' },
+        ]);
+        expect(JSON.parse(toGeojson(inspectOverlays(overlays, { frame: null, device: null }))).features).toHaveLength(
+          ids.length,
+        );
+      }
+    }
+    expect(readOverlays('[null,{"type":"Feature"},7]').notFeatures).toEqual([0, 2]);
+    expect(readOverlays('{"map_uid":"u","features":[]}').topLevel).toEqual({ map_uid: 'u' });
+    expect(readOverlays('{"overlays":[]}')).toMatchObject({ container: 'feature-list', drawings: [], text: '[]' });
+    expect(readOverlays('{"overlays":"{\\"features\\":[]}","features":[{}]}')).toMatchObject({ drawings: [] });
+    expect(readOverlays('{"features":[],"grid_resolution":0.05}').map).toMatchObject({ grid_resolution: 0.05 });
+    expect(readOverlays(text).container).toBe('feature-collection');
+  });
+
+  it('reads a large object with features in parts, as a collection', () => {
+    const filler = JSON.stringify({ id: 'x', properties: { filler: 'y'.repeat(9 * 1024 * 1024) } });
+    const large = bytesOf(`{"map_uid":"u","features":[{"id":"a"},${filler}]}`);
+    const overlays = readOverlays(large);
+    expect(overlays).toMatchObject({ container: 'object-with-features', topLevel: { map_uid: 'u' } });
+    expect(overlays.drawings.map(({ id }) => id)).toEqual(['a', 'x']);
+    const map = bytesOf(
+      `{"overlays":"[{\\"type\\":\\"Feature\\",\\"id\\":\\"in\\"}]","features":[{"id":"a"},${filler}]}`,
+    );
+    expect(readOverlays(map).drawings.map(({ id }) => id)).toEqual(['in']);
+    const list = readOverlays(bytesOf(`[{"type":"Feature","id":"a"},${filler}]`));
+    expect(list.drawings.map(({ id }) => id)).toEqual(['a', 'x']);
+  });
+
+  it('gives the source of drawings without asking whether they can be read', () => {
+    expect(overlaysSource(bytesOf('{"overlays":"not even JSON"}'))).toEqual({ form: 'text', text: 'not even JSON' });
+    expect(overlaysSource(bytesOf('{"overlays":""}'))).toEqual({ form: 'text', text: '' });
+    expect(overlaysSource(bytesOf('{"overlays": [1.50] }'))).toEqual({ form: 'object', text: '[1.50]' });
+    expect(overlaysSource(bytesOf('{"\\u006fverlays": {"a":1e2} }'))).toEqual({ form: 'object', text: '{"a":1e2}' });
+    expect(overlaysSource(bytesOf('{"overlays":null}'))).toEqual({ form: 'none', text: null });
+    expect(overlaysSource(bytesOf('{"toString":1}'))).toEqual({ form: 'none', text: null });
+    expect(() => overlaysSource(bytesOf('[]'))).toThrow('There are no drawings of a map in the map: it is a list of 0');
+    expect(() => overlaysSource(bytesOf('{"overlays":'))).toThrow('cut off in the middle, after 12 bytes');
+  });
+});
+
+describe('what is no drawings', () => {
+  it('says of a file cut off at any byte that it is cut off, and after how many bytes', () => {
+    for (const text of [realCollection, realMap]) {
+      const bytes = bytesOf(text);
+      expect(bytes.length).toBeGreaterThan(text.length);
+      expect(foundIn(bytes.subarray(0, 0))).toContain('it is empty');
+      for (let at = 1; at < bytes.length; at += 1) {
+        const found = foundIn(bytes.subarray(0, at));
+        if (!/cut off in the middle( of a character)?, after \d+ bytes/.test(found) || !found.includes(`${at} bytes`)) {
+          expect.fail(`cut at ${at}: ${found}`);
+        }
+      }
+      expect(readOverlays(bytes).drawings.length).toBeGreaterThan(10);
+    }
+  });
+
+  it('says of cut-off drawings inside a map that they are cut off', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: realCollection.length - 1 }), (at) => {
+        const overlays = realCollection.slice(0, at);
+        const found = foundIn(JSON.stringify({ overlays }), 'answer');
+        expect(found).toContain('in the overlays of the answer: ');
+        expect(found).toContain(`cut off in the middle, after ${bytesOf(overlays).length} bytes`);
+      }),
+    );
+  });
+
+  it('says of a large file that it is cut off, too', () => {
+    const large = `{"type":"FeatureCollection","features":[${Array(40_000)
+      .fill(`{"id":"${'x'.repeat(60)}"}`)
+      .join()}]}`;
+    expect(readOverlays(large).drawings).toHaveLength(40_000);
+    expect(foundIn(large.slice(0, -2))).toContain(`cut off in the middle, after ${large.length - 2} bytes`);
+    expect(foundIn(large.slice(0, 2_500_030))).toContain('cut off in the middle, after 2500030 bytes');
+    expect(foundIn(`${large}]`)).toContain('not JSON');
+  });
+
+  it('names the encoding of a text that is not in UTF-8', () => {
+    const utf16 = Buffer.from(realCollection, 'utf16le');
+    const utf32 = Buffer.from(
+      realCollection.split('').flatMap((it) => [it.charCodeAt(0) & 0xff, it.charCodeAt(0) >> 8, 0, 0]),
+    );
+    const marked = (mark: number[], bytes: Buffer) => Buffer.concat([Buffer.from(mark), bytes]);
+    for (const bytes of [
+      utf16,
+      Buffer.from(utf16).swap16(),
+      marked([0xff, 0xfe], utf16),
+      marked([0xfe, 0xff], utf16),
+    ]) {
+      expect(foundIn(bytes)).toContain('it is text in UTF-16, not in UTF-8');
+    }
+    for (const bytes of [utf32, Buffer.from(utf32).swap32(), marked([0xff, 0xfe, 0, 0], utf32)]) {
+      expect(foundIn(bytes)).toContain('it is text in UTF-32, not in UTF-8');
+    }
+    const latin1 = Buffer.from(realCollection, 'latin1');
+    expect(foundIn(latin1)).toContain(`byte ${latin1.indexOf(0xf6) + 1} does not fit, as in a file saved as Latin-1`);
+    expect(foundIn(new Uint8Array(4096))).toContain('it begins with zeros');
+  });
+
+  it('says what was found instead', () => {
+    expect(foundIn('')).toBe('There are no drawings of a map in the file: it is empty.');
+    expect(foundIn('\ufeff \n', 'answer')).toBe('There are no drawings of a map in the answer: it is empty.');
+    expect(foundIn('<!DOCTYPE html><p>404')).toContain('it is HTML or XML');
+    expect(foundIn('[{"id":1,"uid":"u","map_name":"EG","overlays_version":4},2]')).toContain(
+      'it is a list of 2 entries',
+    );
+    expect(foundIn('[]')).toContain('it is a list of 0 entries');
+    expect(foundIn('[[{"type":"Feature"}]]')).toContain('it is a list of 1 entries');
+    expect(foundIn('null')).toContain('it is the value null');
+    expect(foundIn('3')).toContain('it is the value 3');
+    expect(foundIn('{}')).toContain('it is an empty object');
+    expect(foundIn('{"type":"Topology","features":[]}')).toContain('it is an object of the type "Topology"');
+    expect(foundIn('{"type":"Point","coordinates":[1,2]}')).toContain('it is an object of the type "Point"');
+    expect(foundIn('{"features":{}}')).toContain('it is an object with the keys "features"');
+    expect(foundIn('{"geometry":null}')).toContain('it is an object with the keys "geometry"');
+    expect(foundIn('{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6}')).toContain('keys "a", "b", "c", "d", "e" and 1 more');
+    expect(foundIn('{"type":"FeatureCollection"}')).toContain('a FeatureCollection whose features are missing');
+    expect(foundIn('{"type":"FeatureCollection","features":{}}')).toContain('features are an empty object, not a list');
+    expect(foundIn('{"overlays":3}')).toContain('in the overlays of the file: it is the value 3');
+    expect(foundIn('{"type":"FeatureCollection",\n "features":[],}')).toContain('the mistake is in line 2, column 16');
+    expect(foundIn('{"a":NaN}')).toContain('not JSON: the mistake is in line 1, column 6');
+    expect(foundIn('hello')).toContain('not JSON');
+    expect(foundIn(Buffer.from([0x1f, 0x8b, 8, 0]))).toContain('it is compressed with gzip');
+    expect(foundIn(Buffer.from('PK\u0003\u0004'))).toContain('it is a ZIP archive');
+    expect(foundIn(Buffer.from('89504e470d0a1a0a', 'hex'))).toContain('it is a picture (PNG)');
+    expect(foundIn(Buffer.from('%PDF-1.7'))).toContain('it is a PDF document');
+  });
+
+  it('bounds and quotes foreign text in what it says', () => {
+    const found = foundIn(JSON.stringify({ ['\u001b[31m'.repeat(100)]: 1 }));
+    expect(found).not.toContain('\u001b');
+    expect(found.length).toBeLessThan(400);
+  });
+
+  it('refuses a key that stands twice, since nobody knows which one counts', () => {
+    expect(foundIn('{"type":"FeatureCollection","features":[{"properties":{"yaw":1,"yaw":2}}]}')).toContain(
+      'names the key "yaw" twice',
+    );
+  });
+
+  it('refuses what is nested so deeply that it would exhaust a stack, in small and in large files', () => {
+    const nested = (levels: number, filler: string) =>
+      `{"type":"FeatureCollection","features":[{"properties":{"a":${'['.repeat(levels)}${']'.repeat(levels)}}}],"b":"${filler}"}`;
+    for (const filler of ['', 'x'.repeat(3_000_000)]) {
+      expect(readOverlays(nested(150, filler)).drawings).toHaveLength(1);
+      expect(foundIn(nested(1_000_000, filler))).toContain('nested deeper than 200 levels');
+    }
+    const top = `{"type":"FeatureCollection","features":[],"a":${'{"a":'.repeat(500_000)}1${'}'.repeat(500_000)}}`;
+    expect(foundIn(top)).toContain('nested deeper than 200 levels');
+    expect(foundIn('['.repeat(100_000))).toContain('cut off in the middle');
+  });
+
+  it('throws nothing but OVERLAYS_INVALID, whatever the bytes', () => {
+    const attempt = (input: Uint8Array | string) => {
+      try {
+        expect(readOverlays(input).drawings).toBeInstanceOf(Array);
+      } catch (error) {
+        expect((error as GwError).code, String(error)).toBe('OVERLAYS_INVALID');
+      }
+    };
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 64 }), attempt), { numRuns: 1000 });
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), attempt));
+    fc.assert(fc.property(anyValue(), choices(), (value, hand) => attempt(writeJson({ overlays: value }, hand))));
+    fc.assert(
+      fc.property(anyValue(), (value) => attempt(JSON.stringify({ type: 'FeatureCollection', features: value }))),
+    );
+    fc.assert(
+      fc.property(collectionText(), fc.nat(), fc.uint8Array({ minLength: 1, maxLength: 3 }), (text, at, junk) => {
+        const bytes = bytesOf(text);
+        bytes.set(junk.subarray(0, Math.max(bytes.length - (at % bytes.length), 0)), at % bytes.length);
+        attempt(bytes);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('refuses more bytes than any floor has before reading them', () => {
+    expect(foundIn(new Uint8Array(256 * 1024 * 1024 + 1))).toContain('it has 268435457 bytes, more than 268435456');
+  });
+});
+
+describe('drawings', () => {
+  const read = (...features: unknown[]) => readOverlays(JSON.stringify({ type: 'FeatureCollection', features }));
+  const one = (feature: unknown) => {
+    const [drawing] = read(feature).drawings;
+    if (drawing === undefined) return expect.fail('no drawing');
+    return drawing;
+  };
+  const withGeometry = (type: unknown, coordinates: unknown) => one({ geometry: { type, coordinates } });
+
+  it('tells a point, a lane and a zone by geometry, with the code of its kind first', () => {
+    const codes = { type: '11', lineType: 2, regionType: 1, direction: '3' };
+    const point = one({
+      id: 'p',
+      geometry: { type: 'Point', coordinates: [1, 2] },
+      properties: { ...codes, name: 'A' },
+    });
+    expect(point).toMatchObject({ index: 0, id: 'p', kind: 'point', name: 'A', shape: { kind: 'point', at: [1, 2] } });
+    expect(point.code).toEqual({ field: 'type', number: 11, written: '11' });
+    const fields = (drawing: { codes: readonly { field: string }[] }) => drawing.codes.map(({ field }) => field);
+    expect(fields(point)).toEqual(['type', 'direction']);
+    const lane = one({
+      geometry: {
+        type: 'LineString',
+        coordinates: [
+          [0, 0],
+          [1, 1],
+        ],
+      },
+      properties: codes,
+    });
+    expect(lane).toMatchObject({ kind: 'lane', code: { field: 'lineType', number: 2 } });
+    expect(fields(lane)).toEqual(['lineType', 'direction']);
+    const ring = [
+      [0, 0],
+      [1, 0],
+      [1, 1],
+    ];
+    const zone = one({ geometry: { type: 'Polygon', coordinates: [ring] }, properties: codes });
+    expect(zone).toMatchObject({ kind: 'zone', shape: { kind: 'zone', rings: [ring] }, code: { field: 'regionType' } });
+    expect(fields(zone)).toEqual(['regionType', 'direction']);
+    for (const geometry of [null, { type: 'MultiPoint', coordinates: [[0, 0]] }]) {
+      const other = one({ geometry, properties: codes });
+      expect(other).toMatchObject({ kind: 'other', code: null });
+      expect(fields(other)).toEqual(['direction']);
+    }
+  });
+
+  it('carries a code of another geometry through without reading it by its table', () => {
+    const lane = {
+      geometry: {
+        type: 'LineString',
+        coordinates: [
+          [0, 0],
+          [1, 1],
+        ],
+      },
+      properties: { type: 9, name: 'no charger', dockingPointId: 'd' },
+    };
+    const zone = { geometry: { type: 'Polygon', coordinates: [] }, properties: { type: 'hall', lineType: 2 } };
+    const dock = { id: 'd', geometry: { type: 'Point', coordinates: [0, 1] }, properties: { type: 36 } };
+    const overlays = read(lane, zone, dock);
+    const inspection = inspectOverlays(overlays, { frame: null, device: null });
+    expect(overlays.drawings.map(({ codes }) => codes.map(({ field, number }) => [field, number]))).toEqual([
+      [],
+      [],
+      [['type', 36]],
+    ]);
+    expect(inspection.pairs).toMatchObject([{ charger: null, dockingPoint: 2 }]);
+    expect(inspection.survey.codes).toEqual([{ field: 'type', number: 36, count: 1 }]);
+    expect(inspection.survey.carried).toContainEqual({
+      in: 'properties',
+      name: 'type',
+      count: 2,
+      kinds: ['zone', 'lane'],
+      types: ['text', 'number'],
+    });
+    expect(inspection.survey.carried).toContainEqual({
+      in: 'properties',
+      name: 'lineType',
+      count: 1,
+      kinds: ['zone'],
+      types: ['number'],
+    });
+    // A text is no number of a point, so it is no fault of a zone either.
+    expect(inspection.findings.map(({ rule }) => rule)).not.toContain('code-not-whole');
+    expect(inspection.findings.find(({ rule }) => rule === 'code-missing')?.drawings).toEqual([0]);
+    for (const output of [toCsv(inspection), drawSvg(inspection, { title: 't', image: null })]) {
+      expect(output).not.toMatch(/: charger|H charger/);
+    }
+  });
+
+  it('takes closed and unclosed rings as they are', () => {
+    const unclosed = [
+      [0, 0],
+      [1, 0],
+      [1, 1],
+    ];
+    for (const ring of [unclosed, [...unclosed, [0, 0]]]) {
+      expect(withGeometry('Polygon', [ring]).shape).toEqual({ kind: 'zone', rings: [ring] });
+    }
+  });
+
+  it('says of a broken geometry what it should have been and why it is none', () => {
+    const why = (type: string, coordinates: unknown) => {
+      const { kind, shape } = withGeometry(type, coordinates);
+      expect(shape).toMatchObject({ kind: 'broken', expected: kind });
+      return shape.kind === 'broken' ? shape.why : '';
+    };
+    expect(why('Point', undefined)).toBe('its coordinates are missing');
+    expect(why('Point', ['1', 2])).toBe('its coordinates are without two numbers (string)');
+    expect(why('Point', [1])).toBe('its coordinates are a list of 1, without x and y');
+    expect(why('Point', [null, 2])).toBe('its coordinates are without two numbers (null)');
+    expect(why('LineString', [[0, 0]])).toBe('it needs 2 places and has 1');
+    expect(why('LineString', [[0, 0], { x: 1 }])).toBe('place 2 of 2 is no list (object)');
+    expect(why('Polygon', [])).toBe('it has no ring');
+    expect(
+      why('Polygon', [
+        [0, 0],
+        [1, 0],
+        [1, 1],
+      ]),
+    ).toBe('ring 1 of 3: place 1 of 2 is no list (number)');
+    expect(
+      why('Polygon', [
+        [
+          [0, 0],
+          [1, 0],
+          [0, 0],
+        ],
+      ]),
+    ).toBe('ring 1 of 1: it needs 3 corners and has 2');
+    expect(
+      why('Polygon', [
+        [
+          [0, 0],
+          [1, 0],
+          [1, 1],
+        ],
+        [[0, 0]],
+      ]),
+    ).toBe('ring 2 of 2: it needs 3 corners and has 1');
+    expect(why('Polygon', [[[0, 0], [1, 0], null]])).toBe('ring 1 of 1: place 3 of 3 is null');
+  });
+
+  it('takes numbers beyond what a number can hold for no place and no angle', () => {
+    const text = `{"type":"FeatureCollection","features":[{"geometry":{"type":"Point","coordinates":[1e999,0]},
+      "properties":{"type":${'9'.repeat(400)},"lineType":"${'9'.repeat(30)}","yaw":1e400,"iconYaw":"-1e400"}}]}`;
+    const [drawing] = readOverlays(text).drawings;
+    expect(drawing?.shape).toEqual({
+      kind: 'broken',
+      expected: 'point',
+      why: 'its coordinates are beyond what a number can hold',
+    });
+    expect(drawing?.codes.map(({ number }) => number)).toEqual([null]);
+    expect(drawing?.yaw?.deg).toBeNull();
+    expect(drawing?.iconYaw?.deg).toBeNull();
+  });
+
+  it('reads codes that are whole numbers in either JSON type, and keeps what was written', () => {
+    const number = (type: unknown) =>
+      one({ geometry: { type: 'Point', coordinates: [0, 0] }, properties: { type } }).code;
+    for (const written of [11, '11', ' 11 ', '11.0', '+11', '011', '1.1e1']) {
+      expect(number(written)).toEqual({ field: 'type', number: 11, written });
+    }
+    expect(number(-1)?.number).toBe(-1);
+    expect(number('-1')?.number).toBe(-1);
+    expect(Object.is(number('-0')?.number, 0)).toBe(true);
+    for (const written of ['', ' ', 'x', '1x', '0x1f', 1.5, '1.5', true, [], [11], {}, '9007199254740993', 1e21, '٣']) {
+      expect(number(written)).toEqual({ field: 'type', number: null, written });
+    }
+    expect(number(null)).toBeNull();
+    expect(number(undefined)).toBeNull();
+  });
+
+  it('reads angles in either JSON type and does not turn them into another angle', () => {
+    const yaw = (written: unknown) => one({ properties: { yaw: written, iconYaw: written } });
+    for (const [written, deg] of [
+      ['90', 90],
+      [-82, -82],
+      ['-82.5', -82.5],
+      ['900', 900],
+      [' 1e2 ', 100],
+      ['-0', 0],
+    ] as const) {
+      expect(yaw(written).yaw).toEqual({ deg, written });
+      expect(yaw(written).iconYaw).toEqual({ deg, written });
+    }
+    for (const written of ['north', '', '9,5', '-', '--1', true, [90], {}]) {
+      expect(yaw(written).yaw).toEqual({ deg: null, written });
+    }
+    expect(yaw(null).yaw).toBeNull();
+    expect(yaw(undefined).yaw).toBeNull();
+  });
+
+  it('reads every whole number and angle as the engine would', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.maxSafeInteger(), fc.integer()), (it_) => {
+        const geometry = { type: 'Point', coordinates: [0, 0] };
+        const [drawing] = read({ geometry, properties: { type: String(it_), yaw: String(it_) } }).drawings;
+        expect(drawing?.codes[0]?.number).toBe(it_);
+        expect(drawing?.yaw?.deg).toBe(it_);
+      }),
+    );
+    fc.assert(
+      fc.property(oddNumber(), (it_) => {
+        const [drawing] = read({ properties: { yaw: String(it_), iconYaw: it_ } }).drawings;
+        expect(drawing?.yaw?.deg).toBe(it_);
+        expect(drawing?.iconYaw?.deg).toBe(it_);
+      }),
+    );
+  });
+
+  it('gives an id only where there is a text or a number', () => {
+    const ids = read(...['a', '', 0, 7.5, null, true, {}, []].map((id) => ({ id })), {}).drawings.map(({ id }) => id);
+    expect(ids).toEqual(['a', null, '0', '7.5', null, null, null, null, null]);
+  });
+
+  it('counts entries that are no features and keeps the places of the others', () => {
+    const { drawings, notFeatures } = read(null, { id: 'a' }, 3, [], { id: 'b' }, 'x');
+    expect(notFeatures).toEqual([0, 2, 3, 5]);
+    expect(drawings.map(({ index, id }) => [index, id])).toEqual([
+      [1, 'a'],
+      [4, 'b'],
+    ]);
+  });
+
+  it('carries keys that could reach a prototype as plain data', () => {
+    const text = `{"type":"FeatureCollection","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},
+      "features":[{"__proto__":{"id":"evil","geometry":{"type":"Point","coordinates":[1,2]}},"properties":
+      {"__proto__":{"type":"9","yaw":1,"name":"evil"},"toString":1,"hasOwnProperty":2}}]}`;
+    for (const filler of ['', ' '.repeat(3_000_000)]) {
+      const { drawings, topLevel, rawOf } = readOverlays(text + filler);
+      expect(drawings[0]).toMatchObject({ id: null, kind: 'other', name: null, codes: [], yaw: null });
+      const properties = drawings.map((drawing) => rawOf(drawing).properties)[0] as object;
+      expect(Object.keys(properties)).toEqual(['__proto__', 'toString', 'hasOwnProperty']);
+      expect(Object.getPrototypeOf(properties)).toBe(Object.prototype);
+      expect(Object.keys(topLevel)).toEqual(['__proto__', 'constructor']);
+      expect(Object.getPrototypeOf(topLevel)).toBeNull();
+      expect(topLevel.polluted).toBeUndefined();
+      expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+    }
+  });
+
+  it('carries everything through as it came, from every collection in any hand', () => {
+    fc.assert(
+      fc.property(fc.oneof(oddCollection(), plainCollection()), choices(), (collection, hand) => {
+        const { drawings, notFeatures, topLevel, rawOf } = readOverlays(writeJson(collection, hand));
+        const { type, features, ...more } = collection as { type: string; features: unknown[] };
+        expect(type).toBe('FeatureCollection');
+        const rebuilt: unknown[] = [];
+        for (const drawing of drawings) rebuilt[drawing.index] = rawOf(drawing);
+        for (const index of notFeatures) rebuilt[index] = features[index];
+        expect(rebuilt).toEqual(features);
+        expect(Object.entries(topLevel).sort()).toEqual(Object.entries(more).sort());
+        for (const drawing of drawings) {
+          const { shape, kind, code, codes, yaw, writtenId } = drawing;
+          const raw = rawOf(drawing);
+          const properties = Object(raw.properties) as Record<string, unknown>;
+          expect(writtenId).toBe(raw.id);
+          for (const { field, written } of codes) expect(properties[field]).toBe(written);
+          if (code !== null) expect(codes[0]).toBe(code);
+          if (yaw !== null) expect(yaw.written).toBe(properties.yaw);
+          if (shape.kind !== 'other' && shape.kind !== 'broken') expect(shape.kind).toBe(kind);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('finds nothing broken in a plain collection', () => {
+    fc.assert(
+      fc.property(plainCollection(), choices(), (collection, hand) => {
+        const { drawings, notFeatures } = readOverlays(writeJson(collection, hand));
+        expect(notFeatures).toEqual([]);
+        for (const { id, shape, code } of drawings) {
+          expect(id).not.toBeNull();
+          expect(['point', 'lane', 'zone']).toContain(shape.kind);
+          expect(code?.number).toBeTypeOf('number');
+        }
+      }),
+    );
+  });
+
+  it('keeps names of every kind as they are', () => {
+    fc.assert(
+      fc.property(oddText(), (name) => {
+        expect(one({ properties: { name } }).name).toBe(name === '' ? null : name);
+      }),
+    );
+    expect(one({ properties: { name: 7 } }).name).toBe('7');
+    expect(one({ properties: { name: ['a'] } }).name).toBeNull();
+  });
+
+  it('shares what is written alike, and confuses nothing that is written otherwise', () => {
+    const { drawings } = read(
+      ...[1, '1', 1, '1', '01', true].map((type) => ({
+        geometry: { type: 'Point', coordinates: [0, 0] },
+        properties: { type },
+      })),
+    );
+    const [a, b, c, d, e, f] = drawings;
+    expect(a?.code).toBe(c?.code);
+    expect(a?.codes).toBe(c?.codes);
+    expect(b?.code).toBe(d?.code);
+    expect([a, b, e, f].map((drawing) => drawing?.code?.written)).toEqual([1, '1', '01', true]);
+  });
+
+  it('reads a ring of a million corners and ten thousand drawings that all differ within seconds', () => {
+    const ring = Array.from({ length: 1_000_000 }, (_, at) => `[${at % 1000},${at}]`).join();
+    const text = `{"type":"FeatureCollection","features":[{"geometry":{"type":"Polygon","coordinates":[[${ring}]]}}]}`;
+    const started = performance.now();
+    const [zone] = readOverlays(text).drawings;
+    expect(zone?.shape.kind === 'zone' && zone.shape.rings[0]?.length).toBe(1_000_000);
+    const many = read(
+      ...Array.from({ length: 10_000 }, (_, at) => ({
+        geometry: { type: 'Point', coordinates: [at, 0] },
+        properties: { type: at, yaw: `${at}.5`, direction: `${at}` },
+      })),
+    );
+    expect(many.drawings[9_999]).toMatchObject({
+      yaw: { deg: 9_999.5 },
+      codes: [{ number: 9_999 }, { number: 9_999 }],
+    });
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+});

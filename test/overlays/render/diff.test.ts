@@ -1,0 +1,181 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createCodeBook } from '../../../src/lib/overlays/codes.ts';
+import { diffOverlays } from '../../../src/lib/overlays/diff/diff.ts';
+import { frameOf } from '../../../src/lib/overlays/frame.ts';
+import { readOverlays } from '../../../src/lib/overlays/read/read.ts';
+import { drawDiffPage, drawDiffSvg } from '../../../src/lib/overlays/render/diff.ts';
+import type { DiffSubject } from '../../../src/lib/overlays/render/diff-figure.ts';
+import { oddCollection } from '../arbitrary.ts';
+import { collectionOf, lookAt, pointAt, zoneOf } from './drawn.ts';
+import { elementsOf, type ReadElement, readMarkup, textOf } from './markup-reader.ts';
+
+const labels = { title: 'What differs: Hall', fromLabel: 'backup.tar.gz', toLabel: 'map 1 of SIM0001' };
+const pageOptions = {
+  ...labels,
+  codeBook: createCodeBook(null),
+  warnings: [],
+  madeAt: '2026-01-31T12:00:00.000Z',
+};
+
+function subjectOf(a: object, b: object): DiffSubject {
+  const [from, to] = [readOverlays(JSON.stringify(a)), readOverlays(JSON.stringify(b))];
+  return { diff: diffOverlays(from, to), from, to, frame: null, image: null };
+}
+
+const svgOf = (a: object, b: object) => drawDiffSvg(subjectOf(a, b), labels);
+const pageOf = (a: object, b: object) => drawDiffPage(subjectOf(a, b), pageOptions);
+const find = (root: ReadElement, name: string) => [...elementsOf(root)].filter((element) => element.name === name);
+const byId = (root: ReadElement, id: string) =>
+  [...elementsOf(root)].find(({ attributes }) => attributes.get('id') === id);
+
+/** Throws where a document is not well-formed, holds what runs or loads, or a figure that is none. */
+function prove(document: string): ReadElement {
+  const root = readMarkup(document);
+  const elements = [...elementsOf(root)];
+  const ids = new Set(elements.map(({ attributes }) => attributes.get('id')));
+  for (const { name, attributes } of elements) {
+    if (['script', 'img', 'iframe', 'object', 'embed', 'b'].includes(name)) throw new Error(`an element <${name}>`);
+    for (const [key, value] of attributes) {
+      if (/^on|^style$|^src$/i.test(key)) throw new Error(`an attribute ${key}`);
+      if (key === 'href') {
+        const isOwn = value.startsWith('#')
+          ? ids.has(value.slice(1))
+          : /^data:(image\/png;base64,[\w+/=]*|,)$/.test(value);
+        if (!isOwn) throw new Error(`an address ${value.slice(0, 80)}`);
+      }
+      if (
+        /^(d|x|y|cx|cy|r|width|height|transform|viewBox)$/.test(key) &&
+        /NaN|Infinity|undefined|\de[+-]?\d/.test(value)
+      ) {
+        throw new Error(`${key}="${value.slice(0, 80)}"`);
+      }
+    }
+  }
+  return root;
+}
+
+describe('a drawn difference', () => {
+  it('is one well-formed document that loads and runs nothing, whatever is compared', () => {
+    fc.assert(
+      fc.property(oddCollection(), oddCollection(), (a, b) => {
+        prove(svgOf(a, b));
+        prove(pageOf(a, b));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('shows what was dashed and what is unbroken, with an arrow between and how far in words', () => {
+    const root = prove(
+      svgOf(
+        collectionOf(pointAt(0, 0, { type: '11', name: 'A' }, 'a'), pointAt(9, 9, {}, 'z')),
+        collectionOf(pointAt(3, 4, { type: '11', name: 'A' }, 'a'), pointAt(9, 9, {}, 'z')),
+      ),
+    );
+    const group = byId(root, 'm-c0');
+    const circles = group ? find(group, 'circle') : [];
+    expect(circles.map(({ attributes }) => attributes.has('stroke-dasharray'))).toContain(true);
+    expect(circles.some(({ attributes }) => !attributes.has('stroke-dasharray'))).toBe(true);
+    expect(group && find(group, 'path').length).toBeGreaterThanOrEqual(3);
+    expect(textOf(root)).toContain('moved 5 m');
+    expect(textOf(root)).toContain('The drawings differ: 1 of 2 changed (1 in place).');
+    expect(textOf(root)).toContain('Grey: did not change.');
+  });
+
+  it('draws the old and the new heading, and not that of an icon', () => {
+    const turned = (yaw: string, iconYaw: string) => collectionOf(pointAt(0, 0, { yaw, iconYaw }, 'a'));
+    const paths = (a: object, b: object) => find(byId(prove(svgOf(a, b)), 'm-c0') ?? readMarkup('<g/>'), 'path').length;
+    expect(paths(turned('0', '5'), turned('90', '5'))).toBe(6);
+    expect(paths(turned('0', '5'), turned('0', '9'))).toBe(0);
+    const one = collectionOf(pointAt(0, 0, { yaw: 'north' }, 'a'));
+    expect(paths(one, turned('90', '5'))).toBe(3);
+  });
+
+  it('marks what came with a plus and what went with a cross', () => {
+    const zone = (x: number) => ({
+      ...zoneOf([
+        [x, 0],
+        [x + 2, 0],
+        [x + 2, 2],
+        [x, 2],
+      ]),
+      id: `z${x}`,
+    });
+    const root = prove(
+      pageOf(collectionOf(zone(0), pointAt(1, 5, {}, 'p')), collectionOf(zone(9), pointAt(7, 5, {}, 'q'))),
+    );
+    expect(byId(root, 'm-r0')).toBeDefined();
+    expect(byId(root, 'm-r1')).toBeDefined();
+    expect(byId(root, 'm-a0')).toBeDefined();
+    expect(byId(root, 'm-a1')).toBeDefined();
+    const words = textOf(root);
+    expect(words).toContain('Plus: only in the new drawings.');
+    expect(words).toContain('Cross: only in the old drawings.');
+    expect(words).not.toContain('Black arrow');
+  });
+
+  it('lies over the picture of the map', () => {
+    const { inspection, image } = lookAt('floor');
+    const { overlays } = inspection;
+    const less = readOverlays(JSON.stringify(collectionOf()));
+    const frame = frameOf(overlays.map, image);
+    const diff = diffOverlays(overlays, less);
+    const root = prove(drawDiffSvg({ diff, from: overlays, to: less, frame, image }, labels));
+    const [picture] = find(root, 'image');
+    expect(picture?.attributes.get('href')).toBe(`data:image/png;base64,${Buffer.from(image).toString('base64')}`);
+    for (const { index } of overlays.drawings) expect(byId(root, `m-r${index}`), `#${index}`).toBeDefined();
+  });
+
+  it('says what it cannot draw', () => {
+    const nowhere = { type: 'Feature', id: 'n', geometry: null, properties: { a: 1 } };
+    const words = textOf(prove(svgOf(collectionOf(nowhere), collectionOf({ ...nowhere, properties: { a: 2 } }))));
+    expect(words).toContain('Not on the sheet, without a place or too far out: #0.');
+    expect(words).toContain('Drawn over blank paper');
+  });
+
+  it('stays a document where thousands of drawings differ', () => {
+    const many = (dx: number) =>
+      collectionOf(...Array.from({ length: 3000 }, (_, i) => pointAt((i % 60) + dx, Math.floor(i / 60), {}, `p${i}`)));
+    const page = pageOf(many(0), many(0.2));
+    const words = textOf(prove(page));
+    expect(words).toContain('3000 differences are too many for labels.');
+    expect(words).toContain('and 1000 more rows: --format json');
+  });
+});
+
+describe('the page of a difference', () => {
+  it('lists every change with what stood there and what stands there now', () => {
+    const a = collectionOf(pointAt(0, 0, { type: 11, name: 'A <b>', yaw: '350', x: 1 }, 'a'), pointAt(4, 4, {}, 'b'));
+    const b = {
+      ...collectionOf(pointAt(4, 4, {}, 'b'), pointAt(0, 0, { type: '30', name: 'A <b>', yaw: '10' }, 'a')),
+      version: 2,
+    };
+    const root = prove(pageOf(a, b));
+    const row = byId(root, 'c1');
+    expect(row && textOf(row)).toBe('#0 → #1A <b>aturned +20°"350" → "10"type11 → "30"x1 → —id');
+    const words = textOf(root);
+    expect(words).toContain('Elsewhere in the order');
+    expect(words).toContain('Whether the order means anything to the chassis is not known.');
+    expect(words).toContain('version—2');
+    expect(words).toContain('Delivery Point');
+    expect(words).toContain('overlays.point-type-11');
+  });
+
+  it('tells numbers that are only spelled differently, and that they count as the same', () => {
+    const of = (x: string) => `{"type":"FeatureCollection","features":[{"id":"a","properties":{"x":${x}}}]}`;
+    const [from, to] = [readOverlays(of('1.0')), readOverlays(of('1'))];
+    const subject = { diff: diffOverlays(from, to), from, to, frame: null, image: null };
+    const words = textOf(prove(drawDiffPage(subject, pageOptions)));
+    expect(words).toContain(
+      'The drawings are the same: 1 drawing, in everything that is said, though written differently.',
+    );
+    expect(words).toContain('properties/x1.01');
+  });
+
+  it('warns first of what makes the comparison say less', () => {
+    const subject = subjectOf(collectionOf(), collectionOf());
+    const root = prove(drawDiffPage(subject, { ...pageOptions, warnings: ['The drawings are of two <chassis>.'] }));
+    expect(textOf(root)).toContain('The drawings are of two <chassis>.');
+  });
+});

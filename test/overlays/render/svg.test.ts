@@ -1,0 +1,302 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Inspection } from '../../../src/lib/overlays/index.ts';
+import { drawPage, drawSvg } from '../../../src/lib/overlays/render/index.ts';
+import { createGround, placeLabel } from '../../../src/lib/overlays/render/labels.ts';
+import { nameText } from '../../../src/lib/overlays/render/lines.ts';
+import { signOrder, signs } from '../../../src/lib/overlays/render/marks.ts';
+import { arrowOf } from '../../../src/lib/overlays/render/plot.ts';
+import { oddCollection } from '../arbitrary.ts';
+import { collectionOf, lookAt, lookAtCollection, pageOptions, pointAt, zoneOf } from './drawn.ts';
+import { elementsOf, type ReadElement, readMarkup, textOf } from './markup-reader.ts';
+
+const picture = { title: 'Hall', image: null };
+
+/** What a picture may consist of. No script, no style, no foreign content, nothing that loads. */
+const pictureElements = new Set([
+  ...['svg', 'title', 'defs', 'pattern', 'clipPath', 'g', 'a', 'path', 'rect', 'circle', 'text', 'tspan', 'image'],
+]);
+const pageElements = new Set([
+  ...pictureElements,
+  ...[
+    'html',
+    'head',
+    'meta',
+    'link',
+    'style',
+    'body',
+    'header',
+    'main',
+    'nav',
+    'section',
+    'div',
+    'h1',
+    'h2',
+    'p',
+    'dl',
+  ],
+  ...['dt', 'dd', 'ul', 'li', 'span', 'b', 'strong', 'em', 'small', 'code', 'br', 'input', 'label', 'table', 'thead'],
+  ...['tbody', 'tr', 'th', 'td', 'bdi'],
+]);
+
+/** Throws unless the document is well-formed and holds only elements and attributes of ours. */
+function prove(document: string, allowed: ReadonlySet<string>): ReadElement {
+  const root = readMarkup(document);
+  for (const { name, attributes } of elementsOf(root)) {
+    if (!allowed.has(name)) throw new Error(`an element <${name}>`);
+    for (const [key, value] of attributes) {
+      if (/^on/i.test(key) || key === 'style' || key === 'src') throw new Error(`an attribute ${key}`);
+      const isInside = /^(#[\w-]+|data:image\/png;base64,[\w+/=]*|data:,)$/.test(value);
+      if (key.endsWith('href') && !isInside) throw new Error(`an address ${value}`);
+      if (['d', 'x', 'y', 'cx', 'cy', 'r', 'width', 'height', 'points', 'transform', 'viewBox'].includes(key)) {
+        if (/NaN|Infinity|undefined|null|e[+-]?\d/.test(value)) throw new Error(`${key}="${value.slice(0, 80)}"`);
+      }
+    }
+  }
+  return root;
+}
+
+const byId = (root: ReadElement, id: string) =>
+  [...elementsOf(root)].find(({ attributes }) => attributes.get('id') === id);
+const find = (root: ReadElement, name: string) => [...elementsOf(root)].filter((element) => element.name === name);
+const idsOf = (root: ReadElement) =>
+  new Set([...elementsOf(root)].flatMap(({ attributes }) => attributes.get('id') ?? []));
+const shown = (inspection: Inspection) => readMarkup(drawSvg(inspection, picture));
+
+describe('the picture', () => {
+  it('lies over the picture of the map, embedded, at the place that the grid gives', () => {
+    const { inspection, image } = lookAt('floor');
+    const [embedded] = find(prove(drawSvg(inspection, { title: 'Hall', image }), pictureElements), 'image');
+    expect(embedded?.attributes.get('href')).toBe(`data:image/png;base64,${Buffer.from(image).toString('base64')}`);
+    const [width, height] = ['width', 'height'].map((key) => Number(embedded?.attributes.get(key)));
+    expect((width ?? 0) / (height ?? 1)).toBeCloseTo(320 / 180, 2);
+    expect(embedded?.attributes.get('x')).toBe('0');
+  });
+
+  it('shows every drawing of the floor with its name and every reading of its number', () => {
+    const { inspection, image } = lookAt('floor');
+    const root = readMarkup(drawSvg(inspection, { title: 'Hall', image }));
+    for (const { index } of inspection.selected) expect(byId(root, `m${index}`), `#${index}`).toBeDefined();
+    const told = textOf(byId(root, 'm0') as ReadElement);
+    expect(told).toContain('type 11');
+    expect(told).toContain('V Delivery Point');
+    expect(told).toContain('H table number');
+    expect(textOf(root)).toContain('Rezeption');
+    expect(textOf(root)).toContain('0.899 m');
+  });
+
+  it('draws over blank paper with a metre grid when nothing is known of a picture, and says so', () => {
+    const text = textOf(shown(lookAtCollection(collectionOf(pointAt(1, 2), pointAt(4, 2)))));
+    expect(text).toContain('Drawn over blank paper');
+    expect(text).toContain('x in metres');
+  });
+
+  it('draws an empty collection', () => {
+    const text = textOf(shown(lookAtCollection(collectionOf())));
+    expect(text).toContain('0 points, 0 zones, 0 lanes');
+  });
+
+  it('does not take North for granted, and tells how well the direction of a heading is known', () => {
+    const text = textOf(shown(lookAtCollection(collectionOf(pointAt(1, 2, { type: 9, yaw: '90' })))));
+    expect(text).toContain('North is not known');
+    expect(text.replace(/\s+/g, ' ')).toContain('yaw in degrees (BELEGT stated)');
+  });
+
+  it('keeps the size of the sheet when one drawing lies far away, and lists that one', () => {
+    const near = Array.from({ length: 20 }, (_, at) => pointAt(at, at % 5));
+    const text = textOf(shown(lookAtCollection(collectionOf(...near, pointAt(90_000, 3)))));
+    expect(text).toContain('Beyond the sheet: #20 at (90000, 3) m.');
+    expect(text).toContain('5 m');
+  });
+
+  it('names drawings that cannot be drawn', () => {
+    const multi = { type: 'Feature', geometry: { type: 'MultiPoint', coordinates: [[0, 0]] }, properties: {} };
+    const none = { type: 'Feature', geometry: null, properties: {} };
+    const text = textOf(shown(lookAtCollection(collectionOf(pointAt(0, 0), multi, none)))).replace(/\s+/g, ' ');
+    expect(text).toContain('Not drawn: #1 (MultiPoint), #2 (no geometry)');
+  });
+
+  it('shows only what a filter chose, on a sheet of its own size', () => {
+    const { inspection, image } = lookAt('floor', { near: { at: [0, -2], radiusM: 1.2 } });
+    expect(inspection.selected.length).toBeLessThan(inspection.overlays.drawings.length);
+    const root = readMarkup(drawSvg(inspection, { title: 'Hall', image }));
+    expect(byId(root, 'm3')).toBeDefined();
+    expect(byId(root, 'm6')).toBeUndefined();
+    expect(textOf(root)).toContain('A filter chose');
+  });
+
+  it('draws a ring of a million corners in seconds and in a few hundred kilobytes', () => {
+    const ring = Array.from({ length: 1_000_000 }, (_, at) => {
+      const angle = (at / 1_000_000) * 2 * Math.PI;
+      return [10 * Math.cos(angle), 10 * Math.sin(angle)] as const;
+    });
+    const inspection = {
+      ...lookAtCollection(collectionOf()),
+      selected: lookAtCollection(collectionOf(zoneOf(ring))).selected,
+    };
+    const began = performance.now();
+    const svg = drawSvg(inspection, picture);
+    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(svg.length).toBeLessThan(600_000);
+  });
+
+  it('leaves labels, links and badges away where there are thousands, and says so', () => {
+    const many = Array.from({ length: 4500 }, (_, at) => pointAt(at % 90, Math.floor(at / 90), { type: 11, yaw: 0 }));
+    const root = prove(drawSvg(lookAtCollection(collectionOf(...many)), picture), pictureElements);
+    expect(byId(root, 'm0')).toBeUndefined();
+    expect(textOf(root)).toContain('4500 drawings are too many for labels');
+  });
+
+  it('stays well-formed and consists of nothing but shapes and text, whatever the drawings hold', () => {
+    fc.assert(
+      fc.property(oddCollection(), (collection) => {
+        prove(drawSvg(lookAtCollection(collection), { title: '<b>&"\u0000', image: null }), pictureElements);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe('headings', () => {
+  it.each([
+    [0, 1, 0],
+    [90, 0, -1],
+    [180, -1, 0],
+    [-90, 0, 1],
+    [450, 0, -1],
+  ])('%s degrees point where they do on the map: counter-clockwise, y up', (deg, x, y) => {
+    const { x0, y0, x1, y1 } = arrowOf(100, 100, deg, 10);
+    const length = Math.hypot(x1 - x0, y1 - y0);
+    expect((x1 - x0) / length).toBeCloseTo(x, 9);
+    expect((y1 - y0) / length).toBeCloseTo(y, 9);
+  });
+
+  it('draws higher what has the larger y', () => {
+    const root = shown(lookAtCollection(collectionOf(pointAt(0, 0), pointAt(0, 3))));
+    const height = (id: string) => {
+      const d =
+        find(byId(root, id) as ReadElement, 'path')
+          .at(-1)
+          ?.attributes.get('d') ?? '';
+      return Number(/^M[-\d.]+ ([-\d.]+)/.exec(d)?.[1]);
+    };
+    expect(height('m1')).toBeLessThan(height('m0'));
+  });
+});
+
+describe('marks', () => {
+  it('differ in letter, shape and line pattern, not in colour alone', () => {
+    const all = signOrder.map((sign) => signs[sign]);
+    for (const key of ['letter', 'shape', 'color'] as const)
+      expect(new Set(all.map((style) => style[key])).size).toBe(all.length);
+    expect(new Set(all.map(({ dash }) => JSON.stringify(dash))).size).toBe(all.length);
+  });
+
+  it('stand out against white as text must', () => {
+    const luminance = (color: string) =>
+      [1, 3, 5]
+        .map((at) => Number.parseInt(color.slice(at, at + 2), 16) / 255)
+        .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, part, at) => sum + part * ([0.2126, 0.7152, 0.0722][at] ?? 0), 0);
+    for (const sign of signOrder) expect(1.05 / (luminance(signs[sign].color) + 0.05), sign).toBeGreaterThan(5);
+  });
+});
+
+describe('labels', () => {
+  it('never lie over each other or beyond the sheet', () => {
+    const wish = fc.record({
+      x: fc.double({ min: 0, max: 400, noNaN: true }),
+      y: fc.double({ min: 0, max: 300, noNaN: true }),
+      clearance: fc.constantFrom(2, 12),
+      around: fc.constant(null),
+      avoidDeg: fc.option(fc.integer({ min: -720, max: 720 })),
+      wordings: fc.array(
+        fc.record({
+          width: fc.integer({ min: 5, max: 150 }),
+          height: fc.integer({ min: 8, max: 40 }),
+          content: fc.nat(),
+        }),
+        { minLength: 1, maxLength: 3 },
+      ),
+    });
+    fc.assert(
+      fc.property(fc.array(wish, { maxLength: 40 }), (wishes) => {
+        const ground = createGround(400, 300);
+        const boxes = wishes.flatMap((it) => placeLabel(it, ground)?.box ?? []);
+        for (const [at, a] of boxes.entries()) {
+          expect(a.x0 >= 0 && a.y0 >= 0 && a.x1 <= 400 && a.y1 <= 300).toBe(true);
+          for (const b of boxes.slice(at + 1))
+            expect(a.x0 < b.x1 && a.x1 > b.x0 && a.y0 < b.y1 && a.y1 > b.y0).toBe(false);
+        }
+      }),
+    );
+  });
+});
+
+describe('the page', () => {
+  it('is one file that needs no script and loads nothing, and its policy knows its style', () => {
+    const { inspection, image } = lookAt('sheet');
+    const document = drawPage(inspection, { ...pageOptions, image });
+    const root = prove(document, pageElements);
+    const style = textOf(find(root, 'style')[0] as ReadElement);
+    const policy = find(root, 'meta')
+      .find(({ attributes }) => attributes.has('http-equiv'))
+      ?.attributes.get('content');
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain(`'sha256-${createHash('sha256').update(style).digest('base64')}'`);
+    expect(style.includes('url(') || style.includes('@import')).toBe(false);
+  });
+
+  it('says whose drawings these are, how many and how many findings', () => {
+    const { inspection, image } = lookAt('floor');
+    const root = readMarkup(drawPage(inspection, { ...pageOptions, image }));
+    const front = textOf(find(root, 'header')[0] as ReadElement);
+    expect(front).toContain('9 points, 4 zones, 2 lanes');
+    expect(front).toContain('SIM0001, software 2.12.3');
+    expect(front).toContain('map 2, drawings 5');
+    expect(front).toContain('16 m × 9 m, 0.05 m per pixel');
+  });
+
+  it('leads from every drawing on the map to its row and back', () => {
+    const { inspection, image } = lookAt('sheet');
+    const root = readMarkup(drawPage(inspection, { ...pageOptions, image }));
+    const ids = idsOf(root);
+    expect(find(find(root, 'svg')[0] as ReadElement, 'a').length).toBeGreaterThan(100);
+    for (const { index } of inspection.selected) expect(ids).toContain(`d${index}`);
+  });
+
+  it('shows the numbers with every reading, mark and source, the one measured pair, and what nobody knows', () => {
+    const { inspection, image } = lookAt('floor');
+    const root = readMarkup(drawPage(inspection, { ...pageOptions, image }));
+    const text = (id: string) => textOf(byId(root, id) as ReadElement);
+    expect(text('numbers')).toMatch(/type 11.*VORSICHT: Delivery Point.*overlays\.point-type-11/);
+    expect(text('numbers')).toMatch(/HINWEIS: table number.*vendor\.overlays\.point-types/);
+    expect(text('chargers')).toContain('measured four times, gave 0.899 m');
+    expect(text('chargers')).toContain('constant of the series is not shown');
+    expect(text('unknown')).toContain('overlays.lane-direction-3');
+    expect(text('known')).toContain('overlays.charging-pair-distance');
+    expect(text('points')).toContain('yaw − 82');
+    expect(text('carried')).toContain('mapOverlay');
+  });
+
+  it('shows names, ids and codes as the text they are', () => {
+    fc.assert(
+      fc.property(oddCollection(), (collection) => {
+        const inspection = lookAtCollection(collection);
+        const root = prove(drawPage(inspection, { ...pageOptions, title: '</title><script>' }), pageElements);
+        const ids = idsOf(root);
+        for (const { attributes } of find(root, 'a')) expect(ids).toContain(attributes.get('href')?.slice(1));
+        for (const { index, name } of inspection.selected) {
+          const row = byId(root, `d${index}`);
+          expect(row, `#${index}`).toBeDefined();
+          const strong = find(row as ReadElement, 'td')
+            .filter(({ attributes }) => attributes.get('data-c') === 'Name')
+            .flatMap((cell) => find(cell, 'strong'))[0];
+          expect(strong === undefined ? null : textOf(strong)).toBe(name === null ? null : nameText(name));
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

@@ -1,0 +1,269 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dock, type Sim, startSim, stations } from '../../../../src/lib/sim/index.ts';
+import { call, fastClock, listen, until } from '../../raw-client.ts';
+
+// What these tests expect is what the specification measured ('spec') or the vendor describes ('vendor facts').
+
+const HALF_PI = Math.PI / 2;
+let sim: Sim;
+
+beforeAll(async () => {
+  sim = await startSim({ clock: fastClock(10) });
+});
+afterAll(async () => {
+  await sim[Symbol.asyncDispose]();
+});
+
+const get = (path: string) => call(sim, 'GET', path);
+const post = (path: string, body?: unknown) => call(sim, 'POST', path, body);
+
+async function finish(order: object) {
+  const created = await post('/chassis/moves', { creator: 'test', ...order });
+  expect(created.status).toBe(201);
+  const { id } = created.json as { id: number };
+  await until(() => !sim.state().moving, 15_000);
+  return (await get(`/chassis/moves/${id}`)).json as Record<string, unknown>;
+}
+
+describe('GET /device/info', () => {
+  it('names the serial number and the software (vendor facts 1.2)', async () => {
+    const { status, headers, json } = await get('/device/info');
+    expect(status).toBe(200);
+    expect(headers['content-type']).toContain('application/json');
+    expect(json).toMatchObject({
+      axbot_version: sim.chassis.software,
+      device: { sn: sim.chassis.serial },
+      caps: { supportsWsV2: true, supportsEnableTopicList: true },
+    });
+  });
+
+  it('gives a reduced form without the serial number (vendor facts 1.2)', async () => {
+    const { json } = await get('/device/info/brief');
+    expect(json).toMatchObject({ device: { model: 'simulated' } });
+    expect(JSON.stringify(json)).not.toContain(sim.chassis.serial);
+  });
+
+  it('takes both forms of every path, with and without the slash at its end (vendor facts 1.1)', async () => {
+    for (const path of ['/device/info', '/maps', '/maps/1', '/chassis/moves', '/chassis/current-map']) {
+      const [plain, slashed] = [await get(path), await get(`${path}/`)];
+      expect(plain.status, path).toBe(200);
+      expect(slashed.status, path).toBe(200);
+    }
+  });
+
+  it('answers HEAD without a body', async () => {
+    const { status, text, headers } = await call(sim, 'HEAD', '/device/info');
+    expect([status, text]).toEqual([200, '']);
+    expect(Number(headers['content-length'])).toBeGreaterThan(100);
+  });
+});
+
+describe('refusals (vendor facts 1.1)', () => {
+  it('are a detail with 404 for what is not there', async () => {
+    for (const path of ['/', '/nothing', '/maps/77', '/maps/77.png', '/chassis/moves/1', '/maps/x', '/device']) {
+      const { status, json } = await get(path);
+      expect(status, path).toBe(404);
+      expect(json, path).toEqual({ detail: expect.stringMatching(/not found$/) });
+    }
+  });
+
+  it('are a detail with 400 for a body that is not understood', async () => {
+    const bad: [string, string, unknown][] = [
+      ['POST', '/chassis/moves', undefined],
+      ['POST', '/chassis/moves', []],
+      ['POST', '/chassis/moves', { type: 'standard', target_x: '1', target_y: 2 }],
+      ['POST', '/chassis/moves', { type: 'standard', target_x: 1 }],
+      ['POST', '/chassis/moves', { type: 'fly', target_x: 1, target_y: 2 }],
+      ['POST', '/chassis/moves', { type: 'standard', target_x: 1, target_y: 2, target_ori: '90' }],
+      ['POST', '/chassis/moves', { type: 'standard', target_x: 1, target_y: 2, target_accuracy: true }],
+      ['POST', '/chassis/moves', { type: 'standard' }],
+      ['POST', '/chassis/moves', { type: 'charge', target_x: 1 }],
+      ['POST', '/chassis/moves', { type: 'standard', target_x: 1, target_y: 2, use_target_zone: 'yes' }],
+      ['POST', '/chassis/moves', { type: 'along_given_route', route_coordinates: [1, 2, 3, 4] }],
+      ['POST', '/chassis/pose', { position: [1], ori: 0 }],
+      ['POST', '/chassis/pose', { position: [1, 2, 0] }],
+      ['POST', '/chassis/pose', { position: [1, 2, 0], ori: 'north' }],
+      ['POST', '/chassis/pose', { position: [1, 2, 0], ori: 0, adjust_position: 1 }],
+      ['POST', '/chassis/current-map', {}],
+      ['PATCH', '/chassis/moves/current', { state: 'paused' }],
+      ['PATCH', '/maps/1', {}],
+      ['PATCH', '/maps/1', { overlays: { type: 'FeatureCollection', features: [] } }],
+      ['PATCH', '/maps/1', { overlays: '{' }],
+      ['POST', '/services/wheel_control/set_emergency_stop', { enable: 'yes' }],
+      ['POST', '/services/wheel_control/set_control_mode', { control_mode: 'sideways' }],
+    ];
+    for (const [method, path, body] of bad) {
+      const { status, json } = await call(sim, method, path, body);
+      expect(status, `${method} ${path} ${JSON.stringify(body)}`).toBe(400);
+      expect(json).toEqual({ detail: expect.stringMatching(/./) });
+    }
+  });
+
+  it('does not take a body of any size', async () => {
+    const { status } = await call(sim, 'POST', '/chassis/pose', `"${'x'.repeat(1024 * 1024)}"`, { raw: true });
+    expect(status).toBe(413);
+  });
+
+  it('knows no other methods, and names those that it knows', async () => {
+    const { status, headers, json } = await call(sim, 'PUT', '/device/info', {});
+    expect([status, headers.allow, json]).toEqual([405, 'GET', { detail: 'Method "PUT" not allowed.' }]);
+    expect((await call(sim, 'DELETE', '/maps/1.png')).headers.allow).toBe('GET');
+    expect((await call(sim, 'POST', '/maps/1')).headers.allow).toBe('GET, PATCH, PUT, DELETE');
+    expect((await call(sim, 'DELETE', '/chassis/moves')).status).toBe(405);
+  });
+});
+
+describe('POST /chassis/pose', () => {
+  it("takes radians: 1.5708 sent is reported back as 90 (spec, 'Angles')", async () => {
+    await using listener = await listen(sim);
+    listener.send({ enable_topic: '/tracked_pose' });
+    expect((await post('/chassis/pose', { position: [0.5, 0.25, 0], ori: 1.5708, adjust_position: true })).status).toBe(
+      201,
+    );
+    const pose = await listener.next(({ topic, pos }) => topic === '/tracked_pose' && pos[0] === 0.5);
+    expect(pose).toMatchObject({ pos: [0.5, 0.25], ori: 90 });
+  });
+
+  it('reports every heading in degrees, whatever was sent', async () => {
+    await using listener = await listen(sim);
+    listener.send({ enable_topic: '/tracked_pose' });
+    const cases: [sent: number, reported: number][] = [
+      [0, 0],
+      [Math.PI, 180],
+      [-Math.PI, 180],
+      [-HALF_PI, -90],
+      [Math.PI / 4, 45],
+      // Degrees sent by mistake raise no error and turn the robot somewhere.
+      [90, 116.62],
+    ];
+    for (const [index, [ori, reported]] of cases.entries()) {
+      // Two elements, as the vendor's own client sends them.
+      await post('/chassis/pose', { position: [0.5, index / 10], ori });
+      const pose = await listener.next(({ topic, pos }) => topic === '/tracked_pose' && pos[1] === index / 10);
+      expect(pose.ori, `${ori} rad`).toBeCloseTo(reported, 2);
+    }
+  });
+});
+
+describe('moves', () => {
+  it('arrive at their goal with the heading that was ordered in radians (vendor facts 1.3)', async () => {
+    const { A } = stations;
+    const move = await finish({ type: 'standard', target_x: A.xM, target_y: A.yM, target_ori: HALF_PI });
+    expect(move).toMatchObject({ state: 'succeeded', fail_reason: 0, type: 'standard', target_ori: HALF_PI });
+    const { xM, yM, yawRad } = sim.state();
+    expect(Math.hypot(xM - A.xM, yM - A.yM)).toBeLessThan(0.03);
+    expect(yawRad).toBeCloseTo(HALF_PI, 6);
+  });
+
+  it('are created as moving', async () => {
+    const { json } = await post('/chassis/moves', { type: 'standard', target_x: 0, target_y: 0 });
+    expect(json).toMatchObject({ state: 'moving', fail_reason: 0, is_charging: null });
+  });
+
+  it('is cancelled by a second order, a choice of ours', async () => {
+    const first = (await post('/chassis/moves', { type: 'standard', target_x: 3, target_y: 1 })).json as { id: number };
+    const second = (await post('/chassis/moves', { type: 'standard', target_x: 0, target_y: 0 })).json as {
+      id: number;
+    };
+    expect(second.id).toBeGreaterThan(first.id);
+    expect((await get(`/chassis/moves/${first.id}`)).json).toMatchObject({ state: 'cancelled' });
+    expect((await get(`/chassis/moves/${second.id}`)).json).toMatchObject({ state: 'moving' });
+  });
+
+  it('are cancelled by PATCH, after which the robot stands', async () => {
+    await post('/chassis/moves', { type: 'standard', target_x: 3, target_y: 1 });
+    const { status, json } = await call(sim, 'PATCH', '/chassis/moves/current', { state: 'cancelled' });
+    expect([status, json]).toEqual([200, { state: 'cancelled' }]);
+    await until(() => sim.state().speedMS === 0);
+    expect((await call(sim, 'PATCH', '/chassis/moves/current', { state: 'cancelled' })).status).toBe(404);
+  });
+
+  it('are listed newest first and without their goals', async () => {
+    const list = (await get('/chassis/moves')).json as { id: number }[];
+    expect(list.length).toBeGreaterThan(2);
+    expect(list.map(({ id }) => id)).toEqual(list.map(({ id }) => id).toSorted((a, b) => b - a));
+    for (const item of list) expect(Object.keys(item)).not.toContain('target_x');
+  });
+
+  it('fail by the number that says why (vendor facts 4)', async () => {
+    const cases: [goal: [number, number], reason: number][] = [
+      [[400, 400], 4], // off the map
+      [[12.7, 5.85], 6], // in a wall
+      [[-2, -2.2], 6], // in the no-go zone
+      [[8.2, -1.5], 9], // a room without a door
+    ];
+    for (const [[x, y], reason] of cases) {
+      const move = await finish({ type: 'standard', target_x: x, target_y: y });
+      expect(move, `${x} ${y}`).toMatchObject({ state: 'failed', fail_reason: reason });
+    }
+  });
+
+  it("turns absurdly and without an error when a standard order carries degrees (spec, 'Angles')", async () => {
+    const { B } = stations;
+    const move = await finish({ type: 'standard', target_x: B.xM, target_y: B.yM, target_ori: 90 });
+    expect(move).toMatchObject({ state: 'succeeded' });
+    const degrees = (sim.state().yawRad * 180) / Math.PI;
+    expect(Math.abs(degrees - 90)).toBeGreaterThan(20);
+  });
+});
+
+describe('charge orders', () => {
+  const order = { type: 'charge', target_x: dock.xM, target_y: dock.yM };
+
+  it("fail with 103 when target_ori is in degrees (spec, 'Angles')", async () => {
+    for (const ori of [90, -90, 45, 6.3]) {
+      const move = await finish({ ...order, target_ori: ori });
+      expect(move).toMatchObject({ state: 'failed', fail_reason: 103, fail_reason_str: 'InvalidChargeDock' });
+    }
+  });
+
+  it('dock at the pose of the dock, in radians (vendor facts 1.3), and charge', async () => {
+    const move = await finish({ ...order, target_ori: HALF_PI });
+    expect(move).toMatchObject({ state: 'succeeded', is_charging: true });
+    expect(sim.state().docked).toBe(true);
+    await using listener = await listen(sim);
+    listener.send({ enable_topic: '/battery_state' });
+    const battery = await listener.next(({ topic }) => topic === '/battery_state');
+    expect(battery.power_supply_status).toBe('charging');
+    expect(battery.current).toBeLessThan(0);
+    expect(battery.percentage).toBeGreaterThan(0);
+    expect(battery.percentage).toBeLessThanOrEqual(1);
+  });
+
+  it('fail with 104 while charging', async () => {
+    expect(await finish({ ...order, target_ori: HALF_PI })).toMatchObject({ state: 'failed', fail_reason: 104 });
+  });
+
+  it('fail with 101 where no dock is found, with 100 after the retries', async () => {
+    await finish({ type: 'standard', target_x: 1, target_y: 1 });
+    const elsewhere = { type: 'charge', target_x: 0.5, target_y: -0.5, target_ori: HALF_PI };
+    expect(await finish(elsewhere)).toMatchObject({ state: 'failed', fail_reason: 101 });
+    expect(await finish({ ...elsewhere, charge_retry_count: 1 })).toMatchObject({ state: 'failed', fail_reason: 100 });
+  });
+});
+
+describe('services', () => {
+  it('stop the robot in software and let it go on', async () => {
+    await using listener = await listen(sim);
+    listener.send({ enable_topic: '/wheel_state' });
+    await post('/services/wheel_control/set_emergency_stop', { enable: true });
+    await listener.next((message) => message.emergency_stop_pressed === true);
+    const before = sim.state();
+    await post('/chassis/moves', { type: 'standard', target_x: 3, target_y: 1 });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(Math.hypot(sim.state().xM - before.xM, sim.state().yM - before.yM)).toBeLessThan(0.2);
+    expect(sim.state().moving).toBe(true);
+    await post('/services/wheel_control/set_emergency_stop', { enable: false });
+    await until(() => !sim.state().moving, 15_000);
+    expect((await get('/chassis/moves')).json).toMatchObject({ 0: { state: 'succeeded' } });
+  });
+
+  it('set the control mode by either key that the vendor names', async () => {
+    await using listener = await listen(sim);
+    listener.send({ enable_topic: '/wheel_state' });
+    await post('/services/wheel_control/set_control_mode', { mode: 'manual' });
+    await listener.next((message) => message.control_mode === 'manual');
+    await post('/services/wheel_control/set_control_mode', { control_mode: 'auto' });
+    await listener.next((message) => message.control_mode === 'auto');
+  });
+});

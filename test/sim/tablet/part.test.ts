@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadKioskProfile } from '../../../src/lib/kiosk/profile.ts';
+import { askFaults } from '../../../src/lib/sim/control/ask-faults.ts';
+import { startSim } from '../../../src/lib/sim/index.ts';
+import { type SimEvent, simEventSchema } from '../../../src/lib/sim/sim.result.ts';
+import { loadSite } from '../../../src/lib/site/index.ts';
+import { goOnline, makeHostKey, openStream, pathRequest, request, run } from './host.ts';
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'gw-sim-tablet-'));
+});
+afterEach(async () => {
+  await rm(dir, { recursive: true, force: true });
+});
+
+describe('a simulated robot with a tablet', () => {
+  it('writes where the tablet is and how it is to be set up, and the tablet can be set up so', async () => {
+    const events: SimEvent[] = [];
+    await using sim = await startSim({ dir, with: ['tablet'], onEvent: (event) => events.push(event) });
+    const site = await loadSite(sim.sitePath ?? '');
+    const profilePath = join(dir, 'kiosk.yaml');
+    expect(site.tablet).toEqual({ host: '127.0.0.1', adbPort: sim.tablet?.port, profileFile: profilePath });
+    const profile = await loadKioskProfile(profilePath);
+    expect(profile.tablet.model).toBe(sim.tablet?.identity.model);
+    const file = await readFile(profile.app.file ?? '');
+    expect(createHash('sha256').update(file).digest('hex')).toBe(profile.app.sha256);
+    for (const event of events) expect(simEventSchema.parse(event)).toEqual(event);
+    expect(events).toContainEqual({ event: 'listening', part: 'tablet', url: `tcp://127.0.0.1:${sim.tablet?.port}` });
+
+    using line = await goOnline(sim.tablet?.port ?? 0, makeHostKey());
+    const stream = await openStream(line, 'sync:');
+    await stream?.write(pathRequest('SEND', '/data/local/tmp/k.apk,33188'));
+    for (let at = 0; at < file.length; at += 65536) {
+      const piece = file.subarray(at, at + 65536);
+      await stream?.write(request('DATA', piece.length, piece));
+    }
+    await stream?.write(request('DONE', 0));
+    expect((await stream?.exactly(8))?.toString('latin1', 0, 4)).toBe('OKAY');
+    stream?.close();
+    await line.next();
+    const { name, versionCode, activity } = profile.app;
+    await run(line, 'pm install /data/local/tmp/k.apk');
+    expect((await run(line, `pm list packages --show-versioncode ${name}`)).stdout).toBe(
+      `package:${name} versionCode:${versionCode}\n`,
+    );
+    await run(line, `dpm set-device-owner ${name}/${profile.deviceOwner}; am start -n ${name}/${activity}`);
+    expect(sim.tablet?.state()).toMatchObject({ lockTask: true });
+    for (const hidden of profile.hidePackages) {
+      expect((await run(line, `pm disable-user ${hidden}`)).stdout).toContain('disabled-user');
+    }
+  });
+
+  it('has its faults switched like any other, and tells when the port of the tablet is closed', async () => {
+    const events: SimEvent[] = [];
+    await using sim = await startSim({ dir, with: ['tablet'], onEvent: (event) => events.push(event) });
+    expect((await askFaults({ dir, name: 'tablet-other', state: 'on' })).note).toBeUndefined();
+    const key = makeHostKey();
+    using line = await goOnline(sim.tablet?.port ?? 0, key);
+    expect((await run(line, 'getprop ro.product.model')).stdout).toBe('OTHER-TAB-8\n');
+    await (await openStream(line, 'usb:'))?.all();
+    await sim.tablet?.settled();
+    expect(sim.tablet?.state().port).toBeNull();
+    expect(events).toContainEqual({ event: 'note', text: 'The port of the tablet is closed.' });
+    // Who asks for the port to be opened finds it open.
+    await askFaults({ dir, name: 'tablet-opened', state: 'on' });
+    expect(sim.tablet?.state().port).toBe(sim.tablet?.port);
+    using again = await goOnline(sim.tablet?.port ?? 0, key);
+    expect((await run(again, 'settings get global adb_enabled')).stdout).toBe('1\n');
+  });
+
+  it('says that a fault of the tablet does nothing where there is none', async () => {
+    await using sim = await startSim({ dir });
+    expect(sim.tablet).toBeNull();
+    expect((await askFaults({ dir, name: 'tablet-full', state: 'on' })).note).toBe(
+      'It does nothing: this simulator has no tablet; `gw sim --with tablet` gives it one.',
+    );
+  });
+});

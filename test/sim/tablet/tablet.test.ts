@@ -1,0 +1,494 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { makePackageFile, startTablet } from '../../../src/lib/sim/index.ts';
+import {
+  BANNER,
+  dial,
+  frame,
+  goOnline,
+  type HostKey,
+  makeHostKey,
+  openStream,
+  packet,
+  pathRequest,
+  push,
+  raw,
+  request,
+  run,
+} from './host.ts';
+
+let key: HostKey;
+let otherKey: HostKey;
+beforeAll(() => {
+  key = makeHostKey();
+  otherKey = makeHostKey('other@bench');
+});
+
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+
+describe('the handshake of the simulated tablet', () => {
+  it('asks for a signature, asks the person for an unknown key, and then says what it is', async () => {
+    await using tablet = await startTablet();
+    using line = await dial(tablet.port);
+    line.send('CNXN', 0x01000001, 1024 * 1024, BANNER);
+    const first = await line.next();
+    expect(first).toMatchObject({ command: 'AUTH', arg0: 1 });
+    expect(first?.payload).toHaveLength(20);
+    line.send('AUTH', 2, 0, key.sign(first?.payload ?? Buffer.alloc(0)));
+    const second = await line.next();
+    expect(second).toMatchObject({ command: 'AUTH', arg0: 1 });
+    expect(second?.payload.equals(first?.payload ?? Buffer.alloc(0))).toBe(false);
+    line.send('AUTH', 3, 0, key.offer);
+    const online = await line.next();
+    expect(online).toMatchObject({ command: 'CNXN', arg0: 0x01000001, arg1: 1024 * 1024 });
+    expect(online?.payload.toString()).toBe(
+      'device::ro.product.name=gwtab;ro.product.model=GW-TAB-10;ro.product.device=gwtab;features=shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,fixed_push_symlink_timestamp',
+    );
+    expect(tablet.state()).toMatchObject({ prompts: 1, connections: 1 });
+  });
+
+  it('shows the fingerprint that Android shows: MD5 of the decoded key', async () => {
+    await using tablet = await startTablet();
+    using _line = await goOnline(tablet.port, key);
+    const digest = createHash('md5').update(key.raw).digest('hex').toUpperCase();
+    expect(tablet.state().allowedKeys).toEqual([digest.match(/../g)?.join(':')]);
+  });
+
+  it('asks nobody again for a key that was allowed, and refuses the signature of another', async () => {
+    await using tablet = await startTablet();
+    {
+      using _line = await goOnline(tablet.port, key);
+    }
+    using known = await dial(tablet.port);
+    known.send('CNXN', 0x01000001, 4096, BANNER);
+    known.send('AUTH', 2, 0, key.sign((await known.next())?.payload ?? Buffer.alloc(0)));
+    expect(await known.next()).toMatchObject({ command: 'CNXN' });
+    using strange = await dial(tablet.port);
+    strange.send('CNXN', 0x01000001, 4096, BANNER);
+    const token = (await strange.next())?.payload ?? Buffer.alloc(0);
+    strange.send('AUTH', 2, 0, otherKey.sign(token));
+    expect(await strange.next()).toMatchObject({ command: 'AUTH', arg0: 1 });
+    // The allowed key, over a token of somebody else.
+    strange.send('AUTH', 2, 0, key.sign(token));
+    expect(await strange.next()).toMatchObject({ command: 'AUTH', arg0: 1 });
+    expect(tablet.state().prompts).toBe(1);
+  });
+
+  it('waits for the person: after a while, or for ever', async () => {
+    await using slow = await startTablet({ prompt: { afterMs: 300 } });
+    const before = performance.now();
+    using _line = await goOnline(slow.port, key);
+    expect(performance.now() - before).toBeGreaterThan(250);
+    await using never = await startTablet({ prompt: 'never' });
+    using line = await dial(never.port);
+    line.send('CNXN', 0x01000001, 4096, BANNER);
+    await line.next();
+    line.send('AUTH', 3, 0, key.offer);
+    expect(await line.isSilent(300)).toBe(true);
+    expect(never.state()).toMatchObject({ prompts: 1, allowedKeys: [] });
+    line.send('OPEN', 1, 0, 'shell:id\0');
+    expect(await line.isSilent(200)).toBe(true);
+  });
+
+  it('takes no key that every signature would fit, and none that is no key', async () => {
+    await using tablet = await startTablet();
+    for (const offer of [
+      'no key at all',
+      Buffer.alloc(0),
+      weakKey((bytes) => bytes.writeUInt32LE(1, 520)),
+      weakKey((bytes) => bytes.fill(0, 8, 264)),
+      weakKey((bytes) => bytes.writeUInt8(2, 8)),
+    ]) {
+      using line = await dial(tablet.port);
+      line.send('CNXN', 0x01000001, 4096, BANNER);
+      await line.next();
+      line.send('AUTH', 3, 0, offer);
+      expect(await line.isSilent(60)).toBe(true);
+    }
+    expect(tablet.state().prompts).toBe(0);
+  });
+
+  function weakKey(weaken: (bytes: Buffer) => void): string {
+    const bytes = Buffer.from(key.raw);
+    weaken(bytes);
+    return `${bytes.toString('base64')} x@y\0`;
+  }
+
+  it('ends a connection whose frames are broken, without harm to another', async () => {
+    await using tablet = await startTablet();
+    using good = await goOnline(tablet.port, key);
+    const broken = frame('CNXN', 0x01000001, 4096, BANNER);
+    broken[20] = 0;
+    const long = frame('CNXN', 0x01000001, 4096, BANNER);
+    long.writeUInt32LE(0x7fffffff, 12);
+    for (const bytes of [broken, long, randomBytes(200)]) {
+      using line = await dial(tablet.port);
+      line.socket.write(bytes);
+      expect(await line.next()).toBeUndefined();
+    }
+    expect(await raw(good, 'echo still here')).toBe('still here\n');
+  });
+});
+
+describe('streams of the simulated tablet', () => {
+  it('run a command without packets: output and errors in one', async () => {
+    await using tablet = await startTablet();
+    using line = await goOnline(tablet.port, key);
+    expect(await raw(line, 'echo one; nosuch')).toBe('one\n/system/bin/sh: nosuch: inaccessible or not found\n');
+  });
+
+  it('run a command with packets: output, errors and exit code apart, and input', async () => {
+    await using tablet = await startTablet();
+    using line = await goOnline(tablet.port, key);
+    expect(await run(line, 'echo one; nosuch; exit 7')).toEqual({
+      stdout: 'one\n',
+      stderr: '/system/bin/sh: nosuch: inaccessible or not found\n',
+      code: 7,
+    });
+    expect(await run(line, 'cat | wc -c', 'x'.repeat(5000))).toMatchObject({ stdout: '5000\n', code: 0 });
+  });
+
+  it('run side by side, and are held back by a machine that does not answer', async () => {
+    await using tablet = await startTablet();
+    using line = await goOnline(tablet.port, key);
+    expect(await push(tablet.port, key, '/data/local/tmp/long', randomBytes(2_000_000))).toBe('OKAY');
+    // Nobody answers this one, so one payload comes and no second.
+    line.send('OPEN', 9, 0, 'shell:cat /data/local/tmp/long\0');
+    expect(await line.next()).toMatchObject({ command: 'OKAY', arg1: 9 });
+    const held = await line.next();
+    expect(held).toMatchObject({ command: 'WRTE', arg1: 9 });
+    expect(held?.payload.length).toBeLessThan(2_000_000);
+    expect(await raw(line, 'echo beside')).toBe('beside\n');
+    expect(await line.isSilent(100)).toBe(true);
+  });
+
+  it('that nobody serves are closed at once', async () => {
+    await using tablet = await startTablet();
+    using line = await goOnline(tablet.port, key);
+    for (const name of [
+      'jdwp:1',
+      'abb_exec:package',
+      'tcp:22',
+      'framebuffer:',
+      'dev:/dev/null',
+      'reboot:bootloader',
+      '',
+    ]) {
+      line.send('OPEN', 5, 0, `${name}\0`);
+      expect(await line.next()).toMatchObject({ command: 'CLSE', arg0: 0, arg1: 5 });
+    }
+  });
+
+  it('are at most 64 in one connection', async () => {
+    await using tablet = await startTablet();
+    using line = await goOnline(tablet.port, key);
+    for (let id = 1; id <= 65; id += 1) line.send('OPEN', id, 0, 'shell:sleep 5\0');
+    const answers = [];
+    for (let id = 1; id <= 65; id += 1) answers.push((await line.next())?.command);
+    expect(answers.filter((command) => command === 'OKAY')).toHaveLength(64);
+    expect(answers.at(-1)).toBe('CLSE');
+  });
+
+  it('of a machine that sends without waiting for its turn end its connection', async () => {
+    await using tablet = await startTablet();
+    using line = await goOnline(tablet.port, key);
+    line.send('OPEN', 5, 0, 'shell:sleep 5\0');
+    const remote = (await line.next())?.arg0 ?? 0;
+    for (let round = 0; round < 5; round += 1) line.send('WRTE', 5, remote, 'x'.repeat(1000));
+    expect(await line.next()).toBeUndefined();
+  });
+
+  it('sum their payloads where the older protocol is spoken, and refuse a wrong sum', async () => {
+    await using tablet = await startTablet();
+    using line = await goOnline(tablet.port, key, 0x01000000);
+    line.send('OPEN', 5, 0, 'shell:echo abc\0');
+    await line.next();
+    expect(await line.next()).toMatchObject({ command: 'WRTE', sum: 97 + 98 + 99 + 10 });
+    const wrong = frame('OPEN', 6, 0, 'shell:id\0');
+    wrong.writeUInt32LE(1, 16);
+    line.socket.write(wrong);
+    let last = await line.next();
+    while (last !== undefined) last = await line.next();
+    expect(tablet.state().connections).toBe(0);
+  });
+
+  it('leave the sums out where the newer protocol is spoken', async () => {
+    await using tablet = await startTablet();
+    using line = await goOnline(tablet.port, key);
+    line.send('OPEN', 5, 0, 'shell:echo abc\0');
+    await line.next();
+    expect(await line.next()).toMatchObject({ command: 'WRTE', sum: 0 });
+  });
+
+  it('show a prompt and an echo to somebody at a terminal', async () => {
+    await using tablet = await startTablet();
+    using line = await goOnline(tablet.port, key);
+    const stream = await openStream(line, 'shell,v2,pty:');
+    await stream?.write(packet(0, 'echo abd\x7fc\n'));
+    await stream?.write(packet(0, 'exit 3\n'));
+    const bytes = (await stream?.all()) ?? Buffer.alloc(0);
+    const text = bytes.toString('latin1');
+    expect(text).toContain('gwtab:/ $ ');
+    expect(text).toContain('abc\r\n');
+    expect(bytes.at(-1)).toBe(3);
+  });
+
+  it('put letters together again that come in two pieces', async () => {
+    await using tablet = await startTablet();
+    using line = await goOnline(tablet.port, key);
+    const stream = await openStream(line, 'shell,v2,raw:');
+    const script = Buffer.from('echo ä\nexit\n');
+    await stream?.write(packet(0, script.subarray(0, 6)));
+    await stream?.write(packet(0, script.subarray(6)));
+    expect((await stream?.all())?.toString()).toContain('ä\n');
+  });
+
+  it('take a script by its input, line by line', async () => {
+    await using tablet = await startTablet();
+    using line = await goOnline(tablet.port, key);
+    expect(await run(line, '', 'A=1\necho "$A"\nfalse\n')).toEqual({ stdout: '1\n', stderr: '', code: 1 });
+  });
+});
+
+describe('files of the simulated tablet', () => {
+  it('come and go in pieces, with mode and time', async () => {
+    await using tablet = await startTablet();
+    const bytes = randomBytes(300_000);
+    expect(await push(tablet.port, key, '/data/local/tmp/new/file.bin', bytes)).toBe('OKAY');
+    using line = await goOnline(tablet.port, key);
+    const stream = await openStream(line, 'sync:');
+    await stream?.write(pathRequest('STAT', '/data/local/tmp/new/file.bin'));
+    const stat = await stream?.exactly(16);
+    expect(stat?.toString('latin1', 0, 4)).toBe('STAT');
+    expect([stat?.readUInt32LE(4), stat?.readUInt32LE(8), stat?.readUInt32LE(12)]).toEqual([
+      0o100644, 300_000, 1_700_000_000,
+    ]);
+    await stream?.write(pathRequest('RECV', '/data/local/tmp/new/file.bin'));
+    const pieces: Buffer[] = [];
+    for (let head = await stream?.exactly(8); head?.toString('latin1', 0, 4) === 'DATA'; ) {
+      const length = head.readUInt32LE(4);
+      expect(length).toBeLessThanOrEqual(65536);
+      pieces.push(Buffer.from((await stream?.exactly(length)) ?? ''));
+      head = await stream?.exactly(8);
+    }
+    expect(sha256(Buffer.concat(pieces))).toBe(sha256(bytes));
+    expect(await run(line, 'sha256sum /data/local/tmp/new/file.bin')).toMatchObject({
+      stdout: `${sha256(bytes)}  /data/local/tmp/new/file.bin\n`,
+    });
+  });
+
+  it('are listed in the short and the long form', async () => {
+    await using tablet = await startTablet();
+    expect(await push(tablet.port, key, '/sdcard/list/ä.txt', Buffer.from('abc'))).toBe('OKAY');
+    using line = await goOnline(tablet.port, key);
+    const stream = await openStream(line, 'sync:');
+    await stream?.write(pathRequest('LIST', '/sdcard/list'));
+    const short = await stream?.exactly(20 + 6 + 20);
+    expect(short?.toString('latin1', 0, 4)).toBe('DENT');
+    expect([short?.readUInt32LE(8), short?.readUInt32LE(16)]).toEqual([3, 6]);
+    expect(short?.toString('utf8', 20, 26)).toBe('ä.txt');
+    expect(short?.toString('latin1', 26, 30)).toBe('DONE');
+    await stream?.write(pathRequest('LIS2', '/sdcard/list'));
+    const long = await stream?.exactly(76 + 6 + 76);
+    expect(long?.toString('latin1', 0, 4)).toBe('DNT2');
+    expect(long?.readBigUInt64LE(40)).toBe(3n);
+    expect(long?.toString('utf8', 76, 82)).toBe('ä.txt');
+    await stream?.write(pathRequest('STA2', '/sdcard/none'));
+    const none = await stream?.exactly(72);
+    expect([none?.toString('latin1', 0, 4), none?.readUInt32LE(4)]).toEqual(['STA2', 2]);
+  });
+
+  it('are refused where the shell may not write, and where no room is', async () => {
+    await using tablet = await startTablet({ freeBytes: 100_000 });
+    const small = Buffer.alloc(10);
+    expect(await push(tablet.port, key, '/system/x', small)).toBe("couldn't create file: Read-only file system");
+    expect(await push(tablet.port, key, '/data/x', small)).toBe("couldn't create file: Permission denied");
+    expect(await push(tablet.port, key, '/data/local/tmp/../../x', small)).toBe(
+      "couldn't create file: Permission denied",
+    );
+    expect(await push(tablet.port, key, '/data/local/tmp', small)).toBe("couldn't create file: Is a directory");
+    expect(await push(tablet.port, key, '/data/local/tmp/big', Buffer.alloc(200_000))).toBe(
+      'write failed: No space left on device',
+    );
+    expect(await push(tablet.port, key, '/data/local/tmp/big', Buffer.alloc(90_000))).toBe('OKAY');
+    using line = await goOnline(tablet.port, key);
+    expect((await run(line, 'df -k /data')).stdout).toMatch(/ 9 +100% \/data$/m);
+    expect((await run(line, 'rm -f /data/local/tmp/big; df -k /data')).stdout).toMatch(/ 97 +100% \/data$/m);
+  });
+
+  it('that are long are counted and hashed, and only their ends are kept', { timeout: 60_000 }, async () => {
+    await using tablet = await startTablet();
+    const bytes = randomBytes(20_000_000);
+    expect(await push(tablet.port, key, '/sdcard/long', bytes)).toBe('OKAY');
+    using line = await goOnline(tablet.port, key);
+    expect((await run(line, 'sha256sum -b /sdcard/long; stat -c %s /sdcard/long')).stdout).toBe(
+      `${sha256(bytes)}\n20000000\n`,
+    );
+    const stream = await openStream(line, 'sync:');
+    await stream?.write(pathRequest('RECV', '/sdcard/long'));
+    expect((await stream?.exactly(4))?.toString()).toBe('FAIL');
+  });
+
+  it('end the service on a request that breaks its rules', async () => {
+    await using tablet = await startTablet();
+    for (const [bytes, said] of [
+      [request('NONE', 0), 'unknown command'],
+      [request('STAT', 5000), 'path too long'],
+      [Buffer.concat([pathRequest('SEND', '/sdcard/x,420'), request('DATA', 70_000)]), 'oversize data message'],
+      [Buffer.concat([pathRequest('SEND', '/sdcard/x,420'), request('STAT', 1)]), 'invalid data message'],
+      [pathRequest('SEND', '/sdcard/x'), 'missing , in "/sdcard/x"'],
+    ] as const) {
+      using line = await goOnline(tablet.port, key);
+      const stream = await openStream(line, 'sync:');
+      await stream?.write(bytes);
+      const head = await stream?.exactly(8);
+      expect(head?.toString('latin1', 0, 4)).toBe('FAIL');
+      expect((await stream?.exactly(head?.readUInt32LE(4) ?? 0))?.toString()).toBe(said);
+    }
+  });
+});
+
+describe('packages of the simulated tablet', () => {
+  const file = makePackageFile({ name: 'org.example.kiosk', versionCode: 12, versionName: '1.2', bytes: 100_000 });
+
+  it('are installed from a file that was pushed, and are found with their hash', async () => {
+    await using tablet = await startTablet();
+    await push(tablet.port, key, '/data/local/tmp/k.apk', file);
+    using line = await goOnline(tablet.port, key);
+    expect(await run(line, "pm install -r --user '0' '/data/local/tmp/k.apk'")).toEqual({
+      stdout: 'Success\n',
+      stderr: '',
+      code: 0,
+    });
+    expect((await run(line, 'pm list packages -3 --show-versioncode')).stdout).toBe(
+      'package:org.example.kiosk versionCode:12\n',
+    );
+    const path = (await run(line, 'pm path org.example.kiosk')).stdout.trim().slice('package:'.length);
+    expect((await run(line, `sha256sum -b ${path}`)).stdout.trim()).toBe(sha256(file));
+    expect(tablet.state().packages.find(({ name }) => name === 'org.example.kiosk')).toMatchObject({
+      versionCode: 12,
+      sha256: sha256(file),
+    });
+    expect((await run(line, 'pm uninstall org.example.kiosk; pm path org.example.kiosk')).stdout).toBe('Success\n');
+  });
+
+  it('are installed from what streams in, with or without a session', async () => {
+    await using tablet = await startTablet();
+    using line = await goOnline(tablet.port, key);
+    const stream = await openStream(line, `exec:cmd package 'install' -S ${file.length}`);
+    await stream?.write(file);
+    expect((await stream?.all())?.toString()).toBe('Success\n');
+    const created = (await run(line, `pm install-create -S ${file.length}`)).stdout;
+    const session = /^Success: created install session \[(\d+)\]\n$/.exec(created)?.[1];
+    const write = await openStream(line, `exec:cmd package install-write -S ${file.length} ${session} base.apk -`);
+    await write?.write(file);
+    expect((await write?.all())?.toString()).toBe(`Success: streamed ${file.length} bytes\n`);
+    expect(await run(line, `pm install-commit ${session}`)).toMatchObject({ stdout: 'Success\n', code: 0 });
+  });
+
+  it.each([
+    ['no package', Buffer.from('this is no package'), /^Failure \[INSTALL_PARSE_FAILED_NOT_APK/],
+    ['one for a newer Android', { minSdk: 99 }, /^Failure \[INSTALL_FAILED_OLDER_SDK: .*#99 .*33\)\]/],
+    ['one for tests', { isTestOnly: true }, /^Failure \[INSTALL_FAILED_TEST_ONLY/],
+    ['an older version', { versionCode: 3 }, /^Failure \[INSTALL_FAILED_VERSION_DOWNGRADE/],
+  ])('are refused by reason: %s', async (_, what, said) => {
+    await using tablet = await startTablet();
+    await push(tablet.port, key, '/sdcard/k.apk', file);
+    using line = await goOnline(tablet.port, key);
+    await run(line, 'pm install /sdcard/k.apk');
+    const bytes =
+      what instanceof Buffer ? what : makePackageFile({ name: 'org.example.kiosk', versionCode: 20, ...what });
+    await push(tablet.port, key, '/sdcard/other.apk', bytes);
+    const { stdout, code } = await run(line, 'pm install /sdcard/other.apk');
+    expect(stdout).toMatch(said);
+    expect(code).toBe(1);
+  });
+
+  it('give the oldest session up for a ninth, so that those of cut connections block nobody', async () => {
+    await using tablet = await startTablet();
+    using line = await goOnline(tablet.port, key);
+    const ids: string[] = [];
+    for (let count = 0; count < 9; count += 1) {
+      const created = (await run(line, 'pm install-create')).stdout;
+      ids.push(/\[(\d+)\]/.exec(created)?.[1] ?? '');
+    }
+    expect((await run(line, `pm install-commit ${ids[0]}`)).stderr).toBe(`Error: no session ${ids[0]}\n`);
+    expect((await run(line, `pm install-abandon ${ids[1]}`)).stdout).toBe('Success\n');
+  });
+
+  it('become device owner, lock the screen to themselves, and then cannot be taken away', async () => {
+    await using tablet = await startTablet();
+    await push(tablet.port, key, '/sdcard/k.apk', file);
+    using line = await goOnline(tablet.port, key);
+    await run(line, 'pm install /sdcard/k.apk');
+    expect((await run(line, 'dumpsys device_policy')).stdout).not.toContain('Device Owner');
+    expect(await run(line, 'dpm set-device-owner org.example.kiosk/.Nobody')).toMatchObject({ code: 255 });
+    expect(await run(line, "dpm set-device-owner --user '0' 'org.example.kiosk/.Admin'")).toMatchObject({ code: 0 });
+    expect((await run(line, "dumpsys 'device_policy'")).stdout).toMatch(
+      /Device Owner: \n +admin=ComponentInfo\{org\.example\.kiosk\/org\.example\.kiosk\.Admin\}/,
+    );
+    const started = await run(
+      line,
+      "am start -W --user '0' -a 'android.intent.action.VIEW' -d 'http://127.0.0.1:5173/a' -n 'org.example.kiosk/.Main'",
+    );
+    expect(started.stdout).toContain('Status: ok');
+    const dump = (await run(line, "dumpsys 'activity' 'activities'")).stdout;
+    expect(dump).toContain('mLockTaskModeState=LOCKED');
+    expect(dump).toContain('dat=http://127.0.0.1:5173/a ');
+    expect(tablet.state()).toMatchObject({
+      deviceOwner: 'org.example.kiosk/org.example.kiosk.Admin',
+      lockTask: true,
+      front: 'org.example.kiosk/org.example.kiosk.Main',
+    });
+    expect((await run(line, 'pm uninstall org.example.kiosk')).stdout).toBe(
+      'Failure [DELETE_FAILED_DEVICE_POLICY_MANAGER]\n',
+    );
+    expect((await run(line, 'am start -n com.android.settings/.Settings')).code).toBe(1);
+  });
+});
+
+describe('settings of the simulated tablet', () => {
+  it('are read back as they were put', async () => {
+    await using tablet = await startTablet();
+    using line = await goOnline(tablet.port, key);
+    const script = [
+      "settings get 'system' 'screen_brightness'",
+      "settings put 'system' 'screen_brightness' '200'",
+      "settings get 'system' 'screen_brightness'",
+      'settings get global nothing',
+      "svc power stayon 'true'",
+      'settings get global stay_on_while_plugged_in',
+      "wm density '320'",
+      'wm density',
+      "media volume --stream '3' --set '6' > /dev/null",
+      "media volume --stream '3' --get | grep range",
+      "pm disable-user --user '0' 'com.android.email'",
+      "pm list packages -d --user '0'",
+      'ip -f inet -o addr show | grep wlan0',
+      'cmd wifi status | grep connected',
+    ].join('; ');
+    expect((await run(line, script)).stdout.split('\n')).toEqual([
+      '102',
+      '200',
+      'null',
+      '7',
+      'Physical density: 240',
+      'Override density: 320',
+      '[V] volume is 6 in range [0..15]',
+      'Package com.android.email new state: disabled-user',
+      'package:com.android.email',
+      '26: wlan0    inet 192.0.2.5/28 scope global wlan0\\       valid_lft forever preferred_lft forever',
+      'Wifi is connected to "gw-sim"',
+      '',
+    ]);
+  });
+
+  it('keep what a user may not change', async () => {
+    await using tablet = await startTablet();
+    using line = await goOnline(tablet.port, key);
+    expect(await run(line, 'setprop ro.serialno other')).toMatchObject({ code: 1, stdout: '' });
+    expect((await run(line, 'getprop ro.serialno')).stdout).toBe('TABSIM0001\n');
+    expect(await run(line, 'pm disable-user android')).toMatchObject({ code: 255 });
+    expect(await run(line, 'pm hide com.android.email')).toMatchObject({ code: 255 });
+  });
+});

@@ -1,0 +1,35 @@
+import { existsSync, globSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Commands whose work is another module's, or a verb shared with another command. */
+const elsewhere: Readonly<Record<string, string>> = {
+  'checklist/list': 'toolkit/checklist/run.ts',
+  'checklist/show': 'toolkit/checklist/run.ts',
+  demo: 'toolkit/demo/demo.ts',
+  'enrol/index': 'toolkit/enrol/enrol.ts',
+  'evidence/show': 'toolkit/evidence/list.ts',
+  'heartbeat/key/new': 'toolkit/heartbeat/key.ts',
+  'motion/dock': 'toolkit/motion/go.ts',
+  serve: 'gateway/gateway.ts',
+  'sim/fault': 'sim/control/ask-faults.ts',
+  'sim/index': 'sim/sim.ts',
+};
+
+describe('the toolkit', () => {
+  it.each(globSync('src/commands/**/*.ts', { cwd: root }).sort())('has the work of %s where its name says', (path) => {
+    const command = path.slice('src/commands/'.length, -'.ts'.length);
+    const own = `toolkit/${command}.ts`;
+    const place = elsewhere[command] ?? own;
+    expect(existsSync(`${root}src/lib/${place}`), place).toBe(true);
+    if (place !== own) expect(existsSync(`${root}src/lib/${own}`), own).toBe(false);
+  });
+
+  it('has at most a dozen files beside its topics', () => {
+    const files = readdirSync(`${root}src/lib/toolkit`, { withFileTypes: true }).filter((entry) => entry.isFile());
+    expect(files.length).toBeGreaterThan(0);
+    expect(files.length).toBeLessThanOrEqual(12);
+  });
+});

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { directDialer, type Endpoint } from '../../../src/lib/net/index.ts';
+import { parseSite } from '../../../src/lib/site/index.ts';
+import { chassisAddressSchema } from '../../../src/lib/toolkit/chassis/address.result.ts';
+import { compareMac, findChassis } from '../../../src/lib/toolkit/chassis/address.ts';
+import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
+import { answeringPeer, closedPort, fakeChassis, httpAnswer, rawPeer } from '../../chassis/peers.ts';
+
+function toolkitFor({ host, port }: Endpoint, more = ''): Toolkit {
+  const site = parseSite(
+    `name: test\nchassis:\n  host: ${host}\n  port: ${port}\n  serial: SN-1\n${more}`,
+    '/tmp/site.yaml',
+  );
+  return { site, dialer: directDialer, clock: systemClock };
+}
+
+async function find(endpoint: Endpoint, mac = false, more = '') {
+  const context = { signal: new AbortController().signal, onProgress: () => {} };
+  const began = performance.now();
+  const result = await findChassis(toolkitFor(endpoint, more), { mac }, context);
+  expect(performance.now() - began).toBeLessThan(2_000);
+  expect(result).toEqual(chassisAddressSchema.parse(result));
+  return result;
+}
+
+describe('where the chassis answers', () => {
+  it('is connected, with name, port, serial number and software', async () => {
+    await using chassis = await fakeChassis();
+    expect(await find(chassis.endpoint)).toMatchObject({
+      state: 'connected',
+      failure: null,
+      tried: { address: '127.0.0.1', port: chassis.endpoint.port, action: 'GET /device/info' },
+      name: { kind: 'address', addresses: ['127.0.0.1'] },
+      tcp: { verdict: 'ok' },
+      serial: { verdict: 'ok', expected: 'SN-1', found: 'SN-1' },
+      software: '2.12.3',
+      mac: { verdict: 'not-checked', detail: 'not asked for; --mac compares it' },
+      remedy: null,
+    });
+  });
+
+  it('is said of localhost too, which this machine knows without asking anybody', async () => {
+    await using chassis = await fakeChassis();
+    const result = await find({ host: 'localhost', port: chassis.endpoint.port });
+    expect(result.state).toBe('connected');
+    expect(result.name.kind).toBe('resolved');
+    expect(result.name.addresses).toContain('127.0.0.1');
+  });
+
+  it('tells each kind of failure apart, within two seconds', async () => {
+    expect(await find(await closedPort())).toMatchObject({
+      state: 'not-connected',
+      failure: 'refused',
+      tcp: { verdict: 'wrong' },
+      serial: { verdict: 'not-checked', found: null },
+      remedy: expect.any(String),
+    });
+    await using silent = await rawPeer(() => {});
+    expect(await find(silent.endpoint)).toMatchObject({
+      state: 'not-connected',
+      failure: 'no-answer',
+      tcp: { verdict: 'ok' },
+    });
+    await using page = await answeringPeer(httpAnswer('<html>'));
+    expect(await find(page.endpoint)).toMatchObject({
+      failure: 'bad-answer',
+      detail: 'answered with HTML instead of JSON',
+    });
+    await using dripping = await rawPeer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      const timer = setInterval(() => socket.write(' '), 50);
+      socket.on('close', () => clearInterval(timer));
+    });
+    expect((await find(dripping.endpoint)).state).toBe('not-connected');
+  });
+
+  it('names another chassis, and one that is starting', async () => {
+    await using chassis = await fakeChassis();
+    chassis.serial = 'SN-2';
+    expect(await find(chassis.endpoint)).toMatchObject({
+      state: 'wrong-device',
+      failure: 'wrong-device',
+      serial: { verdict: 'wrong', found: 'SN-2' },
+    });
+    chassis.booting = 0.5;
+    expect(await find(chassis.endpoint)).toMatchObject({
+      state: 'starting',
+      failure: null,
+      detail: 'The chassis is starting, 50 % done.',
+      serial: { verdict: 'not-checked' },
+    });
+  });
+
+  it('does not compare hardware addresses inside this machine', async () => {
+    await using chassis = await fakeChassis();
+    const { mac } = await find(chassis.endpoint, true, '  mac: "02:00:00:00:00:01"\n');
+    expect(mac).toMatchObject({ verdict: 'not-checked', expected: '02:00:00:00:00:01' });
+    expect(mac.detail).toContain('inside this machine');
+  });
+
+  it('is given up when the caller interrupts', async () => {
+    await using silent = await rawPeer(() => {});
+    const ending = new AbortController();
+    setTimeout(() => ending.abort(), 50);
+    const context = { signal: ending.signal, onProgress: () => {} };
+    await expect(findChassis(toolkitFor(silent.endpoint), {}, context)).rejects.toThrow();
+  });
+});
+
+describe('the hardware address', () => {
+  const table = [
+    { address: '192.0.2.7', mac: '02:00:00:00:00:01', device: 'eth0' },
+    { address: '192.0.2.8', mac: null, device: 'eth0' },
+  ];
+  it.each([
+    ['is that of the reservation', '02:00:00:00:00:01', ['192.0.2.7'], 'ok', '02:00:00:00:00:01'],
+    ['is another one', '02:00:00:00:00:99', ['192.0.2.7'], 'wrong', '02:00:00:00:00:01'],
+    ['is not compared without one in the site file', null, ['192.0.2.7'], 'not-checked', '02:00:00:00:00:01'],
+    ['is unknown when nobody answered', '02:00:00:00:00:01', ['192.0.2.8'], 'not-checked', null],
+    ['is unknown behind a router', '02:00:00:00:00:01', ['192.0.2.99'], 'not-checked', null],
+    ['is unknown without an address', '02:00:00:00:00:01', [], 'not-checked', null],
+  ] as const)('%s', (_, expected, addresses, verdict, found) => {
+    expect(compareMac(expected, addresses, table)).toMatchObject({ verdict, found, expected });
+  });
+});

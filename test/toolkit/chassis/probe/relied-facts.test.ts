@@ -1,0 +1,98 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { factsOfOrder } from '../../../../src/lib/motion/index.ts';
+import { lookAtReliedFacts } from '../../../../src/lib/toolkit/chassis/probe/relied-facts.ts';
+
+const identity = (model: string | null, software: string | null = '2.12.3') => ({
+  serial: 'SN1',
+  model,
+  software,
+  capabilities: {},
+});
+const all = [...new Set<string>(Object.values(factsOfOrder).flat())];
+const lines = (facts: readonly string[], more: object = {}) =>
+  facts
+    .map((fact) => ({
+      ...{ fact, value: true, serial: 'SN1', software: '2.12.3' },
+      ...{ how: 'x', who: 'x', when: '2026-01-31T12:00:00Z' },
+      ...more,
+    }))
+    .map((record) => `${JSON.stringify(record)}\n`)
+    .join('');
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'gw-relied-'));
+});
+afterEach(async () => {
+  await rm(dir, { recursive: true, force: true });
+});
+
+async function look(content: string, of = identity('m1'), requireVerified = false) {
+  const evidenceFile = join(dir, 'evidence.jsonl');
+  await writeFile(evidenceFile, content);
+  return lookAtReliedFacts({ evidenceFile, motion: { requireVerified } }, of);
+}
+
+describe('what orders rely on, as it stands on this chassis', () => {
+  it('is green only where every fact was verified here', async () => {
+    const { finding, relied } = await look(lines(all));
+    expect(finding).toMatchObject({ verdict: 'ok', remedy: null });
+    expect(relied?.map(({ support }) => support)).toEqual(all.map(() => 'this-device'));
+    for (const id of all) {
+      const without = await look(lines(all.filter((other) => other !== id)));
+      expect(without.finding.verdict, id).toBe('not-checked');
+      expect(without.finding.detail).toContain(id);
+    }
+  });
+
+  it('says what was measured on another device or version, and what nobody verified', async () => {
+    const { finding, relied } = await look('');
+    expect(finding.verdict).toBe('not-checked');
+    // What is only stated was measured nowhere, whatever bears it out.
+    expect(finding.detail.split('; ')).toEqual(
+      expect.arrayContaining([
+        'measured on another device or version: angles.tracked-pose-ori, angles.pose-ori',
+        'stated, and borne out by a measurement on another device or version: angles.target-ori',
+      ]),
+    );
+    expect(finding.detail).toContain('carrying no order yet: vendor.move.request');
+    expect(relied?.find(({ fact }) => fact === 'angles.target-ori')).toMatchObject({
+      mark: 'BELEGT',
+      basis: 'stated',
+      support: 'another-device',
+      usable: true,
+      orders: ['move', 'dock'],
+    });
+    const required = await look('', identity('m1'), true);
+    expect(required.relied?.some(({ usable }) => usable)).toBe(false);
+  });
+
+  it.each([
+    ['with another software', lines(all, { software: '2.12.2' }), identity('m1')],
+    ['of another chassis', lines(all, { serial: 'SN2' }), identity('m1')],
+    ['made on a simulator', lines(all, { simulated: true }), identity('m1')],
+    ['while the software is not known', lines(all), identity('m1', null)],
+  ])('takes no record %s for a verification', async (_what, content, of) => {
+    const { finding } = await look(content, of);
+    expect(finding.verdict).toBe('not-checked');
+    expect(finding.detail).toMatch(/^0 of /);
+  });
+
+  it('is never green on a simulator, and says that it is one', async () => {
+    const { finding } = await look(lines(all, { simulated: true }), identity('simulated'));
+    expect(finding).toMatchObject({ verdict: 'not-checked' });
+    expect(finding.detail).toContain('verified on a simulator alone');
+  });
+
+  it.each(all)('is wrong when %s was contradicted here', async (id) => {
+    const { finding } = await look(lines(all) + lines([id], { value: false }));
+    expect(finding).toMatchObject({ verdict: 'wrong', detail: expect.stringContaining(id) });
+  });
+
+  it('is wrong when the evidence file cannot be read', async () => {
+    expect(await look('no record\n')).toMatchObject({ relied: null, finding: { verdict: 'wrong' } });
+  });
+});

@@ -1,0 +1,167 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { renderChassisRestart } from '../../../src/cli/render/chassis-restart.ts';
+import { renderMapRestore } from '../../../src/cli/render/map-restore.ts';
+import { readArchive } from '../../../src/lib/maps/index.ts';
+import { startSim } from '../../../src/lib/sim/index.ts';
+import { chassisRestartSchema } from '../../../src/lib/toolkit/chassis/restart.result.ts';
+import { restartWithBackup } from '../../../src/lib/toolkit/chassis/restart.ts';
+import { backUpMapsToFile } from '../../../src/lib/toolkit/map/backup.ts';
+import { listMaps } from '../../../src/lib/toolkit/map/list.ts';
+import { mapRestoreSchema } from '../../../src/lib/toolkit/map/restore.result.ts';
+import { restoreFromBackup } from '../../../src/lib/toolkit/map/restore.ts';
+import { verifyMapBackup } from '../../../src/lib/toolkit/map/verify.ts';
+import { openToolkit } from '../../../src/lib/toolkit/toolkit.ts';
+
+let dir: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'gw-restart-story-'));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const context = { signal: new AbortController().signal, onProgress: () => {}, onSafetyBackup: () => {} };
+const firstLine = (text: string) => text.split('\n')[0];
+
+async function robotWithBackup(name: string) {
+  const sim = await startSim({ dir: join(dir, name), bootMs: 0 });
+  const sitePath = sim.sitePath ?? '';
+  const toolkit = await openToolkit(sitePath);
+  const path = join(dir, `${name}.tar.gz`);
+  await backUpMapsToFile(toolkit, { ids: [], path, force: false, gwVersion: '0.1.0' }, context);
+  const options = { path, sitePath, gwVersion: '0.1.0', itStandsStill: false };
+  return { sim, toolkit, path, options, [Symbol.asyncDispose]: () => sim[Symbol.asyncDispose]() };
+}
+
+describe('the restart story', () => {
+  it('backup, restart with loss of the maps, detection, restore, verify', async () => {
+    await using robot = await robotWithBackup('story');
+    const { sim, toolkit, path, options } = robot;
+    expect((await verifyMapBackup({ path })).verdict).toBe('ok');
+    const before = await listMaps(toolkit, context);
+    const bytesBefore = await readFile(path);
+
+    sim.setFault('map-loss', true);
+    const restarted = await restartWithBackup(toolkit, { ...options, withinMs: 30_000 }, context);
+    expect(restarted).toEqual(chassisRestartSchema.parse(restarted));
+    expect(restarted).toMatchObject({
+      verdict: 'lost',
+      restarted: true,
+      order: 'accepted',
+      stillness: { verdict: 'still' },
+      mapInUse: { before: before.current?.id, now: null, verdict: 'another' },
+      restore: null,
+    });
+    expect(restarted.signs).toContain('start-time');
+    expect(restarted.maps.map(({ fate }) => fate)).toEqual(before.maps.map(() => 'lost'));
+    expect(restarted.restoreCommand).toContain(`gw map restore ${path} --write-although-never-measured`);
+    expect(firstLine(renderChassisRestart(restarted))).toContain(`The restart lost 3 of 3 maps`);
+    expect((await listMaps(toolkit, context)).maps).toEqual([]);
+
+    sim.setFault('map-loss', false);
+    const dry = await restoreFromBackup(toolkit, { ...options, ids: [], write: false }, context);
+    expect(dry).toEqual(mapRestoreSchema.parse(dry));
+    expect(dry).toMatchObject({ mode: 'dry-run', verdict: 'to-do', use: { outcome: 'dry-run' }, safetyBackup: null });
+    expect(dry.next[0]).toContain('--write-although-never-measured');
+    expect((await listMaps(toolkit, context)).maps).toEqual([]);
+
+    const restored = await restoreFromBackup(toolkit, { ...options, ids: [], write: true }, context);
+    expect(restored).toEqual(mapRestoreSchema.parse(restored));
+    expect(restored).toMatchObject({
+      verdict: 'restored',
+      position: 'must-be-set-anew',
+      running: { verdict: 'equal' },
+    });
+    expect(restored.use?.outcome).toBe('set');
+    expect(restored.maps.every(({ outcome, afterWrite }) => outcome === 'written' && afterWrite?.sameText)).toBe(true);
+    expect(firstLine(renderMapRestore(restored))).toBe(
+      'Restored: 3 maps of SIM-0001 written, read back and compared; stored and running map 4 hold the same overlays.',
+    );
+
+    // Verified from outside: a second backup holds the same, but for the numbers of the maps.
+    const after = join(dir, 'story-after.tar.gz');
+    await backUpMapsToFile(toolkit, { ids: [], path: after, force: false, gwVersion: '0.1.0' }, context);
+    expect((await verifyMapBackup({ path: after })).verdict).toBe('ok');
+    const [one, two] = [(await readArchive(path)).archive, (await readArchive(after)).archive];
+    const essence = (archive: typeof one) =>
+      archive.maps.map(({ uid, name, mapVersion, isCurrent, overlays, image, localisation }) => {
+        const hex = [image, localisation].map((bytes) => Buffer.from(bytes ?? []).toString('hex'));
+        return { uid, name, mapVersion, isCurrent, overlays, hex };
+      });
+    expect(essence(two)).toEqual(essence(one));
+    expect(await readFile(path)).toEqual(bytesBefore);
+    const again = await restoreFromBackup(toolkit, { ...options, ids: [], write: true }, context);
+    expect(again).toMatchObject({ verdict: 'nothing-to-do', safetyBackup: null });
+  }, 60_000);
+
+  it('without a loss ends well, and the robot keeps its maps', async () => {
+    await using robot = await robotWithBackup('kept');
+    const { toolkit, options } = robot;
+    const restarted = await restartWithBackup(toolkit, { ...options, withinMs: 30_000 }, context);
+    expect(restarted).toEqual(chassisRestartSchema.parse(restarted));
+    expect(restarted).toMatchObject({ verdict: 'ok', mapInUse: { verdict: 'same' }, restoreCommand: null });
+    expect(restarted.maps.every(({ fate }) => fate === 'there')).toBe(true);
+    expect(firstLine(renderChassisRestart(restarted))).toMatch(/^Chassis SIM-0001 is back after \d+ s, and all 3 maps/);
+  }, 60_000);
+
+  it('brings lost maps back at once when a person says so, and asks only then', async () => {
+    await using robot = await robotWithBackup('offered');
+    const { sim, toolkit, options } = robot;
+    sim.setFault('map-loss', true);
+    let asked = 0;
+    const offerRestore = async () => {
+      asked += 1;
+      return true;
+    };
+    const work = { ...context, offerRestore };
+    const pace = { pollMs: 50, answerMs: 5_000, showsWithinMs: 5_000, settleMs: 300, announceMs: 1_000 };
+    const restarted = await restartWithBackup(toolkit, { ...options, withinMs: 30_000, pace }, work);
+    expect(restarted).toEqual(chassisRestartSchema.parse(restarted));
+    expect(restarted).toMatchObject({ verdict: 'brought-back', restore: { verdict: 'restored' } });
+    expect(asked).toBe(1);
+    expect((await listMaps(toolkit, context)).maps).toHaveLength(3);
+    const text = renderChassisRestart(restarted);
+    expect(firstLine(text)).toContain('which were brought back');
+    expect(text).toContain('Its position must be set anew');
+
+    // The maps have other numbers now, so the same backup still fits them by their uid.
+    sim.setFault('map-loss', false);
+    const second = await restartWithBackup(toolkit, { ...options, withinMs: 30_000 }, work);
+    expect(second.verdict).toBe('ok');
+    expect(asked).toBe(1);
+  }, 60_000);
+
+  it('tells what the restart did also where the restore cannot begin', async () => {
+    await using robot = await robotWithBackup('stuck');
+    const { sim, toolkit, options } = robot;
+    sim.setFault('map-loss', true);
+    const offerRestore = async () => {
+      sim.setFault('stale', true);
+      return true;
+    };
+    const pace = { pollMs: 50, answerMs: 5_000, showsWithinMs: 5_000, settleMs: 300, announceMs: 1_000 };
+    const work = { ...context, offerRestore };
+    const restarted = await restartWithBackup(toolkit, { ...options, withinMs: 30_000, pace }, work);
+    expect(restarted).toMatchObject({ verdict: 'lost', restore: null });
+    expect(restarted.next[0]).toMatch(/^The restore did not begin: .*--it-stands-still/);
+    expect(restarted.next[1]).toContain('gw map restore');
+  }, 60_000);
+
+  it('does not begin when the maps changed since the backup', async () => {
+    await using robot = await robotWithBackup('outdated');
+    const { sim, toolkit, options } = robot;
+    const { host, port } = sim.chassis;
+    await fetch(`http://${host}:${port}/maps/2`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ overlays: '{"type":"FeatureCollection","features":[{"type":"Feature","id":"x"}]}' }),
+    });
+    await expect(restartWithBackup(toolkit, { ...options, withinMs: 30_000 }, context)).rejects.toMatchObject({
+      code: 'BACKUP_OUTDATED',
+      message: expect.stringContaining('map 2 "1. Stock"'),
+    });
+    expect(sim.requests().some(({ path }) => path.includes('restart_service'))).toBe(false);
+  }, 60_000);
+});

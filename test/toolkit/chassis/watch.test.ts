@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { directDialer } from '../../../src/lib/net/index.ts';
+import { parseSite } from '../../../src/lib/site/index.ts';
+import { type ChassisView, chassisWatchSchema } from '../../../src/lib/toolkit/chassis/watch.result.ts';
+import { watchChassis } from '../../../src/lib/toolkit/chassis/watch.ts';
+import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
+import { fakeChassis, until } from '../../chassis/peers.ts';
+
+function toolkitFor(port: number): Toolkit {
+  const site = parseSite(`name: t\nchassis: { host: 127.0.0.1, port: ${port}, serial: SN-1 }\n`, '/tmp/site.yaml');
+  return { site, dialer: directDialer, clock: systemClock };
+}
+
+describe('watching', () => {
+  it('tells the state at once when it changes and steadily otherwise, in the published shape, until interrupted', async () => {
+    await using chassis = await fakeChassis();
+    const views: ChassisView[] = [];
+    const ending = new AbortController();
+    const watching = watchChassis(
+      toolkitFor(chassis.endpoint.port),
+      { everyMs: 100 },
+      { signal: ending.signal },
+      (view) => {
+        expect(chassisWatchSchema.safeParse(JSON.parse(JSON.stringify(view))).error).toBeUndefined();
+        views.push(view);
+      },
+    );
+    await until('a pose', () => views.at(-1)?.values.pose.status === 'heard');
+    for (const socket of chassis.sockets) socket.destroy();
+    await until('not connected', () => views.at(-1)?.link.kind === 'not-connected', 1_000);
+    await until('connected', () => views.at(-1)?.link.kind === 'connected');
+    ending.abort();
+    const end = await watching;
+    expect(end).toMatchObject({ event: 'ended', link: { kind: 'connected' } });
+    expect(chassisWatchSchema.parse(end)).toEqual(end);
+    expect(views[0]?.link.kind).toBe('connecting');
+    const count = views.length;
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    expect(views.length).toBe(count);
+    await until('no connection is left', () => chassis.sockets.size === 0, 1_000);
+  });
+
+  it('tells at once what the robot reports, and what was wrong with its messages', async () => {
+    await using chassis = await fakeChassis();
+    const { latched } = chassis;
+    chassis.latched = (topic) => (topic === '/alerts' ? { topic, alerts: [] } : latched(topic));
+    const views: ChassisView[] = [];
+    const ending = new AbortController();
+    const watching = watchChassis(
+      toolkitFor(chassis.endpoint.port),
+      { everyMs: 60_000 },
+      { signal: ending.signal },
+      (view) => views.push(view),
+    );
+    await until('the request for the topics', () => chassis.heard.length > 0);
+    const verdictOf = (id: string) => views.at(-1)?.condition.find((one) => one.id === id)?.verdict;
+    const publish = (message: object) => chassis.publish(message);
+    publish({ topic: '/alerts', alerts: [{ code: 7005, level: 'error', msg: 'position lost' }] });
+    await until('the alert', () => verdictOf('alerts') === 'wrong', 1_000);
+    publish({ topic: '/wheel_state', control_mode: 'auto', emergency_stop_pressed: true });
+    await until('the emergency stop', () => verdictOf('emergency-stop') === 'wrong', 1_000);
+    // Somebody who clears the alert by a message that nobody can read has cleared nothing.
+    publish({ topic: '/alerts', alerts: [{ code: '7005', level: 'error', msg: 'position lost' }] });
+    await until('the rejected alert', () => verdictOf('alerts') === 'not-checked', 1_000);
+    expect(views.at(-1)?.complaints).toMatchObject([
+      { what: 'number sent as text in /alerts.alerts[0].code', count: 1 },
+    ]);
+    ending.abort();
+    await watching;
+    for (const view of views) expect(chassisWatchSchema.parse(JSON.parse(JSON.stringify(view)))).toEqual(view);
+  });
+
+  it('ends by itself after the time it was given', async () => {
+    await using chassis = await fakeChassis();
+    const signal = new AbortController().signal;
+    const end = await watchChassis(
+      toolkitFor(chassis.endpoint.port),
+      { everyMs: 100, seconds: 0.5 },
+      { signal },
+      () => {},
+    );
+    expect(end.event === 'ended' && end.watchedMs).toBeGreaterThanOrEqual(490);
+  });
+
+  it('ends at once when it was interrupted before', async () => {
+    await using chassis = await fakeChassis();
+    const end = await watchChassis(
+      toolkitFor(chassis.endpoint.port),
+      { everyMs: 100 },
+      { signal: AbortSignal.abort() },
+      () => {},
+    );
+    expect(end.event).toBe('ended');
+  });
+});

@@ -1,0 +1,88 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { DialError, type Dialer } from '../../../src/lib/net/index.ts';
+import { runChecklist } from '../../../src/lib/toolkit/checklist/run.ts';
+import type { SecondHost } from '../../../src/lib/toolkit/network/check.ts';
+
+const builtIn = fileURLToPath(new URL('../../../checklists', import.meta.url));
+
+let dir = '';
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'gw-from-'));
+  await mkdir(join(dir, 'state'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+/** A host of the customer's network from which only these ports of the gateway answer. */
+function hostThatReaches(...ports: number[]): SecondHost {
+  const dialer: Dialer = {
+    way: 'via it@198.51.100.20',
+    dial: async ({ host, port }) => {
+      if (ports.includes(port)) return new PassThrough();
+      throw new DialError('no-answer', { address: host, port });
+    },
+  };
+  return { name: 'it@198.51.100.20', use: (signal, work) => work(dialer, signal, { host: '127.0.0.1', port: 22 }) };
+}
+
+/** The step of the list `site`, asked or checked. */
+async function step(fromHosts: readonly SecondHost[]) {
+  const path = join(dir, 'site.yaml');
+  await writeFile(
+    path,
+    stringify({
+      name: 'Lobby',
+      chassis: { host: '127.0.0.1', port: 1, serial: 'SN0001' },
+      network: { gateway: '192.0.2.2' },
+      stateDir: 'state',
+    }),
+  );
+  const asked: string[] = [];
+  const { steps } = await runChecklist({
+    nameOrFile: 'site',
+    dir: builtIn,
+    sitePaths: [path],
+    only: ['unreachable-from-site'],
+    motionAllowed: false,
+    gwVersion: '1.0.0',
+    clock: systemClock,
+    signal: new AbortController().signal,
+    onProgress: () => {},
+    checks: { fromHosts },
+    ask: async ({ id }) => {
+      asked.push(id);
+      return { answer: 'yes', by: null, initials: 'KM', remark: null, value: null, attachments: [] };
+    },
+  });
+  return { asked, result: steps.find(({ id }) => id === 'unreachable-from-site') };
+}
+
+test('without a second host it is a question', async () => {
+  const { asked, result } = await step([]);
+  expect(asked).toContain('unreachable-from-site');
+  expect(result).toMatchObject({ kind: 'confirm', verdict: 'ok' });
+});
+
+test('with one it is checked from there, and a port that answers is wrong, whatever a person would say', async () => {
+  const closed = await step([hostThatReaches()]);
+  expect(closed.asked).not.toContain('unreachable-from-site');
+  expect(closed.result).toMatchObject({ kind: 'run', run: 'network check', verdict: 'ok' });
+  const open = await step([hostThatReaches(5174)]);
+  expect(open.result).toMatchObject({ kind: 'run', verdict: 'wrong', why: expect.stringContaining('5174') });
+});
+
+test('with one that cannot be used it is not checked', async () => {
+  const dead: SecondHost = {
+    name: 'it@198.51.100.20',
+    use: async () => {
+      throw new DialError('no-answer', { address: '198.51.100.20', port: 22 });
+    },
+  };
+  expect((await step([dead])).result).toMatchObject({ kind: 'run', verdict: 'not-checked' });
+});

@@ -1,0 +1,87 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import type { Prerequisite } from '../../../src/lib/toolkit/checklist/run.result.ts';
+import { runChecklist } from '../../../src/lib/toolkit/checklist/run.ts';
+import type { ChecklistRunOptions } from '../../../src/lib/toolkit/checklist/run-options.ts';
+
+const builtIn = fileURLToPath(new URL('../../../checklists', import.meta.url));
+const bare = { name: 'Lobby', chassis: { host: '127.0.0.1', port: 1, serial: 'SN0001' }, stateDir: 'state' };
+
+let dir = '';
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'gw-missing-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+/** What a run of this list says before its first step, which it then ends at. */
+async function before(list: string, site: object, more: Partial<ChecklistRunOptions> = {}) {
+  const path = join(dir, 'site.yaml');
+  await writeFile(path, stringify(site));
+  const ending = new AbortController();
+  let told: readonly Prerequisite[] = [];
+  let isFirst = true;
+  const result = await runChecklist({
+    nameOrFile: list,
+    dir: builtIn,
+    sitePaths: [path],
+    motionAllowed: true,
+    gwVersion: '1.0.0',
+    clock: systemClock,
+    onProgress: () => {},
+    signal: ending.signal,
+    onPrerequisites: (missing) => {
+      expect(isFirst).toBe(true);
+      told = missing;
+    },
+    onStep: () => {
+      isFirst = false;
+      ending.abort(new Error('enough'));
+    },
+    ...more,
+  });
+  expect(result.prerequisites).toEqual(told);
+  return told;
+}
+
+test('everything that the site file lacks is told together, before the first step, with the steps that need it', async () => {
+  const told = await before('site', bare);
+  expect(told.map(({ key }) => key)).toEqual(['cloud', 'chassis.mac', 'dock', 'tablet', 'fleet', 'tours.acceptance']);
+  expect(told.at(-1)).toMatchObject({ serial: 'SN0001', what: expect.stringContaining("'acceptance'") });
+  expect(told.find(({ key }) => key === 'tours.acceptance')?.steps).toEqual(['tour']);
+});
+
+test('with the device password its checks need a password that is set, and the stop the same tour', async () => {
+  const told = await before('site', bare, { checks: { password: 'x' } });
+  expect(told.find(({ key }) => key === 'tours.acceptance')?.steps).toEqual(['stop', 'tour']);
+  expect(told.find(({ key }) => key === 'operator.passwordFile')?.steps).toEqual(['stop']);
+});
+
+test('nothing is told of what is there, of steps that are left out, and of a site file that cannot be read', async () => {
+  const full = {
+    ...bare,
+    chassis: { ...bare.chassis, mac: '02:00:00:00:00:01' },
+    stations: { A: { xM: 0, yM: 0 } },
+    tours: { acceptance: { stations: ['A'] } },
+  };
+  const keys = (told: readonly Prerequisite[]) => told.map(({ key }) => key);
+  expect(keys(await before('site', full))).toEqual(['cloud', 'dock', 'tablet', 'fleet']);
+  expect(keys(await before('site', bare, { only: ['chassis-mac'] }))).toEqual(['chassis.mac']);
+  expect(await before('site', { ...bare, nonsense: true })).toEqual([]);
+});
+
+test('the device password is asked for only where a step of this sitting can use it', async () => {
+  let asked = 0;
+  const askPassword = async () => {
+    asked += 1;
+    return null;
+  };
+  await before('site', bare, { askPassword, only: ['address'] });
+  expect(asked).toBe(0);
+  await before('site', bare, { askPassword, only: ['stop'] });
+  expect(asked).toBe(1);
+});

@@ -1,0 +1,303 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { protocolSchema, verifyProtocolFile } from '../../../src/lib/checklist/index.ts';
+import { GwError } from '../../../src/lib/error/index.ts';
+import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { toJUnit, toMarkdown } from '../../../src/lib/report/index.ts';
+import { type Authority, createAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
+import { checklistRunSchema } from '../../../src/lib/toolkit/checklist/run.result.ts';
+import { runChecklist } from '../../../src/lib/toolkit/checklist/run.ts';
+import type { ChecklistRunOptions } from '../../../src/lib/toolkit/checklist/run-options.ts';
+import { parseXml } from '../../report/xml.ts';
+
+const builtIn = fileURLToPath(new URL('../../../checklists', import.meta.url));
+const list = `schema: gw/checklist/1
+name: own
+title: Own
+purpose: To see.
+phase: site
+sections:
+  - id: files
+    title: Files
+    steps:
+      - { id: file, title: File, proves: Device, run: site check, expect: { sound: true }, remedy: Mend. }
+  - id: people
+    title: People
+    needs: [files]
+    steps:
+      - { id: label, title: Label, proves: Device, confirm: Is it?, remedy: Mend. }
+      - { id: door, title: Door, proves: Device, measure: How wide?, unit: m, expect: { value: { at-least: 0.8 } }, remedy: Mend. }
+`;
+const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1]);
+
+let dir = '';
+let authority: Authority;
+beforeAll(async () => {
+  authority = await createAuthority();
+});
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'gw-run-'));
+  await writeFile(join(dir, 'own.yaml'), list);
+  await writeFile(join(dir, 'photo.png'), png);
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+async function site(serial: string, more = ''): Promise<string> {
+  const path = join(dir, `${serial}.yaml`);
+  await writeFile(
+    path,
+    `name: Lobby ${serial}\nchassis: { host: 127.0.0.1, port: 1, serial: ${serial} }\nstateDir: ${serial}\n${more}`,
+  );
+  return path;
+}
+
+/** The identity of an enrolled device, as enrolment leaves it. */
+async function enrolled(serial: string, name = serial): Promise<string> {
+  const { keyPem, certificatePem } = await authority.issueClientPair(serial);
+  const identity = { format: 'gw/identity/1', serial, endpoint: 'mqtt.example.com', region: 'eu-central-1' };
+  const file = { ...identity, enrolledAt: '2026-01-02T03:04:05.000Z', keyPem, certificatePem, caPem: authority.caPem };
+  await mkdir(join(dir, 'identity'), { mode: 0o700 });
+  await writeFile(join(dir, 'identity', 'identity.json'), JSON.stringify(file), { mode: 0o600 });
+  return await site(name, 'enrolment: { url: https://enrol.example.com, identityDir: identity }\n');
+}
+
+async function answers(text: string): Promise<string> {
+  const path = join(dir, 'answers.yaml');
+  await writeFile(path, text);
+  return path;
+}
+
+let warnings: string[] = [];
+async function run(sites: readonly [string, ...string[]], more: Partial<ChecklistRunOptions> = {}) {
+  warnings = [];
+  const result = await runChecklist({
+    nameOrFile: join(dir, 'own.yaml'),
+    dir: builtIn,
+    sitePaths: sites,
+    motionAllowed: false,
+    gwVersion: '1.0.0',
+    clock: systemClock,
+    signal: new AbortController().signal,
+    onProgress: () => {},
+    onWarning: (text) => warnings.push(text),
+    ...more,
+  });
+  return checklistRunSchema.parse(JSON.parse(JSON.stringify(result)));
+}
+const protocolOf = async ({ protocol }: { protocol: { file: string } | null }) =>
+  protocolSchema.parse(JSON.parse(await readFile(protocol?.file ?? '', 'utf8')));
+const journals = async (serial: string) =>
+  (await readdir(join(dir, serial, 'checklist-runs'))).filter((name) => name.endsWith('.jsonl'));
+const good = 'label: { answer: yes, initials: KM, photo: photo.png }\ndoor: 0.9\n';
+
+describe('a run of a checklist', () => {
+  test('ends with a protocol in the state folder, signed by the device, and leaves no journal when all is ok', async () => {
+    const path = await enrolled('SN1');
+    const result = await run([path], { answersPath: await answers(good) });
+    expect(result).toMatchObject({ ok: true, accepted: true, leftOut: 0, resumed: false });
+    expect(result.protocol).toMatchObject({ edition: 1, signedBy: 'SN1', attachments: 1 });
+    expect(result.protocol?.file).toMatch(/SN1\/protocols\/own-SN1-\d{8}T\d{6}Z\.json$/);
+    expect(warnings).toEqual([]);
+    const found = await verifyProtocolFile(result.protocol?.file ?? '', {
+      expectedSerial: 'SN1',
+      caPem: authority.caPem,
+    });
+    expect(found).toMatchObject({ verified: true, protocol: { ok: true, technician: { initials: 'KM' } } });
+    expect(await journals('SN1')).toEqual([]);
+    const attachments = result.protocol?.file.replace('.json', '.files') ?? '';
+    expect(await readFile(join(attachments, '001-label.png'))).toEqual(png);
+    await writeFile(join(attachments, '001-label.png'), 'other');
+    expect(await verifyProtocolFile(result.protocol?.file ?? '', { caPem: authority.caPem })).toMatchObject({
+      verified: false,
+      verdict: 'wrong',
+    });
+  });
+
+  test('without an identity the protocol is not signed, and says so', async () => {
+    const result = await run([await site('SN1')], { answersPath: await answers(good) });
+    expect(result.protocol?.signedBy).toBeNull();
+    expect(warnings.join()).toContain('The protocol is not signed');
+    expect(await verifyProtocolFile(result.protocol?.file ?? '')).toMatchObject({ verdict: 'not-checked' });
+  });
+
+  test('an identity that is here and broken is not said to be missing', async () => {
+    const path = await enrolled('SN1');
+    await writeFile(join(dir, 'identity', 'identity.json'), '{');
+    const result = await run([path], { answersPath: await answers(good) });
+    expect(result.protocol?.signedBy).toBeNull();
+    expect(warnings.join()).toMatch(/not signed by SN1: .* damaged or cut/);
+    expect(warnings.at(-1)).toBe('The protocol is not signed: no identity on this machine can sign it.');
+  });
+
+  test('an evidence file that cannot be read, and an earlier run that cannot be, are told', async () => {
+    const path = await site('SN1');
+    await writeFile(join(dir, 'evidence.jsonl'), 'none\n');
+    await run([path]);
+    expect(warnings.join()).toContain('does not say which facts were verified on SN1');
+    const [name = ''] = await journals('SN1');
+    await writeFile(join(dir, 'SN1', 'checklist-runs', name), 'none\n');
+    await run([path]);
+    expect(warnings.join()).toMatch(/Whether an earlier one was interrupted is not known: .* line 1 is not JSON/);
+    await expect(run([path], { resume: true })).resolves.toMatchObject({ resumed: true });
+  });
+
+  test('the identity of another robot signs nothing', async () => {
+    const result = await run([await enrolled('SN2', 'SN1')], { answersPath: await answers(good) });
+    expect(result.protocol?.signedBy).toBeNull();
+    expect(warnings.join()).toContain('is of SN2, so it does not sign for SN1');
+  });
+
+  test('goes on where it was: what is answered stays, what was open is taken, what is named is taken again', async () => {
+    const path = await site('SN1');
+    const first = await run([path], { answersPath: await answers('label: no\n') });
+    expect(first.steps.map(({ verdict }) => verdict)).toEqual(['ok', 'wrong', 'not-checked']);
+    const taken: string[] = [];
+    const onStep: ChecklistRunOptions['onStep'] = ({ step }) => void taken.push(step.id);
+    const second = await run([path], { resume: true, onStep, answersPath: await answers('label: yes\ndoor: 0.9\n') });
+    expect(taken).toEqual(['door']);
+    expect(second.steps.map(({ verdict }) => verdict)).toEqual(['ok', 'wrong', 'ok']);
+    taken.length = 0;
+    const third = await run([path], {
+      resume: true,
+      onStep,
+      only: ['label'],
+      answersPath: await answers('label: yes\n'),
+    });
+    expect(taken).toEqual(['label']);
+    expect(third).toMatchObject({ ok: true, resumed: true, leftOut: 0, protocol: { edition: 3 } });
+    expect(third.steps[1]?.earlier).toEqual([expect.objectContaining({ verdict: 'wrong' })]);
+    const protocol = await protocolOf(third);
+    expect(protocol.id).toBe((await protocolOf(first)).id);
+    expect(protocol.resumedAt).toHaveLength(2);
+    await expect(run([path], { resume: true })).rejects.toMatchObject({ code: 'NOTHING_TO_RESUME', exitCode: 2 });
+  });
+
+  test('an interrupted run writes no protocol, unless one was named, and a new one says what was left', async () => {
+    const path = await site('SN1');
+    const interrupt = new AbortController();
+    const cut: Partial<ChecklistRunOptions> = {
+      signal: interrupt.signal,
+      onResult: ({ id }) => id === 'file' && interrupt.abort(new GwError('INTERRUPTED', 'Interrupted.')),
+    };
+    const result = await run([path], cut);
+    expect(result).toMatchObject({ interrupted: true, ok: false, protocol: null });
+    const named = await run([path], { resume: true, signal: AbortSignal.abort(), protocolPath: join(dir, 'p.json') });
+    expect(await protocolOf(named)).toMatchObject({ interrupted: true, ok: false, counts: { ok: 1, notChecked: 2 } });
+    const again = new AbortController();
+    const fresh = { ...cut, signal: again.signal, onResult: () => again.abort() };
+    await run([path], fresh);
+    await run([path]);
+    expect(warnings.join()).toMatch(/This is a new run\. One of .* was interrupted after 1 step;/);
+  });
+
+  test('what is wrong with the question is said before anything is asked or written', async () => {
+    const path = await site('SN1');
+    const ask = async () => {
+      throw new Error('nobody may be asked');
+    };
+    await writeFile(join(dir, 'p.json'), 'mine');
+    const bad = (more: Partial<ChecklistRunOptions>, code: string) =>
+      expect(run([path], { ask, ...more })).rejects.toMatchObject({ code });
+    await bad({ protocolPath: join(dir, 'p.json') }, 'FILE_EXISTS');
+    await bad({ only: ['labl'] }, 'STEP_UNKNOWN');
+    await bad({ from: 'labl' }, 'STEP_UNKNOWN');
+    await bad({ resume: true }, 'NOTHING_TO_RESUME');
+    await bad({ answersPath: await answers('label: { answer: yes, photo: none.png }\n') }, 'ATTACHMENT_INVALID');
+    await expect(run([path, path], { ask })).rejects.toMatchObject({ code: 'USAGE' });
+    expect(await readFile(join(dir, 'p.json'), 'utf8')).toBe('mine');
+    expect(await readdir(dir)).not.toContain('SN1');
+  });
+
+  test('a checklist that was changed is not gone on with', async () => {
+    const path = await site('SN1');
+    await run([path]);
+    await writeFile(join(dir, 'own.yaml'), list.replace('Is it?', 'Is it not?'));
+    await expect(run([path], { resume: true })).rejects.toMatchObject({ code: 'CHECKLIST_CHANGED', exitCode: 4 });
+  });
+
+  test('a part of a list is no whole one, and what it needs is taken along', async () => {
+    const result = await run([await site('SN1')], { only: ['label'], answersPath: await answers('label: yes\n') });
+    expect(result).toMatchObject({ ok: false, accepted: false, leftOut: 1, counts: { ok: 2, notChecked: 1 } });
+    expect(await protocolOf(result)).toMatchObject({ ok: false, leftOut: true });
+  });
+
+  test('a tablet that was left open is red whatever the steps say', async () => {
+    const path = await site('SN1');
+    await mkdir(join(dir, 'SN1'));
+    const at = '2026-01-02T03:04:05.000Z';
+    const seen = {
+      at,
+      machine: { bootId: null, uptimeS: null },
+      serial: null,
+      bootId: null,
+      androidId: null,
+      mac: null,
+    };
+    const afterRestart = { verdict: 'not-checked', seen: null };
+    const record = {
+      schema: 'gw/tablet/2',
+      address: { host: '127.0.0.1', port: 5555 },
+      tablet: null,
+      bridge: { state: 'open', why: 'asked for', isOpenUnresolved: true, isWirelessOn: false, seen, afterRestart },
+      reading: null,
+    };
+    await writeFile(join(dir, 'SN1', 'tablet.json'), JSON.stringify(record));
+    const result = await run([path], { answersPath: await answers(good) });
+    expect(result).toMatchObject({ ok: false, accepted: false, counts: { ok: 3, wrong: 0 } });
+    expect(result.robots[0]?.redLines).toEqual([expect.objectContaining({ id: 'tablet-open' })]);
+    expect(await protocolOf(result)).toMatchObject({ ok: false, robots: [{ redLines: [{ id: 'tablet-open' }] }] });
+  });
+
+  test('a site file that cannot be read gives no protocol, and the run still says what is wrong', async () => {
+    const path = join(dir, 'broken.yaml');
+    await writeFile(path, 'name: x\n');
+    const result = await run([path], { answersPath: await answers(good) });
+    expect(result).toMatchObject({ subject: null, protocol: null, robots: [{ site: null, serial: null, ok: false }] });
+    expect(result.steps.map(({ verdict }) => verdict)).toEqual(['wrong', 'skipped', 'skipped']);
+    expect(warnings.join()).toContain('No protocol is written');
+  });
+});
+
+describe('several robots in one run', () => {
+  test('are worked through one after the other and stand in one protocol, signed by the one that is here', async () => {
+    const [one, two] = [await site('SN1'), await enrolled('SN2')];
+    const asked: string[] = [];
+    const result = await run([one, two], {
+      onRobot: ({ serial }) => void asked.push(serial),
+      answersPath: await answers(good),
+      outDir: join(dir, 'out'),
+    });
+    expect(asked).toEqual(['SN1', 'SN2']);
+    expect(result.steps.map(({ id }) => id)).toEqual([
+      'SN1/file',
+      'SN1/label',
+      'SN1/door',
+      'SN2/file',
+      'SN2/label',
+      'SN2/door',
+    ]);
+    expect(result).toMatchObject({ ok: true, subject: { site: 'Lobby SN1, Lobby SN2', serial: 'SN1, SN2' } });
+    expect(result.robots.map(({ serial, ok }) => [serial, ok])).toEqual([
+      ['SN1', true],
+      ['SN2', true],
+    ]);
+    expect(result.protocol?.file).toMatch(/SN1\/protocols\/own-2-robots-/);
+    const found = await verifyProtocolFile(result.protocol?.file ?? '', { caPem: authority.caPem });
+    expect(found).toMatchObject({ verified: true, protocol: { robots: [{ serial: 'SN1' }, { serial: 'SN2' }] } });
+    expect(found.protocol?.attachments.map(({ name }) => name)).toEqual(['001-label.png', '002-label.png']);
+    expect(result.written).toHaveLength(3);
+    expect(() => parseXml(toJUnit(result))).not.toThrow();
+    expect(toMarkdown(result)).toContain('SN1, SN2');
+  });
+
+  test('a run of two is gone on with by these two alone', async () => {
+    const [one, two] = [await site('SN1'), await site('SN2')];
+    await run([one, two]);
+    await expect(run([one], { resume: true })).rejects.toMatchObject({ code: 'NOTHING_TO_RESUME' });
+    const result = await run([one, two], { resume: true, answersPath: await answers(good) });
+    expect(result).toMatchObject({ ok: true, resumed: true });
+  });
+});

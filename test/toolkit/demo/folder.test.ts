@@ -1,0 +1,73 @@
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { type DemoOptions, runDemo } from '../../../src/lib/toolkit/demo/demo.ts';
+
+let root: string;
+let dir: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'gw-demo-folder-'));
+  dir = join(root, 'demo');
+  mkdirSync(join(dir, 'state'), { recursive: true });
+  writeFileSync(join(root, 'victim'), 'precious');
+  writeFileSync(join(dir, 'state/kept'), 'kept');
+  // What an earlier demo would have left, so that the folder counts as one of its own.
+  symlinkSync(join(root, 'victim'), join(dir, '.gw-demo'));
+});
+afterEach(() => {
+  rmSync(root, { recursive: true, force: true });
+});
+
+/** It ends at the first program that it starts, which is none. */
+const run = () =>
+  runDemo({
+    dir,
+    gw: [join(root, 'no-such-program')],
+    environment: {},
+    checklistsDir: root,
+    searchPath: undefined,
+    gwVersion: '0',
+    clock: systemClock,
+    switchFault: async () => {},
+    onStep: () => {},
+    onResult: () => {},
+    onProgress: () => {},
+    signal: AbortSignal.abort(new Error('enough')),
+  } as unknown as DemoOptions);
+
+describe('the folder of a demo', () => {
+  it.runIf(process.getuid?.() === 0)('of another user is left as it is', async () => {
+    chownSync(dir, 65_534, 65_534);
+    await expect(run()).rejects.toMatchObject({
+      code: 'FILE_UNWRITABLE',
+      message: expect.stringContaining('belongs to user 65534'),
+    });
+    expect(readdirSync(dir).sort()).toEqual(['.gw-demo', 'state']);
+    expect(readFileSync(join(dir, 'state/kept'), 'utf8')).toBe('kept');
+    expect(readFileSync(join(root, 'victim'), 'utf8')).toBe('precious');
+  });
+
+  it('that others may write to is left as it is', async () => {
+    chmodSync(dir, 0o777);
+    await expect(run()).rejects.toMatchObject({ remedy: expect.stringContaining('chmod go-w') });
+    expect(readFileSync(join(dir, 'state/kept'), 'utf8')).toBe('kept');
+  });
+
+  it('of our own is taken, and nothing is written through a link that lies in it', async () => {
+    await expect(run()).rejects.toBeDefined();
+    expect(readFileSync(join(root, 'victim'), 'utf8')).toBe('precious');
+    expect(readFileSync(join(dir, '.gw-demo'), 'utf8')).toContain('made by `gw demo`');
+  });
+});

@@ -1,0 +1,286 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeDeviceKey } from '../../../src/lib/enrolment/request.ts';
+import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { createAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
+import { type Sim, startSim } from '../../../src/lib/sim/index.ts';
+import { createCatalogue } from '../../../src/lib/toolkit/catalogue.ts';
+import { enrolSchema, enrolStatusSchema } from '../../../src/lib/toolkit/enrol/enrol.result.ts';
+import { enrolDevice } from '../../../src/lib/toolkit/enrol/enrol.ts';
+import { readEnrolStatus } from '../../../src/lib/toolkit/enrol/status.ts';
+import { openToolkit } from '../../../src/lib/toolkit/toolkit.ts';
+import { failureOf } from '../../enrolment/world.ts';
+
+let dir: string;
+let sim: Sim;
+beforeEach(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'gw-enrol-'));
+  sim = await startSim({ dir, with: ['enrolment'] });
+});
+afterEach(async () => {
+  await sim[Symbol.asyncDispose]();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const sitePath = () => sim.sitePath ?? '';
+const status = async (wall = () => new Date()) =>
+  readEnrolStatus({ ...(await openToolkit(sitePath())), clock: { ...systemClock, wall } });
+const findings = async (wall?: () => Date) =>
+  Object.fromEntries((await status(wall)).findings.map(({ id, verdict }) => [id, verdict]));
+
+async function enrol(renew = false, code = () => sim.enrolment?.newCode() ?? '') {
+  const told: string[] = [];
+  const context = { signal: new AbortController().signal, onProgress: (text: string) => told.push(text) };
+  const data = await enrolDevice(await openToolkit(sitePath()), { renew, readCode: async () => code() }, context);
+  return { data, told };
+}
+
+/** Changes the site file as a person would. */
+async function edit(change: (text: string) => string): Promise<void> {
+  await writeFile(sitePath(), change(await readFile(sitePath(), 'utf8')));
+}
+
+describe('gw enrol', () => {
+  it('takes the serial number from the chassis, says what it does, and ends with the identity', async () => {
+    const { data, told } = await enrol();
+    expect(enrolSchema.parse(data)).toMatchObject({
+      url: sim.enrolment?.url,
+      resumed: false,
+      replaced: false,
+      clock: { verdict: 'ok' },
+      status: { state: 'enrolled', verdict: 'ok', serial: sim.chassis.serial, begunAt: null },
+    });
+    expect(told).toEqual([
+      'asking the chassis for its serial number',
+      'a key is made on this device',
+      'the key is kept; asking the enrolment endpoint',
+      'the enrolment endpoint is the right one; sending the certificate request',
+      'waiting for the certificate',
+      'the certificate belongs to key and serial number; installing it',
+    ]);
+    expect(sim.requests().filter(({ path }) => path === '/device/info').length).toBe(1);
+    const sent = JSON.parse(sim.enrolment?.requests()[0]?.body ?? '{}');
+    expect(sent).toMatchObject({ serial: sim.chassis.serial, device: { software: sim.chassis.software } });
+  });
+
+  it('refuses when the site file names another chassis, before it asks for a code or anything is made', async () => {
+    let asked = 0;
+    const code = () => {
+      asked += 1;
+      return 'X';
+    };
+    sim.setFault('wrong-serial', true);
+    expect((await failureOf(enrol(false, code))).code).toBe('CHASSIS_WRONG_DEVICE');
+    sim.setFault('wrong-serial', false);
+    sim.setFault('no-serial', true);
+    expect((await failureOf(enrol(false, code))).code).toBe('CHASSIS_BAD_ANSWER');
+    sim.setFault('no-serial', false);
+    expect(asked).toBe(0);
+    expect((await status()).state).toBe('not-enrolled');
+    expect(sim.enrolment?.requests()).toEqual([]);
+  });
+
+  it('goes on where it was cut, and refuses a second identity', async () => {
+    sim.setFault('enrolment-answer-lost', true);
+    expect((await failureOf(enrol())).code).toBe('ENROLMENT_NOT_REACHABLE');
+    expect(await status()).toMatchObject({ state: 'begun', verdict: 'wrong', begunAt: expect.stringMatching(/^20/) });
+    sim.setFault('enrolment-answer-lost', false);
+    expect((await enrol()).data.resumed).toBe(true);
+    expect((await failureOf(enrol())).code).toBe('ALREADY_ENROLLED');
+    expect((await enrol(true)).data).toMatchObject({ replaced: true, resumed: false });
+  });
+
+  it('installs what it got while the clock of the endpoint differs, and says so', async () => {
+    sim.setFault('enrolment-clock', true);
+    const { data } = await enrol();
+    expect(data.clock.verdict).toBe('wrong');
+    // By the record of the enrolment the clock of this device is now known to be wrong.
+    expect(data.status).toMatchObject({ verdict: 'wrong', identity: { daysLeft: null } });
+    expect(await findings()).toMatchObject({ clock: 'wrong', validity: 'not-checked', identity: 'ok' });
+  });
+
+  it('holds the region against cloud.region of the site file', async () => {
+    await edit((text) => `${text}cloud:\n  region: eu-west-9\n  mqtt: { host: 127.0.0.1, alpn: x-example-mqtt-ca }\n`);
+    expect(await failureOf(enrol())).toMatchObject({
+      code: 'CERTIFICATE_UNUSABLE',
+      details: { reason: 'wrong-region' },
+    });
+  });
+
+  it('needs its section of the site file, and a trust file that is one', async () => {
+    const caFile = join(dir, 'enrolment-ca.pem');
+    await writeFile(caFile, 'not a certificate');
+    expect(await failureOf(enrol())).toMatchObject({
+      code: 'SITE_FILE_INVALID',
+      message: expect.stringContaining('enrolment.caFile'),
+    });
+    rmSync(caFile);
+    expect(await failureOf(enrol())).toMatchObject({
+      code: 'SITE_FILE_INVALID',
+      message: expect.stringContaining('ENOENT'),
+    });
+    await edit((text) => text.replace(/^enrolment:\n( .*\n)+/m, ''));
+    for (const work of [enrol, status]) {
+      expect(await failureOf(work())).toMatchObject({
+        code: 'SITE_FILE_INVALID',
+        remedy: expect.stringContaining('enrolment:'),
+      });
+    }
+  });
+});
+
+describe('gw enrol status', () => {
+  it('says that there is no identity, and what to do', async () => {
+    const shown = enrolStatusSchema.parse(await status());
+    expect(shown).toMatchObject({ state: 'not-enrolled', verdict: 'wrong', identity: null });
+    expect(shown.findings).toMatchObject([
+      { id: 'identity', verdict: 'wrong', remedy: 'Run `gw enrol` on this gateway.' },
+    ]);
+  });
+
+  it('shows the identity and what of it was checked', async () => {
+    await enrol();
+    const shown = enrolStatusSchema.parse(await status());
+    expect(shown.identity).toMatchObject({
+      serial: 'SIM-0001',
+      endpoint: '127.0.0.1',
+      region: 'eu-central-1',
+      daysLeft: 364,
+    });
+    expect(JSON.stringify(shown)).not.toContain('PRIVATE');
+    expect(await findings()).toEqual({
+      identity: 'ok',
+      folder: 'ok',
+      serial: 'ok',
+      clock: 'not-checked',
+      validity: 'ok',
+      region: 'not-checked',
+      'broker-region': 'not-checked',
+      endpoint: 'not-checked',
+    });
+  });
+
+  it.each([
+    ['x-ats.iot.eu-central-1.amazonaws.com', 'ok'],
+    ['x-ats.iot.us-east-1.amazonaws.com', 'wrong'],
+    ['eu-central-1.example.com', 'not-checked'],
+  ])('says of a broker %s what its name says of the region that the enrolment named', async (endpoint, verdict) => {
+    await enrol();
+    const path = join(dir, 'identity', 'identity.json');
+    const stored = JSON.parse(await readFile(path, 'utf8'));
+    await writeFile(path, JSON.stringify({ ...stored, endpoint }), { mode: 0o600 });
+    expect(await findings()).toMatchObject({ identity: 'ok', 'broker-region': verdict });
+  });
+
+  it('tells when it ends, soon ends, has not begun, and when the clock is wrong', async () => {
+    await enrol();
+    const inDays = (days: number) => () => new Date(Date.now() + days * 86_400_000);
+    const validity = async (days: number) => (await status(inDays(days))).findings.find(({ id }) => id === 'validity');
+    expect(await validity(100)).toMatchObject({ verdict: 'ok', remedy: null });
+    expect(await validity(340)).toMatchObject({ verdict: 'ok', remedy: expect.stringContaining('--renew') });
+    expect(await validity(366)).toMatchObject({ verdict: 'wrong', detail: expect.stringContaining('expired') });
+    expect((await status(inDays(366))).verdict).toBe('wrong');
+    expect(await findings(inDays(-1))).toMatchObject({ clock: 'wrong', validity: 'not-checked' });
+  });
+
+  it('holds it against the serial number, the region and the broker of the site file', async () => {
+    await enrol();
+    const cloud = (region: string, host: string) =>
+      `cloud:\n  region: ${region}\n  mqtt: { host: ${host}, alpn: x-example-mqtt-ca }\n`;
+    const text = await readFile(sitePath(), 'utf8');
+    await writeFile(sitePath(), text + cloud('eu-central-1', '127.0.0.1'));
+    expect(await findings()).toMatchObject({ serial: 'ok', region: 'ok', endpoint: 'ok' });
+    // The endpoint named eu-central-1, and its broker is this machine.
+    expect(await findings()).toMatchObject({ 'broker-region': 'not-checked' });
+    await writeFile(sitePath(), text.replace('SIM-0001', 'SIM-0002') + cloud('us-1', 'mqtt.example.com'));
+    expect(await findings()).toMatchObject({ serial: 'wrong', region: 'wrong', endpoint: 'wrong' });
+  });
+
+  it('finds a broken identity, an open folder and an unfinished renewal', async () => {
+    await enrol();
+    sim.setFault('enrolment-error', true);
+    await failureOf(enrol(true));
+    expect(await findings()).toMatchObject({ identity: 'ok', begun: 'wrong' });
+    const identityDir = join(dir, 'identity');
+    await chmod(identityDir, 0o750);
+    expect(await findings()).toMatchObject({ folder: 'wrong' });
+    await chmod(identityDir, 0o700);
+    await writeFile(join(identityDir, 'pending.json'), 'x');
+    expect(await status()).toMatchObject({ state: 'broken', verdict: 'wrong' });
+    await writeFile(join(identityDir, 'identity.json'), 'x');
+    expect(await status()).toMatchObject({ state: 'broken', identity: null });
+  });
+
+  it('tells an enrolment that is only not cleaned up from one that is not finished', async () => {
+    await enrol();
+    const identityDir = join(dir, 'identity');
+    const path = join(identityDir, 'pending.json');
+    const { serial, keyPem } = JSON.parse(await readFile(join(identityDir, 'identity.json'), 'utf8'));
+    const pending = { format: 'gw/enrolment-pending/1', serial, begunAt: '2026-01-02T03:04:05.000Z', keyPem };
+    const left = async (more: object = {}) => {
+      await writeFile(path, JSON.stringify({ ...pending, requestPem: 'x', ...more }), { mode: 0o600 });
+      const shown = enrolStatusSchema.parse(await status());
+      return { ...shown, begun: shown.findings.find(({ id }) => id === 'begun') };
+    };
+    const cut = await left();
+    expect(cut).toMatchObject({ state: 'enrolled', begunAt: null });
+    expect(cut.begun).toMatchObject({
+      verdict: 'wrong',
+      detail: expect.stringContaining('the enrolment is finished'),
+      remedy: expect.stringContaining('Run `gw enrol` once more'),
+    });
+    const asked: string[] = [];
+    const { data } = await enrol(false, () => {
+      asked.push('asked');
+      return '';
+    });
+    expect(data).toMatchObject({ resumed: true, status: { verdict: 'ok' } });
+    expect(asked).toEqual([]);
+    expect((await left({ keyPem: makeDeviceKey() })).begun).toMatchObject({
+      detail: expect.stringContaining('a renewal was begun at 2026-01-02T03:04:05.000Z'),
+      remedy: expect.stringContaining('`gw enrol --renew` again'),
+    });
+    expect((await left({ keyPem: makeDeviceKey(), serial: 'SIM-0009' })).begun).toMatchObject({
+      detail: expect.stringContaining('a renewal of SIM-0009 was begun'),
+      remedy: expect.stringContaining(`remove ${path}`),
+    });
+    rmSync(join(identityDir, 'identity.json'));
+    const other = await left({ keyPem: makeDeviceKey(), serial: 'SIM-0009' });
+    expect(other).toMatchObject({
+      state: 'begun',
+      begun: { detail: expect.stringContaining('an enrolment of SIM-0009') },
+    });
+    expect(await failureOf(enrol())).toMatchObject({ code: 'IDENTITY_BROKEN', remedy: expect.stringContaining(path) });
+  });
+
+  it('tells that an authority above the certificate ends, although the certificate does not', async () => {
+    await enrol();
+    const path = join(dir, 'identity', 'identity.json');
+    const file = JSON.parse(await readFile(path, 'utf8'));
+    const day = 86_400_000;
+    const ends = async (days: number) => {
+      const authority = await createAuthority({ notAfter: new Date(Date.now() + days * day) });
+      const pair = await authority.issueClientPair(file.serial);
+      const made = { keyPem: pair.keyPem, certificatePem: pair.certificatePem, caPem: authority.caPem };
+      await writeFile(path, JSON.stringify({ ...file, ...made, enrolledAt: '2026-01-02T03:04:05.000Z' }));
+      const shown = await status();
+      return { daysLeft: shown.identity?.daysLeft, ...shown.findings.find(({ id }) => id === 'validity') };
+    };
+    expect(await ends(10.5)).toMatchObject({ daysLeft: 10, verdict: 'ok', remedy: expect.stringContaining('--renew') });
+    expect(await ends(-0.01)).toMatchObject({
+      verdict: 'wrong',
+      detail: expect.stringMatching(/^the certificate of its authority \(CN=.*\) expired at /),
+      remedy: expect.stringContaining('--renew'),
+    });
+  });
+
+  it('is a step that a checklist can name', async () => {
+    await enrol();
+    const entry = createCatalogue({ sitePath: sitePath() })['enrol status'];
+    const context = { signal: new AbortController().signal, onProgress: () => {} };
+    expect(await entry?.run({}, context as never)).toMatchObject({ state: 'enrolled', verdict: 'ok' });
+  });
+});

@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import { readdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { directDialer } from '../../../src/lib/net/index.ts';
+import type { Site } from '../../../src/lib/site/index.ts';
+import { checkMedia } from '../../../src/lib/toolkit/gateway/media-check.ts';
+import { PASSWORD, startServer, type TestServer } from '../../operator/server.ts';
+import { context } from '../operator/fake-operator.ts';
+
+const BYTES = 3_000_001;
+const toolkitOf = (site: Site, port: number) => ({
+  site: { ...site, operator: { ...site.operator, port } },
+  dialer: directDialer,
+  clock: systemClock,
+});
+const of = ({ site, full }: TestServer) => toolkitOf(site, full);
+const verdicts = (findings: readonly { id: string; verdict: string }[]) =>
+  Object.fromEntries(findings.map(({ id, verdict }) => [id, verdict]));
+
+describe('a media file of full size', () => {
+  it('of 200 MB is stored, comes back the same, and is gone afterwards', async () => {
+    await using server = await startServer({ password: true });
+    const result = await checkMedia(of(server), { password: PASSWORD }, context());
+    expect(result.bytes).toBe(200_000_000);
+    expect(verdicts(result.findings)).toEqual({ stored: 'ok', same: 'ok', deleted: 'ok' });
+    expect(await readdir(join(server.dir, 'media'))).toEqual([]);
+  });
+
+  it('is wrong where there is no place for it', async () => {
+    await using server = await startServer({ password: true });
+    await writeFile(join(server.dir, 'media'), 'a file where the folder should be');
+    const { findings } = await checkMedia(of(server), { password: PASSWORD, bytes: BYTES }, context());
+    expect(verdicts(findings)).toEqual({ stored: 'wrong', same: 'not-checked', deleted: 'not-checked' });
+  });
+
+  it('is wrong where it comes back with one byte changed, or too short', async () => {
+    for (const change of [(all: Buffer) => all.fill(all[7] ? 0 : 1, 7, 8), (all: Buffer) => all.subarray(0, -1)]) {
+      let stored = Buffer.alloc(0);
+      const server = createServer((request, response) => {
+        const chunks: Buffer[] = [];
+        request.on('data', (chunk: Buffer) => chunks.push(chunk));
+        request.on('end', () => {
+          const body = Buffer.concat(chunks);
+          if (request.url === '/api/anmeldung') response.setHeader('set-cookie', 's=1').end('{}');
+          else if (request.method === 'POST') {
+            const begin = body.indexOf('\r\n\r\n') + 4;
+            stored = body.subarray(begin, begin + BYTES);
+            response.writeHead(201).end('{}');
+          } else if (request.method === 'GET' && stored.length > 0) response.end(change(Buffer.from(stored)));
+          else if (request.method === 'GET') response.writeHead(404).end('{}');
+          else {
+            stored = Buffer.alloc(0);
+            response.end('{}');
+          }
+        });
+      });
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as { port: number };
+      const { findings } = await checkMedia(
+        toolkitOf({ operator: {} } as Site, port),
+        { password: 'x', bytes: BYTES },
+        context(),
+      );
+      server.closeAllConnections();
+      server.close();
+      expect(verdicts(findings)).toEqual({ stored: 'ok', same: 'wrong', deleted: 'ok' });
+    }
+  });
+});

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { checkPose } from '../../../src/lib/toolkit/gateway/pose-check.ts';
+import { context, type FakeOperator, type FakePose, startFakeOperator } from '../operator/fake-operator.ts';
+
+const verdicts = (findings: readonly { id: string; verdict: string }[]) =>
+  Object.fromEntries(findings.map(({ id, verdict }) => [id, verdict]));
+const options = { password: 'correct horse' };
+
+/** A chassis that makes of a pose what `takes` says. */
+function standing(fake: FakeOperator, at: FakePose, takes: (set: FakePose) => FakePose = (set) => set): FakePose[] {
+  const wishes: FakePose[] = [];
+  let now = at;
+  fake.pose = () => now;
+  fake.override = ({ method, url }, body) => {
+    if (method !== 'POST' || url !== '/api/pose') return undefined;
+    const wish = JSON.parse(body) as FakePose;
+    wishes.push(wish);
+    now = takes(wish);
+    return [200, { outcome: { state: 'succeeded', reason: null } }];
+  };
+  return wishes;
+}
+
+describe('the pose read-back', () => {
+  it('sets another heading at the same place, reads it back, and sets the old pose again', async () => {
+    await using fake = await startFakeOperator(8);
+    const wishes = standing(fake, { xM: 1, yM: -2, yawDeg: 10 });
+    const result = await checkPose(fake.toolkit, options, context());
+    expect(verdicts(result.findings)).toEqual({ 'read-back': 'ok', restored: 'ok' });
+    expect(result.findings[0]?.title).toContain('1.5708');
+    expect(wishes).toEqual([
+      { xM: 1, yM: -2, yawDeg: 90 },
+      { xM: 1, yM: -2, yawDeg: 10 },
+    ]);
+  });
+
+  it('chooses a heading that the robot does not have already', async () => {
+    await using fake = await startFakeOperator(8);
+    const wishes = standing(fake, { xM: 0, yM: 0, yawDeg: 88 });
+    expect((await checkPose(fake.toolkit, options, context())).set.yawDeg).toBe(-90);
+    expect(wishes).toHaveLength(2);
+  });
+
+  it.each([
+    ['the chassis reports radians', (set: FakePose) => ({ ...set, yawDeg: (set.yawDeg * Math.PI) / 180 })],
+    ['the pose changes nothing', () => ({ xM: 0, yM: 0, yawDeg: 10 })],
+    ['the place is another one', (set: FakePose) => ({ ...set, xM: set.xM + 1 })],
+  ])('is wrong where %s, although the gateway says that it succeeded', async (_, takes) => {
+    await using fake = await startFakeOperator(8);
+    standing(fake, { xM: 0, yM: 0, yawDeg: 10 }, takes);
+    const { findings } = await checkPose(fake.toolkit, options, context());
+    expect(verdicts(findings)).toMatchObject({ 'read-back': 'wrong' });
+  });
+
+  it('is not checked where no pose is received afterwards, and says that the pose is lost', async () => {
+    await using fake = await startFakeOperator(8);
+    standing(fake, { xM: 0, yM: 0, yawDeg: 10 });
+    const pose = fake.pose;
+    fake.pose = (ms) => (fake.asked.includes('POST /api/pose') ? null : pose(ms));
+    const { findings } = await checkPose(fake.toolkit, options, context());
+    expect(verdicts(findings)).toEqual({ 'read-back': 'not-checked', restored: 'wrong' });
+    expect(findings[1]?.remedy).toContain('0.00 m, 0.00 m, 10.0°');
+  });
+
+  it('sets nothing while the robot drives, nor without a pose to go back to', async () => {
+    await using fake = await startFakeOperator(8);
+    const wishes = standing(fake, { xM: 0, yM: 0, yawDeg: 10 });
+    fake.moveState = () => 'moving';
+    await expect(checkPose(fake.toolkit, options, context())).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
+    fake.moveState = () => 'idle';
+    fake.pose = () => null;
+    await expect(checkPose(fake.toolkit, options, context())).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
+    expect(wishes).toEqual([]);
+  });
+
+  it('sets the old pose again when it is interrupted between the two', async () => {
+    await using fake = await startFakeOperator(8);
+    const wishes = standing(fake, { xM: 0, yM: 0, yawDeg: 10 }, () => ({ xM: 0, yM: 0, yawDeg: 0 }));
+    const ending = new AbortController();
+    const running = checkPose(fake.toolkit, options, { signal: ending.signal, onProgress: () => {} });
+    while (wishes.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    ending.abort(new Error('interrupted'));
+    await expect(running).rejects.toThrow('interrupted');
+    expect(wishes.at(-1)).toEqual({ xM: 0, yM: 0, yawDeg: 10 });
+  });
+});

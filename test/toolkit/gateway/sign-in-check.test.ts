@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { directDialer } from '../../../src/lib/net/index.ts';
+import { checkSignIn } from '../../../src/lib/toolkit/gateway/sign-in-check.ts';
+import { PASSWORD, startServer } from '../../operator/server.ts';
+import { context, type FakeOperator, startFakeOperator } from '../operator/fake-operator.ts';
+
+const verdicts = (findings: readonly { id: string; verdict: string }[]) =>
+  Object.fromEntries(findings.map(({ id, verdict }) => [id, verdict]));
+
+async function against(change: (fake: FakeOperator) => void, password = 'correct horse') {
+  await using fake = await startFakeOperator();
+  change(fake);
+  return verdicts((await checkSignIn(fake.toolkit, { password }, context())).findings);
+}
+
+describe('signing in and out, from outside', () => {
+  it('is ok on the operator server itself, and leaves no session', async () => {
+    await using server = await startServer({ password: true });
+    const toolkit = {
+      site: { ...server.site, operator: { ...server.site.operator, port: server.full } },
+      dialer: directDialer,
+      clock: systemClock,
+    };
+    const { findings } = await checkSignIn(toolkit, { password: PASSWORD }, context());
+    expect(verdicts(findings)).toEqual({ closed: 'ok', 'wrong-password': 'ok', 'sign-in': 'ok', 'sign-out': 'ok' });
+    const without = await startServer();
+    await using _ = without;
+    const port = without.full;
+    const open = { ...toolkit, site: { ...without.site, operator: { ...without.site.operator, port } } };
+    const none = (await checkSignIn(open, { password: PASSWORD }, context())).findings;
+    expect(verdicts(none)).toMatchObject({ 'wrong-password': 'wrong', 'sign-in': 'wrong', 'sign-out': 'not-checked' });
+    expect(none[1]?.remedy).toContain('gw operator password');
+  });
+
+  it('is wrong where the given password is not the one of the device', async () => {
+    expect(await against(() => {}, 'another')).toEqual({
+      closed: 'ok',
+      'wrong-password': 'ok',
+      'sign-in': 'wrong',
+      'sign-out': 'not-checked',
+    });
+  });
+
+  it('is wrong where any password signs in', async () => {
+    const found = await against((fake) => {
+      fake.override = ({ method, url }) =>
+        method === 'POST' && url === '/api/anmeldung' ? [200, { signedIn: true }] : undefined;
+    }).catch((error: unknown) => String(error));
+    // Without a cookie nobody is signed in, and the answer is none of the operator server.
+    expect(found).toContain('not as the operator server does');
+  });
+
+  it('is wrong where a wrong password signs in as well', async () => {
+    const found = await against((fake) => {
+      fake.override = ({ method, url }, body) =>
+        method === 'POST' && url === '/api/anmeldung' && !body.includes('correct horse') ? [200, {}] : undefined;
+    });
+    expect(found).toMatchObject({ 'wrong-password': 'wrong', 'sign-in': 'ok' });
+  });
+
+  it('is wrong where what needs a session is open without one', async () => {
+    const found = await against((fake) => {
+      fake.override = ({ url }) => (url === '/api/einstellungen' ? [200, {}] : undefined);
+    });
+    expect(found).toMatchObject({ closed: 'wrong', 'sign-out': 'wrong' });
+  });
+
+  it('is wrong where a session outlives signing out', async () => {
+    const found = await against((fake) => {
+      fake.override = ({ method, url }) =>
+        method === 'DELETE' && url === '/api/anmeldung' ? [200, { signedIn: false }] : undefined;
+    });
+    expect(found).toEqual({ closed: 'ok', 'wrong-password': 'ok', 'sign-in': 'ok', 'sign-out': 'wrong' });
+  });
+
+  it('is not checked where wrong tries of others have used up the tries', async () => {
+    const found = await against((fake) => {
+      fake.override = ({ method, url }) =>
+        method === 'POST' && url === '/api/anmeldung'
+          ? [429, { error: { code: 'TOO_MANY_TRIES', message: 'Too many wrong tries.' } }]
+          : undefined;
+    });
+    expect(found).toMatchObject({
+      'wrong-password': 'not-checked',
+      'sign-in': 'not-checked',
+      'sign-out': 'not-checked',
+    });
+  });
+});

@@ -1,0 +1,169 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { renderMapRestore } from '../../../../src/cli/render/map-restore.ts';
+import { renderMapSelect } from '../../../../src/cli/render/map-select.ts';
+import { renderOverlaysInspect } from '../../../../src/cli/render/overlays.ts';
+import { systemClock } from '../../../../src/lib/lifecycle/index.ts';
+import { directDialer } from '../../../../src/lib/net/index.ts';
+import { type FaultName, startSim } from '../../../../src/lib/sim/index.ts';
+import { parseSite } from '../../../../src/lib/site/index.ts';
+import { backUpMapsToFile } from '../../../../src/lib/toolkit/map/backup.ts';
+import { restoreFromBackup } from '../../../../src/lib/toolkit/map/restore.ts';
+import { mapSelectSchema } from '../../../../src/lib/toolkit/map/select.result.ts';
+import { selectStoredMap } from '../../../../src/lib/toolkit/map/select.ts';
+import { overlaysInspectSchema } from '../../../../src/lib/toolkit/overlays/inspect.result.ts';
+import { inspectDrawings } from '../../../../src/lib/toolkit/overlays/inspect.ts';
+import type { Toolkit } from '../../../../src/lib/toolkit/toolkit.ts';
+import { heldMap, type MapChassis, mapChassis } from '../../../maps/map-chassis.ts';
+
+let dir: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'gw-running-map-'));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const context = { signal: new AbortController().signal, onProgress: () => {}, onSafetyBackup: () => {} };
+const firstLines = (text: string, count = 1) => text.split('\n').slice(0, count).join('\n');
+const other = '{"type":"FeatureCollection","features":[]}';
+
+function toolkitFor({ host, port, serial }: { host: string; port: number; serial: string }): Toolkit {
+  const site = parseSite(
+    `name: t\nchassis: { host: ${host}, port: ${port}, serial: ${serial} }\n`,
+    join(dir, 'site.yaml'),
+  );
+  return { site, dialer: directDialer, clock: systemClock };
+}
+
+async function inspectCurrent(toolkit: Toolkit, map = 'current') {
+  const { result } = await inspectDrawings(
+    { source: { kind: 'live', map }, openToolkit: () => Promise.resolve(toolkit), now: () => new Date(0) },
+    context,
+  );
+  expect(overlaysInspectSchema.parse(result)).toEqual(result);
+  return { running: result.running, text: renderOverlaysInspect(result, { isComplete: false }) };
+}
+
+async function simulated(name: string) {
+  const sim = await startSim();
+  const toolkit = toolkitFor(sim.chassis);
+  const backup = join(dir, `${name}.tar.gz`);
+  await backUpMapsToFile(toolkit, { ids: [], path: backup, force: false, gwVersion: '0.1.0' }, context);
+  const { host, port } = sim.chassis;
+  const patch = async (overlays: string) =>
+    await fetch(`http://${host}:${port}/maps/1`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ overlays }),
+    });
+  const options = { itStandsStill: false, sitePath: 'site.yaml', gwVersion: '0.1.0' };
+  return {
+    sim,
+    toolkit,
+    patch,
+    fault: (fault: FaultName, on: boolean) => sim.setFault(fault, on),
+    restore: () =>
+      restoreFromBackup(
+        toolkit,
+        { ...options, path: backup, ids: [], write: true, backupPath: join(dir, `${name}-before.tar.gz`) },
+        context,
+      ),
+    select: (id: string, select = true) =>
+      selectStoredMap(toolkit, { ...options, id, select, backupPath: join(dir, `${name}-select.tar.gz`) }, context),
+    [Symbol.asyncDispose]: () => sim[Symbol.asyncDispose](),
+  };
+}
+
+describe('a simulated robot that drives on by the overlays it has loaded', () => {
+  it('is told apart from one that took them up, by restore, inspection and selection', {
+    timeout: 60_000,
+  }, async () => {
+    await using robot = await simulated('keeps');
+    await robot.patch(other);
+    expect((await inspectCurrent(robot.toolkit)).running).toMatchObject({ verdict: 'equal' });
+
+    robot.fault('running-map-keeps-overlays', true);
+    const restored = await robot.restore();
+    expect(restored).toMatchObject({ verdict: 'stored-only', running: { verdict: 'differs', mapId: 1 } });
+    expect(firstLines(renderMapRestore(restored))).toMatch(
+      /^Stored, but the robot drives by something else: 1 map of SIM-0001 written, read back and compared; the running map 1 holds other overlays than the stored one; /,
+    );
+    expect(restored.next.join('\n')).toContain('gw map select 1');
+
+    const seen = await inspectCurrent(robot.toolkit);
+    expect(seen.running).toMatchObject({ verdict: 'differs', difference: { counts: { to: 0 } } });
+    expect(firstLines(seen.text)).toContain('; the running map 1 holds other overlays than the stored one.');
+    expect(firstLines(seen.text, 4)).toContain('from the stored to the running map');
+
+    const selected = await robot.select('1');
+    expect(selected).toEqual(mapSelectSchema.parse(selected));
+    expect(selected).toMatchObject({
+      verdict: 'selected',
+      runningBefore: { verdict: 'differs' },
+      running: { verdict: 'equal', announced: { overlaysVersion: 5 } },
+      stored: { verdict: 'unchanged' },
+    });
+    expect(firstLines(renderMapSelect(selected))).toContain('its position must be set anew');
+    // It is lost indeed: a move fails by it.
+    expect(robot.sim.requests().filter(({ path }) => path === '/chassis/pose')).toEqual([]);
+    expect((await inspectCurrent(robot.toolkit)).running).toMatchObject({ verdict: 'equal' });
+  });
+
+  it('of which the chassis refuses PATCH with 405 holds what it held, and its words are passed on', async () => {
+    await using robot = await simulated('refuses');
+    await robot.patch(other);
+    robot.fault('patch-405', true);
+    const restored = await robot.restore();
+    expect(restored).toMatchObject({ verdict: 'differs', running: { verdict: 'not-checked' } });
+    expect(restored.maps[0]).toMatchObject({
+      outcome: 'no-effect',
+      said: expect.stringContaining('Method "PATCH" not allowed'),
+    });
+    expect(firstLines(renderMapRestore(restored))).toMatch(/^The chassis does not hold what was to be written: /);
+  });
+});
+
+describe('overlays inspect of the map in use', () => {
+  const of = (chassis: MapChassis) => toolkitFor({ ...chassis.fake.endpoint, serial: chassis.fake.serial });
+
+  it('says in its first line whether the running map is the same, and why it was not checked', async () => {
+    await using chassis = await mapChassis([heldMap(1), heldMap(2)]);
+    expect(firstLines((await inspectCurrent(of(chassis))).text)).toMatch(
+      /; stored and running map 1 hold the same overlays\.$/,
+    );
+    chassis.mapInfo = ({ name, uid }) => ({ topic: '/map/info', name, uid });
+    const silent = await inspectCurrent(of(chassis));
+    expect(silent.running).toMatchObject({ verdict: 'not-checked' });
+    expect(firstLines(silent.text)).toMatch(/; whether the running map 1 holds what is stored was not checked\.$/);
+    expect(silent.text).toContain('/map/info announces no overlays');
+    chassis.mapInfo = ({ overlays }) => ({ topic: '/map/info', name: 'Keller\u001b[31m', uid: 'uid-9', overlays });
+    const elsewhere = await inspectCurrent(of(chassis));
+    expect(elsewhere.running).toMatchObject({ verdict: 'another-map' });
+    expect(firstLines(elsewhere.text)).toContain('uid-9');
+    expect(elsewhere.text).not.toContain('\u001b[31m');
+  });
+
+  it('compares nothing for a map that was named, and says nothing about what runs', async () => {
+    await using chassis = await mapChassis();
+    if (chassis.running) chassis.running.overlays = other;
+    const named = await inspectCurrent(of(chassis), '2');
+    expect(named.running).toBeNull();
+    expect(firstLines(named.text)).not.toContain('running');
+  });
+
+  it('is not fooled by a map that is taken into use between the reading and the comparison', async () => {
+    await using chassis = await mapChassis();
+    chassis.onRead = (path) => {
+      if (path === '/maps/1.png') {
+        chassis.current = 2;
+        chassis.load(2);
+      }
+      return 'usual';
+    };
+    expect((await inspectCurrent(of(chassis))).running).toMatchObject({
+      verdict: 'not-checked',
+      detail: 'another map was taken into use while the overlays were read',
+    });
+  });
+});

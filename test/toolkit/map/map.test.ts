@@ -1,0 +1,273 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { writeArchive } from '../../../src/lib/maps/index.ts';
+import { directDialer } from '../../../src/lib/net/index.ts';
+import { type Sim, startSim } from '../../../src/lib/sim/index.ts';
+import { parseSite } from '../../../src/lib/site/index.ts';
+import { mapArchiveSchema } from '../../../src/lib/toolkit/map/archive.result.ts';
+import { backUpMapsToFile } from '../../../src/lib/toolkit/map/backup.ts';
+import { mapListSchema } from '../../../src/lib/toolkit/map/list.result.ts';
+import { listMaps } from '../../../src/lib/toolkit/map/list.ts';
+import { mapShowSchema } from '../../../src/lib/toolkit/map/show.result.ts';
+import { showMap } from '../../../src/lib/toolkit/map/show.ts';
+import { verifyMapBackup } from '../../../src/lib/toolkit/map/verify.ts';
+import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
+import { archivedMap, errorOf, mapDocument, sampleArchive } from '../../maps/samples.ts';
+import { call } from '../../sim/raw-client.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'gw-map-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function toolkitFor({ chassis }: Sim, serial = chassis.serial): Toolkit {
+  const { host, port } = chassis;
+  const site = parseSite(`name: t\nchassis: { host: ${host}, port: ${port}, serial: ${serial} }\n`, '/tmp/site.yaml');
+  return { site, dialer: directDialer, clock: systemClock };
+}
+
+const context = () => ({ signal: new AbortController().signal, onProgress: () => {} });
+const verdictOf = (findings: readonly { id: string; verdict: string }[], id: string) =>
+  findings.find((finding) => finding.id === id)?.verdict;
+
+describe('the list of maps', () => {
+  it('tells each map, the one in use, and how well each field is known', async () => {
+    await using sim = await startSim();
+    const list = await listMaps(toolkitFor(sim), context());
+    expect(mapListSchema.parse(list)).toEqual(list);
+    expect(list.maps.length).toBeGreaterThanOrEqual(2);
+    expect(list.maps.filter(({ isCurrent }) => isCurrent).map(({ id }) => id)).toEqual([list.current?.id]);
+    expect(list).toMatchObject({
+      chassis: { serial: sim.chassis.serial, software: sim.chassis.software },
+      current: { isStored: true },
+      fields: { id: { mark: 'BELEGT' }, overlaysVersion: { mark: 'BELEGT' }, uid: { mark: 'HINWEIS' } },
+    });
+    const shown = Object.keys(list.maps[0] ?? {});
+    expect(shown.filter((field) => !(field in list.fields))).toEqual([]);
+  });
+
+  it('of a chassis that lost its maps is empty, and a map set from data is none of the stored ones', async () => {
+    await using sim = await startSim();
+    const detail = (await call(sim, 'GET', '/maps/1')).json as Record<string, unknown>;
+    const picture = Buffer.from(await (await fetch(`http://127.0.0.1:${sim.chassis.port}/maps/1.png`)).arrayBuffer());
+    await call(sim, 'POST', '/chassis/current-map', {
+      map_name: 'from data',
+      carto_map: '',
+      occupancy_grid: picture.toString('base64'),
+      grid_resolution: detail.grid_resolution,
+      grid_origin_x: detail.grid_origin_x,
+      grid_origin_y: detail.grid_origin_y,
+    });
+    const toolkit = toolkitFor(sim);
+    expect((await listMaps(toolkit, context())).current).toMatchObject({ id: -1, name: 'from data', isStored: false });
+    const path = join(folder, 'unstored.tar.gz');
+    const backup = await backUpMapsToFile(toolkit, { ids: [], path, force: false, gwVersion: '1' }, context());
+    expect(backup).toMatchObject({ verdict: 'wrong', complete: false });
+    expect(verdictOf(backup.findings, 'all-maps')).toBe('wrong');
+
+    sim.setFault('map-loss', true);
+    await call(sim, 'POST', '/services/restart_service', {});
+    await vi.waitFor(
+      async () => expect(await listMaps(toolkit, context())).toMatchObject({ maps: [], current: null }),
+      { timeout: 15_000, interval: 100 },
+    );
+    const none = join(folder, 'none.tar.gz');
+    const error = await errorOf(
+      backUpMapsToFile(toolkit, { ids: [], path: none, force: false, gwVersion: '1' }, context()),
+    );
+    expect(error).toMatchObject({ code: 'MAP_UNKNOWN', remedy: expect.stringContaining('gw map restore') });
+    expect(existsSync(none)).toBe(false);
+  });
+
+  it('of another chassis at this address is refused', async () => {
+    await using sim = await startSim();
+    const toolkit = toolkitFor(sim, 'SN-OTHER');
+    for (const work of [
+      listMaps(toolkit, context()),
+      showMap(toolkit, { id: '1' }, context()),
+      backUpMapsToFile(toolkit, { ids: [], path: join(folder, 'x'), force: false, gwVersion: '1' }, context()),
+    ]) {
+      expect(await errorOf(work)).toMatchObject({ code: 'CHASSIS_WRONG_DEVICE' });
+    }
+    expect(existsSync(join(folder, 'x'))).toBe(false);
+  });
+});
+
+describe('one map', () => {
+  it('is shown with its frame in metres, its drawings by kind, and nothing missing', async () => {
+    await using sim = await startSim();
+    const map = await showMap(toolkitFor(sim), { id: '1' }, context());
+    expect(mapShowSchema.parse(map)).toEqual(map);
+    expect(map).toMatchObject({
+      map: { id: 1, name: 'Erdgeschoss', isCurrent: true },
+      frame: { originXM: -3, originYM: -3, resolutionM: 0.05, widthM: 16, heightM: 9 },
+      picture: { width: 320, height: 180 },
+      drawings: { form: 'text', problem: null },
+      missing: [],
+      fields: { originXM: { mark: 'HINWEIS', unit: 'm' } },
+    });
+    const overlays = JSON.parse(((await call(sim, 'GET', '/maps/1')).json as { overlays: string }).overlays);
+    const { point = 0, lane = 0, zone = 0, other = 0 } = map.drawings.count ?? {};
+    expect(point + lane + zone + other).toBe(overlays.features.length);
+  });
+
+  it('says what it lacks', async () => {
+    await using sim = await startSim();
+    sim.setFault('image-fails', true);
+    const map = await showMap(toolkitFor(sim), { id: '2' }, context());
+    expect(mapShowSchema.parse(map)).toEqual(map);
+    expect(map.missing.map(({ what }) => what)).toEqual(['image', 'localisation']);
+    expect(map).toMatchObject({ picture: null, localisation: null, frame: { widthM: null } });
+  });
+
+  it('that is not there is MAP_UNKNOWN', async () => {
+    await using sim = await startSim();
+    const error = await errorOf(showMap(toolkitFor(sim), { id: '77' }, context()));
+    expect(error).toMatchObject({ code: 'MAP_UNKNOWN', message: expect.stringContaining('It has: 1, 2') });
+  });
+});
+
+describe('a backup into a file', () => {
+  it('without a name of its own is one more each time, also within one second', async () => {
+    await using sim = await startSim();
+    const wall = () => new Date('2026-01-31T12:00:05.500Z');
+    const toolkit = { ...toolkitFor(sim), clock: { ...systemClock, wall } };
+    const place = join(folder, 'own-names');
+    const files: string[] = [];
+    for (const force of [false, false, true]) {
+      const told = await backUpMapsToFile(toolkit, { ids: ['1'], folder: place, force, gwVersion: '1' }, context());
+      files.push(told.file);
+    }
+    const start = `maps-${sim.chassis.serial}-20260131T120005Z`;
+    expect(files).toEqual(['', '2', '3'].map((number) => join(place, `${start}${number}.tar.gz`)));
+    expect(readdirSync(place)).toHaveLength(3);
+  });
+
+  it('is proven, and verified to the same result without a chassis', async () => {
+    await using sim = await startSim();
+    const path = join(folder, 'all.tar.gz');
+    const toolkit = toolkitFor(sim);
+    const told = await backUpMapsToFile(toolkit, { ids: [], path, force: false, gwVersion: '1.2.3' }, context());
+    expect(mapArchiveSchema.parse(told)).toEqual(told);
+    expect(told).toMatchObject({
+      verdict: 'ok',
+      file: path,
+      gwVersion: '1.2.3',
+      complete: true,
+      chassis: { serial: sim.chassis.serial },
+    });
+    expect(told.maps.map(({ id }) => id)).toEqual((await listMaps(toolkit, context())).maps.map(({ id }) => id));
+    expect(told.maps.every(({ files }) => files.length === 4)).toBe(true);
+    // What nobody measured is never green.
+    expect(verdictOf(told.findings, 'restoring')).toBe('not-checked');
+    const verified = await verifyMapBackup({ path });
+    expect(verified).toEqual(told);
+  });
+
+  it('makes its folder, and tells what happens', async () => {
+    await using sim = await startSim();
+    const seen: string[] = [];
+    const path = join(folder, 'not', 'there', 'yet.tar.gz');
+    const telling = { ...context(), onProgress: (text: string) => seen.push(text) };
+    await backUpMapsToFile(toolkitFor(sim), { ids: ['1'], path, force: false, gwVersion: '1' }, telling);
+    expect(readdirSync(join(folder, 'not', 'there'))).toEqual(['yet.tar.gz']);
+    expect(seen).toContain('map 1: reading the picture');
+    expect(seen.at(-1)).toBe('writing the backup and reading it back');
+  });
+
+  it('replaces nothing without force, and asks the chassis nothing then', async () => {
+    await using sim = await startSim();
+    const path = join(folder, 'there.tar.gz');
+    writeFileSync(path, 'precious');
+    sim.setFault('cut', true);
+    const options = { ids: [], path, force: false, gwVersion: '1' };
+    expect(await errorOf(backUpMapsToFile(toolkitFor(sim), options, context()))).toMatchObject({ code: 'FILE_EXISTS' });
+    const forced = backUpMapsToFile(toolkitFor(sim), { ...options, force: true }, context());
+    expect(await errorOf(forced)).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED' });
+  });
+
+  it.each(['image-fails', 'image-cut'] as const)(
+    'while %s is wrong, written all the same, and says what is missing',
+    async (fault) => {
+      await using sim = await startSim();
+      sim.setFault(fault, true);
+      const path = join(folder, `${fault}.tar.gz`);
+      const told = await backUpMapsToFile(
+        toolkitFor(sim),
+        { ids: ['1'], path, force: false, gwVersion: '1' },
+        context(),
+      );
+      expect(told).toMatchObject({ verdict: 'wrong', complete: false, maps: [{ id: 1, picture: null }] });
+      expect(told.maps[0]?.missing.map(({ what }) => what)).toContain('image');
+      expect(verdictOf(told.findings, 'image')).toBe('wrong');
+      expect(verdictOf(told.findings, 'all-maps')).toBe('not-checked');
+      expect(verdictOf(told.findings, 'drawings')).toBe('ok');
+      expect((await verifyMapBackup({ path })).verdict).toBe('wrong');
+    },
+  );
+
+  it('waits for a picture that comes slowly', async () => {
+    await using sim = await startSim();
+    sim.setFault('image-slow', true);
+    const path = join(folder, 'slow.tar.gz');
+    const told = await backUpMapsToFile(toolkitFor(sim), { ids: ['1'], path, force: false, gwVersion: '1' }, context());
+    expect(told).toMatchObject({ verdict: 'ok', maps: [{ missing: [] }] });
+  });
+
+  it('that is interrupted leaves nothing behind', async () => {
+    await using sim = await startSim();
+    sim.setFault('image-slow', true);
+    const here = mkdtempSync(join(folder, 'interrupted-'));
+    const ending = new AbortController();
+    setTimeout(() => ending.abort(), 300);
+    const options = { ids: [], path: join(here, 'a.tar.gz'), force: false, gwVersion: '1' };
+    const work = backUpMapsToFile(toolkitFor(sim), options, { signal: ending.signal, onProgress: () => {} });
+    expect(await errorOf(work)).toMatchObject({ code: 'INTERRUPTED' });
+    expect(readdirSync(here)).toEqual([]);
+  });
+});
+
+describe('verifying', () => {
+  it('finds drawings that cannot be read, and a list that contradicts the map', async () => {
+    const path = join(folder, 'odd.tar.gz');
+    const maps = [
+      archivedMap(1, { data: mapDocument(1, '{"type":"Feat'), overlays: '{"type":"Feat' }),
+      archivedMap(2, { overlaysVersion: 99 }),
+      archivedMap(3, { data: mapDocument(3, undefined), overlays: null, overlaysForm: 'none' }),
+    ];
+    await writeArchive(path, sampleArchive({ maps, complete: false }), { force: false });
+    const told = await verifyMapBackup({ path });
+    expect(mapArchiveSchema.parse(told)).toEqual(told);
+    expect(told.findings.map(({ id, verdict }) => [id, verdict])).toEqual([
+      ['whole', 'ok'],
+      ['drawings', 'wrong'],
+      ['versions', 'wrong'],
+      ['image', 'ok'],
+      ['localisation', 'ok'],
+      ['all-maps', 'not-checked'],
+      ['restoring', 'not-checked'],
+    ]);
+    expect(told.findings.find(({ id }) => id === 'versions')?.detail).toBe(
+      'overlays_version of map 2 is 99 in the list and 7 in the map',
+    );
+    expect(told.maps.map(({ drawings }) => drawings.count)).toEqual([
+      null,
+      { point: 1, lane: 0, zone: 0, other: 0 },
+      { point: 0, lane: 0, zone: 0, other: 0 },
+    ]);
+  });
+
+  it('of a backup without maps calls nothing checked that is not there', async () => {
+    const path = join(folder, 'empty.tar.gz');
+    await writeArchive(path, sampleArchive({ maps: [] }), { force: false });
+    const told = await verifyMapBackup({ path });
+    expect(told.findings.filter(({ verdict }) => verdict === 'ok').map(({ id }) => id)).toEqual(['whole', 'all-maps']);
+  });
+
+  it('of a damaged file is ARCHIVE_INVALID', async () => {
+    const path = join(folder, 'damaged.tar.gz');
+    writeFileSync(path, 'no archive');
+    expect(await errorOf(verifyMapBackup({ path }))).toMatchObject({ code: 'ARCHIVE_INVALID', exitCode: 2 });
+  });
+});

@@ -1,0 +1,380 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { renderMapRestore } from '../../../src/cli/render/map-restore.ts';
+import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { backUpMaps, restoreMaps, writeArchive } from '../../../src/lib/maps/index.ts';
+import { directDialer } from '../../../src/lib/net/index.ts';
+import { parseSite } from '../../../src/lib/site/index.ts';
+import { commandText } from '../../../src/lib/toolkit/map/change/command-text.ts';
+import { type MapRestore, mapRestoreSchema } from '../../../src/lib/toolkit/map/restore.result.ts';
+import { restoreFromBackup, viewRestore } from '../../../src/lib/toolkit/map/restore.ts';
+import {
+  type Fate,
+  heldMap,
+  type MapChassis,
+  mapChassis,
+  quickPace,
+  standsStill,
+  topicsOf,
+} from '../../maps/map-chassis.ts';
+import { errorOf, oddDrawings } from '../../maps/samples.ts';
+
+let dir: string;
+let count = 0;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'gw-map-restore-'));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const signal = new AbortController().signal;
+const calm = () => {};
+const empty = '{"type":"FeatureCollection","features":[]}';
+const firstLine = (text: string) => text.split('\n')[0];
+
+/** Takes a backup, lets something happen to the chassis, restores, and gives the result as a command would. */
+async function restored(
+  chassis: MapChassis,
+  meanwhile: () => void,
+  more: { write?: boolean; personSeesItStand?: boolean; signal?: AbortSignal } = {},
+): Promise<MapRestore> {
+  count += 1;
+  const { client } = chassis;
+  const options = { ids: 'all', gwVersion: '0.1.0', clock: systemClock, signal, onProgress: calm } as const;
+  const file = await writeArchive(join(dir, `backup-${count}.tar.gz`), await backUpMaps(client, options), {
+    force: false,
+  });
+  meanwhile();
+  const run = await restoreMaps({
+    client,
+    archive: file.archive,
+    ids: 'all',
+    topics: topicsOf(chassis),
+    write:
+      more.write === false
+        ? null
+        : {
+            lookForStillness: more.personSeesItStand
+              ? async () => ({ verdict: 'not-checked', detail: 'nothing was heard' })
+              : standsStill,
+            personSeesItStand: more.personSeesItStand ?? false,
+            backupPath: join(dir, `before-${count}.tar.gz`),
+            gwVersion: '0.1.0',
+            onBackup: calm,
+            pace: { ...quickPace, readBackMs: 300 },
+          },
+    clock: systemClock,
+    signal: more.signal ?? signal,
+    onProgress: calm,
+  });
+  const result = viewRestore(run, {
+    file,
+    options: {
+      path: file.path,
+      ids: [],
+      write: more.write !== false,
+      itStandsStill: false,
+      sitePath: 'robot 7/site.yaml',
+      gwVersion: '0.1.0',
+    },
+    address: { host: '127.0.0.1', port: 1, way: 'direct' },
+  });
+  expect(result).toEqual(mapRestoreSchema.parse(result));
+  return result;
+}
+
+const empties = (chassis: MapChassis) => () => {
+  const map = chassis.maps.get(1);
+  if (map) map.overlays = empty;
+};
+
+describe('the result of a restore', () => {
+  it('of a dry run says what would be done and how', async () => {
+    await using chassis = await mapChassis();
+    const result = await restored(chassis, empties(chassis), { write: false });
+    expect(result).toMatchObject({ mode: 'dry-run', verdict: 'to-do', stillness: null, safetyBackup: null });
+    expect(result.maps[0]).toMatchObject({
+      plan: 'overlays-differ',
+      outcome: 'dry-run',
+      holdsNow: 'other drawings than the backup',
+      difference: {
+        same: false,
+        counts: { added: 1 },
+        first: ['point "Café é <b>" (id "a") is new', expect.any(String)],
+      },
+    });
+    expect(result.facts.map(({ id, mark }) => [id, mark])).toEqual([
+      ['chassis.patch-maps', 'VORSICHT'],
+      ['vendor.map.patch-effects', 'OFFEN'],
+      ['vendor.map.running-overlays', 'HINWEIS'],
+    ]);
+    expect(result.notes).toEqual([expect.stringContaining('the running map is compared')]);
+    expect(result.next[0]).toMatch(/--write-although-never-measured --site 'robot 7\/site.yaml'$/);
+    expect(firstLine(renderMapRestore(result))).toBe(
+      'Nothing was written. A restore would replace the drawings of 1 map of SN-1; now the running map 1 holds other overlays than the stored one.',
+    );
+  });
+
+  it('that went well names what was kept first', async () => {
+    await using chassis = await mapChassis();
+    const result = await restored(chassis, empties(chassis));
+    expect(result).toMatchObject({ verdict: 'restored', problem: null, safetyBackup: { maps: 2, lacks: [] } });
+    expect(firstLine(renderMapRestore(result))).toMatch(
+      /^Restored: 1 map of SN-1 written, read back and compared; stored and running map 1 hold the same overlays; what was there before is in .*before-\d+\.tar\.gz\.$/,
+    );
+  });
+
+  it('names which of stored and running map holds what where the robot drives on by the old overlays', async () => {
+    await using chassis = await mapChassis();
+    const result = await restored(chassis, () => {
+      empties(chassis)();
+      chassis.load(1);
+      chassis.takesUp = false;
+    });
+    expect(result).toMatchObject({ verdict: 'stored-only', problem: null, running: { verdict: 'differs', mapId: 1 } });
+    const text = renderMapRestore(result);
+    expect(firstLine(text)).toMatch(
+      /^Stored, but the robot drives by something else: 1 map of SN-1 written, read back and compared; the running map 1 holds other overlays than the stored one; /,
+    );
+    expect(text).toMatch(/running map FAIL .*nothing was announced since the write.*overlays version 7/);
+    expect(text).toContain('point "Café é <b>" (id "a") is not there any more');
+    expect(result.next[0]).toContain("gw map select 1 --site 'robot 7/site.yaml'");
+    expect(text).not.toContain('drive one tour');
+  });
+
+  it('that has nothing to write is no green line where the robot drives by something else', async () => {
+    await using chassis = await mapChassis();
+    const well = await restored(chassis, () => {});
+    expect(well.verdict).toBe('nothing-to-do');
+    expect(firstLine(renderMapRestore(well))).toBe(
+      'Nothing to restore: the chassis stores 2 maps of SN-1 as in the backup; stored and running map 1 hold the same overlays.',
+    );
+    if (chassis.running) chassis.running.overlays = empty;
+    const found = await restored(chassis, () => {});
+    expect(found).toMatchObject({ verdict: 'stored-only', running: { verdict: 'differs' } });
+    expect(firstLine(renderMapRestore(found))).toBe(
+      'Nothing to restore, but the robot drives by something else: the chassis stores 2 maps of SN-1 as in the backup; the running map 1 holds other overlays than the stored one.',
+    );
+    expect(found.next[0]).toContain('gw map select 1');
+  });
+
+  it('is not green where the running map could not be compared', async () => {
+    await using chassis = await mapChassis();
+    chassis.running = null;
+    const result = await restored(chassis, () => {
+      empties(chassis)();
+      chassis.takesUp = false;
+    });
+    expect(result).toMatchObject({ verdict: 'restored', running: { verdict: 'not-checked' } });
+    expect(firstLine(renderMapRestore(result))).toMatch(
+      /^Stored: 1 map .*; whether the running map 1 holds what is stored was not checked; /,
+    );
+    expect(renderMapRestore(result)).toMatch(/running map -- +\/map\/info was not received/);
+  });
+
+  it('says not checked, and never green, of a robot that only a person saw standing', async () => {
+    await using chassis = await mapChassis();
+    const result = await restored(chassis, empties(chassis), { personSeesItStand: true });
+    expect(result.stillness).toEqual({ verdict: 'not-checked', detail: 'nothing was heard' });
+    expect(renderMapRestore(result)).toContain('stood still --   nothing was heard');
+  });
+
+  const failures: readonly (readonly [
+    what: string,
+    verdict: MapRestore['verdict'],
+    outcome: string,
+    says: string,
+    prepare: (chassis: MapChassis) => void,
+  ])[] = [
+    [
+      'changes nothing',
+      'differs',
+      'no-effect',
+      'the write had no effect',
+      (chassis) => {
+        chassis.keep = (_, map) => map.overlays;
+      },
+    ],
+    [
+      'makes something else of it',
+      'differs',
+      'differs',
+      'neither the drawings of the backup nor those of before',
+      (chassis) => {
+        chassis.keep = () => '{"type":"FeatureCollection","features":[null]}';
+      },
+    ],
+    [
+      'makes something else of it once',
+      'differs',
+      'put-back',
+      'the old drawings were put back',
+      (chassis) => {
+        let first = true;
+        chassis.keep = (text) => {
+          const kept = first ? text.replace('"id":"a"', '"id":"own"') : text;
+          first = false;
+          return kept;
+        };
+      },
+    ],
+    [
+      'loses the map',
+      'differs',
+      'gone',
+      'the chassis lists this map no more',
+      (chassis) => {
+        chassis.onWrite = (_what, _body, id) => {
+          chassis.maps.delete(id);
+          return 500;
+        };
+      },
+    ],
+    [
+      'is gone',
+      'unknown',
+      'unknown',
+      'not known: not connected',
+      (chassis) => {
+        chassis.onWrite = (): Fate => {
+          chassis.onRead = () => 'cut-before';
+          return 'cut-before';
+        };
+      },
+    ],
+  ];
+
+  it.each(failures)(
+    'of a chassis that %s says so, with what it holds now',
+    async (_, verdict, outcome, says, prepare) => {
+      await using chassis = await mapChassis();
+      const result = await restored(chassis, () => {
+        empties(chassis)();
+        prepare(chassis);
+      });
+      expect(result.verdict).toBe(verdict);
+      expect(result.problem?.code ?? null).toBe(verdict === 'differs' ? 'WRITE_DIFFERS' : null);
+      expect(result.maps[0]).toMatchObject({ outcome, holdsNow: expect.stringContaining(says) });
+      const text = renderMapRestore(result);
+      expect(firstLine(text)).toContain(
+        verdict === 'differs' ? 'does not hold what was to be written' : 'is not known',
+      );
+      expect(firstLine(text)).toContain(result.safetyBackup?.file ?? 'never');
+      expect(text).toContain(says);
+      expect(result.next.some((line) => line.includes(result.safetyBackup?.file ?? 'never'))).toBe(true);
+    },
+  );
+
+  it('of a map that was made anew says that its drawings were left', async () => {
+    await using chassis = await mapChassis();
+    const result = await restored(chassis, () => Object.assign(chassis.maps.get(1) ?? {}, { originXM: 8 }));
+    expect(result).toMatchObject({ verdict: 'obstacles', safetyBackup: null });
+    expect(result.maps[0]).toMatchObject({ plan: 'conflict', why: expect.stringContaining('made anew') });
+    expect(firstLine(renderMapRestore(result))).toBe(
+      '1 map of SN-1 cannot be restored; nothing was written; stored and running map 1 hold the same overlays.',
+    );
+  });
+
+  it('names another software version, and maps that the backup does not have', async () => {
+    await using chassis = await mapChassis();
+    const result = await restored(
+      chassis,
+      () => {
+        chassis.maps.set(9, heldMap(9, { name: '\u001b[31mred' }));
+        chassis.maps.delete(2);
+      },
+      { write: false },
+    );
+    expect(result.others).toEqual([{ id: 9, uid: 'uid-9', name: '\u001b[31mred' }]);
+    const text = renderMapRestore({ ...result, notes: [] });
+    expect(text).not.toContain('\u001b');
+    expect(text).toContain("left as they are: 9 '\uFFFD[31mred'");
+    expect(firstLine(text)).toBe(
+      'Nothing was written. A restore would create 1 map of SN-1 anew; now stored and running map 1 hold the same overlays.',
+    );
+  });
+
+  it('shows text of drawings bounded and without what a terminal would obey', async () => {
+    await using chassis = await mapChassis([
+      heldMap(1, { overlays: oddDrawings.replace('Café', '\\u001b[2J'.padEnd(900, 'x')) }),
+    ]);
+    const result = await restored(chassis, empties(chassis), { write: false });
+    const text = renderMapRestore(result);
+    expect(text).not.toContain('\u001b');
+    expect(Math.max(...(result.maps[0]?.difference?.first ?? []).map((line) => line.length))).toBeLessThan(200);
+  });
+});
+
+describe('gw map restore', () => {
+  function toolkitFor({ fake }: MapChassis) {
+    const { host, port } = fake.endpoint;
+    const site = parseSite(
+      `name: test\nchassis:\n  host: ${host}\n  port: ${port}\n  serial: SN-1\n`,
+      '/tmp/site.yaml',
+    );
+    return { site, dialer: directDialer, clock: systemClock };
+  }
+  const options = { ids: [], write: true, itStandsStill: false, sitePath: 'site.yaml', gwVersion: '0.1.0' };
+  const context = { signal, onProgress: calm, onSafetyBackup: calm };
+
+  it('does not speak to the chassis when the file is no backup', async () => {
+    await using chassis = await mapChassis();
+    const path = join(dir, 'nothing-there.tar.gz');
+    const error = await errorOf(restoreFromBackup(toolkitFor(chassis), { ...options, path }, context));
+    expect(error.code).toBe('FILE_UNWRITABLE');
+    expect(chassis.fake.requests).toEqual([]);
+  });
+
+  it('keeps the present state under a name that is free where gw chooses it, and says which', async () => {
+    await using chassis = await mapChassis();
+    const archive = { ids: 'all', gwVersion: '0.1.0', clock: systemClock, signal, onProgress: calm } as const;
+    const path = join(dir, 'named.tar.gz');
+    await writeArchive(path, await backUpMaps(chassis.client, archive), {});
+    empties(chassis)();
+    const toolkit = toolkitFor(chassis);
+    const wall = () => new Date('2026-01-31T12:00:05.500Z');
+    const before = process.cwd();
+    process.chdir(dir);
+    try {
+      const taken = `maps-${toolkit.site.chassis.serial}-before-restore-20260131T120005Z`;
+      writeFileSync(`${taken}.tar.gz`, 'of somebody else');
+      const told: string[] = [];
+      const work = { ...context, onSafetyBackup: (file: string) => told.push(file) };
+      const here = { ...toolkit, clock: { ...toolkit.clock, wall } };
+      const result = await restoreFromBackup(here, { ...options, path }, work);
+      expect(result).toMatchObject({ verdict: 'restored', safetyBackup: { file: `${taken}2.tar.gz` } });
+      expect(told).toEqual([`${taken}2.tar.gz`]);
+      expect(readFileSync(`${taken}.tar.gz`, 'utf8')).toBe('of somebody else');
+    } finally {
+      process.chdir(before);
+    }
+  });
+
+  it('tells the safety backup before the first write', async () => {
+    await using chassis = await mapChassis();
+    const archive = { ids: 'all', gwVersion: '0.1.0', clock: systemClock, signal, onProgress: calm } as const;
+    const path = join(dir, 'told.tar.gz');
+    await writeArchive(path, await backUpMaps(chassis.client, archive), { force: false });
+    empties(chassis)();
+    const told: string[] = [];
+    chassis.onWrite = (what) => {
+      told.push(what);
+      return 'usual';
+    };
+    const backupPath = join(dir, 'told-before.tar.gz');
+    const onSafetyBackup = (file: string) => told.push(file);
+    const work = { ...context, onSafetyBackup };
+    const result = await restoreFromBackup(toolkitFor(chassis), { ...options, path, backupPath }, work);
+    expect(told).toEqual([backupPath, 'patch']);
+    expect(result).toMatchObject({ verdict: 'restored', stillness: { verdict: 'still' } });
+  });
+});
+
+describe('a command to be pasted', () => {
+  it('has quotes where a shell needs them', () => {
+    expect(commandText('gw', 'map', 'restore', "it's here.tar.gz", '--site', '$HOME/x')).toBe(
+      `gw map restore 'it'\\''s here.tar.gz' --site '$HOME/x'`,
+    );
+  });
+});

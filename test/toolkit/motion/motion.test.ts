@@ -1,0 +1,566 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { driveOutcome } from '../../../src/cli/drive-command.ts';
+import {
+  renderMotionClear,
+  renderMotionGo,
+  renderMotionPose,
+  renderMotionStop,
+} from '../../../src/cli/render/motion.ts';
+import { renderTourRun } from '../../../src/cli/render/tour.ts';
+import { GwError } from '../../../src/lib/error/index.ts';
+import type { Site } from '../../../src/lib/site/index.ts';
+import { clearStop } from '../../../src/lib/toolkit/motion/clear.ts';
+import { driveTo } from '../../../src/lib/toolkit/motion/go.ts';
+import {
+  motionClearSchema,
+  motionGoSchema,
+  motionPoseSchema,
+  motionStopSchema,
+} from '../../../src/lib/toolkit/motion/motion.result.ts';
+import { setPose } from '../../../src/lib/toolkit/motion/pose.ts';
+import { type StopPlace, stopTheRobot } from '../../../src/lib/toolkit/motion/stop.ts';
+import { openStopPlace } from '../../../src/lib/toolkit/motion/stop-place.ts';
+import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
+import { runTour } from '../../../src/lib/toolkit/tour/run.ts';
+import { context, type FakeOperator, startFakeOperator } from '../operator/fake-operator.ts';
+
+let fake: FakeOperator;
+let toolkit: Toolkit;
+let stateDir: string;
+beforeEach(async () => {
+  // Ten times as fast: what is waited for in vain is seconds.
+  fake = await startFakeOperator(10);
+  stateDir = mkdtempSync(join(tmpdir(), 'gw-motion-kit-'));
+  const stations = { A: { xM: 3, yM: 4, yawDeg: 90 }, plain: { xM: 3, yM: 4 } };
+  const site = { ...fake.toolkit.site, stations, dock: { xM: 1, yM: 1, yawDeg: -90 }, stateDir } as unknown as Site;
+  toolkit = { ...fake.toolkit, site };
+});
+afterEach(async () => {
+  await fake[Symbol.asyncDispose]();
+  rmSync(stateDir, { recursive: true });
+});
+
+interface Run {
+  id: string;
+  state: string;
+  reason: string | null;
+  outcome: object | null;
+}
+
+/** A gateway that drives: `now` says how its run is, by how often it was asked. */
+function drives(now: (asked: number) => Partial<Run> | null): { readonly ended: string[] } {
+  const ended: string[] = [];
+  let asked = 0;
+  fake.override = ({ method, url }, body) => {
+    if (url !== '/api/fahrt' && url !== '/api/touren/lauf') return undefined;
+    if (method === 'DELETE') ended.push(body);
+    else if (method === 'GET') asked += 1;
+    const state = now(asked);
+    const more = url === '/api/fahrt' ? { outcome: null } : { tour: 'demo', stations: ['A'], at: 0 };
+    const run = state && { id: 'run-1', state: 'running', reason: null, ...more, ...state };
+    return [method === 'POST' ? 202 : 200, { run }];
+  };
+  return { ended };
+}
+
+const arrives = () =>
+  drives((asked) => (asked < 2 ? {} : { state: 'succeeded', outcome: { moveId: 7, failReason: null } }));
+const follow = { withinMs: 60_000, leaveRunning: false };
+const go = (more: object = {}, about: Partial<ReturnType<typeof context>> = {}) =>
+  driveTo(toolkit, { station: 'A', ...follow, ...more }, { ...context(), ...about });
+const first = (text: string) => text.split('\n')[0];
+
+describe('gw motion go', () => {
+  it('is green when the chassis reports the place and the heading that a person named', async () => {
+    arrives();
+    fake.pose = () => ({ xM: 3.01, yM: 3.99, yawDeg: -269 });
+    const data = await go();
+    expect(motionGoSchema.parse(data)).toEqual(data);
+    expect(data.findings.map(({ verdict }) => verdict)).toEqual(['ok', 'ok', 'ok']);
+    expect(first(renderMotionGo(data))).toBe('The robot stands at A, as the chassis reports.');
+  });
+
+  it.each([
+    ['at another place', { xM: 3.5, yM: 4, yawDeg: 90 }, 'but it does not stand where it should'],
+    ['with a heading in radians', { xM: 3, yM: 4, yawDeg: Math.PI / 2 }, 'but it does not stand where it should'],
+  ])('is not green when it arrived %s', async (_what, pose, words) => {
+    arrives();
+    fake.pose = () => pose;
+    const data = await go();
+    expect(first(renderMotionGo(data))).toContain(words);
+    expect(data.findings.some(({ verdict }) => verdict === 'wrong')).toBe(true);
+  });
+
+  it('is not green when no pose came after it arrived', async () => {
+    arrives();
+    fake.pose = () => null;
+    const data = await go();
+    expect(first(renderMotionGo(data))).toBe('The chassis reports A reached; where it stands was not compared.');
+    expect(data.findings.map(({ verdict }) => verdict)).toEqual(['ok', 'not-checked', 'not-checked']);
+  });
+
+  it('compares with the dock of the site file', async () => {
+    arrives();
+    fake.pose = () => ({ xM: 1, yM: 1, yawDeg: 270 });
+    expect(await go({ station: null })).toMatchObject({ to: null, end: { station: 'the dock', turnDeg: 0 } });
+  });
+
+  it('says that the robot drives on when it has not ended in time', async () => {
+    drives(() => ({}));
+    const data = await go({ withinMs: 500 });
+    expect(data.state).toBe('running');
+    expect(first(renderMotionGo(data))).toContain('has not ended yet: the robot drives on');
+  });
+
+  it('passes on why it failed, and the number as it came', async () => {
+    drives(() => ({ state: 'failed', reason: 'gave up', outcome: { moveId: 7, failReason: 4711 } }));
+    const data = await go();
+    expect(data).toMatchObject({ state: 'failed', reason: 'gave up', failReason: 4711, moveId: 7 });
+    expect(first(renderMotionGo(data))).toBe('The drive to A failed.');
+  });
+
+  it('does not take the run of somebody else for its own', async () => {
+    drives((asked) => (asked < 2 ? {} : { id: 'run-2', state: 'succeeded' }));
+    expect(await go()).toMatchObject({ state: 'failed', reason: expect.stringContaining('does not know this run') });
+  });
+
+  it('bears a lost answer, and says that the robot may drive when none comes any more', async () => {
+    arrives();
+    const working = fake.override;
+    fake.override = (request, body) => {
+      const answer = working(request, body);
+      const isLost = request.method === 'GET' && fake.asked.filter((line) => line === 'GET /api/fahrt').length === 1;
+      return isLost ? [500, { nonsense: true }] : answer;
+    };
+    expect((await go()).state).toBe('succeeded');
+    fake.override = ({ method }) =>
+      method === 'POST' ? [202, { run: { id: 'run-1', state: 'running', reason: null, outcome: null } }] : [500, {}];
+    await expect(go()).rejects.toMatchObject({
+      code: 'OPERATOR_NOT_REACHABLE',
+      message: expect.stringContaining('How the drive to A goes on is not known'),
+      remedy: expect.stringContaining('emergency stop'),
+    });
+  });
+
+  it('says that it may have been started when no answer came', async () => {
+    await fake[Symbol.asyncDispose]();
+    await expect(go()).rejects.toMatchObject({
+      message: expect.stringContaining('Whether the drive to A was started'),
+    });
+  });
+});
+
+describe('an interruption', () => {
+  const interrupt = () => {
+    const ending = new AbortController();
+    return { ending, about: { signal: ending.signal } };
+  };
+
+  it('ends this very run, waits for its end, and says so', async () => {
+    const { ending, about } = interrupt();
+    const { ended } = drives((asked) => {
+      if (asked === 2) ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
+      return ended.length === 0 ? {} : asked < 6 ? {} : { state: 'stopped', reason: 'ended by x' };
+    });
+    const data = await go({}, about);
+    expect(ended).toEqual(['{"id":"run-1"}']);
+    expect(data).toMatchObject({ state: 'stopped', interrupted: true });
+    expect(data.findings.map(({ verdict }) => verdict)).toEqual(['not-checked', 'not-checked', 'not-checked']);
+    expect(driveOutcome(data)).toMatchObject({ ok: false, exitCode: 130 });
+    expect(first(renderMotionGo(data))).toBe('Interrupted: the drive to A was ended, and its move cancelled.');
+  });
+
+  it('never says that it was ended when its end was not confirmed', async () => {
+    const { ending, about } = interrupt();
+    const { ended } = drives(() => {
+      ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
+      return ended.length === 0
+        ? {}
+        : { state: 'failed', reason: 'not confirmed', outcome: { moveId: 7, failReason: null } };
+    });
+    const data = await go({}, about);
+    expect(data).toMatchObject({ state: 'failed', interrupted: true });
+    expect(first(renderMotionGo(data))).toBe(
+      'Interrupted, but THE ROBOT MAY DRIVE ON: the end of the drive to A is not confirmed.',
+    );
+    expect(renderMotionGo(data)).not.toContain('was ended');
+  });
+
+  it('asks again until it is answered', async () => {
+    const { ending, about } = interrupt();
+    let refused = 0;
+    const { ended } = drives(() => {
+      ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
+      return ended.length < 3 ? {} : { state: 'stopped' };
+    });
+    const working = fake.override;
+    fake.override = (request, body) => {
+      const answer = working(request, body);
+      if (request.method !== 'DELETE' || refused === 2) return answer;
+      refused += 1;
+      return [503, {}];
+    };
+    expect(await go({}, about)).toMatchObject({ state: 'stopped' });
+    expect(ended).toHaveLength(3);
+  });
+
+  it('that ends nothing says that the robot may drive on', async () => {
+    const { ending, about } = interrupt();
+    drives(() => {
+      ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
+      return {};
+    });
+    await expect(go({}, about)).rejects.toMatchObject({
+      code: 'INTERRUPTED',
+      message: expect.stringContaining('THE ROBOT MAY DRIVE ON'),
+      remedy: expect.stringContaining('emergency stop'),
+    });
+  });
+
+  it('ends nothing with leaveRunning', async () => {
+    const { ending, about } = interrupt();
+    const { ended } = drives(() => {
+      ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
+      return {};
+    });
+    await expect(go({ leaveRunning: true }, about)).rejects.toMatchObject({
+      code: 'INTERRUPTED',
+      message: expect.stringContaining('the robot drives on'),
+    });
+    expect(ended).toEqual([]);
+  });
+
+  it('before the order was sent sends none', async () => {
+    drives(() => ({}));
+    const { ending, about } = interrupt();
+    ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
+    await expect(go({}, about)).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    expect(fake.asked).toEqual([]);
+  });
+
+  it('ends a tour in the same way', async () => {
+    const { ending, about } = interrupt();
+    const { ended } = drives(() => {
+      ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
+      return ended.length === 0 ? {} : { state: 'stopped', reason: 'ended by x' };
+    });
+    const data = await runTour(toolkit, { tour: 'demo', withinMs: 60_000 }, { ...context(), ...about });
+    expect(data).toMatchObject({ state: 'stopped', interrupted: true });
+    expect(first(renderTourRun(data))).toBe('Interrupted: tour demo was ended, and its move cancelled.');
+  });
+});
+
+describe('gw tour run', () => {
+  it('is not green when where the robot stands could not be compared', async () => {
+    drives(() => ({ state: 'succeeded' }));
+    fake.pose = () => null;
+    const data = await runTour(toolkit, { tour: 'demo', withinMs: 60_000 }, context());
+    expect(first(renderTourRun(data))).toBe('Tour demo ended; where the robot stands was not compared.');
+  });
+
+  it('signs in where that is asked for, and says both ways when nobody is signed in', async () => {
+    drives(() => ({ state: 'succeeded' }));
+    const working = fake.override;
+    fake.override = (request, body) => {
+      const isStart = request.method === 'POST' && request.url === '/api/touren/lauf';
+      const isSignedIn = fake.sessions.has(request.headers.cookie ?? '');
+      return isStart && !isSignedIn
+        ? [401, { error: { code: 'NOT_SIGNED_IN', message: 'no' } }]
+        : working(request, body);
+    };
+    const start = (password?: string) => runTour(toolkit, { tour: 'demo', withinMs: 60_000, password }, context());
+    await expect(start()).rejects.toMatchObject({
+      code: 'NOT_SIGNED_IN',
+      remedy: expect.stringMatching(/--password-file.*on the gateway itself/),
+    });
+    expect(await start(fake.password)).toMatchObject({ state: 'succeeded' });
+    expect(fake.sessions.size).toBe(0);
+  });
+});
+
+describe('gw motion stop', () => {
+  const place = (over: Partial<StopPlace> = {}): StopPlace => ({
+    dialer: toolkit.dialer,
+    clock: toolkit.clock,
+    host: '127.0.0.1',
+    port: toolkit.site.operator.port,
+    stateDir,
+    chassis: null,
+    ...over,
+  });
+  const stop = (over: Partial<StopPlace> = {}) => stopTheRobot(place(over), { reason: 'drill' }, context());
+  const answers = (answer: object) => {
+    fake.override = ({ url }: IncomingMessage) => (url === '/api/stopp' ? [200, { stop: answer }] : undefined);
+  };
+
+  it('says STOPPED when it is latched, saved, and the chassis reports no move', async () => {
+    answers({ latched: true, saved: true, by: 'me', reason: 'drill', since: '2026-01-01T00:00:00.000Z' });
+    const data = await stop();
+    expect(motionStopSchema.parse(data)).toEqual(data);
+    expect(first(renderMotionStop(data))).toBe('STOPPED: latched and saved. The chassis reports no move under way.');
+    expect(fake.asked[0]).toBe('POST /api/stopp');
+  });
+
+  it.each([
+    ['it is not saved', { latched: true, saved: false }, /^STOPPED: latched, NOT saved/],
+    ['the disk has not taken it', { latched: true, saved: 'pending' }, /^STOPPED: latched, NOT saved yet/],
+    [
+      'the disk refuses it',
+      { latched: true, saved: false, unsavedBecause: 'ENOSPC' },
+      /^STOPPED: latched, NOT saved: [\s\S]*\ndisk {4}ENOSPC/,
+    ],
+    ['nothing is said of saving', { latched: true }, /^STOPPED: latched; whether it is saved is not said/],
+    [
+      'the rest of the answer is nonsense',
+      { latched: true, saved: 'yes', by: 7, since: {} },
+      /^STOPPED: latched; whether/,
+    ],
+  ])('counts, and says when %s', async (_what, answer, words) => {
+    answers(answer);
+    const data = await stop();
+    expect(data).toMatchObject({ delivered: true, move: 'ended' });
+    expect(renderMotionStop(data)).toMatch(words);
+  });
+
+  it.each([
+    ['moving', 'under-way', /^STOP LATCHED, BUT THE ROBOT STILL DRIVES/],
+    ['oscillating', 'not-known', /^STOP LATCHED, BUT WHETHER THE ROBOT STANDS IS NOT KNOWN/],
+  ])('is not green while the chassis reports %s', async (word, move, words) => {
+    fake.moveState = () => word;
+    const data = await stop();
+    expect(data.move).toBe(move);
+    expect(first(renderMotionStop(data))).toMatch(words);
+  });
+
+  it('is not green when the robot drove on to its goal in spite of it', async () => {
+    const words = ['moving', 'moving', 'succeeded'];
+    fake.moveState = () => (words.length > 1 ? (words.shift() ?? '') : (words[0] ?? ''));
+    const data = await stop();
+    expect(data).toMatchObject({ delivered: true, move: 'drove-on' });
+    expect(first(renderMotionStop(data))).toMatch(/^STOP LATCHED, BUT THE ROBOT DROVE ON TO THE END OF ITS MOVE/);
+  });
+
+  it('is saved when the disk took it while the robot came to rest', async () => {
+    let asked = 0;
+    fake.override = ({ url }) => {
+      if (url !== '/api/stopp') return undefined;
+      asked += 1;
+      return [200, { stop: { latched: true, saved: asked === 1 ? 'pending' : true } }];
+    };
+    expect(await stop()).toMatchObject({ delivered: true, saved: true });
+  });
+
+  it('is not green when somebody cleared it meanwhile', async () => {
+    fake.override = ({ method, url }) =>
+      method === 'GET' && url === '/api/stopp' ? [200, { stop: { latched: false } }] : undefined;
+    expect(await stop()).toMatchObject({
+      delivered: true,
+      move: 'not-known',
+      moveDetail: expect.stringMatching(/cleared/),
+    });
+  });
+
+  it('is not green when the chassis says nothing, or only what it said before its connection was lost', async () => {
+    for (const planning of [
+      { status: 'not-heard' },
+      { status: 'heard', ageMs: 9, stale: true, value: { moveState: 'idle' } },
+    ]) {
+      fake.override = ({ url }) =>
+        url === '/api/chassis/state' ? [200, { values: { pose: { status: 'not-heard' }, planning } }] : undefined;
+      expect(await stop()).toMatchObject({ delivered: true, move: 'not-known' });
+    }
+  });
+
+  it('is not delivered by an answer that does not say latched', async () => {
+    for (const answer of [{ latched: false }, {}, 'latched']) {
+      answers(answer as object);
+      const data = await stop();
+      expect(data).toMatchObject({ delivered: false, saved: null, move: 'not-known' });
+      expect(first(renderMotionStop(data))).toMatch(/^NOT STOPPED: .*Press the emergency stop of the robot now/);
+    }
+  });
+
+  it('tries again while the gateway refuses or comes back', async () => {
+    let refusals = 3;
+    fake.override = ({ method, url }) => {
+      if (method !== 'POST' || url !== '/api/stopp' || refusals === 0) return undefined;
+      refusals -= 1;
+      return [503, { error: { code: 'BUSY', message: 'full' } }];
+    };
+    expect(await stop()).toMatchObject({ delivered: true });
+  });
+
+  it('takes the local socket when the network way hangs', async () => {
+    const { mkdirSync } = await import('node:fs');
+    mkdirSync(join(stateDir, 'local'));
+    const seen: string[] = [];
+    await using local = Object.assign(
+      createServer((request, response) => {
+        seen.push(`${request.method} ${request.url}`);
+        const body = request.method === 'POST' ? { stop: { latched: true, saved: true } } : {};
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      }),
+      {},
+    );
+    await new Promise<void>((resolve) => local.listen(join(stateDir, 'local', 'gw.sock'), resolve));
+    await using hanging = createServer(() => {});
+    await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
+    const { port } = hanging.address() as { port: number };
+    const data = await stop({ host: undefined, port });
+    expect(data).toMatchObject({
+      delivered: true,
+      ways: [
+        { way: 'network', answer: 'not-awaited' },
+        { way: 'local-socket', answer: 'latched' },
+      ],
+    });
+    expect(seen[0]).toBe('POST /api/stopp');
+    hanging.closeAllConnections();
+    local.closeAllConnections();
+  });
+
+  it('asks the chassis itself when the gateway does not answer, and does not call that stopped', async () => {
+    const seen: string[] = [];
+    let status = 200;
+    await using chassis = createServer((request, response) => {
+      seen.push(`${request.method} ${request.url}`);
+      response.writeHead(status, { 'content-type': 'application/json' }).end('{"state":"cancelled"}');
+    });
+    await new Promise<void>((resolve) => chassis.listen(0, '127.0.0.1', resolve));
+    const { port } = chassis.address() as { port: number };
+    const access = { endpoint: { host: '127.0.0.1', port }, dialer: toolkit.dialer, clock: toolkit.clock };
+    const at = { chassis: { ...access, expectedSerial: 'X', secret: undefined } };
+    fake.override = ({ method, url }) => (method === 'POST' && url === '/api/stopp' ? [503, {}] : undefined);
+    const data = await stop(at);
+    expect(motionStopSchema.parse(data)).toEqual(data);
+    expect(data).toMatchObject({ delivered: false, cancelledAtChassis: true, move: 'not-known' });
+    expect(seen).toEqual(['PATCH /chassis/moves/current']);
+    expect(first(renderMotionStop(data))).toMatch(/^NOT STOPPED: CANCELLED AT THE CHASSIS, NOT LATCHED/);
+    status = 500;
+    expect(await stop(at)).toMatchObject({ delivered: false, cancelledAtChassis: false });
+    seen.length = 0;
+    fake.override = () => undefined;
+    expect(await stop(at)).toMatchObject({ delivered: true, cancelledAtChassis: false });
+    expect(seen).toEqual([]);
+    chassis.closeAllConnections();
+  });
+
+  it('needs no site file, and none that is sound', async () => {
+    const { place: found, trouble } = await openStopPlace({ sitePath: join(stateDir, 'none.yaml') });
+    expect(found).toMatchObject({ port: 5173, stateDir: null });
+    expect(trouble).toMatch(/none\.yaml/);
+    const named = await openStopPlace({ sitePath: stateDir, host: 'robot-7.local', port: 81 });
+    expect(named.place).toMatchObject({ host: 'robot-7.local', port: 81 });
+  });
+});
+
+describe('gw motion clear', () => {
+  const clear = (password?: string) => clearStop(toolkit, { password }, context());
+  beforeEach(() => {
+    fake.override = ({ method, url }) => {
+      if (method === 'GET' && url === '/api/touren')
+        return [200, { gate: { open: false, reasons: ['not connected'] } }];
+      if (method === 'GET' && url === '/api/stopp') {
+        return [200, { stop: { latched: fake.latched, reason: 'drill', by: 'tablet', since: null } }];
+      }
+      if (method === 'DELETE' && url === '/api/stopp' && fake.latched && fake.sessions.size === 0) return undefined;
+      return undefined;
+    };
+  });
+
+  it('clears as a signed-in person, names who stopped, and says that the gate is closed still', async () => {
+    fake.latched = true;
+    const working = fake.override;
+    fake.override = (request, body) => {
+      if (request.method !== 'DELETE' || request.url !== '/api/stopp') return working(request, body);
+      if (!fake.sessions.has(request.headers.cookie ?? ''))
+        return [401, { error: { code: 'NOT_SIGNED_IN', message: 'no' } }];
+      fake.latched = false;
+      return [200, { stop: { latched: false, reason: null, by: null, since: null } }];
+    };
+    const data = await clear(fake.password);
+    expect(motionClearSchema.parse(data)).toEqual(data);
+    expect(data).toMatchObject({ cleared: true, wasLatched: true, by: 'tablet', gate: { open: false } });
+    expect(renderMotionClear(data)).toMatch(
+      /^CLEARED: the stop is released\. The gate is still closed:\n {2}not connected/,
+    );
+    expect(fake.sessions.size).toBe(0);
+  });
+
+  it('is not CLEARED when another stop came meanwhile', async () => {
+    fake.latched = true;
+    const working = fake.override;
+    fake.override = (request, body) =>
+      request.method === 'DELETE' && request.url === '/api/stopp'
+        ? [200, { stop: { latched: true, reason: 'again', by: 'tablet', since: null } }]
+        : working(request, body);
+    const data = await clear(fake.password);
+    expect(data.cleared).toBe(false);
+    expect(first(renderMotionClear(data))).toContain('STILL STOPPED');
+  });
+
+  it('names both ways to be signed in, and asks for nothing else', async () => {
+    fake.latched = true;
+    await expect(clear()).rejects.toMatchObject({ code: 'NOT_SIGNED_IN', remedy: expect.stringContaining('gw serve') });
+    await expect(clear('wrong')).rejects.toMatchObject({ code: 'SIGN_IN_FAILED' });
+    expect(fake.latched).toBe(true);
+  });
+
+  it('that finds no stop says so', async () => {
+    const data = await clear(fake.password);
+    expect(renderMotionClear(data)).toMatch(/^No stop was latched: nothing to clear\. The gate is still closed/);
+    expect(fake.asked).not.toContain('DELETE /api/stopp');
+  });
+});
+
+describe('gw motion pose', () => {
+  const sent: unknown[] = [];
+  const answer = (state: string, reason: string | null = null) => {
+    sent.length = 0;
+    fake.override = ({ method, url }, body) => {
+      if (method !== 'POST' || url !== '/api/pose') return undefined;
+      sent.push(JSON.parse(body));
+      return [200, { outcome: { state, reason } }];
+    };
+  };
+  const pose = (at: Parameters<typeof setPose>[1]['at']) =>
+    setPose(toolkit, { at, password: fake.password }, context());
+
+  it('sends the place of the site file in metres and degrees', async () => {
+    answer('succeeded');
+    const data = await pose({ dock: true });
+    expect(motionPoseSchema.parse(data)).toEqual(data);
+    await pose({ station: 'A' });
+    await pose({ xM: -1, yM: 2.5, yawDeg: -45 });
+    expect(sent).toEqual([
+      { xM: 1, yM: 1, yawDeg: -90 },
+      { xM: 3, yM: 4, yawDeg: 90 },
+      { xM: -1, yM: 2.5, yawDeg: -45 },
+    ]);
+    expect(first(renderMotionPose(data))).toMatch(/reports the pose that was set: 1 m, 1 m, -90° \(site file, dock\)/);
+  });
+
+  it.each([
+    ['failed', 'The robot did not take the pose'],
+    ['unknown', 'It is not known whether the robot took the pose'],
+  ])('is not green when it %s', async (state, words) => {
+    answer(state, 'it reports another one');
+    const data = await pose({ dock: true });
+    expect(renderMotionPose(data)).toContain(words);
+    expect(renderMotionPose(data)).toContain('Do not let it drive');
+  });
+
+  it('sends nothing for a place that is none, or has no heading', async () => {
+    answer('succeeded');
+    for (const station of ['plain', 'nowhere', 'toString']) {
+      await expect(pose({ station })).rejects.toMatchObject({ code: 'STATION_UNKNOWN' });
+    }
+    toolkit = { ...toolkit, site: { ...toolkit.site, dock: undefined } };
+    await expect(pose({ dock: true })).rejects.toMatchObject({ code: 'STATION_UNKNOWN' });
+    expect(sent).toEqual([]);
+  });
+});

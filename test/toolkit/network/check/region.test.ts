@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { siteSchema } from '../../../../src/lib/site/index.ts';
+import { regionLines, regionOfHost } from '../../../../src/lib/toolkit/network/check/region.ts';
+
+const named = (host: string) => {
+  const found = regionOfHost(host);
+  return found.kind === 'named' ? `${found.region}${found.isProviders ? '' : ' (of its owner)'}` : found.kind;
+};
+
+describe('the region in the name of a host', () => {
+  it.each([
+    ['a1b2-ats.iot.eu-central-1.amazonaws.com', 'eu-central-1'],
+    ['A1B2-ATS.IOT.EU-CENTRAL-1.AMAZONAWS.COM.', 'eu-central-1'],
+    ['bucket.s3.dualstack.eu-central-1.amazonaws.com', 'eu-central-1'],
+    ['bucket.s3-eu-central-1.amazonaws.com', 'eu-central-1'],
+    ['lb-1.eu-central-1.elb.amazonaws.com', 'eu-central-1'],
+    ['data.tunneling.iot.us-gov-west-1.amazonaws.com', 'us-gov-west-1'],
+    ['iot.cn-north-1.amazonaws.com.cn', 'cn-north-1'],
+    // A bucket may be called like a region.
+    ['eu-central-1.s3.us-east-1.amazonaws.com', 'us-east-1'],
+    ['iot.eu-central-10.amazonaws.com', 'eu-central-10'],
+    ['iot.eu-central-1a.amazonaws.com', 'none'],
+    ['my-eu-central-1.amazonaws.com', 'none'],
+    ['s3.amazonaws.com', 'none'],
+    ['amazonaws.com', 'none'],
+    ['eu-central-1.evil.example', 'eu-central-1 (of its owner)'],
+    ['iot.eu-central-1.amazonaws.com.evil.example', 'eu-central-1 (of its owner)'],
+    ['iot.eu-central-1.notamazonaws.com', 'eu-central-1 (of its owner)'],
+    ['xeu-central-1.example', 'none'],
+    ['mqtt.example.com', 'none'],
+    ['127.0.0.1', 'address'],
+    ['198.51.100.7', 'address'],
+    ['::1', 'address'],
+    ['localhost', 'address'],
+    ['eu-central-1.localhost', 'address'],
+  ])('%s: %s', (host, expected) => {
+    expect(named(host)).toBe(expected);
+  });
+
+  it('never throws, and is never the provider of a name that does not end in its domain', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.domain()), (host) => {
+        const found = regionOfHost(host);
+        const isBelow = /\.(amazonaws\.com|amazonaws\.com\.cn|api\.aws|on\.aws)\.?$/i.test(host);
+        if (found.kind === 'named' && found.isProviders) expect(isBelow).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('the lines about the region', () => {
+  const lines = (broker: string, region?: string) =>
+    regionLines(
+      siteSchema.parse({
+        name: 'test',
+        chassis: { host: '192.0.2.3', serial: 'SN0001' },
+        enrolment: { url: 'https://enrol.example.com' },
+        cloud: {
+          ...(region && { region }),
+          mqtt: { host: broker, alpn: 'x-test-mqtt-ca' },
+          storageUrl: 'https://bucket.s3.eu-central-1.amazonaws.com',
+          tunnel: { host: '127.0.0.1' },
+        },
+      }),
+    ).map(({ id, verdict, need }) => `${id} ${verdict} ${need}`);
+
+  it('are ok and wrong by the name of the provider, and never ok for this machine or a name that tells nothing', () => {
+    expect(lines('a.iot.eu-central-1.amazonaws.com')).toEqual([
+      'region.mqtt ok needed',
+      'region.storage ok needed',
+      'region.tunnel not-checked optional',
+      'region.enrolment not-checked optional',
+    ]);
+    expect(lines('a.iot.eu-central-10.amazonaws.com')[0]).toBe('region.mqtt wrong needed');
+    expect(lines('mqtt.eu-west-1.example.com')[0]).toBe('region.mqtt wrong needed');
+    expect(lines('eu-central-1.evil.example')[0]).toBe('region.mqtt not-checked optional');
+    expect(lines('localhost')[0]).toBe('region.mqtt not-checked optional');
+    expect(lines('a.iot.eu-central-1.amazonaws.com', 'eu-west-1').slice(0, 2)).toEqual([
+      'region.mqtt wrong needed',
+      'region.storage wrong needed',
+    ]);
+  });
+});

@@ -1,0 +1,53 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { networkRequestSchema } from '../../../src/lib/toolkit/network/request.result.ts';
+import { writeNetworkRequest } from '../../../src/lib/toolkit/network/request.ts';
+import { readPdf } from '../../report/pdf-reader.ts';
+
+let dir: string;
+let sitePath: string;
+const now = () => new Date('2026-11-21T12:00:00Z');
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'gw-request-'));
+  sitePath = join(dir, 'site.yaml');
+  await writeFile(sitePath, 'name: Lobby\nchassis: { host: 192.0.2.3, serial: SN0007, mac: "02:00:00:00:00:07" }\n');
+});
+
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+describe('writing the network request', () => {
+  it('hands the letter back with its facts, in the shape that is published', async () => {
+    for (const format of ['md', 'html'] as const) {
+      const result = await writeNetworkRequest({ sitePath, lang: 'en', format, now });
+      expect(networkRequestSchema.parse(result)).toEqual(result);
+      expect(result.document).toContain('02:00:00:00:00:07');
+      expect(result).toMatchObject({ written: null, complete: false, facts: { serial: 'SN0007' } });
+    }
+  });
+
+  it('writes a PDF to a file and replaces none unless it was told to', async () => {
+    const out = join(dir, 'request.pdf');
+    const options = { sitePath, lang: 'de', format: 'pdf', out, now } as const;
+    const result = await writeNetworkRequest(options);
+    expect(networkRequestSchema.parse(result)).toEqual(result);
+    const bytes = await readFile(out);
+    expect(result.written).toEqual({
+      path: out,
+      bytes: bytes.length,
+      pages: readPdf(bytes).pages.length,
+      replacedCharacters: 0,
+    });
+    await expect(writeNetworkRequest(options)).rejects.toMatchObject({ code: 'FILE_EXISTS' });
+    await expect(writeNetworkRequest({ ...options, force: true })).resolves.toMatchObject({ written: { path: out } });
+  });
+
+  it('prints no PDF, and needs a sound site file', async () => {
+    const pdf = writeNetworkRequest({ sitePath, lang: 'de', format: 'pdf', now });
+    await expect(pdf).rejects.toMatchObject({ code: 'USAGE' });
+    const none = writeNetworkRequest({ sitePath: join(dir, 'none.yaml'), lang: 'de', format: 'md', now });
+    await expect(none).rejects.toMatchObject({ code: 'SITE_FILE_NOT_FOUND' });
+  });
+});

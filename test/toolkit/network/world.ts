@@ -1,0 +1,168 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { type Dialer, directDialer } from '../../../src/lib/net/index.ts';
+import type { OwnedSocket } from '../../../src/lib/net/probe/index.ts';
+import { type Authority, createAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
+import { type Cloud, startCloud } from '../../../src/lib/sim/cloud/cloud.ts';
+import { createFaults } from '../../../src/lib/sim/faults.ts';
+import { loadSite, type Site } from '../../../src/lib/site/index.ts';
+import type { NetworkCheck, NetworkLine } from '../../../src/lib/toolkit/network/check.result.ts';
+import { checkNetwork, type Machine, type NetworkCheckOptions } from '../../../src/lib/toolkit/network/check.ts';
+
+export const SERIAL = 'SN0001';
+
+/** What was asked of the network, in order. */
+export interface Asked {
+  readonly dialled: string[];
+  readonly resolved: string[];
+}
+
+/** A dialer that notes where it dials. */
+export function recordingDialer(asked: Asked, dialer: Dialer = directDialer): Dialer {
+  return {
+    way: dialer.way,
+    dial(endpoint, options) {
+      asked.dialled.push(`${endpoint.host}:${endpoint.port}`);
+      return dialer.dial(endpoint, options);
+    },
+  };
+}
+
+/** A machine of which nothing but what a test says is known. */
+export function machineOf(asked: Asked, about: Partial<Machine> & { sockets?: readonly OwnedSocket[] } = {}): Machine {
+  return {
+    async lookup(host) {
+      asked.resolved.push(host);
+      return [{ address: '127.0.0.1' }];
+    },
+    openSockets: async () => [...(about.sockets ?? [])],
+    addresses: () => ['127.0.0.1'],
+    connectionInfo: async () => ({ pathMtuBytes: 1500 }),
+    ...about,
+  };
+}
+
+/** A port on 127.0.0.1 that takes connections and says nothing. */
+export async function openPort(): Promise<AsyncDisposable & { readonly port: number; readonly server: Server }> {
+  const sockets = new Set<{ destroy(): void }>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return {
+    port: address.port,
+    server,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** A port on 127.0.0.1 that was free a moment ago. */
+export async function closedPort(): Promise<number> {
+  await using open = await openPort();
+  return open.port;
+}
+
+/** Installs an identity as an enrolment leaves it, for the certificate of this authority. */
+export async function writeIdentity(dir: string, authority: Authority, serial = SERIAL, endpoint = '127.0.0.1') {
+  const { keyPem, certificatePem } = await authority.issueClientPair(serial);
+  await mkdir(join(dir, 'identity'), { mode: 0o700 });
+  const identity = {
+    format: 'gw/identity/1',
+    serial,
+    endpoint,
+    region: 'eu-central-1',
+    enrolledAt: '2026-01-31T12:00:00.000Z',
+    keyPem,
+    certificatePem,
+    caPem: authority.caPem,
+  };
+  await writeFile(join(dir, 'identity', 'identity.json'), `${JSON.stringify(identity)}\n`, { mode: 0o600 });
+}
+
+export interface World extends AsyncDisposable {
+  readonly dir: string;
+  readonly cloud: Cloud;
+  readonly faults: ReturnType<typeof createFaults>;
+  readonly site: Site;
+  readonly asked: Asked;
+  readonly chassisPort: number;
+  check(options?: Partial<NetworkCheckOptions>): Promise<NetworkCheck>;
+}
+
+/** A cloud, a chassis that takes connections, and a site file that names them. */
+export async function buildWorld(
+  dir: string,
+  about: {
+    readonly enrolled?: boolean;
+    readonly yaml?: string;
+    readonly operatorPort?: number;
+    readonly storage?: boolean;
+  } = {},
+): Promise<World> {
+  await using undo = new AsyncDisposableStack();
+  const authority = await createAuthority();
+  let cloud: Cloud | undefined;
+  const faults = createFaults((name, on) => void cloud?.switched(name, on));
+  cloud = undo.use(await startCloud({ authority, faults, clock: systemClock }));
+  const chassis = undo.use(await openPort());
+  if (about.enrolled !== false) await writeIdentity(dir, authority);
+  await writeFile(join(dir, 'cloud-ca.pem'), authority.caPem);
+  const { mqtt, storageUrl, tunnel } = cloud.places;
+  const operatorPort = about.operatorPort ?? (await closedPort());
+  await writeFile(
+    join(dir, 'site.yaml'),
+    [
+      'name: test',
+      `chassis: { host: 127.0.0.1, port: ${chassis.port}, serial: ${SERIAL} }`,
+      `operator: { port: ${operatorPort} }`,
+      'enrolment: { url: https://127.0.0.1:1, caFile: cloud-ca.pem }',
+      'cloud:',
+      `  mqtt: { host: ${mqtt.host}, port: ${mqtt.port}, fallbackPort: ${mqtt.fallbackPort}, alpn: ${mqtt.alpn} }`,
+      ...(about.storage === false ? [] : [`  storageUrl: ${storageUrl}`]),
+      `  tunnel: { host: ${tunnel.host}, port: ${tunnel.port} }`,
+      '  caFile: cloud-ca.pem',
+      about.yaml ?? '',
+      '',
+    ]
+      .join('\n')
+      // The enrolment endpoint is the storage here: both answer HTTPS, and no more is asked of either.
+      .replace('https://127.0.0.1:1,', `${storageUrl},`),
+  );
+  const site = await loadSite(join(dir, 'site.yaml'));
+  const asked: Asked = { dialled: [], resolved: [] };
+  const running = undo.move();
+  return {
+    dir,
+    cloud,
+    faults,
+    site,
+    asked,
+    chassisPort: chassis.port,
+    check: (options = {}) =>
+      checkNetwork(
+        { site, dialer: recordingDialer(asked), clock: systemClock },
+        { timeoutMs: 5_000, from: [], fromSegment: 'site', machine: machineOf(asked), ...options },
+        { signal: AbortSignal.timeout(30_000), onProgress: () => {} },
+      ),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+/** `ok`, `wrong` or `not-checked` of every line by its id. */
+export function verdictsOf({ lines }: NetworkCheck): Record<string, string> {
+  return Object.fromEntries(lines.map(({ id, verdict }) => [id, verdict]));
+}
+
+export function lineOf({ lines }: NetworkCheck, id: string): NetworkLine {
+  const line = lines.find((one) => one.id === id);
+  if (line === undefined) throw new Error(`no line ${id} in ${lines.map((one) => one.id).join(', ')}`);
+  return line;
+}

@@ -1,0 +1,94 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { GwError } from '../../../src/lib/error/index.ts';
+import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { directDialer } from '../../../src/lib/net/index.ts';
+import type { Site } from '../../../src/lib/site/index.ts';
+import { readGatewayHealth } from '../../../src/lib/toolkit/gateway/health.ts';
+
+type Answer = (response: import('node:http').ServerResponse) => void;
+
+let server: Server;
+let answer: Answer;
+let port: number;
+
+beforeAll(async () => {
+  server = createServer((_request, response) => answer(response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  port = (server.address() as { port: number }).port;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+/** What a check says of a program that answers like this in the operator server's place. */
+async function said(how: Answer): Promise<GwError> {
+  answer = how;
+  const toolkit = { site: { operator: { port } } as Site, dialer: directDialer, clock: systemClock };
+  const context = { signal: new AbortController().signal, onProgress: () => {} };
+  const error = await readGatewayHealth(toolkit, {}, context).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(GwError);
+  return error as GwError;
+}
+
+describe('what answers in the place of the operator server', () => {
+  it('is named as no operator server when it is a web page', async () => {
+    const error = await said((response) => response.setHeader('content-type', 'text/html').end('<h1>Hello</h1>'));
+    expect(error.code).toBe('OPERATOR_NOT_REACHABLE');
+    expect(error.message).toContain('Something answers there');
+    expect(error.tried).toMatchObject({ address: '127.0.0.1', port });
+  });
+
+  it('is read no further than any answer of ours goes when it never ends', async () => {
+    let sent = 0;
+    const error = await said((response) => {
+      const more = () => {
+        while (!response.destroyed && response.write(' '.repeat(65_536))) sent += 65_536;
+      };
+      response.on('drain', more);
+      more();
+    });
+    expect(error.message).toContain('Something answers there');
+    expect(sent).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  it('passes on an error of ours with its code', async () => {
+    const body = { error: { code: 'CHASSIS_NOT_CONNECTED', message: 'not connected: nothing answered' } };
+    const error = await said((response) => {
+      response.statusCode = 503;
+      response.end(JSON.stringify(body));
+    });
+    expect(error).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED', message: 'not connected: nothing answered' });
+  });
+
+  it('takes what was tried only where it has that shape', async () => {
+    for (const tried of ['x', 7, { address: 7 }, null, []]) {
+      const error = await said((response) => {
+        response.statusCode = 503;
+        response.end(JSON.stringify({ error: { code: 'CHASSIS_BOOTING', message: 'x', tried } }));
+      });
+      expect(error.code).toBe('CHASSIS_BOOTING');
+      expect(error.tried).toMatchObject({ address: '127.0.0.1', port });
+    }
+  });
+
+  it('never breaks a check, whatever bytes it sends', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), fc.constantFrom(200, 404, 500), async (bytes, status) => {
+        const error = await said((response) => {
+          response.statusCode = status;
+          response.end(bytes);
+        });
+        expect(error.code).not.toBe('INTERNAL');
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

@@ -1,0 +1,125 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type Clock, systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { directDialer } from '../../../src/lib/net/index.ts';
+import type { Site } from '../../../src/lib/site/index.ts';
+import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
+
+export interface FakePose {
+  readonly xM: number;
+  readonly yM: number;
+  readonly yawDeg: number;
+}
+
+/** An operator server that a test decides, without any code of ours behind its routes. */
+export interface FakeOperator extends AsyncDisposable {
+  readonly toolkit: Toolkit;
+  /** Every request as `METHOD path`, in order. */
+  readonly asked: string[];
+  /** Takes the place of a route's answer when it gives one: status and body. */
+  override: (request: IncomingMessage, body: string) => readonly [status: number, body: object] | undefined;
+  latched: boolean;
+  /** Where the robot is, `ms` after the server began; null: the chassis reports no pose. */
+  pose: (ms: number) => FakePose | null;
+  moveState: () => string;
+  /** How old the newest pose is. */
+  poseAgeMs: () => number;
+  readonly password: string;
+  sessions: Set<string>;
+  nowMs(): number;
+}
+
+export const context = () => ({ signal: new AbortController().signal, onProgress: () => {} });
+
+/** Real time runs `speed` times as fast for the robot and for whoever watches it. */
+export async function startFakeOperator(speed = 1): Promise<FakeOperator> {
+  const beganMs = performance.now();
+  // Not from 0, so that no sum passes for a difference.
+  const nowMs = () => 86_400_000 + (performance.now() - beganMs) * speed;
+  const clock: Clock = {
+    ...systemClock,
+    monotonicMs: nowMs,
+    sleep: (ms, signal) => systemClock.sleep(ms / speed, signal),
+  };
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => answer(request, response, Buffer.concat(chunks).toString('utf8')));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+
+  const fake: FakeOperator = {
+    toolkit: { site: { operator: { port } } as Site, dialer: directDialer, clock },
+    asked: [],
+    override: () => undefined,
+    latched: false,
+    pose: () => ({ xM: 0, yM: 0, yawDeg: 0 }),
+    moveState: () => 'idle',
+    poseAgeMs: () => 1,
+    password: 'correct horse',
+    sessions: new Set(),
+    nowMs,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+
+  function answer(request: IncomingMessage, response: ServerResponse, body: string): void {
+    const { method = '', url = '' } = request;
+    fake.asked.push(`${method} ${url}`);
+    const send = (status: number, data: object, headers: Record<string, string> = {}) =>
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(data));
+    const refuse = (status: number, code: string) => send(status, { error: { code, message: code } });
+    const instead = fake.override(request, body);
+    if (instead) return void send(...instead);
+    const cookie = request.headers.cookie ?? '';
+    const isSignedIn = fake.sessions.has(cookie);
+    const stop = () => ({ stop: { latched: fake.latched } });
+    switch (`${method} ${url}`) {
+      case 'POST /api/anmeldung': {
+        if ((JSON.parse(body) as { password: string }).password !== fake.password) {
+          return void refuse(401, 'SIGN_IN_FAILED');
+        }
+        const token = `gw_session=t${fake.sessions.size + 1}`;
+        fake.sessions.add(token);
+        return void send(200, { signedIn: true }, { 'set-cookie': `${token}; HttpOnly; SameSite=Strict` });
+      }
+      case 'DELETE /api/anmeldung':
+        fake.sessions.delete(cookie);
+        return void send(200, { signedIn: false });
+      case 'GET /api/einstellungen':
+        return void (isSignedIn ? send(200, {}) : refuse(401, 'NOT_SIGNED_IN'));
+      case 'GET /api/stopp':
+        return void send(200, stop());
+      case 'POST /api/stopp':
+        fake.latched = true;
+        return void send(200, stop());
+      case 'DELETE /api/stopp':
+        if (!isSignedIn) return void refuse(401, 'NOT_SIGNED_IN');
+        fake.latched = false;
+        return void send(200, stop());
+      case 'POST /api/touren/lauf':
+        return void (fake.latched ? refuse(423, 'MOTION_STOPPED') : send(202, { run: { state: 'running' } }));
+      case 'GET /api/touren/lauf':
+        return void send(200, { run: { state: fake.latched ? 'stopped' : 'running' } });
+      case 'GET /api/chassis/state': {
+        const pose = fake.pose(nowMs() - fake.poseAgeMs());
+        return void send(200, {
+          values: {
+            pose:
+              pose === null
+                ? { status: 'not-heard' }
+                : { status: 'heard', ageMs: Math.round(fake.poseAgeMs()), stale: false, value: pose },
+            planning: { status: 'heard', ageMs: 1, stale: false, value: { moveState: fake.moveState() } },
+          },
+        });
+      }
+      default:
+        return void refuse(404, 'NOT_FOUND');
+    }
+  }
+  return fake;
+}

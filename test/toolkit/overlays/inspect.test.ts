@@ -1,0 +1,219 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { jsonText } from '../../../src/cli/json-text.ts';
+import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { directDialer } from '../../../src/lib/net/index.ts';
+import { startSim } from '../../../src/lib/sim/index.ts';
+import { parseSite } from '../../../src/lib/site/index.ts';
+import { overlaysInspectSchema } from '../../../src/lib/toolkit/overlays/inspect.result.ts';
+import { inspectDrawings, type OverlaysInspectOptions } from '../../../src/lib/toolkit/overlays/inspect.ts';
+import { figure, quoted } from '../../../src/lib/toolkit/overlays/inspected-features.ts';
+import { errorOf, mapDocument, oddDrawings } from '../../maps/samples.ts';
+import { collectionText } from '../../overlays/arbitrary.ts';
+import { collectionOf, pointAt } from '../../overlays/render/drawn.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'gw-inspect-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const noChassis = () => Promise.reject(new Error('no site file is needed here'));
+const now = () => new Date('2026-01-31T12:00:00.000Z');
+
+function fileOf(name: string, content: string | Uint8Array): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+async function inspect(path: string, options: Partial<OverlaysInspectOptions> = {}) {
+  const context = { signal: new AbortController().signal, onProgress: () => {} };
+  const source = { kind: 'file', path } as const;
+  const inspected = await inspectDrawings({ source, openToolkit: noChassis, now, ...options }, context);
+  return inspected;
+}
+
+function written(value: unknown): string {
+  const pieces: Buffer[] = [];
+  // Copied at once: a piece is good until the next is asked for.
+  for (const piece of jsonText(value)) pieces.push(Buffer.from(piece));
+  return Buffer.concat(pieces).toString();
+}
+
+describe('an inspection of drawings', () => {
+  it('tells units, marks and every reading, and carries each drawing as it came', async () => {
+    const { result } = await inspect(fileOf('map.json', mapDocument(2, oddDrawings)));
+    expect(overlaysInspectSchema.parse(result)).toEqual(result);
+    expect(result).toMatchObject({
+      source: { kind: 'file', form: 'text-in-map', chassis: null },
+      map: { id: 2, name: 'Floor 2' },
+      picture: { originXM: -3, widthPx: null },
+      filter: null,
+      summary: { drawings: 1, points: 1, selected: 1, findings: { 'not-checked': 1 } },
+      fields: {
+        xM: { unit: 'm', mark: 'HINWEIS', fact: 'vendor.overlays.geojson' },
+        yawDeg: { unit: 'degrees', mark: 'BELEGT', fact: 'angles.overlay-yaw' },
+      },
+      chargers: { measuredOnce: { value: 0.899, mark: 'BELEGT', unit: 'm' }, pairs: [] },
+      written: null,
+    });
+    const [code] = result.codes;
+    expect(code).toMatchObject({ field: 'type', number: 11, count: 1, mark: 'VORSICHT' });
+    expect(code?.readings.map(({ meaning, mark }) => [meaning, mark])).toEqual([
+      ['table number', 'HINWEIS'],
+      ['Delivery Point', 'VORSICHT'],
+    ]);
+    expect(code?.disagreement).toBe('disagreement.c4-point-type-11');
+    expect(result.features).toMatchObject([
+      { index: 0, id: 'a', kind: 'point', xM: 1.5, yM: -2, yawDeg: 90, codes: [{ mark: 'VORSICHT' }] },
+    ]);
+  });
+
+  it('has numbers under no name whose unit it does not tell', async () => {
+    const { result } = await inspect(fileOf('units.json', mapDocument(2, oddDrawings)));
+    const names = [...Object.keys(result.features[0] ?? {}), 'distanceM'].filter((name) => /(M|Deg)$/.test(name));
+    expect(names.toSorted()).toEqual(Object.keys(result.fields).toSorted());
+  });
+
+  it('of any collection fits its schema, and its JSON says the same', async () => {
+    await fc.assert(
+      fc.asyncProperty(collectionText(), fc.boolean(), async (text, withFindings) => {
+        const { result } = await inspect(fileOf('any.json', text), { filter: { withFindings } });
+        expect(overlaysInspectSchema.safeParse(result).error).toBeUndefined();
+        // JSON has no word for what lies beyond a number; the text of the drawing keeps it, and it is read back so.
+        expect(JSON.parse(written(result))).toEqual(result);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('keeps every digit of a drawing in its JSON, also of a selected one', async () => {
+    const odd =
+      '{"type":"Feature","id":"big","geometry":null,"properties":{"a":12345678901234567890,"b":1e400,"c":1.0}}';
+    const plain = '{"type":"Feature","geometry":{"type":"Point","coordinates":[0,0]},"properties":{"type":9}}';
+    const path = fileOf('digits.json', `{"type":"FeatureCollection","features":[${plain},7,\n${odd}]}`);
+    for (const filter of [{}, { kinds: ['other'] as const }]) {
+      const { result } = await inspect(path, { filter });
+      expect(written(result)).toContain(`"feature":${odd}`);
+    }
+  });
+
+  it('writes a drawing that is larger than a piece of output, and one with line breaks, whole', async () => {
+    const ring = Array.from({ length: 40_000 }, (_, at) => [at, at % 7]);
+    const collection = collectionOf(
+      pointAt(0, 0, { name: 'é'.repeat(100) }),
+      { type: 'Feature', geometry: { type: 'LineString', coordinates: ring }, properties: {} },
+      pointAt(1, 0, { name: 'last' }),
+    );
+    for (const indent of [0, 2]) {
+      const { result } = await inspect(fileOf('large.json', JSON.stringify(collection, null, indent)));
+      const text = written(result);
+      expect(JSON.parse(text).features).toEqual(result.features);
+      expect(text.split('\n').filter((line) => line.includes('"feature":'))).toHaveLength(3);
+    }
+  });
+
+  it('shows what was asked for and says so', async () => {
+    const path = fileOf('some.json', JSON.stringify(collectionOf(pointAt(0, 0, { type: 9 }, 'a'), pointAt(9, 9))));
+    const near = { at: [0, 0] as const, radiusM: 2 };
+    const { result } = await inspect(path, { filter: { kinds: ['point'], mark: 'HINWEIS', near } });
+    expect(result.filter).toEqual({
+      kinds: ['point'],
+      mark: 'HINWEIS',
+      near: { xM: 0, yM: 0, radiusM: 2 },
+      withFindings: false,
+    });
+    expect(result.summary).toMatchObject({ drawings: 2, selected: 1 });
+    expect(result.features.map(({ index }) => index)).toEqual([0]);
+  });
+
+  it.each([
+    ['svg', /^<svg /],
+    ['html', /^<!DOCTYPE html>/],
+    ['csv', /^\ufeff?index,/],
+    ['geojson', /"FeatureCollection"/],
+  ] as const)(
+    'gives a document as %s, or writes it into a file that is not replaced unasked',
+    async (format, start) => {
+      const path = fileOf('drawn.json', mapDocument(2, oddDrawings));
+      const { document, result } = await inspect(path, { document: { format } });
+      expect(document).toMatch(start);
+      expect(result.written).toBeNull();
+
+      const out = join(folder, `out.${format}`);
+      const first = await inspect(path, { document: { format, out } });
+      expect(first.document).toBeNull();
+      expect(readFileSync(out, 'utf8')).toBe(document);
+      expect(first.result.written).toEqual({ format, path: out, bytes: Buffer.byteLength(document ?? '') });
+      expect(overlaysInspectSchema.parse(first.result)).toEqual(first.result);
+      expect(await errorOf(inspect(path, { document: { format, out } }))).toMatchObject({ code: 'FILE_EXISTS' });
+      await inspect(path, { document: { format, out, force: true } });
+      const nowhere = join(path, 'below.svg');
+      expect(await errorOf(inspect(path, { document: { format, out: nowhere } }))).toMatchObject({
+        code: 'FILE_UNWRITABLE',
+      });
+    },
+  );
+
+  it('of a file cut off anywhere is an error about the file, and nothing else', async () => {
+    const whole = Buffer.from(mapDocument(2, oddDrawings));
+    for (let length = 0; length < whole.length; length += 1) {
+      const error = await errorOf(inspect(fileOf('cut.json', whole.subarray(0, length))));
+      expect(error.code).toBe('OVERLAYS_INVALID');
+    }
+  });
+
+  it('of a live map names its chassis and counts what was verified on it', async () => {
+    await using sim = await startSim();
+    const { host, port, serial, software } = sim.chassis;
+    const site = parseSite(
+      `name: t\nchassis: { host: ${host}, port: ${port}, serial: ${serial} }\n`,
+      join(folder, 's'),
+    );
+    const record = { fact: 'vendor.overlays.region-types', value: { 1: 'no-go zone' }, serial, software };
+    fileOf('evidence.jsonl', `${JSON.stringify({ ...record, how: 'h', who: 'w', when: '2026-01-31T12:00:00Z' })}\n`);
+    const openToolkit = () => Promise.resolve({ site, dialer: directDialer, clock: systemClock });
+    const context = { signal: new AbortController().signal, onProgress: () => {} };
+    const source = { kind: 'live', map: 'current' } as const;
+    const { result } = await inspectDrawings({ source, openToolkit, now }, context);
+    expect(overlaysInspectSchema.parse(result)).toEqual(result);
+    expect(result).toMatchObject({ source: { kind: 'live', chassis: { serial, software } }, map: { id: 1 } });
+    const readingOf = (number: number) =>
+      result.codes.find((code) => code.field === 'regionType' && code.number === number)?.readings[0];
+    expect(readingOf(1)).toMatchObject({ mark: 'BELEGT', here: { verdict: 'verified', who: 'w' } });
+    expect(readingOf(2)).toMatchObject({ mark: 'HINWEIS', here: null });
+  });
+});
+
+describe('a figure', () => {
+  it('is written as JSON.stringify writes it', () => {
+    const figures = fc.oneof(
+      fc.integer({ min: -2_000_000, max: 2_000_000 }).map((n) => n / 1000),
+      fc.integer({ min: -2_000_000, max: 2_000_000 }).map((n) => n / 10_000),
+      fc.integer(),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.constantFrom(0, -0, 0.001, -0.001, 0.1 + 0.2, 1e-7, 5e-324, 1e21, 999_999.999, -1_000_000.001, 2 ** 53),
+    );
+    fc.assert(
+      fc.property(figures, (value) => {
+        expect(figure(value)).toBe(JSON.stringify(value));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+});
+
+describe('a text', () => {
+  it('is written as JSON.stringify writes it', () => {
+    expect(quoted(null)).toBe('null');
+    for (const text of ['', 'Tür 3', '"', '\\', '\u001f', '\u007f', '\ud7ff', '\ud800', '\ue000', '😀']) {
+      expect(quoted(text)).toBe(JSON.stringify(text));
+    }
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(quoted(text)).toBe(JSON.stringify(text));
+      }),
+    );
+  });
+});

@@ -1,0 +1,228 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { GwError } from '../../../src/lib/error/index.ts';
+import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { packArchive } from '../../../src/lib/maps/index.ts';
+import { directDialer } from '../../../src/lib/net/index.ts';
+import { type Sim, startSim } from '../../../src/lib/sim/index.ts';
+import { parseSite } from '../../../src/lib/site/index.ts';
+import type { OpenDrawingsOptions } from '../../../src/lib/toolkit/overlays/source/model.ts';
+import { openDrawings, parseDrawingSource } from '../../../src/lib/toolkit/overlays/source.ts';
+import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
+import { archivedMap, errorOf, mapDocument, oddDrawings, picture, sampleArchive } from '../../maps/samples.ts';
+import { call } from '../../sim/raw-client.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'gw-source-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const noSite = () => Promise.reject(new GwError('SITE_FILE_NOT_FOUND', 'There is no site file.'));
+
+function fileOf(name: string, content: string | Uint8Array): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+function openFrom(text: string, options: Partial<OpenDrawingsOptions> & { readonly imagePath?: string } = {}) {
+  const { imagePath, ...rest } = options;
+  const source = { ...parseDrawingSource(text), imagePath };
+  const context = { signal: new AbortController().signal, onProgress: () => {} };
+  return openDrawings(source, { openToolkit: noSite, needImage: true, ...rest }, context);
+}
+
+function openLive(sim: Sim, text: string, options: Partial<OpenDrawingsOptions> = {}) {
+  const { host, port, serial } = sim.chassis;
+  const site = parseSite(`name: t\nchassis: { host: ${host}, port: ${port}, serial: ${serial} }\n`, join(folder, 's'));
+  const toolkit: Toolkit = { site, dialer: directDialer, clock: systemClock };
+  return openFrom(text, { openToolkit: () => Promise.resolve(toolkit), ...options });
+}
+
+describe('the name of a source of drawings', () => {
+  it('is a map of the chassis, a file, or one map of a backup', () => {
+    expect(parseDrawingSource('live:current')).toEqual({ kind: 'live', map: 'current' });
+    expect(parseDrawingSource('live:3')).toEqual({ kind: 'live', map: '3' });
+    expect(parseDrawingSource('a/live.json')).toEqual({ kind: 'file', path: 'a/live.json' });
+    expect(parseDrawingSource('b.tar.gz#3')).toEqual({ kind: 'file', path: 'b.tar.gz', map: '3' });
+    expect(parseDrawingSource('#3')).toEqual({ kind: 'file', path: '#3' });
+  });
+
+  it.each(['', 'live', 'live:', 'b.tar.gz#'])('is none: %j', (text) => {
+    expect(() => parseDrawingSource(text)).toThrow(expect.objectContaining({ code: 'USAGE' }));
+  });
+});
+
+describe('drawings in a file', () => {
+  it('need no site and no chassis, and nothing is known of a device', async () => {
+    const path = fileOf('bare.json', oddDrawings);
+    const opened = await openFrom(path);
+    expect(opened).toMatchObject({ label: path, image: null, frame: null, map: null, chassis: null, device: null });
+    expect(opened.overlays.drawings).toHaveLength(1);
+    expect(opened.warnings).toEqual([]);
+  });
+
+  it('of a map object bring its name, versions and frame; the picture is named by hand', async () => {
+    const path = fileOf('map.json', mapDocument(2, oddDrawings));
+    const imagePath = fileOf('map.png', picture(40, 30));
+    const opened = await openFrom(path, { imagePath });
+    expect(opened).toMatchObject({
+      label: `map "Floor 2" in ${path}`,
+      map: { id: 2, uid: 'uid-2', name: 'Floor 2', mapVersion: 3, overlaysVersion: 7 },
+      frame: { originXM: -3, resolutionM: 0.05, width: 40, height: 30 },
+      warnings: [],
+    });
+    expect(await openFrom(path)).toMatchObject({ image: null, frame: { width: null, height: null } });
+  });
+
+  it('warn when a picture is named that nothing says the place of', async () => {
+    const { warnings } = await openFrom(fileOf('bare2.json', oddDrawings), { imagePath: fileOf('p.png', picture()) });
+    expect(warnings).toEqual([expect.stringContaining('cannot be laid under the drawings')]);
+  });
+
+  it('may have a # in the name of the file', async () => {
+    const path = fileOf('level#2', oddDrawings);
+    expect((await openFrom(path)).label).toBe(path);
+  });
+
+  it('that are none, or that cannot be read, are told with the name of the file and what to do', async () => {
+    const nowhere = await errorOf(openFrom(join(folder, 'nowhere.json')));
+    expect(nowhere).toMatchObject({ code: 'FILE_UNWRITABLE', message: expect.stringContaining('There is no file') });
+    expect(await errorOf(openFrom(folder))).toMatchObject({ message: `${folder} is a folder.` });
+    expect(await errorOf(openFrom(fileOf('empty.json', '')))).toMatchObject({ code: 'OVERLAYS_INVALID' });
+    const path = fileOf('plain.json', oddDrawings);
+    expect(await errorOf(openFrom(`${path}#3`))).toMatchObject({
+      code: 'USAGE',
+      message: expect.stringContaining('is no backup'),
+    });
+    expect(await errorOf(openFrom(path, { imagePath: path }))).toMatchObject({
+      code: 'USAGE',
+      message: `${path} is no PNG image.`,
+    });
+  });
+});
+
+describe('drawings in a backup', () => {
+  const backup = async (name: string, ...maps: Parameters<typeof archivedMap>[]) =>
+    fileOf(name, await packArchive(sampleArchive({ maps: maps.map((map) => archivedMap(...map)) })));
+
+  it('are those of the map that was in use, with its picture and its chassis', async () => {
+    const path = await backup('two.tar.gz', [1], [2]);
+    const opened = await openFrom(path);
+    expect(opened.label).toContain(`map 1 "Floor 1" in ${path}, backup of`);
+    expect(opened).toMatchObject({ map: { id: 1 }, frame: { width: 8, height: 6 }, warnings: [] });
+    expect(opened.device).toMatchObject({ serial: opened.chassis?.serial, records: [] });
+    expect(opened.overlays.text).toBe(oddDrawings);
+  });
+
+  it('can be named by id and by uid', async () => {
+    const path = await backup('named.tar.gz', [1], [2]);
+    expect((await openFrom(`${path}#2`)).map).toMatchObject({ id: 2 });
+    expect((await openFrom(`${path}#uid-2`)).map).toMatchObject({ id: 2 });
+    expect(await errorOf(openFrom(`${path}#9`))).toMatchObject({
+      code: 'MAP_UNKNOWN',
+      remedy: expect.stringContaining('1 "Floor 1", 2 "Floor 2"'),
+    });
+  });
+
+  it('must be named when none of several was in use', async () => {
+    const path = await backup('unused.tar.gz', [2], [3]);
+    expect(await errorOf(openFrom(path))).toMatchObject({ code: 'MAP_UNKNOWN' });
+    expect((await openFrom(await backup('one.tar.gz', [3]))).map).toMatchObject({ id: 3 });
+  });
+
+  it('without a picture are a warning', async () => {
+    const path = await backup('blind.tar.gz', [1, { image: null, missing: [{ what: 'image', why: 'gone' }] }]);
+    expect(await openFrom(path)).toMatchObject({ image: null, warnings: ['The backup holds no picture of map 1.'] });
+  });
+
+  it('count the records of the site, which must be there when a person named it', async () => {
+    const path = await backup('records.tar.gz', [1]);
+    expect(await errorOf(openFrom(path, { siteNamed: true }))).toMatchObject({ code: 'SITE_FILE_NOT_FOUND' });
+    const record = { fact: 'overlays.lane-direction-3', value: 'x', serial: 'S', software: 'v', how: 'h', who: 'w' };
+    fileOf('evidence.jsonl', `${JSON.stringify({ ...record, when: '2026-01-31T12:00:00Z' })}\n`);
+    const site = parseSite('name: t\nchassis: { host: 127.0.0.1, serial: S }\n', join(folder, 'site.yaml'));
+    const toolkit: Toolkit = { site, dialer: directDialer, clock: systemClock };
+    const { device } = await openFrom(path, { openToolkit: () => Promise.resolve(toolkit) });
+    expect(device?.records).toMatchObject([record]);
+    rmSync(join(folder, 'evidence.jsonl'));
+  });
+});
+
+describe('drawings on the chassis', () => {
+  it('are those of the map in use or of the one named, with picture, identity and what was verified', async () => {
+    await using sim = await startSim();
+    const current = await openLive(sim, 'live:current');
+    const { serial, software, port } = sim.chassis;
+    expect(current.label).toBe(`map 1 "Erdgeschoss" of ${serial} at 127.0.0.1:${port}`);
+    expect(current).toMatchObject({
+      chassis: { serial, software },
+      device: { serial, software, records: [] },
+      frame: { width: 320, height: 180 },
+      warnings: [],
+    });
+    const other = await openLive(sim, 'live:3', { needImage: false });
+    expect(other).toMatchObject({ map: { id: 3, name: 'Musterblatt' }, image: null, frame: { width: null } });
+  });
+
+  it('of a map that is not there name those that are', async () => {
+    await using sim = await startSim();
+    expect(await errorOf(openLive(sim, 'live:9'))).toMatchObject({
+      code: 'MAP_UNKNOWN',
+      message: expect.stringContaining('There is no map 9'),
+      remedy: expect.stringContaining('1 "Erdgeschoss"'),
+    });
+    expect(await errorOf(openLive(sim, 'live:../x'))).toMatchObject({ code: 'USAGE' });
+  });
+
+  it('cannot be read from a map that was set from data, and that is explained', async () => {
+    await using sim = await startSim();
+    const image = Buffer.from(await (await fetch(`http://127.0.0.1:${sim.chassis.port}/maps/1.png`)).arrayBuffer());
+    await call(sim, 'POST', '/chassis/current-map', {
+      map_name: 'from data',
+      carto_map: '',
+      occupancy_grid: image.toString('base64'),
+      grid_resolution: 0.05,
+      grid_origin_x: -3,
+      grid_origin_y: -3,
+    });
+    expect(await errorOf(openLive(sim, 'live:current'))).toMatchObject({
+      code: 'MAP_UNKNOWN',
+      message: expect.stringContaining('has the id -1: it was set from data and never stored'),
+    });
+  });
+
+  it('are shown without their picture when that fails, with a warning', async () => {
+    await using sim = await startSim();
+    sim.setFault('image-fails', true);
+    const failed = await openLive(sim, 'live:current');
+    expect(failed).toMatchObject({ image: null, frame: { width: null, height: null } });
+    expect(failed.warnings).toEqual([expect.stringMatching(/^The picture of the map was not read: .* 500/)]);
+    sim.setFault('image-fails', false);
+    sim.setFault('image-cut', true);
+    expect((await openLive(sim, 'live:current')).warnings).toHaveLength(1);
+  });
+
+  it('are not read from another chassis, and a person can interrupt the reading', async () => {
+    await using sim = await startSim();
+    const { host, port } = sim.chassis;
+    const site = parseSite(`name: t\nchassis: { host: ${host}, port: ${port}, serial: OTHER }\n`, join(folder, 's'));
+    const openToolkit = () => Promise.resolve({ site, dialer: directDialer, clock: systemClock });
+    expect(await errorOf(openFrom('live:current', { openToolkit }))).toMatchObject({ code: 'CHASSIS_WRONG_DEVICE' });
+
+    sim.setFault('image-slow', true);
+    const interrupt = new AbortController();
+    const own = parseSite(`name: t\nchassis: { host: ${host}, port: ${port}, serial: ${sim.chassis.serial} }\n`, 's');
+    const opening = openDrawings(
+      { kind: 'live', map: 'current' },
+      { openToolkit: () => Promise.resolve({ site: own, dialer: directDialer, clock: systemClock }), needImage: true },
+      {
+        signal: interrupt.signal,
+        onProgress: (text) => {
+          if (text.includes('picture')) setTimeout(() => interrupt.abort(new GwError('INTERRUPTED', 'Stop.')), 50);
+        },
+      },
+    );
+    expect(await errorOf(opening)).toMatchObject({ code: 'INTERRUPTED' });
+  });
+});

@@ -1,0 +1,162 @@
+import { PassThrough, Readable } from 'node:stream';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { GwError } from '../../src/lib/error/index.ts';
+import type { FarProcess, Ssh } from '../../src/lib/net/index.ts';
+import { farWords, followFarGw, runFarGw } from '../../src/lib/toolkit/remote-run.ts';
+
+/** A far side that prints what it is told to; `gw --version` answers with its version. */
+function farSide(chunks: readonly (string | Uint8Array)[], { code = 0, version = '1.0.0', says = '' } = {}) {
+  const ran: string[][] = [];
+  const ssh: Ssh = {
+    where: 't@gw:22',
+    firstHop: { host: 'gw', port: 22 },
+    dialer: { way: 'via t@gw:22', dial: () => Promise.reject(new Error('nothing is dialled')) },
+    lost: new AbortController().signal,
+    quietMs: () => 0,
+    async exec(argv) {
+      ran.push([...argv]);
+      const isVersion = argv[1] === '--version';
+      const output = isVersion ? [`gw/${version} linux-x64 node-v24\n`] : chunks;
+      const stdout = Readable.from(output.map((chunk) => Buffer.from(chunk)));
+      const process: FarProcess = {
+        stdin: new PassThrough(),
+        stdout,
+        stderr: Readable.from(isVersion || says === '' ? [] : [Buffer.from(says)]),
+        ended: Promise.resolve({ code: isVersion ? 0 : code, signal: null }),
+        [Symbol.asyncDispose]: async () => {},
+      };
+      return process;
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
+  return { ssh, ran };
+}
+
+const notes: string[] = [];
+const options = {
+  schema: 'gw/test/1',
+  shape: z.object({ event: z.string() }),
+  version: '1.0.0',
+  signal: new AbortController().signal,
+  onNote: (text: string) => void notes.push(text),
+};
+const envelope = (more: object = {}) =>
+  JSON.stringify(
+    { schema: 'gw/test/1', ok: true, data: { event: 'x' }, warnings: ['w'], error: null, ...more },
+    null,
+    2,
+  );
+const follow = (ssh: Ssh, onEvent: (event: { event: string }) => void = () => {}) =>
+  followFarGw(ssh, ['x'], options, { onEvent, isLast: ({ event }) => event === 'ended' });
+const errorOf = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => (error instanceof GwError ? error : undefined),
+  );
+
+describe('words for the far side', () => {
+  it('are those of the command without the way there, with --json once', () => {
+    expect(farWords('heartbeat:check', ['--via', 't@gw', '--seconds', '8', '--json', '--site=a b.yaml'])).toEqual([
+      'heartbeat',
+      'check',
+      '--seconds',
+      '8',
+      '--site=a b.yaml',
+      '--json',
+    ]);
+    expect(farWords('heartbeat:sniff', ['--no-key', '--via=t@gw'])).toEqual([
+      'heartbeat',
+      'sniff',
+      '--no-key',
+      '--json',
+    ]);
+    expect(farWords('x', ['--via', 'a', '--', '--via', 'b'])).toEqual(['x', '--json', '--', '--via', 'b']);
+  });
+});
+
+describe('a command that is run on the far side', () => {
+  it('gives its result, its warnings and its exit code, whatever a login script prints before', async () => {
+    const { ssh, ran } = farSide(['Welcome!\n', envelope().slice(0, 30), envelope().slice(30)], {
+      code: 1,
+      says: 'busy\n',
+    });
+    notes.length = 0;
+    expect(await runFarGw(ssh, ['x', '--json'], options)).toEqual({
+      data: { event: 'x' },
+      ok: true,
+      exitCode: 1,
+      warnings: ['w'],
+    });
+    expect(ran).toContainEqual(['gw', 'x', '--json']);
+    expect(notes.sort()).toEqual(['Welcome!', 'busy']);
+  });
+
+  it('says when another version is there', async () => {
+    const { ssh } = farSide([envelope()], { version: '0.9.0' });
+    expect((await runFarGw(ssh, ['x'], options)).warnings[0]).toMatch(/"0\.9\.0", this is 1\.0\.0/);
+    const bad = farSide([envelope({ schema: 'gw/test/0' })], { version: '0.9.0' });
+    expect(await errorOf(runFarGw(bad.ssh, ['x'], options))).toMatchObject({ code: 'FAR_GW_BAD_ANSWER' });
+    expect((await errorOf(runFarGw(bad.ssh, ['x'], options)))?.message).toContain('0.9.0');
+  });
+
+  it('throws the errors of the far side as ours, and says where', async () => {
+    const error = { code: 'SECRET_UNREADABLE', message: 'no.', remedy: 'chmod', tried: { address: 'a', port: 1 } };
+    const { ssh } = farSide([envelope({ schema: 'gw/error/1', ok: false, data: null, error })], { code: 2 });
+    expect(await errorOf(runFarGw(ssh, ['x'], options))).toMatchObject({
+      code: 'SECRET_UNREADABLE',
+      message: 'On t@gw:22: no.',
+      remedy: 'chmod',
+      tried: { address: 'a', port: 1, via: 't@gw:22' },
+    });
+    const odd = farSide([envelope({ error: { code: 'FROM_THE_FUTURE', message: 'hm' } })]);
+    expect(await errorOf(runFarGw(odd.ssh, ['x'], options))).toMatchObject({ code: 'FAR_GW_BAD_ANSWER' });
+    const none = farSide([], { code: 127, says: 'sh: 1: gw: not found\n' });
+    expect(await errorOf(runFarGw(none.ssh, ['x'], options))).toMatchObject({ code: 'FAR_GW_MISSING' });
+  });
+
+  it('streams its events and keeps the last one for the end', async () => {
+    const lines = ['{"event":"state"}', 'noise', '{"event":"state"}', '{"event":"ended"}'].map((line) => `${line}\n`);
+    const seen: string[] = [];
+    expect(await follow(farSide(lines).ssh, ({ event }) => seen.push(event))).toEqual({ event: 'ended' });
+    expect(seen).toEqual(['state', 'state']);
+    expect(await errorOf(follow(farSide(lines.slice(0, 3)).ssh))).toMatchObject({ code: 'FAR_GW_BAD_ANSWER' });
+    const failing = [lines[0] ?? '', `${JSON.stringify({ error: { code: 'PORT_IN_USE', message: 'taken' } })}\n`];
+    expect(await errorOf(follow(farSide(failing, { code: 4 }).ssh))).toMatchObject({ code: 'PORT_IN_USE' });
+  });
+
+  it('may print whatever it wants: it is a result, or an error of ours', async () => {
+    const piece = fc.oneof(
+      fc.string({ maxLength: 30 }),
+      fc.uint8Array({ maxLength: 30 }),
+      fc.constantFrom(
+        envelope(),
+        '{',
+        '}',
+        '\n',
+        '{"event":"ended"}\n',
+        '{"error":null}\n',
+        '{"error":{"code":"USAGE"}}\n',
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 6 }), fc.integer({ min: 0, max: 130 }), async (chunks, code) => {
+        for (const work of [
+          runFarGw(farSide(chunks, { code }).ssh, ['x'], options),
+          follow(farSide(chunks, { code }).ssh),
+        ]) {
+          const result = await work.catch((error: unknown) => error);
+          if (!(result instanceof GwError))
+            expect(result).toHaveProperty(result && 'data' in (result as object) ? 'data' : 'event');
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('is refused when a line has no end', async () => {
+    const endless = Array.from({ length: 5 }, () => Buffer.alloc(1024 * 1024, 'x'));
+    expect(await errorOf(follow(farSide(endless).ssh))).toMatchObject({ code: 'FAR_GW_BAD_ANSWER' });
+  });
+});
