@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { degrees } from '../../src/lib/angle/index.ts';
 import { type ChassisLink, createChassisLink } from '../../src/lib/chassis/index.ts';
 import { chosen, type EvidenceRecord, type EvidenceSource, fixedEvidence } from '../../src/lib/evidence/index.ts';
-import { silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
+import { type Clock, silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
 import {
   createMotion,
   createTrialStore,
@@ -43,6 +43,8 @@ export async function startBench(
     /** What the schema would not let pass. */
     site?: Partial<Site>;
     connect?: boolean;
+    /** The time that the chassis lives in, where that is not real. */
+    clock?: Clock;
     /** The chassis says nothing of a move for now: its pose alone is awaited. */
     isPlanSilent?: boolean;
     /** What a trial wrote down. */
@@ -67,11 +69,12 @@ export async function startBench(
     ...options.site,
   };
   const context = { signal: new AbortController().signal, fail: () => {} };
+  const { clock = systemClock } = options;
   const link = createChassisLink({
     endpoint: { host: address.host, port: address.port },
     expectedSerial: serial,
     dialer: directDialer,
-    clock: systemClock,
+    clock,
     log: silentLog,
   });
   const made: Motion[] = [];
@@ -90,7 +93,7 @@ export async function startBench(
           adoptFile: async () => ({ records: 0, adopted: [], takenBack: [] }),
         },
       }),
-      clock: systemClock,
+      clock,
       log: silentLog,
       limits: { ...quick, ...limits },
     });
