@@ -30,7 +30,7 @@ async function play(scenario: string) {
 const service = (health: { data: { services: { name: string }[] } }, name: string) =>
   health.data.services.find((row) => row.name === name);
 
-describe.runIf(hasNamespaces())('gw serve on a real file system', { timeout: 120_000 }, () => {
+describe.runIf(hasNamespaces())('gw serve on a real file system', { timeout: 120_000, concurrent: true }, () => {
   it.each([
     ['full', /no space left|no room left/, 'restarting'],
     ['full later', /no space left|no room left/, 'running'],

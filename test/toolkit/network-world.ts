@@ -109,11 +109,13 @@ export async function buildWorld(
     readonly yaml?: string;
     readonly operatorPort?: number;
     readonly storage?: boolean;
+    /** Real time where a program of another process has a part in it. */
+    readonly clock?: Clock;
   } = {},
 ): Promise<World> {
   await using undo = new AsyncDisposableStack();
   const authority = await createAuthority();
-  const clock = createPacedClock();
+  const { clock = createPacedClock() } = about;
   let cloud: Cloud | undefined;
   const faults = createFaults((name, on) => void cloud?.switched(name, on));
   cloud = undo.use(await startCloud({ authority, faults, clock }));
