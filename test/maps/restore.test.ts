@@ -71,7 +71,7 @@ async function changed(): Promise<{ chassis: MapChassis; archive: MapArchive } &
   return { chassis, archive, [Symbol.asyncDispose]: () => chassis[Symbol.asyncDispose]() };
 }
 
-describe('without the flag', () => {
+describe.concurrent('without the flag', () => {
   it('says what would be done and writes nothing, neither on the chassis nor on the disk', async () => {
     await using made = await changed();
     const { chassis, archive } = made;
@@ -102,7 +102,7 @@ describe('without the flag', () => {
   });
 });
 
-describe('drawings that differ', () => {
+describe.concurrent('drawings that differ', () => {
   it('are written back exactly as they were in the archive, after the present state was kept', async () => {
     await using made = await changed();
     const { chassis, archive } = made;
@@ -237,7 +237,7 @@ describe('drawings that differ', () => {
   });
 });
 
-describe('a connection that is lost over the write', () => {
+describe.concurrent('a connection that is lost over the write', () => {
   it('is no loss when the chassis had taken it: what is read back decides', async () => {
     await using made = await changed();
     made.chassis.onWrite = () => 'cut-after';
@@ -313,7 +313,7 @@ describe('a connection that is lost over the write', () => {
   });
 });
 
-describe('Ctrl-C', () => {
+describe.concurrent('Ctrl-C', () => {
   it('over the write: what was begun is read back, the maps after it are not started', async () => {
     await using made = await changed();
     const map = made.chassis.maps.get(2);
@@ -375,7 +375,7 @@ describe('Ctrl-C', () => {
   });
 });
 
-describe('what stands in the way', () => {
+describe.concurrent('what stands in the way', () => {
   it('is a robot that moves, also when a person says that it stands', async () => {
     await using made = await changed();
     const write = {
@@ -449,7 +449,7 @@ describe('what stands in the way', () => {
   });
 });
 
-describe('maps that were lost', () => {
+describe.concurrent('maps that were lost', () => {
   it('are created anew with everything, and the one that was in use is taken into use again', async () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
@@ -560,7 +560,7 @@ describe('maps that were lost', () => {
   });
 });
 
-describe('a map that was made anew since the backup', () => {
+describe.concurrent('a map that was made anew since the backup', () => {
   it.each([
     ['grid', { originXM: 1 }, 'its grid lies elsewhere'],
     ['picture', { image: picture(9, 6) }, 'its picture is another one'],

@@ -32,7 +32,7 @@ const withOverlays = (chassis: MapChassis, overlays: unknown) => {
   if (chassis.running) chassis.running.overlays = overlays;
 };
 
-describe('the running map beside the stored one', () => {
+describe.concurrent('the running map beside the stored one', () => {
   it('is equal in each of the three forms of the topic, and without `type`', async () => {
     await using chassis = await mapChassis([heldMap(1, { overlays: stored })]);
     const object = JSON.parse(stored.replace('12345678901234567890', '1')) as { features: object[] };
@@ -160,7 +160,7 @@ describe('the running map beside the stored one', () => {
   });
 });
 
-describe('after a write', () => {
+describe.concurrent('after a write', () => {
   const check = async (chassis: MapChassis, write: () => void | Promise<void>, announceMs = 300) => {
     using watched = await watchRunningMap(topicsOf(chassis), { hadMap: chassis.current !== null });
     watched.mark();
@@ -243,7 +243,7 @@ describe('after a write', () => {
   });
 });
 
-describe('a restore', () => {
+describe.concurrent('a restore', () => {
   async function restored(chassis: MapChassis, meanwhile: () => void): Promise<RestoreRun> {
     count += 1;
     const { client } = chassis;
@@ -323,7 +323,7 @@ describe('a restore', () => {
   });
 });
 
-describe('comparing what is stored with what is announced', () => {
+describe.concurrent('comparing what is stored with what is announced', () => {
   it('finds whatever is announced in another form of packing equal, and anything else not', () => {
     fc.assert(
       fc.property(collectionText(), oddCollection(), fc.nat(3), (one, another, packing) => {

@@ -15,8 +15,9 @@ import {
 import { directDialer } from '../../src/lib/net/index.ts';
 import { type Site, siteSchema } from '../../src/lib/site/index.ts';
 import { recordsFor, SERIAL } from './snapshot.ts';
+import { time } from './time.ts';
 
-/** Shorter than in life, long enough for a busy machine. */
+/** Shorter than in life. */
 const quick: Partial<OrderLimits> = { silenceMs: 300, unclearMs: 300, settleMs: 500, readBackMs: 500 };
 
 export const moveTo = (xM: number, yM: number, yawDeg?: number): Order => ({
@@ -43,7 +44,7 @@ export async function startBench(
     /** What the schema would not let pass. */
     site?: Partial<Site>;
     connect?: boolean;
-    /** The time that the chassis lives in, where that is not real. */
+    /** The time that the chassis lives in, where it is not a scripted one. */
     clock?: Clock;
     /** The chassis says nothing of a move for now: its pose alone is awaited. */
     isPlanSilent?: boolean;
@@ -69,7 +70,7 @@ export async function startBench(
     ...options.site,
   };
   const context = { signal: new AbortController().signal, fail: () => {} };
-  const { clock = systemClock } = options;
+  const { clock = time } = options;
   const link = createChassisLink({
     endpoint: { host: address.host, port: address.port },
     expectedSerial: serial,

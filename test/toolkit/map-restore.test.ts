@@ -89,7 +89,7 @@ const empties = (chassis: MapChassis) => () => {
   if (map) map.overlays = empty;
 };
 
-describe('the result of a restore', () => {
+describe.concurrent('the result of a restore', () => {
   it('of a dry run says what would be done and how', async () => {
     await using chassis = await mapChassis();
     const result = await restored(chassis, empties(chassis), { write: false });
@@ -306,7 +306,7 @@ describe('the result of a restore', () => {
   });
 });
 
-describe('gw map restore', () => {
+describe.concurrent('gw map restore', () => {
   function toolkitFor({ fake }: MapChassis) {
     const { host, port } = fake.endpoint;
     const site = parseSite(
@@ -371,7 +371,7 @@ describe('gw map restore', () => {
   });
 });
 
-describe('a command to be pasted', () => {
+describe.concurrent('a command to be pasted', () => {
   it('has quotes where a shell needs them', () => {
     expect(commandText('gw', 'map', 'restore', "it's here.tar.gz", '--site', '$HOME/x')).toBe(
       `gw map restore 'it'\\''s here.tar.gz' --site '$HOME/x'`,
