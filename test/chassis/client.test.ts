@@ -154,7 +154,7 @@ describe.concurrent('not connected', () => {
     expect((await failureOf(client.identity(AbortSignal.abort()))).code).toBe('INTERRUPTED');
   });
 
-  it('leaves no connection behind when it is disposed of', async () => {
+  it('leaves no connection behind when it is disposed of', async ({ expect }) => {
     await using peer = await rawPeer(() => {});
     const client = clientOf(peer);
     const waiting = failureOf(client.identity());
@@ -432,7 +432,7 @@ describe.concurrent('forward', () => {
     });
   });
 
-  it('ends the read when the last waiter has given up, and the next one reads anew', async () => {
+  it('ends the read when the last waiter has given up, and the next one reads anew', async ({ expect }) => {
     await withFake(async (chassis, client) => {
       let hang = true;
       let closed = 0;

@@ -250,7 +250,7 @@ function flooding(bytes: Buffer): Promise<Peer> {
 }
 
 describe('a chassis that sends more than can be read', () => {
-  it.each<[string, Buffer]>([
+  it.concurrent.each<[string, Buffer]>([
     ['tiny garbage', frame(1, 'x')],
     ['empty messages', frame(1, '')],
     ['binary messages', frame(2, Buffer.alloc(1))],

@@ -68,7 +68,7 @@ async function runAll(steps: string[], options: Partial<RunnerOptions> = {}): Pr
 
 const verdicts = (result: ChecklistResult) => result.steps.map(({ verdict }) => verdict);
 
-describe.concurrent('running a checklist', () => {
+describe('running a checklist', () => {
   test('all ok is ok, with what was proven', async () => {
     const result = await runAll([step('a', run('echo', 'value: 1', `${ONE}    shows: value {value} of {none}\n`))]);
     expect(result).toMatchObject({
@@ -210,7 +210,7 @@ describe.concurrent('running a checklist', () => {
   });
 });
 
-describe.concurrent('questions to the technician', () => {
+describe('questions to the technician', () => {
   const question = (id: string) => step(id, `    confirm: Is ${id} in order?\n`);
 
   test('without an answer a question is not checked, and never green', async () => {

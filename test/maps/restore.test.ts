@@ -3,10 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { backUpMaps, type MapArchive, readArchive } from '../../src/lib/maps/index.ts';
 import { type MapOutcome, type RestoreRun, type RestoreWrite, restoreMaps } from '../../src/lib/maps/restore.ts';
-import { heldMap, type MapChassis, mapChassis, quickPace, standsStill, topicsOf } from './map-chassis.ts';
+import { heldMap, type MapChassis, mapChassis, quickPace, standsStill, time, topicsOf } from './map-chassis.ts';
 import { errorOf, oddDrawings, picture } from './samples.ts';
 
 let dir: string;
@@ -20,7 +19,7 @@ const calm = () => {};
 const never = new AbortController().signal;
 
 const archiveOf = ({ client }: MapChassis): Promise<MapArchive> =>
-  backUpMaps(client, { ids: 'all', gwVersion: '0.1.0', clock: systemClock, signal: never, onProgress: calm });
+  backUpMaps(client, { ids: 'all', gwVersion: '0.1.0', clock: time, signal: never, onProgress: calm });
 
 interface Asked {
   readonly ids?: 'all' | readonly string[];
@@ -30,13 +29,14 @@ interface Asked {
 
 function restore(chassis: MapChassis, archive: MapArchive, asked: Asked = {}): Promise<RestoreRun> {
   count += 1;
+  const own = count;
   const write: RestoreWrite | null =
     asked.write === null
       ? null
       : {
           lookForStillness: standsStill,
           personSeesItStand: false,
-          backupPath: join(dir, `before-${count}.tar.gz`),
+          backupPath: join(dir, `before-${own}.tar.gz`),
           gwVersion: '0.1.0',
           onBackup: calm,
           pace: quickPace,
@@ -49,7 +49,7 @@ function restore(chassis: MapChassis, archive: MapArchive, asked: Asked = {}): P
     ids,
     topics: topicsOf(chassis),
     write,
-    clock: systemClock,
+    clock: time,
     signal,
     onProgress: calm,
   });
@@ -71,7 +71,7 @@ async function changed(): Promise<{ chassis: MapChassis; archive: MapArchive } &
   return { chassis, archive, [Symbol.asyncDispose]: () => chassis[Symbol.asyncDispose]() };
 }
 
-describe.concurrent('without the flag', () => {
+describe('without the flag', () => {
   it('says what would be done and writes nothing, neither on the chassis nor on the disk', async () => {
     await using made = await changed();
     const { chassis, archive } = made;
@@ -102,7 +102,7 @@ describe.concurrent('without the flag', () => {
   });
 });
 
-describe.concurrent('drawings that differ', () => {
+describe('drawings that differ', () => {
   it('are written back exactly as they were in the archive, after the present state was kept', async () => {
     await using made = await changed();
     const { chassis, archive } = made;
@@ -237,7 +237,7 @@ describe.concurrent('drawings that differ', () => {
   });
 });
 
-describe.concurrent('a connection that is lost over the write', () => {
+describe('a connection that is lost over the write', () => {
   it('is no loss when the chassis had taken it: what is read back decides', async () => {
     await using made = await changed();
     made.chassis.onWrite = () => 'cut-after';
@@ -256,10 +256,10 @@ describe.concurrent('a connection that is lost over the write', () => {
   it('is waited for when the chassis takes it later', async () => {
     await using made = await changed();
     made.chassis.onWrite = (_what, body) => {
-      setTimeout(() => {
+      time.after(100, () => {
         const map = made.chassis.maps.get(1);
         if (map) map.overlays = body.overlays;
-      }, 100);
+      });
       return 'cut-before';
     };
     expect(outcomeOf(await restore(made.chassis, made.archive))).toMatchObject({ outcome: 'written' });
@@ -313,7 +313,7 @@ describe.concurrent('a connection that is lost over the write', () => {
   });
 });
 
-describe.concurrent('Ctrl-C', () => {
+describe('Ctrl-C', () => {
   it('over the write: what was begun is read back, the maps after it are not started', async () => {
     await using made = await changed();
     const map = made.chassis.maps.get(2);
@@ -348,7 +348,7 @@ describe.concurrent('Ctrl-C', () => {
     await using made = await changed();
     const ending = new AbortController();
     made.chassis.onWrite = () => {
-      setTimeout(() => ending.abort(), 50);
+      time.after(50, () => ending.abort());
       made.chassis.onRead = () => 'hang';
       return 'hang';
     };
@@ -375,7 +375,7 @@ describe.concurrent('Ctrl-C', () => {
   });
 });
 
-describe.concurrent('what stands in the way', () => {
+describe('what stands in the way', () => {
   it('is a robot that moves, also when a person says that it stands', async () => {
     await using made = await changed();
     const write = {
@@ -449,7 +449,7 @@ describe.concurrent('what stands in the way', () => {
   });
 });
 
-describe.concurrent('maps that were lost', () => {
+describe('maps that were lost', () => {
   it('are created anew with everything, and the one that was in use is taken into use again', async () => {
     await using chassis = await mapChassis();
     const archive = await archiveOf(chassis);
@@ -560,7 +560,7 @@ describe.concurrent('maps that were lost', () => {
   });
 });
 
-describe.concurrent('a map that was made anew since the backup', () => {
+describe('a map that was made anew since the backup', () => {
   it.each([
     ['grid', { originXM: 1 }, 'its grid lies elsewhere'],
     ['picture', { image: picture(9, 6) }, 'its picture is another one'],

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderMapRestore } from '../../src/cli/render/map-restore.ts';
 import { renderMapSelect } from '../../src/cli/render/map-select.ts';
 import { renderOverlaysInspect } from '../../src/cli/render/overlays.ts';
-import { type Clock, systemClock } from '../../src/lib/lifecycle/index.ts';
+import type { Clock } from '../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
 import { type FaultName, startSim } from '../../src/lib/sim/index.ts';
 import { parseSite } from '../../src/lib/site/index.ts';
@@ -17,7 +17,7 @@ import { overlaysInspectSchema } from '../../src/lib/toolkit/overlays-inspect.re
 import { inspectDrawings } from '../../src/lib/toolkit/overlays-inspect.ts';
 import type { Toolkit } from '../../src/lib/toolkit/toolkit.ts';
 import { createPacedClock } from '../lifecycle/paced-clock.ts';
-import { heldMap, type MapChassis, mapChassis } from '../maps/map-chassis.ts';
+import { heldMap, type MapChassis, mapChassis, time } from '../maps/map-chassis.ts';
 
 let dir: string;
 beforeAll(() => {
@@ -31,7 +31,7 @@ const other = '{"type":"FeatureCollection","features":[]}';
 
 function toolkitFor(
   { host, port, serial }: { host: string; port: number; serial: string },
-  clock: Clock = systemClock,
+  clock: Clock = time,
 ): Toolkit {
   const site = parseSite(
     `name: t\nchassis: { host: ${host}, port: ${port}, serial: ${serial} }\n`,

@@ -26,7 +26,7 @@ function typist(answers: readonly (string | null)[]): { person: SshPerson; asked
   };
 }
 
-describe.concurrent('what answers in the place of an SSH server', () => {
+describe('what answers in the place of an SSH server', () => {
   it.each([
     ['says nothing', () => {}],
     ['hangs up', (socket) => socket.end()],
@@ -71,7 +71,7 @@ describe.concurrent('what answers in the place of an SSH server', () => {
   });
 });
 
-describe.concurrent('a login', () => {
+describe('a login', () => {
   it('ends when the server floods it with banners, and shows only the first lines', async () => {
     using folder = temporaryHome();
     await using server = await startSshServer((_, connection) => {
@@ -208,7 +208,7 @@ describe.concurrent('a login', () => {
   });
 });
 
-describe.concurrent('channels', () => {
+describe('channels', () => {
   const endpoint = { host: '127.0.0.1', port: 9 };
 
   it('that the server never answers for end with their own time, and a late one is closed', async () => {
