@@ -53,6 +53,7 @@ export function createPacedClock(): PacedClock {
   };
 }
 
-function isDiskAsked(): boolean {
+/** Whether this process has asked the disk for something that was not answered yet. */
+export function isDiskAsked(): boolean {
   return process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'));
 }
