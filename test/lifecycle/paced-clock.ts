@@ -55,5 +55,5 @@ export function createPacedClock(): PacedClock {
 
 /** Whether this process has asked the disk for something that was not answered yet. */
 export function isDiskAsked(): boolean {
-  return process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'));
+  return process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq') || name === 'CloseReq');
 }

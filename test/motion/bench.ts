@@ -46,6 +46,8 @@ export async function startBench(
     connect?: boolean;
     /** The time that the chassis lives in, where it is not a scripted one. */
     clock?: Clock;
+    /** The disk never answers. */
+    isDiskHung?: boolean;
     /** The chassis says nothing of a move for now: its pose alone is awaited. */
     isPlanSilent?: boolean;
     /** What a trial wrote down. */
@@ -108,6 +110,7 @@ export async function startBench(
   if (options.connect !== false) {
     await until(isHeard('pose'), 'a pose');
     // Until then the gate is closed, whatever else is as it must be.
+    if (options.isDiskHung !== true) await until(() => isLatchRead(motion), 'the stop latch');
     if (options.isPlanSilent !== true) await until(isHeard('planning'), 'a plan');
   }
   return {
@@ -122,6 +125,11 @@ export async function startBench(
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** Whether the disk has said by now whether the robot is stopped. */
+export function isLatchRead(motion: Motion): boolean {
+  return !motion.status().gate.reasons.some((reason) => reason.includes('has not been read yet'));
 }
 
 /** Waits until it holds; a test that waits in vain says for what. */

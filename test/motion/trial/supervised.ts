@@ -22,7 +22,7 @@ import { directDialer } from '../../../src/lib/net/index.ts';
 import { type FaultName, type Sim, startSim } from '../../../src/lib/sim/index.ts';
 import { loadSite, type Site } from '../../../src/lib/site/index.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
-import { until } from '../bench.ts';
+import { isLatchRead, until } from '../bench.ts';
 
 export interface Supervised extends AsyncDisposable {
   /** The time of the robot and of gw alike. */
@@ -75,6 +75,7 @@ export async function startSupervised(
   }
   await until(() => link.snapshot().values.pose.status === 'heard', 'a pose');
   await until(() => link.snapshot().values.wheels.status === 'heard', 'the wheels');
+  await until(() => isLatchRead(motion), 'the stop latch');
   const follow = async (trial: TrialView) => {
     const untilMs = clock.monotonicMs() + 90_000;
     for (let now: TrialView | null = trial; clock.monotonicMs() < untilMs; now = motion.trials.keepAlive(trial.id)) {
