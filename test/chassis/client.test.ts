@@ -100,7 +100,7 @@ describe('identity', () => {
   });
 });
 
-describe('not connected', () => {
+describe.concurrent('not connected', () => {
   it('says refused when nothing listens on the port', async () => {
     await using client = clientOf({ endpoint: await closedPort() });
     const error = await failureOf(client.identity());
@@ -154,7 +154,7 @@ describe('not connected', () => {
     expect((await failureOf(client.identity(AbortSignal.abort()))).code).toBe('INTERRUPTED');
   });
 
-  it('leaves no connection behind when it is disposed of', async () => {
+  it('leaves no connection behind when it is disposed of', async ({ expect }) => {
     await using peer = await rawPeer(() => {});
     const client = clientOf(peer);
     const waiting = failureOf(client.identity());
@@ -165,7 +165,7 @@ describe('not connected', () => {
   });
 });
 
-describe('bad answers are named', () => {
+describe.concurrent('bad answers are named', () => {
   const json = (text: string) => httpAnswer(text, { 'content-type': 'application/json' });
   const good = JSON.stringify(deviceInfo());
   it.each<[string, string | Buffer, string]>([
@@ -317,7 +317,7 @@ describe('answers that stand for more than they measure', () => {
   });
 });
 
-describe('while the chassis starts', () => {
+describe.concurrent('while the chassis starts', () => {
   it('says how far it is', async () => {
     await withFake(async (chassis, client) => {
       chassis.booting = 0.25;
@@ -339,7 +339,7 @@ describe('while the chassis starts', () => {
   });
 });
 
-describe('maps', () => {
+describe.concurrent('maps', () => {
   const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
   const maps: Record<string, string | Buffer> = {
     '/maps/': JSON.stringify([
@@ -393,7 +393,7 @@ describe('maps', () => {
   });
 });
 
-describe('forward', () => {
+describe.concurrent('forward', () => {
   it('turns fifty concurrent identical reads into one request', async () => {
     await withFake(async (chassis, client) => {
       const replies = await Promise.all(
@@ -432,7 +432,7 @@ describe('forward', () => {
     });
   });
 
-  it('ends the read when the last waiter has given up, and the next one reads anew', async () => {
+  it('ends the read when the last waiter has given up, and the next one reads anew', async ({ expect }) => {
     await withFake(async (chassis, client) => {
       let hang = true;
       let closed = 0;

@@ -3,20 +3,25 @@ import { degrees } from '../../src/lib/angle/index.ts';
 import { createChassisClient, createChassisLink } from '../../src/lib/chassis/index.ts';
 import { movesOf } from '../../src/lib/chassis/moves.ts';
 import { GwError } from '../../src/lib/error/index.ts';
-import { silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
+import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
-import { type FaultName, type Sim, startSim } from '../../src/lib/sim/index.ts';
-import { until } from './peers.ts';
+import { type FaultName, type Sim, type SimOptions, startSim as startRobot } from '../../src/lib/sim/index.ts';
+import { createPacedClock } from '../lifecycle/paced-clock.ts';
+
+/** The time of every robot here, and of whoever talks to it. */
+const clock = createPacedClock();
+const { until } = clock;
+const startSim = (options: SimOptions = {}) => startRobot({ clock, ...options });
 
 const clientOf = (sim: Sim) =>
-  createChassisClient({ endpoint: sim.chassis, dialer: directDialer, expectedSerial: sim.chassis.serial });
+  createChassisClient({ endpoint: sim.chassis, dialer: directDialer, expectedSerial: sim.chassis.serial, clock });
 
 async function linkTo(sim: Sim) {
   const link = createChassisLink({
     endpoint: sim.chassis,
     expectedSerial: sim.chassis.serial,
     dialer: directDialer,
-    clock: systemClock,
+    clock,
     log: silentLog,
   });
   const failures: unknown[] = [];
@@ -188,10 +193,10 @@ describe.concurrent('each fault of the simulated chassis', () => {
     });
     const { id } = (await response.json()) as { id: number };
     let failReason: number | null = null;
-    const began = performance.now();
-    while (failReason !== 103 && performance.now() - began < 5_000) {
+    const beganMs = clock.monotonicMs();
+    while (failReason !== 103 && clock.monotonicMs() - beganMs < 5_000) {
       failReason = (await moves.readMove(id)).failReason;
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await clock.sleep(50);
     }
     expect(failReason).toBe(103);
   });

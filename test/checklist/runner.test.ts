@@ -10,7 +10,7 @@ import {
   runSteps,
 } from '../../src/lib/checklist/index.ts';
 import { GwError } from '../../src/lib/error/index.ts';
-import { systemClock } from '../../src/lib/lifecycle/index.ts';
+import { createPacedClock } from '../lifecycle/paced-clock.ts';
 
 const calls: unknown[] = [];
 const catalogue: Catalogue = {
@@ -57,7 +57,7 @@ function checklist(...steps: string[]) {
 
 async function runAll(steps: string[], options: Partial<RunnerOptions> = {}): Promise<ChecklistResult> {
   const result = await runSteps(checklist(...steps), {
-    clock: systemClock,
+    clock: createPacedClock(),
     signal: new AbortController().signal,
     motionAllowed: false,
     subject: { site: 'Test', serial: 'S1' },
@@ -199,7 +199,7 @@ describe('running a checklist', () => {
     };
     const text = `schema: gw/checklist/1\nname: big\ntitle: t\npurpose: p\nsteps:\n${step('a', run('echo', 'text: not-empty'))}`;
     const result = await runSteps(parseChecklist(text, 'big.yaml', big), {
-      clock: systemClock,
+      clock: createPacedClock(),
       signal: new AbortController().signal,
       motionAllowed: false,
       subject: null,
@@ -294,7 +294,7 @@ describe('questions to the technician', () => {
     };
     const text = `schema: gw/checklist/1\nname: try\ntitle: T\npurpose: P\nsteps:\n${step('a', run('forever'))}`;
     const result = await runSteps(parseChecklist(text, 'try.yaml', undoing), {
-      clock: systemClock,
+      clock: createPacedClock(),
       signal: ending.signal,
       motionAllowed: false,
       subject: null,

@@ -39,7 +39,7 @@ async function run(args: readonly string[], then: (child: ChildProcess) => void)
   return { code, signal, stdout, stderr, left };
 }
 
-describe('work that changes a robot', () => {
+describe.concurrent('work that changes a robot', () => {
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('goes on to its end after %s and says so', async (signal) => {
     const { code, left, stdout, stderr } = await run([], (child) => child.kill(signal));
     expect(code).toBe(130);

@@ -22,7 +22,7 @@ async function run(args: readonly string[], then: (child: ChildProcess) => void)
   return { code, signal, lines, stderr };
 }
 
-describe('a long-running command', () => {
+describe.concurrent('a long-running command', () => {
   it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('ends in order on %s, its last event last', async (signal) => {
     const { code, lines, stderr } = await run(['quiet'], (child) => child.kill(signal));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -55,7 +55,7 @@ async function isResumed(world: World, step: EnrolmentStep, code: string): Promi
   expect(new Set(requestsOf(endpoint)).size).toBe(1);
 }
 
-describe('an enrolment that is cut', () => {
+describe.concurrent('an enrolment that is cut', () => {
   it.each(enrolmentSteps)('by a kill after %s is resumed with one key and never half installed', async (step) => {
     await using world = await startWorld();
     const code = world.endpoint.newCode(serial);

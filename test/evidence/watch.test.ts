@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { appendFile, mkdtemp, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate, setTimeout } from 'node:timers/promises';
@@ -12,6 +12,7 @@ import {
 } from '../../src/lib/evidence/index.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createFakeClock, type FakeClock } from '../lifecycle/fake-clock.ts';
+import { isDiskAsked } from '../lifecycle/paced-clock.ts';
 
 const record = (fact: string, value: EvidenceRecord['value'] = true, more: Partial<EvidenceRecord> = {}) => ({
   ...{ fact, value, serial: 'SN1', software: '1' },
@@ -69,13 +70,10 @@ describe('a file that cannot be read at the start', () => {
   });
 });
 
-/** The watch reads real files, so every look gets real time; only when it looks is up to the test. */
-async function settled(ms = 40): Promise<void> {
-  for (let i = 0; i < 3; i += 1) {
-    await stat(dir);
-    await setImmediate();
-  }
+/** The watch reads real files, so every look is waited for; only when it looks is up to the test. */
+async function settled(ms = 0): Promise<void> {
   await setTimeout(ms);
+  for (let idle = 0; idle < 5; idle = isDiskAsked() ? 0 : idle + 1) await setImmediate();
 }
 
 /** Milliseconds of the clock until it holds; `realMs` of real time for each look. */

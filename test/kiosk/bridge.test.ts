@@ -73,7 +73,7 @@ const bytes = fc.oneof(
     .map((parts) => Buffer.from(parts.join(''), 'latin1')),
 );
 
-describe('whatever stands at the port of the adb server', () => {
+describe.concurrent('whatever stands at the port of the adb server', () => {
   it.each(asks)('%s ends with a result or an error of ours, and never hangs', async (_name, ask) => {
     await fc.assert(
       fc.asyncProperty(bytes, async (said) => {

@@ -1,12 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ChassisClient, createChassisClient } from '../../src/lib/chassis/index.ts';
-import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import type { WritePace } from '../../src/lib/maps/checked-write.ts';
 import type { TopicAccess } from '../../src/lib/maps/index.ts';
 import type { LookForStillness } from '../../src/lib/maps/stillness.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
 import { type FakeChassis, fakeChassis } from '../chassis/peers.ts';
+import { createPacedClock } from '../lifecycle/paced-clock.ts';
 import { oddDrawings, picture } from './samples.ts';
+
+/** The time of whoever talks to such a chassis. */
+export const time = createPacedClock();
 
 export interface HeldMap {
   id: number;
@@ -76,6 +79,7 @@ export async function mapChassis(maps: readonly HeldMap[] = [heldMap(1), heldMap
     dialer: directDialer,
     expectedSerial: fake.serial,
     timeoutMs: 400,
+    clock: time,
   });
   let nextId = Math.max(0, ...maps.map(({ id }) => id)) + 10;
   const item = ({ id, uid, name, mapVersion, overlaysVersion }: HeldMap) => ({
@@ -247,7 +251,7 @@ export const quickPace: WritePace = {
 };
 
 export function topicsOf({ fake }: MapChassis): TopicAccess {
-  return { endpoint: fake.endpoint, dialer: directDialer, clock: systemClock, secret: undefined };
+  return { endpoint: fake.endpoint, dialer: directDialer, clock: time, secret: undefined };
 }
 
 export const standsStill: LookForStillness = async () => ({ verdict: 'still', detail: 'a test says so' });

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createChassisClient } from '../../src/lib/chassis/index.ts';
-import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import {
   backUpMaps,
   lookForStillness,
@@ -14,6 +13,7 @@ import {
 } from '../../src/lib/maps/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
 import { type Sim, startSim } from '../../src/lib/sim/index.ts';
+import { createPacedClock } from '../lifecycle/paced-clock.ts';
 import { quickPace } from './map-chassis.ts';
 
 let dir: string;
@@ -28,14 +28,15 @@ const calm = () => {};
 
 /** A simulated robot, a backup of its maps, and then other drawings on its map with the odd drawings. */
 async function changedRobot() {
-  const sim = await startSim();
+  const clock = createPacedClock();
+  const sim = await startSim({ clock });
   const { host, port, serial } = sim.chassis;
   const endpoint = { host, port };
-  const client = createChassisClient({ endpoint, dialer: directDialer, expectedSerial: serial });
+  const client = createChassisClient({ endpoint, dialer: directDialer, expectedSerial: serial, clock });
   const archive = await backUpMaps(client, {
     ids: 'all',
     gwVersion: '0.1.0',
-    clock: systemClock,
+    clock,
     signal,
     onProgress: calm,
   });
@@ -57,11 +58,10 @@ async function changedRobot() {
       client,
       archive,
       ids: 'all',
-      topics: { endpoint, dialer: directDialer, clock: systemClock },
+      topics: { endpoint, dialer: directDialer, clock },
       write: write
         ? {
-            lookForStillness: (ending) =>
-              lookForStillness({ endpoint, dialer: directDialer, clock: systemClock }, ending),
+            lookForStillness: (ending) => lookForStillness({ endpoint, dialer: directDialer, clock }, ending),
             personSeesItStand: false,
             backupPath: join(dir, `before-${count}.tar.gz`),
             gwVersion: '0.1.0',
@@ -69,7 +69,7 @@ async function changedRobot() {
             pace: quickPace,
           }
         : null,
-      clock: systemClock,
+      clock,
       signal,
       onProgress: calm,
     });

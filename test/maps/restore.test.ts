@@ -3,10 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { backUpMaps, type MapArchive, readArchive } from '../../src/lib/maps/index.ts';
 import { type MapOutcome, type RestoreRun, type RestoreWrite, restoreMaps } from '../../src/lib/maps/restore.ts';
-import { heldMap, type MapChassis, mapChassis, quickPace, standsStill, topicsOf } from './map-chassis.ts';
+import { heldMap, type MapChassis, mapChassis, quickPace, standsStill, time, topicsOf } from './map-chassis.ts';
 import { errorOf, oddDrawings, picture } from './samples.ts';
 
 let dir: string;
@@ -20,7 +19,7 @@ const calm = () => {};
 const never = new AbortController().signal;
 
 const archiveOf = ({ client }: MapChassis): Promise<MapArchive> =>
-  backUpMaps(client, { ids: 'all', gwVersion: '0.1.0', clock: systemClock, signal: never, onProgress: calm });
+  backUpMaps(client, { ids: 'all', gwVersion: '0.1.0', clock: time, signal: never, onProgress: calm });
 
 interface Asked {
   readonly ids?: 'all' | readonly string[];
@@ -30,13 +29,14 @@ interface Asked {
 
 function restore(chassis: MapChassis, archive: MapArchive, asked: Asked = {}): Promise<RestoreRun> {
   count += 1;
+  const own = count;
   const write: RestoreWrite | null =
     asked.write === null
       ? null
       : {
           lookForStillness: standsStill,
           personSeesItStand: false,
-          backupPath: join(dir, `before-${count}.tar.gz`),
+          backupPath: join(dir, `before-${own}.tar.gz`),
           gwVersion: '0.1.0',
           onBackup: calm,
           pace: quickPace,
@@ -49,7 +49,7 @@ function restore(chassis: MapChassis, archive: MapArchive, asked: Asked = {}): P
     ids,
     topics: topicsOf(chassis),
     write,
-    clock: systemClock,
+    clock: time,
     signal,
     onProgress: calm,
   });
@@ -256,10 +256,10 @@ describe('a connection that is lost over the write', () => {
   it('is waited for when the chassis takes it later', async () => {
     await using made = await changed();
     made.chassis.onWrite = (_what, body) => {
-      setTimeout(() => {
+      time.after(100, () => {
         const map = made.chassis.maps.get(1);
         if (map) map.overlays = body.overlays;
-      }, 100);
+      });
       return 'cut-before';
     };
     expect(outcomeOf(await restore(made.chassis, made.archive))).toMatchObject({ outcome: 'written' });
@@ -348,7 +348,7 @@ describe('Ctrl-C', () => {
     await using made = await changed();
     const ending = new AbortController();
     made.chassis.onWrite = () => {
-      setTimeout(() => ending.abort(), 50);
+      time.after(50, () => ending.abort());
       made.chassis.onRead = () => 'hang';
       return 'hang';
     };

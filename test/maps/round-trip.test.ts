@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { backUpMaps, type MapArchive, packArchive, parseArchive, restoreMaps } from '../../src/lib/maps/index.ts';
 import { collectionText, oddCollection } from '../overlays/arbitrary.ts';
-import { heldMap, type MapChassis, mapChassis, quickPace, standsStill, topicsOf } from './map-chassis.ts';
+import { heldMap, type MapChassis, mapChassis, quickPace, standsStill, time, topicsOf } from './map-chassis.ts';
 
 let dir: string;
 let chassis: MapChassis;
@@ -25,7 +24,7 @@ const calm = () => {};
 
 /** A backup through the bytes of its file. */
 async function throughFile(): Promise<MapArchive> {
-  const options = { ids: 'all', gwVersion: '0.1.0', clock: systemClock, signal, onProgress: calm } as const;
+  const options = { ids: 'all', gwVersion: '0.1.0', clock: time, signal, onProgress: calm } as const;
   return await parseArchive(await packArchive(await backUpMaps(chassis.client, options)), 'backup');
 }
 
@@ -44,7 +43,7 @@ async function restore(archive: MapArchive) {
       onBackup: calm,
       pace: { ...quickPace, settleMs: 0 },
     },
-    clock: systemClock,
+    clock: time,
     signal,
     onProgress: calm,
   });

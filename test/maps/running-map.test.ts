@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { backUpMaps, checkRunningMap, type RestoreRun, restoreMaps } from '../../src/lib/maps/index.ts';
 import { watchRunningMap } from '../../src/lib/maps/running-map.ts';
 import { compareRunning } from '../../src/lib/maps/running-overlays.ts';
 import { collectionText, oddCollection } from '../overlays/arbitrary.ts';
-import { heldMap, type MapChassis, mapChassis, quickPace, standsStill, topicsOf } from './map-chassis.ts';
+import { heldMap, type MapChassis, mapChassis, quickPace, standsStill, time, topicsOf } from './map-chassis.ts';
 import { oddDrawings } from './samples.ts';
 
 let dir: string;
@@ -155,7 +154,7 @@ describe('the running map beside the stored one', () => {
     await using chassis = await mapChassis([heldMap(1)]);
     const late = chassis.running && chassis.mapInfo(chassis.running);
     chassis.running = null;
-    setTimeout(() => chassis.fake.publish(late ?? ''), 150);
+    time.after(150, () => chassis.fake.publish(late ?? ''));
     expect(await look(chassis, 2_000)).toMatchObject({ verdict: 'equal' });
   });
 });
@@ -211,7 +210,7 @@ describe('after a write', () => {
     const old = chassis.running && chassis.mapInfo(chassis.running);
     chassis.running = null;
     const found = await check(chassis, () => {
-      setTimeout(() => chassis.fake.publish(old ?? ''), 50);
+      time.after(50, () => chassis.fake.publish(old ?? ''));
     });
     expect(found).toMatchObject({ verdict: 'not-checked' });
   });
@@ -223,8 +222,8 @@ describe('after a write', () => {
       () => {
         const old = chassis.running && chassis.mapInfo(chassis.running);
         store(chassis, other);
-        for (const ms of [20, 60, 100]) setTimeout(() => chassis.fake.publish(old ?? ''), ms);
-        setTimeout(() => chassis.load(1), 200);
+        for (const ms of [20, 60, 100]) time.after(ms, () => chassis.fake.publish(old ?? ''));
+        time.after(200, () => chassis.load(1));
       },
       3_000,
     );
@@ -246,8 +245,9 @@ describe('after a write', () => {
 describe('a restore', () => {
   async function restored(chassis: MapChassis, meanwhile: () => void): Promise<RestoreRun> {
     count += 1;
+    const own = count;
     const { client } = chassis;
-    const options = { ids: 'all', gwVersion: '0.1.0', clock: systemClock, signal, onProgress: calm } as const;
+    const options = { ids: 'all', gwVersion: '0.1.0', clock: time, signal, onProgress: calm } as const;
     const archive = await backUpMaps(client, options);
     meanwhile();
     return await restoreMaps({
@@ -258,12 +258,12 @@ describe('a restore', () => {
       write: {
         lookForStillness: standsStill,
         personSeesItStand: false,
-        backupPath: join(dir, `before-${count}.tar.gz`),
+        backupPath: join(dir, `before-${own}.tar.gz`),
         gwVersion: '0.1.0',
         onBackup: calm,
         pace: quickPace,
       },
-      clock: systemClock,
+      clock: time,
       signal,
       onProgress: calm,
     });

@@ -28,7 +28,7 @@ async function saying<T>(chassis: FakeChassis, next: (turn: number) => object, w
   }
 }
 
-describe('whether the robot stands still', () => {
+describe.concurrent('whether the robot stands still', () => {
   it('is so when no move is under way and the position stays', async () => {
     await using chassis = await fakeChassis();
     expect(await look(chassis)).toEqual({ verdict: 'still', detail: 'no move is under way (move_state "idle")' });
@@ -105,7 +105,7 @@ describe('whether the robot stands still', () => {
   });
 });
 
-describe('what is done without stillness', () => {
+describe.concurrent('what is done without stillness', () => {
   const codeOf = (work: () => void): string | null => {
     try {
       work();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { degrees } from '../../src/lib/angle/index.ts';
 import { type ChassisLink, createChassisLink } from '../../src/lib/chassis/index.ts';
 import { chosen, type EvidenceRecord, type EvidenceSource, fixedEvidence } from '../../src/lib/evidence/index.ts';
-import { silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
+import { type Clock, silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
 import {
   createMotion,
   createTrialStore,
@@ -15,8 +15,9 @@ import {
 import { directDialer } from '../../src/lib/net/index.ts';
 import { type Site, siteSchema } from '../../src/lib/site/index.ts';
 import { recordsFor, SERIAL } from './snapshot.ts';
+import { time } from './time.ts';
 
-/** Shorter than in life, long enough for a busy machine. */
+/** Shorter than in life. */
 const quick: Partial<OrderLimits> = { silenceMs: 300, unclearMs: 300, settleMs: 500, readBackMs: 500 };
 
 export const moveTo = (xM: number, yM: number, yawDeg?: number): Order => ({
@@ -43,6 +44,10 @@ export async function startBench(
     /** What the schema would not let pass. */
     site?: Partial<Site>;
     connect?: boolean;
+    /** The time that the chassis lives in, where it is not a scripted one. */
+    clock?: Clock;
+    /** The disk never answers. */
+    isDiskHung?: boolean;
     /** The chassis says nothing of a move for now: its pose alone is awaited. */
     isPlanSilent?: boolean;
     /** What a trial wrote down. */
@@ -67,11 +72,12 @@ export async function startBench(
     ...options.site,
   };
   const context = { signal: new AbortController().signal, fail: () => {} };
+  const { clock = time } = options;
   const link = createChassisLink({
     endpoint: { host: address.host, port: address.port },
     expectedSerial: serial,
     dialer: directDialer,
-    clock: systemClock,
+    clock,
     log: silentLog,
   });
   const made: Motion[] = [];
@@ -90,7 +96,7 @@ export async function startBench(
           adoptFile: async () => ({ records: 0, adopted: [], takenBack: [] }),
         },
       }),
-      clock: systemClock,
+      clock,
       log: silentLog,
       limits: { ...quick, ...limits },
     });
@@ -104,6 +110,7 @@ export async function startBench(
   if (options.connect !== false) {
     await until(isHeard('pose'), 'a pose');
     // Until then the gate is closed, whatever else is as it must be.
+    if (options.isDiskHung !== true) await until(() => isLatchRead(motion), 'the stop latch');
     if (options.isPlanSilent !== true) await until(isHeard('planning'), 'a plan');
   }
   return {
@@ -118,6 +125,11 @@ export async function startBench(
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** Whether the disk has said by now whether the robot is stopped. */
+export function isLatchRead(motion: Motion): boolean {
+  return !motion.status().gate.reasons.some((reason) => reason.includes('has not been read yet'));
 }
 
 /** Waits until it holds; a test that waits in vain says for what. */

@@ -5,6 +5,7 @@ import { facts, known, marks } from '../../src/lib/evidence/index.ts';
 import type { Order } from '../../src/lib/motion/index.ts';
 import { dockOrder } from '../../src/lib/motion/tours.ts';
 import { dock, startSim, stations } from '../../src/lib/sim/index.ts';
+import { createPacedClock } from '../lifecycle/paced-clock.ts';
 import { moveTo, startBench, until } from './bench.ts';
 import { startScriptedChassis } from './scripted-chassis.ts';
 import { recordsFor, SERIAL, SOFTWARE } from './snapshot.ts';
@@ -95,8 +96,10 @@ describe('the one door to movement', () => {
 
 describe('with the simulated robot', () => {
   it('a move arrives, docking works, and a stop brings the robot to a stand', async () => {
-    await using sim = await startSim();
+    const clock = createPacedClock();
+    await using sim = await startSim({ clock });
     await using bench = await startBench(sim.chassis, {
+      clock,
       evidence: recordsFor(sim.chassis.serial, sim.chassis.software),
     });
     const { A, C } = stations;

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { planDrive } from '../../src/lib/motion/drives.ts';
 import { type Bench, startBench, until } from './bench.ts';
 import { type ScriptedChassis, startScriptedChassis } from './scripted-chassis.ts';
+import { time } from './time.ts';
 
 let chassis: ScriptedChassis;
 let bench: Bench;
@@ -119,7 +120,7 @@ describe('the end that a person gives to what drives', () => {
     await ordered();
     const run = await bench.motion.endTour('tablet');
     expect(run).toMatchObject({ state: 'stopped', at: 0, reason: expect.stringContaining('ended by tablet') });
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await time.sleep(200);
     expect([moves().length, cancels()]).toEqual([1, 1]);
   });
 

@@ -18,7 +18,7 @@ vi.mock('../../src/lib/motion/latch-disk.ts', async (importOriginal) => {
 it('a disk that hangs from the start on leaves the robot stopped, and a stop still reaches it', async () => {
   await using chassis = await startScriptedChassis();
   const cancels = () => chassis.orders.filter(({ path }) => path === '/chassis/moves/current').length;
-  await using bench = await startBench(chassis);
+  await using bench = await startBench(chassis, { isDiskHung: true });
   await until(() => bench.link.snapshot().link.kind === 'connected', 'the connection');
   expect(bench.motion.status()).toMatchObject({ stop: { latched: true, by: 'gw' }, gate: { open: false } });
   await expect(bench.motion.execute(moveTo(3, 4))).rejects.toMatchObject({ code: 'MOTION_STOPPED' });

@@ -4,6 +4,7 @@ import { chosen } from '../../src/lib/evidence/index.ts';
 import type { Order } from '../../src/lib/motion/index.ts';
 import { type Bench, moveTo, startBench, until } from './bench.ts';
 import { type ScriptedChassis, startScriptedChassis } from './scripted-chassis.ts';
+import { time } from './time.ts';
 
 let chassis: ScriptedChassis;
 let bench: Bench;
@@ -83,7 +84,7 @@ describe('a move', () => {
     void moving.then(() => {
       done = true;
     });
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await time.sleep(300);
     expect(done).toBe(false);
     chassis.plan({ action_id: 41, move_state: 'failed', fail_reason: 9 });
     expect(await moving).toMatchObject({ state: 'failed', failReason: 9 });
@@ -106,7 +107,7 @@ describe('a move', () => {
     await ordered();
     chassis.plan({ move_state: 'oscillating' });
     chassis.onQuestion = (id) => ({ status: 200, json: { id, state: 'oscillating' } });
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await time.sleep(200);
     chassis.plan({ move_state: 'succeeded' });
     expect(await moving).toMatchObject({ state: 'succeeded' });
   });
@@ -204,7 +205,7 @@ describe('a lost reply', () => {
     let told = false;
     chassis.onCancel = () => {
       if (told) chassis.plan({ move_state: 'cancelled' });
-      else setTimeout(() => chassis.plan({ action_id: 41, move_state: 'moving' }), 100);
+      else time.after(100, () => chassis.plan({ action_id: 41, move_state: 'moving' }));
       told = true;
       return { status: 200 };
     };

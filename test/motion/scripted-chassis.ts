@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { SERIAL, SOFTWARE } from './snapshot.ts';
+import { time } from './time.ts';
 
 export interface SeenOrder {
   readonly method: string;
@@ -100,7 +101,7 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
       }
     });
   });
-  const posing = setInterval(() => tell('/tracked_pose'), 100);
+  const posing = time.every(100, () => tell('/tracked_pose'));
 
   async function answerTo(request: IncomingMessage): Promise<Answer> {
     const { method = '', url = '' } = request;
@@ -182,7 +183,7 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
     cut,
     restore: () => listen(port),
     async [Symbol.asyncDispose]() {
-      clearInterval(posing);
+      posing[Symbol.dispose]();
       for (const stream of ws.clients) stream.terminate();
       ws.close();
       if (http.listening) await cut();

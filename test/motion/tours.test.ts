@@ -3,6 +3,7 @@ import type { TourRun } from '../../src/lib/motion/index.ts';
 import { dockOrder, planTour } from '../../src/lib/motion/tours.ts';
 import { type Bench, moveTo, startBench, until } from './bench.ts';
 import { type ScriptedChassis, startScriptedChassis } from './scripted-chassis.ts';
+import { time } from './time.ts';
 
 let chassis: ScriptedChassis;
 let bench: Bench;
@@ -25,7 +26,7 @@ const arrives = () => {
   chassis.onMove = () => {
     const id = 100 + moves().length;
     chassis.plan({ action_id: id, move_state: 'moving' });
-    setTimeout(() => chassis.plan({ move_state: 'succeeded' }), 30);
+    time.after(30, () => chassis.plan({ move_state: 'succeeded' }));
     return { status: 200, json: { id } };
   };
 };

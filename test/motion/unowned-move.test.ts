@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Bench, moveTo, startBench, until } from './bench.ts';
 import { type ScriptedChassis, startScriptedChassis } from './scripted-chassis.ts';
+import { time } from './time.ts';
 
 let chassis: ScriptedChassis;
 let bench: Bench | undefined;
@@ -26,7 +27,7 @@ const open = async (options: Parameters<typeof startBench>[1] = {}) => {
   bench = await startBench(chassis, options);
   return bench;
 };
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const pause = time.sleep;
 
 describe('a move that gw did not order', () => {
   it('is cancelled when it is under way at the start, and the gate opens when it has ended', async () => {

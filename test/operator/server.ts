@@ -1,3 +1,4 @@
+import { scryptSync } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -8,7 +9,6 @@ import { createApplication } from '../../src/lib/operator/application.ts';
 import type { ConnectionLimits } from '../../src/lib/operator/connections/limits.ts';
 import type { OperatorOptions } from '../../src/lib/operator/index.ts';
 import { openListeners } from '../../src/lib/operator/operator.ts';
-import { hashPassword } from '../../src/lib/operator/sign-in/password-hash.ts';
 import { type Site, siteSchema } from '../../src/lib/site/index.ts';
 import { SERIAL, type StandInClock, standInClock, standInHealth, standInLink, standInMotion } from './stand-ins.ts';
 
@@ -17,7 +17,7 @@ export const PASSWORD = 'correct horse';
 export interface SetUp {
   readonly voiceUrl?: string;
   readonly buildingUrl?: string;
-  readonly password?: boolean;
+  readonly password?: PasswordCost;
   readonly hostName?: string;
   readonly names?: string[];
   readonly tourNeedsSignIn?: boolean;
@@ -77,13 +77,24 @@ export async function startServer(setUp: SetUp = {}) {
 
 export type TestServer = Awaited<ReturnType<typeof startServer>>;
 
-let knownHash: Promise<string> | undefined;
+/**
+ * `true`: a hash as cheap as one may be, since tests sign in often. 'costly': half as dear as that of `gw`, so that who
+ * waits for it waits longer than it takes to ask.
+ */
+type PasswordCost = boolean | 'costly';
+
+export function hashOf(password: string, cost: PasswordCost = true, saltByte = 7): string {
+  const salt = Buffer.alloc(16, saltByte);
+  const [ln, r] = cost === 'costly' ? [14, 8] : [10, 1];
+  const hash = scryptSync(password, salt, 32, { N: 2 ** ln, r, p: 1, maxmem: 64 * 1024 * 1024 });
+  const text = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '');
+  return `$scrypt$ln=${ln},r=${r},p=1$${text(salt)}$${text(hash)}`;
+}
 
 async function siteIn(dir: string, setUp: SetUp): Promise<Site> {
   const passwordFile = join(dir, 'password');
   if (setUp.password) {
-    knownHash ??= hashPassword(PASSWORD);
-    await writeFile(passwordFile, `${await knownHash}\n`, { mode: 0o600 });
+    await writeFile(passwordFile, `${hashOf(PASSWORD, setUp.password)}\n`, { mode: 0o600 });
   }
   const file = siteSchema.parse({
     name: 'Hotel <Test>',

@@ -6,7 +6,7 @@ import { renderTourRun } from '../../src/cli/render/tour.ts';
 import { createChassisLink } from '../../src/lib/chassis/index.ts';
 import { fixedEvidence, loadEvidenceFile } from '../../src/lib/evidence/index.ts';
 import { notListening } from '../../src/lib/gateway/neighbours.ts';
-import { silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
+import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createMotion, createTrialStore } from '../../src/lib/motion/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
 import { createApplication } from '../../src/lib/operator/application.ts';
@@ -17,6 +17,7 @@ import { readGatewayHealth } from '../../src/lib/toolkit/gateway/health.ts';
 import { checkSockets } from '../../src/lib/toolkit/operator/check.ts';
 import { tourRunSchema } from '../../src/lib/toolkit/tour/run.result.ts';
 import { runTour } from '../../src/lib/toolkit/tour/run.ts';
+import { createPacedClock } from '../lifecycle/paced-clock.ts';
 import { ask } from './server.ts';
 import { standInHealth } from './stand-ins.ts';
 
@@ -27,10 +28,11 @@ async function startRobot() {
   await using stack = new AsyncDisposableStack();
   const dir = await mkdtemp(join(tmpdir(), 'gw-robot-'));
   stack.defer(() => rm(dir, { recursive: true, force: true }));
-  const sim = stack.use(await startSim({ dir }));
+  const clock = createPacedClock();
+  const sim = stack.use(await startSim({ dir, clock }));
   if (sim.sitePath === null) throw new Error('a folder was given');
   const site = { ...(await loadSite(sim.sitePath)), tours: { short: { stations: ['A'] } } };
-  const base = { clock: systemClock, log: silentLog, site };
+  const base = { clock, log: silentLog, site };
   const endpoint = { host: sim.chassis.host, port: sim.chassis.port };
   const link = createChassisLink({ ...base, endpoint, expectedSerial: sim.chassis.serial, dialer: directDialer });
   const ledger = { adopt: () => {}, adoptFile: async () => ({ records: 0, adopted: [], takenBack: [] }) };
@@ -66,7 +68,7 @@ async function startRobot() {
     sim,
     full,
     readOnly,
-    toolkit: { site: here, dialer: directDialer, clock: systemClock },
+    toolkit: { site: here, dialer: directDialer, clock },
     state: async () => (await ask(full, '/api/chassis/state')).data,
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };

@@ -41,7 +41,7 @@ function expectSigned(came: Came<ChecklistRun>, steps: readonly string[], lackin
   expect(came).toMatchObject({ code: ok ? 0 : 1, ok, data: { ok, protocol: { signedBy: SERIAL } } });
 }
 
-// One story: each chapter goes on where the one before ended.
+// One story: each chapter goes on where the ones before ended. Those that run side by side share nothing but the machines.
 describe.skipIf(!hasAll)(
   'a commissioning from enrolment to the signed protocol (network namespaces)',
   {
@@ -71,12 +71,16 @@ describe.skipIf(!hasAll)(
       });
     });
 
-    it('premises: the gateway serves the tablet, which is set up and closed for good', async () => {
+    it('premises: the gateway serves the tablet', async () => {
       const { gateway, keep } = world;
       const serve = keep(inside(nameOf('gateway'), [gwBinary, 'serve', '--site', gateway.site, '--json']));
       await serve.says('"event":"ready"');
       const look = `console.log((await fetch('http://${GATEWAY}:5173/')).status)`;
       expect(await run(nameOf('tablet'), ['--input-type=module', '-e', look])).toMatchObject({ stdout: '200\n' });
+    });
+
+    it.concurrent('premises: the tablet is set up and closed for good', async () => {
+      const { gateway } = world;
       expect(await gw(gateway, ['kiosk', 'setup', '--after-restart', '--seconds', '90'])).toMatchObject({
         error: null,
         code: 0,
@@ -84,7 +88,7 @@ describe.skipIf(!hasAll)(
       });
     });
 
-    it('premises: what orders rely on is verified by trials, from nothing', async () => {
+    it.concurrent('premises: what orders rely on is verified by trials, from nothing', async () => {
       const { gateway } = world;
       const facts: string[] = [];
       for (const kind of ['stop', 'move', 'dock', 'pose']) {
@@ -141,7 +145,7 @@ describe.skipIf(!hasAll)(
       });
     });
 
-    it('site: the network is right, wrong in four ways with a reason each, and right again', async () => {
+    it.concurrent('site: the network is right, wrong in four ways with a reason each, and right again', async () => {
       const { dir, gateway, keep } = world;
       const office = keep(await startSshdIn(dir, { side: 'office', host: OFFICE }, publicKeyOf(gateway)));
       writeFileSync(knownHostsOf(gateway), office.knownHostLine);
@@ -214,7 +218,7 @@ describe.skipIf(!hasAll)(
     // After a restart the kiosk shell is in front as the start screen, which names no page.
     const startPage = expect.objectContaining({ id: 'start-page', state: 'differs' });
 
-    it('site: a tablet that somebody opened is a red line until the laptop has set it up and closed it', async () => {
+    it.concurrent('site: a tablet that somebody opened is a red line until the laptop has set it up and closed it', async () => {
       const { gateway, laptop, tablet } = world;
       tablet.signal('SIGUSR2');
       await tablet.says('opened 1');
@@ -247,29 +251,33 @@ describe.skipIf(!hasAll)(
       });
     });
 
-    it('site: the checklist, run in a session of SSH on the gateway, ends with a signed protocol', async () => {
-      const { gateway, laptop, chassis } = world;
+    /** Runs the checklist of the site in a session of SSH on the gateway. */
+    async function siteList(protocol: string, more: readonly string[]) {
+      const { gateway, laptop } = world;
       const answers = writeAnswers(gateway.dir, 'site', { 'not-connected-after': 3.5 });
-      const file = join(gateway.dir, 'site-protocol.json');
+      const file = join(gateway.dir, protocol);
       const words = [
         ...['gw', 'checklist', 'run', 'site', '--site', gateway.site, '--answers', answers.file],
-        ...['--robot-will-move', '--initials', 'KM', '--json'],
+        ...['--robot-will-move', '--initials', 'KM', '--json', '--protocol', file],
       ];
       const ssh = [
         ...['-F', 'none', '-i', join(laptop.home, '.ssh', 'id_ed25519'), '-o', 'BatchMode=yes'],
         ...['-o', `UserKnownHostsFile=${knownHostsOf(laptop)}`, '-o', 'LogLevel=ERROR'],
       ];
-      const list = async (protocol: string, more: readonly string[]) => {
-        const line = [...words, '--protocol', protocol, ...more].join(' ');
-        return cameOf<ChecklistRun>(await run(nameOf('laptop'), [...ssh, via, line], { program: 'ssh' }));
-      };
+      const line = [...words, ...more].join(' ');
+      const came = cameOf<ChecklistRun>(await run(nameOf('laptop'), [...ssh, via, line], { program: 'ssh' }));
+      return { came, file, steps: answers.steps };
+    }
+
+    it('site: the checklist, run in a session of SSH on the gateway, ends with a signed protocol', async () => {
+      const { chassis } = world;
       // The robot is turned by hand for its unit, and let go before it drives.
-      const part = await list(join(gateway.dir, 'part-protocol.json'), ['--only', 'chassis']);
-      expect(part).toMatchObject({ code: 0, error: null });
+      const part = await siteList('part-protocol.json', ['--only', 'chassis']);
+      expect(part.came).toMatchObject({ code: 0, error: null });
       chassis.signal('SIGUSR1');
       await chassis.says('let go');
-      const ended = await list(file, ['--resume']);
-      expectSigned(ended, answers.steps);
+      const { came, file, steps } = await siteList('site-protocol.json', ['--resume']);
+      expectSigned(came, steps);
       await verifyEverywhere(world, file);
     });
   },

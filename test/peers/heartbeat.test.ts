@@ -13,8 +13,6 @@ import { hasNamespaces, ip } from './peer.ts';
 // Addresses for documentation, used only inside the namespaces that this test makes.
 const robots = ['a', 'b', 'c'] as const;
 type Robot = (typeof robots)[number];
-const hub = `gw-hub-${process.pid}`;
-const sideOf = (robot: Robot) => `gw-${robot}-${process.pid}`;
 const addressOf = (robot: Robot) => `192.0.2.1${robots.indexOf(robot) + 1}`;
 const macOf = (robot: Robot) => `02:00:00:00:00:0${robots.indexOf(robot) + 1}`;
 const portOf = (robot: Robot) => `port-${robot}`;
@@ -22,7 +20,15 @@ const serialOf = (robot: Robot) => `SN-${robot}`;
 const othersOf = (robot: Robot) => robots.filter((other) => other !== robot);
 
 /** Three hosts on one bridge, which stands in a namespace of its own; gone at the end. */
-function layNetwork(): Disposable {
+interface Network extends Disposable {
+  readonly hub: string;
+  readonly sideOf: (robot: Robot) => string;
+}
+
+function layNetwork(): Network {
+  const id = `${process.pid}-${randomBytes(3).toString('hex')}`;
+  const hub = `gw-hub-${id}`;
+  const sideOf = (robot: Robot) => `gw-${robot}-${id}`;
   using undo = new DisposableStack();
   const addSide = (side: string) => {
     ip('netns', 'add', side);
@@ -40,15 +46,24 @@ function layNetwork(): Disposable {
     for (const device of ['lo', 'gw0']) ip('-n', side, 'link', 'set', device, 'up');
     ip('-n', hub, 'link', 'set', 'dev', portOf(robot), 'master', 'br0', 'up');
   }
-  return undo.move();
+  const laid = undo.move();
+  return { hub, sideOf, [Symbol.dispose]: () => laid.dispose() };
+}
+
+/** Lets no broadcast through to these robots. */
+function dropBroadcastTo({ hub }: Network, to: readonly Robot[]): void {
+  for (const robot of to) {
+    ip('-n', hub, 'link', 'set', 'dev', portOf(robot), 'type', 'bridge_slave', 'bcast_flood', 'off');
+  }
 }
 
 /** As a network does that lets no broadcast through; who has which hardware address is then told by hand. */
-function filterBroadcast(): void {
+function filterBroadcast(network: Network): void {
+  dropBroadcastTo(network, robots);
   for (const robot of robots) {
-    ip('-n', hub, 'link', 'set', 'dev', portOf(robot), 'type', 'bridge_slave', 'bcast_flood', 'off');
     for (const other of othersOf(robot)) {
-      ip('-n', sideOf(robot), 'neigh', 'replace', addressOf(other), 'lladdr', macOf(other), 'dev', 'gw0');
+      const [to, lladdr] = [addressOf(other), macOf(other)];
+      ip('-n', network.sideOf(robot), 'neigh', 'replace', to, 'lladdr', lladdr, 'dev', 'gw0');
     }
   }
 }
@@ -81,39 +96,43 @@ function writeSite(dir: string, robot: Robot, { key, unicast = [] }: SiteOptions
   return path;
 }
 
-async function serve(robot: Robot, site: string, node: readonly string[] = []) {
-  const gateway = inside(sideOf(robot), [...node, gwBinary, 'serve', '--site', site, '--json']);
-  await gateway.says('"event":"ready"');
-  return gateway;
-}
-
-/** Asks a gateway from inside its namespace until what it says of the others holds. */
-async function sees(
-  robot: Robot,
-  holds: (view: NeighboursView) => boolean,
-  limitMs: number,
-): Promise<{ view: NeighboursView; tookMs: number }> {
-  const began = performance.now();
-  const ask = `console.log(await fetch('http://127.0.0.1:5173/api/nachbarn').then((r) => r.text()));`;
-  for (;;) {
-    const { stdout } = await run(sideOf(robot), ['--input-type=module', '-e', ask]);
-    const view = JSON.parse(stdout) as NeighboursView;
-    const tookMs = performance.now() - began;
-    if (holds(view)) return { view, tookMs };
-    if (tookMs > limitMs) throw new Error(`${robot} sees after ${Math.round(tookMs)} ms: ${stdout}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+/** What is done and asked on the robots of one network. */
+function toolsOf({ sideOf }: Network) {
+  async function serve(robot: Robot, site: string, node: readonly string[] = []) {
+    const gateway = inside(sideOf(robot), [...node, gwBinary, 'serve', '--site', site, '--json']);
+    await gateway.says('"event":"ready"');
+    return gateway;
   }
-}
 
-/** The last line of what `gw heartbeat sniff` tells. */
-async function sniff(robot: Robot, args: readonly string[]) {
-  const { stdout } = await run(sideOf(robot), [gwBinary, 'heartbeat', 'sniff', '--json', ...args]);
-  return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as HeartbeatSniffEvent;
-}
+  /** Asks a gateway from inside its namespace until what it says of the others holds. */
+  async function sees(
+    robot: Robot,
+    holds: (view: NeighboursView) => boolean,
+    limitMs: number,
+  ): Promise<{ view: NeighboursView; tookMs: number }> {
+    const began = performance.now();
+    const ask = `console.log(await fetch('http://127.0.0.1:5173/api/nachbarn').then((r) => r.text()));`;
+    for (;;) {
+      const { stdout } = await run(sideOf(robot), ['--input-type=module', '-e', ask]);
+      const view = JSON.parse(stdout) as NeighboursView;
+      const tookMs = performance.now() - began;
+      if (holds(view)) return { view, tookMs };
+      if (tookMs > limitMs) throw new Error(`${robot} sees after ${Math.round(tookMs)} ms: ${stdout}`);
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+  }
 
-async function check(robot: Robot, site: string): Promise<HeartbeatCheck> {
-  const { stdout } = await run(sideOf(robot), [gwBinary, 'heartbeat', 'check', '--json', '--site', site]);
-  return (JSON.parse(stdout) as { data: HeartbeatCheck }).data;
+  /** The last line of what `gw heartbeat sniff` tells. */
+  async function sniff(robot: Robot, args: readonly string[]) {
+    const { stdout } = await run(sideOf(robot), [gwBinary, 'heartbeat', 'sniff', '--json', ...args]);
+    return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as HeartbeatSniffEvent;
+  }
+
+  async function check(robot: Robot, site: string): Promise<HeartbeatCheck> {
+    const { stdout } = await run(sideOf(robot), [gwBinary, 'heartbeat', 'check', '--json', '--site', site]);
+    return (JSON.parse(stdout) as { data: HeartbeatCheck }).data;
+  }
+  return { serve, sees, sniff, check };
 }
 
 const verdictsOf = ({ findings }: HeartbeatCheck) =>
@@ -127,115 +146,132 @@ const all = (robot: Robot, presence: Neighbour['presence']) => (view: Neighbours
 const one = (robot: Robot, presence: Neighbour['presence']) => (view: NeighboursView) =>
   presences(view).includes(`${serialOf(robot)} ${presence}`);
 
-describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespaces)', () => {
-  it('know each other by broadcast, miss one whose cable is pulled, and by unicast where broadcast is filtered', {
-    timeout: 220_000,
-  }, async () => {
-    using _network = layNetwork();
-    const dir = mkdtempSync(join(tmpdir(), 'gw-heartbeat-'));
+function scratch(): Disposable & { readonly dir: string } {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-heartbeat-'));
+  return { dir, [Symbol.dispose]: () => rmSync(dir, { recursive: true, force: true }) };
+}
+
+// Side by side, each on networks of its own: most of what they do is to wait for heartbeats.
+describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespaces)', { concurrent: true }, () => {
+  it('know each other by broadcast, and miss one whose cable is pulled', { timeout: 160_000 }, async () => {
+    using network = layNetwork();
+    const { serve, sees, check } = toolsOf(network);
+    using place = scratch();
+    const { dir } = place;
     const key = randomBytes(32).toString('hex');
-    try {
-      {
-        await using _a = await serve('a', writeSite(dir, 'a', { key }));
-        // Whatever this clock says has no say.
-        await using _b = await serve('b', writeSite(dir, 'b', { key }), ['--import', yearsOff]);
-        await using _c = await serve('c', writeSite(dir, 'c', { key }));
-        for (const robot of robots) {
-          const { view } = await sees(robot, all(robot, 'alive'), 8_000);
-          expect(view.status).toBe('listening');
-          expect(view.robots.map(({ address }) => address)).toEqual(othersOf(robot).map(addressOf));
-          expect(view.robots.every(({ stopped, pose }) => stopped === false && pose === null)).toBe(true);
-        }
-
-        const checked = await check('a', join(dir, 'a/site.yaml'));
-        expect(checked).toMatchObject({ verdict: 'ok', hears: 'broadcasts', heard: othersOf('a').map(serialOf) });
-        expect(verdictsOf(checked)).toEqual({
-          'own-serial': 'ok',
-          'own-broadcast': 'ok',
-          'own-period': 'ok',
-          'robot-SN-b': 'ok',
-          'period-SN-b': 'ok',
-          'robot-SN-c': 'ok',
-          'period-SN-c': 'ok',
-          strangers: 'ok',
-          broadcast: 'ok',
-          conflicts: 'ok',
-          replays: 'ok',
-          uptime: 'ok',
-          noise: 'ok',
-        });
-
-        ip('-n', hub, 'link', 'set', 'dev', portOf('c'), 'down');
-        const late = await sees('a', one('c', 'late'), 12_000);
-        expect(late.view.robots.find(({ serial }) => serial === serialOf('c'))?.ageMs).toBeGreaterThanOrEqual(6_000);
-        const gone = await sees('a', one('c', 'gone'), 35_000);
-        expect(gone.view.robots.find(({ serial }) => serial === serialOf('c'))?.ageMs).toBeGreaterThanOrEqual(30_000);
-        expect(one('b', 'alive')(gone.view)).toBe(true);
-        await sees('c', all('c', 'gone'), 5_000);
-        // Its program calls send all the while, and no copy comes back: nothing of that is a heartbeat that was sent.
-        const cut = verdictsOf(await check('c', join(dir, 'c/site.yaml')));
-        expect(cut).toMatchObject({ 'own-broadcast': 'wrong', 'robot-SN-a': 'wrong', broadcast: 'not-checked' });
-        ip('-n', hub, 'link', 'set', 'dev', portOf('c'), 'up');
-        await sees('a', all('a', 'alive'), 8_000);
-        const { view } = await sees('c', all('c', 'alive'), 8_000);
-        expect(view.robots.every(({ lost }) => lost >= 14)).toBe(true);
-
-        // The network drops what c sends, and nothing else: c cannot know of it, claims no arrival, and a finds it.
-        for (const robot of ['a', 'b'] as const) {
-          ip('-n', hub, 'link', 'set', 'dev', portOf(robot), 'type', 'bridge_slave', 'bcast_flood', 'off');
-        }
-        await sees('a', one('c', 'late'), 12_000);
-        const dropped = await check('c', join(dir, 'c/site.yaml'));
-        expect(verdictsOf(dropped)).toMatchObject({ 'robot-SN-a': 'ok', 'robot-SN-b': 'ok' });
-        expect(dropped.findings.find(({ id }) => id === 'own-broadcast')).toMatchObject({
-          title: 'Own broadcasts pass the kernel (looped-back copies)',
-          detail: expect.stringContaining('arrival is only seen at the other robot'),
-        });
-        expect(verdictsOf(await check('a', join(dir, 'a/site.yaml')))['robot-SN-c']).toBe('wrong');
-
-        filterBroadcast();
-        await sees('a', all('a', 'late'), 12_000);
-      }
-      await using _a = await serve('a', writeSite(dir, 'a', { key, unicast: othersOf('a').map(addressOf) }));
-      await using _b = await serve('b', writeSite(dir, 'b', { key, unicast: othersOf('b').map(addressOf) }));
-      await using _c = await serve('c', writeSite(dir, 'c', { key }));
-      await sees('a', one('b', 'alive'), 8_000);
-      await sees('c', all('c', 'alive'), 8_000);
-      // It speaks by broadcast alone, and here nobody hears that.
-      const { view } = await sees('b', one('a', 'alive'), 8_000);
-      expect(one('c', 'alive')(view)).toBe(false);
-      const checked = await check('b', join(dir, 'b/site.yaml'));
-      expect(verdictsOf(checked)).toEqual({
-        'own-serial': 'ok',
-        'own-broadcast': 'ok',
-        [`own-unicast-${addressOf('a')}`]: 'ok',
-        [`own-unicast-${addressOf('c')}`]: 'ok',
-        'own-period': 'ok',
-        'robot-SN-a': 'ok',
-        'period-SN-a': 'ok',
-        'robot-SN-c': 'wrong',
-        strangers: 'ok',
-        broadcast: 'wrong',
-        [`unicast-${addressOf('a')}`]: 'ok',
-        [`unicast-${addressOf('c')}`]: 'wrong',
-        conflicts: 'ok',
-        replays: 'ok',
-        uptime: 'ok',
-        noise: 'ok',
-      });
-      // What is sent to this robot alone stays with its gateway while somebody listens.
-      const heard = await sniff('b', ['--site', join(dir, 'b/site.yaml'), '--seconds', '8']);
-      expect(heard).toMatchObject({ hears: 'broadcasts', speakers: [{ serial: serialOf('b') }] });
-      expect(one('a', 'alive')((await sees('b', one('a', 'alive'), 1_000)).view)).toBe(true);
-    } finally {
-      rmSync(dir, { recursive: true, force: true });
+    await using _a = await serve('a', writeSite(dir, 'a', { key }));
+    // Whatever this clock says has no say.
+    await using _b = await serve('b', writeSite(dir, 'b', { key }), ['--import', yearsOff]);
+    await using _c = await serve('c', writeSite(dir, 'c', { key }));
+    for (const robot of robots) {
+      const { view } = await sees(robot, all(robot, 'alive'), 8_000);
+      expect(view.status).toBe('listening');
+      expect(view.robots.map(({ address }) => address)).toEqual(othersOf(robot).map(addressOf));
+      expect(view.robots.every(({ stopped, pose }) => stopped === false && pose === null)).toBe(true);
     }
+
+    const checked = await check('a', join(dir, 'a/site.yaml'));
+    expect(checked).toMatchObject({ verdict: 'ok', hears: 'broadcasts', heard: othersOf('a').map(serialOf) });
+    expect(verdictsOf(checked)).toEqual({
+      'own-serial': 'ok',
+      'own-broadcast': 'ok',
+      'own-period': 'ok',
+      'robot-SN-b': 'ok',
+      'period-SN-b': 'ok',
+      'robot-SN-c': 'ok',
+      'period-SN-c': 'ok',
+      strangers: 'ok',
+      broadcast: 'ok',
+      conflicts: 'ok',
+      replays: 'ok',
+      uptime: 'ok',
+      noise: 'ok',
+    });
+
+    ip('-n', network.hub, 'link', 'set', 'dev', portOf('c'), 'down');
+    const late = await sees('a', one('c', 'late'), 12_000);
+    expect(late.view.robots.find(({ serial }) => serial === serialOf('c'))?.ageMs).toBeGreaterThanOrEqual(6_000);
+    // Its program calls send all the while, and no copy comes back: nothing of that is a heartbeat that was sent.
+    const cutOff = check('c', join(dir, 'c/site.yaml'));
+    const gone = await sees('a', one('c', 'gone'), 35_000);
+    expect(gone.view.robots.find(({ serial }) => serial === serialOf('c'))?.ageMs).toBeGreaterThanOrEqual(30_000);
+    expect(one('b', 'alive')(gone.view)).toBe(true);
+    await sees('c', all('c', 'gone'), 5_000);
+    const cut = verdictsOf(await cutOff);
+    expect(cut).toMatchObject({ 'own-broadcast': 'wrong', 'robot-SN-a': 'wrong', broadcast: 'not-checked' });
+    ip('-n', network.hub, 'link', 'set', 'dev', portOf('c'), 'up');
+    await sees('a', all('a', 'alive'), 8_000);
+    const { view } = await sees('c', all('c', 'alive'), 8_000);
+    expect(view.robots.every(({ lost }) => lost >= 14)).toBe(true);
+  });
+
+  it('miss one whose broadcasts the network drops, and know each other by unicast', { timeout: 160_000 }, async () => {
+    using network = layNetwork();
+    const { serve, sees, sniff, check } = toolsOf(network);
+    using place = scratch();
+    const { dir } = place;
+    const key = randomBytes(32).toString('hex');
+    {
+      await using _a = await serve('a', writeSite(dir, 'a', { key }));
+      await using _b = await serve('b', writeSite(dir, 'b', { key }));
+      await using _c = await serve('c', writeSite(dir, 'c', { key }));
+      for (const robot of robots) await sees(robot, all(robot, 'alive'), 8_000);
+      // The network drops what c sends, and nothing else: c cannot know of it, claims no arrival, and a finds it.
+      dropBroadcastTo(network, ['a', 'b']);
+      await sees('a', one('c', 'late'), 12_000);
+      const [dropped, missed] = await Promise.all([
+        check('c', join(dir, 'c/site.yaml')),
+        check('a', join(dir, 'a/site.yaml')),
+      ]);
+      expect(verdictsOf(dropped)).toMatchObject({ 'robot-SN-a': 'ok', 'robot-SN-b': 'ok' });
+      expect(dropped.findings.find(({ id }) => id === 'own-broadcast')).toMatchObject({
+        title: 'Own broadcasts pass the kernel (looped-back copies)',
+        detail: expect.stringContaining('arrival is only seen at the other robot'),
+      });
+      expect(verdictsOf(missed)['robot-SN-c']).toBe('wrong');
+
+      filterBroadcast(network);
+      await sees('a', all('a', 'late'), 12_000);
+    }
+    await using _a = await serve('a', writeSite(dir, 'a', { key, unicast: othersOf('a').map(addressOf) }));
+    await using _b = await serve('b', writeSite(dir, 'b', { key, unicast: othersOf('b').map(addressOf) }));
+    await using _c = await serve('c', writeSite(dir, 'c', { key }));
+    await sees('a', one('b', 'alive'), 8_000);
+    await sees('c', all('c', 'alive'), 8_000);
+    // It speaks by broadcast alone, and here nobody hears that.
+    const { view } = await sees('b', one('a', 'alive'), 8_000);
+    expect(one('c', 'alive')(view)).toBe(false);
+    const checked = await check('b', join(dir, 'b/site.yaml'));
+    expect(verdictsOf(checked)).toEqual({
+      'own-serial': 'ok',
+      'own-broadcast': 'ok',
+      [`own-unicast-${addressOf('a')}`]: 'ok',
+      [`own-unicast-${addressOf('c')}`]: 'ok',
+      'own-period': 'ok',
+      'robot-SN-a': 'ok',
+      'period-SN-a': 'ok',
+      'robot-SN-c': 'wrong',
+      strangers: 'ok',
+      broadcast: 'wrong',
+      [`unicast-${addressOf('a')}`]: 'ok',
+      [`unicast-${addressOf('c')}`]: 'wrong',
+      conflicts: 'ok',
+      replays: 'ok',
+      uptime: 'ok',
+      noise: 'ok',
+    });
+    // What is sent to this robot alone stays with its gateway while somebody listens.
+    const heard = await sniff('b', ['--site', join(dir, 'b/site.yaml'), '--seconds', '8']);
+    expect(heard).toMatchObject({ hears: 'broadcasts', speakers: [{ serial: serialOf('b') }] });
+    expect(one('a', 'alive')((await sees('b', one('a', 'alive'), 1_000)).view)).toBe(true);
   });
 
   it('refuse a recorded datagram after both sides were started anew, and one that another key signed', {
     timeout: 90_000,
   }, async () => {
-    using _network = layNetwork();
+    using network = layNetwork();
+    const { serve, sees, sniff } = toolsOf(network);
+    const { sideOf } = network;
     const dir = mkdtempSync(join(tmpdir(), 'gw-heartbeat-'));
     const key = randomBytes(32).toString('hex');
     try {

@@ -22,7 +22,7 @@ const statusOf = (world: TabletWorld, how: { readonly adb?: string } = {}) =>
 const setUpLine = ({ findings }: KioskStatus) => findings.find(({ id }) => id === 'set-up');
 const doubts = ({ setUp }: KioskStatus) => setUp.doubts.map(({ id }) => id);
 
-describe.skipIf(!hasProgram('adb'))('what is known of the tablet', () => {
+describe.skipIf(!hasProgram('adb'))('what is known of the tablet', { concurrent: true }, () => {
   it('is nothing before it was ever read, and not ok', async () => {
     await using world = await openTabletWorld();
     const status = await statusOf(world, noAdb);

@@ -25,7 +25,7 @@ const states = ({ steps }: { steps: readonly { id: string; state: string }[] }) 
 const isOpen = async ({ tablet }: TabletWorld) =>
   (await reachEndpoint(directDialer, tablet, { timeoutMs: 1_000 })).reached;
 
-describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', () => {
+describe.skipIf(!hasProgram('adb'))('the tablet through the adb of Debian', { concurrent: true }, () => {
   it('is set up from nothing, closed and proven closed; a plan before says so, and changes nothing', async () => {
     await using world = await openTabletWorld();
     const before = world.tablet.state();

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import type { SshOptions } from '../../src/lib/net/index.ts';
 import { secondHosts } from '../../src/lib/toolkit/network/check/from.ts';
 import type { SecondHost } from '../../src/lib/toolkit/network/check.ts';
@@ -16,101 +17,123 @@ const optionsFor = (sshd: Sshd): SshOptions => ({
   person: null,
 });
 
-describe.skipIf(!hasProgram('sshd'))('the network check from a second host, through a real SSH server', () => {
-  let dir: string;
-  beforeEach(() => {
-    dir = mkdtempSync(join(tmpdir(), 'gw-network-from-'));
-  });
-  afterEach(() => rmSync(dir, { recursive: true, force: true }));
+describe.skipIf(!hasProgram('sshd'))(
+  'the network check from a second host, through a real SSH server',
+  { concurrent: true },
+  () => {
+    const scratch = mkdtempSync(join(tmpdir(), 'gw-network-from-'));
+    afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+    const newDir = () => mkdtempSync(join(scratch, 'world-'));
 
-  // The gateway is this machine here, so what answers on it is what the test opened.
-  const yaml = 'network: { gateway: 127.0.0.1 }';
+    // The gateway is this machine here, so what answers on it is what the test opened.
+    const yaml = 'network: { gateway: 127.0.0.1 }';
 
-  it('finds the operator server wrong towards the customer and right beside the robot', async () => {
-    await using sshd = await startSshd();
-    sshd.trust();
-    await using answering = await openPort();
-    await using world = await buildWorld(dir, { yaml, operatorPort: answering.port, enrolled: false });
-    const target = `${sshd.user}@127.0.0.1:${sshd.port}`;
-    const from = secondHosts([target, target], optionsFor(sshd));
-    const id = (index: number) => `segment.from-${index}.gateway-${answering.port}`;
-    const site = await world.check({ from });
-    for (const index of [1, 2]) {
-      expect(lineOf(site, id(index))).toMatchObject({ verdict: 'wrong', tried: `127.0.0.1:${answering.port}` });
+    it('finds the operator server wrong towards the customer and right beside the robot', async () => {
+      await using sshd = await startSshd();
+      sshd.trust();
+      await using answering = await openPort();
+      await using world = await buildWorld(newDir(), {
+        yaml,
+        operatorPort: answering.port,
+        enrolled: false,
+        clock: systemClock,
+      });
+      const target = `${sshd.user}@127.0.0.1:${sshd.port}`;
+      const from = secondHosts([target, target], optionsFor(sshd));
+      const id = (index: number) => `segment.from-${index}.gateway-${answering.port}`;
+      const site = await world.check({ from });
+      for (const index of [1, 2]) {
+        expect(lineOf(site, id(index))).toMatchObject({ verdict: 'wrong', tried: `127.0.0.1:${answering.port}` });
+      }
+      const robot = await world.check({ from, fromSegment: 'robot' });
+      expect(lineOf(robot, id(1))).toMatchObject({ verdict: 'ok' });
+    });
+
+    /** The second host of this server; something happens to it right after the login, before the first knock. */
+    function hostOf(sshd: Sshd, onLogin: () => void): SecondHost[] {
+      const target = `${sshd.user}@127.0.0.1:${sshd.port}`;
+      return secondHosts([target], optionsFor(sshd)).map((host) => ({
+        name: host.name,
+        use: (signal, work) =>
+          host.use(signal, (dialer, ending, near) => {
+            onLogin();
+            return work(dialer, ending, near);
+          }),
+      }));
     }
-    const robot = await world.check({ from, fromSegment: 'robot' });
-    expect(lineOf(robot, id(1))).toMatchObject({ verdict: 'ok' });
-  });
 
-  /** The second host of this server; something happens to it right after the login, before the first knock. */
-  function hostOf(sshd: Sshd, onLogin: () => void): SecondHost[] {
-    const target = `${sshd.user}@127.0.0.1:${sshd.port}`;
-    return secondHosts([target], optionsFor(sshd)).map((host) => ({
-      name: host.name,
-      use: (signal, work) =>
-        host.use(signal, (dialer, ending, near) => {
-          onLogin();
-          return work(dialer, ending, near);
-        }),
-    }));
-  }
-
-  it('proves nothing by a machine that hangs after the login, and ends in its time', async () => {
-    await using sshd = await startSshd();
-    sshd.trust();
-    await using answering = await openPort();
-    await using world = await buildWorld(dir, { yaml, operatorPort: answering.port, enrolled: false });
-    const began = performance.now();
-    const result = await world.check({ from: hostOf(sshd, () => sshd.pause()) });
-    // A line is lost after 6 s of silence; nothing waits for longer than that.
-    expect(performance.now() - began).toBeLessThan(15_000);
-    const lines = result.lines.filter(({ id }) => id.startsWith('segment.from-'));
-    expect(lines).toMatchObject([{ id: 'segment.from-1', verdict: 'not-checked' }]);
-    expect(lines[0]?.detail).toMatch(/^it could not be used: The line to .* is lost: nothing comes over it any more/);
-    expect(result.sections.segment).not.toBe('ok');
-  });
-
-  it('does not take the silence of a machine that hung for a while for closed ports', async () => {
-    await using sshd = await startSshd();
-    sshd.trust();
-    await using answering = await openPort();
-    await using world = await buildWorld(dir, { yaml, operatorPort: answering.port, enrolled: false });
-    const paused = () => {
-      sshd.pause();
-      // Longer than a knock may take, and shorter than the line is believed.
-      setTimeout(() => sshd.resume(), 4_800);
-    };
-    const result = await world.check({ from: hostOf(sshd, paused) });
-    expect(lineOf(result, `segment.from-1.gateway-${answering.port}`)).toMatchObject({ verdict: 'wrong' });
-    expect(lineOf(result, 'segment.from-1.gateway-8090')).toMatchObject({
-      verdict: 'ok',
-      detail: expect.stringMatching(/^refused/),
+    it('proves nothing by a machine that hangs after the login, and ends in its time', async () => {
+      await using sshd = await startSshd();
+      sshd.trust();
+      await using answering = await openPort();
+      await using world = await buildWorld(newDir(), {
+        yaml,
+        operatorPort: answering.port,
+        enrolled: false,
+        clock: systemClock,
+      });
+      const began = performance.now();
+      const result = await world.check({ from: hostOf(sshd, () => sshd.pause()) });
+      // A line is lost after 6 s of silence; nothing waits for longer than that.
+      expect(performance.now() - began).toBeLessThan(15_000);
+      const lines = result.lines.filter(({ id }) => id.startsWith('segment.from-'));
+      expect(lines).toMatchObject([{ id: 'segment.from-1', verdict: 'not-checked' }]);
+      expect(lines[0]?.detail).toMatch(/^it could not be used: The line to .* is lost: nothing comes over it any more/);
+      expect(result.sections.segment).not.toBe('ok');
     });
-  });
 
-  it('tells the ports that SSH lets through, and calls the others not checked', async () => {
-    await using answering = await openPort();
-    await using sshd = await startSshd({ config: [`PermitOpen 127.0.0.1:${answering.port}`] });
-    sshd.trust();
-    await using world = await buildWorld(dir, { yaml, operatorPort: answering.port, enrolled: false });
-    const result = await world.check({ from: hostOf(sshd, () => {}) });
-    expect(lineOf(result, `segment.from-1.gateway-${answering.port}`)).toMatchObject({ verdict: 'wrong' });
-    expect(lineOf(result, 'segment.from-1.gateway-8090')).toMatchObject({
-      verdict: 'not-checked',
-      detail: expect.stringMatching(/^it could not be tried: .*lets no connection through/),
+    it('does not take the silence of a machine that hung for a while for closed ports', async () => {
+      await using sshd = await startSshd();
+      sshd.trust();
+      await using answering = await openPort();
+      await using world = await buildWorld(newDir(), {
+        yaml,
+        operatorPort: answering.port,
+        enrolled: false,
+        clock: systemClock,
+      });
+      const paused = () => {
+        sshd.pause();
+        // Longer than a knock may take, and shorter than the line is believed.
+        setTimeout(() => sshd.resume(), 4_800);
+      };
+      const result = await world.check({ from: hostOf(sshd, paused) });
+      expect(lineOf(result, `segment.from-1.gateway-${answering.port}`)).toMatchObject({ verdict: 'wrong' });
+      expect(lineOf(result, 'segment.from-1.gateway-8090')).toMatchObject({
+        verdict: 'ok',
+        detail: expect.stringMatching(/^refused/),
+      });
     });
-  });
 
-  it('proves nothing where SSH lets no connection through, or the host is not known', async () => {
-    await using sshd = await startSshd({ config: ['AllowTcpForwarding no'] });
-    await using world = await buildWorld(dir, { yaml, enrolled: false });
-    const from = secondHosts([`${sshd.user}@127.0.0.1:${sshd.port}`], optionsFor(sshd));
-    const unknown = await world.check({ from });
-    expect(lineOf(unknown, 'segment.from-1').verdict).toBe('not-checked');
-    expect(lineOf(unknown, 'segment.from-1').detail).toMatch(/^it could not be used: /);
-    sshd.trust();
-    const closed = await world.check({ from });
-    expect(lineOf(closed, 'segment.from-1').verdict).toBe('not-checked');
-    expect(lineOf(closed, 'segment.from-1').detail).toMatch(/lets no connection through/);
-  });
-});
+    it('tells the ports that SSH lets through, and calls the others not checked', async () => {
+      await using answering = await openPort();
+      await using sshd = await startSshd({ config: [`PermitOpen 127.0.0.1:${answering.port}`] });
+      sshd.trust();
+      await using world = await buildWorld(newDir(), {
+        yaml,
+        operatorPort: answering.port,
+        enrolled: false,
+        clock: systemClock,
+      });
+      const result = await world.check({ from: hostOf(sshd, () => {}) });
+      expect(lineOf(result, `segment.from-1.gateway-${answering.port}`)).toMatchObject({ verdict: 'wrong' });
+      expect(lineOf(result, 'segment.from-1.gateway-8090')).toMatchObject({
+        verdict: 'not-checked',
+        detail: expect.stringMatching(/^it could not be tried: .*lets no connection through/),
+      });
+    });
+
+    it('proves nothing where SSH lets no connection through, or the host is not known', async () => {
+      await using sshd = await startSshd({ config: ['AllowTcpForwarding no'] });
+      await using world = await buildWorld(newDir(), { yaml, enrolled: false, clock: systemClock });
+      const from = secondHosts([`${sshd.user}@127.0.0.1:${sshd.port}`], optionsFor(sshd));
+      const unknown = await world.check({ from });
+      expect(lineOf(unknown, 'segment.from-1').verdict).toBe('not-checked');
+      expect(lineOf(unknown, 'segment.from-1').detail).toMatch(/^it could not be used: /);
+      sshd.trust();
+      const closed = await world.check({ from });
+      expect(lineOf(closed, 'segment.from-1').verdict).toBe('not-checked');
+      expect(lineOf(closed, 'segment.from-1').detail).toMatch(/lets no connection through/);
+    });
+  },
+);

@@ -79,7 +79,7 @@ async function webServer() {
   };
 }
 
-describe.skipIf(!isThere)('a real OpenSSH server', () => {
+describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
   it('lets in with a key file, dials for us, and says how a dial failed there', async () => {
     await using sshd = await startSshd();
     await using web = await webServer();

@@ -32,7 +32,7 @@ async function scene() {
 const untilAborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
-describe('work through another machine', () => {
+describe.concurrent('work through another machine', () => {
   it('gives its result or its error, and ends the connection', async () => {
     await using here = await scene();
     let lost: AbortSignal | undefined;

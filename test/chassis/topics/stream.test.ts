@@ -54,7 +54,7 @@ async function bareWebSocket(then: (socket: Socket) => void): Promise<Peer> {
   });
 }
 
-describe('enabling topics', () => {
+describe.concurrent('enabling topics', () => {
   it('takes one message with a list where the chassis can, and one message each where it cannot', async () => {
     await using chassis = await fakeChassis();
     using list = (await listenTo(chassis, { listForm: true })).stream;
@@ -145,7 +145,7 @@ describe('what comes in', () => {
   });
 });
 
-describe('the end of a stream', () => {
+describe.concurrent('the end of a stream', () => {
   it('is called cut when the connection is', async () => {
     await using chassis = await fakeChassis();
     const { stream } = await listenTo(chassis);
@@ -193,7 +193,7 @@ describe('the end of a stream', () => {
   });
 });
 
-describe('opening', () => {
+describe.concurrent('opening', () => {
   it('is refused by name: nobody listens, nobody answers, a page, a redirect, a starting chassis', async () => {
     expect(await failureOf(listenTo({ endpoint: await closedPort() }))).toMatchObject({
       code: 'CHASSIS_NOT_CONNECTED',
@@ -250,7 +250,7 @@ function flooding(bytes: Buffer): Promise<Peer> {
 }
 
 describe('a chassis that sends more than can be read', () => {
-  it.each<[string, Buffer]>([
+  it.concurrent.each<[string, Buffer]>([
     ['tiny garbage', frame(1, 'x')],
     ['empty messages', frame(1, '')],
     ['binary messages', frame(2, Buffer.alloc(1))],

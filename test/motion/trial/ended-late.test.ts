@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { appendRecord } from '../../../src/lib/evidence/index.ts';
-import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { until } from '../bench.ts';
 import { onSite, startSupervised } from './supervised.ts';
 
@@ -42,7 +41,7 @@ it('a robot that drives on after its trial was ended is cancelled again until it
   const { id } = await trials.start({ kind: 'move', who: 'J. Doe', conditions: onSite, distanceM: 1 });
   await until(() => trials.keepAlive(id) !== null && wayM() > 0.1, 'the way', 20_000);
   const ending = trials.cancel('somebody walked in');
-  await systemClock.sleep(100);
+  await robot.clock.sleep(100);
   robot.sim.setFault('cancel-ignored', false);
   await ending;
   await until(() => trials.view()?.state === 'ended', 'the end', 20_000);

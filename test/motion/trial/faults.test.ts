@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { GwError } from '../../../src/lib/error/index.ts';
 import { loadEvidenceFile } from '../../../src/lib/evidence/index.ts';
@@ -8,9 +7,8 @@ import { until } from '../bench.ts';
 import { onSite, startSupervised, verdicts } from './supervised.ts';
 
 /** What a trial that the gate refuses comes to: the error, and what was written down. */
-async function refused(fault: FaultName, kind: TrialKind = 'stop', waitMs = 0) {
+async function refused(fault: FaultName, kind: TrialKind = 'stop') {
   await using robot = await startSupervised({ faults: [fault], evidence: kind === 'dock' });
-  await setTimeout(waitMs);
   const ended = await robot.conduct({ kind }).catch(() => robot.motion.trials.view());
   if (ended === null) throw new Error('nothing was written down');
   const report = await robot.report(ended);

@@ -9,7 +9,7 @@ import {
   type EvidenceWatch,
   loadEvidenceFile,
 } from '../../../src/lib/evidence/index.ts';
-import { silentLog, systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { type Clock, silentLog } from '../../../src/lib/lifecycle/index.ts';
 import {
   createMotion,
   createTrialStore,
@@ -21,9 +21,12 @@ import {
 import { directDialer } from '../../../src/lib/net/index.ts';
 import { type FaultName, type Sim, startSim } from '../../../src/lib/sim/index.ts';
 import { loadSite, type Site } from '../../../src/lib/site/index.ts';
-import { until } from '../bench.ts';
+import { createPacedClock } from '../../lifecycle/paced-clock.ts';
+import { isLatchRead, until } from '../bench.ts';
 
 export interface Supervised extends AsyncDisposable {
+  /** The time of the robot and of gw alike. */
+  readonly clock: Clock;
   readonly sim: Sim;
   readonly site: Site;
   readonly motion: Motion;
@@ -32,7 +35,6 @@ export interface Supervised extends AsyncDisposable {
   conduct(request: Partial<TrialRequest> & Pick<TrialRequest, 'kind'>): Promise<TrialView>;
   /** Waits for its end, with signs of life. */
   follow(trial: TrialView): Promise<TrialView>;
-  /** The verdicts by fact. */
   report(
     trial: TrialView,
   ): Promise<{ readonly samples: { poses: unknown[]; plans: unknown[]; events: unknown[] } | null }>;
@@ -52,12 +54,13 @@ export async function startSupervised(
   await using stack = new AsyncDisposableStack();
   const dir = mkdtempSync(join(tmpdir(), 'gw-trial-'));
   stack.defer(() => rmSync(dir, { recursive: true, force: true }));
-  const sim = stack.use(await startSim({ dir, evidence: options.evidence ?? false }));
+  const clock = createPacedClock();
+  const sim = stack.use(await startSim({ dir, clock, evidence: options.evidence ?? false }));
   for (const fault of options.faults ?? []) sim.setFault(fault, true);
   if (sim.sitePath === null) throw new Error('a folder was given');
   const loaded = await loadSite(sim.sitePath);
   const site = options.site?.(loaded) ?? loaded;
-  const base = { clock: systemClock, log: silentLog };
+  const base = { clock, log: silentLog };
   const endpoint = { host: sim.chassis.host, port: sim.chassis.port };
   const { serial } = sim.chassis;
   const link = createChassisLink({ ...base, endpoint, expectedSerial: serial, dialer: directDialer });
@@ -72,17 +75,19 @@ export async function startSupervised(
   }
   await until(() => link.snapshot().values.pose.status === 'heard', 'a pose');
   await until(() => link.snapshot().values.wheels.status === 'heard', 'the wheels');
+  await until(() => isLatchRead(motion), 'the stop latch');
   const follow = async (trial: TrialView) => {
-    const untilMs = performance.now() + 90_000;
-    for (let now: TrialView | null = trial; performance.now() < untilMs; now = motion.trials.keepAlive(trial.id)) {
+    const untilMs = clock.monotonicMs() + 90_000;
+    for (let now: TrialView | null = trial; clock.monotonicMs() < untilMs; now = motion.trials.keepAlive(trial.id)) {
       if (now === null) throw new Error('the trial is not known any more');
       if (now.state === 'ended') return now;
-      await systemClock.sleep(50);
+      await clock.sleep(50);
     }
     throw new Error('the trial did not end');
   };
   const all = stack.move();
   return {
+    clock,
     sim,
     site,
     motion,

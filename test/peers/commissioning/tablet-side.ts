@@ -42,5 +42,5 @@ function loseWlan(): void {
   setTimeout(() => {
     link('up');
     isAway = false;
-  }, 7_000);
+  }, 4_000);
 }

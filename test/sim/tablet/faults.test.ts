@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makePackageFile, startTablet } from '../../../src/lib/sim/index.ts';
+import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import {
   BANNER,
   dial,
@@ -20,7 +21,7 @@ beforeAll(() => {
   key = makeHostKey();
 });
 
-describe('the port of the simulated tablet', () => {
+describe.concurrent('the port of the simulated tablet', () => {
   it('closes on usb:, and opens when somebody at the tablet says so', async () => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key);
@@ -193,7 +194,7 @@ describe('the port of the simulated tablet', () => {
   });
 });
 
-describe('faults of the simulated tablet', () => {
+describe.concurrent('faults of the simulated tablet', () => {
   it('tablet-unauthorized forgets whom it allowed; switched off, somebody says yes', async () => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key);
@@ -351,13 +352,17 @@ describe('faults of the simulated tablet', () => {
   });
 
   it('tablet-slow-prompt lets somebody wait, for less than the person has patience', async () => {
-    await using tablet = await startTablet();
+    const clock = createFakeClock({ startMs: 1_000_000 });
+    await using tablet = await startTablet({ clock });
     tablet.setFault('tablet-slow-prompt', true);
     using line = await dial(tablet.port);
     line.send('CNXN', 0x01000001, 4096, BANNER);
     await line.next();
     line.send('AUTH', 3, 0, key.offer);
     expect(await line.isSilent(300)).toBe(true);
+    await clock.advance(7_900);
+    expect(await line.isSilent(100)).toBe(true);
+    await clock.advance(200);
     expect(await line.next()).toMatchObject({ command: 'CNXN' });
   });
 });

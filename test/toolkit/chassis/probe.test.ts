@@ -2,7 +2,6 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { renderChassisProbe } from '../../../src/cli/render/chassis.ts';
 import type { GwError } from '../../../src/lib/error/index.ts';
-import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { directDialer, type Endpoint } from '../../../src/lib/net/index.ts';
 import { type FaultName, startSim } from '../../../src/lib/sim/index.ts';
 import { parseSite } from '../../../src/lib/site/index.ts';
@@ -10,14 +9,19 @@ import { readChassisTime } from '../../../src/lib/toolkit/chassis/probe/chassis-
 import { chassisProbeSchema } from '../../../src/lib/toolkit/chassis/probe.result.ts';
 import { probeChassis } from '../../../src/lib/toolkit/chassis/probe.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
-import { closedPort, type FakeChassis, fakeChassis, until } from '../../chassis/peers.ts';
+import { closedPort, type FakeChassis, fakeChassis } from '../../chassis/peers.ts';
+import { createPacedClock } from '../../lifecycle/paced-clock.ts';
+
+/** The time of every robot here and of whoever probes it. */
+const time = createPacedClock();
+const { until } = time;
 
 function toolkitFor({ host, port }: Endpoint, serial: string): Toolkit {
   const site = parseSite(
     `name: test\nchassis:\n  host: ${host}\n  port: ${port}\n  serial: ${serial}\n`,
     '/tmp/site.yaml',
   );
-  return { site, dialer: directDialer, clock: systemClock };
+  return { site, dialer: directDialer, clock: time };
 }
 
 async function probe(endpoint: Endpoint, seconds: number, serial = 'SN-1') {
@@ -50,11 +54,10 @@ function wrapped(heading: number): number {
 /** Publishes poses of a robot that turns at 100 degrees a second, ten a second, or eight times as fast and as often. */
 function turning(chassis: FakeChassis, encoding: keyof typeof shown, times: 1 | 8 = 8): Disposable {
   let heading = 0;
-  const timer = setInterval(() => {
+  return time.every(100 / times, () => {
     heading += 0.1745;
     chassis.publish({ topic: '/tracked_pose', pos: [0, 0], ori: shown[encoding](heading) });
-  }, 100 / times);
-  return { [Symbol.dispose]: () => clearInterval(timer) };
+  });
 }
 
 describe.concurrent('a probe', () => {
@@ -125,7 +128,7 @@ describe.concurrent('a probe', () => {
   it('listens on while nothing is decided, says what to do, and does not call it green', async () => {
     await using chassis = await fakeChassis();
     chassis.unknownTopics = ['/tracked_pose'];
-    const still = setInterval(() => chassis.publish({ topic: '/tracked_pose', pos: [0, 0], ori: 0.5 }), 50);
+    const still = time.every(50, () => chassis.publish({ topic: '/tracked_pose', pos: [0, 0], ori: 0.5 }));
     try {
       const { result, progress, finding } = await probe(chassis.endpoint, 3);
       expect(result.listenedMs).toBeGreaterThanOrEqual(2_900);
@@ -138,7 +141,7 @@ describe.concurrent('a probe', () => {
         detail: expect.stringContaining('did not enable /tracked_pose'),
       });
     } finally {
-      clearInterval(still);
+      still[Symbol.dispose]();
     }
   });
 
@@ -166,7 +169,7 @@ describe.concurrent('a probe', () => {
     using _turning = turning(chassis, 'degrees');
     const probing = probe(chassis.endpoint, 3);
     await until('the stream', () => chassis.heard.length > 0);
-    await new Promise((resolve) => setTimeout(resolve, 125));
+    await time.sleep(125);
     chassis.publish({ topic: '/battery_state', percentage: 0.5, power_supply_status: 'discharging' });
     const { result } = await probing;
     expect(result.topics.find(({ topic }) => topic === '/battery_state')).toMatchObject({
@@ -185,7 +188,7 @@ describe.concurrent('a probe', () => {
     });
     const ceasing = probe(chassis.endpoint, 5);
     await until('the stream', () => chassis.streams.size > 0);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await time.sleep(100);
     chassis.publish({ topic: '/tracked_pose', pos: [0, 0], ori: 0.5 });
     const { finding } = await ceasing;
     expect(finding('topics')).toMatchObject({ verdict: 'wrong', detail: expect.stringContaining('the pose ceased') });
@@ -241,7 +244,7 @@ describe.concurrent('a probe', () => {
   });
 
   it('names numbers that come as text and does not ask for a map', async () => {
-    await using sim = await startSim();
+    await using sim = await startSim({ clock: time });
     sim.setFault('numbers-as-text', true);
     const { result, finding } = await probe(sim.chassis, 2, sim.chassis.serial);
     const pose = result.topics.find(({ topic }) => topic === '/tracked_pose');
@@ -266,7 +269,7 @@ describe.concurrent('a probe', () => {
   });
 
   it('names the remedy that fits the cause of a silent pose', async () => {
-    await using stale = await startSim();
+    await using stale = await startSim({ clock: time });
     stale.setFault('stale', true);
     const nothing = await probe(stale.chassis, 2, stale.chassis.serial);
     expect(nothing.finding('topics')?.remedy).toContain('its software may hang');
@@ -287,7 +290,7 @@ describe.concurrent('a probe', () => {
     ['battery-unsure', 'power', "reported 'full' at 41 %"],
     ['alert-active', 'alerts', "1012 error 'fall risk' (planning)"],
   ])('finds what a robot reports under the fault %s', async (fault, id, detail) => {
-    await using sim = await startSim();
+    await using sim = await startSim({ clock: time });
     sim.setFault(fault, true);
     const { result, finding } = await probe(sim.chassis, 2, sim.chassis.serial);
     expect(result.verdict).toBe('wrong');
@@ -296,7 +299,7 @@ describe.concurrent('a probe', () => {
   });
 
   it('finds nothing wrong in what a robot in order reports', async () => {
-    await using sim = await startSim();
+    await using sim = await startSim({ clock: time });
     const { result } = await probe(sim.chassis, 3, sim.chassis.serial);
     expect(result.condition.map(({ verdict }) => verdict)).toEqual(Array(6).fill('ok'));
     expect(result.verdict).toBe('ok');

@@ -15,6 +15,7 @@ import { mapRestoreSchema } from '../../../src/lib/toolkit/map/restore.result.ts
 import { restoreFromBackup } from '../../../src/lib/toolkit/map/restore.ts';
 import { verifyMapBackup } from '../../../src/lib/toolkit/map/verify.ts';
 import { openToolkit } from '../../../src/lib/toolkit/toolkit.ts';
+import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 
 let dir: string;
 beforeAll(() => {
@@ -26,9 +27,10 @@ const context = { signal: new AbortController().signal, onProgress: () => {}, on
 const firstLine = (text: string) => text.split('\n')[0];
 
 async function robotWithBackup(name: string) {
-  const sim = await startSim({ dir: join(dir, name), bootMs: 0 });
+  const clock = createPacedClock();
+  const sim = await startSim({ dir: join(dir, name), bootMs: 0, clock });
   const sitePath = sim.sitePath ?? '';
-  const toolkit = await openToolkit(sitePath);
+  const toolkit = { ...(await openToolkit(sitePath)), clock };
   const path = join(dir, `${name}.tar.gz`);
   await backUpMapsToFile(toolkit, { ids: [], path, force: false, gwVersion: '0.1.0' }, context);
   const options = { path, sitePath, gwVersion: '0.1.0', itStandsStill: false };

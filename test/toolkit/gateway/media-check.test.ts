@@ -20,7 +20,7 @@ const of = ({ site, full }: TestServer) => toolkitOf(site, full);
 const verdicts = (findings: readonly { id: string; verdict: string }[]) =>
   Object.fromEntries(findings.map(({ id, verdict }) => [id, verdict]));
 
-describe('a media file of full size', () => {
+describe.concurrent('a media file of full size', () => {
   it('of 200 MB is stored, comes back the same, and is gone afterwards', async () => {
     await using server = await startServer({ password: true });
     const result = await checkMedia(of(server), { password: PASSWORD }, context());

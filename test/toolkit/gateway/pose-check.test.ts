@@ -23,7 +23,7 @@ function standing(fake: FakeOperator, at: FakePose, takes: (set: FakePose) => Fa
 
 describe('the pose read-back', () => {
   it('sets another heading at the same place, reads it back, and sets the old pose again', async () => {
-    await using fake = await startFakeOperator(8);
+    await using fake = await startFakeOperator();
     const wishes = standing(fake, { xM: 1, yM: -2, yawDeg: 10 });
     const result = await checkPose(fake.toolkit, options, context());
     expect(verdicts(result.findings)).toEqual({ 'read-back': 'ok', restored: 'ok' });
@@ -35,7 +35,7 @@ describe('the pose read-back', () => {
   });
 
   it('chooses a heading that the robot does not have already', async () => {
-    await using fake = await startFakeOperator(8);
+    await using fake = await startFakeOperator();
     const wishes = standing(fake, { xM: 0, yM: 0, yawDeg: 88 });
     expect((await checkPose(fake.toolkit, options, context())).set.yawDeg).toBe(-90);
     expect(wishes).toHaveLength(2);
@@ -46,14 +46,14 @@ describe('the pose read-back', () => {
     ['the pose changes nothing', () => ({ xM: 0, yM: 0, yawDeg: 10 })],
     ['the place is another one', (set: FakePose) => ({ ...set, xM: set.xM + 1 })],
   ])('is wrong where %s, although the gateway says that it succeeded', async (_, takes) => {
-    await using fake = await startFakeOperator(8);
+    await using fake = await startFakeOperator();
     standing(fake, { xM: 0, yM: 0, yawDeg: 10 }, takes);
     const { findings } = await checkPose(fake.toolkit, options, context());
     expect(verdicts(findings)).toMatchObject({ 'read-back': 'wrong' });
   });
 
   it('is not checked where no pose is received afterwards, and says that the pose is lost', async () => {
-    await using fake = await startFakeOperator(8);
+    await using fake = await startFakeOperator();
     standing(fake, { xM: 0, yM: 0, yawDeg: 10 });
     const pose = fake.pose;
     fake.pose = (ms) => (fake.asked.includes('POST /api/pose') ? null : pose(ms));
@@ -63,7 +63,7 @@ describe('the pose read-back', () => {
   });
 
   it('sets nothing while the robot drives, nor without a pose to go back to', async () => {
-    await using fake = await startFakeOperator(8);
+    await using fake = await startFakeOperator();
     const wishes = standing(fake, { xM: 0, yM: 0, yawDeg: 10 });
     fake.moveState = () => 'moving';
     await expect(checkPose(fake.toolkit, options, context())).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
@@ -74,7 +74,7 @@ describe('the pose read-back', () => {
   });
 
   it('sets the old pose again when it is interrupted between the two', async () => {
-    await using fake = await startFakeOperator(8);
+    await using fake = await startFakeOperator();
     const wishes = standing(fake, { xM: 0, yM: 0, yawDeg: 10 }, () => ({ xM: 0, yM: 0, yawDeg: 0 }));
     const ending = new AbortController();
     const running = checkPose(fake.toolkit, options, { signal: ending.signal, onProgress: () => {} });

@@ -28,7 +28,7 @@ const options = { tour: 'acceptance', password: 'correct horse' };
 
 describe('a measured stop', () => {
   it('is ok where the robot was driving, comes to rest, stays stopped, and a signed-in person clears it', async () => {
-    await using fake = await startFakeOperator(8);
+    await using fake = await startFakeOperator();
     driving(fake, (ms) => Math.min(ms, 400) * 0.0002);
     const result = await checkStop(fake.toolkit, options, context());
     expect(verdicts(result.findings)).toEqual({
@@ -49,7 +49,7 @@ describe('a measured stop', () => {
     ['pending', 'ok', /latched, not saved yet$/],
     [false, 'wrong', /NOT saved: a restart of gw would forget it$/],
   ] as const)('that is answered with saved: %s is %s', async (saved, verdict, detail) => {
-    await using fake = await startFakeOperator(8);
+    await using fake = await startFakeOperator();
     driving(fake, (ms) => Math.min(ms, 400) * 0.0002);
     const drive = fake.override;
     fake.override = (request, body) => {
@@ -66,7 +66,7 @@ describe('a measured stop', () => {
   });
 
   it('starts its tours as a signed-in person, where only those may', async () => {
-    await using fake = await startFakeOperator(8);
+    await using fake = await startFakeOperator();
     driving(fake);
     const moving = fake.override;
     fake.override = (request, body) => {
@@ -81,7 +81,7 @@ describe('a measured stop', () => {
   });
 
   it('proves nothing where the tour ends at once, since the robot stands at its only station', async () => {
-    await using fake = await startFakeOperator(8);
+    await using fake = await startFakeOperator();
     fake.override = ({ method, url }) =>
       method === 'GET' && url === '/api/touren/lauf' ? [200, { run: { state: 'succeeded' } }] : undefined;
     const { findings, distanceM } = await checkStop(fake.toolkit, options, context());
@@ -91,7 +91,7 @@ describe('a measured stop', () => {
   });
 
   it('is wrong where the robot drives on, also when the chassis says that the move was cancelled', async () => {
-    await using fake = await startFakeOperator(8);
+    await using fake = await startFakeOperator();
     driving(fake, (ms) => ms * 0.0003);
     const { findings, standstillMs } = await checkStop(fake.toolkit, options, context());
     expect(verdicts(findings)).toMatchObject({ answered: 'ok', standstill: 'wrong' });
@@ -99,7 +99,7 @@ describe('a measured stop', () => {
   });
 
   it('is wrong where the chassis still reports a move of a robot that stands', async () => {
-    await using fake = await startFakeOperator(8);
+    await using fake = await startFakeOperator();
     driving(fake);
     fake.moveState = () => 'moving';
     const { findings } = await checkStop(fake.toolkit, options, context());
@@ -108,13 +108,13 @@ describe('a measured stop', () => {
   });
 
   it('is wrong where the robot stands because it reached its goal, and open where the chassis says neither', async () => {
-    await using fake = await startFakeOperator(8);
+    await using fake = await startFakeOperator();
     const seen = driving(fake, (ms) => Math.min(ms, 1_500) * 0.0005);
     fake.moveState = () =>
       seen.stoppedAtMs === null || fake.nowMs() < seen.stoppedAtMs + 1_500 ? 'moving' : 'succeeded';
     const drove = await checkStop(fake.toolkit, options, context());
     expect(verdicts(drove.findings)).toMatchObject({ driving: 'ok', standstill: 'wrong' });
-    await using other = await startFakeOperator(8);
+    await using other = await startFakeOperator();
     const left = driving(other);
     other.moveState = () => (left.stoppedAtMs === null ? 'moving' : 'idle');
     const open = await checkStop(other.toolkit, options, context());
@@ -122,7 +122,7 @@ describe('a measured stop', () => {
   });
 
   it('proves no standstill without poses: a stream that falls silent looks like rest', async () => {
-    await using fake = await startFakeOperator(8);
+    await using fake = await startFakeOperator();
     const seen = driving(fake);
     const moving = fake.pose;
     // The last pose only gets older.
@@ -133,7 +133,7 @@ describe('a measured stop', () => {
   });
 
   it('is wrong where a tour starts although the robot is stopped, and stops it again', async () => {
-    await using fake = await startFakeOperator(8);
+    await using fake = await startFakeOperator();
     driving(fake);
     const drives = fake.override;
     fake.override = (request, body) => {
@@ -148,7 +148,7 @@ describe('a measured stop', () => {
   });
 
   it('is wrong where anybody clears a stop', async () => {
-    await using fake = await startFakeOperator(8);
+    await using fake = await startFakeOperator();
     driving(fake);
     const drives = fake.override;
     fake.override = (request, body) => {
@@ -161,7 +161,7 @@ describe('a measured stop', () => {
   });
 
   it('starts nothing without a session, nor while the robot is stopped already', async () => {
-    await using fake = await startFakeOperator(8);
+    await using fake = await startFakeOperator();
     await expect(checkStop(fake.toolkit, { ...options, password: 'wrong' }, context())).rejects.toMatchObject({
       code: 'SIGN_IN_FAILED',
     });
@@ -172,7 +172,7 @@ describe('a measured stop', () => {
   });
 
   it('leaves the robot stopped when it is interrupted on the way', async () => {
-    await using fake = await startFakeOperator(8);
+    await using fake = await startFakeOperator();
     const ending = new AbortController();
     fake.moveState = () => 'moving';
     const running = checkStop(fake.toolkit, options, { signal: ending.signal, onProgress: () => {} });

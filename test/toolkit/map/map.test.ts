@@ -15,6 +15,7 @@ import { mapShowSchema } from '../../../src/lib/toolkit/map/show.result.ts';
 import { showMap } from '../../../src/lib/toolkit/map/show.ts';
 import { verifyMapBackup } from '../../../src/lib/toolkit/map/verify.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
+import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 import { archivedMap, errorOf, mapDocument, sampleArchive } from '../../maps/samples.ts';
 import { call } from '../../sim/raw-client.ts';
 
@@ -208,10 +209,12 @@ describe('a backup into a file', () => {
   );
 
   it('waits for a picture that comes slowly', async () => {
-    await using sim = await startSim();
+    const clock = createPacedClock();
+    await using sim = await startSim({ clock });
     sim.setFault('image-slow', true);
     const path = join(folder, 'slow.tar.gz');
-    const told = await backUpMapsToFile(toolkitFor(sim), { ids: ['1'], path, force: false, gwVersion: '1' }, context());
+    const toolkit = { ...toolkitFor(sim), clock };
+    const told = await backUpMapsToFile(toolkit, { ids: ['1'], path, force: false, gwVersion: '1' }, context());
     expect(told).toMatchObject({ verdict: 'ok', maps: [{ missing: [] }] });
   });
 

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderMapRestore } from '../../../src/cli/render/map-restore.ts';
-import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { backUpMaps, restoreMaps, writeArchive } from '../../../src/lib/maps/index.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
 import { parseSite } from '../../../src/lib/site/index.ts';
@@ -17,6 +16,7 @@ import {
   mapChassis,
   quickPace,
   standsStill,
+  time,
   topicsOf,
 } from '../../maps/map-chassis.ts';
 import { errorOf, oddDrawings } from '../../maps/samples.ts';
@@ -40,9 +40,10 @@ async function restored(
   more: { write?: boolean; personSeesItStand?: boolean; signal?: AbortSignal } = {},
 ): Promise<MapRestore> {
   count += 1;
+  const own = count;
   const { client } = chassis;
-  const options = { ids: 'all', gwVersion: '0.1.0', clock: systemClock, signal, onProgress: calm } as const;
-  const file = await writeArchive(join(dir, `backup-${count}.tar.gz`), await backUpMaps(client, options), {
+  const options = { ids: 'all', gwVersion: '0.1.0', clock: time, signal, onProgress: calm } as const;
+  const file = await writeArchive(join(dir, `backup-${own}.tar.gz`), await backUpMaps(client, options), {
     force: false,
   });
   meanwhile();
@@ -59,12 +60,12 @@ async function restored(
               ? async () => ({ verdict: 'not-checked', detail: 'nothing was heard' })
               : standsStill,
             personSeesItStand: more.personSeesItStand ?? false,
-            backupPath: join(dir, `before-${count}.tar.gz`),
+            backupPath: join(dir, `before-${own}.tar.gz`),
             gwVersion: '0.1.0',
             onBackup: calm,
             pace: { ...quickPace, readBackMs: 300 },
           },
-    clock: systemClock,
+    clock: time,
     signal: more.signal ?? signal,
     onProgress: calm,
   });
@@ -313,7 +314,7 @@ describe('gw map restore', () => {
       `name: test\nchassis:\n  host: ${host}\n  port: ${port}\n  serial: SN-1\n`,
       '/tmp/site.yaml',
     );
-    return { site, dialer: directDialer, clock: systemClock };
+    return { site, dialer: directDialer, clock: time };
   }
   const options = { ids: [], write: true, itStandsStill: false, sitePath: 'site.yaml', gwVersion: '0.1.0' };
   const context = { signal, onProgress: calm, onSafetyBackup: calm };
@@ -328,7 +329,7 @@ describe('gw map restore', () => {
 
   it('keeps the present state under a name that is free where gw chooses it, and says which', async () => {
     await using chassis = await mapChassis();
-    const archive = { ids: 'all', gwVersion: '0.1.0', clock: systemClock, signal, onProgress: calm } as const;
+    const archive = { ids: 'all', gwVersion: '0.1.0', clock: time, signal, onProgress: calm } as const;
     const path = join(dir, 'named.tar.gz');
     await writeArchive(path, await backUpMaps(chassis.client, archive), {});
     empties(chassis)();
@@ -353,7 +354,7 @@ describe('gw map restore', () => {
 
   it('tells the safety backup before the first write', async () => {
     await using chassis = await mapChassis();
-    const archive = { ids: 'all', gwVersion: '0.1.0', clock: systemClock, signal, onProgress: calm } as const;
+    const archive = { ids: 'all', gwVersion: '0.1.0', clock: time, signal, onProgress: calm } as const;
     const path = join(dir, 'told.tar.gz');
     await writeArchive(path, await backUpMaps(chassis.client, archive), { force: false });
     empties(chassis)();

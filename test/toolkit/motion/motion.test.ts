@@ -32,8 +32,7 @@ let fake: FakeOperator;
 let toolkit: Toolkit;
 let stateDir: string;
 beforeEach(async () => {
-  // Ten times as fast: what is waited for in vain is seconds.
-  fake = await startFakeOperator(10);
+  fake = await startFakeOperator();
   stateDir = mkdtempSync(join(tmpdir(), 'gw-motion-kit-'));
   const stations = { A: { xM: 3, yM: 4, yawDeg: 90 }, plain: { xM: 3, yM: 4 } };
   const site = { ...fake.toolkit.site, stations, dock: { xM: 1, yM: 1, yawDeg: -90 }, stateDir } as unknown as Site;

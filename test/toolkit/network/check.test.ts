@@ -59,7 +59,6 @@ describe('the network check, outward', () => {
       operator: { ...world.site.operator, building: { url: `http://localhost:${building.port}` } },
     };
     const { checkNetwork } = await import('../../../src/lib/toolkit/network/check.ts');
-    const { systemClock } = await import('../../../src/lib/lifecycle/index.ts');
     const { mqtt, storageUrl, tunnel } = world.cloud.places;
     const named = { ...site, cloud: { ...site.cloud, mqtt: { ...mqtt, host: 'localhost' } } } as typeof site;
     const attempts = new Set<string>();
@@ -70,7 +69,7 @@ describe('the network check, outward', () => {
     // Every TCP socket that this process opens, by whatever library.
     subscribe('net.client.socket', note);
     const result = await checkNetwork(
-      { site: named, dialer: recordingDialer(world.asked), clock: systemClock },
+      { site: named, dialer: recordingDialer(world.asked), clock: world.clock },
       { timeoutMs: 5_000, from: [], fromSegment: 'site', machine: machineOf(world.asked) },
       { signal: AbortSignal.timeout(20_000), onProgress: () => {} },
     );
@@ -129,9 +128,8 @@ describe('the network check, outward', () => {
     await using world = await buildWorld(dir);
     const wall = () => new Date('2199-01-01T00:00:00Z');
     const { checkNetwork } = await import('../../../src/lib/toolkit/network/check.ts');
-    const { systemClock } = await import('../../../src/lib/lifecycle/index.ts');
     const result = await checkNetwork(
-      { site: world.site, dialer: directDialer, clock: { ...systemClock, wall } },
+      { site: world.site, dialer: directDialer, clock: { ...world.clock, wall } },
       { timeoutMs: 5_000, from: [], fromSegment: 'site', machine: machineOf(world.asked) },
       { signal: AbortSignal.timeout(20_000), onProgress: () => {} },
     );
@@ -184,12 +182,11 @@ describe('the network check, outward', () => {
     const { mqtt } = world.cloud.places;
     const site = { ...world.site, cloud: { ...world.site.cloud, mqtt: { ...mqtt, host: 'broker.example' } } };
     const { checkNetwork } = await import('../../../src/lib/toolkit/network/check.ts');
-    const { systemClock } = await import('../../../src/lib/lifecycle/index.ts');
     const lookup = async () => {
       throw Object.assign(new Error('ENOTFOUND'), { code: 'ENOTFOUND' });
     };
     const result = await checkNetwork(
-      { site: site as typeof world.site, dialer: recordingDialer(world.asked), clock: systemClock },
+      { site: site as typeof world.site, dialer: recordingDialer(world.asked), clock: world.clock },
       { timeoutMs: 2_000, from: [], fromSegment: 'site', machine: machineOf(world.asked, { lookup }) },
       { signal: AbortSignal.timeout(20_000), onProgress: () => {} },
     );
@@ -270,10 +267,9 @@ describe('the network check, outward', () => {
     await using world = await buildWorld(dir);
     world.faults.set('cloud-silent', true);
     const { checkNetwork } = await import('../../../src/lib/toolkit/network/check.ts');
-    const { systemClock } = await import('../../../src/lib/lifecycle/index.ts');
     const abort = new AbortController();
     const running = checkNetwork(
-      { site: world.site, dialer: directDialer, clock: systemClock },
+      { site: world.site, dialer: directDialer, clock: world.clock },
       { timeoutMs: 30_000, from: [], fromSegment: 'site', machine: machineOf(world.asked) },
       { signal: abort.signal, onProgress: () => {} },
     );

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import type { Clock } from '../../../src/lib/lifecycle/index.ts';
 import { type Dialer, directDialer } from '../../../src/lib/net/index.ts';
 import type { OwnedSocket } from '../../../src/lib/net/probe/index.ts';
 import { type Authority, createAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
@@ -10,6 +10,8 @@ import { createFaults } from '../../../src/lib/sim/faults.ts';
 import { loadSite, type Site } from '../../../src/lib/site/index.ts';
 import type { NetworkCheck, NetworkLine } from '../../../src/lib/toolkit/network/check.result.ts';
 import { checkNetwork, type Machine, type NetworkCheckOptions } from '../../../src/lib/toolkit/network/check.ts';
+
+import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 
 export const SERIAL = 'SN0001';
 
@@ -94,6 +96,8 @@ export interface World extends AsyncDisposable {
   readonly site: Site;
   readonly asked: Asked;
   readonly chassisPort: number;
+  /** The time of the cloud and of the check. */
+  readonly clock: Clock;
   check(options?: Partial<NetworkCheckOptions>): Promise<NetworkCheck>;
 }
 
@@ -105,13 +109,16 @@ export async function buildWorld(
     readonly yaml?: string;
     readonly operatorPort?: number;
     readonly storage?: boolean;
+    /** Real time where a program of another process has a part in it. */
+    readonly clock?: Clock;
   } = {},
 ): Promise<World> {
   await using undo = new AsyncDisposableStack();
   const authority = await createAuthority();
+  const { clock = createPacedClock() } = about;
   let cloud: Cloud | undefined;
   const faults = createFaults((name, on) => void cloud?.switched(name, on));
-  cloud = undo.use(await startCloud({ authority, faults, clock: systemClock }));
+  cloud = undo.use(await startCloud({ authority, faults, clock }));
   const chassis = undo.use(await openPort());
   if (about.enrolled !== false) await writeIdentity(dir, authority);
   await writeFile(join(dir, 'cloud-ca.pem'), authority.caPem);
@@ -146,9 +153,10 @@ export async function buildWorld(
     site,
     asked,
     chassisPort: chassis.port,
+    clock,
     check: (options = {}) =>
       checkNetwork(
-        { site, dialer: recordingDialer(asked), clock: systemClock },
+        { site, dialer: recordingDialer(asked), clock },
         { timeoutMs: 5_000, from: [], fromSegment: 'site', machine: machineOf(asked), ...options },
         { signal: AbortSignal.timeout(30_000), onProgress: () => {} },
       ),

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type Clock, systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
 import type { Site } from '../../../src/lib/site/index.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
+import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 
 export interface FakePose {
   readonly xM: number;
@@ -31,16 +31,10 @@ export interface FakeOperator extends AsyncDisposable {
 
 export const context = () => ({ signal: new AbortController().signal, onProgress: () => {} });
 
-/** Real time runs `speed` times as fast for the robot and for whoever watches it. */
-export async function startFakeOperator(speed = 1): Promise<FakeOperator> {
-  const beganMs = performance.now();
-  // Not from 0, so that no sum passes for a difference.
-  const nowMs = () => 86_400_000 + (performance.now() - beganMs) * speed;
-  const clock: Clock = {
-    ...systemClock,
-    monotonicMs: nowMs,
-    sleep: (ms, signal) => systemClock.sleep(ms / speed, signal),
-  };
+/** It and whoever watches it live in simulated time, which no busy machine shortens. */
+export async function startFakeOperator(): Promise<FakeOperator> {
+  const clock = createPacedClock();
+  const nowMs = clock.monotonicMs;
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));

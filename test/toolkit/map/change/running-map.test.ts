@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderMapRestore } from '../../../../src/cli/render/map-restore.ts';
 import { renderMapSelect } from '../../../../src/cli/render/map-select.ts';
 import { renderOverlaysInspect } from '../../../../src/cli/render/overlays.ts';
-import { systemClock } from '../../../../src/lib/lifecycle/index.ts';
+import type { Clock } from '../../../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../../../src/lib/net/index.ts';
 import { type FaultName, startSim } from '../../../../src/lib/sim/index.ts';
 import { parseSite } from '../../../../src/lib/site/index.ts';
@@ -16,7 +16,8 @@ import { selectStoredMap } from '../../../../src/lib/toolkit/map/select.ts';
 import { overlaysInspectSchema } from '../../../../src/lib/toolkit/overlays/inspect.result.ts';
 import { inspectDrawings } from '../../../../src/lib/toolkit/overlays/inspect.ts';
 import type { Toolkit } from '../../../../src/lib/toolkit/toolkit.ts';
-import { heldMap, type MapChassis, mapChassis } from '../../../maps/map-chassis.ts';
+import { createPacedClock } from '../../../lifecycle/paced-clock.ts';
+import { heldMap, type MapChassis, mapChassis, time } from '../../../maps/map-chassis.ts';
 
 let dir: string;
 beforeAll(() => {
@@ -28,12 +29,15 @@ const context = { signal: new AbortController().signal, onProgress: () => {}, on
 const firstLines = (text: string, count = 1) => text.split('\n').slice(0, count).join('\n');
 const other = '{"type":"FeatureCollection","features":[]}';
 
-function toolkitFor({ host, port, serial }: { host: string; port: number; serial: string }): Toolkit {
+function toolkitFor(
+  { host, port, serial }: { host: string; port: number; serial: string },
+  clock: Clock = time,
+): Toolkit {
   const site = parseSite(
     `name: t\nchassis: { host: ${host}, port: ${port}, serial: ${serial} }\n`,
     join(dir, 'site.yaml'),
   );
-  return { site, dialer: directDialer, clock: systemClock };
+  return { site, dialer: directDialer, clock };
 }
 
 async function inspectCurrent(toolkit: Toolkit, map = 'current') {
@@ -46,8 +50,9 @@ async function inspectCurrent(toolkit: Toolkit, map = 'current') {
 }
 
 async function simulated(name: string) {
-  const sim = await startSim();
-  const toolkit = toolkitFor(sim.chassis);
+  const clock = createPacedClock();
+  const sim = await startSim({ clock });
+  const toolkit = toolkitFor(sim.chassis, clock);
   const backup = join(dir, `${name}.tar.gz`);
   await backUpMapsToFile(toolkit, { ids: [], path: backup, force: false, gwVersion: '0.1.0' }, context);
   const { host, port } = sim.chassis;
