@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runGw } from './gw.ts';
-import { type Robot, startRobot } from './robot.ts';
+import { type FaultName, type Robot, startRobot } from './robot.ts';
 
 interface MapListAnswer {
   readonly data: {
@@ -30,9 +30,7 @@ describe('the maps of a robot, as a technician types it', () => {
     const { data } = JSON.parse(stdout) as MapListAnswer;
     return data.maps.map(({ uid, name, isCurrent }) => ({ uid, name, isCurrent }));
   };
-  const fault = async (name: string, to: 'on' | 'off') => {
-    expect((await runGw(['sim', 'fault', name, to, '--dir', robot.dir])).code).toBe(0);
-  };
+  const fault = (name: FaultName, to: 'on' | 'off') => robot.fault(name, to);
 
   it('are backed up, lost by a restart, missed, brought back and proven', async () => {
     const before = await maps();
@@ -87,7 +85,7 @@ describe('the maps of a robot, as a technician types it', () => {
     };
     expect(data.running.verdict).toBe('equal');
 
-    expect((await runGw(['sim', 'fault', 'running-map-keeps-overlays', 'on', '--dir', own.dir])).code).toBe(0);
+    await own.fault('running-map-keeps-overlays', 'on');
     const { host, port } = JSON.parse((await at('map', 'list', '--json')).stdout).data.address;
     await fetch(`http://${host}:${port}/maps/1`, {
       method: 'PATCH',

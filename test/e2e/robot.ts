@@ -5,7 +5,7 @@ import { type Sim, type SimOptions, startSim } from '../../src/lib/sim/index.ts'
 import { freePort, type Running, startGw } from './gw.ts';
 
 /** A simulated robot with its site file. */
-interface SimulatedRobot extends AsyncDisposable {
+export interface SimulatedRobot extends AsyncDisposable {
   readonly dir: string;
   readonly site: string;
   readonly chassisPort: number;

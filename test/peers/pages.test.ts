@@ -1,7 +1,7 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Running, runGw } from '../e2e/gw.ts';
-import { chassisState, type Robot, startRobot, startServe, until } from '../e2e/robot.ts';
+import type { Running } from '../e2e/gw.ts';
+import { chassisState, type FaultName, type Robot, startRobot, startServe, until } from '../e2e/robot.ts';
 import { sizes } from './browser.ts';
 import { chromiumFlags, hasProgram } from './peer.ts';
 
@@ -13,7 +13,7 @@ let serve: Running;
 
 async function startAll(): Promise<void> {
   browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: chromiumFlags });
-  robot = await startRobot({ with: 'password' });
+  robot = await startRobot({ with: ['password'] });
   await serveAgain();
 }
 
@@ -32,9 +32,7 @@ async function endAll(): Promise<void> {
   await robot?.[Symbol.asyncDispose]();
 }
 
-async function fault(name: string, on: 'on' | 'off'): Promise<void> {
-  expect((await runGw(['sim', 'fault', name, on, '--dir', robot.dir])).code).toBe(0);
-}
+const fault = (name: FaultName, state: 'on' | 'off') => robot.fault(name, state);
 
 const addressOf = (path: string) => `http://127.0.0.1:${robot.operatorPort}${path}`;
 
