@@ -21,16 +21,17 @@ describe('a chassis that reports radians against the measured fact', () => {
       await proveDegrees(robot);
 
       await robot.fault('radians', 'on');
-      const probe = await runGw(['chassis', 'probe', '--site', robot.site]);
+      const [probe] = await Promise.all([
+        runGw(['chassis', 'probe', '--site', robot.site]),
+        until(
+          () => chassisState(robot.operatorPort),
+          ({ unitContradicted }) => unitContradicted,
+          15_000,
+        ),
+      ]);
       expect(probe.code).toBe(1);
       expect(probe.stdout).toContain('FAIL');
       expect(probe.stdout.split('\n')[0]).toBe('THE POSE IS IN RADIANS. Do not drive this robot with gw.');
-
-      await until(
-        () => chassisState(robot.operatorPort),
-        ({ unitContradicted }) => unitContradicted,
-        15_000,
-      );
       await robot.fault('radians', 'off');
       const refused = await startTour(robot.operatorPort);
       expect(refused.status).toBe(409);
@@ -48,16 +49,17 @@ describe('a chassis that reports radians against the measured fact', () => {
       await using robot = await startRobot();
       await using _serve = await startServe(robot.site);
       await robot.fault(fault, 'on');
-      const probe = await runGw(['chassis', 'probe', '--site', robot.site]);
+      const [probe, { answer }] = await Promise.all([
+        runGw(['chassis', 'probe', '--site', robot.site]),
+        until(
+          () => chassisState(robot.operatorPort),
+          ({ unitContradicted, poseUnit }) => unitContradicted || poseUnit.doubt !== null,
+          15_000,
+        ),
+      ]);
       expect(probe.code).toBe(1);
       expect(probe.stdout.split('\n')[0]).toMatch(/^THE POSE (IS|MAY BE) IN RADIANS\. Do not drive this robot with gw/);
       expect(probe.stdout).not.toContain('Nothing is wrong');
-
-      const { answer } = await until(
-        () => chassisState(robot.operatorPort),
-        ({ unitContradicted, poseUnit }) => unitContradicted || poseUnit.doubt !== null,
-        15_000,
-      );
       expect(answer.poseUnit.verdict).not.toBe('degrees');
       const refused = await startTour(robot.operatorPort);
       expect(refused.status).toBe(409);
@@ -82,7 +84,8 @@ describe('a chassis that reports radians against the measured fact', () => {
   });
 });
 
-describe('a chassis that reports degrees', () => {
+// One robot each, and no gateway but that of one test.
+describe.concurrent('a chassis that reports degrees', () => {
   it.each([
     ['-180 to 180', []],
     ['0 to 360', ['degrees-0-360']],
