@@ -38,6 +38,11 @@ const askChassis = (method: string, path: string, body: object) =>
     body: JSON.stringify(body),
   });
 
+/** Puts the standing robot somewhere. The heading in radians. */
+async function place(pose: { readonly position: readonly number[]; readonly ori: number }): Promise<void> {
+  expect((await askChassis('POST', '/chassis/pose', pose)).status).toBe(201);
+}
+
 let robot: Robot;
 let serve: Running | undefined;
 /** Where the robot stood at first. */
@@ -57,7 +62,7 @@ async function putInOrder(): Promise<void> {
     (speedMS) => speedMS === 0,
     5_000,
   );
-  expect((await askChassis('POST', '/chassis/pose', start)).status).toBe(201);
+  await place(start);
   if (!isUp) serve = await startServe(robot.site);
   const context = { signal: new AbortController().signal, onProgress: () => {} };
   await clearStop(await openToolkit(robot.site), {}, context);
@@ -85,8 +90,11 @@ describe('gw motion', () => {
   beforeEach(putInOrder, 60_000);
 
   it('drives to a station and to the dock, stops, clears without any password, and sets the pose', async () => {
+    // A short way each.
+    await place({ position: [0.9, 0, 0], ori: 0.1 });
     const gone = await run('motion', 'go', 'A', '--robot-will-move');
     expect([gone.code, gone.stdout.split('\n')[0]]).toEqual([0, 'The robot stands at A, as the chassis reports.']);
+    await place({ position: [0, -1, 0], ori: 1.5 });
     const docked = await run('motion', 'dock', '--robot-will-move', '--json');
     expect(JSON.parse(docked.stdout)).toMatchObject({
       schema: 'gw/motion-dock/1',
@@ -249,7 +257,7 @@ describe('gw motion stop', () => {
   }, 60_000);
 });
 
-describe('gw motion stop without a gateway', () => {
+describe.concurrent('gw motion stop without a gateway', () => {
   it('cancels at the chassis when the gateway was killed, and does not call that stopped', async () => {
     await putInOrder();
     expect((await startTour()).status).toBe(202);
@@ -261,13 +269,13 @@ describe('gw motion stop without a gateway', () => {
   }, 60_000);
 
   it('says what was tried, and to press the emergency stop, when no gateway answers', async () => {
-    await serve?.end();
-    const { code, stdout } = await run('motion', 'stop');
+    await using other = await startRobot();
+    const { code, stdout } = await runGw(['motion', 'stop', '--site', other.site]);
     expect(code).toBe(3);
     expect(stdout).toMatch(
       /^NOT STOPPED: the stop could not be delivered\. Press the emergency stop of the robot now\./,
     );
-    expect(stdout).toContain(`127.0.0.1:${robot.operatorPort}`);
+    expect(stdout).toContain(`127.0.0.1:${other.operatorPort}`);
     expect(stdout).toContain('gw.sock');
   }, 60_000);
 });
