@@ -85,8 +85,8 @@ export interface World extends AsyncDisposable {
   run(list: string, options?: Options): Promise<ReadonlyMap<string, StepResult>>;
   /** Remembers the state of a list as it is now, or of all, for `goBack`. */
   remember(list?: string): Promise<void>;
-  /** What was found since is forgotten: `resume` goes on from the remembered state. */
-  goBack(): Promise<void>;
+  /** What was found since is forgotten, of a list or of all: `resume` goes on from the remembered state. */
+  goBack(list?: string): Promise<void>;
 }
 
 /** Answers yes to everything, and 3 where something is measured. */
@@ -119,8 +119,12 @@ export async function openWorld(
   const first = await read();
   edit(first);
   await write(first);
-  const eachState = (work: (state: string, kept: string) => Promise<unknown>) =>
-    Promise.all([...lists.keys()].map((list) => work(join(dir, `state-${list}`), join(dir, `kept-${list}`))));
+  const eachState = (work: (state: string, kept: string) => Promise<unknown>, only?: string) =>
+    Promise.all(
+      (only === undefined ? [...lists.keys()] : [only]).map((list) =>
+        work(join(dir, `state-${list}`), join(dir, `kept-${list}`)),
+      ),
+    );
   await eachState((state) => mkdir(state));
   let gateway: Running | undefined;
   // As technicians would who work through several lists at once: the robot is turned by hand while its pose is looked
@@ -179,18 +183,17 @@ export async function openWorld(
     },
     async remember(list) {
       await eachState(async (state, kept) => {
-        if (list !== undefined && state !== join(dir, `state-${list}`)) return;
         await rm(kept, { recursive: true, force: true });
         await cp(state, kept, { recursive: true });
         // A second backup within the same second would find the file of the first.
         await rm(join(kept, 'map-backups'), { recursive: true, force: true });
-      });
+      }, list);
     },
-    async goBack() {
+    async goBack(list) {
       await eachState(async (state, kept) => {
         await rm(state, { recursive: true, force: true });
         await cp(kept, state, { recursive: true });
-      });
+      }, list);
     },
     async [Symbol.asyncDispose]() {
       await gateway?.[Symbol.asyncDispose]();

@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
-import { gwBinary, runGw } from './gw.ts';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Ended, gwBinary, runGw } from './gw.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'gw-cli-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
@@ -65,20 +66,53 @@ describe('on an older Node', () => {
 });
 
 describe('every command', () => {
-  it.each(commandIds)('gw %s %s answers --help on stdout with a real example', async (...id) => {
-    const { code, stdout, stderr } = await runGw([...id, '--help']);
+  /** Of each: its help, and an unknown flag in text and as JSON. */
+  const ways = [['--help'], ['--no-such-flag'], ['--no-such-flag', '--json']] as const;
+  const found = new Map<string, Pick<Ended, 'code' | 'stdout' | 'stderr'>>();
+  const of = (id: readonly string[], way: readonly string[]) =>
+    found.get([...id, ...way].join(' ')) ?? expect.fail(`gw ${id.join(' ')} was not run`);
+  /** `gw serve` ends its process by itself; the others are run in one process. */
+  const isApart = ([first]: readonly string[]) => first === 'serve';
+
+  beforeAll(async () => {
+    const all = commandIds.flatMap((id) => ways.map((way) => [...id, ...way]));
+    const together = all.filter((words) => !isApart(words));
+    const [, apart] = await Promise.all([
+      runTogether(together).then((ends) => {
+        for (const [n, words] of together.entries()) {
+          const end = ends[n];
+          if (end) found.set(words.join(' '), end);
+        }
+      }),
+      // And some as they are typed.
+      Promise.all(
+        [...all.filter(isApart), ...all.slice(0, ways.length)].map((words) =>
+          runGw(words).then((end) => ({ words, end })),
+        ),
+      ),
+    ]);
+    for (const { words, end } of apart) {
+      const { code, stdout, stderr } = end;
+      const inOneProcess = found.get(words.join(' '));
+      if (inOneProcess) expect(inOneProcess).toEqual({ code, stdout, stderr });
+      found.set(words.join(' '), end);
+    }
+  }, 60_000);
+
+  it.each(commandIds)('gw %s %s answers --help on stdout with a real example', (...id) => {
+    const { code, stdout, stderr } = of(id, ways[0]);
     expect(code).toBe(0);
     expect(stderr).toBe('');
     expect(stdout).toContain('EXAMPLES');
     expect(stdout).toContain('--json');
   });
 
-  it.each(commandIds)('gw %s %s refuses an unknown flag with exit 2, in text and as JSON alike', async (...id) => {
-    const text = await runGw([...id, '--no-such-flag']);
+  it.each(commandIds)('gw %s %s refuses an unknown flag with exit 2, in text and as JSON alike', (...id) => {
+    const text = of(id, ways[1]);
     expect(text.code).toBe(2);
     expect(text.stdout).toBe('');
     expect(text.stderr).toContain('no-such-flag');
-    const json = await runGw([...id, '--no-such-flag', '--json']);
+    const json = of(id, ways[2]);
     expect(json.code).toBe(2);
     expect(json.stderr).toBe('');
     const envelope = JSON.parse(json.stdout);
@@ -122,6 +156,24 @@ describe('an unknown command', () => {
     expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: 'USAGE' } });
   });
 });
+
+/** Runs gw for each of these lists of words, in one process. */
+async function runTogether(all: readonly (readonly string[])[]): Promise<Pick<Ended, 'code' | 'stdout' | 'stderr'>[]> {
+  const main = join(dirname(gwBinary), '../dist/cli/main.js');
+  const { PATH = '', HOME = '' } = process.env;
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [fileURLToPath(new URL('./cli-child.ts', import.meta.url)), main, gwBinary],
+    {
+      encoding: 'utf8',
+      input: JSON.stringify(all),
+      env: { PATH, HOME, NO_COLOR: '1', OCLIF_DISABLE_ENGINE_WARNING: '1' },
+      maxBuffer: 1 << 24,
+    },
+  );
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
 
 /** Names of the packages that a run loads, read from the loader itself. */
 async function modulesLoadedBy(args: string[]): Promise<string[]> {

@@ -46,7 +46,7 @@ async function untilFirstStep(demo: Running): Promise<void> {
 }
 
 describe('gw demo', () => {
-  test('ends green by itself in under 45 seconds, writes the report, leaves nothing running, and runs again', async () => {
+  test('ends green by itself in under 45 seconds, writes the report, leaves nothing running, and runs again until Ctrl-C', async () => {
     const began = performance.now();
     const { code, stdout, stderr } = await runGw(['demo', '--dir', dir], { limitMs: 50_000 });
     expect({ code, stdout, stderr }).toMatchObject({ code: 0 });
@@ -65,30 +65,26 @@ describe('gw demo', () => {
     expect(leftOver(undefined)).toEqual([]);
     expect(await portIsFree('127.0.0.1', 5174)).toBe(true);
 
-    // Again in its own folder, for programs.
-    const again = await runGw(['demo', '--dir', dir, '--json'], { limitMs: 50_000 });
-    const envelope = JSON.parse(again.stdout);
+    // Again in its own folder, for programs, and left up.
+    const kept = startGw(['demo', '--dir', dir, '--keep', '--json']);
+    await using _ended = kept;
+    await kept.says('\n}\n', 50_000);
+    const envelope = JSON.parse(kept.stdout());
     expect(envelope).toMatchObject({ schema: 'gw/demo/1', ok: true, error: null });
     const demo = demoSchema.parse(envelope.data);
+    expect(demo.kept).toBe(true);
     expect(demo.checklist.counts).toMatchObject({ wrong: 0, skipped: 0, notChecked: 0 });
     expect(demo.checklist.written).toEqual(['demo.json', 'demo.junit.xml', 'demo.md'].map((file) => join(dir, file)));
-    expect(again.code).toBe(0);
-  }, 90_000);
-
-  test('--keep leaves everything up until Ctrl-C, and says what to open', async () => {
-    const demo = startGw(['demo', '--dir', dir, '--keep']);
-    await using _ended = demo;
-    await demo.says('Open, until Ctrl-C', 30_000);
-    const surface = /http:\/\/127\.0\.0\.1:\d+\/service/.exec(demo.stdout())?.[0];
-    const reply = await fetch(surface ?? '');
+    const reply = await fetch(demo.addresses.service);
     expect(reply.status).toBe(200);
     await reply.text();
     expect((await fetch('http://127.0.0.1:5174/api/medien')).status).toBe(403);
-    const { code, tookMs } = await demo.end('SIGINT');
-    expect(code).toBe(0);
-    expect(tookMs).toBeLessThan(6_000);
-    expect(leftOver(demo.child.pid)).toEqual([]);
-  });
+    const ended = await kept.end('SIGINT');
+    expect(ended.code).toBe(0);
+    expect(ended.tookMs).toBeLessThan(6_000);
+    expect(leftOver(kept.child.pid)).toEqual([]);
+    expect(JSON.parse(kept.stdout())).toEqual(envelope);
+  }, 120_000);
 
   test('Ctrl-C in the middle ends everything with 130', async () => {
     const demo = startGw(['demo', '--dir', dir]);

@@ -2,12 +2,12 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runGw } from './gw.ts';
-import { type Robot, startRobot } from './robot.ts';
+import { type FaultName, type Robot, startRobot } from './robot.ts';
 
 describe('gw enrol, as a technician types it', () => {
   let robot: Robot;
   beforeAll(async () => {
-    robot = await startRobot({ with: 'enrolment' });
+    robot = await startRobot({ with: ['enrolment'] });
   });
   afterAll(async () => {
     await robot?.[Symbol.asyncDispose]();
@@ -17,9 +17,7 @@ describe('gw enrol, as a technician types it', () => {
   const codeFile = () => join(robot.dir, 'secrets', 'enrolment-code.txt');
   const code = () => readFileSync(codeFile(), 'utf8').trim();
   const identityDir = () => join(robot.dir, 'identity');
-  const fault = async (name: string, to: 'on' | 'off') => {
-    expect((await runGw(['sim', 'fault', name, to, '--dir', robot.dir])).code).toBe(0);
-  };
+  const fault = (name: FaultName, to: 'on' | 'off') => robot.fault(name, to);
 
   it('is refused, cut, resumed, shown, refused a second time and renewed', async () => {
     const before = await gw(['enrol', 'status']);

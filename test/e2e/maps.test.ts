@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runGw } from './gw.ts';
-import { type Robot, startRobot } from './robot.ts';
+import { type FaultName, type Robot, startRobot } from './robot.ts';
 
 interface MapListAnswer {
   readonly data: {
@@ -30,11 +30,10 @@ describe('the maps of a robot, as a technician types it', () => {
     const { data } = JSON.parse(stdout) as MapListAnswer;
     return data.maps.map(({ uid, name, isCurrent }) => ({ uid, name, isCurrent }));
   };
-  const fault = async (name: string, to: 'on' | 'off') => {
-    expect((await runGw(['sim', 'fault', name, to, '--dir', robot.dir])).code).toBe(0);
-  };
+  const fault = (name: FaultName, to: 'on' | 'off') => robot.fault(name, to);
 
-  it('are backed up, lost by a restart, missed, brought back and proven', async () => {
+  // The first two have a robot each, so they run at the same time.
+  it.concurrent('are backed up, lost by a restart, missed, brought back and proven', async () => {
     const before = await maps();
     expect(before.length).toBeGreaterThan(2);
 
@@ -65,18 +64,16 @@ describe('the maps of a robot, as a technician types it', () => {
 
     const again = await gw('map', 'restore', 'maps.tar.gz');
     expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Nothing to restore/) });
-    for (const { uid } of before) {
-      const { stdout } = await gw('map', 'list', '--json');
-      const id = (JSON.parse(stdout) as { data: { maps: { id: number; uid: string }[] } }).data.maps.find(
-        (map) => map.uid === uid,
-      )?.id;
-      const old = before.findIndex((map) => map.uid === uid) + 1;
-      const diff = await gw('overlays', 'diff', `live:${id}`, `maps.tar.gz#${old}`);
-      expect(diff.code, diff.stdout + diff.stderr).toBe(0);
-    }
+    const { stdout } = await gw('map', 'list', '--json');
+    const restored = (JSON.parse(stdout) as { data: { maps: { id: number; uid: string }[] } }).data.maps;
+    const differences = before.map(({ uid }, n) => {
+      const id = restored.find((map) => map.uid === uid)?.id;
+      return gw('overlays', 'diff', `live:${id}`, `maps.tar.gz#${n + 1}`);
+    });
+    for (const diff of await Promise.all(differences)) expect(diff.code, diff.stdout + diff.stderr).toBe(0);
   }, 180_000);
 
-  it('are stored and not driven by until the map is selected again, and every command says which', async () => {
+  it.concurrent('are stored and not driven by until the map is selected again, and every command says which', async () => {
     await using own = await startRobot();
     const at = (...args: string[]) => runGw([...args, '--site', own.site], { cwd: dir, limitMs: 90_000 });
     const [first = ''] = (await at('overlays', 'inspect', '--current')).stdout.split('\n');
@@ -87,7 +84,7 @@ describe('the maps of a robot, as a technician types it', () => {
     };
     expect(data.running.verdict).toBe('equal');
 
-    expect((await runGw(['sim', 'fault', 'running-map-keeps-overlays', 'on', '--dir', own.dir])).code).toBe(0);
+    await own.fault('running-map-keeps-overlays', 'on');
     const { host, port } = JSON.parse((await at('map', 'list', '--json')).stdout).data.address;
     await fetch(`http://${host}:${port}/maps/1`, {
       method: 'PATCH',

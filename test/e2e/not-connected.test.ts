@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { freePort, runGw, startGw } from './gw.ts';
-import { chassisState, page, type Robot, startRobot, startServe, until } from './robot.ts';
+import { chassisState, page, type SimulatedRobot, startRobot, startRobotProcess, startServe, until } from './robot.ts';
 
 const WITHIN_MS = 2_000;
 
 /** All three places say 'not connected' with the address that was tried, within two seconds. */
-async function allSayNotConnected(robot: Robot, port: number): Promise<void> {
+async function allSayNotConnected(robot: SimulatedRobot, port: number): Promise<void> {
   const where = `127.0.0.1:${port}`;
   const [state, service, address] = await Promise.all([
     until(
@@ -36,7 +36,7 @@ async function timed<T>(work: () => Promise<T>) {
   return { result: await work(), tookMs: performance.now() - began };
 }
 
-async function recovers(robot: Robot): Promise<void> {
+async function recovers(robot: SimulatedRobot): Promise<void> {
   const { answer } = await until(
     () => chassisState(robot.operatorPort),
     ({ link }) => link.kind === 'connected',
@@ -49,7 +49,7 @@ async function recovers(robot: Robot): Promise<void> {
 
 describe('a chassis that is lost', () => {
   it('shows within two seconds when its process is stopped, and comes back by itself', async () => {
-    await using robot = await startRobot();
+    await using robot = await startRobotProcess();
     await using _serve = await startServe(robot.site);
     await until(
       () => chassisState(robot.operatorPort),
@@ -66,7 +66,7 @@ describe('a chassis that is lost', () => {
   });
 
   it('shows when it is gone, and comes back by itself when it is there again', async () => {
-    await using robot = await startRobot();
+    await using robot = await startRobotProcess();
     await using _serve = await startServe(robot.site);
     await until(
       () => chassisState(robot.operatorPort),
@@ -106,7 +106,7 @@ describe('another robot at the right address', () => {
       ({ link }) => link.kind === 'connected',
       5_000,
     );
-    expect((await runGw(['sim', 'fault', 'wrong-serial', 'on', '--dir', robot.dir])).code).toBe(0);
+    await robot.fault('wrong-serial', 'on');
     const address = await runGw(['chassis', 'address', '--site', robot.site]);
     expect(address.code).toBe(4);
     const site = readFileSync(robot.site, 'utf8');
@@ -114,7 +114,7 @@ describe('another robot at the right address', () => {
     expect(address.stdout).toContain(serial);
 
     writeFileSync(robot.site, site.replace(`serial: ${serial}`, 'serial: SOMEBODY-ELSE'));
-    expect((await runGw(['sim', 'fault', 'wrong-serial', 'off', '--dir', robot.dir])).code).toBe(0);
+    await robot.fault('wrong-serial', 'off');
     const named = await runGw(['chassis', 'address', '--site', robot.site, '--json']);
     expect(named.code).toBe(4);
     expect(named.stdout).toContain(serial);

@@ -1,26 +1,53 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Sim, type SimOptions, startSim } from '../../src/lib/sim/index.ts';
 import { freePort, type Running, startGw } from './gw.ts';
 
-/** A simulated robot in a process of its own, with its site file. */
-export interface Robot extends AsyncDisposable {
+/** A simulated robot with its site file. */
+export interface SimulatedRobot extends AsyncDisposable {
   readonly dir: string;
   readonly site: string;
   readonly chassisPort: number;
   readonly operatorPort: number;
-  readonly sim: Running;
 }
 
-export async function startRobot(
-  options: { with?: string; chassisPort?: number; evidence?: 'none' } = {},
-): Promise<Robot> {
+/** In this process, which saves the start of one for each robot and for each fault. */
+export interface Robot extends SimulatedRobot {
+  readonly sim: Sim;
+  /** Switches faults, and waits until they have taken hold. */
+  fault(name: FaultName, state: 'on' | 'off'): Promise<void>;
+}
+
+export type FaultName = Parameters<Sim['setFault']>[0];
+
+export async function startRobot(options: Pick<SimOptions, 'with' | 'evidence'> = {}): Promise<Robot> {
   const dir = mkdtempSync(join(tmpdir(), 'gw-robot-'));
-  const [chassisPort, operatorPort] = [options.chassisPort ?? (await freePort()), await freePort()];
-  const parts = options.with === undefined ? [] : ['--with', options.with];
+  const operatorPort = await freePort();
+  const sim = await startSim({ ...options, dir, operatorPort });
+  return {
+    dir,
+    site: join(dir, 'site.yaml'),
+    chassisPort: sim.chassis.port,
+    operatorPort,
+    sim,
+    async fault(name, state) {
+      sim.setFault(name, state === 'on');
+      await sim.settled();
+    },
+    async [Symbol.asyncDispose]() {
+      await sim[Symbol.asyncDispose]();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** `gw sim`: for tests that hang it, end it, or switch its faults from the command line. */
+export async function startRobotProcess(): Promise<SimulatedRobot & { readonly sim: Running }> {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-robot-'));
+  const [chassisPort, operatorPort] = [await freePort(), await freePort()];
   const ports = ['--chassis-port', `${chassisPort}`, '--operator-port', `${operatorPort}`];
-  const evidence = options.evidence === undefined ? [] : ['--evidence', options.evidence];
-  const sim = startGw(['sim', '--dir', dir, ...ports, ...parts, ...evidence, '--json']);
+  const sim = startGw(['sim', '--dir', dir, ...ports, '--json']);
   await sim.says('"event":"ready"');
   return {
     dir,

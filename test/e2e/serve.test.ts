@@ -131,7 +131,7 @@ describe('gw serve', () => {
   it('ends in time although the chassis never answers', async () => {
     await using robot = await startRobot();
     await using serve = await startServe(robot.site);
-    expect((await runGw(['sim', 'fault', 'silent', 'on', '--dir', robot.dir])).code).toBe(0);
+    await robot.fault('silent', 'on');
     await until(
       () => chassisState(robot.operatorPort),
       ({ link }) => link.kind === 'not-connected',
@@ -174,7 +174,7 @@ describe('gw serve', () => {
     await using serve = await startServe(robot.site);
     serve.child.stdout?.destroy();
     serve.child.stderr?.destroy();
-    expect((await runGw(['sim', 'fault', 'cut', 'on', '--dir', robot.dir])).code).toBe(0);
+    await robot.fault('cut', 'on');
     await until(
       () => chassisState(robot.operatorPort),
       ({ link }) => link.kind === 'not-connected',
@@ -206,7 +206,7 @@ describe('gw serve that cannot start', () => {
   });
 
   it('says so for a bad site file and for a secret that others may read', async () => {
-    await using robot = await startRobot({ with: 'password' });
+    await using robot = await startRobot({ with: ['password'] });
     const good = readFileSync(robot.site, 'utf8');
     writeFileSync(robot.site, `${good}readOnlyPort: 5175\n`);
     const bad = await runGw(['serve', '--site', robot.site]);

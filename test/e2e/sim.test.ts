@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -32,4 +32,26 @@ it('gw sim refuses a serial number that no site file could hold', async () => {
   const { code, stderr } = await runGw(['sim', '--serial', 'two words']);
   expect(code).toBe(2);
   expect(stderr).toContain('--serial: expected');
+});
+
+it('gw sim writes a site that nothing was verified on, and gw sim fault switches its faults', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-sim-fault-'));
+  try {
+    const words = ['--chassis-port', '0', '--evidence', 'none', '--with', 'password'];
+    await using sim = startGw(['sim', '--dir', dir, ...words, '--json']);
+    await sim.says('"event":"ready"');
+    expect(existsSync(join(dir, 'evidence.jsonl')) && readFileSync(join(dir, 'evidence.jsonl'), 'utf8')).toBeFalsy();
+    expect(readFileSync(join(dir, 'site.yaml'), 'utf8')).toContain('passwordFile:');
+    const address = () => runGw(['chassis', 'address', '--site', join(dir, 'site.yaml')]);
+    for (const [state, code] of [
+      ['on', 4],
+      ['off', 0],
+    ] as const) {
+      const switched = await runGw(['sim', 'fault', 'wrong-serial', state, '--dir', dir]);
+      expect([switched.code, switched.stderr]).toEqual([0, '']);
+      expect((await address()).code, state).toBe(code);
+    }
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
 });

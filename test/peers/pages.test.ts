@@ -1,19 +1,23 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Running, runGw } from '../e2e/gw.ts';
-import { chassisState, type Robot, startRobot, startServe, until } from '../e2e/robot.ts';
+import { clearStop } from '../../src/lib/toolkit/motion/clear.ts';
+import { openToolkit } from '../../src/lib/toolkit/toolkit.ts';
+import type { Running } from '../e2e/gw.ts';
+import { chassisState, type FaultName, type Robot, startRobot, startServe, until } from '../e2e/robot.ts';
 import { sizes } from './browser.ts';
 import { chromiumFlags, hasProgram } from './peer.ts';
 
 const paths = ['/', '/service', '/anmeldung'] as const;
 
-let browser: Browser;
+let browser: Browser | undefined;
 let robot: Robot;
 let serve: Running;
 
+/** One browser, robot and gateway for all of this file. */
 async function startAll(): Promise<void> {
+  if (browser !== undefined) return;
   browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: chromiumFlags });
-  robot = await startRobot({ with: 'password' });
+  robot = await startRobot({ with: ['password'] });
   await serveAgain();
 }
 
@@ -32,19 +36,23 @@ async function endAll(): Promise<void> {
   await robot?.[Symbol.asyncDispose]();
 }
 
-async function fault(name: string, on: 'on' | 'off'): Promise<void> {
-  expect((await runGw(['sim', 'fault', name, on, '--dir', robot.dir])).code).toBe(0);
+afterAll(endAll);
+
+const fault = (name: FaultName, state: 'on' | 'off') => robot.fault(name, state);
+
+async function newContext(options: Parameters<Browser['newContext']>[0] = {}) {
+  if (browser === undefined) throw new Error('no browser was started');
+  return browser.newContext(options);
 }
 
 const addressOf = (path: string) => `http://127.0.0.1:${robot.operatorPort}${path}`;
 
 describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)', () => {
   beforeAll(startAll);
-  afterAll(endAll);
 
   /** Opens a page and notes everything that went wrong in it. */
   async function open(path: string, size: { width: number; height: number }, javaScriptEnabled: boolean) {
-    const context = await browser.newContext({ viewport: size, javaScriptEnabled });
+    const context = await newContext({ viewport: size, javaScriptEnabled });
     const page = await context.newPage();
     const problems: string[] = [];
     page.on('console', (message) => {
@@ -125,6 +133,8 @@ describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)
     const reply = await fetch(`http://127.0.0.1:${robot.operatorPort}/api/stopp`);
     expect(await reply.json()).toMatchObject({ stop: { latched: true } });
     await close();
+    const anybody = { signal: new AbortController().signal, onProgress: () => {} };
+    await clearStop(await openToolkit(robot.site), {}, anybody);
   });
 });
 
@@ -164,10 +174,9 @@ const everyValue = ['battery', 'pose', 'heading', 'positioning', 'wheels', 'aler
 
 describe.skipIf(!hasProgram('chromium'))('what the operator page claims (Chromium)', () => {
   beforeAll(startAll);
-  afterAll(endAll);
 
   async function open(options: Parameters<Browser['newContext']>[0] = {}) {
-    const context = await browser.newContext(options);
+    const context = await newContext(options);
     const page = await context.newPage();
     return { context, page, [Symbol.asyncDispose]: () => context.close() };
   }

@@ -47,23 +47,25 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
   }
 
   it('reach the chassis and say by which way', async () => {
-    const address = await json('chassis', 'address', '--site', robot.site, '--via', via);
-    expect(address).toMatchObject({ ok: true, code: 0, data: { state: 'connected', way: `via ${via}` } });
-    const text = await gw('chassis', 'address', '--site', robot.site, `--via=${via}`);
-    expect(text.code).toBe(0);
-    expect(text.stdout).toContain(via);
-    const probe = await json('chassis', 'probe', '--site', robot.site, '--via', via, '--seconds', '2');
-    // The robot stands, so its unit is not decided; that is nothing wrong.
-    expect(probe.data).toMatchObject({ verdict: 'ok', poseUnit: { verdict: 'not-decided', doubt: null } });
-    for (const words of [
+    const at = ['--site', robot.site, '--via', via];
+    const others = [
       ['map', 'list'],
       ['overlays', 'inspect'],
       ['evidence', 'list', '--live'],
       ['map', 'backup', '--out', join(robot.dir, 'maps.tar.gz')],
-    ]) {
-      const done = await json(...words, '--site', robot.site, '--via', via);
-      expect([words, done.error]).toEqual([words, null]);
-    }
+    ];
+    const [address, text, probe, ...done] = await Promise.all([
+      json('chassis', 'address', ...at),
+      gw('chassis', 'address', '--site', robot.site, `--via=${via}`),
+      json('chassis', 'probe', ...at, '--seconds', '2'),
+      ...others.map((words) => json(...words, ...at)),
+    ]);
+    expect(address).toMatchObject({ ok: true, code: 0, data: { state: 'connected', way: `via ${via}` } });
+    expect(text.code).toBe(0);
+    expect(text.stdout).toContain(via);
+    // The robot stands, so its unit is not decided; that is nothing wrong.
+    expect(probe.data).toMatchObject({ verdict: 'ok', poseUnit: { verdict: 'not-decided', doubt: null } });
+    expect(done.map(({ error }, n) => [others[n], error])).toEqual(others.map((words) => [words, null]));
     expect(sshd.log()).toContain('Accepted publickey');
   });
 

@@ -1,0 +1,31 @@
+import { text } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
+
+/**
+ * Runs the built command line once for each list of words on stdin, in this one process, and gives what each wrote and
+ * how it ended. Not for commands that end their process by themselves.
+ */
+const [main = '', binary = ''] = process.argv.slice(2);
+const gw = (await import(pathToFileURL(main).href)) as { main(argv: string[], root: string): Promise<void> };
+const answer = process.stdout.write.bind(process.stdout);
+
+function catchFrom(stream: NodeJS.WriteStream): string[] {
+  const pieces: string[] = [];
+  stream.write = ((piece: string | Uint8Array, ...more: readonly unknown[]) => {
+    pieces.push(typeof piece === 'string' ? piece : Buffer.from(piece).toString());
+    const written = more.find((one) => typeof one === 'function');
+    if (written) setImmediate(written as () => void);
+    return true;
+  }) as typeof stream.write;
+  return pieces;
+}
+
+const found: { code: number | string; stdout: string; stderr: string }[] = [];
+for (const words of JSON.parse(await text(process.stdin)) as string[][]) {
+  const [stdout, stderr] = [catchFrom(process.stdout), catchFrom(process.stderr)];
+  process.exitCode = undefined;
+  await gw.main(words, pathToFileURL(binary).href);
+  found.push({ code: process.exitCode ?? 0, stdout: stdout.join(''), stderr: stderr.join('') });
+}
+process.exitCode = 0;
+answer(JSON.stringify(found));
