@@ -93,8 +93,13 @@ export const errorTable = {
   FILE_EXISTS: row(exitCodes.usage, 'The file is there already.', 'Name another file, or pass --force to replace it.'),
   FILE_UNWRITABLE: row(
     exitCodes.usage,
-    'A file could not be read or written.',
+    'File cannot be written.',
     'Check that the folder exists, has room, and belongs to you.',
+  ),
+  FILE_UNREADABLE: row(
+    exitCodes.usage,
+    'File cannot be read.',
+    'Make it readable for the user that runs gw, or name another file.',
   ),
 
   OVERLAYS_INVALID: row(
