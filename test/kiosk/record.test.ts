@@ -81,7 +81,7 @@ describe('what is remembered of the tablet', () => {
 
   it('is a red line too when the file is damaged: nobody knows then', async () => {
     await writeFile(join(dir, 'tablet.json'), '{"schema":"gw/tablet/2"');
-    await expect(readTabletRecord(dir)).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    await expect(readTabletRecord(dir)).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
     expect(await tabletRedLine(dir)).toMatchObject({ detail: expect.stringContaining('damaged') });
   });
 

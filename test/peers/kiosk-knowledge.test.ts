@@ -278,6 +278,6 @@ describe.skipIf(!hasProgram('adb'))('what is known of the tablet', { concurrent:
     await using world = await openTabletWorld();
     await setUpKiosk(world.toolkit, closing, world.context);
     await writeFile(join(world.toolkit.site.stateDir, 'tablet.json'), '{');
-    await expect(statusOf(world)).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    await expect(statusOf(world)).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
   });
 });

@@ -91,12 +91,12 @@ export interface TabletRedLine {
 const recordPath = (stateDir: string) => join(stateDir, 'tablet.json');
 const MAX_RECORD_BYTES = 1024 * 1024;
 
-/** The record of a site; null when the tablet was never touched. Throws FILE_UNWRITABLE when it cannot be read. */
+/** The record of a site; null when the tablet was never touched. Throws FILE_UNREADABLE. */
 export async function readTabletRecord(stateDir: string): Promise<TabletRecord | null> {
   const path = recordPath(stateDir);
   const read = await readBounded(path, MAX_RECORD_BYTES).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT' || cause.code === 'ENOTDIR') return null;
-    throw new GwError('FILE_UNWRITABLE', `${path} cannot be read (${cause.code ?? 'unknown reason'}).`, { cause });
+    throw new GwError('FILE_UNREADABLE', `${path} cannot be read (${cause.code ?? 'unknown reason'}).`, { cause });
   });
   if (read === null) return null;
   const text = read.kind === 'bytes' ? Buffer.from(read.bytes).toString('utf8') : '';
@@ -104,11 +104,11 @@ export async function readTabletRecord(stateDir: string): Promise<TabletRecord |
   if (record !== null) return record;
   const newer = /^\{\s{0,20}"schema":\s{0,20}"gw\/tablet\/(\d{1,4})"/.exec(text)?.[1];
   if (newer !== undefined && Number(newer) > 2) {
-    throw new GwError('FILE_UNWRITABLE', `${path} was written by a newer version of gw (gw/tablet/${newer}).`, {
+    throw new GwError('FILE_UNREADABLE', `${path} was written by a newer version of gw (gw/tablet/${newer}).`, {
       remedy: 'Run that version of gw here. Or remove the file, then run `gw kiosk lock`.',
     });
   }
-  throw new GwError('FILE_UNWRITABLE', `${path} is damaged: it is not known whether the tablet was closed.`, {
+  throw new GwError('FILE_UNREADABLE', `${path} is damaged: it is not known whether the tablet was closed.`, {
     remedy: 'Remove the file, then run `gw kiosk lock`: it proves that the tablet is closed, and writes it anew.',
   });
 }
