@@ -6,18 +6,13 @@ import { hostFlag, numberFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { printable } from '../../cli/output.ts';
 import { onParentLoss } from '../../cli/parent-loss.ts';
 import { renderEvidenceVerified } from '../../cli/render/evidence-verify.ts';
+import { conditionFlags, confirmedBy } from '../../cli/trial-flags.ts';
 import { exitCodes, GwError } from '../../lib/error/index.ts';
 import { type TrialKind, trialKinds } from '../../lib/motion/index.ts';
 import type { EvidenceVerified as Result } from '../../lib/toolkit/evidence/verify.result.ts';
 
 const INTERRUPTED =
   'Interrupted. The trial is cancelled first, within seconds; a second Ctrl-C ends at once, and the gateway cancels it after 3 s.';
-/** What a person on site has to say, by flag. */
-const conditionFlags = {
-  'robot-will-move': 'the robot may move',
-  'space-free': 'no person and no thing is within 1.5 m of it and its way',
-  'emergency-stop-in-hand': 'a hand is on its emergency stop',
-} as const;
 
 export default class EvidenceVerify extends GwCommand<Result> {
   static override summary = 'Verify what orders rely on by a supervised trial: the robot moves at most 1 m.';
@@ -42,7 +37,8 @@ export default class EvidenceVerify extends GwCommand<Result> {
       summary: 'No person is on site: only for a chassis that reports that it is simulated.',
       exclusive: Object.keys(conditionFlags),
     }),
-    who: Flags.string({ summary: 'Who stands beside the robot.', helpValue: 'NAME', required: true }),
+    // Not required of the parser: it would name this flag alone, and the missing confirmations only afterwards.
+    who: Flags.string({ summary: 'Name of the person beside the robot (needed).', helpValue: 'NAME' }),
     towards: numberFlag({ summary: 'move, stop: course on the map in degrees', min: -360, max: 360 }),
     distance: numberFlag({ summary: 'move: way in metres', min: 0.3, max: 1 }),
     site: siteFlag,
@@ -54,20 +50,10 @@ export default class EvidenceVerify extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(EvidenceVerify);
-    const missing = Object.entries(conditionFlags).filter(([name]) => !flags[name as keyof typeof conditionFlags]);
-    if (!flags.unattended && missing.length > 0) {
-      const kind = args.kind === 'pose' ? 'sets another pose of the robot' : 'drives the robot';
-      throw new GwError(
-        'RISK_NOT_ACCEPTED',
-        `This ${kind}. Not confirmed by a person on site: ${missing.map(([, text]) => text).join('; ')}.`,
-        {
-          remedy: `Stand beside the robot, see that it is so, then add ${missing.map(([name]) => `--${name}`).join(' ')}.`,
-        },
-      );
-    }
+    const kind = args.kind as TrialKind;
     const options = {
-      kind: args.kind as TrialKind,
-      who: flags.who,
+      kind,
+      who: confirmedBy(kind, flags),
       conditions: flags.unattended
         ? ({ unattended: true } as const)
         : { robotWillMove: true, spaceFree: true, emergencyStopInHand: true },

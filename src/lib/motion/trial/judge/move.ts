@@ -3,6 +3,7 @@ import type { TrialFinding, TrialVerdict } from '../model.ts';
 import type { PlanSample, PoseSample } from '../samples.ts';
 import { finding, ownStates, type Verdict } from './finding.ts';
 import { type Course, courseOf, isSteadyInRadians, isTelling, misfit, swiftTurnOf } from './heading.ts';
+import { DRIVES_M, endText, farthestM, remedyText } from './not-driven.ts';
 import {
   distanceM,
   largestLeapM,
@@ -144,7 +145,7 @@ function judgeTarget({ goal, end, course, outcome }: View, unit: TrialVerdict): 
 function judgeRequest(view: View): Verdict {
   const { moveId, outcome, start, end, goal, orderedM, leapM } = view;
   if (moveId === null) return open('the order was not answered with the number of a move');
-  if (outcome.state !== 'succeeded') return open(`the move did not succeed: ${outcome.reason ?? outcome.state}`);
+  if (outcome.state !== 'succeeded') return open(notSucceededText(view));
   if (leapM > 0) return open(`the position leapt by ${leapM.toFixed(2)} m`);
   if (end === null) return open('the robot was not seen at rest after the move');
   const offM = distanceM(end, goal);
@@ -154,6 +155,14 @@ function judgeRequest(view: View): Verdict {
   if (hasReached(view, end)) return say('holds', seen);
   if (offM >= ELSEWHERE_M && wayM >= MAX_REACHED_M) return say('differs', `${seen}: it drove elsewhere`);
   return open(seen);
+}
+
+/** A robot counts as not driving only where poses show it. */
+function notSucceededText(view: View): string {
+  const movedM = farthestM(view);
+  const end = endText(view.outcome);
+  if (movedM === null || movedM >= DRIVES_M) return `the move did not succeed: ${end}`;
+  return `the robot was not seen driving (${movedM.toFixed(2)} m). ${end}${remedyText(view)}`;
 }
 
 function judgeState(view: View): Verdict {

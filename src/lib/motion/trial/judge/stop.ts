@@ -1,6 +1,8 @@
+import type { MoveOutcome } from '../../model.ts';
 import type { TrialFinding } from '../model.ts';
 import type { PlanSample, PoseSample } from '../samples.ts';
 import { finding, ownStates } from './finding.ts';
+import { DRIVES_M, endText, farthestM, remedyText } from './not-driven.ts';
 import { distanceM, largestLeapM, type Place, type Rest, restOf, standingAt } from './numbers.ts';
 
 /** What a trial of the cancel saw. */
@@ -17,13 +19,12 @@ export interface StopSeen {
   readonly cancelAnsweredAtMs: number | null;
   readonly poses: readonly PoseSample[];
   readonly plans: readonly PlanSample[];
+  readonly outcome: Pick<MoveOutcome, 'state' | 'reason'>;
   /** What GET of this move answered afterwards. */
   readonly readAfter: string | null;
 }
 
-/** Project decisions. */
-export const DRIVES_M = 0.1;
-/** A robot that brakes gently comes this far after the cancel was answered. */
+/** Project decisions. A robot that brakes gently comes this far after the cancel was answered. */
 const MAX_BRAKING_M = 0.3;
 const REST_WITHIN_MS = 3_000;
 const REST_WINDOW_MS = 800;
@@ -61,7 +62,7 @@ function judge(seen: StopSeen): Pick<TrialFinding, 'verdict' | 'why'> {
   const { poses, moveId, answeredInMs, cancelAtMs, cancelAnsweredAtMs, readAfter, sentAtMs } = seen;
   const open = (why: string) => ({ verdict: 'not-decided', why }) as const;
   if (moveId === null || answeredInMs === null) return open('the order was not answered with the number of a move');
-  if (cancelAtMs === null) return open('the robot was not seen driving, so nothing was cancelled');
+  if (cancelAtMs === null) return open(notCancelledText(seen));
   if (cancelAnsweredAtMs === null) return open('the chassis has not answered the cancel');
   const driven = poses.filter(({ atMs }) => atMs >= sentAtMs);
   const leapM = largestLeapM(driven);
@@ -88,4 +89,15 @@ function judge(seen: StopSeen): Pick<TrialFinding, 'verdict' | 'why'> {
     return { verdict: 'holds', why: seenText };
   }
   return open(seenText);
+}
+
+/** Why no cancel was sent. A robot counts as not driving only where poses show it. */
+function notCancelledText(seen: StopSeen): string {
+  const movedM = farthestM(seen);
+  const end = endText(seen.outcome);
+  if (movedM === null) return `no pose was received after the order, so no cancel was sent. ${end}`;
+  if (movedM >= DRIVES_M) {
+    return `the move ended before a cancel was sent, after a change of the position by ${movedM.toFixed(2)} m. ${end}`;
+  }
+  return `the robot was not seen driving (${movedM.toFixed(2)} m), so no cancel was sent. ${end}${remedyText(seen)}`;
 }
