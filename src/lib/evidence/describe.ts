@@ -42,7 +42,7 @@ function sourceOf(fact: Fact): string {
   return isDisagreement(fact) ? fact.between.map((id) => `\`${id}\``).join(', ') : fact.source;
 }
 
-/** Markdown in a table cell: a bar would end the cell, an angle bracket would be taken for HTML. */
+/** Escapes Markdown in a table cell: a bar would end the cell, an angle bracket would start HTML. */
 function cell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
 }

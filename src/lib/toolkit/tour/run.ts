@@ -14,7 +14,7 @@ import type { TourRun } from './run.result.ts';
 export interface TourRunOptions extends Partial<FollowOptions> {
   /** A tour of the site file. */
   readonly tour: string;
-  /** How long it may take; after that the result is 'running', and the robot drives on. */
+  /** Time limit; after that the result is 'running', and the tour continues. */
   readonly withinMs: number;
 }
 
@@ -22,10 +22,10 @@ const runSchema = followedRunSchema.extend({ tour: z.string(), stations: z.array
 type Run = z.output<typeof runSchema>;
 
 /**
- * Starts a tour on the running gateway, follows it to its end, and compares where the chassis then says it stands
- * with the station as a person named it. A wrong angle unit anywhere between site file, order and report shows in
- * that comparison. THE ROBOT MOVES: the caller has asked a person. An interruption ends the tour unless `leaveRunning`.
- * Throws OPERATOR_NOT_REACHABLE, why the gateway refused the start, and INTERRUPTED where the robot may drive on.
+ * Starts a tour on the running gateway, follows it to its end, and compares the reported pose with the last station.
+ * The comparison detects a wrong angle unit in site file, order or report. THE ROBOT MOVES: the caller has the
+ * confirmation of a person. An interruption ends the tour unless `leaveRunning`.
+ * Throws OPERATOR_NOT_REACHABLE, why the gateway refused the start, and INTERRUPTED where the robot may still be moving.
  */
 export async function runTour(toolkit: Toolkit, options: TourRunOptions, context: CheckContext): Promise<TourRun> {
   const { clock, site } = toolkit;
@@ -57,28 +57,28 @@ export async function runTour(toolkit: Toolkit, options: TourRunOptions, context
 }
 
 function endedFinding(run: Run, { withinMs }: TourRunOptions, isInterrupted: boolean): Finding {
-  const base = { id: 'ended', title: 'The tour came to its end', spec: null };
+  const base = { id: 'ended', title: 'Tour completed', spec: null };
   if (isInterrupted && run.state === 'stopped') {
-    const detail = `interrupted, and ended on the way to ${run.stations[run.at] ?? '?'}`;
+    const detail = `interrupted, and cancelled on the way to ${run.stations[run.at] ?? '?'}`;
     return { ...base, verdict: 'not-checked', detail, remedy: null };
   }
   switch (run.state) {
     case 'succeeded':
-      return { ...base, verdict: 'ok', detail: `${run.stations.length} stations were driven to`, remedy: null };
+      return { ...base, verdict: 'ok', detail: `${run.stations.length} stations reached`, remedy: null };
     case 'running':
       return {
         ...base,
         verdict: 'wrong',
-        detail: `it had not ended after ${Math.round(withinMs / 1000)} s; the robot drives on`,
-        remedy: 'Watch the robot; stop it with `gw motion stop` or the stop button of the operator surface.',
+        detail: `not completed within ${Math.round(withinMs / 1000)} s; the robot is still driving`,
+        remedy: 'Watch the robot; stop it with `gw motion stop` or the stop button on the tablet.',
       };
     case 'failed':
     case 'stopped':
       return {
         ...base,
         verdict: 'wrong',
-        detail: `${run.state} at station ${run.stations[run.at] ?? '?'}: ${run.reason ?? 'no reason was given'}`,
-        remedy: isInterrupted ? MAY_DRIVE_ON : 'Mend what the reason names, then start the tour again.',
+        detail: `${run.state} at station ${run.stations[run.at] ?? '?'}: ${run.reason ?? 'no reason given'}`,
+        remedy: isInterrupted ? MAY_DRIVE_ON : 'Resolve the reason, then start the tour again.',
       };
   }
 }
