@@ -27,8 +27,8 @@ export interface MotionOptions {
   readonly limits?: Partial<OrderLimits>;
 }
 
-/** So long the caller of a stop waits for chassis and disk; both go on after that. A person waits a second at most. */
-const STOP_PATIENCE_MS = 700;
+/** The caller of a stop waits so long for chassis and disk; both go on. Half of the second that a person waits is reserve. */
+const STOP_PATIENCE_MS = 500;
 /** So long the start waits for what an earlier life kept; until it is read the robot counts as stopped. */
 const LOAD_PATIENCE_MS = 1_000;
 /** So long the caller of an end of what drives waits for the chassis; the cancelling goes on after that. */
