@@ -29,7 +29,15 @@ try {
   const stray = paths.filter((path) => /(^|\/)(test|bench|shared)\//.test(path) || /\.(test|spec)\./.test(path));
   if (stray.length > 0) throw new Error(`the package holds ${stray.join(', ')}`);
   const prefix = join(scratch, 'prefix');
-  const install = ['install', '--global', '--prefix', prefix, '--loglevel=error', '--prefer-offline'];
+  const install = [
+    'install',
+    '--global',
+    '--ignore-scripts',
+    '--prefix',
+    prefix,
+    '--loglevel=error',
+    '--prefer-offline',
+  ];
   execFileSync('npm', [...install, join(scratch, filename)], { cwd: scratch, stdio: ['ignore', 'ignore', 'inherit'] });
   // With the Node.js of the machine, not with the one that this checkout brought.
   const path = process.env.PATH.split(delimiter).filter((folder) => !folder.includes('node_modules'));

@@ -7,7 +7,7 @@ export interface Colours {
   readonly stderr: boolean;
 }
 
-export const NO_COLOUR_FLAG = '--no-color';
+const NO_COLOUR_FLAG = '--no-color';
 
 /**
  * Decides by, in this order: `--no-color`, NO_COLOR (not empty), FORCE_COLOR (0 and false: none), and for each stream

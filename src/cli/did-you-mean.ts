@@ -75,7 +75,7 @@ export function unknownCommandError(args: readonly string[], known: readonly Kno
 }
 
 /** The commands and topics nearest to what was typed, at most three, and all of them equally near. */
-export function similarCommands(words: readonly string[], known: readonly KnownCommand[]): string[] {
+function similarCommands(words: readonly string[], known: readonly KnownCommand[]): string[] {
   const typed = words.map((word) => word.toLowerCase());
   return nearest(known.map((command) => ({ name: command.id, cost: costOf(typed, command) })));
 }
