@@ -90,7 +90,7 @@ function commandsPage(all) {
     '# Commands',
     '',
     'Every command takes `--json` (one envelope on stdout: `{schema, ok, data, warnings, error}`; long-running ones print',
-    'one object a line) and `--help`. Exit codes: 0 fine, 1 a check found something wrong, 2 wrong usage or site file,',
+    'one object a line), `--no-color` and `--help`. Exit codes: 0 fine, 1 a check found something wrong, 2 wrong usage or site file,',
     '3 not reachable, 4 refused, 70 a bug of gw, 130 interrupted.',
     '',
   ];
@@ -101,7 +101,9 @@ function commandsPage(all) {
     );
     lines.push(`## gw ${[id.replaceAll(':', ' '), ...args].join(' ')}`, '', command.summary ?? '', '');
     if (command.description) lines.push(command.description.trim(), '');
-    const flags = Object.values(command.flags ?? {}).filter((flag) => !flag.hidden && flag.name !== 'json');
+    const flags = Object.values(command.flags ?? {}).filter(
+      (flag) => !flag.hidden && !['json', 'no-color'].includes(flag.name),
+    );
     if (flags.length > 0) {
       lines.push('| flag | meaning | default |', '| --- | --- | --- |');
       for (const flag of flags.sort((a, b) => (a.name < b.name ? -1 : 1))) {

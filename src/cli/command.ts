@@ -1,8 +1,9 @@
-import { Command, Errors, type Interfaces } from '@oclif/core';
+import { Command, Errors, Flags, type Interfaces } from '@oclif/core';
 import type { ZodType } from 'zod';
 import { asGwError, type ErrorJson, exitCodes, GwError } from '../lib/error/index.ts';
 import type { Ssh } from '../lib/net/index.ts';
 import type { Toolkit } from '../lib/toolkit/toolkit.ts';
+import { forStderr, forStdout } from './colour.ts';
 import { jsonText } from './json-text.ts';
 import { printable, renderError, renderWarning } from './output.ts';
 
@@ -36,6 +37,10 @@ export interface Outcome<T> {
  */
 export abstract class GwCommand<T extends object> extends Command {
   static override enableJsonFlag = true;
+  /** Stands here for the help and the completion: it holds for every command, and is taken out before one is looked up. */
+  static override baseFlags = {
+    'no-color': Flags.boolean({ summary: 'Print no colours; so does NO_COLOR=1.', helpGroup: 'GLOBAL' }),
+  };
   /** `gw/<command-with-dashes>/<version>`. */
   static readonly schema: string;
 
@@ -133,12 +138,12 @@ export abstract class GwCommand<T extends object> extends Command {
 
   /** Lines for stdout; a command whose reader may stall overrides it. */
   protected writeOut(text: string): void {
-    process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+    process.stdout.write(forStdout(text.endsWith('\n') ? text : `${text}\n`));
   }
 
   /** Lines for stderr. */
   protected writeErr(text: string): void {
-    process.stderr.write(text.endsWith('\n') ? text : `${text}\n`);
+    process.stderr.write(forStderr(text.endsWith('\n') ? text : `${text}\n`));
   }
 
   override warn(input: string | Error): string | Error {
@@ -149,11 +154,18 @@ export abstract class GwCommand<T extends object> extends Command {
   }
 
   protected override async catch(error: unknown): Promise<void> {
-    const gwError = fromFramework(error) ?? asGwError(error);
+    const gwError = (await this.#frameworkError(error)) ?? asGwError(error);
     process.exitCode = gwError.exitCode;
     if (this.jsonEnabled()) await this.print(null, false, gwError.toJSON());
     else this.writeErr(renderError(gwError));
     if (process.env.GW_DEBUG) this.writeErr(`${gwError.stack}\n${String(gwError.cause ?? '')}`);
+  }
+
+  async #frameworkError(error: unknown): Promise<GwError | undefined> {
+    const known = fromFramework(error);
+    if (known === undefined) return undefined;
+    const { unknownFlagError } = await import('./did-you-mean.ts');
+    return unknownFlagError(error, this.id ?? '') ?? known;
   }
 
   protected envelope(data: T | null, ok: boolean, error: ErrorJson | null): Envelope<T> {

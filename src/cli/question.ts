@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
-import chalk from 'chalk';
+import { chalkStderr } from 'chalk';
 import type { Answer, AskContext, AskedStep, Decision, StepResult } from '../lib/checklist/index.ts';
 import { INITIALS } from '../lib/checklist/initials.ts';
 import { GwError } from '../lib/error/index.ts';
@@ -77,7 +77,7 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
 
   async function askInitials(signal: AbortSignal): Promise<void> {
     while (known === null) {
-      const line = await nextLine(`${chalk.cyan('?')} Your initials, to stand beside every answer: `, signal);
+      const line = await nextLine(`${chalkStderr.cyan('?')} Your initials, to stand beside every answer: `, signal);
       if (line === undefined) return;
       if (INITIALS.test(line)) known = line;
       else if (line !== '') say('at most 8 letters, digits, . or -');
@@ -85,7 +85,7 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
   }
 
   function say(text: string): void {
-    output.write(`  ${chalk.dim(text)}\n`);
+    output.write(`  ${chalkStderr.dim(text)}\n`);
   }
 
   async function text(prompt: string, rest: string, signal: AbortSignal): Promise<string | null> {
@@ -102,9 +102,9 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
         return { answer, by: null, initials: known, remark, value, attachments };
       };
       const what = step.kind === 'measure' ? `a number in ${printable(step.unit)}` : 'y = yes, n = no';
-      const keys = chalk.dim(`[${what}, enter = leave open, r = remark, p = photo]`);
+      const keys = chalkStderr.dim(`[${what}, enter = leave open, r = remark, p = photo]`);
       for (;;) {
-        const line = (await nextLine(`${chalk.cyan('?')} ${printable(step.question)} ${keys} `, signal)) ?? '';
+        const line = (await nextLine(`${chalkStderr.cyan('?')} ${printable(step.question)} ${keys} `, signal)) ?? '';
         const [, word = '', rest = ''] = /^(\S*)\s*(.*)$/s.exec(line) ?? [];
         const key = word.toLowerCase();
         if (key === '' || (rest === '' && 'skip'.startsWith(key))) return give('skip');
@@ -139,10 +139,10 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
     async decide({ deviation, why, remedy }, signal) {
       if (deviation !== null) return { kind: 'leave' };
       output.write(`        ${printable(why)}\n`);
-      if (remedy !== null) output.write(`        ${chalk.cyan('to mend:')} ${printable(remedy)}\n`);
-      const keys = chalk.dim('[enter = leave it so, again = take it again, accept = accept it as a deviation]');
+      if (remedy !== null) output.write(`        ${chalkStderr.cyan('to mend:')} ${printable(remedy)}\n`);
+      const keys = chalkStderr.dim('[enter = leave it so, again = take it again, accept = accept it as a deviation]');
       for (;;) {
-        const word = ((await nextLine(`  ${chalk.cyan('?')} Not ok. ${keys} `, signal)) ?? '').toLowerCase();
+        const word = ((await nextLine(`  ${chalkStderr.cyan('?')} Not ok. ${keys} `, signal)) ?? '').toLowerCase();
         if (word === '') return { kind: 'leave' };
         if (word === 'again') return { kind: 'again' };
         if (word !== 'accept') continue;

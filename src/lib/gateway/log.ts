@@ -9,6 +9,8 @@ export interface LogOptions {
   readonly level: LogLevel;
   /** `pretty` for eyes, `json` for programs: one object a line. */
   readonly format: 'pretty' | 'json';
+  /** Whether `pretty` writes colour codes. Default: no. */
+  readonly isColoured?: boolean;
   /** File descriptor. */
   readonly fd: number;
   readonly clock?: Clock;
@@ -29,8 +31,14 @@ const MAX_WAITING_EVENT_BYTES = 64 * 1024;
  * The daemon's structured log. A line is written at once where the descriptor takes it (to a file: by the next turn of
  * the thread pool); where it does not, the daemon goes on and the line waits, within bounds.
  */
-export async function openLog({ level, format, fd, clock = systemClock }: LogOptions): Promise<LogOutput> {
-  const look = format === 'pretty' ? await prettyLines() : (line: string) => line;
+export async function openLog({
+  level,
+  format,
+  isColoured = false,
+  fd,
+  clock = systemClock,
+}: LogOptions): Promise<LogOutput> {
+  const look = format === 'pretty' ? await prettyLines(isColoured) : (line: string) => line;
   let told = '';
   const notices = loggerTo('warn', (line) => {
     told = look(line);
@@ -80,7 +88,7 @@ function loggerTo(level: LogLevel, write: (line: string) => void): Logger {
 }
 
 /** Loaded only when somebody looks: it costs start-up time and memory. */
-async function prettyLines(): Promise<(line: string) => string> {
+async function prettyLines(isColoured: boolean): Promise<(line: string) => string> {
   const { prettyFactory } = await import('pino-pretty');
-  return prettyFactory({ translateTime: 'SYS:HH:MM:ss.l' });
+  return prettyFactory({ colorize: isColoured, translateTime: 'SYS:HH:MM:ss.l' });
 }
