@@ -37,7 +37,7 @@ function toolkitFor({ host, port, serial }: { host: string; port: number; serial
 }
 
 async function inspectCurrent(toolkit: Toolkit, map = 'current') {
-  const { result } = await inspectDrawings(
+  const result = await inspectDrawings(
     { source: { kind: 'live', map }, openToolkit: () => Promise.resolve(toolkit), now: () => new Date(0) },
     context,
   );

@@ -8,7 +8,7 @@ export { createCodeBook } from './codes.ts';
 export { changedCodes, diffOverlays, sameDrawings } from './diff.ts';
 export type * from './diff-model.ts';
 export { type ChangeRow, changeRows, valueRow } from './diff-wording.ts';
-export { featurePlaces, onOneLine } from './feature-texts.ts';
+export { featureTexts } from './feature-texts.ts';
 export { frameOf, pngSize } from './frame.ts';
 export { type InspectOptions, inspectOverlays } from './inspect.ts';
 export { knownOf } from './known.ts';
