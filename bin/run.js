@@ -28,7 +28,7 @@ if (modern) {
   }
   if (argv[0] === 'overlays') {
     // What is kept of a map is kept until the end, so a large young generation only copies it twice: a small one makes
-    // 100,000 drawings take 280 MB instead of 390, in no more time; see docs/performance.md.
+    // 100,000 features take 310 MB instead of 440, in no more time; see docs/performance.md.
     setFlagsFromString('--semi-space-growth-factor=1');
   }
   if (argv.length === 1 && argv[0] === '--version') {

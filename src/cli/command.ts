@@ -197,7 +197,7 @@ function onFirstSignal(onSignal: () => void): { end(): void } {
 }
 
 /** Resolves when stdout has taken it; false when nobody reads any more. */
-function isWritten(chunk: string | Uint8Array): Promise<boolean> {
+function isWritten(chunk: string): Promise<boolean> {
   return new Promise((resolve) => process.stdout.write(chunk, (error) => resolve(error == null)));
 }
 

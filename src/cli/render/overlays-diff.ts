@@ -22,7 +22,8 @@ type Ref = Diff['added'][number];
 
 /** `gw overlays diff`. `isComplete`: every row, however many. */
 export function renderOverlaysDiff(data: Data, { isComplete }: { readonly isComplete: boolean }): string {
-  const { diff, written } = data;
+  const { diff, document, written } = data;
+  if (document !== null) return document;
   const first = (diff.same ? chalk.green : chalk.red)(diffLine(diff));
   if (written !== null) {
     const { format, path, bytes } = written;

@@ -14,5 +14,5 @@ export { type DrawingFilter, isFiltering, type SelectableKind, selectableKinds }
 export { knownOf } from './known.ts';
 export type * from './model.ts';
 export { jsonTypes, overlaysContainers, severities } from './model.ts';
-export { featurePlaces, onOneLine } from './read/feature-texts.ts';
+export { featureTexts } from './read/feature-texts.ts';
 export { overlaysSource, readOverlays } from './read/read.ts';

@@ -8,14 +8,20 @@ export type TextReading =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly problem: string };
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+/** Of a larger part Node makes a text of two bytes a character, and everything cut from it has two as well. */
+const DECODED_BYTES = 256 * 1024;
 
 /** The text of bytes in UTF-8, without a byte order mark. */
 export function decodeText(bytes: Uint8Array): TextReading {
   const other = otherFormat(bytes);
   if (other !== null) return { ok: false, problem: other };
   try {
-    return { ok: true, text: utf8.decode(bytes) };
+    const utf8 = new TextDecoder('utf-8', { fatal: true });
+    let text = '';
+    for (let at = 0; at < bytes.length; at += DECODED_BYTES) {
+      text += utf8.decode(bytes.subarray(at, at + DECODED_BYTES), { stream: true });
+    }
+    return { ok: true, text: text + utf8.decode() };
   } catch {
     return { ok: false, problem: whyNotUtf8(bytes) };
   }
