@@ -1,4 +1,4 @@
-import { Command, Errors, type Interfaces } from '@oclif/core';
+import { Command, Config, Errors, type Interfaces } from '@oclif/core';
 import type { ZodType } from 'zod';
 import { asGwError, type ErrorJson, exitCodes, GwError } from '../lib/error/index.ts';
 import type { Ssh } from '../lib/net/index.ts';
@@ -29,6 +29,11 @@ export interface Outcome<T> {
   readonly exitCode?: number;
 }
 
+/** What the framework calls; it shows it to no other caller. */
+interface Runnable<T extends Command> {
+  _run(): Promise<ReturnType<T['run']>>;
+}
+
 /**
  * Base of every command: parses, calls one function of a room, renders its result. The result is printed on
  * stdout as text or, with --json, as one envelope; progress, warnings and errors go to stderr. Text and JSON end
@@ -38,6 +43,16 @@ export abstract class GwCommand<T extends object> extends Command {
   static override enableJsonFlag = true;
   /** `gw/<command-with-dashes>/<version>`. */
   static readonly schema: string;
+
+  /** Takes a configuration as it is: the framework would make it once more, from every manifest. */
+  static override async run<T extends Command>(
+    this: new (argv: string[], config: Config) => T,
+    argv?: string[],
+    options?: Interfaces.LoadOptions,
+  ): Promise<ReturnType<T['run']>> {
+    if (!(options instanceof Config)) return await Command.run.call(this as never, argv, options);
+    return await (new this(argv ?? [], options) as unknown as Runnable<T>)._run();
+  }
 
   readonly #warnings: string[] = [];
   readonly #interrupt = new AbortController();

@@ -1,16 +1,17 @@
 import { run, settings } from '@oclif/core';
 import { asGwError } from '../lib/error/index.ts';
 import { fromFramework } from './command.ts';
+import { frameworkOptions } from './framework.ts';
 import { renderError } from './output.ts';
 
 /**
- * Entry of the command line. `argv` is without node and script; `root` is the URL of the running script, from
- * which the framework finds package and commands.
+ * Entry of the command line. `argv` is without node and script; `root` is the folder of the package, in which
+ * the framework finds its commands.
  */
 export async function main(argv: string[], root: string): Promise<void> {
   settings.performanceEnabled = false;
   try {
-    await run(argv, root);
+    await run(argv, frameworkOptions(root));
   } catch (error) {
     // Only what happens outside a command comes here: an unknown command, or a request for help.
     if ((error as { code?: string }).code === 'EEXIT') {
