@@ -12,9 +12,9 @@ export default {
   async run() {
     const missing = ['sshd', 'ssh-keygen'].filter((name) => !programExists(name));
     if (missing.length > 0) return { skipped: `needs ${missing.join(' and ')} (Debian package openssh-server)` };
-    const { createChassisClient } = await import('../../dist/lib/chassis/index.js');
-    const { directDialer } = await import('../../dist/lib/net/index.js');
-    const { openSsh } = await import('../../dist/lib/net/ssh/index.js');
+    const { createChassisClient } = await import('../../src/lib/chassis/index.ts');
+    const { directDialer } = await import('../../src/lib/net/index.ts');
+    const { openSsh } = await import('../../src/lib/net/ssh/index.ts');
 
     await using robot = await startSimulator();
     await using sshd = await startSshd();

@@ -46,10 +46,14 @@ export abstract class GwCommand<T extends object> extends Command {
 
   /** Takes a configuration as it is: the framework would make it once more, from every manifest. */
   static override async run<T extends Command>(
-    this: new (argv: string[], config: Config) => T,
+    this: new (
+      argv: string[],
+      config: Config,
+    ) => T,
     argv?: string[],
     options?: Interfaces.LoadOptions,
   ): Promise<ReturnType<T['run']>> {
+    // biome-ignore lint/complexity/noThisInStatic: the command that is run, which only `this` names
     if (!(options instanceof Config)) return await Command.run.call(this as never, argv, options);
     return await (new this(argv ?? [], options) as unknown as Runnable<T>)._run();
   }
@@ -206,7 +210,9 @@ function isWritten(chunk: string | Uint8Array): Promise<boolean> {
 
 /** The framework's own errors are usage errors; its state (argv, paths) must not leave the process. */
 export function fromFramework(error: unknown): GwError | undefined {
-  if (error instanceof GwError || !(error instanceof Errors.CLIError)) return undefined;
+  if (error instanceof GwError || !(error instanceof Error)) return undefined;
+  // By its mark as well as by its class: a plugin brings a framework of its own along.
+  if (!(error instanceof Errors.CLIError) && typeof (error as { oclif?: unknown }).oclif !== 'object') return undefined;
   return new GwError('USAGE', stripHelpHint(error.message), { cause: error });
 }
 

@@ -10,6 +10,8 @@ import { renderError } from './output.ts';
  */
 export async function main(argv: string[], root: string): Promise<void> {
   settings.performanceEnabled = false;
+  // The schema library compiles a checker before it checks for the first time, which pays where that goes on for days.
+  if (argv[0] !== 'serve') Object.assign(globalThis, { __zod_globalConfig: { jitless: true } });
   try {
     await run(argv, frameworkOptions(root));
   } catch (error) {
