@@ -4,7 +4,7 @@ const REQUIRED = /^const (\w+) = (?:(__importDefault|__importStar)\()?require\("
 /**
  * For the build: lets the files of the command framework load what they need when they first need it. They are written
  * by the TypeScript compiler, which names every import in one way and mentions it as `x_1.member` alone; most of them
- * are needed for what gw never asks of it. A file that is written otherwise stays as it is.
+ * are needed for what gw never asks of it. A file with any other mention stays as it is.
  */
 export function lazyRequires(files: RegExp) {
   return {
@@ -21,7 +21,8 @@ export function lazyRequires(files: RegExp) {
         for (const name of names) {
           lazy = lazy.replace(new RegExp(`(?<![\\w$.])${name}(?=[.)\\s,;\\]])`, 'g'), `(${name}$get())`);
         }
-        return names.length === 0 ? null : { code: lazy, map: null };
+        const isWhole = names.every((name) => !new RegExp(`(?<![\\w$.])${name}(?![\\w$])`).test(lazy));
+        return names.length > 0 && isWhole ? { code: lazy, map: null } : null;
       },
     },
   };

@@ -24,17 +24,6 @@ describe('gw --version', () => {
     expect(code).toBe(0);
     expect(stdout.trim()).toBe(`gw/${version} ${process.platform}-${process.arch} node-${process.version}`);
   });
-
-  it('loads no module from node_modules', async () => {
-    expect(await modulesLoadedBy(['--version'])).toEqual([]);
-  });
-
-  it('and --help loads the command framework, but none of the heavy libraries', async () => {
-    const loaded = await modulesLoadedBy(['--help']);
-    expect(loaded).toContain('@oclif/core');
-    for (const heavy of ['undici', 'fastify', 'ws', 'zod', 'pino', 'yaml', 'pngjs', 'ora'])
-      expect(loaded).not.toContain(heavy);
-  });
 });
 
 describe('on an older Node', () => {
@@ -122,24 +111,3 @@ describe('an unknown command', () => {
     expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: 'USAGE' } });
   });
 });
-
-/** Names of the packages that a run loads, read from the loader itself. */
-async function modulesLoadedBy(args: string[]): Promise<string[]> {
-  const list = join(scratch, `modules-${args.join('')}.txt`);
-  const spy = join(scratch, 'spy.mjs');
-  writeFileSync(
-    spy,
-    `import { registerHooks } from 'node:module';
-     import { appendFileSync, writeFileSync } from 'node:fs';
-     const list = process.env.GW_TEST_MODULES;
-     writeFileSync(list, '');
-     registerHooks({ load(url, context, next) { appendFileSync(list, url + '\\n'); return next(url, context); } });`,
-  );
-  const { code } = await runGw(args, { node: ['--import', spy], env: { GW_TEST_MODULES: list } });
-  expect(code).toBe(0);
-  const names = readFileSync(list, 'utf8')
-    .split('\n')
-    .map((url) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1])
-    .filter((name) => name !== undefined);
-  return [...new Set(names)].sort();
-}
