@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const names = [
   'version',
+  'start',
   'ready',
   'device-info',
   'checklist',

@@ -1,6 +1,9 @@
 /** `const x_1 = require("y");` as the TypeScript compiler writes it, with or without one of its helpers around. */
 const REQUIRED = /^const (\w+) = (?:(__importDefault|__importStar)\()?require\("([^"]+)"\)\)?;$/gm;
 
+/** No part of a longer name and no member, but after a spread. */
+const BEFORE = '(?<![\\w$]|(?<!\\.\\.)\\.)';
+
 /**
  * For the build: lets the files of the command framework load what they need when they first need it. They are written
  * by the TypeScript compiler, which names every import in one way and mentions it as `x_1.member` alone; most of them
@@ -19,9 +22,9 @@ export function lazyRequires(files: RegExp) {
           return `let ${name}$; const ${name}$get = () => ${name}$ ??= ${load};`;
         });
         for (const name of names) {
-          lazy = lazy.replace(new RegExp(`(?<![\\w$.])${name}(?=[.)\\s,;\\]])`, 'g'), `(${name}$get())`);
+          lazy = lazy.replace(new RegExp(`${BEFORE}${name}(?=[.)\\s,;\\]])`, 'g'), `(${name}$get())`);
         }
-        const isWhole = names.every((name) => !new RegExp(`(?<![\\w$.])${name}(?![\\w$])`).test(lazy));
+        const isWhole = names.every((name) => !new RegExp(`${BEFORE}${name}(?![\\w$])`).test(lazy));
         return names.length > 0 && isWhole ? { code: lazy, map: null } : null;
       },
     },
