@@ -35,19 +35,25 @@ function loadedAtStart(graph: ModuleGraph): Set<string> {
   return found;
 }
 
+/** What the framework looks for plugins with, and what it turns while it waits: gw tells it its plugins, and uses ora. */
+const unused = ['cli-spinners', 'lilconfig', 'minimatch', 'semver', 'tinyglobby'];
+
 /** What a library asks for and gw does better without, by the name that it is asked for by. */
 const replaced: Readonly<Record<string, string>> = {
   // A named import of the process makes node open all three standard streams, whether or not anything is written.
   process: 'module.exports = globalThis.process;',
   // The framework names the Windows Subsystem for Linux a platform of its own; for gw it is Linux, as `--version` says.
   'wsl-utils': `exports.isWsl = false; exports.powerShellPath = () => { throw new Error('not built in'); };`,
+  ...Object.fromEntries(
+    unused.map((name) => [name, `module.exports = {}; throw new Error('${name} is not built in');`]),
+  ),
 };
 
 const replacements = {
   name: 'gw:replacements',
   enforce: 'pre' as const,
   resolveId: {
-    filter: { id: /^(node:)?process$|^wsl-utils$/ },
+    filter: { id: new RegExp(`^(node:)?(${Object.keys(replaced).join('|')})$`) },
     handler: (id: string) => `\0gw:${id.replace(/^node:/, '')}`,
   },
   load: { filter: { id: /^\0gw:/ }, handler: (id: string) => replaced[id.slice('\0gw:'.length)] },
