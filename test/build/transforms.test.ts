@@ -87,8 +87,8 @@ describe('lazy requires', () => {
       a: {
         f: (x: string, y: string) => x + y,
         text: '!',
-        Thing: class {
-          constructor(readonly of: { default: string }) {}
+        Thing: function Thing(this: { of: object }, of: object) {
+          this.of = of;
         },
       },
       b: { __esModule: true, default: 'b' },
