@@ -7,6 +7,7 @@ import { bringPackages, hasProgram } from '../scripts/debian-packages.js';
 
 const names = [
   'version',
+  'start',
   'ready',
   'device-info',
   'checklist',

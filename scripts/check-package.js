@@ -20,6 +20,7 @@ try {
     'oclif.manifest.json',
     'dist/cli/main.js',
     'dist/web/style.css',
+    'dist/THIRD-PARTY-LICENSES.md',
     'checklists/demo.yaml',
     'docs/install.md',
     'packaging/gw.service',

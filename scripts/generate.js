@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Plugin } from '@oclif/core';
 import { z } from 'zod';
-import { fileSchemas, resultSchemas } from '../dist/cli/schemas.js';
-import { describeErrorTable } from '../dist/lib/error/describe.js';
-import { describeLedger } from '../dist/lib/evidence/index.js';
-import { describeRules } from '../dist/lib/overlays/rules/describe.js';
-import { describeSiteSchema } from '../dist/lib/site/describe.js';
+import { fileSchemas, resultSchemas } from '../src/cli/schemas.ts';
+import { describeErrorTable } from '../src/lib/error/describe.ts';
+import { describeLedger } from '../src/lib/evidence/index.ts';
+import { describeRules } from '../src/lib/overlays/rules/describe.ts';
+import { describeSiteSchema } from '../src/lib/site/describe.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const check = process.argv.includes('--check');

@@ -14,11 +14,11 @@ export default {
   title: `A package of ${PACKAGE_BYTES / 1e6} MB to the simulated tablet: gw's transfer against adb install`,
   peers: [['adb', 'adb']],
   async run() {
-    const { makePackageFile } = await import('../../dist/lib/sim/tablet/index.js');
-    const { openBridge } = await import('../../dist/lib/kiosk/index.js');
-    const { findAdb, startAdbServer } = await import('../../dist/lib/toolkit/kiosk/adb.js');
-    const { loadSite } = await import('../../dist/lib/site/index.js');
-    const { systemClock: clock } = await import('../../dist/lib/lifecycle/index.js');
+    const { makePackageFile } = await import('../../src/lib/sim/tablet/index.ts');
+    const { openBridge } = await import('../../src/lib/kiosk/index.ts');
+    const { findAdb, startAdbServer } = await import('../../src/lib/toolkit/kiosk/adb.ts');
+    const { loadSite } = await import('../../src/lib/site/index.ts');
+    const { systemClock: clock } = await import('../../src/lib/lifecycle/index.ts');
     const dir = mkdtempSync(join(tmpdir(), 'gw-bench-'));
     try {
       const sim = ['sim', '--dir', dir, '--chassis-port', '0', '--operator-port', `${await freePort()}`];

@@ -14,9 +14,9 @@ export default {
     ['openssh-client', 'ssh-keygen'],
   ],
   async run() {
-    const { createChassisClient } = await import('../../dist/lib/chassis/index.js');
-    const { directDialer } = await import('../../dist/lib/net/index.js');
-    const { openSsh } = await import('../../dist/lib/net/ssh/index.js');
+    const { createChassisClient } = await import('../../src/lib/chassis/index.ts');
+    const { directDialer } = await import('../../src/lib/net/index.ts');
+    const { openSsh } = await import('../../src/lib/net/ssh/index.ts');
 
     await using robot = await startSimulator();
     await using sshd = await startSshd();

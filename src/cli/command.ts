@@ -1,4 +1,4 @@
-import { Command, Errors, Flags, type Interfaces } from '@oclif/core';
+import { Command, Config, Errors, Flags, type Interfaces } from '@oclif/core';
 import type { ZodType } from 'zod';
 import { asGwError, type ErrorJson, exitCodes, GwError } from '../lib/error/index.ts';
 import type { Ssh } from '../lib/net/index.ts';
@@ -30,6 +30,11 @@ export interface Outcome<T> {
   readonly exitCode?: number;
 }
 
+/** What the framework calls; it shows it to no other caller. */
+interface Runnable<T extends Command> {
+  _run(): Promise<ReturnType<T['run']>>;
+}
+
 /**
  * Base of every command: parses, calls one function of a room, renders its result. The result is printed on
  * stdout as text or, with --json, as one envelope; progress, warnings and errors go to stderr. Text and JSON end
@@ -43,6 +48,20 @@ export abstract class GwCommand<T extends object> extends Command {
   };
   /** `gw/<command-with-dashes>/<version>`. */
   static readonly schema: string;
+
+  /** Takes a configuration as it is: the framework would make it once more, from every manifest. */
+  static override async run<T extends Command>(
+    this: new (
+      argv: string[],
+      config: Config,
+    ) => T,
+    argv?: string[],
+    options?: Interfaces.LoadOptions,
+  ): Promise<ReturnType<T['run']>> {
+    // biome-ignore lint/complexity/noThisInStatic: the command that is run, which only `this` names
+    if (!(options instanceof Config)) return await Command.run.call(this as never, argv, options);
+    return await (new this(argv ?? [], options) as unknown as Runnable<T>)._run();
+  }
 
   readonly #warnings: string[] = [];
   readonly #interrupt = new AbortController();
@@ -203,7 +222,9 @@ function isWritten(chunk: string): Promise<boolean> {
 
 /** The framework's own errors are usage errors; its state (argv, paths) must not leave the process. */
 export function fromFramework(error: unknown): GwError | undefined {
-  if (error instanceof GwError || !(error instanceof Errors.CLIError)) return undefined;
+  if (error instanceof GwError || !(error instanceof Error)) return undefined;
+  // By its mark as well as by its class: a plugin brings a framework of its own along.
+  if (!(error instanceof Errors.CLIError) && typeof (error as { oclif?: unknown }).oclif !== 'object') return undefined;
   return new GwError('USAGE', stripHelpHint(error.message), { cause: error });
 }
 

@@ -2,19 +2,22 @@ import { Config, run, settings } from '@oclif/core';
 import { asGwError, type GwError } from '../lib/error/index.ts';
 import { applyColours, decideColours, splitColourFlag } from './colour.ts';
 import { fromFramework } from './command.ts';
+import { frameworkOptions } from './framework.ts';
 import { renderError } from './output.ts';
 
 /**
- * Entry of the command line. `argv` is without node and script; `root` is the URL of the running script, from
- * which the framework finds package and commands.
+ * Entry of the command line. `argv` is without node and script; `root` is the folder of the package, in which
+ * the framework finds its commands.
  */
 export async function main(argv: string[], root: string): Promise<void> {
   settings.performanceEnabled = false;
   const { stdout, stderr } = process;
   applyColours(decideColours(argv, process.env, { stdout: stdout.isTTY === true, stderr: stderr.isTTY === true }));
   const { rest } = splitColourFlag(argv);
+  // The schema library compiles a checker before it checks for the first time, which pays where that goes on for days.
+  if (rest[0] !== 'serve') Object.assign(globalThis, { __zod_globalConfig: { jitless: true } });
   try {
-    await run(rest, root);
+    await run(rest, frameworkOptions(root));
   } catch (error) {
     // Only what happens outside a command comes here: an unknown command, or a request for help.
     if ((error as { code?: string }).code === 'EEXIT') {
@@ -45,5 +48,5 @@ export async function main(argv: string[], root: string): Promise<void> {
 /** What the framework calls 'not found': which words name no command, and what is similar. */
 async function explain(args: readonly string[], root: string): Promise<GwError | undefined> {
   const { knownCommands, unknownCommandError } = await import('./did-you-mean.ts');
-  return unknownCommandError(args, knownCommands(await Config.load(root)));
+  return unknownCommandError(args, knownCommands(await Config.load(frameworkOptions(root))));
 }

@@ -4,6 +4,7 @@ import type { Outcome } from '../cli/command.ts';
 import { siteFlag } from '../cli/flags.ts';
 import { LongRunningCommand } from '../cli/long-running.ts';
 import { renderServeEvent } from '../cli/render/serve.ts';
+import { builtPages } from '../cli/shipped.ts';
 import type { LineWriter } from '../lib/gateway/index.ts';
 import type { ServeEvent } from '../lib/gateway/serve.result.ts';
 
@@ -52,6 +53,8 @@ SIGTERM, SIGINT or SIGHUP end it in order within 5 seconds, cancelling a move th
     this.#stdout = openEventOutput(process.stdout.fd, (lines) => this.#dropped(lines));
     const data = await serve({
       sitePath: flags.site,
+      assetsDir: builtPages(this.config.root),
+      version: this.config.version,
       log,
       logState: () => writer.state(),
       onEvent: (event) => this.emit(event),

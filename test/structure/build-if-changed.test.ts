@@ -33,7 +33,7 @@ beforeEach(() => {
   cpSync(script, join(root, 'scripts/build-if-changed.js'));
   put('package.json', JSON.stringify({ type: 'module', scripts: { build: 'node make.js' } }));
   put('package-lock.json', '{}');
-  put('tsconfig.build.json', '{}');
+  put('tsconfig.json', '{}');
   put('vite.config.ts', '');
   put('make.js', build);
   put('src/deep/a.ts', 'a');
@@ -77,7 +77,7 @@ describe('a build', () => {
       'another command in package.json',
       () => put('package.json', JSON.stringify({ name: 'x', type: 'module', scripts: { build: 'node make.js' } })),
     ],
-    ['other settings of the compiler', () => put('tsconfig.build.json', '{ "include": [] }')],
+    ['other settings of the compiler', () => put('tsconfig.json', '{ "include": [] }')],
     ['other settings of the bundler', () => put('vite.config.ts', 'export default {}')],
     ['another build script', () => put('scripts/check.js', '')],
     ['a built file that is gone', () => rmSync(join(root, 'dist/deep/a.ts'))],

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { Client, type Dispatcher, Pool } from 'undici';
+import type { Dispatcher, Pool } from 'undici';
 import { GwError, type Tried } from '../error/index.ts';
 import { type JsonBounds, quote } from '../json/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
@@ -75,6 +75,8 @@ export interface TransportOptions {
   readonly secret?: string | undefined;
 }
 
+let undiciLoading: Promise<typeof import('undici')> | undefined;
+
 /** Most of a dial's time is lost on addresses where nobody answers; a robot segment answers within milliseconds. */
 const MOST_DIAL_MS = 1_200;
 const CONNECTIONS = 8;
@@ -116,6 +118,15 @@ export function createTransport(options: TransportOptions): Transport {
       ...(action !== undefined && { action }),
       ...(forMs !== undefined && { forMs: Math.round(forMs) }),
     };
+  }
+
+  /** Loaded with the first request: commands that only speak of a chassis ask none. Refuses what was closed meanwhile. */
+  async function openUndici(request?: Request): Promise<typeof import('undici')> {
+    const { signal } = life;
+    undiciLoading ??= import('undici');
+    const undici = await undiciLoading;
+    if (signal.aborted) throw interrupted(signal.reason, triedHere(request && `${request.method} ${request.path}`));
+    return undici;
   }
 
   async function send(dispatcher: Dispatcher, request: Request): Promise<Reply> {
@@ -236,14 +247,16 @@ export function createTransport(options: TransportOptions): Transport {
   return {
     endpoint,
     send: async (request) => {
+      const { Pool } = await openUndici(request);
       pool ??= new Pool(origin, { ...clientOptions(), connections: CONNECTIONS });
       return await send(pool, request);
     },
     async overOwnConnection(work) {
+      const { Client } = await openUndici();
       const client = new Client(origin, clientOptions());
       const onEnd = () => void client.destroy();
-      life.signal.addEventListener('abort', onEnd, { once: true });
       const { signal } = life;
+      signal.addEventListener('abort', onEnd, { once: true });
       try {
         return await work((request) => send(client, request));
       } finally {
