@@ -1,5 +1,13 @@
 import type { z } from 'zod';
-import { createJsonScanner, type JsonBounds, problemOfFinding, quote, readJson, readJsonBytes } from '../json/index.ts';
+import {
+  createJsonScanner,
+  isRecord,
+  type JsonBounds,
+  problemOfFinding,
+  quote,
+  readJson,
+  readJsonBytes,
+} from '../json/index.ts';
 import { type KnownTopic, misfit, numbersAsText, topicSchemas, topicsEnabledSchema } from './schema.ts';
 
 type Shape<T extends KnownTopic> = z.output<(typeof topicSchemas)[T]>;
@@ -62,10 +70,10 @@ export function parseTopicMessage(text: string): TopicMessage {
 }
 
 function messageOf(value: unknown, textOf: () => string): TopicMessage {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isRecord(value)) {
     return complaint('a message is JSON, but not an object');
   }
-  const { topic } = value as { topic?: unknown };
+  const { topic } = value;
   if (topic === undefined) {
     const enabled = topicsEnabledSchema.safeParse(value);
     return enabled.success

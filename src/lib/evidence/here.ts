@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isRecord } from '../json/index.ts';
 import type { Basis } from './basis.ts';
 import type { Fact, FactValue } from './fact.ts';
 import type { Mark } from './known.ts';
@@ -121,7 +122,7 @@ export function tableOf(value: FactValue | undefined): Table | undefined {
 }
 
 function isTable(value: unknown): value is Table {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isRecord(value);
 }
 
 function isBare(value: unknown): boolean {

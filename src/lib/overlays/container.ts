@@ -1,4 +1,4 @@
-import { isRecord } from './drawing.ts';
+import { isRecord } from '../json/index.ts';
 import type { OverlaysContainer } from './model.ts';
 
 type Members = Readonly<Record<string, unknown>>;

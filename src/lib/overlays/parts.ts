@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { createDrawingReader, isRecord } from './drawing.ts';
+import { isRecord } from '../json/index.ts';
+import { createDrawingReader } from './drawing.ts';
 import { walkCollection } from './feature-texts.ts';
 import type { Drawing, FeaturePlaces, Overlays, RawFeature } from './model.ts';
 

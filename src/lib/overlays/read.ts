@@ -1,7 +1,7 @@
 import { GwError } from '../error/index.ts';
-import { quote, readJson } from '../json/index.ts';
+import { isRecord, quote, readJson } from '../json/index.ts';
 import { containerOf, featuresIn } from './container.ts';
-import { createDrawingReader, isRecord } from './drawing.ts';
+import { createDrawingReader } from './drawing.ts';
 import { walkCollection } from './feature-texts.ts';
 import { decodeText, whyNoJson } from './foreign-text.ts';
 import { jsonOf, membersOf, spanOf } from './json-source.ts';

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream, rmSync } from 'node:fs';
 import { GwError } from '../error/index.ts';
+import { isRecord } from '../json/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 
 export interface ChildProgramOptions {
@@ -184,12 +185,11 @@ function lastError(events: readonly ChildEvent[]): string | undefined {
 function asEvent(line: string): ChildEvent | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-    const record = value as Record<string, unknown>;
-    if (typeof record.event === 'string') return { ...record, event: record.event };
-    const { error } = record;
+    if (!isRecord(value)) return undefined;
+    if (typeof value.event === 'string') return { ...value, event: value.event };
+    const { error } = value;
     // The envelope of every command: it ended with this error.
-    return typeof error === 'object' && error !== null ? { ...error, event: 'error' } : undefined;
+    return isRecord(error) ? { ...error, event: 'error' } : undefined;
   } catch {
     return undefined;
   }

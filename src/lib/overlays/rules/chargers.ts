@@ -1,6 +1,5 @@
 import { markText } from '../../evidence/index.ts';
-import { quote } from '../../json/index.ts';
-import { isRecord } from '../drawing.ts';
+import { isRecord, quote } from '../../json/index.ts';
 import { idsOf } from '../ids.ts';
 import type { ChargerPair, Drawing } from '../model.ts';
 import { drawingAt, type RuleInput } from './input.ts';
