@@ -1,4 +1,5 @@
 import type { Noise } from '../fleet/index.ts';
+import { finding } from './finding.ts';
 import type { HeartbeatFinding } from './heartbeat-check.result.ts';
 import type { Rejected } from './heartbeat-gateway.ts';
 import { type Arrival, judgePeriod, MAX_UPTIME_OFF_S, PERIOD_TOLERANCE, timingOf } from './heartbeat-timing.ts';
@@ -284,14 +285,4 @@ function countsText({ otherKey, forged, otherVersion, malformed }: Refused): str
 
 export function notAskedText(why: string): string {
   return `what is sent to this machine alone goes to the program that has UDP 45301, and its gateway did not answer: ${why}`;
-}
-
-export function finding(
-  id: string,
-  title: string,
-  verdict: HeartbeatFinding['verdict'],
-  detail: string,
-  remedy: string | null = null,
-): HeartbeatFinding {
-  return { id, title, verdict, detail, remedy, spec: null };
 }

@@ -1,5 +1,6 @@
+import { finding } from './finding.ts';
 import type { HeartbeatFinding } from './heartbeat-check.result.ts';
-import { type ExpectedFleet, finding, notAskedText, periodFinding } from './heartbeat-findings.ts';
+import { type ExpectedFleet, notAskedText, periodFinding } from './heartbeat-findings.ts';
 import type { GatewayCounts } from './heartbeat-gateway.ts';
 import type { Arrival } from './heartbeat-timing.ts';
 

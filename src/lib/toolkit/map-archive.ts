@@ -1,6 +1,7 @@
 import { readJsonBytes } from '../json/index.ts';
 import { type ArchivedMap, type ArchiveFile, archivedFiles, checkPng } from '../maps/index.ts';
 import type { Finding } from './finding.result.ts';
+import { type FindingStart, notChecked, ok, wrong } from './finding.ts';
 import type { MapArchiveView } from './map-archive.result.ts';
 import { countDrawings } from './map-drawings.ts';
 
@@ -60,19 +61,7 @@ async function viewMap(map: ArchivedMap): Promise<MapView> {
   };
 }
 
-type Start = Pick<Finding, 'id' | 'title' | 'spec'>;
-
-const start = (id: string, title: string, spec: string | null = null): Start => ({ id, title, spec });
-const ok = (about: Start, detail: string): Finding => ({ ...about, verdict: 'ok', detail, remedy: null });
-const wrong = (about: Start, detail: string, remedy: string): Finding => ({
-  ...about,
-  verdict: 'wrong',
-  detail,
-  remedy,
-});
-const notChecked = (about: Start, detail: string, remedy: string | null): Finding => {
-  return { ...about, verdict: 'not-checked', detail, remedy };
-};
+const start = (id: string, title: string, spec: string | null = null): FindingStart => ({ id, title, spec });
 
 function wholeFinding(maps: readonly MapView[]): Finding {
   const files = maps.reduce((sum, map) => sum + map.files.length, 0);

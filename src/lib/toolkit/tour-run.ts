@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { compareEnd, endFindings } from './end-pose.ts';
 import type { Finding } from './finding.result.ts';
+import { notChecked, ok, wrong } from './finding.ts';
 import { type FollowOptions, followedRunSchema, MAY_DRIVE_ON, type RunKind, startAndFollow } from './followed-run.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 import type { TourRun } from './tour-run.result.ts';
@@ -54,25 +55,23 @@ function endedFinding(run: Run, { withinMs }: TourRunOptions, isInterrupted: boo
   const base = { id: 'ended', title: 'The tour came to its end', spec: null };
   if (isInterrupted && run.state === 'stopped') {
     const detail = `interrupted, and ended on the way to ${run.stations[run.at] ?? '?'}`;
-    return { ...base, verdict: 'not-checked', detail, remedy: null };
+    return notChecked(base, detail);
   }
   switch (run.state) {
     case 'succeeded':
-      return { ...base, verdict: 'ok', detail: `${run.stations.length} stations were driven to`, remedy: null };
+      return ok(base, `${run.stations.length} stations were driven to`);
     case 'running':
-      return {
-        ...base,
-        verdict: 'wrong',
-        detail: `it had not ended after ${Math.round(withinMs / 1000)} s; the robot drives on`,
-        remedy: 'Watch the robot; stop it with `gw motion stop` or the stop button of the operator surface.',
-      };
+      return wrong(
+        base,
+        `it had not ended after ${Math.round(withinMs / 1000)} s; the robot drives on`,
+        'Watch the robot; stop it with `gw motion stop` or the stop button of the operator surface.',
+      );
     case 'failed':
     case 'stopped':
-      return {
-        ...base,
-        verdict: 'wrong',
-        detail: `${run.state} at station ${run.stations[run.at] ?? '?'}: ${run.reason ?? 'no reason was given'}`,
-        remedy: isInterrupted ? MAY_DRIVE_ON : 'Mend what the reason names, then start the tour again.',
-      };
+      return wrong(
+        base,
+        `${run.state} at station ${run.stations[run.at] ?? '?'}: ${run.reason ?? 'no reason was given'}`,
+        isInterrupted ? MAY_DRIVE_ON : 'Mend what the reason names, then start the tour again.',
+      );
   }
 }
