@@ -1,10 +1,11 @@
 /**
  * The structure rules of the house (docs/architecture.md) as a checked configuration.
- * `rooms` is the table: which rooms a room may import. Every room may import the error and lifecycle rooms.
+ * `rooms` is the table: which rooms a room may import. Every room may import the error, lifecycle and text rooms.
  */
 const rooms = {
   error: [],
   lifecycle: [],
+  text: [],
   angle: [],
   evidence: ['json'],
   document: [],
@@ -66,13 +67,13 @@ const sideDoors = {
 
 const roomRules = Object.entries(rooms).map(([room, allowed]) => ({
   name: `room-${room}`,
-  comment: `The room ${room} imports only: ${['error', 'lifecycle', ...allowed].join(', ')}.`,
+  comment: `The room ${room} imports only: ${['error', 'lifecycle', 'text', ...allowed].join(', ')}.`,
   severity: 'error',
   from: { path: `^src/lib/${room}/` },
   to: {
     path: '^src/',
     pathNot: [
-      `^src/lib/(${[room, 'error', ...(room === 'error' ? [] : ['lifecycle']), ...allowed].join('|')})/`,
+      `^src/lib/(${[room, ...(room === 'text' ? [] : ['error', 'text', ...(room === 'error' ? [] : ['lifecycle'])]), ...allowed].join('|')})/`,
       ...Object.entries(sideDoors)
         .filter(([, from]) => from === `^src/lib/${room}/`)
         .map(([door]) => `^src/lib/${door.replace('.', '\\.')}$`),

@@ -8,6 +8,7 @@ import {
   readJson,
   readJsonBytes,
 } from '../json/index.ts';
+import { pluralWord } from '../text/index.ts';
 import { type KnownTopic, misfit, numbersAsText, topicSchemas, topicsEnabledSchema } from './schema.ts';
 
 type Shape<T extends KnownTopic> = z.output<(typeof topicSchemas)[T]>;
@@ -108,7 +109,7 @@ function misfitOf(topic: KnownTopic, error: z.ZodError, value: unknown): string 
   if (first === undefined) return `${topic}: ${misfit(error)}`;
   const named = paths.slice(0, 4).map((path) => `${topic}.${path}`);
   const more = paths.length > named.length ? ` and ${paths.length - named.length} more` : '';
-  const text = `${paths.length === 1 ? 'number' : 'numbers'} sent as text in ${named.join(', ')}${more}`;
+  const text = `${pluralWord(paths.length, 'number')} sent as text in ${named.join(', ')}${more}`;
   return others === null ? text : `${text}; ${topic}: ${misfit(others)}`;
 }
 

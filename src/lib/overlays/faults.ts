@@ -1,4 +1,5 @@
 import { factById, markRank } from '../evidence/index.ts';
+import { plural } from '../text/index.ts';
 import {
   type ChargerPair,
   type CodeBook,
@@ -18,7 +19,6 @@ import { findNoGoFaults } from './rules/no-go.ts';
 import { findPictureFaults } from './rules/picture.ts';
 import { findPropertyFaults } from './rules/properties.ts';
 import { findShapeFaults } from './rules/shapes.ts';
-import { counted } from './rules/wording.ts';
 import { type OverlayRule, type OverlayRuleId, overlayRules } from './rules.ts';
 
 /** Findings of one rule that stand by themselves; what is beyond is put into one. Decision of ours. */
@@ -108,7 +108,7 @@ function keepFor(id: OverlayRuleId): Kept {
     findings: () => {
       if (more === 0) return separate;
       const drawings = [...rest].sort((a, b) => a - b);
-      const detail = `${counted(more, 'more finding')} of the same kind, about ${counted(drawings.length, 'drawing')}.`;
+      const detail = `${plural(more, 'more finding')} of the same kind, about ${plural(drawings.length, 'drawing')}.`;
       return [...separate, { rule: id, severity, drawings, detail, remedy, ...standingOf(restStanding) }];
     },
   };

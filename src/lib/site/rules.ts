@@ -1,5 +1,6 @@
 import { nearest, type Report } from '../document/index.ts';
 import { isRecord } from '../json/index.ts';
+import { shorten } from '../text/index.ts';
 import { placeOf, sameHost } from './called-services.ts';
 import { READ_ONLY_PORT } from './platform-ports.ts';
 import { deviceKinds } from './schema.ts';
@@ -116,19 +117,15 @@ function checkWishes(map: Record<string, unknown>, path: readonly string[], repo
     const isOurName = path.length === 1 && (path[0] === 'stations' || path[0] === 'tours');
     if (!isOurName) {
       if (/read.?only|maintenance|loopback.?port|^5174$/i.test(key)) {
-        report(here, { at: 'key', found: `the key '${shortened(key)}'`, expected: READ_ONLY_REASON });
+        report(here, { at: 'key', found: `the key '${shorten(key, 60)}'`, expected: READ_ONLY_REASON });
       } else if (/passw|secret|token|passphrase|api.?key/i.test(key) && !/f[ile]{1,3}$/i.test(key)) {
         report(here, {
           at: 'key',
-          found: `the key '${shortened(key)}'`,
+          found: `the key '${shorten(key, 60)}'`,
           expected: 'no secret in this file; it names files that hold them (operator.passwordFile, chassis.secretFile)',
         });
       }
     }
     if (isRecord(value) && here.length < 4) checkWishes(value, here, report);
   }
-}
-
-function shortened(key: string): string {
-  return key.length > 60 ? `${key.slice(0, 60)}…` : key;
 }

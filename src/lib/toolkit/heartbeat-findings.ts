@@ -1,4 +1,5 @@
 import type { Noise } from '../fleet/index.ts';
+import { plural } from '../text/index.ts';
 import { finding } from './finding.ts';
 import type { HeartbeatFinding } from './heartbeat-check.result.ts';
 import type { Rejected } from './heartbeat-gateway.ts';
@@ -99,7 +100,7 @@ export function periodFinding(
   const said =
     periodMs === null || medianMs === null
       ? `no two heartbeats within ${seconds} s`
-      : `${(periodMs / 1000).toFixed(2)} s (median ${(medianMs / 1000).toFixed(2)} s) over ${intervals} ${intervals === 1 ? 'interval' : 'intervals'} (${measured})`;
+      : `${(periodMs / 1000).toFixed(2)} s (median ${(medianMs / 1000).toFixed(2)} s) over ${plural(intervals, 'interval')} (${measured})`;
   const bound = `2 s by the specification, ${PERIOD_TOLERANCE * 100} % either way allowed here`;
   const verdict = judgePeriod(timing);
   if (verdict === 'ok') return { ...finding(id, title, 'ok', `${said}; ${bound}`), spec: 'Limits' };

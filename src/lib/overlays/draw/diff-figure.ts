@@ -1,4 +1,5 @@
 import { type Markup, markup } from '../../markup/index.ts';
+import { plural } from '../../text/index.ts';
 import type { ChangedDrawing, DrawingRef, OverlaysDiff } from '../diff-model.ts';
 import { changeWords, placeInList } from '../diff-wording.ts';
 import type { Drawing, MapFrame, Overlays } from '../model.ts';
@@ -281,8 +282,7 @@ function notesOf(
   if (still > MOST_STILL)
     notes.push(`The ${still} of ${to.drawings.length} drawings that did not change are left out.`);
   if (!isLabelled) notes.push(`${items.length} differences are too many for labels.`);
-  if (omitted > 0)
-    notes.push(`${omitted} ${omitted === 1 ? 'label' : 'labels'} found no room; every difference is listed by its #.`);
+  if (omitted > 0) notes.push(`${plural(omitted, 'label')} found no room; every difference is listed by its #.`);
   return notes;
 }
 

@@ -1,3 +1,4 @@
+import { plural } from '../../text/index.ts';
 import type { ChassisProbe } from '../chassis-probe.result.ts';
 import type { Finding } from '../finding.result.ts';
 import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
@@ -47,7 +48,7 @@ function poseFinding(pose: TopicRow, { topics, listenedMs, hasPlace, complaints 
     const why = complaints.find(({ what }) => what.includes(pose.topic))?.what ?? 'malformed';
     return wrong(
       start,
-      `${pose.rejected} ${pose.rejected === 1 ? 'message' : 'messages'} of ${pose.topic} received and rejected: ${why}`,
+      `${plural(pose.rejected, 'message')} of ${pose.topic} received and rejected: ${why}`,
       REJECTED_REMEDY,
     );
   }
