@@ -1,13 +1,10 @@
-import { Command, Errors, type Interfaces } from '@oclif/core';
+import { Command, Errors } from '@oclif/core';
 import type { ZodType } from 'zod';
 import { asGwError, type ErrorJson, exitCodes, GwError } from '../lib/error/index.ts';
 import type { Ssh } from '../lib/net/index.ts';
 import type { Toolkit } from '../lib/toolkit/toolkit.ts';
 import { jsonText } from './json-text.ts';
 import { printable, renderError, renderWarning } from './output.ts';
-
-export type FlagsOf<C extends typeof Command> = Interfaces.InferredFlags<(typeof GwCommand)['baseFlags'] & C['flags']>;
-export type ArgsOf<C extends typeof Command> = Interfaces.InferredArgs<C['args']>;
 
 /** The one shape of `--json` on stdout. */
 export interface Envelope<T> {

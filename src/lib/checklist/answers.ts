@@ -18,7 +18,7 @@ export interface Answer {
 }
 
 /** An answer given beforehand, in a file. */
-export interface WrittenAnswer extends Answer {
+interface WrittenAnswer extends Answer {
   /** Photos as files, absolute; they are kept when the step is taken. */
   readonly photos: readonly string[];
 }

@@ -19,7 +19,7 @@ export type RecordScope = (typeof recordScopes)[number];
 
 /** What the records of a device make of a fact. */
 export const hereVerdicts = ['as-marked', 'verified', 'contradicted'] as const;
-export type HereVerdict = (typeof hereVerdicts)[number];
+type HereVerdict = (typeof hereVerdicts)[number];
 
 export interface MarkHere {
   /** How well the fact is known on this device: BELEGT where it was verified, otherwise the mark of the ledger. */

@@ -33,7 +33,7 @@ export interface FleetOptions {
 }
 
 /** Datagrams that told nothing, by what was wrong with them. */
-export interface Rejected {
+interface Rejected {
   readonly malformed: number;
   readonly otherVersion: number;
   readonly otherKey: number;

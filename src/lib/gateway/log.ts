@@ -4,7 +4,7 @@ import { plural } from '../text/index.ts';
 import { createLineWriter, type LineWriter } from './line-writer.ts';
 import { openOutputSink } from './output-sink.ts';
 
-export type LogLevel = Extract<Level, 'debug' | 'info' | 'warn' | 'error'>;
+type LogLevel = Extract<Level, 'debug' | 'info' | 'warn' | 'error'>;
 
 export interface LogOptions {
   readonly level: LogLevel;

@@ -16,7 +16,7 @@ export interface BridgeDevice {
   readonly state: string;
 }
 
-export interface CallOptions {
+interface CallOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
 }

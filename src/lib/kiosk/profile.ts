@@ -142,7 +142,7 @@ export const kioskProfileSchema = z.strictObject({
 });
 
 /** The profile as written, defaults filled in. */
-export type KioskProfileFile = z.infer<typeof kioskProfileSchema>;
+type KioskProfileFile = z.infer<typeof kioskProfileSchema>;
 
 /** A loaded profile: `app.file` is absolute. */
 export interface KioskProfile extends KioskProfileFile {

@@ -190,8 +190,6 @@ export function createSupervisor(services: readonly Service[], options: Supervis
   };
 }
 
-export type Supervisor = ReturnType<typeof createSupervisor>;
-
 async function withDeadline(work: Promise<unknown>, ms: number, clock: Clock): Promise<void> {
   const done = new AbortController();
   // A sleep, not a timer of `after`: nothing else may keep the process alive until the deadline.

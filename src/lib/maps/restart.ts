@@ -49,7 +49,7 @@ const usualRestartPace: RestartPace = {
 };
 
 /** By what a restart showed. */
-export type RestartSign =
+type RestartSign =
   /** `start_time` of the boot progress is another one. */
   | 'start-time'
   /** It answered that it is starting. */

@@ -10,7 +10,7 @@ export type * from './diff-model.ts';
 export { type ChangeRow, changeRows, valueRow } from './diff-wording.ts';
 export { featurePlaces, onOneLine } from './feature-texts.ts';
 export { frameOf, pngSize } from './frame.ts';
-export { type InspectOptions, inspectOverlays } from './inspect.ts';
+export { inspectOverlays } from './inspect.ts';
 export { knownOf } from './known.ts';
 export type * from './model.ts';
 export { jsonTypes, overlaysContainers, severities } from './model.ts';

@@ -4,7 +4,7 @@ import { type Listener, startListener, type Taker, tlsTaker } from './cloud-list
 import type { Faults } from './faults.ts';
 
 /** A client that the broker let in. */
-export interface SeenClient {
+interface SeenClient {
   readonly clientId: string;
   /** Whether it asked the broker to forget what it keeps for this client id. */
   readonly clean: boolean;

@@ -4,18 +4,14 @@
  * it runs. It imports wire shapes and nothing else of the product, and does its own arithmetic, so that a mistake of
  * the client cannot hide in shared code.
  */
-export { type ControlView, controlSim, defaultPointerFile } from './control.ts';
-export { type FaultKind, type FaultName, type FaultRow, faultNames, faultTable } from './faults.ts';
+export { controlSim, defaultPointerFile } from './control.ts';
+export { type FaultName, faultNames, faultTable } from './faults.ts';
 export { dock, stations } from './floor.ts';
-export type { Sim, SimOptions, TrueState } from './model.ts';
-export type { SimPart } from './parts.ts';
+export type { Sim, SimOptions } from './model.ts';
+
 export { startSim } from './sim.ts';
 export {
   makePackageFile,
-  type PackageFileOptions,
   startTablet,
   type Tablet,
-  type TabletFault,
-  type TabletOptions,
-  type TabletState,
 } from './tablet/index.ts';

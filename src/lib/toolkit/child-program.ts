@@ -17,7 +17,7 @@ export interface ChildProgramOptions {
 }
 
 /** How a child ended. */
-export interface ChildEnd {
+interface ChildEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
@@ -40,7 +40,7 @@ export interface ChildProgram extends AsyncDisposable {
   kill(): void;
 }
 
-export type ChildEvent = Readonly<Record<string, unknown>> & { readonly event: string };
+type ChildEvent = Readonly<Record<string, unknown>> & { readonly event: string };
 
 const STOP_WITHIN_MS = 5_000;
 const LAST_LINES = 8;

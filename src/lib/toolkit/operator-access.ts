@@ -24,7 +24,7 @@ export interface OperatorPlace extends Pick<Toolkit, 'dialer'> {
   readonly site: { readonly operator: Pick<Toolkit['site']['operator'], 'port'> };
 }
 
-export interface OperatorAnswer {
+interface OperatorAnswer {
   readonly status: number;
   /** Of a refusal; null when it names none. */
   readonly code: string | null;

@@ -4,7 +4,7 @@ import type { Clock } from '../lifecycle/index.ts';
 import { DialError, type Dialer, type Endpoint, viaOf } from '../net/index.ts';
 
 /** What came back on one connection. */
-export interface Exchange {
+interface Exchange {
   /** Every status on the connection, in order; empty when nothing that is HTTP came back. */
   readonly statuses: readonly number[];
   /** Header lines of the first answer, in lower case. */

@@ -20,7 +20,7 @@ export interface PlanSample {
 }
 
 /** What somebody did or the chassis said beside it: `cancel sent`, `read back`. */
-export interface EventSample {
+interface EventSample {
   readonly atMs: number;
   readonly what: string;
 }

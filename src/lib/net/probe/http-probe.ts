@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../../lifecycle/index.ts';
 import { HEAD_MOST_BYTES, type HttpHead, parseHttpDate, parseHttpHead } from './http-date.ts';
 import { type TlsFailure, tlsFailureOf } from './tls-probe.ts';
 
-export interface HttpProbeOptions {
+interface HttpProbeOptions {
   /** As it stands in the Host header: `storage.example.com`, with the port where it is not 443. */
   readonly authority: string;
   readonly timeoutMs: number;

@@ -21,7 +21,7 @@ export interface DiffSubject {
   readonly image: Uint8Array | null;
 }
 
-export type ChangeSign = 'changed' | 'added' | 'removed';
+type ChangeSign = 'changed' | 'added' | 'removed';
 
 export interface DiffFigure {
   readonly content: Markup;

@@ -4,11 +4,11 @@
  */
 
 /** A part of a word: text, or the exit code of the last command. */
-export type Piece = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'last-code' };
+type Piece = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'last-code' };
 
 export type Word = readonly Piece[];
 
-export interface Step {
+interface Step {
   /** When it runs, by the exit code before it. */
   readonly when: 'always' | 'and' | 'or';
   readonly words: readonly Word[];

@@ -45,14 +45,14 @@ interface Common {
   readonly mtimeS: number;
   readonly uid: number;
 }
-export interface FileEntry extends Common {
+interface FileEntry extends Common {
   readonly kind: 'file';
   readonly content: Content;
 }
-export interface FolderEntry extends Common {
+interface FolderEntry extends Common {
   readonly kind: 'folder';
 }
-export interface LinkEntry extends Common {
+interface LinkEntry extends Common {
   readonly kind: 'link';
   readonly target: string;
 }

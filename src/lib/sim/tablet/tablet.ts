@@ -52,7 +52,7 @@ export interface TabletOptions {
 }
 
 /** What a test may know about it without asking it. */
-export interface TabletState {
+interface TabletState {
   /** Where it listens now; null where it does not. */
   readonly port: number | null;
   readonly phase: 'running' | 'restarting';
