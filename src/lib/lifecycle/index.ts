@@ -2,6 +2,7 @@
  * How parts begin and end and what outlives them: services, their supervisor, the clock that is passed in so that
  * tests own time and chance, folders, and files that are whole or not there, synced, and known again by their hash.
  */
+export { aborted, firstOf, onAbort, untilAborted, withDeadline } from './abort.ts';
 export { createBackoff } from './backoff.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { createFile } from './create-file.ts';

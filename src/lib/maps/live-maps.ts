@@ -1,7 +1,8 @@
 import type { ChassisClient, ChassisIdentity, CurrentMap } from '../chassis/index.ts';
 import { GwError } from '../error/index.ts';
 import { readJsonBytes } from '../json/index.ts';
-import { type OverlaysDiff, overlaysSource, pngSize, sameDrawings } from '../overlays/index.ts';
+import { type OverlaysDiff, overlaysSource, sameDrawings } from '../overlays/index.ts';
+import { pngSize } from '../png/index.ts';
 import { shorten } from '../text/index.ts';
 import type { ArchivedMap } from './model.ts';
 

@@ -9,7 +9,7 @@ export { changedCodes, diffOverlays, sameDrawings } from './diff.ts';
 export type * from './diff-model.ts';
 export { type ChangeRow, changeRows, valueRow } from './diff-wording.ts';
 export { featurePlaces, onOneLine } from './feature-texts.ts';
-export { frameOf, pngSize } from './frame.ts';
+export { frameOf } from './frame.ts';
 export { inspectOverlays } from './inspect.ts';
 export { knownOf } from './known.ts';
 export type * from './model.ts';

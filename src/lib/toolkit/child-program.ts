@@ -3,6 +3,7 @@ import { createWriteStream, rmSync } from 'node:fs';
 import { GwError } from '../error/index.ts';
 import { isRecord } from '../json/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
+import { onAbort } from '../lifecycle/index.ts';
 
 export interface ChildProgramOptions {
   /** For people: `gw sim`. */
@@ -147,7 +148,6 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
         if (event) resolve(event);
         else if (end) reject(endError());
       };
-      const onAbort = () => reject(signal.reason);
       using _timer = clock.after(withinMs, () =>
         reject(
           new GwError('PART_ENDED', `${name} was not ready within ${withinMs / 1000} s.`, {
@@ -156,13 +156,12 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
         ),
       );
       listeners.add(look);
-      signal.addEventListener('abort', onAbort, { once: true });
+      using _aborted = onAbort(signal, () => reject(signal.reason));
       look();
       try {
         return await promise;
       } finally {
         listeners.delete(look);
-        signal.removeEventListener('abort', onAbort);
       }
     },
     async [Symbol.asyncDispose]() {
