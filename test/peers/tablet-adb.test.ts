@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makePackageFile, startTablet, type Tablet } from '../../src/lib/sim/index.ts';
+import { freePort } from '../e2e/gw.ts';
 import { hasProgram } from './peer.ts';
 
 /**
@@ -67,16 +67,6 @@ async function attach(tablet: Tablet): Promise<void> {
 }
 
 const detach = (tablet: Tablet) => adb(['disconnect', idOf(tablet)]);
-
-function freePort(): Promise<number> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
-}
 
 const file = join(folder, 'kiosk.apk');
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');

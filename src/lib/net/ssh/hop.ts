@@ -224,7 +224,6 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
     socket.destroy();
     if (hasKeys) await hostCheck.remember();
     throw error;
-  } finally {
   }
 
   let heardAt = clock.monotonicMs();
