@@ -35,8 +35,8 @@ function loadedAtStart(graph: ModuleGraph): Set<string> {
   return found;
 }
 
-/** What the framework looks for plugins with, and what it turns while it waits: gw tells it its plugins, and uses ora. */
-const unused = ['cli-spinners', 'lilconfig', 'minimatch', 'semver', 'tinyglobby'];
+/** What the framework searches for plugins with; gw names its plugins. */
+const unused = ['lilconfig', 'minimatch', 'semver', 'tinyglobby'];
 
 /** What a library asks for and gw does better without, by the name that it is asked for by. */
 const replaced: Readonly<Record<string, string>> = {

@@ -2,6 +2,7 @@
 // No static imports beyond node's own: an old Node must get as far as the version check,
 // and the compile cache must be on before the first module of ours is loaded.
 import module from 'node:module';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const MINIMUM = [22, 19];
@@ -43,7 +44,7 @@ if (modern) {
       process.stderr.write('gw: not built yet; run `npm run build` in the checkout first.\n');
       process.exit(70);
     });
-    await main(argv, fileURLToPath(new URL('..', import.meta.url)));
+    await main(argv, dirname(dirname(fileURLToPath(import.meta.url))));
   }
 } else {
   await restartOnBundledRuntime();

@@ -1,5 +1,6 @@
 // Writes what is derived from the code: the command manifest, the JSON Schemas of the results, the command
 // reference, and the generated blocks of the docs. With --check it writes nothing and fails on a difference.
+
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +11,7 @@ import { describeErrorTable } from '../src/lib/error/describe.ts';
 import { describeLedger } from '../src/lib/evidence/index.ts';
 import { describeRules } from '../src/lib/overlays/rules/describe.ts';
 import { describeSiteSchema } from '../src/lib/site/describe.ts';
+import { tableCell } from '../src/lib/text/index.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const check = process.argv.includes('--check');
@@ -109,7 +111,7 @@ function commandsPage(all) {
       for (const flag of flags.sort((a, b) => (a.name < b.name ? -1 : 1))) {
         const value = flag.type === 'option' ? ` ${flag.helpValue ?? flag.options?.join('\\|') ?? 'VALUE'}` : '';
         const names = `${flag.char ? `-${flag.char}, ` : ''}--${flag.name}${value}`;
-        const text = (flag.summary ?? flag.description ?? '').replaceAll('|', '\\|').replaceAll('\n', ' ');
+        const text = tableCell(flag.summary ?? flag.description ?? '');
         lines.push(
           `| \`${names}\` | ${text} | ${flag.default === undefined || flag.default === false ? '' : `\`${flag.default}\``} |`,
         );

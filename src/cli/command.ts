@@ -7,9 +7,6 @@ import { forStderr, forStdout } from './colour.ts';
 import { jsonText } from './json-text.ts';
 import { printable, renderError, renderWarning } from './output.ts';
 
-export type FlagsOf<C extends typeof Command> = Interfaces.InferredFlags<(typeof GwCommand)['baseFlags'] & C['flags']>;
-export type ArgsOf<C extends typeof Command> = Interfaces.InferredArgs<C['args']>;
-
 /** The one shape of `--json` on stdout. */
 export interface Envelope<T> {
   /** Names the shape of `data`: `gw/chassis-probe/1`, published in schemas/. */

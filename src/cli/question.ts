@@ -5,6 +5,7 @@ import { chalkStderr } from 'chalk';
 import type { Answer, AskContext, AskedStep, Decision, StepResult } from '../lib/checklist/index.ts';
 import { INITIALS } from '../lib/checklist/initials.ts';
 import { GwError } from '../lib/error/index.ts';
+import { onAbort } from '../lib/lifecycle/index.ts';
 import { printable } from './output.ts';
 
 /** Whether somebody sits at a terminal who can be asked. */
@@ -59,9 +60,8 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
   /** The next line; undefined when nobody types any more. */
   async function nextLine(prompt: string, signal: AbortSignal): Promise<string | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const onAbort = () => reject(signal.reason);
     signal.throwIfAborted();
-    signal.addEventListener('abort', onAbort, { once: true });
+    using _aborted = onAbort(signal, () => reject(signal.reason));
     awake = resolve;
     try {
       const shown = open();
@@ -71,7 +71,6 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
       return typed.shift()?.trim();
     } finally {
       awake = () => {};
-      signal.removeEventListener('abort', onAbort);
     }
   }
 

@@ -12,6 +12,7 @@ import {
 import type { OverlaysDiffResult } from '../../lib/toolkit/overlays/diff.result.ts';
 import { type Column, printable, renderTable } from '../output.ts';
 import { colourMark } from './mark.ts';
+import { cut } from './overlays/words.ts';
 
 /** Rows of one table before the rest is only counted. */
 const MOST_ROWS = 40;
@@ -168,10 +169,4 @@ function nameText(name: string | null): string {
 
 function idText(id: string | null): string {
   return id === null ? chalk.yellow('none') : cut(id, 36);
-}
-
-/** Text from outside on one line of its own length. */
-function cut(text: string, most: number): string {
-  const characters = [...text.slice(0, most * 4)];
-  return printable(characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : text);
 }

@@ -4,6 +4,7 @@ import type { Dispatcher, Pool } from 'undici';
 import { GwError, type Tried } from '../error/index.ts';
 import { type JsonBounds, quote } from '../json/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
+import { onAbort } from '../lifecycle/index.ts';
 import { DialError, type Dialer, dialFailureOf, type Endpoint, viaOf } from '../net/index.ts';
 import { badAnswer, interrupted } from './failure.ts';
 
@@ -134,8 +135,7 @@ export function createTransport(options: TransportOptions): Transport {
     const tried = () => triedHere(`${request.method} ${request.path}`, clock.monotonicMs() - began);
     if (request.signal?.aborted) throw interrupted(request.signal.reason, tried());
     const ending = new AbortController();
-    const onAbort = () => ending.abort(request.signal?.reason);
-    request.signal?.addEventListener('abort', onAbort, { once: true });
+    using _aborted = onAbort(request.signal, () => ending.abort(request.signal?.reason));
     const patienceMs = request.limits.patienceMs ?? timeoutMs;
     let head = false;
     let late = false;
@@ -155,8 +155,6 @@ export function createTransport(options: TransportOptions): Transport {
       if (!late) throw translate(error, tried(), head);
       if (head) throw badAnswer('the answer began and did not come to an end in time', tried());
       throw new DialError('no-answer', tried());
-    } finally {
-      request.signal?.removeEventListener('abort', onAbort);
     }
   }
 
@@ -254,13 +252,10 @@ export function createTransport(options: TransportOptions): Transport {
     async overOwnConnection(work) {
       const { Client } = await openUndici();
       const client = new Client(origin, clientOptions());
-      const onEnd = () => void client.destroy();
-      const { signal } = life;
-      signal.addEventListener('abort', onEnd, { once: true });
+      using _ended = onAbort(life.signal, () => void client.destroy());
       try {
         return await work((request) => send(client, request));
       } finally {
-        signal.removeEventListener('abort', onEnd);
         await client.destroy();
       }
     },

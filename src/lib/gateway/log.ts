@@ -1,9 +1,10 @@
 import { type Level, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import { type Clock, type Log, systemClock } from '../lifecycle/index.ts';
+import { plural } from '../text/index.ts';
 import { createLineWriter, type LineWriter } from './line-writer.ts';
 import { openOutputSink } from './output-sink.ts';
 
-export type LogLevel = Extract<Level, 'debug' | 'info' | 'warn' | 'error'>;
+type LogLevel = Extract<Level, 'debug' | 'info' | 'warn' | 'error'>;
 
 export interface LogOptions {
   readonly level: LogLevel;
@@ -48,10 +49,7 @@ export async function openLog({
     clock,
     maxWaitingBytes: MAX_WAITING_LOG_BYTES,
     notice(dropped) {
-      notices.warn(
-        { dropped },
-        `${dropped} log ${dropped === 1 ? 'line was' : 'lines were'} dropped: the log was not read`,
-      );
+      notices.warn({ dropped }, `${plural(dropped, 'log line was', 'log lines were')} dropped: the log was not read`);
       return told;
     },
   });

@@ -4,5 +4,6 @@
  */
 export { checkJson, problemOfFinding } from './check.ts';
 export { RawList } from './raw-list.ts';
-export { type JsonReading, quote, readJson, readJsonBytes } from './read.ts';
-export { createJsonScanner, type JsonBounds, type JsonScanner, type ScanFinding, type TopMember } from './scan.ts';
+export { quote, readJson, readJsonBytes } from './read.ts';
+export { isRecord } from './record.ts';
+export { createJsonScanner, type JsonBounds, type ScanFinding, type TopMember } from './scan.ts';

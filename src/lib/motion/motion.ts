@@ -2,7 +2,7 @@ import type { ChassisLink } from '../chassis/index.ts';
 import { movesOf } from '../chassis/moves.ts';
 import { GwError } from '../error/index.ts';
 import type { EvidenceSource } from '../evidence/index.ts';
-import { type Clock, type Log, orAfter } from '../lifecycle/index.ts';
+import { type Clock, firstOf, type Log, orAfter } from '../lifecycle/index.ts';
 import type { Site } from '../site/index.ts';
 import { createCanceller } from './canceller.ts';
 import { planDrive, runDrive } from './drives.ts';
@@ -150,7 +150,7 @@ export function createMotion(options: MotionOptions): Motion {
     work: (signal: AbortSignal) => Promise<T>,
   ) {
     const ending = new AbortController();
-    const both = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal;
+    const both = firstOf(signal, ending.signal);
     const mine: Errand = { ...about, ending, done: Promise.resolve() };
     errand = mine;
     const done = work(both).finally(() => {

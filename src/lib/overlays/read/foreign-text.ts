@@ -1,4 +1,5 @@
 import { type ParseErrorCode, visit } from 'jsonc-parser';
+import { PNG_SIGNATURE } from '../../png/index.ts';
 
 /**
  * Why bytes that should be the JSON text of drawings are none, in words: a wrong file, another encoding, half a file.
@@ -34,7 +35,7 @@ const signatures: readonly (readonly [signature: readonly number[], problem: str
   [[0xfe, 0xff], 'it is text in UTF-16, not in UTF-8'],
   [[0x1f, 0x8b], 'it is compressed with gzip'],
   [[0x50, 0x4b, 0x03, 0x04], 'it is a ZIP archive'],
-  [[0x89, 0x50, 0x4e, 0x47], 'it is a picture (PNG)'],
+  [PNG_SIGNATURE, 'it is a picture (PNG)'],
   [[0x25, 0x50, 0x44, 0x46], 'it is a PDF document'],
 ];
 

@@ -1,8 +1,8 @@
 import { GwError } from '../../error/index.ts';
-import { quote, readJson } from '../../json/index.ts';
+import { isRecord, quote, readJson } from '../../json/index.ts';
 import type { Drawing, Overlays, OverlaysContainer, OverlaysForm, RawFeature } from '../model.ts';
 import { containerOf, featuresIn } from './container.ts';
-import { createDrawingReader, isRecord } from './drawing.ts';
+import { createDrawingReader } from './drawing.ts';
 import { decodeText, whyNoJson } from './foreign-text.ts';
 import { jsonOf, listIn, membersOf, spanOf } from './json-source.ts';
 
