@@ -8,6 +8,7 @@ import { onParentLoss } from '../../cli/parent-loss.ts';
 import { renderEvidenceVerified } from '../../cli/render/evidence-verify.ts';
 import { conditionFlags, confirmedBy } from '../../cli/trial-flags.ts';
 import { exitCodes, GwError } from '../../lib/error/index.ts';
+import { firstOf } from '../../lib/lifecycle/index.ts';
 import { type TrialKind, trialKinds } from '../../lib/motion/index.ts';
 import type { EvidenceVerified as Result } from '../../lib/toolkit/evidence/verify.result.ts';
 
@@ -73,7 +74,7 @@ export default class EvidenceVerify extends GwCommand<Result> {
           context.quieten();
           this.note(`\u0007${printable(text)}`);
         };
-        const whole = AbortSignal.any([context.signal, gone.signal]);
+        const whole = firstOf(context.signal, gone.signal);
         return verifyEvidence(toolkit, options, { ...context, signal: whole, onAlarm });
       }),
     ).finally(() => watching[Symbol.dispose]());

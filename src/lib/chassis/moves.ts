@@ -11,7 +11,7 @@ import { type MoveRequestWire, type PoseRequestWire, paths } from './wire.ts';
  * The calls that move the robot or set its pose. Only the motion module imports this file: it is the single path to
  * movement and checks its gate first.
  */
-export interface MoveRequest {
+interface MoveRequest {
   readonly type: 'standard' | 'charge';
   /** Metres on the current map. */
   readonly xM: number;
@@ -22,7 +22,7 @@ export interface MoveRequest {
   readonly accuracyM?: number;
 }
 
-export interface PoseRequest {
+interface PoseRequest {
   readonly xM: number;
   readonly yM: number;
   readonly yawDeg: Degrees;
@@ -30,7 +30,7 @@ export interface PoseRequest {
   readonly adjust: boolean;
 }
 
-export interface MoveReport {
+interface MoveReport {
   readonly moveId: number;
   /** State as the chassis reports it, passed through: `moving`, `succeeded`, …; null when it reports none. */
   readonly state: string | null;

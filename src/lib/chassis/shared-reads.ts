@@ -1,3 +1,5 @@
+import { untilAborted } from '../lifecycle/index.ts';
+
 /** A read in progress for one key, with the number of its waiters. */
 interface Running<T> {
   readonly result: Promise<T>;
@@ -32,13 +34,9 @@ export function createSharedReads<T>() {
     signal?.throwIfAborted();
     const entry = running.get(key) ?? begin(key, read);
     entry.waiting += 1;
-    const { promise: aborted, reject } = Promise.withResolvers<never>();
-    const onAbort = () => reject(signal?.reason);
-    signal?.addEventListener('abort', onAbort, { once: true });
     try {
-      return await Promise.race([entry.result, aborted]);
+      return await untilAborted(signal, entry.result);
     } finally {
-      signal?.removeEventListener('abort', onAbort);
       entry.waiting -= 1;
       // A finished read is no longer in the map.
       if (entry.waiting === 0 && running.get(key) === entry) {

@@ -2,10 +2,8 @@
  * Evidence: marks, values that carry them, the ledger of facts, and a site's records of facts verified on its device.
  */
 
-export { type Appended, appendRecord } from './append.ts';
+export { appendRecord } from './append.ts';
 export {
-  type Attachment,
-  type AttachmentState,
   attachmentFolder,
   attachmentStates,
   checkAttachment,
@@ -23,24 +21,18 @@ export {
 } from './basis.ts';
 export { citeFact } from './cite.ts';
 export { describeLedger } from './describe.ts';
-export type { Disagreement, Fact, FactValue } from './fact.ts';
+export type { Disagreement, Fact } from './fact.ts';
 export {
-  type HereVerdict,
   hereVerdicts,
-  type MarkHere,
   markHere,
-  type RecordScope,
   recordScopes,
-  type Saying,
   sayingOf,
   scopeOf,
   tableOf,
 } from './here.ts';
 export {
   type Actionable,
-  type ActionableBasis,
   actionableBases,
-  type Chosen,
   chosen,
   type Known,
   known,
@@ -56,7 +48,6 @@ export {
   facts,
   findFact,
   isDisagreement,
-  type Section,
   sectionOf,
   sections,
   selectFacts,
@@ -68,8 +59,6 @@ export { type EvidenceSource, fixedEvidence } from './source.ts';
 export {
   type DeviceEvidence,
   type Standing,
-  type StandingOptions,
-  type Support,
   standing,
   supports,
 } from './standing.ts';

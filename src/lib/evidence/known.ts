@@ -46,7 +46,7 @@ export interface VerifiedHere<T> {
 
 /** Bases that allow movement: measured on a device. Stated or simulated values do not. */
 export const actionableBases = ['measured', 'here'] as const satisfies readonly Basis[];
-export type ActionableBasis = (typeof actionableBases)[number];
+type ActionableBasis = (typeof actionableBases)[number];
 
 /**
  * Values that may lead to movement. VORSICHT and OFFEN values do not fit this type, nor does an unverified HINWEIS or a

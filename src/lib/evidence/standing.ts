@@ -18,7 +18,7 @@ export interface DeviceEvidence {
 
 /** Origin of the evidence for a fact that a movement relies on; `nothing`: it must not rely on it. */
 export const supports = ['this-device', 'simulator', 'another-device', 'nothing'] as const;
-export type Support = (typeof supports)[number];
+type Support = (typeof supports)[number];
 
 /** Whether a movement on this device may rely on a fact. */
 export interface Standing {

@@ -139,7 +139,7 @@ export interface Motion extends Service {
   endDrive(by: string, id?: string): Promise<DriveRun | null>;
   /**
    * Latches in memory, ends the running activity, cancels the current move and saves the latch concurrently: no step
-   * waits for another. Resolves after 700 ms at most; `saved` says whether it is on disk by then. Never refused.
+   * waits for another. Resolves after 500 ms at most; `saved` says whether it is on disk by then. Never refused.
    */
   stopRobot(reason: string, by: string): Promise<StopLatch>;
   /** Only for a signed-in person on site; the caller verifies that. Throws FILE_UNWRITABLE: then it stays latched. */

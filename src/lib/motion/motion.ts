@@ -2,7 +2,7 @@ import type { ChassisLink } from '../chassis/index.ts';
 import { movesOf } from '../chassis/moves.ts';
 import { GwError } from '../error/index.ts';
 import type { EvidenceSource } from '../evidence/index.ts';
-import { type Clock, type Log, orAfter } from '../lifecycle/index.ts';
+import { type Clock, firstOf, type Log, orAfter } from '../lifecycle/index.ts';
 import type { Site } from '../site/index.ts';
 import { createCanceller } from './canceller.ts';
 import { planDrive, runDrive } from './drives.ts';
@@ -27,8 +27,8 @@ export interface MotionOptions {
   readonly limits?: Partial<OrderLimits>;
 }
 
-/** How long the caller of a stop waits for chassis and disk; both continue afterwards. A person waits at most a second. */
-const STOP_WAIT_MS = 700;
+/** How long the caller of a stop waits for chassis and disk; both continue afterwards. A person waits at most a second: half is reserve. */
+const STOP_WAIT_MS = 500;
 /** How long the start waits for the saved stop latch; until it is read the robot counts as stopped. */
 const LOAD_WAIT_MS = 1_000;
 /** How long the caller that ends a run waits for the chassis; cancelling continues afterwards. */
@@ -155,7 +155,7 @@ export function createMotion(options: MotionOptions): Motion {
     work: (signal: AbortSignal) => Promise<T>,
   ) {
     const ending = new AbortController();
-    const both = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal;
+    const both = firstOf(signal, ending.signal);
     const mine: Activity = { ...about, ending, done: Promise.resolve() };
     activity = mine;
     const done = work(both).finally(() => {

@@ -1,6 +1,6 @@
 import { isSimulated } from '../../chassis/index.ts';
 import { asGwError, GwError } from '../../error/index.ts';
-import { type Clock, type Log, orAfter } from '../../lifecycle/index.ts';
+import { type Clock, firstOf, type Log, orAfter } from '../../lifecycle/index.ts';
 import type { Site } from '../../site/index.ts';
 import { type GateInput, type Refusal, refusalError } from '../gate.ts';
 import type { Order } from '../model.ts';
@@ -147,7 +147,7 @@ export function createTrials(options: TrialsOptions): Trials {
 
   async function run(running: Running, signal: AbortSignal): Promise<void> {
     const invalid = new AbortController();
-    const whole = AbortSignal.any([signal, invalid.signal]);
+    const whole = firstOf(signal, invalid.signal);
     const beganMs = clock.monotonicMs();
     const onChange = ({ invalidatedBy, poses }: Sampler) => {
       if (invalidatedBy !== null && !invalid.signal.aborted)

@@ -17,7 +17,7 @@ export interface PageView {
 }
 
 /** `go` is 'yes' while a tour may start, `run` 'running' while gw drives the robot; `headline` is its level. */
-export type Flag = 'link' | 'stop' | 'run' | 'gate' | 'go' | 'headline';
+type Flag = 'link' | 'stop' | 'run' | 'gate' | 'go' | 'headline';
 
 export type LiveKey = 'pose' | 'heading' | 'battery' | 'positioning' | 'wheels' | 'planning' | 'alerts' | 'map';
 
@@ -320,7 +320,7 @@ function folderText(name: string, { path, status, freeBytes, detail, remedy }: F
 
 const evidenceWords: Readonly<Record<GatewayHealth['evidence']['status'], string>> = {
   'as-read': 'wie beim Start gelesen',
-  'revoked': 'ZURÜCKGENOMMEN seit dem Start',
+  revoked: 'ZURÜCKGENOMMEN seit dem Start',
   unreadable: 'NICHT LESBAR',
 };
 

@@ -11,6 +11,7 @@ import {
 } from '../../chassis/index.ts';
 import { citeFact, type FactId, type Known, known } from '../../evidence/index.ts';
 import type { Finding } from '../finding.result.ts';
+import { notChecked, ok, wrong } from '../finding.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { type ChassisAccess, chassisAccess } from './access.ts';
 import { conditionFindings, robotConditions } from './condition.ts';
@@ -18,7 +19,6 @@ import { readChassisTime } from './probe/chassis-clock.ts';
 import { checkReliedFacts } from './probe/relied-facts.ts';
 import { messagesFinding, type TopicsSeen, topicFindings } from './probe/topic-findings.ts';
 import { addArrival, rateOf, type TopicArrivals } from './probe/topic-rate.ts';
-import { ok, open, wrong } from './probe/verdicts.ts';
 import type { ChassisProbe } from './probe.result.ts';
 
 export interface ChassisProbeOptions {
@@ -264,7 +264,7 @@ function identityFinding(identity: ChassisIdentity, expected: string): Finding {
 function softwareFinding({ software }: ChassisIdentity): Finding {
   const start = { id: 'software', title: 'Software version is known', spec: 'Versioning, 2' };
   if (software !== null) return ok(start, software);
-  return open(start, 'not reported, so no evidence record can count for this chassis');
+  return notChecked(start, 'not reported, so no evidence record can count for this chassis');
 }
 
 function latencyFinding({ requests, median, longest }: ChassisProbe['latency']): Finding {
@@ -277,14 +277,14 @@ function latencyFinding({ requests, median, longest }: ChassisProbe['latency']):
 function clockFinding(clock: ChassisProbe['clock']): Finding {
   const start = { id: 'clock', title: 'Clock', spec: null };
   const zone = 'the chassis reports no time zone, so there is no verdict';
-  if (clock === null) return open(start, 'no time reported');
+  if (clock === null) return notChecked(start, 'no time reported');
   const { differenceIfUtc, differenceIfSameZone, text } = clock;
   if (differenceIfUtc === null || differenceIfSameZone === null) {
-    return open(start, `unknown format: ${text.value}`);
+    return notChecked(start, `unknown format: ${text.value}`);
   }
   const near = [differenceIfUtc, differenceIfSameZone].some((by) => Math.abs(by.value) * 1_000 < CLOCK_OFF_MS);
   const by = `${differenceIfUtc.value} s against this machine if it is UTC, ${differenceIfSameZone.value} s if it is the zone of this machine`;
-  return open(
+  return notChecked(
     start,
     `reported ${text.value}: ${by}; ${zone}`,
     near ? null : 'Compare the clock of the chassis with a watch; logs of chassis and gateway may not match.',
@@ -312,8 +312,8 @@ function poseUnitFinding({ verdict, reason, doubt, samples }: PoseUnitVerdict): 
       );
     case 'not-decided':
       // Without poses turning does not help: the finding about the topics has the remedy.
-      if (samples === 0) return open(start, detail);
-      return open(
+      if (samples === 0) return notChecked(start, detail);
+      return notChecked(
         start,
         detail,
         'Probe again and turn the robot by hand, without a pause, through two full circles while the probe runs.',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Finding } from '../finding.result.ts';
+import { notChecked, ok, wrong } from '../finding.ts';
 import { compareEnd, endFindings } from '../motion/end-pose.ts';
 import {
   type FollowOptions,
@@ -60,25 +61,23 @@ function endedFinding(run: Run, { withinMs }: TourRunOptions, isInterrupted: boo
   const base = { id: 'ended', title: 'Tour completed', spec: null };
   if (isInterrupted && run.state === 'stopped') {
     const detail = `interrupted, and cancelled on the way to ${run.stations[run.at] ?? '?'}`;
-    return { ...base, verdict: 'not-checked', detail, remedy: null };
+    return notChecked(base, detail);
   }
   switch (run.state) {
     case 'succeeded':
-      return { ...base, verdict: 'ok', detail: `${run.stations.length} stations reached`, remedy: null };
+      return ok(base, `${run.stations.length} stations reached`);
     case 'running':
-      return {
-        ...base,
-        verdict: 'wrong',
-        detail: `not completed within ${Math.round(withinMs / 1000)} s; the robot is still driving`,
-        remedy: 'Watch the robot; stop it with `gw motion stop` or the stop button on the tablet.',
-      };
+      return wrong(
+        base,
+        `not completed within ${Math.round(withinMs / 1000)} s; the robot is still driving`,
+        'Watch the robot; stop it with `gw motion stop` or the stop button on the tablet.',
+      );
     case 'failed':
     case 'stopped':
-      return {
-        ...base,
-        verdict: 'wrong',
-        detail: `${run.state} at station ${run.stations[run.at] ?? '?'}: ${run.reason ?? 'no reason given'}`,
-        remedy: isInterrupted ? MAY_DRIVE_ON : 'Resolve the reason, then start the tour again.',
-      };
+      return wrong(
+        base,
+        `${run.state} at station ${run.stations[run.at] ?? '?'}: ${run.reason ?? 'no reason given'}`,
+        isInterrupted ? MAY_DRIVE_ON : 'Resolve the reason, then start the tour again.',
+      );
   }
 }
