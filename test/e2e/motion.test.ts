@@ -181,7 +181,7 @@ describe('an interrupted drive', () => {
     command.child.kill('SIGINT');
     await until(
       async () => command.stderr(),
-      (text) => text.includes('a second Ctrl-C ends at once'),
+      (text) => text.includes('a second Ctrl-C exits at once'),
       5_000,
     );
     expect(command.child.exitCode).toBeNull();
