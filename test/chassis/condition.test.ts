@@ -18,7 +18,7 @@ function valuesAfter(...messages: object[]): { values: LiveValues; live: ReturnT
   live.connect();
   for (const sent of messages) {
     const message = parseTopicMessage(JSON.stringify(sent));
-    if (message.kind === 'data') live.take(message);
+    if (message.kind === 'data') live.update(message);
     if (message.kind === 'complaint' && message.topic !== undefined) live.reject(message.topic, message.what);
   }
   return { values: live.values(), live };

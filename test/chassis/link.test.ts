@@ -54,12 +54,14 @@ async function connected(clock?: Clock): Promise<{ chassis: FakeChassis; linked:
   const chassis = await fakeChassis();
   const linked = await linkTo(chassis.endpoint, clock);
   await until('connected', () => linked.kind() === 'connected');
-  await until('every topic', () => Object.values(linked.snapshot().values).every((value) => value.status === 'heard'));
+  await until('every topic', () =>
+    Object.values(linked.snapshot().values).every((value) => value.status === 'received'),
+  );
   return { chassis, linked };
 }
 
 describe('connected', () => {
-  it('tells identity and every live value with mark, source, unit and age', async () => {
+  it('reports identity and every live value with mark, source, unit and age', async () => {
     const { chassis, linked } = await connected();
     await using _chassis = chassis;
     await using _linked = linked;
@@ -68,7 +70,7 @@ describe('connected', () => {
     expect(identity).toMatchObject({ serial: 'SN-1', software: '2.12.3', model: 'm1' });
     expect(complaints).toEqual([]);
     expect(values.pose).toMatchObject({
-      status: 'heard',
+      status: 'received',
       stale: false,
       value: { xM: 1.5, yM: -2, yawDeg: 90 },
       mark: 'HINWEIS',
@@ -101,7 +103,7 @@ describe('connected', () => {
     await using _linked = linked;
     const stale = () => {
       const { pose } = linked.snapshot().values;
-      return pose.status === 'heard' && pose.stale;
+      return pose.status === 'received' && pose.stale;
     };
     expect(stale()).toBe(false);
     await until('stale', stale, 4_500);
@@ -110,7 +112,7 @@ describe('connected', () => {
     await until('fresh again', () => !stale());
   });
 
-  it('tells its listeners of changes until they leave, and a listener that throws harms nobody', async () => {
+  it('notifies its listeners of changes until they leave, also when a listener throws', async () => {
     const { chassis, linked } = await connected();
     await using _chassis = chassis;
     await using _linked = linked;
@@ -139,13 +141,13 @@ describe('connected', () => {
     await until('counted', () => linked.snapshot().complaints.at(-1)?.count === 3);
     const { complaints } = linked.snapshot();
     expect(complaints).toHaveLength(32);
-    expect(complaints.at(-1)?.what).toBe('a message: the JSON is cut off in the middle');
+    expect(complaints.at(-1)?.what).toBe('malformed message: the JSON is cut off in the middle');
     expect(linked.kind()).toBe('connected');
   });
 });
 
 describe('a chassis that gives many causes for complaint', () => {
-  it('is not told of one by one, but at once where a value must not be relied on any more', async () => {
+  it('is notified in batches, but at once where a value became unreliable', async () => {
     const { chassis, linked } = await connected();
     await using _chassis = chassis;
     await using _linked = linked;
@@ -154,7 +156,7 @@ describe('a chassis that gives many causes for complaint', () => {
     using _listening = linked.link.subscribe(() => {
       told += 1;
       const { pose } = linked.snapshot().values;
-      if (toldOfRejected === 0 && pose.status === 'heard' && pose.rejected !== undefined) toldOfRejected = told;
+      if (toldOfRejected === 0 && pose.status === 'received' && pose.rejected !== undefined) toldOfRejected = told;
     });
     for (let i = 0; i < 2_000; i += 1) chassis.publish('{"topic":"/tracked_pose","pos":[1],"ori":"90"}');
     await until('all of them', () => linked.snapshot().complaints.some(({ count }) => count === 2_000));
@@ -162,7 +164,7 @@ describe('a chassis that gives many causes for complaint', () => {
     expect(told).toBeLessThan(100);
   });
 
-  it('tells that a value must not be relied on without the wait in which complaints are gathered', async () => {
+  it('notifies an unreliable value without the delay of batched complaints', async () => {
     // What is gathered for a tenth of a second is never told here.
     const clock: Clock = {
       ...time,
@@ -172,7 +174,7 @@ describe('a chassis that gives many causes for complaint', () => {
     await using linked = await linkTo(chassis.endpoint, clock);
     const reasonOf = () => {
       const { pose } = linked.snapshot().values;
-      return pose.status === 'heard' ? pose.staleReason : 'not-heard';
+      return pose.status === 'received' ? pose.staleReason : 'not-received';
     };
     await until('a pose', () => reasonOf() === undefined);
     const told: unknown[] = [];
@@ -182,7 +184,7 @@ describe('a chassis that gives many causes for complaint', () => {
     expect(told).toContain('newer-rejected');
   });
 
-  it('keeps what is heard again and again among many things that are heard once', async () => {
+  it('keeps repeated complaints among many single ones', async () => {
     const { chassis, linked } = await connected();
     await using _chassis = chassis;
     await using _linked = linked;
@@ -192,7 +194,7 @@ describe('a chassis that gives many causes for complaint', () => {
     const { complaints } = linked.snapshot();
     expect([complaints.length, complaints.find(({ count }) => count === 3)?.what]).toEqual([
       32,
-      'a message: the JSON is cut off in the middle',
+      'malformed message: the JSON is cut off in the middle',
     ]);
   });
 
@@ -206,17 +208,13 @@ describe('a chassis that gives many causes for complaint', () => {
       for (let i = 0; isTaken && i < 500; i += 1) chassis.publish('x'.repeat(100));
     }, 1);
     try {
-      await reallyUntil(
-        'named',
-        () => /the chassis floods the topic stream: \d+/.test(linked.link.describe?.() ?? ''),
-        20_000,
-      );
+      await reallyUntil('named', () => /topic stream flooded: \d+/.test(linked.link.describe?.() ?? ''), 20_000);
     } finally {
       clearInterval(flood);
     }
     expect(linked.kind()).toBe('bad-answer');
     await reallyUntil('connected', () => linked.kind() === 'connected', 10_000);
-    expect(linked.link.describe?.()).toContain('; the chassis flooded the topic stream just now');
+    expect(linked.link.describe?.()).toContain('; the chassis flooded the topic stream within the last minute');
   }, 40_000);
 });
 
@@ -232,26 +230,26 @@ describe('not connected', () => {
       tried: { address: '127.0.0.1', port: endpoint.port },
     });
     expect(identity).toBeNull();
-    expect(values.pose).toEqual({ status: 'not-heard' });
+    expect(values.pose).toEqual({ status: 'not-received' });
     expect(linked.link.describe?.()).toContain(`not connected: tried 127.0.0.1:${endpoint.port}`);
   });
 
-  it('is said within two seconds when nobody answers', async () => {
+  it('is reported within two seconds without an answer', async () => {
     await using silent = await rawPeer(() => {});
     await using linked = await linkTo(silent.endpoint);
     expect(await until('no answer', () => linked.kind() === 'no-answer')).toBeLessThan(2_000);
   });
 
-  it('is said within two seconds when the chassis stops dead, and the values are stale', async () => {
+  it('is reported within two seconds when the chassis stops dead, and the values are stale', async () => {
     const { chassis, linked } = await connected();
     await using _chassis = chassis;
     await using _linked = linked;
     for (const socket of chassis.sockets) socket.pause();
     expect(await until('silent', () => linked.kind() === 'silent')).toBeLessThan(2_000);
-    expect(linked.snapshot().values.map).toMatchObject({ status: 'heard', stale: true });
+    expect(linked.snapshot().values.map).toMatchObject({ status: 'received', stale: true });
   });
 
-  it('is said at once when the connection is cut, recovers by itself, and enables the topics anew', async () => {
+  it('is reported at once when the connection is cut, recovers by itself, and enables the topics again', async () => {
     const { chassis, linked } = await connected();
     await using _linked = linked;
     const { port } = chassis.endpoint;
@@ -261,18 +259,18 @@ describe('not connected', () => {
     await using again = await fakeChassis(port);
     expect(await until('connected', () => linked.kind() === 'connected')).toBeLessThan(3_000);
     await until('enabled', () => again.heard.length > 0);
-    await until('fresh', () => linked.snapshot().values.pose.status === 'heard');
+    await until('fresh', () => linked.snapshot().values.pose.status === 'received');
     await until('fresh', () => (linked.snapshot().values.map as { stale: boolean }).stale === false);
   });
 
-  it('is said of a foreign device, with what it answered', async () => {
+  it('is reported for a foreign device, with its answer', async () => {
     await using page = await answeringPeer(httpAnswer('<html>'));
     await using linked = await linkTo(page.endpoint);
     await until('bad answer', () => linked.kind() === 'bad-answer');
     expect(linked.snapshot().link).toMatchObject({ detail: 'answered with HTML instead of JSON' });
   });
 
-  it('is said when the stream breaks its rules or the device information turns bad', async () => {
+  it('is reported for a WebSocket protocol error or malformed device information', async () => {
     const { chassis, linked } = await connected();
     await using _chassis = chassis;
     await using _linked = linked;

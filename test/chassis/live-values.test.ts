@@ -16,7 +16,7 @@ function bench() {
     say(message: object) {
       const parsed = parseTopicMessage(JSON.stringify(message));
       if (parsed.kind !== 'data') throw new Error('a sound message was meant');
-      live.take(parsed);
+      live.update(parsed);
     },
   };
 }

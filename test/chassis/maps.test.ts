@@ -79,7 +79,7 @@ describe('reading maps', () => {
     );
   });
 
-  it('tells no current map from one that was set from data', async () => {
+  it('distinguishes no current map from one that was set from data', async () => {
     await withChassis({}, async (client) => expect(await client.currentMap()).toBeNull());
     const fromData = { id: -1, uid: '', map_name: 'x', map_version: 1 };
     await withChassis({ 'GET /chassis/current-map': { body: JSON.stringify(fromData) } }, async (client) => {
@@ -208,7 +208,7 @@ describe('writing maps', () => {
     });
   });
 
-  it('says that nobody knows whether it was taken when the connection is lost over it, and sends it once', async () => {
+  it('reports unknown acceptance when the connection is lost during the order, and sends it once', async () => {
     let writes = 0;
     await using peer = await rawPeer((socket) => {
       socket.on('data', (data) => {
@@ -225,7 +225,7 @@ describe('writing maps', () => {
       expectedSerial: 'SN-1',
     });
     const error = await failureOf(mapWritesOf(client).patchOverlays('7', '{}'));
-    expect(error).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED', details: { orderTaken: 'unknown' } });
+    expect(error).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED', details: { orderAccepted: 'unknown' } });
     expect(writes).toBe(1);
   });
 });

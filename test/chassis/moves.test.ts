@@ -76,7 +76,7 @@ describe('a move order', () => {
     });
   });
 
-  it('is never sent twice, and says when nobody knows whether it was taken', async () => {
+  it('is never sent twice, and reports unknown acceptance', async () => {
     let posts = 0;
     await using peer = await rawPeer((socket) => {
       socket.on('data', (data) => {
@@ -90,12 +90,12 @@ describe('a move order', () => {
     });
     await using client = createChassisClient({ endpoint: peer.endpoint, dialer: directDialer, expectedSerial: 'SN-1' });
     const error = await failureOf(movesOf(client).move({ type: 'standard', xM: 0, yM: 0 }));
-    expect(error).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED', details: { orderTaken: 'unknown' } });
+    expect(error).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED', details: { orderAccepted: 'unknown' } });
     expect(error.tried?.action).toBe('POST /chassis/moves');
     expect(posts).toBe(1);
   });
 
-  it('was certainly not taken when nobody listens', async () => {
+  it('was certainly not accepted on a closed port', async () => {
     await using client = createChassisClient({ endpoint: await closedPort(), dialer: directDialer });
     const error = await failureOf(movesOf(client).move({ type: 'standard', xM: 0, yM: 0 }));
     expect(error).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED', failure: 'refused' });
@@ -194,7 +194,7 @@ describe('a move that is read back', () => {
 });
 
 describe('cancelling', () => {
-  it('asks nobody first and carries the secret where there is one', async () => {
+  it('is sent without any check, with the secret where there is one', async () => {
     await withMoves(async (chassis, moves) => {
       chassis.serial = 'SN-2';
       await moves.cancelCurrent();

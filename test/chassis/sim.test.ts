@@ -57,12 +57,12 @@ describe('the simulated chassis', () => {
     await using sim = await startSim();
     await using linked = await linkTo(sim);
     await until('every value', () =>
-      Object.values(linked.link.snapshot().values).every(({ status }) => status === 'heard'),
+      Object.values(linked.link.snapshot().values).every(({ status }) => status === 'received'),
     );
     const { values, complaints } = linked.link.snapshot();
     expect(complaints).toEqual([]);
     const { pose } = values;
-    expect(pose.status === 'heard' && pose.value.yawDeg).toBeCloseTo((sim.state().yawRad * 180) / Math.PI, 1);
+    expect(pose.status === 'received' && pose.value.yawDeg).toBeCloseTo((sim.state().yawRad * 180) / Math.PI, 1);
   });
 
   it('takes a pose of 90 degrees and reports it back as 90', async () => {
@@ -72,7 +72,7 @@ describe('the simulated chassis', () => {
     await moves.setPose({ xM: 1, yM: -1, yawDeg: degrees(-135), adjust: false });
     const yaw = () => {
       const { pose } = linked.link.snapshot().values;
-      return pose.status === 'heard' ? pose.value.yawDeg : Number.NaN;
+      return pose.status === 'received' ? pose.value.yawDeg : Number.NaN;
     };
     await until('the heading', () => Math.abs(yaw() + 135) < 0.5);
     expect(sim.state().yawRad).toBeCloseTo((-135 * Math.PI) / 180, 2);
@@ -87,7 +87,7 @@ describe('the simulated chassis', () => {
     let report = await moves.readMove(moveId);
     expect(report.yawDeg).toBeCloseTo(45, 6);
     await moves.cancelCurrent();
-    await until('the planning state', () => linked.link.snapshot().values.planning.status === 'heard');
+    await until('the planning state', () => linked.link.snapshot().values.planning.status === 'received');
     report = await moves.readMove(moveId);
     expect(['cancelled', 'succeeded']).toContain(report.state);
   });
@@ -96,7 +96,7 @@ describe('the simulated chassis', () => {
     await using sim = await startSim({ capabilities: { supportsEnableTopicList: false } });
     await using linked = await linkTo(sim);
     await until('every value', () =>
-      Object.values(linked.link.snapshot().values).every(({ status }) => status === 'heard'),
+      Object.values(linked.link.snapshot().values).every(({ status }) => status === 'received'),
     );
     expect(linked.link.snapshot().complaints).toEqual([]);
   });
@@ -113,13 +113,13 @@ describe.concurrent('each fault of the simulated chassis', () => {
     ['no-serial', 'CHASSIS_BAD_ANSWER', ['bad-answer'], 'device.sn: expected string, received undefined'],
     ['html', 'CHASSIS_BAD_ANSWER', ['bad-answer'], 'answered with HTML instead of JSON'],
     ['truncated', 'CHASSIS_BAD_ANSWER', ['bad-answer'], 'the JSON is cut off in the middle'],
-    ['wrong-types', 'CHASSIS_BAD_ANSWER', ['bad-answer'], 'has another shape'],
+    ['wrong-types', 'CHASSIS_BAD_ANSWER', ['bad-answer'], 'unexpected response shape'],
     ['nan', 'CHASSIS_BAD_ANSWER', ['bad-answer'], 'which is no JSON number'],
     ['duplicate-keys', 'CHASSIS_BAD_ANSWER', ['bad-answer'], 'twice'],
-    ['huge', 'CHASSIS_BAD_ANSWER', ['bad-answer'], 'the answer is larger than 1 MiB'],
-    ['endless', 'CHASSIS_BAD_ANSWER', ['bad-answer'], 'the answer'],
+    ['huge', 'CHASSIS_BAD_ANSWER', ['bad-answer'], 'response larger than 1 MiB'],
+    ['endless', 'CHASSIS_BAD_ANSWER', ['bad-answer'], 'response'],
     ['redirect', 'CHASSIS_BAD_ANSWER', ['bad-answer'], 'refused'],
-    ['server-error', 'CHASSIS_BAD_ANSWER', ['bad-answer'], 'answered with status 500'],
+    ['server-error', 'CHASSIS_BAD_ANSWER', ['bad-answer'], 'status 500 for GET /device/info'],
   ];
 
   it.each(faults)(
@@ -159,7 +159,7 @@ describe.concurrent('each fault of the simulated chassis', () => {
   it('stale topics: the connection stands and the pose is stale', { timeout: 30_000 }, async () => {
     await using sim = await startSim();
     await using linked = await linkTo(sim);
-    await until('a pose', () => linked.link.snapshot().values.pose.status === 'heard');
+    await until('a pose', () => linked.link.snapshot().values.pose.status === 'received');
     sim.setFault('stale', true);
     const stale = () => (linked.link.snapshot().values.pose as { stale?: boolean }).stale === true;
     await until('stale', stale, 6_000);

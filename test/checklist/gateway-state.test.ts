@@ -10,7 +10,7 @@ const state = (kind: string) => ({
   summary: kind === 'connected' ? 'connected' : 'not connected: nothing answered',
   link: { kind, tried: { address: '127.0.0.1', port: 8090 } },
   identity: kind === 'connected' ? { serial: 'S1' } : null,
-  values: { pose: { status: 'heard', ageMs: 12.4, value: { xM: 1, yM: 2, yawDeg: -90 } } },
+  values: { pose: { status: 'received', ageMs: 12.4, value: { xM: 1, yM: 2, yawDeg: -90 } } },
   poseUnit: { verdict: 'degrees', doubt: null },
   unitContradicted: false,
 });

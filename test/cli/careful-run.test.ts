@@ -45,21 +45,21 @@ describe.concurrent('work that changes a robot', () => {
     expect(code).toBe(130);
     expect(left).toMatchObject({ finished: true });
     expect(stdout).toBe('finished: true\n');
-    expect(stderr).toContain('The present state is kept in before.tar.gz');
-    expect(stderr).toContain('Interrupted. What was begun on the robot is read back and finished first');
+    expect(stderr).toContain('Backup of the present state: before.tar.gz');
+    expect(stderr).toContain('Interrupted. Completing and verifying the started write');
   });
 
-  it('names the kept state also with --json, where nothing else is told', async () => {
+  it('names the kept state also with --json, where nothing else is printed', async () => {
     const { code, stdout, stderr } = await run(['--json'], (child) => child.kill('SIGINT'));
     expect(code).toBe(130);
     expect(JSON.parse(stdout)).toMatchObject({ ok: false, data: { finished: true } });
     expect(stderr.split('\n').filter(Boolean)).toEqual([
-      'The present state is kept in before.tar.gz',
+      'Backup of the present state: before.tar.gz',
       expect.stringContaining('Interrupted.'),
     ]);
   });
 
-  it('goes on to its end when nobody reads any more, also without a signal', async () => {
+  it('completes when its output has no reader, also without a signal', async () => {
     const { left } = await run([], (child) => {
       child.stdout?.destroy();
       child.stderr?.destroy();
@@ -108,7 +108,7 @@ describe.skipIf(!hasScript)('work that changes a robot, at a terminal (script of
   it('goes on to its end after Ctrl-C and says so', async () => {
     const { shown, left } = await press(['writing']);
     expect(left).toMatchObject({ finished: true });
-    expect(shown).toContain('Interrupted. What was begun on the robot is read back and finished first');
+    expect(shown).toContain('Interrupted. Completing and verifying the started write');
     expect(shown).toContain('finished: true');
   });
 

@@ -83,34 +83,34 @@ describe('gw chassis restart answers in its first line', () => {
       { verdict: 'changed', running: { ...running, verdict: 'differs', detail: 'it holds others' } },
       'Chassis SN-1 is back after 41 s, and all 2 maps are there, but the running map 1 holds other overlays than the stored one.',
     ],
-    [{ maps: [] }, 'Chassis SN-1 is back after 41 s, and it had no map to lose.'],
+    [{ maps: [] }, 'Chassis SN-1 is back after 41 s, and it had no map before.'],
     [
       { verdict: 'lost', maps: withMap(1, { fate: 'lost', idNow: null }) },
       "The restart lost 1 of 2 maps of chassis SN-1: 2 'Floor 2'.",
     ],
     [
       { verdict: 'brought-back', maps: withMap(1, { fate: 'lost', idNow: null }) },
-      "Chassis SN-1 is back after 41 s; it had lost 2 'Floor 2', which was brought back.",
+      "Chassis SN-1 is back after 41 s; it had lost 2 'Floor 2', which was restored.",
     ],
     [
       { verdict: 'changed', maps: withMap(0, { fate: 'changed', changes: ['its drawings are other ones'] }) },
-      'Chassis SN-1 is back after 41 s, but a map is not what it was.',
+      'Chassis SN-1 is back after 41 s, but a map has changed.',
     ],
     [
       { verdict: 'changed', mapInUse: { before: 1, now: null, verdict: 'another' } },
-      'Chassis SN-1 is back after 41 s, but the map in use is not the one it was.',
+      'Chassis SN-1 is back after 41 s, but another map is in use.',
     ],
     [
       { verdict: 'no-restart-seen', restarted: false, signs: [] },
-      'No restart was seen within 41 s; chassis SN-1 answers, and all 2 maps are there.',
+      'No restart was observed within 41 s; chassis SN-1 answers, and all 2 maps are there.',
     ],
     [
       { ...notBack, verdict: 'not-back', why: 'The chassis is starting, 20 % done' },
-      'Chassis SN-1 is not back after 41 s: The chassis is starting, 20 % done.',
+      'Chassis SN-1 is not connected again after 41 s: The chassis is starting, 20 % done.',
     ],
     [
       { ...notBack, verdict: 'interrupted' },
-      'Interrupted after 41 s: chassis SN-1 was told to restart, and its maps were not compared.',
+      'Interrupted after 41 s: the restart order was sent to chassis SN-1, and its maps were not compared.',
     ],
   ];
   it.each(rows)('%o', (change, line) => {
@@ -130,8 +130,8 @@ describe('gw chassis restart', () => {
       mapInUse: { before: 1, now: null, verdict: 'not-checked' },
     });
     expect(text).toContain('stood still --   nothing was heard');
-    expect(text).toContain('restart     --   no sign of it');
-    expect(text).toContain('--   map 1 was in use; which one is now was not asked');
+    expect(text).toContain('restart     --   not observed');
+    expect(text).toContain('--   map 1 was in use; the present one was not read');
     expect(text).toMatch(/1 {4}Floor 1 {2}- {4}-- {3}not compared/);
   });
 

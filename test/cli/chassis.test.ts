@@ -141,7 +141,7 @@ const probe: ChassisProbe = {
   findings: [
     {
       id: 'pose-unit',
-      title: 'The pose is in degrees',
+      title: 'Pose is in degrees',
       verdict: 'not-checked',
       detail: 'no full turn',
       remedy: 'Turn it.',
@@ -159,7 +159,7 @@ describe('gw chassis probe', () => {
     );
     const all = { ...probe, findings: [asFinding(notPressed)] };
     expect(firstLine(renderChassisProbe(all))).toBe('ok: 1 of 1 checks. Chassis SN-1 at 127.0.0.1:8090.');
-    expect(text).toMatch(/^-- {3}The pose is in degrees: no full turn$/m);
+    expect(text).toMatch(/^-- {3}Pose is in degrees: no full turn$/m);
     expect(text).toMatch(/^latency, median +1\.5 ms +BELEGT measured here +measured here, now$/m);
     expect(text).toMatch(/^model +not reported/m);
     expect(text).toMatch(/^\/tracked_pose +yes +20 +0 +10\.0 Hz +0\.1 s$/m);
@@ -207,7 +207,7 @@ describe('gw chassis probe', () => {
   });
 });
 
-const none = { status: 'not-heard' } as const;
+const none = { status: 'not-received' } as const;
 const view: ChassisView = {
   event: 'state',
   at: '2026-01-31T12:00:00.000Z',
@@ -216,7 +216,7 @@ const view: ChassisView = {
   identity: { serial: 'SN-1', model: null, software: '2.12.3', capabilities: {} },
   values: {
     pose: {
-      status: 'heard',
+      status: 'received',
       value: { xM: 1.5, yM: -2, yawDeg: 90 },
       mark: 'HINWEIS',
       basis: 'vendor',
@@ -232,7 +232,7 @@ const view: ChassisView = {
     planning: none,
     battery: none,
     wheels: {
-      status: 'heard',
+      status: 'received',
       value: { controlMode: 'auto', emergencyStopPressed: true },
       mark: 'HINWEIS',
       basis: 'vendor',
@@ -242,7 +242,7 @@ const view: ChassisView = {
     },
     positioning: none,
     alerts: {
-      status: 'heard',
+      status: 'received',
       value: [{ code: 8501, level: 'warning', message: 'low\u001b[2J' }],
       mark: 'HINWEIS',
       basis: 'vendor',
@@ -255,11 +255,11 @@ const view: ChassisView = {
   poseUnit: { verdict: 'degrees', samples: 3, largest: 90, reason: '90.000 was seen', doubt: null },
   unitContradicted: false,
   condition: [pressed, unreceived],
-  complaints: [{ what: 'a message: the JSON is cut off', count: 2, ageMs: 500 }],
+  complaints: [{ what: 'malformed message: the JSON is cut off', count: 2, ageMs: 500 }],
 };
 
 describe('gw chassis watch', () => {
-  it('shows every value with mark, age and source, and what was not heard as such', () => {
+  it('shows every value with mark, age and source, and what was not received as such', () => {
     const text = stripVTControlCharacters(renderChassisView(view));
     expect(firstLine(text)).toBe('connected to 127.0.0.1:8090, for 1 min');
     expect(text).toMatch(/^position +x 1\.50 m, y -2\.00 m +HINWEIS +0\.1 s, stale +vendor$/m);
@@ -268,7 +268,7 @@ describe('gw chassis watch', () => {
     expect(text).toMatch(/^battery +not received +--/m);
     expect(text).toContain('8501 warning: low\uFFFD[2J');
     expect(text).toContain('\n\nThe robot reports: emergency stop PRESSED\n');
-    expect(text).toContain('complaint: a message: the JSON is cut off (2, last 0.5 s ago)');
+    expect(text).toContain('complaint: malformed message: the JSON is cut off (2, last 0.5 s ago)');
     expect(renderChassisView({ ...view, unitContradicted: true })).toContain('RADIANS WERE PROVEN');
     const poseUnit = { ...view.poseUnit, verdict: 'not-decided' as const, doubt: 'it passed a seam' };
     expect(renderChassisView({ ...view, poseUnit })).toContain('IN DOUBT: do not drive');
@@ -283,7 +283,7 @@ describe('gw chassis watch', () => {
     expect(line).not.toContain('battery');
     expect(line).toContain('  The robot reports: emergency stop PRESSED  ');
     expect(line).toContain('  8501 warning: low\uFFFD[2J  ');
-    expect(line).toContain('  complaint: a message: the JSON is cut off (2, last 0.5 s ago)');
+    expect(line).toContain('  complaint: malformed message: the JSON is cut off (2, last 0.5 s ago)');
     const away = { kind: 'not-connected', failure: 'no-answer', detail: 'nothing answered', tried } as const;
     expect(stripVTControlCharacters(renderChassisEvent({ event: 'ended', watchedMs: 1_500, link: away }))).toBe(
       'watched for 1.5 s; at the end: not connected: tried 127.0.0.1:8090 (GET /device/info, 12 ms), no answer: nothing answered',

@@ -41,10 +41,10 @@ describe('evidence that is taken back while gw serve runs', () => {
 
       const recorded = await record(robot, 'vendor.move.request', '--does-not-hold');
       expect(recorded.code).toBe(0);
-      expect(recorded.stdout).toContain('closes its gate for it within a second');
+      expect(recorded.stdout).toContain('closes its gate within a second');
       const { answer, tookMs } = await until(
         () => health(robot.operatorPort),
-        ({ evidence }) => evidence.status === 'taken-back',
+        ({ evidence }) => evidence.status === 'revoked',
         5_000,
       );
       expect(tookMs).toBeLessThan(1_000);
@@ -52,13 +52,13 @@ describe('evidence that is taken back while gw serve runs', () => {
         status: 'degraded',
         evidence: {
           detail: expect.stringContaining('vendor.move.request'),
-          takenBack: [{ fact: 'vendor.move.request', serial: 'SIM-0001', how: 'contradicted' }],
+          revoked: [{ fact: 'vendor.move.request', serial: 'SIM-0001', how: 'contradicted' }],
           waiting: [],
         },
       });
       await until(
         () => tourState(robot.operatorPort),
-        (text) => text.includes('"state":"stopped"') && text.includes('evidence was taken back'),
+        (text) => text.includes('"state":"stopped"') && text.includes('evidence was revoked'),
         5_000,
       );
       const refused = await startTour(robot.operatorPort);

@@ -93,7 +93,10 @@ describe('gw motion', () => {
     // A short way each.
     await place({ position: [0.9, 0, 0], ori: 0.1 });
     const gone = await run('motion', 'go', 'A', '--robot-will-move');
-    expect([gone.code, gone.stdout.split('\n')[0]]).toEqual([0, 'The robot stands at A, as the chassis reports.']);
+    expect([gone.code, gone.stdout.split('\n')[0]]).toEqual([
+      0,
+      'The robot stands at A, according to its reported pose.',
+    ]);
     await place({ position: [0, -1, 0], ori: 1.5 });
     const docked = await run('motion', 'dock', '--robot-will-move', '--json');
     expect(JSON.parse(docked.stdout)).toMatchObject({
@@ -152,7 +155,7 @@ describe('an interrupted drive', () => {
       await using command = await driving(...words);
       const { code } = await command.end(signal);
       expect(code).toBe(130);
-      expect(command.stdout()).toMatch(/^Interrupted: .* was ended, and its move cancelled\./);
+      expect(command.stdout()).toMatch(/^Interrupted: .* was ended and its move cancelled\./);
       const after = (await moves()).filter(({ id }) => !before.has(id));
       expect(after.map(({ state }) => state)).toEqual(['cancelled']);
       expect(await status()).toMatchObject({ stop: { latched: false }, gate: { open: true } });
@@ -166,7 +169,7 @@ describe('an interrupted drive', () => {
       await using command = await driving('tour', 'run', 'demo', '--leave-running');
       const { code } = await command.end(signal);
       expect(code).toBe(130);
-      expect(command.stderr()).toContain('the robot drives on');
+      expect(command.stderr()).toContain('continues because of --leave-running');
       expect((await moves())[0]?.state).toBe('moving');
     },
     60_000,
@@ -178,7 +181,7 @@ describe('an interrupted drive', () => {
     command.child.kill('SIGINT');
     await until(
       async () => command.stderr(),
-      (text) => text.includes('a second Ctrl-C ends at once'),
+      (text) => text.includes('a second Ctrl-C exits at once'),
       5_000,
     );
     expect(command.child.exitCode).toBeNull();
@@ -192,17 +195,17 @@ describe('an interrupted drive', () => {
     const { code } = await command.end('SIGINT');
     expect(code).toBe(130);
     expect(command.stdout()).toMatch(
-      /^Interrupted, but THE ROBOT MAY DRIVE ON: the end of the drive to C is not confirmed\.\n[\s\S]*emergency stop/,
+      /^Interrupted, but THE ROBOT MAY STILL BE MOVING: the end of the drive to C is not confirmed\.\n[\s\S]*emergency stop/,
     );
     expect(command.stdout()).not.toContain('was ended');
   }, 60_000);
 
-  it('says that the robot may drive on when the gateway is gone', async () => {
+  it('says that the robot may still be moving when the gateway is gone', async () => {
     await using command = await driving('motion', 'go', 'C');
     await serve?.end('SIGKILL');
     const { code } = await command.end('SIGINT');
     expect(code).toBe(130);
-    expect(command.stderr()).toContain('THE ROBOT MAY DRIVE ON');
+    expect(command.stderr()).toContain('THE ROBOT MAY STILL BE MOVING');
     expect(command.stderr()).toContain('emergency stop');
   }, 60_000);
 });
@@ -219,7 +222,7 @@ describe('gw motion stop', () => {
       const { code, stdout } = await runGw(['motion', 'stop', ...place], { cwd: empty });
       expect([code, stdout.split('\n')[0]]).toEqual([
         0,
-        expect.stringMatching(/^STOPPED: latched.*no move under way\.$/),
+        expect.stringMatching(/^STOPPED: latched.*no running move\.$/),
       ]);
     } finally {
       rmSync(empty, { recursive: true });
@@ -235,14 +238,14 @@ describe('gw motion stop', () => {
     const driven = await run('motion', 'stop');
     expect([driven.code, driven.stdout]).toEqual([
       1,
-      expect.stringMatching(/^STOP LATCHED, BUT THE ROBOT (STILL DRIVES|DROVE ON)/),
+      expect.stringMatching(/^STOP LATCHED, BUT THE ROBOT (IS STILL MOVING|COMPLETED ITS MOVE)/),
     ]);
     await robot.fault('cut', 'on');
     await until(status, ({ gate }) => gate.reasons.some((reason) => reason.startsWith('not connected')), 5_000);
     const away = await run('motion', 'stop');
     expect([away.code, away.stdout]).toEqual([
       1,
-      expect.stringMatching(/^STOP LATCHED, BUT WHETHER THE ROBOT STANDS IS NOT KNOWN/),
+      expect.stringMatching(/^STOP LATCHED, BUT THE MOVE STATE IS UNKNOWN/),
     ]);
   }, 60_000);
 
@@ -295,7 +298,7 @@ describe('after kill -9 in the middle of a move', () => {
     expect((await moves())[0]?.state).toBe('moving');
     serve = await startServe(robot.site);
     await until(moves, ([newest]) => newest?.state === 'cancelled', 10_000);
-    expect(serve.stderr()).toContain('the robot was driving by an order that gw did not give');
+    expect(serve.stderr()).toContain('the robot was executing a move that gw did not order');
     await open();
     expect((await moves()).filter(({ id }) => !before.has(id))).toHaveLength(1);
     expect((await startTour()).status).toBe(202);

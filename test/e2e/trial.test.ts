@@ -90,7 +90,7 @@ describe('a robot that nothing was verified on', { timeout: 240_000 }, () => {
     await using running = startGw(verifyWords(robot, 'stop'));
     await until(
       async () => running.stderr(),
-      (told) => told.includes('Watches'),
+      (told) => told.includes('Verifies that the robot stands still'),
       10_000,
     );
     expect((await running.end('SIGINT')).code).toBe(130);
@@ -207,7 +207,7 @@ describe('a robot that nothing was verified on', { timeout: 240_000 }, () => {
     await setSpeed(1);
     expect(reports(robot).at(-1)).toMatchObject({
       outcome: 'cancelled',
-      reason: expect.stringMatching(/sign of life/),
+      reason: expect.stringMatching(/no keepalive/),
     });
     expect(records(robot)).toHaveLength(before);
   });

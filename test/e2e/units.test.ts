@@ -105,7 +105,7 @@ describe.concurrent('a chassis that reports degrees', () => {
     const probe = await runGw(['chassis', 'probe', '--site', robot.site, '--seconds', '3']);
     expect(probe.code).toBe(0);
     expect(probe.stdout.split('\n')[0]).toMatch(/^No fault found in \d+ of \d+ checks\. .*not checked: .*pose unit/);
-    expect(probe.stdout).toMatch(/^-- +The pose is in degrees: the heading did not change/m);
+    expect(probe.stdout).toMatch(/^-- +Pose is in degrees: the heading did not change/m);
   });
 
   it('gives no cause to doubt on a tour, and proves itself on it', async () => {

@@ -130,7 +130,7 @@ describe('putting a record at the end of an evidence file', () => {
     await expect(appendRecord(below, good)).rejects.toThrow('file/evidence.jsonl');
   });
 
-  it('on a disk with room for half a line takes that half back', async () => {
+  it('on a disk with space for half a line removes that half again', async () => {
     const roomFor = 1024;
     await appendRecord(path, { ...good, how: 'x'.repeat(760) });
     const before = await readFile(path, 'utf8');

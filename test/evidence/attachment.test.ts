@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
 describe('what a trial leaves beside the evidence file', () => {
-  it('is found again as it was recorded, and a change, a loss and a folder in its place are told', async () => {
+  it('is found again as it was recorded, and a change, a loss and a folder in its place are reported', async () => {
     const attachment = await writeAttachment(path, 't.json', '{"poses":[]}\n');
     expect(attachmentFolder(path)).toBe(join(dir, 'evidence.trials'));
     expect(await checkAttachment(path, attachment)).toBe('as-recorded');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type EvidenceRecord, type FactId, facts, standing } from '../../src/lib/evidence/index.ts';
-import { narrowRecords, takenBack } from '../../src/lib/evidence/narrow.ts';
+import { narrowRecords, revocations } from '../../src/lib/evidence/narrow.ts';
 
 const record = (fact: string, value: EvidenceRecord['value'], more: Partial<EvidenceRecord> = {}): EvidenceRecord => ({
   fact,
@@ -58,7 +58,7 @@ describe('evidence while a program runs', () => {
         for (const read of [start, grown]) {
           const next = narrowRecords(start, read);
           for (const id of ids) expect(usable(id, next, requireVerified)).toEqual(usable(id, start, requireVerified));
-          expect(takenBack(start, next)).toEqual([]);
+          expect(revocations(start, next)).toEqual([]);
         }
       }),
     );
@@ -68,7 +68,7 @@ describe('evidence while a program runs', () => {
     const start = [record('vendor.move.request', true), record('vendor.move.cancel', true)];
     const next = narrowRecords(start, [...start.slice(0, 1), record('vendor.move.request', false)]);
     const about = { serial: 'SN1', software: '1' };
-    expect(takenBack(start, next)).toEqual([
+    expect(revocations(start, next)).toEqual([
       { fact: 'vendor.move.request', ...about, how: 'contradicted' },
       { fact: 'vendor.move.cancel', ...about, how: 'gone' },
     ]);

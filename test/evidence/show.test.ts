@@ -55,7 +55,7 @@ describe('listing', () => {
     expect(text.split('\n')[0]).toBe(`1 of ${facts.length} facts: 1 BELEGT.`);
     expect(text).toContain('BELEGT measured  overlays.charging-pair-distance = 0.899 m\n');
     expect(text).toContain("specification, 'Map and overlays'");
-    expect(renderEvidenceList(await list({ about: 'nothing like this' }))).toContain('No fact');
+    expect(renderEvidenceList(await list({ about: 'nothing like this' }))).toContain('No match');
   });
 
   it('says beside each fact what was recorded, and that the software was not asked', async () => {
@@ -65,8 +65,8 @@ describe('listing', () => {
     expect(verdicts.get('vendor.overlays.region-types')).toBe('not-checked');
     expect(verdicts.get('vendor.move.cancel')).toBe('as-marked');
     const text = plain(renderEvidenceList(listed));
-    expect(text.split('\n')[1]).toBe('Recorded about 4 of them for chassis SN0001, its software not asked.');
-    expect(text).toContain('HINWEIS: recorded on this device, and which software it has now was not asked (--live)');
+    expect(text.split('\n')[1]).toBe('Records about 4 of them for chassis SN0001, software not read.');
+    expect(text).toContain('HINWEIS: recorded on this device; its present software was not read (--live)');
     expect((await list({})).facts.every((fact) => fact.here === null)).toBe(true);
   });
 });
@@ -110,7 +110,7 @@ describe('showing', () => {
     expect(text).toContain('verified on SN0002');
     expect(text).toContain('of another device');
     expect(text).toContain('contradicted on SN0001');
-    expect(text).toContain('whether the chassis still has this software was not asked (--live)');
+    expect(text).toContain('present software not read (--live)');
     expect(text).not.toContain('\u2028');
   });
 
@@ -125,7 +125,7 @@ describe('showing', () => {
 
   it('says that nothing was recorded', async () => {
     const text = plain(renderEvidenceFact(await show('angles.pose-ori', here())));
-    expect(text).toContain('Nothing was recorded about it for chassis SN0001');
+    expect(text).toContain('No records for chassis SN0001');
   });
 
   it('a site file that was named must be there', async () => {

@@ -33,7 +33,7 @@ describe('whether a movement may rely on a fact', () => {
     expect(usable('angles.target-ori', [], { serial: null, software: null })).toBe(true);
   });
 
-  it('a BELEGT fact that nobody measured on a device does not', () => {
+  it('a BELEGT fact that was not measured on a device does not', () => {
     expect(standing('chassis.no-authentication', { ...here, records: [] })).toMatchObject({
       mark: 'BELEGT',
       usable: false,

@@ -87,15 +87,15 @@ async function msUntil(holds: () => boolean, realMs?: number): Promise<number> {
 }
 
 const counted = () => watch.records().map(({ fact, value }) => [fact, value]);
-const takenBack = () => watch.report().takenBack.map(({ fact, how }) => [fact, how]);
+const revoked = () => watch.report().revoked.map(({ fact, how }) => [fact, how]);
 
-describe('a file that nobody changes', () => {
+describe('an unchanged file', () => {
   it('stays as it was read', async () => {
     await msUntil(() => false);
     expect(watch.report()).toEqual({
       status: 'as-read',
       detail: '2 records, as read at the start.',
-      takenBack: [],
+      revoked: [],
       waiting: [],
     });
     expect([calls, watch.trouble(), watch.describe?.()]).toEqual([0, null, '2 records, as read at the start.']);
@@ -143,36 +143,36 @@ describe('evidence that is taken back counts within a second, and until a restar
   it.each(ways)('%s', async (_how, change, expected) => {
     await change();
     expect(await msUntil(() => calls > 0)).toBeLessThanOrEqual(1_000);
-    expect(takenBack()).toContainEqual(['vendor.move.request', expected]);
-    expect(watch.report()).toMatchObject({ status: 'taken-back', detail: expect.stringContaining('restarted') });
+    expect(revoked()).toContainEqual(['vendor.move.request', expected]);
+    expect(watch.report()).toMatchObject({ status: 'revoked', detail: expect.stringContaining('restarted') });
     expect(counted()).not.toContainEqual(['vendor.move.request', true]);
     // What was there at the start comes back, and counts only after a restart.
     await rm(path, { force: true });
     await writeFile(path, both);
     expect(await msUntil(() => watch.report().waiting.length > 0)).toBeLessThanOrEqual(1_000);
     expect(watch.report()).toMatchObject({
-      status: 'taken-back',
+      status: 'revoked',
       detail: expect.stringContaining('counts after a restart'),
       waiting: expect.arrayContaining([{ fact: 'vendor.move.request', serial: 'SN1', software: '1' }]),
     });
     expect(counted()).not.toContainEqual(['vendor.move.request', true]);
   });
 
-  it('of a BELEGT fact that nobody had recorded', async () => {
+  it('of a BELEGT fact without a record', async () => {
     await appendFile(path, line('angles.target-ori', 'degrees'));
     expect(await msUntil(() => calls > 0)).toBeLessThanOrEqual(1_000);
-    expect(takenBack()).toEqual([['angles.target-ori', 'contradicted']]);
+    expect(revoked()).toEqual([['angles.target-ori', 'contradicted']]);
   });
 
   it('of another device it is no news of this one', async () => {
     await appendFile(path, line('vendor.move.request', false, { serial: 'SN2' }));
     await msUntil(() => calls > 0);
-    expect(watch.report()).toMatchObject({ status: 'as-read', takenBack: [], waiting: [] });
+    expect(watch.report()).toMatchObject({ status: 'as-read', revoked: [], waiting: [] });
   });
 });
 
 describe('evidence that is added', () => {
-  it('counts after a restart, and is said to wait', async () => {
+  it('counts after a restart, and is reported as waiting', async () => {
     await appendFile(path, line('vendor.pose.request'));
     expect(await msUntil(() => watch.report().waiting.length > 0)).toBeLessThanOrEqual(1_000);
     expect(watch.report()).toMatchObject({
@@ -206,7 +206,7 @@ describe('a file that cannot be read', () => {
       await rm(path, { recursive: true, force: true });
       await writeFile(path, both);
       expect(await msUntil(() => watch.trouble() === null, 280)).toBeLessThanOrEqual(1_000);
-      expect(watch.report()).toMatchObject({ status: 'as-read', takenBack: [] });
+      expect(watch.report()).toMatchObject({ status: 'as-read', revoked: [] });
       expect(calls).toBe(2);
     },
   );
@@ -233,10 +233,10 @@ describe('evidence that is adopted while the daemon runs', () => {
     watch.adopt([moved()]);
     expect(counted()).toContainEqual(['vendor.move.state', true]);
     expect(await msUntil(() => calls > 1)).toBe(Number.POSITIVE_INFINITY);
-    expect(watch.report()).toMatchObject({ status: 'as-read', waiting: [], takenBack: [] });
+    expect(watch.report()).toMatchObject({ status: 'as-read', waiting: [], revoked: [] });
     await appendFile(path, line('vendor.move.state', false));
-    expect(await msUntil(() => takenBack().length > 0)).toBeLessThanOrEqual(1_000);
-    expect(takenBack()).toEqual([['vendor.move.state', 'contradicted']]);
+    expect(await msUntil(() => revoked().length > 0)).toBeLessThanOrEqual(1_000);
+    expect(revoked()).toEqual([['vendor.move.state', 'contradicted']]);
   });
 
   it('is nothing that was taken back or that waits, also where this program has found a contradiction', async () => {
@@ -245,7 +245,7 @@ describe('evidence that is adopted while the daemon runs', () => {
     watch.adopt([against]);
     expect(calls).toBe(1);
     expect(counted().at(-1)).toEqual(['vendor.move.cancel', false]);
-    const asRead = { status: 'as-read', takenBack: [], waiting: [] };
+    const asRead = { status: 'as-read', revoked: [], waiting: [] };
     expect(watch.report()).toMatchObject(asRead);
     await msUntil(() => false);
     expect(watch.report()).toMatchObject(asRead);
@@ -255,23 +255,23 @@ describe('evidence that is adopted while the daemon runs', () => {
     expect(watch.report().waiting).toMatchObject([{ fact: 'vendor.move.cancel' }]);
   });
 
-  it('is told as gone when its line is taken out again', async () => {
+  it('is reported as gone when its line is removed again', async () => {
     await appendFile(path, line('vendor.move.state'));
     watch.adopt([moved()]);
     await msUntil(() => false);
     await writeFile(path, both);
-    expect(await msUntil(() => takenBack().length > 0)).toBeLessThanOrEqual(1_000);
-    expect(takenBack()).toEqual([['vendor.move.state', 'gone']]);
+    expect(await msUntil(() => revoked().length > 0)).toBeLessThanOrEqual(1_000);
+    expect(revoked()).toEqual([['vendor.move.state', 'gone']]);
   });
 
   it('raises a fact that was contradicted before', async () => {
     await appendFile(path, line('vendor.move.cancel', false));
-    expect(await msUntil(() => takenBack().length > 0)).toBeLessThanOrEqual(1_000);
+    expect(await msUntil(() => revoked().length > 0)).toBeLessThanOrEqual(1_000);
     await appendFile(path, line('vendor.move.cancel'));
     watch.adopt([record('vendor.move.cancel')]);
     await msUntil(() => false);
     expect(counted()).toContainEqual(['vendor.move.cancel', true]);
-    expect(takenBack()).toEqual([]);
+    expect(revoked()).toEqual([]);
   });
 
   it('as a whole file counts when a person says so, with what it adds and what it takes back', async () => {
@@ -280,7 +280,7 @@ describe('evidence that is adopted while the daemon runs', () => {
     expect(await watch.adoptFile()).toEqual({
       records: 2,
       adopted: ['vendor.move.state'],
-      takenBack: ['vendor.move.cancel'],
+      revoked: ['vendor.move.cancel'],
     });
     // What drives relied on what is taken back.
     expect(calls).toBe(1);

@@ -115,7 +115,7 @@ describe('a start that cannot succeed', () => {
     await expect(start()).rejects.toMatchObject({ code: 'PORT_IN_USE' });
     const detail = expect.stringMatching(/no order relies on it.*evidence\.jsonl:1/s);
     expect(events).toContainEqual(expect.objectContaining({ event: 'started', service: 'evidence', detail }));
-    expect(logged.join()).toContain('the evidence file cannot be relied on');
+    expect(logged.join()).toContain('the evidence file cannot be used');
   });
 
   it('is not refused because the stop could not be kept, the media folder is a loop or the heartbeat cannot run', async () => {
@@ -130,7 +130,7 @@ describe('a start that cannot succeed', () => {
       expect.objectContaining({
         event: 'started',
         service: 'motion',
-        detail: expect.stringContaining(`cannot be kept in ${join(dir, 'state')}: it is not a folder`),
+        detail: expect.stringContaining(`cannot be saved in ${join(dir, 'state')}: it is not a folder`),
       }),
     );
   });

@@ -23,7 +23,7 @@ describe('the health of the gateway', () => {
     ['a state folder with too little room', { disk: { ...disk, state: { ...folder, status: 'low' } } }],
     ['a media folder that cannot be used', { disk: { ...disk, media: { ...folder, status: 'unusable' } } }],
     ['a folder that nobody has looked at', { disk: { ...disk, media: { ...folder, status: 'not-checked' } } }],
-    ['evidence that was taken back', { evidence: { ...evidence, status: 'taken-back' } }],
+    ['evidence that was taken back', { evidence: { ...evidence, status: 'revoked' } }],
     ['evidence that cannot be read', { evidence: { ...evidence, status: 'unreadable' } }],
     ['an operator server that lets no one sign in', { operatorTrouble: 'no one can sign in' }],
     ['one service that is not running', { services: [service, { ...service, name: 'fleet', status: 'restarting' }] }],
@@ -32,7 +32,7 @@ describe('the health of the gateway', () => {
   });
 
   it('says of the state folder what writing has told, not what looking sees', () => {
-    const keepingTrouble = { reason: 'The stop latch cannot be kept: EROFS.', remedy: 'Mount it anew.' };
+    const keepingTrouble = { reason: 'The stop latch cannot be saved: EROFS.', remedy: 'Mount it anew.' };
     const health = gatewayHealth(partsWith({ keepingTrouble }));
     expect(health.status).toBe('degraded');
     expect(health.disk.state).toMatchObject({

@@ -93,7 +93,7 @@ export async function startBench(
         log: silentLog,
         ledger: {
           adopt: (records) => options.onRecords?.(records),
-          adoptFile: async () => ({ records: 0, adopted: [], takenBack: [] }),
+          adoptFile: async () => ({ records: 0, adopted: [], revoked: [] }),
         },
       }),
       clock,
@@ -106,7 +106,7 @@ export async function startBench(
   };
   await link.start(context);
   const motion = await make(options.limits);
-  const isHeard = (name: 'pose' | 'planning') => () => link.snapshot().values[name].status === 'heard';
+  const isHeard = (name: 'pose' | 'planning') => () => link.snapshot().values[name].status === 'received';
   if (options.connect !== false) {
     await until(isHeard('pose'), 'a pose');
     // Until then the gate is closed, whatever else is as it must be.

@@ -61,7 +61,7 @@ describe('a single drive', () => {
     await bench.motion.startDrive({ station: 'A' });
     await expect(bench.motion.startTour('short')).rejects.toMatchObject({
       code: 'MOTION_REFUSED',
-      message: 'The drive to A is under way.',
+      message: 'A drive to A is running.',
     });
     await expect(bench.motion.startDrive({ dock: true })).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
     await ordered();

@@ -54,7 +54,7 @@ describe('evidence that is taken back while the daemon runs', () => {
       evidence.set(withLine(fact));
       expect(await moving).toMatchObject({
         state: 'cancelled',
-        reason: expect.stringMatching(new RegExp(`evidence was taken back.*${fact}`)),
+        reason: expect.stringMatching(new RegExp(`evidence was revoked.*${fact}`)),
       });
       expect(sent('/chassis/moves/current')).toBe(1);
       expect(told).toBe(1);
@@ -74,7 +74,7 @@ describe('evidence that is taken back while the daemon runs', () => {
     await until(() => sent('/chassis/moves') === 1, 'the first leg');
     evidence.set(withLine('vendor.move.state'));
     await until(() => bench.motion.status().tour?.state === 'stopped', 'the end of the tour');
-    expect(bench.motion.status().tour?.reason).toContain('evidence was taken back');
+    expect(bench.motion.status().tour?.reason).toContain('evidence was revoked');
     expect(sent('/chassis/moves')).toBe(1);
   });
 

@@ -97,7 +97,9 @@ describe('the stop', () => {
   });
 
   it('refuses while an earlier cancel has not been confirmed', () => {
-    expect(reasonsOf(orders.move, openGate({ cancelOwed: true }))).toEqual([expect.stringMatching(/cancelled/)]);
+    expect(reasonsOf(orders.move, openGate({ isCancelPending: true }))).toEqual([
+      expect.stringMatching(/cancel of an earlier order/),
+    ]);
   });
 });
 
@@ -146,7 +148,7 @@ describe('the unit of the heading', () => {
 });
 
 describe('the state of the robot', () => {
-  it('refuses while the emergency stop is pressed, also when that was heard long ago', () => {
+  it('refuses while the emergency stop is pressed, also when that was received long ago', () => {
     for (const stale of [false, true]) {
       const wheels = heard({ controlMode: 'auto', emergencyStopPressed: true }, { stale, ageMs: stale ? 60_000 : 10 });
       for (const kind of kinds) {
@@ -160,7 +162,7 @@ describe('the state of the robot', () => {
   it('refuses driving with a lost position, but lets the pose be set that mends it', () => {
     const snapshot = withValues({
       positioning: heard({ state: 'positioning', reliable: false }),
-      pose: { status: 'not-heard' },
+      pose: { status: 'not-received' },
     });
     expect(reasonsOf(orders.move, openGate({ snapshot }))).toHaveLength(2);
     expect(reasonsOf(orders.dock, openGate({ snapshot }))).toHaveLength(2);
@@ -193,7 +195,7 @@ describe('the state of the robot', () => {
   });
 
   it('takes silence of vendor topics for neither yes nor no', () => {
-    const snapshot = withValues({ wheels: { status: 'not-heard' }, positioning: { status: 'not-heard' } });
+    const snapshot = withValues({ wheels: { status: 'not-received' }, positioning: { status: 'not-received' } });
     expect(judgeOrder(orders.move, openGate({ snapshot }))).toEqual([]);
   });
 });

@@ -21,7 +21,7 @@ const sent = (path: string) => chassis.orders.filter((order) => order.path === p
 const cancels = () => sent('/chassis/moves/current').length;
 const planned = () => {
   const { planning } = bench.link.snapshot().values;
-  return planning.status === 'heard' ? planning.value.moveState : null;
+  return planning.status === 'received' ? planning.value.moveState : null;
 };
 const ordered = () => until(() => sent('/chassis/moves').length > 0, 'the order');
 
@@ -70,10 +70,13 @@ describe('a move', () => {
     const moving = bench.motion.execute(moveTo(3, 4));
     await ordered();
     chassis.plan({ move_state: 'failed', fail_reason: 4711, fail_reason_str: '' });
-    expect(await moving).toMatchObject({ failReason: 4711, reason: 'The chassis gave up the move: fail_reason 4711.' });
+    expect(await moving).toMatchObject({
+      failReason: 4711,
+      reason: 'The chassis reports the move as failed: fail_reason 4711.',
+    });
   });
 
-  it('is not taken for done by a success of another number, or by one heard before the order', async () => {
+  it('is not taken for done by a success of another number, or by one received before the order', async () => {
     chassis.plan({ action_id: 41, move_state: 'succeeded' });
     await until(() => planned() === 'succeeded', 'the old state');
     chassis.onMove = () => ({ status: 200, json: { id: 41 } });
@@ -143,7 +146,7 @@ describe('a move', () => {
     ending.abort();
     const outcome = await moving;
     expect(outcome.state).toBe('unknown');
-    expect(outcome.reason).toMatch(/took the cancel, but did not say/);
+    expect(outcome.reason).toMatch(/accepted the cancel, but did not report/);
   });
 
   it('that was never begun because its signal was aborted asks the chassis nothing', async () => {
@@ -245,7 +248,7 @@ describe('a move under a bad connection', () => {
     chassis.onQuestion = () => ({ status: 404, json: { message: 'error: not found' } });
     const outcome = await bench.motion.execute(moveTo(3, 4));
     expect(outcome.state).toBe('unknown');
-    expect(outcome.reason).toMatch(/does not know this move/);
+    expect(outcome.reason).toMatch(/no longer knows this move/);
     expect(cancels()).toBe(1);
   });
 

@@ -10,7 +10,7 @@ const tried = { address: '127.0.0.1', port: 8090 };
 export function heard<T>(value: T, over: { ageMs?: number; stale?: boolean } = {}): LiveValue<T> {
   return {
     ...known(value, 'HINWEIS', 'vendor', 'test'),
-    status: 'heard',
+    status: 'received',
     ageMs: over.ageMs ?? 100,
     stale: over.stale ?? false,
   };
@@ -18,7 +18,7 @@ export function heard<T>(value: T, over: { ageMs?: number; stale?: boolean } = {
 
 /** A robot that stands ready: connected, the right one, sure of its position. */
 export function readySnapshot(over: Partial<ChassisSnapshot> = {}): ChassisSnapshot {
-  const notHeard = { status: 'not-heard' } as const;
+  const notHeard = { status: 'not-received' } as const;
   return {
     link: { kind: 'connected', tried },
     linkForMs: 10_000,
@@ -67,7 +67,7 @@ export function openGate(over: Partial<GateInput> = {}): GateInput {
     evidenceTrouble: null,
     stop: { latched: false, reason: null, by: null, since: null },
     keepingTrouble: null,
-    cancelOwed: false,
+    isCancelPending: false,
     unownedMove: null,
     isMoveAwaited: false,
     ...over,

@@ -59,16 +59,16 @@ function scriptedDisk() {
   };
   const disk: LatchDisk = {
     path: real.path,
-    async prove() {
+    async probe() {
       counts.proofs += 1;
       await script.lookGate;
       if (script.isFull) throw refusal();
-      await real.prove();
+      await real.probe();
     },
-    async look() {
+    async check() {
       counts.looks += 1;
       await script.lookGate;
-      if (!script.looksAtOnce) await real.look();
+      if (!script.looksAtOnce) await real.check();
     },
     read: async () => (script.isUnreadable ? 'EIO' : await real.read()),
     async write(latch: KeptLatch) {
@@ -150,7 +150,7 @@ describe('what a stop says of the disk', () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     script.gate = promise;
     const clearing = latch.clear();
-    const refused = expect(clearing).rejects.toMatchObject({ message: expect.stringContaining('gives no answer') });
+    const refused = expect(clearing).rejects.toMatchObject({ message: expect.stringContaining('timed out') });
     await clock.advance(5_000);
     await refused;
     expect(latch.state()).toMatchObject({ latched: true });
@@ -238,7 +238,7 @@ describe('looking after the disk', () => {
     expect(counts).toEqual({ proofs: 1, writes: 0, looks: 50 });
     expect(latch.trouble()).toBeNull();
     const before = statSync(stateDir).mtimeMs;
-    await createLatchDisk(stateDir).look();
+    await createLatchDisk(stateDir).check();
     expect(statSync(stateDir).mtimeMs).toBe(before);
   });
 
@@ -286,7 +286,7 @@ describe('looking after the disk', () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     script.lookGate = promise;
     await clock.advance(8_000);
-    expect(latch.trouble()?.reason).toContain('gives no answer');
+    expect(latch.trouble()?.reason).toContain('timed out');
     expect(counts.looks).toBe(1);
     await clock.advance(60_000);
     expect(counts.looks).toBe(1);

@@ -101,7 +101,7 @@ describe('the stop latch', () => {
     expect(latch.state()).toMatchObject({ latched: true, by: 'test' });
   });
 
-  it('tells every change', async () => {
+  it('notifies every change', async () => {
     let changes = 0;
     const latch = make(undefined, () => {
       changes += 1;
@@ -130,7 +130,7 @@ describe('the stop latch', () => {
   it.each([
     ['empty', '', /it is empty/],
     ['cut off', '{"format":"gw/stop-latch/1","latched":fal', /not JSON/],
-    ['of another kind', '{"latched":false}', /does not say what it must/],
+    ['of another kind', '{"latched":false}', /its content is not a stop latch/],
     ['too long', ' '.repeat(20_000), /more than 16384 bytes/],
   ])('counts a file that is %s as set', async (_, text, why) => {
     mkdirSync(join(dir, 'state'));

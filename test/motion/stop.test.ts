@@ -54,10 +54,10 @@ describe('a stop', () => {
     });
     await expect(motion.execute(moveTo(3, 4))).rejects.toBeDefined();
     for (const kind of ['move', 'dock', 'pose'] as const) {
-      const trouble = { reason: 'The stop latch cannot be kept.', remedy: 'Make room.' };
+      const trouble = { reason: 'The stop latch cannot be saved.', remedy: 'Make room.' };
       expect(judgeState(kind, openGate())).toEqual([]);
       expect(judgeState(kind, openGate({ keepingTrouble: trouble }))).toEqual([
-        { code: 'MOTION_REFUSED', reason: 'The stop latch cannot be kept. Make room.' },
+        { code: 'MOTION_REFUSED', reason: 'The stop latch cannot be saved. Make room.' },
       ]);
     }
     expect(sent('/chassis/moves')).toEqual([]);
@@ -99,7 +99,7 @@ describe('a stop', () => {
     expect(cancels()).toBe(1);
   });
 
-  it('is told in the status and to whoever listens', async () => {
+  it('is in the status and notified to listeners', async () => {
     const seen: boolean[] = [];
     using _listening = bench.motion.subscribe(() => seen.push(bench.motion.status().stop.latched));
     await bench.motion.stopRobot('drill', 'tablet');
@@ -153,7 +153,7 @@ describe('a stop', () => {
     await until(() => bench.link.snapshot().link.kind === 'not-connected', 'the loss');
     await bench.motion.stopRobot('drill', 'tablet');
     await bench.motion.clearStop('technician');
-    expect(bench.motion.status().gate.reasons.join('\n')).toMatch(/earlier order was to be cancelled/);
+    expect(bench.motion.status().gate.reasons.join('\n')).toMatch(/cancel of an earlier order/);
     await chassis.restore();
     await until(() => cancels() >= 1, 'the cancel', 10_000);
     await until(() => bench.motion.status().gate.open, 'the gate');
@@ -167,7 +167,7 @@ describe('a stop', () => {
     await motion.stopRobot('drill', 'tablet');
     await motion.clearStop('technician');
     await time.sleep(600);
-    expect(motion.status().gate.reasons.join('\n')).toMatch(/earlier order was to be cancelled/);
+    expect(motion.status().gate.reasons.join('\n')).toMatch(/cancel of an earlier order/);
     await chassis.restore();
     await until(() => cancels() === 1, 'the cancel', 10_000);
     await until(() => motion.status().gate.open, 'the gate');
@@ -198,7 +198,7 @@ describe('a stop', () => {
     await expect(motion.execute(moveTo(3, 4))).rejects.toMatchObject({ code: 'MOTION_STOPPED' });
   });
 
-  it('cancels what somebody else orders while it holds', async () => {
+  it('cancels moves of other clients while it holds', async () => {
     await bench.motion.stopRobot('drill', 'tablet');
     const before = cancels();
     foreignMove();
@@ -240,7 +240,7 @@ describe('the end of the service', () => {
     const beganMs = time.monotonicMs();
     await bench.motion.stop();
     expect(time.monotonicMs() - beganMs).toBeLessThan(1_500);
-    expect(await moving).toMatchObject({ state: 'cancelled', reason: expect.stringMatching(/gw is ending/) });
+    expect(await moving).toMatchObject({ state: 'cancelled', reason: expect.stringMatching(/gw is shutting down/) });
     expect(cancels()).toBe(1);
   });
 

@@ -61,7 +61,7 @@ describe('the plan of a tour', () => {
 });
 
 describe('a tour', () => {
-  it('drives to every station in order, in the background, and tells each step', async () => {
+  it('drives to every station in order, in the background, and reports each step', async () => {
     arrives();
     const seen: TourRun[] = [];
     using _listening = bench.motion.subscribe(() => {
@@ -144,7 +144,7 @@ describe('a tour', () => {
     expect(moves()).toHaveLength(1);
   });
 
-  it('is over when somebody cancels the move on the chassis', async () => {
+  it('ends when another client cancels the move on the chassis', async () => {
     await bench.motion.startTour('round');
     await leg(1);
     chassis.plan({ move_state: 'cancelled' });
@@ -180,7 +180,7 @@ describe('a tour', () => {
     await bench.motion.startTour('round');
     await leg(1);
     await bench.motion.stop();
-    expect(tour()).toMatchObject({ state: 'stopped', reason: expect.stringMatching(/gw is ending/) });
+    expect(tour()).toMatchObject({ state: 'stopped', reason: expect.stringMatching(/gw is shutting down/) });
     expect(cancels()).toBe(1);
   });
 });

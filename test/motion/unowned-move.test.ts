@@ -16,7 +16,7 @@ afterEach(async () => {
 
 const planned = () => {
   const planning = bench?.link.snapshot().values.planning;
-  return planning?.status === 'heard' ? planning.value.moveState : null;
+  return planning?.status === 'received' ? planning.value.moveState : null;
 };
 const LEAVE = { motion: { unownedMove: 'leave' } } as const;
 const sent = (path: string) => chassis.orders.filter((order) => order.path === path);
@@ -114,7 +114,7 @@ describe('a move that gw did not order', () => {
     chassis.plan({ action_id: 'seven' as unknown as number });
     await until(() => {
       const { planning } = link.snapshot().values;
-      return planning.status === 'heard' && planning.staleReason === 'newer-rejected';
+      return planning.status === 'received' && planning.staleReason === 'newer-rejected';
     }, 'the rejected message');
     expect(motion.status()).toMatchObject({ unownedMove: { moveId: 7_007 }, gate: { open: false } });
     await expect(motion.execute(moveTo(3, 4))).rejects.toMatchObject({ message: expect.stringContaining('move 7007') });
@@ -224,7 +224,7 @@ describe('a tour over a lost connection', () => {
 });
 
 describe('a move of gw itself', () => {
-  it('is not taken for one of somebody else, also while its number is not known yet', async () => {
+  it('is not taken for one of another client, also while its number is unknown', async () => {
     const { motion } = await open();
     const seen = new Set<number>();
     using _watch = bench?.link.subscribe(() => {

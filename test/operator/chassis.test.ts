@@ -99,7 +99,7 @@ describe('reads that are forwarded to the chassis', () => {
     server.link.answers.set('/device/info', () => jsonReply({}, 503));
     expect((await ask(server.full, '/api/chassis/device/info')).status).toBe(503);
     server.link.answers.set('/device/info', () => {
-      throw new GwError('CHASSIS_NOT_CONNECTED', 'not connected: the connection was cut', { tried });
+      throw new GwError('CHASSIS_NOT_CONNECTED', 'not connected: connection closed unexpectedly', { tried });
     });
     const cut = await ask(server.full, '/api/chassis/device/info');
     expect([cut.status, cut.data.error.tried]).toEqual([503, tried]);
@@ -136,7 +136,7 @@ describe('GET /api/chassis/state', () => {
     await using server = await startServer();
     const { data } = await ask(server.readOnly, '/api/chassis/state');
     expect(data.summary).toBe('connected');
-    expect(data.values.pose).toMatchObject({ status: 'heard', mark: 'BELEGT', ageMs: 400, value: { yawDeg: 90 } });
+    expect(data.values.pose).toMatchObject({ status: 'received', mark: 'BELEGT', ageMs: 400, value: { yawDeg: 90 } });
     server.link.setState(away);
     const gone = await ask(server.full, '/api/chassis/state');
     expect([gone.status, gone.data.summary]).toEqual([200, 'not connected: nothing answered']);
@@ -182,7 +182,7 @@ describe('POST /api/touren/lauf', () => {
     const form = () =>
       ask(server.full, '/api/touren/lauf', { method: 'POST', body: new URLSearchParams({ tour: 'breakfast' }) });
     expect((await form()).status).toBe(303);
-    server.motion.failNext = new GwError('TOUR_RUNNING', "The tour 'breakfast' is under way.");
+    server.motion.failNext = new GwError('TOUR_RUNNING', "Tour 'breakfast' is running.");
     const again = await form();
     expect([again.status, again.data]).toEqual([409, expect.stringContaining('Es fährt schon eine Tour.')]);
   });
@@ -246,8 +246,8 @@ describe('the stop', () => {
   it('that could not be kept is why nothing drives, in words for people at the robot', async () => {
     await using server = await startServer();
     server.motion.set({
-      gate: { open: false, reasons: ['The stop latch cannot be kept in /state: it is full. Make room.'] },
-      keepingTrouble: { reason: 'The stop latch cannot be kept in /state: it is full.', remedy: 'Make room.' },
+      gate: { open: false, reasons: ['The stop latch cannot be saved in /state: it is full. Make room.'] },
+      keepingTrouble: { reason: 'The stop latch cannot be saved in /state: it is full.', remedy: 'Make room.' },
     });
     const { data } = await ask(server.full, '/');
     expect(data).toContain('Ein Stopp ließe sich nicht speichern.');

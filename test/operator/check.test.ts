@@ -64,7 +64,7 @@ describe('gw operator check against a sound server', () => {
   });
 
   it('says what it could not see while the chassis is away, and calls it neither right nor wrong', async () => {
-    server.link.setState({ kind: 'not-connected', failure: 'cut', detail: 'the connection was cut', tried });
+    server.link.setState({ kind: 'not-connected', failure: 'cut', detail: 'connection closed unexpectedly', tried });
     const { counts, findings } = await checkSockets(toolkitOf(server), socketsOf(server), context);
     server.link.setState({ kind: 'connected', tried });
     expect(counts.wrong).toBe(0);

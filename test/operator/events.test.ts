@@ -49,10 +49,10 @@ describe('GET /api/events', () => {
       expect(stream.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
       expect(stream.headers.get('x-content-type-options')).toBe('nosniff');
       expect(await stream.next('view')).toMatchObject({ flags: { link: 'connected' }, texts: { link: 'Verbunden' } });
-      server.link.setState({ kind: 'not-connected', failure: 'cut', detail: 'the connection was cut', tried });
+      server.link.setState({ kind: 'not-connected', failure: 'cut', detail: 'connection closed unexpectedly', tried });
       server.clock.advance(250);
       expect(await stream.next('state')).toMatchObject({
-        chassis: { summary: 'not connected: the connection was cut' },
+        chassis: { summary: 'not connected: connection closed unexpectedly' },
       });
       expect(await stream.next('view')).toMatchObject({ texts: { 'link.tried': '127.0.0.1:8090' } });
       server.clock.advance(1_000);

@@ -35,7 +35,7 @@ async function startRobot() {
   const base = { clock, log: silentLog, site };
   const endpoint = { host: sim.chassis.host, port: sim.chassis.port };
   const link = createChassisLink({ ...base, endpoint, expectedSerial: sim.chassis.serial, dialer: directDialer });
-  const ledger = { adopt: () => {}, adoptFile: async () => ({ records: 0, adopted: [], takenBack: [] }) };
+  const ledger = { adopt: () => {}, adoptFile: async () => ({ records: 0, adopted: [], revoked: [] }) };
   const trialStore = createTrialStore({ path: site.evidenceFile, log: silentLog, ledger });
   const motion = createMotion({
     ...base,

@@ -108,7 +108,7 @@ export function snapshotWith(link: LinkState): ChassisSnapshot {
   const of = <T>(value: T, unit?: string) =>
     heard
       ? ({
-          status: 'heard',
+          status: 'received',
           value,
           mark: 'BELEGT',
           basis: 'measured',
@@ -117,7 +117,7 @@ export function snapshotWith(link: LinkState): ChassisSnapshot {
           ageMs: 400,
           stale: false,
         } as const)
-      : ({ status: 'not-heard' } as const);
+      : ({ status: 'not-received' } as const);
   return {
     link,
     linkForMs: 1_500,
@@ -150,7 +150,7 @@ export function standInHealth(over: Partial<GatewayHealth> = {}): GatewayHealth 
   const evidence = {
     status: 'as-read',
     detail: '6 records, as read at the start.',
-    takenBack: [],
+    revoked: [],
     waiting: [],
   } as const;
   const folder = {
@@ -298,7 +298,7 @@ function standInTrials(calls: string[]): Trials {
     view: () => trial,
     async adoptEvidence() {
       calls.push('adopt evidence');
-      return { records: 1, adopted: ['vendor.move.request'], takenBack: [] };
+      return { records: 1, adopted: ['vendor.move.request'], revoked: [] };
     },
   };
 }

@@ -35,11 +35,11 @@ const failureWords: Readonly<Record<NonNullable<ChassisAddress['failure']>, stri
 export function renderChassisAddress(data: ChassisAddress): string {
   const { name, tcp, serial, mac, tookMs, remedy, way } = data;
   const nameText: Record<ChassisAddress['name']['kind'], string> = {
-    address: 'an address, nothing to look up',
-    resolved: `${name.addresses.join(', ')} (looked up in ${name.tookMs} ms)`,
-    unknown: 'this machine knows no address for it',
-    'no-answer': `no answer to the look-up within ${name.tookMs} ms`,
-    'not-checked': 'not looked up here: the far machine does it',
+    address: 'IP address, no lookup',
+    resolved: `${name.addresses.join(', ')} (resolved in ${name.tookMs} ms)`,
+    unknown: 'unknown host name',
+    'no-answer': `no DNS answer within ${name.tookMs} ms`,
+    'not-checked': 'not resolved here: the remote host does it',
   };
   const nameVerdict = {
     address: 'ok',
@@ -50,10 +50,10 @@ export function renderChassisAddress(data: ChassisAddress): string {
   } as const;
   const tcpText = {
     ok: `open after ${tcp.tookMs} ms`,
-    wrong: 'could not be opened',
-    'not-checked': 'not known in time',
+    wrong: 'connection failed',
+    'not-checked': 'unknown: no result in time',
   };
-  const found = serial.found === null ? 'not told' : printable(serial.found);
+  const found = serial.found === null ? 'not reported' : printable(serial.found);
   const lines = [
     answerLine(data),
     '',
@@ -62,7 +62,7 @@ export function renderChassisAddress(data: ChassisAddress): string {
     `${renderVerdict(serial.verdict)} serial  found ${found}, expected ${printable(serial.expected)}`,
     `${renderVerdict(mac.verdict)} mac     ${macText(mac)}`,
     '',
-    chalk.dim(`took ${tookMs} ms in all`),
+    chalk.dim(`took ${tookMs} ms`),
   ];
   if (remedy !== null) lines.push(`do next: ${remedy}`);
   return lines.join('\n');
@@ -84,6 +84,6 @@ function answerLine(data: ChassisAddress): string {
 }
 
 function macText({ verdict, expected, found, detail }: ChassisAddress['mac']): string {
-  const sides = found === null ? '' : ` (found ${found}, expected ${expected ?? 'not named'})`;
+  const sides = found === null ? '' : ` (found ${found}, expected ${expected ?? 'not configured'})`;
   return `${verdict === 'not-checked' ? 'not checked: ' : ''}${printable(detail)}${sides}`;
 }

@@ -38,17 +38,17 @@ export function renderChassisRestart(data: ChassisRestart): string {
     );
     for (const map of maps) {
       if (map.fate === 'changed')
-        lines.push(...differenceLines(`drawings of map ${map.id}, from before to now`, map.difference, '  '));
+        lines.push(...differenceLines(`overlays of map ${map.id}, from before to now`, map.difference, '  '));
     }
   } else lines.push('The chassis held no map before the restart.');
   lines.push('', inUseText(mapInUse));
   if (running !== null) lines.push(...runningLines(running));
   lines.push(`${renderVerdict('not-checked')} not compared: ${notCompared.join(', ')}`, '');
   lines.push(
-    `order       ${order === 'accepted' ? 'taken' : 'no answer came'}${said === null ? '' : `: ${printable(said)}`}`,
+    `order       ${order === 'accepted' ? 'accepted' : 'no response'}${said === null ? '' : `: ${printable(said)}`}`,
   );
   lines.push(
-    `restart     ${renderVerdict(restarted ? 'ok' : 'not-checked')} ${signs.length === 0 ? 'no sign of it' : signs.map((sign) => signTexts[sign]).join(', ')}`,
+    `restart     ${renderVerdict(restarted ? 'ok' : 'not-checked')} ${signs.length === 0 ? 'not observed' : signs.map((sign) => signTexts[sign]).join(', ')}`,
   );
   lines.push(
     `stood still ${renderVerdict(stillness.verdict === 'still' ? 'ok' : 'not-checked')} ${printable(stillness.detail)}`,
@@ -72,31 +72,29 @@ function firstLine({ verdict, chassis, maps, mapInUse, tookMs, why, running }: C
   const all = maps.length === 1 ? 'its map is there' : `all ${maps.length} maps are there`;
   switch (verdict) {
     case 'ok':
-      return `${(running?.verdict === 'not-checked' ? chalk.yellow : chalk.green)(`Chassis ${serial} is back`)} after ${took}, and ${maps.length === 0 ? 'it had no map to lose' : all}${running === null || maps.length === 0 ? '' : `; ${runningClause(running)}`}.`;
+      return `${(running?.verdict === 'not-checked' ? chalk.yellow : chalk.green)(`Chassis ${serial} is back`)} after ${took}, and ${maps.length === 0 ? 'it had no map before' : all}${running === null || maps.length === 0 ? '' : `; ${runningClause(running)}`}.`;
     case 'brought-back':
-      return `Chassis ${serial} is back after ${took}; ${lost.length === 0 ? 'what had changed was' : `it had lost ${names}, ${lost.length === 1 ? 'which was' : 'which were'}`} ${chalk.green('brought back')}.`;
+      return `Chassis ${serial} is back after ${took}; ${lost.length === 0 ? 'what had changed was' : `it had lost ${names}, ${lost.length === 1 ? 'which was' : 'which were'}`} ${chalk.green('restored')}.`;
     case 'lost':
       return `${chalk.red.bold(`The restart lost ${lost.length} of ${maps.length} maps`)} of chassis ${serial}: ${names}.`;
     case 'changed': {
       const isOnlyRunning = mapInUse.verdict === 'same' && maps.every(({ fate }) => fate === 'there');
       if (isOnlyRunning && running !== null)
         return `Chassis ${serial} is back after ${took}, and ${all}, but ${runningClause(running)}.`;
-      const what = maps.some(({ fate }) => fate === 'changed')
-        ? 'a map is not what it was'
-        : 'the map in use is not the one it was';
+      const what = maps.some(({ fate }) => fate === 'changed') ? 'a map has changed' : 'another map is in use';
       return `Chassis ${serial} is back after ${took}, but ${chalk.red.bold(mapInUse.verdict === 'another' && what.startsWith('a ') ? `${what}, and another one is in use` : what)}.`;
     }
     case 'no-restart-seen':
-      return `${chalk.yellow('No restart was seen')} within ${took}; chassis ${serial} answers, and ${maps.length === 0 ? 'it has no map' : all}.`;
+      return `${chalk.yellow('No restart was observed')} within ${took}; chassis ${serial} answers, and ${maps.length === 0 ? 'it has no map' : all}.`;
     case 'not-back':
-      return `${chalk.red.bold(`Chassis ${serial} is not back`)} after ${took}: ${printable(why ?? 'it does not answer as before')}.`;
+      return `${chalk.red.bold(`Chassis ${serial} is not connected again`)} after ${took}: ${printable(why ?? 'it does not answer')}.`;
     case 'interrupted':
-      return `${chalk.yellow('Interrupted')} after ${took}: chassis ${serial} was told to restart, and its maps were not compared.`;
+      return `${chalk.yellow('Interrupted')} after ${took}: the restart order was sent to chassis ${serial}, and its maps were not compared.`;
   }
 }
 
 const fates: Readonly<Record<ChassisRestart['maps'][number]['fate'], string>> = {
-  there: 'there, with the same drawings',
+  there: 'present, with the same overlays',
   changed: 'changed',
   lost: 'lost',
   'not-checked': 'not compared',
@@ -110,14 +108,14 @@ const verdicts: Readonly<Record<ChassisRestart['maps'][number]['fate'], Verdict>
 };
 
 const signTexts: Readonly<Record<ChassisRestart['signs'][number], string>> = {
-  'start-time': 'its software tells another start time',
-  starting: 'it answered that it is starting',
-  silence: 'it did not answer for a while',
+  'start-time': 'another start time of its software',
+  starting: 'reported to be starting',
+  silence: 'no answer for some time',
 };
 
 function inUseText({ before, now, verdict }: ChassisRestart['mapInUse']): string {
   const was = before === null ? 'no map was in use' : `map ${before} was in use`;
-  if (verdict === 'not-checked') return `${renderVerdict('not-checked')} ${was}; which one is now was not asked`;
+  if (verdict === 'not-checked') return `${renderVerdict('not-checked')} ${was}; the present one was not read`;
   if (verdict === 'same') return `${renderVerdict('ok')} ${was}, and ${before === null ? 'none is now' : 'is again'}`;
   return `${renderVerdict('wrong')} ${was}, and ${now === null ? 'none is now' : `map ${now} is now`}`;
 }

@@ -7,7 +7,7 @@ import { ageText, printable, renderTable, renderVerdict } from '../output.ts';
 import { placeText, triedText } from './chassis-address.ts';
 import { conditionColumns, conditionHeadline, conditionRow, conditionText } from './robot-condition.ts';
 
-/** A value with how well it is known, as results carry it. */
+/** A value with its evidence. */
 interface Shown {
   readonly value: unknown;
   readonly mark: Mark;
@@ -44,7 +44,7 @@ export function renderChassisProbe(data: ChassisProbe): string {
   lines.push(
     '',
     chalk.dim(
-      `listened for ${(data.listenedMs / 1000).toFixed(1)} s; rate and age are ${markText({ mark: 'BELEGT', basis: 'here' })}; age is since arrival: enabling a topic may repeat an old message, which counts for no rate`,
+      `received for ${(data.listenedMs / 1000).toFixed(1)} s; rate and age are ${markText({ mark: 'BELEGT', basis: 'here' })}; age is since arrival: enabling a topic may repeat an old message, which is not counted in the rate`,
     ),
   );
   for (const { what, count } of complaints)
@@ -52,7 +52,7 @@ export function renderChassisProbe(data: ChassisProbe): string {
   return lines.join('\n');
 }
 
-/** The verdict, and what it is about: what the robot reports first, since somebody may have to act on it. */
+/** Verdict, object and place; conditions reported by the robot first, as they may need action on site. */
 function probeHeadline({ address, identity, findings, condition }: ChassisProbe): string {
   const where = `Chassis ${printable(identity.serial.value)} at ${printable(placeText({ address: address.host, port: address.port }))}`;
   const checks = (count: number) => `${count} of ${findings.length} checks`;
@@ -83,10 +83,10 @@ const topicColumns = [
 const reliedColumns = [{ title: 'orders rely on' }, { title: 'mark' }, { title: 'on this chassis' }];
 
 const supportText: Readonly<Record<NonNullable<ChassisProbe['relied']>[number]['support'], string>> = {
-  'this-device': 'verified here',
+  'this-device': 'verified on this device',
   simulator: 'on a simulator',
-  'another-device': 'stated; a measurement on another device or version bears it out',
-  nothing: 'not verified here, so no order may rely on it',
+  'another-device': 'stated; supported by a measurement on another device or version',
+  nothing: 'not verified on this device, so no order may rely on it',
 };
 
 function reliedRow({
@@ -99,7 +99,7 @@ function reliedRow({
 }: NonNullable<ChassisProbe['relied']>[number]) {
   const isMeasuredElsewhere = support === 'another-device' && basis === 'measured';
   const supported = isMeasuredElsewhere ? 'measured on another device or version' : supportText[support];
-  const text = contradictedHere ? 'CONTRADICTED here' : supported;
+  const text = contradictedHere ? 'CONTRADICTED on this device' : supported;
   return [fact, markText({ mark, basis }), usable ? text : chalk.yellow(text)];
 }
 
@@ -123,7 +123,7 @@ function probeRows({ identity, latency, clock }: ChassisProbe): string[][] {
     valueRow('latency, longest', latency.longest),
     valueRow('clock', clock?.text ?? null),
     valueRow('clock off, if UTC', clock?.differenceIfUtc ?? null),
-    valueRow('clock off, if our zone', clock?.differenceIfSameZone ?? null),
+    valueRow('clock off, if local zone', clock?.differenceIfSameZone ?? null),
   ];
 }
 
@@ -150,9 +150,9 @@ function wrapped(text: string, width: number): string[] {
 
 // ── gw chassis watch ────────────────────────────────────────────────────────────────────────────────────────────
 
-type Live = Exclude<ChassisView['values'][keyof ChassisView['values']], { status: 'not-heard' }>;
+type Live = Exclude<ChassisView['values'][keyof ChassisView['values']], { status: 'not-received' }>;
 
-/** The whole picture of `gw chassis watch` at a terminal. */
+/** The full view of `gw chassis watch` at a terminal. */
 export function renderChassisView(view: ChassisView): string {
   const { identity, values, poseUnit, complaints } = view;
   const lines = [`${linkText(view.link, isCalm(view))}, for ${ageText(view.linkForMs)}`, ''];
@@ -204,7 +204,7 @@ export function renderChassisEvent(event: ChassisWatchEvent): string {
   return parts.join('  ');
 }
 
-/** Connected alone is no reason for green. */
+/** A connection alone is not green. */
 function isCalm({ condition, complaints, unitContradicted }: ChassisView): boolean {
   return !unitContradicted && complaints.length === 0 && condition.every(({ verdict }) => verdict === 'ok');
 }
@@ -228,37 +228,37 @@ function linkText(link: ChassisView['link'], isCalm = true): string {
 function liveRows(values: ChassisView['values']): string[][] {
   const { pose, planning, battery, wheels, positioning, alerts, map } = values;
   const rows: string[][] = [];
-  if (pose.status === 'heard') {
+  if (pose.status === 'received') {
     const { xM, yM, yawDeg } = pose.value;
     rows.push(liveRow('position', pose, `x ${xM.toFixed(2)} m, y ${yM.toFixed(2)} m`, pose.parts?.xM));
     rows.push(liveRow('heading', pose, `${yawDeg.toFixed(1)} degrees`, pose.parts?.yawDeg));
   } else {
     rows.push(missing('position', pose), missing('heading', pose));
   }
-  if (planning.status === 'heard') {
+  if (planning.status === 'received') {
     const { actionId, actionType, moveState, failReason, remainingDistanceM } = planning.value;
     const failed = failReason === 0 ? '' : `, fail_reason ${failReason}`;
     const left = remainingDistanceM === null ? '' : `, ${remainingDistanceM.toFixed(2)} m left`;
     rows.push(liveRow('move', planning, `${moveState}: ${actionType} ${actionId}${left}${failed}`));
   } else rows.push(missing('move', planning));
   rows.push(
-    battery.status === 'heard'
+    battery.status === 'received'
       ? liveRow('battery', battery, `${battery.value.percent.toFixed(0)} percent, ${battery.value.status}`)
       : missing('battery', battery),
-    wheels.status === 'heard' ? liveRow('wheels', wheels, wheels.value.controlMode) : missing('wheels', wheels),
-    wheels.status === 'heard'
+    wheels.status === 'received' ? liveRow('wheels', wheels, wheels.value.controlMode) : missing('wheels', wheels),
+    wheels.status === 'received'
       ? liveRow('emergency stop', wheels, wheels.value.emergencyStopPressed ? 'PRESSED' : 'not pressed')
       : missing('emergency stop', wheels),
-    positioning.status === 'heard'
+    positioning.status === 'received'
       ? liveRow(
           'positioning',
           positioning,
           `${positioning.value.state}, ${positioning.value.reliable ? 'reliable' : 'NOT reliable'}`,
         )
       : missing('positioning', positioning),
-    map.status === 'heard' ? liveRow('map', map, `${map.value.name} (${map.value.uid})`) : missing('map', map),
+    map.status === 'received' ? liveRow('map', map, `${map.value.name} (${map.value.uid})`) : missing('map', map),
   );
-  if (alerts.status === 'heard') {
+  if (alerts.status === 'received') {
     const active = alerts.value;
     rows.push(liveRow('alerts', alerts, active.length === 0 ? 'none' : `${active.length}`));
     for (const { code, level, message } of active.slice(0, 5)) {
@@ -281,7 +281,7 @@ function liveRow(
   return [what, live.stale ? chalk.dim(shown) : shown, markText(part ?? live), age, printable(source)];
 }
 
-/** Nothing came, or nothing that could be used. */
+/** No message received, or every message rejected. */
 function missing(what: string, live: { readonly rejected?: string | undefined }): string[] {
   return [what, live.rejected === undefined ? 'not received' : 'rejected', '--', '--', '--'];
 }

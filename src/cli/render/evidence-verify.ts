@@ -16,7 +16,7 @@ export function renderEvidenceVerified({ trial, verdict, findings, interrupted, 
     }
   }
   for (const note of trial.notes) lines.push('', printable(note));
-  const file = trial.report === null ? 'nothing was kept' : `report ${printable(trial.report.file)}`;
+  const file = trial.report === null ? 'no report written' : `report ${printable(trial.report.file)}`;
   const records = plural(trial.recorded.length, 'record');
   lines.push(
     '',
@@ -27,8 +27,8 @@ export function renderEvidenceVerified({ trial, verdict, findings, interrupted, 
 
 function nextStep(kind: EvidenceVerified['trial']['kind']): string {
   const order =
-    kind === 'stop' ? '' : ' A robot on which a cancel was not verified yet needs `gw evidence verify stop` first.';
-  return `Mend what is named, then run it again.${order}`;
+    kind === 'stop' ? '' : ' If the cancel is not verified on this robot yet, run `gw evidence verify stop` first.';
+  return `Resolve these reasons, then run the trial again.${order}`;
 }
 
 function headOf(
@@ -48,19 +48,19 @@ function headOf(
     case 'contradicted':
       return `${chalk.red.bold('CONTRADICTED')}: ${what}, ${count('differs')} on ${on}. No order relies on it now.`;
     case 'refused':
-      return `${chalk.red.bold('REFUSED')}: ${what} on ${on}. Nothing was ordered.`;
+      return `${chalk.red.bold('REFUSED')}: ${what} on ${on}. No order was sent.`;
     case 'cancelled':
       return `${chalk.yellow(interrupted ? 'INTERRUPTED' : 'CANCELLED')}: ${what} on ${on}. Nothing was verified. ${printable(reason ?? '')}`;
     default:
-      return `${chalk.yellow('NOT DECIDED')}: ${what}, ${count('holds')} verified, the rest open on ${on}.`;
+      return `${chalk.yellow('NOT DECIDED')}: ${what}, ${count('holds')} verified, the rest not decided on ${on}.`;
   }
 }
 
 /** `gw evidence adopt` */
-export function renderEvidenceAdopted({ records, adopted, takenBack }: EvidenceAdopted): string {
+export function renderEvidenceAdopted({ records, adopted, revoked }: EvidenceAdopted): string {
   const all = plural(records, 'record counts', 'records count');
-  const lines = [adopted.length === 0 ? `Nothing new: ${all}.` : `Adopted: ${all} now.`];
-  if (adopted.length > 0) lines.push('', `carries more than before  ${adopted.map(printable).join(', ')}`);
-  if (takenBack.length > 0) lines.push('', `carries less than before  ${takenBack.map(printable).join(', ')}`);
+  const lines = [adopted.length === 0 ? `No new records: ${all}.` : `Adopted: ${all} now.`];
+  if (adopted.length > 0) lines.push('', `stronger evidence  ${adopted.map(printable).join(', ')}`);
+  if (revoked.length > 0) lines.push('', `weaker evidence    ${revoked.map(printable).join(', ')}`);
   return lines.join('\n');
 }

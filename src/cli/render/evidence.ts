@@ -10,9 +10,9 @@ const basisTexts: Readonly<Record<FactBasis, string>> = {
   measured: 'measured on the one test device',
   simulated: 'measured against a chassis simulator',
   stated: 'stated by the specification, not measured',
-  vendor: 'from a vendor description, to be checked on the device',
+  vendor: 'from a vendor description, to be verified on the device',
   assumed: 'plausible, without evidence',
-  'not-shown': 'not shown by any source',
+  'not-shown': 'open: not shown by any source',
   disagreement: 'two sources differ, this is the mark of the side that wins',
 };
 
@@ -26,13 +26,13 @@ const INDENT = ' '.repeat(10);
 
 /** `gw evidence list` */
 export function renderEvidenceList({ facts, counts, inLedger, site }: EvidenceList): string {
-  if (facts.length === 0) return `No fact of the ${inLedger} in the ledger is like that.`;
+  if (facts.length === 0) return `No match among ${inLedger} facts.`;
   const marks = Object.entries(counts)
     .filter(([, count]) => count > 0)
     .map(([mark, count]) => `${count} ${mark}`);
   const head = `${facts.length} of ${inLedger} facts: ${marks.join(', ')}.`;
   const recorded = facts.filter(({ here }) => here !== null && here.verdict !== 'as-marked').length;
-  const where = site && [`Recorded about ${recorded} of them for ${deviceText(site)}.`];
+  const where = site && [`Records about ${recorded} of them for ${deviceText(site)}.`];
   return [[head, ...(where ?? [])].join('\n'), ...facts.map(renderListed)].join('\n\n');
 }
 
@@ -87,9 +87,9 @@ type ShownRecord = EvidenceFact['records'][number];
 
 const scopeText: Readonly<Record<ShownRecord['scope'], string>> = {
   here: 'counts here',
-  expired: 'expired: the chassis has another software now',
+  expired: 'expired: the chassis now has another software version',
   foreign: 'of another device',
-  'not-checked': 'whether the chassis still has this software was not asked (--live)',
+  'not-checked': 'present software not read (--live)',
 };
 
 const saysText: Readonly<Record<ShownRecord['says'], string>> = {
@@ -99,9 +99,9 @@ const saysText: Readonly<Record<ShownRecord['says'], string>> = {
 };
 
 function renderRecords({ site, records }: EvidenceFact): string[] {
-  if (site === null) return ['Not looked up on a site: there is no site file here.'];
+  if (site === null) return ['No records: there is no site file here.'];
   const where = `${deviceText(site)} (${printable(site.path)})`;
-  if (records.length === 0) return [`Nothing was recorded about it for ${where}.`];
+  if (records.length === 0) return [`No records for ${where}.`];
   return [
     `Recorded for ${where}:`,
     ...records.flatMap(({ says, scope, serial, software, value, how, who, when, attachment, attachmentState }) => [
@@ -116,9 +116,9 @@ function renderRecords({ site, records }: EvidenceFact): string[] {
 }
 
 function attachmentText(state: ShownRecord['attachmentState']): string {
-  if (state === null) return 'not looked up';
+  if (state === null) return 'not checked';
   if (state === 'as-recorded') return 'as recorded';
-  return chalk.red(state === 'missing' ? 'which is not there' : state === 'changed' ? 'CHANGED since' : 'unreadable');
+  return chalk.red(state === 'missing' ? 'MISSING' : state === 'changed' ? 'CHANGED since' : 'unreadable');
 }
 
 /** `gw evidence record` */
@@ -136,11 +136,14 @@ export function renderEvidenceRecorded(recorded: EvidenceRecorded): string {
   row('movement', movementChange(movement));
   if (movement.orders.length > 0) row('orders', `relying on it: ${movement.orders.join(', ')}`);
   row('file', `${printable(path)}${created ? ', new' : ''}, ${plural(records, 'record')}`);
-  lines.push('', 'It counts for this serial number and this software only. Commands read the file each time;');
+  lines.push(
+    '',
+    'The record counts for this serial number and software version only. Commands read the file each time;',
+  );
   lines.push(
     appliesTo.gateway === 'within-a-second'
-      ? 'a running `gw serve` closes its gate for it within a second and cancels a move that relies on it.'
-      : 'in a running `gw serve` new evidence counts after a restart, or with `gw evidence adopt`.',
+      ? 'a running `gw serve` closes its gate within a second and cancels a move that relies on this fact.'
+      : 'in a running `gw serve` it counts after a restart, or with `gw evidence adopt`.',
   );
   return lines.join('\n');
 }
@@ -165,17 +168,17 @@ function movementChange({ usable, before, why }: EvidenceRecorded['movement']): 
       : `no order may rely on it, as before: ${printable(why)}`;
   return usable
     ? chalk.green(`an order may rely on it now: ${printable(why)}`)
-    : chalk.red(`no order may rely on it any more: ${printable(why)}`);
+    : chalk.red(`no order may rely on it now: ${printable(why)}`);
 }
 
-/** On what a mark rests that a record of this device raised. */
+/** Basis of a mark that a record of this device raised. */
 function hereText({ basis }: Here): string {
   return basis === 'simulated'
-    ? 'recorded on a simulator, which says nothing about a real robot'
+    ? 'recorded on a simulator, which is no evidence about a real robot'
     : 'measured on this device with this software';
 }
 
-/** In words, so that it also reads without colour. */
+/** As text, readable without colour. */
 function renderHere(here: Here): string {
   const { verdict } = here;
   const mark = markText(here);
@@ -187,16 +190,16 @@ function renderHere(here: Here): string {
     case 'in-part':
       return chalk.cyan(`${mark}, and recorded for some entries of the table`);
     case 'expired':
-      return chalk.yellow(`${mark}: recorded with another software, so it has to be verified again`);
+      return chalk.yellow(`${mark}: recorded with another software version, so verify it again`);
     case 'not-checked':
-      return chalk.yellow(`${mark}: recorded on this device, and which software it has now was not asked (--live)`);
+      return chalk.yellow(`${mark}: recorded on this device; its present software was not read (--live)`);
     case 'as-marked':
-      return `${mark}, nothing recorded here`;
+      return `${mark}, no record on this device`;
   }
 }
 
 function deviceText({ serial, software }: { readonly serial: string; readonly software: string | null }): string {
-  const version = software === null ? ', its software not asked' : ` with software ${printable(software)}`;
+  const version = software === null ? ', software not read' : ` with software ${printable(software)}`;
   return `chassis ${printable(serial)}${version}`;
 }
 

@@ -1,13 +1,13 @@
 import chalk from 'chalk';
 import { type Basis, type Mark, markText } from '../../lib/evidence/index.ts';
 
-/** A mark and on what it rests. */
+/** A mark with its basis. */
 export interface Standing {
   readonly mark: Mark;
   readonly basis: Basis;
 }
 
-/** Nobody knows. */
+/** Unknown. */
 export const open: Standing = { mark: 'OFFEN', basis: 'not-shown' };
 
 const markColours: Readonly<Record<Mark, (text: string) => string>> = {

@@ -16,21 +16,20 @@ export function renderMotionGo(go: MotionGo): string {
 }
 
 function goHeadline(place: string, { state, interrupted, failReason, findings }: MotionGo): string {
-  if (state === 'running') return `The drive to ${place} ${chalk.red.bold('has not ended yet: the robot drives on')}.`;
+  if (state === 'running')
+    return `The drive to ${place} ${chalk.red.bold('is not completed: the robot is still driving')}.`;
   if (state === 'succeeded') {
     if (findings.some(({ verdict }) => verdict === 'wrong')) {
-      return `The robot arrived at ${place}, but ${chalk.red.bold('it does not stand where it should')}.`;
+      return `The robot arrived at ${place}, but ${chalk.red.bold('its reported pose does not match')}.`;
     }
     const isCompared = findings.some(({ id, verdict }) => id === 'place' && verdict === 'ok');
-    if (!isCompared)
-      return `The chassis reports ${place} reached; ${chalk.yellow('where it stands was not compared')}.`;
-    return `The robot ${chalk.green('stands at')} ${place}, as the chassis reports.`;
+    if (!isCompared) return `The chassis reports ${place} reached; ${chalk.yellow('the final pose was not compared')}.`;
+    return `The robot ${chalk.green('stands at')} ${place}, according to its reported pose.`;
   }
-  if (state === 'stopped' && interrupted)
-    return `Interrupted: the drive to ${place} was ended, and its move cancelled.`;
-  // A number of the chassis says that it gave the move up; without one its end was not confirmed.
+  if (state === 'stopped' && interrupted) return `Interrupted: the drive to ${place} was ended and its move cancelled.`;
+  // With a fail_reason the chassis has ended the move; without one its end is not confirmed.
   if (interrupted && failReason === null) {
-    return `Interrupted, but ${chalk.red.bold('THE ROBOT MAY DRIVE ON')}: the end of the drive to ${place} is not confirmed.`;
+    return `Interrupted, but ${chalk.red.bold('THE ROBOT MAY STILL BE MOVING')}: the end of the drive to ${place} is not confirmed.`;
   }
   return `The drive to ${place} ${chalk.red.bold(state)}.`;
 }
@@ -42,8 +41,8 @@ export function renderMotionPose({ pose: { xM, yM, yawDeg }, from, state, reason
     return `The robot ${chalk.green('reports the pose')} that was set: ${where} (${printable(from)}).`;
   }
   const word =
-    state === 'unknown' ? 'It is not known whether the robot took the pose' : 'The robot did not take the pose';
-  return `${chalk.red.bold(word)} ${where} (${printable(from)}): ${printable(reason ?? state)}\nDo not let it drive before its pose is right.`;
+    state === 'unknown' ? 'Whether the robot accepted the pose is unknown' : 'The robot did not accept the pose';
+  return `${chalk.red.bold(word)} ${where} (${printable(from)}): ${printable(reason ?? state)}\nDo not let it drive before its pose is correct.`;
 }
 
 /** `gw motion stop` */
@@ -51,7 +50,7 @@ export function renderMotionStop(stop: MotionStop): string {
   const { ways, moveDetail, by, reason, since, unsavedBecause } = stop;
   const lines = [stopHeadline(stop), ''];
   if (stop.delivered) {
-    lines.push(`by      ${printable(by ?? 'not said')}: ${printable(reason ?? 'no reason given')}, ${since ?? ''}`);
+    lines.push(`by      ${printable(by ?? 'unknown')}: ${printable(reason ?? 'no reason given')}, ${since ?? ''}`);
     lines.push(`move    ${printable(moveDetail)}`);
     if (unsavedBecause !== null) lines.push(`disk    ${printable(unsavedBecause)}`);
     lines.push('clear   gw motion clear, by a signed-in person', '');
@@ -71,19 +70,19 @@ export function renderMotionStop(stop: MotionStop): string {
 function stopHeadline({ delivered, cancelledAtChassis, saved, move }: MotionStop): string {
   const press = 'Press the emergency stop of the robot';
   if (!delivered && cancelledAtChassis) {
-    return `${chalk.red.bold('NOT STOPPED: CANCELLED AT THE CHASSIS, NOT LATCHED')}: the gateway does not answer, and any program may order the next move. ${press} if it moves.`;
+    return `${chalk.red.bold('NOT STOPPED: CANCELLED AT THE CHASSIS, NOT LATCHED')}: the gateway does not answer, and any client may order the next move. ${press} if it moves.`;
   }
   if (!delivered) return `${chalk.red.bold('NOT STOPPED')}: the stop could not be delivered. ${press} now.`;
   const latch = `latched${savedText(saved)}`;
   switch (move) {
     case 'ended':
-      return `${saved === true ? chalk.green('STOPPED') : chalk.yellow('STOPPED')}: ${latch}. The chassis reports no move under way.`;
+      return `${saved === true ? chalk.green('STOPPED') : chalk.yellow('STOPPED')}: ${latch}. The chassis reports no running move.`;
     case 'drove-on':
-      return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT DROVE ON TO THE END OF ITS MOVE')}: ${latch}. Take it out of service until a stop stops it.`;
+      return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT COMPLETED ITS MOVE')}: ${latch}. Take it out of service until a stop has been verified to stop it.`;
     case 'under-way':
-      return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT STILL DRIVES')}: ${latch}. ${press} now.`;
+      return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT IS STILL MOVING')}: ${latch}. ${press} now.`;
     case 'not-known':
-      return `${chalk.red.bold('STOP LATCHED, BUT WHETHER THE ROBOT STANDS IS NOT KNOWN')}: ${latch}. Look at it; ${press.toLowerCase()} if it moves.`;
+      return `${chalk.red.bold('STOP LATCHED, BUT THE MOVE STATE IS UNKNOWN')}: ${latch}. Check the robot; ${press.toLowerCase()} if it moves.`;
   }
 }
 
@@ -96,7 +95,7 @@ function savedText(saved: MotionStop['saved']): string {
     case 'pending':
       return ', NOT saved yet: a restart of the gateway now would forget it';
     case null:
-      return '; whether it is saved is not said';
+      return '; the gateway does not report whether it is saved';
   }
 }
 
@@ -105,7 +104,7 @@ export function renderMotionClear({ cleared, wasLatched, by, reason, since, gate
   const state = gate.open ? 'Orders may pass.' : 'The gate is still closed:';
   const reasons = gate.open ? [] : gate.reasons.map((text) => `  ${printable(text)}`);
   if (!wasLatched) return [`No stop was latched: nothing to clear. ${state}`, ...reasons].join('\n');
-  const who = `stopped by ${printable(by ?? 'not said')}, ${since ?? 'time not known'}: ${printable(reason ?? 'no reason given')}`;
-  if (!cleared) return `${chalk.red.bold('STILL STOPPED')}: another stop came meanwhile.\n${who}`;
-  return [`${chalk.green('CLEARED')}: the stop is released. ${state}`, ...reasons, who].join('\n');
+  const who = `stopped by ${printable(by ?? 'unknown')}, ${since ?? 'time unknown'}: ${printable(reason ?? 'no reason given')}`;
+  if (!cleared) return `${chalk.red.bold('STILL STOPPED')}: another stop was requested meanwhile.\n${who}`;
+  return [`${chalk.green('CLEARED')}: no stop is latched. ${state}`, ...reasons, who].join('\n');
 }

@@ -11,7 +11,7 @@ export const conditionColumns = [
   { title: 'source' },
 ];
 
-/** One condition with what was reported, its mark and source. */
+/** One condition with its reported value, mark and source. */
 export function conditionRow({ title, reported, missing }: RobotCondition): string[] {
   if (reported === null) return [title, missing === 'rejected' ? 'rejected' : 'not received', '--', '--', '--'];
   const { value, source, ageMs } = reported;
@@ -34,7 +34,7 @@ export function conditionText({ title, detail }: RobotCondition): string {
   return `${title.toLowerCase()} ${printable(detail)}`;
 }
 
-/** What keeps the robot from working, in one line; null where it reports nothing of the kind. */
+/** Faults reported by the robot, in one line; null without any. */
 export function conditionHeadline(conditions: readonly RobotCondition[]): string | null {
   const wrong = conditions.filter(({ verdict }) => verdict === 'wrong');
   if (wrong.length === 0) return null;

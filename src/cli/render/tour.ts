@@ -16,17 +16,17 @@ export function renderTourRun(run: TourRun): string {
 
 function headline({ tour, state, interrupted, findings }: TourRun): string {
   const name = printable(tour);
-  if (state === 'running') return `Tour ${name} ${chalk.red.bold('has not ended yet: the robot drives on')}.`;
+  if (state === 'running') return `Tour ${name} ${chalk.red.bold('is not completed: the robot is still driving')}.`;
   if (state === 'succeeded') {
     if (findings.some(({ verdict }) => verdict === 'wrong')) {
-      return `Tour ${name} ended, but ${chalk.red.bold('the robot does not stand where it should')}.`;
+      return `Tour ${name} ended, but ${chalk.red.bold('the reported final pose does not match')}.`;
     }
     const isCompared = findings.some(({ id, verdict }) => id === 'place' && verdict === 'ok');
-    if (!isCompared) return `Tour ${name} ended; ${chalk.yellow('where the robot stands was not compared')}.`;
-    return `Tour ${name} ${chalk.green('succeeded')}, and the robot stands where it says.`;
+    if (!isCompared) return `Tour ${name} ended; ${chalk.yellow('the final pose was not compared')}.`;
+    return `Tour ${name} ${chalk.green('succeeded')}, and the reported final pose matches.`;
   }
-  if (state === 'stopped' && interrupted) return `Interrupted: tour ${name} was ended, and its move cancelled.`;
+  if (state === 'stopped' && interrupted) return `Interrupted: tour ${name} was ended and its move cancelled.`;
   if (interrupted)
-    return `Interrupted, but ${chalk.red.bold('THE ROBOT MAY DRIVE ON')}: the end of tour ${name} is not confirmed.`;
+    return `Interrupted, but ${chalk.red.bold('THE ROBOT MAY STILL BE MOVING')}: the end of tour ${name} is not confirmed.`;
   return `Tour ${name} ${chalk.red.bold(state)}.`;
 }

@@ -6,9 +6,9 @@ import { exitCodes } from '../../lib/error/index.ts';
 import type { ChassisAddress as Result } from '../../lib/toolkit/chassis/address.result.ts';
 
 export default class ChassisAddress extends GwCommand<Result> {
-  static override summary = 'Does the chassis answer where the site file says, and if not, what kind of failure is it?';
+  static override summary = 'Check whether the chassis answers at its address, and name the kind of failure.';
   static override description =
-    'Answers within two seconds and moves nothing. Ends with 3 when the chassis does not answer, with 4 when another one does, with 1 when --mac finds another hardware address.';
+    'Takes at most two seconds; the robot does not move. Exits with 3 when the chassis does not answer, with 4 when another chassis answers, with 1 when --mac finds another hardware address.';
   static override examples = [
     '<%= config.bin %> chassis address',
     '<%= config.bin %> chassis address --mac',

@@ -7,7 +7,7 @@ export default class ChassisProbe extends GwCommand<Result> {
   static override summary =
     'Probe the chassis: identity, software, topics, latency, clock, angle unit, and what the robot reports.';
   static override description =
-    'Moves nothing. Listens to the topics for at least 2 seconds, and longer while the samples do not prove the unit of the pose (turn the robot by hand, without a pause, through two full circles then), the pose has no rate, or the robot has not reported emergency stop, control mode, positioning, battery and alerts. Ends with 1 when one of them is wrong.';
+    'The robot does not move. Receives topics for at least 2 seconds, and longer while the unit of the pose is not proven (turn the robot by hand, without a pause, through two full circles), the pose has no rate, or emergency stop, control mode, positioning, battery and alerts are not reported. Exits with 1 when a check fails.';
   static override examples = [
     '<%= config.bin %> chassis probe',
     '<%= config.bin %> chassis probe --seconds 30',
@@ -18,7 +18,7 @@ export default class ChassisProbe extends GwCommand<Result> {
     site: siteFlag,
     via: viaFlag,
     seconds: secondsFlag({
-      summary: 'How long to listen at most',
+      summary: 'Maximum time to receive topics',
       default: 8,
       min: 2,
       max: 300,
@@ -32,13 +32,13 @@ export default class ChassisProbe extends GwCommand<Result> {
     const { withProgress } = await import('../../cli/progress.ts');
     const data = await this.withToolkit(flags, (toolkit, signal) =>
       withProgress({ quiet: this.jsonEnabled() }, (progress) => {
-        const told = new Set<string>();
+        const printed = new Set<string>();
         const onProgress = (text: string) => {
           progress.say(text);
-          // Without a terminal each stage is told once, not with every second that passes.
+          // Without a terminal each stage is printed once, not every second.
           const stage = text.replace(/\d+/g, '');
-          if (!told.has(stage)) progress.line(text);
-          told.add(stage);
+          if (!printed.has(stage)) progress.line(text);
+          printed.add(stage);
         };
         return probeChassis(toolkit, { seconds: flags.seconds }, { signal, onProgress });
       }),

@@ -6,10 +6,9 @@ import { exitCodes } from '../../lib/error/index.ts';
 import type { ChassisRestart as Result } from '../../lib/toolkit/chassis/restart.result.ts';
 
 export default class ChassisRestart extends GwCommand<Result> {
-  static override summary =
-    'Restart the software of the robot behind a backup, and see whether its maps are still there.';
+  static override summary = 'Restart the software of the robot with a backup at hand, and compare its maps afterwards.';
   static override description =
-    'A restart has lost the maps, twice (measured). So it needs a backup of this very chassis that holds every map as it is now, and a robot that stands still. It waits until the chassis answers again, compares the maps with those of before, and names the command that brings lost ones back; at a terminal it offers to run it. Maps that are being made and are not stored are in no backup. Ends with 1 when a map is lost or changed or no restart showed, with 3 when the chassis is not back in time.';
+    'A restart has lost the maps twice (measured). It therefore needs a backup of this chassis with every present map, and a robot that stands still. The command waits until the chassis answers again, compares the maps with those before, and names the command that restores lost maps; at a terminal it offers to run it. Maps in the making that are not stored are in no backup. Exits with 1 when a map is lost or changed or no restart was observed, with 3 when the chassis is not connected again in time.';
   static override examples = [
     '<%= config.bin %> chassis restart --i-have-a-backup maps-SN0007-20260131T120000Z.tar.gz',
     '<%= config.bin %> chassis restart --i-have-a-backup before-the-update.tar.gz --seconds 600 --json',
@@ -23,7 +22,7 @@ export default class ChassisRestart extends GwCommand<Result> {
       required: true,
     }),
     'it-stands-still': Flags.boolean({
-      summary: 'You see that the robot stands still: go on when the chassis does not tell it.',
+      summary: 'You see that the robot stands still: continue when the chassis does not report it.',
       default: false,
     }),
     seconds: secondsFlag({
@@ -54,7 +53,7 @@ export default class ChassisRestart extends GwCommand<Result> {
         runCarefully({ quiet: this.jsonEnabled(), signal }, async (careful) => {
           const offerRestore = async (lost: Result) => {
             careful.quieten();
-            const question = `${renderChassisRestart(lost)}\n\nTo bring the maps back now, although writing maps was never measured on a real chassis, type`;
+            const question = `${renderChassisRestart(lost)}\n\nTo restore the maps now (writing maps was never measured on a real chassis), type`;
             return await askForWord(question, 'restore', careful.signal);
           };
           const asks = !this.jsonEnabled() && canAsk();

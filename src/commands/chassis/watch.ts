@@ -8,7 +8,7 @@ import type { ChassisWatchEvent } from '../../lib/toolkit/chassis/watch.result.t
 export default class ChassisWatch extends LongRunningCommand<ChassisWatchEvent> {
   static override summary = 'Watch the chassis live: connection, pose, move, battery, alerts, each with its age.';
   static override description =
-    'Redraws in place on a terminal, writes a line a second elsewhere, and one JSON object a line with --json. Ends with Ctrl-C. That the chassis is away is shown and ends nothing.';
+    'Redraws in place on a terminal, writes a line a second elsewhere, and one JSON object a line with --json. Ends with Ctrl-C. A lost connection is shown and does not end the command.';
   static override examples = [
     '<%= config.bin %> chassis watch',
     '<%= config.bin %> chassis watch --seconds 10 --json',

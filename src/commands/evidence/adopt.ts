@@ -5,9 +5,9 @@ import { renderEvidenceAdopted } from '../../cli/render/evidence-verify.ts';
 import type { EvidenceAdopted as Result } from '../../lib/toolkit/evidence/verify.result.ts';
 
 export default class EvidenceAdopt extends GwCommand<Result> {
-  static override summary = 'Let new records of the evidence file count at once, as a signed-in person.';
+  static override summary = 'Adopt new records of the evidence file at once, as a signed-in person.';
   static override description =
-    'A running gateway takes back at once what a record contradicts; what is added counts after its restart, or by this. Read first what was added: `gw evidence show FACT`. --password-file signs in; on the gateway itself the user of `gw serve` needs none.';
+    'A running gateway applies contradictions at once; added records count after its restart, or by this command. Read the added records first: `gw evidence show FACT`. --password-file signs in; the user of `gw serve` on the gateway needs no password.';
   static override examples = [
     '<%= config.bin %> evidence adopt',
     '<%= config.bin %> evidence adopt --host robot-7.local --password-file device-password.txt',

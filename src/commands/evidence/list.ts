@@ -5,9 +5,9 @@ import { renderEvidenceList } from '../../cli/render/evidence.ts';
 import type { EvidenceList as Result } from '../../lib/toolkit/evidence/list.result.ts';
 
 export default class EvidenceList extends GwCommand<Result> {
-  static override summary = 'List what is known about the platform, and how well.';
+  static override summary = 'List the facts about the platform with their evidence marks.';
   static override description =
-    'Every fact carries a mark and on what it rests: BELEGT was measured on a device or on a simulator, or is stated by the specification, HINWEIS comes from a vendor description, VORSICHT is assumed, OFFEN is unknown. Where there is a site file, what was recorded on its device stands beside; which record counts now is known only with --live.';
+    'Every fact has a mark with its basis: BELEGT (measured on a device or on a simulator, or stated by the specification), HINWEIS (note: vendor description), VORSICHT (assumed), OFFEN (open: unknown). With a site file the records of its device are shown as well; which record counts now is known only with --live.';
   static override examples = [
     '<%= config.bin %> evidence list',
     '<%= config.bin %> evidence list --mark OFFEN',
@@ -19,7 +19,7 @@ export default class EvidenceList extends GwCommand<Result> {
       summary: 'Only facts with this mark.',
       options: ['BELEGT', 'HINWEIS', 'VORSICHT', 'OFFEN'] as const,
     })(),
-    about: Flags.string({ summary: 'Only facts in which every one of these words occurs.', helpValue: 'WORDS' }),
+    about: Flags.string({ summary: 'Only facts that contain all of these words.', helpValue: 'WORDS' }),
     site: siteFlag,
     live: liveFlag,
     via: viaLiveFlag,

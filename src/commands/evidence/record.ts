@@ -5,25 +5,27 @@ import { renderEvidenceRecorded } from '../../cli/render/evidence.ts';
 import type { EvidenceRecorded as Result } from '../../lib/toolkit/evidence/record.result.ts';
 
 export default class EvidenceRecord extends GwCommand<Result> {
-  static override summary = 'Write down what you verified on this very device.';
+  static override summary = 'Record a fact that you verified on this device.';
   static override description =
-    'Asks the chassis for its serial number and software, and adds one line to the evidence file of the site; it counts for these two only. A HINWEIS that holds becomes BELEGT here. VORSICHT and OFFEN are raised by a measured value only, and no order that moves the robot ever relies on them. A running `gw serve` takes back within a second what does not hold; new evidence counts after its restart, or with `gw evidence adopt`.';
+    'Reads serial number and software version from the chassis, and appends one line to the evidence file of the site; the record counts for these two only. A HINWEIS that holds becomes BELEGT on this device. VORSICHT and OFFEN are raised by a measured value only, and no order that moves the robot ever relies on them. A running `gw serve` applies a contradiction within a second; new evidence counts after its restart, or with `gw evidence adopt`.';
   static override examples = [
     '<%= config.bin %> evidence record vendor.move.request --holds --how "ordered 1 m ahead in the empty hall, tape says 1.01 m" --who "J. Doe"',
     `<%= config.bin %> evidence record vendor.overlays.region-types --value '{"1":"no-go zone"}' --how "drew one, ordered a move into it, refused" --who "J. Doe"`,
     '<%= config.bin %> evidence record overlays.lane-direction-3 --value "driven both ways" --how "20 moves along lane 7" --who "J. Doe"',
     '<%= config.bin %> evidence record vendor.boot-phase --does-not-hold --how "answers 200 while starting" --who "J. Doe"',
   ];
-  static override args = { fact: Args.string({ description: 'Id of a fact, as the list gives it.', required: true }) };
+  static override args = {
+    fact: Args.string({ description: 'Id of a fact, from `gw evidence list`.', required: true }),
+  };
   static override flags = {
     value: Flags.string({
-      summary: 'What was measured: JSON (a number, a table), otherwise taken as text.',
+      summary: 'Measured value: JSON (a number, a table), otherwise text.',
       helpValue: 'VALUE',
       exactlyOne: ['value', 'holds', 'does-not-hold'],
     }),
-    holds: Flags.boolean({ summary: 'It is here as the ledger says.' }),
-    'does-not-hold': Flags.boolean({ summary: 'It is not here as the ledger says.' }),
-    how: Flags.string({ summary: 'How it was measured, in words.', helpValue: 'TEXT', required: true }),
+    holds: Flags.boolean({ summary: 'The fact holds on this device.' }),
+    'does-not-hold': Flags.boolean({ summary: 'The fact does not hold on this device.' }),
+    how: Flags.string({ summary: 'How it was measured.', helpValue: 'TEXT', required: true }),
     who: Flags.string({ summary: 'Who measured it.', helpValue: 'NAME', required: true }),
     site: siteFlag,
     via: viaFlag,

@@ -5,15 +5,15 @@ import { renderEvidenceFact } from '../../cli/render/evidence.ts';
 import type { EvidenceFact } from '../../lib/toolkit/evidence/list.result.ts';
 
 export default class EvidenceShow extends GwCommand<EvidenceFact> {
-  static override summary = 'Show one fact: mark, value, source, disagreements, and what was verified on this site.';
+  static override summary = 'Show one fact: mark, value, source, disagreements, and the records of this site.';
   static override description =
-    'Where there is a site file, the records of its evidence file are shown too; without one the fact stands alone. A record counts for one serial number and one software version: with --live the chassis is asked which it has now.';
+    'With a site file the records of its evidence file are shown as well. A record counts for one serial number and one software version: --live reads the present ones from the chassis.';
   static override examples = [
     '<%= config.bin %> evidence show angles.target-ori',
     '<%= config.bin %> evidence show disagreement.c1-tracked-pose-unit',
     '<%= config.bin %> evidence show vendor.move.request --site robot-7/site.yaml --live',
   ];
-  static override args = { id: Args.string({ description: 'Id of a fact, as the list gives it.', required: true }) };
+  static override args = { id: Args.string({ description: 'Id of a fact, from `gw evidence list`.', required: true }) };
   static override flags = { site: siteFlag, live: liveFlag, via: viaLiveFlag };
   static override readonly schema = 'gw/evidence-show/1';
 

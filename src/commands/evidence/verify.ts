@@ -6,24 +6,19 @@ import { hostFlag, numberFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { printable } from '../../cli/output.ts';
 import { onParentLoss } from '../../cli/parent-loss.ts';
 import { renderEvidenceVerified } from '../../cli/render/evidence-verify.ts';
+import { conditionFlags, confirmedBy } from '../../cli/trial-flags.ts';
 import { exitCodes, GwError } from '../../lib/error/index.ts';
 import { firstOf } from '../../lib/lifecycle/index.ts';
 import { type TrialKind, trialKinds } from '../../lib/motion/index.ts';
 import type { EvidenceVerified as Result } from '../../lib/toolkit/evidence/verify.result.ts';
 
 const INTERRUPTED =
-  'Interrupted. The trial is cancelled first, within seconds; a second Ctrl-C ends at once, and the gateway cancels it after 3 s.';
-/** What a person on site has to say, by flag. */
-const conditionFlags = {
-  'robot-will-move': 'the robot may move',
-  'space-free': 'no person and no thing is within 1.5 m of it and its way',
-  'emergency-stop-in-hand': 'a hand is on its emergency stop',
-} as const;
+  'Interrupted. Cancelling the trial, within seconds; a second Ctrl-C exits at once, and the gateway cancels the trial after 3 s.';
 
 export default class EvidenceVerify extends GwCommand<Result> {
-  static override summary = 'Verify what orders rely on by a supervised trial: the robot moves at most 1 m.';
+  static override summary = 'Verify the facts that orders rely on by a supervised trial: the robot moves at most 1 m.';
   static override description =
-    'THE ROBOT MOVES. One order through the running gateway and its gate: a stop is tried first (the robot sets out and is cancelled), then a move with a turn, a docking from within 1 m, and setting the pose. What the chassis does is compared with what each fact says; verdicts become records of the evidence file, with the samples beside it, and count at once. A person stands beside the robot with a hand on the emergency stop: Ctrl-C, a lost terminal, or 3 s without this command cancel the trial. Takes up to a minute. --password-file signs in; on the gateway itself the user of `gw serve` needs none. Ends with 0 when every fact on trial holds, with 1 when one differs or was not decided, with 4 when the trial was refused, and with 130 after an interruption.';
+    'THE ROBOT MOVES. One order through the running gateway and its gate: first `stop` (the robot drives and is cancelled), then `move` (with a turn), `dock` (from within 1 m) and `pose`. The behaviour of the chassis is compared with each fact; verdicts are recorded in the evidence file, with the samples in a report beside it, and count at once. A person stands beside the robot with a hand on the emergency stop: Ctrl-C, a lost terminal, or 3 s without this command cancel the trial. Takes up to a minute. --password-file signs in; the user of `gw serve` on the gateway needs no password. Exits with 0 when every fact on trial holds, with 1 when a fact differs or is not decided, with 4 when the trial is refused, and with 130 after an interruption.';
   static override examples = [
     '<%= config.bin %> evidence verify stop --robot-will-move --space-free --emergency-stop-in-hand --who "J. Doe"',
     '<%= config.bin %> evidence verify move --towards 90 --distance 0.6 --robot-will-move --space-free --emergency-stop-in-hand --who "J. Doe"',
@@ -33,17 +28,20 @@ export default class EvidenceVerify extends GwCommand<Result> {
   static override usage =
     'evidence verify (stop|move|pose|dock) --who NAME (--robot-will-move --space-free --emergency-stop-in-hand | --unattended) [--towards NUMBER] [--distance NUMBER] [-s FILE] [--via USER@HOST[:PORT]] [--host HOST] [--password-file FILE] [--json]';
   static override args = {
-    kind: Args.string({ description: 'What is tried.', options: [...trialKinds], required: true }),
+    kind: Args.string({ description: 'Kind of trial.', options: [...trialKinds], required: true }),
   };
   static override flags = {
-    'robot-will-move': Flags.boolean({ summary: 'The robot may move, or take itself for turned (pose).' }),
-    'space-free': Flags.boolean({ summary: 'No person and no thing is within 1.5 m of the robot and its way.' }),
-    'emergency-stop-in-hand': Flags.boolean({ summary: 'A hand is on the emergency stop of the robot.' }),
+    'robot-will-move': Flags.boolean({ summary: 'Confirm that the robot may move, or assume another heading (pose).' }),
+    'space-free': Flags.boolean({
+      summary: 'Confirm that no person and no object is within 1.5 m of the robot and its way.',
+    }),
+    'emergency-stop-in-hand': Flags.boolean({ summary: 'Confirm that a hand is on the emergency stop of the robot.' }),
     unattended: Flags.boolean({
       summary: 'No person is on site: only for a chassis that reports that it is simulated.',
       exclusive: Object.keys(conditionFlags),
     }),
-    who: Flags.string({ summary: 'Who stands beside the robot.', helpValue: 'NAME', required: true }),
+    // Not required of the parser: it would name this flag alone, and the missing confirmations only afterwards.
+    who: Flags.string({ summary: 'Name of the person beside the robot (needed).', helpValue: 'NAME' }),
     towards: numberFlag({ summary: 'move, stop: course on the map in degrees', min: -360, max: 360 }),
     distance: numberFlag({ summary: 'move: way in metres', min: 0.3, max: 1 }),
     site: siteFlag,
@@ -55,20 +53,10 @@ export default class EvidenceVerify extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(EvidenceVerify);
-    const missing = Object.entries(conditionFlags).filter(([name]) => !flags[name as keyof typeof conditionFlags]);
-    if (!flags.unattended && missing.length > 0) {
-      const kind = args.kind === 'pose' ? 'sets another pose of the robot' : 'drives the robot';
-      throw new GwError(
-        'RISK_NOT_ACCEPTED',
-        `This ${kind}. Not confirmed by a person on site: ${missing.map(([, text]) => text).join('; ')}.`,
-        {
-          remedy: `Stand beside the robot, see that it is so, then add ${missing.map(([name]) => `--${name}`).join(' ')}.`,
-        },
-      );
-    }
+    const kind = args.kind as TrialKind;
     const options = {
-      kind: args.kind as TrialKind,
-      who: flags.who,
+      kind,
+      who: confirmedBy(kind, flags),
       conditions: flags.unattended
         ? ({ unattended: true } as const)
         : { robotWillMove: true, spaceFree: true, emergencyStopInHand: true },
@@ -79,7 +67,7 @@ export default class EvidenceVerify extends GwCommand<Result> {
     };
     const { verifyEvidence } = await import('../../lib/toolkit/evidence/verify.ts');
     const gone = new AbortController();
-    const watching = onParentLoss(() => gone.abort(new GwError('INTERRUPTED', 'Whoever started this has ended.')));
+    const watching = onParentLoss(() => gone.abort(new GwError('INTERRUPTED', 'The parent process has ended.')));
     const data = await this.withToolkit(flags, (toolkit, signal) =>
       runCarefully({ quiet: this.jsonEnabled(), signal, interrupted: INTERRUPTED }, (context) => {
         const onAlarm = (text: string) => {

@@ -7,7 +7,7 @@ import type { MotionClear as Result } from '../../lib/toolkit/motion/motion.resu
 export default class MotionClear extends GwCommand<Result> {
   static override summary = 'Clear the latched stop, as a signed-in person.';
   static override description =
-    'The robot does not move by this, but orders may pass again. Says who had stopped it and why: find out before that it is mended. --password-file signs in with the device password; without it the command must run on the gateway itself, as the user of `gw serve`, which works where no password is set up, too. A release that cannot be saved does not happen.';
+    'The robot does not move, but orders may pass again. Prints who stopped the robot and why: make sure that the cause is resolved first. --password-file signs in with the device password; without it the command must run on the gateway as the user of `gw serve`, which also works without a configured password. If the release cannot be saved, the stop stays latched.';
   static override examples = [
     '<%= config.bin %> motion clear',
     '<%= config.bin %> motion clear --host robot-7.local --password-file device-password.txt',

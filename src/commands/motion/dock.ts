@@ -5,16 +5,16 @@ import { renderMotionGo } from '../../cli/render/motion.ts';
 import type { MotionGo as Result } from '../../lib/toolkit/motion/motion.result.ts';
 
 export default class MotionDock extends GwCommand<Result> {
-  static override summary = 'Drive the robot to its charging dock, and compare where it then stands.';
+  static override summary = 'Drive the robot to its charging dock, and verify the final pose.';
   static override description =
-    'THE ROBOT MOVES. A docking order with the pose of `dock` in the site file, through the running gateway and its gate, followed to its end. Interruptions and sign-in are those of `gw motion go`. A fail_reason is passed on as a number; only 103 has a measured meaning.';
+    'THE ROBOT MOVES. A docking order with the pose of `dock` in the site file, through the running gateway and its gate, followed to its end. Interruptions and sign-in as for `gw motion go`. A fail_reason is passed on as a number; only 103 has a measured meaning.';
   static override examples = [
     '<%= config.bin %> motion dock --robot-will-move',
     '<%= config.bin %> motion dock --robot-will-move --json',
   ];
   static override flags = {
     ...driveFlags,
-    within: secondsFlag({ summary: 'How long it is followed', default: 660, min: 1, max: 7300 }),
+    within: secondsFlag({ summary: 'How long the drive is followed', default: 660, min: 1, max: 7300 }),
   };
   static override readonly schema = 'gw/motion-dock/1';
 

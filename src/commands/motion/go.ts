@@ -6,9 +6,9 @@ import { renderMotionGo } from '../../cli/render/motion.ts';
 import type { MotionGo as Result } from '../../lib/toolkit/motion/motion.result.ts';
 
 export default class MotionGo extends GwCommand<Result> {
-  static override summary = 'Drive the robot to a station, and compare where it then stands.';
+  static override summary = 'Drive the robot to a station, and verify the final pose.';
   static override description =
-    'THE ROBOT MOVES. One order through the running gateway and its gate, followed to its end; then the pose that the chassis reports is compared with the station of the site file. Ctrl-C, SIGTERM and a lost terminal end the drive and cancel its move, unless --leave-running; a second Ctrl-C ends at once. Nothing is latched by that: `gw motion stop` does. Where the site file has operator.tourNeedsSignIn, --password-file signs in; on the gateway itself its user needs none. Ends with 1 when the drive or the comparison fails, with 4 when it is refused, and with 130 after an interruption.';
+    'THE ROBOT MOVES. One order through the running gateway and its gate, followed to its end; then the reported pose is compared with the station in the site file. Ctrl-C, SIGTERM and a lost terminal cancel the move, unless --leave-running; a second Ctrl-C exits at once. This latches no stop; use `gw motion stop` for that. With operator.tourNeedsSignIn in the site file, sign in with --password-file; the user of `gw serve` on the gateway needs no password. Exits with 1 when the drive or the comparison fails, with 4 when the order is refused, and with 130 after an interruption.';
   static override examples = [
     '<%= config.bin %> motion go A --robot-will-move',
     '<%= config.bin %> motion go A --robot-will-move --host robot-7.local --json',
@@ -17,7 +17,7 @@ export default class MotionGo extends GwCommand<Result> {
   static override args = { station: Args.string({ description: 'A station of the site file.', required: true }) };
   static override flags = {
     ...driveFlags,
-    within: secondsFlag({ summary: 'How long it is followed', default: 660, min: 1, max: 7300 }),
+    within: secondsFlag({ summary: 'How long the drive is followed', default: 660, min: 1, max: 7300 }),
   };
   static override readonly schema = 'gw/motion-go/1';
 

@@ -16,9 +16,9 @@ interface PoseFlags {
 }
 
 export default class MotionPose extends GwCommand<Result> {
-  static override summary = 'Set the pose of the standing robot, as after a restore of its map.';
+  static override summary = 'Set the pose of the standing robot, for example after a map restore.';
   static override description =
-    'The robot does not drive, but from then on it takes itself for there: a wrong place or heading sends the next order somewhere else. Name a station or the dock where it really stands (--at, --at-dock), or the pose itself. It passes the gate of the running gateway, needs a signed-in person (--password-file, or the user of `gw serve` on the gateway itself), and is done only when the chassis reports the pose back. Ends with 1 when it does not.';
+    'The robot does not drive, but it uses this pose from then on: with a wrong position or heading the next order drives to a wrong place. Name the station or the dock where the robot stands (--at, --at-dock), or the pose itself. The order passes the gate of the running gateway, needs a signed-in person (--password-file, or the user of `gw serve` on the gateway), and succeeds only when the chassis reports the pose. Exits with 1 otherwise.';
   static override examples = [
     '<%= config.bin %> motion pose --at-dock --robot-stands-there',
     '<%= config.bin %> motion pose --at A --robot-stands-there --password-file device-password.txt',
@@ -31,12 +31,12 @@ export default class MotionPose extends GwCommand<Result> {
     via: viaFlag,
     host: hostFlag,
     at: Flags.string({
-      summary: 'It stands at this station of the site file.',
+      summary: 'The robot stands at this station of the site file.',
       helpValue: 'STATION',
       exclusive: ['at-dock', 'x', 'y', 'yaw'],
     }),
     'at-dock': Flags.boolean({
-      summary: 'It stands at the dock of the site file.',
+      summary: 'The robot stands at the dock of the site file.',
       default: false,
       exclusive: ['at', 'x', 'y', 'yaw'],
     }),
@@ -44,7 +44,7 @@ export default class MotionPose extends GwCommand<Result> {
     y: numberFlag({ summary: 'Metres on the current map', min: -10_000, max: 10_000 }),
     yaw: numberFlag({ summary: 'Heading in degrees, counter-clockwise, 0 along +x', min: -360, max: 360 }),
     'robot-stands-there': Flags.boolean({
-      summary: 'The robot really stands there and looks there: it will believe so.',
+      summary: 'Confirm that the robot stands there with this heading: it will use this pose.',
       default: false,
     }),
     'password-file': passwordFileFlag,
@@ -55,8 +55,8 @@ export default class MotionPose extends GwCommand<Result> {
     const { flags } = await this.parse(MotionPose);
     const at = standsAt(flags);
     if (!flags['robot-stands-there']) {
-      throw new GwError('RISK_NOT_ACCEPTED', 'This lets the robot believe that it stands there.', {
-        remedy: 'Look at the robot and at its heading, then add --robot-stands-there.',
+      throw new GwError('RISK_NOT_ACCEPTED', 'This sets the pose that the robot drives by.', {
+        remedy: 'Check the position and the heading of the robot, then add --robot-stands-there.',
       });
     }
     const { host } = flags;

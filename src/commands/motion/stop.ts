@@ -9,7 +9,7 @@ import type { MotionStop as Result } from '../../lib/toolkit/motion/motion.resul
 export default class MotionStop extends GwCommand<Result> {
   static override summary = 'STOP the robot, from anywhere and without sign-in.';
   static override description =
-    'Latches a stop at the running gateway, which cancels whatever the robot drives, and looks what the chassis then says of its move. Needs no site file: --host names the gateway. On the gateway itself the network and the socket for local commands are tried at once; the first that answers counts. When the gateway does not answer at once and there is a site file, the chassis is asked to cancel its move as well, which latches nothing. Only the emergency stop of the robot works without software: where this command does not end with STOPPED, press it. The stop is cleared by a signed-in person: `gw motion clear`. Ends with 0 when the stop is latched and the chassis reports no move under way, with 1 when it is latched and that is not so or not known, and with 3 when it could not be delivered.';
+    'Latches a stop at the running gateway, which cancels the current move, and reads the move state that the chassis then reports. Needs no site file: --host names the gateway. On the gateway itself the network and the local command socket are tried concurrently; the first answer counts. When the gateway does not answer at once and there is a site file, the move is also cancelled at the chassis, which latches nothing. Only the emergency stop of the robot works without software: press it unless this command ends with STOPPED. A signed-in person clears the stop with `gw motion clear`. Exits with 0 when the stop is latched and the chassis reports no running move, with 1 when it is latched and a move is running or its state is unknown, and with 3 when the stop could not be delivered.';
   static override examples = [
     '<%= config.bin %> motion stop',
     '<%= config.bin %> motion stop --host robot-7.local --reason "a child in the corridor"',
@@ -20,7 +20,7 @@ export default class MotionStop extends GwCommand<Result> {
     via: viaFlag,
     host: hostFlag,
     port: numberFlag({ summary: 'Port of the operator server', min: 1, max: 65_535 }),
-    reason: Flags.string({ summary: 'Why; kept with the stop.', helpValue: 'TEXT', default: 'gw motion stop' }),
+    reason: Flags.string({ summary: 'Reason, stored with the stop.', helpValue: 'TEXT', default: 'gw motion stop' }),
   };
   static override readonly schema = 'gw/motion-stop/1';
 
@@ -32,7 +32,7 @@ export default class MotionStop extends GwCommand<Result> {
     const reason = flags.reason.slice(0, 200) || 'gw motion stop';
     const data = await this.through(flags.via, async (ssh, signal) => {
       const { place, trouble } = await openStopPlace({ sitePath: site, host, port }, ssh);
-      if (trouble !== null && host === undefined) this.warn(printable(`no site file is used: ${trouble}`));
+      if (trouble !== null && host === undefined) this.warn(printable(`continuing without a site file: ${trouble}`));
       return stopTheRobot(place, { reason }, { signal, onProgress: () => {} });
     });
     if (!data.delivered) return { data, ok: false, exitCode: exitCodes.notReachable };

@@ -6,9 +6,9 @@ import { renderTourRun } from '../../cli/render/tour.ts';
 import type { TourRun as Result } from '../../lib/toolkit/tour/run.result.ts';
 
 export default class TourRun extends GwCommand<Result> {
-  static override summary = 'Drive a tour through the running gateway, and compare where the robot then stands.';
+  static override summary = 'Drive a tour through the running gateway, and verify the final pose.';
   static override description =
-    'THE ROBOT MOVES. Follows the tour to its end and compares the pose that the chassis then reports with the last station of the site file: a wrong angle unit anywhere on the way shows there. Ctrl-C, SIGTERM and a lost terminal end the tour and cancel its move, unless --leave-running; a second Ctrl-C ends at once. Nothing is latched by that: `gw motion stop` does. Where the site file has operator.tourNeedsSignIn, --password-file signs in; on the gateway itself its user needs none. Ends with 1 when the tour or the comparison fails, and with 130 after an interruption.';
+    'THE ROBOT MOVES. Follows the tour to its end and compares the reported pose with the last station of the site file, which detects a wrong angle unit. Ctrl-C, SIGTERM and a lost terminal end the tour and cancel its move, unless --leave-running; a second Ctrl-C exits at once. This latches no stop; use `gw motion stop` for that. With operator.tourNeedsSignIn in the site file, sign in with --password-file; the user of `gw serve` on the gateway needs no password. Exits with 1 when the tour or the comparison fails, and with 130 after an interruption.';
   static override examples = [
     '<%= config.bin %> tour run breakfast --robot-will-move',
     '<%= config.bin %> tour run breakfast --robot-will-move --within 300 --json',

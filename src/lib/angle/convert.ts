@@ -1,11 +1,11 @@
 import { type Degrees, normalizeDegrees, type Radians } from './index.ts';
 
 /**
- * The two conversions. Only the codec of the chassis room imports this file (checked by the structure rules):
- * a conversion anywhere else would be a second place where a unit can go wrong.
+ * The two conversions. Only the codec of the chassis module imports this file (checked by the structure rules), so that no
+ * other code can apply a wrong unit.
  */
 
-/** Normalised to (-π, π] first, so that the chassis never sees a heading of many turns. */
+/** Normalised to (-π, π] first, so that a heading of many turns is never sent. */
 export function toRadians(angle: Degrees): Radians {
   return ((normalizeDegrees(angle) * Math.PI) / 180) as Radians;
 }

@@ -1,7 +1,6 @@
 /**
- * Angles. Inside gw an angle is in degrees and has a type of its own, so that a plain number never passes for
- * one; radians exist only on the wire. The conversions stand apart in convert.ts, which only the chassis codec
- * may import.
+ * Angles. Inside gw an angle is in degrees and has a branded type, so that a plain number does not type-check as
+ * one; radians exist only on the wire. The conversions are in convert.ts, which only the chassis codec may import.
  */
 declare const unit: unique symbol;
 
@@ -10,12 +9,12 @@ export type Degrees = number & { readonly [unit]: 'degrees' };
 /** An angle in radians, as some fields of the chassis carry it. */
 export type Radians = number & { readonly [unit]: 'radians' };
 
-/** Says that this number is in degrees. Throws RangeError when it is not a finite number. */
+/** Brands a number as degrees. Throws RangeError when it is not a finite number. */
 export function degrees(value: number): Degrees {
   return finite(value, 'degrees') as Degrees;
 }
 
-/** Says that this number is in radians. Throws RangeError when it is not a finite number. */
+/** Brands a number as radians. Throws RangeError when it is not a finite number. */
 export function radians(value: number): Radians {
   return finite(value, 'radians') as Radians;
 }
@@ -25,7 +24,7 @@ export function normalizeDegrees(angle: Degrees): Degrees {
   const rest = angle % 360;
   if (rest > 180) return (rest - 360) as Degrees;
   if (rest <= -180) return (rest + 360) as Degrees;
-  // -0 would be sent as "-0" by some encoders and reads oddly for a person.
+  // -0 would be sent as "-0" by some encoders and looks wrong in output.
   return (rest + 0) as Degrees;
 }
 
@@ -35,8 +34,8 @@ export function turnBetween(from: Degrees, to: Degrees): Degrees {
 }
 
 /**
- * Reads the degrees of an overlay drawing, which come as a number or as a string ('90', ' -82.5 ').
- * Returns undefined when it is neither; the caller keeps the original and says so.
+ * Parses the degrees of an overlay feature, which come as a number or as a string ('90', ' -82.5 ').
+ * Returns undefined when it is neither; the caller keeps the original and reports it.
  * @source specification, 'Angles': overlays carry degrees, usually as strings
  */
 export function parseDegrees(input: unknown): Degrees | undefined {

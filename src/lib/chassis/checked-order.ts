@@ -5,9 +5,9 @@ import type { ChassisClient } from './model.ts';
 import type { Reply, Request } from './transport.ts';
 
 /**
- * Sends what changes something on the chassis, over a connection of its own on which the serial number was asked
- * first: an address that has changed hands since the last look must not change another robot. Throws as the client
- * does; CHASSIS_NOT_CONNECTED after sending leaves open whether the order was taken, and says so.
+ * Sends a request that changes the chassis, over a connection of its own on which the serial number is verified
+ * first: an address that was reassigned since the last check must not change another robot. Throws as the client
+ * does; after CHASSIS_NOT_CONNECTED it is unknown whether the chassis accepted the order (`orderAccepted: 'unknown'`).
  */
 export async function sendChecked(client: ChassisClient, request: Request): Promise<Reply> {
   const { transport, expectedSerial } = insideOf(client);
@@ -16,21 +16,21 @@ export async function sendChecked(client: ChassisClient, request: Request): Prom
     try {
       return await accepted(send, await send(request), request.path, request.signal);
     } catch (error) {
-      throw maybeTaken(error);
+      throw withUnknownAcceptance(error);
     }
   });
 }
 
-/** A connection that was lost after dialling may have carried the order already; nobody may assume it did not. */
-function maybeTaken(error: unknown): unknown {
+/** A connection that was lost after dialling may have carried the order already. */
+function withUnknownAcceptance(error: unknown): unknown {
   if (!(error instanceof DialError) || ['refused', 'no-route', 'unknown-name'].includes(error.failure)) return error;
   return new GwError(
     'CHASSIS_NOT_CONNECTED',
-    'not connected: the connection was lost over the order, so whether the chassis took it is not known.',
+    'not connected: connection lost while the order was sent; whether the chassis accepted it is unknown.',
     {
       tried: error.tried,
-      remedy: 'Look at the robot, or at its state once it is connected again, before ordering anew.',
-      details: { orderTaken: 'unknown' },
+      remedy: 'Check the robot, or its state once it is connected again, before you send another order.',
+      details: { orderAccepted: 'unknown' },
       cause: error,
     },
   );

@@ -23,26 +23,26 @@ import { paths } from './wire.ts';
 export interface ChassisClientOptions {
   readonly endpoint: Endpoint;
   readonly dialer: Dialer;
-  /** With it, `identity` refuses every other chassis. */
+  /** When set, `identity` refuses every other chassis. */
   readonly expectedSerial?: string | undefined;
-  /** Value of the `Secret` request header, which some software versions ask for. It protects nothing. */
+  /** Value of the `Secret` request header, which some software versions require. It is no protection. */
   readonly secret?: string | undefined;
-  /** How long until an answer begins, in milliseconds. */
+  /** Timeout for the response head, in milliseconds. */
   readonly timeoutMs?: number | undefined;
   readonly clock?: Clock | undefined;
 }
 
-/** Short enough that 'not connected' is said within two seconds. */
+/** Short enough to report 'not connected' within two seconds. */
 const DEFAULT_TIMEOUT_MS = 1_600;
 
-/** What moves.ts needs of a client and nobody else may have. */
+/** Internals of a client, for moves.ts and checked-order.ts only. */
 export interface ClientInside {
   readonly transport: Transport;
   readonly expectedSerial: string | undefined;
 }
 const insides = new WeakMap<ChassisClient, ClientInside>();
 
-/** For moves.ts only: the way to send to the chassis of this client. */
+/** For moves.ts and checked-order.ts only: the transport of this client. */
 export function insideOf(client: ChassisClient): ClientInside {
   const inside = insides.get(client);
   if (inside === undefined) throw new GwError('INTERNAL', 'This chassis client was not made by createChassisClient.');
@@ -50,23 +50,19 @@ export function insideOf(client: ChassisClient): ClientInside {
 }
 
 /**
- * The reading side of the REST interface. Every answer is bounded in size and time, checked against a schema that
- * keeps unknown fields, and never followed elsewhere. Throws CHASSIS_NOT_CONNECTED, CHASSIS_BOOTING,
- * CHASSIS_BAD_ANSWER, CHASSIS_REFUSED, CHASSIS_WRONG_DEVICE, INTERRUPTED, each with what was tried. Making one throws
- * SECRET_UNREADABLE when the secret cannot be sent.
+ * The read calls of the REST interface. Every response is bounded in size and time and checked against a schema that
+ * keeps unknown fields; redirects are not followed. Throws CHASSIS_NOT_CONNECTED, CHASSIS_BOOTING,
+ * CHASSIS_BAD_ANSWER, CHASSIS_REFUSED, CHASSIS_WRONG_DEVICE, INTERRUPTED, each with `tried`. Creating a client
+ * throws SECRET_UNREADABLE when the secret cannot be sent.
  * @source vendor description (HINWEIS); paths and identity: specification, 'Chassis interface', 'Addressing rules'
  */
 export function createChassisClient(options: ChassisClientOptions): ChassisClient {
   const { endpoint, dialer, expectedSerial, secret } = options;
   const clock = options.clock ?? systemClock;
   if (secret !== undefined && !/^[\x21-\x7e]+$/.test(secret)) {
-    throw new GwError(
-      'SECRET_UNREADABLE',
-      'The secret of the chassis is empty or has characters no header can carry.',
-      {
-        remedy: 'Write it to its file as one line of letters, digits and signs, without blanks.',
-      },
-    );
+    throw new GwError('SECRET_UNREADABLE', 'The secret of the chassis is empty or not valid in an HTTP header.', {
+      remedy: 'Write it to its file as one line of printable ASCII characters without spaces.',
+    });
   }
   const transport = createTransport({
     endpoint,
@@ -123,7 +119,7 @@ export function createChassisClient(options: ChassisClientOptions): ChassisClien
     async currentMap(signal) {
       const path = paths.currentMap;
       const reply = await get(path, limits.document, signal);
-      // No current map is a state of the chassis, not a failure.
+      // 404: no current map, which is a state and not a failure.
       if (reply.status === 404) return null;
       const { value } = parseReply(await accepted(transport.send, reply, path, signal), currentMapSchema);
       return { id: value.id, uid: value.uid, name: value.map_name };
@@ -135,16 +131,16 @@ export function createChassisClient(options: ChassisClientOptions): ChassisClien
     async mapPng(id, signal) {
       const path = `${mapPath(id)}.png`;
       const reply = await accepted(transport.send, await get(path, limits.picture, signal), path, signal);
-      if (!isPng(reply.body)) throw badAnswer('the map image is not a PNG', reply.tried);
+      if (!isPng(reply.body)) throw badAnswer('map image is not a PNG', reply.tried);
       return reply.body;
     },
     async forward(path, { maxBytes, signal }) {
       if (!/^(\/[A-Za-z0-9._~-]+)+\/?$/.test(path) || /\/\.{1,2}(\/|$)/.test(path)) {
-        throw new GwError('INTERNAL', `${JSON.stringify(path)} is no path of the chassis interface.`);
+        throw new GwError('INTERNAL', `${JSON.stringify(path)} is not a path of the chassis interface.`);
       }
       try {
         return await share(`${maxBytes} ${path}`, signal, async (own) => {
-          const reply = await get(path, { maxBytes, wholeMs: limits.mapData.wholeMs }, own);
+          const reply = await get(path, { maxBytes, totalTimeoutMs: limits.mapData.totalTimeoutMs }, own);
           if (reply.status === 503) throw await booting(transport.send, reply, own);
           const { status, body } = reply;
           const content = status === 200 ? await contentOf(body) : null;
@@ -168,7 +164,7 @@ export function createChassisClient(options: ChassisClientOptions): ChassisClien
 
 type Send = Transport['send'];
 
-/** Identity over a given connection, so that an order can be sent over the very connection that was checked. */
+/** Identity over a given connection, so that an order can be sent over the same connection. */
 export async function identify(send: Send, expectedSerial: string | undefined, signal?: AbortSignal) {
   const { value, reply } = await readDeviceInfo(send, signal);
   if (expectedSerial !== undefined && value.device.sn !== expectedSerial) {
@@ -193,42 +189,39 @@ async function readDeviceInfo(send: Send, signal?: AbortSignal) {
   const path = paths.deviceInfo;
   const reply = await send({ method: 'GET', path, limits: limits.document, signal });
   if (reply.status === 503) throw await booting(send, reply, signal);
-  // A chassis always has its device information: another status means that this is something else.
-  if (reply.status !== 200) throw badAnswer(`answered with status ${reply.status}`, reply.tried);
+  // A chassis always serves its device information: another status means another device.
+  if (reply.status !== 200) throw badAnswer(`status ${reply.status} for GET /device/info`, reply.tried);
   const { value, raw } = parseReply(reply, deviceInfoSchema);
   return { value, raw: raw as Readonly<Record<string, unknown>>, reply };
 }
 
-/** The answer when its status says that it is one; throws CHASSIS_BOOTING or CHASSIS_REFUSED otherwise. */
+/** The reply when its status is 2xx; throws CHASSIS_BOOTING or CHASSIS_REFUSED otherwise. */
 export async function accepted(send: Send, reply: Reply, path: string, signal?: AbortSignal): Promise<Reply> {
   if (reply.status >= 200 && reply.status < 300) return reply;
   if (reply.status === 503 && path !== paths.bootProgress) throw await booting(send, reply, signal);
-  const said = refusalText(reply);
+  const reason = refusalText(reply);
   throw new GwError(
     'CHASSIS_REFUSED',
-    `The chassis answered ${reply.tried.action ?? path} with status ${reply.status}${said === '' ? '' : `: ${said}`}.`,
-    { tried: reply.tried, details: { status: reply.status, answer: said } },
+    `The chassis answered ${reply.tried.action ?? path} with status ${reply.status}${reason === '' ? '' : `: ${reason}`}.`,
+    { tried: reply.tried, details: { status: reply.status, answer: reason } },
   );
 }
 
-/** 503 means that the chassis starts, if it tells its progress; a foreign page with status 503 is not a chassis. */
+/** 503 means that the chassis is starting, if it also reports boot progress; otherwise it is another device. */
 async function booting(send: Send, reply: Reply, signal?: AbortSignal): Promise<GwError> {
   const request: Request = { method: 'GET', path: paths.bootProgress, limits: limits.document, signal };
   let progress: number | null = null;
   let step: string | null = null;
   try {
     const answer = await send(request);
-    if (answer.status !== 200) return badAnswer('answered with status 503 and tells no start progress', reply.tried);
+    if (answer.status !== 200) return badAnswer('status 503 without boot progress', reply.tried);
     const { value } = parseReply(answer, bootProgressSchema);
     progress = value.progress;
     step = value.logs?.at(-1)?.msg?.slice(0, 200) ?? null;
   } catch (error) {
     if (signal?.aborted) return interrupted(signal.reason, reply.tried);
     if (!(error instanceof DialError)) {
-      return badAnswer(
-        `answered with status 503, and its start progress is none: ${failureDetail(error)}`,
-        reply.tried,
-      );
+      return badAnswer(`status 503 with malformed boot progress: ${failureDetail(error)}`, reply.tried);
     }
   }
   const how = progress === null ? '' : `, ${Math.round(progress * 100)} % done`;
@@ -238,7 +231,7 @@ async function booting(send: Send, reply: Reply, signal?: AbortSignal): Promise<
   });
 }
 
-/** Throws CHASSIS_BAD_ANSWER; `raw` is the document as it came, `value` what the schema made of it. */
+/** Throws CHASSIS_BAD_ANSWER; `raw` is the parsed document, `value` the output of the schema. */
 export function parseReply<S extends z.ZodType>(
   reply: Reply,
   schema: S,
@@ -246,19 +239,19 @@ export function parseReply<S extends z.ZodType>(
   const reading = readJsonBytes(reply.body, 'answer', reply.json);
   if (!reading.ok) throw badAnswer(reading.problem, reply.tried);
   const result = schema.safeParse(reading.value);
-  if (!result.success) throw badAnswer(`the answer has another shape: ${misfit(result.error)}`, reply.tried);
+  if (!result.success) throw badAnswer(`unexpected response shape: ${misfit(result.error)}`, reply.tried);
   return { value: result.data, raw: reading.value };
 }
 
-const REFUSAL_MOST_BYTES = 16 * 1024;
+const MAX_REFUSAL_BYTES = 16 * 1024;
 
-/** What the chassis says about a refusal; the vendor's own client looks in these places, in this order. */
+/** The reason of a refusal; the vendor's own client reads these keys in this order. */
 function refusalText(reply: Reply): string {
   const { body } = reply;
-  // Said in a word or two: what is longer is no reason of a chassis.
-  const reading = readJsonBytes(body.subarray(0, REFUSAL_MOST_BYTES), 'answer', reply.json);
+  // A reason of a chassis is short.
+  const reading = readJsonBytes(body.subarray(0, MAX_REFUSAL_BYTES), 'answer', reply.json);
   if (!reading.ok) {
-    const text = Buffer.from(body.subarray(0, REFUSAL_MOST_BYTES)).toString('utf8').trim();
+    const text = Buffer.from(body.subarray(0, MAX_REFUSAL_BYTES)).toString('utf8').trim();
     return text.startsWith('<') ? 'an HTML page' : text.slice(0, 200);
   }
   const { value } = reading;
@@ -268,15 +261,15 @@ function refusalText(reply: Reply): string {
     if (typeof found === 'string') return found.slice(0, 200);
     if (found !== undefined && found !== null) return JSON.stringify(found).slice(0, 200);
   }
-  // A refusal that names its fields only: {"target_x": ["…"]}.
+  // A refusal that lists fields only: {"target_x": ["…"]}.
   return Object.keys(fields).length > 0 ? JSON.stringify(fields).slice(0, 200) : '';
 }
 
-/** Throws USAGE when the id is none: it becomes a part of a path. */
+/** Throws USAGE when the id is not valid: it becomes part of a path. */
 export function mapPath(id: string): string {
   if (!/^-?[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/.test(id)) {
-    throw new GwError('USAGE', `${JSON.stringify(id)} is not the id of a map.`, {
-      remedy: 'An id is a number or a word of letters, digits, - and _; the list of maps shows it.',
+    throw new GwError('USAGE', `${JSON.stringify(id)} is not a map id.`, {
+      remedy: 'Use a number, or letters, digits, - and _, as `gw map list` shows them.',
     });
   }
   return `${paths.maps}${id}`;

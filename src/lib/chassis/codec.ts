@@ -2,8 +2,8 @@ import { toDegrees, toRadians } from '../angle/convert.ts';
 import { type Degrees, degrees, radians } from '../angle/index.ts';
 
 /**
- * The angle fields of the chassis, each with a codec of its own name. A wrong unit raises no error on the
- * platform, it moves the robot wrongly, so nothing else in gw converts between degrees and radians.
+ * The angle fields of the chassis, each with its own named codec. A wrong unit raises no error on the platform and
+ * moves the robot wrongly, so no other code in gw converts between degrees and radians.
  * @source specification, 'Angles (critical rule)'
  */
 
@@ -12,7 +12,7 @@ export function encodeTargetOri(yaw: Degrees): number {
   return toRadians(yaw);
 }
 
-/** `target_ori` of a move that is read back: radians on the wire. Throws RangeError when not finite. */
+/** `GET /chassis/moves/<id>` `target_ori`: radians on the wire. Throws RangeError when not finite. */
 export function decodeTargetOri(targetOri: number): Degrees {
   return toDegrees(radians(targetOri));
 }
@@ -22,7 +22,7 @@ export function encodePoseOri(yaw: Degrees): number {
   return toRadians(yaw);
 }
 
-/** `/tracked_pose` `ori`: degrees on the wire, so nothing is converted. Throws RangeError when not finite. */
+/** `/tracked_pose` `ori`: degrees on the wire, no conversion. Throws RangeError when not finite. */
 export function decodeTrackedPoseOri(ori: number): Degrees {
   return degrees(ori);
 }

@@ -1,10 +1,10 @@
 import type { Alert, Battery, LiveValue, LiveValues, Positioning, StaleReason, Wheels } from './model.ts';
 
-/** What the robot itself reports about whether it can work. */
+/** The conditions the robot reports about its ability to work. */
 export const conditionIds = ['emergency-stop', 'control-mode', 'positioning', 'battery', 'power', 'alerts'] as const;
 export type ConditionId = (typeof conditionIds)[number];
 
-/** Why nothing is said about a condition. */
+/** Why a condition was not checked. */
 export type NotChecked = 'not-received' | 'rejected' | StaleReason;
 
 type Cause =
@@ -18,7 +18,7 @@ type Cause =
   | { readonly id: 'power'; readonly state: 'known' | 'contradictory' | 'unknown' }
   | { readonly id: 'alerts'; readonly state: 'none' | 'active' | 'without-level' };
 
-/** One judged condition; with verdict 'not-checked' a `missing` says why where nothing current was received. */
+/** One judged condition; with verdict 'not-checked' `missing` says why no current value is available. */
 type Condition = Cause & { readonly verdict: 'ok' | 'wrong' | 'not-checked'; readonly missing: null };
 interface MissingCondition {
   readonly id: ConditionId;
@@ -28,23 +28,23 @@ interface MissingCondition {
 }
 export type JudgedCondition = Condition | MissingCondition;
 
-/** Percent. Project decision: below this no tour should begin. The vendor names no figures for its own alerts. */
+/** Percent. Project decision: below this no tour should begin. The vendor states no limits for its own alerts. */
 export const LOW_BATTERY_PERCENT = 20;
 /** Percent. Project decision: below this the robot may stop on its way. */
 export const CRITICAL_BATTERY_PERCENT = 10;
-/** Percent. Project decision: a battery that calls itself full below this contradicts itself. */
-const LEAST_FULL_PERCENT = 90;
+/** Percent. Project decision: a battery status 'full' below this is contradictory. */
+const MIN_FULL_PERCENT = 90;
 
 /** `position_quality` (vendor SDK, HINWEIS): 0 unknown, 1 lost, 3 poor, 8 good, 10 excellent. */
 const LOST_QUALITY = 1;
 const POOR_QUALITY = 3;
 
-const supplyWords: readonly string[] = ['charging', 'discharging', 'full'];
+const knownPowerStates: readonly string[] = ['charging', 'discharging', 'full'];
 
 /**
- * Judges what the robot reports about itself. What was not received, or is no longer what it says now, is
- * 'not-checked'; so is a word that no vendor text has.
- * @source topics and words: vendor description (HINWEIS); what counts as wrong: project decision
+ * Judges the reported conditions. A value that was not received or is stale is 'not-checked'; so is a state that no
+ * vendor text names.
+ * @source topics and states: vendor description (HINWEIS); what counts as wrong: project decision
  */
 export function judgeCondition(values: LiveValues): readonly JudgedCondition[] {
   const { wheels, positioning, battery, alerts } = values;
@@ -67,7 +67,7 @@ function judge<T>(id: ConditionId, live: LiveValue<T>, by: (value: T) => Judged)
 }
 
 function missingOf(live: LiveValue<unknown>): NotChecked | null {
-  if (live.status === 'not-heard') return live.rejected === undefined ? 'not-received' : 'rejected';
+  if (live.status === 'not-received') return live.rejected === undefined ? 'not-received' : 'rejected';
   return live.stale ? (live.staleReason ?? 'too-old') : null;
 }
 
@@ -110,13 +110,13 @@ function batteryOf({ percent }: Battery): Judged {
 
 function powerOf({ percent, status }: Battery): Judged {
   const id = 'power';
-  if (!supplyWords.includes(status)) return { id, state: 'unknown', verdict: 'not-checked' };
-  return status === 'full' && percent < LEAST_FULL_PERCENT
+  if (!knownPowerStates.includes(status)) return { id, state: 'unknown', verdict: 'not-checked' };
+  return status === 'full' && percent < MIN_FULL_PERCENT
     ? { id, state: 'contradictory', verdict: 'wrong' }
     : { id, state: 'known', verdict: 'ok' };
 }
 
-/** Warnings count as well, and so does a level that no text describes; only `none` alone is left undecided. */
+/** Warnings and undocumented levels count as faults; only alerts of level `none` leave it not checked. */
 function alertsOf(alerts: readonly Alert[]): Judged {
   const id = 'alerts';
   if (alerts.length === 0) return { id, state: 'none', verdict: 'ok' };

@@ -2,28 +2,24 @@ import { formatTried, GwError, type Tried } from '../error/index.ts';
 import { DialError, dialFailureText } from '../net/index.ts';
 import type { ConnectionFailure } from './model.ts';
 
-/** Something answers, but not as a chassis does. `what` is a clause: `answered with HTML instead of JSON`. */
+/** A response that a chassis would not send. `what` is a clause: `answered with HTML instead of JSON`. */
 export function badAnswer(what: string, tried: Tried, cause?: unknown): GwError {
-  return new GwError(
-    'CHASSIS_BAD_ANSWER',
-    `Something answers at ${formatTried(tried)}, but not as a chassis: ${what}.`,
-    {
-      tried,
-      details: { problem: what },
-      cause,
-    },
-  );
+  return new GwError('CHASSIS_BAD_ANSWER', `Not a chassis response from ${formatTried(tried)}: ${what}.`, {
+    tried,
+    details: { problem: what },
+    cause,
+  });
 }
 
 export function wrongDevice(expectedSerial: string, foundSerial: string, tried: Tried): GwError {
   return new GwError(
     'CHASSIS_WRONG_DEVICE',
-    `Another chassis answers: its serial number is ${JSON.stringify(foundSerial)}, expected is ${JSON.stringify(expectedSerial)}.`,
+    `Another chassis answers: serial number ${JSON.stringify(foundSerial)}, expected ${JSON.stringify(expectedSerial)}.`,
     { tried, details: { expectedSerial, foundSerial } },
   );
 }
 
-/** What an error of the client says about the connection. */
+/** The kind of connection failure of a client error. */
 export function connectionFailureOf(error: unknown): ConnectionFailure {
   if (error instanceof DialError) return error.failure;
   if (!(error instanceof GwError)) return 'other';
@@ -32,7 +28,7 @@ export function connectionFailureOf(error: unknown): ConnectionFailure {
   return 'other';
 }
 
-/** One sentence without the address, which the state carries apart. */
+/** One sentence without the address, which the state holds separately. */
 export function failureDetail(error: unknown): string {
   if (error instanceof DialError) return dialFailureText[error.failure];
   if (error instanceof GwError) {
@@ -42,7 +38,7 @@ export function failureDetail(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** An abort by the caller, as our own error; what the caller gave as reason is kept. */
+/** An abort by the caller as a GwError; a GwError given as reason is returned unchanged. */
 export function interrupted(reason: unknown, tried: Tried): GwError {
   if (reason instanceof GwError) return reason;
   return new GwError('INTERRUPTED', 'Interrupted.', { tried, cause: reason });

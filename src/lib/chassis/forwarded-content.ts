@@ -2,15 +2,14 @@ import { checkJson, problemOfFinding } from '../json/index.ts';
 import { isPng } from '../png/index.ts';
 import { mapBounds } from './transport.ts';
 
-/** What forwarded bytes are, or why they are not forwarded. */
+/** Content type of forwarded bytes, or why they are not forwarded. */
 export type ForwardedContent =
   | { readonly kind: 'json' | 'png'; readonly problem?: undefined }
   | { readonly kind?: undefined; readonly problem: string };
 
 /**
- * Only JSON and PNG pass: a page of a foreign device must not reach a browser under the name of the gateway. Told by
- * the bytes, whatever they were called, and without making anything of them: a map of 32 MiB can stand for eleven
- * million objects.
+ * Only JSON and PNG pass: a page of a foreign device must not reach a browser from the origin of the gateway. Decided
+ * by the bytes and not by Content-Type, without building objects: a map of 32 MiB can hold eleven million.
  */
 export async function contentOf(body: Uint8Array): Promise<ForwardedContent> {
   if (isPng(body)) return { kind: 'png' };

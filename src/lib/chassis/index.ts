@@ -1,6 +1,6 @@
 /**
- * The chassis: reading its REST interface, its topic stream and the live state made of both. The calls that move
- * the robot stand in moves.ts, which only the motion room may import.
+ * The chassis: REST client, topic stream, and the live state from both. The calls that move the robot are in
+ * moves.ts, which only the motion module may import.
  */
 export { createChassisClient } from './client.ts';
 export {
@@ -17,7 +17,7 @@ export { contentOf } from './forwarded-content.ts';
 export { createChassisLink } from './link.ts';
 export { createLiveValues } from './live-values.ts';
 export type * from './model.ts';
-export { moveStanding } from './move-state.ts';
+export { moveProgress } from './move-state.ts';
 export { knownTopics } from './schema.ts';
 export { isSimulated } from './simulated.ts';
 export type { TopicMessage } from './topics/message.ts';

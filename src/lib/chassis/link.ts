@@ -22,21 +22,22 @@ export interface ChassisLinkOptions {
   readonly secret?: string | undefined;
 }
 
-/** Decisions of ours: back within a second or two of the chassis' return, without a storm of attempts. */
+/** Project decisions: reconnect within one or two seconds of the chassis' return, with backoff. */
 const RETRY = { firstMs: 250, mostMs: 1_500 };
-const STOOD_MS = 2_000;
+/** A connection that lasted this long resets the backoff. */
+const STABLE_MS = 2_000;
 const BOOTING_MS = 500;
-/** While the stream stands, the identity is asked again this often: restarts and exchanges show in it first. */
+/** While connected, the identity is requested this often: it detects restarts and replaced devices first. */
 const RECHECK_MS = 2_000;
-/** Complaints closer together than this are told to the listeners as one. */
+/** Complaints closer together than this notify the listeners once. */
 const COMPLAINTS_MS = 100;
-/** So long it is shown that the chassis flooded the topic stream, also while it is connected again. */
+/** A flooded topic stream is reported for this long, also after the reconnect. */
 const FLOOD_SHOWN_MS = 60_000;
 
 /**
- * Keeps the connection to one chassis: identity, then the topic stream, again and again. That the chassis is away
- * is a state and never an error of the service. Another serial number at the address is refused: none of its topics
- * is opened.
+ * Maintains the connection to one chassis: identity, then the topic stream, with reconnects. A chassis that is not
+ * reachable is a state and never an error of the service. Another serial number at the address is refused: no topic
+ * is subscribed.
  */
 export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
   const { endpoint, expectedSerial, dialer, clock, log, secret } = options;
@@ -79,7 +80,7 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
     notify();
   }
 
-  /** Gathered: a chassis may give cause for thousands of complaints a second. */
+  /** Notifies in batches: a chassis may cause thousands of complaints a second. */
   function complain(what: string): void {
     complaints.add(what);
     soon ??= clock.after(COMPLAINTS_MS, () => {
@@ -88,21 +89,21 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
     });
   }
 
-  function hear(message: TopicMessage): void {
+  function onMessage(message: TopicMessage): void {
     switch (message.kind) {
       case 'enabled':
         return;
       case 'complaint':
         complain(message.what);
-        // That a value must not be relied on any more is told at once.
+        // A value that became unreliable is notified at once.
         if (message.topic !== undefined && values.reject(message.topic, message.what)) notify();
         return;
       case 'other':
-        complain(`a message of the topic ${quote(message.topic)}, which was not asked for`);
+        complain(`message of the topic ${quote(message.topic)}, which was not subscribed`);
         return;
       case 'data':
         if (message.topic === '/tracked_pose') judgeUnit(message.data);
-        values.take(message);
+        values.update(message);
         notify();
     }
   }
@@ -119,7 +120,7 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
     const { verdict, reason, doubt } = judge.verdict();
     if (doubt !== unitDoubt) {
       if (doubt === null) log.info({}, `/tracked_pose carries ${verdict}: ${reason}`);
-      else log.warn({}, `it is in doubt whether /tracked_pose carries degrees: ${doubt}`);
+      else log.warn({}, `unit of /tracked_pose is in doubt (degrees were measured): ${doubt}`);
       unitDoubt = doubt;
     }
     if (verdict !== 'radians') return;
@@ -127,7 +128,7 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
     log.error({}, `/tracked_pose carries radians, measured were degrees: ${reason}`);
   }
 
-  /** Another software may report in another unit: what was judged of the one before says nothing about it. */
+  /** Another software version may report another unit, so the earlier verdict does not hold for it. */
   function adopt(found: ChassisIdentity): void {
     if (identity !== null && identity.software !== found.software && !unitContradicted) {
       judge = createUnitJudge();
@@ -136,8 +137,8 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
     identity = found;
   }
 
-  /** Connects once and stays while it stands. Throws what kept it from connecting. */
-  async function connect(signal: AbortSignal): Promise<{ readonly end: StreamEnd; readonly stoodMs: number }> {
+  /** Connects once and returns when the connection has ended. Throws why it could not connect. */
+  async function connect(signal: AbortSignal): Promise<{ readonly end: StreamEnd; readonly connectedMs: number }> {
     const found = await client.identity(signal);
     judge.interrupt();
     adopt(found);
@@ -149,7 +150,7 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
       signal,
       topics: knownTopics,
       listForm: found.capabilities.supportsEnableTopicList === true,
-      onMessage: hear,
+      onMessage,
     });
     const began = clock.monotonicMs();
     values.connect();
@@ -158,15 +159,15 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
     try {
       const end = await Promise.race([stream.ended, recheck(firstOf(signal, checking.signal))]);
       signal.throwIfAborted();
-      return { end, stoodMs: clock.monotonicMs() - began };
+      return { end, connectedMs: clock.monotonicMs() - began };
     } finally {
       checking.abort();
     }
   }
 
   /**
-   * Never resolves; throws when the chassis has become another one, restarts, or is none any more. A slow or lost
-   * answer alone is a complaint: the stream is the source of state and has a heartbeat of its own.
+   * Never resolves; throws when the device was replaced, restarts, or stops answering as a chassis. A slow or lost
+   * answer alone is a complaint: the stream is the source of state and has its own heartbeat.
    */
   async function recheck(signal: AbortSignal): Promise<never> {
     for (;;) {
@@ -175,7 +176,7 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
         adopt(await client.identity(signal));
       } catch (error) {
         if (signal.aborted || asGwError(error).code !== 'CHASSIS_NOT_CONNECTED') throw error;
-        complain(`the device information did not come while the topic stream stood: ${failureDetail(error)}`);
+        complain(`GET /device/info failed while the topic stream was connected: ${failureDetail(error)}`);
       }
     }
   }
@@ -184,10 +185,10 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
     const backoff = createBackoff(RETRY, clock);
     while (!signal.aborted) {
       try {
-        const { end, stoodMs } = await connect(signal);
+        const { end, connectedMs } = await connect(signal);
         const { failure, detail, isFlood = false } = end;
         if (isFlood) floodedAt = clock.monotonicMs();
-        else if (stoodMs >= STOOD_MS) backoff.reset();
+        else if (connectedMs >= STABLE_MS) backoff.reset();
         enter({ kind: 'not-connected', failure, detail, tried: address });
       } catch (error) {
         if (signal.aborted) return;
@@ -226,7 +227,7 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
           enter({
             kind: 'not-connected',
             failure: 'other',
-            detail: 'gw does not look at the chassis now',
+            detail: 'the chassis link of gw is stopped',
             tried: address,
           });
         });
@@ -235,7 +236,8 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
     describe() {
       const doubt = unitDoubt === null ? '' : '; the unit of /tracked_pose is in doubt';
       const wasFlooded = floodedAt !== null && clock.monotonicMs() - floodedAt < FLOOD_SHOWN_MS;
-      const flood = wasFlooded && state.kind === 'connected' ? '; the chassis flooded the topic stream just now' : '';
+      const flood =
+        wasFlooded && state.kind === 'connected' ? '; the chassis flooded the topic stream within the last minute' : '';
       return `${describeLink(state)}${doubt}${flood}`;
     },
     snapshot() {
@@ -258,7 +260,7 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
   };
 }
 
-/** What an error of connecting means as a state; a bug of ours is not a state and is thrown on. */
+/** The link state for a connection error; an internal error is rethrown. */
 function stateOf(error: unknown, address: Tried): LinkState {
   const gwError = asGwError(error);
   if (gwError.code === 'INTERNAL') throw error;
@@ -282,7 +284,7 @@ function stateOf(error: unknown, address: Tried): LinkState {
   };
 }
 
-/** One line for a person; names the address tried unless connected. */
+/** One line of text; names the address tried unless connected. */
 function describeLink(state: LinkState): string {
   switch (state.kind) {
     case 'connecting':

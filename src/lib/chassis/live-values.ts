@@ -6,8 +6,8 @@ import type { KnownTopic } from './schema.ts';
 import type { TopicData } from './topics/message.ts';
 
 type Field = keyof LiveValues;
-type Heard<F extends Field> = Omit<
-  Extract<LiveValues[F], { status: 'heard' }>,
+type Received<F extends Field> = Omit<
+  Extract<LiveValues[F], { status: 'received' }>,
   'status' | 'ageMs' | 'stale' | 'staleReason' | 'rejected'
 >;
 
@@ -22,24 +22,24 @@ const fieldOf: Readonly<Record<KnownTopic, Field>> = {
 };
 
 /**
- * How old a value may get while the connection stands, in milliseconds. Rates are not shown by the specification,
- * and most topics speak only on change, so only these two have a limit, which is a decision of ours: a pose that no
- * longer comes is a lost position, and a charge of minutes ago is not the charge.
+ * Maximum age of a value while connected, in milliseconds. The specification shows no rates, and most topics publish
+ * only on change, so only these two have a limit (project decision): without new poses the position is unknown, and a
+ * charge of minutes ago is outdated.
  */
-const oldest: Partial<Record<Field, number>> = { pose: 3_000, battery: 120_000 };
+const maxAgeMs: Partial<Record<Field, number>> = { pose: 3_000, battery: 120_000 };
 
 /**
- * Topics that robots at rest publish steadily (vendor parity notes of integrators, HINWEIS) and whose silence would
- * leave 'emergency stop not pressed' standing for ever. Their pace is not shown, so it is learned: project decision.
+ * Topics that robots at rest publish steadily (vendor parity notes of integrators, HINWEIS); without a limit their
+ * silence would keep 'emergency stop not pressed' for ever. Their rate is not shown, so it is learned (project decision).
  */
 const steady: readonly Field[] = ['wheels', 'positioning'];
-/** So many that a person who presses and releases a button does not pass for a pace. */
+/** Enough intervals that a person who presses and releases a button is not taken for a rate. */
 const MIN_INTERVALS = 10;
-/** A steady topic is too old after so many of its longest intervals, and not before the least. */
+/** A steady topic is too old after this many of its longest interval, and not before the minimum. */
 const MAX_INTERVALS = 5;
 const MIN_STEADY_MS = 5_000;
 
-/** A field that not all software sends: absent where it is not sent, null where it cannot be read. */
+/** An optional field: undefined where it is not sent, null where its type is wrong. */
 function readable<T>(value: unknown, isOne: (value: unknown) => value is T): T | null | undefined {
   if (value === undefined || value === null) return undefined;
   return isOne(value) ? value : null;
@@ -48,73 +48,74 @@ function readable<T>(value: unknown, isOne: (value: unknown) => value is T): T |
 const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
 const isNumber = (value: unknown): value is number => typeof value === 'number';
 
-/** The last value of each topic, with when and over which connection it came. */
+/** The last value of each topic, with its arrival time and connection. */
 export function createLiveValues(clock: Clock) {
-  const heard: { [F in Field]?: { readonly known: Heard<F>; readonly at: number; readonly life: number } } = {};
-  /** What was wrong with the newest message of a topic, until one can be used again. */
+  const received: { [F in Field]?: { readonly known: Received<F>; readonly at: number; readonly connection: number } } =
+    {};
+  /** Why the newest message of a topic was rejected, until one is accepted again. */
   const rejected = new Map<Field, string>();
-  /** Of the steady topics, over this connection: how many intervals, and the longest of them. */
-  const paces = new Map<Field, { readonly count: number; readonly longestMs: number }>();
-  let life = 0;
+  /** Of the steady topics, over this connection: number of intervals, and the longest of them. */
+  const intervals = new Map<Field, { readonly count: number; readonly longestMs: number }>();
+  let connection = 0;
   let connected = false;
 
-  function keep<F extends Field>(field: F, value: Heard<F>): void {
-    const last = heard[field];
-    if (last?.life === life && steady.includes(field)) {
-      const { count, longestMs } = paces.get(field) ?? { count: 0, longestMs: 0 };
-      paces.set(field, { count: count + 1, longestMs: Math.max(longestMs, clock.monotonicMs() - last.at) });
+  function keep<F extends Field>(field: F, value: Received<F>): void {
+    const last = received[field];
+    if (last?.connection === connection && steady.includes(field)) {
+      const { count, longestMs } = intervals.get(field) ?? { count: 0, longestMs: 0 };
+      intervals.set(field, { count: count + 1, longestMs: Math.max(longestMs, clock.monotonicMs() - last.at) });
     }
-    Object.assign(heard, { [field]: { known: value, at: clock.monotonicMs(), life } });
+    Object.assign(received, { [field]: { known: value, at: clock.monotonicMs(), connection } });
     rejected.delete(field);
   }
 
   function live<F extends Field>(field: F): LiveValues[F] {
-    const entry = heard[field];
+    const entry = received[field];
     // The compiler does not follow one field through two mapped types; both are indexed by the same F here.
     const why = rejected.get(field);
-    const wrong = why === undefined ? {} : { rejected: why };
-    if (entry === undefined) return { status: 'not-heard', ...wrong } as LiveValues[F];
+    const rejection = why === undefined ? {} : { rejected: why };
+    if (entry === undefined) return { status: 'not-received', ...rejection } as LiveValues[F];
     const ageMs = Math.round(clock.monotonicMs() - entry.at);
-    const reason = staleReason(field, entry.life, ageMs);
+    const reason = staleReason(field, entry.connection, ageMs);
     const stale = reason === null ? { stale: false } : { stale: true, staleReason: reason };
-    return { ...entry.known, status: 'heard', ageMs, ...stale, ...wrong } as unknown as LiveValues[F];
+    return { ...entry.known, status: 'received', ageMs, ...stale, ...rejection } as unknown as LiveValues[F];
   }
 
-  function staleReason(field: Field, ofLife: number, ageMs: number): StaleReason | null {
-    const limit = oldest[field] ?? learnedLimit(field);
+  function staleReason(field: Field, ofConnection: number, ageMs: number): StaleReason | null {
+    const limit = maxAgeMs[field] ?? learnedLimit(field);
     if (!connected) return 'no-connection';
-    if (ofLife !== life) return 'not-received-since-reconnect';
+    if (ofConnection !== connection) return 'not-received-since-reconnect';
     if (rejected.has(field)) return 'newer-rejected';
     return limit !== undefined && ageMs > limit ? 'too-old' : null;
   }
 
   function learnedLimit(field: Field): number | undefined {
-    const pace = paces.get(field);
-    if (pace === undefined || pace.count < MIN_INTERVALS) return undefined;
-    return Math.max(MIN_STEADY_MS, MAX_INTERVALS * pace.longestMs);
+    const seen = intervals.get(field);
+    if (seen === undefined || seen.count < MIN_INTERVALS) return undefined;
+    return Math.max(MIN_STEADY_MS, MAX_INTERVALS * seen.longestMs);
   }
 
   return {
-    /** A new connection: what came over an earlier one is stale until it is heard again. */
+    /** A new connection: values of an earlier one are stale until they are received again. */
     connect(): void {
-      life += 1;
+      connection += 1;
       connected = true;
       rejected.clear();
-      paces.clear();
+      intervals.clear();
     },
     disconnect(): void {
       connected = false;
     },
     /**
-     * A message of this topic could not be used, so the value before it is not what the robot says now. False when that
-     * was so already.
+     * A message of this topic was rejected, so the previous value is no longer current. Returns false when the topic was
+     * already rejected.
      */
     reject(topic: KnownTopic, why: string): boolean {
       const isNew = !rejected.has(fieldOf[topic]);
       rejected.set(fieldOf[topic], why);
       return isNew;
     },
-    take(message: TopicData): void {
+    update(message: TopicData): void {
       switch (message.topic) {
         case '/tracked_pose': {
           const { pos, ori } = message.data;

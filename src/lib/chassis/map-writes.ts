@@ -6,8 +6,8 @@ import { limits } from './transport.ts';
 import { paths } from './wire.ts';
 
 /**
- * The calls that change the maps of a chassis or may lose them. None of them was ever measured on a real device, so
- * only the maps room imports this file: it takes a backup first, reads back and compares.
+ * Calls that change the maps of a chassis or may lose them. None was ever measured on a real device, so only the
+ * maps module imports this file: it takes a backup first, reads back and compares.
  */
 export interface NewMap {
   readonly name: string;
@@ -19,16 +19,16 @@ export interface NewMap {
   readonly originYM: number;
   /** Metres per pixel. */
   readonly resolutionM: number;
-  /** JSON text of a collection, sent as it is. */
+  /** JSON text of a FeatureCollection, sent unchanged. */
   readonly overlays: string | null;
   readonly image: Uint8Array;
   readonly localisation: Uint8Array;
 }
 
 export interface ChassisMapWrites {
-  /** PATCH /maps/<id> with this JSON text as `overlays`, unchanged. What it answers is described nowhere. */
+  /** PATCH /maps/<id> with this JSON text as `overlays`, unchanged. Its response is not documented. */
   patchOverlays(id: string, overlays: string, signal?: AbortSignal): Promise<void>;
-  /** POST /maps/ with everything as data. Gives the number that the chassis chose. */
+  /** POST /maps/ with all data. Returns the number that the chassis assigned. */
   createMap(map: NewMap, signal?: AbortSignal): Promise<{ readonly id: number; readonly uid: string | null }>;
   /** POST /chassis/current-map. The position of the robot is not expected to survive it. */
   useMap(id: number, signal?: AbortSignal): Promise<void>;
@@ -37,7 +37,7 @@ export interface ChassisMapWrites {
 }
 
 /**
- * Throws as the client does; CHASSIS_NOT_CONNECTED after sending leaves open whether the chassis took it.
+ * Throws as the client does; after CHASSIS_NOT_CONNECTED it is unknown whether the chassis accepted it.
  * @source paths of PATCH and restart_service: specification, 'Chassis interface'; the rest: vendor (HINWEIS)
  */
 export function mapWritesOf(client: ChassisClient): ChassisMapWrites {

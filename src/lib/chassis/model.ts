@@ -4,17 +4,17 @@ import type { Known } from '../evidence/index.ts';
 import type { Service } from '../lifecycle/index.ts';
 import type { DialFailure, Endpoint } from '../net/index.ts';
 
-/** Why there is no working connection, beyond what a dial can fail with. */
+/** Why there is no working connection, in addition to the failures of a dial. */
 export type ConnectionFailure =
   | DialFailure
-  /** HTTP or WebSocket answered, but not as a chassis does. */
+  /** The peer speaks HTTP or WebSocket, but does not respond as a chassis. */
   | 'bad-answer'
-  /** A chassis answered that has another serial number. */
+  /** A chassis with another serial number. */
   | 'wrong-device'
-  /** Connected, but nothing was heard for longer than the heartbeat allows. */
+  /** Connected, but no data received within the heartbeat timeout. */
   | 'silent';
 
-/** How gw stands to the chassis right now. */
+/** State of the connection to the chassis. */
 export type LinkState =
   | { readonly kind: 'connecting'; readonly tried: Tried }
   | {
@@ -31,7 +31,7 @@ export type LinkState =
   | { readonly kind: 'connected'; readonly tried: Tried };
 
 export interface ChassisIdentity {
-  /** The identity of the device: BELEGT by its use as thing name; read from `GET /device/info`, never shortened. */
+  /** The identity of the device: BELEGT by its use as cloud thing name; read from `GET /device/info`, never shortened. */
   readonly serial: string;
   readonly model: string | null;
   /** Chassis software version (`axbot_version`, HINWEIS). */
@@ -40,34 +40,33 @@ export interface ChassisIdentity {
   readonly capabilities: Readonly<Record<string, boolean>>;
 }
 
-/** Why a value is no longer what the robot says now. */
+/** Why a value is no longer current. */
 export type StaleReason = 'no-connection' | 'not-received-since-reconnect' | 'too-old' | 'newer-rejected';
 
-/** A value out of the topic stream, with how well it is known and how old it is. */
+/** A value from the topic stream, with evidence mark and age. */
 export type LiveValue<T> =
   | {
-      readonly status: 'not-heard';
-      /** Set where messages came and none could be used: what was wrong with the last one. */
+      readonly status: 'not-received';
+      /** Set where every message was rejected: the fault of the last one. */
       readonly rejected?: string;
     }
   | (Known<T> & {
-      readonly status: 'heard';
+      readonly status: 'received';
       /** Since its arrival, by the monotonic clock. */
       readonly ageMs: number;
-      /** No connection any more, not received since it came back, too old, or a newer message was rejected. */
+      /** No connection, not received since the reconnect, too old, or a newer message was rejected. */
       readonly stale: boolean;
       /** Set while it is stale. */
       readonly staleReason?: StaleReason;
-      /** Set while the newest message of this topic could not be used: what was wrong with it. */
+      /** Set while the newest message of this topic is rejected: its fault. */
       readonly rejected?: string;
       /**
-       * Set where the parts of a value are not equally well known. The mark of the whole is then that of its
-       * weakest part.
+       * Set where the parts of a value have different marks. The mark of the whole is then the weakest of them.
        */
       readonly parts?: Readonly<Record<string, Omit<Known<unknown>, 'value'>>>;
     });
 
-/** Where the robot is. The topic and its `ori` are BELEGT, the shape of its position is HINWEIS. */
+/** Pose of the robot. The topic and its `ori` are BELEGT, the shape of its position is HINWEIS. */
 export interface Pose {
   /** Metres on the current map. */
   readonly xM: number;
@@ -95,7 +94,7 @@ export interface Positioning {
   readonly quality?: number | null;
 }
 
-/** The last or running move, as the topic tells it. Its `ori` values have no known unit and stay raw in `raw`. */
+/** The last or running move from `/planning_state`. Its `ori` values have no known unit and stay in `raw`. */
 export interface Planning {
   readonly actionId: number;
   readonly actionType: string;
@@ -130,40 +129,40 @@ export interface LiveValues {
 }
 
 /**
- * What the samples of `/tracked_pose` say about its unit, by what cannot be otherwise (unit-judge.ts). Radians
- * contradict the measured fact. Not decided is neither green nor an error.
+ * Verdict on the unit of `/tracked_pose`, from its samples (unit/judge.ts). Radians contradict the measured fact.
+ * 'not-decided' is neither green nor an error.
  */
 export interface PoseUnitVerdict {
   readonly verdict: 'degrees' | 'radians' | 'not-decided';
   readonly samples: number;
   /** Largest |ori| seen; null without samples. */
   readonly largest: number | null;
-  /** For a person: why this verdict. */
+  /** One sentence: why this verdict. */
   readonly reason: string;
   /**
-   * Signs that the unit may be radians which are no proof: one sentence for a person, null without such signs. While
-   * it is set the verdict is 'not-decided', however the samples were judged before; a later proof takes it back.
+   * Indications of radians that prove nothing: one sentence, null without them. While it is set the verdict is
+   * 'not-decided', whatever it was before; a later proof of degrees clears it.
    */
   readonly doubt: string | null;
 }
 
 export interface ChassisSnapshot {
   readonly link: LinkState;
-  /** How long the link has been in this kind of state. */
+  /** How long the link has been in this state. */
   readonly linkForMs: number;
   readonly identity: ChassisIdentity | null;
   readonly values: LiveValues;
   readonly poseUnit: PoseUnitVerdict;
-  /** True from the moment radians were proven until gw is started anew: the motion gate stays closed. */
+  /** True from the proof of radians until gw is restarted: the motion gate stays closed. */
   readonly unitContradicted: boolean;
-  /** What was wrong with what the chassis said, newest last, bounded; each with its count. */
+  /** Faults of received messages, newest last, bounded; each with its count. */
   readonly complaints: readonly { readonly what: string; readonly count: number; readonly ageMs: number }[];
 }
 
 export interface ForwardedReply {
   readonly status: number;
   readonly body: Uint8Array;
-  /** What the bytes are, whatever the chassis calls them; null unless the status is 200. */
+  /** Type of the bytes, regardless of Content-Type; null unless the status is 200. */
   readonly content: 'json' | 'png' | null;
 }
 
@@ -181,12 +180,12 @@ export interface CurrentMap {
   readonly name: string | null;
 }
 
-/** The reading side of the REST interface. Calls that move the robot stand in moves.ts, for the motion room only. */
+/** The read calls of the REST interface. Calls that move the robot are in moves.ts, for the motion module only. */
 export interface ChassisClient extends AsyncDisposable {
   readonly endpoint: Endpoint;
   /** Identity, checked against the expected serial if one was given. Throws CHASSIS_WRONG_DEVICE among others. */
   identity(signal?: AbortSignal): Promise<ChassisIdentity>;
-  /** Device information as it came (unknown fields kept). */
+  /** Device information unchanged (unknown fields kept). */
   deviceInfo(signal?: AbortSignal): Promise<Readonly<Record<string, unknown>>>;
   /** `startTimeS`: when this start began, in Unix seconds by the clock of the chassis. */
   bootProgress(signal?: AbortSignal): Promise<{
@@ -195,26 +194,26 @@ export interface ChassisClient extends AsyncDisposable {
     readonly startTimeS: number | null;
   }>;
   listMaps(signal?: AbortSignal): Promise<readonly MapListItem[]>;
-  /** A map's data as it came; `overlays` is still the JSON text of the wire. */
+  /** Map data unchanged; `overlays` is still the JSON text of the wire. */
   map(id: string, signal?: AbortSignal): Promise<Readonly<Record<string, unknown>>>;
-  /** The same, byte for byte, after it was checked to be a map. */
+  /** The same byte for byte, after its shape was checked. */
   mapBytes(id: string, signal?: AbortSignal): Promise<Uint8Array>;
   /** The map in use; null when none is. `id` is -1 for one that was set from data and never stored (HINWEIS). */
   currentMap(signal?: AbortSignal): Promise<CurrentMap | null>;
-  /** Localisation data (`.pbstream`): bytes that only the chassis understands (HINWEIS). */
+  /** Localisation data (`.pbstream`): opaque bytes of the chassis (HINWEIS). */
   mapLocalisation(id: string, signal?: AbortSignal): Promise<Uint8Array>;
   mapPng(id: string, signal?: AbortSignal): Promise<Uint8Array>;
   /**
-   * A read for the operator server: the reply's bytes as they came, bounded, checked to be JSON or a PNG. Concurrent
-   * identical reads are one.
+   * A read for the operator server: the bytes of the response, bounded, verified to be JSON or a PNG. Concurrent
+   * identical reads are coalesced.
    */
   forward(path: string, options: { readonly maxBytes: number; readonly signal?: AbortSignal }): Promise<ForwardedReply>;
 }
 
-/** The chassis as the daemon sees it: a service that keeps the topic stream and the live state. */
+/** The chassis link of the daemon: a service that maintains the topic stream and the live state. */
 export interface ChassisLink extends Service {
   readonly client: ChassisClient;
   snapshot(): ChassisSnapshot;
-  /** Called after every change of the link or a value; returns the way to stop it. */
+  /** Called after every change of the link or a value, until the result is disposed. */
   subscribe(listener: () => void): Disposable;
 }

@@ -8,17 +8,17 @@ import { limits } from './transport.ts';
 import { type MoveRequestWire, type PoseRequestWire, paths } from './wire.ts';
 
 /**
- * The calls that move the robot or change where it believes to be. Only the motion room imports this file: it is
- * the one door to movement and asks its gate first.
+ * The calls that move the robot or set its pose. Only the motion module imports this file: it is the single path to
+ * movement and checks its gate first.
  */
 interface MoveRequest {
   readonly type: 'standard' | 'charge';
   /** Metres on the current map. */
   readonly xM: number;
   readonly yM: number;
-  /** Absent: the chassis chooses. */
+  /** Absent: the chassis chooses the heading. */
   readonly yawDeg?: Degrees;
-  /** How near is near enough, in metres. */
+  /** Accepted distance from the target, in metres. */
   readonly accuracyM?: number;
 }
 
@@ -26,23 +26,23 @@ interface PoseRequest {
   readonly xM: number;
   readonly yM: number;
   readonly yawDeg: Degrees;
-  /** Lets the lidar correct small errors. Always sent: what the chassis does without it is undefined. */
+  /** Allows the lidar to correct small errors. Always sent: without it the behaviour of the chassis is undefined. */
   readonly adjust: boolean;
 }
 
 interface MoveReport {
   readonly moveId: number;
-  /** The chassis' own word, passed through: `moving`, `succeeded`, …; null when it names none. */
+  /** State as the chassis reports it, passed through: `moving`, `succeeded`, …; null when it reports none. */
   readonly state: string | null;
   /** Passed through; only 103 has a measured meaning. Valid only when the move failed. */
   readonly failReason: number | null;
-  /** For people; spellings differ between versions, so nothing compares it. */
+  /** For display only: spellings differ between versions. */
   readonly failReasonText: string | null;
   readonly yawDeg: Degrees | null;
 }
 
 export interface ChassisMoves {
-  /** Throws as the client does; CHASSIS_NOT_CONNECTED after sending leaves open whether the order was taken. */
+  /** Throws as the client does; after CHASSIS_NOT_CONNECTED it is unknown whether the order was accepted. */
   move(request: MoveRequest, signal?: AbortSignal): Promise<{ readonly moveId: number }>;
   setPose(request: PoseRequest, signal?: AbortSignal): Promise<void>;
   readMove(moveId: number, signal?: AbortSignal): Promise<MoveReport>;
@@ -51,8 +51,8 @@ export interface ChassisMoves {
 }
 
 /**
- * The moving side of a client. An order travels over a connection of its own on which the serial number was asked
- * first: an address that has changed hands since the last look must not move another robot.
+ * The movement calls of a client. An order is sent over a connection of its own on which the serial number is
+ * verified first: an address that was reassigned since the last check must not move another robot.
  * @source paths and angle units: specification, 'Chassis interface', 'Angles'; other fields: vendor (HINWEIS)
  */
 export function movesOf(client: ChassisClient): ChassisMoves {
@@ -95,7 +95,7 @@ export function movesOf(client: ChassisClient): ChassisMoves {
       };
     },
     async cancelCurrent(signal) {
-      // Stopping asks nobody first: not the gate, not the serial number.
+      // A stop is sent without any check: neither the gate nor the serial number.
       const path = paths.currentMove;
       const body = { state: 'cancelled' };
       await transport.overOwnConnection(async (send) => {

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { quote } from '../json/index.ts';
 
 /**
- * What of the chassis' answers gw relies on, and nothing more: unknown fields are kept, missing optional ones are
- * accepted, wrong types are refused by name. Numbers are finite by schema.
+ * The parts of chassis responses that gw relies on: unknown fields are kept, missing optional ones are accepted, wrong
+ * types are rejected by name. Numbers are finite by schema.
  * @source vendor description (HINWEIS), unless a line says otherwise
  */
 
@@ -17,7 +17,7 @@ const version = z
   .nullish()
   .transform((number) => number ?? null);
 
-/** `GET /device/info`. A serial number must be there: it is the identity (specification, 'Addressing rules'). */
+/** `GET /device/info`. The serial number is required: it is the identity (specification, 'Addressing rules'). */
 export const deviceInfoSchema = z.looseObject({
   axbot_version: word,
   device: z.looseObject({ sn: z.string().min(1).max(128), model: word }),
@@ -47,7 +47,7 @@ export const mapListSchema = z.array(
 /** `GET /chassis/current-map`: `id` is -1 when the map was set from data and never stored. */
 export const currentMapSchema = z.looseObject({ id: z.int(), uid: word, map_name: word });
 
-/** `GET /maps/<id>`: `overlays` is a JSON text inside the JSON; the overlays room reads its other forms too. */
+/** `GET /maps/<id>`: `overlays` is a JSON text inside the JSON; the overlays module reads its other forms too. */
 export const mapSchema = z.looseObject({
   grid_origin_x: z.number(),
   grid_origin_y: z.number(),
@@ -58,7 +58,7 @@ export const mapSchema = z.looseObject({
 /** Reply to `POST /maps/`. */
 export const mapCreatedSchema = z.looseObject({ id: z.int(), uid: word });
 
-/** A move that is read back. `target_ori` is in radians (specification, 'Angles'). */
+/** Reply to `GET /chassis/moves/<id>`. `target_ori` is in radians (specification, 'Angles'). */
 export const moveSchema = z.looseObject({
   id: z.int(),
   state: z.string().nullish(),
@@ -88,7 +88,7 @@ export const topicSchemas = {
   '/wheel_state': z.looseObject({
     control_mode: z.string(),
     emergency_stop_pressed: z.boolean(),
-    // Not all software sends these two: what is wrong with them must not take the fields beside them away.
+    // Optional in the software: a malformed value must not reject the other fields.
     wheels_released: z.unknown().optional(),
   }),
   '/slam/state': z.looseObject({ state: z.string(), reliable: z.boolean(), position_quality: z.unknown().optional() }),
@@ -109,8 +109,8 @@ export const knownTopics = Object.keys(topicSchemas) as readonly KnownTopic[];
 export const topicsEnabledSchema = z.looseObject({ enabled_topics: z.array(z.string()).max(1000) });
 
 /**
- * The places where text was sent that reads as a number although a number is expected, as `ori` or `pos[0]`, and
- * whatever else does not fit; `others` is null when nothing else does.
+ * Paths where a number was sent as text, as `ori` or `pos[0]`, and all other issues; `others` is null when there are
+ * none.
  */
 export function numbersAsText(
   error: z.ZodError,
@@ -130,12 +130,12 @@ export function numbersAsText(
   };
 }
 
-/** `alerts[0].code`; keys are those of our own schemas. */
+/** `alerts[0].code`; the keys are those of the schemas here. */
 function pathText(path: readonly PropertyKey[]): string {
   return path.map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i === 0 ? '' : '.'}${String(key)}`)).join('');
 }
 
-/** The first few things that do not fit, as one sentence: `device.sn: expected string, received number`. */
+/** The first few issues as one sentence: `device.sn: expected string, received number`. */
 export function misfit(error: z.ZodError): string {
   const parts = error.issues.slice(0, 3).map((issue) => {
     const path = issue.path.map(String).join('.');

@@ -1,6 +1,6 @@
 import { untilAborted } from '../lifecycle/index.ts';
 
-/** What is under way for one key, and who waits for it. */
+/** A read in progress for one key, with the number of its waiters. */
 interface Running<T> {
   readonly result: Promise<T>;
   readonly ending: AbortController;
@@ -8,8 +8,8 @@ interface Running<T> {
 }
 
 /**
- * Turns concurrent identical reads into one. A waiter that gives up leaves the others' read alone; when the last
- * one has given up the read itself is ended. Nothing is kept once it has arrived.
+ * Coalesces concurrent identical reads into one. An aborted waiter does not affect the others; when the last one
+ * has aborted, the read itself is aborted. Results are not cached.
  */
 export function createSharedReads<T>() {
   const running = new Map<string, Running<T>>();
@@ -19,7 +19,7 @@ export function createSharedReads<T>() {
     const result = read(ending.signal).finally(() => {
       if (running.get(key)?.ending === ending) running.delete(key);
     });
-    // Every waiter has its own branch; this one only keeps an abandoned read from counting as unhandled.
+    // Each waiter handles its own rejection; an abandoned read must not count as unhandled.
     result.catch(() => {});
     const entry = { result, ending, waiting: 0 };
     running.set(key, entry);
@@ -38,9 +38,9 @@ export function createSharedReads<T>() {
       return await untilAborted(signal, entry.result);
     } finally {
       entry.waiting -= 1;
-      // A read that has arrived is out of the map already, and there is nothing left to end.
+      // A finished read is no longer in the map.
       if (entry.waiting === 0 && running.get(key) === entry) {
-        // A newcomer must not join a read that has just been ended.
+        // A new waiter must not join an aborted read.
         running.delete(key);
         entry.ending.abort();
       }

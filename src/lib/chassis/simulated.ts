@@ -1,9 +1,9 @@
 import type { ChassisIdentity } from './model.ts';
 
-/** The model by which a simulator names itself. Project decision: a device that says so is no robot. */
+/** Model name of a simulator. Project decision: a device that reports it is not a robot. */
 const SIMULATED_MODEL = 'simulated';
 
-/** Whether the device says of itself that it is a simulator. */
+/** Whether the device reports that it is a simulator. */
 export function isSimulated({ model }: Pick<ChassisIdentity, 'model'>): boolean {
   return model === SIMULATED_MODEL;
 }

@@ -8,32 +8,32 @@ import { onAbort } from '../lifecycle/index.ts';
 import { DialError, type Dialer, dialFailureOf, type Endpoint, viaOf } from '../net/index.ts';
 import { badAnswer, interrupted } from './failure.ts';
 
-/** How much of an answer is read, and for how long it may go on coming in. */
+/** Bounds on the size and duration of a response. */
 export interface Limits {
   readonly maxBytes: number;
-  readonly wholeMs: number;
-  /** How long until the head of the answer, and then between two pieces of it; without it, as the transport has it. */
-  readonly patienceMs?: number;
-  /** What it may hold where it is JSON; without it, what a document may. */
+  readonly totalTimeoutMs: number;
+  /** Timeout for the response head, then between two chunks; by default that of the transport. */
+  readonly idleTimeoutMs?: number;
+  /** Bounds of its JSON; by default those of a document. */
   readonly json?: JsonBounds;
 }
 
 const MiB = 1024 * 1024;
 
-/** Decision of ours: reading so much at once takes some milliseconds (see docs/performance.md). */
+/** Project decision: parsing this much takes some milliseconds (see docs/performance.md). */
 const documentBounds: JsonBounds = { maxDepth: 200, maxValues: 20_000 };
-/** Decision of ours: drawings of a map that are no text but objects have a dozen values each. */
+/** Project decision: overlay features sent as objects instead of text have a dozen values each. */
 export const mapBounds: JsonBounds = { maxDepth: 200, maxValues: 4_000_000 };
 
-/** Decision of ours: what each kind of answer may measure. */
+/** Project decision: bounds of each kind of response. */
 export const limits = {
-  document: { maxBytes: MiB, wholeMs: 4_000, json: documentBounds },
-  mapList: { maxBytes: MiB, wholeMs: 4_000, json: documentBounds },
-  mapData: { maxBytes: 64 * MiB, wholeMs: 60_000, patienceMs: 10_000, json: mapBounds },
-  picture: { maxBytes: 32 * MiB, wholeMs: 60_000, patienceMs: 10_000 },
-  localisation: { maxBytes: 256 * MiB, wholeMs: 120_000, patienceMs: 10_000 },
-  /** Storing a map takes a chassis longer than reading it; nothing is known about how long. */
-  mapWrite: { maxBytes: 64 * MiB, wholeMs: 120_000, patienceMs: 60_000 },
+  document: { maxBytes: MiB, totalTimeoutMs: 4_000, json: documentBounds },
+  mapList: { maxBytes: MiB, totalTimeoutMs: 4_000, json: documentBounds },
+  mapData: { maxBytes: 64 * MiB, totalTimeoutMs: 60_000, idleTimeoutMs: 10_000, json: mapBounds },
+  picture: { maxBytes: 32 * MiB, totalTimeoutMs: 60_000, idleTimeoutMs: 10_000 },
+  localisation: { maxBytes: 256 * MiB, totalTimeoutMs: 120_000, idleTimeoutMs: 10_000 },
+  /** Storing a map takes a chassis longer than reading it; the duration is not known. */
+  mapWrite: { maxBytes: 64 * MiB, totalTimeoutMs: 120_000, idleTimeoutMs: 60_000 },
 } as const satisfies Record<string, Limits>;
 
 export interface Request {
@@ -49,7 +49,7 @@ export interface Reply {
   readonly status: number;
   readonly body: Uint8Array;
   readonly tried: Tried;
-  /** What its JSON may hold, as it was asked for. */
+  /** Bounds of its JSON, from the request. */
   readonly json: JsonBounds;
 }
 
@@ -57,12 +57,12 @@ export interface Transport {
   readonly endpoint: Endpoint;
   /**
    * One request over a pooled connection. Throws CHASSIS_NOT_CONNECTED (a DialError), CHASSIS_BAD_ANSWER,
-   * INTERRUPTED; never judges the status, except that a redirect is refused.
+   * INTERRUPTED; does not check the status, except that a redirect is refused.
    */
   send(request: Request): Promise<Reply>;
-  /** Several requests over one connection of their own, which is dialled for them and closed after them. */
+  /** Several requests over a dedicated connection, opened before and closed after them. */
   overOwnConnection<T>(work: (send: Transport['send']) => Promise<T>): Promise<T>;
-  /** Ends every request and closes every socket. A later request dials anew. */
+  /** Aborts every request and closes every socket. A later request dials again. */
   close(): Promise<void>;
 }
 
@@ -70,7 +70,7 @@ export interface TransportOptions {
   readonly endpoint: Endpoint;
   readonly dialer: Dialer;
   readonly clock: Clock;
-  /** How long until the head of an answer, and then between two pieces of it, in milliseconds. */
+  /** Timeout for the response head, then between two chunks, in milliseconds. */
   readonly timeoutMs: number;
   /** Value of the `Secret` request header. */
   readonly secret?: string | undefined;
@@ -78,8 +78,8 @@ export interface TransportOptions {
 
 let undiciLoading: Promise<typeof import('undici')> | undefined;
 
-/** Most of a dial's time is lost on addresses where nobody answers; a robot segment answers within milliseconds. */
-const MOST_DIAL_MS = 1_200;
+/** A dial takes long only where no host answers; a robot segment answers within milliseconds. */
+const MAX_DIAL_MS = 1_200;
 const CONNECTIONS = 8;
 
 export function createTransport(options: TransportOptions): Transport {
@@ -87,15 +87,15 @@ export function createTransport(options: TransportOptions): Transport {
   const host = endpoint.host.includes(':') ? `[${endpoint.host}]` : endpoint.host;
   const origin = `http://${host}:${endpoint.port}`;
   const via = viaOf(dialer);
-  let life = new AbortController();
+  let lifetime = new AbortController();
   let pool: Pool | undefined;
 
   const clientOptions = () => {
-    const { signal } = life;
+    const { signal } = lifetime;
     return {
       connect(_: unknown, callback: (...result: [null, Socket] | [Error, null]) => void) {
-        dialer.dial(endpoint, { timeoutMs: Math.min(MOST_DIAL_MS, timeoutMs), signal }).then(
-          // A dialer gives any byte stream; the client uses nothing of a socket beyond that without looking first.
+        dialer.dial(endpoint, { timeoutMs: Math.min(MAX_DIAL_MS, timeoutMs), signal }).then(
+          // A dialer returns any byte stream; undici checks before it uses socket-only methods.
           (stream: Duplex) => callback(null, stream as Socket),
           (error: unknown) =>
             callback(error instanceof Error ? error : new DialError('other', triedHere(), error), null),
@@ -105,7 +105,7 @@ export function createTransport(options: TransportOptions): Transport {
       keepAliveTimeout: 4_000,
       keepAliveMaxTimeout: 30_000,
       maxHeaderSize: 16 * 1024,
-      // The deadlines are kept here, with our own clock and more exactly.
+      // The deadlines are enforced here, with the injected clock.
       headersTimeout: 0,
       bodyTimeout: 0,
     };
@@ -121,9 +121,9 @@ export function createTransport(options: TransportOptions): Transport {
     };
   }
 
-  /** Loaded with the first request: commands that only speak of a chassis ask none. Refuses what was closed meanwhile. */
+  /** Loaded with the first request: many commands create a transport and send none. Throws when closed meanwhile. */
   async function openUndici(request?: Request): Promise<typeof import('undici')> {
-    const { signal } = life;
+    const { signal } = lifetime;
     undiciLoading ??= import('undici');
     const undici = await undiciLoading;
     if (signal.aborted) throw interrupted(signal.reason, triedHere(request && `${request.method} ${request.path}`));
@@ -136,7 +136,7 @@ export function createTransport(options: TransportOptions): Transport {
     if (request.signal?.aborted) throw interrupted(request.signal.reason, tried());
     const ending = new AbortController();
     using _aborted = onAbort(request.signal, () => ending.abort(request.signal?.reason));
-    const patienceMs = request.limits.patienceMs ?? timeoutMs;
+    const idleTimeoutMs = request.limits.idleTimeoutMs ?? timeoutMs;
     let head = false;
     let late = false;
     const giveUp = () => {
@@ -144,7 +144,7 @@ export function createTransport(options: TransportOptions): Transport {
       ending.abort();
     };
     try {
-      using _deadline = clock.after(patienceMs, () => {
+      using _deadline = clock.after(idleTimeoutMs, () => {
         if (!head) giveUp();
       });
       const response = await dispatchOnce(dispatcher, request, ending.signal);
@@ -153,12 +153,12 @@ export function createTransport(options: TransportOptions): Transport {
     } catch (error) {
       if (request.signal?.aborted) throw interrupted(request.signal.reason, tried());
       if (!late) throw translate(error, tried(), head);
-      if (head) throw badAnswer('the answer began and did not come to an end in time', tried());
+      if (head) throw badAnswer('the response did not complete in time', tried());
       throw new DialError('no-answer', tried());
     }
   }
 
-  /** A kept connection may have been closed by the chassis just now: reading again once does no harm. */
+  /** The chassis may just have closed a keep-alive connection; a GET can be repeated safely. */
   async function dispatchOnce(dispatcher: Dispatcher, request: Request, signal: AbortSignal) {
     const ask = () =>
       dispatcher.request({
@@ -189,34 +189,34 @@ export function createTransport(options: TransportOptions): Transport {
     tried: () => Tried,
   ): Promise<Reply> {
     const { statusCode: status, headers, body } = response;
-    const refuse = (what: string) => {
+    const reject = (what: string) => {
       body.on('error', () => {});
       body.destroy();
       return badAnswer(what, tried());
     };
     if (status >= 300 && status < 400 && status !== 304) {
-      throw refuse(`redirected to ${quote(headerText(headers.location) || 'nowhere')}: refused`);
+      throw reject(`redirect to ${quote(headerText(headers.location) || 'no location')} refused`);
     }
-    const { maxBytes, wholeMs, patienceMs = timeoutMs } = request.limits;
-    const tooLarge = `the answer is larger than ${sizeText(maxBytes)}`;
+    const { maxBytes, totalTimeoutMs, idleTimeoutMs = timeoutMs } = request.limits;
+    const tooLarge = `response larger than ${sizeText(maxBytes)}`;
     const announced = Number(headerText(headers['content-length']));
-    if (announced > maxBytes) throw refuse(tooLarge);
-    // Nothing was asked to be compressed; a few bytes could unfold into a flood.
+    if (announced > maxBytes) throw reject(tooLarge);
+    // No compression was requested; a few bytes could decompress to gigabytes.
     const encoding = headerText(headers['content-encoding']);
-    if (encoding !== '' && encoding !== 'identity') throw refuse(`the answer is packed with ${quote(encoding)}`);
+    if (encoding !== '' && encoding !== 'identity') throw reject(`unrequested content encoding ${quote(encoding)}`);
 
-    let heardAt = clock.monotonicMs();
-    using _watch = clock.every(Math.max(20, patienceMs / 8), () => {
+    let lastChunkAt = clock.monotonicMs();
+    using _watch = clock.every(Math.max(20, idleTimeoutMs / 8), () => {
       const now = clock.monotonicMs();
-      if (now - heardAt > patienceMs || now - began > wholeMs) giveUp();
+      if (now - lastChunkAt > idleTimeoutMs || now - began > totalTimeoutMs) giveUp();
     });
     const bytes = collector(announced);
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
-      heardAt = clock.monotonicMs();
+      lastChunkAt = clock.monotonicMs();
       if (bytes.size() + chunk.byteLength > maxBytes) throw badAnswer(tooLarge, tried());
       bytes.add(chunk);
     }
-    return { status, body: bytes.take(), tried: tried(), json: request.limits.json ?? documentBounds };
+    return { status, body: bytes.join(), tried: tried(), json: request.limits.json ?? documentBounds };
   }
 
   function translate(error: unknown, tried: Tried, head: boolean): unknown {
@@ -224,18 +224,18 @@ export function createTransport(options: TransportOptions): Transport {
     if (error instanceof GwError) return error;
     const { code = '', name = '' } = error as { code?: string; name?: string };
     if (name === 'HTTPParserError' || code.startsWith('HPE_')) {
-      return badAnswer('it does not speak HTTP as a chassis does', tried, error);
+      return badAnswer('malformed HTTP response', tried, error);
     }
-    if (code === 'UND_ERR_HEADERS_OVERFLOW') return badAnswer('the head of the answer has no end', tried, error);
+    if (code === 'UND_ERR_HEADERS_OVERFLOW') return badAnswer('response head too large', tried, error);
     if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
-      return badAnswer('the answer is not as long as it says', tried, error);
+      return badAnswer('response shorter or longer than its Content-Length', tried, error);
     }
     if (code === 'UND_ERR_SOCKET') {
       return head
-        ? badAnswer('the answer was cut off in the middle', tried, error)
+        ? badAnswer('connection closed in the middle of the response', tried, error)
         : new DialError('cut', tried, error);
     }
-    if (life.signal.aborted || code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED') {
+    if (lifetime.signal.aborted || code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED') {
       return interrupted(error, tried);
     }
     if (code !== '' && code !== 'UND_ERR_INVALID_ARG') return new DialError(dialFailureOf(error), tried, error);
@@ -252,7 +252,7 @@ export function createTransport(options: TransportOptions): Transport {
     async overOwnConnection(work) {
       const { Client } = await openUndici();
       const client = new Client(origin, clientOptions());
-      using _ended = onAbort(life.signal, () => void client.destroy());
+      using _ended = onAbort(lifetime.signal, () => void client.destroy());
       try {
         return await work((request) => send(client, request));
       } finally {
@@ -260,8 +260,8 @@ export function createTransport(options: TransportOptions): Transport {
       }
     },
     async close() {
-      life.abort();
-      life = new AbortController();
+      lifetime.abort();
+      lifetime = new AbortController();
       const ended = pool;
       pool = undefined;
       await ended?.destroy();
@@ -269,10 +269,10 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
-/** From here on an answer is put together in place: its pieces and the whole beside them would be twice the memory. */
+/** From this size a response is assembled in place: chunks and a copy would need twice the memory. */
 const LARGE_BYTES = MiB;
 
-/** Puts an answer together; `announced` is its length where the head names one. */
+/** Assembles a response; `announced` is its Content-Length, if any. */
 function collector(announced: number) {
   const whole = announced >= LARGE_BYTES ? Buffer.allocUnsafeSlow(announced) : null;
   const chunks: Uint8Array[] = [];
@@ -284,7 +284,7 @@ function collector(announced: number) {
       else whole.set(chunk, size);
       size += chunk.byteLength;
     },
-    take: (): Buffer => (whole === null ? Buffer.concat(chunks) : whole.subarray(0, size)),
+    join: (): Buffer => (whole === null ? Buffer.concat(chunks) : whole.subarray(0, size)),
   };
 }
 

@@ -1,9 +1,9 @@
 /**
- * What the chassis says and hears on port 8090, in its own words: shapes only, no behaviour. The simulator may
- * import this file and nothing else of the room, so that a wrong conversion of the client shows.
+ * Wire shapes of the chassis on port 8090, in its own names: no behaviour. The simulator may import this file and
+ * nothing else of the module, so that a wrong conversion in the client is detected.
  *
  * Unless a line says otherwise, shapes are HINWEIS (vendor description). Numbers named `ori` carry no unit in
- * their type here on purpose: which unit is on the wire is a fact of its own (see docs/evidence.md).
+ * their type here on purpose: the unit on the wire is a fact of the ledger (see docs/evidence.md).
  */
 
 /** @source specification, 'Chassis interface' */
@@ -84,7 +84,7 @@ export interface CurrentMapWire {
   overlays_version: number;
 }
 
-/** The topics that the live state listens to. */
+/** The topics that the live state subscribes to. */
 export const topics = {
   pose: '/tracked_pose',
   planning: '/planning_state',

@@ -4,10 +4,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { GwError } from '../error/index.ts';
 import { ensureFolder, openExisting, openFresh, syncFolder } from '../lifecycle/index.ts';
 import type { EvidenceRecord } from './record.ts';
-import { loadEvidenceFile, MOST_BYTES } from './record-file.ts';
+import { loadEvidenceFile, MAX_BYTES } from './record-file.ts';
 
-/** What was measured is a number, a word or a short structure. Decision of ours. */
-const MOST_RECORD_BYTES = 16 * 1024;
+/** A measured value is a number, a string or a short structure. Project decision. */
+const MAX_RECORD_BYTES = 16 * 1024;
 const NEW_LINE = 0x0a;
 
 export interface Appended {
@@ -20,14 +20,13 @@ export interface Appended {
 }
 
 /**
- * Puts one record at the end of a site's evidence file and on the disk; makes the file and its folder where there is
- * none. Several programs may do so at the same time. Throws USAGE when
- * the record is none, EVIDENCE_FILE_INVALID when the file is broken or would become too large (nothing is written
- * then), FILE_UNWRITABLE.
+ * Appends one record durably to a site's evidence file; creates the file and its folder if missing. Several processes
+ * may append at the same time. Throws USAGE for an invalid record, EVIDENCE_FILE_INVALID when the file is invalid or
+ * would become too large (nothing is written then), FILE_UNWRITABLE.
  */
 export async function appendRecord(path: string, record: EvidenceRecord): Promise<Appended> {
   const text = await lineOf(record);
-  // A broken file stays as it is, for a person to mend.
+  // An invalid file is left unchanged, for a person to repair.
   await loadEvidenceFile(path);
   let created: boolean;
   try {
@@ -39,11 +38,11 @@ export async function appendRecord(path: string, record: EvidenceRecord): Promis
   }
   const records = await loadEvidenceFile(path);
   const index = records.findLastIndex((other) => JSON.stringify(other) === text);
-  if (index < 0) throw unwritable(path, { code: 'the line that was written is not there when read back' });
+  if (index < 0) throw unwritable(path, { code: 'the written line is missing when read back' });
   return { created, records, index };
 }
 
-/** The record as the one line that it becomes, as it is read back later. Throws USAGE with everything wrong with it. */
+/** The line of a record, as it is parsed later. Throws USAGE with all problems. */
 async function lineOf(record: EvidenceRecord): Promise<string> {
   const { evidenceRecordSchema, parseEvidenceFile } = await import('./record.ts');
   const result = evidenceRecordSchema.safeParse(record);
@@ -52,7 +51,7 @@ async function lineOf(record: EvidenceRecord): Promise<string> {
     throw refused(problems.join('; '));
   }
   const given = JSON.stringify(record);
-  if (Buffer.byteLength(given) > MOST_RECORD_BYTES) throw refused(`a record has at most ${MOST_RECORD_BYTES} bytes`);
+  if (Buffer.byteLength(given) > MAX_RECORD_BYTES) throw refused(`a record has at most ${MAX_RECORD_BYTES} bytes`);
   let read: EvidenceRecord | undefined;
   try {
     [read] = parseEvidenceFile(given, 'record');
@@ -60,13 +59,13 @@ async function lineOf(record: EvidenceRecord): Promise<string> {
     if (!(error instanceof GwError)) throw error;
     throw refused(error.message, error);
   }
-  // A key such as `__proto__` is left out by whoever reads it.
-  if (!isDeepStrictEqual(read, JSON.parse(given))) throw refused('a part of its value would not be read again');
+  // A key such as `__proto__` is dropped by the parser.
+  if (!isDeepStrictEqual(read, JSON.parse(given))) throw refused('part of its value would be lost when read again');
   return JSON.stringify(read);
 }
 
 function refused(why: string, cause?: unknown): GwError {
-  return new GwError('USAGE', `This cannot be recorded: ${why}.`, { cause });
+  return new GwError('USAGE', `Invalid record: ${why}.`, { cause });
 }
 
 async function append(path: string, line: Buffer): Promise<boolean> {
@@ -77,7 +76,7 @@ async function append(path: string, line: Buffer): Promise<boolean> {
     handle = await openExisting(path, appending);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    // Another program may make it at the same moment: then it is there.
+    // Another process may create it at the same moment.
     await openFresh(path).then(
       async (fresh) => {
         created = true;
@@ -91,18 +90,18 @@ async function append(path: string, line: Buffer): Promise<boolean> {
   }
   await using file = handle;
   const { size } = await file.stat();
-  if (size + line.length > MOST_BYTES) {
-    throw new GwError('EVIDENCE_FILE_INVALID', `The evidence file ${path} would have more than ${MOST_BYTES} bytes.`, {
-      remedy: 'Take the records of old software versions out of it, then record again.',
+  if (size + line.length > MAX_BYTES) {
+    throw new GwError('EVIDENCE_FILE_INVALID', `The evidence file ${path} would exceed ${MAX_BYTES} bytes.`, {
+      remedy: 'Remove the records of old software versions from it, then record again.',
     });
   }
-  // One write: at the end of the file the operating system keeps those of several programs apart. Should somebody
-  // else have ended the last line meanwhile, an empty one is left, and empty lines mean nothing.
+  // A single O_APPEND write is atomic between processes. If another process completed the last line meanwhile, an
+  // empty line is left, which is ignored.
   const bytes = (await endsInLine(file, size)) ? line : Buffer.concat([Buffer.from('\n'), line]);
   const { bytesWritten } = await file.write(bytes);
   if (bytesWritten !== bytes.length) {
-    await takeBack(file, bytesWritten);
-    throw Object.assign(new Error('a part of the line was written and taken back'), { code: 'ENOSPC' });
+    await undo(file, bytesWritten);
+    throw Object.assign(new Error('part of the line was written and removed again'), { code: 'ENOSPC' });
   }
   await file.sync();
   if (created) await syncFolder(dirname(path));
@@ -115,8 +114,8 @@ async function endsInLine(file: FileHandle, size: number): Promise<boolean> {
   return bytesRead === 1 && buffer[0] === NEW_LINE;
 }
 
-/** On a full disk: half a line would make the whole file unreadable. */
-async function takeBack(file: FileHandle, bytes: number): Promise<void> {
+/** On a full disk: a partial line would make the whole file invalid. */
+async function undo(file: FileHandle, bytes: number): Promise<void> {
   const { size } = await file.stat();
   await file.truncate(Math.max(0, size - bytes));
   await file.sync();

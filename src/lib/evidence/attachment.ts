@@ -6,24 +6,24 @@ import type { EvidenceRecord } from './record.ts';
 
 export type Attachment = NonNullable<EvidenceRecord['attachment']>;
 
-/** Project decisions: what a trial leaves has a fraction of this; a folder with more is not added to. */
+/** Project decisions: a trial report has a fraction of this size; a folder with more files takes no new one. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_FILES = 1_000;
 
-/** The folder that holds what was measured, beside the evidence file: `evidence.trials` for `evidence.jsonl`. */
+/** The folder with trial reports, beside the evidence file: `evidence.trials` for `evidence.jsonl`. */
 export function attachmentFolder(evidenceFile: string): string {
   return `${evidenceFile.replace(/\.jsonl$/, '')}.trials`;
 }
 
-/** Puts a new file into that folder and onto the disk. Throws FILE_EXISTS, FILE_UNWRITABLE. */
+/** Writes a new file into that folder durably. Throws FILE_EXISTS, FILE_UNWRITABLE. */
 export async function writeAttachment(evidenceFile: string, file: string, text: string): Promise<Attachment> {
   const folder = attachmentFolder(evidenceFile);
   const path = join(folder, file);
-  if (dirname(path) !== folder) throw new RangeError(`the name of an attachment has no folder: ${file}`);
+  if (dirname(path) !== folder) throw new RangeError(`the name of an attachment must not contain a folder: ${file}`);
   const files = await readdir(folder).catch(() => []);
   if (files.length >= MAX_FILES) {
-    throw new GwError('FILE_UNWRITABLE', `${folder} holds ${files.length} files already; nothing is added to it.`, {
-      remedy: 'Move those of old software versions away.',
+    throw new GwError('FILE_UNWRITABLE', `${folder} is full: it holds ${files.length} files.`, {
+      remedy: 'Move the files of old software versions to another folder.',
     });
   }
   await createFile(path, text);
@@ -31,8 +31,7 @@ export async function writeAttachment(evidenceFile: string, file: string, text: 
 }
 
 /**
- * Whether the file of a record is there and is what it was: 'as-recorded', 'missing', 'changed', or 'unreadable', which
- * is neither.
+ * State of the attachment of a record; 'unreadable' is neither verified nor changed.
  */
 export const attachmentStates = ['as-recorded', 'missing', 'changed', 'unreadable'] as const;
 export type AttachmentState = (typeof attachmentStates)[number];

@@ -1,9 +1,9 @@
 import type { Mark } from './mark.ts';
 
 /**
- * What the mark of a fact rests on. The specification marks what matters and states much else plainly; the difference
- * is kept, because only what was seen on a device may carry a movement.
- * - measured: seen on the one test device.
+ * Basis of the mark of a fact. The specification marks some facts and states many others without a mark; the difference
+ * is kept, because a movement may rely only on measurements.
+ * - measured: observed on the one test device.
  * - simulated: measured while a simulator stood in for the chassis.
  * - stated: the specification says or prescribes it without a mark of its own.
  * - vendor: from a vendor description.
@@ -14,11 +14,11 @@ import type { Mark } from './mark.ts';
 export const factBases = ['measured', 'simulated', 'stated', 'vendor', 'assumed', 'not-shown', 'disagreement'] as const;
 export type FactBasis = (typeof factBases)[number];
 
-/** What the mark of a value rests on: as for a fact, or `here`: measured on this very device, by gw or by a person. */
+/** Basis of the mark of a value: as for a fact, or `here`: measured on this device, by gw or by a person. */
 export const bases = [...factBases, 'here'] as const;
 export type Basis = (typeof bases)[number];
 
-/** In words, where the basis says more than the mark. A HINWEIS is from a vendor, a VORSICHT is assumed: nothing more. */
+/** Text of the basis, shown where it adds to the mark. */
 const basisWords: Readonly<Record<Basis, string>> = {
   measured: 'measured',
   simulated: 'on a simulator',
@@ -43,12 +43,12 @@ const basisWordsDe: Readonly<Record<Basis, string>> = {
 
 const usual: Readonly<Partial<Record<Mark, Basis>>> = { HINWEIS: 'vendor', VORSICHT: 'assumed', OFFEN: 'not-shown' };
 
-/** Two words at most beside the mark; empty where the mark says it all. */
+/** Short text beside the mark; empty where the mark implies the basis. */
 export function basisText(mark: Mark, basis: Basis): string {
   return usual[mark] === basis ? '' : basisWords[basis];
 }
 
-/** A mark as people read it: `BELEGT measured`, `BELEGT stated`, `BELEGT on a simulator`, `HINWEIS`. */
+/** Display text of a mark: `BELEGT measured`, `BELEGT stated`, `BELEGT on a simulator`, `HINWEIS`. */
 export function markText({ mark, basis }: { readonly mark: Mark; readonly basis: Basis }): string {
   return `${mark} ${basisText(mark, basis)}`.trimEnd();
 }
@@ -58,7 +58,7 @@ export function markTextDe({ mark, basis }: { readonly mark: Mark; readonly basi
   return usual[mark] === basis ? mark : `${mark} ${basisWordsDe[basis]}`;
 }
 
-/** What the basis of a mark is where only the mark was given: BELEGT then is what was measured here. */
+/** Default basis of a mark; BELEGT means measured here. */
 export function basisOf(mark: Mark): Basis {
   return usual[mark] ?? 'here';
 }

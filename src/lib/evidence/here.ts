@@ -8,38 +8,37 @@ import type { EvidenceRecord } from './record.ts';
 import type { DeviceEvidence } from './standing.ts';
 
 /**
- * Whom a record is about, seen from one device.
+ * The device of a record, relative to the present device.
  * - here: this serial number with this software; only these count.
- * - expired: this serial number with another software, so it has to be verified again.
+ * - expired: this serial number with another software, so it must be verified again.
  * - foreign: another device.
- * - not-checked: this serial number, and its software is not known now.
+ * - not-checked: this serial number, but its present software is unknown.
  */
 export const recordScopes = ['here', 'expired', 'foreign', 'not-checked'] as const;
 export type RecordScope = (typeof recordScopes)[number];
 
-/** What the records of a device make of a fact. */
+/** Verdict of the records of a device on a fact. */
 export const hereVerdicts = ['as-marked', 'verified', 'contradicted'] as const;
 type HereVerdict = (typeof hereVerdicts)[number];
 
 export interface MarkHere {
-  /** How well the fact is known on this device: BELEGT where it was verified, otherwise the mark of the ledger. */
+  /** Mark of the fact on this device: BELEGT where it was verified, otherwise the mark of the ledger. */
   readonly mark: Mark;
-  /** What that mark rests on: where a record raised it, `here`, or `simulated` for a record made on a simulator. */
+  /** Basis of that mark: `here` where a record raised it, `simulated` for a record made on a simulator. */
   readonly basis: Basis;
   readonly verdict: HereVerdict;
-  /** The record that decided; null when none did. */
+  /** The deciding record; null without one. */
   readonly record: EvidenceRecord | null;
-  /** The newest record of this device that would have decided, had the software not changed since. */
+  /** The newest record of this device with another software, if no record decides. */
   readonly expired: EvidenceRecord | null;
 }
 
 /**
- * How well a fact is known on this very device, for showing it. The newest record about this serial number and this
- * software decides. A HINWEIS is raised by a record that confirms it; VORSICHT and OFFEN only by a measured value,
- * which `true`, `false` and `null` are not. No order that moves the robot may ask this: `standing` is stricter.
+ * Mark of a fact on this device, for display. The newest record about this serial number and this software decides. A HINWEIS is raised by a record that confirms it; VORSICHT and OFFEN only by a measured value,
+ * which `true`, `false` and `null` are not. Orders that move the robot must not use this: `standing` is stricter.
  *
- * `entry` is a key of a fact that is a table, a number of a kind. A record speaks about it when its value is `true`,
- * `false` or `null` (about the whole table), or a table with that key. Throws EVIDENCE_UNKNOWN.
+ * `entry` is a key of a fact that is a table. A record covers it when its value is `true`, `false` or `null` (the whole
+ * table), or a table with that key. Throws EVIDENCE_UNKNOWN.
  */
 export function markHere(
   factId: FactId | (string & {}),
@@ -62,7 +61,7 @@ export function markHere(
     : { mark, basis, verdict: 'contradicted', record, expired: null };
 }
 
-/** A simulator stands for nothing but itself, and whoever reads the mark must see that. */
+/** A record made on a simulator must be recognisable by its basis. */
 function basisOfRecord({ simulated }: Pick<EvidenceRecord, 'simulated'>): Extract<Basis, 'here' | 'simulated'> {
   return simulated === true ? 'simulated' : 'here';
 }
@@ -77,12 +76,12 @@ export function scopeOf(
   return record.software === software ? 'here' : 'expired';
 }
 
-/** What a recorded value says about a fact, or about one entry of it. */
+/** Verdict of a recorded value on a fact, or on one entry of it. */
 export type Saying = 'holds' | 'differs' | 'silent';
 
 /**
- * Silent is a value that decides nothing: a part of a table about the whole of it, a table about a key that it has
- * not, a bare yes or no about something that was never more than assumed, anything about a disagreement.
+ * A value is silent when it decides nothing: part of a table about the whole, a table without the key, a bare yes or no
+ * about an assumed fact, any value about a disagreement.
  */
 export function sayingOf(value: EvidenceRecord['value'], fact: Fact, entry?: string | number): Saying {
   if (isDisagreement(fact)) return 'silent';
@@ -99,7 +98,7 @@ export function sayingOf(value: EvidenceRecord['value'], fact: Fact, entry?: str
 function sayingOfOne(value: unknown, known: unknown, mark: Mark): Saying {
   const isWeak = mark === 'VORSICHT' || mark === 'OFFEN';
   if (value === true) return isWeak ? 'silent' : 'holds';
-  // What nobody claims cannot fail to hold.
+  // A fact without a claim cannot be contradicted.
   if (value === false || value === null) return mark === 'OFFEN' ? 'silent' : 'differs';
   return known === undefined || isDeepStrictEqual(value, known) ? 'holds' : 'differs';
 }

@@ -1,6 +1,5 @@
 /**
- * How well a thing is known: marks, values that carry them, the ledger of facts, and a site's own records of
- * what was verified on its device.
+ * Evidence: marks, values that carry them, the ledger of facts, and a site's records of facts verified on its device.
  */
 
 export { appendRecord } from './append.ts';

@@ -1,15 +1,15 @@
 import type { Basis } from './basis.ts';
 import { type Mark, markRank } from './mark.ts';
 
-/** A value together with how well it is known. */
+/** A value with its evidence. */
 export interface Known<T, M extends Mark = Mark, B extends Basis = Basis> {
   readonly value: T;
   readonly mark: M;
-  /** What the mark rests on: shown wherever the mark is. */
+  /** Basis of the mark: shown wherever the mark is. */
   readonly basis: B;
-  /** Where it is from: `specification, 'Angles'`, `vendor, S1 WebSocket page`, `measured here`. */
+  /** Source: `specification, 'Angles'`, `vendor, S1 WebSocket page`, `measured here`. */
   readonly source: string;
-  /** SI unit or 'degrees', 'radians', 'percent'; absent for names, numbers of kinds and structures. */
+  /** SI unit or 'degrees', 'radians', 'percent'; absent for names, type numbers and structures. */
   readonly unit?: string;
 }
 
@@ -23,7 +23,7 @@ export function known<T, M extends Mark, B extends Basis>(
   return unit === undefined ? { value, mark, basis, source } : { value, mark, basis, source, unit };
 }
 
-/** A person's explicit choice, made here: named in the site file, typed at a prompt, touched on the tablet. */
+/** A person's explicit choice, made here: in the site file, at a prompt, on the tablet. */
 export interface Chosen<T> {
   readonly value: T;
   readonly mark: 'CHOSEN';
@@ -35,7 +35,7 @@ export function chosen<T>(value: T, source: string): Chosen<T> {
   return { value, mark: 'CHOSEN', source };
 }
 
-/** A vendor's HINWEIS that was measured on this very device, with this very software, and written down. */
+/** A vendor's HINWEIS that was measured on this device with this software, and recorded. */
 export interface VerifiedHere<T> {
   readonly value: T;
   readonly mark: 'VERIFIED';
@@ -44,17 +44,17 @@ export interface VerifiedHere<T> {
   readonly software: string;
 }
 
-/** Seen on a device. What is only stated, or was seen on a simulator, moves nothing. */
+/** Bases that allow movement: measured on a device. Stated or simulated values do not. */
 export const actionableBases = ['measured', 'here'] as const satisfies readonly Basis[];
 type ActionableBasis = (typeof actionableBases)[number];
 
 /**
- * What may lead to movement. A VORSICHT or OFFEN value does not fit this type, nor does an unverified HINWEIS or a
- * BELEGT that nobody measured on a device; the gate checks the same again at run time.
+ * Values that may lead to movement. VORSICHT and OFFEN values do not fit this type, nor does an unverified HINWEIS or a
+ * BELEGT that was not measured on a device; the gate checks the same at run time.
  */
 export type Actionable<T> = Known<T, 'BELEGT', ActionableBasis> | Chosen<T> | VerifiedHere<T>;
 
-/** Of two statements about the same thing the one with the higher mark wins; the other is kept as a disagreement. */
+/** Of two statements about the same subject the one with the higher mark wins; the other is kept as a disagreement. */
 export function stronger<A extends Known<unknown>, B extends Known<unknown>>(a: A, b: B): A | B {
   return markRank[b.mark] < markRank[a.mark] ? b : a;
 }

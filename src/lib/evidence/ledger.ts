@@ -16,7 +16,7 @@ import { vendorCodeFacts } from './facts/vendor-codes.ts';
 import { vendorTopicFacts } from './facts/vendor-topics.ts';
 import type { Mark } from './mark.ts';
 
-/** The ledger: everything the specification and the vendor say that gw relies on, shows, or leaves open. */
+/** The ledger: every fact of specification and vendor that gw relies on, shows, or leaves open. */
 export const facts = [
   ...angleFacts,
   ...overlayFacts,
@@ -34,7 +34,7 @@ export const facts = [
   ...disagreementFacts,
 ] as const satisfies readonly Fact[];
 
-/** The part of an id before the dot, and what it is about. In the order of the ledger. */
+/** Sections: the part of an id before the dot, with its title. In the order of the ledger. */
 export const sections = {
   angles: 'Angles',
   overlays: 'Map and overlays',
@@ -62,11 +62,11 @@ export function findFact(id: string): Fact | undefined {
   return byId.get(id);
 }
 
-/** Throws EVIDENCE_UNKNOWN: an id may come from a file or a caller that no compiler has seen. */
+/** Throws EVIDENCE_UNKNOWN: an id may come from a file or untyped code. */
 export function factById(id: FactId | (string & {})): Fact {
   const fact = byId.get(id);
   if (fact) return fact;
-  throw new GwError('EVIDENCE_UNKNOWN', `The ledger holds no fact '${id}'.`, { details: { id } });
+  throw new GwError('EVIDENCE_UNKNOWN', `Unknown fact '${id}'.`, { details: { id } });
 }
 
 export function sectionOf(fact: Pick<Fact, 'id'>): string {
@@ -75,11 +75,11 @@ export function sectionOf(fact: Pick<Fact, 'id'>): string {
 
 export interface FactFilter {
   readonly mark?: Mark | undefined;
-  /** Every word must occur somewhere in the fact; upper and lower case are the same. */
+  /** Every word must occur somewhere in the fact; case-insensitive. */
   readonly about?: string | undefined;
 }
 
-/** The facts that a person asked for, in the order of the ledger. */
+/** The facts that match, in the order of the ledger. */
 export function selectFacts({ mark, about }: FactFilter): readonly Fact[] {
   const words = (about ?? '').toLowerCase().split(/\s+/).filter(Boolean);
   return (facts as readonly Fact[]).filter((fact) => {

@@ -1,7 +1,7 @@
 /**
- * How well a thing is known. The words are the platform's own.
+ * Evidence marks; the names are those of the platform.
  * - BELEGT: measured on the one test device.
- * - HINWEIS: from a vendor description, to be checked on the device before anyone relies on it.
+ * - HINWEIS: from a vendor description, to be verified on the device before use.
  * - VORSICHT: plausible, without evidence; must not drive any decision that triggers movement.
  * - OFFEN: unknown; the number is passed through and no meaning is asserted.
  * @source specification, 'Evidence marks'

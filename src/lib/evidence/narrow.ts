@@ -2,9 +2,9 @@ import { findFact } from './ledger.ts';
 import type { EvidenceRecord } from './record.ts';
 import { confirms } from './standing.ts';
 
-/** What a set of records says about one fact on one device with one software; `none`: they do not speak of it. */
+/** Verdict of a set of records on one fact, device and software; `none`: no record about it. */
 type Verdict = 'differs' | 'none' | 'holds';
-/** The one that carries less first. */
+/** Weakest first. */
 const order: readonly Verdict[] = ['differs', 'none', 'holds'];
 
 interface Deciding {
@@ -12,19 +12,19 @@ interface Deciding {
   readonly verdict: Verdict;
 }
 
-/** A fact on one device with one software whose evidence is not what it was. */
+/** A changed verdict for a fact on one device with one software. */
 export interface EvidenceChange {
   readonly fact: string;
   readonly serial: string;
   readonly software: string;
-  /** `contradicted`: a record says that it does not hold. `gone`: the record that verified it is not read any more. */
+  /** `contradicted`: a record says that it does not hold. `gone`: the verifying record is no longer in the file. */
   readonly how: 'contradicted' | 'gone';
 }
 
 /**
- * Of two states of an evidence file what both bear out: a fact that one of them contradicts stays contradicted, and a
- * verification counts only where both have it. So evidence can be taken back while a program runs and never added.
- * Records about facts that the ledger does not hold are left out.
+ * The intersection of two states of an evidence file: a fact that one of them contradicts stays contradicted, and a
+ * verification counts only where both have it. So evidence can be revoked while a program runs and never added.
+ * Records about unknown facts are left out.
  */
 export function narrowRecords(counting: readonly EvidenceRecord[], read: readonly EvidenceRecord[]): EvidenceRecord[] {
   const before = decide(counting);
@@ -37,8 +37,8 @@ export function narrowRecords(counting: readonly EvidenceRecord[], read: readonl
   });
 }
 
-/** What `to` bears out less than `from`, or, with the two exchanged, more. */
-export function takenBack(from: readonly EvidenceRecord[], to: readonly EvidenceRecord[]): EvidenceChange[] {
+/** Facts that are weaker in `to` than in `from`; with the arguments exchanged, stronger. */
+export function revocations(from: readonly EvidenceRecord[], to: readonly EvidenceRecord[]): EvidenceChange[] {
   const [before, now] = [decide(from), decide(to)];
   return [...new Set([...before.keys(), ...now.keys()])].flatMap((key) => {
     const was = before.get(key);

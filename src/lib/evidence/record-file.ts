@@ -3,26 +3,26 @@ import type { EvidenceRecord } from './record.ts';
 import { unreadable } from './unreadable.ts';
 
 /** A larger file is refused. */
-export const MOST_BYTES = 4 * 1024 * 1024;
+export const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Decisions of ours: so often, and so far apart, a file is looked at that ends in the middle of a line. */
-const MOST_LOOKS = 10;
+/** Project decisions: how often, and how far apart, a file with an incomplete last line is read again. */
+const MAX_READS = 10;
 const AGAIN_MS = 20;
 const NEW_LINE = 0x0a;
 
 /**
- * Reads JSON Lines. Throws EVIDENCE_FILE_INVALID with every bad line: half a file of evidence is not used. A file
- * that is not there is an empty one.
+ * Reads JSON Lines. Throws EVIDENCE_FILE_INVALID with every invalid line: a partial file is not used. A missing file
+ * counts as empty.
  */
 export async function loadEvidenceFile(path: string): Promise<EvidenceRecord[]> {
-  for (let look = 1; ; look += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     const content = await readContent(path);
     if (content === null) return [];
     try {
       return await recordsOf(content, path);
     } catch (error) {
-      // Another program may be in the middle of adding a line; a whole one ends with a line break.
-      if (content.at(-1) === NEW_LINE || look === MOST_LOOKS) throw error;
+      // Another process may be appending a line; a complete one ends with a line break.
+      if (content.at(-1) === NEW_LINE || attempt === MAX_READS) throw error;
       await systemClock.sleep(AGAIN_MS);
     }
   }
@@ -32,7 +32,7 @@ export async function loadEvidenceFile(path: string): Promise<EvidenceRecord[]> 
 async function readContent(path: string): Promise<Uint8Array | null> {
   let read: BoundedRead;
   try {
-    read = await readBounded(path, MOST_BYTES);
+    read = await readBounded(path, MAX_BYTES);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw unreadable(path, 'it cannot be opened', error);
@@ -41,7 +41,7 @@ async function readContent(path: string): Promise<Uint8Array | null> {
     case 'bytes':
       return read.bytes;
     case 'too-large':
-      throw unreadable(path, `it has ${read.size} bytes, more than ${MOST_BYTES}`);
+      throw unreadable(path, `it has ${read.size} bytes, more than ${MAX_BYTES}`);
     case 'folder':
       throw unreadable(path, 'it is a folder');
     case 'special':
@@ -49,7 +49,7 @@ async function readContent(path: string): Promise<Uint8Array | null> {
   }
 }
 
-/** The schema's library is loaded only where there is something to read: many commands look at the ledger alone. */
+/** Zod is loaded only when there are records: many commands need the ledger alone. */
 async function recordsOf(content: Uint8Array, path: string): Promise<EvidenceRecord[]> {
   const { parseEvidenceFile } = await import('./record.ts');
   return parseEvidenceFile(content, path);

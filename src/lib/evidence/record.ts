@@ -11,26 +11,26 @@ const word = z
   );
 
 /**
- * One line of a site's evidence file (JSON Lines): a technician verified a fact on this very device. It counts
- * for the serial and the software version that it names and for no other.
+ * One line of a site's evidence file (JSON Lines): a fact verified on this device. It counts only for
+ * its serial number and software version.
  */
 export const evidenceRecordSchema = z.strictObject({
   /** Id of a fact in the ledger. */
   fact: word,
-  /** What was measured, as measured: a number, a word, a short structure. `false`: the fact does not hold here. */
+  /** The measured value: a number, a string, a short structure. `false`: the fact does not hold here. */
   value: z.json(),
   /** Serial number of the chassis. */
   serial: word,
   /** Software version of the chassis at that time. */
   software: word,
-  /** How it was measured, in words. */
+  /** How it was measured, as text. */
   how: word,
   who: word,
   /** UTC, for people; no decision reads it. */
   when: z.iso.datetime(),
-  /** The chassis said of itself that it is a simulator: the record counts there and never for a real robot. */
+  /** The chassis reported that it is a simulator: the record never counts for a real robot. */
   simulated: z.literal(true).optional(),
-  /** The file that holds what was measured, in the folder of trials beside the evidence file. */
+  /** The report file in the folder of trials beside the evidence file. */
   attachment: z
     .strictObject({
       file: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/, 'expected the name of a file, without a folder'),
@@ -40,9 +40,9 @@ export const evidenceRecordSchema = z.strictObject({
 });
 export type EvidenceRecord = z.infer<typeof evidenceRecordSchema>;
 
-/** A measured value is a number, a word or a short structure; deeper nesting is damage or malice. */
-const MOST_LEVELS = 10;
-const MOST_LINES_SHOWN = 20;
+/** A measured value is a number, a string or a short structure; deeper nesting is corrupt or malicious. */
+const MAX_LEVELS = 10;
+const MAX_LINES_SHOWN = 20;
 
 /** The records of a file's content. Throws EVIDENCE_FILE_INVALID and nothing else. */
 export function parseEvidenceFile(content: string | Uint8Array, path: string): EvidenceRecord[] {
@@ -56,7 +56,7 @@ export function parseEvidenceFile(content: string | Uint8Array, path: string): E
     else records.push(parsed);
   }
   if (problems.length > 0) {
-    const shown = problems.slice(0, MOST_LINES_SHOWN);
+    const shown = problems.slice(0, MAX_LINES_SHOWN);
     if (problems.length > shown.length) shown.push(`… and ${problems.length - shown.length} more lines`);
     throw new GwError('EVIDENCE_FILE_INVALID', shown.join('\n'), { details: { problems } });
   }
@@ -70,8 +70,8 @@ function parseLine(line: string): EvidenceRecord | string {
   } catch {
     return 'not a JSON object on one line';
   }
-  if (isDeeperThan(json, MOST_LEVELS)) return `nested deeper than ${MOST_LEVELS} levels`;
-  // Zod drops this key without a word.
+  if (isDeeperThan(json, MAX_LEVELS)) return `nested deeper than ${MAX_LEVELS} levels`;
+  // Zod drops this key silently.
   if (typeof json === 'object' && json !== null && Object.hasOwn(json, '__proto__')) return "unknown key '__proto__'";
   const result = evidenceRecordSchema.safeParse(json);
   if (result.success) return result.data;

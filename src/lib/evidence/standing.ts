@@ -5,22 +5,22 @@ import { disagreementsAbout, type FactId, factById } from './ledger.ts';
 import type { Mark } from './mark.ts';
 import type { EvidenceRecord } from './record.ts';
 
-/** The device that an order is for, and what was verified on it. */
+/** The device of an order, and its records. */
 export interface DeviceEvidence {
-  /** As the chassis itself gave it; null while it is not known. */
+  /** As the chassis reports it; null while unknown. */
   readonly serial: string | null;
   readonly software: string | null;
-  /** The device says of itself that it is a simulator. Absent: not known; no movement then rests on such a record. */
+  /** The device reports to be a simulator. Absent: unknown; then no movement relies on simulator records. */
   readonly simulated?: boolean;
   /** The site's evidence file. */
   readonly records: readonly EvidenceRecord[];
 }
 
-/** What a movement rests on that relies on a fact; `nothing`: it must not rely on it. */
+/** Origin of the evidence for a fact that a movement relies on; `nothing`: it must not rely on it. */
 export const supports = ['this-device', 'simulator', 'another-device', 'nothing'] as const;
 type Support = (typeof supports)[number];
 
-/** Whether a fact may carry a movement on this device. */
+/** Whether a movement on this device may rely on a fact. */
 export interface Standing {
   readonly fact: string;
   readonly mark: Mark;
@@ -30,29 +30,29 @@ export interface Standing {
   readonly contradictedHere: boolean;
   readonly usable: boolean;
   readonly support: Support;
-  /** Nothing speaks against it: only a verification on this very device is missing, which a trial may bring. */
+  /** Only a verification on this device is missing, which a trial can provide. */
   readonly lacksVerification: boolean;
-  /** One sentence for a person. */
+  /** One sentence for the user. */
   readonly why: string;
 }
 
 export interface StandingOptions {
-  /** `motion.requireVerified` of the site file: what was measured on another device carries nothing here. */
+  /** `motion.requireVerified` of the site file: measurements on another device do not count here. */
   readonly requireVerified?: boolean | undefined;
 }
 
 /**
- * Decides whether a movement may rely on a fact. BELEGT carries it when it was measured on a device, or is stated with
- * a measurement of the same field beside it, unless the site asks for a verification here; HINWEIS only when it was
- * verified on this serial with this software; VORSICHT and OFFEN never, whatever was recorded. A record that
- * contradicts the fact, and a lost disagreement, close it. Throws EVIDENCE_UNKNOWN.
+ * Decides whether a movement may rely on a fact. BELEGT: when it was measured on a device, or is stated and supported
+ * by a measurement of the same field, unless the site requires a verification here; HINWEIS: only when verified on this
+ * serial with this software; VORSICHT and OFFEN: never, whatever was recorded. A contradicting record and a lost
+ * disagreement exclude the fact. Throws EVIDENCE_UNKNOWN.
  */
 export function standing(factId: FactId, device: DeviceEvidence, options: StandingOptions = {}): Standing {
   const fact = factById(factId);
   const found = recordFor(fact, device);
   const verifiedHere = found !== undefined && confirms(found, fact);
   const contradictedHere = found !== undefined && !verifiedHere;
-  const say = (support: Support, why: string, lacksVerification = false): Standing => ({
+  const result = (support: Support, why: string, lacksVerification = false): Standing => ({
     fact: fact.id,
     mark: fact.mark,
     verifiedHere,
@@ -62,41 +62,41 @@ export function standing(factId: FactId, device: DeviceEvidence, options: Standi
     lacksVerification,
     why,
   });
-  const no = (why: string) => say('nothing', why);
+  const unusable = (why: string) => result('nothing', why);
 
-  if (fact.mark === 'VORSICHT') return no(`${fact.id} is only assumed (VORSICHT); no record changes that.`);
-  if (fact.mark === 'OFFEN') return no(`${fact.id} is open (OFFEN); no record changes that.`);
-  if (fact.basis === 'disagreement') return no(`${fact.id} is a disagreement: it warns, it carries nothing.`);
-  // Measured on the operator server: it says nothing about a chassis, and a record names a chassis.
-  if (fact.basis === 'simulated') return no(`${fact.id} is simulated, not measured on a device.`);
+  if (fact.mark === 'VORSICHT') return unusable(`${fact.id} is only assumed (VORSICHT); no record changes that.`);
+  if (fact.mark === 'OFFEN') return unusable(`${fact.id} is open (OFFEN); no record changes that.`);
+  if (fact.basis === 'disagreement') return unusable(`${fact.id} is a disagreement; no order may rely on it.`);
+  // Measured on the operator server with a chassis simulator: no evidence about a chassis.
+  if (fact.basis === 'simulated') return unusable(`${fact.id} is simulated, not measured on a device.`);
   const lost = disagreementsAbout(fact.id).find(({ wins }) => wins !== fact.id);
-  if (lost) return no(`${fact.id} is overruled by ${lost.wins} (${lost.id}).`);
-  if (contradictedHere) return no(`${fact.id} was contradicted on this device on ${found.when} by ${found.who}.`);
+  if (lost) return unusable(`${fact.id} is overruled by ${lost.wins} (${lost.id}).`);
+  if (contradictedHere) return unusable(`${fact.id} was contradicted on this device on ${found.when} by ${found.who}.`);
   if (verifiedHere) {
     return found.simulated === true
-      ? say('simulator', `${fact.id} was verified on this simulator on ${found.when} by ${found.who}.`)
-      : say('this-device', `${fact.id} was verified on this device on ${found.when} by ${found.who}.`);
+      ? result('simulator', `${fact.id} was verified on this simulator on ${found.when} by ${found.who}.`)
+      : result('this-device', `${fact.id} was verified on this device on ${found.when} by ${found.who}.`);
   }
   if (fact.mark === 'HINWEIS') {
-    return say('nothing', `${fact.id} is from a vendor description (HINWEIS) and ${missing(device)}.`, true);
+    return result('nothing', `${fact.id} is from a vendor description (HINWEIS) and ${missing(device)}.`, true);
   }
-  return elsewhere(fact, device, options, say);
+  return elsewhere(fact, device, options, result);
 }
 
-/** Of a BELEGT fact that nobody verified here: what was seen on the one test device, which the platform does not name. */
+/** For a BELEGT fact not verified here: the measurement on the one test device, which the specification does not name. */
 function elsewhere(
   fact: Fact,
   device: DeviceEvidence,
   { requireVerified = false }: StandingOptions,
-  say: (support: Support, why: string, lacksVerification?: boolean) => Standing,
+  result: (support: Support, why: string, lacksVerification?: boolean) => Standing,
 ): Standing {
   const observation = fact.basis === 'stated' && fact.observedBy !== undefined ? factById(fact.observedBy) : null;
   if (fact.basis !== 'measured' && observation === null) {
-    return say('nothing', `${fact.id} is ${fact.basis}, not measured on a device.`);
+    return result('nothing', `${fact.id} is ${fact.basis}, not measured on a device.`);
   }
   const against = observation === null ? undefined : recordFor(observation, device);
   if (observation !== null && against !== undefined && !confirms(against, observation)) {
-    return say(
+    return result(
       'nothing',
       `${fact.id} is stated and rests on ${observation.id}, which was contradicted on this device on ${against.when} by ${against.who}.`,
     );
@@ -104,12 +104,12 @@ function elsewhere(
   const seen =
     observation === null
       ? `${fact.id} was measured on another device or version (${markText(fact)})`
-      : `${fact.id} is ${markText(fact)}, borne out by ${observation.id} (${markText(observation)}) on another device or version`;
+      : `${fact.id} is ${markText(fact)}, supported by ${observation.id} (${markText(observation)}) on another device or version`;
   if (requireVerified) {
-    const asked = 'motion.requireVerified asks for a verification here';
-    return say('nothing', `${seen}, and ${asked}: it ${missing(device)}.`, true);
+    const asked = 'motion.requireVerified requires a verification on this device';
+    return result('nothing', `${seen}, and ${asked}: it ${missing(device)}.`, true);
   }
-  return say('another-device', `${seen}.`);
+  return result('another-device', `${seen}.`);
 }
 
 /** The newest record for exactly this device; the file is appended to, so the last line is the newest. */
@@ -131,7 +131,7 @@ export function confirms(record: Pick<EvidenceRecord, 'value'>, fact: Fact): boo
 }
 
 function missing({ serial, software }: DeviceEvidence): string {
-  if (!serial) return 'was not verified here: the serial number of this chassis is not known yet';
-  if (!software) return 'was not verified here: the software version of this chassis is not known';
+  if (!serial) return 'was not verified on this device: the serial number of this chassis is not known yet';
+  if (!software) return 'was not verified on this device: the software version of this chassis is unknown';
   return `was not verified on ${serial} with software ${software}`;
 }

@@ -2,37 +2,37 @@ import { stat } from 'node:fs/promises';
 import { asGwError } from '../error/index.ts';
 import type { Clock, Log, Service } from '../lifecycle/index.ts';
 import { plural } from '../text/index.ts';
-import { type EvidenceChange, narrowRecords, takenBack } from './narrow.ts';
+import { type EvidenceChange, narrowRecords, revocations } from './narrow.ts';
 import type { EvidenceRecord } from './record.ts';
 import { loadEvidenceFile } from './record-file.ts';
 import type { EvidenceSource } from './source.ts';
 
-/** Project decision: what is taken back must hold within a second, and a loss is believed on the second look. */
-const LOOK_MS = 250;
-/** A file system that gives no answer for longer is taken for an unreadable file. Project decision. */
+/** Project decision: a revocation takes effect within a second, and a missing record counts at the second check. */
+const CHECK_MS = 250;
+/** A file access that takes longer counts as an unreadable file. Project decision. */
 const HUNG_MS = 3_000;
-/** After a change the content is read so often again: a file may be written twice within one tick of its times. */
+/** Number of reads after a change: a file may be written twice within the resolution of its timestamps. */
 const READS_AFTER_CHANGE = 3;
-const UNRELIABLE = 'the evidence file cannot be relied on';
+const UNRELIABLE = 'the evidence file cannot be used';
 
-/** How the evidence of a running daemon stands against what it read at its start. */
+/** The evidence of a running daemon compared with its start. */
 export interface EvidenceReport {
-  readonly status: 'as-read' | 'taken-back' | 'unreadable';
-  /** One sentence for a person. */
+  readonly status: 'as-read' | 'revoked' | 'unreadable';
+  /** One sentence for the user. */
   readonly detail: string;
   /** Facts whose verification does not count any more, or that were contradicted, since the start. */
-  readonly takenBack: readonly EvidenceChange[];
-  /** Facts about which the file says more than counts now: that counts after a restart. */
+  readonly revoked: readonly EvidenceChange[];
+  /** Facts with new evidence that counts after a restart. */
   readonly waiting: readonly Omit<EvidenceChange, 'how'>[];
 }
 
 export interface EvidenceWatch extends EvidenceSource, Service {
   report(): EvidenceReport;
-  /** Lets records count that this program has just written to the file itself: the verdicts of a trial. */
+  /** Adopts records that this process has just written: the verdicts of a trial. */
   adopt(added: readonly EvidenceRecord[]): void;
   /**
-   * Reads the file and lets all of it count from now on, as after a restart: a signed-in person has said so. Throws
-   * EVIDENCE_FILE_INVALID; nothing is changed then.
+   * Reads the file and adopts all of it, as after a restart, at the request of a signed-in person. Throws
+   * EVIDENCE_FILE_INVALID; then nothing changes.
    */
   adoptFile(): Promise<EvidenceAdoption>;
 }
@@ -40,17 +40,17 @@ export interface EvidenceWatch extends EvidenceSource, Service {
 export interface EvidenceAdoption {
   /** How many records count now. */
   readonly records: number;
-  /** Facts that carry more than before, on any device. */
+  /** Facts with stronger evidence than before, on any device. */
   readonly adopted: readonly string[];
-  /** Facts that carry less than before. */
-  readonly takenBack: readonly string[];
+  /** Facts with weaker evidence than before. */
+  readonly revoked: readonly string[];
 }
 
 export interface EvidenceWatchOptions {
   readonly path: string;
-  /** Of the chassis of this site: the report is about it. */
+  /** Serial number of the chassis of this site, for the report. */
   readonly serial: string;
-  /** As read at the start; none where `trouble` says why it could not be read. */
+  /** As read at the start; empty where `trouble` says why it could not be read. */
   readonly records: readonly EvidenceRecord[];
   readonly trouble?: string | null;
   readonly clock: Clock;
@@ -58,8 +58,8 @@ export interface EvidenceWatchOptions {
 }
 
 /**
- * What the file says at the start of the daemon. A file that cannot be read does not end the start, since STOP must
- * answer whatever it holds: nothing counts then, and the gate stays closed.
+ * Reads the file at the start of the daemon. An unreadable file does not prevent the start, since STOP must always be
+ * available: then no record counts, and the gate stays closed.
  */
 export async function readAtStart(path: string): Promise<Pick<EvidenceWatchOptions, 'records' | 'trouble'>> {
   try {
@@ -70,28 +70,28 @@ export async function readAtStart(path: string): Promise<Pick<EvidenceWatchOptio
 }
 
 /**
- * Looks at the evidence file while the daemon runs. What a record takes back, and what is not in the file any more,
- * counts at once and until a restart; what is added counts after a restart. While the file cannot be read, whatever
- * the reason, `trouble` says so. It never throws and never fails as a service.
+ * Watches the evidence file while the daemon runs. Contradictions and missing records take effect at once and until a
+ * restart; added records count after a restart. While the file cannot be read, `trouble` says why. It never throws and
+ * never fails as a service.
  */
 export function createEvidenceWatch(options: EvidenceWatchOptions): EvidenceWatch {
   const { path, serial, records, clock, log } = options;
   const listeners = new Set<() => void>();
-  /** What the report compares with: as read at the start, and what was adopted since. */
+  /** Baseline of the report: as read at the start, and adopted since. */
   let base = records;
   let counting = records;
   let latest = records;
   let trouble = options.trouble ?? null;
   let ticking: Disposable | null = null;
-  let lookingSinceMs: number | null = null;
+  let checkingSinceMs: number | null = null;
   let signature: string | null = null;
-  /** Of the file as it was last read without an error. */
+  /** Signature of the file at its last successful read. */
   let soundSignature: string | null = null;
   let readsLeft = READS_AFTER_CHANGE;
-  /** Something was missing at the last look: an editor may be in the middle of writing the file anew. */
+  /** A record was missing at the last check: an editor may be rewriting the file. */
   let suspected = false;
 
-  function tell(): void {
+  function notify(): void {
     for (const listener of [...listeners]) listener();
   }
 
@@ -100,22 +100,22 @@ export function createEvidenceWatch(options: EvidenceWatchOptions): EvidenceWatc
     trouble = next;
     if (next === null) log.info({ audit: true, path }, 'the evidence file is readable again');
     else log.error({ audit: true, path, reason: next }, UNRELIABLE);
-    tell();
+    notify();
   }
 
   function tick(): void {
     const nowMs = clock.monotonicMs();
-    if (lookingSinceMs === null) {
-      lookingSinceMs = nowMs;
-      void look().finally(() => {
-        lookingSinceMs = null;
+    if (checkingSinceMs === null) {
+      checkingSinceMs = nowMs;
+      void check().finally(() => {
+        checkingSinceMs = null;
       });
-    } else if (nowMs - lookingSinceMs >= HUNG_MS) {
-      setTrouble(`The evidence file ${path} gives no answer; no order relies on it until it does.`);
+    } else if (nowMs - checkingSinceMs >= HUNG_MS) {
+      setTrouble(`Reading the evidence file ${path} timed out; no order relies on it until it succeeds.`);
     }
   }
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const seen = await signatureOf(path);
     if (seen !== signature) readsLeft = READS_AFTER_CHANGE;
     signature = seen;
@@ -130,13 +130,13 @@ export function createEvidenceWatch(options: EvidenceWatchOptions): EvidenceWatc
       soundSignature = null;
       return;
     }
-    take(read);
+    apply(read);
   }
 
-  function take(read: readonly EvidenceRecord[]): void {
+  function apply(read: readonly EvidenceRecord[]): void {
     const next = narrowRecords(counting, read);
-    const lost = takenBack(counting, next);
-    // A contradiction is a line of its own and holds at once; a loss may be a file that is being written.
+    const lost = revocations(counting, next);
+    // A contradiction takes effect at once; a missing record may be a file that is being rewritten.
     if (lost.length > 0 && !suspected && lost.every(({ how }) => how === 'gone')) {
       suspected = true;
       return;
@@ -145,27 +145,27 @@ export function createEvidenceWatch(options: EvidenceWatchOptions): EvidenceWatc
     latest = read;
     if (lost.length > 0) {
       counting = next;
-      log.warn({ audit: true, path, facts: lost.map(({ fact, how }) => `${fact}: ${how}`) }, 'evidence was taken back');
-      tell();
+      log.warn({ audit: true, path, facts: lost.map(({ fact, how }) => `${fact}: ${how}`) }, 'evidence was revoked');
+      notify();
     }
-    // A file that is being written anew is empty for a moment, and reads well.
+    // A file that is being rewritten is empty for a moment, and valid.
     if (signature === soundSignature) setTrouble(null);
     soundSignature = signature;
   }
 
   function report(): EvidenceReport {
     const here = (changes: readonly EvidenceChange[]) => changes.filter((change) => change.serial === serial);
-    const gone = here(takenBack(base, counting));
-    const waiting = here(takenBack(latest, counting)).map(({ how: _how, ...about }) => about);
+    const gone = here(revocations(base, counting));
+    const waiting = here(revocations(latest, counting)).map(({ how: _how, ...about }) => about);
     const later = waiting.length === 0 ? '' : ` New evidence about ${names(waiting)} counts after a restart.`;
-    if (trouble !== null) return { status: 'unreadable', detail: `${trouble}${later}`, takenBack: gone, waiting };
+    if (trouble !== null) return { status: 'unreadable', detail: `${trouble}${later}`, revoked: gone, waiting };
     if (gone.length > 0) {
-      const detail = `Taken back since the start: ${names(gone)}. No order relies on it until gw serve is restarted.`;
-      return { status: 'taken-back', detail: `${detail}${later}`, takenBack: gone, waiting };
+      const detail = `Revoked since the start: ${names(gone)}. No order relies on it until gw serve is restarted.`;
+      return { status: 'revoked', detail: `${detail}${later}`, revoked: gone, waiting };
     }
     const count = plural(counting.length, 'record');
     const since = base === records ? 'as read at the start' : 'as read at the start and adopted since';
-    return { status: 'as-read', detail: `${count}, ${since}.${later}`, takenBack: gone, waiting };
+    return { status: 'as-read', detail: `${count}, ${since}.${later}`, revoked: gone, waiting };
   }
 
   function adopt(added: readonly EvidenceRecord[]): void {
@@ -173,11 +173,11 @@ export function createEvidenceWatch(options: EvidenceWatchOptions): EvidenceWatc
     base = [...base, ...added];
     counting = [...counting, ...added];
     latest = [...latest, ...added];
-    // A look that began before the line was written finds it missing; the next one finds it.
+    // A check that started before the line was written misses it; the next one finds it.
     suspected = false;
     readsLeft = READS_AFTER_CHANGE;
     log.info({ path, facts: added.map(({ fact }) => fact) }, 'evidence was adopted');
-    tell();
+    notify();
   }
 
   async function adoptFile(): Promise<EvidenceAdoption> {
@@ -192,11 +192,11 @@ export function createEvidenceWatch(options: EvidenceWatchOptions): EvidenceWatc
     const factsOf = (changes: readonly EvidenceChange[]) => [...new Set(changes.map(({ fact }) => fact))];
     const adoption = {
       records: read.length,
-      adopted: factsOf(takenBack(read, before)),
-      takenBack: factsOf(takenBack(before, read)),
+      adopted: factsOf(revocations(read, before)),
+      revoked: factsOf(revocations(before, read)),
     };
     log.warn({ path, ...adoption }, 'the evidence file was adopted by a person');
-    tell();
+    notify();
     return adoption;
   }
 
@@ -207,7 +207,7 @@ export function createEvidenceWatch(options: EvidenceWatchOptions): EvidenceWatc
       ticking?.[Symbol.dispose]();
       signature = null;
       readsLeft = READS_AFTER_CHANGE;
-      ticking = clock.every(LOOK_MS, tick);
+      ticking = clock.every(CHECK_MS, tick);
       tick();
     },
     async stop() {
@@ -228,7 +228,7 @@ export function createEvidenceWatch(options: EvidenceWatchOptions): EvidenceWatc
   };
 }
 
-/** Changes whenever the file is written, replaced, taken away or made unreadable. */
+/** Changes whenever the file is written, replaced, removed or made unreadable. */
 async function signatureOf(path: string): Promise<string> {
   try {
     const { dev, ino, size, mode, mtimeNs, ctimeNs } = await stat(path, { bigint: true });

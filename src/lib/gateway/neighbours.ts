@@ -66,10 +66,10 @@ export function coarseState(link: ChassisLink, motion: Motion): CoarseState {
   const { values, identity } = link.snapshot();
   const { pose, planning, battery } = values;
   return {
-    moving: planning.status === 'heard' ? planning.value.moveState === 'moving' : null,
+    moving: planning.status === 'received' ? planning.value.moveState === 'moving' : null,
     stopped: motion.status().stop.latched,
-    batteryPercent: battery.status === 'heard' ? battery.value.percent : null,
-    pose: pose.status === 'heard' ? pose.value : null,
+    batteryPercent: battery.status === 'received' ? battery.value.percent : null,
+    pose: pose.status === 'received' ? pose.value : null,
     software: identity?.software ?? '',
   };
 }

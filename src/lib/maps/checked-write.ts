@@ -92,7 +92,7 @@ export function fateOf(error: GwError): 'not-sent' | 'refused' | 'lost' {
   // The serial number is asked on the very connection that would have carried the order.
   if (error.code === 'CHASSIS_WRONG_DEVICE') return 'not-sent';
   if (error.code === 'CHASSIS_REFUSED') return 'refused';
-  return error.code === 'CHASSIS_NOT_CONNECTED' && error.details?.orderTaken !== 'unknown' ? 'not-sent' : 'lost';
+  return error.code === 'CHASSIS_NOT_CONNECTED' && error.details?.orderAccepted !== 'unknown' ? 'not-sent' : 'lost';
 }
 
 /** A map as it was read back; 'gone' when the chassis lists it no more. */

@@ -5,32 +5,32 @@ import { type Clock, createBackoff, type Log } from '../lifecycle/index.ts';
 
 export interface Canceller {
   /**
-   * Cancels whatever the chassis drives, with retries. Resolves true when it has answered a cancel that was sent
-   * after this call; false when the tries were used up: then the cancel stays owed.
+   * Cancels the current move of the chassis, with retries. Resolves true when the chassis has answered a cancel sent
+   * after this call; false when the retries are exhausted: then the cancel stays pending.
    */
   cancel(why: string): Promise<boolean>;
-  /** A cancel that was asked for and has reached nobody; it is to be repeated when the chassis is back. */
-  readonly owed: boolean;
-  /** Tries are under way. */
-  readonly busy: boolean;
+  /** A requested cancel was not delivered; it is repeated when the chassis is connected again. */
+  readonly isPending: boolean;
+  /** A cancel is being sent. */
+  readonly isSending: boolean;
   /** When the chassis last answered a cancel, by the monotonic clock. */
   readonly answeredAtMs: number;
 }
 
-/** One cancel at a time; a call during one that is already on its way is served by a further one. */
+/** One cancel at a time; a call while one is being sent leads to a further one. */
 export function createCanceller(options: {
   link: ChassisLink;
   moves: ChassisMoves;
   clock: Clock;
   log: Log;
-  /** How often one cancel is sent before it stays owed. */
+  /** How often one cancel is sent before it stays pending. */
   tries: number;
-  /** Ends the tries of this life of the service. */
+  /** Aborts the retries when the service ends. */
   signal: () => AbortSignal;
 }): Canceller {
   const { link, moves, clock, log } = options;
-  let asked = 0;
-  let served = 0;
+  let requested = 0;
+  let answered = 0;
   let triesLeft = 0;
   let answeredAtMs = Number.NEGATIVE_INFINITY;
   let loop: Promise<void> | null = null;
@@ -38,16 +38,16 @@ export function createCanceller(options: {
   async function run(why: string): Promise<void> {
     const backoff = createBackoff({ firstMs: 100, mostMs: 2_000 }, clock);
     const signal = options.signal();
-    while (served < asked && triesLeft > 0 && !signal.aborted) {
+    while (answered < requested && triesLeft > 0 && !signal.aborted) {
       triesLeft -= 1;
-      const upTo = asked;
+      const upTo = requested;
       try {
         await cancelOnce(signal);
-        served = upTo;
+        answered = upTo;
         answeredAtMs = clock.monotonicMs();
-        log.info({ why }, 'the chassis has answered the cancel');
+        log.info({ why }, 'the chassis answered the cancel');
       } catch (error) {
-        log.warn({ why, triesLeft, error: asGwError(error).message }, 'the cancel has not reached the chassis');
+        log.warn({ why, triesLeft, error: asGwError(error).message }, 'the cancel was not delivered to the chassis');
         if (triesLeft > 0) await clock.sleep(backoff.nextMs(), signal).catch(() => {});
       }
     }
@@ -59,27 +59,27 @@ export function createCanceller(options: {
     try {
       await moves.cancelCurrent(signal);
     } catch (error) {
-      // What the chassis says to a cancel with nothing to cancel is not documented: a refusal while it stands is fine.
-      const moving = values.planning.status === 'heard' && values.planning.value.moveState === 'moving';
+      // The response to a cancel without a move is not documented: a refusal while nothing moves is accepted.
+      const moving = values.planning.status === 'received' && values.planning.value.moveState === 'moving';
       if (asGwError(error).code !== 'CHASSIS_REFUSED' || moving) throw error;
     }
   }
 
   return {
     async cancel(why) {
-      asked += 1;
-      const mine = asked;
+      requested += 1;
+      const mine = requested;
       triesLeft = options.tries;
       loop ??= run(why).finally(() => {
         loop = null;
       });
       await loop;
-      return served >= mine;
+      return answered >= mine;
     },
-    get owed() {
-      return served < asked;
+    get isPending() {
+      return answered < requested;
     },
-    get busy() {
+    get isSending() {
       return loop !== null;
     },
     get answeredAtMs() {

@@ -3,8 +3,8 @@ import { chosen } from '../evidence/index.ts';
 import type { Order } from './model.ts';
 
 /**
- * The order that sets the pose of the robot to what a person named: metres on the current map, the heading in degrees.
- * `source`: who named it, and where. Throws RangeError when the heading is not finite.
+ * The order that sets the pose that a person chose: metres on the current map, the heading in degrees.
+ * `source`: who chose it, and where. Throws RangeError when the heading is not finite.
  */
 export function chosenPose(
   pose: { readonly xM: number; readonly yM: number; readonly yawDeg: number },

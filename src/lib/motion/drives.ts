@@ -3,13 +3,13 @@ import type { Site } from '../site/index.ts';
 import type { DriveRun, DriveTarget, MoveOutcome, Order } from './model.ts';
 import { dockOrder, isStopped, stationOrder } from './tours.ts';
 
-/** The order of a single drive. Throws STATION_UNKNOWN, also for a dock that the site file does not name. */
+/** The order of a single drive. Throws STATION_UNKNOWN, also for a dock that is missing in the site file. */
 export function planDrive(site: Pick<Site, 'stations' | 'dock'>, target: DriveTarget): Order {
   if ('dock' in target) {
     const order = dockOrder(site);
     if (order !== undefined) return order;
     throw new GwError('STATION_UNKNOWN', 'The site file names no dock.', {
-      remedy: 'Measure the pose of the dock, enter it as `dock` in the site file, then start gw serve anew.',
+      remedy: 'Measure the pose of the dock, enter it as `dock` in the site file, then restart `gw serve`.',
     });
   }
   const order = stationOrder(site, target.station);
@@ -20,7 +20,7 @@ export function planDrive(site: Pick<Site, 'stations' | 'dock'>, target: DriveTa
   });
 }
 
-/** Drives there through `execute`. Never rejects. */
+/** Runs a single drive through `execute`. Never rejects. */
 export async function runDrive(
   begun: DriveRun,
   order: Order,

@@ -10,8 +10,8 @@ import { unownedMoveText } from './unowned-move.ts';
 export type ReliableFactId = FactIdMarked<'BELEGT' | 'HINWEIS'>;
 
 /**
- * What each kind of order takes for true about the chassis. A BELEGT fact holds; a HINWEIS only where the site's
- * evidence file says that it was verified on this serial with this software. Cancelling is among them: gw starts
+ * The facts about the chassis that each kind of order relies on. A BELEGT fact holds; a HINWEIS only where the site's
+ * evidence file records that it was verified on this serial with this software. Cancelling is among them: gw starts
  * no movement that it could not end.
  */
 export const factsOfOrder = {
@@ -33,30 +33,30 @@ export const factsOfOrder = {
   pose: ['angles.tracked-pose-ori', 'angles.pose-ori', 'vendor.pose.request'],
 } as const satisfies Record<Order['kind'], readonly ReliableFactId[]>;
 
-/** An older position is no position. Decision of ours. */
+/** A pose older than this is not used. Project decision. */
 const POSE_MAX_AGE_MS = 3_000;
-/** No site is larger; a coordinate beyond it is a mistake in a unit. Decision of ours. */
+/** A coordinate beyond this is a unit error: no site is larger. Project decision. */
 const COORDINATE_LIMIT_M = 10_000;
 
-/** What the gate decides by. It reads no clock and nothing else. */
+/** The complete input of the gate; it reads no clock and no other state. */
 export interface GateInput {
   readonly snapshot: ChassisSnapshot;
-  /** The serial number that the site file names, and whether it asks for verifications on this very chassis. */
+  /** The serial number in the site file, and whether it requires verifications on this chassis. */
   readonly site: {
     readonly chassis: Pick<Site['chassis'], 'serial'>;
     readonly motion: Pick<Site['motion'], 'requireVerified'>;
   };
   readonly records: readonly EvidenceRecord[];
-  /** Why the evidence file cannot be read now; null when it was. */
+  /** Why the evidence file cannot be read; null when it was. */
   readonly evidenceTrouble: string | null;
   readonly stop: Pick<StopLatch, 'latched' | 'reason' | 'by' | 'since'>;
-  /** Why a stop could not be kept on the disk now; null when it could. */
+  /** Why a stop could not be saved now; null when it could. */
   readonly keepingTrouble: KeepingTrouble | null;
-  /** A cancel that could not be delivered yet: the chassis may still follow an order that was to be stopped. */
-  readonly cancelOwed: boolean;
-  /** What the robot drives by an order that is not of gw. */
+  /** A cancel is not delivered yet: the chassis may still execute a move that was to be stopped. */
+  readonly isCancelPending: boolean;
+  /** A running move that gw did not order. */
   readonly unownedMove: UnownedMove | null;
-  /** Just connected: whether a move of before is under way has not been reported yet. */
+  /** Just connected: the chassis has not reported yet whether a move is running. */
   readonly isMoveAwaited: boolean;
 }
 
@@ -65,25 +65,25 @@ export interface Refusal {
     ErrorCode,
     'MOTION_STOPPED' | 'CHASSIS_NOT_CONNECTED' | 'CHASSIS_BOOTING' | 'CHASSIS_WRONG_DEVICE' | 'MOTION_REFUSED'
   >;
-  /** One sentence for a person. */
+  /** One sentence for the user. */
   readonly reason: string;
   readonly tried?: Tried;
 }
 
-/** How the facts that a kind of order relies on are judged: a trial asks less of those that it is there to verify. */
+/** Judges the facts of a kind of order: a trial also accepts the unverified facts that it verifies. */
 export type FactJudge = (kind: Order['kind'], input: GateInput) => readonly Refusal[];
 
-/** Everything that speaks against this order; an empty list lets it pass. */
+/** All refusals of this order; an empty list lets it pass. */
 export function judgeOrder(order: Order, input: GateInput, facts: FactJudge = judgeFacts): readonly Refusal[] {
-  // An order can come from a caller that no compiler has seen.
+  // An order can come from untyped code.
   const kind: unknown = order.kind;
   if (typeof kind !== 'string' || !Object.hasOwn(factsOfOrder, kind)) {
-    return [refuse(`There is no order of the kind ${show(kind)}.`)];
+    return [refuse(`Unknown order kind ${show(kind)}.`)];
   }
   return [...judgeState(order.kind, input, facts), ...judgeValues(order, input)];
 }
 
-/** Everything that speaks against any order of this kind right now. */
+/** All refusals of any order of this kind at this moment. */
 export function judgeState(kind: Order['kind'], input: GateInput, facts: FactJudge = judgeFacts): readonly Refusal[] {
   return [
     ...judgeStop(input),
@@ -100,8 +100,8 @@ export function gateView(refusals: readonly Refusal[]): GateView {
 }
 
 /**
- * The refusals as one error: its code is the one that a person must mend first, its details hold every reason; null
- * without any.
+ * The refusals as one error: its code is that of the first one to resolve, its details hold every reason; null without
+ * refusals.
  */
 export function refusalError(refusals: readonly Refusal[]): GwError | null {
   const first =
@@ -126,7 +126,7 @@ export function refuse(reason: string): Refusal {
   return { code: 'MOTION_REFUSED', reason };
 }
 
-function judgeStop({ stop, keepingTrouble, cancelOwed }: GateInput): Refusal[] {
+function judgeStop({ stop, keepingTrouble, isCancelPending }: GateInput): Refusal[] {
   const refusals: Refusal[] = [];
   if (stop.latched) {
     const by = stop.by === null ? '' : ` by ${stop.by}`;
@@ -136,10 +136,9 @@ function judgeStop({ stop, keepingTrouble, cancelOwed }: GateInput): Refusal[] {
       reason: `The robot is stopped${by}${since}: ${stop.reason ?? 'no reason given'}.`,
     });
   }
-  // A robot whose stop would be forgotten by a restart must not be driven.
+  // A robot whose stop would not survive a restart must not be driven.
   if (keepingTrouble !== null) refusals.push(refuse(`${keepingTrouble.reason} ${keepingTrouble.remedy}`));
-  if (cancelOwed)
-    refusals.push(refuse('An earlier order was to be cancelled, and the chassis has not confirmed it yet.'));
+  if (isCancelPending) refusals.push(refuse('The chassis has not confirmed the cancel of an earlier order yet.'));
   return refusals;
 }
 
@@ -160,7 +159,7 @@ function judgeLink({ snapshot: { link, identity }, site }: GateInput): Refusal[]
         },
       ];
     case 'connected':
-      if (identity === null) return [refuse('The chassis has not told its serial number yet.')];
+      if (identity === null) return [refuse('The chassis has not reported its serial number yet.')];
       if (identity.serial !== site.chassis.serial) {
         return [wrongDevice(site.chassis.serial, identity.serial, link.tried)];
       }
@@ -171,7 +170,7 @@ function judgeLink({ snapshot: { link, identity }, site }: GateInput): Refusal[]
 function wrongDevice(expected: string, found: string | undefined, tried: Tried): Refusal {
   return {
     code: 'CHASSIS_WRONG_DEVICE',
-    reason: `The chassis at ${formatTried(tried)} is ${found ?? 'another one'}, the site file names ${expected}.`,
+    reason: `Wrong chassis at ${formatTried(tried)}: found ${found ?? 'another serial number'}, the site file names ${expected}.`,
     tried,
   };
 }
@@ -184,54 +183,54 @@ function judgeUnit(kind: Order['kind'], { snapshot: { unitContradicted, poseUnit
     return [
       refuse(
         `angles.tracked-pose-ori (BELEGT: degrees) is in doubt on this chassis: ${poseUnit.doubt}${seen}. ` +
-          'Turn the robot by hand through two full circles without a pause: that decides the unit in most cases.',
+          'Turn the robot by hand through two full circles without a pause, which decides the unit in most cases.',
       ),
     ];
   }
   return [
     refuse(
       `angles.tracked-pose-ori (BELEGT: degrees) is contradicted by this chassis: ${poseUnit.reason}${seen}. ` +
-        'Nothing moves until gw is started anew.',
+        'No order passes until gw is restarted.',
     ),
   ];
 }
 
-/** One thing at a time, whoever ordered it: what a second order does to the first is not documented. */
+/** One move at a time, of any client: the effect of a second order on the first is not documented. */
 function judgeUnownedMove({ unownedMove, isMoveAwaited }: GateInput): Refusal[] {
   if (unownedMove === null && isMoveAwaited) {
-    return [refuse('The chassis has not reported yet, over this connection, whether a move is under way.')];
+    return [refuse('The chassis has not reported yet, over this connection, whether a move is running.')];
   }
   return unownedMove === null ? [] : [refuse(unownedMoveText(unownedMove))];
 }
 
-/** Vendor values (HINWEIS) may only add refusals here, never take one away; so not heard is not judged. */
+/** Vendor values (HINWEIS) may only add refusals here, never remove one; so a value not received is not judged. */
 function judgeRobot(kind: Order['kind'], { snapshot: { values } }: GateInput): Refusal[] {
   const refusals: Refusal[] = [];
   const { pose, wheels, positioning, planning } = values;
-  if (wheels.status === 'heard' && wheels.value.emergencyStopPressed) {
+  if (wheels.status === 'received' && wheels.value.emergencyStopPressed) {
     refusals.push(refuse('The emergency stop of the robot is pressed.'));
   }
   if (kind === 'pose') {
-    // Setting the pose is what mends a lost position, so neither is asked for; but never under a driving robot.
-    if (planning.status === 'heard' && planning.value.moveState === 'moving') {
-      refusals.push(refuse('The robot is driving; its pose is set only while it stands.'));
+    // Setting the pose repairs a lost position, so neither is required; but never while the robot moves.
+    if (planning.status === 'received' && planning.value.moveState === 'moving') {
+      refusals.push(refuse('The robot is driving; its pose can be set only while it stands still.'));
     }
     return refusals;
   }
-  if (positioning.status === 'heard' && !positioning.value.reliable) {
+  if (positioning.status === 'received' && !positioning.value.reliable) {
     refusals.push(
       refuse(`The robot has lost its position (localisation '${positioning.value.state}' is not reliable).`),
     );
   }
-  if (pose.status === 'not-heard') {
-    refusals.push(refuse('The position is unknown: the chassis has not told its pose yet.'));
+  if (pose.status === 'not-received') {
+    refusals.push(refuse('The position is unknown: no pose received yet.'));
   } else if (pose.stale || !(pose.ageMs <= POSE_MAX_AGE_MS)) {
     refusals.push(refuse(`The position is unknown: the last pose is ${Math.round(pose.ageMs)} ms old.`));
   }
   return refusals;
 }
 
-/** What speaks against an order of this kind by the facts that it relies on alone. */
+/** Refusals of an order of this kind by its facts alone. */
 export function judgeFacts(kind: Order['kind'], input: GateInput): Refusal[] {
   return judgeStandings(factsOfOrder[kind], input, ({ usable }) => usable);
 }
@@ -252,21 +251,23 @@ export function judgeStandings(
     .map((id) => ({ id, found: standing(id, device, motion) }))
     .filter(({ id, found }) => !passes(found, id))
     .map(({ found }) => refuse(found.why));
-  // A file that cannot be read may hold that a fact was contradicted, so not even BELEGT carries then.
+  // An unreadable file may contain a contradiction, so not even BELEGT facts are accepted then.
   return evidenceTrouble === null ? refusals : [refuse(evidenceTrouble), ...refusals];
 }
 
-/** The compiler has refused all of this already; a cast or a JSON body may have got past it. */
+/** The types exclude all of this; a cast or a JSON body may bypass them. */
 function judgeValues(order: Order, { snapshot: { identity }, site: { motion } }: GateInput): Refusal[] {
   const carried: unknown = order.kind === 'pose' ? order.pose : order.goal;
-  if (!isRecord(carried) || !isRecord(carried.value)) return [refuse('The order carries no goal.')];
+  if (!isRecord(carried) || !isRecord(carried.value)) return [refuse('The order has no goal.')];
   const refusals: Refusal[] = [];
   const { mark, value } = carried;
   switch (mark) {
     case 'BELEGT': {
       const carrying: readonly unknown[] = motion.requireVerified ? ['here'] : actionableBases;
       if (!carrying.includes(carried.basis)) {
-        refusals.push(refuse(`The goal is BELEGT and ${show(carried.basis)}, which must not lead to a movement here.`));
+        refusals.push(
+          refuse(`The goal is BELEGT with basis ${show(carried.basis)}, which must not lead to movement here.`),
+        );
       }
       break;
     }
@@ -283,7 +284,7 @@ function judgeValues(order: Order, { snapshot: { identity }, site: { motion } }:
       }
       break;
     default:
-      refusals.push(refuse(`The goal has the mark ${show(mark)}; such a value must not lead to a movement.`));
+      refusals.push(refuse(`The goal has the mark ${show(mark)}; such a value must not lead to movement.`));
   }
   for (const name of ['xM', 'yM'] as const) {
     const metres = value[name];
@@ -300,7 +301,7 @@ function judgeValues(order: Order, { snapshot: { identity }, site: { motion } }:
   return refusals;
 }
 
-/** For a refusal's text: never throws, whatever came. */
+/** Text of any value for a refusal; never throws. */
 function show(input: unknown): string {
   return typeof input === 'object' || typeof input === 'function' ? typeof input : String(input).slice(0, 100);
 }

@@ -1,4 +1,4 @@
-/** The one door to movement: the gate, move and pose orders, tours, the stop latch. */
+/** The single path to movement: the gate, move and pose orders, tours, the stop latch. */
 export { cancelAtChassis } from './cancel-at-chassis.ts';
 export { chosenPose } from './chosen-pose.ts';
 export { factsOfOrder, type ReliableFactId } from './gate.ts';

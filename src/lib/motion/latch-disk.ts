@@ -6,46 +6,45 @@ import { ensureFolder, folderProblem, openFresh, readWhole, replaceFile, syncFol
 
 const FILE = 'stop-latch.json';
 const FORMAT = 'gw/stop-latch/1';
-const MOST_BYTES = 16 * 1024;
-export const MOST_LETTERS = 500;
-/** Less room than for a few files of this kind is none. Project decision. */
-const LEAST_FREE_BYTES = 64 * 1024;
-const OWN_FOLDER =
-  'Give gw a folder of its own for state (stateDir in the site file), with room, that it may write to.';
+const MAX_BYTES = 16 * 1024;
+export const MAX_CHARACTERS = 500;
+/** Less free space than for a few such files counts as full. Project decision. */
+const MIN_FREE_BYTES = 64 * 1024;
+const REMEDY = 'Give gw its own writable state folder with free space (stateDir in the site file).';
 
 const schema = z.strictObject({
   format: z.literal(FORMAT),
   latched: z.boolean(),
-  reason: z.string().max(MOST_LETTERS).nullable(),
-  by: z.string().max(MOST_LETTERS).nullable(),
+  reason: z.string().max(MAX_CHARACTERS).nullable(),
+  by: z.string().max(MAX_CHARACTERS).nullable(),
   since: z.iso.datetime().nullable(),
 });
 
-/** What the file holds. */
+/** Content of the file. */
 export type KeptLatch = Omit<z.infer<typeof schema>, 'format'>;
 
 export const released: KeptLatch = { latched: false, reason: null, by: null, since: null };
 
-/** Where the stop outlives gw. Everything but `read` rejects with FILE_UNWRITABLE, which says why and what to do. */
+/** Persistent storage of the stop latch. Everything but `read` rejects with FILE_UNWRITABLE. */
 export interface LatchDisk {
   readonly path: string;
-  /** Writes a file of this size, syncs it and takes it away. */
-  prove(): Promise<void>;
-  /** Looks, without writing, whether one could be written: flash memory wears. */
-  look(): Promise<void>;
-  /** What is kept, or in a few words why that cannot be told. No file at all is a gateway that was never stopped. */
+  /** Writes a file of this size, syncs and removes it. */
+  probe(): Promise<void>;
+  /** Checks without writing whether the latch could be written: flash memory wears. */
+  check(): Promise<void>;
+  /** The saved latch, or a short text why it cannot be read. A missing file means: never stopped. */
   read(): Promise<KeptLatch | string>;
-  /** On the disk when it resolves: synced, renamed over the old one, and the folder synced. */
+  /** Durable when it resolves: synced, renamed over the old file, and the folder synced. */
   write(latch: KeptLatch): Promise<void>;
 }
 
 export function createLatchDisk(stateDir: string): LatchDisk {
   const path = join(stateDir, FILE);
 
-  /** Others who may write there could put a released latch in its place, or a link. */
+  /** Another user with write access could replace the latch by a released one, or by a link. */
   async function assertOwn(): Promise<void> {
     const problem = await folderProblem(stateDir);
-    if (problem !== null) throw unkept(stateDir, problem.text, problem.remedy);
+    if (problem !== null) throw unsaved(stateDir, problem.text, problem.remedy);
   }
 
   async function attempt(work: () => Promise<void>): Promise<void> {
@@ -53,21 +52,21 @@ export function createLatchDisk(stateDir: string): LatchDisk {
       await assertOwn();
       await work();
     } catch (error) {
-      throw unkeptBy(stateDir, error);
+      throw unsavedBy(stateDir, error);
     }
   }
 
   return {
     path,
 
-    prove: () =>
+    probe: () =>
       attempt(async () => {
         await ensureFolder(stateDir, 0o700);
         const probe = join(stateDir, `.${FILE}.${crypto.randomUUID()}`);
         try {
           await using file = await openFresh(probe, 0o600);
-          // As much as the longest stop takes: a full disk gives names, and no room.
-          await file.writeFile(Buffer.alloc(4 * MOST_LETTERS, ' '));
+          // The size of the longest stop: a full disk may still create empty files.
+          await file.writeFile(Buffer.alloc(4 * MAX_CHARACTERS, ' '));
           await file.sync();
         } finally {
           await rm(probe, { force: true }).catch(() => {});
@@ -75,19 +74,19 @@ export function createLatchDisk(stateDir: string): LatchDisk {
         await syncFolder(stateDir);
       }),
 
-    look: () =>
+    check: () =>
       attempt(async () => {
         await access(stateDir, constants.W_OK | constants.X_OK);
         const { bavail, bsize, files, ffree } = await statfs(stateDir);
-        // Some file systems count no files.
-        const isFull = bavail * bsize < LEAST_FREE_BYTES || (files > 0 && ffree === 0);
-        if (isFull) throw unkept(stateDir, 'there is no room left', OWN_FOLDER);
+        // Some file systems report no file count.
+        const isFull = bavail * bsize < MIN_FREE_BYTES || (files > 0 && ffree === 0);
+        if (isFull) throw unsaved(stateDir, 'no space left', REMEDY);
       }),
 
     async read() {
       try {
         await assertOwn();
-        return parseLatch(Buffer.from(await readWhole(path, MOST_BYTES)).toString('utf8'));
+        return parseLatch(Buffer.from(await readWhole(path, MAX_BYTES)).toString('utf8'));
       } catch (error) {
         if (error instanceof GwError) return error.message;
         const { code } = error as NodeJS.ErrnoException;
@@ -115,19 +114,19 @@ export function parseLatch(text: string): KeptLatch | string {
     return text === '' ? 'it is empty' : 'it is not JSON';
   }
   const parsed = schema.safeParse(json);
-  if (!parsed.success) return 'it does not say what it must';
+  if (!parsed.success) return 'its content is not a stop latch';
   const { latched, reason, by, since } = parsed.data;
   return { latched, reason, by, since };
 }
 
-function unkeptBy(stateDir: string, error: unknown): GwError {
+function unsavedBy(stateDir: string, error: unknown): GwError {
   if (error instanceof GwError && error.code === 'FILE_UNWRITABLE' && error.cause === undefined) return error;
   const cause = error instanceof GwError ? (error.cause ?? error) : error;
-  // Behind the comma stands the call and the name of a draft, which nobody has to look for.
+  // After the comma the system names the call and a temporary file, which do not help a person.
   const [why] = (cause instanceof Error ? cause.message : String(cause)).split(', ');
-  return unkept(stateDir, why ?? '', OWN_FOLDER, error);
+  return unsaved(stateDir, why ?? '', REMEDY, error);
 }
 
-function unkept(stateDir: string, why: string, remedy: string, cause?: unknown): GwError {
-  return new GwError('FILE_UNWRITABLE', `The stop latch cannot be kept in ${stateDir}: ${why}.`, { remedy, cause });
+function unsaved(stateDir: string, why: string, remedy: string, cause?: unknown): GwError {
+  return new GwError('FILE_UNWRITABLE', `The stop latch cannot be saved in ${stateDir}: ${why}.`, { remedy, cause });
 }

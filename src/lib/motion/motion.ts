@@ -18,39 +18,39 @@ import { createMoveWatch, unownedMoveText } from './unowned-move.ts';
 export interface MotionOptions {
   readonly link: ChassisLink;
   readonly site: Site;
-  /** What was verified on this very device: the site's evidence file. */
+  /** Records verified on this device: the site's evidence file. */
   readonly evidence: EvidenceSource;
-  /** Where trials write down what they find. */
+  /** Where trials store their results. */
   readonly trialStore: TrialStore;
   readonly clock: Clock;
   readonly log: Log;
   readonly limits?: Partial<OrderLimits>;
 }
 
-/** The caller of a stop waits so long for chassis and disk; both go on. Half of the second that a person waits is reserve. */
-const STOP_PATIENCE_MS = 500;
-/** So long the start waits for what an earlier life kept; until it is read the robot counts as stopped. */
-const LOAD_PATIENCE_MS = 1_000;
-/** So long the caller of an end of what drives waits for the chassis; the cancelling goes on after that. */
-const ENDING_PATIENCE_MS = 2_000;
-/** Between looks at whether the chassis has reported its move; the watch bounds the wait. */
+/** How long the caller of a stop waits for chassis and disk; both continue afterwards. A person waits at most a second: half is reserve. */
+const STOP_WAIT_MS = 500;
+/** How long the start waits for the saved stop latch; until it is read the robot counts as stopped. */
+const LOAD_WAIT_MS = 1_000;
+/** How long the caller that ends a run waits for the chassis; cancelling continues afterwards. */
+const END_RUN_WAIT_MS = 2_000;
+/** Poll interval for the move report of the chassis; the move watch bounds the wait. */
 const MOVE_REPORT_POLL_MS = 50;
-/** While stopped, a robot that drives is cancelled again at most so often. */
+/** While stopped, a moving robot is cancelled again at this interval. */
 const GUARD_MS = 1_000;
-/** At the end of the service, so long for the cancel of what is under way. */
-const END_PATIENCE_MS = 1_200;
+/** How long the end of the service waits for the cancel of a running move. */
+const SHUTDOWN_WAIT_MS = 1_200;
 const WAIT = { remedy: 'Wait for its end, or stop it: `gw motion stop`.' };
 
-/** What occupies the robot: one thing at a time. */
-interface Errand {
+/** The one activity that occupies the robot. */
+interface Activity {
   readonly kind: 'order' | 'tour' | 'drive' | 'trial';
-  /** What speaks against it by the facts that it relies on, as they are known now. */
+  /** Refusals by the facts it relies on, as they are known now. */
   readonly judgeFacts: () => readonly Refusal[];
   readonly ending: AbortController;
   done: Promise<unknown>;
 }
 
-/** The one door to movement. It holds no connection of its own: it drives through the link that it is given. */
+/** The single path to movement. It has no connection of its own and uses the given link. */
 export function createMotion(options: MotionOptions): Motion {
   const { link, site, evidence, clock, log } = options;
   const moves = movesOf(link.client);
@@ -66,7 +66,7 @@ export function createMotion(options: MotionOptions): Motion {
   const watch = createMoveWatch({ clock, log, policy: site.motion.unownedMove });
   const tools: OrderTools = { link, moves, canceller, watch, clock, log, limits };
 
-  let errand: Errand | null = null;
+  let activity: Activity | null = null;
   let tour: TourRun | null = null;
   let drive: DriveRun | null = null;
   let runs = 0;
@@ -79,12 +79,12 @@ export function createMotion(options: MotionOptions): Motion {
     evidenceTrouble: evidence.trouble(),
     stop: latch.state(),
     keepingTrouble: latch.trouble(),
-    cancelOwed: canceller.owed,
+    isCancelPending: canceller.isPending,
     unownedMove: watch.current(snapshot),
     isMoveAwaited: watch.isAwaited,
   });
 
-  /** What the gate has against these orders, as one error; null when all of them may pass. */
+  /** The gate's refusals of these orders as one error; null when all of them may pass. */
   function refusalOf(orders: readonly Order[]): GwError | null {
     const input = gateInput();
     const found = new Map(orders.flatMap((order) => judgeOrder(order, input)).map((one) => [one.reason, one]));
@@ -95,24 +95,24 @@ export function createMotion(options: MotionOptions): Motion {
     return error;
   }
 
-  /** Why the robot is not free for an errand; null when it is. */
+  /** Why the robot is occupied; null when it is free. */
   function occupant(): GwError | null {
     if (guard === null) return new GwError('MOTION_REFUSED', 'The motion service is not running.');
-    switch (errand?.kind) {
+    switch (activity?.kind) {
       case undefined:
         return null;
       case 'tour':
-        return new GwError('TOUR_RUNNING', `The tour '${tour?.tour}' is under way.`);
+        return new GwError('TOUR_RUNNING', `Tour '${tour?.tour}' is running.`);
       case 'drive':
-        return new GwError('MOTION_REFUSED', `The drive to ${drive?.station ?? 'the dock'} is under way.`, WAIT);
+        return new GwError('MOTION_REFUSED', `A drive to ${drive?.station ?? 'the dock'} is running.`, WAIT);
       case 'trial':
-        return new GwError('MOTION_REFUSED', 'A trial is under way.', WAIT);
+        return new GwError('MOTION_REFUSED', 'A trial is running.', WAIT);
       case 'order':
-        return new GwError('MOTION_REFUSED', 'Another order is under way.', WAIT);
+        return new GwError('MOTION_REFUSED', 'Another order is running.', WAIT);
     }
   }
 
-  /** Of several obstacles the one is named that a person must mend first: a stop, the chassis, then what drives. */
+  /** Throws the obstacle to remove first: a stop, the chassis, then the running activity. */
   function admit(orders: readonly Order[]): void {
     const busy = occupant();
     const refusal = guard === null ? null : refusalOf(orders);
@@ -121,7 +121,7 @@ export function createMotion(options: MotionOptions): Motion {
     if (refusal !== null) throw refusal;
   }
 
-  /** Each order asks the gate once more when its turn comes; after a reconnect the chassis reports its move first. */
+  /** Each order passes the gate again before it is sent; after a reconnect it waits for the move report first. */
   const execute = (signal: AbortSignal) => async (order: Order) => {
     while (watch.isAwaited && !signal.aborted) await clock.sleep(MOVE_REPORT_POLL_MS, signal).catch(() => {});
     const refusal = refusalOf([order]);
@@ -134,73 +134,78 @@ export function createMotion(options: MotionOptions): Motion {
     return `${clock.wall().toISOString()}-${runs}`;
   }
 
-  async function endRun(kind: Errand['kind'], run: TourRun | DriveRun | null, by: string, id?: string): Promise<void> {
-    if (run?.state !== 'running' || errand?.kind !== kind || (id !== undefined && id !== run.id)) return;
-    log.warn({ by, kind }, 'what drives is ended');
-    errand.ending.abort(new GwError('INTERRUPTED', `ended by ${by}`));
-    await orAfter(clock, ENDING_PATIENCE_MS, errand.done);
+  async function endRun(
+    kind: Activity['kind'],
+    run: TourRun | DriveRun | null,
+    by: string,
+    id?: string,
+  ): Promise<void> {
+    if (run?.state !== 'running' || activity?.kind !== kind || (id !== undefined && id !== run.id)) return;
+    log.warn({ by, kind }, 'the run is ended');
+    activity.ending.abort(new GwError('INTERRUPTED', `ended by ${by}`));
+    await orAfter(clock, END_RUN_WAIT_MS, activity.done);
   }
 
   const factsOf = (order: Order['kind']) => () => judgeFacts(order, gateInput());
 
-  /** Takes the robot for one errand; the caller has made sure that it is free. */
+  /** Occupies the robot for one activity; the caller has verified that it is free. */
   function occupy<T>(
-    about: Pick<Errand, 'kind' | 'judgeFacts'>,
+    about: Pick<Activity, 'kind' | 'judgeFacts'>,
     signal: AbortSignal | undefined,
     work: (signal: AbortSignal) => Promise<T>,
   ) {
     const ending = new AbortController();
     const both = firstOf(signal, ending.signal);
-    const mine: Errand = { ...about, ending, done: Promise.resolve() };
-    errand = mine;
+    const mine: Activity = { ...about, ending, done: Promise.resolve() };
+    activity = mine;
     const done = work(both).finally(() => {
-      if (errand === mine) errand = null;
+      if (activity === mine) activity = null;
     });
     mine.done = done.catch(() => {});
     return done;
   }
 
-  /** What is under way and relied on evidence that was taken back is cancelled: nothing bears it any more. */
+  /** Cancels the running activity when evidence it relies on was revoked. */
   function evidenceChanged(): void {
-    const [refusal] = errand === null ? [] : errand.judgeFacts();
-    if (errand !== null && refusal !== undefined) {
+    const [refusal] = activity === null ? [] : activity.judgeFacts();
+    if (activity !== null && refusal !== undefined) {
       log.warn(
-        { kind: errand.kind, reason: refusal.reason },
-        'what was under way is cancelled: evidence was taken back',
+        { kind: activity.kind, reason: refusal.reason },
+        'the running activity is cancelled: evidence was revoked',
       );
-      errand.ending.abort(new GwError('MOTION_REFUSED', `evidence was taken back: ${refusal.reason}`));
+      activity.ending.abort(new GwError('MOTION_REFUSED', `evidence was revoked: ${refusal.reason}`));
     }
     changed();
   }
 
-  /** While stopped nothing drives: whoever ordered it, and from the first moment after a reconnect or a restart. */
+  /** While stopped every move is cancelled, regardless of its client, also right after a reconnect or a restart. */
   function startGuard(): DisposableStack {
     const stack = new DisposableStack();
     let wasConnected = false;
     let guardedAtMs = Number.NEGATIVE_INFINITY;
-    const look = () => {
+    const supervise = () => {
       const snapshot = link.snapshot();
-      const isDrivingUnowned = watch.look(snapshot);
+      const isDrivingUnowned = watch.update(snapshot);
       const { link: state, values } = snapshot;
       const isConnected = state.kind === 'connected';
       const isBack = isConnected && !wasConnected;
       wasConnected = isConnected;
-      if (!isConnected || canceller.busy) return;
+      if (!isConnected || canceller.isSending) return;
       const { latched } = latch.state();
       const nowMs = clock.monotonicMs();
-      const isDriving = values.planning.status === 'heard' && values.planning.value.moveState === 'moving';
+      const isDriving = values.planning.status === 'received' && values.planning.value.moveState === 'moving';
       const isDue = nowMs - Math.max(guardedAtMs, canceller.answeredAtMs) >= GUARD_MS;
-      if ((isBack && latched) || (isDue && (canceller.owed || isDrivingUnowned || (latched && isDriving)))) {
+      if ((isBack && latched) || (isDue && (canceller.isPending || isDrivingUnowned || (latched && isDriving)))) {
         guardedAtMs = nowMs;
-        const other = canceller.owed ? 'a cancel was owed' : 'the robot was driving by an order that gw did not give';
+        const other = canceller.isPending ? 'a cancel was pending' : 'the robot executes a move that gw did not order';
         void canceller.cancel(latched ? 'the robot is stopped' : other);
       }
     };
-    stack.use(link.subscribe(look));
-    stack.use(clock.every(GUARD_MS, look));
+    stack.use(link.subscribe(supervise));
+    stack.use(clock.every(GUARD_MS, supervise));
     stack.use(evidence.subscribe(evidenceChanged));
     stack.use(latch.watch());
-    look();
+    supervise();
     return stack;
   }
 
@@ -217,7 +222,7 @@ export function createMotion(options: MotionOptions): Motion {
     trials,
 
     async start() {
-      await orAfter(clock, LOAD_PATIENCE_MS, latch.load());
+      await orAfter(clock, LOAD_WAIT_MS, latch.load());
       guard?.dispose();
       watch.restart();
       if (life.signal.aborted) life = new AbortController();
@@ -227,10 +232,10 @@ export function createMotion(options: MotionOptions): Motion {
     async stop() {
       guard?.dispose();
       guard = null;
-      if (errand) {
-        // A robot that nobody watches any more must not drive on.
-        errand.ending.abort(new GwError('INTERRUPTED', 'gw is ending.'));
-        await orAfter(clock, END_PATIENCE_MS, errand.done);
+      if (activity) {
+        // An unsupervised robot must not continue.
+        activity.ending.abort(new GwError('INTERRUPTED', 'gw is shutting down.'));
+        await orAfter(clock, SHUTDOWN_WAIT_MS, activity.done);
       }
       life.abort();
     },
@@ -266,7 +271,7 @@ export function createMotion(options: MotionOptions): Motion {
 
     async startTour(name) {
       const legs = planTour(site, name);
-      // All of them before the first, so that a tour does not end half way for what was known at its start.
+      // All legs before the first order, so that a tour does not fail half way for a reason known at its start.
       admit(legs.map(({ order }) => order));
       const begun: TourRun = {
         id: newId(),
@@ -318,13 +323,13 @@ export function createMotion(options: MotionOptions): Motion {
 
     async stopRobot(reason, by) {
       log.warn({ reason, by }, 'stop');
-      // Holds in memory from here on. Neither does the robot wait for the disk, nor the disk for the robot.
+      // Holds in memory from here on. Cancelling and saving do not wait for each other.
       const saved = latch.set(reason, by);
-      errand?.ending.abort(new GwError('MOTION_STOPPED', `stopped by ${by}: ${reason}`));
+      activity?.ending.abort(new GwError('MOTION_STOPPED', `stopped by ${by}: ${reason}`));
       const cancelled = canceller.cancel(`stop by ${by}`);
-      // A chassis that is away answers no cancel; it is sent as soon as it is back.
+      // Without a connection there is no answer to wait for; the cancel is sent after the reconnect.
       const isAway = link.snapshot().link.kind === 'not-connected';
-      await orAfter(clock, STOP_PATIENCE_MS, Promise.all(isAway ? [saved] : [saved, cancelled]));
+      await orAfter(clock, STOP_WAIT_MS, Promise.all(isAway ? [saved] : [saved, cancelled]));
       return latch.state();
     },
 
@@ -335,7 +340,7 @@ export function createMotion(options: MotionOptions): Motion {
     },
 
     subscribe(listener) {
-      // A function of its own for each subscription: the same listener may subscribe twice.
+      // A wrapper for each subscription: the same listener may subscribe twice.
       const mine = () => listener();
       listeners.add(mine);
       return { [Symbol.dispose]: () => void listeners.delete(mine) };

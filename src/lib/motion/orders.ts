@@ -9,19 +9,19 @@ import type { MoveOutcome, Order } from './model.ts';
 import { ended, failed, succeeded } from './outcome.ts';
 import type { MoveWatch, OwnMove } from './unowned-move.ts';
 
-/** How long gw waits for what, in milliseconds. Decisions of ours; tests shorten them. */
+/** Timeouts in milliseconds. Project decisions; tests shorten them. */
 export interface OrderLimits {
   /** A whole move, from the order to its end: `motion.moveLimitS` of the site file. */
   readonly moveMs: number;
-  /** Without a word about this move for so long, gw asks. */
+  /** Without a report about this move for so long, gw requests its state. */
   readonly silenceMs: number;
-  /** A state that gw does not know may last so long before the move is cancelled. */
+  /** An unknown state may last so long before the move is cancelled. */
   readonly unclearMs: number;
-  /** After a cancel, and after a lost reply, gw watches so long for how it ends. */
+  /** After a cancel, and after a lost reply, gw waits so long for the end of the move. */
   readonly settleMs: number;
-  /** A pose that was set must be reported back within. */
+  /** A pose that was set must be reported within this time. */
   readonly readBackMs: number;
-  /** A cancel that does not reach the chassis is sent so often, then again when the chassis is back. */
+  /** An undelivered cancel is sent so often, then again after the reconnect. */
   readonly cancelTries: number;
 }
 
@@ -43,13 +43,13 @@ export interface OrderTools {
   readonly limits: OrderLimits;
 }
 
-/** How far the chassis may correct a pose that it was given, by its own sensors. Decision of ours. */
+/** How far the chassis may correct a given pose by its own sensors. Project decision. */
 const POSE_TOLERANCE_M = 0.5;
 const POSE_TOLERANCE_DEG = 15;
 
 /**
- * Sends an order that the gate has let pass and follows it to its end. Aborting the signal cancels the move. Throws
- * only when the chassis certainly did not take the order.
+ * Sends an order that passed the gate and follows it to its end. Aborting the signal cancels the move. Throws only when
+ * the chassis certainly did not accept the order.
  */
 export async function carryOut(order: Order, tools: OrderTools, signal: AbortSignal): Promise<MoveOutcome> {
   if (order.kind === 'pose') return setPose(order.pose.value, tools);
@@ -67,21 +67,21 @@ async function drive(order: DriveOrder, tools: OrderTools, signal: AbortSignal, 
   const beganMs = clock.monotonicMs();
   let moveId: number;
   try {
-    // Not under the caller's signal: an order cut off half way may have been taken, and nobody would know its number.
+    // Without the caller's signal: an aborted request may have been accepted, and its number would be unknown.
     const request = { type: order.kind === 'dock' ? 'charge' : 'standard', xM, yM } as const;
     const sent = await moves.move(
       yawDeg === undefined ? request : { ...request, yawDeg },
       new AbortController().signal,
     );
     moveId = sent.moveId;
-    own.taken(moveId);
+    own.accepted(moveId);
   } catch (error) {
-    if (certainlyNotTaken(error)) throw error;
+    if (isCertainlyNotAccepted(error)) throw error;
     return afterLostReply(asGwError(error).message, beganMs, tools);
   }
-  log.info({ moveId, kind: order.kind, source: order.goal.source }, 'the chassis has taken the order');
+  log.info({ moveId, kind: order.kind, source: order.goal.source }, 'the chassis accepted the order');
 
-  let lastWordMs = clock.monotonicMs();
+  let lastUpdateMs = clock.monotonicMs();
   let unclearSinceMs: number | null = null;
   let connected = true;
   for (;;) {
@@ -89,34 +89,34 @@ async function drive(order: DriveOrder, tools: OrderTools, signal: AbortSignal, 
     const tookMs = nowMs - beganMs;
     const snapshot = link.snapshot();
 
-    let word = wordFromTopic(tools, moveId, beganMs);
+    let update = updateFromTopic(tools, moveId, beganMs);
     const isConnected = snapshot.link.kind === 'connected';
-    const due = !connected || nowMs - Math.max(lastWordMs, word?.atMs ?? 0) >= limits.silenceMs;
-    if (isConnected && due && !word?.end) {
-      word = await wordFromRequest(tools, moveId);
-      lastWordMs = clock.monotonicMs();
-    } else if (word) {
-      lastWordMs = Math.max(lastWordMs, word.atMs);
+    const due = !connected || nowMs - Math.max(lastUpdateMs, update?.atMs ?? 0) >= limits.silenceMs;
+    if (isConnected && due && !update?.end) {
+      update = await updateFromRequest(tools, moveId);
+      lastUpdateMs = clock.monotonicMs();
+    } else if (update) {
+      lastUpdateMs = Math.max(lastUpdateMs, update.atMs);
     }
     connected = isConnected;
 
-    if (word?.end) return outcomeOf(word, moveId, clock.monotonicMs() - beganMs);
+    if (update?.end) return outcomeOf(update, moveId, clock.monotonicMs() - beganMs);
     if (signal.aborted) {
       return abandon(moveId, beganMs, 'cancelled', `The move was cancelled: ${reasonOf(signal)}.`, tools);
     }
     if (snapshot.unitContradicted) {
-      const why = 'The move was cancelled: the chassis contradicts angles.tracked-pose-ori, its heading is not known.';
+      const why = 'The move was cancelled: the chassis contradicts angles.tracked-pose-ori, its heading is unknown.';
       return abandon(moveId, beganMs, 'cancelled', why, tools);
     }
-    if (word?.gone) {
-      return abandon(moveId, beganMs, 'unknown', 'The chassis does not know this move any more.', tools);
+    if (update?.gone) {
+      return abandon(moveId, beganMs, 'unknown', 'The chassis no longer knows this move.', tools);
     }
-    if (word?.unclear === undefined) {
-      if (word) unclearSinceMs = null;
+    if (update?.unclear === undefined) {
+      if (update) unclearSinceMs = null;
     } else {
       unclearSinceMs ??= nowMs;
       if (nowMs - unclearSinceMs >= limits.unclearMs) {
-        const why = `The chassis reports the state '${word.unclear}', which gw does not know; the move was cancelled.`;
+        const why = `The chassis reports the state '${update.unclear}', which gw does not know; the move was cancelled.`;
         return abandon(moveId, beganMs, 'unknown', why, tools);
       }
     }
@@ -128,43 +128,43 @@ async function drive(order: DriveOrder, tools: OrderTools, signal: AbortSignal, 
   }
 }
 
-/** What is known about a move from one source. */
-interface Word {
-  /** When it was heard, by the monotonic clock. */
+/** The state of a move from one source. */
+interface MoveUpdate {
+  /** Time of receipt by the monotonic clock. */
   readonly atMs: number;
   readonly end?: 'succeeded' | 'failed' | 'cancelled';
-  /** A state that is neither an end nor 'moving'. It is never taken for success. */
+  /** A state that is neither an end nor 'moving'. Never treated as success. */
   readonly unclear?: string;
   readonly gone?: boolean;
   readonly failReason: number | null;
   readonly failReasonText: string | null;
 }
 
-/** The topic is the truth; only what was heard since the order counts, for numbers may begin anew after a restart. */
-function wordFromTopic({ link, clock }: OrderTools, moveId: number, sinceMs: number): Word | undefined {
+/** Only messages since the order count: move numbers may be reused after a restart. */
+function updateFromTopic({ link, clock }: OrderTools, moveId: number, sinceMs: number): MoveUpdate | undefined {
   const { planning } = link.snapshot().values;
-  if (planning.status !== 'heard' || planning.value.actionId !== moveId) return undefined;
+  if (planning.status !== 'received' || planning.value.actionId !== moveId) return undefined;
   const atMs = clock.monotonicMs() - planning.ageMs;
   if (atMs < sinceMs) return undefined;
   const { moveState, failReason, failReasonText } = planning.value;
   return { atMs, ...meaningOf(moveState), failReason, failReasonText };
 }
 
-/** After a reconnect or a silence, the chassis is asked about this one move. */
-async function wordFromRequest({ moves, clock, log }: OrderTools, moveId: number): Promise<Word | undefined> {
+/** Requests the state of this move, after a reconnect or without reports. */
+async function updateFromRequest({ moves, clock, log }: OrderTools, moveId: number): Promise<MoveUpdate | undefined> {
   try {
     const move = await moves.readMove(moveId);
     const { failReason, failReasonText } = move;
     return { atMs: clock.monotonicMs(), ...meaningOf(move.state), failReason, failReasonText };
   } catch (error) {
     const gwError = asGwError(error);
-    log.warn({ moveId, error: gwError.message }, 'asking about the move failed');
+    log.warn({ moveId, error: gwError.message }, 'GET of the move failed');
     if (gwError.details?.status !== 404) return undefined;
     return { atMs: clock.monotonicMs(), gone: true, failReason: null, failReasonText: null };
   }
 }
 
-function meaningOf(state: string | null): Pick<Word, 'end' | 'unclear'> {
+function meaningOf(state: string | null): Pick<MoveUpdate, 'end' | 'unclear'> {
   switch (state) {
     case 'moving':
       return {};
@@ -177,18 +177,18 @@ function meaningOf(state: string | null): Pick<Word, 'end' | 'unclear'> {
   }
 }
 
-function outcomeOf(word: Word, moveId: number, tookMs: number): MoveOutcome {
-  switch (word.end) {
+function outcomeOf(update: MoveUpdate, moveId: number, tookMs: number): MoveOutcome {
+  switch (update.end) {
     case 'succeeded':
       return succeeded(moveId, tookMs);
     case 'failed':
-      return failed(moveId, word.failReason, word.failReasonText, tookMs);
+      return failed(moveId, update.failReason, update.failReasonText, tookMs);
     default:
       return ended('cancelled', moveId, 'The move was cancelled on the chassis.', tookMs);
   }
 }
 
-/** Cancels the move and reports what the chassis then says; without a word from it, the end is unknown. */
+/** Cancels the move and returns the end the chassis then reports; without a report the end is unknown. */
 async function abandon(
   moveId: number,
   beganMs: number,
@@ -203,27 +203,27 @@ async function abandon(
   for (;;) {
     const nowMs = clock.monotonicMs();
     const tookMs = nowMs - beganMs;
-    const word = wordFromTopic(tools, moveId, beganMs);
-    if (word?.end === 'cancelled') return ended(state, moveId, reason, tookMs);
-    if (word?.end) return outcomeOf(word, moveId, tookMs);
+    const update = updateFromTopic(tools, moveId, beganMs);
+    if (update?.end === 'cancelled') return ended(state, moveId, reason, tookMs);
+    if (update?.end) return outcomeOf(update, moveId, tookMs);
     if (nowMs >= untilMs) break;
     await nextChange(tools, Math.min(200, untilMs - nowMs));
   }
   if (link.snapshot().link.kind === 'connected') {
-    const word = await wordFromRequest(tools, moveId);
-    if (word?.end === 'cancelled') return ended(state, moveId, reason, clock.monotonicMs() - beganMs);
-    if (word?.end) return outcomeOf(word, moveId, clock.monotonicMs() - beganMs);
+    const update = await updateFromRequest(tools, moveId);
+    if (update?.end === 'cancelled') return ended(state, moveId, reason, clock.monotonicMs() - beganMs);
+    if (update?.end) return outcomeOf(update, moveId, clock.monotonicMs() - beganMs);
   }
   const waitedMs = Math.round(clock.monotonicMs() - cancelledAtMs);
   const doubt = delivered
-    ? `The chassis took the cancel, but did not say within ${waitedMs} ms that the move has ended.`
-    : 'The cancel has not reached the chassis; it is repeated when the chassis is back.';
+    ? `The chassis accepted the cancel, but did not report the end of the move within ${waitedMs} ms.`
+    : 'The cancel was not delivered; it is repeated when the chassis is connected again.';
   return ended('unknown', moveId, `${reason} ${doubt}`, clock.monotonicMs() - beganMs);
 }
 
 /**
- * The order was sent and no answer came: the chassis may drive. It is cancelled, and cancelled again when a
- * movement shows up late.
+ * The order was sent without a reply: the chassis may execute it. It is cancelled, and cancelled again when a movement
+ * begins later.
  */
 async function afterLostReply(why: string, beganMs: number, tools: OrderTools): Promise<MoveOutcome> {
   const { canceller, clock, link, limits, log } = tools;
@@ -232,15 +232,15 @@ async function afterLostReply(why: string, beganMs: number, tools: OrderTools): 
   const untilMs = clock.monotonicMs() + limits.settleMs;
   for (let nowMs = clock.monotonicMs(); nowMs < untilMs; nowMs = clock.monotonicMs()) {
     const { planning } = link.snapshot().values;
-    const isMoving = planning.status === 'heard' && planning.value.moveState === 'moving';
+    const isMoving = planning.status === 'received' && planning.value.moveState === 'moving';
     if (isMoving && nowMs - planning.ageMs > canceller.answeredAtMs) {
       delivered = await canceller.cancel('a movement began after its order was cancelled');
     }
     await nextChange(tools, Math.min(200, Math.max(1, untilMs - nowMs)));
   }
   const then = delivered
-    ? 'whatever it drove was cancelled'
-    : 'the cancel has not reached it either, and is repeated when it is back';
+    ? 'any move was cancelled'
+    : 'the cancel was not delivered either; it is repeated when the chassis is connected again';
   return ended(
     'unknown',
     null,
@@ -249,42 +249,42 @@ async function afterLostReply(why: string, beganMs: number, tools: OrderTools): 
   );
 }
 
-/** Only an answer of the chassis, or a connection that never came about, proves that the order was not taken. */
-function certainlyNotTaken(error: unknown): boolean {
+/** Only a response of the chassis, or a failed connection attempt, proves that the order was not accepted. */
+function isCertainlyNotAccepted(error: unknown): boolean {
   const { code, details, tried } = asGwError(error);
   if (code === 'CHASSIS_BOOTING' || code === 'CHASSIS_WRONG_DEVICE') return true;
-  // It failed already while the serial number was asked for.
+  // It failed while the serial number was verified, before the order.
   if (tried?.action?.startsWith('GET ')) return true;
   if (code === 'CHASSIS_REFUSED') return !(typeof details?.status === 'number' && details.status >= 500);
   const failure = (error as { failure?: unknown }).failure;
   return failure === 'refused' || failure === 'no-route' || failure === 'unknown-name';
 }
 
-/** The pose that comes back must be the pose that was sent: a wrong unit would show here and nowhere else. */
+/** The reported pose must be the pose that was sent: a wrong unit is detected only here. */
 async function setPose(pose: Pose, tools: OrderTools): Promise<MoveOutcome> {
   const { moves, clock, link, limits, log } = tools;
   const beganMs = clock.monotonicMs();
-  // Always said: without it the vendor leaves the behaviour open. Small errors of a person are corrected.
+  // Always sent: without it the behaviour is undefined (vendor). Small errors of a person are corrected.
   await moves.setPose({ ...pose, adjust: true });
   const sentMs = clock.monotonicMs();
   log.info({ ...pose }, 'the pose was set');
   let seen: Pose | undefined;
   for (let nowMs = sentMs; nowMs < sentMs + limits.readBackMs; nowMs = clock.monotonicMs()) {
-    const told = link.snapshot().values.pose;
-    const toldMs = told.status === 'heard' ? nowMs - told.ageMs : Number.NEGATIVE_INFINITY;
-    if (told.status === 'heard' && toldMs > beganMs) {
-      if (isNear(pose, told.value)) return succeeded(null, nowMs - beganMs);
-      // What was told before the chassis had answered may be from before it took the pose.
-      if (toldMs > sentMs) seen = told.value;
+    const reported = link.snapshot().values.pose;
+    const reportedMs = reported.status === 'received' ? nowMs - reported.ageMs : Number.NEGATIVE_INFINITY;
+    if (reported.status === 'received' && reportedMs > beganMs) {
+      if (isNear(pose, reported.value)) return succeeded(null, nowMs - beganMs);
+      // A pose received before the response may be older than the new pose.
+      if (reportedMs > sentMs) seen = reported.value;
     }
     await nextChange(tools, Math.min(200, Math.max(1, sentMs + limits.readBackMs - nowMs)));
   }
   const tookMs = clock.monotonicMs() - beganMs;
   if (!seen) {
-    return ended('unknown', null, 'The chassis took the pose, but has not reported where it stands since.', tookMs);
+    return ended('unknown', null, 'The chassis accepted the pose, but has not reported a pose since.', tookMs);
   }
   const found = `${seen.xM} m, ${seen.yM} m, ${seen.yawDeg}°`;
-  return ended('failed', null, `The chassis took the pose, but reports another one: ${found}.`, tookMs);
+  return ended('failed', null, `The chassis accepted the pose, but reports another one: ${found}.`, tookMs);
 }
 
 function isNear(a: Pose, b: Pose): boolean {

@@ -1,18 +1,18 @@
 import type { MoveOutcome } from './model.ts';
 
-/** What the number of a failed move means, as far as anybody measured it. */
+/** Measured meanings of `fail_reason`. */
 const measuredFailReasons: Readonly<Record<number, string>> = {
   103: 'invalid_charge_dock; measured when target_ori was sent in degrees instead of radians',
 };
 
 /**
- * `fail_reason 103 (…)`: the number as the chassis gave it, what was measured about it, and the words of the chassis.
+ * `fail_reason 103 (…)`: the number of the chassis, its measured meaning, and the text of the chassis.
  * @source specification, 'Errors'
  */
 function explainFailReason(failReason: number | null, text: string | null): string {
   if (failReason === null) return 'without a fail_reason';
   const meaning = measuredFailReasons[failReason];
-  const words = text === null || text === '' ? undefined : `the chassis calls it '${text}'`;
+  const words = text === null || text === '' ? undefined : `chassis text '${text}'`;
   const known = [meaning, words].filter((part) => part !== undefined);
   return known.length > 0 ? `fail_reason ${failReason} (${known.join('; ')})` : `fail_reason ${failReason}`;
 }
@@ -27,7 +27,7 @@ export function failed(
   failReasonText: string | null,
   tookMs: number,
 ): MoveOutcome {
-  const reason = `The chassis gave up the move: ${explainFailReason(failReason, failReasonText)}.`;
+  const reason = `The chassis reports the move as failed: ${explainFailReason(failReason, failReasonText)}.`;
   return { moveId, state: 'failed', failReason, failReasonText, reason, tookMs };
 }
 

@@ -1,18 +1,18 @@
 import { asGwError, GwError } from '../error/index.ts';
 import { type Clock, type Log, removeLeftDrafts } from '../lifecycle/index.ts';
-import { createLatchDisk, type KeptLatch, type LatchDisk, MOST_LETTERS, released } from './latch-disk.ts';
+import { createLatchDisk, type KeptLatch, type LatchDisk, MAX_CHARACTERS, released } from './latch-disk.ts';
 import type { KeepingTrouble, RepeatedStops, StopLatch } from './model.ts';
 
-/** Every so often it is looked whether the stop could be kept, and one that is not saved is saved again. */
-const LOOK_MS = 2_000;
-/** A disk that refused is written to at most so often to see whether it takes anything again. */
-const PROVE_MS = 10_000;
-/** A disk that gives no answer for longer is taken for one that refuses. */
+/** Interval of the disk check; an unsaved stop is saved again. */
+const CHECK_MS = 2_000;
+/** After a failure the disk is probed with a write at most this often. */
+const PROBE_MS = 10_000;
+/** A disk access that takes longer counts as failed. */
 const HUNG_MS = 3_000;
-/** So long a person who clears a stop waits for the disk; then the stop stays. */
-const CLEAR_PATIENCE_MS = 5_000;
-/** People who stopped a robot that was stopped already; beyond these they are counted alone. */
-const MOST_NAMED = 16;
+/** How long clearing a stop waits for the disk; after that the stop stays latched. */
+const CLEAR_TIMEOUT_MS = 5_000;
+/** Names kept of repeated stops; further ones are only counted. */
+const MAX_NAMED = 16;
 
 interface Options {
   readonly stateDir: string;
@@ -24,24 +24,24 @@ interface Options {
 }
 
 /**
- * The stop that outlives a crash, a restart and a power cut once it says `saved: true`. It holds in memory from the
- * moment it is set, whatever the disk does, and is saved again and again until the disk takes it. What cannot be read
- * counts as stopped. All numbers are project decisions.
+ * The stop latch: with `saved: true` it survives a crash, a restart and a power cut. It holds in memory from the moment
+ * it is set, regardless of the disk, and saving is retried until it succeeds. An unreadable latch counts as stopped. All
+ * numbers are project decisions.
  */
 export function createStopLatch({ stateDir, clock, log, onChange, disk = createLatchDisk(stateDir) }: Options) {
   const { path } = disk;
-  let state: StopLatch = heldByGw('The stop latch has not been read yet', 'pending');
-  /** Whether somebody set it, or an earlier life kept it; gw's own reasons to count as stopped give way to a person's. */
+  let state: StopLatch = latchedByGw('The stop latch has not been read yet', 'pending');
+  /** Set by a stop or loaded from disk; gw's own reasons to count as stopped are replaced by such a stop. */
   let isByPerson = false;
   let isLoaded = false;
   let trouble: KeepingTrouble | null = null;
-  /** Counts the stops, so that a clear which was under way when one came does not win. */
+  /** Counts the stops, so that a stop during a clear wins. */
   let stops = 0;
   let clearing = 0;
   let queue: Promise<unknown> = Promise.resolve();
   let loading: Promise<void> | null = null;
 
-  /** One access to the file after the other, in the order asked for. */
+  /** Serialises access to the file. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = queue.then(work);
     queue = turn.catch(() => {});
@@ -57,17 +57,17 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
     if (error === null) {
       if (trouble === null) return;
       trouble = null;
-      log.info({ path }, 'the stop latch can be kept again');
+      log.info({ path }, 'the stop latch can be saved again');
     } else {
       const { message, remedy } = asGwError(error);
       if (trouble?.reason === message) return;
       trouble = { reason: message, remedy };
-      log.error({ path, reason: message }, 'the stop latch cannot be kept: no order passes until it can');
+      log.error({ path, reason: message }, 'the stop latch cannot be saved: no order passes until it can');
     }
     onChange();
   }
 
-  /** Puts what holds now on the disk; says in the state whether the disk took it. Never rejects. */
+  /** Saves the present state and sets `saved` by the result. Never rejects. */
   async function save(): Promise<void> {
     const { latched, saved } = state;
     if (!latched || saved === true || !isByPerson) return;
@@ -88,7 +88,7 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
   }
 
   async function load(): Promise<void> {
-    await disk.prove().then(
+    await disk.probe().then(
       () => setTrouble(null),
       (error: unknown) => setTrouble(error),
     );
@@ -99,11 +99,11 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
   async function readAgain(): Promise<void> {
     if (isLoaded) return;
     const found = await disk.read();
-    // A stop that came before the first load stays.
+    // A stop that was set before the first load stays.
     if (stops > 0 || isLoaded) return;
     if (typeof found === 'string') {
       log.error({ path, found }, 'the stop latch cannot be read and counts as set');
-      become(heldByGw(`The file of the stop latch cannot be read (${found}), which counts as stopped`, false));
+      become(latchedByGw(`The stop latch file cannot be read (${found}), which counts as stopped`, false));
       return;
     }
     isLoaded = true;
@@ -113,7 +113,7 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
 
   function repeat(reason: string, by: string): void {
     const before: RepeatedStops = state.repeated ?? { count: 0, by: [], last: { reason, by, at: '' } };
-    const isNew = !before.by.includes(by) && before.by.length < MOST_NAMED;
+    const isNew = !before.by.includes(by) && before.by.length < MAX_NAMED;
     become({
       ...state,
       repeated: {
@@ -126,10 +126,10 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
 
   return {
     state: (): StopLatch => state,
-    /** Why a stop could not be kept now; null while it could. */
+    /** Why a stop could not be saved now; null while it could. */
     trouble: (): KeepingTrouble | null => trouble,
 
-    /** Reads what an earlier life left, and whether a stop could be kept. Never fails; see `trouble`. */
+    /** Reads the saved latch and probes the disk. Never fails; see `trouble`. */
     load(): Promise<void> {
       loading ??= load().finally(() => {
         loading = null;
@@ -138,8 +138,8 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
     },
 
     /**
-     * Holds when it returns; the promise is done when the disk has answered, and `saved` says what. Never fails. A stop
-     * that comes while somebody's stop holds is counted in memory and writes nothing.
+     * Holds when it returns; the promise settles when the disk has answered, and `saved` holds the result. Never fails.
+     * A repeated stop is counted in memory and writes nothing.
      */
     set(reasonGiven: string, byGiven: string): Promise<void> {
       const [reason, by] = [cut(reasonGiven), cut(byGiven)];
@@ -169,11 +169,11 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
           setTrouble(null);
         } catch (error) {
           setTrouble(error);
-          // Nobody knows what of it is on the disk: what holds is put there again.
-          again();
+          // The content on the disk is unknown: the present state is saved again.
+          saveAgain();
           throw error;
         }
-        if (isLate) again();
+        if (isLate) saveAgain();
         else if (stops === at) {
           [isLoaded, isByPerson] = [true, false];
           become({ ...released, saved: true, unsavedBecause: null, repeated: null });
@@ -181,7 +181,7 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
       });
       try {
         const { promise: late, reject } = Promise.withResolvers<never>();
-        using _limit = clock.after(CLEAR_PATIENCE_MS, () => {
+        using _limit = clock.after(CLEAR_TIMEOUT_MS, () => {
           isLate = true;
           reject(hung(path, 'so the stop holds'));
         });
@@ -193,50 +193,50 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
       }
     },
 
-    /** Looks after the disk until disposed. */
+    /** Checks the disk until disposed. */
     watch(): Disposable {
-      let lookingSinceMs: number | null = null;
-      let provedAtMs = clock.monotonicMs();
-      async function look(): Promise<void> {
+      let checkingSinceMs: number | null = null;
+      let probedAtMs = clock.monotonicMs();
+      async function check(): Promise<void> {
         if (state.saved === false && isByPerson) await inTurn(save);
-        else if (trouble === null) await disk.look().catch(setTrouble);
-        else if (clock.monotonicMs() - provedAtMs >= PROVE_MS) {
-          provedAtMs = clock.monotonicMs();
-          await disk.prove().then(() => setTrouble(null), setTrouble);
+        else if (trouble === null) await disk.check().catch(setTrouble);
+        else if (clock.monotonicMs() - probedAtMs >= PROBE_MS) {
+          probedAtMs = clock.monotonicMs();
+          await disk.probe().then(() => setTrouble(null), setTrouble);
           if (trouble === null) await readAgain();
         }
       }
-      return clock.every(LOOK_MS, () => {
-        if (lookingSinceMs === null) {
-          lookingSinceMs = clock.monotonicMs();
-          void look().finally(() => {
-            lookingSinceMs = null;
+      return clock.every(CHECK_MS, () => {
+        if (checkingSinceMs === null) {
+          checkingSinceMs = clock.monotonicMs();
+          void check().finally(() => {
+            checkingSinceMs = null;
           });
-        } else if (clock.monotonicMs() - lookingSinceMs >= HUNG_MS) {
+        } else if (clock.monotonicMs() - checkingSinceMs >= HUNG_MS) {
           setTrouble(hung(path, 'so no order passes'));
         }
       });
     },
   };
 
-  function again(): void {
+  function saveAgain(): void {
     if (!state.latched || !isByPerson) return;
     become({ ...state, saved: 'pending' });
     void inTurn(save);
   }
 }
 
-function heldByGw(reason: string, saved: StopLatch['saved']): StopLatch {
+function latchedByGw(reason: string, saved: StopLatch['saved']): StopLatch {
   const kept: KeptLatch = { latched: true, reason: cut(reason), by: 'gw', since: null };
   return { ...kept, saved, unsavedBecause: null, repeated: null };
 }
 
 function cut(text: string): string {
-  return text.slice(0, MOST_LETTERS);
+  return text.slice(0, MAX_CHARACTERS);
 }
 
 function hung(path: string, so: string): GwError {
-  return new GwError('FILE_UNWRITABLE', `The disk gives no answer about ${path}, ${so}.`, {
-    remedy: 'Look at the disk of this machine (`dmesg`, `df`); when it cannot be mended, restart the machine.',
+  return new GwError('FILE_UNWRITABLE', `Disk access to ${path} timed out, ${so}.`, {
+    remedy: 'Check the disk of this machine (`dmesg`, `df`); if that does not help, restart the machine.',
   });
 }

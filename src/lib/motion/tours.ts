@@ -4,15 +4,15 @@ import { chosen } from '../evidence/index.ts';
 import type { Site } from '../site/index.ts';
 import type { Goal, MoveOutcome, Order, TourRun } from './model.ts';
 
-/** A station of a tour with the order that drives there. */
+/** A station of a tour with its order. */
 export interface TourLeg {
   readonly station: string;
   readonly order: Order;
 }
 
 /**
- * The legs of a tour. Stations are what a person named in the site file, and nothing else: never points of the map,
- * whatever their type says. Throws TOUR_UNKNOWN, SITE_FILE_INVALID.
+ * The legs of a tour. Stations are the places that a person named in the site file, never points of the map, whatever
+ * their type. Throws TOUR_UNKNOWN, SITE_FILE_INVALID.
  */
 export function planTour(site: Pick<Site, 'path' | 'tours' | 'stations'>, name: string): readonly TourLeg[] {
   const tour = Object.hasOwn(site.tours, name) ? site.tours[name] : undefined;
@@ -34,7 +34,7 @@ export function planTour(site: Pick<Site, 'path' | 'tours' | 'stations'>, name: 
   });
 }
 
-/** The order that drives to a station, or undefined when the site file names none of this name. */
+/** The order that drives to a station, or undefined when the site file has no such station. */
 export function stationOrder(site: Pick<Site, 'stations'>, station: string): Order | undefined {
   const place = Object.hasOwn(site.stations, station) ? site.stations[station] : undefined;
   if (!place) return undefined;
@@ -43,7 +43,7 @@ export function stationOrder(site: Pick<Site, 'stations'>, station: string): Ord
   return { kind: 'move', goal: chosen(goal, `site file, stations.${station}`) };
 }
 
-/** The order that drives to the dock, or undefined when nobody has measured it. */
+/** The order that drives to the dock, or undefined when the site file has none. */
 export function dockOrder(site: Pick<Site, 'dock'>): Order | undefined {
   if (!site.dock) return undefined;
   const { xM, yM, yawDeg } = site.dock;
@@ -51,7 +51,7 @@ export function dockOrder(site: Pick<Site, 'dock'>): Order | undefined {
 }
 
 /**
- * Drives the legs in order, each through `execute`, and tells every change of the run. Ends at the first leg that
+ * Drives the legs in order, each through `execute`, and reports every change of the run. Ends at the first leg that
  * does not succeed. Never rejects.
  */
 export async function runTour(
@@ -85,14 +85,14 @@ export async function runTour(
       become({ outcomes });
       continue;
     }
-    // Somebody who cancels a move on the chassis means the robot to stand, not to set out for the next station.
+    // After a cancel by another client the robot must not set out for the next station.
     const state = isStopped(outcome, signal) ? 'stopped' : 'failed';
     return become({ outcomes, state, reason: `On the way to ${station}: ${outcome.reason ?? outcome.state}` });
   }
   return become({ state: 'succeeded' });
 }
 
-/** An unconfirmed cancel is no stop: the robot may drive on. */
+/** An unconfirmed cancel is not a stop: the robot may drive on. */
 export function isStopped({ state }: MoveOutcome, signal: AbortSignal): boolean {
   return state === 'cancelled' || (state === 'failed' && signal.aborted);
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createTopicFlood, type Look } from '../../../src/lib/chassis/topics/flood.ts';
+import { createTopicFlood, type Sample } from '../../../src/lib/chassis/topics/flood.ts';
 import { createTopicIntake, type Steps } from '../../../src/lib/chassis/topics/intake.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 
@@ -156,16 +156,16 @@ describe('taking in what the chassis sends', () => {
 });
 
 describe('a flood of the topic stream', () => {
-  const quiet: Look = { ms: 200, heldMs: 0, frames: 20, large: 0, bytes: 4_000 };
-  const times = (count: number, change: Partial<Look>) =>
+  const quiet: Sample = { ms: 200, heldMs: 0, frames: 20, large: 0, bytes: 4_000 };
+  const times = (count: number, change: Partial<Sample>) =>
     Array.from({ length: count }, () => ({ ...quiet, ...change }));
 
-  function judged(looks: readonly Look[]) {
+  function judged(looks: readonly Sample[]) {
     const flood = createTopicFlood();
     return looks.map(flood);
   }
 
-  it.each<[string, Look[]]>([
+  it.each<[string, Sample[]]>([
     ['fifty poses a second', times(100, { frames: 30 })],
     [
       'one large map',
@@ -179,16 +179,14 @@ describe('a flood of the topic stream', () => {
     expect(judged(looks).filter((end) => end !== null)).toEqual([]);
   });
 
-  it.each<[string, Partial<Look>]>([
+  it.each<[string, Partial<Sample>]>([
     ['many small messages', { heldMs: 120, frames: 3_000, bytes: 100_000 }],
     ['messages that wait for long after they came', { heldMs: 200, frames: 250, bytes: 500 }],
     ['large messages', { heldMs: 120, large: 2, frames: 2, bytes: 2 * MiB }],
   ])('is %s: named with figures within two seconds', (_, look) => {
     const looks = judged([...times(20, {}), ...times(10, look)]);
     expect(looks.slice(0, 20).every((end) => end === null)).toBe(true);
-    expect(looks.at(-1)).toMatch(
-      /^the chassis floods the topic stream: \d+ messages, [\d.]+ MB within 2.0 s, more than/,
-    );
+    expect(looks.at(-1)).toMatch(/^topic stream flooded: \d+ messages, [\d.]+ MB within 2.0 s, more than/);
   });
 
   it('is found also where only some of the looks saw what came', () => {

@@ -24,13 +24,16 @@ describe('a message of the topic stream', () => {
   });
 
   it.each<[string, string]>([
-    ['{', 'a message: the JSON is cut off in the middle'],
-    ['<html>', 'a message: answered with HTML instead of JSON'],
-    ['7', 'a message is JSON, but not an object'],
-    ['[]', 'a message is JSON, but not an object'],
-    ['{}', 'a message names no topic'],
-    ['{"topic":7}', 'a message names a topic that is no text'],
-    ['{"topic":"/tracked_pose","pos":[1,2],"ori":NaN}', 'a message: the answer contains NaN, which is no JSON number'],
+    ['{', 'malformed message: the JSON is cut off in the middle'],
+    ['<html>', 'malformed message: answered with HTML instead of JSON'],
+    ['7', 'message is JSON, but not an object'],
+    ['[]', 'message is JSON, but not an object'],
+    ['{}', 'message without a topic'],
+    ['{"topic":7}', 'message whose topic is not a string'],
+    [
+      '{"topic":"/tracked_pose","pos":[1,2],"ori":NaN}',
+      'malformed message: the answer contains NaN, which is no JSON number',
+    ],
     ['{"topic":"/tracked_pose","pos":[1,2],"ori":1e999}', '/tracked_pose: ori: expected number, received Infinity'],
     ['{"topic":"/tracked_pose","pos":[1,2],"ori":"90"}', 'number sent as text in /tracked_pose.ori'],
     [
@@ -46,7 +49,7 @@ describe('a message of the topic stream', () => {
     ['{"topic":"/tracked_pose","pos":[1,2],"ori":"0,5"}', '/tracked_pose: ori: expected number, received string'],
     ['{"topic":"/tracked_pose","pos":[1,2],"ori":true}', '/tracked_pose: ori: expected number, received boolean'],
     ['{"topic":"/tracked_pose","pos":[1],"ori":90}', '/tracked_pose: pos'],
-    ['{"topic":"/tracked_pose","ori":1,"ori":90,"pos":[1,2]}', 'a message: the JSON names the key "ori" twice'],
+    ['{"topic":"/tracked_pose","ori":1,"ori":90,"pos":[1,2]}', 'malformed message: the JSON names the key "ori" twice'],
     ['{"topic":"/battery_state","percentage":55}', '/battery_state: percentage: Too big'],
     [
       '{"topic":"/wheel_state","control_mode":"auto","emergency_stop_pressed":0}',
@@ -175,7 +178,11 @@ describe('a large message of the topic stream', () => {
 
   it.each<[string, string | object, string]>([
     ['of many alerts', { topic: '/alerts', alerts: Array.from({ length: 6_000 }, () => ({})) }, 'holds more than 5000'],
-    ['of one long text', { topic: '/alerts', alerts: [], more: 'x'.repeat(70_000) }, 'larger than a message may be'],
+    [
+      'of one long text',
+      { topic: '/alerts', alerts: [], more: 'x'.repeat(70_000) },
+      'message larger than 64 KiB without its overlays',
+    ],
     ['nested without end', '['.repeat(1_000_000), 'nested deeper than 200 levels'],
     ['of too many values', `[${'1,'.repeat(4_000_001)}1]`, 'holds more than 4000000 values'],
     ['that is no JSON', 'x'.repeat(1_000_000), 'the message is not JSON'],

@@ -93,7 +93,7 @@ describe.concurrent('enabling topics', () => {
     const { stream, complaints } = await listenTo(peer);
     using _stream = stream;
     await until('a complaint', () => complaints().length > 0);
-    expect(complaints()).toEqual(['the chassis did not acknowledge any topic']);
+    expect(complaints()).toEqual(['the chassis acknowledged no topic']);
   });
 });
 
@@ -111,10 +111,10 @@ describe('what comes in', () => {
     await until('the last one', () => messages.at(-1)?.kind === 'data');
     expect(messages.at(-1)).toMatchObject({ topic: '/tracked_pose', data: { pos: [3, 4], ori: -90 } });
     expect(complaints()).toEqual([
-      'a message: the answer is not JSON: it contains "not"',
-      'a message: the answer contains NaN, which is no JSON number',
+      'malformed message: the answer is not JSON: it contains "not"',
+      'malformed message: the answer contains NaN, which is no JSON number',
       '/tracked_pose: ori: expected number, received undefined',
-      'a binary message, where only text is spoken',
+      'binary message on a text-only stream',
     ]);
   });
 
@@ -131,7 +131,7 @@ describe('what comes in', () => {
     const { stream, complaints } = await listenTo(peer);
     const end = await stream.ended;
     expect(end.failure).toBe('bad-answer');
-    expect(end.detail).toContain('broke the WebSocket rules');
+    expect(end.detail).toContain('WebSocket protocol error');
     expect(complaints()).toEqual([end.detail]);
   });
 
@@ -194,7 +194,7 @@ describe.concurrent('the end of a stream', () => {
 });
 
 describe.concurrent('opening', () => {
-  it('is refused by name: nobody listens, nobody answers, a page, a redirect, a starting chassis', async () => {
+  it('is refused by name: closed port, no answer, a page, a redirect, a starting chassis', async () => {
     expect(await failureOf(listenTo({ endpoint: await closedPort() }))).toMatchObject({
       code: 'CHASSIS_NOT_CONNECTED',
       failure: 'refused',
@@ -205,9 +205,11 @@ describe.concurrent('opening', () => {
     expect(await failureOf(listenTo(silent))).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED', failure: 'no-answer' });
     expect(performance.now() - began).toBeLessThan(2_000);
     await using page = await answeringPeer(httpAnswer('<html>'));
-    expect((await failureOf(listenTo(page))).message).toContain('the topic stream was answered with status 200');
+    expect((await failureOf(listenTo(page))).message).toContain('WebSocket upgrade answered with status 200');
     await using redirect = await answeringPeer(httpAnswer('', { location: 'http://127.0.0.1/' }, '301 Moved'));
-    expect((await failureOf(listenTo(redirect))).message).toContain('redirected to "http://127.0.0.1/": refused');
+    expect((await failureOf(listenTo(redirect))).message).toContain(
+      'redirect of the topic stream to "http://127.0.0.1/" refused',
+    );
     await using starting = await answeringPeer(httpAnswer('', {}, '503 Busy'));
     expect((await failureOf(listenTo(starting))).code).toBe('CHASSIS_BOOTING');
     await using foreign = await answeringPeer('SSH-2.0-OpenSSH_9.2\r\n');
@@ -269,8 +271,8 @@ describe('a chassis that sends more than can be read', () => {
       const end = await stream.ended;
       clearInterval(counting);
       expect(end).toMatchObject({ failure: 'bad-answer', isFlood: true });
-      expect(end.detail).toMatch(/^the chassis floods the topic stream: \d+ messages, [\d.]+ MB within [\d.]+ s/);
-      expect(complaints()).toContain('the topic stream was flooded: the chassis sent more than can be read');
+      expect(end.detail).toMatch(/^topic stream flooded: \d+ messages, [\d.]+ MB within [\d.]+ s/);
+      expect(complaints()).toContain('topic stream flooded: the chassis sent more than gw can read');
       // It takes two seconds, in which at least some timers came to their turn.
       expect(turns).toBeGreaterThan(5);
     },

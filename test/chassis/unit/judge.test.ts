@@ -254,7 +254,7 @@ describe('radians', () => {
     const radians = samplesOf('radians ±π', { deg: 0, turns: 0 }, turned(60, 2), delivery);
     const { verdict, reason } = judged(degrees, radians);
     expect(verdict).toBe('radians');
-    expect(reason).toContain('degrees had been taken for proven before: the heading changed by');
+    expect(reason).toContain('degrees had been considered proven before: the heading changed by');
     expect(judged(radians, degrees)).toMatchObject({ verdict: 'radians', doubt: null });
   });
 

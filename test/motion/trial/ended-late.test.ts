@@ -14,7 +14,7 @@ it('a trial that was ended after all was seen holds nothing and records nothing'
   robot.evidence.adopt([proven]);
   const { id } = await trials.start({ kind: 'pose', who: 'J. Doe', conditions: onSite });
   // Both headings were set and reported by then.
-  await until(() => trials.keepAlive(id)?.phase.startsWith('Sets the pose of before') === true, 'the end', 40_000);
+  await until(() => trials.keepAlive(id)?.phase.startsWith('Restores the original pose') === true, 'the end', 40_000);
   await trials.cancel('somebody walked in');
   await until(() => trials.view()?.state === 'ended', 'the end', 20_000);
   const ended = trials.view();

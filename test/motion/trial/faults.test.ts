@@ -21,7 +21,7 @@ describe('a robot with a fault', { timeout: 120_000 }, () => {
     ['emergency-stop', /emergency stop of the robot is pressed/],
     ['localisation-lost', /lost its position/],
     ['manual-control', /control mode 'manual'/],
-    ['drifting-pose', /^The reported pose drifts while the robot should stand: 0\.\d\d m/],
+    ['drifting-pose', /^The reported pose drifts while the robot should stand still: 0\.\d\d m/],
     ['radians', /drifts while the robot should stand|radians/],
     ['radians-0-2pi', /drifts while the robot should stand|radians/],
     ['radians-unwrapped', /drifts while the robot should stand|radians|in doubt/],
@@ -34,7 +34,7 @@ describe('a robot with a fault', { timeout: 120_000 }, () => {
     expect(records).toEqual([]);
   });
 
-  it('cancel-ignored: contradicted, the person is told at once, and the gate stays shut for every order', async () => {
+  it('cancel-ignored: contradicted, the person is alerted at once, and the gate stays closed for every order', async () => {
     await using robot = await startSupervised({ faults: ['cancel-ignored'] });
     const { motion } = robot;
     const began = await motion.trials.start({ kind: 'stop', who: 'J. Doe', conditions: onSite });
@@ -90,7 +90,10 @@ describe('a robot with a fault', { timeout: 120_000 }, () => {
     await robot.conduct({ kind: 'move', distanceM: 0.6 });
     robot.sim.setFault('pose-in-degrees', true);
     const ended = await robot.conduct({ kind: 'pose' });
-    expect(ended).toMatchObject({ outcome: 'contradicted', alarm: expect.stringMatching(/TAKES ITSELF FOR TURNED/) });
+    expect(ended).toMatchObject({
+      outcome: 'contradicted',
+      alarm: expect.stringMatching(/THE POSE OF THE ROBOT IS WRONG/),
+    });
     expect(ended.facts).toMatchObject([
       { fact: 'angles.pose-ori', verdict: 'differs', value: 'degrees' },
       { fact: 'vendor.pose.request', verdict: 'not-decided' },
@@ -116,7 +119,7 @@ describe('a trial that is ended', { timeout: 60_000 }, () => {
     expect(motion.trials.view()).toMatchObject({
       outcome: 'cancelled',
       recorded: [],
-      reason: expect.stringMatching(/sign of life/),
+      reason: expect.stringMatching(/no keepalive/),
     });
     expect(robot.sim.state().moving).toBe(false);
     expect(motion.status().stop.latched).toBe(false);
@@ -166,7 +169,7 @@ describe('a trial is not begun', { timeout: 60_000 }, () => {
       code(trials.start({ kind: 'stop', who: 'J. Doe', conditions: conditions as typeof onSite }));
     expect(await start({ ...onSite, spaceFree: false, emergencyStopInHand: 1 })).toEqual([
       'MOTION_REFUSED',
-      'A person on site has to confirm that the space around it is free, that a hand is on the emergency stop.',
+      'A person on site must confirm that the space around the robot is free, that a hand is on the emergency stop.',
     ]);
     expect(await start({})).toMatchObject(['MOTION_REFUSED', expect.stringMatching(/that the robot may move/)]);
     const ended = await robot.conduct({ kind: 'stop', conditions: { unattended: true } });
@@ -185,7 +188,7 @@ describe('a trial is not begun', { timeout: 60_000 }, () => {
     await until(() => !robot.sim.state().moving, 'rest');
     const two = await Promise.all([code(trials.start(stop)), code(trials.start(stop))]);
     expect(two.filter((one) => one === null)).toHaveLength(1);
-    expect(two.flat()).toContain('A trial is under way.');
+    expect(two.flat()).toContain('A trial is running.');
     await expect(robot.motion.startTour('demo')).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
     await trials.cancel('test');
     for (const wrong of [

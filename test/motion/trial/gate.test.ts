@@ -81,7 +81,7 @@ describe('the gate of a trial', () => {
     const closed: readonly Partial<GateInput>[] = [
       { stop: { latched: true, reason: 'drill', by: 'tablet', since: null } },
       { keepingTrouble: { reason: 'The disk is full.', remedy: 'Make room.' } },
-      { cancelOwed: true },
+      { isCancelPending: true },
       { unownedMove: { moveId: 7, type: 'standard', isBeingCancelled: false } },
       { isMoveAwaited: true },
       { evidenceTrouble: 'The evidence file is a pipe.' },

@@ -32,6 +32,7 @@ describe('a cancel', () => {
       ...along(21_300, 23_000, 0.25, 0.25),
     ],
     plans: plans([20_100, 'moving'], [21_020, 'cancelled']),
+    outcome: { state: 'cancelled', reason: 'The move was cancelled: the trial cancels its own move.' },
     readAfter: 'cancelled',
   };
   const verdict = (change: Partial<StopSeen>) => judgeStop({ ...sane, ...change })[0]?.verdict;
@@ -67,6 +68,45 @@ describe('a cancel', () => {
   ])('is not decided where %s', (_what, change) => {
     expect(['not-decided', 'differs']).toContain(verdict(change));
     expect(verdict(change)).toBe('not-decided');
+  });
+
+  const noCancel = { cancelAtMs: null, cancelAnsweredAtMs: null, readAfter: 'failed' };
+  const gaveUp = {
+    state: 'failed',
+    reason: "The chassis reports the move as failed: fail_reason 2 (chassis text 'path blocked').",
+  } as const;
+  const why = (change: Partial<StopSeen>) => judgeStop({ ...sane, ...noCancel, ...change })[0]?.why;
+
+  it('names what the chassis reported of a move that failed before the robot drove, and the remedy', () => {
+    expect(why({ outcome: gaveUp, poses: along(20_000, 23_000, 0, 0), plans: plans([20_050, 'failed']) })).toBe(
+      'the robot was not observed driving (0.00 m), so no cancel was sent. ' +
+        "The chassis reports the move as failed: fail_reason 2 (chassis text 'path blocked'). " +
+        'Clear 1.5 m ahead of the robot on the course 90° of the map, or turn the robot; then run the trial again.',
+    );
+  });
+
+  it('does not claim that a robot stood whose position changed before its move ended', () => {
+    const text = why({ outcome: gaveUp, poses: along(20_000, 21_000, 0, 0.4), plans: plans([20_050, 'failed']) });
+    expect(text).toContain('the move ended before a cancel was sent, after a change of the position by 0.36 m');
+    expect(text).not.toContain('not observed driving');
+    expect(text).not.toContain('Clear 1.5 m');
+  });
+
+  it('does not claim that a robot stood of which no pose was received', () => {
+    const text = why({ outcome: gaveUp, poses: [], plans: plans([20_050, 'failed']) });
+    expect(text).toContain('no pose was received after the order, so no cancel was sent');
+    expect(text).not.toContain('not observed driving');
+  });
+
+  it('asks for no free space where the move was cancelled, or succeeded, without driving', () => {
+    const poses = along(20_000, 23_000, 0, 0);
+    const cancelled = { state: 'cancelled', reason: 'The move was cancelled on the chassis.' } as const;
+    expect(why({ poses, outcome: cancelled })).toBe(
+      'the robot was not observed driving (0.00 m), so no cancel was sent. The move was cancelled on the chassis.',
+    );
+    expect(why({ poses, outcome: { state: 'succeeded', reason: null } })).toBe(
+      "the robot was not observed driving (0.00 m), so no cancel was sent. The chassis reports the move as 'succeeded'.",
+    );
   });
 });
 

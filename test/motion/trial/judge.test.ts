@@ -122,6 +122,19 @@ describe('the judge of a move', () => {
     ]);
   });
 
+  it('names what the chassis reported of a move that failed before the robot drove, and the remedy', () => {
+    const reason = "The chassis reports the move as failed: fail_reason 2 (chassis text 'path blocked').";
+    const outcome = { state: 'failed', failReason: 2, reason } as const;
+    const failed = { change: { outcome, readWhileMoving: null, readAfter: 'failed' } };
+    const why = (robot: RobotModel) => judged(robot, failed)?.find(({ fact }) => fact === request)?.why;
+    expect(why({ ...sane, drives: 'not at all' })).toBe(
+      `the robot was not observed driving (0.00 m). ${reason} ` +
+        'Clear 1.5 m ahead of the robot on the course 90° of the map, or turn the robot; then run the trial again.',
+    );
+    // A robot that drove half of its way has free space ahead of it or not: nothing is claimed of it.
+    expect(why({ ...sane, drives: 'half the way' })).toBe(`the move did not succeed: ${reason}`);
+  });
+
   it.each<[string, Partial<MoveSeen>]>([
     [
       'of another number',

@@ -32,7 +32,7 @@ function store() {
   const adopted: (readonly EvidenceRecord[])[] = [];
   const ledger = {
     adopt: (records: readonly EvidenceRecord[]) => void adopted.push(records),
-    adoptFile: async () => ({ records: 0, adopted: [], takenBack: [] }),
+    adoptFile: async () => ({ records: 0, adopted: [], revoked: [] }),
   };
   return { adopted, store: createTrialStore({ path, log: silentLog, ledger }) };
 }
@@ -68,7 +68,7 @@ it('without its samples nothing is verified, and what was contradicted stays con
   const made = store();
   const kept = await made.store.keep(report);
   expect(kept).toMatchObject({ report: null, recorded: ['vendor.move.state'] });
-  expect(kept.problems).toEqual([expect.stringContaining('samples of the trial could not be kept')]);
+  expect(kept.problems).toEqual([expect.stringContaining('samples of the trial could not be saved')]);
   expect(made.adopted.flat()).toMatchObject([{ fact: 'vendor.move.state', value: false }]);
 });
 
@@ -86,5 +86,5 @@ it('a trial whose samples cannot be kept is not verified', { timeout: 60_000 }, 
     report: null,
   });
   expect([ended.recorded, robot.evidence.records()]).toEqual([[], []]);
-  expect(ended.notes).toContainEqual(expect.stringContaining('samples of the trial could not be kept'));
+  expect(ended.notes).toContainEqual(expect.stringContaining('samples of the trial could not be saved'));
 });

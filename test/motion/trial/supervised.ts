@@ -73,8 +73,8 @@ export async function startSupervised(
     await service.start({ signal: new AbortController().signal, fail() {} });
     stack.defer(() => service.stop());
   }
-  await until(() => link.snapshot().values.pose.status === 'heard', 'a pose');
-  await until(() => link.snapshot().values.wheels.status === 'heard', 'the wheels');
+  await until(() => link.snapshot().values.pose.status === 'received', 'a pose');
+  await until(() => link.snapshot().values.wheels.status === 'received', 'the wheels');
   await until(() => isLatchRead(motion), 'the stop latch');
   const follow = async (trial: TrialView) => {
     const untilMs = clock.monotonicMs() + 90_000;

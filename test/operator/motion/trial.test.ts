@@ -71,6 +71,6 @@ describe('a trial over HTTP', () => {
     const cookie = await signIn(server.full);
     expect((await postJson(server.full, '/api/evidenz/uebernahme', {})).status).toBe(401);
     const { status, data } = await send(server, 'POST', '/api/evidenz/uebernahme', {}, cookie);
-    expect([status, data]).toEqual([200, { records: 1, adopted: ['vendor.move.request'], takenBack: [] }]);
+    expect([status, data]).toEqual([200, { records: 1, adopted: ['vendor.move.request'], revoked: [] }]);
   });
 });

@@ -22,7 +22,7 @@ const viewOf = (change: Partial<ChassisSnapshot> = {}, motion = free, of = healt
   pageView({ ...connected, ...change }, motion, of);
 const withValues = (values: Partial<ChassisSnapshot['values']>) => ({ values: { ...connected.values, ...values } });
 const stale = <T>(value: LiveValue<T>): LiveValue<T> =>
-  value.status === 'heard' ? { ...value, stale: true, staleReason: 'no-connection' } : value;
+  value.status === 'received' ? { ...value, stale: true, staleReason: 'no-connection' } : value;
 
 /** The body of a page between the places of a live text, by key. */
 const place = (data: string, key: string) => new RegExp(`data-live="${key}">([^<]*)<`).exec(data)?.[1];
@@ -75,7 +75,7 @@ describe('the headline', () => {
     ],
     [
       'what was not received',
-      viewOf(withValues({ wheels: { status: 'not-heard' } })),
+      viewOf(withValues({ wheels: { status: 'not-received' } })),
       'attention',
       /Nicht geprüft: Not-Halt/,
     ],
@@ -118,7 +118,7 @@ describe('the headline', () => {
 
   it('is green only when nothing at all speaks against it', () => {
     const live = <T>(value: T) =>
-      fc.constantFrom<LiveValue<T>>({ status: 'not-heard' }, known(value), stale(known(value)));
+      fc.constantFrom<LiveValue<T>>({ status: 'not-received' }, known(value), stale(known(value)));
     const world = fc.record({
       link: fc.constantFrom(
         { kind: 'connected', tried } as const,
@@ -135,7 +135,7 @@ describe('the headline', () => {
       pose: live({
         xM: 1,
         yM: 1,
-        yawDeg: connected.values.pose.status === 'heard' ? connected.values.pose.value.yawDeg : (0 as never),
+        yawDeg: connected.values.pose.status === 'received' ? connected.values.pose.value.yawDeg : (0 as never),
       }),
       wheels: fc.boolean().chain((emergencyStopPressed) => live({ controlMode: 'auto', emergencyStopPressed })),
       positioning: fc.boolean().chain((reliable) => live({ state: 'positioning', reliable })),
@@ -173,7 +173,7 @@ describe('the headline', () => {
             !degraded &&
             complaints.every(({ ageMs }) => ageMs >= 300_000) &&
             judgeCondition(snapshot.values).every(({ verdict }) => verdict === 'ok') &&
-            values.pose.status === 'heard' &&
+            values.pose.status === 'received' &&
             !values.pose.stale;
           expect(flags.headline === 'good').toBe(inOrder);
           expect(texts.overall === 'in Ordnung').toBe(inOrder);
@@ -183,9 +183,9 @@ describe('the headline', () => {
             expect([link.kind, unitContradicted, doubt]).toEqual(['connected', false, null]);
           for (const key of ['pose', 'wheels', 'positioning', 'alerts'] as const) {
             const value = snapshot.values[key];
-            if (value.status === 'heard' && value.stale) expect(texts[`${key}.doubt`]).toContain('veraltet');
+            if (value.status === 'received' && value.stale) expect(texts[`${key}.doubt`]).toContain('veraltet');
           }
-          if (values.pose.status === 'heard' && (unitContradicted || doubt !== null)) {
+          if (values.pose.status === 'received' && (unitContradicted || doubt !== null)) {
             expect(texts['heading.doubt']).toMatch(/Bogenmaß|Winkeleinheit/);
           }
         },
@@ -230,7 +230,7 @@ describe('a latched stop', () => {
     ],
     [
       'nothing',
-      { status: 'not-heard' } as const,
+      { status: 'not-received' } as const,
       'Stopp gesetzt – Stillstand nicht bekannt',
       'Stopp gesetzt: r',
       /Not-Halt/,
@@ -257,7 +257,7 @@ describe('a closed gate', () => {
       ...health,
       status: 'degraded',
       disk: { ...health.disk, media: { ...health.disk.media, status: 'low' } },
-      evidence: { ...health.evidence, status: 'taken-back' },
+      evidence: { ...health.evidence, status: 'revoked' },
     });
     expect(texts['headline.why']?.split('\n')).toEqual([
       'the gate has a reason',
@@ -305,7 +305,7 @@ describe('what drives', () => {
   });
 
   it('gives no sign to what rounds to zero', () => {
-    const pose = connected.values.pose.status === 'heard' ? connected.values.pose.value : (null as never);
+    const pose = connected.values.pose.status === 'received' ? connected.values.pose.value : (null as never);
     const { texts } = viewOf(withValues({ pose: known({ ...pose, xM: -0.004, yM: -0.006 }) }));
     expect(texts.pose).toBe('x 0,00 m, y -0,01 m');
   });
@@ -320,7 +320,7 @@ describe('folders and evidence', () => {
         ...health.disk,
         state: { ...health.disk.state, status: 'unusable', detail: 'Full.', remedy: 'Make room.' },
       },
-      evidence: { ...health.evidence, status: 'taken-back', detail: 'vendor.x was taken back.' },
+      evidence: { ...health.evidence, status: 'revoked', detail: 'vendor.x was taken back.' },
     });
     expect(texts.folders).toMatch(/^Zustand \/state, NICHT BENUTZBAR.*: Full\. Make room\.\nMedien/);
     expect(texts.evidence).toBe('ZURÜCKGENOMMEN seit dem Start (vendor.x was taken back.)');
@@ -380,11 +380,11 @@ describe('a page under radians, as the server writes it', () => {
 
   it('says under a cut cable that nothing was checked, not that there is nothing', async () => {
     await using server = await startServer();
-    server.link.setState({ kind: 'not-connected', failure: 'cut', detail: 'the connection was cut', tried });
+    server.link.setState({ kind: 'not-connected', failure: 'cut', detail: 'connection closed unexpectedly', tried });
     server.link.say({
       values: withValues({ pose: stale(connected.values.pose), alerts: stale(connected.values.alerts) }).values,
     });
-    server.motion.set({ gate: { open: false, reasons: ['not connected: the connection was cut'] } });
+    server.motion.set({ gate: { open: false, reasons: ['not connected: connection closed unexpectedly'] } });
     const { data } = await ask(server.full, '/service');
     expect(data).toMatch(/<body[^>]* data-headline="bad"/);
     expect(place(data, 'overall')).toBe('beeinträchtigt: Nicht verbunden (not connected)');
@@ -397,5 +397,5 @@ describe('a page under radians, as the server writes it', () => {
 });
 
 function known<T>(value: T): LiveValue<T> {
-  return { status: 'heard', value, mark: 'HINWEIS', basis: 'vendor', source: 'test', ageMs: 100, stale: false };
+  return { status: 'received', value, mark: 'HINWEIS', basis: 'vendor', source: 'test', ageMs: 100, stale: false };
 }

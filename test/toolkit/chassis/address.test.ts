@@ -35,12 +35,12 @@ describe('where the chassis answers', () => {
       tcp: { verdict: 'ok' },
       serial: { verdict: 'ok', expected: 'SN-1', found: 'SN-1' },
       software: '2.12.3',
-      mac: { verdict: 'not-checked', detail: 'not asked for; --mac compares it' },
+      mac: { verdict: 'not-checked', detail: 'not requested (--mac)' },
       remedy: null,
     });
   });
 
-  it('is said of localhost too, which this machine knows without asking anybody', async () => {
+  it('is reported for localhost too, which needs no DNS', async () => {
     await using chassis = await fakeChassis();
     const result = await find({ host: 'localhost', port: chassis.endpoint.port });
     expect(result.state).toBe('connected');
@@ -48,7 +48,7 @@ describe('where the chassis answers', () => {
     expect(result.name.addresses).toContain('127.0.0.1');
   });
 
-  it('tells each kind of failure apart, within two seconds', async () => {
+  it('distinguishes each kind of failure, within two seconds', async () => {
     expect(await find(await closedPort())).toMatchObject({
       state: 'not-connected',
       failure: 'refused',
@@ -96,7 +96,7 @@ describe('where the chassis answers', () => {
     await using chassis = await fakeChassis();
     const { mac } = await find(chassis.endpoint, true, '  mac: "02:00:00:00:00:01"\n');
     expect(mac).toMatchObject({ verdict: 'not-checked', expected: '02:00:00:00:00:01' });
-    expect(mac.detail).toContain('inside this machine');
+    expect(mac.detail).toContain('a loopback address has no hardware address');
   });
 
   it('is given up when the caller interrupts', async () => {

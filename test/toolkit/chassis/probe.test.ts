@@ -61,7 +61,7 @@ function turning(chassis: FakeChassis, encoding: keyof typeof shown, times: 1 | 
 }
 
 describe.concurrent('a probe', () => {
-  it('tells identity, latency, clock, topics and the unit of the pose, each value with mark and source', async () => {
+  it('reports identity, latency, clock, topics and the unit of the pose, each value with mark and source', async () => {
     await using chassis = await fakeChassis();
     using _turning = turning(chassis, 'degrees');
     const { result, finding } = await probe(chassis.endpoint, 5);
@@ -100,7 +100,7 @@ describe.concurrent('a probe', () => {
     expect(result).toMatchObject({ verdict: 'wrong', poseUnit: { verdict: 'radians' } });
     expect(finding('pose-unit')).toMatchObject({
       verdict: 'wrong',
-      detail: expect.stringContaining('IT IS IN RADIANS'),
+      detail: expect.stringContaining('THE UNIT IS RADIANS'),
     });
   });
 
@@ -118,7 +118,7 @@ describe.concurrent('a probe', () => {
       expect(verdict === 'radians' || doubt !== null).toBe(true);
       expect(finding('pose-unit')).toMatchObject({
         verdict: 'wrong',
-        detail: expect.stringMatching(/^IT IS IN RADIANS|^IN DOUBT, IT MAY BE IN RADIANS/),
+        detail: expect.stringMatching(/^THE UNIT IS RADIANS|^IN DOUBT, THE UNIT MAY BE RADIANS/),
         remedy: expect.stringContaining('Do not drive this robot with gw'),
       });
     },
@@ -161,7 +161,7 @@ describe.concurrent('a probe', () => {
     for (const socket of breaking.sockets) socket.destroy();
     const { result, finding: of } = await probing;
     expect(result.verdict).toBe('wrong');
-    expect(of('stream')?.detail).toBe('the connection was cut');
+    expect(of('stream')?.detail).toBe('connection closed unexpectedly');
   });
 
   it('shows no rate for a battery that comes every five seconds, though two messages came close together', async () => {
@@ -184,14 +184,14 @@ describe.concurrent('a probe', () => {
     const once = await probe(chassis.endpoint, 2);
     expect(once.finding('topics')).toMatchObject({
       verdict: 'wrong',
-      detail: expect.stringContaining('the pose came once'),
+      detail: expect.stringContaining('only one pose received'),
     });
     const ceasing = probe(chassis.endpoint, 5);
     await until('the stream', () => chassis.streams.size > 0);
     await time.sleep(100);
     chassis.publish({ topic: '/tracked_pose', pos: [0, 0], ori: 0.5 });
     const { finding } = await ceasing;
-    expect(finding('topics')).toMatchObject({ verdict: 'wrong', detail: expect.stringContaining('the pose ceased') });
+    expect(finding('topics')).toMatchObject({ verdict: 'wrong', detail: expect.stringContaining('poses stopped') });
   });
 
   it('is wrong with an emergency stop pressed, a lost position, a low battery and an error, each with mark and source', async () => {
@@ -232,7 +232,7 @@ describe.concurrent('a probe', () => {
     using _turning = turning(chassis, 'degrees');
     const { result, finding, progress } = await probe(chassis.endpoint, 3);
     expect(result.listenedMs).toBeGreaterThanOrEqual(2_900);
-    expect(progress.at(-1)).toContain('waiting for what the robot reports');
+    expect(progress.at(-1)).toContain('waiting for the conditions reported by the robot');
     for (const id of ['emergency-stop', 'control-mode', 'alerts']) {
       expect(finding(id)).toMatchObject({
         verdict: 'not-checked',
@@ -278,7 +278,9 @@ describe.concurrent('a probe', () => {
     latch(mute, { '/tracked_pose': undefined });
     expect((await probe(mute.endpoint, 2)).finding('topics')?.remedy).toContain('reports a map and a position');
     latch(mute, { '/slam/state': { topic: '/slam/state', state: 'inactive', reliable: false } });
-    expect((await probe(mute.endpoint, 2)).finding('topics')?.remedy).toContain('Give the chassis a map');
+    expect((await probe(mute.endpoint, 2)).finding('topics')?.remedy).toContain(
+      'Set a map and a position on the chassis',
+    );
   });
 
   it.each<[FaultName, string, string]>([

@@ -125,7 +125,7 @@ describe('the restart story', () => {
     expect(asked).toBe(1);
     expect((await listMaps(toolkit, context)).maps).toHaveLength(3);
     const text = renderChassisRestart(restarted);
-    expect(firstLine(text)).toContain('which were brought back');
+    expect(firstLine(text)).toContain('which were restored');
     expect(text).toContain('Its position must be set anew');
 
     // The maps have other numbers now, so the same backup still fits them by their uid.
@@ -135,7 +135,7 @@ describe('the restart story', () => {
     expect(asked).toBe(1);
   }, 60_000);
 
-  it('tells what the restart did also where the restore cannot begin', async () => {
+  it('reports what the restart did also where the restore cannot start', async () => {
     await using robot = await robotWithBackup('stuck');
     const { sim, toolkit, options } = robot;
     sim.setFault('map-loss', true);
@@ -147,7 +147,7 @@ describe('the restart story', () => {
     const work = { ...context, offerRestore };
     const restarted = await restartWithBackup(toolkit, { ...options, withinMs: 30_000, pace }, work);
     expect(restarted).toMatchObject({ verdict: 'lost', restore: null });
-    expect(restarted.next[0]).toMatch(/^The restore did not begin: .*--it-stands-still/);
+    expect(restarted.next[0]).toMatch(/^The restore did not start: .*--it-stands-still/);
     expect(restarted.next[1]).toContain('gw map restore');
   }, 60_000);
 

@@ -13,7 +13,7 @@ function toolkitFor(port: number): Toolkit {
 }
 
 describe('watching', () => {
-  it('tells the state at once when it changes and steadily otherwise, in the published shape, until interrupted', async () => {
+  it('reports the state at once when it changes and steadily otherwise, in the published shape, until interrupted', async () => {
     await using chassis = await fakeChassis();
     const views: ChassisView[] = [];
     const ending = new AbortController();
@@ -26,7 +26,7 @@ describe('watching', () => {
         views.push(view);
       },
     );
-    await until('a pose', () => views.at(-1)?.values.pose.status === 'heard');
+    await until('a pose', () => views.at(-1)?.values.pose.status === 'received');
     for (const socket of chassis.sockets) socket.destroy();
     await until('not connected', () => views.at(-1)?.link.kind === 'not-connected', 1_000);
     await until('connected', () => views.at(-1)?.link.kind === 'connected');
@@ -41,7 +41,7 @@ describe('watching', () => {
     await until('no connection is left', () => chassis.sockets.size === 0, 1_000);
   });
 
-  it('tells at once what the robot reports, and what was wrong with its messages', async () => {
+  it('shows at once what the robot reports, and the faults of its messages', async () => {
     await using chassis = await fakeChassis();
     const { latched } = chassis;
     chassis.latched = (topic) => (topic === '/alerts' ? { topic, alerts: [] } : latched(topic));

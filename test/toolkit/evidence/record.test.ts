@@ -68,7 +68,7 @@ describe('recording what was verified', () => {
       'Recorded: vendor.move.request is BELEGT on a simulator on SN0001 with software 2.12.3 (HINWEIS elsewhere).',
     );
     expect(text).toContain('an order may rely on it now');
-    expect(text).toContain('in a running `gw serve` new evidence counts after a restart');
+    expect(text).toContain('in a running `gw serve` it counts after a restart');
   });
 
   it('closes the gate for a fact that does not hold, and says so', async () => {
@@ -78,9 +78,9 @@ describe('recording what was verified', () => {
       movement: { before: true, usable: false },
     });
     expect(text.split('\n')[0]).toBe('Recorded: angles.target-ori is contradicted on SN0001 with software 2.12.3.');
-    expect(text).toContain('no order may rely on it any more');
+    expect(text).toContain('no order may rely on it now');
     expect(result.appliesTo.gateway).toBe('within-a-second');
-    expect(text).toContain('a running `gw serve` closes its gate for it within a second');
+    expect(text).toContain('a running `gw serve` closes its gate within a second');
     const held = await record('angles.target-ori', 'holds');
     expect(held.result.movement).toMatchObject({ before: false, usable: true });
     expect(held.text.split('\n')[0]).toContain(
@@ -100,13 +100,13 @@ describe('recording what was verified', () => {
       },
     ]);
     expect(result.now).toEqual({ mark: 'HINWEIS', basis: 'vendor', verdict: 'in-part' });
-    expect(result.movement).toMatchObject({ usable: false, why: expect.stringContaining('a part of it only') });
+    expect(result.movement).toMatchObject({ usable: false, why: expect.stringContaining('only part of it') });
     expect(text.split('\n')[0]).toBe(
       'Recorded: vendor.overlays.region-types 1 is BELEGT on a simulator on SN0001 with software 2.12.3 (HINWEIS elsewhere).',
     );
     const shown = await show('vendor.overlays.region-types');
     expect(shown.text).toMatch(
-      / 1 {2}no-go zone {2}BELEGT on a simulator: recorded on a simulator, which says nothing about a real robot\n/,
+      / 1 {2}no-go zone {2}BELEGT on a simulator: recorded on a simulator, which is no evidence about a real robot\n/,
     );
     expect(shown.text).toMatch(/ 2 {2}slow zone\n/);
   });
@@ -216,7 +216,7 @@ describe('a record after the chassis got other software', () => {
   it('has expired wherever the fact is shown, and counts again for the software that it names', async () => {
     await record('vendor.move.request', 'holds');
     expect((await show('vendor.move.request')).text.split('\n')[0]).toBe(
-      'vendor.move.request is BELEGT on a simulator and HINWEIS elsewhere: recorded on a simulator, which says nothing about a real robot.',
+      'vendor.move.request is BELEGT on a simulator and HINWEIS elsewhere: recorded on a simulator, which is no evidence about a real robot.',
     );
     await using updated = await startSim({ serial: 'SN0001', software: '2.13.0' });
     await writeSite(updated.chassis.port, 'SN0001');
@@ -228,8 +228,8 @@ describe('a record after the chassis got other software', () => {
       records: [{ scope: 'expired', says: 'holds' }],
     });
     expect(text.split('\n')[0]).toMatch(/^vendor\.move\.request is HINWEIS: /);
-    expect(text).toContain('recorded with another software, so it has to be verified again');
-    expect(text).toContain('expired: the chassis has another software now');
+    expect(text).toContain('recorded with another software version, so verify it again');
+    expect(text).toContain('expired: the chassis now has another software version');
     const again = await record('vendor.move.request', 'holds');
     expect(again.result).toMatchObject({ before: { verdict: 'expired' }, now: { verdict: 'verified' }, records: 2 });
   });
@@ -244,7 +244,7 @@ describe('a record after the chassis got other software', () => {
     expect(here.get('vendor.boot-phase')).toEqual({ mark: 'HINWEIS', basis: 'vendor', verdict: 'contradicted' });
     expect(here.get('vendor.overlays.region-types')).toEqual({ mark: 'HINWEIS', basis: 'vendor', verdict: 'in-part' });
     const text = plain(renderEvidenceList(list));
-    expect(text).toContain('Recorded about 3 of them for chassis SN0001 with software 2.12.3.');
+    expect(text).toContain('Records about 3 of them for chassis SN0001 with software 2.12.3.');
     expect(text).toContain('contradicted on this device with this software');
   });
 });

@@ -80,12 +80,12 @@ describe('gw motion go', () => {
     const data = await go();
     expect(motionGoSchema.parse(data)).toEqual(data);
     expect(data.findings.map(({ verdict }) => verdict)).toEqual(['ok', 'ok', 'ok']);
-    expect(first(renderMotionGo(data))).toBe('The robot stands at A, as the chassis reports.');
+    expect(first(renderMotionGo(data))).toBe('The robot stands at A, according to its reported pose.');
   });
 
   it.each([
-    ['at another place', { xM: 3.5, yM: 4, yawDeg: 90 }, 'but it does not stand where it should'],
-    ['with a heading in radians', { xM: 3, yM: 4, yawDeg: Math.PI / 2 }, 'but it does not stand where it should'],
+    ['at another place', { xM: 3.5, yM: 4, yawDeg: 90 }, 'but its reported pose does not match'],
+    ['with a heading in radians', { xM: 3, yM: 4, yawDeg: Math.PI / 2 }, 'but its reported pose does not match'],
   ])('is not green when it arrived %s', async (_what, pose, words) => {
     arrives();
     fake.pose = () => pose;
@@ -98,7 +98,7 @@ describe('gw motion go', () => {
     arrives();
     fake.pose = () => null;
     const data = await go();
-    expect(first(renderMotionGo(data))).toBe('The chassis reports A reached; where it stands was not compared.');
+    expect(first(renderMotionGo(data))).toBe('The chassis reports A reached; the final pose was not compared.');
     expect(data.findings.map(({ verdict }) => verdict)).toEqual(['ok', 'not-checked', 'not-checked']);
   });
 
@@ -112,7 +112,7 @@ describe('gw motion go', () => {
     drives(() => ({}));
     const data = await go({ withinMs: 500 });
     expect(data.state).toBe('running');
-    expect(first(renderMotionGo(data))).toContain('has not ended yet: the robot drives on');
+    expect(first(renderMotionGo(data))).toContain('is not completed: the robot is still driving');
   });
 
   it('passes on why it failed, and the number as it came', async () => {
@@ -124,7 +124,7 @@ describe('gw motion go', () => {
 
   it('does not take the run of somebody else for its own', async () => {
     drives((asked) => (asked < 2 ? {} : { id: 'run-2', state: 'succeeded' }));
-    expect(await go()).toMatchObject({ state: 'failed', reason: expect.stringContaining('does not know this run') });
+    expect(await go()).toMatchObject({ state: 'failed', reason: expect.stringContaining('no longer knows this run') });
   });
 
   it('bears a lost answer, and says that the robot may drive when none comes any more', async () => {
@@ -140,7 +140,7 @@ describe('gw motion go', () => {
       method === 'POST' ? [202, { run: { id: 'run-1', state: 'running', reason: null, outcome: null } }] : [500, {}];
     await expect(go()).rejects.toMatchObject({
       code: 'OPERATOR_NOT_REACHABLE',
-      message: expect.stringContaining('How the drive to A goes on is not known'),
+      message: expect.stringContaining('The state of the drive to A is unknown'),
       remedy: expect.stringContaining('emergency stop'),
     });
   });
@@ -170,7 +170,7 @@ describe('an interruption', () => {
     expect(data).toMatchObject({ state: 'stopped', interrupted: true });
     expect(data.findings.map(({ verdict }) => verdict)).toEqual(['not-checked', 'not-checked', 'not-checked']);
     expect(driveOutcome(data)).toMatchObject({ ok: false, exitCode: 130 });
-    expect(first(renderMotionGo(data))).toBe('Interrupted: the drive to A was ended, and its move cancelled.');
+    expect(first(renderMotionGo(data))).toBe('Interrupted: the drive to A was ended and its move cancelled.');
   });
 
   it('never says that it was ended when its end was not confirmed', async () => {
@@ -184,7 +184,7 @@ describe('an interruption', () => {
     const data = await go({}, about);
     expect(data).toMatchObject({ state: 'failed', interrupted: true });
     expect(first(renderMotionGo(data))).toBe(
-      'Interrupted, but THE ROBOT MAY DRIVE ON: the end of the drive to A is not confirmed.',
+      'Interrupted, but THE ROBOT MAY STILL BE MOVING: the end of the drive to A is not confirmed.',
     );
     expect(renderMotionGo(data)).not.toContain('was ended');
   });
@@ -207,7 +207,7 @@ describe('an interruption', () => {
     expect(ended).toHaveLength(3);
   });
 
-  it('that ends nothing says that the robot may drive on', async () => {
+  it('that ends nothing says that the robot may still be moving', async () => {
     const { ending, about } = interrupt();
     drives(() => {
       ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
@@ -215,7 +215,7 @@ describe('an interruption', () => {
     });
     await expect(go({}, about)).rejects.toMatchObject({
       code: 'INTERRUPTED',
-      message: expect.stringContaining('THE ROBOT MAY DRIVE ON'),
+      message: expect.stringContaining('THE ROBOT MAY STILL BE MOVING'),
       remedy: expect.stringContaining('emergency stop'),
     });
   });
@@ -228,7 +228,7 @@ describe('an interruption', () => {
     });
     await expect(go({ leaveRunning: true }, about)).rejects.toMatchObject({
       code: 'INTERRUPTED',
-      message: expect.stringContaining('the robot drives on'),
+      message: expect.stringContaining('continues because of --leave-running'),
     });
     expect(ended).toEqual([]);
   });
@@ -249,7 +249,7 @@ describe('an interruption', () => {
     });
     const data = await runTour(toolkit, { tour: 'demo', withinMs: 60_000 }, { ...context(), ...about });
     expect(data).toMatchObject({ state: 'stopped', interrupted: true });
-    expect(first(renderTourRun(data))).toBe('Interrupted: tour demo was ended, and its move cancelled.');
+    expect(first(renderTourRun(data))).toBe('Interrupted: tour demo was ended and its move cancelled.');
   });
 });
 
@@ -258,10 +258,10 @@ describe('gw tour run', () => {
     drives(() => ({ state: 'succeeded' }));
     fake.pose = () => null;
     const data = await runTour(toolkit, { tour: 'demo', withinMs: 60_000 }, context());
-    expect(first(renderTourRun(data))).toBe('Tour demo ended; where the robot stands was not compared.');
+    expect(first(renderTourRun(data))).toBe('Tour demo ended; the final pose was not compared.');
   });
 
-  it('signs in where that is asked for, and says both ways when nobody is signed in', async () => {
+  it('signs in where that is required, and names both ways without a session', async () => {
     drives(() => ({ state: 'succeeded' }));
     const working = fake.override;
     fake.override = (request, body) => {
@@ -300,7 +300,7 @@ describe('gw motion stop', () => {
     answers({ latched: true, saved: true, by: 'me', reason: 'drill', since: '2026-01-01T00:00:00.000Z' });
     const data = await stop();
     expect(motionStopSchema.parse(data)).toEqual(data);
-    expect(first(renderMotionStop(data))).toBe('STOPPED: latched and saved. The chassis reports no move under way.');
+    expect(first(renderMotionStop(data))).toBe('STOPPED: latched and saved. The chassis reports no running move.');
     expect(fake.asked[0]).toBe('POST /api/stopp');
   });
 
@@ -312,11 +312,15 @@ describe('gw motion stop', () => {
       { latched: true, saved: false, unsavedBecause: 'ENOSPC' },
       /^STOPPED: latched, NOT saved: [\s\S]*\ndisk {4}ENOSPC/,
     ],
-    ['nothing is said of saving', { latched: true }, /^STOPPED: latched; whether it is saved is not said/],
+    [
+      'nothing is said of saving',
+      { latched: true },
+      /^STOPPED: latched; the gateway does not report whether it is saved/,
+    ],
     [
       'the rest of the answer is nonsense',
       { latched: true, saved: 'yes', by: 7, since: {} },
-      /^STOPPED: latched; whether/,
+      /^STOPPED: latched; the gateway does not report/,
     ],
   ])('counts, and says when %s', async (_what, answer, words) => {
     answers(answer);
@@ -326,8 +330,8 @@ describe('gw motion stop', () => {
   });
 
   it.each([
-    ['moving', 'under-way', /^STOP LATCHED, BUT THE ROBOT STILL DRIVES/],
-    ['oscillating', 'not-known', /^STOP LATCHED, BUT WHETHER THE ROBOT STANDS IS NOT KNOWN/],
+    ['moving', 'under-way', /^STOP LATCHED, BUT THE ROBOT IS STILL MOVING/],
+    ['oscillating', 'not-known', /^STOP LATCHED, BUT THE MOVE STATE IS UNKNOWN/],
   ])('is not green while the chassis reports %s', async (word, move, words) => {
     fake.moveState = () => word;
     const data = await stop();
@@ -340,7 +344,7 @@ describe('gw motion stop', () => {
     fake.moveState = () => (words.length > 1 ? (words.shift() ?? '') : (words[0] ?? ''));
     const data = await stop();
     expect(data).toMatchObject({ delivered: true, move: 'drove-on' });
-    expect(first(renderMotionStop(data))).toMatch(/^STOP LATCHED, BUT THE ROBOT DROVE ON TO THE END OF ITS MOVE/);
+    expect(first(renderMotionStop(data))).toMatch(/^STOP LATCHED, BUT THE ROBOT COMPLETED ITS MOVE/);
   });
 
   it('is saved when the disk took it while the robot came to rest', async () => {
@@ -353,7 +357,7 @@ describe('gw motion stop', () => {
     expect(await stop()).toMatchObject({ delivered: true, saved: true });
   });
 
-  it('is not green when somebody cleared it meanwhile', async () => {
+  it('is not green when it was cleared meanwhile', async () => {
     fake.override = ({ method, url }) =>
       method === 'GET' && url === '/api/stopp' ? [200, { stop: { latched: false } }] : undefined;
     expect(await stop()).toMatchObject({
@@ -365,11 +369,11 @@ describe('gw motion stop', () => {
 
   it('is not green when the chassis says nothing, or only what it said before its connection was lost', async () => {
     for (const planning of [
-      { status: 'not-heard' },
-      { status: 'heard', ageMs: 9, stale: true, value: { moveState: 'idle' } },
+      { status: 'not-received' },
+      { status: 'received', ageMs: 9, stale: true, value: { moveState: 'idle' } },
     ]) {
       fake.override = ({ url }) =>
-        url === '/api/chassis/state' ? [200, { values: { pose: { status: 'not-heard' }, planning } }] : undefined;
+        url === '/api/chassis/state' ? [200, { values: { pose: { status: 'not-received' }, planning } }] : undefined;
       expect(await stop()).toMatchObject({ delivered: true, move: 'not-known' });
     }
   });
@@ -485,7 +489,7 @@ describe('gw motion clear', () => {
     expect(motionClearSchema.parse(data)).toEqual(data);
     expect(data).toMatchObject({ cleared: true, wasLatched: true, by: 'tablet', gate: { open: false } });
     expect(renderMotionClear(data)).toMatch(
-      /^CLEARED: the stop is released\. The gate is still closed:\n {2}not connected/,
+      /^CLEARED: no stop is latched\. The gate is still closed:\n {2}not connected/,
     );
     expect(fake.sessions.size).toBe(0);
   });
@@ -544,8 +548,8 @@ describe('gw motion pose', () => {
   });
 
   it.each([
-    ['failed', 'The robot did not take the pose'],
-    ['unknown', 'It is not known whether the robot took the pose'],
+    ['failed', 'The robot did not accept the pose'],
+    ['unknown', 'Whether the robot accepted the pose is unknown'],
   ])('is not green when it %s', async (state, words) => {
     answer(state, 'it reports another one');
     const data = await pose({ dock: true });

@@ -222,7 +222,7 @@ describe('the network check, outward', () => {
     const services = [
       { name: 'cloud', status: 'running', restarts: 0, lastError: null, remedy: null, detail: 'connected' },
     ];
-    const evidence = { status: 'as-read', detail: 'no records', takenBack: [], waiting: [] };
+    const evidence = { status: 'as-read', detail: 'no records', revoked: [], waiting: [] };
     const folder = { path: '/x', status: 'ok', freeBytes: 1, totalBytes: 2, detail: 'x', remedy: null };
     const disk = { state: folder, media: folder };
     const log = { status: 'writing', droppedLines: 0, detail: 'The log is being written.' };

@@ -105,9 +105,9 @@ export async function startFakeOperator(): Promise<FakeOperator> {
           values: {
             pose:
               pose === null
-                ? { status: 'not-heard' }
-                : { status: 'heard', ageMs: Math.round(fake.poseAgeMs()), stale: false, value: pose },
-            planning: { status: 'heard', ageMs: 1, stale: false, value: { moveState: fake.moveState() } },
+                ? { status: 'not-received' }
+                : { status: 'received', ageMs: Math.round(fake.poseAgeMs()), stale: false, value: pose },
+            planning: { status: 'received', ageMs: 1, stale: false, value: { moveState: fake.moveState() } },
           },
         });
       }

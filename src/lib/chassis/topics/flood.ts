@@ -1,40 +1,40 @@
-/** What came over the topic stream between two looks. */
-export interface Look {
+/** Traffic of the topic stream in one sampling interval. */
+export interface Sample {
   readonly ms: number;
-  /** How long of it nothing more was let in. */
+  /** How long reading was paused. */
   readonly heldMs: number;
-  /** Messages, pings and their answers. */
+  /** Messages, pings and pongs. */
   readonly frames: number;
-  /** Those of them that are larger than `LARGE_FRAME_BYTES`. */
+  /** Frames larger than `LARGE_FRAME_BYTES`. */
   readonly large: number;
   readonly bytes: number;
 }
 
-/** Decisions of ours: how often it is looked, and over how many looks it is judged. */
-export const LOOK_MS = 200;
-const LOOKS = 10;
+/** Project decisions: sampling interval, and samples in the window. */
+export const SAMPLE_MS = 200;
+const WINDOW_SAMPLES = 10;
 /** A chassis publishes about a hundred small messages a second, and a large one when its map changes. */
 export const LARGE_FRAME_BYTES = 64 * 1024;
-/** Decisions of ours: what makes a flood within two seconds, where the sender also had to wait a good part of them. */
+/** Project decisions: a flood exceeds one of these within two seconds, while reading was paused for a good part of them. */
 const MANY_FRAMES = 2_000;
 const MANY_LARGE = 6;
 const HELD_SHARE = 0.25;
 
 /**
- * Tells a chassis that floods the topic stream from one that had much to say once; gives the reason to end the stream,
- * for a person, or null. What waits on the way is older than it seems: a pose of unknown age is no pose.
+ * Distinguishes a flood of the topic stream from a single burst; returns the reason to end the stream, or null.
+ * Buffered messages are older than their arrival time suggests, and a pose of unknown age must not be used.
  */
-export function createTopicFlood(): (look: Look) => string | null {
-  const looks: Look[] = [];
-  return (look) => {
-    looks.push(look);
-    if (looks.length > LOOKS) looks.shift();
-    if (looks.length < LOOKS) return null;
-    const sum = (field: keyof Look) => looks.reduce((total, one) => total + one[field], 0);
+export function createTopicFlood(): (sample: Sample) => string | null {
+  const samples: Sample[] = [];
+  return (sample) => {
+    samples.push(sample);
+    if (samples.length > WINDOW_SAMPLES) samples.shift();
+    if (samples.length < WINDOW_SAMPLES) return null;
+    const sum = (field: keyof Sample) => samples.reduce((total, one) => total + one[field], 0);
     const isMuch = sum('frames') >= MANY_FRAMES || sum('large') >= MANY_LARGE;
     if (!isMuch || sum('heldMs') < HELD_SHARE * sum('ms')) return null;
     const seconds = (sum('ms') / 1_000).toFixed(1);
     const figures = `${sum('frames')} messages, ${(sum('bytes') / 1e6).toFixed(1)} MB within ${seconds} s`;
-    return `the chassis floods the topic stream: ${figures}, more than can be read`;
+    return `topic stream flooded: ${figures}, more than gw can read`;
   };
 }

@@ -4,7 +4,7 @@ import { quote } from '../../json/index.ts';
 import { DialError, dialFailureOf } from '../../net/index.ts';
 import { badAnswer } from '../failure.ts';
 
-/** Why the topic stream was not opened, where the chassis answered in HTTP. */
+/** Why the topic stream was not opened, where the chassis sent an HTTP response. */
 export function refusal(response: IncomingMessage, tried: Tried): GwError {
   const status = response.statusCode ?? 0;
   const { location } = response.headers;
@@ -17,15 +17,15 @@ export function refusal(response: IncomingMessage, tried: Tried): GwError {
     });
   }
   if (status >= 300 && status < 400) {
-    return badAnswer(`the topic stream was redirected to ${quote(location ?? 'nowhere')}: refused`, tried);
+    return badAnswer(`redirect of the topic stream to ${quote(location ?? 'no location')} refused`, tried);
   }
-  return badAnswer(`the topic stream was answered with status ${status}`, tried);
+  return badAnswer(`WebSocket upgrade answered with status ${status}`, tried);
 }
 
-/** Why it was not, where nothing of the kind came. */
+/** Why the topic stream was not opened, where no HTTP response was received. */
 export function handshakeFailure(error: Error, tried: Tried): GwError {
   const { code = '' } = error as NodeJS.ErrnoException;
-  if (code.startsWith('HPE_')) return badAnswer('it does not speak HTTP as a chassis does', tried, error);
+  if (code.startsWith('HPE_')) return badAnswer('malformed HTTP response', tried, error);
   if (code !== '') return new DialError(dialFailureOf(error), tried, error);
-  return badAnswer('it does not open a WebSocket as a chassis does', tried, error);
+  return badAnswer('WebSocket handshake failed', tried, error);
 }

@@ -5,37 +5,37 @@ export type Steps = Generator<undefined, void>;
 
 export interface IntakeOptions {
   readonly clock: Clock;
-  /** Nothing more is to come in for now: the sender waits, by the backpressure of TCP. */
+  /** Pauses reading: TCP backpressure makes the sender wait. */
   readonly hold: () => void;
   readonly release: () => void;
 }
 
 /**
- * Takes in what a chassis sends, in order and without losing any of it, in at most half of the time: a chassis that
- * sends more than that waits, and everything else of the gateway gets its turn.
+ * Processes messages in order and without loss, in at most half of the time: a chassis that sends more has to wait,
+ * so that the rest of the gateway stays responsive.
  */
 export interface TopicIntake extends Disposable {
-  /** Done at once where nothing waits and there is time, otherwise later. */
+  /** Runs at once where the queue is empty and credit is left, otherwise later. */
   push(steps: Steps): void;
-  /** What a frame of so many bytes took before it came here, which nobody can measure frame by frame. */
+  /** Charges the time the library spent on a frame of this size, which cannot be measured per frame. */
   charge(bytes: number): void;
-  /** How many wait to be taken in. */
+  /** Queue length. */
   readonly waiting: number;
-  /** For how many milliseconds the sender had to wait since this was last asked. */
+  /** Milliseconds for which reading was paused since the last call. */
   takeHeldMs(): number;
 }
 
-/** Decisions of ours: so much at a stretch, and of all time so large a part. */
+/** Project decisions: longest run without a pause, and share of all time. */
 const STRETCH_MS = 5;
 const SHARE = 0.5;
-/** What the library takes for a frame and for its bytes (measured, rounded up). */
+/** Time the library spends per frame and per MiB (measured, rounded up). */
 const FRAME_MS = 0.002;
 const MIB_MS = 2;
 
 export function createTopicIntake({ clock, hold, release }: IntakeOptions): TopicIntake {
   const waiting: Steps[] = [];
   let first = 0;
-  /** Milliseconds of work that it may do now; below zero it rests until they have come in again. */
+  /** Milliseconds of work left; below zero it pauses until the credit is restored. */
   let creditMs = STRETCH_MS;
   let countedAt = clock.monotonicMs();
   let rest: Disposable | undefined;
@@ -50,7 +50,7 @@ export function createTopicIntake({ clock, hold, release }: IntakeOptions): Topi
     countedAt = now;
   }
 
-  /** One step of the first that waits. */
+  /** One step of the first queued message. */
   function step(): void {
     const steps = waiting[first] as Steps;
     const began = clock.monotonicMs();
@@ -69,10 +69,10 @@ export function createTopicIntake({ clock, hold, release }: IntakeOptions): Topi
     count();
     while (waiting.length > 0 && creditMs > 0 && !isOver) step();
     isWorking = false;
-    if (waiting.length > 0 && !isOver) takeRest();
+    if (waiting.length > 0 && !isOver) pause();
   }
 
-  function takeRest(): void {
+  function pause(): void {
     hold();
     heldSince ??= clock.monotonicMs();
     rest = clock.after((STRETCH_MS - creditMs) / SHARE, () => {
@@ -102,7 +102,7 @@ export function createTopicIntake({ clock, hold, release }: IntakeOptions): Topi
       if (isOver) return;
       count();
       creditMs -= FRAME_MS + (MIB_MS * bytes) / (1024 * 1024);
-      if (creditMs <= 0 && rest === undefined && !isWorking) takeRest();
+      if (creditMs <= 0 && rest === undefined && !isWorking) pause();
     },
     get waiting() {
       return waiting.length - first;

@@ -16,72 +16,73 @@ type Shape<T extends KnownTopic> = z.output<(typeof topicSchemas)[T]>;
 /** A data message of a topic that gw reads. */
 export type TopicData = { [T in KnownTopic]: { readonly topic: T; readonly data: Shape<T> } }[KnownTopic];
 
-/** What one text frame of the topic stream turned out to be. Nothing foreign makes the reader throw. */
+/** A parsed text frame of the topic stream. The parser never throws. */
 export type TopicMessage =
-  /** `text`: the frame as it came, since numbers that were parsed have lost digits. */
+  /** `text`: the original frame, since parsed numbers lose digits. */
   | ({ readonly kind: 'data'; readonly text: string } & TopicData)
   /** The acknowledgement: the full set of this connection. */
   | { readonly kind: 'enabled'; readonly topics: readonly string[] }
-  /** Sound, but of a topic that gw does not read. */
+  /** Valid, but of a topic that gw does not read. */
   | { readonly kind: 'other'; readonly topic: string }
   /** `topic` is set where a message of that topic was rejected: its values stay what they were before. */
   | { readonly kind: 'complaint'; readonly what: string; readonly topic?: KnownTopic };
 
-/** Frames up to here are read at once. */
+/** Frames up to this size are parsed at once. */
 const SMALL_BYTES = 8 * 1024;
-/** Decisions of ours: what of a larger one is read, without the drawings that a map is announced with. */
-const MOST_READ_BYTES = 64 * 1024;
+/** Project decisions: how much of a larger frame is parsed, without the overlays of `/map/info`. */
+const MAX_READ_BYTES = 64 * 1024;
 const readBounds: JsonBounds = { maxDepth: 200, maxValues: 5_000 };
-/** Decision of ours: what a frame may hold in all; it has at most 16 MiB, and nothing is made of most of it. */
+/** Project decision: bounds of a whole frame (at most 16 MiB), most of which is only scanned. */
 const frameBounds: JsonBounds = { maxDepth: 200, maxValues: 4_000_000 };
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Reads one text frame step by step. Of a large one the drawings (`overlays`) are left out of `data` and are in `text`
- * only: they may be millions of values, and nobody who listens all the time looks at them.
+ * Parses one text frame step by step. In a large frame `overlays` is left out of `data` and kept in `text` only: it
+ * may have millions of values, and the live state does not use it.
  */
 export function* readTopicFrame(frame: Buffer): Generator<undefined, TopicMessage> {
   if (frame.length <= SMALL_BYTES) return parseTopicMessage(frame.toString('utf8'));
-  // Of doubled ones the first: the other is found as a key that comes twice.
-  let drawings: readonly [number, number] | undefined;
+  // The first of duplicate keys: the second one is reported as a duplicate.
+  let overlays: readonly [number, number] | undefined;
   const scanner = createJsonScanner(frameBounds, ({ key: [from, to], value }) => {
-    if (frame.toString('latin1', from, to) === '"overlays"') drawings ??= value;
+    if (frame.toString('latin1', from, to) === '"overlays"') overlays ??= value;
   });
   for (let from = 0; from < frame.length; from += PIECE_BYTES) {
     if (!scanner.push(frame, from, Math.min(from + PIECE_BYTES, frame.length))) break;
     yield;
   }
   const problem = problemOfFinding(scanner.end(), frameBounds, 'message');
-  if (problem !== null) return complaint(`a message: ${problem}`);
-  const [from, to] = drawings ?? [0, 0];
+  if (problem !== null) return complaint(`malformed message: ${problem}`);
+  const [from, to] = overlays ?? [0, 0];
   const isCut = to > from;
-  if (frame.length - (to - from) > MOST_READ_BYTES) return complaint('a message is larger than a message may be');
+  if (frame.length - (to - from) > MAX_READ_BYTES)
+    return complaint(`message larger than ${MAX_READ_BYTES / 1024} KiB without its overlays`);
   const rest = isCut ? Buffer.concat([frame.subarray(0, from), Buffer.from('null'), frame.subarray(to)]) : frame;
   const reading = readJsonBytes(rest, 'message', readBounds);
-  if (!reading.ok) return complaint(`a message: ${reading.problem}`);
+  if (!reading.ok) return complaint(`malformed message: ${reading.problem}`);
   if (isCut) delete (reading.value as { overlays?: unknown }).overlays;
   return messageOf(reading.value, () => frame.toString('utf8'));
 }
 
-/** The same at once, for a text that is known to be small. */
+/** The same at once, for a small text. */
 export function parseTopicMessage(text: string): TopicMessage {
   const reading = readJson(text);
-  if (!reading.ok) return complaint(`a message: ${reading.problem}`);
+  if (!reading.ok) return complaint(`malformed message: ${reading.problem}`);
   return messageOf(reading.value, () => text);
 }
 
 function messageOf(value: unknown, textOf: () => string): TopicMessage {
   if (!isRecord(value)) {
-    return complaint('a message is JSON, but not an object');
+    return complaint('message is JSON, but not an object');
   }
   const { topic } = value;
   if (topic === undefined) {
     const enabled = topicsEnabledSchema.safeParse(value);
     return enabled.success
       ? { kind: 'enabled', topics: enabled.data.enabled_topics }
-      : complaint('a message names no topic');
+      : complaint('message without a topic');
   }
-  if (typeof topic !== 'string') return complaint('a message names a topic that is no text');
+  if (typeof topic !== 'string') return complaint('message whose topic is not a string');
   if (!isKnownTopic(topic)) return { kind: 'other', topic };
   const result = topicSchemas[topic].safeParse(value);
   if (!result.success) return { kind: 'complaint', what: misfitOf(topic, result.error, value), topic };
@@ -100,8 +101,8 @@ function isKnownTopic(topic: string): topic is KnownTopic {
 }
 
 /**
- * A number that came as text is named as such: with the plain 'expected number, received string' somebody would look
- * for what is missing on the robot, where its software writes what it must not.
+ * A number sent as text is reported as such: 'expected number, received string' would suggest a fault of the robot
+ * instead of its software.
  */
 function misfitOf(topic: KnownTopic, error: z.ZodError, value: unknown): string {
   const { paths, others } = numbersAsText(error, value);

@@ -9,7 +9,7 @@ import { DialError, type Dialer, dialFailureOf, type Endpoint, viaOf } from '../
 import { interrupted } from '../failure.ts';
 import type { ConnectionFailure } from '../model.ts';
 import { paths, type TopicRequestWire } from '../wire.ts';
-import { createTopicFlood, LARGE_FRAME_BYTES, LOOK_MS } from './flood.ts';
+import { createTopicFlood, LARGE_FRAME_BYTES, SAMPLE_MS } from './flood.ts';
 import { handshakeFailure, refusal } from './handshake.ts';
 import { createTopicIntake, type Steps } from './intake.ts';
 import { readTopicFrame, type TopicMessage, topicNames } from './message.ts';
@@ -22,7 +22,7 @@ export interface TopicStreamOptions {
   /** Whether the chassis announced `supportsEnableTopicList`; without it each topic is a message of its own. */
   readonly listForm: boolean;
   readonly secret?: string | undefined;
-  /** Called for every message that came, in order; also for complaints. Must not throw. */
+  /** Called for every message in order, also for complaints. Must not throw. */
   readonly onMessage: (message: TopicMessage) => void;
   readonly signal?: AbortSignal | undefined;
 }
@@ -31,37 +31,37 @@ export interface StreamEnd {
   readonly failure: ConnectionFailure;
   /** One sentence for a person. */
   readonly detail: string;
-  /** Set where it was ended because the chassis sent more than can be read. */
+  /** Set where the stream was ended because of a flood. */
   readonly isFlood?: true;
 }
 
-/** One connection to the topic stream. It never comes back by itself: whoever opened it opens the next one. */
+/** One connection to the topic stream. It does not reconnect: the caller opens the next one. */
 export interface TopicStream extends Disposable {
   readonly tried: Tried;
-  /** Resolves once, when the stream has ended, also by `close`. */
+  /** Resolves when the stream has ended, also by `close`. */
   readonly ended: Promise<StreamEnd>;
-  /** What the chassis last acknowledged; null before the first acknowledgement. */
+  /** Topics of the last acknowledgement; null before the first one. */
   readonly enabled: readonly string[] | null;
   enable(topics: readonly string[]): void;
   disable(topics: readonly string[]): void;
   close(): void;
 }
 
-/** Decisions of ours: a cut cable, a stopped chassis and a wrong address show within two seconds. */
+/** Project decisions: a cut cable, a stopped chassis and a wrong address are detected within two seconds. */
 const OPEN_MS = 1_600;
 const DIAL_MS = 1_200;
 const PING_MS = 400;
 const SILENT_MS = 1_400;
 const PONG_MS = 50;
-/** Without figures, so that it is counted as one complaint. */
-const FLOODED = 'the topic stream was flooded: the chassis sent more than can be read';
+/** Without figures, so that repetitions are counted as one complaint. */
+const FLOODED = 'topic stream flooded: the chassis sent more than gw can read';
 const ACKNOWLEDGE_MS = 1_000;
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
  * Opens the topic stream and enables the topics. Rejects with CHASSIS_NOT_CONNECTED, CHASSIS_BOOTING,
  * CHASSIS_BAD_ANSWER or INTERRUPTED. The heartbeat is the WebSocket's own ping, which every WebSocket server
- * answers (RFC 6455, 5.5.2); any other sign of life counts as well.
+ * answers (RFC 6455, 5.5.2); any other received data counts as well.
  * @source path: specification, 'Chassis interface'; messages: vendor description (HINWEIS)
  */
 export async function openTopicStream(options: TopicStreamOptions): Promise<TopicStream> {
@@ -81,7 +81,7 @@ export async function openTopicStream(options: TopicStreamOptions): Promise<Topi
     socket = await dialer.dial(endpoint, { timeoutMs: DIAL_MS, ...(signal && { signal }) });
   } catch (error) {
     if (signal?.aborted) throw interrupted(signal.reason, tried());
-    // The way there is the trouble, not the chassis.
+    // The path to the chassis failed (for example SSH), not the chassis.
     if (error instanceof GwError && !(error instanceof DialError)) throw error;
     throw new DialError(error instanceof DialError ? error.failure : dialFailureOf(error), tried(), error);
   }
@@ -96,29 +96,29 @@ function handshake(options: TopicStreamOptions, socket: Duplex, tried: () => Tri
     createConnection: () => socket,
     perMessageDeflate: false,
     followRedirects: false,
-    maxPayload: MOST_BYTES,
-    // Answered here: whoever sends pings and does not read would fill the memory with answers.
+    maxPayload: MAX_BYTES,
+    // Pongs are sent here: a peer that sends pings and does not read would fill the memory with pongs.
     autoPong: false,
     ...(secret !== undefined && { headers: { secret } }),
   });
   let aborting: Disposable | undefined;
-  const give = (error: unknown) => {
+  const fail = (error: unknown) => {
     cleanUp();
-    // The library reports the end of a handshake that we end ourselves.
+    // The library emits an error for a handshake that is aborted here.
     web.on('error', () => {});
     web.terminate();
     socket.destroy();
     reject(error);
   };
-  const onError = (error: Error) => give(handshakeFailure(error, tried()));
-  const onResponse = (_request: unknown, response: IncomingMessage) => give(refusal(response, tried()));
+  const onError = (error: Error) => fail(handshakeFailure(error, tried()));
+  const onResponse = (_request: unknown, response: IncomingMessage) => fail(refusal(response, tried()));
   const onOpen = () => {
     cleanUp();
-    // At once, not after a turn of the event loop: the first frames may be here already, and they may be faulty.
+    // Synchronously: the first frames may have arrived already, and may be malformed.
     resolve(attach(options, web, socket, tried()));
   };
   const left = Math.max(100, OPEN_MS - (tried().forMs ?? 0));
-  const timer = clock.after(left, () => give(new DialError('no-answer', tried())));
+  const timer = clock.after(left, () => fail(new DialError('no-answer', tried())));
   const cleanUp = () => {
     timer[Symbol.dispose]();
     aborting?.[Symbol.dispose]();
@@ -129,7 +129,7 @@ function handshake(options: TopicStreamOptions, socket: Duplex, tried: () => Tri
   web.on('error', onError);
   web.on('open', onOpen);
   web.on('unexpected-response', onResponse);
-  aborting = onAbort(signal, () => give(interrupted(signal?.reason, tried())));
+  aborting = onAbort(signal, () => fail(interrupted(signal?.reason, tried())));
   return promise;
 }
 
@@ -139,7 +139,7 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
   const wanted = new Set<string>();
   let enabled: readonly string[] | null = null;
   let over = false;
-  let heard = false;
+  let hasReceived = false;
   let silentMs = 0;
   let lastTick = clock.monotonicMs();
   let lastBytes = bytesOf(socket);
@@ -151,13 +151,13 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
   const intake = createTopicIntake({ clock, hold: () => web.pause(), release: () => web.resume() });
 
   let pongAt = Number.NEGATIVE_INFINITY;
-  let pongOwed: Buffer | null = null;
+  let pendingPong: Buffer | null = null;
 
   const complain = (what: string) => onMessage({ kind: 'complaint', what });
 
   function pong(data: Buffer, now: number): void {
     pongAt = now;
-    pongOwed = null;
+    pendingPong = null;
     if (web.readyState === WebSocket.OPEN) web.pong(data);
   }
 
@@ -174,26 +174,26 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
     resolve({ failure, detail, ...(isFlood && { isFlood }) });
   }
 
-  /** Counted in ticks of bounded length, so that a pause of our own process is not taken for the chassis' silence. */
-  const ticking = clock.every(LOOK_MS, () => {
+  /** Counted in ticks of bounded length, so that a pause of this process is not taken for silence of the chassis. */
+  const ticking = clock.every(SAMPLE_MS, () => {
     const now = clock.monotonicMs();
     const bytes = bytesOf(socket);
-    // While it waits to be taken in nothing more is read, and what was sent is no silence.
+    // While messages are queued reading is paused, which is not silence of the chassis.
     const { waiting } = intake;
-    const isHeard = heard || bytes > lastBytes || waiting > 0;
-    silentMs = isHeard ? 0 : silentMs + Math.min(now - lastTick, 2 * LOOK_MS);
-    heard = false;
+    const isAlive = hasReceived || bytes > lastBytes || waiting > 0;
+    silentMs = isAlive ? 0 : silentMs + Math.min(now - lastTick, 2 * SAMPLE_MS);
+    hasReceived = false;
     const flooded = flood({ ms: now - lastTick, heldMs: intake.takeHeldMs(), frames, large, bytes: bytes - lastBytes });
     frames = 0;
     large = 0;
     lastBytes = bytes;
     lastTick = now;
-    if (pongOwed !== null && web.bufferedAmount === 0) pong(pongOwed, now);
+    if (pendingPong !== null && web.bufferedAmount === 0) pong(pendingPong, now);
     if (flooded !== null) {
       complain(FLOODED);
       end('bad-answer', flooded, true);
     }
-    if (silentMs >= SILENT_MS) end('silent', 'connected, but nothing was heard for more than a second');
+    if (silentMs >= SILENT_MS) end('silent', `connected, but no data received for ${SILENT_MS / 1_000} s`);
   });
   const pinging = clock.every(PING_MS, () => {
     if (web.readyState === WebSocket.OPEN) web.ping();
@@ -212,14 +212,14 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
     acknowledgement?.[Symbol.dispose]();
     acknowledgement = clock.after(ACKNOWLEDGE_MS, () => {
       const missing = [...wanted].filter((topic) => enabled?.includes(topic) !== true);
-      if (enabled === null && wanted.size > 0) complain('the chassis did not acknowledge any topic');
+      if (enabled === null && wanted.size > 0) complain('the chassis acknowledged no topic');
       else if (missing.length > 0) complain(`the chassis did not enable ${topicNames(missing)}`);
     });
   }
 
-  function* take(frame: Buffer, isBinary: boolean): Steps {
+  function* process(frame: Buffer, isBinary: boolean): Steps {
     if (isBinary) {
-      complain('a binary message, where only text is spoken');
+      complain('binary message on a text-only stream');
       return;
     }
     const message = yield* readTopicFrame(frame);
@@ -229,40 +229,43 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
   }
 
   const onFrame = (bytes: number) => {
-    heard = true;
+    hasReceived = true;
     frames += 1;
     if (bytes > LARGE_FRAME_BYTES) large += 1;
     intake.charge(bytes);
   };
   web.on('message', (data, isBinary) => {
     if (over) return;
-    // With the library's own setting a message is one buffer.
+    // With the library's default `binaryType` a message is one buffer.
     const frame = data as Buffer;
-    intake.push(take(frame, isBinary));
+    intake.push(process(frame, isBinary));
     onFrame(frame.length);
   });
   web.on('pong', (data) => onFrame(data.length));
   web.on('ping', (data) => {
     onFrame(data.length);
-    // Only the newest is owed an answer (RFC 6455, 5.5.3), and never before the one before it was taken.
+    // Only the newest ping needs a pong (RFC 6455, 5.5.3), and not before the previous pong was flushed.
     const now = clock.monotonicMs();
-    if (now - pongAt < PONG_MS || web.bufferedAmount > 0) pongOwed = data;
+    if (now - pongAt < PONG_MS || web.bufferedAmount > 0) pendingPong = data;
     else pong(data, now);
   });
   web.on('error', (error) => {
     if (over) return;
     const { code = '' } = error as NodeJS.ErrnoException;
     if (code.startsWith('WS_ERR_')) {
-      const detail = `the topic stream broke the WebSocket rules (${code.slice(7).toLowerCase().replaceAll('_', ' ')})`;
+      const detail = `WebSocket protocol error (${code.slice(7).toLowerCase().replaceAll('_', ' ')})`;
       complain(detail);
       end('bad-answer', detail);
     } else {
-      end('cut', 'the connection was cut');
+      end('cut', 'connection closed unexpectedly');
     }
   });
   web.on('close', (code, reason) => {
     const words = reason.length > 0 ? `, ${quote(reason.toString('utf8'))}` : '';
-    end('cut', code === 1006 ? 'the connection was cut' : `the chassis closed the topic stream (code ${code}${words})`);
+    end(
+      'cut',
+      code === 1006 ? 'connection closed unexpectedly' : `the chassis closed the topic stream (code ${code}${words})`,
+    );
   });
   const stream: TopicStream = {
     tried,
@@ -287,7 +290,7 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
   return stream;
 }
 
-/** Bytes in the middle of a large message are a sign of life too; only real sockets count them. */
+/** Bytes in the middle of a large message count as received data; only real sockets count them. */
 function bytesOf(socket: Duplex): number {
   return (socket as { bytesRead?: number }).bytesRead ?? 0;
 }

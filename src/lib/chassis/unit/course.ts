@@ -2,27 +2,27 @@ import type { PoseSample } from './sample.ts';
 
 /** Two legs of this length, one after the other, make a course. Project decision: well above the noise of positions. */
 const LEG_M = 0.25;
-/** Project decision: between two samples further than this, and the speed below, lies a position found anew. */
+/** Project decision: a larger distance between two samples, beyond the speed below, is a relocalisation. */
 const NOISE_M = 0.1;
 const MAX_SPEED_M_S = 3;
-/** Project decision: a leg that takes longer is no driving. */
+/** Project decision: a leg that takes longer is not driving. */
 const MAX_LEG_MS = 10_000;
-/** Samples that a leg needs at least: one alone may be a leap. Project decision. */
+/** Minimum samples of a leg: one alone may be a jump. Project decision. */
 const MIN_LEG_SAMPLES = 2;
-/** Project decision: legs that differ by more are no straight course. */
+/** Project decision: legs that differ by more are not a straight course. */
 const STRAIGHT_RAD = 0.2;
-/** Project decisions: a heading fits a course up to 10 degrees, and does not fit it from 20 degrees on. */
+/** Project decisions: a heading fits a course within 10 degrees, and does not fit it from 20 degrees on. */
 const FIT_RAD = 0.175;
 const MISFIT_RAD = 0.35;
 /**
- * Project decisions: a course is another one when it differs by 30 degrees from the one counted before, and the heading
- * by 20 degrees. A robot that is pushed to and fro without being turned shows the same thing again and again.
+ * Project decisions: a course is a different one when it differs by 30 degrees from the one counted before, and the
+ * heading by 20 degrees. A robot that is pushed back and forth without a turn adds no evidence.
  */
 const OTHER_COURSE_RAD = 0.52;
 const OTHER_HEADING_RAD = 0.35;
 /**
- * Project decision: a heading read in the wrong unit fits one course in nine by accident, so six in a row are an
- * accident in half a million. Two are enough for a doubt.
+ * Project decision: a heading read in the wrong unit fits one course in nine by chance, so six in a row have a chance
+ * of one in half a million. Two are enough for a doubt.
  */
 const PROVING_COURSES = 6;
 const DOUBTFUL_COURSES = 2;
@@ -41,9 +41,9 @@ interface Leg {
 }
 
 /**
- * Compares the direction in which the robot drives with its heading, read as degrees and read as radians. It may
- * drive backwards, so a heading fits in both directions. That 0 lies along +x and angles grow counter-clockwise is
- * HINWEIS (vendor); where that does not hold neither reading fits for long, and nothing is concluded.
+ * Compares the direction of travel with the heading, read as degrees and as radians. The robot may drive backwards, so
+ * a heading fits in both directions. 0 along +x and counter-clockwise angles are HINWEIS (vendor); where that does not
+ * hold neither reading fits for long, and nothing is concluded.
  */
 export function createCourses() {
   let start: PoseSample | null = null;
@@ -107,7 +107,7 @@ export function createCourses() {
       samples = 0;
       return before === null ? null : judge(before, next);
     },
-    /** The next sample does not continue those before; the courses that were counted stay. */
+    /** The next sample does not continue the previous ones; counted courses are kept. */
     interrupt(): void {
       start = null;
     },

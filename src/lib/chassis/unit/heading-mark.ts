@@ -2,14 +2,14 @@ import { factById } from '../../evidence/index.ts';
 import type { LiveValues, PoseUnitVerdict } from '../model.ts';
 
 /**
- * The live values with the mark that the heading has on this device. That `/tracked_pose` carries degrees is BELEGT
- * only while its samples give no cause to doubt it: in doubt the reading is VORSICHT (plausible, without evidence),
- * and once radians were proven it is OFFEN, a number whose unit is not asserted. Project decision.
+ * The live values with the mark of the heading on this device. Degrees in `/tracked_pose` are BELEGT only while its
+ * samples raise no doubt: in doubt the heading is VORSICHT (plausible, without evidence), and once radians were proven
+ * it is OFFEN, a number whose unit is not asserted. Project decision.
  */
 export function markHeading(values: LiveValues, unit: PoseUnitVerdict, isContradicted: boolean): LiveValues {
   const { pose } = values;
   const why = isContradicted ? unit.reason : unit.doubt;
-  if (why === null || pose.status !== 'heard') return values;
+  if (why === null || pose.status !== 'received') return values;
   const mark = isContradicted ? 'OFFEN' : 'VORSICHT';
   const basis = isContradicted ? 'disagreement' : 'assumed';
   const { source } = factById('angles.tracked-pose-ori');

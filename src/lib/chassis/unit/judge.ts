@@ -5,20 +5,20 @@ import { createSwiftTurn } from './swift.ts';
 import { createSteadyTurn, createTurnInRange, radianRanges } from './turn.ts';
 
 export interface UnitJudge {
-  /** One sample. False when one of its numbers is not finite; it was not counted then. */
+  /** Adds a sample. False when one of its numbers is not finite; it is not counted then. */
   add(sample: PoseSample): boolean;
-  /** The samples that follow do not continue those before: a connection was lost. Proofs and doubts stand. */
+  /** The connection was lost: later samples do not continue the earlier ones. Proofs and doubts are kept. */
   interrupt(): void;
   verdict(): PoseUnitVerdict;
 }
 
 /**
- * Judges in which unit `/tracked_pose` carries `ori`, by what cannot be otherwise. A chassis may report degrees, or
- * radians within ±π, within 0 to 2π, or unwrapped, which may be many turns away from 0 since its start; so one value
- * alone decides nothing.
+ * Judges the unit of `ori` in `/tracked_pose` by what only one unit can produce. A chassis may report degrees, or
+ * radians within ±π, within 0 to 2π, or unwrapped, which may be many turns away from 0; so one value alone decides
+ * nothing.
  * - Degrees: a change that continuous radians could not have reached, or a row of courses that fit degrees only.
  * - Radians: a seam of one radian range passed twice in one direction, or a row of courses that fit radians only.
- * - Otherwise nothing is decided. Signs of radians that prove nothing are a doubt, which takes degrees back until
+ * - Otherwise nothing is decided. Indications of radians that prove nothing are a doubt, which revokes degrees until
  *   they are proven again.
  *
  * Radians contradict the measured fact and win over everything else.
@@ -34,13 +34,13 @@ export function createUnitJudge(): UnitJudge {
   let degrees: string | null = null;
   let radians: string | null = null;
   let doubt: string | null = null;
-  /** Degrees were proven over the connection of now. */
-  let isProvenHere = false;
+  /** Degrees were proven over the present connection. */
+  let isProvenNow = false;
 
   function degreesProven(reason: string): void {
     degrees = reason;
     doubt = null;
-    isProvenHere = true;
+    isProvenNow = true;
     for (const turn of turns) turn.forget();
     steady.forget();
     courses.forget();
@@ -52,7 +52,7 @@ export function createUnitJudge(): UnitJudge {
       if (!(Number.isFinite(ori) && Number.isFinite(xM) && Number.isFinite(yM) && Number.isFinite(atMs))) return false;
       samples += 1;
       largest = Math.max(largest ?? 0, Math.abs(ori));
-      // Nothing takes this back.
+      // A proof of radians is final.
       if (radians !== null) return true;
       const change = swift.add(sample);
       if (change !== null) {
@@ -65,8 +65,8 @@ export function createUnitJudge(): UnitJudge {
         doubt ??= signs.doubt;
       }
       const creep = steady.add(sample);
-      // Over a connection that has proven degrees, a slow change in place is a robot that creeps by a few of them.
-      if (!isProvenHere) doubt ??= creep;
+      // Over a connection that has proven degrees, a slow change in place is a robot that turns by a few degrees.
+      if (!isProvenNow) doubt ??= creep;
       const course = courses.add(sample);
       if (course === null) return true;
       if (course.unit === 'degrees') degreesProven(course.reason);
@@ -75,7 +75,7 @@ export function createUnitJudge(): UnitJudge {
       return true;
     },
     interrupt() {
-      isProvenHere = false;
+      isProvenNow = false;
       swift.restart();
       for (const turn of turns) turn.forget();
       steady.forget();
@@ -98,7 +98,7 @@ interface Found {
 function judge(found: Found): Pick<PoseUnitVerdict, 'verdict' | 'reason' | 'doubt'> {
   const { samples, largest, degrees, radians, doubt } = found;
   if (radians !== null) {
-    const also = degrees === null ? '' : `; degrees had been taken for proven before: ${degrees}`;
+    const also = degrees === null ? '' : `; degrees had been considered proven before: ${degrees}`;
     return { verdict: 'radians', reason: `${radians}${also}`, doubt: null };
   }
   if (doubt !== null) return { verdict: 'not-decided', reason: doubt, doubt };

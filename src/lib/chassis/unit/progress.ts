@@ -1,4 +1,4 @@
-/** A heading that goes on in one direction: how far, since when, over how many samples. */
+/** A heading that changes in one direction: range, start time, and number of samples. */
 export interface Progress {
   readonly from: number;
   readonly to: number;
@@ -7,14 +7,14 @@ export interface Progress {
 }
 
 /**
- * A person who turns a robot by hand hesitates and lets it swing back; this much belongs to the same turn. Project
- * decision, in radians: about 30 degrees.
+ * A robot turned by hand may swing back; this much belongs to the same turn. Project decision, in radians: about 30
+ * degrees.
  */
 const MAX_SWING_BACK = 0.5;
 
 /**
- * Keeps the latest stretch in which a continuous heading went in one direction, on average at least as fast as
- * `minPace` (in the unit of the heading, a second). Standing and swinging back end a stretch.
+ * Tracks the latest stretch in which a continuous heading changed in one direction, on average at least as fast as
+ * `minPace` (unit of the heading per second). Standing still and swinging back end a stretch.
  */
 export function createProgress(direction: 1 | -1, minPace: number) {
   let from = 0;

@@ -1,41 +1,41 @@
 import type { PoseSample } from './sample.ts';
 
 /**
- * Project decision: no robot turns faster than once a second, in radians a second. Delivery robots turn at 20 to 120
- * degrees a second, by motor and by hand.
+ * Radians per second. Project decision: no robot turns faster than once a second. Delivery robots turn at 20 to 120
+ * degrees per second, by motor and by hand.
  */
 const MAX_TURN_RATE = 2 * Math.PI;
 /**
- * Project decision: samples arrive late by at most this long and then all at once. The heartbeat of the topic stream
- * ends a connection that is silent for longer than 1.4 s; the rest is for pauses of this program.
+ * Project decision: samples are delayed by at most this long and then arrive all at once. The heartbeat of the topic
+ * stream ends a connection that is silent for 1.4 s; the rest is for pauses of this process.
  */
 const MAX_STALL_S = 5;
 /**
- * Project decision: however far the heading leaps from one sample to the next, it counts for at most four turns. A
- * position found again or set by a person makes one leap; unwrapped radians may fall back by many turns then.
+ * Project decision: a jump of the heading between two samples counts for at most four turns. A relocalisation or a
+ * pose set by a person makes one jump; unwrapped radians may then change by many turns.
  */
-const MAX_LEAP = 4 * 2 * Math.PI;
-/** Project decision: so many such leaps in the same direction, shortly after each other, are still no proof. */
-const ALLOWED_LEAPS = 2;
+const MAX_JUMP = 4 * 2 * Math.PI;
+/** Project decision: this many jumps in the same direction, shortly after each other, are still no proof. */
+const ALLOWED_JUMPS = 2;
 /**
- * Project decision: a sample that arrives sooner after another one was held up on its way, and the time between the
- * two says nothing.
+ * Project decision: a sample that arrives sooner after another one was delayed, and the time between the two is
+ * meaningless.
  */
 const MIN_GAP_MS = 10;
-/** What a heading in radians may be ahead of its fastest turn at most. */
-const MAX_AHEAD = MAX_TURN_RATE * MAX_STALL_S + ALLOWED_LEAPS * MAX_LEAP;
+/** How far a heading in radians can be ahead of its fastest turn. */
+const MAX_AHEAD = MAX_TURN_RATE * MAX_STALL_S + ALLOWED_JUMPS * MAX_JUMP;
 
 /**
- * Looks for a change of the heading that radians could not reach, normalised or unwrapped: one that stays ahead of
- * the fastest turn by more than stalls and leaps explain. A seam of normalised radians takes back in one leap what
- * the turn brought, so it brings nothing here.
+ * Detects a change of the heading that radians could not reach, normalised or unwrapped: one that exceeds the fastest
+ * turn by more than stalls and jumps explain. A seam of normalised radians reverses the turn in one jump, so it adds
+ * nothing here.
  */
 export function createSwiftTurn() {
   let last: PoseSample | null = null;
   const ahead = [newCourse(1), newCourse(-1)] as const;
 
   return {
-    /** One sentence when the change just proved degrees, otherwise null. The next proof begins anew. */
+    /** One sentence when this sample proved degrees, otherwise null. The next proof starts from zero. */
     add(sample: PoseSample): string | null {
       if (last === null) {
         last = sample;
@@ -44,9 +44,9 @@ export function createSwiftTurn() {
       }
       const gapMs = sample.atMs - last.atMs;
       if (gapMs < MIN_GAP_MS) return null;
-      // The short way round a circle of degrees: a heading in radians has no seam that this could hide.
+      // The short way round 360 degrees: it cannot hide a seam of a heading in radians.
       const step = shortWay(sample.ori - last.ori);
-      const counted = Math.max(-MAX_LEAP, Math.min(MAX_LEAP, step));
+      const counted = Math.max(-MAX_JUMP, Math.min(MAX_JUMP, step));
       last = sample;
       for (const course of ahead) {
         course.excess += course.direction * counted - (MAX_TURN_RATE * gapMs) / 1_000;
@@ -65,7 +65,7 @@ export function createSwiftTurn() {
       }
       return null;
     },
-    /** The next sample does not continue those before. */
+    /** The next sample does not continue the previous ones. */
     restart(): void {
       last = null;
       for (const course of ahead) Object.assign(course, newCourse(course.direction));

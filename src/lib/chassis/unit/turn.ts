@@ -2,44 +2,44 @@ import { createProgress, type Progress } from './progress.ts';
 import type { PoseSample } from './sample.ts';
 
 const TURN = 2 * Math.PI;
-/** Headings are printed with few digits: 3.15 may still be π. Project decision. */
+/** Reported headings may be rounded: 3.15 may still be π. Project decision. */
 const SLACK = 0.01;
-/** Project decision: a longer way from one sample to the next, in radians the short way round, is not followed. */
+/** Radians, the short way round. Project decision: a larger step between two samples is not followed. */
 const MAX_STEP = 2;
-/** Project decision: after a longer pause the robot may have turned whichever way. */
+/** Project decision: after a longer gap the direction of the turn is unknown. */
 const MAX_GAP_MS = 2_500;
-/** Project decision, in radians a second: slower than 15 degrees a second nobody turns a robot through a circle. */
+/** Radians per second. Project decision: a robot is not turned through a circle slower than 15 degrees per second. */
 const MIN_PACE = 0.25;
-/** Project decision: a circle that a person turns ends near its beginning, not exactly there. */
+/** Project decision: a circle turned by hand ends near its start, not exactly there. */
 const NEARLY_A_TURN = (7 / 8) * TURN;
 /**
- * Project decision: a seam is passed at the pace of the turn. For a proof the way across it may differ from the way
- * of the sample before by this much, in radians, and by three times what such ways differed on average so far.
+ * Project decision: a seam is passed at the rate of the turn. For a proof the step across it may differ from the
+ * previous step by this much, in radians, and by three times the average difference of steps so far.
  */
 const SEAM_FLOOR = 0.05;
 const SEAM_SPREAD = 3;
-/** Project decision: a heading that scatters by more passes seams by accident. */
+/** Project decision: a heading that scatters more passes seams by chance. */
 const MAX_SPREAD = 0.15;
-/** Project decision: beyond this it is not even a sign, but a leap of something else. */
+/** Project decision: beyond this it is no indication of a seam, but another jump. */
 const MAX_DOUBTFUL_SEAM_ERROR = 1;
 /**
- * Project decision: as degrees, a heading that passes a seam of radians leaps by 6.28 degrees and back to its former
- * pace between two samples. No robot does that in a quarter of a second; in a second it may, so rarer samples prove
- * nothing. `STALL_MS` is what samples may be late: their mean distance is taken that much longer.
+ * Project decision: read as degrees, a heading that passes a seam of radians jumps by 6.28 degrees and returns to its
+ * former rate between two samples. No robot does that in a quarter of a second; in a second it may, so rarer samples
+ * prove nothing. `STALL_MS` is the possible delay of samples: it is added to the time over which they are averaged.
  */
 const MAX_MEAN_GAP_MS = 250;
 const STALL_MS = 5_000;
 /**
- * Whether steps follow each other as those of a turn do, in natural logarithms of odds against a heading that jumps
- * anywhere. Project decisions: so sure before a doubt, no surer than that, and what a step that does not fit costs.
+ * Log odds (natural) that the steps are those of a turn and not of a heading that jumps at random. Project decisions:
+ * the odds needed for a doubt, their cap, and the penalty for a step that does not fit.
  */
-const SURE = 12;
-const SUREST = 16;
-const MISFIT = 2;
+const MIN_LOG_ODDS = 12;
+const MAX_LOG_ODDS = 16;
+const MISFIT_PENALTY = 2;
 
 export interface RadianRange {
   readonly low: number;
-  /** For a person. */
+  /** For texts. */
   readonly name: string;
   readonly seam: string;
 }
@@ -53,7 +53,7 @@ const over = ({ samples, sinceMs }: Progress, atMs: number) =>
   `${samples} samples in ${((atMs - sinceMs) / 1_000).toFixed(1)} s`;
 
 export interface TurnSigns {
-  /** One sentence, when degrees could not have produced what was followed. */
+  /** One sentence, when degrees could not have produced the followed turn. */
   proof: string | null;
   /** One sentence, when radians explain it better. */
   doubt: string | null;
@@ -62,20 +62,20 @@ export interface TurnSigns {
 const nothing: TurnSigns = { proof: null, doubt: null };
 
 /**
- * Follows a heading as radians within one range, sample by sample, also across the seam. The turn is forgotten when
- * the heading leaves the range, when a step or a pause is too long, and when the seam is passed by a leap that does
- * not fit the turn.
+ * Tracks a heading as radians within one range, sample by sample, also across the seam. The turn is reset when the
+ * heading leaves the range, when a step or a gap is too large, and when the seam is passed by a jump that does not fit
+ * the turn.
  */
 export function createTurnInRange(range: RadianRange) {
   const ways = [createProgress(1, MIN_PACE), createProgress(-1, MIN_PACE)] as const;
-  /** The same since the last seam that was passed roughly. */
+  /** The same since the last seam that was passed inexactly. */
   const exactWays = [createProgress(1, MIN_PACE), createProgress(-1, MIN_PACE)] as const;
   let last: PoseSample | null = null;
   let heading = 0;
   let lastStep = Number.NaN;
   let spread = 0;
   let steps = 0;
-  let sureness = 0;
+  let logOdds = 0;
 
   function begin(sample: PoseSample): TurnSigns {
     last = sample;
@@ -83,7 +83,7 @@ export function createTurnInRange(range: RadianRange) {
     lastStep = Number.NaN;
     spread = 0;
     steps = 0;
-    sureness = 0;
+    logOdds = 0;
     for (const way of [...ways, ...exactWays]) way.restart(heading, sample.atMs);
     return nothing;
   }
@@ -91,7 +91,7 @@ export function createTurnInRange(range: RadianRange) {
   function weigh(step: number): void {
     const error = Math.abs(step - lastStep);
     const tolerance = Math.max(0.15, 0.35 * Math.abs(step + lastStep) * 0.5);
-    sureness = Math.min(SUREST, sureness + (error <= tolerance ? -Math.log(tolerance / Math.PI) : -MISFIT));
+    logOdds = Math.min(MAX_LOG_ODDS, logOdds + (error <= tolerance ? -Math.log(tolerance / Math.PI) : -MISFIT_PENALTY));
   }
 
   return {
@@ -114,7 +114,7 @@ export function createTurnInRange(range: RadianRange) {
         steps += 1;
         spread += (error - spread) / Math.min(steps, 20);
       }
-      if (sureness < 0) return begin(sample);
+      if (logOdds < 0) return begin(sample);
       last = sample;
       lastStep = step;
       heading += step;
@@ -133,7 +133,7 @@ export function createTurnInRange(range: RadianRange) {
     },
   };
 
-  /** A heading that lies within the slack beside the seam has not passed it yet. */
+  /** A heading within the slack beside the seam has not passed it yet. */
   function seamsIn({ from, to }: Progress): number {
     const [least, most] = from < to ? [from, to] : [to, from];
     const seams = Math.floor((most - SLACK - range.low) / TURN) - Math.floor((least + SLACK - range.low) / TURN);
@@ -141,7 +141,7 @@ export function createTurnInRange(range: RadianRange) {
   }
 
   function doubtOf(way: Progress, atMs: number): TurnSigns | null {
-    if (sureness < SURE || seamsIn(way) === 0) return null;
+    if (logOdds < MIN_LOG_ODDS || seamsIn(way) === 0) return null;
     return {
       proof: null,
       doubt: `the heading passed ${range.seam} and stayed within ${range.name} (${over(way, atMs)}), as radians of a turning robot do`,
@@ -150,7 +150,8 @@ export function createTurnInRange(range: RadianRange) {
 
   function proofOf(way: Progress, atMs: number): TurnSigns | null {
     const seams = seamsIn(way);
-    if (sureness < SURE || seams < 2 || (atMs - way.sinceMs + STALL_MS) / way.samples > MAX_MEAN_GAP_MS) return null;
+    if (logOdds < MIN_LOG_ODDS || seams < 2 || (atMs - way.sinceMs + STALL_MS) / way.samples > MAX_MEAN_GAP_MS)
+      return null;
     return {
       proof: `the heading passed ${range.seam} ${seams} times in one direction and never left ${range.name} (${over(way, atMs)}), as only radians do`,
       doubt: null,
@@ -158,18 +159,18 @@ export function createTurnInRange(range: RadianRange) {
   }
 }
 
-/** Project decision, in radians a second: faster than 150 degrees a second nobody turns a robot by hand. */
+/** Radians per second. Project decision: a robot is not turned by hand faster than 150 degrees per second. */
 const MAX_PACE = 2.6;
 /** Noise of two samples, in radians. Project decision. */
 const NOISE = 0.3;
-/** Slower, it is rather a drifting heading in degrees. Project decision, in radians a second. */
+/** Radians per second. Project decision: slower is more likely a drifting heading in degrees. */
 const MIN_STEADY_PACE = 0.3;
-/** A robot that is turned in place comes away from it by less. Project decision. */
+/** A robot that is turned in place moves by less. Project decision. */
 const IN_PLACE_M = 0.3;
 
 /**
- * Follows a heading without any range: unwrapped radians of a robot that turns in place, at the pace of a turn. In
- * degrees the same would be a robot that creeps round by some degrees, which is possible: a doubt and never a proof.
+ * Tracks a heading without any range: unwrapped radians of a robot that turns in place. Read as degrees the same would
+ * be a robot that turns slowly by a few degrees, which is possible: a doubt and never a proof.
  */
 export function createSteadyTurn() {
   const ways = [createProgress(1, MIN_STEADY_PACE), createProgress(-1, MIN_STEADY_PACE)] as const;

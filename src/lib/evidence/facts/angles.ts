@@ -48,7 +48,7 @@ export const angleFacts = [
     basis: 'measured',
     value: 103,
     source: "specification, 'Angles' and 'Errors'",
-    note: '103 names a charging dock; that every kind of move answers a wrong unit so is not said. Never count on it as a guard.',
+    note: '103 names a charging dock; whether every kind of move responds to a wrong unit this way is not stated. Never count on it as a guard.',
   },
   {
     id: 'angles.overlay-yaw',
@@ -57,7 +57,7 @@ export const angleFacts = [
     basis: 'stated',
     value: 'degrees',
     source,
-    note: 'A row of the table of angles; no observation is told beside it.',
+    note: 'A row of the table of angles; no observation is stated with it.',
   },
   {
     id: 'angles.overlay-icon-yaw',

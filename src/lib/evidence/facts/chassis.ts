@@ -11,7 +11,7 @@ export const chassisFacts = [
   },
   {
     id: 'chassis.no-authentication',
-    statement: 'The chassis asks for no authentication at all: whoever reaches port 8090 can drive the robot.',
+    statement: 'The chassis requires no authentication at all: any client that reaches port 8090 can drive the robot.',
     mark: 'BELEGT',
     basis: 'stated',
     source: "specification, 'Chassis interface' and 'Authentication'",
@@ -74,7 +74,7 @@ export const chassisFacts = [
   },
   {
     id: 'chassis.patch-maps',
-    statement: 'PATCH /maps/<map_id> changes the drawings of a map; it was never measured on a real device.',
+    statement: 'PATCH /maps/<map_id> changes the overlays of a map; it was never measured on a real device.',
     mark: 'VORSICHT',
     basis: 'assumed',
     source: "specification, 'Chassis interface'",

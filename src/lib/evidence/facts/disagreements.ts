@@ -6,7 +6,7 @@ import type { vendorCallFacts } from './vendor-calls.ts';
 import type { vendorCodeFacts } from './vendor-codes.ts';
 import type { vendorTopicFacts } from './vendor-topics.ts';
 
-/** Only ids that exist compile. */
+/** Restricts `between` to existing ids. */
 type Side = (
   | typeof angleFacts
   | typeof overlayFacts
@@ -76,7 +76,7 @@ export const disagreementFacts = [
   },
   {
     id: 'disagreement.c6-yaw-json-type',
-    statement: 'JSON type of `yaw` in drawings: usually a string (BELEGT), number or string in vendor texts (HINWEIS).',
+    statement: 'JSON type of `yaw` in overlays: usually a string (BELEGT), number or string in vendor texts (HINWEIS).',
     mark: 'BELEGT',
     basis: 'disagreement',
     between: ['angles.overlay-yaw', 'vendor.overlays.yaw-json-type'],
@@ -97,7 +97,7 @@ export const disagreementFacts = [
   {
     id: 'disagreement.c8-undescribed-fields',
     statement:
-      'Lanes have `direction` (BELEGT), as points have start and end types and icons an `iconYaw`; no vendor text knows any of them (HINWEIS).',
+      'Lanes have `direction` (BELEGT), as points have start and end types and icons an `iconYaw`; no vendor text describes any of them (HINWEIS).',
     mark: 'BELEGT',
     basis: 'disagreement',
     between: ['overlays.lane-direction', 'vendor.overlays.fields-undescribed'],
@@ -134,7 +134,7 @@ export const disagreementFacts = [
     basis: 'disagreement',
     between: ['overlays.charging-pair', 'vendor.overlays.charger-partner'],
     wins: 'overlays.charging-pair',
-    consequence: 'gw expects a pair and copes with a missing partner by saying so.',
+    consequence: 'gw expects a pair and reports a missing partner.',
     source,
   },
   {
@@ -144,7 +144,7 @@ export const disagreementFacts = [
     basis: 'disagreement',
     between: ['chassis.serial-identity', 'vendor.identity.brief-without-serial'],
     wins: 'chassis.serial-identity',
-    consequence: 'gw takes the identity from GET /device/info and from nowhere else.',
+    consequence: 'gw reads the identity from GET /device/info only.',
     source,
   },
 ] as const satisfies readonly Disagreement<Side>[];

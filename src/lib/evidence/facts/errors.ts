@@ -25,7 +25,7 @@ export const errorFacts = [
     basis: 'simulated',
     value: 409,
     source: "specification, 'Errors'",
-    note: 'gw reads it as: not set up on this gateway. That is a decision of ours.',
+    note: 'gw reads it as: not set up on this gateway. That is a project decision.',
   },
   {
     id: 'errors.409-condition',

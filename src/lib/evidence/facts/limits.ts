@@ -9,7 +9,7 @@ export const limitFacts = [
     value: 200,
     unit: 'MB',
     source: "specification, 'Limits' and 'Operator server'",
-    note: 'How many bytes an MB has is not said. gw reads 200 000 000 bytes, which is a project decision.',
+    note: 'The size of an MB is not stated. gw reads 200 000 000 bytes, which is a project decision.',
   },
   {
     id: 'limits.rates',

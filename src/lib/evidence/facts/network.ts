@@ -137,7 +137,7 @@ export const networkFacts = [
   },
   {
     id: 'network.segment-reason',
-    statement: 'The segments are separate because the chassis asks for no authentication.',
+    statement: 'The segments are separate because the chassis requires no authentication.',
     mark: 'BELEGT',
     basis: 'stated',
     source: "specification, 'Network segments'",

@@ -151,7 +151,7 @@ export const operatorFacts = [
   {
     id: 'operator.read-only-methods',
     statement:
-      'The read-only socket itself refuses every method other than GET and HEAD, before the application is asked.',
+      'The read-only socket itself refuses every method other than GET and HEAD, before the application handles it.',
     mark: 'BELEGT',
     basis: 'stated',
     value: ['GET', 'HEAD'],
@@ -203,7 +203,7 @@ export const operatorFacts = [
   },
   {
     id: 'operator.read-only-no-sign-in',
-    statement: 'Nobody can sign in on the read-only socket; endpoints behind sign-in answer 401 there.',
+    statement: 'Sign-in is not possible on the read-only socket; endpoints behind sign-in answer 401 there.',
     mark: 'BELEGT',
     basis: 'stated',
     value: 401,

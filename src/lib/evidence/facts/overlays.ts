@@ -174,7 +174,7 @@ export const overlayFacts = [
     value: -82,
     unit: 'degrees',
     source,
-    note: 'From what it is an offset is not said; gw compares `iconYaw` with `yaw`. Its cause is overlays.icon-yaw-offset-meaning.',
+    note: 'The reference of the offset is not stated; gw compares `iconYaw` with `yaw`. Its cause is overlays.icon-yaw-offset-meaning.',
   },
   {
     id: 'overlays.icon-yaw-offset-meaning',
@@ -193,7 +193,7 @@ export const overlayFacts = [
   },
   {
     id: 'overlays.drawing-identifiers',
-    statement: 'Whether the chassis gives its own identifiers to drawings that are written is not shown.',
+    statement: 'Whether the chassis assigns its own identifiers to features that are written is not shown.',
     mark: 'OFFEN',
     basis: 'not-shown',
     source,

@@ -1,6 +1,6 @@
 import type { Fact } from '../fact.ts';
 
-/** docs/evidence.md says which repository and which state of it each of these names. */
+/** docs/evidence.md lists the repository and revision of each. */
 const book = 'vendor REST book';
 const sdk = 'vendor SDK';
 
@@ -269,7 +269,7 @@ export const vendorCallFacts = [
   },
   {
     id: 'vendor.map.list',
-    statement: 'GET /maps/ lists the stored maps with id, uid, name and versions, without drawings and without grid.',
+    statement: 'GET /maps/ lists the stored maps with id, uid, name and versions, without overlays and without grid.',
     mark: 'HINWEIS',
     basis: 'vendor',
     source: book,
@@ -308,7 +308,7 @@ export const vendorCallFacts = [
   },
   {
     id: 'vendor.map.patch',
-    statement: 'PATCH /maps/<id> takes `map_name` and `overlays`; it presumably replaces all drawings.',
+    statement: 'PATCH /maps/<id> takes `map_name` and `overlays`; it presumably replaces all overlays.',
     mark: 'HINWEIS',
     basis: 'vendor',
     source: book,

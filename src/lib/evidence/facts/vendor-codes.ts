@@ -101,7 +101,7 @@ export const vendorCodeFacts = [
   {
     id: 'vendor.overlays.geojson',
     statement:
-      'Drawings are a GeoJSON FeatureCollection whose coordinates are metres on the map, not longitude and latitude.',
+      'Overlays are a GeoJSON FeatureCollection whose coordinates are metres on the map, not longitude and latitude.',
     mark: 'HINWEIS',
     basis: 'vendor',
     unit: 'm',
@@ -110,7 +110,7 @@ export const vendorCodeFacts = [
   },
   {
     id: 'vendor.overlays.identifiers',
-    statement: 'The `id` of a drawing looks chosen by its author and can be absent.',
+    statement: 'The `id` of a feature looks chosen by its author and can be absent.',
     mark: 'HINWEIS',
     basis: 'vendor',
     source: 'vendor REST book',
@@ -132,7 +132,7 @@ export const vendorCodeFacts = [
   },
   {
     id: 'vendor.overlays.yaw-unit',
-    statement: '`yaw` of a drawing is in degrees.',
+    statement: '`yaw` of a feature is in degrees.',
     mark: 'HINWEIS',
     basis: 'vendor',
     value: 'degrees',
@@ -236,7 +236,7 @@ export const vendorCodeFacts = [
   {
     id: 'vendor.overlays.charger-partner',
     statement:
-      'A charger (point kind 9) points by `dockingPointId` at a second drawing, presumably of kind 36, which the app API lists as discontinued.',
+      'A charger (point kind 9) points by `dockingPointId` at a second feature, presumably of kind 36, which the app API lists as discontinued.',
     mark: 'HINWEIS',
     basis: 'vendor',
     source: 'vendor REST book, vendor SDK and vendor app API',
@@ -244,7 +244,7 @@ export const vendorCodeFacts = [
   },
   {
     id: 'vendor.overlays.fields-undescribed',
-    statement: '`iconYaw`, `direction`, `startType`, `endType` and a speed limit of a drawing occur in no vendor text.',
+    statement: '`iconYaw`, `direction`, `startType`, `endType` and a speed limit of a feature occur in no vendor text.',
     mark: 'HINWEIS',
     basis: 'vendor',
     source: 'all vendor sources, searched in full',

@@ -96,7 +96,7 @@ export const vendorTopicFacts = [
   {
     id: 'vendor.topic.planning-state',
     statement:
-      '/planning_state tells the last or running move: `action_id`, `action_type`, `move_state`, `fail_reason`, `fail_reason_str`, `remaining_distance` in metres.',
+      '/planning_state reports the last or running move: `action_id`, `action_type`, `move_state`, `fail_reason`, `fail_reason_str`, `remaining_distance` in metres.',
     mark: 'HINWEIS',
     basis: 'vendor',
     source: 'vendor REST book',
@@ -146,7 +146,7 @@ export const vendorTopicFacts = [
   {
     id: 'vendor.topic.map-info',
     statement:
-      '/map/info tells the active map with uid and versions, latched, anew on every change; it has no numeric id.',
+      '/map/info reports the active map with uid and versions, latched, anew on every change; it has no numeric id.',
     mark: 'HINWEIS',
     basis: 'vendor',
     source: 'vendor REST book',

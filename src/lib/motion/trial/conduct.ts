@@ -5,14 +5,15 @@ import type { MoveOutcome, Order } from '../model.ts';
 import { carryOut, type OrderTools } from '../orders.ts';
 import { judgeDock } from './judge/dock.ts';
 import { judgeMove } from './judge/move.ts';
+import { DRIVES_M } from './judge/not-driven.ts';
 import { distanceM, isAtRest, MIN_REST_SAMPLES, type Rest, restOf } from './judge/numbers.ts';
 import { judgePose, type PoseSet } from './judge/pose.ts';
-import { DRIVES_M, judgeStop, restAtMs } from './judge/stop.ts';
+import { judgeStop, restAtMs } from './judge/stop.ts';
 import type { TrialFinding, TrialKind } from './model.ts';
 import { headingsToSet } from './plan.ts';
 import type { Sampler } from './samples.ts';
 
-/** What one trial is conducted with. */
+/** Dependencies of one trial. */
 export interface Conduct {
   readonly tools: OrderTools;
   readonly sampler: Sampler;
@@ -20,8 +21,8 @@ export interface Conduct {
   readonly start: Rest;
   /** Aborted by a stop, a lost client, a lost connection, the end of the daemon. */
   readonly signal: AbortSignal;
-  /** What it does now, for the person beside the robot. */
-  say(phase: string): void;
+  /** Sets the phase shown to the person beside the robot. */
+  setPhase(phase: string): void;
   note(text: string): void;
   alarm(text: string): void;
 }
@@ -31,11 +32,11 @@ const MAX_TRIAL_MS = 60_000;
 const REST_WATCH_MS = 4_000;
 const REST_SAMPLES = 8;
 const STOP_WATCH_MS = 6_000;
-/** So long a robot that does not come to rest is cancelled again and again. */
+/** How long a robot that does not come to rest is cancelled repeatedly. */
 const MAX_RUNAWAY_MS = 30_000;
 const CANCEL_AGAIN_MS = 1_000;
-/** So much of its way lies behind the robot when the chassis is asked about the move. */
-const ASK_AFTER_M = 0.1;
+/** Distance driven before the state of the move is requested. */
+const GET_AFTER_M = 0.1;
 
 export async function conductTrial(kind: TrialKind, conduct: Conduct): Promise<TrialFinding[]> {
   switch (kind) {
@@ -58,7 +59,7 @@ interface Driven {
   readonly endedAtMs: number;
 }
 
-/** Sends the order by the same way as every order, and knows when it was sent and answered. */
+/** Sends the order as every order is sent, and measures when it was sent and answered. */
 async function drive({ tools, sampler, order }: Conduct, signal: AbortSignal): Promise<Driven> {
   let sentAtMs = sampler.now();
   let answeredInMs: number | null = null;
@@ -82,34 +83,35 @@ async function drive({ tools, sampler, order }: Conduct, signal: AbortSignal): P
 }
 
 async function conductMove(conduct: Conduct): Promise<TrialFinding[]> {
-  const { tools, sampler, order, start, signal, say } = conduct;
-  if (order.kind !== 'move' || order.goal.value.yawDeg === undefined) throw new RangeError('a trial of a move turns');
+  const { tools, sampler, order, start, signal, setPhase } = conduct;
+  if (order.kind !== 'move' || order.goal.value.yawDeg === undefined)
+    throw new RangeError('the order of a move trial must be a move with a heading');
   const { xM, yM, yawDeg } = order.goal.value;
-  say(`Drives ${distanceM(start, { xM, yM }).toFixed(2)} m, then turns to ${yawDeg}°.`);
+  setPhase(`Drives ${distanceM(start, { xM, yM }).toFixed(2)} m, then turns to ${yawDeg}°.`);
   let readWhileMoving: string | null = null;
-  const asking = askOnTheWay(conduct, (state) => {
+  const reading = readWhileUnderWay(conduct, (state) => {
     readWhileMoving = state;
   });
   const driven = await drive(conduct, signal);
-  await asking.end();
-  say('Has ended; watches that it stands.');
+  await reading.end();
+  setPhase('Move ended; verifies that the robot stands still.');
   await settle(conduct, driven.endedAtMs);
-  const readAfter = driven.moveId === null ? null : await ask(tools, sampler, driven.moveId);
+  const readAfter = driven.moveId === null ? null : await readState(tools, sampler, driven.moveId);
   const { poses, plans } = sampler;
   return judgeMove({ ...driven, goal: { xM, yM, yawDeg }, start, poses, plans, readWhileMoving, readAfter });
 }
 
-/** Asks about the move once, while it drives. */
-function askOnTheWay({ tools, sampler, start, signal }: Conduct, onState: (state: string | null) => void) {
+/** Requests the state of the move once, while it is running. */
+function readWhileUnderWay({ tools, sampler, start, signal }: Conduct, onState: (state: string | null) => void) {
   const ending = new AbortController();
   const isUnderWay = () => {
     const last = sampler.poses.at(-1);
-    return last !== undefined && distanceM(last, start) >= ASK_AFTER_M && sampler.plans.at(-1)?.moveState === 'moving';
+    return last !== undefined && distanceM(last, start) >= GET_AFTER_M && sampler.plans.at(-1)?.moveState === 'moving';
   };
   const work = (async () => {
     if (!(await sampler.until(isUnderWay, MAX_TRIAL_MS, firstOf(signal, ending.signal)))) return;
     const moveId = sampler.plans.at(-1)?.actionId;
-    if (moveId !== undefined) onState(await ask(tools, sampler, moveId));
+    if (moveId !== undefined) onState(await readState(tools, sampler, moveId));
   })();
   return {
     async end(): Promise<void> {
@@ -119,8 +121,8 @@ function askOnTheWay({ tools, sampler, start, signal }: Conduct, onState: (state
   };
 }
 
-/** What GET of this move says; null when it does not answer. */
-async function ask({ moves }: OrderTools, sampler: Sampler, moveId: number): Promise<string | null> {
+/** The state from GET of this move; null without a response. */
+async function readState({ moves }: OrderTools, sampler: Sampler, moveId: number): Promise<string | null> {
   try {
     const { state } = await moves.readMove(moveId);
     sampler.note(`GET of move ${moveId}: ${state ?? 'no state'}`);
@@ -131,7 +133,7 @@ async function ask({ moves }: OrderTools, sampler: Sampler, moveId: number): Pro
   }
 }
 
-/** Waits for poses at rest after the end, as long as nobody wants it ended. */
+/** Waits for poses at rest after the end, unless aborted. */
 async function settle({ sampler, signal }: Conduct, endedAtMs: number): Promise<void> {
   const after = () => sampler.poses.filter(({ atMs }) => atMs >= endedAtMs + 300);
   const isEnough = () => {
@@ -146,9 +148,9 @@ function spanMs(samples: readonly { readonly atMs: number }[]): number {
 }
 
 async function conductStop(conduct: Conduct): Promise<TrialFinding[]> {
-  const { tools, sampler, order, start, signal, say } = conduct;
-  if (order.kind !== 'move') throw new RangeError('a trial of the cancel drives');
-  say('Sets out, and is cancelled as soon as it drives.');
+  const { tools, sampler, order, start, signal, setPhase } = conduct;
+  if (order.kind !== 'move') throw new RangeError('the order of a stop trial must be a move');
+  setPhase('Drives, and is cancelled as soon as it moves.');
   const cancelling = new AbortController();
   let cancelAtMs: number | null = null;
   const isDriving = () => {
@@ -159,8 +161,8 @@ async function conductStop(conduct: Conduct): Promise<TrialFinding[]> {
     if (!drives || cancelling.signal.aborted) return;
     cancelAtMs = sampler.now();
     sampler.note('cancel sent');
-    say('Was cancelled; watches that it comes to rest.');
-    cancelling.abort(new Error('the cancel is what is tried'));
+    setPhase('Cancelled; verifies that the robot comes to rest.');
+    cancelling.abort(new Error('the trial cancels its own move'));
   });
   const driven = await drive(conduct, firstOf(signal, cancelling.signal));
   if (!cancelling.signal.aborted) cancelling.abort();
@@ -169,30 +171,30 @@ async function conductStop(conduct: Conduct): Promise<TrialFinding[]> {
   const cancelAnsweredAtMs = cancelAtMs !== null && answeredAtMs >= cancelAtMs ? answeredAtMs : null;
   const isStill = () => restAtMs({ poses: sampler.poses, cancelAnsweredAtMs }) !== null;
   if (cancelAnsweredAtMs !== null) await sampler.until(isStill, STOP_WATCH_MS, signal);
-  const readAfter = driven.moveId === null ? null : await ask(tools, sampler, driven.moveId);
+  const readAfter = driven.moveId === null ? null : await readState(tools, sampler, driven.moveId);
   const { poses, plans } = sampler;
   const goal = order.goal.value;
   return judgeStop({ ...driven, goal, start, cancelAtMs, cancelAnsweredAtMs, poses, plans, readAfter });
 }
 
 async function conductDock(conduct: Conduct): Promise<TrialFinding[]> {
-  const { tools, sampler, order, start, signal, say } = conduct;
-  if (order.kind !== 'dock') throw new RangeError('a trial of docking docks');
-  say('Drives to the dock.');
+  const { tools, sampler, order, start, signal, setPhase } = conduct;
+  if (order.kind !== 'dock') throw new RangeError('the order of a dock trial must be a docking order');
+  setPhase('Drives to the dock.');
   const driven = await drive(conduct, signal);
-  say('Has ended; watches that it stands.');
+  setPhase('Docking ended; verifies that the robot stands still.');
   await settle(conduct, driven.endedAtMs);
   const { battery } = tools.link.snapshot().values;
-  const isFresh = battery.status === 'heard' && battery.ageMs <= sampler.now() - driven.endedAtMs;
+  const isFresh = battery.status === 'received' && battery.ageMs <= sampler.now() - driven.endedAtMs;
   const batteryStatus = isFresh ? battery.value.status : null;
   const { poses, plans } = sampler;
   return judgeDock({ ...driven, dock: order.goal.value, start, poses, plans, batteryStatus });
 }
 
-/** The robot does not drive. The pose of before is set again whatever happens, also when the trial is ended. */
+/** The robot does not drive. The original pose is always restored, also when the trial is aborted. */
 async function conductPose(conduct: Conduct): Promise<TrialFinding[]> {
-  const { tools, sampler, order, start, signal, say } = conduct;
-  if (order.kind !== 'pose') throw new RangeError('a trial of the pose sets it');
+  const { tools, sampler, order, start, signal, setPhase } = conduct;
+  if (order.kind !== 'pose') throw new RangeError('the order of a pose trial must set the pose');
   const sets: PoseSet[] = [];
   const never = new AbortController().signal;
   const set = async (yawDeg: number): Promise<Rest | null> => {
@@ -208,11 +210,11 @@ async function conductPose(conduct: Conduct): Promise<TrialFinding[]> {
   try {
     for (const setDeg of headingsToSet(start.ori)) {
       if (signal.aborted) break;
-      say(`Sets its heading to ${setDeg}°; the robot does not drive.`);
+      setPhase(`Sets its heading to ${setDeg}°; the robot does not drive.`);
       sets.push({ setDeg, reported: await set(setDeg) });
     }
   } finally {
-    say('Sets the pose of before again.');
+    setPhase('Restores the original pose.');
     await restore(conduct, set);
   }
   return judgePose({ start, sets });
@@ -223,14 +225,14 @@ const BACK_DEG = 10;
 
 async function restore({ start, note, alarm }: Conduct, set: (yawDeg: number) => Promise<Rest | null>): Promise<void> {
   const was = `${start.xM.toFixed(2)} m, ${start.yM.toFixed(2)} m, ${start.ori.toFixed(1)}°`;
-  let found = 'no pose was reported since';
+  let found = 'no pose reported since';
   try {
     const now = await set(start.ori);
     if (now !== null) {
       found = `${now.xM.toFixed(2)} m, ${now.yM.toFixed(2)} m, ${now.ori.toFixed(1)}° is reported`;
       const offDeg = Math.abs(now.ori - start.ori - 360 * Math.round((now.ori - start.ori) / 360));
       if (isAtRest(now) && distanceM(now, start) <= BACK_M && offDeg <= BACK_DEG) {
-        note(`The robot has its old pose again: ${was}.`);
+        note(`The original pose is restored: ${was}.`);
         return;
       }
     }
@@ -238,23 +240,23 @@ async function restore({ start, note, alarm }: Conduct, set: (yawDeg: number) =>
     found = asGwError(error).message;
   }
   alarm(
-    `THE ROBOT TAKES ITSELF FOR TURNED: its old pose (${was}) could not be set again, ${found}. Set it before it drives.`,
+    `THE POSE OF THE ROBOT IS WRONG: the original pose (${was}) could not be restored, ${found}. Set it before the robot drives.`,
   );
 }
 
 /**
- * A robot that drives on after everything is cancelled again and again, until it stands or its time is over. False where
- * it did not come to rest, or where nobody can see it: a connection that is lost leaves that open.
+ * Repeats the cancel while the robot still moves, until it stands or the time is over. False where it did not come to
+ * rest, or where that is unknown because the connection was lost.
  */
 export async function holdUntilStill({ tools, sampler }: Pick<Conduct, 'tools' | 'sampler'>): Promise<boolean> {
   const beganMs = sampler.now();
   const isConnected = () => tools.link.snapshot().link.kind === 'connected';
   const isMoving = () => {
     const { planning } = tools.link.snapshot().values;
-    return planning.status === 'heard' && planning.value.moveState === 'moving';
+    return planning.status === 'received' && planning.value.moveState === 'moving';
   };
   while (isMoving() && isConnected() && sampler.now() - beganMs < MAX_RUNAWAY_MS) {
-    await tools.canceller.cancel('a trial has ended, and the robot drives');
+    await tools.canceller.cancel('a trial has ended and the robot still moves');
     await sampler.until(() => !isMoving(), CANCEL_AGAIN_MS);
   }
   return !isMoving();

@@ -12,18 +12,18 @@ import {
 import type { Order } from '../model.ts';
 import type { TrialConditions, TrialKind } from './model.ts';
 
-/** An order that verifies what it relies on, with what a person on site has said. */
+/** An order that verifies facts it relies on, with the confirmations of a person on site. */
 export interface TrialOrder {
   readonly kind: 'trial';
   readonly of: TrialKind;
-  /** What the chassis is told: a trial of the stop drives too. */
+  /** The order sent to the chassis: a stop trial drives too. */
   readonly order: Order;
   readonly conditions: TrialConditions;
 }
 
 /**
- * Facts that a trial may rely on before they were verified here. The first trial is that of the stop: every other one
- * that drives needs a cancel that was seen to end a move. That of docking needs everything that a move needs.
+ * Facts that a trial may rely on before they are verified on this device. The stop trial comes first: every other trial
+ * that drives needs a verified cancel. The dock trial needs everything that a move needs.
  */
 const factsOnTrial = {
   stop: factsOfOrder.move,
@@ -32,7 +32,7 @@ const factsOnTrial = {
   dock: ['vendor.move.charge-target'],
 } as const satisfies Record<TrialKind, readonly ReliableFactId[]>;
 
-/** Facts about which a trial says something. */
+/** Facts that a trial decides. */
 export const factsDecidedBy = {
   stop: ['vendor.move.cancel'],
   move: factsOnTrial.move,
@@ -40,20 +40,20 @@ export const factsDecidedBy = {
   dock: factsOnTrial.dock,
 } as const satisfies Record<TrialKind, readonly ReliableFactId[]>;
 
-/** What the chassis is told in a trial of this kind. */
+/** Kind of the order sent in a trial of this kind. */
 export const orderKindOf = { stop: 'move', move: 'move', pose: 'pose', dock: 'dock' } as const satisfies Record<
   TrialKind,
   Order['kind']
 >;
 
-/** Project decision: far enough to measure a course, near enough for a hand on the emergency stop. */
+/** Project decision: far enough to measure a course, near enough to walk along with a hand on the emergency stop. */
 export const MAX_WAY_M = 1;
-/** What the position scatters by while the robot stands. */
+/** Scatter of the position while the robot stands. */
 const WAY_SLACK_M = 0.03;
-/** Project decision: nearer, docking shows nothing. */
+/** Project decision: from nearer, docking is no evidence. */
 const MIN_DOCK_WAY_M = 0.3;
 
-/** Everything that speaks against this trial; an empty list lets it pass. */
+/** All refusals of this trial; an empty list lets it pass. */
 export function judgeTrial(trial: TrialOrder, input: GateInput): readonly Refusal[] {
   return [
     ...judgeConditions(trial.conditions, input),
@@ -64,17 +64,17 @@ export function judgeTrial(trial: TrialOrder, input: GateInput): readonly Refusa
   ];
 }
 
-/** The pose of before is set again by what the chassis reports: in another unit the robot would be left turned. */
+/** The original pose is restored from the reported one: in another unit the robot would be left with a wrong heading. */
 function judgeProvenUnit(input: GateInput): Refusal[] {
   if (input.snapshot.poseUnit.verdict === 'degrees') return [];
   const isVerified =
     judgeStandings(['angles.tracked-pose-ori'], input, ({ verifiedHere }) => verifiedHere).length === 0;
   if (isVerified) return [];
-  const why = 'That /tracked_pose carries degrees was not verified on this chassis, and its pose has to be set again.';
+  const why = 'Degrees in /tracked_pose are not verified on this chassis, and the trial restores the reported pose.';
   return [refuse(`${why} Run \`gw evidence verify move\` first.`)];
 }
 
-/** By facts alone: a HINWEIS that nobody verified here passes where this trial is about it. */
+/** By facts alone: an unverified HINWEIS passes where this trial verifies it. */
 export function trialFacts(of: TrialKind): FactJudge {
   const onTrial: readonly ReliableFactId[] = factsOnTrial[of];
   return (kind, input) =>
@@ -87,46 +87,48 @@ export function trialFacts(of: TrialKind): FactJudge {
 
 const conditionTexts = {
   robotWillMove: 'that the robot may move',
-  spaceFree: 'that the space around it is free',
+  spaceFree: 'that the space around the robot is free',
   emergencyStopInHand: 'that a hand is on the emergency stop',
 } as const;
 
 function judgeConditions(conditions: TrialConditions, { snapshot: { identity } }: GateInput): Refusal[] {
   if (conditions.unattended === true) {
     if (identity !== null && isSimulated(identity)) return [];
-    return [refuse('A trial without a person beside the robot is for a chassis that says of itself it is simulated.')];
+    return [
+      refuse('A trial without a person beside the robot is allowed only for a chassis that reports to be simulated.'),
+    ];
   }
   const missing = Object.entries(conditionTexts)
     .filter(([name]) => conditions[name as keyof typeof conditionTexts] !== true)
     .map(([, text]) => text);
-  return missing.length === 0 ? [] : [refuse(`A person on site has to confirm ${missing.join(', ')}.`)];
+  return missing.length === 0 ? [] : [refuse(`A person on site must confirm ${missing.join(', ')}.`)];
 }
 
-/** Beyond what every order asks. Vendor values only add refusals, so what was not received is not judged. */
+/** Additional conditions of a trial. Vendor values only add refusals, so a value not received is not judged. */
 function judgeRobot(of: TrialKind, { snapshot: { identity, values } }: GateInput): Refusal[] {
   const refusals: Refusal[] = [];
   const { pose, planning, wheels, positioning } = values;
   if (identity !== null && identity.software === null) {
-    refusals.push(refuse('The chassis does not name its software version, and a record counts for one version only.'));
-  }
-  if (planning.status === 'heard' && planning.value.moveState === 'moving' && of !== 'pose') {
-    refusals.push(refuse('The robot is driving; a trial begins while it stands.'));
-  }
-  if (wheels.status === 'heard' && wheels.value.controlMode !== 'auto') {
     refusals.push(
-      refuse(`The robot is in control mode '${wheels.value.controlMode}', so it does not drive by itself.`),
+      refuse('The chassis does not report its software version, and a record counts for one version only.'),
     );
   }
-  if (wheels.status === 'heard' && wheels.value.wheelsReleased === true) {
-    refusals.push(refuse('The wheels are released: somebody could push the robot, and that would verify nothing.'));
+  if (planning.status === 'received' && planning.value.moveState === 'moving' && of !== 'pose') {
+    refusals.push(refuse('The robot is driving; a trial starts only while it stands still.'));
   }
-  // A plain pose order mends a lost position; a trial of it sets the pose of before again, so it must be known.
+  if (wheels.status === 'received' && wheels.value.controlMode !== 'auto') {
+    refusals.push(refuse(`The robot is in control mode '${wheels.value.controlMode}', so it executes no move orders.`));
+  }
+  if (wheels.status === 'received' && wheels.value.wheelsReleased === true) {
+    refusals.push(refuse('The wheels are released: the robot could be pushed, which would verify nothing.'));
+  }
+  // A plain pose order repairs a lost position; a pose trial restores the original pose, so it must be known.
   if (of === 'pose') {
-    if (positioning.status === 'heard' && !positioning.value.reliable) {
+    if (positioning.status === 'received' && !positioning.value.reliable) {
       refusals.push(refuse(`The robot has lost its position (localisation '${positioning.value.state}').`));
     }
-    if (pose.status === 'not-heard' || pose.stale) {
-      refusals.push(refuse('The position is unknown, so it could not be set again afterwards.'));
+    if (pose.status === 'not-received' || pose.stale) {
+      refusals.push(refuse('The position is unknown, so it could not be restored afterwards.'));
     }
   }
   return refusals;
@@ -134,17 +136,17 @@ function judgeRobot(of: TrialKind, { snapshot: { identity, values } }: GateInput
 
 function judgeWay({ of, order }: TrialOrder, { snapshot: { values } }: GateInput): Refusal[] {
   const { pose } = values;
-  if (order.kind === 'pose' || pose.status === 'not-heard') return [];
+  if (order.kind === 'pose' || pose.status === 'not-received') return [];
   const { xM, yM } = order.goal.value;
   const wayM = Math.hypot(xM - pose.value.xM, yM - pose.value.yM);
   if (!(wayM <= MAX_WAY_M + WAY_SLACK_M)) {
     const where = of === 'dock' ? 'The dock' : 'The goal';
-    const then = of === 'dock' ? ' Bring the robot in front of it first.' : '';
+    const then = of === 'dock' ? ' Move the robot in front of it first.' : '';
     return [refuse(`${where} is ${wayM.toFixed(2)} m away; a trial drives at most ${MAX_WAY_M} m.${then}`)];
   }
   if (of === 'dock' && wayM < MIN_DOCK_WAY_M) {
-    const need = `a trial needs at least ${MIN_DOCK_WAY_M} m of way`;
-    return [refuse(`The robot stands ${wayM.toFixed(2)} m from the dock; ${need}. Drive it off first.`)];
+    const need = `a trial needs at least ${MIN_DOCK_WAY_M} m`;
+    return [refuse(`The robot stands ${wayM.toFixed(2)} m from the dock; ${need}. Move it away first.`)];
   }
   return [];
 }

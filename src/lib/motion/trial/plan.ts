@@ -9,51 +9,52 @@ import { type Place, shortWay, TURN_DEG } from './judge/numbers.ts';
 import { type TrialRequest, trialKinds } from './model.ts';
 
 /**
- * Courses and headings at which degrees and radians cannot be confused: no radian is near them, forwards or backwards,
- * so 0 and 180 are none. Project decision.
+ * Courses and headings at which degrees and radians cannot be confused: no value in radians is near them, forwards or
+ * backwards, which excludes 0 and 180. Project decision.
  */
-const tellingDeg: readonly number[] = [90, -90, 135, -135, 45, -45];
-/** A course that a person names has to keep this far from 0 and 180 degrees. */
+const unambiguousDeg: readonly number[] = [90, -90, 135, -135, 45, -45];
+/** Minimum distance of a requested course from 0 and 180 degrees. */
 const MIN_FROM_AXIS_DEG = 30;
-/** How far the heading at the end is from the course: enough to be followed, and no half turn, which has two ways. */
+/** Turn from the course to the final heading: large enough to measure, and less than a half turn, which is ambiguous. */
 const [MIN_TURN_DEG, MAX_TURN_DEG] = [80, 140];
 const DEFAULT_DISTANCE_M = 0.8;
 const MIN_DISTANCE_M = 0.3;
 const MAX_WHO = 100;
 
-/** Throws USAGE with everything that is wrong with a request, whatever sent it. */
+/** Throws USAGE with all problems of a request. */
 export function checkRequest({ kind, who, towardsDeg, distanceM }: TrialRequest): void {
   const problems: string[] = [];
-  if (!trialKinds.includes(kind)) problems.push(`there is no trial of the kind '${String(kind).slice(0, 50)}'`);
+  if (!trialKinds.includes(kind)) problems.push(`unknown trial kind '${String(kind).slice(0, 50)}'`);
   if (who.trim() === '' || who.length > MAX_WHO || /\p{Cc}/u.test(who)) {
-    problems.push(`who stands beside the robot has to be named, in at most ${MAX_WHO} characters`);
+    problems.push(`the person beside the robot must be named, in at most ${MAX_WHO} characters`);
   }
   if (towardsDeg !== undefined) {
     if (kind !== 'move' && kind !== 'stop') problems.push(`a trial of ${kind} takes no course`);
-    else if (!Number.isFinite(towardsDeg) || Math.abs(towardsDeg) > TURN_DEG) problems.push('the course is no heading');
+    else if (!Number.isFinite(towardsDeg) || Math.abs(towardsDeg) > TURN_DEG)
+      problems.push(`the course must be within ±${TURN_DEG}°`);
     else if (kind === 'move' && Math.abs(shortWay(towardsDeg, 180)) < MIN_FROM_AXIS_DEG) {
       problems.push(
-        `on the course ${towardsDeg}° degrees and radians look alike; name one at least ${MIN_FROM_AXIS_DEG}° from 0 and 180`,
+        `on the course ${towardsDeg}° degrees and radians cannot be distinguished; choose one at least ${MIN_FROM_AXIS_DEG}° from 0 and 180`,
       );
     }
   }
   if (distanceM !== undefined) {
     if (kind !== 'move') problems.push(`a trial of ${kind} takes no distance`);
     else if (!(distanceM >= MIN_DISTANCE_M && distanceM <= MAX_WAY_M)) {
-      problems.push(`the distance has to be ${MIN_DISTANCE_M} to ${MAX_WAY_M} m`);
+      problems.push(`the distance must be ${MIN_DISTANCE_M} to ${MAX_WAY_M} m`);
     }
   }
-  if (problems.length > 0) throw new GwError('USAGE', `This trial cannot be done: ${problems.join('; ')}.`);
+  if (problems.length > 0) throw new GwError('USAGE', `Invalid trial: ${problems.join('; ')}.`);
 }
 
-/** Where the robot stands, as it reports itself. */
+/** Reported pose of the standing robot. */
 export interface Stance extends Place {
   readonly ori: number;
 }
 
 /**
- * What the chassis is to be told, from where the robot stands. A course of its own is the telling one nearest to how
- * the robot looks; that of a stop is straight ahead. Throws NOT_SET_UP without a dock in the site file.
+ * The order of a trial from the present pose. Without a requested course a move takes the nearest unambiguous one, and
+ * a stop goes straight ahead. Throws SITE_FILE_INVALID without a dock in the site file.
  */
 export function planTrial(request: TrialRequest, from: Stance, site: Pick<Site, 'dock' | 'path'>): Order {
   const source = `trial of ${request.kind}, by ${request.who}`;
@@ -61,7 +62,7 @@ export function planTrial(request: TrialRequest, from: Stance, site: Pick<Site, 
     case 'stop':
       return { kind: 'move', goal: chosen(ahead(from, request.towardsDeg ?? from.ori, MAX_WAY_M), source) };
     case 'move': {
-      const course = request.towardsDeg ?? nearest(tellingDeg, from.ori);
+      const course = request.towardsDeg ?? nearest(unambiguousDeg, from.ori);
       const place = ahead(from, course, request.distanceM ?? DEFAULT_DISTANCE_M);
       return { kind: 'move', goal: chosen({ ...place, yawDeg: degrees(finalHeading(course, from.ori)) }, source) };
     }
@@ -70,14 +71,14 @@ export function planTrial(request: TrialRequest, from: Stance, site: Pick<Site, 
     case 'dock': {
       const order = dockOrder(site);
       if (order !== undefined) return order;
-      throw new GwError('SITE_FILE_INVALID', `${site.path} names no dock, so docking cannot be tried.`, {
+      throw new GwError('SITE_FILE_INVALID', `${site.path} has no dock, so docking cannot be verified.`, {
         remedy: 'Measure the pose of the dock, and enter it as `dock` in the site file.',
       });
     }
   }
 }
 
-/** Two opposite headings, far from any radian; the one farther from the present heading first. */
+/** Two opposite headings, unlike any value in radians; the one farther from the present heading first. */
 export function headingsToSet(presentDeg: number): readonly [number, number] {
   return Math.abs(shortWay(presentDeg - 90, TURN_DEG)) >= 90 ? [90, -90] : [-90, 90];
 }
@@ -86,7 +87,7 @@ function placeOf({ xM, yM }: Place): Place {
   return { xM, yM };
 }
 
-/** To the millimetre, as a person would name a place. */
+/** A place ahead, rounded to millimetres. */
 function ahead({ xM, yM }: Place, courseDeg: number, wayM: number): Place {
   const course = (courseDeg * Math.PI) / 180;
   const round = (value: number) => Math.round(value * 1_000) / 1_000;
@@ -98,10 +99,10 @@ function nearest(headings: readonly number[], to: number): number {
   return headings.toSorted((a, b) => off(a) - off(b))[0] ?? 90;
 }
 
-/** A telling heading with a clear turn from the course, as far as can be from how the robot looks before. */
+/** An unambiguous heading with a clear turn from the course, as far as possible from the present heading. */
 function finalHeading(course: number, before: number): number {
   const off = (heading: number) => Math.abs(shortWay(heading - before, TURN_DEG));
-  const candidates = tellingDeg.filter((heading) => {
+  const candidates = unambiguousDeg.filter((heading) => {
     const turn = Math.abs(shortWay(heading - course, TURN_DEG));
     return turn >= MIN_TURN_DEG && turn <= MAX_TURN_DEG;
   });

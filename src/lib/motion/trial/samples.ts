@@ -8,7 +8,7 @@ export interface PoseSample {
   readonly atMs: number;
   readonly xM: number;
   readonly yM: number;
-  /** The number as it came: its unit is what is on trial. */
+  /** The number as received: its unit is on trial. */
   readonly ori: number;
 }
 
@@ -20,13 +20,13 @@ export interface PlanSample {
   readonly failReason: number;
 }
 
-/** What somebody did or the chassis said beside it: `cancel sent`, `read back`. */
+/** An action or response during a trial: `cancel sent`, `GET of move 7: moving`. */
 interface EventSample {
   readonly atMs: number;
   readonly what: string;
 }
 
-/** Kept in full; what comes faster is thinned, what comes after is counted. Project decisions. */
+/** Samples that arrive faster are thinned out, samples beyond the maximum are counted. Project decisions. */
 const MIN_GAP_MS = 25;
 const MAX_SAMPLES = 2_000;
 
@@ -34,20 +34,20 @@ export interface Sampler extends Disposable {
   readonly poses: readonly PoseSample[];
   readonly plans: readonly PlanSample[];
   readonly events: readonly EventSample[];
-  /** Samples that were not kept, because there were too many. */
+  /** Number of samples that were not kept. */
   readonly dropped: number;
-  /** What made the samples worthless, in one sentence; null while nothing did. The first one stays. */
-  readonly spoiled: string | null;
+  /** The first event that invalidated the samples, in one sentence; null without one. */
+  readonly invalidatedBy: string | null;
   /** Milliseconds since the trial began. */
   now(): number;
   note(what: string): void;
-  /** Waits until it holds, at most `ms`; whether it held. Never rejects; an aborted signal ends it. */
+  /** Waits until `holds` returns true, at most `ms`; returns whether it did. Never rejects; an abort ends it. */
   until(holds: () => boolean, ms: number, signal?: AbortSignal): Promise<boolean>;
 }
 
 /**
- * Keeps what the chassis reports during a trial. A new message is a new value object of the link, whatever it says;
- * ages are by the monotonic clock.
+ * Records what the chassis reports during a trial. A new value object of the link is a new message, also with the same
+ * content; times are by the monotonic clock.
  */
 export function createSampler(
   link: ChassisLink,
@@ -59,18 +59,18 @@ export function createSampler(
   const plans: PlanSample[] = [];
   const events: EventSample[] = [];
   const first = link.snapshot().values;
-  // What was received before is no sample of this trial.
-  let lastPose: unknown = first.pose.status === 'heard' ? first.pose.value : null;
-  let lastPlan: unknown = first.planning.status === 'heard' ? first.planning.value : null;
+  // A value received earlier is not a sample of this trial.
+  let lastPose: unknown = first.pose.status === 'received' ? first.pose.value : null;
+  let lastPlan: unknown = first.planning.status === 'received' ? first.planning.value : null;
   let dropped = 0;
-  let spoiled: string | null = null;
+  let invalidatedBy: string | null = null;
   const waiting = new Set<() => void>();
   const now = () => clock.monotonicMs() - beganMs;
 
-  function look(): void {
+  function sample(): void {
     const snapshot = link.snapshot();
     const { pose, planning, wheels, positioning } = snapshot.values;
-    if (pose.status === 'heard' && pose.value !== lastPose) {
+    if (pose.status === 'received' && pose.value !== lastPose) {
       lastPose = pose.value;
       const { xM, yM, yawDeg } = pose.value;
       const atMs = now();
@@ -78,32 +78,32 @@ export function createSampler(
       if (isTooSoon || poses.length >= MAX_SAMPLES) dropped += 1;
       else poses.push({ atMs, xM, yM, ori: yawDeg });
     }
-    if (planning.status === 'heard' && planning.value !== lastPlan) {
+    if (planning.status === 'received' && planning.value !== lastPlan) {
       lastPlan = planning.value;
       const { actionId, moveState, failReason } = planning.value;
       if (plans.length >= MAX_SAMPLES) dropped += 1;
       else plans.push({ atMs: now(), actionId, moveState, failReason });
     }
-    if (snapshot.link.kind !== 'connected') spoiled ??= 'the connection to the chassis was lost';
-    if (snapshot.unitContradicted) spoiled ??= `/tracked_pose carries radians: ${snapshot.poseUnit.reason}`;
+    if (snapshot.link.kind !== 'connected') invalidatedBy ??= 'the connection to the chassis was lost';
+    if (snapshot.unitContradicted) invalidatedBy ??= `/tracked_pose carries radians: ${snapshot.poseUnit.reason}`;
     else if (snapshot.poseUnit.doubt !== null) {
-      spoiled ??= `it is in doubt whether /tracked_pose carries degrees: ${snapshot.poseUnit.doubt}`;
+      invalidatedBy ??= `unit of /tracked_pose is in doubt (degrees were measured): ${snapshot.poseUnit.doubt}`;
     }
-    if (wheels.status === 'heard') {
+    if (wheels.status === 'received') {
       const { emergencyStopPressed, controlMode, wheelsReleased } = wheels.value;
-      if (emergencyStopPressed) spoiled ??= 'the emergency stop was pressed';
-      if (controlMode !== 'auto') spoiled ??= `the control mode became '${controlMode}'`;
-      if (wheelsReleased === true) spoiled ??= 'the wheels were released';
+      if (emergencyStopPressed) invalidatedBy ??= 'the emergency stop was pressed';
+      if (controlMode !== 'auto') invalidatedBy ??= `the control mode changed to '${controlMode}'`;
+      if (wheelsReleased === true) invalidatedBy ??= 'the wheels were released';
     }
-    if (positioning.status === 'heard' && !positioning.value.reliable) {
-      spoiled ??= `the robot lost its position (localisation '${positioning.value.state}')`;
+    if (positioning.status === 'received' && !positioning.value.reliable) {
+      invalidatedBy ??= `the robot lost its position (localisation '${positioning.value.state}')`;
     }
   }
 
   const subscription = link.subscribe(() => {
-    look();
+    sample();
     onChange(sampler);
-    for (const awake of [...waiting]) awake();
+    for (const wake of [...waiting]) wake();
   });
 
   const sampler: Sampler = {
@@ -113,8 +113,8 @@ export function createSampler(
     get dropped() {
       return dropped;
     },
-    get spoiled() {
-      return spoiled;
+    get invalidatedBy() {
+      return invalidatedBy;
     },
     now,
     note(what) {
@@ -136,6 +136,6 @@ export function createSampler(
     },
     [Symbol.dispose]: () => subscription[Symbol.dispose](),
   };
-  look();
+  sample();
   return sampler;
 }

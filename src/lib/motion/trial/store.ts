@@ -9,18 +9,18 @@ import {
 import type { Log } from '../../lifecycle/index.ts';
 import type { TrialFinding } from './model.ts';
 
-/** Where the results of trials go. */
+/** Storage of trial results. */
 export interface TrialStore {
   /**
-   * Keeps what happened, and writes a record for each fact that was decided; without the samples only for those that were
-   * contradicted. Never rejects.
+   * Writes the report, and a record for each decided fact; if the report cannot be written, only for contradicted ones.
+   * Never rejects.
    */
   keep(report: TrialReport): Promise<Kept>;
-  /** Lets everything that the evidence file says count from now on. Throws EVIDENCE_FILE_INVALID. */
+  /** Adopts the whole evidence file from now on. Throws EVIDENCE_FILE_INVALID. */
   adoptAll(): Promise<EvidenceAdoption>;
 }
 
-/** Everything that a trial leaves: the content of its file. */
+/** Content of the report file of a trial. */
 export interface TrialReport {
   readonly id: string;
   readonly kind: string;
@@ -37,7 +37,7 @@ export interface TrialReport {
 interface Kept {
   readonly report: { readonly file: string; readonly sha256: string } | null;
   readonly recorded: readonly string[];
-  /** What could not be kept, each in one sentence. */
+  /** What could not be written, each in one sentence. */
   readonly problems: readonly string[];
 }
 
@@ -45,11 +45,11 @@ export interface TrialStoreOptions {
   /** The site's evidence file. */
   readonly path: string;
   readonly log: Log;
-  /** What counts while the daemon runs: a trial's records at once, for they were measured here through the gate. */
+  /** The records of the running daemon: those of a trial count at once, as they were measured here through the gate. */
   readonly ledger: Pick<EvidenceWatch, 'adopt' | 'adoptFile'>;
 }
 
-/** Of a record. */
+/** Maximum length of `how` in a record. */
 const MAX_HOW = 900;
 
 export function createTrialStore({ path, log, ledger }: TrialStoreOptions): TrialStore {
@@ -67,7 +67,7 @@ export function createTrialStore({ path, log, ledger }: TrialStoreOptions): Tria
         const text = `${JSON.stringify({ format: 'gw/trial/1', ...report }, null, 1)}\n`;
         attachment = await writeAttachment(path, `${report.id}.json`, text);
       } catch (error) {
-        fail('The samples of the trial could not be kept', error);
+        fail('The samples of the trial could not be saved', error);
       }
       const written: EvidenceRecord[] = [];
       for (const record of recordsOf(report, attachment)) {
@@ -89,7 +89,7 @@ function recordsOf(report: TrialReport, attachment: Kept['report']): EvidenceRec
   if (serial === null || software === null) return [];
   return (
     facts
-      // What a verification rests on are its samples; a contradiction closes the gate also without them.
+      // A verification needs its samples as evidence; a contradiction closes the gate also without them.
       .filter(({ value, verdict }) => value !== null && (attachment !== null || verdict === 'differs'))
       .map(({ fact, value, why }) => ({
         fact,
@@ -105,7 +105,7 @@ function recordsOf(report: TrialReport, attachment: Kept['report']): EvidenceRec
   );
 }
 
-/** One line of a record. */
+/** Text without control characters, for one line of a record. */
 function plain(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ').slice(0, MAX_HOW);
 }

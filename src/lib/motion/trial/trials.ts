@@ -21,9 +21,9 @@ export interface TrialsOptions {
   readonly log: Log;
   readonly store: TrialStore;
   gateInput(): GateInput;
-  /** Why the robot is not free; null when it is. */
+  /** Why the robot is occupied; null when it is free. */
   occupant(): GwError | null;
-  /** Takes the robot for the trial. */
+  /** Occupies the robot for the trial. */
   occupy(
     judgeFacts: () => readonly Refusal[],
     signal: AbortSignal,
@@ -32,13 +32,13 @@ export interface TrialsOptions {
   readonly onChange: () => void;
 }
 
-/** Without a sign of life for so long, a trial is cancelled; how often that is looked at. */
+/** Keepalive timeout of a trial, and how often it is checked. */
 const KEEP_ALIVE_MS = 3_000;
-const LOOK_MS = 250;
-/** So long the robot has to stand before anything is ordered, and so long is waited for that. */
+const CHECK_MS = 250;
+/** How long the robot must stand still before the order, and the maximum wait for it. */
 const STAND_MS = 2_000;
 const MAX_STAND_MS = 6_000;
-/** Beyond this, a cancelled robot that still comes on is a danger. */
+/** A robot that moves farther than this after a cancel raises the alarm. */
 const ALARM_M = 0.3;
 const ALARM = 'PRESS THE EMERGENCY STOP';
 
@@ -46,12 +46,12 @@ interface Running {
   view: Omit<TrialView, 'startedAgoMs'>;
   readonly beganMs: number;
   readonly request: TrialRequest;
-  lastSignMs: number;
+  lastKeepAliveMs: number;
   readonly ending: AbortController;
   done: Promise<void>;
 }
 
-/** Trials of one motion service: one at a time, each through the gate, each written down. */
+/** Trials of one motion service: one at a time, each through the gate, each with a report. */
 export function createTrials(options: TrialsOptions): Trials {
   const { site, tools, clock, log, store, gateInput } = options;
   let current: Running | null = null;
@@ -79,12 +79,12 @@ export function createTrials(options: TrialsOptions): Trials {
     return {
       request,
       beganMs: nowMs,
-      lastSignMs: nowMs,
+      lastKeepAliveMs: nowMs,
       ending: new AbortController(),
       done: Promise.resolve(),
       view: {
         ...{ id, kind: request.kind, who: request.who.trim(), state: 'running' },
-        ...{ phase: 'Begins.', alarm: null, outcome: null, reason: null },
+        ...{ phase: 'Starting.', alarm: null, outcome: null, reason: null },
         ...{ serial: identity?.serial ?? null, software: identity?.software ?? null },
         simulated: identity !== null && isSimulated(identity),
         ...{ facts: [], refusals: [], notes: [], report: null, recorded: [] },
@@ -92,7 +92,7 @@ export function createTrials(options: TrialsOptions): Trials {
     };
   }
 
-  /** What the gate says about the order as it would be sent now. */
+  /** The gate's refusals of the order as it would be sent now. */
   function judge(
     request: TrialRequest,
     from: Rest | null,
@@ -100,20 +100,20 @@ export function createTrials(options: TrialsOptions): Trials {
     const input = gateInput();
     const { pose } = input.snapshot.values;
     const stance =
-      from ?? (pose.status === 'heard' ? { ...pose.value, ori: pose.value.yawDeg } : { xM: 0, yM: 0, ori: 0 });
+      from ?? (pose.status === 'received' ? { ...pose.value, ori: pose.value.yawDeg } : { xM: 0, yM: 0, ori: 0 });
     const order = planTrial(request, stance, site);
     const { kind: of, conditions } = request;
     return { order, refusals: judgeTrial({ kind: 'trial', of, order, conditions }, input) };
   }
 
-  /** The end of a trial: what it found, written down. */
+  /** Ends a trial and writes its report and records. */
   async function finish(
     running: Running,
     found: Pick<TrialView, 'outcome' | 'reason' | 'facts' | 'refusals'> & { readonly order?: Order },
     sampler: Sampler | null,
   ): Promise<void> {
     const { order, ...result } = found;
-    change(running, { ...result, outcome: null, phase: 'Writes down what it found.' });
+    change(running, { ...result, outcome: null, phase: 'Writing the report.' });
     const { state: _state, phase: _phase, report: _report, recorded: _recorded, ...about } = running.view;
     const written: TrialReport = {
       ...about,
@@ -135,8 +135,8 @@ export function createTrials(options: TrialsOptions): Trials {
     change(running, {
       state: 'ended',
       outcome: isLost ? 'not-decided' : result.outcome,
-      reason: isLost ? 'What it found could not be written down, so it does not count.' : result.reason,
-      phase: 'Has ended.',
+      reason: isLost ? 'The result could not be written, so it does not count.' : result.reason,
+      phase: 'Ended.',
       notes: [...running.view.notes, ...kept.problems],
       report: kept.report,
       recorded: kept.recorded,
@@ -146,11 +146,12 @@ export function createTrials(options: TrialsOptions): Trials {
   }
 
   async function run(running: Running, signal: AbortSignal): Promise<void> {
-    const spoil = new AbortController();
-    const whole = firstOf(signal, spoil.signal);
+    const invalid = new AbortController();
+    const whole = firstOf(signal, invalid.signal);
     const beganMs = clock.monotonicMs();
-    const onChange = ({ spoiled, poses }: Sampler) => {
-      if (spoiled !== null && !spoil.signal.aborted) spoil.abort(new GwError('MOTION_REFUSED', spoiled));
+    const onChange = ({ invalidatedBy, poses }: Sampler) => {
+      if (invalidatedBy !== null && !invalid.signal.aborted)
+        invalid.abort(new GwError('MOTION_REFUSED', invalidatedBy));
       watchRunaway(running, poses, beganMs);
     };
     using sampler = createSampler(tools.link, clock, { onChange });
@@ -159,7 +160,7 @@ export function createTrials(options: TrialsOptions): Trials {
     let facts: TrialFinding[] = [];
     let failure: string | null = null;
     try {
-      change(running, { phase: 'Watches that the robot stands.' });
+      change(running, { phase: 'Verifies that the robot stands still.' });
       const stands = await standing(sampler, whole);
       if (typeof stands === 'string') {
         await finish(running, { outcome: 'refused', reason: stands, facts: [], refusals: [stands] }, sampler);
@@ -179,11 +180,12 @@ export function createTrials(options: TrialsOptions): Trials {
         order,
         start: stands,
         signal: whole,
-        say: (phase) => change(running, { phase }),
+        setPhase: (phase) => change(running, { phase }),
         note: (text) => change(running, { notes: [...running.view.notes, text] }),
         alarm: (text) => change(running, { alarm: text }),
       });
-      if (!(await holdUntilStill({ tools, sampler }))) change(running, { alarm: `${ALARM}: the robot may drive on.` });
+      if (!(await holdUntilStill({ tools, sampler })))
+        change(running, { alarm: `${ALARM}: the robot may still be moving.` });
     } catch (error) {
       failure = asGwError(error).message;
     }
@@ -194,7 +196,7 @@ export function createTrials(options: TrialsOptions): Trials {
     );
   }
 
-  /** What was interrupted or spoiled holds nothing; what it contradicted stays contradicted. */
+  /** An interrupted or invalid trial verifies nothing; contradictions stay. */
   function conclude(
     running: Running,
     sampler: Sampler,
@@ -207,7 +209,7 @@ export function createTrials(options: TrialsOptions): Trials {
     const isOther = snapshot.identity?.serial !== serial || snapshot.identity?.software !== software;
     const broken = signal.aborted
       ? reasonOf(signal)
-      : (sampler.spoiled ?? (isOther ? 'the chassis or its software is another one now' : null));
+      : (sampler.invalidatedBy ?? (isOther ? 'the chassis or its software has changed' : null));
     let facts = [...found];
     if (broken !== null || failure !== null) {
       const why = broken ?? failure ?? '';
@@ -227,27 +229,28 @@ export function createTrials(options: TrialsOptions): Trials {
       const reason = differing.map(({ fact, why }) => `${fact}: ${why}`).join('; ');
       return { outcome: 'contradicted', reason, facts };
     }
-    if (broken !== null) return { outcome: 'cancelled', reason: `It was ended: ${broken}.`, facts };
+    if (broken !== null) return { outcome: 'cancelled', reason: `The trial was cancelled: ${broken}.`, facts };
     if (failure !== null) return { outcome: 'not-decided', reason: failure, facts };
     const open = facts.filter(({ verdict }) => verdict !== 'holds');
     const outcome: TrialOutcome = open.length === 0 && facts.length > 0 ? 'verified' : 'not-decided';
-    const reason = open.length === 0 ? 'Every fact holds.' : open.map(({ fact, why }) => `${fact}: ${why}`).join('; ');
+    const reason =
+      open.length === 0 ? 'Every fact on trial holds.' : open.map(({ fact, why }) => `${fact}: ${why}`).join('; ');
     return { outcome, reason, facts };
   }
 
-  /** A robot that comes on although a cancel was answered: the person beside it is told at once. */
+  /** Raises the alarm when the robot keeps moving after an answered cancel. */
   function watchRunaway(running: Running, poses: Sampler['poses'], beganMs: number): void {
-    const { answeredAtMs, owed } = tools.canceller;
-    if (running.view.alarm !== null || (answeredAtMs < beganMs && !owed)) return;
+    const { answeredAtMs, isPending } = tools.canceller;
+    if (running.view.alarm !== null || (answeredAtMs < beganMs && !isPending)) return;
     const onM = droveOnM({ poses, cancelAnsweredAtMs: answeredAtMs < beganMs ? null : answeredAtMs - beganMs });
     if (onM <= ALARM_M) return;
-    change(running, { alarm: `${ALARM}: the robot drives on after it was cancelled.` });
-    log.error({ trial: running.view.id, droveOnM: onM }, 'the robot drives on after a cancel');
+    change(running, { alarm: `${ALARM}: the robot keeps moving after the cancel.` });
+    log.error({ trial: running.view.id, droveOnM: onM }, 'the robot keeps moving after a cancel');
   }
 
-  /** Where it stands, as soon as it has stood for two seconds; otherwise why nothing may be ordered. */
+  /** Where the robot stands, after two seconds at rest; otherwise why no order may be sent. */
   async function standing(sampler: Sampler, signal: AbortSignal): Promise<Rest | string> {
-    /** The newest poses, over two seconds at least; all of them where there are not so many yet. */
+    /** The newest poses, over at least two seconds; all of them where there are fewer. */
     const newest = () => {
       const untilMs = (sampler.poses.at(-1)?.atMs ?? 0) - STAND_MS;
       const from = sampler.poses.findLastIndex(({ atMs }) => atMs <= untilMs);
@@ -259,19 +262,19 @@ export function createTrials(options: TrialsOptions): Trials {
     };
     await sampler.until(hasStood, MAX_STAND_MS, signal);
     const { isWhole, samples } = newest();
-    const { spoiled } = sampler;
+    const { invalidatedBy } = sampler;
     const rest = restOf(samples);
     if (rest !== null && !isAtRest(rest)) {
       const seconds = (((samples.at(-1)?.atMs ?? 0) - (samples[0]?.atMs ?? 0)) / 1_000).toFixed(1);
       const how = `${rest.driftM.toFixed(2)} m and ${rest.driftDeg.toFixed(1)} in its heading within ${seconds} s`;
-      const also = spoiled === null ? '' : ` And ${spoiled}.`;
-      return `The reported pose drifts while the robot should stand: ${how}.${also}`;
+      const also = invalidatedBy === null ? '' : ` Also: ${invalidatedBy}.`;
+      return `The reported pose drifts while the robot should stand still: ${how}.${also}`;
     }
-    // What was wrong before anything was ordered is a refusal.
-    if (spoiled !== null) return `Nothing was ordered: ${spoiled}.`;
+    // A fault before the order is a refusal.
+    if (invalidatedBy !== null) return `No order was sent: ${invalidatedBy}.`;
     signal.throwIfAborted();
     if (rest !== null && isWhole) return rest;
-    return `Fewer than ${MIN_REST_SAMPLES} poses came within ${STAND_MS / 1_000} s.`;
+    return `Fewer than ${MIN_REST_SAMPLES} poses received within ${STAND_MS / 1_000} s.`;
   }
 
   return {
@@ -290,10 +293,10 @@ export function createTrials(options: TrialsOptions): Trials {
         throw refusal;
       }
       current = running;
-      log.warn({ trial: running.view.id, kind: request.kind, who: request.who }, 'a trial begins');
-      const looking = clock.every(LOOK_MS, () => {
-        if (clock.monotonicMs() - running.lastSignMs <= KEEP_ALIVE_MS) return;
-        running.ending.abort(new GwError('INTERRUPTED', `no sign of life for ${KEEP_ALIVE_MS / 1_000} s`));
+      log.warn({ trial: running.view.id, kind: request.kind, who: request.who }, 'a trial has started');
+      const checking = clock.every(CHECK_MS, () => {
+        if (clock.monotonicMs() - running.lastKeepAliveMs <= KEEP_ALIVE_MS) return;
+        running.ending.abort(new GwError('INTERRUPTED', `no keepalive of the client for ${KEEP_ALIVE_MS / 1_000} s`));
       });
       const facts = () => trialFacts(request.kind)(orderKindOf[request.kind], gateInput());
       running.done = options
@@ -304,16 +307,16 @@ export function createTrials(options: TrialsOptions): Trials {
             state: 'ended',
             outcome: 'not-decided',
             reason: asGwError(error).message,
-            phase: 'Has ended.',
+            phase: 'Ended.',
           });
         })
-        .finally(() => looking[Symbol.dispose]());
+        .finally(() => checking[Symbol.dispose]());
       return viewOf(running);
     },
 
     keepAlive(id) {
       if (current === null || current.view.id !== id) return null;
-      current.lastSignMs = clock.monotonicMs();
+      current.lastKeepAliveMs = clock.monotonicMs();
       return viewOf(current);
     },
 

@@ -31,13 +31,13 @@ const names: Readonly<Record<ConditionId, string>> = {
 
 function problemText({ id, state }: JudgedCondition, values: ChassisSnapshot['values']): string {
   const { wheels, battery, alerts } = values;
-  const charge = battery.status === 'heard' ? `${num(battery.value.percent, 0)} %` : '';
+  const charge = battery.status === 'received' ? `${num(battery.value.percent, 0)} %` : '';
   switch (id) {
     case 'emergency-stop':
       return 'Der Not-Halt ist gedrückt.';
     case 'control-mode':
       if (state === 'wheels-released') return 'Die Räder sind entriegelt.';
-      return `Betriebsart „${wheels.status === 'heard' ? wheels.value.controlMode : ''}“: Der Roboter nimmt keine Fahrbefehle an.`;
+      return `Betriebsart „${wheels.status === 'received' ? wheels.value.controlMode : ''}“: Der Roboter nimmt keine Fahrbefehle an.`;
     case 'positioning':
       return positioningTexts[state] ?? 'Die Ortung ist gestört.';
     case 'battery':
@@ -45,7 +45,7 @@ function problemText({ id, state }: JudgedCondition, values: ChassisSnapshot['va
     case 'power':
       return `Die Angaben zur Batterie widersprechen sich: „full“ bei ${charge}.`;
     case 'alerts': {
-      const active = alerts.status === 'heard' ? alerts.value : [];
+      const active = alerts.status === 'received' ? alerts.value : [];
       const texts = active.slice(0, 3).map(alertText);
       const more = active.length > texts.length ? ` und ${active.length - texts.length} weitere` : '';
       return `Störmeldungen des Roboters: ${texts.join('; ')}${more}.`;

@@ -1,4 +1,4 @@
-import { type ChassisSnapshot, moveStanding } from '../../chassis/index.ts';
+import { type ChassisSnapshot, moveProgress } from '../../chassis/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
 import type { GatewayHealth } from '../model.ts';
 import { conditionGaps, conditionProblems } from './condition-text.ts';
@@ -51,9 +51,9 @@ function stoppedHeadline(state: ReturnType<typeof standing>, reasons: readonly s
 }
 
 /** What the chassis says of its move over the present connection. */
-export function standing({ link, values: { planning } }: ChassisSnapshot): ReturnType<typeof moveStanding> {
-  const isCurrent = link.kind === 'connected' && planning.status === 'heard' && !planning.stale;
-  return moveStanding(isCurrent ? planning.value.moveState : null);
+export function standing({ link, values: { planning } }: ChassisSnapshot): ReturnType<typeof moveProgress> {
+  const isCurrent = link.kind === 'connected' && planning.status === 'received' && !planning.stale;
+  return moveProgress(isCurrent ? planning.value.moveState : null);
 }
 
 /** Why orders are refused, for people at the robot. What has no German sentence stands in the gate's own words. */
@@ -95,7 +95,7 @@ function unownedMove({ unownedMove: move }: MotionStatus): string[] {
 
 function obstacles(snapshot: ChassisSnapshot): string[] {
   const { pose } = snapshot.values;
-  const noPose = pose.status === 'not-heard' || pose.stale;
+  const noPose = pose.status === 'not-received' || pose.stale;
   return [
     ...unitProblems(snapshot),
     ...conditionProblems(snapshot),
@@ -116,7 +116,7 @@ function hints(snapshot: ChassisSnapshot, health: GatewayHealth): string[] {
 
 function gatewayHints({ status, services, disk, evidence }: GatewayHealth): string[] {
   const hints: string[] = [];
-  if (evidence.status === 'taken-back') hints.push('Nachweise wurden zurückgenommen');
+  if (evidence.status === 'revoked') hints.push('Nachweise wurden zurückgenommen');
   if (evidence.status === 'unreadable') hints.push('Die Datei mit den Nachweisen ist nicht lesbar');
   if (services.some((service) => service.status !== 'running')) hints.push('Ein Dienst des Gateways läuft nicht');
   if (Object.values(disk).some((folder) => folder.status !== 'ok')) {

@@ -1,4 +1,4 @@
-import { type ChassisSnapshot, type LiveValue, moveStanding, type StaleReason } from '../../chassis/index.ts';
+import { type ChassisSnapshot, type LiveValue, moveProgress, type StaleReason } from '../../chassis/index.ts';
 import { markTextDe } from '../../evidence/index.ts';
 import type { ServiceHealth } from '../../lifecycle/index.ts';
 import type { DriveRun, MotionStatus, TrialKind } from '../../motion/index.ts';
@@ -117,7 +117,7 @@ export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus, health
         ({ moveState, actionType, failReason, failReasonText, remainingDistanceM }) =>
           [
             actionType === moveState ? moveWord(moveState) : `${actionType}: ${moveWord(moveState)}`,
-            remainingDistanceM === null || moveStanding(moveState) === 'ended'
+            remainingDistanceM === null || moveProgress(moveState) === 'ended'
               ? ''
               : `noch ${num(remainingDistanceM, 2)} m`,
             failReason === 0 ? '' : `fail_reason ${failReason} ${failReasonText}`,
@@ -272,7 +272,7 @@ function liveTexts<K extends LiveKey, T>(
       K | `${K}.age` | `${K}.mark` | `${K}.doubt`,
       string
     >;
-  if (value.status === 'not-heard') {
+  if (value.status === 'not-received') {
     return texts(value.rejected === undefined ? 'noch nicht empfangen' : 'nicht lesbar', '', '', '');
   }
   const standing = (part === undefined ? undefined : value.parts?.[part]) ?? value;
@@ -320,7 +320,7 @@ function folderText(name: string, { path, status, freeBytes, detail, remedy }: F
 
 const evidenceWords: Readonly<Record<GatewayHealth['evidence']['status'], string>> = {
   'as-read': 'wie beim Start gelesen',
-  'taken-back': 'ZURÜCKGENOMMEN seit dem Start',
+  revoked: 'ZURÜCKGENOMMEN seit dem Start',
   unreadable: 'NICHT LESBAR',
 };
 

@@ -3,7 +3,7 @@ import type { Dialer, Endpoint } from '../../net/index.ts';
 import { readSecret } from '../../site/index.ts';
 import type { Toolkit } from '../toolkit.ts';
 
-/** What a check of the chassis needs to speak to it, from the site file. */
+/** Connection parameters of the chassis, from the site file. */
 export interface ChassisAccess {
   readonly endpoint: Endpoint;
   readonly dialer: Dialer;

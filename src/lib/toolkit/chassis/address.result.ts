@@ -6,12 +6,12 @@ const verdict = z.enum(['ok', 'wrong', 'not-checked']);
 export const chassisAddressSchema = z.strictObject({
   state: z
     .enum(['connected', 'starting', 'not-connected', 'wrong-device'])
-    .describe('starting: a chassis answers, but tells its serial number only once its start is complete.'),
+    .describe('starting: a chassis answers, but reports its serial number only after its start is complete.'),
   failure: z
     .enum(['refused', 'no-route', 'no-answer', 'unknown-name', 'cut', 'other', 'bad-answer', 'wrong-device'])
     .nullable()
-    .describe('What kind of failure it is; null when the chassis answers.'),
-  detail: z.string().describe('What that means, in one sentence.'),
+    .describe('Kind of failure; null when the chassis answers.'),
+  detail: z.string().describe('Explanation in one sentence.'),
   tried: z.strictObject({
     address: z.string(),
     port: z.int().optional(),
@@ -19,17 +19,17 @@ export const chassisAddressSchema = z.strictObject({
     action: z.string().optional(),
     forMs: z.number().optional(),
   }),
-  way: z.string().describe('How it was dialled: direct, or the way through.'),
+  way: z.string().describe('Connection path: direct, or through another host.'),
   name: z
     .strictObject({
       kind: z.enum(['address', 'resolved', 'unknown', 'no-answer', 'not-checked']),
       addresses: z.array(z.string()),
       tookMs: z.number().nullable(),
     })
-    .describe('What the name in the site file stands for; `address`: it is an address and needs no look-up.'),
+    .describe('Resolution of the host in the site file; `address`: an IP address, no lookup.'),
   tcp: z.strictObject({ verdict, tookMs: z.number().nullable() }).describe('Whether the port could be opened.'),
   serial: z.strictObject({ verdict, expected: z.string(), found: z.string().nullable() }),
-  software: z.string().nullable().describe('Chassis software version; null when it was not told.'),
+  software: z.string().nullable().describe('Chassis software version; null when it was not reported.'),
   mac: z
     .strictObject({ verdict, expected: z.string().nullable(), found: z.string().nullable(), detail: z.string() })
     .describe('The neighbour table of this machine against chassis.mac of the site file.'),

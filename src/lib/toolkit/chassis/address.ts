@@ -24,8 +24,8 @@ const WHOLE_MS = 1_600;
 const ANSWER_MS = 1_500;
 
 /**
- * Whether the chassis answers where the site file says, and if not, what kind of failure it is. That it does not
- * answer is the result and no error.
+ * Whether the chassis answers at the address of the site file, and if not, the kind of failure. A missing answer is a
+ * result and not an error.
  */
 export async function findChassis(
   toolkit: Toolkit,
@@ -89,13 +89,13 @@ function judge(
     case 'CHASSIS_WRONG_DEVICE':
       return { state: 'wrong-device', failure: 'wrong-device', detail: error.message, ...from };
     case 'INTERRUPTED':
-      // Our own deadline: the caller's interruption was thrown on before.
-      return { state: 'not-connected', failure: 'no-answer', detail: 'nothing answered in time', ...from };
+      // The deadline of this check: an interruption by the caller is rethrown earlier.
+      return { state: 'not-connected', failure: 'no-answer', detail: 'no answer in time', ...from };
     case 'CHASSIS_NOT_CONNECTED':
     case 'CHASSIS_BAD_ANSWER':
     case 'CHASSIS_REFUSED': {
       const failure = connectionFailureOf(error);
-      // A single request knows no heartbeat.
+      // A single request has no heartbeat.
       return {
         state: 'not-connected',
         failure: failure === 'silent' ? 'no-answer' : failure,
@@ -129,8 +129,8 @@ async function macOf(
 ): Promise<ChassisAddress['mac']> {
   const expected = toolkit.site.chassis.mac?.toLowerCase() ?? null;
   const notChecked = (detail: string) => ({ verdict: 'not-checked' as const, expected, found: null, detail });
-  if (!asked) return notChecked('not asked for; --mac compares it');
-  if (!direct) return notChecked('the chassis was dialled through another machine, whose neighbour table is not ours');
+  if (!asked) return notChecked('not requested (--mac)');
+  if (!direct) return notChecked('connected through another host, whose neighbour table is not available');
   const addresses = name?.kind === 'literal' || name?.kind === 'resolved' ? name.addresses : [];
   let table: Neighbour[];
   try {
@@ -153,23 +153,21 @@ export function compareMac(
     found,
     detail,
   });
-  if (addresses.length === 0) return notChecked('the address is not known');
-  if (addresses.every(isLoopback)) return notChecked('an address inside this machine has no hardware address');
+  if (addresses.length === 0) return notChecked('the address is unknown');
+  if (addresses.every(isLoopback)) return notChecked('a loopback address has no hardware address');
   const known = table.filter((neighbour) => addresses.includes(neighbour.address) && neighbour.mac !== null);
   const found = known[0]?.mac ?? null;
   if (found === null) {
-    return notChecked(
-      'the neighbour table has no answer for this address: a router stands between, or nobody answered',
-    );
+    return notChecked('no entry in the neighbour table: a router is in between, or no answer to ARP');
   }
-  if (expected === null) return notChecked('the site file names no chassis.mac to compare with', found);
+  if (expected === null) return notChecked('no chassis.mac in the site file', found);
   return known.every((neighbour) => neighbour.mac === expected)
-    ? { verdict: 'ok', expected, found, detail: 'the hardware address is that of the reservation' }
+    ? { verdict: 'ok', expected, found, detail: 'the hardware address matches the DHCP reservation' }
     : {
         verdict: 'wrong',
         expected,
         found,
-        detail: 'another hardware address answers than the reservation is keyed to',
+        detail: 'the hardware address differs from the DHCP reservation',
       };
 }
 

@@ -9,7 +9,7 @@ const reported = z.union([
   z.array(z.strictObject({ code: z.int(), level: z.string(), message: z.string() })),
 ]);
 
-/** One thing that the robot itself reports about whether it can work. */
+/** One condition that the robot reports about its ability to work. */
 export const robotConditionSchema = z.strictObject({
   id: z.enum(['emergency-stop', 'control-mode', 'positioning', 'battery', 'power', 'alerts']),
   title: z.string(),
@@ -19,10 +19,10 @@ export const robotConditionSchema = z.strictObject({
   missing: z
     .enum(['not-received', 'rejected', 'no-connection', 'not-received-since-reconnect', 'too-old', 'newer-rejected'])
     .nullable()
-    .describe('Why nothing current is known; null where it is.'),
+    .describe('Why there is no current value; null where there is one.'),
   reported: z
     .strictObject({ value: reported, ...standingSchema.shape, ageMs: z.number() })
     .nullable()
-    .describe('As the robot reported it last, with its age here; null when nothing usable was received.'),
+    .describe('The last reported value with its age; null when no valid message was received.'),
 });
 export type RobotCondition = z.infer<typeof robotConditionSchema>;

@@ -12,7 +12,7 @@ import { factById } from '../../evidence/index.ts';
 import type { Finding } from '../finding.result.ts';
 import type { RobotCondition } from './condition.result.ts';
 
-/** What the robot reports about itself, judged and put into words, each with the mark and source of its topic. */
+/** Conditions reported by the robot, judged and described, each with the mark and source of its topic. */
 export function robotConditions(values: LiveValues): RobotCondition[] {
   return judgeCondition(values).map((condition) => {
     const { topic, title, value } = about(condition, values);
@@ -24,7 +24,7 @@ export function robotConditions(values: LiveValues): RobotCondition[] {
       ...sayingOf(condition, topic, live, values),
       missing: condition.missing,
       reported:
-        live.status === 'not-heard'
+        live.status === 'not-received'
           ? null
           : { value, ...standingOf(live), ...(condition.id === 'battery' && { unit: 'percent' }), ageMs: live.ageMs },
     } as RobotCondition;
@@ -58,14 +58,14 @@ function liveOf({ id }: JudgedCondition, { wheels, positioning, battery, alerts 
   }
 }
 
-function standingOf({ mark, basis, source }: Extract<LiveValue<unknown>, { status: 'heard' }>) {
+function standingOf({ mark, basis, source }: Extract<LiveValue<unknown>, { status: 'received' }>) {
   return { mark, basis, source };
 }
 
 function about({ id }: JudgedCondition, values: LiveValues) {
   const { wheels, positioning, battery, alerts } = values;
   const of = <T, V>(live: LiveValue<T>, pick: (value: T) => V): V | null =>
-    live.status === 'not-heard' ? null : pick(live.value);
+    live.status === 'not-received' ? null : pick(live.value);
   switch (id) {
     case 'emergency-stop':
       return {
@@ -100,7 +100,7 @@ function sayingOf(condition: JudgedCondition, topic: string, live: LiveValue<unk
   switch (condition.id) {
     case 'emergency-stop':
       return condition.state === 'pressed'
-        ? say('PRESSED', 'Clear the reason it was pressed for, then release it on the robot.')
+        ? say('PRESSED', 'Remove the reason for the stop, then release the button on the robot.')
         : say('not pressed');
     case 'control-mode':
       return controlModeSaying(
@@ -117,18 +117,18 @@ function sayingOf(condition: JudgedCondition, topic: string, live: LiveValue<unk
     case 'power':
       return powerSaying(condition.state, values);
     case 'alerts':
-      return alertsSaying(condition.state, values.alerts.status === 'not-heard' ? [] : values.alerts.value);
+      return alertsSaying(condition.state, values.alerts.status === 'not-received' ? [] : values.alerts.value);
   }
 }
 
 const say = (detail: string, remedy: string | null = null): Saying => ({ detail, remedy });
 
 function textOf<T>(live: LiveValue<T>, pick: (value: T) => string): string {
-  return live.status === 'not-heard' ? '' : pick(live.value);
+  return live.status === 'not-received' ? '' : pick(live.value);
 }
 
 function missingSaying(missing: NotChecked, topic: string, live: LiveValue<unknown>): Saying {
-  const seconds = live.status === 'not-heard' ? '' : `${(live.ageMs / 1_000).toFixed(1)} s ago`;
+  const seconds = live.status === 'not-received' ? '' : `${(live.ageMs / 1_000).toFixed(1)} s ago`;
   const texts: Readonly<Record<NotChecked, string>> = {
     'not-received': `${topic} was not received`,
     rejected: `every message of ${topic} was rejected: ${live.rejected ?? 'malformed'}`,
@@ -140,9 +140,9 @@ function missingSaying(missing: NotChecked, topic: string, live: LiveValue<unkno
   return say(texts[missing], missing === 'rejected' || missing === 'newer-rejected' ? REJECTED_REMEDY : null);
 }
 
-/** What to do where the messages come and cannot be used: a map or a position would not help. */
+/** Remedy for rejected messages: a map or a position would not help. */
 export const REJECTED_REMEDY =
-  'Report the software version of the chassis with this text; gw uses no message whose fields are malformed.';
+  'Report the software version of the chassis with this text; gw rejects messages with malformed fields.';
 
 function controlModeSaying(state: string, mode: string): Saying {
   switch (state) {
@@ -154,16 +154,16 @@ function controlModeSaying(state: string, mode: string): Saying {
         'Switch the robot to automatic mode on the robot or in its own app.',
       );
     case 'unreadable':
-      return say(`auto; wheels_released of /wheel_state cannot be read`, REJECTED_REMEDY);
+      return say(`auto; wheels_released of /wheel_state is malformed`, REJECTED_REMEDY);
     case 'wheels-released':
       return say('auto, but the wheels are released', 'Engage the wheels on the robot.');
     default:
-      return say(`'${mode}' is a control mode that no vendor text names`);
+      return say(`'${mode}' is not a control mode of the vendor texts`);
   }
 }
 
 function positioningSaying(state: string, reported: string): Saying {
-  const again = 'Set its position again where it stands, then probe again.';
+  const again = 'Set the position of the robot again, then probe again.';
   switch (state) {
     case 'reliable':
       return say('reliable');
@@ -172,13 +172,13 @@ function positioningSaying(state: string, reported: string): Saying {
     case 'poor':
       return say('poor', again);
     case 'unreadable':
-      return say('reliable; position_quality of /slam/state cannot be read', REJECTED_REMEDY);
+      return say('reliable; position_quality of /slam/state is malformed', REJECTED_REMEDY);
     case 'inactive':
-      return say('inactive', 'Give the chassis a map and a position, then probe again.');
+      return say('inactive', 'Set a map and a position on the chassis, then probe again.');
     case 'mapping':
-      return say('the robot is making a map and is not positioned on one', 'Finish and store the map, then select it.');
+      return say('the robot is mapping and not positioned on a map', 'Finish and store the map, then select it.');
     default:
-      return say(`'${reported}' is a positioning state that no vendor text names`);
+      return say(`'${reported}' is not a positioning state of the vendor texts`);
   }
 }
 
@@ -207,7 +207,7 @@ function powerSaying(state: string, { battery }: LiveValues): Saying {
         'Compare the charge with the display of the robot, and report the software version.',
       );
     default:
-      return say(`'${status}' is a power status that no vendor text names`);
+      return say(`'${status}' is not a power status of the vendor texts`);
   }
 }
 
@@ -218,14 +218,14 @@ function alertsSaying(state: string, alerts: readonly Alert[]): Saying {
   const count = `${alerts.length} active`;
   return say(
     `${count}: ${texts}${more}`,
-    state === 'active' ? 'Clear what the alerts name, on the robot; the vendor explains their codes.' : null,
+    state === 'active' ? 'Clear the causes of the alerts on the robot; the vendor documents the codes.' : null,
   );
 }
 
 const components = factById('vendor.alert-components').value as Readonly<Record<string, string>>;
 const DISPUTED_CODE = factById('vendor.alert-8004').value as number;
 
-/** `7005 error 'position lost' (positioning)`; what the thousands mean is HINWEIS. */
+/** `7005 error 'position lost' (positioning)`; the meaning of the thousands is HINWEIS. */
 function alertText({ code, level, message }: Alert): string {
   const component = components[String(Math.floor(code / 1_000))];
   const reading = code === DISPUTED_CODE ? 'flip error or battery board: vendor texts disagree' : component;

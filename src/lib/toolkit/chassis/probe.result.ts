@@ -6,14 +6,14 @@ import { reliedHereSchema } from './probe/relied-facts.result.ts';
 
 /** Shape of `gw chassis probe --json`. */
 export const chassisProbeSchema = z.strictObject({
-  verdict: z.enum(['ok', 'wrong']).describe('wrong when a finding is; a finding that was not checked is neither.'),
+  verdict: z.enum(['ok', 'wrong']).describe('wrong when a finding is wrong; not-checked findings do not count.'),
   address: z.strictObject({ host: z.string(), port: z.int(), way: z.string() }),
   identity: z.strictObject({
     serial: knownSchema(z.string()),
     expectedSerial: z.string(),
     model: knownSchema(z.string()).nullable(),
     software: knownSchema(z.string()).nullable(),
-    capabilities: knownSchema(z.array(z.string())).describe('What the chassis announces with true; absent means no.'),
+    capabilities: knownSchema(z.array(z.string())).describe('Capabilities announced with true; absent means no.'),
   }),
   latency: z
     .strictObject({
@@ -33,21 +33,21 @@ export const chassisProbeSchema = z.strictObject({
         .describe('The same, if it writes the zone of this machine.'),
     })
     .nullable()
-    .describe('null when the chassis tells no time.'),
+    .describe('null when the chassis reports no time.'),
   topics: z.array(
     z.strictObject({
       topic: z.string(),
       acknowledged: z.enum(['yes', 'no', 'not-checked']),
-      messages: z.int().describe('Received and used.'),
-      rejected: z.int().describe('Received and not used, because they are malformed; see complaints.'),
+      messages: z.int().describe('Received and accepted.'),
+      rejected: z.int().describe('Received and rejected as malformed; see complaints.'),
       rate: knownSchema(z.number())
         .nullable()
-        .describe('Without the message that enabling the topic brought; null with fewer than three intervals.'),
+        .describe('Without the first message after enabling; null with fewer than three intervals.'),
       rateReason: z.string().nullable().describe('Why there is no rate; null where there is one.'),
       age: knownSchema(z.number())
         .nullable()
         .describe(
-          'Since the last message came here, when listening ended; a repeated old one counts. null without one.',
+          'Since the last message arrived, at the end of the probe; a repeated old one counts. null without one.',
         ),
     }),
   ),
@@ -55,16 +55,18 @@ export const chassisProbeSchema = z.strictObject({
   poseUnit: z.strictObject({
     verdict: z.enum(['degrees', 'radians', 'not-decided']),
     samples: z.int(),
-    largest: z.number().nullable().describe('Largest |ori| that was seen, as it came.'),
+    largest: z.number().nullable().describe('Largest |ori| received.'),
     reason: z.string(),
-    doubt: z.string().nullable().describe('Signs that the unit may be radians which are no proof.'),
+    doubt: z.string().nullable().describe('Indications of radians that are no proof.'),
   }),
-  condition: z.array(robotConditionSchema).describe('What the robot itself reports; each is a finding as well.'),
+  condition: z.array(robotConditionSchema).describe('Reported conditions; each is a finding as well.'),
   complaints: z.array(z.strictObject({ what: z.string(), count: z.int() })),
   relied: z
     .array(reliedHereSchema)
     .nullable()
-    .describe('The facts that orders rely on, as they stand on this chassis; null: the evidence file cannot be read.'),
+    .describe(
+      'The facts that orders rely on, with their evidence on this chassis; null: the evidence file cannot be read.',
+    ),
   findings: z.array(findingSchema),
 });
 export type ChassisProbe = z.infer<typeof chassisProbeSchema>;

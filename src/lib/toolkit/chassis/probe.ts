@@ -16,32 +16,32 @@ import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { type ChassisAccess, chassisAccess } from './access.ts';
 import { conditionFindings, robotConditions } from './condition.ts';
 import { readChassisTime } from './probe/chassis-clock.ts';
-import { lookAtReliedFacts } from './probe/relied-facts.ts';
+import { checkReliedFacts } from './probe/relied-facts.ts';
 import { messagesFinding, type TopicsSeen, topicFindings } from './probe/topic-findings.ts';
 import { addArrival, rateOf, type TopicArrivals } from './probe/topic-rate.ts';
 import type { ChassisProbe } from './probe.result.ts';
 
 export interface ChassisProbeOptions {
   /**
-   * How long the topics are listened to at most, in seconds: until the unit of the pose is decided, its rate is known
-   * and the robot reported its condition.
+   * Maximum time to receive topics, in seconds; ends earlier when the unit and rate of the pose are known and the robot
+   * has reported its condition.
    */
   readonly seconds?: number;
 }
 
-const LEAST_LISTENING_MS = 2_000;
-const USUAL_SECONDS = 8;
+const MIN_LISTENING_MS = 2_000;
+const DEFAULT_SECONDS = 8;
 const REQUESTS = 7;
-/** Decision of ours: an order that waits longer than this for its answer makes every stop late as well. */
+/** Project decision: with slower responses every stop is late as well. */
 const SLOW_MS = 1_000;
-/** Decision of ours: half a minute off makes the records of chassis and gateway hard to lay side by side. */
+/** Project decision: half a minute off makes logs of chassis and gateway hard to compare. */
 const CLOCK_OFF_MS = 30_000;
 
 const measured = 'measured here, now';
 
 /**
- * Looks at a chassis from all sides without moving it. Throws CHASSIS_NOT_CONNECTED, CHASSIS_BOOTING,
- * CHASSIS_BAD_ANSWER and CHASSIS_WRONG_DEVICE; everything else that is wrong is a finding.
+ * Probes a chassis without moving it. Throws CHASSIS_NOT_CONNECTED, CHASSIS_BOOTING,
+ * CHASSIS_BAD_ANSWER and CHASSIS_WRONG_DEVICE; every other fault is a finding.
  */
 export async function probeChassis(
   toolkit: Toolkit,
@@ -53,7 +53,7 @@ export async function probeChassis(
   const { signal, onProgress } = context;
   await using client = createChassisClient(access);
 
-  onProgress(`asking ${endpoint.host}:${endpoint.port} who it is`);
+  onProgress(`reading device information from ${endpoint.host}:${endpoint.port}`);
   const identity = await client.identity(signal);
   const times: number[] = [];
   let info: Readonly<Record<string, unknown>> = {};
@@ -64,9 +64,9 @@ export async function probeChassis(
     info = await client.deviceInfo(signal);
     times.push(clock.monotonicMs() - began);
   }
-  const received = await listen(access, identity, (options.seconds ?? USUAL_SECONDS) * 1_000, context);
+  const received = await listen(access, identity, (options.seconds ?? DEFAULT_SECONDS) * 1_000, context);
 
-  const { relied, finding: reliedFinding } = await lookAtReliedFacts(toolkit.site, identity);
+  const { relied, finding: reliedFinding } = await checkReliedFacts(toolkit.site, identity);
   const latency = latencyOf(times);
   const chassisClock = clockOf(info.time, askedAt);
   const findings = [
@@ -96,7 +96,7 @@ export async function probeChassis(
   };
 }
 
-/** A value that is read by a fact of the ledger has its mark and source. */
+/** A value with the mark and source of the fact that defines it. */
 function byFact<T>(value: T, id: FactId, unit?: string): Known<T> {
   return { value, ...citeFact(id, unit) };
 }
@@ -138,13 +138,13 @@ interface Received extends TopicsSeen {
   readonly condition: ChassisProbe['condition'];
 }
 
-/** What the sections of the probe need before listening may end early. */
+/** Values that must be received before the probe may end early. */
 const conditionFields = ['wheels', 'positioning', 'battery', 'alerts'] as const;
 
 async function listen(
   { endpoint, dialer, clock, secret }: ChassisAccess,
   identity: ChassisIdentity,
-  mostMs: number,
+  maxMs: number,
   { signal, onProgress }: CheckContext,
 ): Promise<Received> {
   const judge = createUnitJudge();
@@ -164,11 +164,11 @@ async function listen(
       live.reject(message.topic, message.what);
     }
     if (message.kind === 'other')
-      complain(`a message of the topic ${JSON.stringify(message.topic.slice(0, 60))}, not asked for`);
+      complain(`message of the topic ${JSON.stringify(message.topic.slice(0, 60))}, which was not subscribed`);
     if (message.kind !== 'data') return;
     const now = clock.monotonicMs();
     arrivals.set(message.topic, addArrival(arrivals.get(message.topic), now));
-    live.take(message);
+    live.update(message);
     if (message.topic === '/tracked_pose') {
       const { ori, pos } = message.data;
       judge.add({ ori, xM: pos[0], yM: pos[1], atMs: now });
@@ -195,13 +195,13 @@ async function listen(
     if (judge.verdict().verdict === 'not-decided') return 'unit';
     if (rateOfTopic('/tracked_pose').perSecond === null) return 'rate';
     const values = live.values();
-    return conditionFields.some((field) => values[field].status === 'not-heard') ? 'condition' : null;
+    return conditionFields.some((field) => values[field].status === 'not-received') ? 'condition' : null;
   };
-  const leastMs = Math.min(LEAST_LISTENING_MS, mostMs);
-  while (broke === null && elapsedMs() < mostMs) {
+  const minMs = Math.min(MIN_LISTENING_MS, maxMs);
+  while (broke === null && elapsedMs() < maxMs) {
     const question = openQuestion();
-    if (elapsedMs() >= leastMs && question === null) break;
-    onProgress(progressText(elapsedMs() < leastMs ? null : question, mostMs - elapsedMs()));
+    if (elapsedMs() >= minMs && question === null) break;
+    onProgress(progressText(elapsedMs() < minMs ? null : question, maxMs - elapsedMs()));
     await clock.sleep(100, signal);
   }
   const listenedMs = elapsedMs();
@@ -233,8 +233,8 @@ async function listen(
 }
 
 function hasPlace({ map, positioning }: LiveValues): boolean | null {
-  if (positioning.status === 'heard' && positioning.value.state !== 'positioning') return false;
-  return map.status === 'heard' && positioning.status === 'heard' ? positioning.value.reliable : null;
+  if (positioning.status === 'received' && positioning.value.state !== 'positioning') return false;
+  return map.status === 'received' && positioning.status === 'received' ? positioning.value.reliable : null;
 }
 
 type OpenQuestion = 'unit' | 'rate' | 'condition';
@@ -243,62 +243,62 @@ function progressText(question: OpenQuestion | null, leftMs: number): string {
   const left = `(${Math.ceil(leftMs / 1_000)} s left)`;
   switch (question) {
     case null:
-      return 'listening to the topics';
+      return 'receiving topics';
     case 'unit':
       return `the unit of the pose is not decided yet: turn the robot by hand, without a pause, through two full circles ${left}`;
     case 'rate':
-      return `waiting for further poses, for their rate ${left}`;
+      return `waiting for more poses to determine their rate ${left}`;
     case 'condition':
-      return `waiting for what the robot reports about itself ${left}`;
+      return `waiting for the conditions reported by the robot ${left}`;
   }
 }
 
 function identityFinding(identity: ChassisIdentity, expected: string): Finding {
-  // Another serial number never comes this far: the client refuses it.
+  // The client has already refused any other serial number.
   return ok(
-    { id: 'identity', title: 'It is the chassis of the site file', spec: 'Addressing rules, 1' },
+    { id: 'identity', title: 'Serial number matches the site file', spec: 'Addressing rules, 1' },
     `serial number ${identity.serial}, expected ${expected}`,
   );
 }
 
 function softwareFinding({ software }: ChassisIdentity): Finding {
-  const start = { id: 'software', title: 'The software version is known', spec: 'Versioning, 2' };
+  const start = { id: 'software', title: 'Software version is known', spec: 'Versioning, 2' };
   if (software !== null) return ok(start, software);
-  return notChecked(start, 'the chassis names none, so no record of the evidence file can count for it');
+  return notChecked(start, 'not reported, so no evidence record can count for this chassis');
 }
 
 function latencyFinding({ requests, median, longest }: ChassisProbe['latency']): Finding {
-  const start = { id: 'latency', title: 'It answers quickly', spec: null };
+  const start = { id: 'latency', title: 'Response time', spec: null };
   const detail = `${requests} requests: median ${median.value} ms, longest ${longest.value} ms`;
   if (longest.value < SLOW_MS) return ok(start, detail);
-  return wrong(start, detail, 'Look at the radio link and at what else uses the robot segment.');
+  return wrong(start, detail, 'Check the radio link and other traffic in the robot segment.');
 }
 
 function clockFinding(clock: ChassisProbe['clock']): Finding {
-  const start = { id: 'clock', title: 'Its clock', spec: null };
-  const zone = 'the chassis names no time zone, so nothing is concluded';
-  if (clock === null) return notChecked(start, 'the chassis tells no time');
+  const start = { id: 'clock', title: 'Clock', spec: null };
+  const zone = 'the chassis reports no time zone, so there is no verdict';
+  if (clock === null) return notChecked(start, 'no time reported');
   const { differenceIfUtc, differenceIfSameZone, text } = clock;
   if (differenceIfUtc === null || differenceIfSameZone === null) {
-    return notChecked(start, `it says ${text.value}, which is not understood`);
+    return notChecked(start, `unknown format: ${text.value}`);
   }
   const near = [differenceIfUtc, differenceIfSameZone].some((by) => Math.abs(by.value) * 1_000 < CLOCK_OFF_MS);
   const by = `${differenceIfUtc.value} s against this machine if it is UTC, ${differenceIfSameZone.value} s if it is the zone of this machine`;
   return notChecked(
     start,
-    `it says ${text.value}: ${by}; ${zone}`,
-    near ? null : 'Compare the clock of the chassis with a watch; records of chassis and gateway may not match.',
+    `reported ${text.value}: ${by}; ${zone}`,
+    near ? null : 'Compare the clock of the chassis with a watch; logs of chassis and gateway may not match.',
   );
 }
 
 function poseUnitFinding({ verdict, reason, doubt, samples }: PoseUnitVerdict): Finding {
-  const start = { id: 'pose-unit', title: 'The pose is in degrees', spec: 'Angles (critical rule)' };
+  const start = { id: 'pose-unit', title: 'Pose is in degrees', spec: 'Angles (critical rule)' };
   const detail = `${reason} (${samples} samples)`;
   if (doubt !== null) {
     return wrong(
       start,
-      `IN DOUBT, IT MAY BE IN RADIANS: ${detail}`,
-      'Do not drive this robot with gw yet: the gate before all movement stays closed. Probe again and turn the robot by hand, without a pause, through two full circles.',
+      `IN DOUBT, THE UNIT MAY BE RADIANS: ${detail}`,
+      'Do not drive this robot with gw yet: the motion gate stays closed. Probe again and turn the robot by hand, without a pause, through two full circles.',
     );
   }
   switch (verdict) {
@@ -307,11 +307,11 @@ function poseUnitFinding({ verdict, reason, doubt, samples }: PoseUnitVerdict): 
     case 'radians':
       return wrong(
         start,
-        `IT IS IN RADIANS: ${detail}. gw reads degrees, as measured; every heading would be wrong.`,
-        'Do not drive this robot with gw: the gate before all movement stays closed. Report its software version.',
+        `THE UNIT IS RADIANS: ${detail}. gw reads degrees, as measured; every heading would be wrong.`,
+        'Do not drive this robot with gw: the motion gate stays closed. Report its software version.',
       );
     case 'not-decided':
-      // Turning helps nothing where no pose came: the finding about the topics has the remedy.
+      // Without poses turning does not help: the finding about the topics has the remedy.
       if (samples === 0) return notChecked(start, detail);
       return notChecked(
         start,

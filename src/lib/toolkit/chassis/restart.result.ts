@@ -9,20 +9,22 @@ export const chassisRestartSchema = z.strictObject({
   verdict: z
     .enum(['ok', 'brought-back', 'lost', 'changed', 'no-restart-seen', 'not-back', 'interrupted'])
     .describe(
-      'brought-back: maps were lost, and the restore that followed brought them back. changed: every map is there, and something about them, about the map in use or about what the robot drives by is not as it must be.',
+      'brought-back: maps were lost and restored. changed: every map exists, but a map, the map in use or the running map differs.',
     ),
   address: mapAddressSchema,
   chassis: mapChassisSchema,
-  softwareAfter: z.string().nullable().describe('null when the chassis is not back, or names none.'),
+  softwareAfter: z.string().nullable().describe('null when the chassis is not connected again, or reports none.'),
   backup: usedBackupSchema,
   stillness: stillnessSchema,
-  order: z.enum(['accepted', 'lost']).describe('lost: no answer to the order came, as it may be with a restart.'),
+  order: z.enum(['accepted', 'lost']).describe('lost: no response to the order, which can be caused by the restart.'),
   said: z.string().nullable(),
   restarted: z.boolean().describe('Whether the signs prove a restart.'),
   signs: z
     .array(z.enum(['start-time', 'starting', 'silence']))
-    .describe('start-time: the start of the software is another one. starting: it answered so. silence: no answer.'),
-  why: z.string().nullable().describe('Why the chassis is not back, as it last showed.'),
+    .describe(
+      'start-time: the start time of the software changed. starting: it reported to be starting. silence: no answer.',
+    ),
+  why: z.string().nullable().describe('Why the chassis is not connected again, from the last attempt.'),
   tookMs: z.number(),
   maps: z
     .array(
@@ -34,10 +36,10 @@ export const chassisRestartSchema = z.strictObject({
         idNow: z.int().nullable(),
         changes: z.array(z.string()),
         notes: z.array(z.string()),
-        difference: drawingsDifferenceSchema.nullable().describe('From the drawings of before to those of now.'),
+        difference: drawingsDifferenceSchema.nullable().describe('Difference of the overlays, from before to now.'),
       }),
     )
-    .describe('Every map of before. Compared: name, map_version, grid, drawings.'),
+    .describe('Every map before the restart. Compared: name, map_version, grid, overlays.'),
   notCompared: z.array(z.string()),
   mapInUse: z.strictObject({
     before: z.int().nullable(),
@@ -46,9 +48,9 @@ export const chassisRestartSchema = z.strictObject({
   }),
   running: runningMapSchema
     .nullable()
-    .describe('What the robot drives by after the restart, beside what is stored; null when it is not back.'),
-  restoreCommand: z.string().nullable().describe('Brings back what is lost; null when nothing is.'),
-  restore: mapRestoreSchema.nullable().describe('The restore that followed, where a person asked for it.'),
+    .describe('The running map after the restart; null when the chassis is not connected again.'),
+  restoreCommand: z.string().nullable().describe('Command that restores lost maps; null without any.'),
+  restore: mapRestoreSchema.nullable().describe('The restore that followed, where a person confirmed it.'),
   facts: z.array(citedFactSchema),
   next: z.array(z.string()),
 });

@@ -19,25 +19,25 @@ import { chassisAccess } from './access.ts';
 import type { ChassisRestart } from './restart.result.ts';
 
 export interface ChassisRestartOptions {
-  /** A backup that holds every map of the chassis as it is now. */
+  /** A backup with every present map of the chassis. */
   readonly path: string;
   readonly itStandsStill: boolean;
   readonly withinMs: number;
   /** For the commands that the result names. */
   readonly sitePath: string;
   readonly gwVersion: string;
-  /** How often and how long it looks; without it the usual times. */
+  /** Poll interval and timeouts; by default the usual ones. */
   readonly pace?: RestartPace | undefined;
 }
 
 export interface ChassisRestartContext extends MapRestoreContext {
-  /** Asks a person whether the lost maps are to be brought back now; without it nobody is asked. */
+  /** Asks a person whether to restore the lost maps now; absent: no question. */
   readonly offerRestore?: ((lost: ChassisRestart) => Promise<boolean>) | undefined;
 }
 
 /**
- * Restarts the software of the robot behind a backup, waits for it, and compares its maps with those of before. Where
- * maps are lost and a person says so, brings them back. Throws what stands in the way before the order is sent;
+ * Restarts the software of the robot after checking a backup, waits for it, and compares its maps with those before the
+ * restart. If maps are lost and a person confirms, restores them. Throws for obstacles before the order is sent;
  * afterwards everything is a result.
  */
 export async function restartWithBackup(
@@ -72,9 +72,9 @@ export async function restartWithBackup(
   try {
     restore = await restoreFromBackup(toolkit, { ...options, ids: [], write: true }, context);
   } catch (error) {
-    // Nothing was written yet; what the restart did must still be told.
+    // No map was written yet; the result of the restart must still be returned.
     const { message, remedy } = asGwError(error);
-    return { ...result, next: [`The restore did not begin: ${message} ${remedy}`, ...result.next] };
+    return { ...result, next: [`The restore did not start: ${message} ${remedy}`, ...result.next] };
   }
   const isBack = restore.verdict === 'restored' || restore.verdict === 'nothing-to-do';
   return {
@@ -164,32 +164,32 @@ function nextOf(
   const updated =
     after !== null && after.identity.software !== software
       ? [
-          `The software was ${software ?? 'of no known version'} and is ${after.identity.software ?? 'of no known version'} now: what was verified on this device is to be verified again.`,
+          `The software version was ${software ?? 'unknown'} and is ${after.identity.software ?? 'unknown'} now: verify the facts of this device again.`,
         ]
       : [];
   switch (verdict) {
     case 'ok':
     case 'brought-back':
-      return [...updated, 'Check that the robot knows where it stands before it moves.'];
+      return [...updated, 'Check the position of the robot before it moves.'];
     case 'lost':
-      return [...updated, `Bring them back, with the robot standing still: ${restore}`];
+      return [...updated, `Restore them, with the robot standing still: ${restore}`];
     case 'changed':
       if (after !== null && !isChanged(run))
         return [...updated, ...selectAgain(viewRunningMap(after.running), sitePath)];
       return [
         ...updated,
-        `See what differs, without writing: ${compare}`,
-        `Bring the old state back, with the robot standing still: ${restore}`,
+        `Show the differences, without writing: ${compare}`,
+        `Restore the old state, with the robot standing still: ${restore}`,
       ];
     case 'no-restart-seen':
       return [
         ...updated,
-        'The order was taken or lost, and no restart showed. Look at the robot before ordering it again.',
+        'The order was accepted or lost, and no restart was observed. Check the robot before you repeat it.',
       ];
     case 'not-back':
     case 'interrupted':
       return [
-        'The order is out: the robot restarts by itself. See when it is back with `gw chassis watch`.',
+        'The order was sent: the robot restarts by itself. Wait for it with `gw chassis watch`.',
         `Then compare its maps with the backup, without writing: ${compare}`,
       ];
   }

@@ -41,21 +41,18 @@ const linkSchema = z.discriminatedUnion('kind', [
 function live<T extends z.ZodType>(value: T) {
   return z.discriminatedUnion('status', [
     z.strictObject({
-      status: z.literal('not-heard'),
-      rejected: z
-        .string()
-        .optional()
-        .describe('Messages came and none could be used: what was wrong with the last one.'),
+      status: z.literal('not-received'),
+      rejected: z.string().optional().describe('Every message was rejected: the fault of the last one.'),
     }),
     z.strictObject({
-      status: z.literal('heard'),
+      status: z.literal('received'),
       value,
       ...standingSchema.shape,
       ageMs: z.number(),
       stale: z.boolean(),
       staleReason: z.enum(['no-connection', 'not-received-since-reconnect', 'too-old', 'newer-rejected']).optional(),
-      rejected: z.string().optional().describe('What was wrong with the newest message, where it could not be used.'),
-      parts: z.record(z.string(), standingSchema).optional().describe('Where parts are not equally well known.'),
+      rejected: z.string().optional().describe('Fault of the newest message, where it was rejected.'),
+      parts: z.record(z.string(), standingSchema).optional().describe('Where parts have different marks.'),
     }),
   ]);
 }
@@ -116,16 +113,16 @@ export const chassisWatchSchema = z.discriminatedUnion('event', [
       samples: z.int(),
       largest: z.number().nullable(),
       reason: z.string(),
-      doubt: z.string().nullable().describe('Signs that the unit may be radians which are no proof.'),
+      doubt: z.string().nullable().describe('Indications of radians that are no proof.'),
     }),
     unitContradicted: z.boolean(),
-    condition: z.array(robotConditionSchema).describe('What the robot reports about itself, judged.'),
+    condition: z.array(robotConditionSchema).describe('Reported conditions, judged.'),
     complaints: z.array(z.strictObject({ what: z.string(), count: z.int(), ageMs: z.number() })),
   }),
   z.strictObject({
     event: z.literal('ended'),
     watchedMs: z.number(),
-    link: linkSchema.describe('As it was at the end.'),
+    link: linkSchema.describe('State at the end.'),
   }),
 ]);
 export type ChassisWatchEvent = z.infer<typeof chassisWatchSchema>;

@@ -8,13 +8,13 @@ import type { ChassisView, ChassisWatchEvent } from './watch.result.ts';
 export interface ChassisWatchOptions {
   /** For how long; without it until the signal. */
   readonly seconds?: number | undefined;
-  /** How often the view is told while nothing else happens, in milliseconds. */
+  /** Interval of views without changes, in milliseconds. */
   readonly everyMs: number;
 }
 
 /**
- * Keeps the link to the chassis and tells its state: at once when the connection changes, and otherwise at a steady
- * pace. That the chassis is away is told and ends nothing. An aborted signal is the ordinary end.
+ * Maintains the chassis link and reports its state: at once when the connection changes, otherwise at a fixed interval.
+ * A lost connection is reported and does not end the watch. An aborted signal is the normal end.
  */
 export async function watchChassis(
   toolkit: Toolkit,
@@ -27,19 +27,19 @@ export async function watchChassis(
   const began = clock.monotonicMs();
   const over = new AbortController();
   let last = '';
-  const tell = () => {
-    // The link that is being taken down is no news about the chassis.
+  const notify = () => {
+    // A link that is being closed is not a state of the chassis.
     if (over.signal.aborted) return;
     const snapshot = link.snapshot();
     last = essence(snapshot);
     onView(viewOf(snapshot, clock.wall()));
   };
   const onChange = () => {
-    if (essence(link.snapshot()) !== last) tell();
+    if (essence(link.snapshot()) !== last) notify();
   };
   const end = () => over.abort();
   using _listening = link.subscribe(onChange);
-  using _pace = clock.every(options.everyMs, tell);
+  using _pace = clock.every(options.everyMs, notify);
   using _limit = options.seconds === undefined ? undefined : clock.after(options.seconds * 1_000, end);
   using _aborted = onAbort(signal, end);
   try {
@@ -53,12 +53,12 @@ export async function watchChassis(
   }
 }
 
-/** What a person must see at once when it changes. */
+/** The part of a snapshot whose changes are reported at once. */
 function essence({ link, poseUnit, unitContradicted, values }: ChassisSnapshot): string {
   const failure = link.kind === 'not-connected' ? link.failure : '';
   const wrong = judgeCondition(values).filter(({ verdict }) => verdict === 'wrong');
   const condition = wrong.map(({ id, state }) => `${id} ${state}`).join();
-  const codes = values.alerts.status === 'heard' ? values.alerts.value.map(({ code }) => code).join() : '';
+  const codes = values.alerts.status === 'received' ? values.alerts.value.map(({ code }) => code).join() : '';
   return `${link.kind} ${failure} ${unitContradicted} ${poseUnit.doubt !== null} ${condition} ${codes}`;
 }
 

@@ -3,7 +3,7 @@ import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { type EvidenceAdopted, evidenceAdoptedSchema } from './verify.result.ts';
 
 /**
- * Lets everything that the evidence file of the running gateway says count at once, as after a restart. Throws
+ * Adopts the whole evidence file of the running gateway at once, as after a restart. Throws
  * NOT_SIGNED_IN, OPERATOR_NOT_REACHABLE, EVIDENCE_FILE_INVALID.
  */
 export async function adoptEvidence(

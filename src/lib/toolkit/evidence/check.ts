@@ -19,8 +19,8 @@ export interface EvidenceCheck {
 }
 
 /**
- * Whether the facts that these orders rely on may carry a movement on this very chassis: asks the chassis who it
- * is, then the site's evidence file. Throws what the chassis client throws, EVIDENCE_FILE_INVALID.
+ * Whether orders may rely on their facts on this chassis: reads the identity of the chassis and the site's evidence
+ * file. Throws what the chassis client throws, EVIDENCE_FILE_INVALID.
  */
 export async function checkEvidence(
   toolkit: Toolkit,

@@ -2,21 +2,21 @@ import { z } from 'zod';
 import { attachmentStates, bases, factBases, hereVerdicts, marks, recordScopes } from '../../evidence/index.ts';
 import { evidenceRecordSchema } from '../../evidence/record.ts';
 
-/** How well a fact is known on the device of this site. */
+/** Evidence of a fact on the device of this site. */
 export const hereSchema = z.strictObject({
   mark: z.enum(marks).describe('On this device with this software; elsewhere the mark of the fact.'),
-  basis: z.enum(bases).describe('What that mark rests on; here: measured on this device.'),
+  basis: z.enum(bases).describe('Basis of that mark; here: measured on this device.'),
   verdict: z
     .enum([...hereVerdicts, 'in-part', 'expired', 'not-checked'])
     .describe(
-      'in-part: only entries of the table were recorded. expired: recorded with another software. not-checked: recorded, and the chassis was not asked which software it has now.',
+      'in-part: only entries of the table were recorded. expired: recorded with another software. not-checked: recorded, and the present software version was not read (--live).',
     ),
 });
 export type Here = z.infer<typeof hereSchema>;
 
 const entrySchema = z.strictObject({
   entry: z.string().describe('Key of the table.'),
-  value: z.string().describe('What the ledger says about it.'),
+  value: z.string().describe('Value in the ledger.'),
   here: hereSchema,
 });
 export type EvidenceEntry = z.infer<typeof entrySchema>;
@@ -26,8 +26,8 @@ export const factSchema = z.strictObject({
   section: z.string(),
   statement: z.string(),
   mark: z.enum(marks),
-  basis: z.enum(factBases).describe('What the mark rests on.'),
-  value: z.json().nullable().describe('The number, word or table itself; null where there is none.'),
+  basis: z.enum(factBases).describe('Basis of the mark.'),
+  value: z.json().nullable().describe('The value; null where there is none.'),
   unit: z.string().nullable(),
   source: z.string(),
   note: z.string().nullable(),
@@ -38,10 +38,10 @@ const siteSchema = z
   .strictObject({
     path: z.string().describe('The site file.'),
     serial: z.string().describe('Serial number that the site file names.'),
-    software: z.string().nullable().describe('Software of the chassis now; null when it was not asked (--live).'),
+    software: z.string().nullable().describe('Software of the chassis now; null when it was not read (--live).'),
   })
   .nullable()
-  .describe('Where records were looked up; null when there is no site file, and then none were.');
+  .describe('Where records were looked up; null without a site file.');
 
 /** Shape of `gw evidence list --json`. */
 export const evidenceListSchema = z.strictObject({
@@ -78,10 +78,10 @@ export const evidenceFactSchema = z.strictObject({
   movement: z
     .enum(['may-carry', 'only-where-verified', 'never'])
     .describe('Whether an order that moves the robot may rely on this fact.'),
-  movementHere: movementHereSchema.nullable().describe('null: the chassis was not asked for its software.'),
+  movementHere: movementHereSchema.nullable().describe('null: the software of the chassis was not read (--live).'),
   site: siteSchema,
   here: hereSchema.nullable().describe('null when there is no site file.'),
-  entries: z.array(entrySchema).describe('Entries of a table that stand otherwise than the rest of it.'),
+  entries: z.array(entrySchema).describe('Entries of a table whose verdict differs from the rest.'),
   records: z
     .array(
       z.strictObject({
@@ -89,13 +89,13 @@ export const evidenceFactSchema = z.strictObject({
         scope: z.enum(recordScopes).describe('Whether the record counts for the device of this site as it is now.'),
         says: z
           .enum(['holds', 'differs', 'silent'])
-          .describe('silent: it speaks about a part of the fact only, or cannot decide about it.'),
+          .describe('silent: it covers only part of the fact, or decides nothing.'),
         attachmentState: z
           .enum(attachmentStates)
           .nullable()
-          .describe('Whether the file of a trial is there and is what was recorded; null for a record without one.'),
+          .describe('State of the trial report; null for a record without one.'),
       }),
     )
-    .describe('What was recorded about this fact on this site, oldest first.'),
+    .describe('Records about this fact on this site, oldest first.'),
 });
 export type EvidenceFact = z.infer<typeof evidenceFactSchema>;

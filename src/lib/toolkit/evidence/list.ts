@@ -84,14 +84,14 @@ export function namedFact(id: string): Fact {
   return findFact(id) ?? unknownFact(id);
 }
 
-/** What the gate says about this device; it is stricter than what is shown. */
+/** The gate's verdict for this device; it is stricter than the displayed mark. */
 export function movementHere(fact: Fact, device: EvidenceSite): { usable: boolean; why: string } {
   const { usable, why } = standing(fact.id as FactId, device);
   const newest = device.records.findLast((record) => record.fact === fact.id && scopeOf(record, device) === 'here');
-  // The gate asks for the whole and takes a part for a contradiction; it refuses rightly, but not for that reason.
+  // The gate treats a partial record as a contradiction: the refusal is right, but its text would not be.
   const isPart = newest !== undefined && tableOf(fact.value) !== undefined && sayingOf(newest.value, fact) === 'silent';
   if (usable || !isPart) return { usable, why };
-  return { usable, why: `The newest record about ${fact.id} speaks of a part of it only; an order needs the whole.` };
+  return { usable, why: `The newest record about ${fact.id} covers only part of it; an order needs the whole fact.` };
 }
 
 function plainSite(site: EvidenceSite | null): EvidenceList['site'] {
@@ -103,13 +103,13 @@ function unknownFact(id: string): never {
   const close = nearest(id, ids);
   const sharing = ids.filter((known) => id.length > 2 && known.includes(id.toLowerCase()));
   const suggestions = [...new Set([...(close === undefined ? [] : [close]), ...sharing])].slice(0, 3);
-  throw new GwError('EVIDENCE_UNKNOWN', `The ledger holds no fact '${id.slice(0, 100)}'.`, {
+  throw new GwError('EVIDENCE_UNKNOWN', `Unknown fact '${id.slice(0, 100)}'.`, {
     remedy: suggestions.length > 0 ? `Did you mean ${suggestions.join(' or ')}?` : undefined,
     details: { nearest: suggestions },
   });
 }
 
-/** By asking the gate's own rule about a device on which everything was verified, and about one where nothing was. */
+/** Applies the gate's rule to a device with everything verified, and to one without records. */
 function movementOf(fact: Fact): EvidenceFact['movement'] {
   const record = { fact: fact.id, value: true, serial: 's', software: 's', how: '-', who: '-', when: '-' };
   const id = fact.id as FactId;

@@ -17,15 +17,15 @@ import { askDevice, hereOf } from './site.ts';
 export interface RecordOptions {
   /** Id of a fact. */
   readonly fact: string;
-  /** What was found: that it holds, that it does not, or what was measured, as JSON or as text. */
+  /** The result: it holds, it does not, or the measured value as JSON or text. */
   readonly found: 'holds' | 'does-not-hold' | { readonly value: string };
   readonly how: string;
   readonly who: string;
 }
 
 /**
- * Writes down what a person verified on this very device: asks the chassis who it is and which software it has, and
- * puts one line at the end of the site's evidence file. Throws EVIDENCE_UNKNOWN, USAGE when it cannot be recorded,
+ * Records a fact that a person verified on this device: reads serial number and software from the chassis, and appends
+ * one line to the site's evidence file. Throws EVIDENCE_UNKNOWN, USAGE for an invalid record,
  * EVIDENCE_FILE_INVALID, FILE_UNWRITABLE, what `askDevice` throws; nothing is written then.
  */
 export async function recordEvidence(
@@ -37,7 +37,7 @@ export async function recordEvidence(
   const value = measuredValue(found);
   refuseUnfit(fact, value);
   const path = toolkit.site.evidenceFile;
-  // Before anybody is asked: a broken file takes no record.
+  // Before the chassis is asked: an invalid file accepts no record.
   await loadEvidenceFile(path);
   const { serial, software, simulated } = await askDevice(toolkit, context);
   context.signal.throwIfAborted();
@@ -49,7 +49,7 @@ export async function recordEvidence(
   const { created, records, index } = await appendRecord(path, record);
 
   const device = { path: toolkit.site.path, serial, software, simulated, records };
-  // What others recorded meanwhile belongs to both.
+  // Records that other processes added meanwhile are in both.
   const earlier = { ...device, records: records.toSpliced(index, 1) };
   const movement = movementHere(fact, device);
   return {
@@ -77,7 +77,7 @@ export async function recordEvidence(
   };
 }
 
-/** JSON where it is JSON, otherwise the text itself. Throws USAGE for what only looks like JSON. */
+/** The value as JSON where it parses, otherwise as text. Throws USAGE for malformed JSON. */
 function measuredValue(found: RecordOptions['found']): EvidenceRecord['value'] {
   if (found === 'holds') return true;
   if (found === 'does-not-hold') return false;
@@ -91,32 +91,32 @@ function measuredValue(found: RecordOptions['found']): EvidenceRecord['value'] {
 
 function refuseUnfit(fact: Fact, value: EvidenceRecord['value']): void {
   if (isDisagreement(fact)) {
-    throw new GwError('USAGE', `${fact.id} is a disagreement; nothing can be measured of it.`, {
-      remedy: `Record what you measured about one of its sides: ${fact.between.join(' or ')}.`,
+    throw new GwError('USAGE', `${fact.id} is a disagreement and cannot be measured.`, {
+      remedy: `Record a measurement of one of its sides: ${fact.between.join(' or ')}.`,
     });
   }
   const isBare = value === true || value === false || value === null;
   if (isBare && (fact.mark === 'VORSICHT' || fact.mark === 'OFFEN')) {
     const state = fact.mark === 'OFFEN' ? 'open (OFFEN)' : 'only assumed (VORSICHT)';
     throw new GwError('USAGE', `${fact.id} is ${state}: a yes or no does not raise it, only a measured value does.`, {
-      remedy: 'Pass what you measured with --value.',
+      remedy: 'Pass the measured value with --value.',
     });
   }
   const table = tableOf(fact.value);
   if (!table || isBare) return;
   const example = Object.entries(table)[0] ?? ['', ''];
-  const remedy = `Name the entries that you measured, for example --value '${JSON.stringify(Object.fromEntries([example]))}', or say --holds of the whole table.`;
+  const remedy = `Name the measured entries, for example --value '${JSON.stringify(Object.fromEntries([example]))}', or use --holds for the whole table.`;
   if (typeof value !== 'object' || Array.isArray(value)) {
-    throw new GwError('USAGE', `${fact.id} is a table, so one value says nothing about it.`, { remedy });
+    throw new GwError('USAGE', `${fact.id} is a table; a single value does not apply.`, { remedy });
   }
   const strangers = Object.keys(value).filter((key) => !Object.hasOwn(table, key));
   if (strangers.length > 0 || Object.keys(value).length === 0) {
     const what = strangers.length > 0 ? `${strangers.slice(0, 5).join(', ')} in its table` : 'an empty table';
-    throw new GwError('USAGE', `${fact.id} does not speak about ${what}.`, { remedy });
+    throw new GwError('USAGE', `${fact.id} does not contain ${what}.`, { remedy });
   }
 }
 
-/** The entries of the fact's table that a recorded value names, with what the ledger says about each. */
+/** The entries of the fact's table in a recorded value, with the ledger's value of each. */
 function entriesIn(fact: Fact, value: EvidenceRecord['value']): [entry: string, known: string][] {
   const table = tableOf(fact.value);
   if (!table || typeof value !== 'object' || value === null) return [];

@@ -13,13 +13,13 @@ import { chassisAccess } from '../chassis/access.ts';
 import { type CheckContext, openToolkit, type Toolkit } from '../toolkit.ts';
 import type { EvidenceEntry, Here } from './list.result.ts';
 
-/** What was recorded on one site. */
+/** The evidence records of one site. */
 export interface EvidenceSite extends DeviceEvidence {
   /** The site file. */
   readonly path: string;
-  /** Where the records are; absent where they were not read from a file. */
+  /** Path of the records; absent where they were not read from a file. */
   readonly evidenceFile?: string;
-  /** That the site file names; the chassis itself has confirmed it where it was asked. */
+  /** From the site file; verified where the chassis was asked. */
   readonly serial: string;
   /** null: the chassis was not asked. */
   readonly software: string | null;
@@ -29,15 +29,15 @@ export interface EvidenceSiteOptions {
   readonly sitePath: string;
   /** A person named the site file, so it must be there. */
   readonly siteNamed: boolean;
-  /** Ask the chassis which software it has now. */
+  /** Read the present software version from the chassis. */
   readonly live: boolean;
-  /** Ask it through this machine. */
+  /** Connect through this host. */
   readonly ssh?: Ssh | undefined;
 }
 
 /**
- * The records of the site, and with `live` the software of its chassis; null where there is no site file and nobody
- * named one. Throws SITE_FILE_NOT_FOUND, SITE_FILE_INVALID, EVIDENCE_FILE_INVALID, what `askDevice` throws.
+ * The records of the site, and with `live` the software of its chassis; null where there is no site file and none
+ * was named. Throws SITE_FILE_NOT_FOUND, SITE_FILE_INVALID, EVIDENCE_FILE_INVALID, what `askDevice` throws.
  */
 export async function openEvidenceSite(
   { sitePath, siteNamed, live, ssh }: EvidenceSiteOptions,
@@ -63,7 +63,7 @@ export async function openEvidenceSite(
 }
 
 /**
- * Serial number and software as the chassis itself gives them: a record counts for these and nobody types them.
+ * Serial number and software as the chassis reports them: a record counts for these, and they are never typed.
  * Throws what the chassis client throws, CHASSIS_BAD_ANSWER when the chassis names no software.
  */
 export async function askDevice(
@@ -72,18 +72,18 @@ export async function askDevice(
 ): Promise<{ readonly serial: string; readonly software: string; readonly simulated: boolean }> {
   const { createChassisClient, isSimulated } = await import('../../chassis/index.ts');
   const access = await chassisAccess(toolkit);
-  onProgress(`Asking the chassis at ${access.endpoint.host}:${access.endpoint.port} who it is …`);
+  onProgress(`Reading device information from ${access.endpoint.host}:${access.endpoint.port} …`);
   await using client = createChassisClient(access);
   const identity = await client.identity(signal);
   const { serial, software } = identity;
   if (software !== null && software !== '') return { serial, software, simulated: isSimulated(identity) };
-  throw new GwError('CHASSIS_BAD_ANSWER', 'The chassis names no software version, so no record can count for it.', {
+  throw new GwError('CHASSIS_BAD_ANSWER', 'The chassis reports no software version, so no record can count for it.', {
     tried: { address: access.endpoint.host, port: access.endpoint.port, action: 'GET /device/info' },
-    remedy: 'Look at `gw chassis probe`; where the chassis hides its version, nothing can be verified on it.',
+    remedy: 'Run `gw chassis probe`; without a software version no fact can be verified on this chassis.',
   });
 }
 
-/** How well a fact, or one entry of a table, is known on this device. */
+/** Mark of a fact, or of one entry of a table, on this device. */
 export function hereOf(fact: Fact, device: DeviceEvidence, entry?: string): Here {
   const { mark, basis, verdict, expired } = markHere(fact.id, device, entry);
   if (verdict !== 'as-marked') return { mark, basis, verdict };
@@ -105,7 +105,7 @@ export function hereOf(fact: Fact, device: DeviceEvidence, entry?: string): Here
   return { mark, basis, verdict: isOpen ? 'not-checked' : 'as-marked' };
 }
 
-/** The entries of a table about which something else was recorded than about the others. */
+/** The entries of a table whose verdict differs from the others. */
 export function entriesOf(fact: Fact, device: DeviceEvidence): EvidenceEntry[] {
   const table = tableOf(fact.value) ?? {};
   const entries = Object.entries(table).map(([entry, value]) => ({

@@ -5,19 +5,19 @@ import { findingSchema } from '../finding.result.ts';
 export const trialViewSchema = z.object({
   id: z.string(),
   kind: z.enum(['stop', 'move', 'pose', 'dock']),
-  who: z.string().describe('Who stood beside the robot.'),
+  who: z.string().describe('The person beside the robot.'),
   state: z.enum(['running', 'ended']),
-  phase: z.string().describe('What it does now, for a person.'),
+  phase: z.string().describe('What happens now, as text.'),
   alarm: z.string().nullable().describe('Set when the person beside the robot must act at once.'),
   startedAgoMs: z.number(),
   serial: z.string().nullable(),
   software: z.string().nullable().describe('Software version of the chassis.'),
-  simulated: z.boolean().describe('The chassis says of itself that it is a simulator.'),
+  simulated: z.boolean().describe('The chassis reports to be a simulator.'),
   outcome: z
     .enum(['verified', 'contradicted', 'not-decided', 'refused', 'cancelled'])
     .nullable()
     .describe('Null while it runs.'),
-  reason: z.string().nullable().describe('Why it ended so.'),
+  reason: z.string().nullable().describe('Reason for the outcome.'),
   facts: z.array(
     z.object({
       fact: z.string(),
@@ -26,10 +26,10 @@ export const trialViewSchema = z.object({
       value: z
         .union([z.string(), z.boolean()])
         .nullable()
-        .describe('What was recorded; null where nothing was decided.'),
+        .describe('The recorded value; null where nothing was decided.'),
     }),
   ),
-  refusals: z.array(z.string()).describe('Why nothing was ordered.'),
+  refusals: z.array(z.string()).describe('Why no order was sent.'),
   notes: z.array(z.string()),
   report: z
     .object({ file: z.string(), sha256: z.string() })
@@ -47,8 +47,8 @@ export const evidenceVerifiedSchema = z.strictObject({
   trial: trialViewSchema,
   verdict: z
     .enum(['verified', 'contradicted', 'not-decided', 'refused', 'cancelled'])
-    .describe('Only verified is green: every fact on trial holds, and was written down.'),
-  interrupted: z.boolean().describe('A person, a signal or a lost terminal ended it.'),
+    .describe('Only verified is green: every fact on trial holds, and was recorded.'),
+  interrupted: z.boolean().describe('Ended by a person, a signal or a lost terminal.'),
   findings: z.array(findingSchema).describe('One for each fact on trial; not decided is not checked.'),
   tookMs: z.number(),
 });
@@ -57,7 +57,7 @@ export type EvidenceVerified = z.infer<typeof evidenceVerifiedSchema>;
 /** Shape of `gw evidence adopt --json`, and answer of `POST /api/evidenz/uebernahme`. */
 export const evidenceAdoptedSchema = z.strictObject({
   records: z.int().describe('Records of the file that count now.'),
-  adopted: z.array(z.string()).describe('Facts that carry more than before.'),
-  takenBack: z.array(z.string()).describe('Facts that carry less than before.'),
+  adopted: z.array(z.string()).describe('Facts with stronger evidence than before.'),
+  revoked: z.array(z.string()).describe('Facts with weaker evidence than before.'),
 });
 export type EvidenceAdopted = z.infer<typeof evidenceAdoptedSchema>;

@@ -9,18 +9,18 @@ import { type EvidenceVerified, type TrialView, trialAnswerSchema } from './veri
 export interface VerifyOptions extends GatewayWay, TrialRequest {}
 
 export interface VerifyContext extends CheckContext {
-  /** What the person beside the robot must read at once. */
+  /** Alarm for the person beside the robot. */
   readonly onAlarm: (text: string) => void;
 }
 
-/** Well within the 3 s after which the gateway cancels by itself. */
-const ALIVE_MS = 300;
-/** A gateway that does not answer for longer has cancelled already. */
+/** Keepalive interval, well within the 3 s after which the gateway cancels. */
+const KEEPALIVE_MS = 300;
+/** Without keepalives for longer the gateway has already cancelled. */
 const SILENT_MS = 4_000;
-/** So long is waited for the end of what was cancelled: longer than the gateway follows a robot that drives on. */
+/** How long the end of a cancelled trial is awaited: longer than the gateway repeats its cancels. */
 const ENDING_MS = 60_000;
 
-/** Refusals that the gateway also writes down as a trial. */
+/** Refusals for which the gateway also writes a trial report. */
 const refusals: readonly ErrorCode[] = [
   'MOTION_REFUSED',
   'MOTION_STOPPED',
@@ -30,10 +30,10 @@ const refusals: readonly ErrorCode[] = [
 ];
 
 /**
- * Verifies facts by a supervised trial on the running gateway, which judges and writes down. THE ROBOT MOVES: the
- * caller has asked a person. An interruption cancels the trial, and its end is waited for; without this program the
- * gateway cancels it after 3 s. Throws NOT_SIGNED_IN, OPERATOR_NOT_REACHABLE, USAGE, SITE_FILE_INVALID, TOUR_RUNNING,
- * MOTION_REFUSED beside another trial, and INTERRUPTED before anything was begun.
+ * Verifies facts by a supervised trial on the running gateway, which judges and records. THE ROBOT MOVES: the caller
+ * has the confirmation of a person. An interruption cancels the trial and waits for its end; without keepalives of this
+ * process the gateway cancels it after 3 s. Throws NOT_SIGNED_IN, OPERATOR_NOT_REACHABLE, USAGE, SITE_FILE_INVALID, TOUR_RUNNING,
+ * MOTION_REFUSED beside another trial, and INTERRUPTED before the start.
  */
 export async function verifyEvidence(
   toolkit: Toolkit,
@@ -42,7 +42,7 @@ export async function verifyEvidence(
 ): Promise<EvidenceVerified> {
   const { clock } = toolkit;
   const beganMs = clock.monotonicMs();
-  // An interruption must not cut a request: what was begun could not be cancelled any more.
+  // An interruption must not abort a request: a started trial could not be cancelled any more.
   const steady = { ...context, signal: new AbortController().signal };
   await using gateway = await signedInAccess(toolkit, { host, password }, steady);
   context.signal.throwIfAborted();
@@ -71,11 +71,11 @@ async function start(gateway: SignedInAccess, body: object): Promise<TrialView> 
     const gwError = asGwError(error);
     if (!refusals.includes(gwError.code)) throw error;
     const { trial } = await gateway.ask('GET', '/api/versuch', trialAnswerSchema);
-    // Another one may be under way, or the refusal was none of the gate.
+    // Another trial may be running, or the refusal did not come from the gate.
     if (trial?.outcome !== 'refused' || !gwError.message.includes(trial.refusals[0] ?? '\0')) throw error;
     return trial;
   }
-  throw new GwError('OPERATOR_NOT_REACHABLE', 'The operator server started the trial without saying so.');
+  throw new GwError('OPERATOR_NOT_REACHABLE', 'The operator server did not return the started trial.');
 }
 
 async function follow(
@@ -85,24 +85,20 @@ async function follow(
   { signal, onProgress, onAlarm }: VerifyContext,
 ): Promise<TrialView> {
   let trial = begun;
-  let heardMs = clock.monotonicMs();
+  let answeredMs = clock.monotonicMs();
   let endingSinceMs: number | null = null;
   let alarm: string | null = null;
   const read = async (method: 'POST' | 'DELETE', path: string, body?: object) => {
     try {
       const answer = await gateway.ask(method, path, trialAnswerSchema, body);
       if (answer.trial?.id === begun.id) trial = answer.trial;
-      heardMs = clock.monotonicMs();
+      answeredMs = clock.monotonicMs();
     } catch (error) {
-      if (clock.monotonicMs() - heardMs < SILENT_MS) return;
-      throw new GwError(
-        'INTERRUPTED',
-        'The gateway does not answer any more; it cancels a trial by itself within 3 s.',
-        {
-          remedy: 'Press the emergency stop if the robot drives, then look at the gateway.',
-          cause: error,
-        },
-      );
+      if (clock.monotonicMs() - answeredMs < SILENT_MS) return;
+      throw new GwError('INTERRUPTED', 'The gateway no longer answers; it cancels a trial by itself within 3 s.', {
+        remedy: 'Press the emergency stop if the robot moves, then check the gateway.',
+        cause: error,
+      });
     }
   };
   for (;;) {
@@ -118,28 +114,28 @@ async function follow(
     }
     if (endingSinceMs !== null && nowMs - endingSinceMs > ENDING_MS) {
       throw new GwError('INTERRUPTED', 'The trial was cancelled and has not ended.', {
-        remedy: 'Press the emergency stop if the robot drives.',
+        remedy: 'Press the emergency stop if the robot moves.',
       });
     }
-    await clock.sleep(ALIVE_MS, endingSinceMs === null ? signal : undefined).catch(() => {});
+    await clock.sleep(KEEPALIVE_MS, endingSinceMs === null ? signal : undefined).catch(() => {});
     if (!signal.aborted || endingSinceMs !== null) await read('POST', '/api/versuch/lebenszeichen', { id: begun.id });
   }
 }
 
 const remedies = {
-  differs: 'Do not drive this robot with gw until this is understood; no order relies on this fact now.',
-  open: 'Read why, mend it, and run the trial again.',
+  differs: 'Do not drive this robot with gw until the cause is known; no order relies on this fact now.',
+  open: 'Resolve the reason, and run the trial again.',
 } as const;
 
-/** Every fact that this kind of trial is about: also those of which nothing was seen. */
+/** Every fact that this kind of trial decides, also those without an observation. */
 function findingsOf({ kind, facts, outcome, reason }: TrialView): Finding[] {
   const ids = [...new Set<string>([...factsDecidedBy[kind], ...facts.map(({ fact }) => fact)])];
   return ids.map((id) => {
     const start = { id, title: `${id} holds on this chassis`, spec: 'Evidence marks' };
     const found = facts.find(({ fact }) => fact === id);
-    if (found === undefined) return notChecked(start, reason ?? outcome ?? 'nothing was seen', remedies.open);
+    if (found === undefined) return notChecked(start, reason ?? outcome ?? 'no observation', remedies.open);
     if (found.verdict === 'differs') return wrong(start, found.why, remedies.differs);
-    // A trial that as a whole does not count leaves no fact verified.
+    // In an invalid trial the gateway has already set every 'holds' to 'not-decided'.
     if (found.verdict === 'holds') return ok(start, found.why);
     return notChecked(start, found.why, remedies.open);
   });

@@ -28,9 +28,9 @@ export const gatewayHealthSchema = z.strictObject({
   ),
   evidence: z
     .strictObject({
-      status: z.enum(['as-read', 'taken-back', 'unreadable']),
+      status: z.enum(['as-read', 'revoked', 'unreadable']),
       detail: z.string(),
-      takenBack: z
+      revoked: z
         .array(z.strictObject({ ...factHere, how: z.enum(['contradicted', 'gone']) }))
         .describe('Since the start of the gateway; no order relies on these until it is restarted.'),
       waiting: z.array(z.strictObject(factHere)).describe('New evidence, which counts after a restart.'),

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { OperatorAccess } from '../operator/access.ts';
 
-const absent = z.looseObject({ status: z.literal('not-heard') });
+const absent = z.looseObject({ status: z.literal('not-received') });
 const seen = <T extends z.ZodType>(value: T) =>
   z.discriminatedUnion('status', [
     absent,
-    z.looseObject({ status: z.literal('heard'), ageMs: z.number(), stale: z.boolean(), value }),
+    z.looseObject({ status: z.literal('received'), ageMs: z.number(), stale: z.boolean(), value }),
   ]);
 
 /** What `GET /api/chassis/state` says of a robot that is watched while it moves or is told where it stands. */
@@ -34,8 +34,8 @@ export interface LiveRobot {
 export async function readLiveRobot(operator: Pick<OperatorAccess, 'ask'>): Promise<LiveRobot> {
   const { pose, planning } = (await operator.ask('GET', '/api/chassis/state', stateSchema)).values;
   return {
-    pose: pose.status === 'heard' && !pose.stale ? { ...onlyPose(pose.value), ageMs: pose.ageMs } : null,
-    moveState: planning.status === 'heard' && !planning.stale ? planning.value.moveState : null,
+    pose: pose.status === 'received' && !pose.stale ? { ...onlyPose(pose.value), ageMs: pose.ageMs } : null,
+    moveState: planning.status === 'received' && !planning.stale ? planning.value.moveState : null,
   };
 }
 

@@ -16,8 +16,8 @@ const gateSchema = z.looseObject({ gate: z.looseObject({ open: z.boolean(), reas
 
 /**
  * Clears the latched stop as a signed-in person: with the device password, or by the socket for commands on the gateway
- * itself. Says who had stopped the robot, and why. Throws NOT_SIGNED_IN, SIGN_IN_FAILED, OPERATOR_NOT_REACHABLE, and
- * FILE_UNWRITABLE where the release cannot be saved: then the robot stays stopped.
+ * itself. Returns who stopped the robot, and why. Throws NOT_SIGNED_IN, SIGN_IN_FAILED, OPERATOR_NOT_REACHABLE, and
+ * FILE_UNWRITABLE where the release cannot be saved: then the stop stays latched.
  */
 export async function clearStop(toolkit: Toolkit, way: GatewayWay, context: CheckContext): Promise<MotionClear> {
   const before = (await steadyOperatorAccess(toolkit, context, way.host).ask('GET', '/api/stopp', stopSchema)).stop;

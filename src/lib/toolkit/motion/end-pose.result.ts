@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const pose = z.strictObject({ xM: z.number(), yM: z.number(), yawDeg: z.number() });
 
-/** Where the chassis says it stands, against the place where it was sent. */
+/** Reported pose compared with the target. */
 export const endPoseSchema = z.strictObject({
   station: z.string(),
   expected: z.strictObject({ xM: z.number(), yM: z.number(), yawDeg: z.number().nullable() }),

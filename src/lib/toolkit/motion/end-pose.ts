@@ -6,19 +6,19 @@ import type { OperatorAccess } from '../operator/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { EndPose } from './end-pose.result.ts';
 
-/** How near the reported pose must be to where it was sent. Project decision. */
+/** Tolerance of the reported pose. Project decision. */
 const NEAR_M = 0.3;
 const NEAR_DEG = 5;
 const POLL_MS = 100;
-/** So long is waited for a pose that came after the end; a chassis may also stay silent while it stands still. */
+/** How long a pose after the end is awaited; a chassis at rest may publish none. */
 const POSE_WITHIN_MS = 2_000;
 
 const stateSchema = z.looseObject({
   values: z.looseObject({
     pose: z.discriminatedUnion('status', [
-      z.looseObject({ status: z.literal('not-heard') }),
+      z.looseObject({ status: z.literal('not-received') }),
       z.looseObject({
-        status: z.literal('heard'),
+        status: z.literal('received'),
         ageMs: z.number(),
         stale: z.boolean(),
         value: z.looseObject({ xM: z.number(), yM: z.number(), yawDeg: z.number() }),
@@ -27,7 +27,7 @@ const stateSchema = z.looseObject({
   }),
 });
 
-/** A place as a person named it; without `yawDeg` any heading will do. */
+/** A named place; without `yawDeg` any heading is accepted. */
 export interface NamedPlace {
   readonly name: string;
   readonly xM: number;
@@ -35,7 +35,7 @@ export interface NamedPlace {
   readonly yawDeg?: number | undefined;
 }
 
-/** Where the chassis says it stands now, against the place; null when it reports no fresh pose. */
+/** The reported pose compared with the place; null without a fresh pose. */
 export async function compareEnd(
   operator: Pick<OperatorAccess, 'ask'>,
   place: NamedPlace,
@@ -47,7 +47,7 @@ export async function compareEnd(
     const { pose } = (await operator.ask('GET', '/api/chassis/state', stateSchema)).values;
     const waitedMs = clock.monotonicMs() - began;
     const isLate = waitedMs >= POSE_WITHIN_MS;
-    if (pose.status === 'heard' && !pose.stale && (pose.ageMs < waitedMs || isLate)) {
+    if (pose.status === 'received' && !pose.stale && (pose.ageMs < waitedMs || isLate)) {
       const { xM, yM, yawDeg } = pose.value;
       const turn = place.yawDeg === undefined ? null : turnBetween(degrees(place.yawDeg), degrees(yawDeg));
       return {
@@ -63,12 +63,12 @@ export async function compareEnd(
   }
 }
 
-/** Null and `hasArrived`: no fresh pose was reported. A wrong angle unit anywhere between site file, order and report shows in these two. */
+/** Null and `hasArrived`: no fresh pose was reported. These findings detect a wrong angle unit in site file, order or report. */
 export function endFindings(end: EndPose | null, hasArrived: boolean): Finding[] {
-  const place = { id: 'place', title: 'The chassis stands where it was sent', spec: 'Map and overlays' };
-  const heading = { id: 'heading', title: 'It looks where it was to look', spec: 'Angles (critical rule)' };
+  const place = { id: 'place', title: 'Final position matches the target', spec: 'Map and overlays' };
+  const heading = { id: 'heading', title: 'Final heading matches the target', spec: 'Angles (critical rule)' };
   if (end === null) {
-    const detail = hasArrived ? 'there was no fresh pose at the end to compare with' : 'it did not arrive';
+    const detail = hasArrived ? 'no fresh pose received at the end' : 'the robot did not arrive';
     return [place, heading].map((base) => notChecked(base, detail));
   }
   const { station, distanceM, turnDeg, expected, reported } = end;
@@ -79,7 +79,7 @@ export function endFindings(end: EndPose | null, hasArrived: boolean): Finding[]
       ...place,
       verdict: isNear ? 'ok' : 'wrong',
       detail: `${distanceM.toFixed(2)} m from ${station} (up to ${NEAR_M} m)`,
-      remedy: isNear ? null : 'Compare the place in the site file with where the robot stands.',
+      remedy: isNear ? null : 'Compare the place in the site file with the position of the robot.',
     },
     turnDeg === null
       ? notChecked(heading, `${station} has no heading`)
@@ -87,7 +87,7 @@ export function endFindings(end: EndPose | null, hasArrived: boolean): Finding[]
           ...heading,
           verdict: isTurned ? 'ok' : 'wrong',
           detail: `${reported.yawDeg.toFixed(1)}° reported, ${expected.yawDeg?.toFixed(1)}° named: ${turnDeg.toFixed(1)}° off (up to ${NEAR_DEG}°)`,
-          remedy: isTurned ? null : 'Do not drive on: an angle unit may be wrong. Run `gw chassis probe`.',
+          remedy: isTurned ? null : 'Do not continue: an angle unit may be wrong. Run `gw chassis probe`.',
         },
   ];
 }

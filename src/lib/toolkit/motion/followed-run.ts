@@ -6,13 +6,13 @@ import { type GatewayWay, notSignedIn } from '../operator/signed-in-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 
 export interface FollowOptions extends GatewayWay {
-  /** How long it is followed; after that the robot drives on. */
+  /** How long the run is followed; after that the robot continues. */
   readonly withinMs: number;
-  /** An interruption ends the command alone, and not what drives. */
+  /** An interruption ends the command only, not the run. */
   readonly leaveRunning: boolean;
 }
 
-/** What every run says of itself, a tour as a single drive. */
+/** Common fields of a tour run and a single drive. */
 export const followedRunSchema = z.looseObject({
   id: z.string(),
   state: z.enum(['running', 'succeeded', 'failed', 'stopped']),
@@ -25,9 +25,9 @@ export interface RunKind<S extends z.ZodType<FollowedRun>> {
   /** Where it is started (POST), read (GET) and ended (DELETE). */
   readonly path: '/api/touren/lauf' | '/api/fahrt';
   readonly schema: S;
-  /** For a person: `tour breakfast`, `drive to A`. */
+  /** For texts: `tour breakfast`, `drive to A`. */
   readonly what: string;
-  /** One line about how far it is. */
+  /** One progress line. */
   readonly progress: (run: z.output<S>) => string;
 }
 
@@ -41,15 +41,15 @@ export interface Followed<R> {
 type Access = Omit<OperatorAccess, 'signIn'>;
 
 const POLL_MS = 100;
-/** A gateway that does not answer is asked again for so long: one lost answer says nothing about the robot. */
+/** Requests to the gateway are repeated for so long: one lost response says nothing about the robot. */
 const SILENT_MS = 5_000;
-/** So long is waited for the end of what was ended: longer than the gateway waits for the word of the chassis. */
+/** How long the end of a run is awaited: longer than the gateway waits for the chassis. */
 const ENDING_MS = 8_000;
 
 /**
- * Starts a run and follows it to its end. THE ROBOT MOVES: the caller has asked a person. An interruption ends the run
+ * Starts a run and follows it to its end. THE ROBOT MOVES: the caller has the confirmation of a person. An interruption ends the run
  * and waits for its end, unless `leaveRunning`. Throws why the gateway refused it, OPERATOR_NOT_REACHABLE, and
- * INTERRUPTED where the robot may drive on.
+ * INTERRUPTED where the robot may still be moving.
  */
 export async function startAndFollow<S extends z.ZodType<FollowedRun>>(
   toolkit: Toolkit,
@@ -59,7 +59,7 @@ export async function startAndFollow<S extends z.ZodType<FollowedRun>>(
   context: CheckContext,
 ): Promise<Followed<z.output<S>>> {
   const { clock } = toolkit;
-  // An interruption must not cut a request: what was begun could not be ended any more.
+  // An interruption must not abort a request: a started run could not be ended any more.
   const steady = { ...context, signal: new AbortController().signal };
   const given = steadyOperatorAccess(toolkit, context, options.host);
   const session = options.password === undefined ? null : await given.signIn(options.password);
@@ -82,7 +82,7 @@ export async function startAndFollow<S extends z.ZodType<FollowedRun>>(
   return { run, isInterrupted: false, operator };
 }
 
-/** Where the site file asks for a signed-in person, a command on the gateway itself is one. */
+/** Where sign-in is required, a command on the gateway itself uses the local socket. */
 async function start<S extends z.ZodType<FollowedRun>>(
   toolkit: Toolkit,
   { path, schema, what }: RunKind<S>,
@@ -109,9 +109,10 @@ async function start<S extends z.ZodType<FollowedRun>>(
 
 /** The request may have arrived although no answer came back. */
 function notKnown(what: string, cause: GwError): GwError {
-  return new GwError('OPERATOR_NOT_REACHABLE', `${cause.message} Whether the ${what} was started is not known.`, {
+  return new GwError('OPERATOR_NOT_REACHABLE', `${cause.message} Whether the ${what} was started is unknown.`, {
     tried: cause.tried,
-    remedy: 'Look at the robot. If it drives: `gw motion stop`, or the emergency stop. See that `gw serve` runs.',
+    remedy:
+      'Check the robot. If it moves, run `gw motion stop` or press the emergency stop. Check that `gw serve` runs.',
     cause,
   });
 }
@@ -123,7 +124,7 @@ function readerOf<S extends z.ZodType<FollowedRun>>(
 ) {
   const answer = z.looseObject({ run: schema.nullable() });
   let answeredMs = clock.monotonicMs();
-  /** The run as it is now; as it was where the gateway does not answer for a moment. */
+  /** The present run; the last known one while the gateway does not answer. */
   return async (last: z.output<S>): Promise<z.output<S>> => {
     let now: z.output<S> | null;
     try {
@@ -132,20 +133,21 @@ function readerOf<S extends z.ZodType<FollowedRun>>(
       const gwError = asGwError(error);
       const silentMs = clock.monotonicMs() - answeredMs;
       if (gwError.code === 'OPERATOR_NOT_REACHABLE' && silentMs < SILENT_MS) return last;
-      throw new GwError(gwError.code, `${gwError.message} How the ${what} goes on is not known.`, {
+      throw new GwError(gwError.code, `${gwError.message} The state of the ${what} is unknown.`, {
         tried: gwError.tried,
-        remedy: 'Look at the robot. If it drives: `gw motion stop`, or the emergency stop. See that `gw serve` runs.',
+        remedy:
+          'Check the robot. If it moves, run `gw motion stop` or press the emergency stop. Check that `gw serve` runs.',
         cause: error,
       });
     }
     answeredMs = clock.monotonicMs();
     if (now?.id === last.id) return now;
-    // Another run, or none: the gateway was started anew. What the robot does, it does not know any more.
-    return { ...last, state: 'failed', reason: 'The gateway does not know this run any more.' };
+    // Another run, or none: the gateway was restarted and no longer follows this run.
+    return { ...last, state: 'failed', reason: 'The gateway no longer knows this run.' };
   };
 }
 
-/** Ends this very run, and waits until the gateway says how it ended. Throws INTERRUPTED when that failed. */
+/** Ends this run, and waits until the gateway reports its end. Throws INTERRUPTED when that failed. */
 async function endRun<S extends z.ZodType<FollowedRun>>(
   operator: Access,
   { path, what }: RunKind<S>,
@@ -160,7 +162,7 @@ async function endRun<S extends z.ZodType<FollowedRun>>(
   try {
     let isAsked = false;
     while (clock.monotonicMs() < untilMs) {
-      // Asked until it is answered; then it is only a matter of waiting.
+      // Repeated until it is answered, then only polled.
       if (!isAsked) {
         isAsked = (await operator.answerTo('DELETE', path, { id: run.id }).catch(() => null))?.status === 200;
       }
@@ -174,20 +176,24 @@ async function endRun<S extends z.ZodType<FollowedRun>>(
   throw mayDriveOn(what, `its end was not confirmed within ${ENDING_MS / 1000} s`, undefined);
 }
 
-/** What to do where the end of a move was not confirmed. */
-export const MAY_DRIVE_ON = 'Look at the robot. Press its emergency stop if it drives; then `gw motion stop`.';
+/** Remedy where the end of a move is not confirmed. */
+export const MAY_DRIVE_ON = 'Check the robot. Press its emergency stop if it moves; then run `gw motion stop`.';
 
 function mayDriveOn(what: string, why: string, cause: unknown): GwError {
-  return new GwError('INTERRUPTED', `Interrupted, and the ${what} could not be ended: THE ROBOT MAY DRIVE ON. ${why}`, {
-    tried: cause === undefined ? undefined : asGwError(cause).tried,
-    remedy: MAY_DRIVE_ON,
-    cause,
-  });
+  return new GwError(
+    'INTERRUPTED',
+    `Interrupted, and the ${what} could not be ended: THE ROBOT MAY STILL BE MOVING. ${why}`,
+    {
+      tried: cause === undefined ? undefined : asGwError(cause).tried,
+      remedy: MAY_DRIVE_ON,
+      cause,
+    },
+  );
 }
 
 function leftRunning({ what }: { readonly what: string }, cause: unknown): GwError {
-  return new GwError('INTERRUPTED', `Interrupted; the robot drives on with the ${what}, as --leave-running says.`, {
-    remedy: 'Stop it with `gw motion stop`, or with the stop button of the operator surface.',
+  return new GwError('INTERRUPTED', `Interrupted; the ${what} continues because of --leave-running.`, {
+    remedy: 'Stop it with `gw motion stop`, or with the stop button on the tablet.',
     cause,
   });
 }

@@ -20,9 +20,9 @@ type Run = z.output<typeof runSchema>;
 
 /**
  * One drive to a station or to the dock through the running gateway, followed to its end; then the pose that the
- * chassis reports is compared with the place in the site file. THE ROBOT MOVES: the caller has asked a person. An
+ * chassis reports is compared with the place in the site file. THE ROBOT MOVES: the caller has the confirmation of a person. An
  * interruption ends the drive unless `leaveRunning`. Throws OPERATOR_NOT_REACHABLE, why the gateway refused the order
- * (STATION_UNKNOWN, MOTION_REFUSED, …), and INTERRUPTED where the robot may drive on.
+ * (STATION_UNKNOWN, MOTION_REFUSED, …), and INTERRUPTED where the robot may still be moving.
  */
 export async function driveTo(toolkit: Toolkit, options: MotionGoOptions, context: CheckContext): Promise<MotionGo> {
   const { clock } = toolkit;
@@ -53,7 +53,7 @@ export async function driveTo(toolkit: Toolkit, options: MotionGoOptions, contex
   };
 }
 
-/** As the site file of this command names it; the gateway has one of its own, and both are compared by their effect. */
+/** The place in the site file of this command; the gateway has its own file, and the comparison detects differences. */
 function placeOf({ site }: Toolkit, station: string | null): NamedPlace | undefined {
   if (station === null) return site.dock && { name: 'the dock', ...site.dock };
   const place = Object.hasOwn(site.stations, station) ? site.stations[station] : undefined;
@@ -61,23 +61,23 @@ function placeOf({ site }: Toolkit, station: string | null): NamedPlace | undefi
 }
 
 function endedFinding({ state, reason, outcome }: Run, { withinMs }: MotionGoOptions, isInterrupted: boolean): Finding {
-  const base = { id: 'ended', title: 'The drive came to its end', spec: null };
-  if (isInterrupted && state === 'stopped') return notChecked(base, 'interrupted, and ended on the way');
+  const base = { id: 'ended', title: 'Drive completed', spec: null };
+  if (isInterrupted && state === 'stopped') return notChecked(base, 'interrupted, and cancelled on the way');
   switch (state) {
     case 'succeeded':
-      return ok(base, 'the chassis reports that it has arrived');
+      return ok(base, 'the chassis reports success');
     case 'running':
       return wrong(
         base,
-        `it had not ended after ${Math.round(withinMs / 1000)} s; the robot drives on`,
+        `not completed within ${Math.round(withinMs / 1000)} s; the robot is still driving`,
         'Watch the robot; stop it with `gw motion stop`.',
       );
     case 'failed':
     case 'stopped':
       return wrong(
         base,
-        `${state}: ${reason ?? 'no reason was given'}`,
-        outcome?.state === 'unknown' ? MAY_DRIVE_ON : 'Mend what the reason names, then try again.',
+        `${state}: ${reason ?? 'no reason given'}`,
+        outcome?.state === 'unknown' ? MAY_DRIVE_ON : 'Resolve the reason, then try again.',
       );
   }
 }

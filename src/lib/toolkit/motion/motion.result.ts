@@ -5,14 +5,12 @@ import { endPoseSchema } from './end-pose.result.ts';
 /** Shape of `gw motion go --json` and `gw motion dock --json`. */
 export const motionGoSchema = z.strictObject({
   to: z.string().nullable().describe('The station; null: the dock.'),
-  state: z.enum(['running', 'succeeded', 'failed', 'stopped']).describe('running: it had not ended in the given time.'),
+  state: z.enum(['running', 'succeeded', 'failed', 'stopped']).describe('running: not ended within the given time.'),
   interrupted: z.boolean().describe('The command was interrupted and has ended the drive.'),
-  moveId: z.int().nullable().describe('The number of the move at the chassis; null while none is known.'),
+  moveId: z.int().nullable().describe('Move id of the chassis; null while unknown.'),
   reason: z.string().nullable().describe('Why it ended, when it did not succeed.'),
   failReason: z.int().nullable().describe('As the chassis gave it; only 103 has a measured meaning.'),
-  end: endPoseSchema
-    .nullable()
-    .describe('Where the chassis says it stands after the drive, against the place in the site file.'),
+  end: endPoseSchema.nullable().describe('Reported pose after the drive, compared with the place in the site file.'),
   findings: z.array(findingSchema),
   tookMs: z.number(),
 });
@@ -21,7 +19,7 @@ export type MotionGo = z.infer<typeof motionGoSchema>;
 /** Shape of `gw motion pose --json`. */
 export const motionPoseSchema = z.strictObject({
   pose: z.strictObject({ xM: z.number(), yM: z.number(), yawDeg: z.number() }),
-  from: z.string().describe('Where the pose is from: the command line, or a place of the site file.'),
+  from: z.string().describe('Source of the pose: the command line, or a place of the site file.'),
   state: z
     .enum(['succeeded', 'failed', 'cancelled', 'unknown'])
     .describe('succeeded: the chassis reports the pose that was set.'),
@@ -41,21 +39,21 @@ export const motionStopSchema = z.strictObject({
   delivered: z.boolean().describe('The gateway has answered that the stop is latched.'),
   cancelledAtChassis: z
     .boolean()
-    .describe('The gateway did not answer at once, and the chassis itself took a cancel; that latches nothing.'),
+    .describe('The gateway did not answer at once, and the chassis accepted a cancel; that latches nothing.'),
   saved: z
     .union([z.boolean(), z.literal('pending')])
     .nullable()
     .describe(
-      "The stop outlives a restart of the gateway; 'pending': its disk has not taken it yet; null: it was not delivered, or the gateway does not say.",
+      "The stop outlives a restart of the gateway; 'pending': its disk has not confirmed it yet; null: not delivered, or not reported by the gateway.",
     ),
-  unsavedBecause: z.string().nullable().describe('Why it is not saved; null when it is, or when that is not known.'),
+  unsavedBecause: z.string().nullable().describe('Why it is not saved; null when it is saved, or that is unknown.'),
   ...latchFields,
   move: z
     .enum(['ended', 'drove-on', 'under-way', 'not-known'])
     .describe(
-      'What the chassis says of its move after the stop; drove-on: it ended, but not by the cancel; not-known: no report, or the gateway could not be asked.',
+      'Move state reported after the stop; drove-on: it ended, but not by the cancel; not-known: no report, or the gateway did not answer.',
     ),
-  moveDetail: z.string().describe('How that is known, or why it is not.'),
+  moveDetail: z.string().describe('Source of that state, or why it is unknown.'),
   ways: z
     .array(
       z.strictObject({
@@ -63,12 +61,12 @@ export const motionStopSchema = z.strictObject({
         address: z.string(),
         answer: z
           .enum(['latched', 'cancelled', 'failed', 'not-awaited', 'not-there'])
-          .describe('not-awaited: another way had answered before.'),
+          .describe('not-awaited: another way answered first.'),
         detail: z.string(),
         tookMs: z.number().nullable(),
       }),
     )
-    .describe('Every way that was tried, all at once.'),
+    .describe('Every way that was tried, concurrently.'),
   tookMs: z.number(),
 });
 export type MotionStop = z.infer<typeof motionStopSchema>;
@@ -78,6 +76,6 @@ export const motionClearSchema = z.strictObject({
   cleared: z.boolean().describe('No stop is latched any more.'),
   wasLatched: z.boolean().describe('false: there was nothing to clear.'),
   ...latchFields,
-  gate: z.strictObject({ open: z.boolean(), reasons: z.array(z.string()) }).describe('The gate after it.'),
+  gate: z.strictObject({ open: z.boolean(), reasons: z.array(z.string()) }).describe('The gate afterwards.'),
 });
 export type MotionClear = z.infer<typeof motionClearSchema>;

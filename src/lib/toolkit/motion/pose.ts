@@ -4,7 +4,7 @@ import { type GatewayWay, signedInAccess } from '../operator/signed-in-access.ts
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { MotionPose } from './motion.result.ts';
 
-/** Where the robot stands: metres of its map and degrees, or a place of the site file that has a heading. */
+/** Pose of the robot: metres on its map and degrees, or a place of the site file with a heading. */
 export type StandsAt =
   | { readonly xM: number; readonly yM: number; readonly yawDeg: number }
   | { readonly station: string }
@@ -19,7 +19,7 @@ const answerSchema = z.looseObject({
 
 /**
  * Sets the pose of the standing robot through the gate, as after a restore of its map. It does not drive, but its next
- * order starts from there: THE CALLER HAS ASKED A PERSON. Throws STATION_UNKNOWN, NOT_SIGNED_IN, SIGN_IN_FAILED,
+ * order starts from there: THE CALLER HAS THE CONFIRMATION OF A PERSON. Throws STATION_UNKNOWN, NOT_SIGNED_IN, SIGN_IN_FAILED,
  * OPERATOR_NOT_REACHABLE, and why the gate refused it.
  */
 export async function setPose(
@@ -30,7 +30,7 @@ export async function setPose(
   const { clock } = toolkit;
   const beganMs = clock.monotonicMs();
   const { pose, from } = poseAt(toolkit, at);
-  // Not under the signal of the command: whether a pose was taken must be learnt.
+  // Without the signal of the command: the result of the request must be known.
   await using access = await signedInAccess(toolkit, way, { ...context, signal: new AbortController().signal });
   context.signal.throwIfAborted();
   const { outcome } = await access.ask('POST', '/api/pose', answerSchema, pose);
@@ -45,7 +45,7 @@ function poseAt({ site }: Toolkit, at: StandsAt): Pick<MotionPose, 'pose' | 'fro
   const found = isDock ? site.dock : Object.hasOwn(site.stations, at.station) ? site.stations[at.station] : undefined;
   if (found === undefined) {
     const names = Object.keys(site.stations).join(', ');
-    throw new GwError('STATION_UNKNOWN', `The site file names no ${isDock ? 'dock' : `station '${at.station}'`}.`, {
+    throw new GwError('STATION_UNKNOWN', `No ${isDock ? 'dock' : `station '${at.station}'`} in the site file.`, {
       remedy: isDock || names === '' ? 'Give the pose with --x, --y and --yaw.' : `Name one of: ${names}.`,
     });
   }

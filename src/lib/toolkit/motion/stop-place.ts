@@ -5,7 +5,7 @@ import { chassisAccess } from '../chassis/access.ts';
 import type { StopPlace } from './stop.ts';
 
 /** @source specification, 'Operator server' */
-const USUAL_PORT = 5173;
+const DEFAULT_PORT = 5173;
 
 export interface StopPlaceOptions {
   readonly sitePath: string;
@@ -14,8 +14,8 @@ export interface StopPlaceOptions {
 }
 
 /**
- * Where to send a stop, with what the site file says of it, as far as there is one: a missing or invalid file
- * must not prevent a stop. `trouble`: why it was not used.
+ * Target of a stop, from the site file if there is one: a missing or invalid file must not prevent a stop. `trouble`:
+ * why it was not used.
  */
 export async function openStopPlace(
   { sitePath, host, port }: StopPlaceOptions,
@@ -30,7 +30,7 @@ export async function openStopPlace(
     return { place: { ...ways, port: port ?? operator.port, stateDir, chassis }, trouble: null };
   } catch (error) {
     return {
-      place: { ...ways, port: port ?? USUAL_PORT, stateDir: null, chassis: null },
+      place: { ...ways, port: port ?? DEFAULT_PORT, stateDir: null, chassis: null },
       trouble: asGwError(error).message,
     };
   }

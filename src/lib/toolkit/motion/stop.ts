@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { createChassisClient, moveStanding } from '../../chassis/index.ts';
+import { createChassisClient, moveProgress } from '../../chassis/index.ts';
 import { asGwError, formatTried } from '../../error/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import { cancelAtChassis } from '../../motion/index.ts';
@@ -15,7 +15,7 @@ import {
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { MotionStop } from './motion.result.ts';
 
-/** Where a stop is sent. A site file is not needed: whoever must stop a robot may have none at hand. */
+/** Target of a stop. A site file is not required, since it may not be available in an emergency. */
 export interface StopPlace extends Pick<Toolkit, 'dialer' | 'clock' | 'ssh'> {
   /** Absent: this machine, where the socket for local commands is tried as well. */
   readonly host?: string | undefined;
@@ -29,17 +29,17 @@ export interface StopPlace extends Pick<Toolkit, 'dialer' | 'clock' | 'ssh'> {
 type Way = MotionStop['ways'][number];
 type Access = Pick<OperatorAccess, 'ask'>;
 
-/** A gateway that has not answered by then is no longer waited for alone. */
+/** After this time without an answer of the gateway, the chassis is cancelled directly as well. */
 const CHASSIS_AFTER_MS = 1_000;
-/** Every way is tried again for so long; a request that hangs ends by its own time of five seconds. */
+/** Every way is retried for so long; a hanging request ends by its own timeout of five seconds. */
 const TRY_FOR_MS = 5_000;
 const AGAIN_MS = 250;
-/** So long the chassis may take to say that its move has ended. */
+/** How long the chassis may take to report the end of its move. */
 const MOVE_ENDS_WITHIN_MS = 3_000;
 const POLL_MS = 100;
 
-/** An answer that says 'latched' is one, whatever else it says or leaves out. */
-const word = z.string().nullable().catch(null);
+/** Only `latched` is required in the response. */
+const optionalText = z.string().nullable().catch(null);
 const stopSchema = z.looseObject({
   stop: z.looseObject({
     latched: z.boolean(),
@@ -47,19 +47,19 @@ const stopSchema = z.looseObject({
       .union([z.boolean(), z.literal('pending')])
       .nullable()
       .catch(null),
-    unsavedBecause: word,
-    reason: word,
-    by: word,
-    since: word,
+    unsavedBecause: optionalText,
+    reason: optionalText,
+    by: optionalText,
+    since: optionalText,
   }),
 });
 type Latch = z.output<typeof stopSchema>['stop'];
 
 /**
- * Stops the robot through its running gateway, over every way at once; then looks what the chassis reports of its move,
- * for a stop can be latched while the chassis is away. When the gateway does not answer at once, the chassis is asked to
- * cancel its move as well, which latches nothing. Asks for no sign-in. Never throws: a stop that could not be
- * delivered is a result, with everything that was tried.
+ * Stops the robot through its running gateway, over every way concurrently; then reads the reported move state, since a
+ * stop can be latched while the chassis is not connected. When the gateway does not answer at once, the move is also
+ * cancelled at the chassis, which latches nothing. Needs no sign-in. Never throws: a stop that could not be delivered is
+ * a result, with everything that was tried.
  */
 export async function stopTheRobot(
   place: StopPlace,
@@ -71,7 +71,7 @@ export async function stopTheRobot(
   const { latch, access, ways } = await latchOverAnyWay(place, reason, context);
   const after =
     latch === null || access === null
-      ? { latch, move: 'not-known' as const, moveDetail: 'the gateway could not be asked' }
+      ? { latch, move: 'not-known' as const, moveDetail: 'the gateway did not answer' }
       : await afterStop(access, latch, clock);
   return {
     delivered: latch !== null,
@@ -105,12 +105,12 @@ async function latchOverAnyWay(place: StopPlace, reason: string, context: CheckC
       try {
         const access = await open();
         if (access === null) {
-          note('not-there', 'there is no such socket that this user may open', null);
+          note('not-there', 'no such socket, or no permission to open it', null);
         } else {
           const { stop } = await access.ask('POST', '/api/stopp', stopSchema, { reason });
           if (isOver) return;
           if (stop.latched) {
-            note('latched', 'answered that the stop is latched', tookMs());
+            note('latched', 'confirmed that the stop is latched', tookMs());
             resolve({ latch: stop, access });
             return;
           }
@@ -137,7 +137,7 @@ async function latchOverAnyWay(place: StopPlace, reason: string, context: CheckC
       const beganMs = clock.monotonicMs();
       try {
         await cancelAtChassis(client);
-        note('cancelled', 'took a cancel; nothing is latched by that', Math.round(clock.monotonicMs() - beganMs));
+        note('cancelled', 'accepted a cancel; nothing is latched by that', Math.round(clock.monotonicMs() - beganMs));
         return;
       } catch (error) {
         note('failed', asGwError(error).message, Math.round(clock.monotonicMs() - beganMs));
@@ -152,7 +152,7 @@ async function latchOverAnyWay(place: StopPlace, reason: string, context: CheckC
     tryWay('network', `${host ?? '127.0.0.1'}:${port}`, async () => steadyOperatorAccess(network, context, host)),
   ];
   if (host === undefined && stateDir !== null && ssh === undefined) {
-    // Its requests end by their own time: an interruption of the command must not cut a stop that is on its way.
+    // Its requests end by their own timeout: an interruption must not abort a stop that is being sent.
     const steady = { ...context, signal: new AbortController().signal };
     all.push(
       tryWay('local-socket', localSocketPath({ stateDir }), () => localOperatorAccess({ site: { stateDir } }, steady)),
@@ -165,7 +165,7 @@ async function latchOverAnyWay(place: StopPlace, reason: string, context: CheckC
   return { latch: found?.latch ?? null, access: found?.access ?? null, ways: [...ways.values()] };
 }
 
-/** What became of the stop until now: whether the disk has it, and whether the chassis reports a move. */
+/** State after the stop: whether it is on disk, and the reported move state. */
 async function afterStop(access: Access, latch: Latch, clock: Clock) {
   const move = await moveAfterStop(access, clock);
   const now = await access.ask('GET', '/api/stopp', stopSchema).then(
@@ -173,10 +173,10 @@ async function afterStop(access: Access, latch: Latch, clock: Clock) {
     () => latch,
   );
   if (now.latched) return { latch: now, ...move };
-  return { latch, move: 'not-known' as const, moveDetail: 'the stop has been cleared since: orders may pass' };
+  return { latch, move: 'not-known' as const, moveDetail: 'the stop was cleared meanwhile: orders may pass' };
 }
 
-/** The gateway latches also while the chassis is away: only the chassis can say that its move has ended. */
+/** The gateway latches also without a chassis connection: only the chassis can report the end of its move. */
 async function moveAfterStop(access: Access, clock: Clock): Promise<Pick<MotionStop, 'move' | 'moveDetail'>> {
   const untilMs = clock.monotonicMs() + MOVE_ENDS_WITHIN_MS;
   let last: string | null = null;
@@ -185,24 +185,27 @@ async function moveAfterStop(access: Access, clock: Clock): Promise<Pick<MotionS
     try {
       last = (await readLiveRobot(access)).moveState;
     } catch (error) {
-      return { move: 'not-known', moveDetail: `the gateway did not say: ${asGwError(error).message}` };
+      return { move: 'not-known', moveDetail: `not reported by the gateway: ${asGwError(error).message}` };
     }
-    // A robot that drove on to its goal stands there as well.
+    // A robot that continued to its goal stands still there as well.
     if (wasMoving && (last === 'succeeded' || last === 'failed')) {
       return { move: 'drove-on', moveDetail: `after the stop the chassis reported 'moving', then '${last}'` };
     }
     wasMoving ||= last === 'moving';
-    if (moveStanding(last) === 'ended') {
+    if (moveProgress(last) === 'ended') {
       return { move: 'ended', moveDetail: `the chassis reports its move as '${last}'` };
     }
     await clock.sleep(POLL_MS);
   } while (clock.monotonicMs() < untilMs);
-  if (moveStanding(last) === 'under-way') {
+  if (moveProgress(last) === 'under-way') {
     return {
       move: 'under-way',
       moveDetail: `the chassis still reports 'moving' after ${MOVE_ENDS_WITHIN_MS / 1000} s`,
     };
   }
-  const word = last === null ? 'nothing of its move: it may be away' : `'${last}' of its move, which gw does not know`;
-  return { move: 'not-known', moveDetail: `the chassis reports ${word}` };
+  const moveDetail =
+    last === null
+      ? 'the chassis reports no move state: it may be disconnected'
+      : `unknown move state '${last}' reported`;
+  return { move: 'not-known', moveDetail };
 }

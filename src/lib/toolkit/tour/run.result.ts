@@ -6,13 +6,13 @@ import { endPoseSchema } from '../motion/end-pose.result.ts';
 export const tourRunSchema = z.strictObject({
   tour: z.string(),
   stations: z.array(z.string()),
-  state: z.enum(['running', 'succeeded', 'failed', 'stopped']).describe('running: it had not ended in the given time.'),
+  state: z.enum(['running', 'succeeded', 'failed', 'stopped']).describe('running: not ended within the given time.'),
   interrupted: z.boolean().describe('The command was interrupted and has ended the tour.'),
   reason: z.string().nullable().describe('Why it ended, when it did not succeed.'),
-  at: z.string().nullable().describe('The station that the robot drove to last.'),
+  at: z.string().nullable().describe('The last target station.'),
   end: endPoseSchema
     .nullable()
-    .describe('Where the chassis says it stands after the tour, against the last station of the site file.'),
+    .describe('Reported pose after the tour, compared with the last station of the site file.'),
   findings: z.array(findingSchema),
   tookMs: z.number(),
 });

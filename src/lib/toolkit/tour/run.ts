@@ -15,7 +15,7 @@ import type { TourRun } from './run.result.ts';
 export interface TourRunOptions extends Partial<FollowOptions> {
   /** A tour of the site file. */
   readonly tour: string;
-  /** How long it may take; after that the result is 'running', and the robot drives on. */
+  /** Time limit; after that the result is 'running', and the tour continues. */
   readonly withinMs: number;
 }
 
@@ -23,10 +23,10 @@ const runSchema = followedRunSchema.extend({ tour: z.string(), stations: z.array
 type Run = z.output<typeof runSchema>;
 
 /**
- * Starts a tour on the running gateway, follows it to its end, and compares where the chassis then says it stands
- * with the station as a person named it. A wrong angle unit anywhere between site file, order and report shows in
- * that comparison. THE ROBOT MOVES: the caller has asked a person. An interruption ends the tour unless `leaveRunning`.
- * Throws OPERATOR_NOT_REACHABLE, why the gateway refused the start, and INTERRUPTED where the robot may drive on.
+ * Starts a tour on the running gateway, follows it to its end, and compares the reported pose with the last station.
+ * The comparison detects a wrong angle unit in site file, order or report. THE ROBOT MOVES: the caller has the
+ * confirmation of a person. An interruption ends the tour unless `leaveRunning`.
+ * Throws OPERATOR_NOT_REACHABLE, why the gateway refused the start, and INTERRUPTED where the robot may still be moving.
  */
 export async function runTour(toolkit: Toolkit, options: TourRunOptions, context: CheckContext): Promise<TourRun> {
   const { clock, site } = toolkit;
@@ -58,26 +58,26 @@ export async function runTour(toolkit: Toolkit, options: TourRunOptions, context
 }
 
 function endedFinding(run: Run, { withinMs }: TourRunOptions, isInterrupted: boolean): Finding {
-  const base = { id: 'ended', title: 'The tour came to its end', spec: null };
+  const base = { id: 'ended', title: 'Tour completed', spec: null };
   if (isInterrupted && run.state === 'stopped') {
-    const detail = `interrupted, and ended on the way to ${run.stations[run.at] ?? '?'}`;
+    const detail = `interrupted, and cancelled on the way to ${run.stations[run.at] ?? '?'}`;
     return notChecked(base, detail);
   }
   switch (run.state) {
     case 'succeeded':
-      return ok(base, `${run.stations.length} stations were driven to`);
+      return ok(base, `${run.stations.length} stations reached`);
     case 'running':
       return wrong(
         base,
-        `it had not ended after ${Math.round(withinMs / 1000)} s; the robot drives on`,
-        'Watch the robot; stop it with `gw motion stop` or the stop button of the operator surface.',
+        `not completed within ${Math.round(withinMs / 1000)} s; the robot is still driving`,
+        'Watch the robot; stop it with `gw motion stop` or the stop button on the tablet.',
       );
     case 'failed':
     case 'stopped':
       return wrong(
         base,
-        `${run.state} at station ${run.stations[run.at] ?? '?'}: ${run.reason ?? 'no reason was given'}`,
-        isInterrupted ? MAY_DRIVE_ON : 'Mend what the reason names, then start the tour again.',
+        `${run.state} at station ${run.stations[run.at] ?? '?'}: ${run.reason ?? 'no reason given'}`,
+        isInterrupted ? MAY_DRIVE_ON : 'Resolve the reason, then start the tour again.',
       );
   }
 }

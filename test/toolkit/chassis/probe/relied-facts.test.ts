@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { factsOfOrder } from '../../../../src/lib/motion/index.ts';
-import { lookAtReliedFacts } from '../../../../src/lib/toolkit/chassis/probe/relied-facts.ts';
+import { checkReliedFacts } from '../../../../src/lib/toolkit/chassis/probe/relied-facts.ts';
 
 const identity = (model: string | null, software: string | null = '2.12.3') => ({
   serial: 'SN1',
@@ -33,7 +33,7 @@ afterEach(async () => {
 async function look(content: string, of = identity('m1'), requireVerified = false) {
   const evidenceFile = join(dir, 'evidence.jsonl');
   await writeFile(evidenceFile, content);
-  return lookAtReliedFacts({ evidenceFile, motion: { requireVerified } }, of);
+  return checkReliedFacts({ evidenceFile, motion: { requireVerified } }, of);
 }
 
 describe('what orders rely on, as it stands on this chassis', () => {
@@ -55,10 +55,10 @@ describe('what orders rely on, as it stands on this chassis', () => {
     expect(finding.detail.split('; ')).toEqual(
       expect.arrayContaining([
         'measured on another device or version: angles.tracked-pose-ori, angles.pose-ori',
-        'stated, and borne out by a measurement on another device or version: angles.target-ori',
+        'stated, and supported by a measurement on another device or version: angles.target-ori',
       ]),
     );
-    expect(finding.detail).toContain('carrying no order yet: vendor.move.request');
+    expect(finding.detail).toContain('not usable by orders yet: vendor.move.request');
     expect(relied?.find(({ fact }) => fact === 'angles.target-ori')).toMatchObject({
       mark: 'BELEGT',
       basis: 'stated',
@@ -84,7 +84,7 @@ describe('what orders rely on, as it stands on this chassis', () => {
   it('is never green on a simulator, and says that it is one', async () => {
     const { finding } = await look(lines(all, { simulated: true }), identity('simulated'));
     expect(finding).toMatchObject({ verdict: 'not-checked' });
-    expect(finding.detail).toContain('verified on a simulator alone');
+    expect(finding.detail).toContain('verified on a simulator only');
   });
 
   it.each(all)('is wrong when %s was contradicted here', async (id) => {

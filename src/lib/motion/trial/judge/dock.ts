@@ -2,9 +2,9 @@ import type { MoveOutcome } from '../../model.ts';
 import type { TrialFinding } from '../model.ts';
 import type { PlanSample, PoseSample } from '../samples.ts';
 import { finding, ownStates } from './finding.ts';
-import { distanceM, largestLeapM, type Place, type Rest, restOf, shortWay, standingAt, TURN_DEG } from './numbers.ts';
+import { distanceM, largestJumpM, type Place, type Rest, restOf, shortWay, standingAt, TURN_DEG } from './numbers.ts';
 
-/** What a trial of docking saw. */
+/** Observations of a dock trial. */
 export interface DockSeen {
   readonly dock: Place & { readonly yawDeg: number };
   readonly start: Rest;
@@ -14,19 +14,19 @@ export interface DockSeen {
   readonly endedAtMs: number;
   readonly poses: readonly PoseSample[];
   readonly plans: readonly PlanSample[];
-  /** The word of the battery after the end; null where it said none. */
+  /** Battery status after the end; null where none was received. */
   readonly batteryStatus: string | null;
 }
 
-/** Project decisions. A person measured the dock, and the robot aligns to what it sees. */
+/** Project decisions. The dock was measured by hand, and the robot aligns to what it detects. */
 const AT_DOCK_M = 0.3;
 const AT_DOCK_DEG = 20;
 const MIN_WAY_M = 0.15;
 const CHARGING: readonly string[] = ['charging', 'full'];
-/** Of the specification: seen where the pose of the dock was not what the chassis takes. */
+/** Specification: measured where `target_ori` was sent in the wrong unit. */
 const INVALID_CHARGE_DOCK = 103;
 
-/** Whether a move of type charge takes the pose of the dock. */
+/** Whether a move of type charge accepts the pose of the dock. */
 export function judgeDock(seen: DockSeen): TrialFinding[] {
   return [finding('vendor.move.charge-target', judge(seen))];
 }
@@ -34,7 +34,7 @@ export function judgeDock(seen: DockSeen): TrialFinding[] {
 function judge(seen: DockSeen): Pick<TrialFinding, 'verdict' | 'why'> {
   const { dock, start, outcome, moveId, poses, sentAtMs, endedAtMs, batteryStatus } = seen;
   const open = (why: string) => ({ verdict: 'not-decided', why }) as const;
-  if (moveId === null) return open('the order was not answered with the number of a move');
+  if (moveId === null) return open('the order was not answered with a move id');
   if (outcome.state === 'failed' && outcome.failReason === INVALID_CHARGE_DOCK) {
     return {
       verdict: 'differs',
@@ -43,21 +43,21 @@ function judge(seen: DockSeen): Pick<TrialFinding, 'verdict' | 'why'> {
   }
   if (outcome.state !== 'succeeded') return open(`docking did not succeed: ${outcome.reason ?? outcome.state}`);
   const driven = poses.filter(({ atMs }) => atMs >= sentAtMs);
-  const leapM = largestLeapM(driven);
-  if (leapM > 0) return open(`the position leapt by ${leapM.toFixed(2)} m`);
+  const jumpM = largestJumpM(driven);
+  if (jumpM > 0) return open(`the position jumped by ${jumpM.toFixed(2)} m`);
   const rest = standingAt(restOf(driven.filter(({ atMs }) => atMs >= endedAtMs)));
-  if (rest === null) return open('the robot was not seen at rest after docking');
+  if (rest === null) return open('the robot was not observed at rest after docking');
   const offM = distanceM(rest, dock);
   const offDeg = Math.abs(shortWay(rest.ori - dock.yawDeg, TURN_DEG));
   const wayM = distanceM(start, rest);
-  const charging = batteryStatus === null ? 'the battery told nothing' : `the battery says ${batteryStatus}`;
+  const charging = batteryStatus === null ? 'battery status not received' : `battery status '${batteryStatus}'`;
   const text = `${wayM.toFixed(2)} m driven, ${offM.toFixed(2)} m and ${offDeg.toFixed(0)}° from the dock of the site file; ${charging}`;
-  if (!ownStates(seen).includes('moving')) return open(`${text}; it was not reported as moving`);
+  if (!ownStates(seen).includes('moving')) return open(`${text}; 'moving' was not reported`);
   if (offM > AT_DOCK_M || offDeg > AT_DOCK_DEG) {
-    return { verdict: 'differs', why: `it reported success, but: ${text}` };
+    return { verdict: 'differs', why: `success was reported, but: ${text}` };
   }
   if (wayM < MIN_WAY_M) return open(text);
-  // Success without a current at the place of the dock is a robot that stands before it.
+  // Success without charging may be a robot that stands in front of the dock.
   if (batteryStatus !== null && !CHARGING.includes(batteryStatus)) return open(text);
   return { verdict: 'holds', why: text };
 }

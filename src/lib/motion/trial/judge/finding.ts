@@ -2,10 +2,10 @@ import { factById } from '../../../evidence/index.ts';
 import type { TrialFinding } from '../model.ts';
 import type { PlanSample } from '../samples.ts';
 
-/** What was made of one fact; `measured` is recorded where it differs, instead of `false`. */
+/** Verdict on one fact; `measured` is recorded where it differs, instead of `false`. */
 export type Verdict = Pick<TrialFinding, 'verdict' | 'why'> & { readonly measured?: string };
 
-/** As a finding: where it holds, the value of the ledger is recorded, else what was measured or `false`. */
+/** The finding: where the fact holds, the value of the ledger is recorded, else the measured value or `false`. */
 export function finding(fact: TrialFinding['fact'], { verdict, why, measured }: Verdict): TrialFinding {
   const known = factById(fact).value;
   const held = typeof known === 'string' ? known : true;

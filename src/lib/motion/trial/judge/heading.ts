@@ -1,25 +1,25 @@
 import type { PoseSample } from '../samples.ts';
 import { distanceM, type Middle, middleOf, type Place, shortWay, TURN_DEG, TURN_RAD } from './numbers.ts';
 
-/** The stretch in the middle of the way, where the robot drives along its heading and nowhere turns. */
+/** The middle part of the way, where the robot drives along its heading without a turn. */
 export interface Course {
   /** Measured by positions alone, in degrees. */
   readonly deg: number;
   readonly wayM: number;
   readonly samples: number;
-  /** The readings of `ori` on it: the middle on a circle of degrees, and on one of radians. */
+  /** Median of `ori` on it, on a circle of 360 degrees and on one of 2π. */
   readonly asDegrees: Middle;
   readonly asRadians: Middle;
 }
 
-/** Project decisions: the part of the way that is looked at, and what a course needs. */
+/** Project decisions: the evaluated part of the way, and the minimum of a course. */
 const FROM_PART = 0.25;
 const TO_PART = 0.8;
 const MIN_COURSE_M = 0.1;
 const MIN_COURSE_SAMPLES = 3;
 const MAX_BEND_M = 0.04;
 
-/** Null where the robot did not come far enough, was reported too rarely, or drove a bend. */
+/** Null where the robot did not drive far enough, poses are too few, or the way was not straight. */
 export function courseOf(samples: readonly PoseSample[], from: Place, to: Place): Course | null {
   const lengthM = distanceM(from, to);
   if (lengthM < 2 * MIN_COURSE_M) return null;
@@ -42,7 +42,7 @@ export function courseOf(samples: readonly PoseSample[], from: Place, to: Place)
   return { deg, wayM, samples: part.length, asDegrees, asRadians };
 }
 
-/** Project decision: nearer to 0 or 180 degrees, a heading in radians could pass for one in degrees. */
+/** Project decision: nearer to 0 or 180 degrees, a heading in radians could be taken for one in degrees. */
 const TELLING_DEG = 25;
 
 /** Whether a heading of radians, which is a small number, cannot fit this course, forwards or backwards. */
@@ -57,23 +57,23 @@ export function misfit(reading: number, course: number, circle: number): number 
 
 /** Project decision: no robot turns faster than once a second. */
 const MAX_TURN_RATE_RAD_S = TURN_RAD;
-/** Project decision: messages may be held up by so much and then arrive all at once. */
+/** Project decision: messages may be delayed by so much and then arrive all at once. */
 const MAX_STALL_S = 5;
-/** A step from one sample to the next is followed up to this, in the number of the reading, and up to this pause. */
+/** Largest step between two samples (in the unit of the reading) and largest gap that are followed. */
 const MAX_STEP = 60;
 const MAX_GAP_MS = 1_500;
-/** So many of the largest steps are taken off: a position found anew makes one. */
+/** So many of the largest steps are ignored: a relocalisation makes one. */
 const STEPS_OFF = 2;
 
 export interface SwiftTurn {
-  /** What the reading changed by in one direction, on a circle of 360. */
+  /** Change of the reading in one direction, on a circle of 360. */
   readonly change: number;
   readonly tookMs: number;
 }
 
 /**
- * A change of the heading that is followed from sample to sample and that is faster than radians can be: read as
- * radians, the robot would have turned more than once a second. Null when there is none.
+ * A change of the heading, followed from sample to sample, that is faster than radians allow: read as radians, the
+ * robot would have turned more than once a second. Null when there is none.
  */
 export function swiftTurnOf(samples: readonly PoseSample[]): SwiftTurn | null {
   let best: SwiftTurn | null = null;
@@ -98,7 +98,7 @@ export function swiftTurnOf(samples: readonly PoseSample[]): SwiftTurn | null {
   return best;
 }
 
-/** Whether no step from sample to sample is more than a robot turns, read as radians: nothing leapt. */
+/** Whether, read as radians, no step is larger than a robot can turn: no jumps. */
 export function isSteadyInRadians(samples: readonly PoseSample[]): boolean {
   return samples.every((sample, index) => {
     const before = samples[index - 1];

@@ -3,9 +3,10 @@ import type { TrialFinding, TrialVerdict } from '../model.ts';
 import type { PlanSample, PoseSample } from '../samples.ts';
 import { finding, ownStates, type Verdict } from './finding.ts';
 import { type Course, courseOf, isSteadyInRadians, isTelling, misfit, swiftTurnOf } from './heading.ts';
+import { DRIVES_M, endText, farthestM, remedyText } from './not-driven.ts';
 import {
   distanceM,
-  largestLeapM,
+  largestJumpM,
   numberInRadians,
   type Place,
   type Rest,
@@ -16,10 +17,10 @@ import {
   TURN_RAD,
 } from './numbers.ts';
 
-/** What a trial of a move saw. Pure data, so that a test can make up any robot. */
+/** Observations of a move trial. Plain data, so that a test can define any robot. */
 export interface MoveSeen {
   readonly goal: Place & { readonly yawDeg: number };
-  /** Where it stood before the order. */
+  /** Pose before the order. */
   readonly start: Rest;
   /** When the order was sent, and its number. */
   readonly sentAtMs: number;
@@ -28,7 +29,7 @@ export interface MoveSeen {
   readonly endedAtMs: number;
   readonly poses: readonly PoseSample[];
   readonly plans: readonly PlanSample[];
-  /** What GET of this move answered while it drove and after its end; null where it was not asked or did not answer. */
+  /** State from GET of this move on the way and after its end; null without a request or a response. */
   readonly readWhileMoving: string | null;
   readonly readAfter: string | null;
 }
@@ -39,7 +40,7 @@ const FIT_RAD = 0.2;
 const HEADING_DEG = 15;
 const OTHER_HEADING_DEG = 30;
 const NUMBER_DEG = 4;
-/** More than twice what a heading may be off: one that the robot had on its way is none that it was told. */
+/** More than twice the heading tolerance: the final heading must differ from the heading on the way. */
 const MIN_TURN_DEG = 40;
 const MAX_SPREAD_DEG = 10;
 const MAX_REACHED_M = 0.2;
@@ -47,7 +48,7 @@ const ELSEWHERE_M = 0.5;
 /** The first samples after the end may still be of the last turn. */
 const SETTLE_MS = 300;
 
-/** What the samples say about each fact of the trial of a move. */
+/** Verdicts on the facts of a move trial. */
 export function judgeMove(seen: MoveSeen): TrialFinding[] {
   const driven = seen.poses.filter(({ atMs }) => atMs >= seen.sentAtMs);
   const after = driven.filter(({ atMs }) => atMs >= seen.endedAtMs + SETTLE_MS);
@@ -61,7 +62,7 @@ export function judgeMove(seen: MoveSeen): TrialFinding[] {
       seen.start,
       rest ?? driven.at(-1) ?? seen.start,
     ),
-    leapM: largestLeapM(driven),
+    jumpM: largestJumpM(driven),
     orderedM: distanceM(seen.start, seen.goal),
   };
   const unit = judgeUnit(view);
@@ -75,38 +76,39 @@ export function judgeMove(seen: MoveSeen): TrialFinding[] {
 
 interface View extends MoveSeen {
   readonly driven: readonly PoseSample[];
-  /** Where it came to rest; null where it did not, or was reported too rarely. */
+  /** Where it came to rest; null where it did not, or poses are too few. */
   readonly end: Rest | null;
   readonly course: Course | null;
-  readonly leapM: number;
+  readonly jumpM: number;
   readonly orderedM: number;
 }
 
-const say = (verdict: TrialVerdict, why: string, measured?: string): Verdict => ({
+const verdict = (verdict: TrialVerdict, why: string, measured?: string): Verdict => ({
   verdict,
   why,
   ...(measured !== undefined && { measured }),
 });
-const open = (why: string) => say('not-decided', why);
+const open = (why: string) => verdict('not-decided', why);
 
-/** The unit of `/tracked_pose`: by the direction of travel, which positions tell alone, and by what radians cannot do. */
+/** The unit of `/tracked_pose`: by the direction of travel from positions alone, and by turns too fast for radians. */
 function judgeUnit(view: View): Verdict {
-  const { course, driven, leapM } = view;
-  if (leapM > 0) return open(`the position leapt by ${leapM.toFixed(2)} m, so its course says nothing`);
-  if (course === null) return open('the robot did not drive a straight stretch with at least three poses on it');
-  if (!isTelling(course.deg)) return open(`on the course ${deg(course.deg)} degrees and radians look alike`);
+  const { course, driven, jumpM } = view;
+  if (jumpM > 0) return open(`the position jumped by ${jumpM.toFixed(2)} m, so its course is no evidence`);
+  if (course === null) return open('no straight drive with at least three poses was observed');
+  if (!isTelling(course.deg))
+    return open(`on the course ${deg(course.deg)} degrees and radians cannot be distinguished`);
   const seen = `course ${deg(course.deg)} by positions, ${number(course.asDegrees.value)} reported (${course.samples} poses over ${course.wayM.toFixed(2)} m)`;
   const fits = misfit(course.asDegrees.value, course.deg, TURN_DEG) <= FIT_DEG;
   if (fits && course.asDegrees.spread <= MAX_SPREAD_DEG) {
     const swift = swiftTurnOf(driven);
-    if (swift === null) return open(`${seen}, but no turn was followed that is too fast for radians`);
+    if (swift === null) return open(`${seen}, but no turn too fast for radians was observed`);
     const turn = `a change by ${swift.change.toFixed(0)} within ${(swift.tookMs / 1_000).toFixed(1)} s is too fast for radians`;
-    return say('holds', `${seen}; ${turn}`);
+    return verdict('holds', `${seen}; ${turn}`);
   }
   return radiansOf(view, course, seen);
 }
 
-/** Radians are said only where the course, the ordered end and every step between fit them. */
+/** Radians only where the course, the ordered end and every step between fit them. */
 function radiansOf({ goal, end, driven, outcome }: View, course: Course, seen: string): Verdict {
   const fitsCourse =
     misfit(course.asRadians.value, numberInRadians(course.deg), TURN_RAD) <= FIT_RAD &&
@@ -117,66 +119,78 @@ function radiansOf({ goal, end, driven, outcome }: View, course: Course, seen: s
     Math.abs(shortWay(end.ori - numberInRadians(goal.yawDeg), TURN_RAD)) <= FIT_RAD &&
     Math.abs(shortWay(end.ori - course.asRadians.value, TURN_RAD)) >= 1;
   if (fitsCourse && fitsEnd && isSteadyInRadians(driven)) {
-    return say('differs', `${seen}, which is that course in radians; so is the end, ${number(end.ori)}`, 'radians');
+    return verdict(
+      'differs',
+      `${seen}, which is that course in radians; the end fits radians too, ${number(end.ori)}`,
+      'radians',
+    );
   }
-  return open(`${seen}: neither degrees nor, with the end, radians`);
+  return open(`${seen}: neither degrees nor radians fit`);
 }
 
-/** The unit of `target_ori`: by the heading at the end, read in degrees that the course has proven. */
+/** The unit of `target_ori`: by the heading at the end, in degrees as verified on the course. */
 function judgeTarget({ goal, end, course, outcome }: View, unit: TrialVerdict): Verdict {
-  if (unit !== 'holds' || course === null) return open('the unit of the reported heading was not proven on the way');
+  if (unit !== 'holds' || course === null) return open('the unit of the reported heading was not verified on the way');
   if (outcome.state !== 'succeeded') return open(`the move did not succeed: ${outcome.reason ?? outcome.state}`);
-  if (end === null) return open('the robot was not seen at rest after the move');
+  if (end === null) return open('the robot was not observed at rest after the move');
   const sent = numberInRadians(goal.yawDeg);
   const seen = `${sent.toFixed(4)} sent for ${deg(goal.yawDeg)}, ${deg(end.ori)} reported at the end`;
   const off = Math.abs(shortWay(end.ori - goal.yawDeg, TURN_DEG));
   const turned = Math.abs(shortWay(end.ori - course.asDegrees.value, TURN_DEG));
   if (off <= HEADING_DEG) {
-    if (turned >= MIN_TURN_DEG) return say('holds', `${seen}, turned by ${turned.toFixed(0)}° from its course`);
-    return open(`${seen}, but the robot looked that way before`);
+    if (turned >= MIN_TURN_DEG) return verdict('holds', `${seen}, turned by ${turned.toFixed(0)}° from its course`);
+    return open(`${seen}, but the robot had that heading before`);
   }
   if (off < OTHER_HEADING_DEG) return open(`${seen}: ${off.toFixed(0)}° off`);
   const isNumber = Math.abs(shortWay(end.ori - sent, TURN_DEG)) <= NUMBER_DEG;
-  if (isNumber) return say('differs', `${seen}: the number was taken for degrees`, 'degrees');
-  return say('differs', `${seen}: ${off.toFixed(0)}° off, so it was not taken for radians`, 'not radians');
+  if (isNumber) return verdict('differs', `${seen}: the number was interpreted as degrees`, 'degrees');
+  return verdict('differs', `${seen}: ${off.toFixed(0)}° off, so it was not interpreted as radians`, 'not radians');
 }
 
 function judgeRequest(view: View): Verdict {
-  const { moveId, outcome, start, end, goal, orderedM, leapM } = view;
-  if (moveId === null) return open('the order was not answered with the number of a move');
-  if (outcome.state !== 'succeeded') return open(`the move did not succeed: ${outcome.reason ?? outcome.state}`);
-  if (leapM > 0) return open(`the position leapt by ${leapM.toFixed(2)} m`);
-  if (end === null) return open('the robot was not seen at rest after the move');
+  const { moveId, outcome, start, end, goal, orderedM, jumpM } = view;
+  if (moveId === null) return open('the order was not answered with a move id');
+  if (outcome.state !== 'succeeded') return open(notSucceededText(view));
+  if (jumpM > 0) return open(`the position jumped by ${jumpM.toFixed(2)} m`);
+  if (end === null) return open('the robot was not observed at rest after the move');
   const offM = distanceM(end, goal);
   const wayM = distanceM(start, end);
   const seen = `move ${moveId}: ${wayM.toFixed(2)} m driven of ${orderedM.toFixed(2)} m, ${offM.toFixed(2)} m from the goal`;
-  if (!sawMoving(view)) return open(`${seen}, but it was not reported as moving`);
-  if (hasReached(view, end)) return say('holds', seen);
-  if (offM >= ELSEWHERE_M && wayM >= MAX_REACHED_M) return say('differs', `${seen}: it drove elsewhere`);
+  if (!sawMoving(view)) return open(`${seen}, but 'moving' was not reported`);
+  if (hasReached(view, end)) return verdict('holds', seen);
+  if (offM >= ELSEWHERE_M && wayM >= MAX_REACHED_M) return verdict('differs', `${seen}: the robot drove elsewhere`);
   return open(seen);
 }
 
+/** A robot counts as not driving only where poses show it. */
+function notSucceededText(view: View): string {
+  const movedM = farthestM(view);
+  const end = endText(view.outcome);
+  if (movedM === null || movedM >= DRIVES_M) return `the move did not succeed: ${end}`;
+  return `the robot was not observed driving (${movedM.toFixed(2)} m). ${end}${remedyText(view)}`;
+}
+
 function judgeState(view: View): Verdict {
-  const { moveId, readWhileMoving, readAfter, end, goal, orderedM, leapM } = view;
-  if (moveId === null) return open('the order was not answered with the number of a move');
+  const { moveId, readWhileMoving, readAfter, end, goal, orderedM, jumpM } = view;
+  if (moveId === null) return open('the order was not answered with a move id');
   const topic = ownStates(view);
-  const seen = `on the topic ${topic.join(', ') || 'nothing'}; GET answered ${readWhileMoving ?? 'nothing'} on the way and ${readAfter ?? 'nothing'} after it`;
+  const seen = `topic reported ${topic.join(', ') || 'nothing'}; GET returned ${readWhileMoving ?? 'nothing'} on the way and ${readAfter ?? 'nothing'} after the end`;
   const strange = [...topic, readWhileMoving ?? 'moving', readAfter ?? 'moving'].find(
     (state) => !known.includes(state),
   );
-  if (strange !== undefined) return say('differs', `${seen}: '${strange}' is no state that the vendor names`);
+  if (strange !== undefined) return verdict('differs', `${seen}: the vendor names no state '${strange}'`);
   const succeeded = topic.at(-1) === 'succeeded' && readAfter === 'succeeded';
   if (!succeeded) {
     const isAtOdds = readAfter !== null && topic.at(-1) === 'succeeded' && ends.includes(readAfter);
-    return isAtOdds ? say('differs', `${seen}: they disagree`) : open(seen);
+    return isAtOdds ? verdict('differs', `${seen}: they disagree`) : open(seen);
   }
-  if (leapM > 0 || end === null) return open(`${seen}; where the robot stands is not known`);
+  if (jumpM > 0 || end === null) return open(`${seen}; the final position is unknown`);
   const offM = distanceM(end, goal);
   if (offM > Math.max(MAX_REACHED_M, orderedM / 2)) {
-    return say('differs', `${seen}, and it stands ${offM.toFixed(2)} m from the goal`);
+    return verdict('differs', `${seen}, but the robot stands ${offM.toFixed(2)} m from the goal`);
   }
   if (!sawMoving(view) || readWhileMoving !== 'moving' || !hasReached(view, end)) return open(seen);
-  return say('holds', seen);
+  return verdict('holds', seen);
 }
 
 /** @source vendor REST book (HINWEIS): vendor.move.state */

@@ -1,32 +1,32 @@
 import type { PoseSample } from '../samples.ts';
 
 /**
- * Arithmetic of readings whose unit is on trial. These are plain numbers on purpose: an `ori` is compared with what it
- * would be in degrees and with what it would be in radians, and nothing of it is ever sent.
+ * Arithmetic of readings whose unit is on trial. Plain numbers on purpose: an `ori` is compared with its value in
+ * degrees and in radians, and no result is ever sent.
  */
 
 export const TURN_DEG = 360;
 export const TURN_RAD = 2 * Math.PI;
 
-/** What is left of a difference after full turns of `circle` were taken off, in [-circle/2, circle/2]. */
+/** A difference reduced by full turns of `circle` to [-circle/2, circle/2]. */
 export function shortWay(difference: number, circle: number): number {
   return difference - circle * Math.round(difference / circle);
 }
 
-/** The number that a heading of so many degrees is in radians. */
+/** The number of a heading in radians, from degrees. */
 export function numberInRadians(deg: number): number {
   return (shortWay(deg, TURN_DEG) * Math.PI) / 180;
 }
 
 export interface Middle {
   readonly value: number;
-  /** How far the farthest reading is from it, on the circle. */
+  /** Largest distance of a reading from it, on the circle. */
   readonly spread: number;
-  /** How far the two outermost readings are apart. */
+  /** Distance between the two outermost readings. */
   readonly range: number;
 }
 
-/** The middle of readings on a circle of this length; null without readings. */
+/** Median of readings on a circle of this length; null without readings. */
 export function middleOf(readings: readonly number[], circle: number): Middle | null {
   const [first] = readings;
   if (first === undefined) return null;
@@ -45,12 +45,12 @@ export function distanceM(a: Place, b: Place): number {
   return Math.hypot(a.xM - b.xM, a.yM - b.yM);
 }
 
-/** Between two samples further apart than this, and the speed below, lies a position found anew. Project decisions. */
+/** A larger distance between two samples, beyond the speed below, is a relocalisation. Project decisions. */
 const NOISE_M = 0.1;
 const MAX_SPEED_M_S = 3;
 
-/** The largest leap of the position between two samples that no driving explains, in metres; 0 when there is none. */
-export function largestLeapM(samples: readonly PoseSample[]): number {
+/** The largest jump of the position that driving cannot explain, in metres; 0 when there is none. */
+export function largestJumpM(samples: readonly PoseSample[]): number {
   let largest = 0;
   for (const [index, sample] of samples.entries()) {
     const before = samples[index - 1];
@@ -61,7 +61,7 @@ export function largestLeapM(samples: readonly PoseSample[]): number {
   return largest;
 }
 
-/** Project decisions: a robot that stands scatters by less, over so many samples at least. */
+/** Project decisions: maximum scatter of a robot at rest, and minimum number of samples. */
 const REST_M = 0.03;
 const REST_DEG = 3;
 export const MIN_REST_SAMPLES = 3;
@@ -69,13 +69,13 @@ export const MIN_REST_SAMPLES = 3;
 export interface Rest extends Place {
   readonly ori: number;
   readonly samples: number;
-  /** How far a position lies from their middle at most. */
+  /** Largest distance of a position from the median position. */
   readonly driftM: number;
-  /** How far the headings lie apart, in the number of the reading. */
+  /** Range of the headings, in the unit of the reading. */
   readonly driftDeg: number;
 }
 
-/** Where the samples say that the robot stands; null for fewer than three. `isAtRest` says whether it does. */
+/** Median pose of the samples; null for fewer than three. `isAtRest` says whether the robot stands. */
 export function restOf(samples: readonly PoseSample[]): Rest | null {
   const heading = middleOf(
     samples.map(({ ori }) => ori),
@@ -97,7 +97,7 @@ export function isAtRest(rest: Rest): boolean {
   return rest.driftM <= REST_M && rest.driftDeg <= REST_DEG;
 }
 
-/** The same where it stands; null where it does not, or is not known to. */
+/** The pose where the robot is at rest; null where it is not, or that is unknown. */
 export function standingAt(rest: Rest | null): Rest | null {
   return rest !== null && isAtRest(rest) ? rest : null;
 }

@@ -2,28 +2,28 @@ import type { TrialFinding } from '../model.ts';
 import { finding, type Verdict } from './finding.ts';
 import { distanceM, numberInRadians, type Rest, shortWay, standingAt, TURN_DEG } from './numbers.ts';
 
-/** One heading that was set, and what the chassis reported at rest afterwards. */
+/** One heading that was set, and the pose reported at rest afterwards. */
 export interface PoseSet {
   readonly setDeg: number;
-  /** Null where too few poses came. */
+  /** Null where too few poses were received. */
   readonly reported: Rest | null;
 }
 
 export interface PoseSeen {
-  /** What it reported before. */
+  /** Reported before the trial. */
   readonly start: Rest;
   /** Two opposite headings, in the order in which they were set. */
   readonly sets: readonly PoseSet[];
 }
 
-/** How far the lidar may correct what was set. Project decisions, as for a plain pose order. */
+/** How far the lidar may correct the pose. Project decisions, as for a plain pose order. */
 const HEADING_DEG = 15;
 const PLACE_M = 0.5;
 const NUMBER_DEG = 1;
 
 /**
- * Whether 1.5708 sent is reported as 90 degrees, at two opposite headings: one alone the robot might have had before.
- * That degrees are reported was proven before, else the number itself coming back could mean either field.
+ * Whether 1.5708 sent is reported as 90 degrees, at two opposite headings: the robot might have had one of them before.
+ * Degrees in the report were verified before, else a returned number would be ambiguous.
  * @source specification, 'Angles (critical rule)'
  */
 export function judgePose(seen: PoseSeen): TrialFinding[] {
@@ -38,7 +38,7 @@ function judge({ start, sets }: PoseSeen): Record<'ori' | 'request', Verdict> {
     return rest === null ? [] : [{ setDeg, ...rest }];
   });
   if (sets.length < 2 || readings.length < sets.length) {
-    return both('not every pose that was set was reported back at rest');
+    return both('not every pose that was set was reported at rest');
   }
   const why = readings
     .map(({ setDeg, ori }) => `${numberInRadians(setDeg).toFixed(4)} sent is reported as ${ori.toFixed(2)}`)
@@ -54,8 +54,8 @@ function judge({ start, sets }: PoseSeen): Record<'ori' | 'request', Verdict> {
   }
   if (readings.every(({ ori, setDeg }) => off(ori, numberInRadians(setDeg)) <= NUMBER_DEG)) {
     return {
-      ori: { verdict: 'differs', why: `${why}: the number was taken for degrees`, measured: 'degrees' },
-      request: open(`${why}: its angle was taken for degrees`),
+      ori: { verdict: 'differs', why: `${why}: the number was interpreted as degrees`, measured: 'degrees' },
+      request: open(`${why}: its angle was interpreted as degrees`),
     };
   }
   return both(`${why}: neither the heading nor the number that was sent`);

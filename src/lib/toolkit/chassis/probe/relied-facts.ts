@@ -9,16 +9,16 @@ import type { ReliedHere } from './relied-facts.result.ts';
 
 const start = {
   id: 'relied-facts',
-  title: 'What orders rely on was verified on this chassis',
+  title: 'Facts that orders rely on are verified on this chassis',
   spec: 'Evidence marks; Versioning, 2',
 };
 
 /**
- * Every fact that an order relies on, and on what it rests on this very chassis. The specification names no device for
+ * Every fact that an order relies on, with its evidence on this chassis. The specification names no device for
  * its measurements, so each of them is from another device or version unless a record of this site says otherwise.
- * `relied` is null when the evidence file cannot be read. Throws nothing of its own.
+ * `relied` is null when the evidence file cannot be read. Never throws.
  */
-export async function lookAtReliedFacts(
+export async function checkReliedFacts(
   site: Pick<Site, 'evidenceFile'> & { readonly motion: Pick<Site['motion'], 'requireVerified'> },
   identity: ChassisIdentity,
 ): Promise<{ readonly relied: ReliedHere[] | null; readonly finding: Finding }> {
@@ -38,7 +38,7 @@ export async function lookAtReliedFacts(
     });
   } catch (error) {
     const [detail = ''] = asGwError(error).message.split('\n');
-    const remedy = 'Mend the evidence file: gw site check names every bad line.';
+    const remedy = 'Repair the evidence file: `gw site check` names every invalid line.';
     return { relied: null, finding: wrong(start, detail, remedy) };
   }
   return { relied, finding: findingOf(relied) };
@@ -48,7 +48,7 @@ function findingOf(relied: readonly ReliedHere[]): Finding {
   const contradicted = relied.filter(({ contradictedHere }) => contradictedHere);
   if (contradicted.length > 0) {
     const detail = `contradicted on this chassis: ${names(contradicted)}; no order may rely on it`;
-    return wrong(start, detail, 'Do not drive it with gw: gw evidence show FACT says who found what.');
+    return wrong(start, detail, 'Do not drive it with gw; `gw evidence show FACT` shows the records.');
   }
   const by = (support: ReliedHere['support']) => relied.filter((fact) => fact.support === support);
   const here = by('this-device');
@@ -57,22 +57,22 @@ function findingOf(relied: readonly ReliedHere[]): Finding {
   }
   const elsewhere = by('another-device');
   const parts = [
-    `${here.length} of ${relied.length} were`,
+    `${here.length} of ${relied.length} verified`,
     ...groupText(
       'measured on another device or version',
       elsewhere.filter(({ basis }) => basis === 'measured'),
     ),
     ...groupText(
-      'stated, and borne out by a measurement on another device or version',
+      'stated, and supported by a measurement on another device or version',
       elsewhere.filter(({ basis }) => basis !== 'measured'),
     ),
-    ...groupText('verified on a simulator alone', by('simulator')),
-    ...groupText('carrying no order yet', by('nothing')),
+    ...groupText('verified on a simulator only', by('simulator')),
+    ...groupText('not usable by orders yet', by('nothing')),
   ];
   return notChecked(
     start,
     parts.join('; '),
-    'Verify each on this chassis and write it down: gw evidence record FACT --holds --how "…" --who "…".',
+    'Verify each on this chassis: `gw evidence verify stop` first, or record a check of your own with `gw evidence record`.',
   );
 }
 

@@ -8,21 +8,21 @@ type TopicRow = ChassisProbe['topics'][number];
 
 export interface TopicsSeen {
   readonly topics: ChassisProbe['topics'];
-  /** What was wrong with messages; `rejected` names their topic where it is known. */
+  /** Faults of received messages. */
   readonly complaints: ChassisProbe['complaints'];
   readonly listenedMs: number;
-  /** Why the stream ended before listening did; null when it stood. */
+  /** Why the stream ended early; null when it did not. */
   readonly broke: string | null;
   /** Whether the chassis reported that it has a map and is positioned on it; null when it did not report it. */
   readonly hasPlace: boolean | null;
 }
 
-/** Project decision, as that of the gate before all movement: an older pose is no pose. */
+/** Project decision, the same as in the motion gate: an older pose is not used. */
 const POSE_MAX_AGE_MS = 3_000;
 
 const start: FindingStart = { id: 'topics', title: 'Topics are publishing', spec: 'Chassis interface' };
 
-/** Whether the stream stood and the topics came that gw reads; the pose must come again and again. */
+/** Whether the stream stayed connected and the topics were received; the pose must be published repeatedly. */
 export function topicFindings(seen: TopicsSeen): Finding[] {
   const { topics, broke } = seen;
   const pose = topics.find(({ topic }) => topic === '/tracked_pose');
@@ -30,9 +30,9 @@ export function topicFindings(seen: TopicsSeen): Finding[] {
   if (broke !== null) {
     findings.push(
       wrong(
-        { ...start, id: 'stream', title: 'The topic stream stands' },
+        { ...start, id: 'stream', title: 'Topic stream stays connected' },
         broke,
-        'Probe again; when it breaks again, look at the link.',
+        'Probe again; if it ends again, check the network link.',
       ),
     );
   }
@@ -41,7 +41,7 @@ export function topicFindings(seen: TopicsSeen): Finding[] {
   return findings;
 }
 
-/** The pose is silent for several reasons, and each has a remedy of its own. Null when it publishes. */
+/** A missing pose has several reasons, each with its own remedy. Null when the pose is published. */
 function poseFinding(pose: TopicRow, { topics, listenedMs, hasPlace, complaints }: TopicsSeen): Finding | null {
   const within = `within ${(listenedMs / 1_000).toFixed(1)} s`;
   if (pose.messages === 0 && pose.rejected > 0) {
@@ -56,15 +56,15 @@ function poseFinding(pose: TopicRow, { topics, listenedMs, hasPlace, complaints 
   if (pose.messages === 1) {
     return wrong(
       start,
-      `the pose came once ${within}, when its topic was enabled, and may be an old one`,
-      'Turn or move the robot a little and probe again; if the pose stays silent, look at its positioning.',
+      `only one pose received ${within}, when its topic was enabled; it may be an old one`,
+      'Turn or move the robot a little and probe again; if no further pose is received, check its positioning.',
     );
   }
   if (pose.age !== null && pose.age.value > POSE_MAX_AGE_MS) {
     return wrong(
       start,
-      `the pose ceased: the last one is ${(pose.age.value / 1_000).toFixed(1)} s old`,
-      'Probe again; if it ceases again, look at the link and at the positioning of the robot.',
+      `poses stopped: the last one is ${(pose.age.value / 1_000).toFixed(1)} s old`,
+      'Probe again; if they stop again, check the network link and the positioning of the robot.',
     );
   }
   return null;
@@ -72,15 +72,15 @@ function poseFinding(pose: TopicRow, { topics, listenedMs, hasPlace, complaints 
 
 function silentRemedy(pose: TopicRow, topics: readonly TopicRow[], hasPlace: boolean | null): string {
   if (topics.every(({ messages, rejected }) => messages + rejected === 0)) {
-    return 'No topic delivers anything although the connection stands: look at the chassis, its software may hang; then probe again.';
+    return 'No topic is received although the stream is connected: check the chassis, its software may hang; then probe again.';
   }
   if (pose.acknowledged === 'no') {
     return `The chassis did not enable ${pose.topic}: report its software version.`;
   }
   if (hasPlace === true) {
-    return 'The chassis reports a map and a position and sends no pose: look at its own app, then probe again.';
+    return 'The chassis reports a map and a position but sends no pose: check it in its own app, then probe again.';
   }
-  return 'Give the chassis a map and a position, then probe again.';
+  return 'Set a map and a position on the chassis, then probe again.';
 }
 
 function othersFinding(topics: readonly TopicRow[]): Finding {
@@ -90,22 +90,22 @@ function othersFinding(topics: readonly TopicRow[]): Finding {
   if (received.length === topics.length) return ok(start, `all ${topics.length} received`);
   const parts = [
     `${received.length} of ${topics.length} received`,
-    ...(silent.length === 0 ? [] : [`silent: ${silent.join(', ')}`]),
+    ...(silent.length === 0 ? [] : [`not received: ${silent.join(', ')}`]),
     ...(rejected.length === 0 ? [] : [`rejected: ${rejected.join(', ')}`]),
   ];
   return notChecked(start, parts.join('; '));
 }
 
-/** Whether what came was well formed. Where nothing came, nothing was looked at. */
+/** Whether received messages were well formed. Without messages it is not checked. */
 export function messagesFinding({ topics, complaints }: Pick<TopicsSeen, 'topics' | 'complaints'>): Finding {
   const about = { id: 'messages', title: 'Messages are well formed', spec: null };
   if (complaints.length > 0) {
     const detail = complaints.map(({ what, count }) => (count > 1 ? `${what} (${count} times)` : what)).join('; ');
     const remedy = complaints.some(({ what }) => what.includes('sent as text'))
       ? REJECTED_REMEDY
-      : 'Check that nothing stands between gateway and chassis, and report the software version.';
+      : 'Check that no other device is between gateway and chassis, and report the software version.';
     return wrong(about, detail, remedy);
   }
   const count = topics.reduce((sum, { messages }) => sum + messages, 0);
-  return count === 0 ? notChecked(about, 'no message received') : ok(about, `no complaint about ${count} messages`);
+  return count === 0 ? notChecked(about, 'no message received') : ok(about, `${count} messages without a fault`);
 }

@@ -1,13 +1,13 @@
 /** The arrivals of one topic since it was enabled, on the monotonic clock. */
 export interface TopicArrivals {
   readonly count: number;
-  /** Of the second message: the first one may be the repetition of an old message that enabling brings. */
+  /** Arrival of the second message: the first one may be an old message repeated on enabling. */
   readonly secondMs: number | null;
   readonly lastMs: number;
 }
 
 export interface TopicRate {
-  /** Messages a second, rounded to hundredths; null where the arrivals do not show one. */
+  /** Messages per second, rounded to hundredths; null where it cannot be determined. */
   readonly perSecond: number | null;
   /** Why there is no rate; null where there is one. */
   readonly reason: string | null;
@@ -15,13 +15,12 @@ export interface TopicRate {
 
 /**
  * A robot at rest publishes some topics every five seconds and answers enabling with one message at once
- * (vendor parity notes of integrators, HINWEIS): two messages close together are no rate. Project decision.
+ * (vendor parity notes of integrators, HINWEIS): two messages close together do not give a rate. Project decision.
  */
 const MIN_INTERVALS = 3;
 /**
- * Messages that come at a steady pace cover more than this part of the time; those that were held up on the way and
- * came together, and those of a topic that has ceased, do not. Project decision: five of six periods are the least
- * that a steady topic with three intervals can cover, less the jitter of a radio link.
+ * Steady messages cover more than this part of the time; messages that were delayed and arrived together, and those of a
+ * topic that has stopped, do not. Project decision, with a margin for the jitter of a radio link.
  */
 const MIN_COVERAGE = 0.4;
 
@@ -31,8 +30,8 @@ export function addArrival(arrivals: TopicArrivals | undefined, atMs: number): T
 }
 
 /**
- * The rate of a topic from when its messages came. It is never higher than what the whole time since enabling
- * allows, so that messages which were held up and came together do not look like a fast topic.
+ * The rate of a topic from its arrivals. Limited by the whole time since enabling, so that delayed messages that
+ * arrive together do not look like a fast topic.
  */
 export function rateOf(arrivals: TopicArrivals | undefined, enabledMs: number, nowMs: number): TopicRate {
   if (arrivals === undefined) return { perSecond: null, reason: 'no message received' };
@@ -43,7 +42,7 @@ export function rateOf(arrivals: TopicArrivals | undefined, enabledMs: number, n
     const seen = Math.max(0, intervals);
     return {
       perSecond: null,
-      reason: `${seen} of ${MIN_INTERVALS} intervals needed; the first message is not counted, because enabling a topic may bring an old one`,
+      reason: `${seen} of ${MIN_INTERVALS} intervals needed; the first message is not counted, because enabling a topic may repeat an old one`,
     };
   }
   const spanMs = lastMs - secondMs;

@@ -12,7 +12,7 @@ import { recordsFor, SERIAL, SOFTWARE } from './snapshot.ts';
 
 const place = { xM: 3, yM: 4, yawDeg: degrees(90) };
 
-describe('the one door to movement', () => {
+describe('the single path to movement', () => {
   it('lets no assumed, open or unverified value reach the chassis, whatever carries it', async () => {
     await using chassis = await startScriptedChassis();
     await using bench = await startBench(chassis);
@@ -87,7 +87,7 @@ describe('the one door to movement', () => {
     chassis.pose = { pos: [1, 2], ori: 170 };
     await until(() => {
       const { pose } = bench.link.snapshot().values;
-      return pose.status === 'heard' && pose.value.yawDeg === 170;
+      return pose.status === 'received' && pose.value.yawDeg === 170;
     }, 'a pose in degrees');
     await expect(bench.motion.execute(moveTo(3, 4))).rejects.toThrow(/angles\.tracked-pose-ori/);
     expect(chassis.orders.map(({ method }) => method)).toEqual(['POST', 'PATCH']);
