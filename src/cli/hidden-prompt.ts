@@ -10,7 +10,7 @@ export interface NewPasswordOptions {
   readonly signal: AbortSignal;
 }
 
-const MOST_BYTES = 4_096;
+const MAX_BYTES = 4_096;
 const TRIES = 3;
 
 /** A new password: from a file, from a terminal twice and unseen, or the first line of stdin. */
@@ -53,7 +53,7 @@ function firstLine(text: string): string {
 async function readStart(path: string): Promise<string> {
   try {
     await using file = await open(path);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST_BYTES), 0, MOST_BYTES, 0);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_BYTES), 0, MAX_BYTES, 0);
     return buffer.subarray(0, bytesRead).toString('utf8');
   } catch (cause) {
     throw new GwError('FILE_UNWRITABLE', `The file ${path} cannot be read.`, { cause });
@@ -67,7 +67,7 @@ async function readAll(input: NodeJS.ReadStream, signal: AbortSignal): Promise<s
   try {
     for await (const chunk of input) {
       text += String(chunk);
-      if (text.includes('\n') || text.length > MOST_BYTES) break;
+      if (text.includes('\n') || text.length > MAX_BYTES) break;
     }
   } finally {
     signal.removeEventListener('abort', onAbort);
@@ -102,7 +102,7 @@ export function askHidden(
       if (char === '\u0003' || char === '\u0004') return interrupted();
       if (char === '\u007f' || char === '\b') typed = [...typed].slice(0, -1).join('');
       else if (char === '\u0015') typed = '';
-      else if (typed.length < MOST_BYTES) typed += char;
+      else if (typed.length < MAX_BYTES) typed += char;
     }
   };
   output.write(question);

@@ -1,5 +1,5 @@
 /** How often is looked whether whoever started this program is still there. Project decision. */
-const LOOK_MS = 250;
+const CHECK_INTERVAL_MS = 250;
 
 /**
  * Tells once when the program that started this one has ended: on an older Node that is the first half of `gw` itself,
@@ -11,7 +11,7 @@ export function onParentLoss(onLoss: () => void): Disposable {
     if (process.ppid === parent) return;
     clearInterval(looking);
     onLoss();
-  }, LOOK_MS);
+  }, CHECK_INTERVAL_MS);
   looking.unref();
   return { [Symbol.dispose]: () => clearInterval(looking) };
 }

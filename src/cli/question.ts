@@ -29,7 +29,7 @@ export interface TechnicianOptions {
   readonly initials: string | null;
 }
 
-const MOST_TEXT = 500;
+const MAX_TEXT_CHARS = 500;
 /** With a point or a comma; no thousands, since nobody could tell them from decimals. */
 const NUMBER = /^[-+]?\d{1,15}(?:[.,]\d{1,15})?$/;
 
@@ -90,7 +90,7 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
 
   async function text(prompt: string, rest: string, signal: AbortSignal): Promise<string | null> {
     const line = rest === '' ? await nextLine(prompt, signal) : rest;
-    return line === undefined || line === '' ? null : line.slice(0, MOST_TEXT);
+    return line === undefined || line === '' ? null : line.slice(0, MAX_TEXT_CHARS);
   }
 
   return {

@@ -28,6 +28,10 @@ describe('the error table', () => {
     expect([exitCodes.ok]).not.toContain(exit);
   });
 
+  it.each(table)('%s has a title of at most eight words', (_, { title }) => {
+    expect(title.split(/\s+/).length).toBeLessThanOrEqual(8);
+  });
+
   it('holds no code that nothing raises', () => {
     const sources = globSync('src/**/*.ts', { cwd: root })
       .filter((path) => !path.endsWith('error/table.ts'))

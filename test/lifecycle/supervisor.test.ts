@@ -8,7 +8,7 @@ import {
 } from '../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from './fake-clock.ts';
 
-const backoff = { firstMs: 1_000, mostMs: 8_000 };
+const backoff = { firstMs: 1_000, maxMs: 8_000 };
 
 interface Scripted extends Service {
   context: ServiceContext | undefined;

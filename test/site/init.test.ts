@@ -23,7 +23,7 @@ const given = { name: 'Lobby', host: 'robot-7.local', serial: 'SN0007' };
 describe('the commented file', () => {
   it('says of every key what the schema says', () => {
     const text = commentedSiteFile({ name: 'x', chassis: { host: 'robot', serial: 'SN1' }, operator: { port: 5173 } });
-    expect(text).toContain('# Where the chassis answers: the address of its DHCP reservation.\n  host: robot\n');
+    expect(text).toContain('# Host name or address of the chassis, from its DHCP reservation.\n  host: robot\n');
     expect(text).toContain('  # port: 8090\n');
     expect(text).not.toContain('undefined');
   });

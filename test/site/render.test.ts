@@ -48,9 +48,9 @@ describe('the table of keys', () => {
   const rows = describeSiteSchema().split('\n');
 
   it.each([
-    '| `chassis.host` | host | required | Where the chassis answers: the address of its DHCP reservation. |',
+    '| `chassis.host` | host | required | Host name or address of the chassis, from its DHCP reservation. |',
     '| `chassis.port` | whole number, 1 to 65535 | `8090` | TCP port of the chassis interface. |',
-    '| `operator.names` | list of host | `[]` | Further host names by which tablets call this gateway (addresses and localhost always work). |',
+    '| `operator.names` | list of host | `[]` | Further host names of this gateway in URLs of tablets (addresses and localhost always work). |',
     '| `stations.<name>.yawDeg` | number, -360 to 360 | none | Heading in degrees, counter-clockwise, 0 along +x. |',
   ])('has the row %s', (row) => {
     expect(rows).toContain(row);

@@ -67,11 +67,11 @@ function renderKept({ addresses }: Demo, folder: string): string[] {
   ];
 }
 
-const MOST_WIDTH = 48;
+const MAX_WIDTH = 48;
 
 function rows(pairs: readonly (readonly [string, string])[]): string[] {
   // One long command must not push the words of all others to the edge.
-  const width = Math.max(...pairs.map(([left]) => left.length).filter((length) => length <= MOST_WIDTH));
+  const width = Math.max(...pairs.map(([left]) => left.length).filter((length) => length <= MAX_WIDTH));
   return pairs.map(([left, right]) => `  ${chalk.cyan(left.padEnd(width))}  ${right}`);
 }
 

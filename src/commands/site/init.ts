@@ -16,7 +16,7 @@ export default class SiteInit extends GwCommand<Result> {
   static override args = { file: Args.string({ description: 'Where to write it.', default: 'site.yaml' }) };
   static override flags = {
     yes: Flags.boolean({ char: 'y', summary: 'Ask nothing; take the flags.' }),
-    name: Flags.string({ summary: 'What people call this site and robot.', helpValue: 'TEXT' }),
+    name: Flags.string({ summary: 'Display name of this site and robot.', helpValue: 'TEXT' }),
     host: Flags.string({ summary: 'Where the chassis answers.', helpValue: 'HOST' }),
     serial: Flags.string({ summary: 'Serial number of the chassis.', helpValue: 'SERIAL' }),
     mac: Flags.string({ summary: 'MAC address of the DHCP reservation of the chassis.', helpValue: 'MAC' }),

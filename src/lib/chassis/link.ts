@@ -23,7 +23,7 @@ export interface ChassisLinkOptions {
 }
 
 /** Decisions of ours: back within a second or two of the chassis' return, without a storm of attempts. */
-const RETRY = { firstMs: 250, mostMs: 1_500 };
+const RETRY = { firstMs: 250, maxMs: 1_500 };
 const STOOD_MS = 2_000;
 const BOOTING_MS = 500;
 /** While the stream stands, the identity is asked again this often: restarts and exchanges show in it first. */

@@ -5,8 +5,8 @@ import { ensureFolder } from './ensure-folder.ts';
 import { openFresh, replaceFile } from './replace-file.ts';
 
 /**
- * As `replaceFile`, for a name that nothing has yet: the name is taken first, so that no other program's file is
- * replaced a moment later. Throws FILE_EXISTS, FILE_UNWRITABLE.
+ * Like `replaceFile`, for a new file: the name is reserved first, so that no file of another program is replaced. Throws
+ * FILE_EXISTS, FILE_UNWRITABLE.
  */
 export async function createFile(
   path: string,
@@ -30,7 +30,7 @@ async function claim(path: string, { mode = 0o644, folderMode = 0o755 }): Promis
   });
   const file = await openFresh(path, mode).catch((cause) => {
     if (cause.code !== 'EEXIST') throw unwritable(cause);
-    throw new GwError('FILE_EXISTS', `There is already something at ${path}.`, { cause });
+    throw new GwError('FILE_EXISTS', `${path} exists already.`, { cause });
   });
   await file.close();
 }

@@ -48,7 +48,7 @@ describe('opening the listeners', () => {
     });
     await expect(opening).rejects.toMatchObject({
       code: 'PORT_IN_USE',
-      message: `Port ${taken.port} is taken by another program.`,
+      message: `Port ${taken.port} is in use by another program.`,
       tried: { address: '127.0.0.1', port: taken.port },
     });
     expect(first).toBeUndefined();

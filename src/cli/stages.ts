@@ -5,7 +5,7 @@ import { type Progress, withProgress } from './progress.ts';
  * Tells each stage: a moving line at a terminal; elsewhere one line a stage, and not one for every percent of it. Two
  * texts are the same stage when only their numbers differ.
  */
-export function toldOnce(progress: Pick<Progress, 'say' | 'line'>): (text: string) => void {
+export function createStageReporter(progress: Pick<Progress, 'say' | 'line'>): (text: string) => void {
   let stage = '';
   return (text) => {
     const safe = printable(text);
@@ -21,5 +21,5 @@ export function withStages<T>(
   options: { readonly quiet: boolean },
   work: (onProgress: (text: string) => void) => Promise<T>,
 ): Promise<T> {
-  return withProgress(options, (progress) => work(toldOnce(progress)));
+  return withProgress(options, (progress) => work(createStageReporter(progress)));
 }
