@@ -3,24 +3,24 @@ import { printable } from './output.ts';
 import { createProgress } from './progress.ts';
 import { surviveTerminalLoss } from './terminal-loss.ts';
 
-/** What something gets that must not be cut in the middle. */
+/** Context of work that must not be interrupted half-way. */
 export interface CarefulContext {
-  /** Aborted by Ctrl-C, SIGTERM, and when the terminal is gone. The work ends what it has begun. */
+  /** Aborted by Ctrl-C, SIGTERM, and the loss of the terminal. The work completes its current change. */
   readonly signal: AbortSignal;
   readonly onProgress: (text: string) => void;
-  /** Tells the file that keeps the state of before, also with --json: nobody may lose sight of it. */
+  /** Prints the path of the backup to stderr, also with --json. */
   readonly onSafetyBackup: (file: string) => void;
-  /** Ends the moving line, so that a person can be asked. */
+  /** Stops the spinner before a question. */
   readonly quieten: () => void;
 }
 
-/** The text for an interruption that must wait for writes to be read back. */
+/** Printed on an interruption while a write must still be read back. */
 const READ_BACK =
-  'Interrupted. What was begun on the robot is read back and finished first, within about a minute; a second Ctrl-C ends at once and leaves it unknown.';
+  'Interrupted. The current change on the robot is completed and read back first, within about a minute; a second Ctrl-C ends at once and leaves its state unknown.';
 
 /**
- * Runs work that changes a robot: Ctrl-C and a lost terminal ask it to end and are answered with what happens then;
- * a second Ctrl-C ends the process at once. Progress goes to stderr, each stage as a line where there is no terminal.
+ * Runs work that changes a robot: Ctrl-C and the loss of the terminal abort its signal and print what happens next; a
+ * second Ctrl-C ends the process at once. Progress goes to stderr, without a terminal as one line per stage.
  */
 export async function runCarefully<T>(
   {
@@ -32,7 +32,7 @@ export async function runCarefully<T>(
 ): Promise<T> {
   const gone = new AbortController();
   let progress = createProgress({ quiet });
-  /** A line that stays, also with --json; the moving line goes on below it. */
+  /** Prints a permanent line, also with --json; the spinner continues below it. */
   const say = (text: string) => {
     progress.stop();
     process.stderr.write(`${text}\n`);
@@ -41,18 +41,18 @@ export async function runCarefully<T>(
   const whole = AbortSignal.any([signal, gone.signal]);
   const onAbort = () => say(interrupted);
   const terminal = surviveTerminalLoss(() => {
-    gone.abort(new GwError('INTERRUPTED', 'The terminal is gone.'));
+    gone.abort(new GwError('INTERRUPTED', 'Terminal lost.'));
   });
   whole.addEventListener('abort', onAbort, { once: true });
-  const told = new Set<string>();
+  const printed = new Set<string>();
   const onProgress = (text: string) => {
     progress.say(printable(text));
-    // Without a terminal each stage is told once, not with every second that passes.
+    // Without a terminal each stage is printed once, not with every changed number.
     const stage = text.replace(/\d+/g, '');
-    if (!told.has(stage)) progress.line(printable(text));
-    told.add(stage);
+    if (!printed.has(stage)) progress.line(printable(text));
+    printed.add(stage);
   };
-  const onSafetyBackup = (file: string) => say(`The present state is kept in ${printable(file)}`);
+  const onSafetyBackup = (file: string) => say(`Backup of the current state: ${printable(file)}`);
   try {
     return await work({ signal: whole, onProgress, onSafetyBackup, quieten: () => progress.stop() });
   } finally {

@@ -7,14 +7,14 @@ import type { Outcome } from './command.ts';
 import { passwordFileFlag, readDevicePassword } from './device-password.ts';
 import { hostFlag, siteFlag, viaFlag } from './flags.ts';
 
-/** Flags of every command that sets the robot driving and follows it. */
+/** Flags of every command that starts a drive and follows it. */
 export const driveFlags = {
   site: siteFlag,
   via: viaFlag,
   host: hostFlag,
-  'robot-will-move': Flags.boolean({ summary: 'The way is clear of people: the robot may move.', default: false }),
+  'robot-will-move': Flags.boolean({ summary: 'Confirm that the path is clear of people and the robot may move.', default: false }),
   'leave-running': Flags.boolean({
-    summary: 'Let the robot drive on when this command is interrupted or loses its terminal.',
+    summary: 'Keep the robot driving when this command is interrupted or loses its terminal.',
     default: false,
   }),
   'password-file': passwordFileFlag,
@@ -28,11 +28,11 @@ export interface DriveFlags {
   readonly within: number;
 }
 
-/** Throws RISK_NOT_ACCEPTED unless a person has said that the robot may move. `what`: `drives the robot to A`. */
+/** Throws RISK_NOT_ACCEPTED without --robot-will-move. `what`: `drives the robot to A`. */
 export async function followOptions(flags: DriveFlags, what: string): Promise<FollowOptions> {
   if (!flags['robot-will-move']) {
     throw new GwError('RISK_NOT_ACCEPTED', `This ${what}.`, {
-      remedy: 'Make sure that the way is clear of people, then add --robot-will-move.',
+      remedy: 'Make sure that the path is clear of people, then add --robot-will-move.',
     });
   }
   return {
@@ -43,18 +43,18 @@ export async function followOptions(flags: DriveFlags, what: string): Promise<Fo
   };
 }
 
-/** Ctrl-C and a lost terminal end what drives, and its end is waited for; a second Ctrl-C ends at once. */
+/** Ctrl-C and the loss of the terminal end the drive and wait for its end; a second Ctrl-C ends at once. */
 export function whileDriving<T>(
   { quiet, signal, leaveRunning }: { quiet: boolean; signal: AbortSignal; leaveRunning: boolean },
   work: (context: CarefulContext) => Promise<T>,
 ): Promise<T> {
   const interrupted = leaveRunning
-    ? 'Interrupted. The robot drives on.'
-    : 'Interrupted. What drives is ended first, within seconds; a second Ctrl-C ends at once, and the robot may drive on.';
+    ? 'Interrupted. The robot continues to drive.'
+    : 'Interrupted. The drive is ended first, within seconds; a second Ctrl-C ends at once, and the robot may continue to drive.';
   return runCarefully({ quiet, signal, interrupted }, work);
 }
 
-/** 130 after an interruption, 1 when something was found wrong. */
+/** 130 after an interruption, 1 after a failed check. */
 export function driveOutcome<
   T extends { readonly state: string; readonly interrupted: boolean; readonly findings: readonly Finding[] },
 >(data: T): Outcome<T> {

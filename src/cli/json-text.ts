@@ -1,15 +1,14 @@
 import { listTextsOf } from '../lib/json/list-texts.ts';
 
-/** A list longer than this is written with one element a line: easy to count, to cut and to search, and quick. */
+/** A longer list is written with one element per line, which is faster and easy to search. */
 const LONG_LIST = 200;
-/** About what one write to a pipe takes. */
+/** About the size of one write to a pipe. */
 const CHUNK_CHARS = 64 * 1024;
 
 /**
- * A value as JSON with a line break at its end, piece by piece, so that a large result never stands in memory as one
- * text. It reads as `JSON.stringify(value, null, 2)`, but for lists of more than 200 elements, and lists that bring
- * the texts of their elements along: those take one compact line an element. A piece of bytes is good until the next
- * piece is asked for.
+ * Writes a value as JSON with a final line break, in chunks, so that a large result is never one string in memory. Equal
+ * to `JSON.stringify(value, null, 2)`, except for lists of more than 200 elements and lists with attached source texts:
+ * those have one compact line per element. A chunk of bytes is valid until the next one is requested.
  */
 export function* jsonText(value: unknown): Generator<string | Uint8Array> {
   let chunk = '';
@@ -47,7 +46,7 @@ function* listPieces(list: readonly unknown[], indent: string): Pieces {
   yield `\n${indent}]`;
 }
 
-/** Many elements a piece: handing each of them through every level of nesting would take longer than writing it. */
+/** Many elements per chunk, since yielding each through every level of nesting takes longer than writing it. */
 function* compactPieces(list: readonly unknown[], between: string): Pieces {
   let chunk = '';
   for (const [index, element] of list.entries()) {
@@ -72,7 +71,7 @@ function* objectPieces(object: object, indent: string): Pieces {
       continue;
     }
     const value = plain((object as Readonly<Record<string, unknown>>)[key], key);
-    // What JSON has no word for is left out of an object, as JSON.stringify does it.
+    // Values without a JSON form are omitted, as by JSON.stringify.
     if (value === undefined || typeof value === 'function' || typeof value === 'symbol') continue;
     yield `${before}${JSON.stringify(key)}: `;
     yield* pieces(value, inner);
@@ -81,7 +80,7 @@ function* objectPieces(object: object, indent: string): Pieces {
   yield before.startsWith('{') ? '{}' : `\n${indent}}`;
 }
 
-/** What stands for the value in JSON: dates and errors of ours say so themselves. */
+/** The JSON form of a value with `toJSON`, such as a date or a GwError. */
 function plain(value: unknown, key = ''): unknown {
   if (isObject(value) && 'toJSON' in value && typeof value.toJSON === 'function') return value.toJSON(key);
   return value instanceof Number || value instanceof String || value instanceof Boolean ? value.valueOf() : value;

@@ -1,13 +1,13 @@
 import { Flags } from '@oclif/core';
 
-/** Of commands that change the chassis while the robot stands, and keep its present state first. */
+/** Flags of commands that change the chassis at standstill, after a backup of its current state. */
 export const keptStateFlags = {
   'it-stands-still': Flags.boolean({
-    summary: 'You see that the robot stands still: go on when the chassis does not tell it.',
+    summary: 'Confirm that the robot stands still, where the chassis does not report it.',
     default: false,
   }),
   backup: Flags.file({
-    summary: 'Where the present state is kept first; by default a new file in the current folder.',
+    summary: 'File for the backup of the current state; by default a new file in the current folder.',
     helpValue: 'FILE',
   }),
 };

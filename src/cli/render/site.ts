@@ -6,16 +6,16 @@ import { printable, renderVerdict } from '../output.ts';
 /** `gw site init` */
 export function renderSiteInit({ path, serial, host }: SiteInit): string {
   return [
-    `${printable(path)} is written, for chassis ${serial} at ${host}.`,
+    `Created ${printable(path)} for chassis ${serial} at ${host}.`,
     '',
-    `Next: read it, then gw site check ${printable(path)}`,
+    `Next: review it, then run gw site check ${printable(path)}`,
   ].join('\n');
 }
 
 /** `gw site check` */
 export function renderSiteCheck({ path, sound, errors, problems, findings }: SiteCheck): string {
   const name = printable(path);
-  const lines = [sound ? `${name} is sound` : `${errors} ${errors === 1 ? 'error' : 'errors'} in ${name}`, ''];
+  const lines = [sound ? `${name} is valid` : `${errors} ${errors === 1 ? 'error' : 'errors'} in ${name}`, ''];
   for (const { line, column, key, found, expected, suggestion } of problems) {
     const place = line === null ? 'whole file' : `line ${line}:${column ?? 1}`;
     lines.push(`${renderVerdict('wrong')} ${place}${key === '' ? '' : `  ${chalk.bold(printable(key))}`}`);
