@@ -45,8 +45,8 @@ describe.concurrent('work that changes a robot', () => {
     expect(code).toBe(130);
     expect(left).toMatchObject({ finished: true });
     expect(stdout).toBe('finished: true\n');
-    expect(stderr).toContain('The present state is kept in before.tar.gz');
-    expect(stderr).toContain('Interrupted. What was begun on the robot is read back and finished first');
+    expect(stderr).toContain('Backup of the current state: before.tar.gz');
+    expect(stderr).toContain('Interrupted. The current change on the robot is completed and read back first');
   });
 
   it('names the kept state also with --json, where nothing else is told', async () => {
@@ -54,7 +54,7 @@ describe.concurrent('work that changes a robot', () => {
     expect(code).toBe(130);
     expect(JSON.parse(stdout)).toMatchObject({ ok: false, data: { finished: true } });
     expect(stderr.split('\n').filter(Boolean)).toEqual([
-      'The present state is kept in before.tar.gz',
+      'Backup of the current state: before.tar.gz',
       expect.stringContaining('Interrupted.'),
     ]);
   });
@@ -108,7 +108,7 @@ describe.skipIf(!hasScript)('work that changes a robot, at a terminal (script of
   it('goes on to its end after Ctrl-C and says so', async () => {
     const { shown, left } = await press(['writing']);
     expect(left).toMatchObject({ finished: true });
-    expect(shown).toContain('Interrupted. What was begun on the robot is read back and finished first');
+    expect(shown).toContain('Interrupted. The current change on the robot is completed and read back first');
     expect(shown).toContain('finished: true');
   });
 

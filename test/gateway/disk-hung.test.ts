@@ -31,7 +31,7 @@ it('the room of a file system that gives no answer is not checked, until it answ
   await clock.advance(10_000);
   expect(watch.view()).toMatchObject({
     status: 'not-checked',
-    detail: expect.stringContaining('no answer'),
+    detail: expect.stringContaining('does not answer'),
     remedy: expect.stringContaining('dmesg'),
   });
   resolve();

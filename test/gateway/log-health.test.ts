@@ -9,7 +9,7 @@ describe('what health says of the log', () => {
       { status: 'writing', failure: null, droppedLines: 7 },
       'writing',
       7,
-      'The log is being written. Lines dropped since the start: 7.',
+      'The log is written. Lines dropped since the start: 7.',
     ],
     [
       { status: 'unread', failure: null, droppedLines: 0 },

@@ -75,7 +75,7 @@ const DISK_REFUSALS: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EROFS'
  */
 export function asGwError(error: unknown): GwError {
   const cause = firstThrown(error);
-  if (cause !== error) return asGwError(cause);
+  if (!Object.is(cause, error)) return asGwError(cause);
   if (error instanceof GwError) return error;
   if (error instanceof Error && error.name === 'AbortError') {
     return new GwError('INTERRUPTED', 'Interrupted.', { cause: error });

@@ -94,7 +94,7 @@ describe('asking for a new password', () => {
       'correct horse\r',
     ]);
     expect(await answer).toBe('correct horse');
-    expect(shown()).toContain('The two differ.');
+    expect(shown()).toContain('The passwords differ.');
     await expect(ask(['a\r', 'b\r', 'c\r']).answer).rejects.toMatchObject({ code: 'USAGE' });
   });
 
