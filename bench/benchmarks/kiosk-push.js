@@ -11,7 +11,7 @@ const run = promisify(execFile);
 
 /** Both go through the same adb server to the same tablet, which is a process of its own. */
 export default {
-  title: `A package of ${PACKAGE_BYTES / 1e6} MB to the simulated tablet: gw's transfer against adb install`,
+  title: `Transfer of a ${PACKAGE_BYTES / 1e6} MB package to the simulated tablet: gw against adb install`,
   async run() {
     if (!programExists('adb')) return { skipped: 'needs adb (Debian package adb)' };
     const { makePackageFile } = await import('../../dist/lib/sim/tablet/index.js');

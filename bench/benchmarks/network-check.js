@@ -33,7 +33,7 @@ async function lateFront(to) {
 }
 
 export default {
-  title: `Network check with one server that is ${SLOW_MS / 1000} s late: gw against openssl s_client, which shakes hands with that one alone`,
+  title: `Network check with one server that is ${SLOW_MS / 1000} s late: gw against openssl s_client, which connects to that server only`,
   async run() {
     if (!programExists('openssl')) return { skipped: 'needs openssl (Debian package openssl)' };
     const dir = mkdtempSync(join(tmpdir(), 'gw-bench-'));

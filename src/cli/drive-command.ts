@@ -12,7 +12,10 @@ export const driveFlags = {
   site: siteFlag,
   via: viaFlag,
   host: hostFlag,
-  'robot-will-move': Flags.boolean({ summary: 'Confirm that the path is clear of people and the robot may move.', default: false }),
+  'robot-will-move': Flags.boolean({
+    summary: 'Confirm that the path is clear of people and the robot may move.',
+    default: false,
+  }),
   'leave-running': Flags.boolean({
     summary: 'Keep the robot driving when this command is interrupted or loses its terminal.',
     default: false,

@@ -49,7 +49,7 @@ describe.concurrent('work that changes a robot', () => {
     expect(stderr).toContain('Interrupted. The current change on the robot is completed and read back first');
   });
 
-  it('names the kept state also with --json, where nothing else is told', async () => {
+  it('names the backup also with --json, without other progress', async () => {
     const { code, stdout, stderr } = await run(['--json'], (child) => child.kill('SIGINT'));
     expect(code).toBe(130);
     expect(JSON.parse(stdout)).toMatchObject({ ok: false, data: { finished: true } });
@@ -59,7 +59,7 @@ describe.concurrent('work that changes a robot', () => {
     ]);
   });
 
-  it('goes on to its end when nobody reads any more, also without a signal', async () => {
+  it('completes when its reader is gone, also without a signal', async () => {
     const { left } = await run([], (child) => {
       child.stdout?.destroy();
       child.stderr?.destroy();

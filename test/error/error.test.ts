@@ -154,15 +154,22 @@ describe('an error that was thrown while another was under way', () => {
   });
 });
 
-describe('what the operating system says of a disk that takes nothing', () => {
-  it.each(['ENOSPC', 'EROFS', 'EDQUOT', 'EIO'])('%s is no bug of ours, and is passed on with its path', (code) => {
-    const error = Object.assign(new Error(`${code}: no, open '/state/x'`), { code, syscall: 'open', path: '/state/x' });
-    expect(asGwError(error)).toMatchObject({
-      code: 'FILE_UNWRITABLE',
-      exitCode: 2,
-      message: expect.stringContaining('/state/x'),
-    });
-  });
+describe('a system error of a disk', () => {
+  it.each(['ENOSPC', 'EROFS', 'EDQUOT', 'EIO'])(
+    '%s is not an internal error, and has its path in the message',
+    (code) => {
+      const error = Object.assign(new Error(`${code}: no, open '/state/x'`), {
+        code,
+        syscall: 'open',
+        path: '/state/x',
+      });
+      expect(asGwError(error)).toMatchObject({
+        code: 'FILE_UNWRITABLE',
+        exitCode: 2,
+        message: expect.stringContaining('/state/x'),
+      });
+    },
+  );
 
   it('is not what a program says that only uses the word', () => {
     expect(asGwError(Object.assign(new Error('x'), { code: 'ENOSPC' })).code).toBe('INTERNAL');

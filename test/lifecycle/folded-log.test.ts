@@ -22,7 +22,7 @@ function setUp(startMs = 1_000_000) {
 const messages = (lines: readonly Line[]) => lines.map(({ message }) => message);
 
 describe('a log that folds what repeats', () => {
-  it('tells the first five of a burst, and of the rest how many, from whom first and from whom last', async () => {
+  it('emits the first five of a burst, and the number, first and last address of the rest', async () => {
     const { clock, log, lines } = setUp();
     for (let n = 0; n < 517; n += 1) {
       log.warn({ address: n === 516 ? '10.0.0.9' : '10.0.0.1', reason: `r${n}` }, 'stop requested');
@@ -82,7 +82,7 @@ describe('a log that folds what repeats', () => {
     expect(lines).toHaveLength(11);
   });
 
-  it('keeps levels and messages apart, and tells what is left at the end', () => {
+  it('keeps levels and messages apart, and emits pending folds at the end', () => {
     const { clock, log, lines } = setUp();
     for (let n = 0; n < 7; n += 1) {
       log.warn({}, 'x');
@@ -124,7 +124,7 @@ describe('a log that folds what repeats', () => {
     expect(lines.at(-1)?.message).toBe('another');
   });
 
-  it('loses no event: what is told and what is folded are all of them', async () => {
+  it('loses no event: emitted and folded ones are all of them', async () => {
     const event = fc.record({ kind: fc.constantFrom('a', 'b'), address: fc.constantFrom('1', '2', undefined) });
     await fc.assert(
       fc.asyncProperty(

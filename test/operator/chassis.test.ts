@@ -74,7 +74,7 @@ describe('reads that are forwarded to the chassis', () => {
     }
   });
 
-  it('tell connecting and booting apart', async () => {
+  it('distinguish connecting and booting', async () => {
     await using server = await startServer();
     server.link.setState({ kind: 'connecting', tried });
     const connecting = await ask(server.full, '/api/chassis/device/info');

@@ -25,7 +25,7 @@ describe('the journal', () => {
     expect(journal.audit().length).toBeLessThanOrEqual(52);
   });
 
-  it('tells a flood as a few entries and one with the count, for as long as it goes on', async () => {
+  it('folds a flood into a few entries and one with the count, while it lasts', async () => {
     const { clock, journal } = setUp();
     for (let second = 0; second < 300; second += 1) {
       for (let n = 0; n < 50; n += 1) {
@@ -49,7 +49,7 @@ describe('the journal', () => {
     expect(journal.entries()).toHaveLength(6);
   });
 
-  it('tells the same word for word as one entry, also when it comes slowly', async () => {
+  it('folds identical events into one entry, also slow ones', async () => {
     const { clock, journal } = setUp();
     for (let n = 0; n < 100; n += 1) {
       journal.log.warn({ audit: true, address: '10.0.0.1', reason: 'STOPP' }, 'stop requested');

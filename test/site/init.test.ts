@@ -113,7 +113,7 @@ describe('making a site file', () => {
     await expect(stat(path)).rejects.toThrow();
   });
 
-  it('leaves a file that is there, unless told to replace it', async () => {
+  it('keeps an existing file without force', async () => {
     const path = join(dir, 'there.yaml');
     await writeFile(path, 'precious');
     let asked = 0;

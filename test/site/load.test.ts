@@ -293,7 +293,7 @@ describe('a site file that is not sound', () => {
     });
   });
 
-  it('is told why the read-only socket has no key', () => {
+  it('explains why the read-only socket has no key', () => {
     const [problem] = problemsOf(with_('operator:\n  readOnlyPort: 6000\n'));
     expect(problem?.expected).toContain('always 127.0.0.1:5174');
   });

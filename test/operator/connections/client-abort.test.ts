@@ -26,7 +26,7 @@ async function until(isTrue: () => boolean): Promise<void> {
   expect(isTrue()).toBe(true);
 }
 
-describe('a client that gives up its request', () => {
+describe('a client that aborts its request', () => {
   it('is no error of the gateway: debug in the log, counted beside the journal', async () => {
     const { log, lines } = listLog();
     await using server = await startServer({ password: true, more: { log } });
@@ -53,7 +53,7 @@ describe('a client that gives up its request', () => {
     expect([status, lines]).toEqual([500, ['warn stop requested', 'error request failed']]);
   });
 
-  it('hides no bug that shows after it went away', async () => {
+  it('hides no internal error that occurs after the abort', async () => {
     const { log, lines } = listLog();
     await using server = await startServer({ more: { log } });
     const { promise, resolve } = Promise.withResolvers<void>();

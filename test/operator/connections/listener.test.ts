@@ -154,7 +154,7 @@ describe('an expectation', () => {
 });
 
 describe('the scope of a connection', () => {
-  it('is the least for one that no listener of ours accepted', async () => {
+  it('is read-only for a connection without a known listener', async () => {
     await using server = await startServer();
     const foreign = createServer(server.application.handle);
     await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve));

@@ -50,7 +50,7 @@ describe('the media library', () => {
     expect(await filesIn(server)).toEqual([]);
   });
 
-  it('takes nothing from anybody else', async () => {
+  it('rejects uploads without a session', async () => {
     await using server = await startServer({ password: true });
     expect((await upload(server, 'a.png', new Uint8Array(png))).status).toBe(401);
     expect(await filesIn(server)).toEqual([]);
@@ -207,7 +207,7 @@ describe('the folder of the library', () => {
     expect(await filesIn(full)).toEqual([]);
   });
 
-  it('that cannot be used names itself, and takes nothing else down', async () => {
+  it('that is unusable is named, and affects nothing else', async () => {
     await using server = await startServer({ password: true });
     await symlink('media', join(server.dir, 'media'));
     const { status, data } = await ask(server.full, '/api/medien');

@@ -68,7 +68,7 @@ describe('the line before the password hash', () => {
     expect(begun).toEqual(['a', 'b', 'c', 'd', 'c']);
   });
 
-  it('serves a known device at the next turn, whoever waits', async () => {
+  it('serves a known device next, before all waiting clients', async () => {
     const { begun, ask, end, settle } = await occupied();
     for (let i = 0; i < queueLimits.waiting.new; i += 1) void ask(`new ${i}`);
     for (let i = 0; i < queueLimits.waiting.failed; i += 1) void ask(`failed ${i}`, 'failed', { rank: 1 });

@@ -30,7 +30,7 @@ function service(clock = standInClock()) {
 }
 
 describe('the hash of the device password', () => {
-  it('is in PHC form, differs each time, and tells right from wrong', async () => {
+  it('is in PHC form, differs each time, and verifies the password', async () => {
     const [one, other] = await Promise.all([hashPassword(PASSWORD), hashPassword(PASSWORD)]);
     expect(one).toMatch(/^\$scrypt\$ln=15,r=8,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
     expect(one).not.toBe(other);
