@@ -1,26 +1,28 @@
 /**
  * The structure rules of docs/architecture.md as a checked configuration.
- * `modules` lists which modules a module may import. Every module may import error and lifecycle.
+ * `modules` lists which modules a module may import. Every module may import error, lifecycle and text.
  */
 const modules = {
   error: [],
   lifecycle: [],
+  text: [],
   angle: [],
-  evidence: [],
+  evidence: ['json'],
   document: [],
   json: [],
   markup: [],
-  site: ['angle', 'document', 'evidence'],
+  png: [],
+  site: ['angle', 'document', 'evidence', 'json'],
   net: ['site'],
-  chassis: ['angle', 'evidence', 'json', 'net'],
-  motion: ['chassis', 'evidence', 'angle', 'site'],
-  overlays: ['angle', 'evidence', 'json', 'markup'],
-  maps: ['chassis', 'json', 'overlays'],
+  chassis: ['angle', 'evidence', 'json', 'net', 'png'],
+  motion: ['chassis', 'evidence', 'angle', 'json', 'site'],
+  overlays: ['angle', 'evidence', 'json', 'markup', 'png'],
+  maps: ['chassis', 'json', 'overlays', 'png'],
   fleet: ['angle', 'site'],
   enrolment: ['json', 'net', 'site'],
-  kiosk: ['document', 'net'],
+  kiosk: ['document', 'json', 'net'],
   operator: ['evidence', 'chassis', 'json', 'markup', 'motion', 'site'],
-  checklist: ['document', 'evidence'],
+  checklist: ['document', 'evidence', 'json', 'png'],
   report: ['evidence', 'checklist', 'markup', 'site'],
   gateway: ['site', 'net', 'chassis', 'fleet', 'motion', 'operator', 'evidence'],
   toolkit: [
@@ -28,6 +30,7 @@ const modules = {
     'document',
     'evidence',
     'json',
+    'png',
     'site',
     'net',
     'chassis',
@@ -66,13 +69,13 @@ const extraEntries = {
 
 const moduleRules = Object.entries(modules).map(([name, allowed]) => ({
   name: `module-${name}`,
-  comment: `The module ${name} imports only: ${['error', 'lifecycle', ...allowed].join(', ')}.`,
+  comment: `The module ${name} imports only: ${['error', 'lifecycle', 'text', ...allowed].join(', ')}.`,
   severity: 'error',
   from: { path: `^src/lib/${name}/` },
   to: {
     path: '^src/',
     pathNot: [
-      `^src/lib/(${[name, 'error', ...(name === 'error' ? [] : ['lifecycle']), ...allowed].join('|')})/`,
+      `^src/lib/(${[name, ...(name === 'text' ? [] : ['error', 'text', ...(name === 'error' ? [] : ['lifecycle'])]), ...allowed].join('|')})/`,
       ...Object.entries(extraEntries)
         .filter(([, from]) => from === `^src/lib/${name}/`)
         .map(([entry]) => `^src/lib/${entry.replace('.', '\\.')}$`),

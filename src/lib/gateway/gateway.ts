@@ -1,6 +1,4 @@
-import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { createChassisLink } from '../chassis/index.ts';
 import { asGwError } from '../error/index.ts';
 import { createEvidenceWatch, readAtStart } from '../evidence/index.ts';
@@ -24,8 +22,10 @@ export interface GatewayOptions {
   readonly logState?: () => OutputState;
   readonly clock?: Clock;
   readonly dialer?: Dialer;
-  /** Folder of the built pages; by default that of the installed gw. */
-  readonly assetsDir?: string;
+  /** Folder of the built pages. */
+  readonly assetsDir: string;
+  /** Version of gw, shown by the health route. */
+  readonly version: string;
   readonly onEvent: (event: ServeEvent) => void;
   /** Aborts the start. */
   readonly signal: AbortSignal;
@@ -46,16 +46,15 @@ export interface Gateway {
  * evidence file or device password, a failed heartbeat and an unwritable state folder only degrade the health.
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { sitePath, onEvent, signal } = options;
+  const { sitePath, version, onEvent, signal } = options;
   const clock = options.clock ?? systemClock;
   const beganMs = clock.monotonicMs();
   const site = await loadSite(sitePath);
-  const [secret, evidenceAtStart, version] = await Promise.all([
+  const [secret, evidenceAtStart] = await Promise.all([
     site.chassis.secretFile === undefined
       ? undefined
       : readSecret(site.chassis.secretFile, 'chassis.secretFile, the Secret request header'),
     readAtStart(site.evidenceFile),
-    ownVersion(),
   ]);
   signal.throwIfAborted();
 
@@ -114,7 +113,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     neighbours: () => (fleet === null ? notListening : neighboursView(fleet.view(), lastErrorOf(fleet.name))),
     clock,
     log,
-    assetsDir: options.assetsDir ?? fileURLToPath(new URL('../../web', import.meta.url)),
+    assetsDir: options.assetsDir,
     hostName: hostname(),
     journal,
   });
@@ -173,9 +172,4 @@ function eventOf(event: SupervisorEvent): ServeEvent {
     case 'stop-failed':
       return { event: 'stop-failed', service, message: asGwError(event.error).message };
   }
-}
-
-async function ownVersion(): Promise<string> {
-  const text = await readFile(new URL('../../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 
-export type LogLevelName = keyof Log;
+type LogLevelName = keyof Log;
 
 /** A single event, or several of one kind folded into one. */
 export interface EmittedEvent {
@@ -16,7 +16,7 @@ export interface EmittedEvent {
 }
 
 /** Summary of folded events. */
-export interface Fold {
+interface Fold {
   readonly more: number;
   readonly inMs: number;
   /** `address` of the first and the last of them; absent where these events name none. */

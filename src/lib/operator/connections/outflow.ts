@@ -21,7 +21,7 @@ export interface Outflow extends Disposable {
   keptBytes(): number;
 }
 
-export interface SentFile {
+interface SentFile {
   /** Bytes read so far; grows while the reader reads. */
   readonly bytesRead: number;
 }

@@ -10,14 +10,14 @@ import { createSignInQueue, type Lane } from './sign-in-queue.ts';
 const KNOWN_ADDRESSES = 64;
 const KNOWN_FOR_MS = 12 * 60 * 60_000;
 
-export type SignInOutcome =
+type SignInOutcome =
   | { readonly kind: 'signed-in'; readonly token: string; readonly deviceMark: string }
   | { readonly kind: 'wrong' }
   | { readonly kind: 'too-many-tries'; readonly retryAfterS: number }
   | { readonly kind: 'busy'; readonly retryAfterS: number };
 
 /** The client of a sign-in attempt. */
-export interface Caller {
+interface Caller {
   /** Peer address of the socket; null: a command on the gateway itself, which is never limited. */
   readonly address: string | null;
   /** The mark of an earlier sign-in. */

@@ -23,7 +23,7 @@ export interface Question {
 }
 
 /** Asks until the answer is valid. Rejects when the person aborts. */
-export type Ask = (question: Question) => Promise<string>;
+type Ask = (question: Question) => Promise<string>;
 
 export interface SiteInitOptions {
   readonly path: string;
