@@ -1,8 +1,8 @@
 /**
- * The structure rules of the house (docs/architecture.md) as a checked configuration.
- * `rooms` is the table: which rooms a room may import. Every room may import the error, lifecycle and text rooms.
+ * The structure rules of docs/architecture.md as a checked configuration.
+ * `modules` lists which modules a module may import. Every module may import error, lifecycle and text.
  */
-const rooms = {
+const modules = {
   error: [],
   lifecycle: [],
   text: [],
@@ -47,43 +47,43 @@ const rooms = {
   sim: [],
 };
 
-/** Doors other than index.ts, each with its reason. */
-const sideDoors = {
+/** Entry points other than index.ts, each with its reason. */
+const extraEntries = {
   // Only the codec of the chassis converts angles.
   'angle/convert.ts': '^src/lib/chassis/codec\\.ts$',
-  // Only the motion room moves the robot.
+  // Only the motion module moves the robot.
   'chassis/moves.ts': '^src/lib/motion/',
-  // The shape of a record with the schema library, for shapes that are published; reading the ledger needs neither.
+  // The schema of a record, for published schemas; reading the ledger does not need the schema library.
   'evidence/record.ts': '^src/lib/toolkit/evidence/(list|record)\\.result\\.ts$',
-  // Loaded when a picture or a document is wanted.
+  // Loaded only for pictures and documents.
   'overlays/render/index.ts': '^src/lib/toolkit/',
-  // Loaded when something is reached through another machine: the library behind it is large.
+  // Loaded only for SSH connections, since the library is large.
   'net/ssh/index.ts': '^src/lib/toolkit/',
-  // What looks at a network for a person; the daemon needs none of it, nor of the rooms that may ask.
+  // Network probes for a person; the daemon loads neither them nor the modules that may import them.
   'net/probe/index.ts': '^src/lib/(toolkit|enrolment|kiosk)/',
-  // Only the maps room writes what was never measured, and it takes a backup first.
+  // Only the maps module uses writes that were never measured, and it makes a backup first.
   'chassis/map-writes.ts': '^src/lib/maps/',
-  // The simulator shares wire shapes and nothing else.
+  // The simulator shares the wire types only.
   'chassis/wire.ts': '^src/lib/sim/',
 };
 
-const roomRules = Object.entries(rooms).map(([room, allowed]) => ({
-  name: `room-${room}`,
-  comment: `The room ${room} imports only: ${['error', 'lifecycle', 'text', ...allowed].join(', ')}.`,
+const moduleRules = Object.entries(modules).map(([name, allowed]) => ({
+  name: `module-${name}`,
+  comment: `The module ${name} imports only: ${['error', 'lifecycle', 'text', ...allowed].join(', ')}.`,
   severity: 'error',
-  from: { path: `^src/lib/${room}/` },
+  from: { path: `^src/lib/${name}/` },
   to: {
     path: '^src/',
     pathNot: [
-      `^src/lib/(${[room, ...(room === 'text' ? [] : ['error', 'text', ...(room === 'error' ? [] : ['lifecycle'])]), ...allowed].join('|')})/`,
-      ...Object.entries(sideDoors)
-        .filter(([, from]) => from === `^src/lib/${room}/`)
-        .map(([door]) => `^src/lib/${door.replace('.', '\\.')}$`),
+      `^src/lib/(${[name, ...(name === 'text' ? [] : ['error', 'text', ...(name === 'error' ? [] : ['lifecycle'])]), ...allowed].join('|')})/`,
+      ...Object.entries(extraEntries)
+        .filter(([, from]) => from === `^src/lib/${name}/`)
+        .map(([entry]) => `^src/lib/${entry.replace('.', '\\.')}$`),
     ],
   },
 }));
 
-/** Client libraries and system modules that belong to one room each. */
+/** Client libraries and system modules, each with the modules that may import it. */
 const owned = [
   ['undici', '^src/lib/(chassis|operator|toolkit)/'],
   ['ws', '^src/lib/(chassis|sim)/'],
@@ -107,28 +107,28 @@ module.exports = {
   forbidden: [
     {
       name: 'no-circular',
-      comment: 'No circles, through types neither.',
+      comment: 'No circular imports, including type-only ones.',
       severity: 'error',
       from: { path: '^src/' },
       to: { circular: true },
     },
     {
-      name: 'no-orphan-room',
-      comment: 'Every room stands in the table.',
+      name: 'no-unlisted-module',
+      comment: 'Every module is in the table.',
       severity: 'error',
-      from: { path: `^src/lib/(?!(${Object.keys(rooms).join('|')})/)` },
+      from: { path: `^src/lib/(?!(${Object.keys(modules).join('|')})/)` },
       to: {},
     },
     {
       name: 'lib-knows-no-cli',
-      comment: 'No room imports a command, src/cli or the command framework.',
+      comment: 'No module imports a command, src/cli or the command framework.',
       severity: 'error',
       from: { path: '^src/lib/' },
       to: { path: '^src/(commands|cli)/|(^|/)node_modules/(@oclif|ora|chalk)/' },
     },
     {
-      name: 'front-door',
-      comment: 'Between rooms only index.ts is imported, and the side doors from where they are meant for.',
+      name: 'entry-point',
+      comment: 'Other modules import only index.ts, or an extra entry point that is meant for them.',
       severity: 'error',
       from: { path: '^src/lib/([^/]+)/' },
       to: {
@@ -136,21 +136,21 @@ module.exports = {
         pathNot: [
           '^src/lib/$1/',
           '^src/lib/[^/]+/index\\.ts$',
-          ...Object.keys(sideDoors).map((door) => `^src/lib/${door.replace('.', '\\.')}$`),
+          ...Object.keys(extraEntries).map((entry) => `^src/lib/${entry.replace('.', '\\.')}$`),
         ],
       },
     },
-    ...Object.entries(sideDoors).map(([door, from]) => ({
-      name: `side-door-${door.replace(/[/.]/g, '-')}`,
-      comment: `Only ${from} may import ${door} (beside its own room).`,
+    ...Object.entries(extraEntries).map(([entry, from]) => ({
+      name: `extra-entry-${entry.replace(/[/.]/g, '-')}`,
+      comment: `Only ${from} may import ${entry} (besides its own module).`,
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: door === 'angle/convert.ts' ? [from] : [from, `^src/lib/${door.split('/')[0]}/`],
+        pathNot: entry === 'angle/convert.ts' ? [from] : [from, `^src/lib/${entry.split('/')[0]}/`],
       },
-      to: { path: `^src/lib/${door.replace('.', '\\.')}$` },
+      to: { path: `^src/lib/${entry.replace('.', '\\.')}$` },
     })),
-    ...roomRules,
+    ...moduleRules,
     ...owned.map(([library, from]) => ({
       name: `owner-of-${library.replace(/[^a-z]+/g, '-')}`,
       comment: `${library} is used in ${from} only.`,
@@ -160,21 +160,21 @@ module.exports = {
     })),
     {
       name: 'child-processes',
-      comment: 'Only where a program is supervised, and for the relay to an output that would block the daemon.',
+      comment: 'Only where a child process is supervised, and for the relay to an output that would block the daemon.',
       severity: 'error',
       from: { path: '^src/', pathNot: ['^src/lib/toolkit/', '^src/lib/gateway/output-relay\\.ts$'] },
       to: { path: '^(node:)?child_process$' },
     },
     {
       name: 'udp-sockets',
-      comment: 'Only the heartbeat speaks UDP, and its simulated neighbours.',
+      comment: 'Only the heartbeat and its simulated neighbours use UDP.',
       severity: 'error',
       from: { path: '^src/', pathNot: ['^src/lib/fleet/', '^src/lib/sim/'] },
       to: { path: '^(node:)?dgram$' },
     },
     {
       name: 'not-to-dev',
-      comment: 'What ships does not import development tools.',
+      comment: 'Shipped code does not import development tools.',
       severity: 'error',
       from: { path: '^src/' },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },

@@ -6,7 +6,7 @@ const ROOM_M = 6;
 const CHUNK = 2000;
 
 /**
- * Writes a FeatureCollection of `features` drawings, about 400 bytes each: 65 % points, 22 % zones, 13 % lanes, with
+ * Writes a FeatureCollection of `features` features, about 400 bytes each: 65 % points, 22 % zones, 13 % lanes, with
  * string and number codes as devices mix them, and one drawing in 500 with something wrong with it.
  * @param {string} path
  * @param {number} features
@@ -26,7 +26,7 @@ export function writeOverlays(path, features) {
   }
 }
 
-/** Every room has twenty drawings. */
+/** Every hotel room has twenty features. */
 function drawing(nth) {
   const room = Math.floor(nth / 20);
   const [x, y] = [(room % ROOMS_A_ROW) * ROOM_M, Math.floor(room / ROOMS_A_ROW) * ROOM_M];

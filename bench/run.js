@@ -27,7 +27,7 @@ const names = [
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !names.includes(name));
 if (unknown.length > 0) {
-  process.stderr.write(`no benchmark named ${unknown.join(', ')}; there are ${names.join(', ')}\n`);
+  process.stderr.write(`unknown benchmark ${unknown.join(', ')}; available: ${names.join(', ')}\n`);
   process.exit(2);
 }
 

@@ -10,7 +10,7 @@ interface View {
 /** The gateway sends at least once a second. */
 const SILENT_MS = 3_000;
 const CHECK_MS = 500;
-/** A stream that was refused does not come back by itself. */
+/** A refused stream does not reconnect by itself. */
 const RETRY_MS = 3_000;
 
 const places = new Map<string, Element[]>();
@@ -31,7 +31,7 @@ function show(view: View): void {
   }
 }
 
-/** Places that would claim something although nothing is known. */
+/** Elements that must be empty while no data are received. */
 const unknown = [
   'link',
   'stop',
@@ -45,12 +45,12 @@ const unknown = [
   'evidence',
 ];
 
-/** What the page shows while no event is received. Orders other than STOPP are off. */
+/** Marks the page as outdated while no event is received. Orders other than STOPP are disabled. */
 function outdated(): View {
   const keys = [...places.keys()];
   const doubts = keys.filter((key) => key.endsWith('.doubt'));
   const services = keys.filter((key) => key.startsWith('service.'));
-  // An age that no longer grows would make an old value look new.
+  // An age that no longer grows would make an old value look recent.
   const spans = keys.filter(
     (key) => key.endsWith('.age') || ['link.for', 'headline.why', 'gate.reasons'].includes(key),
   );
@@ -92,6 +92,6 @@ function check(): void {
 
 follow();
 setInterval(check, CHECK_MS);
-// A tablet that slept shows what it showed before, until a timer runs again.
+// A tablet shows outdated values after sleep, until a timer runs again.
 document.addEventListener('visibilitychange', check);
 window.addEventListener('pageshow', check);

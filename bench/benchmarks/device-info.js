@@ -11,7 +11,7 @@ const ROUNDS = 9;
 const WARM_UP_SECONDS = 5;
 
 export default {
-  title: `Device info, requests per second with ${CONNECTIONS} connections: gw serve against nginx (one worker), both before the same simulator`,
+  title: `Device info, requests per second with ${CONNECTIONS} connections: gw serve against nginx (one worker), both proxying the same simulator`,
   peers: [
     ['nginx', 'nginx'],
     ['wrk', 'wrk'],

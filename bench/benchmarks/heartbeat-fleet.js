@@ -16,7 +16,7 @@ const WAIT_FOR_PORT_MS = 20_000;
 const MOST_CPU_PERCENT = 5;
 
 export default {
-  title: `${ROBOTS.toLocaleString('en')} robots beating every ${PERIOD_S} s on loopback, heard by the fleet service; a bare socket gets the same datagrams`,
+  title: `${ROBOTS.toLocaleString('en')} robots sending heartbeats every ${PERIOD_S} s on loopback to the fleet service; a bare socket receives the same datagrams`,
   async run() {
     const blocked = await portBlocked();
     if (blocked !== null) return { skipped: blocked };
@@ -114,7 +114,7 @@ async function measure(fleet, bare, barePort, sender) {
       },
       lostFigure(`lost at ${each}`, missing(burst)),
       {
-        name: 'flood: sent − heard − dropped',
+        name: 'flood: sent − received − dropped',
         value: `${flood.sent - accounted}`,
         target: '0',
         holds: flood.sent === accounted,

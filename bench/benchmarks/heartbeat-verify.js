@@ -9,7 +9,7 @@ const WARM_UP_ROUNDS = 10;
 const TIMES = 4;
 
 export default {
-  title: `heartbeats of ${ROBOTS.toLocaleString('en')} robots opened (openDatagram) against createHmac alone over their signed bytes, in turn`,
+  title: `Heartbeats of ${ROBOTS.toLocaleString('en')} robots verified (openDatagram) against createHmac over their signed bytes, in turn`,
   async run() {
     const { openDatagram, packBeat } = await import('../../src/lib/fleet/datagram.ts');
     const { createKey, createKeyRing } = await import('../../src/lib/fleet/keys.ts');

@@ -7,7 +7,7 @@ const SETTLE_MS = 5_000;
 const SAMPLES = 10;
 
 export default {
-  title: 'Idle resident memory: gw serve beside a chassis that reports, against a bare node http server',
+  title: 'Idle resident memory: gw serve connected to a reporting chassis, against a bare Node http server',
   async run() {
     await using robot = await startSimulator();
     await using serve = await startServe(robot.dir);

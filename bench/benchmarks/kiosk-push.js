@@ -11,7 +11,7 @@ const run = promisify(execFile);
 
 /** Both go through the same adb server to the same tablet, which is a process of its own. */
 export default {
-  title: `A package of ${PACKAGE_BYTES / 1e6} MB to the simulated tablet: gw's transfer against adb install`,
+  title: `Transfer of a ${PACKAGE_BYTES / 1e6} MB package to the simulated tablet: gw against adb install`,
   peers: [['adb', 'adb']],
   async run() {
     const { makePackageFile } = await import('../../src/lib/sim/tablet/index.ts');

@@ -33,7 +33,7 @@ async function lateFront(to) {
 }
 
 export default {
-  title: `Network check with one server that is ${SLOW_MS / 1000} s late: gw against openssl s_client, which shakes hands with that one alone`,
+  title: `Network check with one server that is ${SLOW_MS / 1000} s late: gw against openssl s_client, which connects to that server only`,
   peers: [['openssl', 'openssl']],
   async run() {
     const dir = mkdtempSync(join(tmpdir(), 'gw-bench-'));

@@ -11,7 +11,7 @@ const RUNS = 9;
 const memoryOf = `data:text/javascript,process.on('exit',()=>process.stderr.write(process.resourceUsage().maxRSS+'kB'))`;
 
 export default {
-  title: `gw overlays inspect --json of ${FEATURES} drawings against jq counting them (whole processes, in turn)`,
+  title: `gw overlays inspect --json of ${FEATURES} features against jq counting them (whole processes, in turn)`,
   peers: [['jq', 'jq']],
   async run() {
     const dir = mkdtempSync(join(tmpdir(), 'gw-bench-'));
@@ -58,7 +58,7 @@ function checkAnswer(argv, path) {
   spawnSync(process.execPath, argv, { stdio: ['ignore', file, 'inherit'] });
   closeSync(file);
   const { data } = JSON.parse(readFileSync(path, 'utf8'));
-  if (data.features.length !== FEATURES) throw new Error(`${data.features.length} drawings in the answer`);
+  if (data.features.length !== FEATURES) throw new Error(`${data.features.length} features in the answer`);
 }
 
 /** Exit code 1 says that something in the map is wrong, which is so here. */

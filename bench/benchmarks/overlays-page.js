@@ -12,7 +12,7 @@ const LIMIT_MS = 1000;
 const chromiumPath = '/usr/bin/chromium';
 
 export default {
-  title: `HTML page of ${FEATURES.toLocaleString('en')} drawings opened in Chromium against as many bytes of plain text`,
+  title: `HTML page of ${FEATURES.toLocaleString('en')} features opened in Chromium against the same size of plain text`,
   peers: [['chromium', chromiumPath]],
   async run() {
     const dir = mkdtempSync(join(tmpdir(), 'gw-bench-'));
@@ -21,7 +21,7 @@ export default {
       await writeOverlays(drawings, FEATURES);
       const argv = [gw, 'overlays', 'inspect', '--file', drawings, '--format', 'html', '--out', page];
       const made = spawnSync(process.execPath, argv, { encoding: 'utf8' });
-      // 1: something in the drawings must be mended, which is no matter here.
+      // 1: the overlays have faults, which does not matter here.
       if (made.status !== 0 && made.status !== 1)
         throw new Error(`gw overlays inspect ended with ${made.status}: ${made.stderr}`);
       writeFileSync(plain, plainPage(statSync(page).size));

@@ -6,11 +6,11 @@ import { writeOverlays } from '../overlays.js';
 
 const sizes = [1_000, 10_000, 100_000];
 const RUNS = 9;
-/** The picture covers most of the building, so that some drawings lie outside. */
+/** The picture covers most of the building, so that some features lie outside. */
 const frame = { originXM: 0, originYM: 0, resolutionM: 0.05, width: 23_000, height: 23_000 };
 
 export default {
-  title: 'the rules for drawings (findFaults) at 1k, 10k and 100k drawings against JSON.parse of the same files',
+  title: 'Overlay rules (findFaults) at 1k, 10k and 100k features against JSON.parse of the same files',
   async run() {
     const { chargerPairs } = await import('../../src/lib/overlays/inspect/chargers.ts');
     const { createCodeBook } = await import('../../src/lib/overlays/codes.ts');
@@ -42,8 +42,8 @@ export default {
       const ratio = median(hundred.ours) / median(hundred.peer);
       return {
         rows: measured.flatMap(({ features, ours, peer }) => [
-          { name: `rules, ${features} drawings`, median: median(ours), unit: 'ms', samples: ours },
-          { name: `JSON.parse, ${features} drawings`, median: median(peer), unit: 'ms', samples: peer },
+          { name: `rules, ${features} features`, median: median(ours), unit: 'ms', samples: ours },
+          { name: `JSON.parse, ${features} features`, median: median(peer), unit: 'ms', samples: peer },
         ]),
         figures: [
           {

@@ -23,7 +23,7 @@ const floods = {
 };
 
 export default {
-  title: `Sign-in with the right password while ${ATTACKERS} clients try wrong ones without a pause, against an idle gateway`,
+  title: `Sign-in with the right password while ${ATTACKERS} clients send wrong ones continuously, against an idle gateway`,
   async run() {
     const rows = [{ name: 'idle, new device', unit: 'ms', ...(await measure(null)).fresh }];
     for (const [name, addressOf] of Object.entries(floods)) {

@@ -33,7 +33,7 @@ const bareServer =
   "require('node:http').createServer((q,s)=>s.end()).listen(+process.argv[1],'127.0.0.1',()=>console.log('ready'))";
 
 export default {
-  title: `Stop asked for from a second address while a first attacks for ${LOAD_S} s, ${1000 / STOP_EVERY_MS} times a second on fresh connections; beside it a bare http server that nobody attacks`,
+  title: `Stop requested from a second address while a first attacks for ${LOAD_S} s, ${1000 / STOP_EVERY_MS} times a second on fresh connections; compared with a bare http server without attack`,
   async run() {
     const unknown = CHOSEN.filter((name) => !loadNames.includes(name));
     if (unknown.length > 0) throw new Error(`no load ${unknown.join(', ')}; there are ${loadNames.join(', ')}`);
@@ -165,7 +165,7 @@ function unreadPipe(dir) {
   const path = join(dir, 'unread-log');
   const made = spawnSync('mkfifo', [path]);
   if (made.status !== 0) throw new Error('mkfifo failed');
-  // For reading too, so that opening waits for nobody.
+  // O_RDWR, so that opening does not block.
   const fd = openSync(path, constants.O_RDWR);
   return {
     fd,

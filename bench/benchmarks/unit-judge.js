@@ -9,7 +9,7 @@ const WARM_UP_ROUNDS = 6;
 const MOST_US = 2;
 
 export default {
-  title: `the unit of ${SAMPLES.toLocaleString('en')} poses judged, one by one with the verdict after each, against JSON.parse of their messages, in turn`,
+  title: `Pose unit of ${SAMPLES.toLocaleString('en')} samples judged, with the verdict after each, against JSON.parse of their messages, in turn`,
   async run() {
     const { createUnitJudge } = await import('../../src/lib/chassis/unit/judge.ts');
     const kinds = {
@@ -40,7 +40,7 @@ export default {
       rows: Object.entries(took).map(([name, samples]) => ({ name, median: median(samples), unit: 'µs', samples })),
       figures: [
         {
-          name: 'one sample, the slowest of these',
+          name: 'slowest sample',
           value: `${slowest.toFixed(2)} µs`,
           target: `at most ${MOST_US} µs`,
           holds: slowest <= MOST_US,

@@ -10,7 +10,7 @@ const CHUNK_BYTES = 256 * 1024;
 /** Text frames that are no topic messages, of the kinds that take the longest to refuse. */
 export default {
   name: 'garbage-topics',
-  title: 'the chassis sends text that is no topic message, as fast as the connection takes it',
+  title: 'the chassis sends text that is not a topic message, as fast as possible',
   chassis: {
     frames() {
       const frames = [];

@@ -5,7 +5,7 @@ const BYTES = 32 * 1024 * 1024;
 /** `[{},{},…]`: valid JSON of as many objects as fit into the most that is forwarded. */
 export default {
   name: 'hostile-map',
-  title: 'the chassis gives a map of 11 million empty objects (32 MiB), asked for again and again',
+  title: 'the chassis returns a map of 11 million empty objects (32 MiB), requested repeatedly',
   chassis: {
     map() {
       const objects = Math.floor((BYTES - 4) / 3);

@@ -3,7 +3,7 @@ import { holdConnections } from '../attack.js';
 /** More connections than the server takes, from one address, without a byte on them. */
 export default {
   name: 'idle-connections',
-  title: '600 connections from one address that say nothing',
+  title: '600 connections from one address that send nothing',
   attack: ({ target, from, connections = 600 }) =>
     holdConnections({ target, from, count: connections, use: (socket) => void socket.resume() }),
 };

@@ -3,7 +3,7 @@ import { addresses, floodRequests, requestText } from '../attack.js';
 /** Wrong passwords from so many addresses that the limit of each of them is never the only one. */
 export default {
   name: 'password-flood',
-  title: 'wrong passwords without a pause, from 200 addresses',
+  title: 'continuous wrong passwords from 200 addresses',
   from: addresses(10, 200),
   /** People who know the password want to sign in meanwhile. */
   hasHonestSignIn: true,

@@ -7,7 +7,7 @@ const heads = ['/api/anmeldung', '/api/stopp', '/api/touren/lauf'].map((path) =>
 /** Bodies of nearly 16 KiB, the most that the server takes, a byte now and then. */
 export default {
   name: 'slow-bodies',
-  title: '600 bodies of 16 KB that come byte by byte',
+  title: '600 bodies of 16 KB that arrive byte by byte',
   attack: ({ target, from, connections = 600, everyMs = 1_000 }) =>
     holdConnections({
       target,

@@ -3,7 +3,7 @@ import { holdConnections } from '../attack.js';
 /** Headers that never end, a line now and then ('slowloris'). */
 export default {
   name: 'slow-headers',
-  title: '600 requests whose headers come line by line and never end',
+  title: '600 requests with endless headers, line by line',
   attack: ({ target, from, connections = 600, everyMs = 1_000 }) =>
     holdConnections({
       target,

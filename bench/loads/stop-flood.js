@@ -8,7 +8,7 @@ const requests = [
 /** Half of the connections stop without a pause, half of them send malformed sign-ins; by nobody. */
 export default {
   name: 'stop-flood',
-  title: 'stops and malformed sign-ins without a pause, from one address',
+  title: 'continuous stops and malformed sign-ins from one address',
   attack: ({ target, from, connections = 32, restMs = 0 }) =>
     floodRequests({ target, from, connections, restMs, request: (_turn, index) => requests[index % requests.length] }),
 };

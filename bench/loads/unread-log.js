@@ -9,7 +9,7 @@ const requests = [
 /** Every request that writes a line into the log, while nobody reads the log. */
 export default {
   name: 'unread-log',
-  title: 'log pipe that nobody reads, and a flood of requests that are logged',
+  title: 'unread log pipe, with a flood of logged requests',
   isLogRead: false,
   attack: ({ target, from, connections = 16, restMs = 0 }) =>
     floodRequests({ target, from, connections, restMs, request: (turn) => requests[turn % requests.length] }),

@@ -6,7 +6,7 @@ const BYTES = 24_000_000;
 /** A map as large as a real one may be, and readers that ask for it and read nothing. */
 export default {
   name: 'unread-maps',
-  title: '64 readers that ask for a map of 24 MB and never read',
+  title: '64 clients that request a map of 24 MB and never read',
   chassis: {
     map() {
       const texts = [];

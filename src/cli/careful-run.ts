@@ -15,7 +15,7 @@ export interface CarefulContext {
   readonly quieten: () => void;
 }
 
-/** The text for an interruption that must wait for writes to be read back. */
+/** Printed on an interruption while a write must still be read back. */
 const READ_BACK =
   'Interrupted. Completing and verifying the started write, within about a minute; a second Ctrl-C exits at once and leaves the state unknown.';
 

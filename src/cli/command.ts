@@ -11,19 +11,19 @@ import { printable, renderError, renderWarning } from './output.ts';
 export interface Envelope<T> {
   /** Names the shape of `data`: `gw/chassis-probe/1`, published in schemas/. */
   readonly schema: string;
-  /** false when the command failed, or when it ran and a check found something wrong. */
+  /** false when the command failed, or a check failed. */
   readonly ok: boolean;
   readonly data: T | null;
   readonly warnings: readonly string[];
   readonly error: ErrorJson | null;
 }
 
-/** What a command hands over: its result, and whether what it checked was in order. */
+/** The result of a command, and whether its checks passed. */
 export interface Outcome<T> {
   readonly data: T;
-  /** false ends with exit code 1. Absent: nothing was checked, the command did what it was asked. */
+  /** false: exit code 1. Absent: no checks, the command succeeded. */
   readonly ok?: boolean;
-  /** A more telling exit code than 1 when `ok` is false: 3 not reachable, 4 refused. */
+  /** Exit code instead of 1 when `ok` is false: 3 not reachable, 4 refused. */
   readonly exitCode?: number;
 }
 
@@ -33,9 +33,9 @@ interface Runnable<T extends Command> {
 }
 
 /**
- * Base of every command: parses, calls one function of a room, renders its result. The result is printed on
- * stdout as text or, with --json, as one envelope; progress, warnings and errors go to stderr. Text and JSON end
- * with the same exit code.
+ * Base of every command: parses, calls one function of a module, renders its result. The result is printed on stdout as
+ * text or, with --json, as one envelope; progress, warnings and errors go to stderr. Text and JSON end with the same
+ * exit code.
  */
 export abstract class GwCommand<T extends object> extends Command {
   static override enableJsonFlag = true;
@@ -68,10 +68,10 @@ export abstract class GwCommand<T extends object> extends Command {
     return this.#interrupt.signal;
   }
 
-  /** Does the work; `this.flagsOf(Ctor)` gives the flags. Throws GwError. */
+  /** Runs the command. Throws GwError. */
   protected abstract execute(): Promise<Outcome<T>>;
 
-  /** The result as text; its first line answers the person's question. */
+  /** The result as text; its first line gives the verdict. */
   protected abstract render(data: T): string;
 
   async run(): Promise<void> {
@@ -86,8 +86,8 @@ export abstract class GwCommand<T extends object> extends Command {
   }
 
   /**
-   * Runs work, through the machine of --via where one is named. Its signal is aborted when that line is lost, too.
-   * `onLost`: the work has a result worth keeping all the same.
+   * Runs work, over SSH with --via. Its signal is also aborted when the SSH connection is lost. `onLost`: the work has a
+   * usable result nevertheless.
    */
   protected async through<R>(
     via: string | undefined,
@@ -99,7 +99,7 @@ export abstract class GwCommand<T extends object> extends Command {
     return await throughVia(via, { signal: this.signal, onLost }, work);
   }
 
-  /** The same with the site file opened, before anybody is asked for a password. */
+  /** The same with the site file loaded, before any password prompt. */
   protected async withToolkit<R>(
     { site, via }: { readonly site: string; readonly via?: string | undefined },
     work: (toolkit: Toolkit, signal: AbortSignal) => Promise<R>,
@@ -114,7 +114,7 @@ export abstract class GwCommand<T extends object> extends Command {
     );
   }
 
-  /** Runs this very command on the machine of --via, with the gw there, and takes over its result. */
+  /** Runs this command on the remote host of --via with its gw, and returns its result. */
   protected async runThere(via: string, shape: ZodType<T>): Promise<Outcome<T>> {
     const { farWords, runFarGw } = await import('../lib/toolkit/remote-run.ts');
     const words = farWords(this.id ?? '', this.argv);
@@ -133,7 +133,7 @@ export abstract class GwCommand<T extends object> extends Command {
 
   protected async print(data: T | null, ok: boolean, error: ErrorJson | null): Promise<void> {
     if (this.jsonEnabled()) {
-      // Piece by piece, at the pace of the reader: a large result waits in no queue, and none is made for nobody.
+      // In chunks at the pace of the reader, so that a large result is not buffered.
       for (const chunk of jsonText(this.envelope(data, ok, error))) {
         if (!(await isWritten(chunk))) return;
       }
@@ -152,12 +152,12 @@ export abstract class GwCommand<T extends object> extends Command {
     this.writeErr(text);
   }
 
-  /** Lines for stdout; a command whose reader may stall overrides it. */
+  /** Writes lines to stdout; a command whose reader may stall overrides it. */
   protected writeOut(text: string): void {
     process.stdout.write(forStdout(text.endsWith('\n') ? text : `${text}\n`));
   }
 
-  /** Lines for stderr. */
+  /** Writes lines to stderr. */
   protected writeErr(text: string): void {
     process.stderr.write(forStderr(text.endsWith('\n') ? text : `${text}\n`));
   }
@@ -191,9 +191,9 @@ export abstract class GwCommand<T extends object> extends Command {
 }
 
 /**
- * The first SIGINT and the first SIGTERM are answered by `onSignal`, a second one ends the process as the system does.
- * The listener stays while the first one is handed round: the moving line at a terminal brings a listener that ends the
- * process by the same signal as soon as it finds itself alone.
+ * Calls `onSignal` for the first SIGINT and the first SIGTERM; a second one has its default effect. The listener is
+ * removed only after the first signal was dispatched: the spinner has a listener that ends the process when it is the
+ * only one.
  */
 function onFirstSignal(onSignal: () => void): { end(): void } {
   const names = ['SIGINT', 'SIGTERM'] as const;
@@ -212,12 +212,12 @@ function onFirstSignal(onSignal: () => void): { end(): void } {
   };
 }
 
-/** Resolves when stdout has taken it; false when nobody reads any more. */
+/** Resolves when stdout has accepted it; false when its reader is gone. */
 function isWritten(chunk: string): Promise<boolean> {
   return new Promise((resolve) => process.stdout.write(chunk, (error) => resolve(error == null)));
 }
 
-/** The framework's own errors are usage errors; its state (argv, paths) must not leave the process. */
+/** Errors of the framework are usage errors; its state (argv, paths) must not leave the process. */
 export function fromFramework(error: unknown): GwError | undefined {
   if (error instanceof GwError || !(error instanceof Error)) return undefined;
   // By its mark as well as by its class: a plugin brings a framework of its own along.

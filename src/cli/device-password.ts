@@ -1,11 +1,11 @@
 import { Flags } from '@oclif/core';
 
 export const passwordFileFlag = Flags.file({
-  summary: 'File with the device password, for what needs a signed-in person.',
+  summary: 'File with the device password, for operations that require sign-in.',
   helpValue: 'FILE',
 });
 
-/** The password out of its file, which only its owner may read. Throws SECRET_UNREADABLE. */
+/** Reads the password from an owner-only file. Throws SECRET_UNREADABLE. */
 export async function readDevicePassword(file: string | undefined): Promise<string | undefined> {
   if (file === undefined) return undefined;
   const { readSecret } = await import('../lib/site/index.ts');

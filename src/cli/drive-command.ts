@@ -35,7 +35,7 @@ export interface DriveFlags {
 export async function followOptions(flags: DriveFlags, what: string): Promise<FollowOptions> {
   if (!flags['robot-will-move']) {
     throw new GwError('RISK_NOT_ACCEPTED', `This ${what}.`, {
-      remedy: 'Make sure that the way is clear of people, then add --robot-will-move.',
+      remedy: 'Make sure that the path is clear of people, then add --robot-will-move.',
     });
   }
   return {

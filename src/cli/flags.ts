@@ -1,6 +1,6 @@
 import { Errors, Flags } from '@oclif/core';
 
-/** Flags that more than one command has. */
+/** Flags shared by several commands. */
 export const siteFlag = Flags.file({
   char: 's',
   summary: 'Site file of this robot.',
@@ -9,35 +9,35 @@ export const siteFlag = Flags.file({
   env: 'GW_SITE',
 });
 
-/** Goes through another machine, wherever a command talks to the robot. */
+/** SSH host for all connections to the robot. */
 export const viaFlag = Flags.string({
-  summary: 'Go through this machine by SSH, usually the gateway.',
+  summary: 'Connect through this SSH host, usually the gateway.',
   helpValue: 'USER@HOST[:PORT]',
 });
 
-/** Where the operator server of the robot is, for commands that talk to nothing else. */
+/** Host of the operator server, for commands that connect to nothing else. */
 export const hostFlag = Flags.string({
-  summary: 'Address of the gateway, when it is not this machine.',
+  summary: 'Host name or address of the gateway, if it is not this machine.',
   helpValue: 'HOST',
 });
 
-/** The same where the chassis is asked only on demand. */
+/** The same where the chassis is queried only with --live. */
 export const viaLiveFlag = Flags.string({
-  summary: 'With --live: ask the chassis through this machine by SSH.',
+  summary: 'With --live: query the chassis through this SSH host.',
   helpValue: 'USER@HOST[:PORT]',
   dependsOn: ['live'],
 });
 
-/** The same where a command listens by UDP or reads files of the gateway: there it runs over there, with its site file. */
+/** The same for commands that receive UDP or read files of the gateway: they run on the remote host. */
 export const viaThereFlag = Flags.string({
-  summary: 'Run it on this machine by SSH, with the gw and the site file there.',
+  summary: 'Run the command on this SSH host, with its gw and its site file.',
   helpValue: 'USER@HOST[:PORT]',
 });
 
-/** Whether the chassis is asked, where a command can also answer without it. */
-export const liveFlag = Flags.boolean({ summary: 'Ask the chassis which software it has now.' });
+/** Whether the chassis is queried, where a command also works without it. */
+export const liveFlag = Flags.boolean({ summary: 'Query the chassis for its current software version.' });
 
-/** A number with its bounds said in the help; absent where it is not given. */
+/** A number with its bounds in the help; undefined if not given. */
 export function numberFlag(options: { summary: string; min: number; max: number }) {
   return Flags.custom<number>({
     summary: `${options.summary} (${options.min} to ${options.max})`,
@@ -52,7 +52,7 @@ export function numberFlag(options: { summary: string; min: number; max: number 
   })();
 }
 
-/** A duration in seconds with its bounds said in the help. */
+/** A duration in seconds with its bounds in the help. */
 export function secondsFlag(options: { summary: string; default: number; min: number; max: number }) {
   return Flags.custom<number>({
     summary: `${options.summary} (${options.min} to ${options.max} seconds)`,

@@ -6,15 +6,15 @@ import { onAbort } from '../lib/lifecycle/index.ts';
 export interface NewPasswordOptions {
   readonly streams: { readonly input: NodeJS.ReadStream; readonly output: NodeJS.WritableStream };
   readonly fromFile: string | undefined;
-  /** What is wrong with it; undefined when nothing is. */
+  /** Why the password is not acceptable; undefined when it is. */
   readonly check: (password: string) => string | undefined;
   readonly signal: AbortSignal;
 }
 
-const MOST_BYTES = 4_096;
+const MAX_BYTES = 4_096;
 const TRIES = 3;
 
-/** A new password: from a file, from a terminal twice and unseen, or the first line of stdin. */
+/** A new password: from a file, typed twice at a hidden prompt, or the first line of stdin. */
 export async function readNewPassword({ streams, fromFile, check, signal }: NewPasswordOptions): Promise<string> {
   if (fromFile !== undefined) return firstLine(await readStart(fromFile));
   const { input, output } = streams;
@@ -26,8 +26,8 @@ export async function readNewPassword({ streams, fromFile, check, signal }: NewP
       output.write(`It must have ${problem}.\n`);
       continue;
     }
-    if ((await askHidden(input as ReadStream, output, 'The same again: ', signal)) === password) return password;
-    output.write('The two differ.\n');
+    if ((await askHidden(input as ReadStream, output, 'Repeat the password: ', signal)) === password) return password;
+    output.write('The passwords differ.\n');
   }
   throw new GwError('USAGE', 'No password was set.', { remedy: 'Run the command again.' });
 }
@@ -35,12 +35,12 @@ export async function readNewPassword({ streams, fromFile, check, signal }: NewP
 export interface HiddenOptions {
   readonly streams: { readonly input: NodeJS.ReadStream; readonly output: NodeJS.WritableStream };
   readonly question: string;
-  /** What Ctrl-C is answered with. */
+  /** Message of INTERRUPTED on Ctrl-C. */
   readonly interrupted: string;
   readonly signal: AbortSignal;
 }
 
-/** A secret that is there already: typed once and unseen at a terminal, or the first line of stdin. */
+/** An existing secret: typed once at a hidden prompt, or the first line of stdin. */
 export async function readHidden({ streams, question, interrupted, signal }: HiddenOptions): Promise<string> {
   const { input, output } = streams;
   if (input.isTTY !== true) return firstLine(await readAll(input, signal));
@@ -54,10 +54,10 @@ function firstLine(text: string): string {
 async function readStart(path: string): Promise<string> {
   try {
     await using file = await open(path);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST_BYTES), 0, MOST_BYTES, 0);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_BYTES), 0, MAX_BYTES, 0);
     return buffer.subarray(0, bytesRead).toString('utf8');
   } catch (cause) {
-    throw new GwError('FILE_UNWRITABLE', `The file ${path} cannot be read.`, { cause });
+    throw new GwError('FILE_UNREADABLE', `The file ${path} cannot be read.`, { cause });
   }
 }
 
@@ -66,19 +66,19 @@ async function readAll(input: NodeJS.ReadStream, signal: AbortSignal): Promise<s
   let text = '';
   for await (const chunk of input) {
     text += String(chunk);
-    if (text.includes('\n') || text.length > MOST_BYTES) break;
+    if (text.includes('\n') || text.length > MAX_BYTES) break;
   }
   signal.throwIfAborted();
   return text;
 }
 
-/** Reads a line from a terminal without showing it. Ctrl-C and Ctrl-D end it with INTERRUPTED. */
+/** Reads a line from a terminal without echo. Ctrl-C and Ctrl-D reject with INTERRUPTED. */
 export function askHidden(
   input: ReadStream,
   output: NodeJS.WritableStream,
   question: string,
   signal: AbortSignal,
-  interruptedText = 'Interrupted; the password stays as it was.',
+  interruptedText = 'Interrupted; the password was not changed.',
 ): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let typed = '';
@@ -96,7 +96,7 @@ export function askHidden(
       if (char === '\u0003' || char === '\u0004') return interrupted();
       if (char === '\u007f' || char === '\b') typed = [...typed].slice(0, -1).join('');
       else if (char === '\u0015') typed = '';
-      else if (typed.length < MOST_BYTES) typed += char;
+      else if (typed.length < MAX_BYTES) typed += char;
     }
   };
   output.write(question);

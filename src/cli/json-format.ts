@@ -1,4 +1,4 @@
-/** Whether `--format json` stands in the words of a command: `--json` in other words, also where they cannot be parsed. */
+/** Whether argv contains `--format json`, which is equivalent to `--json`, even if it cannot be parsed. */
 export function isJsonFormat(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   const words = end === -1 ? argv : argv.slice(0, end);

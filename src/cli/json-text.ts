@@ -1,14 +1,14 @@
 import { RawList } from '../lib/json/raw-list.ts';
 
-/** A list longer than this is written with one element a line: easy to count, to cut and to search. */
+/** A longer list is written with one element per line, which is easy to count, cut and search. */
 const LONG_LIST = 200;
-/** Of one write; what the engine holds as one text of twice as many bytes is quick to make. */
+/** Size of one write; the engine builds a string of up to twice as many bytes quickly. */
 const CHUNK_CHARS = 32 * 1024;
 
 /**
- * A value as JSON with a line break at its end, piece by piece, so that a large result never stands in memory as one
- * text. It reads as `JSON.stringify(value, null, 2)`, but for lists of more than 200 elements and those of `RawList`,
- * which take one compact line an element.
+ * Writes a value as JSON with a final line break, in chunks, so that a large result is never one string in memory. Equal
+ * to `JSON.stringify(value, null, 2)`, except for lists of more than 200 elements and those of `RawList`: those have one
+ * compact line per element.
  */
 export function* jsonText(value: unknown): Generator<string> {
   let chunk = '';
@@ -50,7 +50,7 @@ function* objectPieces(object: object, indent: string): Generator<string> {
   let before = `{\n${inner}`;
   for (const key of Object.keys(object)) {
     const value = plain((object as Readonly<Record<string, unknown>>)[key], key);
-    // What JSON has no word for is left out of an object, as JSON.stringify does it.
+    // Values without a JSON form are omitted, as by JSON.stringify.
     if (value === undefined || typeof value === 'function' || typeof value === 'symbol') continue;
     yield `${before}${JSON.stringify(key)}: `;
     yield* pieces(value, inner);
@@ -63,7 +63,7 @@ function compact(value: unknown): string {
   return JSON.stringify(value) ?? 'null';
 }
 
-/** What stands for the value in JSON: dates and errors of ours say so themselves. */
+/** The JSON form of a value with `toJSON`, such as a date or a GwError. */
 function plain(value: unknown, key = ''): unknown {
   if (value instanceof RawList) return value;
   if (isObject(value) && 'toJSON' in value && typeof value.toJSON === 'function') return value.toJSON(key);

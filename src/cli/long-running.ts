@@ -3,28 +3,28 @@ import { asGwError, type ErrorJson, exitCodes, GwError } from '../lib/error/inde
 import { GwCommand } from './command.ts';
 import { createScreen } from './screen.ts';
 
-/** So long may an orderly end take after the first signal, in milliseconds. */
+/** Deadline of an orderly end after the first signal, in milliseconds. */
 const END_WITHIN_MS = 4_900;
 
 /**
- * Base of commands that run until somebody stops them. What happens is told as it happens with `emit`: one line of
- * text by `render`, or one JSON object a line with --json. The data that `execute` gives in the end is the last
- * event; an error is a last line too, in the envelope of the other commands. Either way stdout stays lines.
+ * Base of commands that run until they are stopped. `emit` prints an event: one line of text by `render`, or with --json
+ * one JSON object per line. The result of `execute` is the last event; with --json an error is the last line, in the
+ * envelope of the other commands.
  *
  * The first SIGINT, SIGTERM or SIGHUP aborts `this.signal`; a second one of any kind ends the process at once, and
- * so does an end that takes longer than 5 seconds. An error that nobody caught ends the command in the same orderly
- * way, with the exit code of a bug of ours.
+ * so does an end that takes longer than 5 seconds. An uncaught error ends the command in the same orderly way, with the
+ * exit code of an internal error.
  */
 export abstract class LongRunningCommand<E extends object> extends GwCommand<E> {
   readonly #ending = new AbortController();
   #outputClosed = false;
 
-  /** Aborted by the first signal, and when nobody reads stdout any more. */
+  /** Aborted by the first signal, and when the reader of stdout is gone. */
   protected override get signal(): AbortSignal {
     return this.#ending.signal;
   }
 
-  /** Tells one event on stdout. An event whose text is empty is told to programs only. */
+  /** Prints one event on stdout. An event with empty text is printed with --json only. */
   protected emit(event: E): void {
     if (this.#outputClosed) return;
     if (this.jsonEnabled()) this.printEvent(event);
@@ -34,12 +34,12 @@ export abstract class LongRunningCommand<E extends object> extends GwCommand<E> 
     }
   }
 
-  /** Whether what is told replaces what was told before: at a terminal that nobody reads as JSON. */
+  /** Whether views replace each other in place: at a terminal without --json. */
   protected get redraws(): boolean {
     return !this.jsonEnabled() && process.stdout.isTTY === true;
   }
 
-  /** Redraws each view in place where this command redraws, and tells it as an event elsewhere. */
+  /** Redraws each view in place where `redraws` is true, and emits it as an event elsewhere. */
   protected async shown<V extends E, R>(
     draw: (view: V) => string,
     work: (onView: (view: V) => void) => Promise<R>,
@@ -55,12 +55,12 @@ export abstract class LongRunningCommand<E extends object> extends GwCommand<E> 
     }
   }
 
-  /** The reader of stdout is gone (`gw chassis watch | head`). Ends the command; a daemon overrides it and goes on. */
+  /** Called when the reader of stdout is gone (`gw chassis watch | head`). Ends the command; a daemon overrides it. */
   protected outputClosed(): void {
     this.#ending.abort();
   }
 
-  /** Runs this very command on the machine of --via, with the gw there, and tells its events as they come. */
+  /** Runs this command on the remote host of --via with its gw, and forwards its events. */
   protected async followThere(
     via: string,
     shape: ZodType<E>,
@@ -81,7 +81,7 @@ export abstract class LongRunningCommand<E extends object> extends GwCommand<E> 
       asked = true;
       this.#ending.abort();
       const late = () => {
-        this.writeErr(`gw: did not end within ${END_WITHIN_MS} ms and is ended by force`);
+        this.writeErr(`gw: did not end within ${END_WITHIN_MS} ms; terminated`);
         process.exit(exitCodes.internal);
       };
       setTimeout(late, END_WITHIN_MS).unref();
@@ -104,7 +104,7 @@ export abstract class LongRunningCommand<E extends object> extends GwCommand<E> 
     for (const name of signals) process.on(name, onSignal);
     process.on('uncaughtException', onCrash);
     process.stdout.on('error', onOutputError);
-    // A log that nobody reads any more is lost, no more than that.
+    // A closed stderr must not end the command.
     process.stderr.on('error', () => {});
     try {
       await super.run();
@@ -114,7 +114,7 @@ export abstract class LongRunningCommand<E extends object> extends GwCommand<E> 
       for (const name of signals) process.off(name, onSignal);
       process.off('uncaughtException', onCrash);
     }
-    if (crash) throw bugOf(crash.error);
+    if (crash) throw internalError(crash.error);
   }
 
   protected override async print(data: E | null, ok: boolean, error: ErrorJson | null): Promise<void> {
@@ -123,8 +123,8 @@ export abstract class LongRunningCommand<E extends object> extends GwCommand<E> 
   }
 }
 
-/** Whatever nobody caught is a bug of ours, even when it is an error of another code. */
-function bugOf(error: unknown): GwError {
+/** Every uncaught error is an internal error, even with another code. */
+function internalError(error: unknown): GwError {
   const known = asGwError(error);
   if (known.code === 'INTERNAL') return known;
   return new GwError('INTERNAL', known.message, { tried: known.tried, details: known.details, cause: error });

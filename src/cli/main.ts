@@ -19,7 +19,7 @@ export async function main(argv: string[], root: string): Promise<void> {
   try {
     await run(rest, frameworkOptions(root));
   } catch (error) {
-    // Only what happens outside a command comes here: an unknown command, or a request for help.
+    // Errors outside a command: an unknown command, or a request for help.
     if ((error as { code?: string }).code === 'EEXIT') {
       process.exitCode = (error as { oclif?: { exit?: number } }).oclif?.exit ?? 0;
       return;
@@ -34,13 +34,13 @@ export async function main(argv: string[], root: string): Promise<void> {
       process.stderr.write(`${renderError(gwError)}\n`);
     }
   } finally {
-    // Not the framework's own flush: it waits for ever once nobody reads any more. A failed write calls back as well.
-    // Only when something waits: on a terminal after Ctrl-S even an empty write waits behind another program's.
+    // Not the flush of the framework, which hangs once the reader is gone; a failed write calls back as well. Only with
+    // pending data: on a terminal after Ctrl-S even an empty write blocks.
     if (process.stdout.writableLength > 0) {
       await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
     }
-    // Node's own end waits for what it counts as open, and after a long life under load was seen to wait for ever, busy
-    // (Environment::CleanupHandles). The daemon has ended its services and written its lines by itself.
+    // After long operation under load the regular end of Node was observed to spin for ever
+    // (Environment::CleanupHandles). All services of the daemon are stopped and its lines written at this point.
     if (argv[0] === 'serve') process.exit();
   }
 }

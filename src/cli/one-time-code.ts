@@ -3,17 +3,17 @@ import { readHidden } from './hidden-prompt.ts';
 
 export interface OneTimeCodeOptions {
   readonly streams: { readonly input: NodeJS.ReadStream; readonly output: NodeJS.WritableStream };
-  /** A file whose first line it is; for its owner only. */
+  /** Owner-only file with the code as its first line. */
   readonly fromFile: string | undefined;
-  /** The name of an environment variable that holds it. */
+  /** Name of an environment variable with the code. */
   readonly fromVariable: string | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
 }
 
 /**
- * The one-time code of an enrolment: from a file, from a variable, typed unseen at a terminal, or the first line of
- * stdin. Never an argument, which every program of the machine could read. Throws USAGE, SECRET_UNREADABLE, INTERRUPTED.
+ * The one-time code of an enrolment: from a file, a variable, a hidden prompt, or the first line of stdin. Never an
+ * argument, which every process of the machine could read. Throws USAGE, SECRET_UNREADABLE, INTERRUPTED.
  */
 export async function readOneTimeCode(options: OneTimeCodeOptions): Promise<string> {
   const { streams, fromFile, fromVariable, environment, signal } = options;
@@ -27,14 +27,14 @@ export async function readOneTimeCode(options: OneTimeCodeOptions): Promise<stri
   }
   const code = environment[fromVariable];
   if (code !== undefined && code !== '') return firstLine(code);
-  // The text is no name when somebody gave the code itself: it must not be repeated then.
+  // Other text may be the code itself, which must not be repeated.
   const isName = /^[A-Za-z_][A-Za-z0-9_]*$/.test(fromVariable);
   throw new GwError(
     'USAGE',
     isName
       ? `The environment variable ${fromVariable} is not set or empty.`
-      : '--code-env takes the name of a variable.',
-    { remedy: 'Set the variable for this one command, or leave the flag out and type the code.' },
+      : '--code-env expects the name of a variable.',
+    { remedy: 'Set the variable for this command, or omit the flag and type the code.' },
   );
 }
 

@@ -1,7 +1,7 @@
 import chalk, { chalkStderr } from 'chalk';
 import { formatTried, type GwError } from '../lib/error/index.ts';
 
-/** Errors say what happened, what was tried, and what to do next. For stderr. */
+/** An error with what was tried and what to do next. For stderr. */
 export function renderError(error: GwError): string {
   const lines = [`${chalkStderr.red.bold('gw:')} ${wrap(error.message, 4)}`];
   if (error.tried) lines.push(`  ${chalkStderr.dim('tried')}    ${formatTried(error.tried)}`);
@@ -9,15 +9,15 @@ export function renderError(error: GwError): string {
   return lines.join('\n');
 }
 
-/** Breaks long lines at spaces for the terminal on stderr; further lines begin under the first. */
+/** Wraps long lines at spaces for the terminal on stderr, with an indent. */
 function wrap(text: string, indent: number): string {
-  // A terminal without a width says that it has 0 columns.
-  const room = (process.stderr.columns || Number.POSITIVE_INFINITY) - indent;
+  // A terminal without a known width reports 0 columns.
+  const width = (process.stderr.columns || Number.POSITIVE_INFINITY) - indent;
   const lines = text.split('\n').flatMap((paragraph) => {
     const broken: string[] = [];
     for (const word of paragraph.split(' ')) {
       const last = broken.at(-1);
-      if (last !== undefined && last.length + 1 + word.length <= room) broken[broken.length - 1] = `${last} ${word}`;
+      if (last !== undefined && last.length + 1 + word.length <= width) broken[broken.length - 1] = `${last} ${word}`;
       else broken.push(word);
     }
     return broken;
@@ -29,10 +29,10 @@ export function renderWarning(text: string): string {
   return `${chalkStderr.yellow('warning:')} ${text}`;
 }
 
-/** How a check came out; 'not-checked' is a value of its own and never green. */
+/** Result of a check; 'not-checked' is a value of its own and never green. */
 export type Verdict = 'ok' | 'wrong' | 'not-checked';
 
-/** A mark before a line: also readable without colour. */
+/** The verdict before a line, also readable without colour. */
 export function renderVerdict(verdict: Verdict): string {
   switch (verdict) {
     case 'ok':
@@ -50,7 +50,7 @@ export interface Column {
   readonly align?: 'left' | 'right';
 }
 
-/** A plain table for a terminal: columns by their widest cell, two spaces between, no frame. */
+/** A plain table for a terminal: columns as wide as their widest cell, two spaces between, no frame. */
 export function renderTable(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
   const widths = columns.map((column, i) =>
     Math.max(visibleWidth(column.title), ...rows.map((row) => visibleWidth(row[i] ?? ''))),
@@ -63,7 +63,7 @@ export function renderTable(columns: readonly Column[], rows: readonly (readonly
   return [chalk.dim(line(columns.map((column) => column.title))), ...rows.map(line)].join('\n');
 }
 
-/** Text from a device, made safe for a terminal: no control characters, no escape sequences, no turned direction. */
+/** Makes external text safe for a terminal: no control characters, escape sequences or bidirectional controls. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, '\uFFFD');
 }

@@ -1,9 +1,9 @@
-/** How often is looked whether whoever started this program is still there. Project decision. */
-const LOOK_MS = 250;
+/** Polling interval of the parent process. Project decision. */
+const CHECK_INTERVAL_MS = 250;
 
 /**
- * Tells once when the program that started this one has ended: on an older Node that is the first half of `gw` itself,
- * and a `kill -9` there reaches nothing here. Also the end of a shell that was not waited for.
+ * Calls back once when the parent process has ended. On an older Node the parent is `gw` itself, whose SIGKILL does not
+ * reach this process.
  */
 export function onParentLoss(onLoss: () => void): Disposable {
   const parent = process.ppid;
@@ -11,7 +11,7 @@ export function onParentLoss(onLoss: () => void): Disposable {
     if (process.ppid === parent) return;
     clearInterval(looking);
     onLoss();
-  }, LOOK_MS);
+  }, CHECK_INTERVAL_MS);
   looking.unref();
   return { [Symbol.dispose]: () => clearInterval(looking) };
 }

@@ -2,18 +2,18 @@ import { chalkStderr } from 'chalk';
 import ora from 'ora';
 import { forStderr, isStderrColoured } from './colour.ts';
 
-/** What happens now, on stderr: a moving line at a terminal, plain lines elsewhere, nothing when quiet. */
+/** Progress on stderr: a spinner at a terminal, plain lines elsewhere, nothing when quiet. */
 export interface Progress {
-  /** Replaces the moving line. */
+  /** Sets the text of the spinner. */
   say(text: string): void;
-  /** Leaves a line where there is no terminal; at one, the result on stdout says it all. */
+  /** Prints a line where there is no spinner. */
   line(text: string): void;
   stop(): void;
 }
 
 /**
- * Runs `work` with a way to tell what happens, and clears the moving line afterwards. A function and not a
- * disposable: the compiler does not rewrite the endings of lazy imports in a function that has a `using`.
+ * Runs `work` with a progress display, and clears it afterwards. A function and not a disposable: the compiler does not
+ * rewrite the extensions of lazy imports in a function that has a `using`.
  */
 export async function withProgress<T>(
   options: { readonly quiet: boolean },
@@ -29,7 +29,7 @@ export async function withProgress<T>(
 
 export function createProgress({ quiet }: { readonly quiet: boolean }): Progress {
   const moving = !quiet && canRedraw(process.stderr);
-  // discardStdin would swallow the Ctrl-C that ends us in order.
+  // discardStdin would swallow the Ctrl-C of an orderly end.
   const spinner = moving
     ? ora({ stream: process.stderr, discardStdin: false, color: isStderrColoured() ? 'cyan' : false }).start()
     : undefined;
@@ -47,8 +47,8 @@ export function createProgress({ quiet }: { readonly quiet: boolean }): Progress
 }
 
 /**
- * Whether lines can be drawn over on this stream. A terminal that tells no width, as serial consoles do, says that it
- * has 0 columns: a spinner would reckon that its line is endless, and never come back from clearing it.
+ * Whether lines can be redrawn on this stream. A terminal without a known width, such as a serial console, reports 0
+ * columns, with which a spinner would loop for ever.
  */
 export function canRedraw(stream: { readonly isTTY?: boolean; readonly columns?: number }): boolean {
   return stream.isTTY === true && stream.columns !== 0;

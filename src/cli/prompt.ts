@@ -9,8 +9,8 @@ export interface PromptStreams {
 }
 
 /**
- * Runs `work` with a way to ask a person, on the given streams: stdout holds the result, so the questions go to
- * stderr. Ctrl-C and Ctrl-D end the asking with INTERRUPTED.
+ * Runs `work` with a prompt on the given streams; questions go to stderr, since stdout holds the result. Ctrl-C and
+ * Ctrl-D reject with INTERRUPTED.
  */
 export async function withPrompt<T>(
   streams: PromptStreams,
@@ -24,14 +24,14 @@ export async function withPrompt<T>(
     return new GwError('INTERRUPTED', 'Interrupted; nothing was written.');
   };
   const giveUp = () => ending.abort(interrupted());
-  // The terminal is in raw mode while it is asked: Ctrl-C comes here and not as a signal of the process.
+  // In raw mode Ctrl-C is delivered here and not as a signal of the process.
   lines.on('SIGINT', giveUp);
   let isClosed = false;
   lines.on('close', () => {
     isClosed = true;
   });
   const whole = firstOf(signal, ending.signal);
-  // Lines can come before they are asked for: pasted, or typed ahead.
+  // Lines may arrive before their question: pasted, or typed ahead.
   const typed = lines[Symbol.asyncIterator]();
 
   async function ask({ text, fallback, check }: Question): Promise<string> {

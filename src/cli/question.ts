@@ -8,15 +8,15 @@ import { GwError } from '../lib/error/index.ts';
 import { onAbort } from '../lib/lifecycle/index.ts';
 import { printable } from './output.ts';
 
-/** Whether somebody sits at a terminal who can be asked. */
+/** Whether stdin and stderr are a terminal, so that questions can be asked. */
 export function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
 export interface Technician {
-  /** Asks one question of a checklist, or for a measured value; an empty line leaves it open. */
+  /** Asks one question of a checklist, or for a measured value; an empty line skips it. */
   ask(step: AskedStep, context: AskContext): Promise<Answer>;
-  /** Asks what to do about a step that came out wrong; an empty line leaves it so. */
+  /** Asks what to do about a failed step; an empty line keeps the result. */
   decide(result: StepResult, signal: AbortSignal): Promise<Decision>;
   close(): void;
 }
@@ -24,17 +24,17 @@ export interface Technician {
 export interface TechnicianOptions {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
-  /** Called at Ctrl-C, which in the raw mode of the terminal comes as a key and not as a signal. */
+  /** Called on Ctrl-C, which in the raw mode of the terminal is a key and not a signal. */
   readonly onInterrupt: () => void;
-  /** Asked for at the first question when they are not known. */
+  /** null: asked for at the first question. */
   readonly initials: string | null;
 }
 
-const MOST_TEXT = 500;
-/** With a point or a comma; no thousands, since nobody could tell them from decimals. */
+const MAX_TEXT_CHARS = 500;
+/** With a decimal point or comma; no thousands separators, since they would be ambiguous. */
 const NUMBER = /^[-+]?\d{1,15}(?:[.,]\d{1,15})?$/;
 
-/** Asks on the given streams. Lines that are typed ahead answer the questions that follow. */
+/** Asks on the given streams. Lines typed ahead answer the following questions. */
 export function createTechnician({ input, output, onInterrupt, initials }: TechnicianOptions): Technician {
   let lines: Interface | undefined;
   let closed = false;
@@ -57,7 +57,7 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
     return lines;
   }
 
-  /** The next line; undefined when nobody types any more. */
+  /** The next line; undefined at the end of the input. */
   async function nextLine(prompt: string, signal: AbortSignal): Promise<string | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     signal.throwIfAborted();
@@ -76,7 +76,7 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
 
   async function askInitials(signal: AbortSignal): Promise<void> {
     while (known === null) {
-      const line = await nextLine(`${chalkStderr.cyan('?')} Your initials, to stand beside every answer: `, signal);
+      const line = await nextLine(`${chalkStderr.cyan('?')} Your initials, recorded with every answer: `, signal);
       if (line === undefined) return;
       if (INITIALS.test(line)) known = line;
       else if (line !== '') say('at most 8 letters, digits, . or -');
@@ -89,7 +89,7 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
 
   async function text(prompt: string, rest: string, signal: AbortSignal): Promise<string | null> {
     const line = rest === '' ? await nextLine(prompt, signal) : rest;
-    return line === undefined || line === '' ? null : line.slice(0, MOST_TEXT);
+    return line === undefined || line === '' ? null : line.slice(0, MAX_TEXT_CHARS);
   }
 
   return {
@@ -101,7 +101,7 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
         return { answer, by: null, initials: known, remark, value, attachments };
       };
       const what = step.kind === 'measure' ? `a number in ${printable(step.unit)}` : 'y = yes, n = no';
-      const keys = chalkStderr.dim(`[${what}, enter = leave open, r = remark, p = photo]`);
+      const keys = chalkStderr.dim(`[${what}, Enter = skip, r = remark, p = photo]`);
       for (;;) {
         const line = (await nextLine(`${chalkStderr.cyan('?')} ${printable(step.question)} ${keys} `, signal)) ?? '';
         const [, word = '', rest = ''] = /^(\S*)\s*(.*)$/s.exec(line) ?? [];
@@ -118,7 +118,7 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
           say(`expected a number in ${printable(step.unit)}, such as 1.5`);
         } else if (rest === '' && 'yes'.startsWith(key)) return give('yes');
         else if (rest === '' && 'no'.startsWith(key)) {
-          remark ??= await text('  What is not in order? ', '', signal);
+          remark ??= await text('  What is wrong? ', '', signal);
           return give('no');
         }
       }
@@ -127,7 +127,7 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
         try {
           const name = await keepPhoto(plainPath(path));
           attachments.push(name);
-          say(`kept as ${name}`);
+          say(`saved as ${name}`);
         } catch (error) {
           if (!(error instanceof GwError) || error.code !== 'ATTACHMENT_INVALID') throw error;
           say(printable(error.message));
@@ -138,17 +138,19 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
     async decide({ deviation, why, remedy }, signal) {
       if (deviation !== null) return { kind: 'leave' };
       output.write(`        ${printable(why)}\n`);
-      if (remedy !== null) output.write(`        ${chalkStderr.cyan('to mend:')} ${printable(remedy)}\n`);
-      const keys = chalkStderr.dim('[enter = leave it so, again = take it again, accept = accept it as a deviation]');
+      if (remedy !== null) output.write(`        ${chalkStderr.cyan('remedy:')} ${printable(remedy)}\n`);
+      const keys = chalkStderr.dim(
+        '[Enter = keep this result, again = repeat the step, accept = accept as a deviation]',
+      );
       for (;;) {
-        const word = ((await nextLine(`  ${chalkStderr.cyan('?')} Not ok. ${keys} `, signal)) ?? '').toLowerCase();
+        const word = ((await nextLine(`  ${chalkStderr.cyan('?')} Step failed. ${keys} `, signal)) ?? '').toLowerCase();
         if (word === '') return { kind: 'leave' };
         if (word === 'again') return { kind: 'again' };
         if (word !== 'accept') continue;
-        const reason = await text('  Why can it be accepted? ', '', signal);
-        const approvedBy = reason === null ? null : await text('  Who accepts it (name)? ', '', signal);
+        const reason = await text('  Reason for accepting it? ', '', signal);
+        const approvedBy = reason === null ? null : await text('  Approved by (name)? ', '', signal);
         if (reason !== null && approvedBy !== null) return { kind: 'accept', reason, approvedBy };
-        say('a deviation needs a reason and a name; nothing was accepted');
+        say('not accepted: a deviation needs a reason and a name');
       }
     },
 
@@ -162,7 +164,7 @@ function readNumber(word: string): number | undefined {
   return NUMBER.test(word) ? Number(word.replace(',', '.')) : undefined;
 }
 
-/** As a file manager pastes it: with quotes around. A tilde is the home of the person; more of a shell there is not. */
+/** Strips the quotes that file managers add when pasting, and expands a leading tilde; no further shell syntax. */
 function plainPath(text: string): string {
   const path = /^(['"])(.*)\1$/s.exec(text)?.[2] ?? text;
   return path.startsWith('~/') ? join(homedir(), path.slice(2)) : path;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-/** The folder of the checklists that come with gw, from the root of the installed package. */
+/** Folder of the built-in checklists, from the root of the installed package. */
 export function builtInChecklists(root: string): string {
   return join(root, 'checklists');
 }

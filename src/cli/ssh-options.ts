@@ -6,7 +6,7 @@ import { askHidden } from './hidden-prompt.ts';
 import { printable } from './output.ts';
 import { canAsk } from './question.ts';
 
-/** What a connection by SSH gets from this machine: its home folder, its agent, and the person at its terminal. */
+/** SSH options of this machine: home folder, agent, and prompts at its terminal. */
 export function sshOptionsHere(signal: AbortSignal): SshOptions {
   return {
     homeDir: homedir(),
@@ -27,19 +27,19 @@ const personAtTerminal: SshPerson = {
   },
   async trustHostKey({ host, keyType, fingerprint }: HostKeyQuestion, signal) {
     process.stderr.write(
-      `${printable(host)} is not known here. Its ${printable(keyType)} key is\n  ${printable(fingerprint)}\n` +
-        'Compare it with the machine itself: ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub\n',
+      `Host key of ${printable(host)} is unknown. Its ${printable(keyType)} fingerprint is\n  ${printable(fingerprint)}\n` +
+        'Compare it on the host: ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub\n',
     );
-    return (await askLine("Is it the same? Type 'yes' to trust it from now on: ", signal))?.trim() === 'yes';
+    return (await askLine("Do the fingerprints match? Type 'yes' to trust this host: ", signal))?.trim() === 'yes';
   },
 };
 
-/** One line; null when nothing is typed any more. */
+/** One line; null at the end of the input. */
 async function askLine(question: string, signal: AbortSignal): Promise<string | null> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const { promise, resolve, reject } = Promise.withResolvers<string | null>();
   using _aborted = onAbort(signal, () => reject(signal.reason));
-  // The terminal is in raw mode while it is asked: Ctrl-C comes here and not as a signal of the process.
+  // In raw mode Ctrl-C is delivered here and not as a signal of the process.
   lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   lines.once('close', () => resolve(null));
   lines.question(question, resolve);

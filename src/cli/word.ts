@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline';
 import { onAbort } from '../lib/lifecycle/index.ts';
 
 /**
- * Asks a person at the terminal to type one word, on stderr since stdout holds the result. Anything else, Ctrl-C,
- * Ctrl-D and an end of the command mean no.
+ * Asks for one word as a confirmation, on stderr since stdout holds the result. Any other input, Ctrl-C, Ctrl-D and an
+ * abort mean no.
  */
 export async function askForWord(question: string, word: string, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return false;

@@ -9,14 +9,14 @@ import { GwError } from '../lib/error/index.ts';
 import { firstOf } from '../lib/lifecycle/index.ts';
 import type { Demo as Result } from '../lib/toolkit/demo/demo.result.ts';
 
-/** What the programs of the demo need of our environment, and no more. */
+/** Environment variables passed to the child processes of the demo. */
 const PASSED_ON = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'] as const;
 
 export default class Demo extends GwCommand<Result> {
   static override summary = 'See a robot commissioned: simulator, gateway, checklist, signed protocol.';
   static override description =
     `Starts a simulated robot, enrols it, runs the gateway against it, checks the network, sets the tablet up and
-locks it, proves point by point that chassis, address, angle units and both sockets behave as the platform demands,
+locks it, verifies chassis, address, angle units and both sockets against the specification,
 writes the report and the signed protocol, and ends what it started: within 45 seconds, usually in 20, with 0 when everything is ok.
 All traffic stays on this machine.`;
   static override examples = [
@@ -26,11 +26,11 @@ All traffic stays on this machine.`;
   ];
   static override flags = {
     dir: Flags.directory({
-      summary: 'Folder for the site file, the report and the logs; made when it is not there.',
+      summary: 'Folder for the site file, the report and the logs; created if missing.',
       helpValue: 'DIR',
       default: './gw-demo',
     }),
-    keep: Flags.boolean({ summary: 'Leave everything up until Ctrl-C, and say what to open.' }),
+    keep: Flags.boolean({ summary: 'Keep all processes running until Ctrl-C, and print the addresses.' }),
   };
   static override readonly schema = 'gw/demo/1';
 

@@ -8,15 +8,15 @@ import { builtPages } from '../cli/shipped.ts';
 import type { LineWriter } from '../lib/gateway/index.ts';
 import type { ServeEvent } from '../lib/gateway/serve.result.ts';
 
-/** So long the last lines may take at the end; a reader that does not read does not hold it up longer. */
+/** Deadline for the last lines at the end, in case the reader stalls. */
 const FLUSH_WITHIN_MS = 300;
 
 export default class Serve extends LongRunningCommand<ServeEvent> {
   static override summary = 'Run the gateway daemon of one robot.';
   static override description =
-    `Starts what the site file configures: the chassis link, motion, and the operator server on its two sockets. Prints one line per service and \`ready\` on stdout; its log goes to stderr.
+    `Starts the configured services: chassis link, motion, and the operator server on its two sockets. Prints one line per service and \`ready\` on stdout; the log goes to stderr.
 
-SIGTERM, SIGINT or SIGHUP end it in order within 5 seconds, cancelling a move that is under way, with exit code 0; a second signal ends it at once with exit code 130.`;
+SIGTERM, SIGINT or SIGHUP end it in order within 5 seconds, cancelling a move in progress, with exit code 0; a second signal ends it at once with exit code 130.`;
   static override examples = [
     '<%= config.bin %> serve --site site.yaml',
     '<%= config.bin %> serve --site gw-sim/site.yaml --log-level warn',
@@ -25,12 +25,12 @@ SIGTERM, SIGINT or SIGHUP end it in order within 5 seconds, cancelling a move th
   static override flags = {
     site: siteFlag,
     'log-level': Flags.option({
-      summary: 'Least important events that are logged.',
+      summary: 'Minimum level of logged events.',
       options: ['debug', 'info', 'warn', 'error'] as const,
       default: 'info',
     })(),
     'log-format': Flags.option({
-      summary: 'How the log looks; pretty on a terminal, json elsewhere.',
+      summary: 'Log format; by default pretty on a terminal, json elsewhere.',
       options: ['pretty', 'json'] as const,
     })(),
   };
@@ -67,7 +67,7 @@ SIGTERM, SIGINT or SIGHUP end it in order within 5 seconds, cancelling a move th
     return renderServeEvent(event);
   }
 
-  /** Never straight to stdout or stderr: a reader who stalls would hold the daemon, or its memory would grow. */
+  /** Never directly to stdout or stderr: a stalled reader would block the daemon or make its memory grow. */
   protected override writeOut(text: string): void {
     if (this.#stdout === null) super.writeOut(text);
     else this.#stdout.write(forStdout(text.endsWith('\n') ? text : `${text}\n`));
@@ -88,6 +88,6 @@ SIGTERM, SIGINT or SIGHUP end it in order within 5 seconds, cancelling a move th
     await super.finally(error);
   }
 
-  /** Nobody reading its lines is no reason to leave a robot without its gateway. */
+  /** The daemon continues without a reader of stdout. */
   protected override outputClosed(): void {}
 }

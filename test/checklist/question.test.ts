@@ -96,7 +96,7 @@ describe('asking the technician', () => {
     });
     expect(photos).toEqual(['/tmp/a photo; $(reboot).jpg']);
     const said = String(output.read());
-    expect(said).toContain('kept as 001-a.jpg');
+    expect(said).toContain('saved as 001-a.jpg');
     expect(said).toContain('none.jpg cannot be attached: no such file.');
     asked.close();
   });
@@ -105,7 +105,7 @@ describe('asking the technician', () => {
     const { input, output, ask, asked } = technician();
     input.write('remark cable loose\nn\n');
     expect(await ask('Is it?')).toMatchObject({ answer: 'no', remark: 'cable loose' });
-    expect(String(output.read())).not.toContain('What is not in order?');
+    expect(String(output.read())).not.toContain('What is wrong?');
     asked.close();
   });
 
@@ -144,7 +144,7 @@ describe('asking about a step that is wrong', () => {
     const { input, output, decide, asked } = technician();
     input.write('\nperhaps\nagain\n');
     expect(await decide()).toEqual({ kind: 'leave' });
-    expect(stripVTControlCharacters(String(output.read()))).toContain('unit: found radians\n        to mend: Stop it.');
+    expect(stripVTControlCharacters(String(output.read()))).toContain('unit: found radians\n        remedy: Stop it.');
     expect(await decide()).toEqual({ kind: 'again' });
     asked.close();
   });
@@ -153,7 +153,7 @@ describe('asking about a step that is wrong', () => {
     const { input, output, decide, asked } = technician();
     input.write('accept\nno lift on this site\n\naccept\nno lift on this site\nA. Boss\n');
     expect(await decide()).toEqual({ kind: 'accept', reason: 'no lift on this site', approvedBy: 'A. Boss' });
-    expect(String(output.read())).toContain('nothing was accepted');
+    expect(String(output.read())).toContain('not accepted: a deviation needs');
     asked.close();
   });
 

@@ -30,7 +30,7 @@ describe.concurrent('a long-running command', () => {
     expect(lines.at(-1)).toBe('ended');
   });
 
-  it('tells one JSON object a line with --json', async () => {
+  it('prints one JSON object per line with --json', async () => {
     const { code, lines } = await run(['quiet', '--json'], (child) => child.kill('SIGTERM'));
     expect(code).toBe(0);
     const events = lines.map((line) => JSON.parse(line) as { event: string });
@@ -49,7 +49,7 @@ describe.concurrent('a long-running command', () => {
     expect(lines).not.toContain('ended');
   });
 
-  it('ends by force, with the code of a bug, when its end takes longer than 5 seconds', async () => {
+  it('is terminated with the code of an internal error when its end takes longer than 5 seconds', async () => {
     const began = performance.now();
     const { code, stderr } = await run(['stuck'], (child) => child.kill('SIGTERM'));
     expect(code).toBe(70);
@@ -58,7 +58,7 @@ describe.concurrent('a long-running command', () => {
   }, 15_000);
 
   it.each(['crash', 'reject'])(
-    'ends in order after an error that nobody caught (%s), with the code of a bug',
+    'ends in order after an uncaught error (%s), with the code of an internal error',
     async (how) => {
       const text = await run([how], () => {});
       expect(text.code).toBe(70);
@@ -73,7 +73,7 @@ describe.concurrent('a long-running command', () => {
     },
   );
 
-  it('ends when nobody reads its lines any more', async () => {
+  it('ends when the reader of stdout is gone', async () => {
     const { code, signal } = await run(['quiet'], (child) => child.stdout?.destroy());
     expect({ code, signal }).toEqual({ code: 0, signal: null });
   });

@@ -130,7 +130,7 @@ describe('the site file', () => {
 
   it('is not two files at once', async () => {
     const { code, stderr } = await runGw(['site', 'check', 'one.yaml', '--site', 'two.yaml']);
-    expect(stderr).toContain('Two site files are named: one.yaml and, by --site, two.yaml.');
+    expect(stderr).toContain('Two site files are given: one.yaml and --site two.yaml.');
     expect(code).toBe(2);
   });
 });

@@ -115,7 +115,7 @@ describe('gw demo', () => {
     try {
       const { code, stderr } = await runGw(['demo', '--dir', dir]);
       expect(code).toBe(4);
-      expect(stderr).toContain('127.0.0.1:5174 is taken by another program');
+      expect(stderr).toContain('127.0.0.1:5174 is in use by another program');
       expect(stderr).toContain('ss -ltnp');
     } finally {
       taken.close();
@@ -126,7 +126,7 @@ describe('gw demo', () => {
     writeFileSync(join(dir, 'demo.md'), 'mine');
     const { code, stderr } = await runGw(['demo', '--dir', dir]);
     expect(code).toBe(2);
-    expect(stderr).toContain('holds files that no demo wrote');
+    expect(stderr).toContain('contains files that no demo wrote');
     expect(readFileSync(join(dir, 'demo.md'), 'utf8')).toBe('mine');
   });
 });

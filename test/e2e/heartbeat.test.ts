@@ -135,7 +135,7 @@ describe('gw heartbeat sniff', () => {
       expect(error.code).toBe('SECRET_UNREADABLE');
       return `${error.message} ${error.remedy}`;
     };
-    expect(await refused()).toContain('there is no such file');
+    expect(await refused()).toContain('file not found');
     writeFileSync(join(dir, 'key'), `${key}\n`, { mode: 0o644 });
     expect(await refused()).toContain(`chmod 600 ${join(dir, 'key')}`);
     rmSync(join(dir, 'key'));

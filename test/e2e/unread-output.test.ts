@@ -129,7 +129,7 @@ describe('gw serve whose output nobody reads', () => {
       ...Array.from({ length: 4 }, () => 'stopped'),
       'ended',
     ]);
-    expect(parse(log).map(({ msg }) => msg)).toEqual(expect.arrayContaining(['ready', 'stop asked for', 'stop']));
+    expect(parse(log).map(({ msg }) => msg)).toEqual(expect.arrayContaining(['ready', 'stop requested', 'stop']));
   });
 
   it.each([
@@ -167,7 +167,7 @@ describe('gw serve whose output nobody reads', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as { msg: string; more?: number; firstAddress?: string; lastAddress?: string });
-    const asked = lines.filter(({ msg }) => msg.startsWith('stop asked for'));
+    const asked = lines.filter(({ msg }) => msg.startsWith('stop requested'));
     expect(asked.reduce((sum, { more = 1 }) => sum + more, 0)).toBe(500);
     expect(asked.length).toBeLessThan(30);
     expect(asked.find(({ more }) => more !== undefined)).toMatchObject({

@@ -28,7 +28,11 @@ describe('the error table', () => {
     expect([exitCodes.ok]).not.toContain(exit);
   });
 
-  it('holds no code that nothing raises', () => {
+  it.each(table)('%s has a title of at most eight words', (_, { title }) => {
+    expect(title.split(/\s+/).length).toBeLessThanOrEqual(8);
+  });
+
+  it('has no unused code', () => {
     const sources = globSync('src/**/*.ts', { cwd: root })
       .filter((path) => !path.endsWith('error/table.ts'))
       .map((path) => readFileSync(`${root}${path}`, 'utf8'))
@@ -68,7 +72,7 @@ describe('docs/errors.md', () => {
 });
 
 describe('an error', () => {
-  it('takes remedy and exit code from the table unless the place knew better', () => {
+  it('has remedy and exit code of the table unless a remedy is given', () => {
     expect(new GwError('PORT_IN_USE', 'taken')).toMatchObject({
       exitCode: exitCodes.refused,
       remedy: errorTable.PORT_IN_USE.remedy,
@@ -76,7 +80,7 @@ describe('an error', () => {
     expect(new GwError('PORT_IN_USE', 'taken', { remedy: 'End it.' }).remedy).toBe('End it.');
   });
 
-  it('lets a fixed list of fields out, never cause or stack', () => {
+  it('exports a fixed list of fields, never cause or stack', () => {
     const tried = { address: '127.0.0.1', port: 8090 };
     const cause = new Error('inner secret');
     const error = new GwError('CHASSIS_REFUSED', 'no', { tried, details: { status: 400 }, cause });
@@ -91,10 +95,12 @@ describe('an error', () => {
     expect(JSON.stringify(error)).not.toContain('inner secret');
   });
 
-  it('is made of anything that is thrown: ours stays, an abort is an interruption, the rest is a bug of ours', () => {
+  it('is made of anything thrown: a GwError is kept, an abort is INTERRUPTED, the rest is INTERNAL', () => {
     const ours = new GwError('USAGE', 'x');
     expect(asGwError(ours)).toBe(ours);
     expect(asGwError(new DOMException('aborted', 'AbortError')).code).toBe('INTERRUPTED');
+    // NaN differs from itself.
+    expect(asGwError(Number.NaN).code).toBe('INTERNAL');
     fc.assert(
       fc.property(fc.anything(), (thrown) => {
         expect(asGwError(thrown)).toMatchObject({ code: 'INTERNAL', exitCode: 70 });
@@ -148,15 +154,22 @@ describe('an error that was thrown while another was under way', () => {
   });
 });
 
-describe('what the operating system says of a disk that takes nothing', () => {
-  it.each(['ENOSPC', 'EROFS', 'EDQUOT', 'EIO'])('%s is no bug of ours, and is passed on with its path', (code) => {
-    const error = Object.assign(new Error(`${code}: no, open '/state/x'`), { code, syscall: 'open', path: '/state/x' });
-    expect(asGwError(error)).toMatchObject({
-      code: 'FILE_UNWRITABLE',
-      exitCode: 2,
-      message: expect.stringContaining('/state/x'),
-    });
-  });
+describe('a system error of a disk', () => {
+  it.each(['ENOSPC', 'EROFS', 'EDQUOT', 'EIO'])(
+    '%s is not an internal error, and has its path in the message',
+    (code) => {
+      const error = Object.assign(new Error(`${code}: no, open '/state/x'`), {
+        code,
+        syscall: 'open',
+        path: '/state/x',
+      });
+      expect(asGwError(error)).toMatchObject({
+        code: 'FILE_UNWRITABLE',
+        exitCode: 2,
+        message: expect.stringContaining('/state/x'),
+      });
+    },
+  );
 
   it('is not what a program says that only uses the word', () => {
     expect(asGwError(Object.assign(new Error('x'), { code: 'ENOSPC' })).code).toBe('INTERNAL');

@@ -68,7 +68,7 @@ describe('a heartbeat that does not run', () => {
   it('is not shown as one that hears nobody', () => {
     expect(neighboursView(fleet().view(), 'The file x is damaged.')).toMatchObject({
       status: 'not-checked',
-      detail: expect.stringMatching(/nothing is sent and nothing is received: The file x is damaged\.$/),
+      detail: expect.stringMatching(/none is sent or received: The file x is damaged\.$/),
       sending: null,
     });
   });

@@ -162,7 +162,7 @@ describe('the key files of a site', () => {
     const path = join(dir, 'nobody');
     const told = await refusalOf(read(path));
     expect(told).toContain(path);
-    expect(told).toContain('there is no such file');
+    expect(told).toContain('file not found');
   });
 
   it('are refused for an accepted key that cannot be used, by its name in the site file', async () => {
@@ -170,7 +170,7 @@ describe('the key files of a site', () => {
     for (const [bad, why] of [
       [await file(SECOND.slice(1)), '64 hex digits'],
       [await file(SECOND, 0o640), 'mode 640'],
-      [join(dir, 'nobody'), 'there is no such file'],
+      [join(dir, 'nobody'), 'file not found'],
     ] as const) {
       const told = await refusalOf(read(good, await file(THIRD), bad), FIRST, SECOND, THIRD);
       expect(told).toContain(bad);

@@ -19,7 +19,7 @@ vi.mock('node:fs/promises', async (importOriginal) => {
   };
 });
 
-it('the room of a file system that gives no answer is not checked, until it answers again', async () => {
+it('the free space of a hung file system is not checked, until it answers again', async () => {
   const clock = createFakeClock({ startMs: 1_000_000 });
   using watch = watchDisk({ path: tmpdir(), key: 'stateDir', reserveBytes: 1, clock, log: silentLog });
   await expect.poll(() => watch.view().status).toBe('ok');
@@ -31,7 +31,7 @@ it('the room of a file system that gives no answer is not checked, until it answ
   await clock.advance(10_000);
   expect(watch.view()).toMatchObject({
     status: 'not-checked',
-    detail: expect.stringContaining('no answer'),
+    detail: expect.stringContaining('does not answer'),
     remedy: expect.stringContaining('dmesg'),
   });
   resolve();

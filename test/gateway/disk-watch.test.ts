@@ -25,7 +25,7 @@ async function seen(disk: ReturnType<typeof watch>) {
   return disk.view();
 }
 
-describe('the room in a folder', () => {
+describe('the free space of a folder', () => {
   it('is not checked until it was looked at, which is never ok', () => {
     using disk = watch(dir);
     expect(disk.view()).toMatchObject({ status: 'not-checked', freeBytes: null });

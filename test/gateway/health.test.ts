@@ -31,7 +31,7 @@ describe('the health of the gateway', () => {
     expect(gatewayHealth(partsWith(over)).status).toBe('degraded');
   });
 
-  it('says of the state folder what writing has told, not what looking sees', () => {
+  it('reports the state folder by the last write, not by the disk check', () => {
     const keepingTrouble = { reason: 'The stop latch cannot be saved: EROFS.', remedy: 'Mount it anew.' };
     const health = gatewayHealth(partsWith({ keepingTrouble }));
     expect(health.status).toBe('degraded');
@@ -43,7 +43,7 @@ describe('the health of the gateway', () => {
     expect(health.disk.media).toEqual(disk.media);
   });
 
-  it('is not degraded by a log that nobody reads', () => {
+  it('is not degraded by an unread log', () => {
     const log = { status: 'unread', droppedLines: 9, detail: 'The reader of the log does not read.' } as const;
     expect(gatewayHealth(partsWith({ log }))).toMatchObject({ status: 'ok', log });
   });

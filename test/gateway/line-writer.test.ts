@@ -176,7 +176,7 @@ describe('lines for a reader who may stall', () => {
     expect(far.text()).toBe('line\n');
   });
 
-  it('are kept over a full disk, which is tried once a second and told with its code', async () => {
+  it('are kept over a full disk, which is retried once a second and reported with its code', async () => {
     const far = reader();
     far.answers.push('ENOSPC', 'ENOSPC');
     const { clock, writer } = writerTo(far.sink, 10_000);

@@ -3,25 +3,25 @@ import { logHealth } from '../../src/lib/gateway/log-health.ts';
 
 describe('what health says of the log', () => {
   it.each([
-    [undefined, 'not-checked', null, 'Where the log goes is not known.'],
-    [{ status: 'writing', failure: null, droppedLines: 0 }, 'writing', 0, 'The log is being written.'],
+    [undefined, 'not-checked', null, 'The destination of the log is unknown.'],
+    [{ status: 'writing', failure: null, droppedLines: 0 }, 'writing', 0, 'The log is written.'],
     [
       { status: 'writing', failure: null, droppedLines: 7 },
       'writing',
       7,
-      'The log is being written. Lines dropped since the start: 7.',
+      'The log is written. Lines dropped since the start: 7.',
     ],
     [
       { status: 'unread', failure: null, droppedLines: 0 },
       'unread',
       0,
-      'The reader of the log does not read; it waits, and the gateway goes on.',
+      'The reader of the log is not reading; lines wait, and the gateway continues.',
     ],
     [
       { status: 'discarded', failure: null, droppedLines: 0 },
       'discarded',
       0,
-      'The log goes to /dev/null and is kept nowhere.',
+      'The log goes to /dev/null and is discarded.',
     ],
     [
       { status: 'failing', failure: 'ENOSPC', droppedLines: 3 },

@@ -43,7 +43,7 @@ describe('the log of the daemon', () => {
 
   it('says what an error was, under `error` as well', async () => {
     const { log, writer } = await openLog({ level: 'info', format: 'json', fd });
-    log.error({ error: new Error('the disk is gone') }, 'a request failed');
+    log.error({ error: new Error('the disk is gone') }, 'request failed');
     await writer.end(1_000);
     expect(JSON.parse(readFileSync(join(dir, 'log'), 'utf8'))).toMatchObject({
       error: { message: 'the disk is gone' },

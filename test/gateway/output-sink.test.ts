@@ -120,8 +120,8 @@ function expectWhole(text: string, count: number, dropped: number): void {
   expect(told).toBe(dropped);
 }
 
-describe('the log on an output that nobody reads', () => {
-  it('a pipe: goes on, counts what is dropped, and tells it when the reader is back', async () => {
+describe('the log on an unread output', () => {
+  it('a pipe: continues, counts dropped lines, and reports them when the reader returns', async () => {
     const fifo = makeFifo();
     const child = start(fifo.fd);
     const unread = await isAlive();
@@ -200,7 +200,7 @@ describe('the log on an output that fails', () => {
     closeSync(again);
   });
 
-  it('a full disk is named, holds nobody, and costs no line that fits into memory', async () => {
+  it('a full disk is reported, does not block, and loses no line that fits into memory', async () => {
     const child = start(openSync('/dev/full', constants.O_WRONLY), { count: 5 });
     expect(await isAlive()).toMatchObject({ status: 'failing', failure: 'ENOSPC', droppedLines: 0 });
     expect(await end(child)).toBe(0);
@@ -224,7 +224,7 @@ describe('the log on an output that is read', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('/dev/null, which is not told as written', async () => {
+  it('/dev/null, which is reported as discarded', async () => {
     const child = start('ignore');
     expect(await isAlive()).toMatchObject({ way: 'null', status: 'discarded', droppedLines: 0 });
     expect(await end(child)).toBe(0);

@@ -10,7 +10,7 @@ const lines: readonly [ServeEvent, string | RegExp][] = [
   [{ event: 'ready', site: 'S', serial: 'A-1', ports: { operator: 5173, readOnly: 5174 }, tookMs: 90 }, /ready/],
   [
     { event: 'failed', service: 'chassis', message: 'it broke', remedy: 'Mend it.', retryInMs: 250 },
-    /^chassis.*it broke \(again in 250 ms\)\. To do: Mend it\.$/,
+    /^chassis.*it broke \(retry in 250 ms\)\. Do next: Mend it\.$/,
   ],
   [{ event: 'stopping' }, 'stopping'],
   [{ event: 'stopped', service: 'motion', tookMs: 3 }, 'motion    stopped'],

@@ -201,7 +201,7 @@ describe('the scanner of JSON', () => {
     );
   });
 
-  it('tells the members of the outermost object, wherever the pieces end', () => {
+  it('reports the members of the outermost object, wherever the chunks end', () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { noNullPrototype: true }),

@@ -4,7 +4,7 @@ import { createBackoff, systemClock } from '../../src/lib/lifecycle/index.ts';
 
 describe('the backoff', () => {
   it('doubles up to its bound', () => {
-    const backoff = createBackoff({ firstMs: 100, mostMs: 1_000 }, { random: () => 1 });
+    const backoff = createBackoff({ firstMs: 100, maxMs: 1_000 }, { random: () => 1 });
     expect(Array.from({ length: 6 }, () => backoff.nextMs())).toEqual([100, 200, 400, 800, 1_000, 1_000]);
   });
 
@@ -15,10 +15,10 @@ describe('the backoff', () => {
         fc.integer({ min: 1, max: 1_000 }),
         fc.integer({ min: 1, max: 60_000 }),
         fc.integer({ min: 0, max: 40 }),
-        (random, firstMs, mostMs, attempt) => {
-          const backoff = createBackoff({ firstMs, mostMs }, { random: () => random });
+        (random, firstMs, maxMs, attempt) => {
+          const backoff = createBackoff({ firstMs, maxMs }, { random: () => random });
           for (let i = 0; i < attempt; i += 1) backoff.nextMs();
-          const whole = Math.min(mostMs, firstMs * 2 ** attempt);
+          const whole = Math.min(maxMs, firstMs * 2 ** attempt);
           const ms = backoff.nextMs();
           expect(ms).toBeGreaterThanOrEqual(whole / 2);
           expect(ms).toBeLessThanOrEqual(whole);
@@ -28,13 +28,13 @@ describe('the backoff', () => {
   });
 
   it('stays at its bound however often it is asked', () => {
-    const backoff = createBackoff({ firstMs: 100, mostMs: 1_000 }, { random: () => 0 });
+    const backoff = createBackoff({ firstMs: 100, maxMs: 1_000 }, { random: () => 0 });
     for (let i = 0; i < 5_000; i += 1) backoff.nextMs();
     expect(backoff.nextMs()).toBe(500);
   });
 
   it('begins anew after a reset', () => {
-    const backoff = createBackoff({ firstMs: 100, mostMs: 1_000 }, { random: () => 1 });
+    const backoff = createBackoff({ firstMs: 100, maxMs: 1_000 }, { random: () => 1 });
     backoff.nextMs();
     backoff.nextMs();
     backoff.reset();

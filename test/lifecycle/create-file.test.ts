@@ -20,7 +20,7 @@ describe('a file that is made', () => {
     expect(readdirSync(join(scratch, 'a'))).toEqual(['secret']);
   });
 
-  it('is made by one of those who make it at once; the others are told, and change nothing', async () => {
+  it('is created by one of several concurrent calls; the others fail and change nothing', async () => {
     const path = join(scratch, 'one');
     const texts = Array.from({ length: 20 }, (_, nth) => `text ${nth}`);
     const outcomes = await Promise.allSettled(texts.map((text) => createFile(path, text)));

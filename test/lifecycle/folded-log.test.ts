@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createFoldedLog, type Log, writeTold } from '../../src/lib/lifecycle/index.ts';
+import { createFoldedLog, type Log, writeEvent } from '../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from './fake-clock.ts';
 
 interface Line {
@@ -15,26 +15,26 @@ function setUp(startMs = 1_000_000) {
   const keep = (level: string) => (fields: object, message: string) =>
     void lines.push({ level, message, fields: fields as Line['fields'] });
   const to: Log = { debug: keep('debug'), info: keep('info'), warn: keep('warn'), error: keep('error') };
-  const log = createFoldedLog({ clock, tell: (event) => writeTold(to, event) });
+  const log = createFoldedLog({ clock, emit: (event) => writeEvent(to, event) });
   return { clock, log, lines };
 }
 
 const messages = (lines: readonly Line[]) => lines.map(({ message }) => message);
 
 describe('a log that folds what repeats', () => {
-  it('tells the first five of a burst, and of the rest how many, from whom first and from whom last', async () => {
+  it('emits the first five of a burst, and the number, first and last address of the rest', async () => {
     const { clock, log, lines } = setUp();
     for (let n = 0; n < 517; n += 1) {
-      log.warn({ address: n === 516 ? '10.0.0.9' : '10.0.0.1', reason: `r${n}` }, 'stop asked for');
+      log.warn({ address: n === 516 ? '10.0.0.9' : '10.0.0.1', reason: `r${n}` }, 'stop requested');
     }
-    expect(messages(lines)).toEqual(Array.from({ length: 6 }, () => 'stop asked for'));
+    expect(messages(lines)).toEqual(Array.from({ length: 6 }, () => 'stop requested'));
     expect(lines.at(-1)?.fields).toEqual({ address: '10.0.0.9', reason: 'r516' });
     await clock.advance(9_999);
     expect(lines).toHaveLength(6);
     await clock.advance(1);
     expect(lines.at(-1)).toEqual({
       level: 'warn',
-      message: 'stop asked for (511 more in 10 s)',
+      message: 'stop requested (511 more in 10 s)',
       fields: {
         address: '10.0.0.1',
         reason: 'r515',
@@ -50,7 +50,7 @@ describe('a log that folds what repeats', () => {
     const { clock, log, lines } = setUp();
     for (let second = 0; second < 600; second += 1) {
       for (let n = 0; n < 20; n += 1)
-        log.warn({ address: `10.${second % 250}.0.${n}`, reason: `${second}` }, 'stop asked for');
+        log.warn({ address: `10.${second % 250}.0.${n}`, reason: `${second}` }, 'stop requested');
       await clock.advance(1_000);
     }
     expect(lines.length).toBeLessThanOrEqual(20 + 60);
@@ -61,8 +61,8 @@ describe('a log that folds what repeats', () => {
 
   it('lets a second address be seen beside one that floods', () => {
     const { log, lines } = setUp();
-    for (let n = 0; n < 100; n += 1) log.warn({ address: '10.0.0.1' }, 'stop asked for');
-    log.warn({ address: '10.0.0.2', reason: 'person in the way' }, 'stop asked for');
+    for (let n = 0; n < 100; n += 1) log.warn({ address: '10.0.0.1' }, 'stop requested');
+    log.warn({ address: '10.0.0.2', reason: 'person in the way' }, 'stop requested');
     expect(lines.at(-1)?.fields).toEqual({ address: '10.0.0.2', reason: 'person in the way' });
   });
 
@@ -82,7 +82,7 @@ describe('a log that folds what repeats', () => {
     expect(lines).toHaveLength(11);
   });
 
-  it('keeps levels and messages apart, and tells what is left at the end', () => {
+  it('keeps levels and messages apart, and emits pending folds at the end', () => {
     const { clock, log, lines } = setUp();
     for (let n = 0; n < 7; n += 1) {
       log.warn({}, 'x');
@@ -105,7 +105,7 @@ describe('a log that folds what repeats', () => {
     let nowMs = 1_000_000;
     const clock = { monotonicMs: () => nowMs, after: () => ({ [Symbol.dispose]() {} }) };
     const told: (number | null)[] = [];
-    const log = createFoldedLog({ clock, tell: ({ fold }) => void told.push(fold?.more ?? null) });
+    const log = createFoldedLog({ clock, emit: ({ fold }) => void told.push(fold?.more ?? null) });
     for (let n = 0; n < 10; n += 1) log.warn({}, 'x');
     nowMs += 60_000;
     log.warn({}, 'x');
@@ -124,7 +124,7 @@ describe('a log that folds what repeats', () => {
     expect(lines.at(-1)?.message).toBe('another');
   });
 
-  it('loses no event: what is told and what is folded are all of them', async () => {
+  it('loses no event: emitted and folded ones are all of them', async () => {
     const event = fc.record({ kind: fc.constantFrom('a', 'b'), address: fc.constantFrom('1', '2', undefined) });
     await fc.assert(
       fc.asyncProperty(

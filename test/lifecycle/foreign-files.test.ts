@@ -82,7 +82,7 @@ describe('a file that is written into', () => {
     mkdirSync(at('folder'));
     for (const [name, why] of [
       ['link', /symbolic link/],
-      ['second', /2 names/],
+      ['second', /2 hard links/],
       ['pipe', /not a regular file/],
       ['folder', /EISDIR/],
       ['nothing', /ENOENT/],

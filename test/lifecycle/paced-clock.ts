@@ -6,7 +6,7 @@ const STEP_MS = 20;
 
 export interface PacedClock extends Clock {
   /** Waits until something is so, and says after how many of its milliseconds; fails by name when it never was. */
-  until(what: string, is: () => boolean, mostMs?: number): Promise<number>;
+  until(what: string, is: () => boolean, maxMs?: number): Promise<number>;
 }
 
 /**
@@ -42,10 +42,10 @@ export function createPacedClock(): PacedClock {
   };
   return {
     ...clock,
-    async until(what, is, mostMs = 60_000) {
+    async until(what, is, maxMs = 60_000) {
       const beganMs = clock.monotonicMs();
       while (!is()) {
-        if (clock.monotonicMs() - beganMs > mostMs) throw new Error(`not within ${mostMs} ms: ${what}`);
+        if (clock.monotonicMs() - beganMs > maxMs) throw new Error(`not within ${maxMs} ms: ${what}`);
         await clock.sleep(STEP_MS);
       }
       return clock.monotonicMs() - beganMs;

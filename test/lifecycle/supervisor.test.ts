@@ -8,7 +8,7 @@ import {
 } from '../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from './fake-clock.ts';
 
-const backoff = { firstMs: 1_000, mostMs: 8_000 };
+const backoff = { firstMs: 1_000, maxMs: 8_000 };
 
 interface Scripted extends Service {
   context: ServiceContext | undefined;
@@ -124,7 +124,7 @@ describe('a service that the start does not need', () => {
 });
 
 describe('the start', () => {
-  it('goes in the given order and tells each service', async () => {
+  it('runs in the given order and emits an event for each service', async () => {
     const { supervisor, told, events } = world(['a', 'b', 'c']);
     await supervisor.start(never);
     expect(told).toEqual(['a starts', 'b starts', 'c starts']);
@@ -274,7 +274,7 @@ describe('the crash of one service', () => {
 });
 
 describe('the stop', () => {
-  it('goes in reverse, tells each, leaves no timer, and may be called twice', async () => {
+  it('runs in reverse, emits an event for each, leaves no timer, and may be called twice', async () => {
     const { supervisor, clock, told, events } = world(['a', 'b']);
     await supervisor.start(never);
     told.length = 0;

@@ -74,7 +74,7 @@ describe('reads that are forwarded to the chassis', () => {
     }
   });
 
-  it('tell connecting and booting apart', async () => {
+  it('distinguish connecting and booting', async () => {
     await using server = await startServer();
     server.link.setState({ kind: 'connecting', tried });
     const connecting = await ask(server.full, '/api/chassis/device/info');
@@ -107,7 +107,7 @@ describe('reads that are forwarded to the chassis', () => {
       throw new TypeError('a bug');
     });
     const bug = await ask(server.full, '/api/chassis/device/info');
-    expect([bug.status, bug.data.error.message]).toEqual([500, 'gw met a bug of its own.']);
+    expect([bug.status, bug.data.error.message]).toEqual([500, 'Internal error.']);
   });
 
   it('take no map id that could lead elsewhere', async () => {
@@ -240,7 +240,7 @@ describe('the stop', () => {
     });
     expect((await ask(server.full, '/api/stopp')).data.stop).toMatchObject({ saved, unsavedBecause, repeated });
     for (const page of ['/', '/service']) expect((await ask(server.full, page)).data).toContain(`>${text}<`);
-    expect((await ask(server.full, '/service')).data).toContain('noch 2 × verlangt, zuletzt von tablet 2');
+    expect((await ask(server.full, '/service')).data).toContain('noch 2 × angefordert, zuletzt von tablet 2');
   });
 
   it('that could not be kept is why nothing drives, in words for people at the robot', async () => {
@@ -250,7 +250,7 @@ describe('the stop', () => {
       keepingTrouble: { reason: 'The stop latch cannot be saved in /state: it is full.', remedy: 'Make room.' },
     });
     const { data } = await ask(server.full, '/');
-    expect(data).toContain('Ein Stopp ließe sich nicht speichern.');
+    expect(data).toContain('Ein Stopp kann zurzeit nicht gespeichert werden.');
     expect(data).toMatch(/<body[^>]* data-headline="bad"/);
   });
 
@@ -307,11 +307,11 @@ describe('voice service and building module', () => {
     expect((await ask(server.full, '/api/chatbot/config')).status).toBe(200);
     for (body of [`[${'1,'.repeat(300_000)}1]`, '['.repeat(300) + ']'.repeat(300)]) {
       const { status, data } = await ask(server.full, '/api/chatbot/config');
-      expect([status, data.error.message]).toEqual([502, 'The voice service answered with more than is passed on.']);
+      expect([status, data.error.message]).toEqual([502, 'The voice service answered with more than the limit.']);
     }
   });
 
-  it('are not asked in a circle when a name of theirs leads back to this gateway', async () => {
+  it('are not asked in a circle when a name of theirs is this gateway itself', async () => {
     let back = 0;
     const relay = createRelay((socket) => {
       const onward = connect({ host: '127.0.0.1', port: back });
@@ -326,7 +326,7 @@ describe('voice service and building module', () => {
     expect([status, data.error.code, data.error.message]).toEqual([
       502,
       'PEER_NOT_REACHABLE',
-      'The address of the voice service leads back to this gateway.',
+      'The address of the voice service is this gateway itself.',
     ]);
     // What another gateway or proxy forwarded is served as ever.
     const via = { via: '1.1 gw-0123456789abcdef, 1.0 proxy' };

@@ -59,7 +59,7 @@ describe('gw operator check against a sound server', () => {
     expect(server.motion.calls).toEqual([]);
     expect(operatorCheckSchema.parse(result)).toEqual(result);
     const text = stripVTControlCharacters(renderOperatorCheck(result));
-    expect(text).toMatch(/^Nothing is wrong with the operator server at 127\.0\.0\.1:\d+ and 127\.0\.0\.1:\d+\.\n/);
+    expect(text).toMatch(/^ok: \d+ checks\. Operator server at 127\.0\.0\.1:\d+ and 127\.0\.0\.1:\d+\.\n/);
     expect(text).toContain('POST /api/touren/lauf');
   });
 

@@ -53,20 +53,20 @@ describe('docs/operator.md', () => {
     );
     const leading = (name: string) => rows[name]?.map((text) => text.split(/[,:]/)[0]);
     expect(leading('Connections in all')).toEqual(both(({ total }) => total));
-    expect(leading('Connections of one address (IPv6: of one /64)')).toEqual([String(full.perPeer), 'none of its own']);
+    expect(leading('Connections of one address (IPv6: of one /64)')).toEqual([String(full.perPeer), 'none']);
     // Everybody who comes through the tunnel is one address.
     expect([readOnly.perPeer, readOnly.smallPeer]).toEqual([readOnly.total, readOnly.total]);
-    expect(page).toContain(`once one has more than ${full.smallPeer};`);
+    expect(page).toContain(`if that has more than ${full.smallPeer};`);
     expect(leading('Headers, from the first byte or from the connect')).toEqual(both((limits) => s(limits.headersMs)));
     expect(leading('Body, from the end of the headers')).toEqual(both((limits) => s(limits.bodyMs)));
     const upload = `${full.uploadWindowBytes / 1024} KiB in each ${s(full.uploadWindowMs)}`;
     expect(leading('Upload of a signed-in person')?.[0]).toBe(upload);
     expect(leading('Answer of which nothing is read')).toEqual(both((limits) => s(limits.unreadMs)));
-    expect(leading('No byte either way while an answer is being made')).toEqual(both((limits) => s(limits.silentMs)));
-    expect(leading('Idle between two requests')).toEqual(both((limits) => s(limits.keepAliveMs)));
-    expect(leading('Requests waiting on one connection for the answer before')).toEqual(
-      both(({ pipelined }) => pipelined),
+    expect(leading('No byte in either direction while an answer is in progress')).toEqual(
+      both((limits) => s(limits.silentMs)),
     );
+    expect(leading('Idle between two requests')).toEqual(both((limits) => s(limits.keepAliveMs)));
+    expect(leading('Pipelined requests waiting on one connection')).toEqual(both(({ pipelined }) => pipelined));
     for (const limits of Object.values(connectionLimits)) expect(limits.silentMs % limits.unreadMs).toBe(0);
   });
 });

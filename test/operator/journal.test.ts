@@ -15,21 +15,21 @@ describe('the journal', () => {
     journal.log.warn({ audit: true, address: '10.0.0.5' }, 'stop cleared');
     for (let n = 0; n < 2_000; n += 1) {
       journal.log.warn({ address: `10.1.${n % 200}.1`, tour: `${n}` }, 'tour not started');
-      journal.log.warn({ audit: true, address: `10.1.${n % 200}.1`, reason: `${n}` }, 'stop asked for');
+      journal.log.warn({ audit: true, address: `10.1.${n % 200}.1`, reason: `${n}` }, 'stop requested');
       await clock.advance(11_000);
     }
     const kinds = new Set(journal.audit().map(({ message }) => message));
-    expect(kinds).toEqual(new Set(['signed in', 'stop cleared', 'stop asked for']));
+    expect(kinds).toEqual(new Set(['signed in', 'stop cleared', 'stop requested']));
     expect(journal.entries()).toHaveLength(500);
     expect(journal.entries().some(({ message }) => message === 'signed in')).toBe(false);
     expect(journal.audit().length).toBeLessThanOrEqual(52);
   });
 
-  it('tells a flood as a few entries and one with the count, for as long as it goes on', async () => {
+  it('folds a flood into a few entries and one with the count, while it lasts', async () => {
     const { clock, journal } = setUp();
     for (let second = 0; second < 300; second += 1) {
       for (let n = 0; n < 50; n += 1) {
-        journal.log.warn({ audit: true, address: '10.0.0.1', reason: `${second} ${n}` }, 'stop asked for');
+        journal.log.warn({ audit: true, address: '10.0.0.1', reason: `${second} ${n}` }, 'stop requested');
       }
       await clock.advance(1_000);
     }
@@ -38,7 +38,7 @@ describe('the journal', () => {
     expect(entries).toHaveLength(6);
     expect(entries.reduce((sum, { count }) => sum + count, 0)).toBe(15_000);
     expect(entries.at(-1)).toMatchObject({
-      message: 'stop asked for',
+      message: 'stop requested',
       count: 14_995,
       fields: { address: '10.0.0.1' },
       lastFields: { address: '10.0.0.1', reason: '299 49' },
@@ -49,17 +49,17 @@ describe('the journal', () => {
     expect(journal.entries()).toHaveLength(6);
   });
 
-  it('tells the same word for word as one entry, also when it comes slowly', async () => {
+  it('folds identical events into one entry, also slow ones', async () => {
     const { clock, journal } = setUp();
     for (let n = 0; n < 100; n += 1) {
-      journal.log.warn({ audit: true, address: '10.0.0.1', reason: 'STOPP' }, 'stop asked for');
+      journal.log.warn({ audit: true, address: '10.0.0.1', reason: 'STOPP' }, 'stop requested');
       await clock.advance(60_000);
     }
     expect(journal.audit()).toEqual([
       {
         time: '2026-01-31T12:00:00.000Z',
         level: 'warn',
-        message: 'stop asked for',
+        message: 'stop requested',
         fields: { address: '10.0.0.1', reason: 'STOPP' },
         count: 100,
         lastTime: '2026-01-31T13:39:00.000Z',

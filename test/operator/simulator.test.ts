@@ -92,7 +92,7 @@ describe('the operator server in front of a simulated robot', () => {
     expect(result.findings.filter(({ verdict }) => verdict !== 'ok')).toEqual([]);
   });
 
-  it('tells its health', async () => {
+  it('reports its health', async () => {
     expect(await readGatewayHealth(robot.toolkit, {}, context)).toMatchObject({ status: 'ok', version: '0.0.0-test' });
   });
 

@@ -161,7 +161,7 @@ export function standInHealth(over: Partial<GatewayHealth> = {}): GatewayHealth 
     remedy: null,
   } as const;
   const disk = { state: { path: '/state', ...folder }, media: { path: '/media', ...folder } };
-  const log = { status: 'writing', droppedLines: 0, detail: 'The log is being written.' } as const;
+  const log = { status: 'writing', droppedLines: 0, detail: 'The log is written.' } as const;
   return { status: 'ok', version: '0', upForMs: 0, services: [], evidence, disk, log, ...over };
 }
 

@@ -23,7 +23,7 @@ const given = { name: 'Lobby', host: 'robot-7.local', serial: 'SN0007' };
 describe('the commented file', () => {
   it('says of every key what the schema says', () => {
     const text = commentedSiteFile({ name: 'x', chassis: { host: 'robot', serial: 'SN1' }, operator: { port: 5173 } });
-    expect(text).toContain('# Where the chassis answers: the address of its DHCP reservation.\n  host: robot\n');
+    expect(text).toContain('# Host name or address of the chassis, from its DHCP reservation.\n  host: robot\n');
     expect(text).toContain('  # port: 8090\n');
     expect(text).not.toContain('undefined');
   });
@@ -96,14 +96,14 @@ describe('making a site file', () => {
     });
     expect(await checkSite(path)).toMatchObject({ sound: true, errors: 0 });
     expect((await stat(path)).mode & 0o777).toBe(0o644);
-    expect(renderSiteInit(result).split('\n')[0]).toBe(`${path} is written, for chassis SN0007 at robot-7.local.`);
+    expect(renderSiteInit(result).split('\n')[0]).toBe(`Created ${path} for chassis SN0007 at robot-7.local.`);
   });
 
   it('without questions names what is missing and what is unfit, by its flag', async () => {
     const path = join(dir, 'missing.yaml');
     await expect(initSite({ path, force: false, given: { name: 'x' } })).rejects.toMatchObject({
       code: 'USAGE',
-      message: 'Without questions these are needed: --host, --serial.',
+      message: 'Required flags are missing: --host, --serial.',
     });
     const unfit = initSite({ path, force: false, given: { ...given, host: 'a b', mac: 'zz', operatorPort: '5174' } });
     await expect(unfit).rejects.toMatchObject({ code: 'USAGE', exitCode: 2 });
@@ -113,7 +113,7 @@ describe('making a site file', () => {
     await expect(stat(path)).rejects.toThrow();
   });
 
-  it('leaves a file that is there, unless told to replace it', async () => {
+  it('keeps an existing file without force', async () => {
     const path = join(dir, 'there.yaml');
     await writeFile(path, 'precious');
     let asked = 0;
@@ -321,11 +321,11 @@ describe('checking a site file', () => {
     };
     expect(await orders('')).toMatchObject({
       verdict: 'ok',
-      detail: expect.stringMatching(/after 600 s; a move left from before the start is cancelled.*need no sign-in/),
+      detail: expect.stringMatching(/after 600 s; a move from before the start is cancelled.*require no sign-in/),
     });
     expect(await orders('motion: { moveLimitS: 1800, unownedMove: leave }\n')).toMatchObject({
       verdict: 'ok',
-      detail: expect.stringMatching(/after 1800 s; a move left from before the start is left alone/),
+      detail: expect.stringMatching(/after 1800 s; a move from before the start continues/),
     });
     expect(await orders('operator: { tourNeedsSignIn: true }\n')).toMatchObject({ verdict: 'wrong' });
     expect(await orders('operator: { tourNeedsSignIn: true, passwordFile: p }\n')).toMatchObject({ verdict: 'ok' });
@@ -344,7 +344,7 @@ describe('checking a site file', () => {
       path,
       'name: x\nchassis: { host: robot, serial: SN1 }\nevidenceFile: asking.jsonl\nmotion: { requireVerified: true }\n',
     );
-    expect((await required()).detail).toMatch(/nothing was recorded for SN1 about angles\.tracked-pose-ori/);
+    expect((await required()).detail).toMatch(/SN1 has no entry for angles\.tracked-pose-ori/);
     const record = (fact: string) => ({
       ...{ fact, value: true, serial: 'SN1', software: '1' },
       ...{ how: 'x', who: 'x', when: '2026-01-31T12:00:00Z' },
@@ -353,7 +353,7 @@ describe('checking a site file', () => {
     await writeFile(join(dir, 'asking.jsonl'), all.map((id) => `${JSON.stringify(record(id))}\n`).join(''));
     expect(await required()).toMatchObject({
       verdict: 'not-checked',
-      detail: expect.stringContaining('gw chassis probe says'),
+      detail: expect.stringContaining('`gw chassis probe` compares it'),
     });
   });
 });

@@ -68,8 +68,7 @@ describe('the address of the building module', () => {
     expect(problem(building(device(port), url))).toEqual([
       {
         path: 'network.devices[0].host',
-        expected:
-          'no second entry of an address: operator.building.url has it already, and is read for this device too',
+        expected: 'no second entry of an address: operator.building.url has it already',
       },
     ]);
     expect(problemsOf(building(device(port + 1), url))).toEqual([]);
@@ -294,9 +293,9 @@ describe('a site file that is not sound', () => {
     });
   });
 
-  it('is told why the read-only socket has no key', () => {
+  it('explains why the read-only socket has no key', () => {
     const [problem] = problemsOf(with_('operator:\n  readOnlyPort: 6000\n'));
-    expect(problem?.expected).toContain('127.0.0.1:5174 on every gateway');
+    expect(problem?.expected).toContain('always 127.0.0.1:5174');
   });
 
   it('never sees its own secrets again in an error', () => {

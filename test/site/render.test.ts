@@ -30,7 +30,7 @@ describe('the text of a check', () => {
   it('answers in its first line', () => {
     expect(plain(renderSiteCheck(bad)).split('\n')[0]).toBe('2 errors in site.yaml');
     expect(renderSiteCheck({ ...bad, errors: 1 }).split('\n')[0]).toBe('1 error in site.yaml');
-    expect(renderSiteCheck({ ...bad, sound: true, errors: 0, problems: [] }).split('\n')[0]).toBe('site.yaml is sound');
+    expect(renderSiteCheck({ ...bad, sound: true, errors: 0, problems: [] }).split('\n')[0]).toBe('site.yaml is valid');
   });
 
   it('says of every problem where it is, what was found and what is expected', () => {
@@ -48,9 +48,9 @@ describe('the table of keys', () => {
   const rows = describeSiteSchema().split('\n');
 
   it.each([
-    '| `chassis.host` | host | required | Where the chassis answers: the address of its DHCP reservation. |',
+    '| `chassis.host` | host | required | Host name or address of the chassis, from its DHCP reservation. |',
     '| `chassis.port` | whole number, 1 to 65535 | `8090` | TCP port of the chassis interface. |',
-    '| `operator.names` | list of host | `[]` | Further host names by which tablets call this gateway (addresses and localhost always work). |',
+    '| `operator.names` | list of host | `[]` | Further host names of this gateway in URLs of tablets (addresses and localhost always work). |',
     '| `stations.<name>.yawDeg` | number, -360 to 360 | none | Heading in degrees, counter-clockwise, 0 along +x. |',
   ])('has the row %s', (row) => {
     expect(rows).toContain(row);

@@ -53,7 +53,7 @@ describe('a secret file', () => {
   );
 
   it('that is missing, empty, not text, or too large is refused', async () => {
-    expect((await refusalOf(join(dir, 'none'))).message).toContain('no such file');
+    expect((await refusalOf(join(dir, 'none'))).message).toContain('file not found');
     expect((await refusalOf(await secret('empty', '\n'))).message).toContain('empty');
     expect((await refusalOf(await secret('binary', Uint8Array.of(0xff, 0xfe)))).message).toContain('UTF-8');
     expect((await refusalOf(await secret('large', CONTENT.repeat(10_000)))).message).toContain('70000 bytes');

@@ -38,49 +38,49 @@ const writesMaps = "import { w } from '../chassis/map-writes.ts';\nexport const 
 
 /** What is wrong | the file that is | what it imports as `a` | the rule that says so. */
 const breaches = [
-  ['sim imports the angle room', 'src/lib/sim/x.ts', "import { a } from '../angle/index.ts';", 'room-sim'],
+  ['sim imports the angle module', 'src/lib/sim/x.ts', "import { a } from '../angle/index.ts';", 'module-sim'],
   [
-    'a room beside the codec converts',
+    'a module other than the codec converts angles',
     'src/lib/motion/angles.ts',
     "import { c as a } from '../angle/convert.ts';",
-    'side-door-angle-convert-ts',
+    'extra-entry-angle-convert-ts',
   ],
-  ['a leaf imports a room', 'src/lib/evidence/x.ts', "import { a } from '../angle/index.ts';", 'room-evidence'],
+  ['a leaf imports a module', 'src/lib/evidence/x.ts', "import { a } from '../angle/index.ts';", 'module-evidence'],
   [
-    'a room imports the command framework',
+    'a module imports the command framework',
     'src/lib/site/x.ts',
     "import { Command as a } from '@oclif/core';",
     'lib-knows-no-cli',
   ],
   [
-    'a room starts programs',
+    'a module starts child processes',
     'src/lib/net/programs.ts',
     "import { spawn as a } from 'node:child_process';",
     'child-processes',
   ],
   [
-    'a room beside the fleet speaks UDP',
+    'a module other than fleet uses UDP',
     'src/lib/net/udp.ts',
     "import { createSocket as a } from 'node:dgram';",
     'udp-sockets',
   ],
   [
-    'a room that the table does not know',
+    'a module that is not in the table',
     'src/lib/utils/x.ts',
     "import { a } from '../angle/index.ts';",
-    'no-orphan-room',
+    'no-unlisted-module',
   ],
   [
-    'another room than motion takes the calls that move the robot',
+    'a module other than motion imports the calls that move the robot',
     'src/lib/operator/moves.ts',
     "import { m as a } from '../chassis/moves.ts';",
-    'side-door-chassis-moves-ts',
+    'extra-entry-chassis-moves-ts',
   ],
   [
-    'another room than maps takes the writes that were never measured',
+    'a module other than maps imports the writes that were never measured',
     'src/lib/motion/writes.ts',
     "import { w as a } from '../chassis/map-writes.ts';",
-    'side-door-chassis-map-writes-ts',
+    'extra-entry-chassis-map-writes-ts',
   ],
 ] as const;
 const circle = {

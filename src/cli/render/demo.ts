@@ -4,20 +4,20 @@ import type { Demo } from '../../lib/toolkit/demo/demo.result.ts';
 import { printable } from '../output.ts';
 import { renderChecklistVerdict, renderSteps } from './checklist.ts';
 
-/** `gw demo`: the verdict, what was proven, where the report lies, what to try next. `cwd` shortens the paths. */
+/** `gw demo`: the verdict, the steps, the paths of record and report, next commands. `cwd` shortens the paths. */
 export function renderDemo(demo: Demo, cwd: string): string {
   const { checklist, robot, tookMs, dir, kept } = demo;
   const folder = shortened(dir, cwd);
   return [
     renderChecklistVerdict(checklist),
     chalk.dim(
-      `${printable(robot.serial)}, a robot in a box with software ${printable(robot.software)}; ready in ${seconds(demo.readyMs.sim)} s, its gateway in ${seconds(demo.readyMs.serve)} s; all in ${seconds(tookMs)} s.`,
+      `${printable(robot.serial)}, a simulated robot with software ${printable(robot.software)}; ready in ${seconds(demo.readyMs.sim)} s, its gateway in ${seconds(demo.readyMs.serve)} s; all in ${seconds(tookMs)} s.`,
     ),
     '',
     ...renderSteps(checklist.steps),
     '',
     `${chalk.bold('Protocol')}  ${folder}/protocol.json ${protocolState(demo.protocol)}`,
-    `${chalk.bold('Report')}    ${folder}/demo.md ${chalk.dim('(the same as demo.json and demo.junit.xml; what the programs said: sim.log, serve.log)')}`,
+    `${chalk.bold('Report')}    ${folder}/demo.md ${chalk.dim('(also as demo.json and demo.junit.xml; logs: sim.log, serve.log)')}`,
     '',
     ...(kept ? renderKept(demo, folder) : renderNext(folder)),
   ].join('\n');
@@ -34,14 +34,14 @@ function renderNext(folder: string): string[] {
   return [
     `${chalk.bold('Try next')} ${chalk.dim('(in a clone gw is `npx gw`)')}`,
     ...rows([
-      ['gw demo --keep', 'the same, left up: pages to open, faults to switch'],
+      ['gw demo --keep', 'keep it running: pages to open, faults to switch'],
       [
         `gw checklist report ${folder}/protocol.json --site ${folder}/site.yaml --format pdf`,
         'the document for the signature',
       ],
-      ['gw checklist show site', "what is proven at a customer's site, and by whom"],
-      ['gw evidence list', 'what is known about the platform, and how well'],
-      [`gw site check --site ${folder}/site.yaml`, 'what a site file says'],
+      ['gw checklist show site', "the acceptance steps at a customer's site"],
+      ['gw evidence list', 'facts about the platform with their evidence'],
+      [`gw site check --site ${folder}/site.yaml`, 'validate a site file'],
     ]),
   ];
 }
@@ -54,24 +54,24 @@ function renderKept({ addresses }: Demo, folder: string): string[] {
     ...rows([
       [addresses.surface, 'operator surface'],
       [addresses.service, 'technician page'],
-      [addresses.readOnly, 'read-only socket: all that a remote tunnel can see'],
-      [`${addresses.chassis}/device/info`, 'the simulated chassis itself'],
+      [addresses.readOnly, 'read-only socket, the only one a remote tunnel reaches'],
+      [`${addresses.chassis}/device/info`, 'simulated chassis'],
     ]),
     chalk.bold('Try in another terminal'),
     ...rows([
-      [`gw chassis watch${site}`, 'the live state'],
-      [`gw sim fault radians on${dir}`, 'the pose unit goes wrong; then:'],
-      [`gw chassis probe${site}`, 'fails loudly, and the gate closes'],
+      [`gw chassis watch${site}`, 'live state'],
+      [`gw sim fault radians on${dir}`, 'wrong pose unit; then:'],
+      [`gw chassis probe${site}`, 'fails, and the gate closes'],
       [`gw sim fault cut on${dir}`, "the technician page says 'not connected'"],
     ]),
   ];
 }
 
-const MOST_WIDTH = 48;
+const MAX_WIDTH = 48;
 
 function rows(pairs: readonly (readonly [string, string])[]): string[] {
-  // One long command must not push the words of all others to the edge.
-  const width = Math.max(...pairs.map(([left]) => left.length).filter((length) => length <= MOST_WIDTH));
+  // A single long command must not widen the column of all.
+  const width = Math.max(...pairs.map(([left]) => left.length).filter((length) => length <= MAX_WIDTH));
   return pairs.map(([left, right]) => `  ${chalk.cyan(left.padEnd(width))}  ${right}`);
 }
 

@@ -1,5 +1,4 @@
 import chalk from 'chalk';
-import { plural } from '../../lib/text/index.ts';
 import type { OperatorCheck, RouteRow } from '../../lib/toolkit/operator/check.result.ts';
 import type { OperatorPassword } from '../../lib/toolkit/operator/password.result.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
@@ -8,18 +7,19 @@ import { printable, renderTable, renderVerdict } from '../output.ts';
 export function renderOperatorCheck(data: OperatorCheck): string {
   const { full, readOnly, routes, findings, counts, requests, tookMs } = data;
   const where = readOnly === null ? place(full) : `${place(full)} and ${place(readOnly)}`;
-  const open = counts.notChecked === 0 ? '' : `, ${things(counts.notChecked)} not checked`;
+  const total = counts.ok + counts.wrong + counts.notChecked;
+  const open = counts.notChecked === 0 ? '' : `, ${counts.notChecked} not checked`;
   const first =
     counts.wrong === 0
-      ? `${chalk.green('Nothing is wrong')} with the operator server at ${where}${open}.`
-      : `${chalk.red.bold(`${things(counts.wrong)} wrong`)} with the operator server at ${where}${open}.`;
+      ? `${chalk.green('ok')}: ${counts.ok} checks. Operator server at ${where}${open}.`
+      : `${chalk.red.bold('FAILED')}: ${counts.wrong} of ${total} checks. Operator server at ${where}${open}.`;
   const columns = [
     { title: '' },
     { title: 'route' },
     { title: `${full.port}`, align: 'right' as const },
-    { title: 'demanded', align: 'right' as const },
+    { title: 'specified', align: 'right' as const },
     { title: '5174', align: 'right' as const },
-    { title: 'demanded', align: 'right' as const },
+    { title: 'specified', align: 'right' as const },
     { title: 'meaning' },
   ];
   const lines = [first, '', renderTable(columns, routes.map(routeCells)), ''];
@@ -30,7 +30,7 @@ export function renderOperatorCheck(data: OperatorCheck): string {
     lines.push(`${renderVerdict(verdict)} ${printable(title)}: ${printable(detail)}`);
     if (remedy !== null) lines.push(`     ${printable(remedy)}`);
   }
-  lines.push('', chalk.dim(`${requests} requests in ${(tookMs / 1000).toFixed(1)} s; nothing was changed`));
+  lines.push('', chalk.dim(`${requests} requests in ${(tookMs / 1000).toFixed(1)} s, read-only`));
   return lines.join('\n');
 }
 
@@ -48,16 +48,12 @@ function place({ host, port }: { readonly host: string; readonly port: number })
   return printable(host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
 }
 
-function things(count: number): string {
-  return plural(count, 'thing is', 'things are');
-}
-
 /** `gw operator password` */
 export function renderOperatorPassword({ file, replaced }: OperatorPassword): string {
   return [
-    `The device password is ${replaced ? 'changed' : 'set'}.`,
+    `Device password ${replaced ? 'changed' : 'set'}.`,
     '',
     `Its hash is in ${printable(file)}, readable for its owner only.`,
-    'A running `gw serve` takes it at its next start, which also ends every session.',
+    'Restart `gw serve` to apply it; the restart ends every session.',
   ].join('\n');
 }

@@ -11,7 +11,7 @@ export function renderServeEvent(event: ServeEvent): string {
     case 'ready':
       return chalk.green('ready');
     case 'failed':
-      return `${event.service.padEnd(10)}${chalk.red('failed')}: ${printable(event.message)} (again in ${event.retryInMs} ms). To do: ${printable(event.remedy)}`;
+      return `${event.service.padEnd(10)}${chalk.red('failed')}: ${printable(event.message)} (retry in ${event.retryInMs} ms). Do next: ${printable(event.remedy)}`;
     case 'stopping':
       return 'stopping';
     case 'stopped':

@@ -7,16 +7,16 @@ import { printable, renderVerdict } from '../output.ts';
 /** `gw site init` */
 export function renderSiteInit({ path, serial, host }: SiteInit): string {
   return [
-    `${printable(path)} is written, for chassis ${serial} at ${host}.`,
+    `Created ${printable(path)} for chassis ${serial} at ${host}.`,
     '',
-    `Next: read it, then gw site check ${printable(path)}`,
+    `Next: review it, then run gw site check ${printable(path)}`,
   ].join('\n');
 }
 
 /** `gw site check` */
 export function renderSiteCheck({ path, sound, errors, problems, findings }: SiteCheck): string {
   const name = printable(path);
-  const lines = [sound ? `${name} is sound` : `${plural(errors, 'error')} in ${name}`, ''];
+  const lines = [sound ? `${name} is valid` : `${plural(errors, 'error')} in ${name}`, ''];
   for (const { line, column, key, found, expected, suggestion } of problems) {
     const place = line === null ? 'whole file' : `line ${line}:${column ?? 1}`;
     lines.push(`${renderVerdict('wrong')} ${place}${key === '' ? '' : `  ${chalk.bold(printable(key))}`}`);

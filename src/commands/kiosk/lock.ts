@@ -1,7 +1,7 @@
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { kioskAccess, kioskFlags, lockFlags } from '../../cli/kiosk-flags.ts';
 import { renderKioskLock } from '../../cli/render/kiosk.ts';
-import { withStages } from '../../cli/told-once.ts';
+import { withStages } from '../../cli/stages.ts';
 import type { KioskLock as Result } from '../../lib/toolkit/kiosk/kiosk.result.ts';
 
 export default class KioskLock extends GwCommand<Result> {

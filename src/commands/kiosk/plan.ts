@@ -1,7 +1,7 @@
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { kioskAccess, kioskFlags } from '../../cli/kiosk-flags.ts';
 import { renderKioskPlan } from '../../cli/render/kiosk.ts';
-import { withStages } from '../../cli/told-once.ts';
+import { withStages } from '../../cli/stages.ts';
 import type { KioskPlan as Result } from '../../lib/toolkit/kiosk/kiosk.result.ts';
 
 export default class KioskPlan extends GwCommand<Result> {

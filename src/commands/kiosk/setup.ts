@@ -2,7 +2,7 @@ import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { kioskAccess, kioskFlags, lockFlags } from '../../cli/kiosk-flags.ts';
 import { renderKioskSetup } from '../../cli/render/kiosk.ts';
-import { withStages } from '../../cli/told-once.ts';
+import { withStages } from '../../cli/stages.ts';
 import type { KioskSetup as Result } from '../../lib/toolkit/kiosk/kiosk.result.ts';
 
 export default class KioskSetup extends GwCommand<Result> {

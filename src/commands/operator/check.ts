@@ -6,9 +6,9 @@ import { renderOperatorCheck } from '../../cli/render/operator.ts';
 import type { OperatorCheck as Result } from '../../lib/toolkit/operator/check.result.ts';
 
 export default class OperatorCheck extends GwCommand<Result> {
-  static override summary = 'Check both sockets of the running operator server from outside.';
+  static override summary = 'Check both sockets of the running operator server over the network.';
   static override description =
-    'Compares the route table of the specification status by status and tries every way we know around the read-only socket. Changes nothing and uses up no sign-in try. Ends with 1 when something is wrong, with 3 when the server does not answer.';
+    'Compares the status of every specified route and tries all known bypasses of the read-only socket. Read-only; uses up no sign-in attempt. Exits with 1 when a check fails, with 3 when the server does not answer.';
   static override examples = [
     '<%= config.bin %> operator check',
     '<%= config.bin %> operator check --site robot-7/site.yaml --json',
@@ -19,7 +19,7 @@ export default class OperatorCheck extends GwCommand<Result> {
     site: siteFlag,
     via: viaFlag,
     host: Flags.string({
-      summary: 'Where the operator server is. From another machine the read-only socket must not be seen.',
+      summary: 'Host of the operator server. From another machine the read-only socket must not be reachable.',
       helpValue: 'HOST',
       default: '127.0.0.1',
     }),

@@ -7,7 +7,7 @@ import type { OperatorPassword as Result } from '../../lib/toolkit/operator/pass
 export default class OperatorPassword extends GwCommand<Result> {
   static override summary = 'Set the device password of the operator surface.';
   static override description =
-    'Asks for it twice without showing it; without a terminal it is the first line of stdin. Writes its scrypt hash to the file that operator.passwordFile of the site file names, readable for its owner only. The password itself is never an argument and never stored.';
+    'Prompts for it twice without echo; without a terminal reads the first line of stdin. Writes its scrypt hash to operator.passwordFile of the site file, readable for its owner only. The password itself is never an argument and never stored.';
   static override examples = [
     '<%= config.bin %> operator password',
     '<%= config.bin %> operator password --from-file new-password.txt',
@@ -15,7 +15,7 @@ export default class OperatorPassword extends GwCommand<Result> {
   ];
   static override flags = {
     site: siteFlag,
-    'from-file': Flags.file({ summary: 'Take the first line of this file.', helpValue: 'FILE' }),
+    'from-file': Flags.file({ summary: 'Read the password from the first line of this file.', helpValue: 'FILE' }),
   };
   static override readonly schema = 'gw/operator-password/1';
 
@@ -25,7 +25,7 @@ export default class OperatorPassword extends GwCommand<Result> {
       '../../lib/toolkit/operator/password.ts'
     );
     const { readNewPassword } = await import('../../cli/hidden-prompt.ts');
-    // Before anybody types anything: there must be a place for it.
+    // Fails before the prompt if the site file names no file for the hash.
     await passwordFileOf(flags.site);
     const streams = { input: process.stdin, output: process.stderr };
     const password = await readNewPassword({

@@ -4,9 +4,9 @@ import { renderSimFault } from '../../cli/render/sim.ts';
 import type { SimFault as Result } from '../../lib/sim/sim.result.ts';
 
 export default class SimFault extends GwCommand<Result> {
-  static override summary = 'Switch a fault of the running simulated robot, or list them all.';
+  static override summary = 'Switch a fault of the running simulated robot, or list all faults.';
   static override description =
-    'Without --dir the simulator of ./gw-sim is meant, and where none runs there, the one that was started last.';
+    'Without --dir it uses the simulator of ./gw-sim, or the last started one if none runs there.';
   static override examples = [
     '<%= config.bin %> sim fault --list',
     '<%= config.bin %> sim fault radians on',
@@ -14,7 +14,7 @@ export default class SimFault extends GwCommand<Result> {
   ];
   static override args = {
     name: Args.string({ description: 'The fault.' }),
-    state: Args.string({ description: 'What it shall be.', options: ['on', 'off'] }),
+    state: Args.string({ description: 'New state of the fault.', options: ['on', 'off'] }),
   };
   static override flags = {
     list: Flags.boolean({ summary: 'List every fault and whether it is on.' }),

@@ -8,9 +8,9 @@ import { type SimPart, simParts } from '../../lib/sim/parts.ts';
 import type { SimEvent } from '../../lib/sim/sim.result.ts';
 
 export default class Sim extends LongRunningCommand<SimEvent> {
-  static override summary = 'Run a robot in a box: a simulated chassis with a site file for it.';
+  static override summary = 'Run a simulated robot and write a site file for it.';
   static override description =
-    'Listens on 127.0.0.1 only, writes a site file with its evidence and secrets to a folder, and runs until Ctrl-C. Faults are switched with `gw sim fault`.';
+    'Listens on 127.0.0.1 only, writes a site file with evidence and secrets to a folder, and runs until Ctrl-C. `gw sim fault` switches faults.';
   static override examples = [
     '<%= config.bin %> sim',
     '<%= config.bin %> sim --dir /tmp/robot --with voice,building,password',
@@ -26,7 +26,7 @@ export default class Sim extends LongRunningCommand<SimEvent> {
       default: './gw-sim',
     }),
     'chassis-port': Flags.integer({
-      summary: 'TCP port of the chassis, 0 for a free one; without this flag 8090 where that is free.',
+      summary: 'TCP port of the chassis, 0 for any free one; by default 8090 if free.',
       min: 0,
       max: 65535,
     }),
@@ -37,29 +37,29 @@ export default class Sim extends LongRunningCommand<SimEvent> {
       parse: async (input) => readSerial(input),
     }),
     'operator-port': Flags.integer({
-      summary: 'TCP port that the site file gives the operator server.',
+      summary: 'TCP port of the operator server in the site file.',
       min: 1,
       max: 65535,
       default: 5173,
     }),
     with: Flags.custom<SimPart[]>({
-      summary: `What the site has beside the robot: ${simParts.join(', ')}.`,
+      summary: `Further simulated parts of the site: ${simParts.join(', ')}.`,
       helpValue: 'PART,PART',
       parse: async (input) => input.split(',').map(readPart),
     })(),
     robots: Flags.integer({
-      summary: 'How many neighbours beat, on UDP to 127.0.0.1:45301; their key stands in the folder.',
+      summary: 'Number of neighbours that send heartbeats, by UDP to 127.0.0.1:45301; their key is in the folder.',
       helpValue: 'N',
       min: 0,
       max: 1000,
       default: 0,
     }),
     evidence: Flags.string({
-      summary: 'What the evidence file holds: the facts that orders rely on, or nothing, as for a robot that is new.',
+      summary: 'Content of the evidence file: the facts that orders rely on, or none, as for a new robot.',
       options: ['verified', 'none'],
       default: 'verified',
     }),
-    'boot-seconds': secondsFlag({ summary: 'How long the robot starts.', default: 0, min: 0, max: 600 }),
+    'boot-seconds': secondsFlag({ summary: 'Start time of the robot.', default: 0, min: 0, max: 600 }),
   };
   static override readonly schema = 'gw/sim/1';
 
@@ -78,7 +78,7 @@ export default class Sim extends LongRunningCommand<SimEvent> {
       bootMs: flags['boot-seconds'] * 1000,
       onEvent: (event) => this.emit(event),
     });
-    // No `await using` here: the compiler forgets to rewrite a lazy import in a function that has one.
+    // No `await using` here: the compiler does not rewrite a lazy import in a function that has one.
     if (!this.signal.aborted) await once(this.signal, 'abort');
     await sim[Symbol.asyncDispose]();
     return { data: { event: 'ended' } };
@@ -96,7 +96,7 @@ function readPart(text: string): SimPart {
 }
 
 function readSerial(text: string): string {
-  // What a file name, a certificate's common name and an MQTT client id can all hold.
+  // Valid in a file name, in the common name of a certificate and in an MQTT client id.
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(text)) {
     throw new Errors.CLIError(`--serial: expected 1 to 64 letters, digits, "_" or "-", found '${text}'`);
   }

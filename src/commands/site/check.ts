@@ -8,7 +8,7 @@ import type { SiteCheck as Result } from '../../lib/toolkit/site/check.result.ts
 export default class SiteCheck extends GwCommand<Result> {
   static override summary = 'Check a site file and the files and folders that it names.';
   static override description =
-    'Lists every error with line and key, and dials nothing. Ends with 2 when something is wrong.';
+    'Lists every error with line and key, without any network access. Exits with 2 when an error is found.';
   static override examples = ['<%= config.bin %> site check', '<%= config.bin %> site check robot-7/site.yaml'];
   static override args = { file: Args.string({ description: 'The site file, in place of --site.' }) };
   static override flags = { site: siteFlag };
@@ -17,8 +17,8 @@ export default class SiteCheck extends GwCommand<Result> {
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags, raw } = await this.parse(SiteCheck);
     if (args.file !== undefined && raw.some((token) => token.type === 'flag' && token.flag === 'site')) {
-      throw new GwError('USAGE', `Two site files are named: ${args.file} and, by --site, ${flags.site}.`, {
-        remedy: 'Check one after the other.',
+      throw new GwError('USAGE', `Two site files are given: ${args.file} and --site ${flags.site}.`, {
+        remedy: 'Run the command once for each.',
       });
     }
     const { checkSite } = await import('../../lib/toolkit/site/check.ts');

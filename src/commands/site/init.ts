@@ -6,22 +6,22 @@ import { GwError } from '../../lib/error/index.ts';
 import type { SiteInit as Result } from '../../lib/toolkit/site/init.result.ts';
 
 export default class SiteInit extends GwCommand<Result> {
-  static override summary = 'Make the site file of one robot.';
+  static override summary = 'Create the site file of one robot.';
   static override description =
-    'Asks what it needs, with the flags as defaults, and writes a commented file. With --yes it asks nothing and takes the flags.';
+    'Prompts for the required values, with the flags as defaults, and writes a commented file. With --yes uses the flags without prompts.';
   static override examples = [
     '<%= config.bin %> site init',
     '<%= config.bin %> site init robot-7/site.yaml --yes --name "Lobby, robot 7" --host robot-7.local --serial SN0007',
   ];
-  static override args = { file: Args.string({ description: 'Where to write it.', default: 'site.yaml' }) };
+  static override args = { file: Args.string({ description: 'Output file.', default: 'site.yaml' }) };
   static override flags = {
-    yes: Flags.boolean({ char: 'y', summary: 'Ask nothing; take the flags.' }),
-    name: Flags.string({ summary: 'What people call this site and robot.', helpValue: 'TEXT' }),
-    host: Flags.string({ summary: 'Where the chassis answers.', helpValue: 'HOST' }),
+    yes: Flags.boolean({ char: 'y', summary: 'Use the flags without prompts.' }),
+    name: Flags.string({ summary: 'Display name of this site and robot.', helpValue: 'TEXT' }),
+    host: Flags.string({ summary: 'Host name or address of the chassis.', helpValue: 'HOST' }),
     serial: Flags.string({ summary: 'Serial number of the chassis.', helpValue: 'SERIAL' }),
     mac: Flags.string({ summary: 'MAC address of the DHCP reservation of the chassis.', helpValue: 'MAC' }),
     'operator-port': Flags.string({ summary: 'TCP port of the operator surface (5173).', helpValue: 'PORT' }),
-    force: Flags.boolean({ summary: 'Replace a file that is there.' }),
+    force: Flags.boolean({ summary: 'Replace an existing file.' }),
   };
   static override readonly schema = 'gw/site-init/1';
 
@@ -36,7 +36,7 @@ export default class SiteInit extends GwCommand<Result> {
     };
     if (flags.yes) return { data: await initSite(options) };
     if (!process.stdin.isTTY) {
-      throw new GwError('USAGE', 'This is not a terminal, so nothing can be asked.', {
+      throw new GwError('USAGE', 'Prompts need a terminal.', {
         remedy: 'Pass --yes with --name, --host and --serial.',
       });
     }

@@ -23,7 +23,7 @@ export interface ChassisLinkOptions {
 }
 
 /** Project decisions: reconnect within one or two seconds of the chassis' return, with backoff. */
-const RETRY = { firstMs: 250, mostMs: 1_500 };
+const RETRY = { firstMs: 250, maxMs: 1_500 };
 /** A connection that lasted this long resets the backoff. */
 const STABLE_MS = 2_000;
 const BOOTING_MS = 500;

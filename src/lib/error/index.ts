@@ -1,18 +1,17 @@
 /**
- * The one error type of gw. An error carries a code from one table, says what was tried, and says what to do
- * next; the table gives the exit code. Data from outside that is merely to be discarded is a returned verdict,
- * not an error.
+ * The error type of gw. An error has a code of the error table, what was tried and a remedy; the table gives the exit
+ * code. External data that is only discarded is a returned verdict, not an error.
  */
 import { type ErrorCode, type ExitCode, errorTable } from './table.ts';
 
 export { type ErrorCode, type ErrorRow, type ExitCode, errorTable, exitCodes } from './table.ts';
 
-/** What was tried, so that 'not connected' always names the address. */
+/** The attempted connection, so that 'not connected' always names the address. */
 export interface Tried {
-  /** The address as it was dialled, without user data: `192.0.2.7`, `robot.local`, `unix:/run/x`. */
+  /** The address as dialled, without credentials: `192.0.2.7`, `robot.local`, `unix:/run/x`. */
   readonly address: string;
   readonly port?: number;
-  /** Through which machine: `technician@192.0.2.2:22`. Absent: straight from this one. */
+  /** SSH host in between: `technician@192.0.2.2:22`. Absent: direct. */
   readonly via?: string;
   /** What was attempted: `GET /device/info`, `open WebSocket`. */
   readonly action?: string;
@@ -55,7 +54,7 @@ export class GwError extends Error {
     return errorTable[this.code].exit;
   }
 
-  /** The fixed list of fields that may leave the process; the cause and the stack never do. */
+  /** The fields that may leave the process; cause and stack never do. */
   toJSON(): ErrorJson {
     return {
       code: this.code,
@@ -67,48 +66,48 @@ export class GwError extends Error {
   }
 }
 
-/** What an operating system says of a disk that takes nothing: no bug of ours, and a person can mend it. */
+/** System errors of a disk that cannot be written to: not internal errors, since a person can fix them. */
 const DISK_REFUSALS: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO']);
 
 /**
- * Turns anything thrown into a GwError; what is not ours and not known is a bug of ours (INTERNAL). An error that was
- * thrown while another one was under way gives way to that other one, which came first and names the cause.
+ * Converts anything thrown to a GwError; unknown errors become INTERNAL. Of an error that was thrown during the disposal
+ * after another error, the first one counts, because it names the cause.
  */
 export function asGwError(error: unknown): GwError {
   const cause = firstThrown(error);
-  if (cause !== error) return asGwError(cause);
+  if (!Object.is(cause, error)) return asGwError(cause);
   if (error instanceof GwError) return error;
   if (error instanceof Error && error.name === 'AbortError') {
     return new GwError('INTERRUPTED', 'Interrupted.', { cause: error });
   }
   if (error instanceof Error && 'syscall' in error && 'code' in error && DISK_REFUSALS.has(error.code)) {
-    return new GwError('FILE_UNWRITABLE', `The disk refused: ${textOf(error)}.`, { cause: error });
+    return new GwError('FILE_UNWRITABLE', `Disk error: ${textOf(error)}.`, { cause: error });
   }
   return new GwError('INTERNAL', textOf(error), { cause: error });
 }
 
-/** Bounded: something thrown may hold itself. */
-const MOST_SUPPRESSED = 100;
+/** Bounded, because a thrown object may contain itself. */
+const MAX_SUPPRESSED = 100;
 
 /**
- * `await using` throws what its disposal threw and keeps in `suppressed` what was thrown before. By name, as older
- * runtimes have no such class and the compiler makes one.
+ * `await using` throws the error of its disposal and keeps the earlier error in `suppressed`. Recognised by name, since
+ * older runtimes have no such class and the compiler provides one.
  */
 function firstThrown(thrown: unknown): unknown {
   let first = thrown;
-  for (let depth = 0; depth < MOST_SUPPRESSED; depth += 1) {
+  for (let depth = 0; depth < MAX_SUPPRESSED; depth += 1) {
     if (!(first instanceof Error) || first.name !== 'SuppressedError' || !('suppressed' in first)) break;
     first = first.suppressed;
   }
   return first;
 }
 
-/** Whatever was thrown, also what refuses to become text. */
+/** The text of anything thrown, including objects that cannot be converted. */
 function textOf(thrown: unknown): string {
   try {
     return thrown instanceof Error ? String(thrown.message) : String(thrown);
   } catch {
-    return `something that has no text (${typeof thrown})`;
+    return `unprintable error (${typeof thrown})`;
   }
 }
 

@@ -1,4 +1,4 @@
-/** How a command ends, by what the error says about the world. Decision of ours, see docs/decisions.md. */
+/** Exit code of a command, by the kind of error. Project decision, see docs/decisions.md. */
 export const exitCodes = {
   ok: 0,
   checkFailed: 1,
@@ -12,89 +12,81 @@ export const exitCodes = {
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 export interface ErrorRow {
-  /** What it means, in one line; the message of a concrete error says more. */
+  /** What failed, in at most eight words; the message of a concrete error adds the details. */
   readonly title: string;
-  /** What to do next when the place that raised the error knew nothing better. */
+  /** What to do next, as an imperative; an error may carry a more specific one. */
   readonly remedy: string;
   readonly exit: ExitCode;
 }
 
 const row = (exit: ExitCode, title: string, remedy: string): ErrorRow => ({ title, remedy, exit });
 
-/** Every error code of gw. docs/errors.md is this table as a page; a test walks both ways. */
+/** Every error code of gw. docs/errors.md is generated from it; a test compares both ways. */
 export const errorTable = {
-  // Usage and the site file
-  USAGE: row(exitCodes.usage, 'The command line is not understood.', 'See the command with --help.'),
+  // Usage and files
+  USAGE: row(exitCodes.usage, 'Invalid command line.', 'Run the command with --help.'),
   SITE_FILE_NOT_FOUND: row(
     exitCodes.usage,
-    'There is no site file at this place.',
-    'Name it with --site FILE, or make one with `gw site init`.',
+    'Site file not found.',
+    'Name it with --site FILE, or create one with `gw site init`.',
   ),
   SITE_FILE_INVALID: row(
     exitCodes.usage,
-    'The site file does not say what it must.',
-    'Mend the lines named above, then run `gw site check`.',
+    'Invalid site file.',
+    'Correct the lines listed above, then run `gw site check`.',
   ),
   SECRET_UNREADABLE: row(
     exitCodes.usage,
-    'A secret that the site file names cannot be used.',
-    'Make the file readable for its owner only: chmod 600 FILE.',
+    'Secret from the site file is unusable.',
+    'Make the file readable for its owner only: `chmod 600 FILE`.',
   ),
-  EVIDENCE_UNKNOWN: row(
-    exitCodes.usage,
-    'The ledger holds no fact with this id.',
-    'List the ids with `gw evidence list`.',
-  ),
+  EVIDENCE_UNKNOWN: row(exitCodes.usage, 'Unknown evidence id.', 'List the ids with `gw evidence list`.'),
   EVIDENCE_FILE_INVALID: row(
     exitCodes.usage,
-    'The evidence file of this site cannot be read.',
-    'Mend the line named above; no record is used until the whole file is sound.',
+    'Invalid evidence file.',
+    'Correct the line listed above; no entry is used until the whole file is valid.',
   ),
   CHECKLIST_INVALID: row(
     exitCodes.usage,
-    'The checklist file does not say what it must.',
-    'Mend the lines named above, then run `gw checklist show FILE`.',
+    'Invalid checklist file.',
+    'Correct the lines listed above, then run `gw checklist show FILE`.',
   ),
   CHECKLIST_UNKNOWN: row(
     exitCodes.usage,
-    'There is no checklist of this name.',
+    'Unknown checklist.',
     'List the names with `gw checklist list`, or name a file.',
   ),
   ANSWERS_INVALID: row(
     exitCodes.usage,
-    'The file of answers does not fit the checklist.',
-    'Mend the lines named above; `gw checklist show NAME` prints the questions and their ids.',
+    'Answers file does not match the checklist.',
+    'Correct the lines listed above; `gw checklist show NAME` prints the questions and their ids.',
   ),
   STEP_UNKNOWN: row(
     exitCodes.usage,
-    'The checklist has no step or section of this name.',
+    'Unknown checklist step or section.',
     'Print the ids with `gw checklist show NAME`.',
   ),
   ATTACHMENT_INVALID: row(
     exitCodes.usage,
-    'The photo cannot be attached.',
-    'Name a picture file (JPEG, PNG, WebP or HEIC) of at most 20 MiB that you may read.',
+    'Photo cannot be attached.',
+    'Name a readable picture file (JPEG, PNG, WebP or HEIC) of at most 20 MiB.',
   ),
-  NOTHING_TO_RESUME: row(
-    exitCodes.usage,
-    'There is no run of this checklist to go on with.',
-    'Begin one without --resume.',
-  ),
+  NOTHING_TO_RESUME: row(exitCodes.usage, 'No interrupted run of this checklist.', 'Start a new run without --resume.'),
   JOURNAL_BROKEN: row(
     exitCodes.usage,
-    'The journal of the interrupted run cannot be read.',
-    'Begin a new run without --resume; the journal stays where it is, for whoever wants to look at it.',
+    'Journal of the interrupted run is corrupt.',
+    'Start a new run without --resume; the corrupt journal is kept.',
   ),
   PROTOCOL_INVALID: row(
     exitCodes.usage,
-    'The file is no protocol of a checklist.',
-    'Name the JSON file that `gw checklist run` wrote; `gw checklist verify FILE` says what is wrong with this one.',
+    'Not an acceptance record.',
+    'Name the JSON file that `gw checklist run` wrote; run `gw checklist verify FILE` for what is wrong with this one.',
   ),
-  FILE_EXISTS: row(exitCodes.usage, 'The file is there already.', 'Name another file, or pass --force to replace it.'),
+  FILE_EXISTS: row(exitCodes.usage, 'File exists already.', 'Name another file, or pass --force to replace it.'),
   FILE_UNWRITABLE: row(
     exitCodes.usage,
     'File cannot be written.',
-    'Check that the folder exists, has room, and belongs to you.',
+    'Check that the folder exists, has free space and is writable for the user that runs gw.',
   ),
   FILE_UNREADABLE: row(
     exitCodes.usage,
@@ -104,88 +96,88 @@ export const errorTable = {
 
   OVERLAYS_INVALID: row(
     exitCodes.usage,
-    'These are no drawings of a map.',
-    'Name a file that holds a GeoJSON FeatureCollection, a map object of the chassis, or a backup of gw.',
+    'Not a map overlay file.',
+    'Name a GeoJSON FeatureCollection, a map object of the chassis, or a backup of gw.',
   ),
-  MAP_UNKNOWN: row(exitCodes.usage, 'There is no such map.', 'List the maps with `gw map list`.'),
+  MAP_UNKNOWN: row(exitCodes.usage, 'Unknown map.', 'List the maps with `gw map list`.'),
   ARCHIVE_INVALID: row(
     exitCodes.usage,
-    'The backup is damaged, or it is none.',
-    'Do not rely on it: take a new one with `gw map backup`, and check it with `gw map verify`.',
+    'Backup is corrupt or not a backup.',
+    'Do not rely on it: make a new one with `gw map backup`, then run `gw map verify FILE`.',
   ),
 
   KIOSK_PROFILE_INVALID: row(
     exitCodes.usage,
-    'The kiosk profile does not say what it must.',
-    'Mend the lines named above; docs/kiosk.md describes every key.',
+    'Invalid kiosk profile.',
+    'Correct the lines listed above; docs/kiosk.md describes every key.',
   ),
   KIOSK_PACKAGE_DIFFERS: row(
     exitCodes.usage,
-    'The package file is not the one that the kiosk profile names.',
-    'Take the file that belongs to the profile, or write the SHA-256 of this one into it when you trust it.',
+    'Package file differs from the kiosk profile.',
+    'Use the file that belongs to the profile, or write the SHA-256 of this one into the profile if you trust it.',
   ),
   ADB_NOT_FOUND: row(
     exitCodes.usage,
-    'The program adb is not on this machine.',
-    'Install it (Debian: apt install adb), or name it with --adb FILE.',
+    'Program adb not found.',
+    'Install it (Debian: `apt install adb`), or name it with --adb FILE.',
   ),
 
   SSH_CONFIG_INVALID: row(
     exitCodes.usage,
-    'The configuration of SSH says something that cannot be followed.',
-    'Mend the line named above in ~/.ssh/config; `ssh -G HOST` shows what OpenSSH makes of it.',
+    'Unsupported or invalid SSH configuration.',
+    'Correct the line listed above in ~/.ssh/config; compare with `ssh -G HOST`.',
   ),
   NEEDS_GATEWAY: row(
     exitCodes.usage,
-    'This looks at the gateway itself, and cannot be done from another machine.',
-    'Run it on the gateway, or leave this step to a run there: ssh USER@HOST, then the same command without --via.',
+    'Runs on the gateway only.',
+    'Run it on the gateway: `ssh USER@HOST`, then the same command without --via.',
   ),
   SSH_KEY_UNUSABLE: row(
     exitCodes.usage,
-    'Nobody was let in, and a key that might have helped cannot be used.',
-    'Mend what is said about the key above, or load it into an agent with `ssh-add FILE`.',
+    'SSH login failed; one key is unusable.',
+    'Fix the key named above, or load it into an agent with `ssh-add FILE`.',
   ),
 
-  // Reaching things
+  // Not reachable
   CHASSIS_NOT_CONNECTED: row(
     exitCodes.notReachable,
-    'not connected: the chassis does not answer.',
-    'Run `gw chassis address` to see what kind of failure it is; check power, network segment and the DHCP reservation.',
+    'not connected: chassis does not answer.',
+    'Run `gw chassis address` to identify the kind of failure; check power, network segment and the DHCP reservation.',
   ),
   CHASSIS_BOOTING: row(
     exitCodes.notReachable,
-    'The chassis is still starting.',
-    'Wait until its start is complete; `gw chassis watch` shows the progress.',
+    'Chassis is still starting.',
+    'Wait until its start is complete; watch the progress with `gw chassis watch`.',
   ),
   CHASSIS_BAD_ANSWER: row(
     exitCodes.notReachable,
-    'Something answers at the chassis address, but not as a chassis does.',
+    'Unexpected answer at the chassis address.',
     'Check that address and port belong to the chassis and not to another device or a proxy.',
   ),
   OPERATOR_NOT_REACHABLE: row(
     exitCodes.notReachable,
-    'The operator server does not answer.',
+    'Operator server does not answer.',
     'Check that `gw serve` is running on this gateway.',
   ),
   SIM_NOT_RUNNING: row(exitCodes.notReachable, 'No simulated robot is running there.', 'Start one with `gw sim`.'),
   TABLET_NOT_CONNECTED: row(
     exitCodes.notReachable,
-    'not connected: the tablet does not answer.',
-    'Check its power, its WLAN and tablet.host in the site file, and that ADB over TCP is switched on (docs/kiosk.md).',
+    'not connected: tablet does not answer.',
+    'Check its power, its WLAN and tablet.host in the site file, and that ADB over TCP is enabled (docs/kiosk.md).',
   ),
   TABLET_OFFLINE: row(
     exitCodes.notReachable,
-    'The tablet answers, but its debug bridge does not work.',
+    'Tablet answers, but ADB is offline.',
     'Wake the tablet, wait until it has started, switch USB debugging off and on, then try again.',
   ),
   TABLET_LOST: row(
     exitCodes.notReachable,
-    'The line to the tablet was cut.',
-    'Check its WLAN and power, then run the command again: it goes on where it was.',
+    'ADB connection to the tablet lost.',
+    'Check its WLAN and power, then run the command again: it continues where it stopped.',
   ),
   TABLET_BAD_ANSWER: row(
     exitCodes.notReachable,
-    'Something answers at the address of the tablet, but not as Android does.',
+    'Unexpected answer at the tablet address.',
     'Check that tablet.host and tablet.adbPort in the site file belong to the tablet.',
   ),
   PEER_NOT_REACHABLE: row(
@@ -196,76 +188,76 @@ export const errorTable = {
 
   ENROLMENT_NOT_REACHABLE: row(
     exitCodes.notReachable,
-    'The enrolment endpoint does not answer.',
-    'Check enrolment.url in the site file and that HTTPS (443) leads out of this network, then run it again; nothing is lost.',
+    'Enrolment endpoint does not answer.',
+    'Check enrolment.url in the site file and that this network allows outgoing HTTPS (443), then run it again; nothing is lost.',
   ),
   ENROLMENT_BAD_ANSWER: row(
     exitCodes.notReachable,
-    'Something answers at the enrolment address, but not as an enrolment endpoint does.',
+    'Unexpected answer at the enrolment address.',
     'Check enrolment.url in the site file, and that no proxy or login page of this network answers in its place.',
   ),
   ENROLMENT_UNAVAILABLE: row(
     exitCodes.notReachable,
-    'The enrolment endpoint has a failure of its own.',
-    'Try again later with the same one-time code; if it stays, tell the operator of the cloud.',
+    'Enrolment endpoint returned a server error.',
+    'Try again later with the same one-time code; if the error persists, report it to the operator of the cloud.',
   ),
 
   SSH_NOT_CONNECTED: row(
     exitCodes.notReachable,
-    'not connected: the machine to go through does not answer.',
-    'Check address and port after --via, that this laptop is in the robot segment, and that the machine is on.',
+    'not connected: SSH host does not answer.',
+    'Check address and port after --via, that this laptop is in the robot segment, and that the remote host is on.',
   ),
   SSH_BAD_ANSWER: row(
     exitCodes.notReachable,
-    'Something answers at the address to go through, but not as an SSH server does.',
-    'Check that address and port are those of its SSH server; after many tries it may shut us out for some minutes.',
+    'No SSH server at this address.',
+    'Check that address and port are those of its SSH server; after many attempts the server may block this host for some minutes.',
   ),
   SSH_NO_AGREEMENT: row(
     exitCodes.notReachable,
-    'The SSH server and gw know no common way to encrypt.',
-    'Update the SSH server; ways that are no longer safe (SHA-1, DSA) are not used.',
+    'No common SSH algorithm.',
+    'Update the SSH server; algorithms that are no longer safe (SHA-1, DSA) are not used.',
   ),
   SSH_LOST: row(
     exitCodes.notReachable,
-    'The line to the machine that was gone through is lost.',
-    'Check radio and cable, then run the command again; what it did until then may have taken effect.',
+    'SSH connection lost.',
+    'Check radio and cable, then run the command again; commands sent before the loss may have taken effect.',
   ),
   FAR_GW_MISSING: row(
     exitCodes.notReachable,
-    'There is no `gw` on the far side.',
+    'No `gw` on the remote host.',
     'Install gw there so that `ssh USER@HOST gw --version` answers.',
   ),
   FAR_GW_BAD_ANSWER: row(
     exitCodes.notReachable,
-    'The `gw` on the far side does not answer as this one understands it.',
-    'Bring both to the same version; `ssh USER@HOST gw --version` shows the one there.',
+    'Unexpected answer from the remote `gw`.',
+    'Bring both to the same version; `ssh USER@HOST gw --version` prints the remote one.',
   ),
 
-  // Refusals, by a peer or by a rule of ours
+  // Refused, by a peer or by a rule of gw
   SSH_HOST_KEY_UNKNOWN: row(
     exitCodes.refused,
-    'The machine to go through is not known here, and nobody said that it is the right one.',
-    'Run the command at a terminal and compare the fingerprint with `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` on that machine.',
+    'Host key is unknown and was not confirmed.',
+    'Run the command at a terminal and compare the fingerprint with `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` on that host.',
   ),
   SSH_HOST_KEY_CHANGED: row(
     exitCodes.refused,
-    'The machine to go through shows another key than the one that is known.',
-    'Find out why before anything else. If it was set up anew, remove the old key with `ssh-keygen -R HOST`, then compare the new fingerprint there.',
+    'Host key differs from the known one.',
+    'Find out why before anything else. If the host was reinstalled, remove the old key with `ssh-keygen -R HOST`, then compare the new fingerprint there.',
   ),
   SSH_HOST_KEY_REVOKED: row(
     exitCodes.refused,
-    'The machine to go through shows a key that known_hosts forbids.',
-    'Do not log in. Ask who wrote the line named above; the machine needs a new key.',
+    'Host key is revoked in known_hosts.',
+    'Do not log in. Ask the author of the line named above; the host needs a new key.',
   ),
   SSH_AUTH_REFUSED: row(
     exitCodes.refused,
-    'The machine to go through lets nobody in with what was offered.',
-    'Check user name and key: the public key must stand in ~/.ssh/authorized_keys there. With many keys in the agent, name the right one with IdentityFile and IdentitiesOnly in ~/.ssh/config.',
+    'SSH login failed: server rejected all keys.',
+    'Check user name and key: the public key must be in ~/.ssh/authorized_keys there. With many keys in the agent, name the right one with IdentityFile and IdentitiesOnly in ~/.ssh/config.',
   ),
   SSH_CHANNEL_REFUSED: row(
     exitCodes.refused,
-    'The machine that was logged in to lets nothing through, or runs no programs.',
-    'In its sshd_config AllowTcpForwarding and PermitOpen must let this through; so must the options of the key in authorized_keys.',
+    'SSH server refused the channel.',
+    'Allow it with AllowTcpForwarding and PermitOpen in its sshd_config, and with the options of the key in authorized_keys.',
   ),
   CHASSIS_WRONG_DEVICE: row(
     exitCodes.refused,
@@ -274,153 +266,145 @@ export const errorTable = {
   ),
   CHASSIS_REFUSED: row(
     exitCodes.refused,
-    'The chassis refused the request.',
-    'Read the answer of the chassis above; it names the reason as far as the chassis tells it.',
+    'Chassis refused the request.',
+    'Read the answer of the chassis above; it gives the reason as far as the chassis reports one.',
   ),
   MOTION_REFUSED: row(
     exitCodes.refused,
-    'The gate before all movement refused this order.',
-    'Read the reasons above; each names the fact or the state that is missing.',
+    'Motion gate refused the order.',
+    'Read the reasons above; each names the missing fact or state.',
   ),
   MOTION_STOPPED: row(
     exitCodes.refused,
-    'The robot is stopped, and the stop is latched.',
-    'Make sure that it is safe; then a signed-in person on site clears the stop: `gw motion clear`.',
+    'Stop is latched; the robot must not move.',
+    'Make sure that it is safe; then, signed in and on site, clear the stop: `gw motion clear`.',
   ),
   TABLET_UNAUTHORIZED: row(
     exitCodes.refused,
-    'The tablet has not allowed this computer.',
-    'Look at the tablet: compare the fingerprint, tick "Always allow from this computer", tap Allow; then try again.',
+    'Tablet has not authorised this computer.',
+    'On the tablet, compare the fingerprint, tick "Always allow from this computer" and tap Allow; then try again.',
   ),
   TABLET_WRONG_DEVICE: row(
     exitCodes.refused,
-    'Another tablet answers than the profile is for.',
-    'The tablet has no fixed address: look up the address of this one, and mend tablet.host in the site file.',
+    'Another tablet answers at this address.',
+    'Look up the current address of the tablet (it is not fixed), and correct tablet.host in the site file.',
   ),
   TABLET_TOO_OLD: row(
     exitCodes.refused,
-    'The Android of this tablet is too old.',
-    'Update the tablet, or take another one.',
+    'Android version of the tablet is too old.',
+    'Update the tablet, or use another one.',
   ),
   TABLET_NO_SPACE: row(
     exitCodes.refused,
-    'The tablet has no room for the package.',
-    'Remove what is not needed from the tablet, then run the command again.',
+    'Not enough free space on the tablet.',
+    'Remove unneeded data from the tablet, then run the command again.',
   ),
   TABLET_SEVERAL: row(
     exitCodes.refused,
-    'Several tablets are connected, and nobody said which one is meant.',
+    'Several tablets are connected, none is selected.',
     'Unplug the others, or write tablet.serial into the kiosk profile.',
   ),
-  TABLET_REFUSED: row(exitCodes.refused, 'The tablet refused a command.', 'Read what the tablet said above.'),
-  TOUR_UNKNOWN: row(exitCodes.refused, 'No tour has this name.', 'Name a tour that stands in the site file.'),
-  STATION_UNKNOWN: row(
-    exitCodes.refused,
-    'The site file names no such place.',
-    'Name a station that stands in the site file; a dock stands there as `dock`.',
-  ),
-  TOUR_RUNNING: row(exitCodes.refused, 'A tour is under way.', 'Wait for its end, or stop it first.'),
+  TABLET_REFUSED: row(exitCodes.refused, 'Tablet refused a command.', 'Read the answer of the tablet above.'),
+  TOUR_UNKNOWN: row(exitCodes.refused, 'Unknown tour.', 'Name a tour of the site file.'),
+  STATION_UNKNOWN: row(exitCodes.refused, 'Unknown station.', 'Name a station of the site file; the dock is `dock`.'),
+  TOUR_RUNNING: row(exitCodes.refused, 'A tour is running.', 'Wait for its end, or stop it first.'),
   RISK_NOT_ACCEPTED: row(
     exitCodes.refused,
-    'This is a risk that somebody must take by name, and nobody has.',
+    'Needs an explicit risk flag.',
     'Read what may happen, then name the risk with the flag shown above.',
   ),
   ARCHIVE_FOREIGN: row(
     exitCodes.refused,
-    'The backup belongs to another chassis.',
-    'Use a backup of this very chassis: the serial number stands in `gw map verify FILE`.',
+    'Backup belongs to another chassis.',
+    'Use a backup of this chassis; `gw map verify FILE` prints the serial number of a backup.',
   ),
   BACKUP_OUTDATED: row(
     exitCodes.refused,
-    'The backup does not hold what the chassis holds now.',
-    'Take a new one with `gw map backup`, then try again.',
+    'Backup differs from the current chassis content.',
+    'Make a new one with `gw map backup`, then try again.',
   ),
   CHASSIS_MOVING: row(
     exitCodes.refused,
-    'The robot is moving, or nobody knows whether it stands still.',
+    'Robot is moving or its motion is unknown.',
     'Let it come to a stop first, then try again.',
   ),
   CHECKLIST_CHANGED: row(
     exitCodes.refused,
-    'The checklist is not the one that the interrupted run was begun with.',
-    'Begin a new run without --resume: answers to another list prove nothing about this one.',
+    'Checklist changed since the interrupted run began.',
+    'Start a new run without --resume: answers to another version prove nothing about this one.',
   ),
-  RUN_OPEN: row(exitCodes.refused, 'Another process works on this run of the checklist.', 'Let it end first.'),
+  RUN_OPEN: row(exitCodes.refused, 'Run is locked by another process.', 'Wait for that process, or end it first.'),
   SIM_RUNNING: row(
     exitCodes.refused,
-    'A simulated robot is running in this folder.',
-    'End that one first, or name another folder with --dir.',
+    'A simulated robot runs in this folder.',
+    'End it first, or name another folder with --dir.',
   ),
   NOT_ENROLLED: row(
     exitCodes.refused,
-    'This device has no identity in the cloud yet.',
+    'Device is not enrolled.',
     'Enrol it with `gw enrol`, once, at the premises of the operator.',
   ),
   ALREADY_ENROLLED: row(
     exitCodes.refused,
-    'This device has an identity already.',
-    'Look at it with `gw enrol status`; replace it with `gw enrol --renew` and a new one-time code.',
+    'Device is enrolled already.',
+    'Show the identity with `gw enrol status`; replace it with `gw enrol --renew` and a new one-time code.',
   ),
   IDENTITY_BROKEN: row(
     exitCodes.refused,
-    'The identity of this device is damaged, or others can read it.',
-    'Bring the folder back from a copy, or replace the identity with `gw enrol --renew` and a new one-time code.',
+    'Device identity is damaged or readable by others.',
+    'Restore the folder from a copy, or replace the identity with `gw enrol --renew` and a new one-time code.',
   ),
   ENROLMENT_RUNNING: row(
     exitCodes.refused,
-    'An enrolment of this device is under way.',
-    'Wait for its end, then look with `gw enrol status`.',
+    'An enrolment of this device is running.',
+    'Wait for its end, then run `gw enrol status`.',
   ),
   ENROLMENT_UNTRUSTED: row(
     exitCodes.refused,
-    'The certificate of the enrolment endpoint is not trusted, so nothing was sent.',
-    'Name the right certificates in enrolment.caFile, and check that nothing in this network inspects TLS.',
+    'Certificate of the enrolment endpoint is not trusted.',
+    'Name the right CA certificates in enrolment.caFile, and check that no device in this network inspects TLS; nothing was sent.',
   ),
   ENROLMENT_REFUSED: row(
     exitCodes.refused,
-    'The enrolment endpoint refused this device or its one-time code.',
+    'Enrolment endpoint rejected device or one-time code.',
     'Ask the operator of the cloud for a new one-time code for this serial number, then run it again.',
   ),
   CERTIFICATE_UNUSABLE: row(
     exitCodes.refused,
-    'What came back cannot be the identity of this device, so nothing was installed.',
-    'Tell the operator of the cloud what is wrong with the certificate; then run it again.',
+    'Issued certificate is unusable; nothing was installed.',
+    'Report the fault named above to the operator of the cloud; then run it again.',
   ),
   PROTOCOL_ALTERED: row(
     exitCodes.refused,
-    'The protocol is not what gw wrote and the device signed.',
-    'Do not rely on it: ask for the file as it was written; `gw checklist verify FILE` says what is wrong.',
+    'Acceptance record was altered after signing.',
+    'Do not rely on it: ask for the original file; `gw checklist verify FILE` lists the differences.',
   ),
-  PORT_IN_USE: row(
-    exitCodes.refused,
-    'The port is taken by another program.',
-    'Find the program with `ss -ltnp`, end it, then start again.',
-  ),
+  PORT_IN_USE: row(exitCodes.refused, 'Port is in use.', 'Find the program with `ss -ltnp`, end it, then start again.'),
   PORT_UNUSABLE: row(
     exitCodes.refused,
-    'The operating system does not open this port for us.',
+    'Operating system refused to open the port.',
     'Choose a port that this user may open: operator.port in the site file.',
   ),
-  NOT_SIGNED_IN: row(exitCodes.refused, 'This needs a signed-in person.', 'Sign in with the device password first.'),
-  SIGN_IN_FAILED: row(exitCodes.refused, 'The password is wrong.', 'Try again with the device password.'),
+  NOT_SIGNED_IN: row(exitCodes.refused, 'Sign-in required.', 'Sign in with the device password first.'),
+  SIGN_IN_FAILED: row(exitCodes.refused, 'Wrong device password.', 'Try again with the device password.'),
 
-  // Outcomes and ourselves
-  CHECK_FAILED: row(exitCodes.checkFailed, 'A check found something wrong.', 'Read the failed lines above.'),
+  // Failed checks and internal errors
+  CHECK_FAILED: row(exitCodes.checkFailed, 'A check failed.', 'Read the failed lines above.'),
   PART_ENDED: row(
     exitCodes.checkFailed,
-    'A program that gw started did not get ready or ended by itself.',
+    'Child process failed to start or ended.',
     'Read its last lines above, and its whole log.',
   ),
   WRITE_DIFFERS: row(
     exitCodes.checkFailed,
-    'What the chassis holds after the write is not what was sent.',
-    'Keep both backups, change nothing more, and read above whether the old state is back.',
+    'Chassis content differs from what was written.',
+    'Keep both backups, change nothing more, and read above whether the previous state was restored.',
   ),
-  INTERRUPTED: row(exitCodes.interrupted, 'Interrupted.', 'Run the command again when you are ready.'),
+  INTERRUPTED: row(exitCodes.interrupted, 'Interrupted.', 'Run the command again.'),
   INTERNAL: row(
     exitCodes.internal,
-    'gw met a bug of its own.',
-    'Run again with GW_DEBUG=1 for the stack, and report both.',
+    'Internal error.',
+    'Run it again with GW_DEBUG=1 for the stack trace, and report both.',
   ),
 } as const satisfies Record<string, ErrorRow>;
 

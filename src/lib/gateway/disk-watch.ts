@@ -3,20 +3,20 @@ import { dirname } from 'node:path';
 import type { Clock, Log } from '../lifecycle/index.ts';
 import type { FolderHealth } from '../operator/index.ts';
 
-/** Project decisions: how often it is looked, and when a file system that gives no answer is said to. */
-const LOOK_MS = 10_000;
+/** Project decisions: the check interval, and the time after which a check counts as hung. */
+const CHECK_INTERVAL_MS = 10_000;
 const HUNG_MS = 15_000;
 
 export interface DiskWatch extends Disposable {
   view(): FolderHealth;
 }
 
-/** Looks at the room in a folder, or where it would be made, without writing. The first look begins at once. */
+/** Checks the free space of a folder, or of its nearest existing parent, without writing. Starts at once. */
 export function watchDisk(options: {
   readonly path: string;
   /** The key of the site file that names the folder. */
   readonly key: string;
-  /** Less free room than this is too little. */
+  /** Min. free space. */
   readonly reserveBytes: number;
   readonly clock: Clock;
   readonly log: Log;
@@ -27,7 +27,7 @@ export function watchDisk(options: {
     status: 'not-checked',
     freeBytes: null,
     totalBytes: null,
-    detail: 'It has not been looked at yet.',
+    detail: 'Not checked yet.',
     remedy: null,
   };
   let lookingSinceMs: number | null = null;
@@ -36,7 +36,7 @@ export function watchDisk(options: {
     const { status, detail, freeBytes } = next;
     if (status !== seen.status && (status !== 'ok' || seen.status !== 'not-checked')) {
       const how = status === 'ok' ? log.info : log.warn;
-      how({ path, status, detail, freeBytes }, 'the room for a folder of gw');
+      how({ path, status, detail, freeBytes }, 'free space of a gw folder');
     }
     seen = next;
   }
@@ -54,13 +54,13 @@ export function watchDisk(options: {
       take({
         ...seen,
         status: 'not-checked',
-        detail: 'The file system gives no answer.',
-        remedy: 'Look at the disk of this machine (`dmesg`, `df`).',
+        detail: 'The file system does not answer.',
+        remedy: 'Check the disk of this machine (`dmesg`, `df`).',
       });
     }
   }
 
-  const ticking = clock.every(LOOK_MS, tick);
+  const ticking = clock.every(CHECK_INTERVAL_MS, tick);
   tick();
   return { view: () => seen, [Symbol.dispose]: () => ticking[Symbol.dispose]() };
 }
@@ -68,20 +68,20 @@ export function watchDisk(options: {
 async function look(path: string, key: string, reserveBytes: number): Promise<FolderHealth> {
   const nothing = { path, freeBytes: null, totalBytes: null };
   try {
-    const there = await firstThere(path);
-    // Says ENOTDIR for anything else than a folder.
+    const there = await nearestExisting(path);
+    // Fails with ENOTDIR for anything but a folder.
     if (there === path) await readdir(path);
-    // Refuses on a read-only file system for root as well.
+    // Fails on a read-only file system for root as well.
     await access(there, constants.W_OK | constants.X_OK);
     const { bavail, blocks, bsize } = await statfs(there);
-    const room = { path, freeBytes: bavail * bsize, totalBytes: blocks * bsize };
-    const free = `${mb(room.freeBytes)} MB of ${mb(room.totalBytes)} MB free`;
-    if (room.freeBytes >= reserveBytes) return { ...room, status: 'ok', detail: `${free}.`, remedy: null };
+    const space = { path, freeBytes: bavail * bsize, totalBytes: blocks * bsize };
+    const free = `${mb(space.freeBytes)} MB of ${mb(space.totalBytes)} MB free`;
+    if (space.freeBytes >= reserveBytes) return { ...space, status: 'ok', detail: `${free}.`, remedy: null };
     return {
-      ...room,
+      ...space,
       status: 'low',
       detail: `${free}, less than the reserve of ${mb(reserveBytes)} MB (disk.reserveMb).`,
-      remedy: 'Find out what fills the disk (`du -x -d1 -h /`), and remove what is not needed.',
+      remedy: 'Find large folders with `du -x -d1 -h /`, and remove unneeded files.',
     };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -89,20 +89,20 @@ async function look(path: string, key: string, reserveBytes: number): Promise<Fo
       ...nothing,
       status: 'unusable',
       detail: `The folder cannot be used (${code ?? 'unknown reason'}).`,
-      remedy: `Mend it, or name a folder in ${key} of the site file that gw may write to.`,
+      remedy: `Make it writable for gw, or name another folder in ${key} of the site file.`,
     };
   }
 }
 
-/** The folder, or the nearest one above it in which it would be made. */
-async function firstThere(path: string): Promise<string> {
+/** The folder, or its nearest existing parent. */
+async function nearestExisting(path: string): Promise<string> {
   try {
     await stat(path);
     return path;
   } catch (error) {
     const above = dirname(path);
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || above === path) throw error;
-    return firstThere(above);
+    return nearestExisting(above);
   }
 }
 

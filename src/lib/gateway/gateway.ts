@@ -18,16 +18,16 @@ import type { ServeEvent } from './serve.result.ts';
 export interface GatewayOptions {
   readonly sitePath: string;
   readonly log: Log;
-  /** How the output fares that `log` writes to; absent where the caller does not know. */
+  /** State of the output that `log` writes to; absent where the caller does not know. */
   readonly logState?: () => OutputState;
   readonly clock?: Clock;
   readonly dialer?: Dialer;
   /** Folder of the built pages. */
   readonly assetsDir: string;
-  /** Version of gw, as the health shows it. */
+  /** Version of gw, shown by the health route. */
   readonly version: string;
   readonly onEvent: (event: ServeEvent) => void;
-  /** Ends a start that is under way. */
+  /** Aborts the start. */
   readonly signal: AbortSignal;
 }
 
@@ -40,11 +40,10 @@ export interface Gateway {
 
 /**
  * Starts the daemon of one robot: the chassis link, motion, the heartbeat when the site file has one, and the operator
- * server on both sockets. Resolves when all of them run, but for those that are retried: only what guards movement or
- * answers a stop refuses the start. That ends it with the error that says how to mend it, and nothing is left running:
- * SITE_FILE_NOT_FOUND, SITE_FILE_INVALID, SECRET_UNREADABLE for the secret of the chassis, PORT_IN_USE. That the
- * chassis is away, that evidence or device password cannot be read, that the heartbeat cannot run or that the state
- * folder takes no stop is shown in the health, and the rest goes on.
+ * server on both sockets. Resolves when all of them run, except those that are retried: only services that guard
+ * movement or answer a stop fail the start. It then rejects with nothing left running: SITE_FILE_NOT_FOUND,
+ * SITE_FILE_INVALID, SECRET_UNREADABLE for the secret of the chassis, PORT_IN_USE. An unreachable chassis, an unreadable
+ * evidence file or device password, a failed heartbeat and an unwritable state folder only degrade the health.
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { sitePath, version, onEvent, signal } = options;
@@ -121,11 +120,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const supervisor = createSupervisor([link, motion, evidence, ...(fleet === null ? [] : [fleet]), operator], {
     clock,
     onEvent(event) {
-      const told = tellingOf(event);
-      const { event: kind, ...fields } = told;
+      const emitted = eventOf(event);
+      const { event: kind, ...fields } = emitted;
       if (kind === 'failed' || kind === 'stop-failed') log.error({ audit: true, ...fields }, `service ${kind}`);
       else log.info(fields, `service ${kind}`);
-      onEvent(told);
+      onEvent(emitted);
     },
   });
 
@@ -148,14 +147,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 const MB = 1_000_000;
 
-/** null for a site file without it; the module is loaded only where it is used. */
+/** null for a site file without `fleet`; the module is loaded only if used. */
 async function openFleet(site: Site, parts: Pick<FleetOptions, 'state' | 'clock' | 'log'>): Promise<Fleet | null> {
   if (site.fleet === undefined) return null;
   const { createFleet } = await import('../fleet/index.ts');
   return createFleet({ ...site.fleet, serial: site.chassis.serial, stateDir: site.stateDir, ...parts });
 }
 
-function tellingOf(event: SupervisorEvent): ServeEvent {
+function eventOf(event: SupervisorEvent): ServeEvent {
   const service = event.name;
   switch (event.kind) {
     case 'started':

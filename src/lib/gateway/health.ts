@@ -1,16 +1,16 @@
 import type { KeepingTrouble, StopLatch } from '../motion/index.ts';
 import type { GatewayHealth } from '../operator/index.ts';
 
-/** What the parts of the gateway say of themselves. */
+/** The health of each part of the gateway. */
 export interface HealthParts extends Omit<GatewayHealth, 'status'> {
   readonly stop: Pick<StopLatch, 'saved'>;
-  /** What is known of the folder of the stop latch by writing to it: counts before what was seen by looking. */
+  /** Result of the last write to the folder of the stop latch; takes precedence over the disk check. */
   readonly keepingTrouble: KeepingTrouble | null;
-  /** What the operator server lacks; its detail says the same. */
+  /** What does not work in the operator server. */
   readonly operatorTrouble: string | null;
 }
 
-/** The health of the whole gateway: 'ok' only where every part is sound that movement or STOP needs. */
+/** The health of the whole gateway: 'ok' only if every part that movement or STOP needs works. */
 export function gatewayHealth({ stop, keepingTrouble, operatorTrouble, ...parts }: HealthParts): GatewayHealth {
   const unkept = keepingTrouble && {
     status: 'unusable' as const,

@@ -1,6 +1,6 @@
 /**
- * The composition root of the daemon: reads the site file, makes every service once, starts them in order, tells how
- * they are, and stops them in order.
+ * The composition root of the daemon: reads the site file, creates every service once, starts them in order, reports
+ * their health, and stops them in order.
  */
 export { startGateway } from './gateway.ts';
 export type { LineWriter } from './line-writer.ts';

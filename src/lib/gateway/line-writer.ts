@@ -1,59 +1,59 @@
 import type { Clock } from '../lifecycle/index.ts';
 import type { OutputSink } from './output-model.ts';
 
-/** How an output fares that somebody else reads. */
+/** State of an output that another program reads. */
 export interface OutputState {
   /**
-   * 'unread': the reader takes nothing at the moment. 'failing': the system refuses writes; `failure` says with what.
+   * 'unread': the reader is not reading at the moment. 'failing': writes fail with `failure`.
    * 'discarded': it goes to /dev/null.
    */
   readonly status: 'writing' | 'unread' | 'failing' | 'discarded';
   /** Code of the operating system (ENOSPC, EPIPE) while `status` is 'failing'. */
   readonly failure: string | null;
-  /** Lines that were thrown away since the start because the reader did not take them in time. */
+  /** Lines dropped since the start because they were not read in time. */
   readonly droppedLines: number;
 }
 
 export interface LineWriter {
-  /** Takes one line or a block of lines, with its line break. It is written whole or dropped whole; never waits. */
+  /** Writes one line or a block of lines, with its line break, completely or not at all; never blocks. */
   write(line: string): void;
   state(): OutputState;
-  /** Resolves when everything is out, at the latest after `withinMs`; what is not out by then is given up. */
+  /** Resolves when everything is written, at the latest after `withinMs`; the rest is then dropped. */
   end(withinMs: number): Promise<void>;
 }
 
 export interface LineWriterOptions {
   readonly sink: OutputSink;
   readonly clock: Pick<Clock, 'monotonicMs' | 'after' | 'sleep'>;
-  /** The line that stands where lines are missing, with its line break. */
+  /** The line that replaces dropped lines, with its line break. */
   readonly notice: (dropped: number) => string;
-  /** So many bytes wait for a reader that does not read, not counting one chunk under way. */
+  /** Max. bytes that wait for the reader, not counting the chunk being written. */
   readonly maxWaitingBytes: number;
 }
 
-/** Lines go out together up to PIPE_BUF: a pipe takes so much whole or not at all, so that no writer tears a line. */
+/** PIPE_BUF: a pipe accepts this much atomically, so lines of several writers are not mixed. */
 const CHUNK_BYTES = 4_096;
-/** What a line costs beside its bytes. */
+/** Memory overhead of a line. */
 const LINE_OVERHEAD_BYTES = 64;
-/** An unread output is tried again after so long, doubling from the first to the last. */
+/** Retry interval of an unread output, doubling from the first to the last. */
 const FIRST_RETRY_MS = 10;
 const LAST_RETRY_MS = 200;
-/** A full disk and a reader that went away are not tried more often than this. */
+/** Retry interval after a failed write (full disk, closed reader). */
 const FAILED_RETRY_MS = 1_000;
-/** A write that has not come back for so long is as good as one that was refused. */
+/** A write that takes longer than this counts as unread. */
 const UNREAD_AFTER_MS = 1_000;
 
 /**
- * Lines for a reader who may stall. Order is kept and no line is torn. What does not fit is dropped from the oldest
- * line on, because the newest ones say how it is now; where lines are missing stands how many.
+ * Writes lines for a reader that may stall, in order and never partially. At the limit the oldest lines are dropped,
+ * because the newest ones show the current state; a notice gives their number.
  */
 export function createLineWriter({ sink, clock, notice, maxWaitingBytes }: LineWriterOptions): LineWriter {
   const waiting: Buffer[] = [];
   let waitingBytes = 0;
   let droppedLines = 0;
-  /** Dropped since the chunk under way was made: they are missing before the first line that waits. */
+  /** Lines dropped since the current chunk was built: they are missing before the first waiting line. */
   let gap = 0;
-  /** What is left of the chunk under way. Never dropped: its beginning may be out. */
+  /** The rest of the current chunk. Never dropped, since its start may be written already. */
   let chunk: Buffer | null = null;
   let busySinceMs: number | null = null;
   let retry: Disposable | null = null;
@@ -75,10 +75,10 @@ export function createLineWriter({ sink, clock, notice, maxWaitingBytes }: LineW
     const parts: Buffer[] = [];
     let bytes = 0;
     if (gap > 0) {
-      const told = Buffer.from(notice(gap));
+      const line = Buffer.from(notice(gap));
       gap = 0;
-      parts.push(told);
-      bytes = told.length;
+      parts.push(line);
+      bytes = line.length;
     }
     for (let line = waiting[0]; line !== undefined; line = waiting[0]) {
       if (parts.length > 0 && bytes + line.length > CHUNK_BYTES) break;
@@ -90,7 +90,7 @@ export function createLineWriter({ sink, clock, notice, maxWaitingBytes }: LineW
     return Buffer.concat(parts);
   }
 
-  /** A loop rather than recursion: most sinks answer before `write` returns. */
+  /** A loop rather than recursion, since most sinks call back before `write` returns. */
   function pump(): void {
     while (busySinceMs === null && retry === null) {
       chunk ??= nextChunk();
@@ -145,7 +145,7 @@ export function createLineWriter({ sink, clock, notice, maxWaitingBytes }: LineW
       retry?.[Symbol.dispose]();
       retry = null;
       pump();
-      // A sleep, not a timer of `after`: nothing else may keep the process alive until then.
+      // `sleep` and not `after`, because the process must stay alive until then.
       await Promise.race([promise, clock.sleep(withinMs, out.signal).catch(() => {})]);
       out.abort();
       idle.delete(resolve);

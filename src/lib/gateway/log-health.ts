@@ -1,15 +1,15 @@
 import type { OutputHealth } from '../operator/index.ts';
 import type { OutputState } from './line-writer.ts';
 
-/** A log that nobody reads hinders no movement, so it does not degrade the gateway: it is told beside the services. */
+/** The state of the log output; separate from the status of the gateway, since it does not affect movement. */
 export function logHealth(state: OutputState | undefined): OutputHealth {
   if (state === undefined)
-    return { status: 'not-checked', droppedLines: null, detail: 'Where the log goes is not known.' };
+    return { status: 'not-checked', droppedLines: null, detail: 'The destination of the log is unknown.' };
   const { status, failure, droppedLines } = state;
   const now = {
-    writing: 'The log is being written.',
-    unread: 'The reader of the log does not read; it waits, and the gateway goes on.',
-    discarded: 'The log goes to /dev/null and is kept nowhere.',
+    writing: 'The log is written.',
+    unread: 'The reader of the log is not reading; lines wait, and the gateway continues.',
+    discarded: 'The log goes to /dev/null and is discarded.',
     failing: `The log cannot be written: ${failure}.`,
   }[status];
   const lost = droppedLines === 0 ? '' : ` Lines dropped since the start: ${droppedLines}.`;

@@ -8,7 +8,7 @@ type LogLevel = Extract<Level, 'debug' | 'info' | 'warn' | 'error'>;
 
 export interface LogOptions {
   readonly level: LogLevel;
-  /** `pretty` for eyes, `json` for programs: one object a line. */
+  /** `pretty` for people, `json` for programs: one object per line. */
   readonly format: 'pretty' | 'json';
   /** Whether `pretty` writes colour codes. Default: no. */
   readonly isColoured?: boolean;
@@ -19,18 +19,18 @@ export interface LogOptions {
 
 export interface LogOutput {
   readonly log: Log;
-  /** What the log is written with: other text for the same descriptor goes through it too, so that no line is torn. */
+  /** Writer of the descriptor; other text for it must use this writer too, so that lines are not mixed. */
   readonly writer: LineWriter;
 }
 
-/** About 1,000 lines wait for a reader that does not read. */
+/** About 1,000 lines. */
 const MAX_WAITING_LOG_BYTES = 256 * 1024;
 /** Events on stdout are few. */
 const MAX_WAITING_EVENT_BYTES = 64 * 1024;
 
 /**
- * The daemon's structured log. A line is written at once where the descriptor takes it (to a file: by the next turn of
- * the thread pool); where it does not, the daemon goes on and the line waits, within bounds.
+ * The structured log of the daemon. A line is written at once if the descriptor accepts it (to a file: through the
+ * thread pool); otherwise it waits within limits, and the daemon continues.
  */
 export async function openLog({
   level,
@@ -39,10 +39,10 @@ export async function openLog({
   fd,
   clock = systemClock,
 }: LogOptions): Promise<LogOutput> {
-  const look = format === 'pretty' ? await prettyLines(isColoured) : (line: string) => line;
-  let told = '';
+  const formatLine = format === 'pretty' ? await prettyLines(isColoured) : (line: string) => line;
+  let noticeLine = '';
   const notices = loggerTo('warn', (line) => {
-    told = look(line);
+    noticeLine = formatLine(line);
   });
   const writer = createLineWriter({
     sink: openOutputSink(fd),
@@ -50,10 +50,10 @@ export async function openLog({
     maxWaitingBytes: MAX_WAITING_LOG_BYTES,
     notice(dropped) {
       notices.warn({ dropped }, `${plural(dropped, 'log line was', 'log lines were')} dropped: the log was not read`);
-      return told;
+      return noticeLine;
     },
   });
-  const logger = loggerTo(level, (line) => writer.write(look(line)));
+  const logger = loggerTo(level, (line) => writer.write(formatLine(line)));
   const log: Log = {
     debug: (fields, message) => logger.debug(fields, message),
     info: (fields, message) => logger.info(fields, message),
@@ -63,7 +63,7 @@ export async function openLog({
   return { log, writer };
 }
 
-/** The lines that the daemon prints on stdout, for a reader who may not read them. */
+/** Writer for the events of the daemon on stdout, whose reader may stall. */
 export function openEventOutput(
   fd: number,
   notice: (dropped: number) => string,
@@ -85,7 +85,7 @@ function loggerTo(level: LogLevel, write: (line: string) => void): Logger {
   );
 }
 
-/** Loaded only when somebody looks: it costs start-up time and memory. */
+/** Loaded only for the pretty format, since it costs start-up time and memory. */
 async function prettyLines(isColoured: boolean): Promise<(line: string) => string> {
   const { prettyFactory } = await import('pino-pretty');
   return prettyFactory({ colorize: isColoured, translateTime: 'SYS:HH:MM:ss.l' });

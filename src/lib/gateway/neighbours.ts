@@ -3,10 +3,10 @@ import type { CoarseState, FleetView } from '../fleet/index.ts';
 import type { Motion } from '../motion/index.ts';
 import type { NeighboursView } from '../operator/index.ts';
 
-/** Without a key there is nothing to hear: that nobody listens is said, and not taken for 'there are none'. */
+/** Without a key no heartbeat is received, which is 'not checked' and not 'no other robots'. */
 export const notListening: NeighboursView = {
   status: 'not-checked',
-  detail: 'This gateway does not listen for other robots: its site file has no fleet.keyFile.',
+  detail: 'No heartbeat is received: the site file has no fleet.keyFile.',
   robots: [],
   rejected: null,
   isTableFull: null,
@@ -16,24 +16,23 @@ export const notListening: NeighboursView = {
   dropped: null,
 };
 
-/** The other robots as a tablet sees them; `why` it does not listen, while it does not. */
+/** The other robots for the operator server; `why`: the reason while the heartbeat is not running. */
 export function neighboursView(
   { running, robots, rejected, isTableFull, lastTest, sending, dropped, ownSerialFrom }: FleetView,
   why: string | null,
 ): NeighboursView {
   const counts = { alive: 0, late: 0, gone: 0 };
   for (const { presence } of robots) counts[presence] += 1;
-  const own =
-    ownSerialFrom === null ? '' : ` Another device speaks with the serial of this robot, from ${ownSerialFrom}.`;
+  const own = ownSerialFrom === null ? '' : ` Another device at ${ownSerialFrom} sends with the serial of this robot.`;
   const full =
     isTableFull === true
-      ? ` The table of serials is full: of unknown robots only those of fleet.robots are received (${rejected.noRoom} heartbeats refused).`
+      ? ` The table of serials is full: of unknown robots only those of fleet.robots are received (${rejected.noRoom} heartbeats rejected).`
       : '';
   return {
     status: running ? 'listening' : 'not-checked',
     detail: running
       ? `${counts.alive} alive, ${counts.late} late, ${counts.gone} gone.${own}${full}`
-      : `The heartbeat does not run, so nothing is sent and nothing is received: ${why ?? 'it is being started.'}`,
+      : `The heartbeat is not running, so none is sent or received: ${why ?? 'it is starting.'}`,
     robots: robots.map(({ serial, address, presence, ageMs, beat, beats, lost, conflictWith }) => ({
       serial,
       address,
@@ -61,7 +60,7 @@ export function neighboursView(
   };
 }
 
-/** What this robot tells of itself: only what the chassis said a moment ago. */
+/** The state of this robot for its heartbeat: only values that the chassis has reported. */
 export function coarseState(link: ChassisLink, motion: Motion): CoarseState {
   const { values, identity } = link.snapshot();
   const { pose, planning, battery } = values;

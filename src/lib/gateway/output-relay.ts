@@ -3,8 +3,8 @@ import { Socket } from 'node:net';
 import type { OutputSink } from './output-model.ts';
 
 /**
- * Hands everything to `cat`, which waits for the reader in place of the daemon. In a session of its own: Ctrl-C at the
- * terminal must not end it before the last lines.
+ * Writes through `cat`, which blocks in place of the daemon. In a session of its own, so that Ctrl-C at the terminal
+ * does not end it before the last lines.
  */
 export function relaySink(fd: number): OutputSink {
   const relay = spawn('cat', [], { stdio: ['pipe', fd, 'ignore'], detached: true });
@@ -23,7 +23,7 @@ export function relaySink(fd: number): OutputSink {
       if (failure !== null || stdin === null) done(failure ?? new Error('cat has no stdin'), 0);
       else stdin.write(bytes, (error) => done(error ?? null, error ? 0 : bytes.length));
     },
-    // What the relay has taken it still passes on when its reader reads again; then it ends.
+    // The relay still forwards what it has received, then ends.
     end: () => void stdin?.destroy(),
   };
 }

@@ -4,19 +4,18 @@ import type { OutputSink } from './output-model.ts';
 import { relaySink } from './output-relay.ts';
 
 /**
- * Opens a sink on a descriptor that was inherited (stdout, stderr). It cannot simply be written to: a full pipe, a
- * terminal after Ctrl-S and a socket of a stalled log service hold the writer for as long as they like. Nor may a
- * thread of the pool wait in such a write, because the end of the process waits for the threads. Five ways, tried on
- * Linux with each of the named kinds:
+ * Opens a sink on an inherited descriptor (stdout, stderr) that never blocks: a full pipe, a terminal after Ctrl-S and
+ * the socket of a stalled log service block a plain write indefinitely, and a blocked thread of the pool would delay the
+ * end of the process. Five ways, tested on Linux with each of the named kinds:
  *
- * - `own`: a pipe, FIFO, terminal or device is opened anew through /proc with O_NONBLOCK, which leaves the description
- *   that is shared with other programs as it is.
- * - `shared`: a stream socket (journald), and a pipe that another user made (EACCES), become non-blocking themselves, as
- *   node does with them anyway.
- * - `file`: O_NONBLOCK means nothing for a regular file, and a slow disk holds its writer; one write at a time goes
- *   through the thread pool. The descriptor keeps its place and its O_APPEND.
- * - `relay`: a terminal that another user owns and a datagram socket can be neither; `cat` waits for them instead.
- * - `null`: what goes to /dev/null is kept nowhere, and is told so. A descriptor that was closed at the start is one, too.
+ * - `own`: a pipe, FIFO, terminal or device is reopened through /proc with O_NONBLOCK, which does not change the file
+ *   description shared with other programs.
+ * - `shared`: a stream socket (journald), or a pipe of another user (EACCES), becomes non-blocking itself, as Node does
+ *   with them anyway.
+ * - `file`: O_NONBLOCK has no effect on a regular file, and a slow disk blocks; one write at a time goes through the
+ *   thread pool. The descriptor keeps its position and its O_APPEND.
+ * - `relay`: a terminal of another user and a datagram socket allow neither; `cat` blocks instead of the daemon.
+ * - `null`: /dev/null, reported as discarded. A descriptor that was closed at the start is one, too.
  */
 export function openOutputSink(fd: number): OutputSink {
   const kind = fstatSync(fd);
@@ -38,7 +37,7 @@ function reopen(fd: number): number | null {
 
 function sharedSink(fd: number): OutputSink {
   try {
-    // Its only use is that libuv makes the descriptor non-blocking; it neither reads nor writes nor closes it.
+    // Only makes libuv set the descriptor to non-blocking; it neither reads nor writes nor closes it.
     new Socket({ fd, readable: false, writable: true }).unref();
   } catch {
     return relaySink(fd);
@@ -48,7 +47,7 @@ function sharedSink(fd: number): OutputSink {
 
 const nullSink: OutputSink = { way: 'null', write: (bytes, done) => done(null, bytes.length), end() {} };
 
-/** A non-blocking descriptor is written at once, so that the last line before a crash is out. */
+/** A non-blocking descriptor is written synchronously, so that the last line before a crash is not lost. */
 function directSink(way: 'own' | 'shared', fd: number): OutputSink {
   return {
     way,

@@ -5,7 +5,7 @@ export const serveEventSchema = z.discriminatedUnion('event', [
   z.strictObject({
     event: z.literal('started'),
     service: z.string(),
-    detail: z.string().describe('What it does right now, for a person.'),
+    detail: z.string().describe('Current state, for a person.'),
     tookMs: z.number(),
   }),
   z.strictObject({
@@ -20,14 +20,14 @@ export const serveEventSchema = z.discriminatedUnion('event', [
     service: z.string(),
     message: z.string(),
     remedy: z.string(),
-    retryInMs: z.number().describe('It is started anew after so long; the others go on.'),
+    retryInMs: z.number().describe('Time until its restart; the other services continue.'),
   }),
   z.strictObject({ event: z.literal('stopping') }),
   z.strictObject({ event: z.literal('stopped'), service: z.string(), tookMs: z.number() }),
   z.strictObject({ event: z.literal('stop-failed'), service: z.string(), message: z.string() }),
   z.strictObject({
     event: z.literal('dropped'),
-    lines: z.int().describe('So many lines are missing here: stdout was not read in time.'),
+    lines: z.int().describe('Number of lines missing here, because stdout was not read in time.'),
   }),
   z.strictObject({ event: z.literal('ended') }),
 ]);

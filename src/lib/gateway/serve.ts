@@ -3,8 +3,8 @@ import { type GatewayOptions, startGateway } from './gateway.ts';
 import type { ServeEvent } from './serve.result.ts';
 
 /**
- * The life of the daemon: start, run until the signal is aborted, stop in order. Resolves with its last event when
- * it was asked to end, also during the start; rejects when it could not start.
+ * Runs the daemon: start, run until the signal is aborted, stop in order. Resolves with its last event after an abort,
+ * also during the start; rejects when the start fails.
  */
 export async function serve(options: GatewayOptions): Promise<ServeEvent> {
   const { signal, onEvent } = options;
@@ -16,7 +16,7 @@ export async function serve(options: GatewayOptions): Promise<ServeEvent> {
     await gateway.stop();
     return ended;
   } catch (error) {
-    // Asked to end before it was ready: everything was undone, so it has ended as asked.
+    // Aborted during the start: all services are stopped again, which is an orderly end.
     if (signal.aborted) return ended;
     throw error;
   }

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createJsonScanner, type JsonBounds, type ScanFinding } from './scan.ts';
 
-/** One to two milliseconds of scanning (measured), so that everything else gets its turn in between. */
+/** One to two milliseconds of scanning (measured), after which the event loop runs. */
 const PIECE_BYTES = 64 * 1024;
 
-/** Tells whether bytes are JSON within the bounds; everything else goes on meanwhile, however many bytes they are. */
+/** Checks whether bytes are JSON within the bounds, without blocking the event loop. */
 export async function checkJson(bytes: Uint8Array, bounds: JsonBounds): Promise<ScanFinding> {
   const scanner = createJsonScanner(bounds);
   for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
@@ -14,14 +14,14 @@ export async function checkJson(bytes: Uint8Array, bounds: JsonBounds): Promise<
   return scanner.end();
 }
 
-/** The same at once, for what is small. */
+/** The same synchronously, for small input. */
 export function checkJsonNow(bytes: Uint8Array, bounds: JsonBounds): ScanFinding {
   const scanner = createJsonScanner(bounds);
   scanner.push(bytes);
   return scanner.end();
 }
 
-/** What a finding means, for a person; null when there is nothing wrong. `what` as for `readJsonBytes`. */
+/** A finding as a sentence for a person; null for 'sound'. `what` as for `readJsonBytes`. */
 export function problemOfFinding(finding: ScanFinding, bounds: JsonBounds, what = 'answer'): string | null {
   switch (finding) {
     case 'sound':

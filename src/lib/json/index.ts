@@ -1,6 +1,6 @@
 /**
- * Reading JSON that somebody else wrote: the chassis, a file, an archive. What is wrong with a text is said in
- * words that a technician understands, and a key that stands twice is refused, since nobody knows which one counts.
+ * Parsing of external JSON: of the chassis, a file, an archive. Errors are described for a technician, and duplicate
+ * keys are rejected, since either value might be meant.
  */
 export { checkJson, problemOfFinding } from './check.ts';
 export { RawList } from './raw-list.ts';

@@ -3,16 +3,16 @@ import { shorten } from '../text/index.ts';
 import { checkJsonNow, problemOfFinding } from './check.ts';
 import type { JsonBounds } from './scan.ts';
 
-/** Behind a wrong address or file name there may be anything: the problem is one for a person to understand. */
+/** `problem` is a sentence for a person, since a wrong address or file name may lead to any content. */
 export type JsonReading =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: string };
 
-/** Texts longer than this are only parsed, not searched for doubled keys: the search would hold up everything else. */
+/** Longer texts are not searched for duplicate keys, since the search would block the event loop. */
 const SEARCHED_CHARS = 2 * 1024 * 1024;
-const DEEPEST = 200;
+const MAX_DEPTH = 200;
 
-/** Kinds of token of jsonc-parser, whose own names for them are erased before run time. */
+/** Token kinds of jsonc-parser, whose const enum does not exist at run time. */
 const token = {
   braceOpen: 1,
   braceClose: 2,
@@ -28,8 +28,8 @@ const token = {
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * `what` is what a problem calls the text: 'answer', 'file', 'overlays'. With bounds nothing is made of bytes that hold
- * more: a few of them can stand for many objects, and reading those would hold up everything else.
+ * `what` names the text in a problem: 'answer', 'file', 'overlays'. Bytes beyond the bounds are not parsed, since few
+ * bytes can describe many objects and block the event loop.
  */
 export function readJsonBytes(bytes: Uint8Array, what = 'answer', bounds?: JsonBounds): JsonReading {
   let text: string;
@@ -48,20 +48,20 @@ export function readJsonBytes(bytes: Uint8Array, what = 'answer', bounds?: JsonB
   return readJson(text, what);
 }
 
-/** Which word of it is wrong is looked for only in texts of this size, where bounds are kept. */
+/** Only texts of this size are searched for the invalid word, where bounds are given. */
 const EXPLAINED_BYTES = 64 * 1024;
 
-/** The decoder leaves it out. */
+/** The decoder strips it. */
 function hasByteOrderMark(bytes: Uint8Array): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 }
 
 export interface ReadOptions {
-  /** The value is only looked at or carried through, never copied into other objects: every key stays as it came. */
+  /** The value is only read or passed through, never copied into other objects: every key is kept. */
   readonly keepProtoKeys?: boolean;
 }
 
-/** Doubled keys are refused: which of the two values the sender means is anyone's guess. */
+/** Duplicate keys are rejected, since either value might be meant. */
 export function readJson(text: string, what = 'answer', { keepProtoKeys = false }: ReadOptions = {}): JsonReading {
   let value: unknown;
   try {
@@ -76,7 +76,7 @@ export function readJson(text: string, what = 'answer', { keepProtoKeys = false 
   return { ok: true, value };
 }
 
-/** Goes through a text that is JSON. A stack of our own, so that deep nesting cannot exhaust the engine's. */
+/** Traverses JSON with an explicit stack, so that deep nesting cannot overflow the call stack. */
 function search(text: string): { problem?: string; protoKey: boolean } {
   const scanner = createScanner(text, true);
   const open: (Set<string> | null)[] = [];
@@ -85,7 +85,7 @@ function search(text: string): { problem?: string; protoKey: boolean } {
   for (let kind: number = scanner.scan(); kind !== token.end; kind = scanner.scan()) {
     if (kind === token.braceOpen || kind === token.bracketOpen) {
       open.push(kind === token.braceOpen ? new Set() : null);
-      if (open.length > DEEPEST) return { problem: `the JSON is nested deeper than ${DEEPEST} levels`, protoKey };
+      if (open.length > MAX_DEPTH) return { problem: `the JSON is nested deeper than ${MAX_DEPTH} levels`, protoKey };
     } else if (kind === token.braceClose || kind === token.bracketClose) {
       open.pop();
     } else if (kind === token.string && isKey) {
@@ -130,10 +130,10 @@ function dropProtoKeys(value: unknown): void {
   for (const child of Object.values(value)) dropProtoKeys(child);
 }
 
-/** Foreign text inside a sentence of ours: bounded, on one line. */
+/** External text for a message: bounded, on one line. */
 export function quote(text: string): string {
   const short = shorten(text, 60);
-  // What JSON leaves as it is, and what breaks a line or turns the direction of writing all the same.
+  // Characters that JSON does not escape and that break a line or change the text direction.
   return JSON.stringify(short).replace(
     /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -1,8 +1,8 @@
-/** What foreign JSON may hold, beside its bytes, before anything is made of it. */
+/** Limits of external JSON, checked before it is parsed. */
 export interface JsonBounds {
-  /** How deep objects and lists may stand in each other. */
+  /** Max. nesting of objects and lists. */
   readonly maxDepth: number;
-  /** How many values it may hold: objects, lists, texts, numbers and words, each counted once. */
+  /** Max. number of values: objects, lists, strings, numbers and literals. */
   readonly maxValues: number;
 }
 
@@ -10,13 +10,13 @@ export type ScanFinding = 'sound' | 'not-json' | 'too-deep' | 'too-many';
 
 /** A member of the outermost object; offsets count from the first byte that the scanner was given. */
 export interface TopMember {
-  /** The key with its quotes, as it stands there. */
+  /** The key with its quotes, as in the source. */
   readonly key: readonly [from: number, to: number];
   readonly value: readonly [from: number, to: number];
 }
 
 export interface JsonScanner {
-  /** The next bytes. False once something was found: nothing that follows changes it. */
+  /** Scans the next bytes. false once the finding is final. */
   push(bytes: Uint8Array, from?: number, to?: number): boolean;
   /** After the last byte. */
   end(): ScanFinding;
@@ -48,12 +48,12 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const words = ['true', 'false', 'null'].map((word) => Buffer.from(word));
 
-/** Calls of `onMember` beyond this many members are left out: nobody looks for a key behind them. */
-const MOST_MEMBERS = 1_000;
+/** Members beyond this number are not reported by `onMember`. */
+const MAX_MEMBERS = 1_000;
 
 /**
- * Tells whether bytes are JSON without making anything of them: no value is allocated, and the bytes may come in
- * pieces that end anywhere. It accepts what `JSON.parse` accepts of bytes that are UTF-8 without a byte order mark
+ * Checks whether bytes are JSON without allocating values; the bytes may arrive in chunks that end anywhere. It accepts
+ * exactly what `JSON.parse` accepts of bytes that are UTF-8 without a byte order mark
  * (property test), within the bounds.
  */
 export function createJsonScanner(bounds: JsonBounds, onMember?: (member: TopMember) => void): JsonScanner {
@@ -87,7 +87,7 @@ export function createJsonScanner(bounds: JsonBounds, onMember?: (member: TopMem
 
   function afterValue(end: number): void {
     at = state.after;
-    if (depth === 1 && onMember !== undefined && isObject[1] === 1 && members < MOST_MEMBERS) {
+    if (depth === 1 && onMember !== undefined && isObject[1] === 1 && members < MAX_MEMBERS) {
       members += 1;
       onMember({ key: [keyFrom, keyTo], value: [valueFrom, end] });
     }
@@ -273,7 +273,7 @@ export function createJsonScanner(bounds: JsonBounds, onMember?: (member: TopMem
 const NUMBER_WRONG = -1;
 const NUMBER_OVER = -2;
 
-/** Where a number stands after this byte. */
+/** State of the number scanner after this byte. */
 function inNumber(at: number, byte: number): number {
   const isDigit = byte >= 0x30 && byte <= 0x39;
   switch (at) {

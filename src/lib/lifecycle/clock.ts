@@ -1,11 +1,11 @@
 import { setTimeout as sleepUntil } from 'node:timers/promises';
 
 /**
- * Time and chance, passed in so that tests own both. No safety or replay decision may use `wall`: a site may
- * have no time server, so the wall clock is for records that people read.
+ * Time and randomness, injected for tests. No safety or replay decision may use `wall`: a site may have no time server,
+ * so the wall clock is for human-readable records only.
  */
 export interface Clock {
-  /** Milliseconds that only ever grow; the origin means nothing. */
+  /** Monotonic clock in milliseconds; the origin is arbitrary. */
   monotonicMs(): number;
   /** For records only. */
   wall(): Date;

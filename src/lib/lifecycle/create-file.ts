@@ -6,7 +6,7 @@ import { openFresh, placeFile, type ReplaceOptions, replaceFile } from './replac
 const NO_HARD_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 /**
- * As `replaceFile`, for a name that nothing has yet: a file that another program made in between stays. Throws
+ * Like `replaceFile`, for a new file: a file that another program created meanwhile is kept. Throws
  * FILE_EXISTS, FILE_UNWRITABLE.
  */
 export async function createFile(
@@ -45,5 +45,5 @@ async function claim(path: string, mode?: number): Promise<void> {
 }
 
 function alreadyThere(path: string, cause: unknown): GwError {
-  return new GwError('FILE_EXISTS', `There is already something at ${path}.`, { cause });
+  return new GwError('FILE_EXISTS', `${path} exists already.`, { cause });
 }

@@ -2,9 +2,9 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder and those above it; one that is there stays as it is. Rejects with the error of the operating
- * system. Step by step, since the recursive form of node never comes back where a file system answers ENOENT for a
- * folder that is there (`/proc`).
+ * Creates a folder and its parents; an existing one is kept as it is. Rejects with the error of the operating system.
+ * Step by step, since the recursive form of Node loops for ever where a file system answers ENOENT for an existing
+ * folder (`/proc`).
  */
 export async function ensureFolder(path: string, mode = 0o755): Promise<void> {
   try {
@@ -14,7 +14,7 @@ export async function ensureFolder(path: string, mode = 0o755): Promise<void> {
     if (code === 'EEXIST' && (await stat(path)).isDirectory()) return;
     const above = dirname(path);
     if (code !== 'ENOENT' || above === path) throw error;
-    // Where it is there now, somebody else has made it meanwhile.
+    // Another process may have created it meanwhile.
     if (!(await isThere(above))) await ensureFolder(above, mode);
     await mkdir(path, { mode }).catch(async (again: NodeJS.ErrnoException) => {
       if (again.code !== 'EEXIST' || !(await stat(path)).isDirectory()) throw again;

@@ -3,19 +3,19 @@ import type { Log } from './log.ts';
 
 type LogLevelName = keyof Log;
 
-/** One event as it is told, or several of one kind as one. */
-export interface ToldEvent {
+/** A single event, or several of one kind folded into one. */
+export interface EmittedEvent {
   readonly level: LogLevelName;
   readonly message: string;
   /** Of the event, or of the last of several. */
   readonly fields: object;
   /** null: a single event. */
   readonly fold: Fold | null;
-  /** The same object for everything that is told of one burst. */
+  /** Identity of the burst that the event belongs to. */
   readonly burst: object;
 }
 
-/** What is told of events that were not told one by one. */
+/** Summary of folded events. */
 interface Fold {
   readonly more: number;
   readonly inMs: number;
@@ -25,22 +25,22 @@ interface Fold {
 }
 
 export interface FoldedLog extends Log {
-  /** Tells what was folded and not yet told; for an orderly end. */
+  /** Emits the folded events that are pending; for an orderly end. */
   flush(): void;
 }
 
 export interface FoldingOptions {
   readonly clock: Pick<Clock, 'monotonicMs' | 'after'>;
-  readonly tell: (event: ToldEvent) => void;
+  readonly emit: (event: EmittedEvent) => void;
 }
 
-/** A burst is over when no event of its kind came for so long; what is folded is told once in as long. */
+/** A burst ends after this time without an event of its kind; folded events are emitted at this interval. */
 const FOLD_MS = 10_000;
-/** So many events of a burst are told one by one. */
+/** Events of a burst that are emitted singly. */
 const MAX_SINGLE_EVENTS = 5;
-/** And the first one of each further address, so that a second client is seen beside one that floods. */
+/** Plus the first event of each further address, so that a second client stays visible during a flood. */
 const MAX_ADDRESSES = 16;
-/** Kinds are constants of the program and few; should they be more at once, the rest shares one. */
+/** Kinds are constants of the program; beyond this limit the rest shares one. */
 const MAX_KINDS = 256;
 const OTHER_EVENTS = 'other events';
 
@@ -54,11 +54,11 @@ interface Burst {
 }
 
 /**
- * A log in which nobody writes without limit by repeating a request: of the events of one kind (level and message) that
- * follow each other, the first ones are told as they come and the others once in 10 s with their number. So the message
- * of an event must be a constant; what differs belongs in its fields, and its sender in `address`.
+ * A log that repeated requests cannot flood: of successive events of one kind (level and message) the first ones are
+ * emitted singly, and the others once in 10 s with their number. So the message of an event must be a constant; variable
+ * data belong in its fields, and its sender in `address`.
  */
-export function createFoldedLog({ clock, tell }: FoldingOptions): FoldedLog {
+export function createFoldedLog({ clock, emit }: FoldingOptions): FoldedLog {
   const bursts = new Map<string, Burst>();
 
   function isOver(burst: Burst, nowMs: number): boolean {
@@ -85,7 +85,7 @@ export function createFoldedLog({ clock, tell }: FoldingOptions): FoldedLog {
     return isNew || burst.singles <= MAX_SINGLE_EVENTS;
   }
 
-  function tellFolded(burst: Burst): void {
+  function emitFolded(burst: Burst): void {
     const { level, message, folded } = burst;
     if (folded === null) return;
     burst.folded = null;
@@ -94,18 +94,18 @@ export function createFoldedLog({ clock, tell }: FoldingOptions): FoldedLog {
     const lastAddress = addressOf(last);
     const inMs = Math.round(clock.monotonicMs() - sinceMs);
     const fold: Fold = { more, inMs, ...(lastAddress !== undefined && { firstAddress, lastAddress }) };
-    tell({ level, message, fields: last, fold, burst });
+    emit({ level, message, fields: last, fold, burst });
   }
 
-  const taking = (level: LogLevelName) => (fields: object, message: string) => {
+  const recorder = (level: LogLevelName) => (fields: object, message: string) => {
     const nowMs = clock.monotonicMs();
     const burst = burstOf(level, message, nowMs);
     burst.lastAtMs = nowMs;
     const address = addressOf(fields);
     if (isSingle(burst, address)) {
-      tell({ level, message, fields, fold: null, burst });
+      emit({ level, message, fields, fold: null, burst });
     } else if (burst.folded === null) {
-      const timer = clock.after(FOLD_MS, () => tellFolded(burst));
+      const timer = clock.after(FOLD_MS, () => emitFolded(burst));
       burst.folded = { more: 1, firstAddress: address, last: fields, sinceMs: nowMs, timer };
     } else {
       burst.folded.more += 1;
@@ -114,18 +114,18 @@ export function createFoldedLog({ clock, tell }: FoldingOptions): FoldedLog {
   };
 
   return {
-    debug: taking('debug'),
-    info: taking('info'),
-    warn: taking('warn'),
-    error: taking('error'),
+    debug: recorder('debug'),
+    info: recorder('info'),
+    warn: recorder('warn'),
+    error: recorder('error'),
     flush() {
-      for (const burst of bursts.values()) tellFolded(burst);
+      for (const burst of bursts.values()) emitFolded(burst);
     },
   };
 }
 
-/** Writes an event: a fold as 'stop asked for (512 more in 10 s)', with its numbers as fields. */
-export function writeTold(log: Log, { level, message, fields, fold }: ToldEvent): void {
+/** Writes an event: a fold as 'stop requested (512 more in 10 s)', with its numbers as fields. */
+export function writeEvent(log: Log, { level, message, fields, fold }: EmittedEvent): void {
   if (fold === null) log[level](fields, message);
   else log[level]({ ...fields, ...fold }, `${message} (${fold.more} more in ${Math.ceil(fold.inMs / 1_000)} s)`);
 }

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { GwError } from '../error/index.ts';
 
 export interface FolderProblem {
-  /** Goes after the name of the folder and a colon. */
+  /** Continues a sentence after the path of the folder. */
   readonly text: string;
   readonly remedy: string;
 }
@@ -13,9 +13,9 @@ const OTHERS_ENTER = 0o077;
 const NOT_FOLDER = { text: 'it is not a folder', remedy: 'Move it away, or name another folder.' };
 
 /**
- * Why what lies in a folder cannot be relied on: it belongs to neither root nor the user of this process, or others may
- * write to it. Whoever may write there can put a link in the place of any file. null: nothing is wrong, or there is no
- * folder yet. Rejects with the error of the operating system. Project decision.
+ * Why the content of a folder is not trustworthy: its owner is neither root nor the user of this process, or others may
+ * write to it and so replace any file by a link. null: no problem, or no folder yet. Rejects with the error of the
+ * operating system. Project decision.
  */
 export async function folderProblem(path: string): Promise<FolderProblem | null> {
   const user = process.getuid?.();
@@ -26,21 +26,21 @@ export async function folderProblem(path: string): Promise<FolderProblem | null>
   if (stats.uid !== 0 && stats.uid !== user) {
     return {
       text: `it belongs to user ${stats.uid}, and gw runs as user ${user}`,
-      remedy: `Run gw as user ${stats.uid} when \`gw serve\` does. Otherwise look at what is in it, then give it to the user of gw: chown -R ${user} ${path}`,
+      remedy: `Run gw as user ${stats.uid} if \`gw serve\` does. Otherwise inspect its content, then change the owner: chown -R ${user} ${path}`,
     };
   }
   const mode = stats.mode & 0o7777;
   if ((mode & OTHERS_WRITE) === 0) return null;
   return {
     text: `other users may write to it (mode ${octal(mode)})`,
-    remedy: `Look at what is in it, then close it to them: chmod go-w ${path}`,
+    remedy: `Inspect its content, then remove their write permission: chmod go-w ${path}`,
   };
 }
 
 /**
- * Why a folder does not hold a secret or a socket of this user alone: it belongs to somebody else, root included (what
- * root writes there its user could not read), or others may look into it. null: nothing is wrong, or there is no folder
- * yet. Rejects with the error of the operating system. Project decision.
+ * Why a folder is not private to this user: it has another owner, including root (whose files this user could not
+ * read), or others may access it. null: no problem, or no folder yet. Rejects with the error of the operating system.
+ * Project decision.
  */
 export async function privateFolderProblem(path: string): Promise<FolderProblem | null> {
   const stats = await statOf(path);
@@ -57,7 +57,7 @@ export async function privateFolderProblem(path: string): Promise<FolderProblem 
   if ((mode & OTHERS_ENTER) === 0) return null;
   return {
     text: `it is open to other users (mode ${octal(mode)})`,
-    remedy: `Close it to all other users: chmod 700 ${path}`,
+    remedy: `Remove the access of other users: chmod 700 ${path}`,
   };
 }
 
@@ -72,13 +72,13 @@ function octal(mode: number): string {
   return mode.toString(8).padStart(3, '0');
 }
 
-/** For what gw keeps. Throws FILE_UNWRITABLE, with what makes the folder one that others may write to. */
+/** For folders of gw. Throws FILE_UNWRITABLE when others may write to the folder. */
 export async function assertOwnFolder(path: string): Promise<void> {
   const problem = await folderProblem(path).catch((error: NodeJS.ErrnoException) => ({
-    text: `it cannot be looked at (${error.code ?? 'unknown reason'})`,
+    text: `it cannot be inspected (${error.code ?? 'unknown reason'})`,
     remedy: undefined,
   }));
   if (problem === null) return;
   const { text, remedy } = problem;
-  throw new GwError('FILE_UNWRITABLE', `${path} cannot hold what gw keeps: ${text}.`, { remedy });
+  throw new GwError('FILE_UNWRITABLE', `${path} cannot be used as a folder of gw: ${text}.`, { remedy });
 }

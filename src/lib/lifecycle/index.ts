@@ -1,13 +1,13 @@
 /**
- * How parts begin and end and what outlives them: services, their supervisor, the clock that is passed in so that
- * tests own time and chance, folders, and files that are whole or not there, synced, and known again by their hash.
+ * Services and their supervisor, the injected clock (time and randomness), the structured log, folders, and files that
+ * are written atomically and synced.
  */
 export { aborted, firstOf, onAbort, untilAborted, withDeadline } from './abort.ts';
 export { createBackoff } from './backoff.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { createFile } from './create-file.ts';
 export { ensureFolder } from './ensure-folder.ts';
-export { createFoldedLog, type ToldEvent, writeTold } from './folded-log.ts';
+export { createFoldedLog, type EmittedEvent, writeEvent } from './folded-log.ts';
 export { assertOwnFolder, type FolderProblem, folderProblem, privateFolderProblem } from './folder-owner.ts';
 export { type Log, silentLog } from './log.ts';
 export { openExisting } from './open-existing.ts';

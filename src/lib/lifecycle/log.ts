@@ -1,4 +1,4 @@
-/** The structured log that rooms are handed; the daemon gives pino, tests give a list. Never a secret in `fields`. */
+/** The structured log that modules receive: pino in the daemon, a list in tests. Never a secret in `fields`. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

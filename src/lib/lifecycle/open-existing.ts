@@ -1,9 +1,9 @@
 import { constants, type FileHandle, open } from 'node:fs/promises';
 
 /**
- * Opens a file that is there: a regular one, and not through a link, which somebody else may have put there; for
- * writing into it only one that has no second name. Does not wait for the other end of a pipe. Rejects with the error of the operating
- * system, or one whose `code` says what else is in its place.
+ * Opens an existing regular file without following a link, which another user may have placed; for writing, only one
+ * without a second hard link. Does not wait for the other end of a pipe. Rejects with the error of the operating
+ * system, or with one whose `code` gives the reason.
  */
 export async function openExisting(path: string, flags: number = constants.O_RDWR): Promise<FileHandle> {
   const file = await open(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((cause) => {
@@ -13,8 +13,7 @@ export async function openExisting(path: string, flags: number = constants.O_RDW
     const stats = await file.stat();
     if (!stats.isFile()) throw wrong(path, 'it is not a regular file');
     const isWriting = (flags & (constants.O_WRONLY | constants.O_RDWR)) !== 0;
-    if (isWriting && stats.nlink > 1)
-      throw wrong(path, `it has ${stats.nlink} names; copy it and put the copy in its place`);
+    if (isWriting && stats.nlink > 1) throw wrong(path, `it has ${stats.nlink} hard links; replace it by a copy`);
     return file;
   } catch (error) {
     await file.close();

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** Waits for work to settle, whatever comes of it, but no longer than `ms`; the work goes on. Leaves no timer behind. */
+/** Waits until the work settles, at most `ms`; the work continues. Leaves no timer behind. */
 export async function orAfter(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   using _limit = clock.after(ms, resolve);

@@ -1,6 +1,6 @@
 import { constants, open } from 'node:fs/promises';
 
-/** What was found where a person named a file. */
+/** Result of a bounded read. */
 export type BoundedRead =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'folder' }
@@ -9,22 +9,22 @@ export type BoundedRead =
   | { readonly kind: 'too-large'; readonly size: number };
 
 /**
- * Reads a whole file of at most so many bytes, as long as it was when it was opened: one that grows meanwhile gives no
- * more. Rejects with the error of the operating system.
+ * Reads a whole file of at most `maxBytes`, up to its size when it was opened. Rejects with the error of the operating
+ * system.
  */
-export async function readBounded(path: string, mostBytes: number): Promise<BoundedRead> {
-  // Not to wait for the other end, should the path be a pipe.
+export async function readBounded(path: string, maxBytes: number): Promise<BoundedRead> {
+  // O_NONBLOCK: opening a pipe would wait for its other end.
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const stats = await file.stat();
   if (!stats.isFile()) return { kind: stats.isDirectory() ? 'folder' : 'special' };
   const { size } = stats;
-  if (size > mostBytes) return { kind: 'too-large', size };
-  // In as few reads as the system allows; the usual way takes a hundred for a large file, and waits between them.
+  if (size > maxBytes) return { kind: 'too-large', size };
+  // In as few reads as possible; readFile takes a hundred for a large file.
   const bytes = Buffer.allocUnsafeSlow(size);
   let end = 0;
   while (end < size) {
     const { bytesRead } = await file.read(bytes, end, size - end, end);
-    // Shorter than a moment ago: somebody writes it.
+    // The file was truncated meanwhile.
     if (bytesRead === 0) break;
     end += bytesRead;
   }
@@ -32,11 +32,11 @@ export async function readBounded(path: string, mostBytes: number): Promise<Boun
 }
 
 /**
- * As `readBounded`, for a file that gw itself wrote: anything but a regular file of at most that size is an error
- * whose `code` says so in the place of the operating system's.
+ * Like `readBounded`, for a file written by gw: anything but a regular file of at most that size is an error whose
+ * `code` gives the reason in place of the system error code.
  */
-export async function readWhole(path: string, mostBytes: number): Promise<Uint8Array> {
-  const read = await readBounded(path, mostBytes);
+export async function readWhole(path: string, maxBytes: number): Promise<Uint8Array> {
+  const read = await readBounded(path, maxBytes);
   switch (read.kind) {
     case 'bytes':
       return read.bytes;
@@ -45,6 +45,6 @@ export async function readWhole(path: string, mostBytes: number): Promise<Uint8A
     case 'special':
       throw Object.assign(new Error(`${path} is not a regular file`), { code: 'it is not a regular file' });
     case 'too-large':
-      throw Object.assign(new Error(`${path} has ${read.size} bytes`), { code: `it has more than ${mostBytes} bytes` });
+      throw Object.assign(new Error(`${path} has ${read.size} bytes`), { code: `it has more than ${maxBytes} bytes` });
   }
 }

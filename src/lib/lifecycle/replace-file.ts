@@ -7,17 +7,16 @@ import { syncFolder } from './sync-folder.ts';
 export interface ReplaceOptions {
   readonly mode?: number;
   readonly folderMode?: number;
-  /** Whether the name is on the disk too when it resolves: without it a power cut can bring the old file back. */
+  /** Whether the folder is synced too: without it a power failure can bring the old file back. */
   readonly durable?: boolean;
 }
 
-/** Never through a link, and never into something that is there: in a folder of another user both may be traps. */
+/** Follows no link and overwrites nothing, since another user may have placed either in the folder. */
 const FRESH = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /**
- * Puts a whole file in its place, so that neither a reader nor a crash ever finds half of one: written beside it under
- * a fresh name, synced, then renamed; a link at `path` is replaced and not followed. Makes its folder. `mode` holds
- * whatever the umask is. Throws FILE_UNWRITABLE.
+ * Replaces a file atomically: writes a draft beside it, syncs it and renames it; a link at `path` is replaced and not
+ * followed. Creates its folder. `mode` applies whatever the umask. Throws FILE_UNWRITABLE.
  */
 export async function replaceFile(
   path: string,
@@ -51,7 +50,7 @@ export async function placeFile(
   }
 }
 
-/** Opens a file that is not there yet, for writing. Rejects with the error of the operating system. */
+/** Creates a new file and opens it for writing. Rejects with the error of the operating system. */
 export async function openFresh(path: string, mode = 0o644): Promise<FileHandle> {
   const file = await open(path, FRESH, mode);
   try {
@@ -68,10 +67,10 @@ function draftPath(path: string): string {
 }
 
 const DRAFT = /^\..+\.[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-/** A younger one may be one that another process is writing just now. */
+/** Another process may still be writing a younger draft. */
 const DRAFT_LEFT_MS = 10 * 60_000;
 
-/** Removes drafts that a crash left in a folder, so that they do not fill it in the course of years. Never rejects. */
+/** Removes the drafts that a crash left in a folder. Never rejects. */
 export async function removeLeftDrafts(dir: string, now: Date): Promise<void> {
   const names = await readdir(dir).catch(() => []);
   for (const name of names.filter((each) => DRAFT.test(each))) {

@@ -14,12 +14,12 @@ export interface SupervisorOptions {
   readonly clock: Clock;
   readonly onEvent: (event: SupervisorEvent) => void;
   readonly backoff?: BackoffOptions;
-  /** How long one service may take to stop before the next one is asked, in milliseconds. */
+  /** Deadline for one service to stop before the next one is stopped, in milliseconds. */
   readonly stopDeadlineMs?: number;
-  /** How long all of them may take together, in milliseconds. */
+  /** Deadline for all services to stop, in milliseconds. */
   readonly stopAllDeadlineMs?: number;
-  /** How long a service that is retried may hold up the ones after it at the start, in milliseconds. */
-  readonly startPatienceMs?: number;
+  /** Max. delay of the start of later services by one that is retried, in milliseconds. */
+  readonly maxStartDelayMs?: number;
 }
 
 interface Row {
@@ -29,28 +29,28 @@ interface Row {
   restarts: number;
   lastError: string | null;
   remedy: string | null;
-  /** Which life of the service is current; a failure reported by an earlier life is ignored. */
+  /** Number of the current start; a failure reported by an earlier start is ignored. */
   life: number;
   runningSinceMs: number;
   ending: AbortController;
 }
 
-const DEFAULT_BACKOFF: BackoffOptions = { firstMs: 250, mostMs: 30_000 };
-/** Each service is asked at least this long, whatever the ones before it took. */
-const LEAST_STOP_MS = 100;
+const DEFAULT_BACKOFF: BackoffOptions = { firstMs: 250, maxMs: 30_000 };
+/** Each service gets at least this long to stop, whatever the ones before it took. */
+const MIN_STOP_MS = 100;
 
 /**
- * Starts services in the given order and stops them in reverse. A failure at the first start is an error of the
- * whole start (the ones before it are stopped again), unless the service says that it is retried; a failure later
- * restarts that one service with backoff and leaves the others alone. A service that is retried and does not come to
- * an end with its start holds up the others for a moment only. The backoff begins anew once a service has run longer than its longest wait.
+ * Starts services in the given order and stops them in reverse. A failure at the first start fails the whole start (the
+ * services before it are stopped again), unless the service is retried; a later failure restarts only that service, with
+ * backoff. A retried service that hangs in its start delays the others by a bounded time. The backoff is reset once a
+ * service has run longer than its longest wait.
  */
 export function createSupervisor(services: readonly Service[], options: SupervisorOptions) {
   const { clock, onEvent } = options;
   const backoff = options.backoff ?? DEFAULT_BACKOFF;
   const stopDeadlineMs = options.stopDeadlineMs ?? 1_500;
   const stopAllDeadlineMs = options.stopAllDeadlineMs ?? 4_500;
-  const startPatienceMs = options.startPatienceMs ?? 1_500;
+  const maxStartDelayMs = options.maxStartDelayMs ?? 1_500;
   const rows: Row[] = services.map((service) => ({
     service,
     backoff: createBackoff(backoff, clock),
@@ -81,7 +81,7 @@ export function createSupervisor(services: readonly Service[], options: Supervis
       },
     });
     if (early) throw early.error;
-    // A stop that came meanwhile has passed this service already: it must not be left running.
+    // A stop in the meantime has already skipped this service, so it must not be left running.
     if (over.signal.aborted) {
       await row.service.stop();
       throw new GwError('INTERRUPTED', `Stopped while ${row.service.name} was starting.`);
@@ -98,7 +98,7 @@ export function createSupervisor(services: readonly Service[], options: Supervis
   }
 
   function recover(row: Row, firstError: unknown): void {
-    if (clock.monotonicMs() - row.runningSinceMs > backoff.mostMs) row.backoff.reset();
+    if (clock.monotonicMs() - row.runningSinceMs > backoff.maxMs) row.backoff.reset();
     row.status = 'restarting';
     const run = async (): Promise<void> => {
       let error = firstError;
@@ -123,7 +123,7 @@ export function createSupervisor(services: readonly Service[], options: Supervis
     recoveries.add(recovery);
   }
 
-  /** Whether its first start succeeds or not, the ones after it are started. */
+  /** Starts a retried service; later services are started whatever its result. */
   async function startWithout(row: Row, signal: AbortSignal): Promise<void> {
     row.runningSinceMs = clock.monotonicMs();
     const begun = startRow(row, signal).catch((error: unknown) => {
@@ -131,7 +131,7 @@ export function createSupervisor(services: readonly Service[], options: Supervis
     });
     recoveries.add(begun);
     const done = begun.finally(() => recoveries.delete(begun));
-    await withDeadline(done, startPatienceMs, clock).catch(() => {});
+    await withDeadline(done, maxStartDelayMs, clock).catch(() => {});
   }
 
   async function stopRow(row: Row, next: ServiceStatus, deadlineMs: number): Promise<void> {
@@ -150,7 +150,7 @@ export function createSupervisor(services: readonly Service[], options: Supervis
 
   async function stopAll(): Promise<void> {
     const untilMs = clock.monotonicMs() + stopAllDeadlineMs;
-    const leftMs = () => Math.min(stopDeadlineMs, Math.max(LEAST_STOP_MS, untilMs - clock.monotonicMs()));
+    const leftMs = () => Math.min(stopDeadlineMs, Math.max(MIN_STOP_MS, untilMs - clock.monotonicMs()));
     over.abort();
     if (recoveries.size > 0) await withDeadline(Promise.all(recoveries), leftMs(), clock).catch(() => {});
     for (const row of rows.toReversed()) {
@@ -193,9 +193,9 @@ export function createSupervisor(services: readonly Service[], options: Supervis
 
 async function withDeadline(work: Promise<unknown>, ms: number, clock: Clock): Promise<void> {
   const done = new AbortController();
-  // A sleep, not a timer of `after`: nothing else may keep the process alive until the deadline.
+  // `sleep` and not `after`, because the process must stay alive until the deadline.
   const late = clock.sleep(ms, done.signal).then(() => {
-    throw new GwError('INTERNAL', `It did not stop within ${Math.round(ms)} ms.`);
+    throw new GwError('INTERNAL', `Service did not stop within ${Math.round(ms)} ms.`);
   });
   try {
     await Promise.race([work, late]);

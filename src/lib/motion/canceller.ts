@@ -36,7 +36,7 @@ export function createCanceller(options: {
   let loop: Promise<void> | null = null;
 
   async function run(why: string): Promise<void> {
-    const backoff = createBackoff({ firstMs: 100, mostMs: 2_000 }, clock);
+    const backoff = createBackoff({ firstMs: 100, maxMs: 2_000 }, clock);
     const signal = options.signal();
     while (answered < requested && triesLeft > 0 && !signal.aborted) {
       triesLeft -= 1;

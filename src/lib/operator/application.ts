@@ -14,12 +14,12 @@ import { createOutflow } from './connections/outflow.ts';
 import { createLiveEvents } from './events.ts';
 import { chassisState, createHandlers } from './handlers.ts';
 import { sendRefusal } from './http/answer.ts';
-import { BODY_MOST_BYTES, formFields, takingAnyBody } from './http/bodies.ts';
+import { acceptAnyBody, formFields, MAX_BODY_BYTES } from './http/bodies.ts';
 import { createPolicy } from './http/policy.ts';
 import { type Refusal, refusalOf, refuse } from './http/refusal.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { createJournal } from './journal.ts';
-import { createMediaLibrary, MEDIA_MOST_BYTES } from './media/media.ts';
+import { createMediaLibrary, MAX_MEDIA_BYTES } from './media/media.ts';
 import type { OperatorOptions } from './model.ts';
 import { pageView } from './pages/view.ts';
 import { createPeer } from './peer.ts';
@@ -42,34 +42,34 @@ declare module 'fastify' {
 export interface Application {
   readonly handle: RequestHandler;
   readonly routes: readonly Route[];
-  /** Why no one can sign in although a device password is configured; null when that is not so. */
+  /** Why sign-in is impossible although a device password is configured; null when it is possible. */
   readonly signInTrouble: string | null;
-  /** Whether a request goes before all others. It decides about the order alone, never about what is allowed. */
+  /** Whether a request is handled before all others. Affects the order only, never the permission. */
   isUrgent(request: IncomingMessage): boolean;
-  /** Ends live streams; what is being answered is answered. */
+  /** Ends live streams; responses in progress are completed. */
   endStreams(): void;
   close(): Promise<void>;
 }
 
-/** Makes the application; it listens nowhere by itself. Without a readable password STOP and pages still answer. */
+/** Creates the application without a listener. STOP and pages work without a readable password file. */
 export async function createApplication(options: OperatorOptions): Promise<Application> {
   const { site, link, motion, clock, assetsDir, hostName } = options;
   const journal = options.journal ?? createJournal(options.log, clock);
   const { log } = journal;
   let clientAborts = 0;
   const password = await loadPassword(site.operator.passwordFile).catch((error: unknown) => asGwError(error));
-  const signInTrouble = password instanceof GwError ? `no one can sign in: ${password.message}` : null;
-  if (signInTrouble !== null) log.error({ audit: true, reason: signInTrouble }, 'the device password cannot be used');
+  const signInTrouble = password instanceof GwError ? `sign-in unavailable: ${password.message}` : null;
+  if (signInTrouble !== null) log.error({ audit: true, reason: signInTrouble }, 'device password unusable');
 
   const app: FastifyInstance = fastify({
     logger: false,
-    bodyLimit: BODY_MOST_BYTES,
-    // Peers are told by the operating system, never by a header.
+    bodyLimit: MAX_BODY_BYTES,
+    // The peer address comes from the operating system, never from a header.
     trustProxy: false,
     requestIdHeader: false,
     return503OnClosing: false,
     routerOptions: { maxParamLength: 400 },
-    // Shapes are checked by our own schemas: what the framework has for that is not loaded.
+    // Bodies are validated by zod schemas in the handlers, so the validator of the framework is not loaded.
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
     frameworkErrors: (error, request, reply) => {
       protect(reply);
@@ -78,7 +78,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
   });
   app.decorate('siteName', site.name);
   await app.register(cookie, { hook: false });
-  // As text a page of another site may post without being asked.
+  // Pages of other sites may post text/plain without a CORS preflight.
   app.removeContentTypeParser('text/plain');
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
     done(null, formFields(body as string));
@@ -94,11 +94,9 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     quotaBytes: site.disk.mediaMb * 1_000_000,
     reserveBytes: site.disk.reserveMb * 1_000_000,
   });
-  // Stop and pages are answered without pictures; the health of the gateway names the folder.
-  await library
-    .tidy()
-    .catch((error) => log.warn({ error: asGwError(error).message }, 'the media folder is not tidied'));
-  const assets = await loadAssets(assetsDir, (name) => log.warn({ name, assetsDir }, 'a file of the pages is missing'));
+  // A failure must not keep the server from starting; the gateway health reports the folder.
+  await library.tidy().catch((error) => log.warn({ error: asGwError(error).message }, 'media folder cleanup failed'));
+  const assets = await loadAssets(assetsDir, (name) => log.warn({ name, assetsDir }, 'page asset missing'));
   const outflow = createOutflow(clock);
   const reads = createChassisReads(link, site.chassis.serial, outflow);
   const events = createLiveEvents({
@@ -147,23 +145,23 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     const about = { error, route: request.routeOptions.url, address: peerAddress(request) };
     if (isClientAbort(error, request)) {
       clientAborts += 1;
-      log.debug(about, 'a client gave up its request');
-    } else if (refusal.status >= 500) log.error(about, 'a request failed');
+      log.debug(about, 'client aborted its request');
+    } else if (refusal.status >= 500) log.error(about, 'request failed');
     return sendRefusal(request, reply, refusal);
   });
   for (const row of routes) {
     const add = (to: FastifyInstance) =>
       to.route({ method: row.method, url: row.path, config: { row }, handler: row.handler });
     if (row.upload) {
-      // The reader of uploads hooks into every request of its context, so it gets one with nothing but this route.
+      // The multipart plugin hooks into every request of its context, so this route has a context of its own.
       await app.register((inner, _options, done) => {
-        // After the policy has judged the headers: only a signed-in person's body may take its time.
+        // Runs after the policy check: only the upload of a signed-in person is exempt from the body deadline.
         inner.addHook('onRequest', (request, _reply, done) => {
           allowUpload(request.raw);
           done();
         });
         inner.register(multipart, {
-          limits: { files: 1, fields: 4, fieldSize: 1_024, headerPairs: 32, fileSize: MEDIA_MOST_BYTES + 1 },
+          limits: { files: 1, fields: 4, fieldSize: 1_024, headerPairs: 32, fileSize: MAX_MEDIA_BYTES + 1 },
           throwFileSizeLimit: false,
         });
         inner.after(() => add(inner));
@@ -171,7 +169,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
       });
     } else if (row.anyBody) {
       await app.register((inner, _options, done) => {
-        add(takingAnyBody(inner, clock));
+        add(acceptAnyBody(inner, clock));
         done();
       });
     } else add(app);
@@ -196,15 +194,15 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
 }
 
 function noCompiler(): never {
-  throw new RangeError('no route has a schema of the framework');
+  throw new RangeError('no route has a framework schema');
 }
 
-/** Not on the raw response: what stands there already makes node take a slower way with all headers. */
+/** Not on the raw response: headers set there make Node use a slower path for all headers. */
 function protect(reply: FastifyReply): void {
   for (const [name, value] of securityHeaders) reply.header(name, value);
 }
 
-/** The web framework's own errors, told by their status and code. */
+/** Maps the errors of the web framework by their status. */
 function fromFramework(error: unknown): Refusal {
   if (error instanceof GwError) return refusalOf(error);
   const { statusCode } = error as FastifyError;

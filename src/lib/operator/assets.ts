@@ -6,7 +6,7 @@ interface Asset {
   readonly body: Buffer;
 }
 
-/** The built files of the pages, by name. There are two, so they are simply kept. */
+/** The built files of the pages, by name, in memory. */
 export type Assets = ReadonlyMap<string, Asset>;
 
 const names: Readonly<Record<string, string>> = {
@@ -14,7 +14,7 @@ const names: Readonly<Record<string, string>> = {
   'live.js': 'text/javascript; charset=utf-8',
 };
 
-/** A missing file is left out: the pages are readable without, and the operator surface must come up. */
+/** A missing file is left out: the pages work without it, and the operator server must start. */
 export async function loadAssets(dir: string, onMissing: (name: string) => void): Promise<Assets> {
   const assets = new Map<string, Asset>();
   for (const [name, contentType] of Object.entries(names)) {

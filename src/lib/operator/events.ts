@@ -5,39 +5,39 @@ import type { Scope } from './connections/listener.ts';
 /** Live events to browsers (server-sent events): one stream per open page. */
 export interface LiveEvents {
   /**
-   * Whether this listener may come. Where as many listen as may, the oldest stream of the peer that has the most ends for
-   * one that has clearly fewer, so that no single machine keeps the live pages from the others.
+   * Whether this client may subscribe. At the limit, the oldest stream of the peer with the most streams ends in favour
+   * of a peer with clearly fewer, so that no single machine blocks the live pages of the others.
    */
   makeRoom(listener: Listening): boolean;
-  /** Sends the present state and then every change. */
+  /** Sends the current state and then every change. */
   add(response: ServerResponse, listener: Listening): void;
   /** Ends all streams; later ones are refused. */
   end(): void;
 }
 
-/** Who listens: by which socket, and as whom limits count it (see `peerOf`). */
+/** A subscriber: its socket and the key of its limits (see `peerOf`). */
 interface Listening {
   readonly scope: Scope;
   readonly peer: string;
 }
 
 export interface LiveEventsOptions {
-  /** Events by name, as plain data; called at most once per interval, and only while somebody listens. */
+  /** Events by name, as plain data; called at most once per interval, and only while there are subscribers. */
   readonly compose: () => Readonly<Record<string, unknown>>;
   readonly subscribe: (listener: () => void) => Disposable;
   readonly clock: Clock;
 }
 
-/** A remote viewer never takes a place from the tablet. */
-const mostListeners: Readonly<Record<Scope, number>> = { full: 32, 'read-only': 8, local: 8 };
-/** Changes closer together than this are one event. */
+/** Separate limits, so that a remote viewer never displaces the tablet. */
+const maxListeners: Readonly<Record<Scope, number>> = { full: 32, 'read-only': 8, local: 8 };
+/** Changes within this time are one event. */
 const GATHER_MS = 250;
-/** Ages grow without any change; this also tells a dead connection from a quiet one. */
+/** Ages grow without any change; also lets the client detect a dead connection. */
 const TICK_MS = 1_000;
-/** A reader this far behind is cut off: it will come again and get the present state. */
-const MOST_UNREAD_BYTES = 512 * 1024;
-/** Decision of ours: when all readers together are this far behind, those who are furthest behind are cut off first. */
-const MOST_UNREAD_TOGETHER_BYTES = 4 * 1024 * 1024;
+/** A reader this far behind is disconnected; it reconnects and gets the current state. */
+const MAX_UNREAD_BYTES = 512 * 1024;
+/** Project decision: when all readers together exceed this, the ones furthest behind are disconnected first. */
+const MAX_TOTAL_UNREAD_BYTES = 4 * 1024 * 1024;
 
 export function createLiveEvents({ compose, subscribe, clock }: LiveEventsOptions): LiveEvents {
   /** The oldest first. */
@@ -59,13 +59,13 @@ export function createLiveEvents({ compose, subscribe, clock }: LiveEventsOption
     for (const response of listeners.keys()) response.write(bytes);
   }
 
-  /** Cuts off who is too far behind, each for itself and all together, before `more` bytes are sent to each. */
+  /** Disconnects readers beyond either limit before `more` bytes are sent to each. */
   function cutOff(more: number): void {
     const behind = [...listeners.keys()].filter((response) => response.writableLength > 0);
     let together = behind.reduce((sum, response) => sum + response.writableLength + more, 0);
     for (const response of behind.sort((a, b) => b.writableLength - a.writableLength)) {
       const unread = response.writableLength;
-      if (unread <= MOST_UNREAD_BYTES && together <= MOST_UNREAD_TOGETHER_BYTES) break;
+      if (unread <= MAX_UNREAD_BYTES && together <= MAX_TOTAL_UNREAD_BYTES) break;
       together -= unread + more;
       remove(response);
       response.destroy();
@@ -98,7 +98,7 @@ export function createLiveEvents({ compose, subscribe, clock }: LiveEventsOption
     makeRoom({ scope, peer }) {
       if (ended) return false;
       const streams = [...listeners].filter(([, other]) => other.scope === scope);
-      if (streams.length < mostListeners[scope]) return true;
+      if (streams.length < maxListeners[scope]) return true;
       const byPeer = Map.groupBy(streams, ([, other]) => other.peer);
       const most = [...byPeer.values()].reduce((a, b) => (b.length > a.length ? b : a), []);
       const [oldest] = most[0] ?? [];

@@ -87,7 +87,7 @@ function chassisHandlers({ link, reads, outflow }: Parts) {
       (passed) => {
         if (passed === 'busy') return sendRefusal(request, reply, refuse('BUSY'));
         if (passed === null) {
-          return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'The chassis has no such thing.' }));
+          return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'Not found on the chassis.' }));
         }
         return passed.body.length > SMALL_BODY
           ? sendLarge(request, reply, outflow, passed)
@@ -105,19 +105,19 @@ function chassisHandlers({ link, reads, outflow }: Parts) {
   };
 }
 
-/** Up to here a body is handed over whole: what a connection keeps of it then is no more than of a large one. */
+/** Bodies up to this size are sent in one piece. */
 const SMALL_BODY = 64 * 1024;
 
-/** In pieces, as the reader takes them, out of the one buffer that all readers of the same bytes share. */
+/** Streams a body from the buffer that all readers of the same bytes share. */
 function sendLarge(request: FastifyRequest, reply: FastifyReply, outflow: Outflow, { contentType, body }: Passed) {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body);
-  // The framework leaves the body away, and the length of a stream as it was said.
+  // For HEAD the framework omits the body and keeps the given content-length.
   const stream = request.method === 'HEAD' ? Readable.from([]) : outflow.send(bytes, reply.raw);
   if (stream === null) return sendRefusal(request, reply, refuse('BUSY'));
   return reply.header('content-type', contentType).header('content-length', bytes.length).send(stream);
 }
 
-/** The snapshot, with one line in front that a person can read. */
+/** The snapshot with a one-line summary for people. */
 export function chassisState(link: ChassisLink) {
   const snapshot = link.snapshot();
   const { link: state } = snapshot;
@@ -152,7 +152,7 @@ function gatewayHandlers({ site, health, neighbours, sessions, journal, clientAb
         detail: 'This version of gw has no remote-support tunnel, so it keeps no record of sessions.',
         sessions: [],
       }),
-    /** Named one by one: a new key of the site file is not shown until somebody has thought about it. */
+    /** Listed explicitly, so that a new key of the site file is not exposed by accident. */
     settings: (_request: FastifyRequest, reply: FastifyReply) =>
       sendJson(reply, {
         name: site.name,
@@ -200,7 +200,7 @@ function gatewayHandlers({ site, health, neighbours, sessions, journal, clientAb
   };
 }
 
-/** A URL may carry a name and a password; those are nobody's business. */
+/** Removes user name, password and query of a URL. */
 function publicUrl(url: string | undefined): string | null {
   if (url === undefined) return null;
   const shown = new URL(url);

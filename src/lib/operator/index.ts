@@ -1,6 +1,6 @@
 /**
- * The operator server: one application on two sockets. What a connection may see is decided by the listener that
- * accepted it; the read-only socket is a constant, and its allow list is a column of the one route table.
+ * The operator server: one application on two sockets. The listener that accepted a connection sets its permissions;
+ * the read-only socket is a constant, and its allow list is a column of the route table.
  */
 
 export { createJournal } from './journal.ts';
@@ -13,4 +13,4 @@ export type {
   OutputHealth,
 } from './model.ts';
 export { createOperator, READ_ONLY_SOCKET } from './operator.ts';
-export { hashPassword, PASSWORD_LEAST_LENGTH, PASSWORD_MOST_LENGTH } from './sign-in/password-hash.ts';
+export { hashPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './sign-in/password-hash.ts';

@@ -1,4 +1,4 @@
-import { type Clock, createFoldedLog, type Log, type ToldEvent, writeTold } from '../lifecycle/index.ts';
+import { type Clock, createFoldedLog, type EmittedEvent, type Log, writeEvent } from '../lifecycle/index.ts';
 
 interface JournalEntry {
   /** UTC, for people. Of the first event in it. */
@@ -7,32 +7,32 @@ interface JournalEntry {
   readonly message: string;
   /** Of the first event in it. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** How many events it stands for: the same again and again is one entry. */
+  /** Number of events in this entry; repeated events share one. */
   readonly count: number;
   /** UTC, of the last event in it. */
   readonly lastTime: string;
-  /** Of the last event in it; null when that is the first one, or the same. */
+  /** Of the last event in it; null when they equal those of the first. */
   readonly lastFields: Readonly<Record<string, unknown>> | null;
 }
 
-/** A log that also keeps its last events, for the technician who has no shell on the gateway. */
+/** A log that also keeps its last events in memory, for a technician without a shell on the gateway. */
 export interface Journal {
   /**
-   * Writes to the log it was made with, and keeps the event. What repeats is folded in both. `audit: true` among the
-   * fields: who did what (stop, sign-in, tour, evidence, a failed service); these are kept apart as well.
+   * Writes to the given log and keeps the event; repeated events are folded in both. Events with `audit: true` among
+   * their fields (stop, sign-in, drive, evidence, a failed service) are kept in the audit list too.
    */
   readonly log: Log;
   /** The last events of every kind, oldest first. */
   entries(): readonly JournalEntry[];
-  /** The last events for the audit, oldest first; nothing else pushes them out. */
+  /** The last audit events, oldest first; other events do not displace them. */
   audit(): readonly JournalEntry[];
-  /** Tells what was folded and not yet told; for an orderly end. */
+  /** Emits the folded events that are pending; for an orderly end. */
   flush(): void;
 }
 
 export interface JournalOptions {
   readonly maxEntries?: number;
-  /** Of each kind of audit event, so that one kind does not push out another. */
+  /** Of each kind of audit event, so that one kind does not displace another. */
   readonly maxAuditEntriesPerKind?: number;
 }
 
@@ -41,7 +41,7 @@ type Kept = { -readonly [K in keyof JournalEntry]: JournalEntry[K] } & {
   readonly same: string;
 };
 
-/** Kinds of audit events are constants of the program; should they be more, the rest shares a ring. */
+/** Kinds of audit events are constants of the program; beyond this limit the rest shares one ring. */
 const MAX_AUDIT_KINDS = 64;
 const MAX_TEXT_LENGTH = 1_000;
 
@@ -54,14 +54,14 @@ export function createJournal(
   const all: Kept[] = [];
   const audit = new Map<string, Kept[]>();
 
-  function tell(event: ToldEvent): void {
+  function emit(event: EmittedEvent): void {
     if (event.level !== 'debug') {
       keep(all, event, maxEntries);
       if ((event.fields as { readonly audit?: unknown }).audit === true) {
         keep(auditRing(`${event.level} ${event.message}`), event, maxAuditEntriesPerKind);
       }
     }
-    writeTold(log, event);
+    writeEvent(log, event);
   }
 
   function auditRing(kind: string): Kept[] {
@@ -73,12 +73,12 @@ export function createJournal(
     return fresh;
   }
 
-  function keep(ring: Kept[], event: ToldEvent, maxLength: number): void {
+  function keep(ring: Kept[], event: EmittedEvent, maxLength: number): void {
     const { level, message, fold, burst } = event;
     const time = clock.wall().toISOString();
     const fields = plain(event.fields);
     const same = `${level} ${message} ${JSON.stringify(fields)}`;
-    // A burst has one entry for all that was folded of it; beside it what is told word for word again is no new entry.
+    // All folded events of a burst share one entry, and so do identical single events in a row.
     const before = fold === null ? ring.at(-1) : ring.findLast((kept) => kept.burst === burst);
     if (before !== undefined && (fold !== null || before.same === same)) {
       before.count += fold?.more ?? 1;
@@ -100,7 +100,7 @@ export function createJournal(
     if (ring.length > maxLength) ring.splice(0, ring.length - maxLength);
   }
 
-  const folded = createFoldedLog({ clock, tell });
+  const folded = createFoldedLog({ clock, emit });
   return {
     log: folded,
     entries: () => all.map(shown),
@@ -117,7 +117,7 @@ function byTime(a: JournalEntry, b: JournalEntry): number {
   return a.lastTime < b.lastTime ? -1 : a.lastTime > b.lastTime ? 1 : 0;
 }
 
-/** Errors have no enumerable fields and causes may hold anything: only what is plain is kept. */
+/** Keeps only plain values: errors have no enumerable fields, and causes may hold anything. */
 function plain(fields: object): Readonly<Record<string, unknown>> {
   const result: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(fields)) {

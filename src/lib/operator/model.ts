@@ -5,11 +5,11 @@ import type { Motion } from '../motion/index.ts';
 import type { Site } from '../site/index.ts';
 import type { Journal } from './journal.ts';
 
-/** How the whole daemon is, as `GET /api/health` tells it. */
+/** Health of the whole daemon, as `GET /api/health` reports it. */
 export interface GatewayHealth {
   /**
-   * 'degraded': at least one service is not running, evidence was taken back or cannot be read, a stop could not be
-   * kept or is not saved, or a folder has no room.
+   * 'degraded': at least one service is not running, evidence was withdrawn or cannot be read, a stop could not be
+   * saved, or a folder has too little free space.
    */
   readonly status: 'ok' | 'degraded';
   /** Version of gw. */
@@ -24,29 +24,29 @@ export interface GatewayHealth {
     /** `operator.mediaDir`. */
     readonly media: FolderHealth;
   };
-  /** Does not count in `status`: a log that nobody reads keeps no robot from driving or stopping. */
+  /** Not part of `status`: an unread log affects neither driving nor stopping. */
   readonly log: OutputHealth;
 }
 
-/** A folder of gw, and the room on its file system. */
+/** A folder of gw and the free space on its file system. */
 export interface FolderHealth {
   readonly path: string;
   /** 'low': less than `disk.reserveMb` is free. 'unusable': nothing can be written there. */
   readonly status: 'ok' | 'low' | 'unusable' | 'not-checked';
-  /** For gw, as the file system told last; null: not known. */
+  /** Available to gw, as last reported by the file system; null: unknown. */
   readonly freeBytes: number | null;
   readonly totalBytes: number | null;
   /** One sentence for a person. */
   readonly detail: string;
-  /** What to do about it; null when nothing is to be done. */
+  /** What to do; null when there is nothing to do. */
   readonly remedy: string | null;
 }
 
-/** How the output of the log fares. */
+/** State of the log output. */
 export interface OutputHealth {
   /**
-   * 'unread': its reader does not read at the moment. 'failing': the system refuses writes (a full disk, no reader).
-   * 'discarded': it goes to /dev/null.
+   * 'unread': its reader is not reading at the moment. 'failing': writes fail (a full disk, no reader). 'discarded': it
+   * goes to /dev/null.
    */
   readonly status: 'writing' | 'unread' | 'failing' | 'discarded' | 'not-checked';
   /** Since the start; null: not known. */
@@ -58,58 +58,58 @@ export interface OutputHealth {
 /** Another robot of this site. */
 export interface Neighbour {
   readonly serial: string;
-  /** Where its last beat came from. */
+  /** Sender address of its last heartbeat. */
   readonly address: string;
-  /** 'late' after 3 beats that did not come, 'gone' after 15. */
+  /** 'late' after 3 missing heartbeats, 'gone' after 15. */
   readonly presence: 'alive' | 'late' | 'gone';
-  /** Since its last beat. */
+  /** Since its last heartbeat. */
   readonly ageMs: number;
-  /** Of its gateway, when it said so. */
+  /** Of its gateway, at its last heartbeat. */
   readonly upForMs: number;
-  /** null: it does not know. */
+  /** null: unknown to it. */
   readonly moving: boolean | null;
   readonly stopped: boolean | null;
   readonly batteryPercent: number | null;
-  /** Metres of its map and degrees; which map is not said. */
+  /** Metres of its map and degrees; the heartbeat does not name the map. */
   readonly pose: { readonly xM: number; readonly yM: number; readonly yawDeg: number } | null;
-  /** Version of its chassis software; null when it does not know. */
+  /** Version of its chassis software; null: unknown to it. */
   readonly software: string | null;
   readonly beats: number;
-  /** Beats that were sent between those that came. */
+  /** Missing sequence numbers between the received heartbeats. */
   readonly lost: number;
-  /** Where another device speaks with the same serial, or an old recording is played. */
+  /** Address of another device that sends with the same serial, or replays old heartbeats. */
   readonly conflictWith: string | null;
 }
 
-/** What is known of the other robots. 'not-checked' is not 'none': nobody has listened. */
+/** The other robots. 'not-checked' does not mean 'none': the heartbeat is not received. */
 export interface NeighboursView {
   readonly status: 'listening' | 'not-checked';
   /** One sentence for a person. */
   readonly detail: string;
   readonly robots: readonly Neighbour[];
-  /** Datagrams on the port of the heartbeat that told nothing, by what was wrong; null when nobody listens. */
+  /** Rejected datagrams on the heartbeat port, by reason; null while the heartbeat is not received. */
   readonly rejected: {
     readonly malformed: number;
     readonly otherVersion: number;
     readonly otherKey: number;
     readonly forged: number;
     readonly replayed: number;
-    /** Signed, of a serial that is not known, while the table of serials is full. */
+    /** Signed, from an unknown serial, while the table of serials is full. */
     readonly noRoom: number;
   } | null;
-  /** Whether heartbeats of robots that are neither known nor in `fleet.robots` are refused; null: not known. */
+  /** Whether heartbeats of robots that are neither known nor in `fleet.robots` are rejected; null: unknown. */
   readonly isTableFull: boolean | null;
-  /** Where another device speaks with the serial of this robot; null: none was heard. */
+  /** Address of another device that sends with the serial of this robot; null: none received. */
   readonly ownSerialFrom: string | null;
-  /** The last beat that a person sent to see whether a path works (`gw heartbeat send`). */
+  /** The last test heartbeat (`gw heartbeat send`). */
   readonly lastTest: { readonly serial: string; readonly address: string; readonly ageMs: number } | null;
-  /** What this gateway sends, by its own counters; null: it sends nothing. */
+  /** Counters of the sent heartbeats; null: none are sent. */
   readonly sending: {
     /** Serial that its heartbeats carry. */
     readonly serial: string;
     readonly heartbeats: number;
     readonly lastAgeMs: number | null;
-    /** `accepted`: by the operating system. Whether a datagram arrived, only its receiver can say. */
+    /** `accepted`: by the operating system. Only the receiver can tell whether a datagram arrived. */
     readonly ways: readonly {
       readonly to: string;
       readonly from: string | null;
@@ -117,7 +117,7 @@ export interface NeighboursView {
       readonly failure: string | null;
     }[];
   } | null;
-  /** Datagrams that the kernel threw away on that port because it was full; null: not known. */
+  /** Datagrams that the kernel dropped on that port because its buffer was full; null: unknown. */
   readonly dropped: number | null;
 }
 
@@ -131,7 +131,7 @@ export interface OperatorOptions {
   readonly log: Log;
   /** Folder of the built pages: style.css and live.js. */
   readonly assetsDir: string;
-  /** The machine's host name, by which tablets may call it; absent, only addresses and configured names work. */
+  /** Host name of the machine as an allowed name; absent: only addresses and configured names are allowed. */
   readonly hostName?: string;
   /** The log events behind `GET /api/protokolle`; absent, those of the operator server alone. */
   readonly journal?: Journal;

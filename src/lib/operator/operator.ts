@@ -14,16 +14,16 @@ import { openLocalListener } from './connections/local-listener.ts';
 import type { OperatorOptions } from './model.ts';
 
 /**
- * All that a remote tunnel can see. A constant: no setting, variable or flag reaches it.
+ * The only address that a remote tunnel can reach. A constant: no setting, variable or flag changes it.
  * @source specification, 'Operator server'
  */
 export const READ_ONLY_SOCKET = { host: '127.0.0.1', port: 5174 } as const;
 
-/** All of a stop, from asking to the last closed connection. */
+/** Time to stop the server, from the request to the last closed connection. */
 const STOP_WITHIN_MS = 900;
 
 export interface Operator extends Service {
-  /** What it lacks while it runs, in one sentence; null when nothing. `describe` says the same. */
+  /** What does not work while it runs, in one sentence; null: everything works. Part of `describe`. */
   trouble(): string | null;
 }
 
@@ -31,20 +31,20 @@ export interface Operator extends Service {
 export function createOperator(options: OperatorOptions): Operator {
   let application: Application | undefined;
   let listeners: readonly Listener[] = [];
-  /** Why commands on the gateway have no socket; null when they have one. */
+  /** Why there is no socket for local commands; null when there is one. */
   let localTrouble: string | null = null;
 
-  /** A convenience beside the two sockets of the platform: without it both work. */
+  /** Optional: a failure does not affect the two sockets of the platform. */
   async function openLocal(handle: RequestHandler): Promise<readonly Listener[]> {
     const path = localSocketPath(options.site);
     try {
-      const onBroken = (error: Error) => options.log.warn({ path, error }, 'the socket for local commands broke');
+      const onBroken = (error: Error) => options.log.warn({ path, error }, 'socket for local commands failed');
       const listener = await openLocalListener(handle, { path, onBroken });
       localTrouble = null;
       return [listener];
     } catch (error) {
       localTrouble = asGwError(error).message;
-      options.log.warn({ path, error: localTrouble }, 'there is no socket for local commands');
+      options.log.warn({ path, error: localTrouble }, 'no socket for local commands');
       return [];
     }
   }
@@ -72,7 +72,7 @@ export function createOperator(options: OperatorOptions): Operator {
         const onBroken = (error: Error) => context.fail(error);
         const { log } = options;
         const onCrowded = (scope: Scope) => (crowding: Crowding) =>
-          log.warn({ scope, ...crowding }, 'connections closed to make room for newer ones');
+          log.warn({ scope, ...crowding }, 'connections closed in favour of newer ones');
         listeners = await openListeners(application, [
           { scope: 'full', host: '::', port, onBroken, onCrowded: onCrowded('full') },
           { scope: 'read-only', ...READ_ONLY_SOCKET, onBroken, onCrowded: onCrowded('read-only') },

@@ -8,11 +8,11 @@ import type { OperatorOptions } from './model.ts';
 import type { Peer } from './peer.ts';
 import type { Sessions } from './sign-in/sessions.ts';
 
-/** What the handlers stand on, made once per start of the server. */
+/** The dependencies of the handlers, created once per start of the server. */
 export interface Parts extends Omit<OperatorOptions, 'assetsDir' | 'hostName' | 'journal'> {
   readonly assets: Assets;
   readonly journal: Journal;
-  /** Requests that their clients gave up, since the start. */
+  /** Requests aborted by their clients since the start. */
   readonly clientAborts: () => number;
   readonly reads: ChassisReads;
   readonly events: LiveEvents;

@@ -7,14 +7,14 @@ import { MIN_TLS_VERSION } from '../site/index.ts';
 import { JSON_TYPE, type Passed } from './chassis/chassis-reads.ts';
 import { refusalTable } from './http/refusal.ts';
 
-/** A configured device of the site whose answer is passed on; nothing in it is interpreted. */
+/** A configured device of the site whose answer is forwarded without interpretation. */
 export interface Peer extends AsyncDisposable {
   /** Throws PEER_NOT_REACHABLE naming the address. */
   read(): Promise<Passed>;
 }
 
 /**
- * Names this process in what it forwards: a host name may lead back here, which no look at the site file can tell.
+ * Marks forwarded requests of this process, because a host name may resolve to this gateway itself.
  * @source RFC 9110, 7.6.3
  */
 const VIA_NAME = `gw-${randomBytes(8).toString('hex')}`;
@@ -27,13 +27,13 @@ export function isOwnForward({ via }: IncomingHttpHeaders): boolean {
 }
 
 const TIMEOUT_MS = 3_000;
-const MOST_BYTES = 1024 * 1024;
-/** Decision of ours. It is passed on as it came, so nothing is made of it here. */
+const MAX_BYTES = 1024 * 1024;
+/** Project decision. The answer is forwarded as received, so it is only scanned. */
 const bounds: JsonBounds = { maxDepth: 200, maxValues: 200_000 };
 
 /**
  * `what` names the device in errors: `voice service`. `path` is appended to the configured address; both
- * interfaces are not shown by the specification, so it is the last part of our own route. Decision of ours.
+ * interfaces are not shown by the specification, so it is the last part of the route of gw. Project decision.
  */
 export function createPeer(what: string, url: string, path: string): Peer {
   const target = new URL(url);
@@ -48,11 +48,11 @@ export function createPeer(what: string, url: string, path: string): Peer {
     connect: { timeout: TIMEOUT_MS, minVersion: MIN_TLS_VERSION },
     headersTimeout: TIMEOUT_MS,
     bodyTimeout: TIMEOUT_MS,
-    maxResponseSize: MOST_BYTES,
+    maxResponseSize: MAX_BYTES,
   });
   let reading: Promise<Passed> | undefined;
 
-  async function ask(): Promise<Passed> {
+  async function fetchAnswer(): Promise<Passed> {
     const answer = await request(target, {
       dispatcher: agent,
       headers: { accept: 'application/json', via: VIA },
@@ -62,7 +62,7 @@ export function createPeer(what: string, url: string, path: string): Peer {
     });
     if (answer.statusCode === LOOP_STATUS) {
       await answer.body.dump().catch(() => {});
-      throw new GwError('PEER_NOT_REACHABLE', `The address of the ${what} leads back to this gateway.`, {
+      throw new GwError('PEER_NOT_REACHABLE', `The address of the ${what} is this gateway itself.`, {
         tried,
         remedy: `Set the address of the ${what} itself in the site file, then restart gw serve.`,
       });
@@ -72,12 +72,12 @@ export function createPeer(what: string, url: string, path: string): Peer {
       throw new GwError('PEER_NOT_REACHABLE', `The ${what} answered with status ${answer.statusCode}.`, { tried });
     }
     const bytes = await answer.body.bytes().catch((error: unknown) => {
-      throw new GwError('PEER_NOT_REACHABLE', `The answer of the ${what} broke off.`, { tried, cause: error });
+      throw new GwError('PEER_NOT_REACHABLE', `The answer of the ${what} was truncated.`, { tried, cause: error });
     });
     const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const finding = await checkJson(body, bounds);
     if (finding !== 'sound') {
-      const answered = finding === 'not-json' ? 'did not answer in JSON' : 'answered with more than is passed on';
+      const answered = finding === 'not-json' ? 'did not answer in JSON' : 'answered with more than the limit';
       throw new GwError('PEER_NOT_REACHABLE', `The ${what} ${answered}.`, { tried });
     }
     return { contentType: JSON_TYPE, body };
@@ -85,7 +85,7 @@ export function createPeer(what: string, url: string, path: string): Peer {
 
   return {
     read() {
-      reading ??= ask().finally(() => {
+      reading ??= fetchAnswer().finally(() => {
         reading = undefined;
       });
       return reading;

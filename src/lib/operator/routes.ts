@@ -6,28 +6,27 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** In the router's notation. */
   readonly path: string;
-  /** Whether it is entered in the allow list of the read-only socket. Left out or forgotten is closed. */
+  /** Whether it is on the allow list of the read-only socket. */
   readonly readOnly: boolean;
   /** Whether it needs a session; without one the answer is 401, and the read-only socket never has one. */
   readonly signedIn: boolean;
   readonly meaning: string;
-  /** Takes whatever body comes, or none: nobody's stop is refused for how it was asked for. */
+  /** Accepts any body or none: a stop is never refused for its body. */
   readonly anyBody?: true;
-  /** Goes before all other requests. */
+  /** Handled before all other requests. */
   readonly isUrgent?: true;
-  /** Its body is a file, in parts. */
+  /** The body is multipart/form-data with one file. */
   readonly upload?: true;
   readonly handler: (request: FastifyRequest, reply: FastifyReply) => unknown;
 }
 
-/** Letters, digits, - and _: what becomes part of a path at the chassis. */
+/** Letters, digits, - and _, since it becomes part of a chassis path. */
 const MAP_ID = ':id(^[A-Za-z0-9_-]{1,64}$)';
 const MAP_ID_PNG = ':id(^[A-Za-z0-9_-]{1,64}).png';
 
 /**
- * Every route of the operator server. The allow list of the read-only socket is the column `readOnly` of this
- * table and stands nowhere else.
- * @source specification, 'Operator server', for the routes it names; the others are decisions of ours
+ * Every route of the operator server. The allow list of the read-only socket is the column `readOnly` of this table.
+ * @source specification, 'Operator server', for the routes it names; the others are project decisions
  */
 export function routeTable(handlers: Handlers): readonly Route[] {
   const { pages, chassis, peers, session, stop, tours, drives, pose, trial, evidence, media, gateway } = handlers;
@@ -43,7 +42,7 @@ export function routeTable(handlers: Handlers): readonly Route[] {
     { method: 'GET', path: '/assets/live.js', ...open, meaning: 'Script of the pages', handler: pages.script },
 
     { method: 'GET', path: '/api/nachbarn', ...open, meaning: 'Other robots', handler: gateway.neighbours },
-    { method: 'GET', path: '/api/health', ...open, meaning: 'How the daemon is', handler: gateway.health },
+    { method: 'GET', path: '/api/health', ...open, meaning: 'Health of the daemon', handler: gateway.health },
     { method: 'GET', path: '/api/events', ...open, meaning: 'Live events', handler: gateway.events },
     { method: 'GET', path: '/api/einstellungen', ...personal, meaning: 'Settings', handler: gateway.settings },
     { method: 'GET', path: '/api/protokolle', ...personal, meaning: 'Last log events', handler: gateway.logs },
@@ -168,14 +167,14 @@ export function routeTable(handlers: Handlers): readonly Route[] {
       method: 'POST',
       path: '/api/versuch/lebenszeichen',
       ...personalAct,
-      meaning: 'Sign of life of whoever started it',
+      meaning: 'Keep-alive of the trial, from its client',
       handler: trial.keepAlive,
     },
     {
       method: 'POST',
       path: '/api/evidenz/uebernahme',
       ...personalAct,
-      meaning: 'Let the evidence file count as it is now',
+      meaning: 'Adopt the current evidence file',
       handler: evidence.adopt,
     },
 

@@ -1,6 +1,6 @@
 import type { SiteFile } from './schema.ts';
 
-/** A service that the operator server forwards to: where it is stands once in the site file, as its `url`. */
+/** A service that the operator server forwards to; its address is its `url` in the site file. */
 export interface CalledService {
   readonly id: 'building' | 'voice';
   /** Key of the site file that names it. */
@@ -10,7 +10,7 @@ export interface CalledService {
   readonly port: number;
 }
 
-/** The services of a site file, for whoever has to know what the forwarder calls. */
+/** The services that the forwarder calls. */
 export function calledServices({ operator }: Pick<SiteFile, 'operator'>): CalledService[] {
   return (['building', 'voice'] as const).flatMap((id) => {
     const url = operator[id]?.url;
@@ -18,19 +18,19 @@ export function calledServices({ operator }: Pick<SiteFile, 'operator'>): Called
   });
 }
 
-/** Host and port that an http or https address leads to. Throws a TypeError on what is none. */
+/** Host and port of an http or https URL. Throws TypeError for other text. */
 export function placeOf(url: string): { readonly host: string; readonly port: number } {
   const { hostname, port, protocol } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
   return { host, port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port) };
 }
 
-/** One writing for every way to write a host name or an address. */
+/** Normal form of a host name or an address. */
 export function sameHost(one: string, other: string): boolean {
   return writtenHost(one) === writtenHost(other);
 }
 
-/** The one writing: lower case, no dots at the end, and an address as `URL` writes it (127.1 is 127.0.0.1). */
+/** Lower case, no trailing dots, and an address as `URL` writes it (127.1 is 127.0.0.1). */
 export function writtenHost(host: string): string {
   const url = `http://${host.includes(':') ? `[${host}]` : host}/`;
   const name = URL.canParse(url) ? new URL(url).hostname : host.toLowerCase();

@@ -2,12 +2,12 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { siteSchema } from './schema.ts';
 
-/** What the schema says about one key, gathered from the layers that zod wraps around the type itself. */
+/** The properties of one key, collected from the zod wrappers of its type. */
 export interface KeyDescription {
   /** The type without its wrappers. */
   readonly core: z.ZodType;
   readonly description: string;
-  /** Word for the type where the schema gives one: 'host', 'path'. */
+  /** Name of the type where the schema gives one: 'host', 'path'. */
   readonly typeWord: string | undefined;
   readonly example: unknown;
   /** undefined when the key has no default. */
@@ -47,7 +47,7 @@ export function inlineYaml(value: unknown): string {
     /\n$/,
     '',
   );
-  // Some texts become a block of lines, and JSON is YAML too.
+  // Some texts would become a block scalar; JSON is valid YAML.
   return typeof value === 'string' && (text.includes('\n') || /^[|>]/.test(text)) ? JSON.stringify(value) : text;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The site file: what a person decided about one robot on one site. Loading checks everything at once and names
- * file, line and key of each error; secrets come from owner-only files that it names.
+ * The site file: the configuration of one robot on one site. Loading reports all errors with file, line and key;
+ * secrets are read from owner-only files that it names.
  */
 
 export { calledServices, placeOf, sameHost } from './called-services.ts';

@@ -11,8 +11,8 @@ const rules = {
 } as const;
 
 /**
- * Reads, checks and resolves a site file: every path in it becomes absolute, relative to the folder of the file.
- * Opens nothing that the file names. Throws SITE_FILE_NOT_FOUND, or SITE_FILE_INVALID with every problem in
+ * Reads, validates and resolves a site file: every path in it becomes absolute, relative to the folder of the file.
+ * Opens no file that it names. Throws SITE_FILE_NOT_FOUND, or SITE_FILE_INVALID with every problem in
  * `details.problems`.
  */
 export async function loadSite(path: string): Promise<Site> {
@@ -20,7 +20,7 @@ export async function loadSite(path: string): Promise<Site> {
   return resolvePaths(file, resolve(path));
 }
 
-/** The same checks on a text that is not a file yet. Throws SITE_FILE_INVALID. */
+/** Validates a text that is not a file yet. Throws SITE_FILE_INVALID. */
 export function parseSite(text: string | Uint8Array, path: string): Site {
   return resolvePaths(parseDocument({ text, file: path, ...rules }), resolve(path));
 }
@@ -70,7 +70,7 @@ function resolvePaths(file: SiteFile, path: string): Site {
   };
 }
 
-/** Names come from requests too, and a plain object would answer to `constructor`. */
+/** Names come from requests too, and a plain object has inherited keys such as `constructor`. */
 function withoutPrototype<T>(record: Record<string, T>): Record<string, T> {
   return Object.assign(Object.create(null) as Record<string, T>, record);
 }

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import type { Site } from './schema.ts';
 
 /**
- * Where a command on the gateway itself reaches the running gateway without a password: a socket in a folder that only
- * its owner may enter. Project decision.
+ * Socket through which a command on the gateway itself reaches the running gateway without a password, in a folder that
+ * only its owner may enter. Project decision.
  */
 export function localSocketPath({ stateDir }: Pick<Site, 'stateDir'>): string {
   return join(stateDir, 'local', 'gw.sock');

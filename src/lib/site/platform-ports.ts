@@ -1,6 +1,6 @@
 /**
- * Ports that the platform fixes and no site file moves; what a site file may choose has its default in the schema.
- * The operator room binds its read-only socket by a constant of its own, and does not ask here.
+ * Ports fixed by the platform; those that a site file may change have their default in the schema.
+ * The operator module binds its read-only socket by a constant of its own, independent of this one.
  */
 
 /** Of the read-only socket, TCP on loopback. @source specification, 'Operator server' (BELEGT) */

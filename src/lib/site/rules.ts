@@ -6,13 +6,13 @@ import { READ_ONLY_PORT } from './platform-ports.ts';
 import { deviceKinds } from './schema.ts';
 import { isThisMachine } from './this-machine.ts';
 
-const READ_ONLY_REASON = `nothing here: the read-only socket is 127.0.0.1:${READ_ONLY_PORT} on every gateway, and no site file moves it`;
+const READ_ONLY_REASON = `no such key: the read-only socket is always 127.0.0.1:${READ_ONLY_PORT} and not configurable`;
 
 const WITHOUT_USER = 'an http:// or https:// address with the port it needs, without user name and password';
 
 /**
- * What the schema cannot see: rules across keys, and keys that deserve a better answer than 'unknown'. Runs on any
- * value, sound or not, so that everything wrong is listed at once.
+ * Rules across keys, and better messages for some unknown keys. Runs on any value, valid or not, so that all errors are
+ * listed at once.
  */
 export function checkAcrossKeys(value: unknown, report: Report): void {
   if (!isRecord(value)) return;
@@ -31,7 +31,7 @@ function checkTours({ tours, stations }: Record<string, unknown>, report: Report
     for (const [index, station] of tour.stations.entries()) {
       if (typeof station !== 'string' || known.includes(station)) continue;
       const expected =
-        known.length === 0 ? 'a station, and none is named in this file' : `one of the stations ${known.join(', ')}`;
+        known.length === 0 ? 'a station, but this file defines none' : `one of the stations ${known.join(', ')}`;
       report(['tours', name, 'stations', index], { expected, suggestion: nearest(station, known) });
     }
   }
@@ -43,7 +43,7 @@ function checkPorts({ chassis, operator }: Record<string, unknown>, report: Repo
   const operatorPort = isRecord(operator) ? (operator.port ?? 5173) : 5173;
   if (operatorPort === READ_ONLY_PORT) {
     report(['operator', 'port'], {
-      expected: `another port: ${READ_ONLY_PORT} is that of the read-only socket, which no site file moves`,
+      expected: `another port: ${READ_ONLY_PORT} is the port of the read-only socket`,
     });
   }
   if (chassisHere && chassisPort === operatorPort) {
@@ -59,7 +59,7 @@ function checkPorts({ chassis, operator }: Record<string, unknown>, report: Repo
   }
 }
 
-/** A forwarder that points at our own sockets would ask itself without end. */
+/** A forwarder that points at the sockets of gw would call itself in a loop. */
 function checkForwards({ operator, network }: Record<string, unknown>, report: Report): void {
   if (!isRecord(operator)) return;
   const operatorPort = operator.port ?? 5173;
@@ -75,20 +75,20 @@ function checkForwards({ operator, network }: Record<string, unknown>, report: R
     const target = operator[device];
     if (!isRecord(target) || typeof target.url !== 'string') continue;
     if (target.url.includes('@')) {
-      // What stands before the @ may be a password, and an error must not repeat it.
+      // The part before the @ may be a password, which an error must not repeat.
       report(['operator', device, 'url'], { found: 'an address with an @', expected: WITHOUT_USER });
     }
     if (!URL.canParse(target.url)) continue;
     const { host, port } = placeOf(target.url);
     if (isOperator(host, port)) {
       report(['operator', device, 'url'], {
-        expected: 'the address of another device: this one is the operator server itself',
+        expected: 'the address of another device: this is the operator server itself',
       });
     }
   }
 }
 
-/** An address is entered once (specification, 'Addressing rules'): a second one would go stale unseen. */
+/** An address is entered once (specification, 'Addressing rules'), since a second entry could become outdated. */
 function checkDevices({ network, operator }: Record<string, unknown>, report: Report): void {
   if (!isRecord(network) || !Array.isArray(network.devices)) return;
   for (const [index, device] of network.devices.entries()) {
@@ -104,13 +104,13 @@ function checkDevices({ network, operator }: Record<string, unknown>, report: Re
       const { host, port } = placeOf(target.url);
       if (typeof device.host !== 'string' || !sameHost(device.host, host) || device.port !== port) continue;
       report([...path, 'host'], {
-        expected: `no second entry of an address: operator.${service}.url has it already, and is read for this device too`,
+        expected: `no second entry of an address: operator.${service}.url has it already`,
       });
     }
   }
 }
 
-/** Keys that no schema of ours will ever have, at any depth that the file has keys of ours. */
+/** Keys that the schema deliberately does not have, at any depth. */
 function checkWishes(map: Record<string, unknown>, path: readonly string[], report: Report): void {
   for (const [key, value] of Object.entries(map)) {
     const here = [...path, key];
@@ -122,7 +122,8 @@ function checkWishes(map: Record<string, unknown>, path: readonly string[], repo
         report(here, {
           at: 'key',
           found: `the key '${shorten(key, 60)}'`,
-          expected: 'no secret in this file; it names files that hold them (operator.passwordFile, chassis.secretFile)',
+          expected:
+            'no secret in this file; name the file that contains it (operator.passwordFile, chassis.secretFile)',
         });
       }
     }

@@ -2,11 +2,11 @@ import { isIP, isIPv6 } from 'node:net';
 import { z } from 'zod';
 
 /**
- * The site file: one YAML file per robot. One schema gives type, checks, the commented example and the page
- * docs/site-file.md. Unknown keys are errors. Paths are relative to the site file's folder. Secrets never stand
- * in it: it names their files.
+ * The site file: one YAML file per robot. One schema gives type, validation, the commented example and the page
+ * docs/site-file.md. Unknown keys are errors. Paths are relative to the folder of the site file. It contains no
+ * secrets, only the names of their files.
  *
- * There is deliberately no key for the read-only socket: it is 127.0.0.1:5174 by a constant of the operator room.
+ * There is deliberately no key for the read-only socket: it is 127.0.0.1:5174 by a constant of the operator module.
  */
 
 const words = (most: number) =>
@@ -25,7 +25,7 @@ const file = words(4096).meta({ description: 'Path, relative to the folder of th
 const name = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'letters, digits, - and _, at most 64, the first a letter or digit')
-  // Such a name would be found in every plain object, also where no station or tour has it.
+  // Such a name is found in every plain object, even without a station or tour of that name.
   .refine((text) => !(text in {}), 'a name other than those that every JavaScript object has')
   .meta({ type: 'name' });
 const httpUrl = words(2048)
@@ -44,20 +44,20 @@ const serial = z.string().regex(/^[A-Za-z0-9:_-]{1,128}$/, '1 to 128 letters, di
 const chassis = z
   .strictObject({
     host: host.meta({
-      description: 'Where the chassis answers: the address of its DHCP reservation.',
+      description: 'Host name or address of the chassis, from its DHCP reservation.',
       example: '127.0.0.1',
     }),
     port: port.default(8090).describe('TCP port of the chassis interface.'),
     serial: serial.meta({
-      description: 'Serial number: the identity of this robot, as GET /device/info gives it.',
+      description: 'Serial number of the robot, as GET /device/info reports it.',
       example: 'SN0001',
     }),
     mac: macAddress
       .optional()
-      .meta({ description: 'MAC address that the DHCP reservation is keyed to.', example: '02:00:00:00:00:01' }),
+      .meta({ description: 'MAC address of the DHCP reservation.', example: '02:00:00:00:00:01' }),
     secretFile: file.optional().meta({
       description:
-        'File with the value of the Secret request header, if this chassis asks for one. It protects nothing.',
+        'File with the value of the Secret request header, if this chassis requires one. It protects nothing.',
       example: 'secrets/chassis',
     }),
   })
@@ -71,7 +71,7 @@ const operator = z
       .max(32)
       .default([])
       .meta({
-        description: 'Further host names by which tablets call this gateway (addresses and localhost always work).',
+        description: 'Further host names of this gateway in URLs of tablets (addresses and localhost always work).',
         example: ['robot-7.local'],
       }),
     passwordFile: file.optional().meta({
@@ -81,9 +81,7 @@ const operator = z
     tourNeedsSignIn: z
       .boolean()
       .default(false)
-      .describe(
-        'Whether starting a tour or a single drive needs a signed-in person. Stopping never does, and neither does ending what drives.',
-      ),
+      .describe('Whether starting a tour or a single drive requires sign-in. Stopping and ending a drive never do.'),
     mediaDir: file.default('media').describe('Folder of the media library.'),
     voice: z
       .strictObject({ url: httpUrl })
@@ -94,7 +92,7 @@ const operator = z
       .optional()
       .meta({
         description:
-          'The building IoT module of this site: the one place of its address, for forwarder, network check and request.',
+          'The building IoT module of this site; forwarder, network check and request to the IT read its address here.',
         example: { url: 'http://127.0.0.1:8080' },
       }),
   })
@@ -107,11 +105,11 @@ const disk = z
       .min(1)
       .max(1_000_000)
       .default(256)
-      .describe('Megabytes that no upload takes; with less free, the health of the gateway is degraded.'),
-    mediaMb: z.int().min(1).max(1_000_000).default(2_000).describe('Megabytes that the media library may hold.'),
+      .describe('Megabytes that uploads leave free; with less, the health of the gateway is degraded.'),
+    mediaMb: z.int().min(1).max(1_000_000).default(2_000).describe('Size limit of the media library in megabytes.'),
   })
   .prefault({})
-  .meta({ description: 'Room on the disks of this gateway.', example: { mediaMb: 500 } });
+  .meta({ description: 'Disk space of this gateway.', example: { mediaMb: 500 } });
 
 const station = z
   .strictObject({
@@ -119,7 +117,7 @@ const station = z
     yM: metres.describe('Metres on the map.'),
     yawDeg: heading.optional().describe('Heading in degrees, counter-clockwise, 0 along +x.'),
   })
-  .describe('A place, named and measured by a person. Never derived from point kinds of the map.');
+  .describe('A named place, measured by a person. Never derived from point kinds of the map.');
 
 const dock = z.strictObject({
   xM: metres.describe('Metres on the map.'),
@@ -128,7 +126,7 @@ const dock = z.strictObject({
 });
 
 const tour = z.strictObject({
-  stations: z.array(name).min(1).max(200).describe('Names of stations, in the order in which they are driven to.'),
+  stations: z.array(name).min(1).max(200).describe('Names of stations, in driving order.'),
 });
 
 const fleet = z
@@ -142,12 +140,12 @@ const fleet = z
       .max(4)
       .default([])
       .meta({
-        description: 'Files of keys that are accepted beside it, while the key is changed from robot to robot.',
+        description: 'Files of further accepted keys, while the key is changed from robot to robot.',
         example: ['secrets/heartbeat-next'],
       }),
     acceptedForHours: z.number().min(1).max(8_760).optional().meta({
       description:
-        'For so many hours after a start of `gw serve` they are accepted at least; after that one is dropped once nobody has signed with it for an hour. Without it they are accepted as long as they stand here.',
+        'Hours after a start of `gw serve` for which they are accepted; after that each is dropped once no heartbeat has been signed with it for an hour. Absent: accepted as long as they are listed.',
       example: 72,
     }),
     robots: z
@@ -156,14 +154,14 @@ const fleet = z
       .default([])
       .meta({
         description:
-          'Serials of all robots of the site, for `gw heartbeat check`; each has a reserved place in the tables of the gateway. This one alone says that the site has one robot.',
+          'Serials of all robots of the site, for `gw heartbeat check`; each has a reserved entry in the tables of the gateway. Only the serial of this robot means that the site has one robot.',
         example: ['SN0001', 'SN0002'],
       }),
     broadcast: z
       .boolean()
       .default(true)
       .describe(
-        'Whether each heartbeat is broadcast to 255.255.255.255 by every interface. It ends at the robot segment, which holds one robot; it reaches others only where all share one segment.',
+        'Whether each heartbeat is broadcast to 255.255.255.255 on every interface. A broadcast reaches other robots only in the same segment, and the platform has one robot per segment.',
       ),
     unicast: z
       .array(z.ipv4().meta({ type: 'IPv4 address' }))
@@ -176,7 +174,7 @@ const fleet = z
       }),
   })
   .meta({
-    description: 'The heartbeat to the other robots of the site. Absent, none is sent and none is received.',
+    description: 'The heartbeat to the other robots of the site. Absent: none is sent and none is received.',
     example: { keyFile: 'secrets/heartbeat' },
   });
 
@@ -188,15 +186,15 @@ const enrolment = z
     }),
     caFile: file.optional().meta({
       description:
-        "File with the certificates (PEM) that are trusted for it, instead of Node's list and the operating system's.",
+        'File with the CA certificates (PEM) trusted for it, instead of those of Node and the operating system.',
       example: 'enrolment-ca.pem',
     }),
     identityDir: file
       .default('identity')
-      .describe('Folder for the key, the certificate and the endpoint of this device, for their owner only.'),
+      .describe('Folder for the key, the certificate and the endpoint of this device, accessible to its owner only.'),
   })
   .meta({
-    description: 'How this device gets its identity in the cloud. Absent: it cannot be enrolled.',
+    description: 'Enrolment of this device in the cloud. Absent: it cannot be enrolled.',
     example: { url: 'https://enrol.example.com' },
   });
 
@@ -212,12 +210,12 @@ const cloud = z
         port: port.default(8883).describe('TCP port, 1 to 65535.'),
         fallbackPort: port
           .default(443)
-          .describe('TCP port for networks that let nothing else out; ALPN is used on it.'),
+          .describe('TCP port for networks that allow no other outgoing port; requires ALPN.'),
         alpn: z
           .string()
           .regex(/^[\x21-\x7e]{1,255}$/, '1 to 255 printable ASCII characters without blanks')
           .meta({
-            description: 'ALPN identifier that the broker demands on the fallback port: x-<vendor>-mqtt-ca.',
+            description: 'ALPN identifier required by the broker on the fallback port: x-<vendor>-mqtt-ca.',
             example: 'x-example-mqtt-ca',
           }),
         caFile: file.optional().meta({
@@ -227,7 +225,7 @@ const cloud = z
       })
       .describe('The MQTT broker.'),
     storageUrl: httpsUrl.optional().meta({
-      description: 'https:// address of the object storage, as its pre-signed URLs begin.',
+      description: 'https:// address of the object storage: the start of its pre-signed URLs.',
       example: 'https://storage.example.com',
     }),
     tunnel: z
@@ -239,12 +237,12 @@ const cloud = z
       .meta({ description: 'The secure tunnel service of remote support.', example: { host: 'tunnel.example.com' } }),
     caFile: file.optional().meta({
       description:
-        "File with the certificates (PEM) trusted for object storage and tunnel, instead of Node's list and the operating system's.",
+        'File with the CA certificates (PEM) trusted for object storage and tunnel, instead of those of Node and the operating system.',
       example: 'cloud-ca.pem',
     }),
   })
   .meta({
-    description: 'The cloud of the operator, as far as this device has to reach it.',
+    description: 'Endpoints in the cloud of the operator that this device must reach.',
     example: { mqtt: { host: 'mqtt.example.com', alpn: 'x-example-mqtt-ca' } },
   });
 
@@ -252,18 +250,16 @@ const tablet = z
   .strictObject({
     host: host.meta({ description: 'Address of the tablet while it is set up.', example: '127.0.0.1' }),
     adbPort: port.default(5555).describe('TCP port of its Android debug bridge.'),
-    profileFile: file.default('kiosk.yaml').describe('File with the profile that the tablet is set up by.'),
+    profileFile: file.default('kiosk.yaml').describe('File with the kiosk profile of the tablet.'),
   })
   .meta({ description: 'The tablet of this robot, for `gw kiosk`.', example: { host: '127.0.0.1' } });
 
-/** Devices of the house network; the building module has its own key, which the forwarder reads. */
+/** Devices of the building network; the building module has its own key, which the forwarder reads. */
 export const deviceKinds = ['door', 'lift', 'level-change', 'other'] as const;
 
 const device = z.strictObject({
-  name: words(120).describe('What people call it.'),
-  kind: z
-    .enum(deviceKinds)
-    .describe('What it is. The building module stands in operator.building.url, and only there.'),
+  name: words(120).describe('Display name.'),
+  kind: z.enum(deviceKinds).describe('Kind of device. The building module belongs in operator.building.url only.'),
   host,
   port,
 });
@@ -279,7 +275,7 @@ const network = z
       example: '192.0.2.2',
     }),
     gatewayMac: macAddress.optional().meta({
-      description: 'MAC address of this gateway in the robot segment, which its DHCP reservation is keyed to.',
+      description: 'MAC address of this gateway in the robot segment, used by its DHCP reservation.',
       example: '02:00:00:00:00:02',
     }),
     devices: z
@@ -288,7 +284,7 @@ const network = z
       .default([])
       .meta({
         description:
-          'Doors, lifts and other devices in the house network that this gateway calls, one agreed address each.',
+          'Doors, lifts and other devices in the building network that this gateway calls, one agreed address each.',
         example: [{ name: 'Lift A', kind: 'lift', host: '198.51.100.10', port: 3100 }],
       }),
     alsoListening: z
@@ -296,13 +292,13 @@ const network = z
         z.strictObject({
           protocol: z.enum(['tcp', 'udp']).default('tcp').describe('tcp or udp.'),
           port,
-          why: words(200).describe('Which program it is, and why it has to.'),
+          why: words(200).describe('Program, and why it must listen.'),
         }),
       )
       .max(64)
       .default([])
       .meta({
-        description: 'Ports beyond those of the platform on which this gateway may listen for other machines.',
+        description: 'Ports besides those of the platform on which this gateway may listen for other machines.',
         example: [{ protocol: 'udp', port: 68, why: 'DHCP client' }],
       }),
   })
@@ -322,19 +318,19 @@ const people = z.strictObject({
 const contacts = z
   .strictObject({
     customer: people.optional().meta({
-      description: 'Who receives the request to the IT of the customer.',
+      description: 'Addressee of the request to the IT of the customer.',
       example: { company: 'Example GmbH' },
     }),
     operator: people.optional().meta({
-      description: 'Who answers their questions.',
+      description: 'Contact for their questions.',
       example: { company: 'Robots GmbH' },
     }),
   })
   .optional()
-  .meta({ description: 'Names for letters and protocols.', example: { customer: { company: 'Example GmbH' } } });
+  .meta({ description: 'Names for letters and reports.', example: { customer: { company: 'Example GmbH' } } });
 
 export const siteSchema = z.strictObject({
-  name: words(120).meta({ description: 'What people call this site and robot.', example: 'Lobby, robot 7' }),
+  name: words(120).meta({ description: 'Display name of this site and robot.', example: 'Lobby, robot 7' }),
   chassis,
   operator: operator.prefault({}).describe('The operator server.'),
   fleet: fleet.optional(),
@@ -347,7 +343,7 @@ export const siteSchema = z.strictObject({
     .record(name, station)
     .default({})
     .meta({
-      description: 'Stations that a person named and measured on this site.',
+      description: 'Stations, named and measured by a person on this site.',
       example: { A: { xM: 1.5, yM: -2, yawDeg: 90 }, B: { xM: 8.25, yM: 0 } },
     }),
   dock: dock.optional().meta({
@@ -364,34 +360,34 @@ export const siteSchema = z.strictObject({
         .boolean()
         .default(false)
         .describe(
-          'true: every fact that an order relies on needs a verification on this very chassis with its present software, also one that was measured on another device.',
+          'true: every fact that an order relies on needs a verification on this chassis with its current software, including facts measured on another device.',
         ),
       moveLimitS: z
         .int()
         .min(10)
         .max(7_200)
         .default(600)
-        .describe(
-          'A single move, from its order to its end, may take so many seconds; then it is cancelled. A ride in a lift may need more.',
-        ),
+        .describe('Time limit of a single move in seconds; then it is cancelled. A ride in a lift may need more.'),
       unownedMove: z
         .enum(['cancel', 'leave'])
         .default('cancel')
         .describe(
-          'A move that is under way when gw starts or the chassis comes back, and that gw did not order: cancel it, or leave it. No other order passes beside it either way.',
+          'A move that gw did not order and that is in progress when gw starts or the chassis reconnects: cancel it, or leave it. Until it ends all other orders are refused.',
         ),
     })
     .prefault({})
     .meta({
-      description: 'What orders that move the robot ask for beyond the rules of the gate.',
+      description: 'Requirements for orders that move the robot, beyond the rules of the gate.',
       example: { requireVerified: true, moveLimitS: 1200 },
     }),
   disk,
-  evidenceFile: file.default('evidence.jsonl').describe('What was verified on this very device, one record a line.'),
-  stateDir: file.default('state').describe('Folder for what must survive a restart, such as the stop latch.'),
+  evidenceFile: file
+    .default('evidence.jsonl')
+    .describe('File with the facts verified on this device, one record per line.'),
+  stateDir: file.default('state').describe('Folder for persistent state, such as the stop latch.'),
 });
 
-/** The site file as written in it, defaults filled in. */
+/** The content of a site file with its defaults. */
 export type SiteFile = z.infer<typeof siteSchema>;
 
 /** A loaded site: the file's content with every path made absolute. */
@@ -405,7 +401,7 @@ export interface Site extends SiteFile {
 function isHost(text: string): boolean {
   if (text.includes(':')) return isIPv6(text) && !text.includes('%');
   if (isIP(text) !== 0) return true;
-  // A last label of digits only is an address with a slip in it, and resolvers differ in what they make of it.
+  // A last label of digits only is a mistyped address, which resolvers treat differently.
   return /^(?:[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?\.)*(?!\d+$)[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$/.test(
     text,
   );

@@ -1,20 +1,19 @@
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import { GwError } from '../error/index.ts';
 
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 const OTHERS = 0o077;
 
 /**
- * Reads a secret that the site file names. `what` is the key that names it, for the error. A line end after the
- * secret does not belong to it. Throws SECRET_UNREADABLE; no message ever holds what is in the file.
+ * Reads a secret that the site file names. `what` is its key, for the error. A line end after the secret is stripped.
+ * Throws SECRET_UNREADABLE; no message ever contains the content of the file.
  *
- * The file must be regular, belong to the user of this process or to root, and be closed to everybody else. A
- * symbolic link is refused rather than followed: what was checked and what is read are then the same file, and a
- * link cannot be turned to another file later. Decision of ours.
+ * The file must be regular, owned by the user of this process or by root, and not accessible to others. A symbolic link
+ * is rejected, so that it cannot be redirected to another file later. Project decision.
  */
 export async function readSecret(path: string, what = 'a secret'): Promise<string> {
   const refuse = (why: string, remedy?: string, cause?: unknown) =>
-    new GwError('SECRET_UNREADABLE', `The secret file ${path} (${what}) cannot be used: ${why}.`, { remedy, cause });
+    new GwError('SECRET_UNREADABLE', `Secret file ${path} (${what}) is unusable: ${why}.`, { remedy, cause });
 
   let handle: FileHandle;
   try {
@@ -30,17 +29,17 @@ export async function readSecret(path: string, what = 'a secret'): Promise<strin
   if (user !== undefined && stats.uid !== user && stats.uid !== 0) {
     throw refuse(
       `it belongs to user ${stats.uid}, and this is user ${user}`,
-      `Give it to its reader: chown ${user} ${path}`,
+      `Change its owner: chown ${user} ${path}`,
     );
   }
   if ((stats.mode & OTHERS) !== 0) {
     const mode = (stats.mode & 0o777).toString(8).padStart(3, '0');
-    throw refuse(`others may open it too (mode ${mode})`, `Close it to everybody else: chmod 600 ${path}`);
+    throw refuse(`other users may access it (mode ${mode})`, `Remove their access: chmod 600 ${path}`);
   }
-  if (stats.size > MOST_BYTES)
-    throw refuse(`it has ${stats.size} bytes, more than ${MOST_BYTES}`, 'Name the right file.');
+  if (stats.size > MAX_BYTES)
+    throw refuse(`it has ${stats.size} bytes, more than ${MAX_BYTES}`, 'Name the right file.');
   const secret = decode(await file.readFile())?.replace(/\r?\n$/, '');
-  if (secret === undefined) throw refuse('it is not text in UTF-8', 'Name the right file.');
+  if (secret === undefined) throw refuse('it is not UTF-8 text', 'Name the right file.');
   if (secret === '') throw refuse('it is empty', 'Write the secret into it.');
   return secret;
 }
@@ -49,14 +48,14 @@ function openFailure(cause: unknown, path: string): [why: string, remedy: string
   switch ((cause as NodeJS.ErrnoException).code) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return ['there is no such file', 'Write the secret into it, readable for its owner only (mode 600).'];
+      return ['file not found', 'Create it with the secret as its content, readable for its owner only (mode 600).'];
     case 'ELOOP':
-      return ['it is a symbolic link', 'Name the file itself; a link could be turned to another file later.'];
+      return ['it is a symbolic link', 'Name the file itself; a link could be redirected later.'];
     case 'EACCES':
     case 'EPERM':
-      return ['this user may not open it', `Give it to the user that runs gw, then: chmod 600 ${path}`];
+      return ['permission denied for this user', `Change its owner to the user that runs gw, then: chmod 600 ${path}`];
     default:
-      return [(cause as NodeJS.ErrnoException).code ?? 'the operating system refused', undefined];
+      return [(cause as NodeJS.ErrnoException).code ?? 'the operating system denied access', undefined];
   }
 }
 

@@ -7,15 +7,15 @@ import { openFresh } from '../lifecycle/index.ts';
 import { describeKey, inlineYaml, keysOf } from './describe.ts';
 import { siteSchema } from './schema.ts';
 
-/** What a person decides first; everything else in the file starts as a comment. */
+/** The keys that `gw site init` sets; all others start as comments. */
 export interface NewSite {
   readonly name: string;
   readonly chassis: { readonly host: string; readonly serial: string; readonly mac?: string | undefined };
-  /** A port that is no number stays as it was typed, for the checks to say so. */
+  /** An invalid port is kept as typed, so that validation reports it. */
   readonly operator: { readonly port: number | string };
 }
 
-const HEADER = `# Site file of one robot, for gw. \`gw site check\` says whether it is sound.
+const HEADER = `# Site file of one robot, for gw. \`gw site check\` validates it.
 # Paths are relative to the folder of this file. Secrets never stand here: their files are named.
 # There is no key for the read-only socket: it is 127.0.0.1:5174 on every gateway.
 `;
@@ -79,8 +79,8 @@ function askedKey(...path: readonly string[]): AskedKey {
 }
 
 /**
- * Puts a new file in its place whole or not at all, readable for everybody (it holds no secret). Without `force`
- * a file that is there stays: FILE_EXISTS. Throws FILE_UNWRITABLE.
+ * Writes the file atomically, readable for all users (it holds no secret). Throws FILE_EXISTS without `force`,
+ * FILE_UNWRITABLE.
  */
 export async function writeSiteFile(path: string, text: string, options: { readonly force: boolean }): Promise<void> {
   const target = resolve(path);
@@ -96,7 +96,7 @@ export async function writeSiteFile(path: string, text: string, options: { reado
   }
 }
 
-/** FILE_EXISTS now, so that nobody answers questions in vain. Writing checks again. */
+/** Throws FILE_EXISTS before any question is asked. Writing checks again. */
 export async function refuseExisting(path: string): Promise<void> {
   const there = await lstat(path).catch(() => undefined);
   if (there) throw existsError(path);
@@ -117,7 +117,7 @@ function writeError(cause: unknown, path: string): GwError {
     EACCES: 'this user may not write there',
     EPERM: 'this user may not write there',
     EROFS: 'the file system is read-only',
-    ENOSPC: 'there is no room left',
+    ENOSPC: 'no space left on the disk',
     EISDIR: 'it is a folder',
   };
   return new GwError('FILE_UNWRITABLE', `${path} cannot be written: ${why[code ?? ''] ?? code ?? 'unknown reason'}.`, {
@@ -126,5 +126,5 @@ function writeError(cause: unknown, path: string): GwError {
 }
 
 function existsError(path: string): GwError {
-  return new GwError('FILE_EXISTS', `${path} is there already.`);
+  return new GwError('FILE_EXISTS', `${path} exists already.`);
 }

@@ -1,6 +1,6 @@
 import type { Finding } from './finding.result.ts';
 
-/** What a finding is about; its verdict follows. */
+/** A finding without its verdict. */
 export type FindingStart = Pick<Finding, 'id' | 'title' | 'spec'>;
 
 type Judged<S, V> = S & { verdict: V; detail: string; remedy: string | null };

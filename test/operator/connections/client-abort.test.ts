@@ -26,7 +26,7 @@ async function until(isTrue: () => boolean): Promise<void> {
   expect(isTrue()).toBe(true);
 }
 
-describe('a client that gives up its request', () => {
+describe('a client that aborts its request', () => {
   it('is no error of the gateway: debug in the log, counted beside the journal', async () => {
     const { log, lines } = listLog();
     await using server = await startServer({ password: true, more: { log } });
@@ -38,7 +38,7 @@ describe('a client that gives up its request', () => {
       `POST /api/medien HTTP/1.1\r\nCookie: ${cookie}\r\nContent-Type: multipart/form-data; boundary=x`,
     );
     await giveUp(server.full, 'POST /api/touren/lauf HTTP/1.1\r\nContent-Type: application/json');
-    await until(() => lines.filter((line) => line === 'debug a client gave up its request').length === 3);
+    await until(() => lines.filter((line) => line === 'debug client aborted its request').length === 3);
     expect(lines.filter((line) => /^(warn|error)/.test(line))).toEqual([]);
     const { data } = await ask(server.full, '/api/protokolle', { headers: { cookie } });
     expect(data).toMatchObject({ clientAborts: 3, audit: [{ message: 'signed in', count: 1 }] });
@@ -50,10 +50,10 @@ describe('a client that gives up its request', () => {
     const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
     server.motion.stopRobot = () => Promise.reject(reset);
     const { status } = await postJson(server.full, '/api/stopp', {});
-    expect([status, lines]).toEqual([500, ['warn stop asked for', 'error a request failed']]);
+    expect([status, lines]).toEqual([500, ['warn stop requested', 'error request failed']]);
   });
 
-  it('hides no bug that shows after it went away', async () => {
+  it('hides no internal error that occurs after the abort', async () => {
     const { log, lines } = listLog();
     await using server = await startServer({ more: { log } });
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -68,6 +68,6 @@ describe('a client that gives up its request', () => {
     await expect(asked).rejects.toThrow();
     await new Promise((soon) => setTimeout(soon, 100));
     resolve();
-    await until(() => lines.includes('error a request failed'));
+    await until(() => lines.includes('error request failed'));
   });
 });

@@ -17,7 +17,7 @@ const ok: RequestHandler = (_request, response) => void response.end('ok');
 const OK = 'HTTP/1.1 200 OK';
 
 describe('connections without end', () => {
-  it('of one address close its own oldest ones, and nobody else waits', async () => {
+  it('of one address close its own oldest ones, and other addresses do not wait', async () => {
     await using server = await listener(ok, { limits: { total: 100, perPeer: 4 } });
     using tablet = await client(server.port, '127.0.0.9');
     const greedy = [];
@@ -73,7 +73,7 @@ describe('connections without end', () => {
     expect(connectionLimits['read-only'].perPeer).toBe(connectionLimits['read-only'].total);
   });
 
-  it('find room also where everything is a live stream', async () => {
+  it('are admitted even if all others are live streams', async () => {
     await using server = await startServer({ limits: { total: 8, perPeer: 8, smallPeer: 8 } });
     const streams = [];
     for (let i = 0; i < 8; i += 1) {
@@ -165,7 +165,7 @@ describe('requests on one connection', () => {
     for (const one of more) one.socket.destroy();
   });
 
-  it('that nobody waits for end the connection, and the rest of them is not even parsed', async () => {
+  it('that are not awaited end the connection, and the rest of them is not parsed', async () => {
     const { begun, handler } = holding();
     await using server = await listener(handler);
     let parsed = 0;
@@ -181,7 +181,7 @@ describe('requests on one connection', () => {
     expect(parsed).toBe(connectionLimits.full.pipelined + 2);
   });
 
-  it('whose answer nobody reads end the connection; one that is worked on for long does not', async () => {
+  it('with an unread answer end the connection; a long running one does not', async () => {
     const { begun, handler } = holding();
     await using server = await listener(handler, { limits: { unreadMs: 40, silentMs: 1_000_000 } });
     using patient = await client(server.port);

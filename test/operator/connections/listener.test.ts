@@ -48,7 +48,7 @@ describe('opening the listeners', () => {
     });
     await expect(opening).rejects.toMatchObject({
       code: 'PORT_IN_USE',
-      message: `Port ${taken.port} is taken by another program.`,
+      message: `Port ${taken.port} is in use by another program.`,
       tried: { address: '127.0.0.1', port: taken.port },
     });
     expect(first).toBeUndefined();
@@ -154,7 +154,7 @@ describe('an expectation', () => {
 });
 
 describe('the scope of a connection', () => {
-  it('is the least for one that no listener of ours accepted', async () => {
+  it('is read-only for a connection without a known listener', async () => {
     await using server = await startServer();
     const foreign = createServer(server.application.handle);
     await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve));

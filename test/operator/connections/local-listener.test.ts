@@ -54,7 +54,7 @@ describe('the socket for commands on the gateway itself', () => {
     expect(server.motion.status().stop.latched).toBe(false);
   });
 
-  it('lies in a folder that nobody else may enter, also with a wide umask', async () => {
+  it('is in a folder that only its owner may enter, also with a wide umask', async () => {
     const before = process.umask(0);
     try {
       await open();

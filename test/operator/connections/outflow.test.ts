@@ -135,7 +135,7 @@ describe('what is sent to readers that do not read', () => {
     await expect.poll(() => outflow.keptBytes()).toBe(0);
   });
 
-  it('makes room for others: whoever has not read for the longest time is given up first', async () => {
+  it('disconnects the reader that has been idle longest first', async () => {
     await using peer = await outflowing();
     await peer.reader('/a');
     await full(peer.responses[0] as ServerResponse);
@@ -152,7 +152,7 @@ describe('what is sent to readers that do not read', () => {
     expect(peer.outflow.keptBytes()).toBe(2 * LARGE);
   });
 
-  it('gives nobody up for others while one of the readers of the same bytes reads on', async () => {
+  it('disconnects no reader while another reader of the same bytes is active', async () => {
     await using peer = await outflowing({ bodyBytes: LARGE, files: 1 });
     await peer.reader('/a');
     const reading = await peer.reader('/a');
@@ -164,7 +164,7 @@ describe('what is sent to readers that do not read', () => {
     expect(peer.responses.slice(0, 2).map(({ destroyed }) => destroyed)).toEqual([false, false]);
   });
 
-  it('is at most so many files at once, and a paused one makes room', async () => {
+  it('limits concurrent files, and a paused one is replaced', async () => {
     const clock = standInClock();
     using outflow = createOutflow(clock, { bodyBytes: MiB, files: 2 });
     const files = [{ bytesRead: 0 }, { bytesRead: 0 }, { bytesRead: 0 }, { bytesRead: 0 }];
@@ -194,7 +194,7 @@ describe('what is sent to readers that do not read', () => {
 describe('a large map', () => {
   const map = { id: 7, overlays: 'Größe'.repeat(500_000) };
 
-  it('arrives whole, with its length, and HEAD tells the length alone', async () => {
+  it('arrives complete, with its length, and HEAD gives the length only', async () => {
     await using server = await startServer();
     server.link.answers.set('/maps/7', () => jsonReply(map));
     const { data, headers } = await ask(server.full, '/api/chassis/maps/7');
@@ -235,7 +235,7 @@ describe('a large map', () => {
 });
 
 describe('live events to readers that do not read', () => {
-  it('are bounded for all of them together, and whoever reads is not cut off', async () => {
+  it('are bounded in total, and active readers are not disconnected', async () => {
     const clock = standInClock();
     let round = 0;
     const events = createLiveEvents({

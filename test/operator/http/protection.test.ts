@@ -91,7 +91,7 @@ describe('requests that pages of other sites send', () => {
     expect(server.motion.calls).toEqual([]);
   });
 
-  it('are told from those of our own pages and of programs', async () => {
+  it('are distinguished from those of the own pages and of programs', async () => {
     await using server = await startServer();
     const own = `http://127.0.0.1:${server.full}`;
     for (const headers of [[], [`Origin: ${own}`], [`Origin: ${own}`, 'Sec-Fetch-Site: same-origin']]) {

@@ -4,7 +4,7 @@ import { get, sendRaw, startServer, type TestServer } from '../server.ts';
 /** Paths that the read-only socket must not give out, in whatever spelling. */
 const closed = ['/anmeldung', '/api/medien', '/api/chassis/maps/7.png', '/api/touren', '/api/stopp'];
 
-/** Spellings of a path that some routers, proxies and filters take for the path itself. */
+/** Spellings of a path that some routers, proxies and filters normalise to the path itself. */
 function spellings(path: string): string[] {
   const last = path.lastIndexOf('/');
   const parent = path.slice(0, last);

@@ -21,7 +21,7 @@ async function upload(server: TestServer, name: string, content: Uint8Array<Arra
 describe('the media library', () => {
   it('is empty before anything was stored, and needs no sign-in to be read', async () => {
     await using server = await startServer();
-    expect((await ask(server.full, '/api/medien')).data).toEqual({ files: [], mostBytes: 200_000_000 });
+    expect((await ask(server.full, '/api/medien')).data).toEqual({ files: [], maxBytes: 200_000_000 });
   });
 
   it('stores, lists, gives out and deletes a file for a signed-in person', async () => {
@@ -50,7 +50,7 @@ describe('the media library', () => {
     expect(await filesIn(server)).toEqual([]);
   });
 
-  it('takes nothing from anybody else', async () => {
+  it('rejects uploads without a session', async () => {
     await using server = await startServer({ password: true });
     expect((await upload(server, 'a.png', new Uint8Array(png))).status).toBe(401);
     expect(await filesIn(server)).toEqual([]);
@@ -147,7 +147,7 @@ describe('the media library', () => {
 describe('the folder of the library', () => {
   it('takes a file of exactly the limit, and nothing of a larger one', async () => {
     await using server = await startServer();
-    const library = createMediaLibrary(join(server.dir, 'small'), { mostBytes: 1_000 });
+    const library = createMediaLibrary(join(server.dir, 'small'), { maxBytes: 1_000 });
     const content = (bytes: number) => Readable.from([Buffer.alloc(400), Buffer.alloc(bytes - 400)]);
     expect((await library.store('fits.bin', content(1_000))).kind).toBe('stored');
     expect((await library.store('not.bin', content(1_001))).kind).toBe('too-large');
@@ -207,13 +207,13 @@ describe('the folder of the library', () => {
     expect(await filesIn(full)).toEqual([]);
   });
 
-  it('that cannot be used names itself, and takes nothing else down', async () => {
+  it('that is unusable is named, and affects nothing else', async () => {
     await using server = await startServer({ password: true });
     await symlink('media', join(server.dir, 'media'));
     const { status, data } = await ask(server.full, '/api/medien');
     expect([status, data.error]).toEqual([
       500,
-      expect.objectContaining({ code: 'FILE_UNWRITABLE', message: expect.stringContaining('ELOOP') }),
+      expect.objectContaining({ code: 'FILE_UNREADABLE', message: expect.stringContaining('ELOOP') }),
     ]);
     expect((await ask(server.full, '/api/stopp', { method: 'POST' })).status).toBe(200);
   });
@@ -234,7 +234,7 @@ describe('the folder of the library', () => {
   it('keeps the old file until the new one is whole', async () => {
     await using server = await startServer();
     const dir = join(server.dir, 'small');
-    const library = createMediaLibrary(dir, { mostBytes: 1_000 });
+    const library = createMediaLibrary(dir, { maxBytes: 1_000 });
     await library.store('a.txt', Readable.from([Buffer.from('old')]));
     const broken = Readable.from(
       (async function* () {
@@ -260,7 +260,7 @@ describe('the folder of the library', () => {
 
   it('receives so many at once and no more', async () => {
     await using server = await startServer();
-    const library = createMediaLibrary(join(server.dir, 'small'), { mostBytes: 1_000 });
+    const library = createMediaLibrary(join(server.dir, 'small'), { maxBytes: 1_000 });
     const slow = () =>
       Readable.from(
         (async function* () {

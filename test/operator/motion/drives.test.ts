@@ -90,7 +90,7 @@ describe('operator.tourNeedsSignIn', () => {
     expect((await postJson(server.full, '/api/stopp', {})).status).toBe(200);
   });
 
-  it('shows the sign-in where the buttons would do nothing, and the buttons once somebody is signed in', async () => {
+  it('shows the sign-in in place of the buttons, and the buttons after sign-in', async () => {
     await using server = await startServer({ password: true, tourNeedsSignIn: true });
     const before = (await ask(server.full, '/')).data;
     expect(before).not.toContain('name="tour"');
@@ -104,7 +104,7 @@ describe('operator.tourNeedsSignIn', () => {
     expect([refused.status, refused.data]).toEqual([401, expect.stringContaining('href="/anmeldung">Anmelden</a>')]);
   });
 
-  it('is off by default: whoever stands there starts a tour', async () => {
+  it('is off by default: starting a tour needs no session', async () => {
     await using server = await startServer({ password: true });
     expect((await postJson(server.full, '/api/touren/lauf', { tour: 'breakfast' })).status).toBe(202);
     expect((await ask(server.full, '/')).data).toContain('<button name="tour" value="breakfast"');

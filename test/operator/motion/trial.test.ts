@@ -45,7 +45,7 @@ describe('a trial over HTTP', () => {
     expect(server.motion.calls[0]).toBe(`trial stop J. Doe ${JSON.stringify(conditions)}`);
   });
 
-  it('begins by a whole request only: everything else is 400 and starts nothing', async () => {
+  it('starts with a complete request only: everything else is 400', async () => {
     await using server = await startServer({ password: true });
     const cookie = await signIn(server.full);
     const value = fc.oneof(fc.boolean(), fc.string(), fc.constant(null), fc.double(), fc.constant([]));

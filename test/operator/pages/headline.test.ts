@@ -322,7 +322,7 @@ describe('folders and evidence', () => {
       },
       evidence: { ...health.evidence, status: 'revoked', detail: 'vendor.x was taken back.' },
     });
-    expect(texts.folders).toMatch(/^Zustand \/state, NICHT BENUTZBAR.*: Full\. Make room\.\nMedien/);
+    expect(texts.folders).toMatch(/^Zustand \/state, NICHT VERWENDBAR.*: Full\. Make room\.\nMedien/);
     expect(texts.evidence).toBe('ZURÜCKGENOMMEN seit dem Start (vendor.x was taken back.)');
   });
 });
@@ -374,7 +374,7 @@ describe('a page under radians, as the server writes it', () => {
     const { texts, flags } = viewOf({}, free, { ...health, status: 'degraded', services: [motion] });
     expect(texts['service.motion.status']).toBe('wird neu gestartet');
     expect(texts['service.motion.detail']).toBe('gate closed; zuletzt: x; Do this.');
-    expect(texts.gateway).toContain('es laufen nicht: motion');
+    expect(texts.gateway).toContain('nicht aktiv: motion');
     expect(flags.headline).toBe('attention');
   });
 

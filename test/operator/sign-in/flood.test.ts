@@ -6,7 +6,7 @@ import { createDeviceMarks } from '../../../src/lib/operator/sign-in/device-mark
 import { createFailedTries, failedTryRules } from '../../../src/lib/operator/sign-in/failed-tries.ts';
 import { parsePasswordHash } from '../../../src/lib/operator/sign-in/password-hash.ts';
 import { createSignIn } from '../../../src/lib/operator/sign-in/sign-in.ts';
-import { lineRules } from '../../../src/lib/operator/sign-in/sign-in-line.ts';
+import { queueLimits } from '../../../src/lib/operator/sign-in/sign-in-queue.ts';
 import { hashOf, PASSWORD, signIn, startServer } from '../server.ts';
 import { standInClock } from '../stand-ins.ts';
 
@@ -81,8 +81,8 @@ describe('sign-in while others flood it', () => {
     const honest = signIn.try(PASSWORD, { address: '198.51.100.7' }).then(({ kind }) => order.push(kind));
     await Promise.all([...flood, honest]);
     const hashed = order.filter((kind) => kind !== 'busy');
-    expect(hashed.indexOf('signed-in')).toBeLessThan(lineRules.atOnce * 2);
-    expect(hashed).toHaveLength(lineRules.atOnce + lineRules.waiting.failed + 1);
+    expect(hashed.indexOf('signed-in')).toBeLessThan(queueLimits.atOnce * 2);
+    expect(hashed).toHaveLength(queueLimits.atOnce + queueLimits.waiting.failed + 1);
   });
 
   it('serves a device that signed in before, from whatever address, before any number of new ones', async () => {
@@ -98,7 +98,7 @@ describe('sign-in while others flood it', () => {
     expect(again.kind).toBe('signed-in');
     // As many were hashed meanwhile as were at it already.
     const answered = await Promise.all(flood);
-    expect(answered.filter(({ kind }) => kind === 'wrong')).toHaveLength(lineRules.atOnce + lineRules.waiting.new);
+    expect(answered.filter(({ kind }) => kind === 'wrong')).toHaveLength(queueLimits.atOnce + queueLimits.waiting.new);
   });
 
   it('serves an address again that signed in, also without its mark', async () => {
@@ -127,7 +127,7 @@ describe('sign-in while others flood it', () => {
     const address = '192.0.2.1';
     expect((await signIn.try(PASSWORD, { address })).kind).toBe('signed-in');
     for (let i = 0; i < 2; i += 1) expect((await signIn.try('wrong', { address })).kind).toBe('wrong');
-    const others = Array.from({ length: lineRules.atOnce + lineRules.waiting.failed }, (_, i) => `10.0.0.${i}`);
+    const others = Array.from({ length: queueLimits.atOnce + queueLimits.waiting.failed }, (_, i) => `10.0.0.${i}`);
     for (const other of others) await signIn.try('wrong', { address: other });
     const flood = others.map((other) => signIn.try('wrong', { address: other }));
     // They failed once each, and this one twice: its lane is full.

@@ -32,7 +32,7 @@ describe('gw operator password', () => {
     expect(renderOperatorPassword(result)).not.toContain('horse');
   });
 
-  it('replaces the old one whole, and closes a file that stood open', async () => {
+  it('replaces the old one atomically, and restricts an open mode', async () => {
     const { file } = await setOperatorPassword(sitePath, 'correct horse');
     await chmod(file, 0o644);
     expect((await setOperatorPassword(sitePath, 'battery staple')).replaced).toBe(true);
@@ -48,7 +48,7 @@ describe('gw operator password', () => {
     });
   });
 
-  it('takes no password that nobody could type or that is too short', async () => {
+  it('rejects passwords that are too short or cannot be typed', async () => {
     for (const bad of ['', 'short', ' leading', 'trailing ', 'with\ttab in it', 'x'.repeat(257)]) {
       expect(passwordProblem(bad), bad).toBeDefined();
       await expect(setOperatorPassword(sitePath, bad)).rejects.toMatchObject({ code: 'USAGE' });
@@ -85,7 +85,7 @@ describe('asking for a new password', () => {
     expect(shown()).not.toMatch(/horse|correct/);
   });
 
-  it('asks again when the two differ or it is no password, and gives up after three times', async () => {
+  it('asks again when the two differ or are not acceptable, at most three times', async () => {
     const { answer, shown } = ask([
       'short\r',
       'correct horse\r',
@@ -94,7 +94,7 @@ describe('asking for a new password', () => {
       'correct horse\r',
     ]);
     expect(await answer).toBe('correct horse');
-    expect(shown()).toContain('The two differ.');
+    expect(shown()).toContain('The passwords differ.');
     await expect(ask(['a\r', 'b\r', 'c\r']).answer).rejects.toMatchObject({ code: 'USAGE' });
   });
 

@@ -48,7 +48,7 @@ describe('signing in and out, from outside', () => {
         method === 'POST' && url === '/api/anmeldung' ? [200, { signedIn: true }] : undefined;
     }).catch((error: unknown) => String(error));
     // Without a cookie nobody is signed in, and the answer is none of the operator server.
-    expect(found).toContain('not as the operator server does');
+    expect(found).toContain('Unexpected answer at the address of the operator server');
   });
 
   it('is wrong where a wrong password signs in as well', async () => {

@@ -42,7 +42,7 @@ describe('what answers in the place of the operator server', () => {
   it('is named as no operator server when it is a web page', async () => {
     const error = await said((response) => response.setHeader('content-type', 'text/html').end('<h1>Hello</h1>'));
     expect(error.code).toBe('OPERATOR_NOT_REACHABLE');
-    expect(error.message).toContain('Something answers there');
+    expect(error.message).toContain('Unexpected answer');
     expect(error.tried).toMatchObject({ address: '127.0.0.1', port });
   });
 
@@ -55,7 +55,7 @@ describe('what answers in the place of the operator server', () => {
       response.on('drain', more);
       more();
     });
-    expect(error.message).toContain('Something answers there');
+    expect(error.message).toContain('Unexpected answer');
     expect(sent).toBeLessThan(64 * 1024 * 1024);
   });
 

@@ -4,19 +4,19 @@ import { type JsonBounds, readJsonBytes } from '../../json/index.ts';
 import type { Outflow } from '../connections/outflow.ts';
 import { createTurns } from './turns.ts';
 
-/** What came from the chassis and may be sent on as it is. */
+/** An answer of the chassis or of a peer that is forwarded unchanged. */
 export interface Passed {
   readonly contentType: string;
-  /** Short JSON as text: node then writes head and body in one piece, which makes this a quarter faster (measured). */
+  /** Short JSON as a string: Node then writes head and body in one piece, a quarter faster (measured). */
   readonly body: Buffer | string;
 }
 
-/** Null when the chassis has no such thing, 'busy' when so many others are read for that it would have to wait long. */
+/** null: the chassis answered 404. 'busy': too many reads are waiting. */
 export type ReadResult = Passed | null | 'busy';
 
 /** Reads that the operator server forwards to the chassis; concurrent identical ones are one chassis request. */
 export interface ChassisReads {
-  /** Throws CHASSIS_NOT_CONNECTED, at once when the link says so, and what the chassis client throws. */
+  /** Throws CHASSIS_NOT_CONNECTED (at once while the link is down) and the errors of the chassis client. */
   deviceInfo(): Promise<ReadResult>;
   maps(): Promise<ReadResult>;
   map(id: string): Promise<ReadResult>;
@@ -25,30 +25,27 @@ export interface ChassisReads {
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
-const DOCUMENT_MOST_BYTES = 1024 * 1024;
-const MAP_MOST_BYTES = 32 * 1024 * 1024;
-/** Decision of ours: the device information is read, so it is bounded before anything is made of it. */
+const MAX_DOCUMENT_BYTES = 1024 * 1024;
+const MAX_MAP_BYTES = 32 * 1024 * 1024;
+/** Project decision: the device information is parsed, so its size is checked first. */
 const infoBounds: JsonBounds = { maxDepth: 200, maxValues: 20_000 };
-/** Decisions of ours: maps and their images are read one after the other, since each may take 32 MiB of memory. */
-const MAPS_AT_ONCE = 1;
-const MOST_MAPS_WAITING = 16;
+/** Project decisions: maps and their images are read one after the other, since each may take 32 MiB of memory. */
+const MAX_CONCURRENT_MAP_READS = 1;
+const MAX_WAITING_MAP_READS = 16;
 
 export function createChassisReads(link: ChassisLink, expectedSerial: string, outflow: Outflow): ChassisReads {
-  // A snapshot is made for people; the state of the link is asked for with every read.
+  // A snapshot is expensive, and every read needs the state of the link.
   let state = link.snapshot().link;
   const subscription = link.subscribe(() => {
     state = link.snapshot().link;
   });
-  /**
-   * What is being read now, by path. The chassis client shares concurrent reads too; sharing the checked result
-   * here leaves next to nothing to do for each further reader.
-   */
+  /** Reads in progress by path. Sharing the checked result spares the check for each further reader. */
   const running = new Map<string, Promise<ReadResult>>();
-  const mapTurns = createTurns(MAPS_AT_ONCE, MOST_MAPS_WAITING);
+  const mapTurns = createTurns(MAX_CONCURRENT_MAP_READS, MAX_WAITING_MAP_READS);
 
   async function load(path: string, maxBytes: number, check: Check): Promise<Passed | null> {
     const reply = await link.client.forward(path, { maxBytes });
-    // Meanwhile another robot may have come to the address.
+    // Another robot may have taken over the address meanwhile.
     if (state.kind !== 'connected') throw notConnected(state);
     return judge(reply, path, state.tried, check);
   }
@@ -63,11 +60,11 @@ export function createChassisReads(link: ChassisLink, expectedSerial: string, ou
     return reading;
   }
 
-  const readDocument = (path: string, check: Check) => read(path, () => load(path, DOCUMENT_MOST_BYTES, check));
+  const readDocument = (path: string, check: Check) => read(path, () => load(path, MAX_DOCUMENT_BYTES, check));
   const readLarge = (path: string, check: Check) =>
-    read(path, () => mapTurns(async () => taken(await load(path, MAP_MOST_BYTES, check)), 'busy' as const));
+    read(path, () => mapTurns(async () => taken(await load(path, MAX_MAP_BYTES, check)), 'busy' as const));
 
-  /** Concurrent reads of one path are one here, so nobody else has these bytes. */
+  /** Concurrent reads of one path are one read, so this is the only reference to the bytes. */
   function taken(passed: Passed | null): ReadResult {
     if (passed === null || typeof passed.body === 'string') return passed;
     const body = outflow.take(passed.body);
@@ -93,14 +90,14 @@ export function createChassisReads(link: ChassisLink, expectedSerial: string, ou
   };
 }
 
-/** Why nothing is read from the chassis now, with the address that was tried. */
+/** The error for a read while the chassis is not connected, with the address that was tried. */
 export function notConnected(
   state: Exclude<ReturnType<ChassisLink['snapshot']>['link'], { kind: 'connected' }>,
 ): GwError {
   const { tried } = state;
   switch (state.kind) {
     case 'connecting':
-      return new GwError('CHASSIS_NOT_CONNECTED', 'not connected: the first answer is still awaited', { tried });
+      return new GwError('CHASSIS_NOT_CONNECTED', 'not connected: no answer received yet', { tried });
     case 'booting':
       return new GwError('CHASSIS_BOOTING', 'The chassis is still starting.', { tried });
     case 'not-connected': {
@@ -111,15 +108,15 @@ export function notConnected(
 }
 
 /**
- * The content type to send; null when it is not what was asked for. The type is ours to say: what calls itself HTML at
- * the chassis address never reaches a browser as such.
+ * The content type to send; null when the answer is not of the requested kind. The type of the answer itself is not
+ * forwarded: HTML from the chassis address must never reach a browser as HTML.
  */
 type Check = (reply: ForwardedReply, tried: Tried) => string | null;
 
 const jsonType: Check = ({ content }) => (content === 'json' ? JSON_TYPE : null);
 const pngType: Check = ({ content }) => (content === 'png' ? 'image/png' : null);
 
-/** Null when the chassis has no such thing. */
+/** null: the chassis answered 404. */
 function judge(reply: ForwardedReply, path: string, tried: Tried, check: Check): Passed | null {
   const asked = { ...tried, action: `GET ${path}` };
   if (reply.status === 404) return null;
@@ -130,23 +127,23 @@ function judge(reply: ForwardedReply, path: string, tried: Tried, check: Check):
   const body = Buffer.from(reply.body.buffer, reply.body.byteOffset, reply.body.byteLength);
   const contentType = check(reply, asked);
   if (contentType === null) {
-    throw new GwError('CHASSIS_BAD_ANSWER', 'The chassis answered with something else than was asked for.', {
+    throw new GwError('CHASSIS_BAD_ANSWER', 'The chassis answered with another content than requested.', {
       tried: asked,
     });
   }
   return { contentType, body: contentType === JSON_TYPE ? asText(body) : body };
 }
 
-const TEXT_MOST_BYTES = 64 * 1024;
+const MAX_TEXT_BYTES = 64 * 1024;
 
-/** The text of these bytes where it is short, and the same bytes again when it is written. */
+/** Short bytes as a string if encoding it gives the same bytes again; otherwise the bytes. */
 function asText(body: Buffer): Buffer | string {
-  if (body.length > TEXT_MOST_BYTES) return body;
+  if (body.length > MAX_TEXT_BYTES) return body;
   const text = body.toString('utf8');
   return Buffer.from(text).equals(body) ? text : body;
 }
 
-/** The serial number in a device information; null when there is none to read. */
+/** The serial number in a device information; null when there is none. */
 function serialIn(info: unknown): string | null {
   const { sn } = (info as { device?: { sn?: unknown } | null } | null)?.device ?? {};
   return typeof sn === 'string' ? sn : null;

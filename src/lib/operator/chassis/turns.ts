@@ -1,15 +1,15 @@
 /**
- * Lets so many pieces of work run at once and so many wait; whatever comes beyond that gets `beyond` at once. Those
- * that wait begin in the order in which they came.
+ * Limits concurrent work: up to `maxConcurrent` run, up to `maxWaiting` wait in order of arrival, and further ones get
+ * `beyond` at once.
  */
-export function createTurns(mostAtOnce: number, mostWaiting: number) {
+export function createTurns(maxConcurrent: number, maxWaiting: number) {
   let running = 0;
   const waiting: (() => void)[] = [];
 
   return async function inTurn<T, B>(work: () => Promise<T>, beyond: B): Promise<T | B> {
-    if (running >= mostAtOnce) {
-      if (waiting.length >= mostWaiting) return beyond;
-      // Whoever ends hands the turn on, so `running` stays as it is.
+    if (running >= maxConcurrent) {
+      if (waiting.length >= maxWaiting) return beyond;
+      // The finished work passes its slot on, so `running` does not change.
       await new Promise<void>((resolve) => waiting.push(resolve));
     } else running += 1;
     try {

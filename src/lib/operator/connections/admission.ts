@@ -1,8 +1,8 @@
-/** What admission needs to know of a connection. */
+/** The properties of a connection that admission uses. */
 export interface AdmittedConnection {
-  /** Whom limits count by; see `peerOf`. */
+  /** Key of the limits per peer; see `peerOf`. */
   readonly peer: string;
-  /** A live stream, an upload of a signed-in person or a stop that is being carried out: never closed to make room. */
+  /** A live stream, an upload of a signed-in person or a stop in progress: never evicted. */
   readonly isHeldOpen: boolean;
 }
 
@@ -13,16 +13,15 @@ export interface AdmissionLimits {
   readonly smallPeer: number;
 }
 
-/** `evicted`: the connection to close first; null when there is room. It is already out of the table. */
+/** `evicted`: the connection to close first, already removed from the table; null when none has to be closed. */
 export type Admission<T> =
   | { readonly kind: 'admitted'; readonly evicted: T | null }
   | { readonly kind: 'refused'; readonly evicted: null };
 
 /**
- * The open connections of a listener, and who must go when one more comes. A new connection is the most likely one to
- * bring a stop, so it is refused only when nothing can be closed in its place. What is closed belongs to the same peer
- * when that peer is at its own limit, else to the peer with the most connections, and is the one that was used least
- * recently. Project decision.
+ * The open connections of a listener, with eviction. A new connection is the most likely one to carry a stop, so it is
+ * refused only when none can be evicted. Evicted is the least recently used connection of the same peer when that peer
+ * is at its limit, else of the peer with the most connections. Project decision.
  */
 export function createAdmission<T extends AdmittedConnection>({ total, perPeer, smallPeer }: AdmissionLimits) {
   /** Both from the least to the most recently used. */
@@ -74,7 +73,7 @@ export function createAdmission<T extends AdmittedConnection>({ total, perPeer, 
       byPeer.set(connection.peer, mine);
       if (mine.size > smallPeer) large.add(connection.peer);
     },
-    /** It is the most recently used one now. */
+    /** Marks it as the most recently used one. */
     touch(connection: T): void {
       if (!all.delete(connection)) return;
       all.add(connection);

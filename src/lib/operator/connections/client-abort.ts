@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 
-/** How node and the readers of bodies call a connection that its client gave up. */
+/** Error codes of Node and the body parsers for a connection that its client aborted. */
 const abortCodes: ReadonlySet<unknown> = new Set([
   'ECONNRESET',
   'ECONNABORTED',
@@ -11,12 +11,12 @@ const abortCodes: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Whether a request failed because its client went away, which is no error of the gateway. The code alone would not do:
- * a connection to the chassis is reset with the same one; nor would the closed connection, behind which a bug may hide.
+ * Whether a request failed because its client aborted it, which is no error of the gateway. Needs both the code (a
+ * reset connection to the chassis has the same) and the closed connection (an internal error may coincide with it).
  */
 export function isClientAbort(error: unknown, request: FastifyRequest): boolean {
   const { raw } = request;
-  // A request that was read to its end is destroyed as well, while its client waits for the answer.
+  // A completely read request is destroyed too, while its client waits for the answer.
   if (!raw.socket.destroyed && (raw.complete || !raw.destroyed)) return false;
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
   return abortCodes.has(code) || message === 'aborted' || message === 'Premature close';

@@ -15,12 +15,12 @@ interface Connection {
   readonly socket: Socket;
   readonly peer: string;
   isHeldOpen: boolean;
-  /** Keeps it from being closed to make room until its answer is out. */
+  /** Protects it from eviction until its answer is sent. */
   readonly hold: () => void;
   isUpload: boolean;
-  /** The answer that is being made or sent. */
+  /** The answer in progress. */
   current: ServerResponse | null;
-  /** Requests that came before the answer to the one before was out. */
+  /** Pipelined requests, whose turn comes after the answer in progress. */
   readonly waiting: Exchange[];
   /** Times in a row that `unreadMs` passed without a byte either way. */
   silentTimes: number;
@@ -33,12 +33,12 @@ interface Exchange extends TurnRequest {
   isBegun: boolean;
 }
 
-/** Keyed by the raw socket: nothing that a client sends can reach it. */
+/** Keyed by the raw socket, so no header can influence it. */
 const connections = new WeakMap<Duplex, Connection>();
 
 /**
- * An upload of a signed-in person: instead of the deadline for bodies it must keep a least rate, and its connection is
- * not closed to make room. To be called only after its headers were judged.
+ * Exempts an upload of a signed-in person from the body deadline (it must keep a minimum rate instead) and from
+ * eviction. To be called only after the policy check of its headers.
  */
 export function allowUpload(request: IncomingMessage): void {
   const connection = connections.get(request.socket);
@@ -47,14 +47,14 @@ export function allowUpload(request: IncomingMessage): void {
   connection.hold();
 }
 
-/** A live stream: its connection is not closed to make room, as long as those are a small part of all. */
+/** Protects the connection of a live stream from eviction while protected ones are a small part of all. */
 export function holdOpen(request: IncomingMessage): void {
   connections.get(request.socket)?.hold();
 }
 
-/** What was done against crowding since the last report. */
+/** Evictions and refusals since the last report. */
 export interface Crowding {
-  /** Connections that were closed to make room for newer ones. */
+  /** Connections that were closed in favour of newer ones. */
   readonly evicted: number;
   readonly refused: number;
   /** Open at the time of the report. */
@@ -70,15 +70,15 @@ export interface ConnectionTableOptions {
   readonly limits: ConnectionLimits;
   readonly clock: Pick<Clock, 'monotonicMs' | 'after'>;
   readonly answer: RequestHandler;
-  /** Requests that are worked on before all others, and without waiting for an earlier answer on their connection. */
+  /** Requests that are handled before all others, also before an earlier pipelined request of their connection. */
   readonly isUrgent: (request: IncomingMessage) => boolean;
-  /** A body that did not come in time, before anything was answered. */
+  /** Answers a request whose body did not arrive in time. */
   readonly refuseLate: (socket: Socket) => void;
-  /** Once a minute at most. */
+  /** Called at most once a minute. */
   readonly onCrowded?: (crowding: Crowding) => void;
 }
 
-/** The connections of one listener: who is let in, who goes first, and what is too slow. */
+/** The connections of one listener: admission, request order and timeouts. */
 export function createConnectionTable(options: ConnectionTableOptions) {
   const { limits, clock, answer, isUrgent, refuseLate } = options;
   const open = createAdmission<Connection>(limits);
@@ -88,7 +88,7 @@ export function createConnectionTable(options: ConnectionTableOptions) {
     monotonicMs: () => performance.now(),
     defer: setImmediate,
     run: ({ connection, request, response, isUrgent }) => {
-      // A stop counts although its connection was lost meanwhile.
+      // A stop is carried out even if its connection was lost meanwhile.
       if (connection.socket.destroyed && !isUrgent) return false;
       answer(request, response);
       return true;
@@ -109,7 +109,7 @@ export function createConnectionTable(options: ConnectionTableOptions) {
   function hold(connection: Connection): void {
     let held = 0;
     for (const { isHeldOpen } of open.connections()) if (isHeldOpen) held += 1;
-    // The rest stays free to be closed, or the ones held could keep every new connection out.
+    // Unlimited protected connections could keep every new one out.
     if (held < limits.total * HELD_PART) connection.isHeldOpen = true;
   }
 
@@ -134,7 +134,7 @@ export function createConnectionTable(options: ConnectionTableOptions) {
     connection.isUpload = false;
   }
 
-  /** The answer before is out: the next request may be worked on. */
+  /** The previous answer is sent: starts the next request. */
   function advance(connection: Connection): void {
     const next = connection.socket.destroyed ? undefined : connection.waiting.shift();
     if (next === undefined) {
@@ -146,7 +146,7 @@ export function createConnectionTable(options: ConnectionTableOptions) {
     begin(next);
   }
 
-  /** Closes what does not bring its body in time. */
+  /** Closes a connection whose request body misses its deadline. */
   function watchBody({ connection, request, response }: Exchange): void {
     let windowBeganAtBytes: number | null = null;
     let deadline = clock.after(limits.bodyMs, expire);
@@ -166,7 +166,7 @@ export function createConnectionTable(options: ConnectionTableOptions) {
 
     function isKeepingUp(bytesRead: number): boolean {
       if (windowBeganAtBytes === null || bytesRead - windowBeganAtBytes >= limits.uploadWindowBytes) return true;
-      // What waits for us to take it is no fault of the sender.
+      // Buffered bytes mean that this side reads slowly, not the sender.
       return request.readableLength > 0;
     }
   }
@@ -174,7 +174,7 @@ export function createConnectionTable(options: ConnectionTableOptions) {
   return {
     sockets: (): Iterable<Socket> => Array.from(open.connections(), ({ socket }) => socket),
 
-    /** Whether the connection may stay; one that may not is already closed. */
+    /** Whether the connection is admitted; a refused one is already closed. */
     accept(socket: Socket, peerAddress: string): boolean {
       turns.noteAccepted();
       const peer = peerOf(peerAddress);
@@ -204,7 +204,7 @@ export function createConnectionTable(options: ConnectionTableOptions) {
       return true;
     },
 
-    /** A request whose headers are in. */
+    /** Called with a request when its headers are parsed. */
     receive(request: IncomingMessage, response: ServerResponse): void {
       const connection = connections.get(request.socket);
       if (connection === undefined || connection.socket.destroyed) return;
@@ -233,7 +233,7 @@ export function createConnectionTable(options: ConnectionTableOptions) {
       if (exchange.isUrgent) begin(exchange);
     },
 
-    /** No byte either way for `unreadMs`. */
+    /** Called after `unreadMs` without a byte in either direction. */
     onSilence(socket: Socket): void {
       const connection = connections.get(socket);
       const isAnswering = connection?.current?.writableFinished === false;
@@ -258,8 +258,8 @@ function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Makes the HTTP parser leave the rest of what was read: 64 KiB hold 2,500 requests, which take 100 ms to be parsed
- * for nothing (measured). Node has no public way; by this answer the parser takes the request for an upgrade.
+ * Makes the HTTP parser discard the rest of the chunk: 64 KiB hold 2,500 requests, 100 ms of parsing (measured). Node
+ * has no public API for it; this return value makes the parser treat the request as an upgrade.
  */
 function stopParsing(socket: Socket): void {
   const { parser } = socket as { parser?: { onIncoming?: unknown } | null };

@@ -1,11 +1,11 @@
 import { isIPv6 } from 'node:net';
 
-/** Without the prefix under which a dual-stack socket shows IPv4. */
+/** Removes the prefix of an IPv4-mapped IPv6 address. */
 export function plainAddress(address: string): string {
   return /^::ffff:\d+\.\d+\.\d+\.\d+$/i.test(address) ? address.slice('::ffff:'.length) : address;
 }
 
-/** What limits per address count by: the IPv4 address, or the /64 of an IPv6 address, all of which one machine owns. */
+/** Key of the limits per peer: the IPv4 address, or the /64 of an IPv6 address, all of which one machine owns. */
 export function peerOf(mapped: string): string {
   const address = plainAddress(mapped);
   if (!isIPv6(address)) return address;

@@ -1,22 +1,22 @@
 import { readFileSync } from 'node:fs';
 import type { AdmissionLimits } from './admission.ts';
 
-/** Bounds of one listener. All of them are project decisions; the reasons stand in docs/operator.md. */
+/** Limits of one listener. All are project decisions; docs/operator.md gives the reasons. */
 export interface ConnectionLimits extends AdmissionLimits {
   /** Request line and headers, from the first byte, or from the accept for a connection that sends nothing. */
   readonly headersMs: number;
   /** A body, from the end of its headers. */
   readonly bodyMs: number;
-  /** An upload of a signed-in person has no deadline, but must bring so much in each window. */
+  /** An upload of a signed-in person has no deadline, but a minimum number of bytes in each window. */
   readonly uploadWindowMs: number;
   readonly uploadWindowBytes: number;
-  /** An answer of which the reader takes nothing for so long is given up. */
+  /** An answer of which the client reads nothing for this long is aborted. */
   readonly unreadMs: number;
-  /** No byte either way while an answer is being worked on. A whole multiple of `unreadMs`. */
+  /** Limit without a byte in either direction while an answer is in progress. A whole multiple of `unreadMs`. */
   readonly silentMs: number;
   /** Between two requests. */
   readonly keepAliveMs: number;
-  /** Requests that may wait on one connection for the answer to the one before. Browsers send none. */
+  /** Max. pipelined requests that wait on one connection. Browsers send none. */
   readonly pipelined: number;
 }
 
@@ -32,9 +32,9 @@ const times = {
 } as const;
 
 /**
- * `full`: room for ten browsers (six connections each) behind one address. `read-only`: whoever comes through the
- * tunnel comes from 127.0.0.1, so a limit per address would let one remote viewer shut out the others. `local`: commands
- * of the owner on the gateway itself, which have no address.
+ * `full`: enough for ten browsers (six connections each) behind one address. `read-only`: all clients of the tunnel
+ * come from 127.0.0.1, so a limit per address would let one remote viewer shut out the others. `local`: commands of the
+ * owner on the gateway itself, which have no address.
  */
 export const connectionLimits = {
   full: { total: 512, perPeer: 64, smallPeer: 16, ...times },
@@ -42,12 +42,12 @@ export const connectionLimits = {
   local: { total: 64, perPeer: 64, smallPeer: 64, ...times },
 } as const satisfies Record<string, ConnectionLimits>;
 
-/** Files, the chassis, the read-only socket and everything else that is no connection to the full socket. */
+/** Descriptors for everything but the connections of the full socket. */
 const OTHER_OPEN_FILES = 192;
 
 /**
- * A descriptor is needed for a connection and, while it downloads media, for the file. Beyond the limit of the process
- * the kernel would drop new connections unseen, those with a stop among them.
+ * A connection needs one descriptor, and a second one during a media download. Beyond the limit of the process the
+ * kernel would drop new connections silently, including one with a stop.
  */
 export function totalWithin(wanted: number, openFileLimit: number | null): number {
   if (openFileLimit === null) return wanted;

@@ -9,15 +9,15 @@ import { type Crowding, createConnectionTable, type RequestHandler } from './con
 import { type ConnectionLimits, connectionLimits, openFileLimit, totalWithin } from './limits.ts';
 
 /**
- * What a connection may see. It is decided by the listener that accepted the connection, and by nothing else. `local`:
- * a command on the gateway itself, of a user who may open the gateway's own files; it counts as signed in.
+ * The permissions of a connection, set only by the listener that accepted it. `local`: a command on the gateway itself
+ * by a user who may open the gateway's files; it counts as signed in.
  */
 export type Scope = 'full' | 'read-only' | 'local';
 
-/** Keyed by the raw socket: nothing that a client sends can reach it. */
+/** Keyed by the raw socket, so no header can influence it. */
 const scopes = new WeakMap<Duplex, Scope>();
 
-/** A connection that no listener of ours accepted gets the least. */
+/** A connection without an entry has the most restricted scope. */
 export function scopeOf(request: IncomingMessage): Scope {
   return scopes.get(request.socket) ?? 'read-only';
 }
@@ -31,11 +31,11 @@ export type ListenerOptions = ListenAddress & {
   readonly scope: Scope;
   /** Called when the listener breaks after it was opened. */
   readonly onBroken?: (error: Error) => void;
-  /** Called once a minute at most while connections are closed or refused for want of room. */
+  /** Called at most once a minute while connections are evicted or refused. */
   readonly onCrowded?: (crowding: Crowding) => void;
-  /** A request that goes before all others, whatever it waits for otherwise. */
+  /** A request that is handled before all others. */
   readonly isUrgent?: (request: IncomingMessage) => boolean;
-  /** Where they differ from those of the scope. */
+  /** Overrides of the limits of the scope. */
   readonly limits?: Partial<ConnectionLimits>;
   readonly clock?: Pick<Clock, 'monotonicMs' | 'after'>;
 };
@@ -43,24 +43,24 @@ export type ListenerOptions = ListenAddress & {
 export interface Listener {
   readonly scope: Scope;
   /**
-   * As it was bound: the port is never 0, and the host is that of IPv4 where IPv6 is switched off. Of a socket in the
-   * file system its path, and the port is 0.
+   * As bound: the port is never 0, and the host is an IPv4 one where IPv6 is disabled. For a Unix socket its path, with
+   * port 0.
    */
   readonly host: string;
   readonly port: number;
-  /** Closes idle connections at once, the others when their answer is out, at the latest after `withinMs`. */
+  /** Closes idle connections at once, the others after their answer, at the latest after `withinMs`. */
   close(withinMs: number): Promise<void>;
 }
 
 /**
- * Connections that the kernel accepted and the program did not yet. While it is full, every new one waits for a second;
- * the kernel's own bound (net.core.somaxconn) may be lower.
+ * Accept queue of the kernel. While it is full every new connection waits for a second; the limit of the kernel
+ * (net.core.somaxconn) may be lower.
  */
 const BACKLOG = 4_096;
 
 /**
- * Opens one listener for the application. Rejects with PORT_IN_USE or PORT_UNUSABLE, for a path too. The host '::' is
- * IPv4 and IPv6; where IPv6 is switched off it is IPv4 alone.
+ * Opens one listener for the application. Rejects with PORT_IN_USE or PORT_UNUSABLE, for a path too. The host '::'
+ * means IPv4 and IPv6, and IPv4 only where IPv6 is disabled.
  */
 export async function openListener(application: RequestHandler, options: ListenerOptions): Promise<Listener> {
   const { scope } = options;
@@ -84,12 +84,12 @@ export async function openListener(application: RequestHandler, options: Listene
   const server = createServer(
     {
       headersTimeout: limits.headersMs,
-      // Bodies have deadlines by what they are for; see the table.
+      // The connection table sets the deadline of each body by its route.
       requestTimeout: 0,
       keepAliveTimeout: limits.keepAliveMs,
       connectionsCheckingInterval: Math.min(1_000, limits.headersMs),
       maxHeaderSize: 16 * 1024,
-      // Refused by us like every other malformed request: node's own refusal would not count as a request.
+      // Refused below like every other malformed request, so that it is counted as a request.
       requireHostHeader: false,
       noDelay: true,
     },
@@ -97,7 +97,7 @@ export async function openListener(application: RequestHandler, options: Listene
   );
   server.setTimeout(limits.unreadMs, (socket: Socket) => table.onSilence(socket));
   admitFirst(server, (socket) => {
-    // Already reset by the peer; of a Unix socket there is never an address.
+    // Already reset by the peer; a Unix socket never has an address.
     if (socket.remoteAddress === undefined && typeof server.address() !== 'string') {
       socket.destroy();
       return false;
@@ -105,12 +105,12 @@ export async function openListener(application: RequestHandler, options: Listene
     scopes.set(socket, scope);
     return table.accept(socket, socket.remoteAddress ?? '');
   });
-  // Without this listener node would invite the body of a request that is then refused.
+  // Without this listener Node would send 100 Continue for a request that is then refused.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     if (refusedBySocket(request, scope) === null) response.writeContinue();
     receive(request, response);
   });
-  // An expectation that we do not know is no reason to answer otherwise.
+  // An unknown Expect header is ignored.
   server.on('checkExpectation', receive);
   server.on('connect', (_request, socket) => refuseConnection(socket, connectRefusal(scope)));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -131,7 +131,7 @@ export async function openListener(application: RequestHandler, options: Listene
       if (closing) return closed;
       closing = true;
       server.close(() => onClosed());
-      // Browsers open connections in advance; node does not count one as idle before its first request.
+      // Browsers open connections in advance; Node does not count one as idle before its first request.
       for (const socket of table.sockets()) if (socket.bytesRead === 0) socket.destroy();
       const again = setInterval(() => server.closeIdleConnections(), 20);
       const late = setTimeout(() => server.closeAllConnections(), withinMs);
@@ -142,7 +142,7 @@ export async function openListener(application: RequestHandler, options: Listene
   };
 }
 
-/** Node's own handler of connections, which makes a parser for each, sees only those that are admitted. */
+/** Passes only admitted connections to Node's own handler, which allocates a parser for each. */
 function admitFirst(server: Server, isAdmitted: (socket: Socket) => boolean): void {
   const handlers = server.listeners('connection');
   server.removeAllListeners('connection');
@@ -152,21 +152,21 @@ function admitFirst(server: Server, isAdmitted: (socket: Socket) => boolean): vo
   });
 }
 
-/** What the socket itself refuses, before the application hears of the request; null when there is nothing. */
+/** The refusal by the socket itself, before the application receives the request; null when there is none. */
 function refusedBySocket(request: IncomingMessage, scope: Scope): Refusal | null {
   const { method, url = '' } = request;
   if (scope === 'read-only' && method !== 'GET' && method !== 'HEAD') {
-    return refuse('READ_ONLY', { message: 'The read-only socket takes GET and HEAD only.' });
+    return refuse('READ_ONLY', { message: 'The read-only socket accepts GET and HEAD only.' });
   }
   if (url.charCodeAt(0) !== SLASH) {
     return scope === 'read-only'
-      ? refuse('READ_ONLY', { message: 'The read-only socket takes plain paths only.' })
-      : refuse('BAD_REQUEST', { message: 'This server takes plain paths only; it is no proxy.' });
+      ? refuse('READ_ONLY', { message: 'The read-only socket accepts origin-form paths only.' })
+      : refuse('BAD_REQUEST', { message: 'This server accepts origin-form paths only; it is not a proxy.' });
   }
   if (request.headers.host === undefined && request.httpVersion === '1.1') {
     return refuse('BAD_REQUEST', { message: 'The Host header is missing.' });
   }
-  if (repeatsHost(request.rawHeaders)) return refuse('BAD_REQUEST', { message: 'The Host header came twice.' });
+  if (repeatsHost(request.rawHeaders)) return refuse('BAD_REQUEST', { message: 'The Host header is repeated.' });
   return null;
 }
 
@@ -185,30 +185,30 @@ function repeatsHost(rawHeaders: readonly string[]): boolean {
 
 function connectRefusal(scope: Scope): Refusal {
   return scope === 'read-only'
-    ? refuse('READ_ONLY', { message: 'The read-only socket takes GET and HEAD only.' })
-    : refuse('BAD_REQUEST', { message: 'This server is no proxy.' });
+    ? refuse('READ_ONLY', { message: 'The read-only socket accepts GET and HEAD only.' })
+    : refuse('BAD_REQUEST', { message: 'This server is not a proxy.' });
 }
 
 function malformedRefusal(error: NodeJS.ErrnoException, scope: Scope): Refusal {
   switch (error.code) {
     case 'HPE_INVALID_METHOD':
       return scope === 'read-only'
-        ? refuse('READ_ONLY', { message: 'The read-only socket takes GET and HEAD only.' })
-        : refuse('BAD_REQUEST', { message: 'There is no such method.' });
+        ? refuse('READ_ONLY', { message: 'The read-only socket accepts GET and HEAD only.' })
+        : refuse('BAD_REQUEST', { message: 'Unknown HTTP method.' });
     case 'HPE_HEADER_OVERFLOW':
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return refuse('HEADERS_TOO_LARGE');
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return refuse('TIMEOUT');
     default:
-      return refuse('BAD_REQUEST', { message: 'This is not a well-formed HTTP request.' });
+      return refuse('BAD_REQUEST', { message: 'Malformed HTTP request.' });
   }
 }
 
 function sendRaw(response: ServerResponse, refusal: Refusal): void {
   const body = Buffer.from(JSON.stringify(refusal.body));
   for (const [name, value] of securityHeaders) response.setHeader(name, value);
-  // What follows on a refused connection is nobody's business: a body that was announced, or a pipelined request.
+  // The rest of a refused connection is discarded: an announced body or a pipelined request.
   response.writeHead(refusal.status, {
     'content-type': 'application/json; charset=utf-8',
     'content-length': body.length,
@@ -263,6 +263,6 @@ function bindError(address: ListenAddress, error: NodeJS.ErrnoException): GwErro
   const what = isPath ? `The socket ${address.path}` : `Port ${address.port}`;
   const where = isPath ? { address: `unix:${address.path}` } : { address: address.host, port: address.port };
   const more = { tried: { ...where, action: 'listen' }, cause: error };
-  if (error.code === 'EADDRINUSE') return new GwError('PORT_IN_USE', `${what} is taken by another program.`, more);
+  if (error.code === 'EADDRINUSE') return new GwError('PORT_IN_USE', `${what} is in use by another program.`, more);
   return new GwError('PORT_UNUSABLE', `${what} cannot be opened: ${error.code ?? error.message}.`, more);
 }

@@ -5,13 +5,13 @@ import { GwError } from '../../error/index.ts';
 import { ensureFolder, privateFolderProblem } from '../../lifecycle/index.ts';
 import { type Listener, openListener, type RequestHandler } from './listener.ts';
 
-/** `sun_path` of Linux, less its closing zero. */
+/** Size of `sun_path` on Linux without the terminating zero. */
 const MAX_PATH_BYTES = 107;
 
 /**
- * Opens the socket for commands on the gateway itself. What guards it is its folder, which only its owner may enter; so
- * there is no moment at which it is open to others, whatever the umask. A socket that a life before this one left is
- * removed; anything else at its place stays. Throws PORT_IN_USE, PORT_UNUSABLE, FILE_UNWRITABLE.
+ * Opens the socket for commands on the gateway itself. It is protected by its folder, which only the owner may enter,
+ * so it is never open to others, whatever the umask. A stale socket of an earlier process is removed; any other file in
+ * its place is kept. Throws PORT_IN_USE, PORT_UNUSABLE, FILE_UNWRITABLE.
  */
 export async function openLocalListener(
   application: RequestHandler,
@@ -23,7 +23,7 @@ export async function openLocalListener(
       `The path ${path} is longer than the ${MAX_PATH_BYTES} bytes a socket may have.`,
       {
         tried: { address: `unix:${path}`, action: 'listen' },
-        remedy: 'Give gw a stateDir with a shorter path.',
+        remedy: 'Set a stateDir with a shorter path in the site file.',
       },
     );
   }
@@ -38,7 +38,7 @@ async function ownFolder(folder: string): Promise<void> {
   try {
     await ensureFolder(folder, 0o700);
   } catch (cause) {
-    throw unfit((cause as NodeJS.ErrnoException).code ?? 'it cannot be made', cause);
+    throw unfit((cause as NodeJS.ErrnoException).code ?? 'it cannot be created', cause);
   }
   if ((await lstat(folder)).isSymbolicLink()) throw unfit('it is a symbolic link');
   const problem = await privateFolderProblem(folder);
@@ -50,10 +50,10 @@ async function removeAbandoned(path: string): Promise<void> {
   if (stats === null) return;
   const tried = { address: `unix:${path}`, action: 'listen' };
   if (!stats.isSocket()) {
-    throw new GwError('PORT_UNUSABLE', `At ${path} there is something other than a socket.`, { tried });
+    throw new GwError('PORT_UNUSABLE', `${path} exists and is not a socket.`, { tried });
   }
   if (await answers(path)) {
-    throw new GwError('PORT_IN_USE', `The socket ${path} is taken by another program.`, { tried });
+    throw new GwError('PORT_IN_USE', `The socket ${path} is in use by another program.`, { tried });
   }
   await unlink(path);
 }

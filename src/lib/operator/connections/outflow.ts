@@ -3,27 +3,26 @@ import { Readable } from 'node:stream';
 import type { Clock } from '../../lifecycle/index.ts';
 
 /**
- * What is sent to readers that may be slow or not read at all: large bodies and files. All readers of the same bytes
- * share one buffer, and what is kept for all of them together is bounded: when there is no room, those who have not
- * read for the longest time are given up.
+ * Large bodies and files in transmission to clients that may read slowly or not at all. All readers of the same bytes
+ * share one buffer, and the total is bounded: at the limit, the readers that have been idle longest are disconnected.
  */
 export interface Outflow extends Disposable {
   /**
-   * Takes a body that was just read, whose memory nobody else uses, and gives the bytes to send: those of an equal body
-   * where one is kept already, null when there is no room. What is not kept is given back to the system at once. It is
-   * kept for its readers of this turn of the event loop; without one it is let go.
+   * Takes ownership of a body and returns the bytes to send: those of an equal body that is buffered already, or null
+   * at the limit. Unused memory is released at once. A body without a reader is released after this turn of the event
+   * loop.
    */
   take(body: Buffer): Buffer | null;
-  /** A stream of a body that was taken, in small pieces as the reader of this response takes them; null without room. */
+  /** Streams an owned body in small pieces at the pace of the reader; null at the limit. */
   send(body: Buffer, response: ServerResponse): Readable | null;
-  /** Admits one more file; false when as many are sent as may. */
+  /** Admits one more file; false at the limit. */
   admit(file: SentFile, response: ServerResponse): boolean;
-  /** Bytes of bodies that are kept now, each body once. */
+  /** Bytes of the buffered bodies, each body once. */
   keptBytes(): number;
 }
 
 interface SentFile {
-  /** How much of it was taken; grows while the reader reads. */
+  /** Bytes read so far; grows while the reader reads. */
   readonly bytesRead: number;
 }
 
@@ -32,23 +31,23 @@ export interface OutflowLimits {
   readonly files: number;
 }
 
-/** What one reader may have waiting in its connection. */
+/** Max. bytes that wait in the connection of one reader. */
 const PIECE_BYTES = 64 * 1024;
-/** Decisions of ours: a map of 24 MB and its image, or one of the largest that is read; and so many files at once. */
+/** Project decisions: enough for a map of 24 MB with its image, or for one of the largest size. */
 const usual: OutflowLimits = { bodyBytes: 48 * 1024 * 1024, files: 32 };
-/** Decision of ours: whoever takes no piece of a body for so long has gone, or would never read it all. */
+/** Project decision: a reader that takes nothing of a body for this long is disconnected. */
 const STALLED_MS = 10_000;
-/** Decisions of ours: only who has taken nothing for so long is given up for another. A film may be paused. */
+/** Project decisions: only a reader that was idle for this long is disconnected for another. A film may be paused. */
 const IDLE_BODY_MS = 1_000;
 const IDLE_FILE_MS = 5_000;
-const LOOK_MS = 1_000;
+const CHECK_INTERVAL_MS = 1_000;
 
-/** By response, when it last took something, by the monotonic clock. */
+/** Time of the last read by response, by the monotonic clock. */
 type Readers = Map<ServerResponse, number>;
 
 /**
- * The collector would come for it much later: to the engine it is a small object. Only a body that no connection has
- * seen, since what waits in one must stay where it is.
+ * Releases the memory at once, since the garbage collector sees only a small object. Only for a body that was never
+ * handed to a connection.
  */
 function giveBack({ buffer, length }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === length) buffer.transfer(0);
@@ -62,7 +61,7 @@ export function createOutflow(clock: Clock, limits: OutflowLimits = usual): Outf
   const keptBytes = () => [...bodies.keys()].reduce((sum, { length }) => sum + length, 0);
 
   function watch(): void {
-    looking ??= clock.every(LOOK_MS, look);
+    looking ??= clock.every(CHECK_INTERVAL_MS, look);
   }
 
   function unwatch(): void {
@@ -82,7 +81,7 @@ export function createOutflow(clock: Clock, limits: OutflowLimits = usual): Outf
     unwatch();
   }
 
-  /** Its connection is cut: a body that ends early must not pass for whole. */
+  /** Closes the connection, since a truncated body must not look complete. */
   function giveUp(response: ServerResponse): void {
     response.destroy();
   }
@@ -103,7 +102,7 @@ export function createOutflow(clock: Clock, limits: OutflowLimits = usual): Outf
     }
   }
 
-  /** True when there is room then. Giving up one of several readers of a body makes none, so all of them go or none. */
+  /** Whether the bytes fit afterwards. All readers of a body are disconnected or none, since they share its memory. */
   function makeRoom(bytes: number): boolean {
     const now = clock.monotonicMs();
     const lastTaken = (readers: Readers) => Math.max(...readers.values());
@@ -138,7 +137,7 @@ export function createOutflow(clock: Clock, limits: OutflowLimits = usual): Outf
       const readers: Readers = bodies.get(body) ?? new Map();
       bodies.set(body, readers);
       readers.set(response, clock.monotonicMs());
-      // Not at the end of the stream: its last pieces wait in the connection and keep the whole body in memory.
+      // Not at the end of the stream: its last pieces still wait in the connection and reference the body.
       response.once('close', () => release(body, response));
       watch();
       let at = 0;

@@ -1,8 +1,8 @@
-/** Work on requests per round of the event loop, after which new connections and new bytes get their turn. */
+/** Time for requests per round of the event loop, before new connections and data are read. */
 const ROUND_MS = 10;
 /**
- * While connections come in, one ordinary request in so many rounds: the event loop accepts only one connection in each
- * (libuv 1.52, measured), and a stop may be behind hundreds of them.
+ * While connections arrive, one ordinary request per this many rounds: the event loop accepts only one connection per
+ * round (libuv 1.52, measured), and a stop may be queued behind hundreds of them.
  */
 const CROWDED_ROUNDS_PER_REQUEST = 8;
 
@@ -14,21 +14,21 @@ export interface TurnRequest {
 
 export interface TurnsOptions<T extends TurnRequest> {
   readonly monotonicMs: () => number;
-  /** Calls back after what this round of the event loop has read is read: `setImmediate`. */
+  /** Calls back after the read phase of this event loop round: `setImmediate`. */
   readonly defer: (callback: () => void) => void;
-  /** Works on a request whose turn has come. False when it was given up meanwhile, which takes no turn. */
+  /** Handles a request. False when it was aborted meanwhile, which does not use up the turn. */
   readonly run: (request: T) => boolean;
 }
 
 /**
- * Whose request is worked on next. Requests run at once while the round has time left; then stops first, and among
- * equals one request per peer in turn, so that many connections of one peer are no more than one of another.
+ * Request scheduler. Requests run at once while the round has time left; after that stops run first, then one request
+ * per peer in turn, so that many connections of one peer count no more than one of another.
  */
 export function createRequestTurns<T extends TurnRequest>({ monotonicMs, defer, run }: TurnsOptions<T>) {
   const urgent = createPeerQueue<T>();
   const ordinary = createPeerQueue<T>();
   let roundBeganMs: number | null = null;
-  /** Rounds from now on in which more connections are to be expected. */
+  /** Remaining rounds in which more connections are expected. */
   let crowdedRounds = 0;
   let roundsWithoutRequest = 0;
 
@@ -42,7 +42,7 @@ export function createRequestTurns<T extends TurnRequest>({ monotonicMs, defer, 
 
   const hasTime = (beganMs: number) => monotonicMs() - beganMs < ROUND_MS;
 
-  /** At least one, or a round that is late by itself would end all work. */
+  /** Runs at least one request, since a late round would otherwise stop all work. */
   function drain(queue: PeerQueue<T>, beganMs: number): void {
     let hasRun: boolean;
     do {
@@ -66,12 +66,12 @@ export function createRequestTurns<T extends TurnRequest>({ monotonicMs, defer, 
   }
 
   return {
-    /** A connection came in, and more may wait in the kernel. */
+    /** A connection was accepted, and more may wait in the kernel. */
     noteAccepted(): void {
       crowdedRounds = 2;
       beginRound();
     },
-    /** Runs the request now or in its turn. */
+    /** Runs the request now or queues it. */
     add(request: T): void {
       const queue = request.isUrgent ? urgent : ordinary;
       const isNext = urgent.isEmpty() && queue.isEmpty() && crowdedRounds === 0;

@@ -4,7 +4,7 @@ import type { Markup } from '../../markup/index.ts';
 import { refusedPage } from '../pages/refused-page.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
-/** A person pressed a button on a page that works without script, and gets a page back. */
+/** Whether the request is a form submission of a page without script, which expects a page as the answer. */
 export function isForm(request: FastifyRequest): boolean {
   return request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
 }
@@ -19,7 +19,7 @@ export function sendRefusal(request: FastifyRequest, reply: FastifyReply, refusa
   return sendJson(reply, refusal.body);
 }
 
-/** As bytes, so that nothing on the way looks for a serializer. */
+/** As bytes, so that the framework runs no serializer. */
 export function sendJson(reply: FastifyReply, data: object): FastifyReply {
   return reply.header('content-type', 'application/json; charset=utf-8').send(Buffer.from(JSON.stringify(data)));
 }
@@ -28,13 +28,13 @@ export function sendPage(reply: FastifyReply, page: Markup): FastifyReply {
   return reply.header('content-type', 'text/html; charset=utf-8').send(page.toString());
 }
 
-/** What is wrong with a body, for whoever sent it. */
+/** The refusal of a request body with its validation errors. */
 export function malformed(error: z.ZodError): Refusal {
   const found = error.issues.map((issue) => `${issue.path.join('.') || 'body'}: ${issue.message}`).join('; ');
   return refuse('BAD_REQUEST', { message: `The request is malformed: ${found.slice(0, 500)}.` });
 }
 
-/** A part of the path, as the router decoded it. */
+/** A path parameter as the router decoded it. */
 export function param(request: FastifyRequest, name: string): string {
   return (request.params as Readonly<Record<string, string | undefined>>)[name] ?? '';
 }

@@ -4,26 +4,26 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../../lifecycle/index.ts';
 import { isForm } from './answer.ts';
 
-/** JSON and forms hold a password or the name of a tour, no more. */
-export const BODY_MOST_BYTES = 16 * 1024;
+/** JSON and forms hold at most a password or the name of a tour. */
+export const MAX_BODY_BYTES = 16 * 1024;
 
 export function formFields(text: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(text));
 }
 
-/** How long a stop waits for its body, which holds no more than its reason. */
+/** How long a stop waits for its body, which holds only the reason. */
 const STOP_BODY_WAIT_MS = 50;
 
-/** Reads a body as far as it comes at once, and takes no notice of one that does not or that cannot be read. */
-export function takingAnyBody(inner: FastifyInstance, clock: Pick<Clock, 'after'>): FastifyInstance {
+/** Reads a body that arrives at once and ignores any other, so that a stop is never refused for its body. */
+export function acceptAnyBody(inner: FastifyInstance, clock: Pick<Clock, 'after'>): FastifyInstance {
   inner.removeAllContentTypeParsers();
   inner.addHook('onRequest', (request, _reply, done) => {
-    // What calls itself nothing that is a type would be refused before any parser is asked.
+    // A malformed content type would be refused before any parser runs.
     if (!isForm(request)) delete request.raw.headers['content-type'];
     done();
   });
   inner.addHook('onSend', (request, reply, _payload, done) => {
-    // The rest of a body that was not waited for is not waited for afterwards either.
+    // The rest of an incomplete body is not awaited after the answer either.
     if (!request.raw.complete) reply.header('connection', 'close');
     done();
   });
@@ -47,10 +47,10 @@ async function readAtOnce(payload: Readable, clock: Pick<Clock, 'after'>): Promi
   let bytes = 0;
   const take = (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > BODY_MOST_BYTES) resolve(null);
+    if (bytes > MAX_BODY_BYTES) resolve(null);
     else chunks.push(chunk);
   };
-  // What comes later keeps flowing, into nothing.
+  // Later data is discarded.
   payload.on('data', take);
   payload.once('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
   payload.on('error', () => resolve(null));

@@ -7,21 +7,21 @@ import { type Refusal, refuse } from './refusal.ts';
 
 export interface Policy {
   /**
-   * Whether this request is refused; null when it may go on. `route` is what the router matched, never the path
-   * as it was written, so that no spelling of a path can be judged differently from how it is routed.
+   * The refusal of this request; null when it is allowed. `route` is the matched route, never the path as written, so
+   * that no spelling of a path is judged differently from how it is routed.
    */
   judge(request: IncomingMessage, scope: Scope, route: Route | undefined): Refusal | null;
 }
 
 export interface PolicyOptions {
-  /** Names by which this gateway may be called, beside addresses and localhost. */
+  /** Allowed host names, besides addresses and localhost. */
   readonly names: readonly string[];
   readonly isSignedIn: (request: IncomingMessage, scope: Scope) => boolean;
 }
 
 export function createPolicy({ names, isSignedIn }: PolicyOptions): Policy {
   const allowedNames = new Set(['localhost', ...names.map((name) => name.toLowerCase())]);
-  /** Host headers that were found good, as written; bounded, since addresses and ports are many. */
+  /** Cache of valid Host headers as written; bounded. */
   const goodHosts = new Set<string>();
 
   function isOurs(host: string): boolean {
@@ -39,7 +39,7 @@ export function createPolicy({ names, isSignedIn }: PolicyOptions): Policy {
       if (headers.host === undefined || !isOurs(headers.host)) return refuse('WRONG_HOST');
       if (scope === 'read-only' && route?.readOnly !== true) return refuse('READ_ONLY');
       if (route === undefined) return null;
-      if (isFromElsewhere(request, route)) return refuse('CROSS_SITE');
+      if (isCrossSite(request, route)) return refuse('CROSS_SITE');
       if (route.signedIn && !isSignedIn(request, scope)) return refuse('NOT_SIGNED_IN');
       return null;
     },
@@ -47,10 +47,10 @@ export function createPolicy({ names, isSignedIn }: PolicyOptions): Policy {
 }
 
 /**
- * A browser says where a request comes from: always by Origin when it changes something, and by Sec-Fetch-Site
- * where it trusts the address. A client that says neither is no browser.
+ * Whether a browser sent the request from a page of another site. Browsers send Origin with every change, and
+ * Sec-Fetch-Site to trustworthy addresses; a client that sends neither is not a browser.
  */
-function isFromElsewhere({ headers }: IncomingMessage, route: Route): boolean {
+function isCrossSite({ headers }: IncomingMessage, route: Route): boolean {
   const site = headers['sec-fetch-site'];
   const { origin } = headers;
   if (site === undefined && origin === undefined) return false;
@@ -64,7 +64,7 @@ function isOwnOrigin(origin: string, host: string): boolean {
   return origin.toLowerCase() === `http://${host.toLowerCase()}`;
 }
 
-/** The name out of a Host header, in lower case and without port and brackets; null when it is none. */
+/** The name of a Host header, in lower case and without port and brackets; null when it is malformed. */
 function hostName(host: string): string | null {
   const match = /^(?:\[([0-9a-f:.]+)\]|([^:[\]/?#@\s]+))(?::\d{1,5})?$/i.exec(host);
   return (match?.[1] ?? match?.[2])?.toLowerCase() ?? null;

@@ -1,9 +1,9 @@
 /**
- * Headers of every answer. Constants of our own, because @fastify/helmet builds its configuration anew on each
- * request, which costs more than all the rest of a forwarded read (measured).
+ * Headers of every answer. Constants, because @fastify/helmet builds its configuration for each request, which costs
+ * more than the rest of a forwarded read (measured).
  *
- * The referrer policy must not be `no-referrer`: a browser then sends `Origin: null` with our own forms.
- * There is no Strict-Transport-Security and no upgrade-insecure-requests: the robot segment speaks plain HTTP.
+ * The referrer policy must not be `no-referrer`: a browser then sends `Origin: null` with the forms of these pages.
+ * There is no Strict-Transport-Security and no upgrade-insecure-requests: the robot segment uses plain HTTP.
  */
 export const securityHeaders: readonly (readonly [name: string, value: string])[] = [
   [
@@ -17,5 +17,5 @@ export const securityHeaders: readonly (readonly [name: string, value: string])[
   ['cache-control', 'no-store'],
 ];
 
-/** Media come from people: whatever they hold, it runs no script and reaches nothing. */
+/** Media are uploaded by people: they must run no script and load nothing. */
 export const mediaContentPolicy = "default-src 'none'; style-src 'unsafe-inline'; media-src 'self'; sandbox";

@@ -7,15 +7,15 @@ import { param, sendJson, sendRefusal } from '../http/answer.ts';
 import { type Refusal, refuse } from '../http/refusal.ts';
 import { mediaContentPolicy } from '../http/security-headers.ts';
 import type { Parts } from '../parts.ts';
-import { MEDIA_MOST_BYTES, type StoreOutcome } from './media.ts';
+import { MAX_MEDIA_BYTES, type StoreOutcome } from './media.ts';
 
 export function mediaHandlers({ library, outflow, log }: Parts) {
   return {
     list: async (_request: FastifyRequest, reply: FastifyReply) =>
-      sendJson(reply, { files: await library.list(), mostBytes: MEDIA_MOST_BYTES }),
+      sendJson(reply, { files: await library.list(), maxBytes: MAX_MEDIA_BYTES }),
     async download(request: FastifyRequest, reply: FastifyReply) {
       const file = await library.open(param(request, 'name'));
-      if (!file) return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'There is no such file.' }));
+      if (!file) return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'File not found.' }));
       if (request.method !== 'HEAD' && !outflow.admit(file.stream, reply.raw)) {
         file.stream.destroy();
         return sendRefusal(request, reply, refuse('BUSY'));
@@ -28,7 +28,7 @@ export function mediaHandlers({ library, outflow, log }: Parts) {
         .header('content-disposition', `${disposition}; filename*=UTF-8''${encodeURIComponent(file.name)}`);
       if (request.method === 'HEAD' || file.bytes === 0) {
         file.stream.destroy();
-        // An empty stream: the framework would say that an empty body has no length.
+        // An empty stream: for an empty body the framework would send no content-length.
         return reply.send(Readable.from([]));
       }
       return reply.send(file.stream);
@@ -38,7 +38,7 @@ export function mediaHandlers({ library, outflow, log }: Parts) {
         return sendRefusal(request, reply, refuse('UNSUPPORTED_TYPE', { remedy: 'Send multipart/form-data.' }));
       }
       const refuseUpload = (refusal: Refusal) => {
-        // The rest of a body that nobody wants is not waited for.
+        // The rest of a refused body is not awaited.
         reply.header('connection', 'close');
         return sendRefusal(request, reply, refusal);
       };
@@ -67,7 +67,7 @@ export function mediaHandlers({ library, outflow, log }: Parts) {
     async remove(request: FastifyRequest, reply: FastifyReply) {
       const name = param(request, 'name');
       if (!(await library.remove(name))) {
-        return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'There is no such file.' }));
+        return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'File not found.' }));
       }
       log.info({ audit: true, address: peerAddress(request), name }, 'media file deleted');
       return sendJson(reply, { deleted: name });
@@ -77,17 +77,16 @@ export function mediaHandlers({ library, outflow, log }: Parts) {
 
 const uploadRefusals: Readonly<Record<Exclude<StoreOutcome['kind'], 'stored'>, Refusal>> = {
   'bad-name': refuse('BAD_REQUEST', {
-    message: 'This file name cannot be used.',
+    message: 'Invalid file name.',
     remedy: 'Use letters, digits, spaces and . _ - ( ), at most 120 characters.',
   }),
-  'too-large': refuse('TOO_LARGE', { message: 'A media file may have up to 200 MB.', remedy: 'Make it smaller.' }),
+  'too-large': refuse('TOO_LARGE', { message: 'The file exceeds 200 MB.', remedy: 'Upload a smaller file.' }),
   quota: refuse('NO_SPACE', {
-    message: 'The media library is as large as it may be.',
-    remedy: 'Delete media that nobody needs any more, or allow more with disk.mediaMb in the site file.',
+    message: 'The media library is full.',
+    remedy: 'Delete media that are no longer needed, or raise disk.mediaMb in the site file.',
   }),
   'no-space': refuse('NO_SPACE', {
-    remedy:
-      'Delete media that nobody needs any more, or make room on the disk; a part of it stays free (disk.reserveMb).',
+    remedy: 'Delete media that are no longer needed, or free space on the disk; disk.reserveMb of it stays reserved.',
   }),
   busy: refuse('BUSY'),
 };
@@ -95,10 +94,10 @@ const uploadRefusals: Readonly<Record<Exclude<StoreOutcome['kind'], 'stored'>, R
 const UPLOAD_FIELD = 'file';
 const UPLOAD_REMEDY = `Send multipart/form-data with one file, in the field '${UPLOAD_FIELD}'.`;
 
-/** What is wrong with an upload: the sender's fault, however the parser names it. */
+/** A malformed upload, whatever error the parser threw. */
 class UploadFault extends Error {}
 
-/** Throws UploadFault for whatever the parser cannot read, a body that broke off included. */
+/** Throws UploadFault for everything the parser cannot read, including a truncated body. */
 async function nextPart(parts: AsyncIterator<Multipart>): Promise<Multipart | null> {
   try {
     const { done, value } = await parts.next();
@@ -110,15 +109,15 @@ async function nextPart(parts: AsyncIterator<Multipart>): Promise<Multipart | nu
 
 function malformedUpload(cause: unknown): UploadFault {
   const { code } = cause as { readonly code?: unknown };
-  const why = typeof code === 'string' && code.startsWith('FST_') ? (cause as Error).message : 'it is not well-formed';
+  const why = typeof code === 'string' && code.startsWith('FST_') ? (cause as Error).message : 'malformed';
   return new UploadFault(`The multipart body cannot be read: ${why}.`, { cause });
 }
 
-/** The file of the form; text fields before it say nothing. */
+/** The file part of the form; text fields before it are ignored. */
 async function fileOf(parts: AsyncIterator<Multipart>): Promise<MultipartFile> {
   for (;;) {
     const part = await nextPart(parts);
-    if (part === null) throw new UploadFault('There is no file in it.');
+    if (part === null) throw new UploadFault('The form contains no file.');
     if (part.type !== 'file') continue;
     if (part.fieldname === UPLOAD_FIELD) return part;
     part.file.destroy();
@@ -126,13 +125,13 @@ async function fileOf(parts: AsyncIterator<Multipart>): Promise<MultipartFile> {
   }
 }
 
-/** Ends only when the whole form was read, so that a file does not appear of an upload that is refused. */
+/** Ends only after the whole form was read, so that a refused upload leaves no file. */
 async function* contentOf(part: MultipartFile, parts: AsyncIterator<Multipart>): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of part.file) yield chunk as Buffer;
   } catch (cause) {
     throw malformedUpload(cause);
   }
-  // A second file is more than the parser is told to take, and no part.
+  // The parser raises an error for a second file.
   while ((await nextPart(parts)) !== null);
 }

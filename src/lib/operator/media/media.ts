@@ -6,13 +6,13 @@ import { GwError } from '../../error/index.ts';
 import { ensureFolder, openFresh } from '../../lifecycle/index.ts';
 
 /** @source specification, 'Limits': media library files up to 200 MB */
-export const MEDIA_MOST_BYTES = 200_000_000;
+export const MAX_MEDIA_BYTES = 200_000_000;
 
-const MOST_LISTED = 1_000;
-const UPLOADS_AT_ONCE = 2;
+const MAX_LISTED = 1_000;
+const MAX_CONCURRENT_UPLOADS = 2;
 const PART_PREFIX = '.upload-';
 
-/** What a browser may show; everything else is offered for download. */
+/** Types that a browser may show; everything else is offered for download. */
 const contentTypes: Readonly<Record<string, string>> = {
   '.png': 'image/png',
   '.jpg': 'image/jpeg',
@@ -50,21 +50,21 @@ export type StoreOutcome =
 
 /** The files that the tablet can show: one flat folder, written and deleted by signed-in persons. */
 export interface MediaLibrary {
-  /** Removes what an upload left behind that a power cut ended. A folder that is not there is an empty library. */
+  /** Removes the parts of uploads that a power cut interrupted. A missing folder is an empty library. */
   tidy(): Promise<void>;
   list(): Promise<readonly MediaItem[]>;
-  /** Null when there is no such file. */
+  /** null: file not found. */
   open(name: string): Promise<OpenMedia | null>;
-  /** The file appears under its name only when it is whole; an upload that breaks off leaves nothing. */
+  /** The file appears under its name only when it is complete; an aborted upload leaves nothing. */
   store(name: string, content: Readable): Promise<StoreOutcome>;
-  /** False when there is no such file. */
+  /** false: file not found. */
   remove(name: string): Promise<boolean>;
 }
 
 /**
  * A name that is safe as a file name, in a header and on a page: letters, digits, spaces and `. _ - ( )`,
  * beginning with a letter or digit and not ending with a space or dot, at most 120 characters and 200 bytes.
- * Null when it is none.
+ * null when the name is invalid.
  */
 export function mediaName(input: string): string | null {
   const name = input.normalize('NFC');
@@ -74,20 +74,20 @@ export function mediaName(input: string): string | null {
 
 export interface MediaLimits {
   /** Of one file. */
-  readonly mostBytes?: number;
-  /** Of all files together, uploads under way among them. */
+  readonly maxBytes?: number;
+  /** Of all files together, including uploads in progress. */
   readonly quotaBytes?: number;
-  /** What stays free on the disk: the stop latch and the evidence need room more than a picture does. */
+  /** Reserved free space on the disk, for the stop latch and the evidence. */
   readonly reserveBytes?: number;
 }
 
-/** Written so many bytes, an upload looks again at how much room the disk has. */
-const LOOK_EVERY_BYTES = 4_000_000;
+/** An upload checks the free space again after this many bytes. */
+const SPACE_CHECK_INTERVAL_BYTES = 4_000_000;
 
 export function createMediaLibrary(dir: string, limits: MediaLimits = {}): MediaLibrary {
-  const { mostBytes = MEDIA_MOST_BYTES, quotaBytes = Number.POSITIVE_INFINITY, reserveBytes = 0 } = limits;
+  const { maxBytes = MAX_MEDIA_BYTES, quotaBytes = Number.POSITIVE_INFINITY, reserveBytes = 0 } = limits;
   let uploads = 0;
-  /** Of uploads that are under way. */
+  /** Bytes of uploads in progress. */
   let incoming = 0;
 
   async function itemOf(name: string): Promise<MediaItem | null> {
@@ -102,8 +102,9 @@ export function createMediaLibrary(dir: string, limits: MediaLimits = {}): Media
       return (await readdir(dir).catch(absent)) ?? [];
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
-      throw new GwError('FILE_UNWRITABLE', `The media folder ${dir} cannot be read (${code ?? 'unknown reason'}).`, {
-        remedy: 'Mend it, or name a folder in operator.mediaDir of the site file.',
+      throw new GwError('FILE_UNREADABLE', `The media folder ${dir} cannot be read (${code ?? 'unknown reason'}).`, {
+        remedy:
+          'Make it readable for the user that runs gw, or name another folder in operator.mediaDir of the site file.',
         cause,
       });
     }
@@ -112,33 +113,33 @@ export function createMediaLibrary(dir: string, limits: MediaLimits = {}): Media
   async function storedBytes(): Promise<number> {
     let bytes = 0;
     for (const name of await names()) {
-      // A file under way counts by what has arrived of it.
+      // An upload in progress counts by its received bytes.
       if (!name.startsWith(PART_PREFIX)) bytes += (await itemOf(name))?.bytes ?? 0;
     }
     return bytes;
   }
 
-  async function hasRoom(bytes: number): Promise<boolean> {
+  async function hasSpace(bytes: number): Promise<boolean> {
     const { bavail, bsize } = await statfs(dir);
     return bavail * bsize - bytes >= reserveBytes;
   }
 
-  /** Null when it was written whole; otherwise why it was not. */
+  /** null when it was written completely; otherwise the reason. */
   async function write(file: FileHandle, content: Readable): Promise<'too-large' | 'quota' | 'no-space' | null> {
     const stored = await storedBytes();
     let bytes = 0;
-    let untilLook = 0;
+    let untilCheck = 0;
     try {
       for await (const chunk of content) {
         const { length } = chunk as Buffer;
         bytes += length;
         incoming += length;
-        untilLook -= length;
-        if (bytes > mostBytes) return 'too-large';
+        untilCheck -= length;
+        if (bytes > maxBytes) return 'too-large';
         if (stored + incoming > quotaBytes) return 'quota';
-        if (untilLook <= 0) {
-          if (!(await hasRoom(length))) return 'no-space';
-          untilLook = LOOK_EVERY_BYTES;
+        if (untilCheck <= 0) {
+          if (!(await hasSpace(length))) return 'no-space';
+          untilCheck = SPACE_CHECK_INTERVAL_BYTES;
         }
         await file.write(chunk as Buffer);
       }
@@ -178,7 +179,7 @@ export function createMediaLibrary(dir: string, limits: MediaLimits = {}): Media
     },
     async list() {
       const safe = (await names()).filter((name) => mediaName(name) === name).sort();
-      const items = await Promise.all(safe.slice(0, MOST_LISTED).map(itemOf));
+      const items = await Promise.all(safe.slice(0, MAX_LISTED).map(itemOf));
       return items.filter((item) => item !== null);
     },
     async open(input) {
@@ -186,7 +187,7 @@ export function createMediaLibrary(dir: string, limits: MediaLimits = {}): Media
       const item = name === null ? null : await itemOf(name);
       if (!item) return null;
       const inline = item.contentType !== 'application/octet-stream';
-      // The file that was looked at a moment ago may be a link or a pipe by now.
+      // The file may have been replaced by a link or a pipe since it was checked.
       const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
       const file = await open(join(dir, item.name), flags).catch(absent);
       if (!file) return null;
@@ -199,7 +200,7 @@ export function createMediaLibrary(dir: string, limits: MediaLimits = {}): Media
     async store(input, content) {
       const name = mediaName(input);
       if (name === null) return { kind: 'bad-name' };
-      if (uploads >= UPLOADS_AT_ONCE) return { kind: 'busy' };
+      if (uploads >= MAX_CONCURRENT_UPLOADS) return { kind: 'busy' };
       uploads += 1;
       try {
         return await receive(name, content);

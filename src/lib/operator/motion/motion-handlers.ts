@@ -12,10 +12,10 @@ export function stopHandlers({ motion, log }: Parts) {
   return {
     read: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, { stop: motion.status().stop }),
     async stop(request: FastifyRequest, reply: FastifyReply) {
-      // Whatever else is in the request: a stop is never refused for its form.
+      // A stop is never refused for a malformed body.
       const body = stopBody.safeParse(request.body);
       const reason = (body.success && body.data.reason) || 'STOPP';
-      log.warn({ audit: true, address: peerAddress(request), reason }, 'stop asked for');
+      log.warn({ audit: true, address: peerAddress(request), reason }, 'stop requested');
       const stop = await motion.stopRobot(reason, `operator surface, ${peerAddress(request)}`);
       return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { stop });
     },
@@ -29,15 +29,14 @@ export function stopHandlers({ motion, log }: Parts) {
 
 const tourBody = z.strictObject({ tour: z.string().min(1).max(64) });
 
-/** Which run is to be ended; whatever else is in the request, an end is not refused for its form. */
 const endBody = z.looseObject({ id: z.string().max(200) });
 
-/** What was asked to end, by its number where one was named. */
+/** The id of the run to end, if one is given; an end is never refused for a malformed body. */
 function idIn(request: FastifyRequest): string | undefined {
   return endBody.safeParse(request.body).data?.id;
 }
 
-/** Where the site file asks for it, what drives is started by a signed-in person only. */
+/** Whether this client may start tours and drives; `operator.tourNeedsSignIn` requires a session. */
 function isAllowed({ site, sessions }: Parts, request: FastifyRequest): boolean {
   return !site.operator.tourNeedsSignIn || sessions.has(request.raw);
 }
@@ -63,7 +62,7 @@ export function tourHandlers(parts: Parts) {
   return {
     start,
     async end(request: FastifyRequest, reply: FastifyReply) {
-      log.warn({ address: peerAddress(request) }, 'end of the tour asked for');
+      log.warn({ audit: true, address: peerAddress(request) }, 'end of tour requested');
       const run = await motion.endTour(`operator surface, ${peerAddress(request)}`, idIn(request));
       return sendJson(reply, { run });
     },
@@ -84,14 +83,14 @@ const driveBody = z.union([
 export function driveHandlers(parts: Parts) {
   const { motion, log } = parts;
   return {
-    /** Answers as soon as the gate let it pass; how it goes on is to be read. */
+    /** Answers as soon as the gate has accepted the order; GET reports its progress. */
     async start(request: FastifyRequest, reply: FastifyReply) {
       const body = driveBody.safeParse(request.body);
       if (!body.success) return sendRefusal(request, reply, malformed(body.error));
       if (!isAllowed(parts, request)) return sendRefusal(request, reply, refuse('NOT_SIGNED_IN'));
       try {
         const run = await motion.startDrive(body.data);
-        log.info({ address: peerAddress(request), target: body.data }, 'drive started');
+        log.info({ audit: true, address: peerAddress(request), target: body.data }, 'drive started');
         return sendJson(reply.code(202), { run });
       } catch (error) {
         log.warn({ address: peerAddress(request), target: body.data, error }, 'drive not started');
@@ -99,7 +98,7 @@ export function driveHandlers(parts: Parts) {
       }
     },
     async end(request: FastifyRequest, reply: FastifyReply) {
-      log.warn({ address: peerAddress(request) }, 'end of the drive asked for');
+      log.warn({ audit: true, address: peerAddress(request) }, 'end of drive requested');
       const run = await motion.endDrive(`operator surface, ${peerAddress(request)}`, idIn(request));
       return sendJson(reply, { run });
     },
@@ -107,16 +106,12 @@ export function driveHandlers(parts: Parts) {
   };
 }
 
-/** Metres on the current map; the heading in degrees, counter-clockwise, 0 along +x. The bounds are a project decision. */
-const poseBody = z.strictObject({
-  xM: z.number().min(-10_000).max(10_000),
-  yM: z.number().min(-10_000).max(10_000),
-  yawDeg: z.number().min(-360).max(360),
-});
+/** Metres on the current map; the heading in degrees, counter-clockwise, 0 along +x. Motion checks the range. */
+const poseBody = z.strictObject({ xM: z.number(), yM: z.number(), yawDeg: z.number() });
 
 export function poseHandlers({ motion, log }: Parts) {
   return {
-    /** Answers with how it ended: `succeeded` only when the chassis reports the pose that was set. */
+    /** Answers with the outcome: `succeeded` only when the chassis reports the pose that was set. */
     async set(request: FastifyRequest, reply: FastifyReply) {
       const body = poseBody.safeParse(request.body);
       if (!body.success) return sendRefusal(request, reply, malformed(body.error));

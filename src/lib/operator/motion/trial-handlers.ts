@@ -6,7 +6,7 @@ import { malformed, sendJson, sendRefusal } from '../http/answer.ts';
 import { refusalOf, refuse } from '../http/refusal.ts';
 import type { Parts } from '../parts.ts';
 
-/** Bounds beyond which nothing is a request at all; what a trial may be is the motion module's to say. */
+/** Checks the shape only; the motion module decides which trials are allowed. */
 const trialBody = z.strictObject({
   kind: z.enum(trialKinds),
   who: z.string().min(1).max(100),
@@ -14,8 +14,8 @@ const trialBody = z.strictObject({
     z.strictObject({ unattended: z.literal(true) }),
     z.strictObject({ robotWillMove: z.boolean(), spaceFree: z.boolean(), emergencyStopInHand: z.boolean() }),
   ]),
-  towardsDeg: z.number().min(-360).max(360).optional(),
-  distanceM: z.number().min(0).max(10).optional(),
+  towardsDeg: z.number().optional(),
+  distanceM: z.number().optional(),
 });
 const keepAliveBody = z.strictObject({ id: z.string().min(1).max(200) });
 
@@ -29,7 +29,7 @@ export function trialHandlers({ motion, log }: Parts) {
       const { kind, who } = body.data;
       try {
         const trial = await trials.start(body.data satisfies TrialRequest);
-        log.warn({ address: peerAddress(request), kind, who, trial: trial.id }, 'trial started');
+        log.warn({ audit: true, address: peerAddress(request), kind, who, trial: trial.id }, 'trial started');
         return sendJson(reply.code(202), { trial });
       } catch (error) {
         log.warn({ address: peerAddress(request), kind, who, error }, 'trial not started');
@@ -41,10 +41,10 @@ export function trialHandlers({ motion, log }: Parts) {
       if (!body.success) return sendRefusal(request, reply, malformed(body.error));
       const trial = trials.keepAlive(body.data.id);
       if (trial !== null) return sendJson(reply, { trial });
-      return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'There is no trial of this id.' }));
+      return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'Unknown trial id.' }));
     },
     async cancel(request: FastifyRequest, reply: FastifyReply) {
-      log.warn({ address: peerAddress(request) }, 'trial cancelled');
+      log.warn({ audit: true, address: peerAddress(request) }, 'trial cancelled');
       return sendJson(reply, { trial: await trials.cancel(`cancelled by ${peerAddress(request)}`) });
     },
   };
@@ -52,11 +52,11 @@ export function trialHandlers({ motion, log }: Parts) {
 
 export function evidenceHandlers({ motion, log }: Parts) {
   return {
-    /** All that the evidence file says counts from now on: a signed-in person takes it over. */
+    /** The current evidence file takes effect, on the order of a signed-in person. */
     async adopt(request: FastifyRequest, reply: FastifyReply) {
       try {
         const adoption = await motion.trials.adoptEvidence();
-        log.warn({ address: peerAddress(request), ...adoption }, 'evidence adopted');
+        log.warn({ audit: true, address: peerAddress(request), ...adoption }, 'evidence adopted');
         return sendJson(reply, adoption);
       } catch (error) {
         return sendRefusal(request, reply, refusalOf(error));

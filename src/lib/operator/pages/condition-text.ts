@@ -7,14 +7,14 @@ import {
 } from '../../chassis/index.ts';
 import { num } from './number-text.ts';
 
-/** What the robot reports that keeps it from working, one German sentence each. */
+/** Reported conditions that prevent operation, one German sentence each. */
 export function conditionProblems({ values }: ChassisSnapshot): readonly string[] {
   return judgeCondition(values).flatMap((condition) =>
     condition.verdict === 'wrong' ? [problemText(condition, values)] : [],
   );
 }
 
-/** What nothing current is known about, in one German sentence; null when all of it was reported. */
+/** Conditions without a current value, in one German sentence; null when all were reported. */
 export function conditionGaps({ values }: ChassisSnapshot): string | null {
   const open = judgeCondition(values).filter(({ verdict }) => verdict === 'not-checked');
   return open.length === 0 ? null : `Nicht geprüft: ${open.map(({ id }) => names[id]).join(', ')}.`;
@@ -60,14 +60,14 @@ const positioningTexts: Readonly<Record<string, string>> = {
   mapping: 'Der Roboter nimmt gerade eine Karte auf.',
 };
 
-/** Why a position must not be believed; null when the robot is sure of it, or nothing current is known. */
+/** Why a position is not reliable; null when it is reliable, or nothing current is known. */
 export function positionDoubt({ values }: ChassisSnapshot): string | null {
   const state = judgedPositioning(values);
   if (state === 'lost' || state === 'inactive') return 'ungültig, Position verloren';
   return state === 'poor' ? 'unsicher, Ortung ungenau' : null;
 }
 
-/** How sure the robot is of its position, in a word. */
+/** Quality of the localisation, in a German word. */
 export function positioningWord({ values }: ChassisSnapshot): string {
   const words: Readonly<Record<string, string>> = {
     reliable: 'sicher',

@@ -5,11 +5,11 @@ import { conditionGaps, conditionProblems } from './condition-text.ts';
 import { linkDetail, linkText } from './link-text.ts';
 import { spanText } from './number-text.ts';
 
-/** The first thing that a person sees: green only when nothing speaks against a drive and everything was reported. */
+/** The headline of the pages: green only when nothing prevents a drive and every value was reported. */
 export interface Headline {
   readonly level: 'good' | 'attention' | 'bad';
   readonly text: string;
-  /** Why it is not green, a sentence each. */
+  /** The reasons why it is not green, one sentence each. */
   readonly reasons: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export function headlineOf(snapshot: ChassisSnapshot, motion: MotionStatus, heal
   const reasons = [...unownedMove(motion), ...obstacles(snapshot), ...hints(snapshot, health)];
   if (latched) return stoppedHeadline(standing(snapshot), reasons);
   if (!motion.gate.open) {
-    // What closes the gate comes first: a hint that has nothing to do with it must not stand in its place.
+    // The reasons of the closed gate come first, before unrelated hints.
     const why = gateText(snapshot, motion).split('\n');
     const others = [...why, ...hints(snapshot, health)];
     return { level: 'bad', text: 'Verbunden – Fahrt gesperrt', reasons: others };
@@ -36,7 +36,7 @@ export function headlineOf(snapshot: ChassisSnapshot, motion: MotionStatus, heal
 
 const NOT_KNOWN = 'Ob der Roboter steht, ist nicht bekannt: im Zweifel den Not-Halt am Roboter drücken.';
 
-/** A latched stop is no robot that stands: only the chassis says that its move has ended. */
+/** A latched stop does not prove standstill: only the chassis reports the end of its move. */
 function stoppedHeadline(state: ReturnType<typeof standing>, reasons: readonly string[]): Headline {
   switch (state) {
     case 'ended':
@@ -56,7 +56,7 @@ export function standing({ link, values: { planning } }: ChassisSnapshot): Retur
   return moveProgress(isCurrent ? planning.value.moveState : null);
 }
 
-/** Why orders are refused, for people at the robot. What has no German sentence stands in the gate's own words. */
+/** Why orders are refused, for people at the robot; reasons without a German sentence keep the text of the gate. */
 export function gateText(snapshot: ChassisSnapshot, motion: MotionStatus): string {
   const { gate, stop, keepingTrouble } = motion;
   if (gate.open) return 'Fahrbefehle sind möglich.';
@@ -65,7 +65,9 @@ export function gateText(snapshot: ChassisSnapshot, motion: MotionStatus): strin
     ...(stop.latched ? ['Der Stopp ist gesetzt.'] : []),
     ...(keepingTrouble === null
       ? []
-      : ['Ein Stopp ließe sich nicht speichern. Bis das Gateway seinen Zustand wieder speichern kann, fährt nichts.']),
+      : [
+          'Ein Stopp kann zurzeit nicht gespeichert werden. Bis das Gateway wieder speichern kann, bleibt die Fahrt gesperrt.',
+        ]),
     ...unownedMove(motion),
     ...(link.kind === 'connected' ? obstacles(snapshot) : [`${linkText(link)}. ${linkDetail(link)}`.trim()]),
   ];
@@ -73,7 +75,7 @@ export function gateText(snapshot: ChassisSnapshot, motion: MotionStatus): strin
   return known.join('\n');
 }
 
-/** Everything that is wrong with what the robot sends, for the technician; what nobody could look at is no 'none'. */
+/** All faults in the data of the robot, for the technician; unchecked items are listed and never count as 'none'. */
 export function complaintsText(snapshot: ChassisSnapshot): string {
   const { link, complaints } = snapshot;
   const lines = [
@@ -87,7 +89,7 @@ export function complaintsText(snapshot: ChassisSnapshot): string {
 
 function unownedMove({ unownedMove: move }: MotionStatus): string[] {
   if (move === null) return [];
-  const then = move.isBeingCancelled ? ' Er wird abgebrochen.' : ' Bis er endet, fährt nichts anderes.';
+  const then = move.isBeingCancelled ? ' Er wird abgebrochen.' : ' Bis zu seinem Ende sind andere Fahrten gesperrt.';
   return [
     `Der Roboter fährt nach einem Auftrag (Nr. ${move.moveId}), den dieses Gateway nicht erteilt hat oder nicht mehr verfolgt.${then}`,
   ];
@@ -99,7 +101,7 @@ function obstacles(snapshot: ChassisSnapshot): string[] {
   return [
     ...unitProblems(snapshot),
     ...conditionProblems(snapshot),
-    ...(noPose ? ['Die Position ist nicht bekannt: Es kommt keine aktuelle vom Roboter.'] : []),
+    ...(noPose ? ['Die Position ist nicht bekannt: Der Roboter meldet keine aktuelle.'] : []),
   ];
 }
 
@@ -120,13 +122,13 @@ function gatewayHints({ status, services, disk, evidence }: GatewayHealth): stri
   if (evidence.status === 'unreadable') hints.push('Die Datei mit den Nachweisen ist nicht lesbar');
   if (services.some((service) => service.status !== 'running')) hints.push('Ein Dienst des Gateways läuft nicht');
   if (Object.values(disk).some((folder) => folder.status !== 'ok')) {
-    hints.push('Dem Gateway fehlt Speicherplatz, oder ein Ordner ist nicht benutzbar');
+    hints.push('Dem Gateway fehlt Speicherplatz, oder ein Ordner ist nicht verwendbar');
   }
   if (status !== 'ok' && hints.length === 0) hints.push('Das Gateway ist beeinträchtigt');
   return hints.map((hint) => `${hint}, siehe Seite „Technik“.`);
 }
 
-/** @source specification, 'Angles (critical rule)': degrees; a device that says otherwise contradicts it */
+/** @source specification, 'Angles (critical rule)': degrees; a device with other values contradicts it */
 function unitProblems({ unitContradicted, poseUnit }: ChassisSnapshot): string[] {
   if (unitContradicted || poseUnit.verdict === 'radians') {
     return [
@@ -136,7 +138,7 @@ function unitProblems({ unitContradicted, poseUnit }: ChassisSnapshot): string[]
   return poseUnit.doubt === null ? [] : ['Es ist zweifelhaft, ob der Roboter seine Ausrichtung in Grad meldet.'];
 }
 
-/** Why the heading must not be believed; null when its unit is not in doubt. */
+/** Why the heading is not reliable; null when its unit is not in doubt. */
 export function headingDoubt({ unitContradicted, poseUnit }: ChassisSnapshot): string | null {
   if (unitContradicted || poseUnit.verdict === 'radians') return 'ungültig, Bogenmaß statt Grad';
   return poseUnit.doubt === null ? null : 'zweifelhaft, Winkeleinheit unsicher';

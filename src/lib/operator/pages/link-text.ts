@@ -22,18 +22,18 @@ export function triedText({ tried }: LinkState): string {
 }
 
 const failureTexts: Readonly<Record<(LinkState & { kind: 'not-connected' })['failure'], string>> = {
-  refused: 'Das Gerät unter dieser Adresse lehnt die Verbindung ab: An diesem Port läuft nichts.',
+  refused: 'Das Gerät unter dieser Adresse lehnt die Verbindung ab: An diesem Port läuft kein Dienst.',
   'no-route': 'Zu dieser Adresse gibt es keine Route.',
-  'no-answer': 'Unter dieser Adresse antwortet nichts.',
+  'no-answer': 'Unter dieser Adresse antwortet kein Gerät.',
   'unknown-name': 'Der Name ist im Netz nicht bekannt.',
   cut: 'Die Verbindung wurde getrennt.',
-  other: 'Die Verbindung war nicht möglich.',
-  'bad-answer': 'Es antwortet etwas, aber nicht wie ein Fahrgestell.',
+  other: 'Die Verbindung ist fehlgeschlagen.',
+  'bad-answer': 'Unter dieser Adresse antwortet kein Fahrgestell.',
   'wrong-device': 'Es antwortet ein anderer Roboter.',
-  silent: 'Die Verbindung steht, aber es kommt nichts mehr an.',
+  silent: 'Die Verbindung besteht, aber es kommen keine Daten mehr an.',
 };
 
-/** Of these the sentence says all that is known. */
+/** Failures for which the German sentence needs no further detail. */
 const plainFailures: readonly string[] = ['refused', 'no-route', 'no-answer', 'unknown-name', 'silent'];
 
 export function linkDetail(link: LinkState): string {

@@ -1,4 +1,4 @@
-/** German decimals; what rounds to zero has no sign. */
+/** A number with a German decimal comma; zero has no sign. */
 export function num(value: number, digits: number): string {
   return value
     .toFixed(digits)

@@ -6,17 +6,17 @@ export interface PageFrame {
   /** Name of the site. */
   readonly site: string;
   readonly current: 'surface' | 'service' | 'sign-in' | 'refused';
-  /** Without the parts that the read-only socket refuses anyway. */
+  /** Omits the parts that the read-only socket refuses. */
   readonly readOnly: boolean;
   /** Present on pages that show live values. */
   readonly view?: PageView;
   readonly body: Part;
 }
 
-/** STOPP: on every page that can do anything, in view however far a page was scrolled, and never off. */
+/** STOPP: on every page of the full socket, always in view and never disabled. */
 export const stopForm = markup`<form class="stop-form" method="post" action="/api/stopp"><button class="stop-button">STOPP</button></form>`;
 
-/** A whole page. It can be read without script: it then loads itself anew every few seconds. */
+/** A complete page. Without script it reloads every few seconds. */
 export function page({ title, site, current, readOnly, view, body }: PageFrame): Markup {
   const link = (href: string, key: PageFrame['current'], text: string) =>
     markup`<a href="${href}"${current === key ? markup` aria-current="page"` : null}>${text}</a>`;
@@ -53,20 +53,20 @@ function flags({ flags }: PageView): Markup[] {
   return Object.entries(flags).map(([name, value]) => markup` data-${name}="${value}"`);
 }
 
-/** A text that live events renew in place. */
+/** A text that live events update in place. */
 export function live(view: PageView, key: TextKey): Markup {
   return markup`<span data-live="${key}">${view.texts[key] ?? ''}</span>`;
 }
 
 /**
- * A value with the reason why it must not be believed, if there is one. The reason stands before the value, in
- * words: the style sheet strikes out what follows it, and who cannot see that reads the reason first.
+ * A value with the reason why it is not reliable, if there is one. The reason precedes the value, so that a screen
+ * reader reads it first; the style sheet strikes the value out.
  */
 export function liveValue(view: PageView, key: LiveKey): Markup {
   return markup`<span class="doubt" data-live="${key}.doubt">${view.texts[`${key}.doubt`]}</span> <span class="value" data-live="${key}">${view.texts[key]}</span>`;
 }
 
-/** The headline and why it is not green. */
+/** The headline and its reasons. */
 export function headlineBlock(view: PageView): Markup {
   return markup`<h1 aria-live="polite">${live(view, 'headline')}</h1>
 <p class="lines why">${live(view, 'headline.why')}</p>`;

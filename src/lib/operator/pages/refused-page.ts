@@ -2,7 +2,7 @@ import { type Markup, markup } from '../../markup/index.ts';
 import type { ErrorBody } from '../http/refusal.ts';
 import { page } from './page.ts';
 
-/** What a person sees whose button press was refused: the same answer as in JSON, with a way back. */
+/** The page for a refused form: the content of the JSON answer, with a link back. */
 export function refusedPage(site: string, { error }: ErrorBody): Markup {
   const { code, message, tried, remedy } = error;
   return page({
@@ -11,7 +11,7 @@ export function refusedPage(site: string, { error }: ErrorBody): Markup {
     current: 'refused',
     readOnly: false,
     body: markup`<section>
-<h1>Das ging nicht</h1>
+<h1>Nicht ausgeführt</h1>
 <p class="alarm" role="alert">${germanReasons[code] ?? message}</p>
 ${tried === undefined ? null : markup`<p>Versuchte Adresse: <code>${tried.address}:${tried.port ?? ''}</code></p>`}
 <p><small>${code}: ${message} ${remedy ?? ''}</small></p>
@@ -29,5 +29,5 @@ const germanReasons: Readonly<Record<string, string>> = {
   TOUR_RUNNING: 'Es fährt schon eine Tour.',
   TOUR_UNKNOWN: 'Diese Tour gibt es nicht.',
   STATION_UNKNOWN: 'Diese Station steht nicht in der Standortdatei.',
-  NOT_SIGNED_IN: 'Dafür muss man angemeldet sein.',
+  NOT_SIGNED_IN: 'Dafür ist eine Anmeldung erforderlich.',
 };

@@ -24,7 +24,7 @@ const liveRows: readonly (readonly [LiveKey, string])[] = [
   ['map', 'Karte'],
 ];
 
-/** The technician page: what is tried, what is known and how well, and what runs. */
+/** The technician page: connection, values with their evidence, and services. */
 export function servicePage({ site, view, health, neighbours, readOnly }: ServicePageOptions): Markup {
   return page({
     title: 'Technik',
@@ -54,7 +54,7 @@ ${headlineBlock(view)}
 <section>
 <h2>Werte</h2>
 <div class="scroll"><table>
-<thead><tr><th>Was</th><th>Wert</th><th>Alter</th><th>Beleg</th></tr></thead>
+<thead><tr><th>Größe</th><th>Wert</th><th>Alter</th><th>Beleg</th></tr></thead>
 <tbody>${liveRows.map(
       ([key, title]) => markup`
 <tr><th scope="row">${title}</th><td class="lines">${liveValue(view, key)}</td><td class="age">${live(view, `${key}.age`)}</td><td>${live(view, `${key}.mark`)}</td></tr>`,
@@ -89,16 +89,25 @@ ${headlineBlock(view)}
 ${neighbours.robots.map(
   ({ serial, address, presence, ageMs, conflictWith }) =>
     markup`<p>${serial}: ${presenceWord[presence]}, ${address}, vor ${spanText(ageMs)}${
-      conflictWith === null ? '' : `; dieselbe Seriennummer sendet auch von ${conflictWith}`
+      conflictWith === null ? '' : `; auch ${conflictWith} sendet mit dieser Seriennummer`
     }</p>\n`,
 )}
 </section>`,
   });
 }
 
-function neighboursText({ fleet }: Site, { status, detail }: NeighboursView): string {
+function neighboursText({ fleet }: Site, view: NeighboursView): string {
+  const { status, detail, robots, isTableFull, ownSerialFrom } = view;
   if (fleet === undefined) return 'Nicht geprüft: In der Standortdatei steht kein Schlüssel dafür (fleet.keyFile).';
-  return status === 'not-checked' ? `Nicht geprüft: ${detail}` : detail;
+  if (status === 'not-checked') return `Nicht geprüft: ${detail}`;
+  const count = (presence: keyof typeof presenceWord) => robots.filter((robot) => robot.presence === presence).length;
+  return [
+    `${count('alive')} aktiv, ${count('late')} verspätet, ${count('gone')} ohne Signal.`,
+    ...(ownSerialFrom === null ? [] : [`Auch ${ownSerialFrom} sendet mit der Seriennummer dieses Roboters.`]),
+    ...(isTableFull === true
+      ? ['Die Tabelle der Seriennummern ist voll: Von unbekannten Robotern werden nur die aus fleet.robots empfangen.']
+      : []),
+  ].join(' ');
 }
 
-const presenceWord = { alive: 'da', late: 'verspätet', gone: 'verstummt' } as const;
+const presenceWord = { alive: 'aktiv', late: 'verspätet', gone: 'kein Signal mehr' } as const;

@@ -6,7 +6,7 @@ export interface SignInPageOptions {
   /** Whether this gateway has a device password at all. */
   readonly configured: boolean;
   readonly signedIn: boolean;
-  /** Why the last try failed, for the person who tried. */
+  /** Why the last attempt failed. */
   readonly problem?: string;
 }
 

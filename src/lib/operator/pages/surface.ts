@@ -69,8 +69,8 @@ ${
 }
 
 /**
- * The buttons are off while the gate refuses; the reason stands above them. STOPP is never off. Where only a signed-in person may
- * start a tour, others get a link to the sign-in instead of a dead button.
+ * The buttons are disabled while the gate refuses, with the reason above them. Where starting a tour needs a session,
+ * others get a link to the sign-in instead of a disabled button.
  */
 function tourForms(
   { tours, operator }: Pick<Site, 'tours' | 'operator'>,

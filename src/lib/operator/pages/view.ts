@@ -8,11 +8,11 @@ import { complaintsText, gateText, headingDoubt, headlineOf, standing } from './
 import { linkDetail, linkText, triedText } from './link-text.ts';
 import { num, spanText } from './number-text.ts';
 
-/** What the pages show, put into words once: the server writes it into the page, live events renew it in place. */
+/** The texts of the pages: the server renders them into the page, live events update them in place. */
 export interface PageView {
-  /** Short words that the style sheet and the script of the pages go by. */
+  /** Flags for the style sheet and the script of the pages. */
   readonly flags: Readonly<Record<Flag, string>>;
-  /** Text by the key of its place on the page. */
+  /** Texts by the key of their place on the page. */
   readonly texts: Readonly<Record<TextKey, string>>;
 }
 
@@ -46,7 +46,7 @@ export type TextKey =
   | `${LiveKey}`
   | `${LiveKey}.age`
   | `${LiveKey}.mark`
-  /** Why the value must not be believed; it is struck out while this is not empty. */
+  /** Why the value is not reliable; it is struck out while this is not empty. */
   | `${LiveKey}.doubt`
   /** By the name of the service. */
   | `service.${string}.${'status' | 'restarts' | 'detail'}`;
@@ -54,7 +54,7 @@ export type TextKey =
 export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus, health: GatewayHealth): PageView {
   const { link, values, identity } = snapshot;
   const headline = headlineOf(snapshot, motion, health);
-  // Another device may stand at the address by now.
+  // Another device may have the address by now.
   const remembered = (text: string) => (link.kind === 'connected' ? text : `${text} (letzter Stand)`);
   const why = tourObstacle(snapshot, motion);
   const poseDoubt = positionDoubt(snapshot);
@@ -98,7 +98,7 @@ export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus, health
         headingDoubt(snapshot) ?? poseDoubt,
         'yawDeg',
       ),
-      // A fact that this very robot contradicts does not stand for it.
+      // A fact that this robot contradicts does not apply to it.
       ...(snapshot.unitContradicted && { 'heading.mark': 'widersprochen: BELEGT sind Grad, siehe Einheit' }),
       ...liveTexts('battery', values.battery, ({ percent, status }) => `${num(percent, 0)} % (${batteryWord(status)})`),
       ...liveTexts('positioning', values.positioning, ({ state }) => `${positioningWord(snapshot)} (${state})`),
@@ -129,7 +129,7 @@ export function pageView(snapshot: ChassisSnapshot, motion: MotionStatus, health
         alerts.length === 0 ? 'keine' : alerts.map(alertText).join('\n'),
       ),
       ...liveTexts('map', values.map, ({ name, mapVersion, overlaysVersion }) =>
-        [name, version('Stand', mapVersion), version('Zeichnungen', overlaysVersion)].filter(Boolean).join(', '),
+        [name, version('Stand', mapVersion), version('Overlays', overlaysVersion)].filter(Boolean).join(', '),
       ),
     },
   };
@@ -169,15 +169,17 @@ function serviceTexts({
 }
 
 function gatewayText({ version: of, upForMs, services }: GatewayHealth): string {
-  const down = services.filter(({ status }) => status !== 'running').map(({ name, status }) => `${name} (${status})`);
-  const state = down.length === 0 ? 'alle Dienste laufen' : `es laufen nicht: ${down.join(', ')}`;
+  const down = services
+    .filter(({ status }) => status !== 'running')
+    .map(({ name, status }) => `${name} (${serviceWords[status]})`);
+  const state = down.length === 0 ? 'alle Dienste laufen' : `nicht aktiv: ${down.join(', ')}`;
   return `Version ${of}, läuft seit ${spanText(upForMs)}, ${state}`;
 }
 
 function poseUnitText({ poseUnit, unitContradicted }: ChassisSnapshot): string {
   const { verdict, samples, reason, doubt } = poseUnit;
   const words = { degrees: 'Grad, wie gemessen', radians: 'Bogenmaß: WIDERSPRUCH', 'not-decided': 'nicht entschieden' };
-  // Proven radians count until gw is started anew, whatever the samples of a later connection say.
+  // Proven radians hold until gw is restarted, whatever the samples of a later connection show.
   const word = unitContradicted ? words.radians : doubt === null ? words[verdict] : 'zweifelhaft';
   const latched = unitContradicted ? ' Fahren bleibt gesperrt, bis gw serve neu gestartet ist.' : '';
   return `${word} (${samples} Werte; ${doubt ?? reason}).${latched}`;
@@ -196,11 +198,11 @@ function stopText(snapshot: ChassisSnapshot, { stop }: MotionStatus): string {
 
 function stopByText({ stop: { by, since, repeated } }: MotionStatus): string {
   if (by === null) return '';
-  const again = repeated === null ? '' : `; noch ${repeated.count} × verlangt, zuletzt von ${repeated.last.by}`;
+  const again = repeated === null ? '' : `; noch ${repeated.count} × angefordert, zuletzt von ${repeated.last.by}`;
   return `von ${by}${since === null ? '' : `, ${timeText(since)}`}${again}`;
 }
 
-/** `22.11.2026, 08:19:36 UTC` of a UTC time in ISO form; what is none stays as it is. */
+/** `22.11.2026, 08:19:36 UTC` for an ISO time in UTC; other text is returned unchanged. */
 function timeText(iso: string): string {
   const found = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}:\d{2}:\d{2})/.exec(iso);
   return found === null ? iso : `${found[3]}.${found[2]}.${found[1]}, ${found[4]} UTC`;
@@ -259,7 +261,7 @@ const staleTexts: Readonly<Record<StaleReason, string>> = {
   'newer-rejected': 'veraltet, die neueste Meldung ist fehlerhaft',
 };
 
-/** One value with its age, its mark and why it must not be believed; what is stale needs no further reason. */
+/** One value with its age, its evidence mark and the reasons why it is not reliable. */
 function liveTexts<K extends LiveKey, T>(
   key: K,
   value: LiveValue<T>,
@@ -300,7 +302,7 @@ const moveWords: Readonly<Record<string, string>> = {
   cancelled: 'abgebrochen',
 };
 
-/** A word that nobody has described stays as the chassis gave it. */
+/** An unknown word is shown as the chassis reported it. */
 function moveWord(moveState: string): string {
   return Object.hasOwn(moveWords, moveState) ? (moveWords[moveState] ?? moveState) : moveState;
 }
@@ -308,14 +310,14 @@ function moveWord(moveState: string): string {
 const folderWords: Readonly<Record<FolderHealth['status'], string>> = {
   ok: 'in Ordnung',
   low: 'ZU WENIG PLATZ',
-  unusable: 'NICHT BENUTZBAR',
+  unusable: 'NICHT VERWENDBAR',
   'not-checked': 'nicht geprüft',
 };
 
 function folderText(name: string, { path, status, freeBytes, detail, remedy }: FolderHealth): string {
-  const room = freeBytes === null ? 'freier Platz nicht bekannt' : `${Math.floor(freeBytes / 1_000_000)} MB frei`;
+  const free = freeBytes === null ? 'freier Platz nicht bekannt' : `${Math.floor(freeBytes / 1_000_000)} MB frei`;
   const why = status === 'ok' ? '' : `: ${detail} ${remedy ?? ''}`.trimEnd();
-  return `${name} ${path}, ${folderWords[status]}, ${room}${why}`;
+  return `${name} ${path}, ${folderWords[status]}, ${free}${why}`;
 }
 
 const evidenceWords: Readonly<Record<GatewayHealth['evidence']['status'], string>> = {

@@ -2,14 +2,14 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { PasswordHash } from './password-hash.ts';
 
 /**
- * A mark that a browser keeps after it signed in, also when it signs out. It opens nothing: who shows one is served
- * before strangers when many sign in at once, so that nobody keeps the tablet of this robot out by flooding the sign-in.
- * It is signed with a key that is derived from the password hash: it outlives a restart, and not a new password.
+ * A signed mark that a browser keeps after its first sign-in, also after sign-out. It grants no access: a device with a
+ * mark only gets priority when many sign in at once, so that a flood of sign-ins does not block the tablet. The signing
+ * key is derived from the password hash, so a mark survives a restart and not a new password.
  */
 export interface DeviceMarks {
-  /** Keeps the name that a good mark had. */
+  /** Reuses the name of a valid earlier mark. */
   make(name: string | null): string;
-  /** Name of the device; null when the mark is not one of ours. */
+  /** Name of the device; null when the mark is invalid. */
   nameOf(mark: string): string | null;
 }
 

@@ -4,17 +4,17 @@ import type { Clock } from '../../lifecycle/index.ts';
 export const failedTryRules = {
   wrongTries: 5,
   wrongTriesWithinMs: 60_000,
-  /** For so long an address that failed stands behind those that did not. */
+  /** How long an address with a failed attempt has lower priority. */
   rememberedMs: 15 * 60_000,
-  /** A failed try costs a hash: so many cannot be made within `wrongTriesWithinMs`, so nobody pushes a block out. */
+  /** A failed attempt costs a hash, so this many cannot be made within `wrongTriesWithinMs` to displace a block. */
   keys: 8_192,
 } as const;
 
-/** Wrong passwords by whoever sent them. Each call costs the same, however many are kept. */
+/** Failed sign-in attempts by client. The cost of a call does not depend on their number. */
 export interface FailedTries {
-  /** How long this key is refused; 0: it is not. */
+  /** Remaining time of the block of this key; 0: not blocked. */
   blockedForMs(key: string): number;
-  /** Wrong tries that are remembered, `wrongTries` at most. */
+  /** Remembered failed attempts, `wrongTries` at most. */
   count(key: string): number;
   add(key: string): void;
   size(): number;

@@ -6,7 +6,7 @@ import { refuse } from '../http/refusal.ts';
 import { signInPage } from '../pages/sign-in-page.ts';
 import type { Parts } from '../parts.ts';
 
-/** On the page, by the code of the refusal. */
+/** Sentence on the sign-in page. */
 export const UNREADABLE_PROBLEM =
   'Die Kennwortdatei dieses Gateways ist nicht lesbar. Ein Techniker muss sie berichtigen.';
 const problems: Readonly<Record<string, string>> = {
@@ -41,7 +41,7 @@ export function sessionHandlers({ site, sessions, log }: Parts) {
   }
   function endAll(request: FastifyRequest, reply: FastifyReply): number {
     const sessionsEnded = sessions.closeAll(reply);
-    log.warn({ address: peerAddress(request), sessionsEnded }, 'all sessions ended');
+    log.warn({ audit: true, address: peerAddress(request), sessionsEnded }, 'all sessions ended');
     return sessionsEnded;
   }
   return {

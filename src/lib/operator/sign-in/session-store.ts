@@ -2,16 +2,16 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../lifecycle/index.ts';
 
 /** Project decisions; the specification does not show how long a session lasts. */
-export const sessionRules = { idleMs: 30 * 60_000, mostMs: 12 * 60 * 60_000, sessions: 64 } as const;
+export const sessionRules = { idleMs: 30 * 60_000, maxMs: 12 * 60 * 60_000, sessions: 64 } as const;
 
 /** Sessions in memory, all times by the monotonic clock. */
 export interface SessionStore {
-  /** Returns the token, which is kept nowhere here. Beyond `sessions` the oldest ends. */
+  /** Returns the token, of which only a hash is stored. Beyond `sessions` the oldest session ends. */
   open(): string;
-  /** Also counts as use: the session is kept alive. */
+  /** Counts as use of the session. */
   isOpen(token: string): boolean;
   close(token: string): void;
-  /** Returns how many ended. */
+  /** Returns the number of ended sessions. */
   closeAll(): number;
 }
 
@@ -63,10 +63,10 @@ export function createSessionStore(clock: Pick<Clock, 'monotonicMs'>): SessionSt
 }
 
 function isOver({ since, usedAt }: Session, now: number): boolean {
-  return now - usedAt >= sessionRules.idleMs || now - since >= sessionRules.mostMs;
+  return now - usedAt >= sessionRules.idleMs || now - since >= sessionRules.maxMs;
 }
 
-/** A token is never kept, and how long a look-up takes says nothing about it. */
+/** Only the hash of a token is stored, so the time of a look-up reveals nothing about it. */
 function keyOf(token: string): string {
   return createHash('sha256').update(token).digest('base64');
 }

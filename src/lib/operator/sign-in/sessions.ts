@@ -6,27 +6,27 @@ import { type Refusal, refuse } from '../http/refusal.ts';
 import { sessionRules } from './session-store.ts';
 import type { SignIn } from './sign-in.ts';
 
-/** Sessions as a browser keeps them: in a cookie that no script reads and no other site sends. */
+/** Sessions of browsers, in a cookie that is inaccessible to scripts and not sent by other sites. */
 export interface Sessions {
-  /** Whether this gateway has a device password at all, readable or not. */
+  /** Whether a device password is configured, readable or not. */
   readonly configured: boolean;
-  /** A device password is configured, and its file cannot be read. */
+  /** A device password is configured, but its file cannot be read. */
   readonly unreadable: boolean;
-  /** Always on the socket for local commands; never on the read-only socket, whatever cookie is sent there. */
+  /** Always true on the socket for local commands; always false on the read-only socket, with any cookie. */
   has(request: IncomingMessage): boolean;
-  /** Null when the person is signed in now. */
+  /** null: signed in. */
   open(password: string, request: FastifyRequest, reply: FastifyReply): Promise<Refusal | null>;
   close(request: FastifyRequest, reply: FastifyReply): void;
-  /** Ends the sessions of everybody, this one too. Returns how many there were. */
+  /** Ends all sessions, including this one. Returns their number. */
   closeAll(reply: FastifyReply): number;
 }
 
 const COOKIE = 'gw_session';
-/** Stays when a session ends. It opens nothing; see `DeviceMarks`. */
+/** Outlives the session and grants no access; see `DeviceMarks`. */
 const DEVICE_COOKIE = 'gw_device';
-/** Project decision: longer than a tablet is out of use between two seasons. */
+/** Project decision: longer than a tablet is unused between two seasons. */
 const DEVICE_COOKIE_S = 400 * 24 * 60 * 60;
-// Not `secure`: the robot segment speaks plain HTTP, and the cookie would never be sent.
+// Not `secure`: the robot segment uses plain HTTP, and the cookie would never be sent.
 const cookieOptions = { path: '/', httpOnly: true, sameSite: 'strict' } as const;
 
 export function createSessions(
@@ -61,8 +61,8 @@ export function createSessions(
       });
       switch (outcome.kind) {
         case 'signed-in':
-          // The session first: clients that know one cookie take that one.
-          reply.setCookie(COOKIE, outcome.token, { ...cookieOptions, maxAge: sessionRules.mostMs / 1000 });
+          // The session cookie first, for clients that keep only one cookie.
+          reply.setCookie(COOKIE, outcome.token, { ...cookieOptions, maxAge: sessionRules.maxMs / 1000 });
           reply.setCookie(DEVICE_COOKIE, outcome.deviceMark, { ...cookieOptions, maxAge: DEVICE_COOKIE_S });
           return null;
         case 'wrong':
@@ -85,7 +85,7 @@ export function createSessions(
   };
 }
 
-/** Aborted when the connection ends before there is an answer: nobody waits in the line for a client that left. */
+/** Aborted when the connection ends before the answer, so that the attempt leaves the queue. */
 function goneSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   response.once('close', () => {

@@ -2,11 +2,11 @@ import type { Clock } from '../../lifecycle/index.ts';
 import { peerOf } from '../connections/ip-address.ts';
 import { createDeviceMarks } from './device-mark.ts';
 import { createFailedTries } from './failed-tries.ts';
-import { PASSWORD_MOST_LENGTH, type PasswordHash, verifyPassword } from './password-hash.ts';
+import { MAX_PASSWORD_LENGTH, type PasswordHash, verifyPassword } from './password-hash.ts';
 import { createSessionStore } from './session-store.ts';
-import { createSignInLine, type Lane } from './sign-in-line.ts';
+import { createSignInQueue, type Lane } from './sign-in-queue.ts';
 
-/** Addresses whose last try was right are remembered: so many, for so long. Project decisions. */
+/** Addresses with a successful last attempt are remembered: number and duration are project decisions. */
 const KNOWN_ADDRESSES = 64;
 const KNOWN_FOR_MS = 12 * 60 * 60_000;
 
@@ -16,28 +16,28 @@ type SignInOutcome =
   | { readonly kind: 'too-many-tries'; readonly retryAfterS: number }
   | { readonly kind: 'busy'; readonly retryAfterS: number };
 
-/** Who tries a password. */
+/** The client of a sign-in attempt. */
 interface Caller {
-  /** The peer's, as the operating system tells it; null: a command on the gateway itself, which is never limited. */
+  /** Peer address of the socket; null: a command on the gateway itself, which is never limited. */
   readonly address: string | null;
-  /** What an earlier sign-in left in the browser. */
+  /** The mark of an earlier sign-in. */
   readonly deviceMark?: string | undefined;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the client has disconnected. */
   readonly signal?: AbortSignal;
 }
 
 /** One device password, sessions in memory, all times by the monotonic clock. */
 export interface SignIn {
   try(password: string, caller: Caller): Promise<SignInOutcome>;
-  /** Also counts as use: the session is kept alive. */
+  /** Counts as use of the session. */
   isSignedIn(token: string): boolean;
   signOut(token: string): void;
-  /** Ends every session, that of the caller as well. Returns how many there were. */
+  /** Ends all sessions, including that of the caller. Returns their number. */
   signOutAll(): number;
 }
 
-/** Under which name a caller is counted and queued. */
-interface Standing {
+/** The key under which a client is counted, and its place in the queue. */
+interface QueuePosition {
   readonly key: string;
   readonly lane: Lane;
   readonly rank: number;
@@ -46,9 +46,9 @@ interface Standing {
 export function createSignIn(password: PasswordHash, clock: Pick<Clock, 'monotonicMs' | 'after'>): SignIn {
   const sessions = createSessionStore(clock);
   const failed = createFailedTries(clock);
-  const line = createSignInLine(clock);
+  const line = createSignInQueue(clock);
   const marks = createDeviceMarks(password);
-  /** When each last signed in; the one that did so longest ago gives way. */
+  /** Time of the last sign-in by key; the oldest is dropped first. */
   const knownAddresses = new Map<string, number>();
   let localTries = 0;
 
@@ -64,13 +64,13 @@ export function createSignIn(password: PasswordHash, clock: Pick<Clock, 'monoton
     knownAddresses.set(key, clock.monotonicMs());
   }
 
-  function standingOf(address: string | null, device: string | null): Standing {
+  function queuePositionOf(address: string | null, device: string | null): QueuePosition {
     if (address === null) {
       localTries += 1;
       return { key: `local ${localTries}`, lane: 'known', rank: 0 };
     }
     const deviceKey = `device ${device}`;
-    // A mark that was stolen and is used to guess counts for nothing until its minute is over.
+    // A stolen mark that is used for guessing has no effect while its key is blocked.
     if (device !== null && failed.blockedForMs(deviceKey) === 0) return { key: deviceKey, lane: 'known', rank: 0 };
     const key = peerOf(address);
     if (isKnown(key)) return { key, lane: 'known', rank: 0 };
@@ -81,17 +81,17 @@ export function createSignIn(password: PasswordHash, clock: Pick<Clock, 'monoton
   return {
     async try(candidate, { address, deviceMark, signal }) {
       const device = deviceMark === undefined ? null : marks.nameOf(deviceMark);
-      const { key, lane, rank } = standingOf(address, device);
+      const { key, lane, rank } = queuePositionOf(address, device);
       const tooMany = (): SignInOutcome | null => {
         const retryAfterMs = failed.blockedForMs(key);
         return retryAfterMs > 0 ? { kind: 'too-many-tries', retryAfterS: Math.ceil(retryAfterMs / 1000) } : null;
       };
       const blocked = tooMany();
       if (blocked !== null) return blocked;
-      // Never right and never hashed, so it is no guess and is not counted: that would fill the table for nothing.
-      if (candidate.length > PASSWORD_MOST_LENGTH) return { kind: 'wrong' };
+      // Never valid and never hashed, so it is not counted: it would only fill the table.
+      if (candidate.length > MAX_PASSWORD_LENGTH) return { kind: 'wrong' };
       const isRight = await line.take({ key, lane, rank, signal }, async () => {
-        // Those of the same address before it may have been wrong once too often meanwhile.
+        // Earlier attempts of the same key may have triggered the block meanwhile.
         return tooMany() ?? (await verifyPassword(candidate, password));
       });
       if (isRight === null) return { kind: 'busy', retryAfterS: 1 };

@@ -12,7 +12,7 @@ export interface ChildProgramOptions {
   readonly argv: readonly [string, ...string[]];
   /** All of the child's environment. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Where everything it prints goes; replaced. */
+  /** Log file for its output; replaced. */
   readonly logPath: string;
   readonly clock: Clock;
 }
@@ -23,19 +23,19 @@ interface ChildEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A program that prints one JSON object a line on stdout, run beside us until it is asked to end. */
+/** A child process that prints one JSON object per line on stdout and runs until it is stopped. */
 export interface ChildProgram extends AsyncDisposable {
   readonly name: string;
   readonly pid: number | undefined;
-  /** The first event of this kind. Rejects when the program ends or the time is over before. */
+  /** The first event of this kind. Rejects when the process ends or the deadline passes before. */
   waitFor(event: string, options: { readonly withinMs: number; readonly signal: AbortSignal }): Promise<ChildEvent>;
-  /** Resolves when it has ended, asked or not. */
+  /** Resolves when it has ended for any reason. */
   readonly ended: Promise<ChildEnd>;
-  /** Whether it ended without being asked. */
+  /** Whether it ended without `stop` or `kill`. */
   readonly endedByItself: boolean;
-  /** The error that says that it ended by itself, with its last lines. */
+  /** The error for an unexpected end, with its last lines. */
   endError(): GwError;
-  /** SIGTERM, and SIGKILL when that is not heeded; by process id, and only once each. */
+  /** SIGTERM, then SIGKILL after the deadline; by process id, at most once each. */
   stop(): Promise<ChildEnd>;
   /** SIGKILL at once. */
   kill(): void;
@@ -45,19 +45,19 @@ type ChildEvent = Readonly<Record<string, unknown>> & { readonly event: string }
 
 const STOP_WITHIN_MS = 5_000;
 const LAST_LINES = 8;
-const LINE_MOST_CHARACTERS = 64 * 1024;
+const MAX_LINE_CHARS = 64 * 1024;
 
 /**
- * Starts a program in a session of its own, so that Ctrl-C at the terminal reaches us alone and it is ended in
- * order.
+ * Starts a process in a session of its own, so that Ctrl-C at the terminal reaches only gw, which then stops the child
+ * in order.
  */
 export function startProgram(options: ChildProgramOptions): ChildProgram {
   const { name, clock, logPath, environment } = options;
   const [program, ...args] = options.argv;
-  // Not through a link, and not into a file that has another name too.
+  // A new file, so that no link is followed.
   rmSync(logPath, { force: true });
   const log = createWriteStream(logPath, { flags: 'wx', mode: 0o600 });
-  // A log that cannot be written must not end what it is about.
+  // A failed log must not end the child.
   log.on('error', () => {});
   const child = spawn(program, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
 
@@ -68,7 +68,7 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
   let end: ChildEnd | undefined;
   let spawnError: Error | undefined;
   const { promise: ended, resolve: resolveEnded } = Promise.withResolvers<ChildEnd>();
-  const tell = () => {
+  const notify = () => {
     for (const listener of listeners) listener();
   };
 
@@ -80,7 +80,7 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
     else {
       events.push(event);
       if (events.length > 1_000) events.shift();
-      tell();
+      notify();
     }
   });
   eachLine(child.stderr, remember);
@@ -101,7 +101,7 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
     end = how;
     log.end();
     resolveEnded(how);
-    tell();
+    notify();
   }
 
   function endError(): GwError {
@@ -110,10 +110,10 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
         ? `could not be started: ${spawnError.message}`
         : end?.signal
           ? `was ended by ${end.signal}`
-          : `ended by itself with exit code ${end?.code ?? 'unknown'}`;
+          : `ended unexpectedly with exit code ${end?.code ?? 'unknown'}`;
     const error = lastError(events);
     const words = error ?? lastLines.join('\n  ');
-    return new GwError('PART_ENDED', `${name} ${how}.${words === '' ? '' : ` It said:\n  ${words}`}`, {
+    return new GwError('PART_ENDED', `${name} ${how}.${words === '' ? '' : ` Last output:\n  ${words}`}`, {
       remedy: `Read its whole log: ${logPath}`,
       details: { name, exitCode: end?.code ?? null, signal: end?.signal ?? null, lastLines: [...lastLines] },
     });
@@ -171,11 +171,11 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
 }
 
 function send(child: ChildProcess, signal: NodeJS.Signals): void {
-  // Only a child that has not been waited for still owns its process id.
+  // The process id belongs to the child only until it is reaped.
   if (child.exitCode === null && child.signalCode === null) child.kill(signal);
 }
 
-/** The error line with which a command under --json ends. */
+/** The message of the last error event. */
 function lastError(events: readonly ChildEvent[]): string | undefined {
   const last = events.findLast((event) => event.event === 'error');
   return typeof last?.message === 'string' ? last.message : undefined;
@@ -187,7 +187,7 @@ function asEvent(line: string): ChildEvent | undefined {
     if (!isRecord(value)) return undefined;
     if (typeof value.event === 'string') return { ...value, event: value.event };
     const { error } = value;
-    // The envelope of every command: it ended with this error.
+    // The envelope of a command that ended with an error.
     return isRecord(error) ? { ...error, event: 'error' } : undefined;
   } catch {
     return undefined;
@@ -200,7 +200,7 @@ function eachLine(stream: NodeJS.ReadableStream, take: (line: string) => void): 
   stream.on('data', (piece: string) => {
     const lines = (rest + piece).split('\n');
     rest = lines.pop() ?? '';
-    if (rest.length > LINE_MOST_CHARACTERS) rest = '';
+    if (rest.length > MAX_LINE_CHARS) rest = '';
     for (const line of lines) take(line);
   });
   stream.on('end', () => {

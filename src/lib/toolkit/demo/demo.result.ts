@@ -4,9 +4,9 @@ import { protocolVerifySchema } from '../checklist/verify.result.ts';
 
 /** `gw demo`: what was up, how the checklist came out, and what was written. */
 export const demoSchema = z.strictObject({
-  dir: z.string().describe('Folder of everything that was written, absolute.'),
+  dir: z.string().describe('Output folder, absolute.'),
   ok: z.boolean(),
-  tookMs: z.number().describe('From the start of the first program to the last written report.'),
+  tookMs: z.number().describe('From the start of the first process to the last written report.'),
   robot: z.strictObject({ serial: z.string(), software: z.string() }),
   addresses: z
     .strictObject({
@@ -15,14 +15,14 @@ export const demoSchema = z.strictObject({
       readOnly: z.string().describe('All that a remote tunnel can see.'),
       chassis: z.string(),
     })
-    .describe('Where everything listened; it still does with --keep.'),
+    .describe('Addresses of the servers, which still run with --keep.'),
   readyMs: z.strictObject({
     sim: z.number().describe('From its start to ready.'),
     serve: z.number().describe('From its start to ready.'),
   }),
-  kept: z.boolean().describe('true with --keep: the programs were left up until Ctrl-C.'),
+  kept: z.boolean().describe('true with --keep: the processes ran until Ctrl-C.'),
   checklist: checklistRunSchema,
   protocol: protocolVerifySchema.describe('The protocol, as `gw checklist verify` sees it.'),
-  logs: z.array(z.string()).describe('What the programs printed, absolute.'),
+  logs: z.array(z.string()).describe('Log files of the processes, absolute.'),
 });
 export type Demo = z.infer<typeof demoSchema>;

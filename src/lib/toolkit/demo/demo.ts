@@ -25,34 +25,34 @@ import type { Demo } from './demo.result.ts';
 
 export interface DemoOptions extends Pick<ChecklistRunOptions, 'onStep' | 'onResult' | 'onProgress' | 'signal'> {
   readonly dir: string;
-  /** Program and first arguments that run gw itself. */
+  /** Program and first arguments of gw itself. */
   readonly gw: readonly [string, ...string[]];
   /** All of the children's environment. */
   readonly environment: Readonly<Record<string, string>>;
   /** Folder of the built-in checklists. */
   readonly checklistsDir: string;
-  /** The PATH of the person, in which adb is looked for. */
+  /** PATH in which adb is searched. */
   readonly searchPath: string | undefined;
-  /** Stands in the backup that a step takes. */
+  /** Recorded in the backup of the maps. */
   readonly gwVersion: string;
   readonly clock: Clock;
   /** Switches a fault of the simulated robot of this folder. */
   readonly switchFault: (dir: string, fault: { readonly name: string; readonly on: boolean }) => Promise<void>;
-  /** Aborted by a second Ctrl-C: nobody is asked any more. */
+  /** Aborted by a second Ctrl-C: the children are killed. */
   readonly hurry?: AbortSignal;
-  /** Given: everything is left up, this is told, and the end is the abort of `signal`. */
+  /** If given, the processes are kept running after this call until `signal` is aborted. */
   readonly onKept?: (demo: Demo) => void;
 }
 
-/** All of the demo, twice what it takes on two cores: a part ends the run, the rest is for ending the programs. */
+/** Deadline of the whole demo, twice its usual time on two cores, including the end of the processes. */
 const WHOLE_MS = 45_000;
 const RUN_MS = 40_000;
 const READY_MS = 8_000;
-/** The port of real robots, taken where it is free. @source specification, 'Operator server' */
+/** The port of real robots, used if free. @source specification, 'Operator server' */
 const USUAL_OPERATOR_PORT = 5173;
 const MARKER = '.gw-demo';
 const PROTOCOL = 'protocol.json';
-/** Of an earlier demo: a stop that somebody left latched, an identity of an authority that is no more. */
+/** Files of an earlier demo that would break this one: a latched stop, an identity of the previous CA. */
 const LEFT_BEHIND = ['state', 'identity', PROTOCOL];
 const MARKER_TEXT = 'This folder was made by `gw demo`; a new run replaces its own files in it.\n';
 
@@ -76,7 +76,7 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
   };
   using _hurried = onAbort(options.hurry, onHurry);
   using timer = clock.after(RUN_MS, () => over.abort(tooLong(RUN_MS)));
-  // The last resort, should a program neither heed SIGTERM nor end within its time.
+  // For a process that does not end on SIGTERM.
   using lastResort = clock.after(WHOLE_MS, onHurry);
 
   const start = (name: string, args: readonly string[], log: string) => {
@@ -88,7 +88,7 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
       clock,
     });
     children.push(child);
-    // Without one of them nothing that follows means anything.
+    // The demo cannot continue without this process.
     void child.ended.then(() => {
       if (child.endedByItself) over.abort(child.endError());
     });
@@ -162,7 +162,7 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
       lastResort[Symbol.dispose]();
       options.onKept(demo);
       await aborted(over.signal);
-      // Ctrl-C is how this is meant to end; a program that died is not.
+      // Ctrl-C is the regular end; the end of a child is an error.
       if (!signal.aborted) throw over.signal.reason;
     }
     return demo;
@@ -172,8 +172,8 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
 }
 
 /**
- * At a real robot a person turns it by hand while its pose is looked at, since the unit of a heading shows only when it
- * changes. Where switching fails the robot stands, and the step says that nothing was decided.
+ * On a real robot a person turns it by hand during the pose check, since the unit of a heading shows only when it
+ * changes. If switching fails the robot stands still, and the step reports that the unit is not decided.
  */
 function personWhoTurns(switchTurning: (on: boolean) => Promise<void>): (on: boolean) => void {
   let wanted = false;
@@ -185,7 +185,7 @@ function personWhoTurns(switchTurning: (on: boolean) => Promise<void>): (on: boo
   };
 }
 
-/** Without adb, or with a tablet that is not as it must be, the rest goes on, and a step of the checklist says so. */
+/** A failure (no adb, wrong tablet state) does not end the demo: a step of the checklist reports it. */
 async function tryTablet(toolkit: Toolkit, searchPath: string | undefined, context: CheckContext): Promise<void> {
   context.onProgress('Setting the tablet up');
   const options = { searchPath, authorizeMs: 5_000, leaveOpen: false, afterRestart: false, watchMs: 5_000 };
@@ -207,19 +207,19 @@ const simReadySchema = z.looseObject({
 
 function readSimReady(event: object) {
   const read = simReadySchema.safeParse(event);
-  if (!read.success) throw new GwError('INTERNAL', 'gw sim said ready in a way that gw demo does not understand.');
+  if (!read.success) throw new GwError('INTERNAL', 'Unexpected ready event of gw sim.');
   return read.data;
 }
 
-/** Takes a folder that is new, empty or of an earlier demo. Throws FILE_EXISTS, FILE_UNWRITABLE. */
+/** Accepts a folder that is new, empty or of an earlier demo. Throws FILE_EXISTS, FILE_UNWRITABLE. */
 async function ownFolder(dir: string): Promise<void> {
   try {
     await ensureFolder(dir);
-    // It removes what is in the folder: where others write, that might be somebody else's.
+    // Files in the folder are removed, so it must belong to this user alone.
     await assertOwnFolder(dir);
     const marker = await readWhole(join(dir, MARKER), 64 * 1024).catch(() => undefined);
     if (marker === undefined && (await readdir(dir)).length > 0) {
-      throw new GwError('FILE_EXISTS', `${dir} holds files that no demo wrote, so it stays as it is.`, {
+      throw new GwError('FILE_EXISTS', `${dir} contains files that no demo wrote.`, {
         remedy: 'Name another folder with --dir.',
       });
     }
@@ -232,22 +232,22 @@ async function ownFolder(dir: string): Promise<void> {
   }
 }
 
-/** The port for the operator surface; that the read-only socket is free is made sure of first. */
+/** The port of the operator surface. Throws PORT_IN_USE when the read-only port is not free. */
 async function choosePorts(): Promise<number> {
   const { host, port } = READ_ONLY_SOCKET;
   if ((await tryPort(host, port)) === undefined) {
-    throw new GwError('PORT_IN_USE', `${host}:${port} is taken by another program.`, {
+    throw new GwError('PORT_IN_USE', `${host}:${port} is in use by another program.`, {
       tried: { address: host, port, action: 'listen' },
       remedy: `The read-only socket is ${host}:${port} on every gateway, by a constant. Find the program with \`ss -ltnp\` (perhaps another gw serve or gw demo), end it, then start again.`,
     });
   }
   const port5173 = await tryPort(undefined, USUAL_OPERATOR_PORT);
   const free = port5173 ?? (await tryPort(undefined, 0));
-  if (free === undefined) throw new GwError('PORT_IN_USE', 'No free port was found for the operator surface.');
+  if (free === undefined) throw new GwError('PORT_IN_USE', 'No free port for the operator surface.');
   return free;
 }
 
-/** Binds and lets go; the port, or undefined when it is taken. */
+/** Binds and closes; the port, or undefined when it is in use. */
 async function tryPort(host: string | undefined, port: number): Promise<number | undefined> {
   const server = createServer();
   const { promise, resolve: settle } = Promise.withResolvers<number | undefined>();
@@ -260,7 +260,7 @@ async function tryPort(host: string | undefined, port: number): Promise<number |
 }
 
 function tooLong(ms: number): GwError {
-  return new GwError('CHECK_FAILED', `The demo was not done within ${ms / 1000} s and was ended.`, {
-    remedy: 'Run it again when the machine is less busy; the logs in its folder say where the time went.',
+  return new GwError('CHECK_FAILED', `The demo exceeded its deadline of ${ms / 1000} s and was ended.`, {
+    remedy: 'Run it again when the machine is less busy; the logs in its folder show what took the time.',
   });
 }

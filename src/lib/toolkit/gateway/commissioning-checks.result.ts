@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { findingSchema } from '../finding.result.ts';
 
-/** Results of the checks that only checklists run; they need the device password. */
+/** Results of the checks that only checklists run and that need the device password. */
 
 const findings = z.array(findingSchema);
 
@@ -22,9 +22,9 @@ const poseSchema = z.strictObject({ xM: z.number(), yM: z.number(), yawDeg: z.nu
 
 /** 'pose read-back' */
 export const poseCheckSchema = z.strictObject({
-  before: poseSchema.describe('As reported before, and as it was set again at the end.'),
+  before: poseSchema.describe('As reported before, and as restored at the end.'),
   set: poseSchema.describe('The same place with another heading.'),
-  reported: poseSchema.nullable().describe('As reported after that; null when no pose was received.'),
+  reported: poseSchema.nullable().describe('As reported afterwards; null when no pose was received.'),
   findings,
 });
 export type PoseCheck = z.infer<typeof poseCheckSchema>;
@@ -32,15 +32,15 @@ export type PoseCheck = z.infer<typeof poseCheckSchema>;
 /** 'measured stop' */
 export const stopCheckSchema = z.strictObject({
   tour: z.string(),
-  answeredMs: z.number().nullable().describe('From sending the stop to its answer; null when it was not answered.'),
+  answeredMs: z
+    .number()
+    .nullable()
+    .describe('Time from sending the stop to its answer; null when it was not answered.'),
   standstillMs: z
     .number()
     .nullable()
-    .describe('From sending the stop to the first of the poses that no longer change; null when that was not seen.'),
-  distanceM: z
-    .number()
-    .nullable()
-    .describe('From where the robot was when the stop was sent to where it came to rest.'),
+    .describe('Time from sending the stop to the first pose at rest; null when rest was not observed.'),
+  distanceM: z.number().nullable().describe('Distance from the position at the time of the stop to the rest position.'),
   findings,
 });
 export type StopCheck = z.infer<typeof stopCheckSchema>;

@@ -11,7 +11,7 @@ const folder = z.strictObject({
   remedy: z.string().nullable(),
 });
 
-/** How the running gateway is, as it says itself. */
+/** Health as the running gateway reports it. */
 export const gatewayHealthSchema = z.strictObject({
   status: z.enum(['ok', 'degraded']),
   version: z.string(),
@@ -22,7 +22,7 @@ export const gatewayHealthSchema = z.strictObject({
       status: z.enum(['waiting', 'starting', 'running', 'restarting', 'stopping', 'stopped']),
       restarts: z.int(),
       lastError: z.string().nullable(),
-      remedy: z.string().nullable().describe('What to do about it; null while it runs.'),
+      remedy: z.string().nullable().describe('What to do; null while it runs.'),
       detail: z.string(),
     }),
   ),
@@ -32,10 +32,10 @@ export const gatewayHealthSchema = z.strictObject({
       detail: z.string(),
       revoked: z
         .array(z.strictObject({ ...factHere, how: z.enum(['contradicted', 'gone']) }))
-        .describe('Since the start of the gateway; no order relies on these until it is restarted.'),
-      waiting: z.array(z.strictObject(factHere)).describe('New evidence, which counts after a restart.'),
+        .describe('Withdrawn since the start of the gateway; no order relies on these until it is restarted.'),
+      waiting: z.array(z.strictObject(factHere)).describe('New evidence, which takes effect after a restart.'),
     })
-    .describe('The evidence file against what the gateway read at its start.'),
+    .describe('The evidence file compared with its state at the start of the gateway.'),
   disk: z.strictObject({
     state: folder.describe('stateDir, where the stop latch is.'),
     media: folder.describe('operator.mediaDir.'),
@@ -45,11 +45,11 @@ export const gatewayHealthSchema = z.strictObject({
       status: z
         .enum(['writing', 'unread', 'failing', 'discarded', 'not-checked'])
         .describe(
-          'unread: its reader does not read. failing: the system refuses writes, a full disk for example. discarded: it goes to /dev/null.',
+          'unread: its reader is not reading. failing: writes fail, for example on a full disk. discarded: it goes to /dev/null.',
         ),
-      droppedLines: z.int().nullable().describe('Log lines lost since the start; null: not known.'),
+      droppedLines: z.int().nullable().describe('Log lines lost since the start; null: unknown.'),
       detail: z.string(),
     })
-    .describe('How the output of the log fares. It does not count in status.'),
+    .describe('State of the log output. Not part of status.'),
 });
 export type GatewayHealth = z.infer<typeof gatewayHealthSchema>;

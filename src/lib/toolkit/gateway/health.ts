@@ -3,11 +3,11 @@ import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { type GatewayHealth, gatewayHealthSchema } from './health.result.ts';
 
 export interface GatewayHealthOptions {
-  /** Where the operator server is; by default on this machine. */
+  /** Host of the operator server; by default this machine. */
   readonly host?: string;
 }
 
-/** Asks the running gateway how it is. Throws OPERATOR_NOT_REACHABLE. */
+/** Reads the health of the running gateway. Throws OPERATOR_NOT_REACHABLE. */
 export function readGatewayHealth(
   toolkit: Toolkit,
   { host }: GatewayHealthOptions,

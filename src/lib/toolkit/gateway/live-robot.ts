@@ -8,7 +8,7 @@ const seen = <T extends z.ZodType>(value: T) =>
     z.looseObject({ status: z.literal('received'), ageMs: z.number(), stale: z.boolean(), value }),
   ]);
 
-/** What `GET /api/chassis/state` says of a robot that is watched while it moves or is told where it stands. */
+/** The part of `GET /api/chassis/state` that checks of motion and pose use. */
 const stateSchema = z.looseObject({
   values: z.looseObject({
     pose: seen(z.looseObject({ xM: z.number(), yM: z.number(), yawDeg: z.number() })),
@@ -24,13 +24,13 @@ export interface ReportedPose {
 }
 
 export interface LiveRobot {
-  /** The pose received last over the connection of now, with its age; null when there is none. */
+  /** The last pose received over the current connection, with its age; null when there is none. */
   readonly pose: (ReportedPose & { readonly ageMs: number }) | null;
-  /** The chassis' own word for its move; null when none was received over the connection of now. */
+  /** The move state as the chassis reports it; null when none was received over the current connection. */
   readonly moveState: string | null;
 }
 
-/** Asks the gateway once. Throws what the access throws. */
+/** Reads the state once. Throws the errors of the access. */
 export async function readLiveRobot(operator: Pick<OperatorAccess, 'ask'>): Promise<LiveRobot> {
   const { pose, planning } = (await operator.ask('GET', '/api/chassis/state', stateSchema)).values;
   return {

@@ -14,14 +14,14 @@ import { answeredErrorSchema } from '../operator/answered-error.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { MediaCheck } from './commissioning-checks.result.ts';
 
-/** The platform says 'up to 200 MB'; that a MB is 1,000,000 bytes is a project decision. @source specification, 'Limits' */
+/** The specification says 'up to 200 MB'; 1 MB = 1,000,000 bytes is a project decision. @source specification, 'Limits' */
 const MEDIA_LIMIT_BYTES = 200_000_000;
 const CHUNK_BYTES = 256 * 1024;
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
 /**
- * Stores a file of the largest size that the media library takes, reads it back, compares every byte by its hash, and
- * deletes it again. Throws OPERATOR_NOT_REACHABLE, or why the sign-in was refused.
+ * Uploads a file of the maximum size, downloads it, compares the hashes, and deletes it. Throws OPERATOR_NOT_REACHABLE,
+ * or the error of the sign-in.
  */
 export async function checkMedia(
   toolkit: Toolkit,
@@ -31,9 +31,9 @@ export async function checkMedia(
   const { clock } = toolkit;
   await using session = await steadyOperatorAccess(toolkit, context).signIn(password);
   const name = `gw-check-${randomBytes(6).toString('hex')}.bin`;
-  const stored: FindingStart = { id: 'stored', title: 'A file of the largest size is stored', spec: 'Limits' };
-  const same: FindingStart = { id: 'same', title: 'It comes back byte for byte', spec: 'Limits' };
-  const deleted: FindingStart = { id: 'deleted', title: 'It can be deleted', spec: null };
+  const stored: FindingStart = { id: 'stored', title: 'A file of the maximum size is stored', spec: 'Limits' };
+  const same: FindingStart = { id: 'same', title: 'The file is read back unchanged', spec: 'Limits' };
+  const deleted: FindingStart = { id: 'deleted', title: 'The file can be deleted', spec: null };
   const size = `${bytes / 1_000_000} MB`;
 
   const none = (detail: string) => [notChecked(same, detail), notChecked(deleted, detail)];
@@ -43,28 +43,28 @@ export async function checkMedia(
     const sent = await upload(toolkit, session, { name, bytes }, context);
     const uploadMs = Math.round(clock.monotonicMs() - beganMs);
     if (sent.status !== 201) {
-      const why = `${size} were answered with ${sent.status}${sent.why === null ? '' : `: ${sent.why}`}`;
-      const finding = wrong(stored, why, 'Look at the free space of operator.mediaDir and at the log of `gw serve`.');
-      return { bytes, uploadMs: null, downloadMs: null, findings: [finding, ...none('nothing was stored')] };
+      const why = `upload of ${size} answered with ${sent.status}${sent.why === null ? '' : `: ${sent.why}`}`;
+      const finding = wrong(stored, why, 'Check the free space of operator.mediaDir and the log of `gw serve`.');
+      return { bytes, uploadMs: null, downloadMs: null, findings: [finding, ...none('no file was stored')] };
     }
     context.onProgress(`reading ${size} back`);
     const readMs = clock.monotonicMs();
     const read = await download(toolkit, session, name, context);
     const downloadMs = Math.round(clock.monotonicMs() - readMs);
     const isSame = read.bytes === bytes && read.sha256 === sent.sha256;
-    const found = `${read.bytes} bytes read, status ${read.status}, sha256 ${isSame ? 'the same' : 'another one'}`;
+    const found = `${read.bytes} bytes read, status ${read.status}, sha256 ${isSame ? 'equal' : 'different'}`;
     return {
       bytes,
       uploadMs,
       downloadMs,
       findings: [
         ok(stored, `${size} in ${(uploadMs / 1000).toFixed(1)} s`),
-        isSame ? ok(same, found) : wrong(same, found, 'Look at the disk of the gateway before trusting it.'),
+        isSame ? ok(same, found) : wrong(same, found, 'Check the disk of the gateway before relying on it.'),
         await deletedFinding(deleted, session, name),
       ],
     };
   } finally {
-    // Also after an interruption: the space belongs to the site.
+    // Also after an interruption, to free the space.
     await session.answerTo('DELETE', `/api/medien/${name}`).catch(() => {});
   }
 }
@@ -114,7 +114,7 @@ async function upload(toolkit: Toolkit, { cookie }: OperatorSession, file: Trans
     })
     .catch((cause: unknown) => {
       signal.throwIfAborted();
-      throw lostOnTheWay(toolkit, 'POST /api/medien', cause);
+      throw transferError(toolkit, 'POST /api/medien', cause);
     });
   let text = '';
   for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
@@ -139,18 +139,18 @@ async function download(toolkit: Toolkit, { cookie }: OperatorSession, name: str
     return { status: response.statusCode, bytes, sha256: hash.digest('hex') };
   } catch (cause) {
     signal.throwIfAborted();
-    throw lostOnTheWay(toolkit, `GET ${action}`, cause);
+    throw transferError(toolkit, `GET ${action}`, cause);
   }
 }
 
-function lostOnTheWay({ site }: Toolkit, action: string, cause: unknown): GwError {
-  return new GwError('OPERATOR_NOT_REACHABLE', 'The transfer of the media file broke off.', {
+function transferError({ site }: Toolkit, action: string, cause: unknown): GwError {
+  return new GwError('OPERATOR_NOT_REACHABLE', 'Transfer of the media file was interrupted.', {
     tried: { address: '127.0.0.1', port: site.operator.port, action },
     cause,
   });
 }
 
-/** Bytes that no disk and no program on the way can shorten: one random block, changed by the number of each chunk. */
+/** Incompressible content: one random block, varied by the number of each chunk. */
 function* content(bytes: number): Generator<Buffer> {
   const block = randomBytes(CHUNK_BYTES);
   for (let at = 0; at < bytes; at += CHUNK_BYTES) {

@@ -8,12 +8,12 @@ import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { PoseCheck } from './commissioning-checks.result.ts';
 import { formatPose, onlyPose, type ReportedPose, readLiveRobot } from './live-robot.ts';
 
-/** How far the lidar may correct what was set. Project decision; a wrong unit is off by 88° at these headings. */
+/** Allowed correction of the set pose by the lidar. Project decision; a wrong unit is off by 88° at these headings. */
 const TOLERANCE_DEG = 15;
 const TOLERANCE_M = 0.5;
 /** Degrees and radians are farthest apart here, and the specification measured it: 1.5708 sent is reported as 90. */
 const HEADING_DEG = 90;
-/** A heading that the robot already has would be reported without any effect of what was set. */
+/** A heading near the current one would be reported even if setting the pose had no effect. */
 const NEAR_DEG = 60;
 const POSE_WITHIN_MS = 3_000;
 const POLL_MS = 50;
@@ -21,10 +21,10 @@ const POLL_MS = 50;
 const outcomeSchema = z.looseObject({ outcome: z.looseObject({ state: z.string(), reason: z.string().nullable() }) });
 
 /**
- * Sets the pose of the standing robot to another heading at the place where it stands, compares what the chassis
- * reports then, and sets the old pose again. The robot does not drive, but for a moment it takes itself for turned:
- * THE CALLER HAS ASKED A PERSON. Throws OPERATOR_NOT_REACHABLE, why the sign-in was refused, and MOTION_REFUSED
- * while the robot drives or its pose is unknown.
+ * Sets the pose of the standing robot to another heading at its place, compares the pose reported afterwards, and
+ * restores the old pose. The robot does not drive, but its localisation is wrong for a moment: THE CALLER HAS ASKED A
+ * PERSON. Throws OPERATOR_NOT_REACHABLE, the error of the sign-in, and MOTION_REFUSED while the robot drives or its pose
+ * is unknown.
  * @source specification, 'Angles (critical rule)': 1.5708 sent to POST /chassis/pose is reported as 90 degrees
  */
 export async function checkPose(
@@ -34,8 +34,10 @@ export async function checkPose(
 ): Promise<PoseCheck> {
   await using session = await steadyOperatorAccess(toolkit, context).signIn(password);
   const { pose, moveState } = await readLiveRobot(session);
-  if (pose === null) throw new GwError('MOTION_REFUSED', 'The gateway has received no pose, so none can be set back.');
-  if (moveState === 'moving') throw new GwError('MOTION_REFUSED', 'The robot drives; its pose is set while it stands.');
+  if (pose === null)
+    throw new GwError('MOTION_REFUSED', 'The gateway has received no pose, so the old one could not be restored.');
+  if (moveState === 'moving')
+    throw new GwError('MOTION_REFUSED', 'The robot drives; its pose can be set only at standstill.');
   const before = onlyPose(pose);
   const isNear = Math.abs(turnBetween(degrees(before.yawDeg), degrees(HEADING_DEG))) < NEAR_DEG;
   const set: ReportedPose = { ...before, yawDeg: isNear ? -HEADING_DEG : HEADING_DEG };
@@ -51,13 +53,13 @@ export async function checkPose(
   return { before, set, reported, findings: [readBackFinding(set, reported, refusal), restored] };
 }
 
-/** Null when the gateway saw it read back; otherwise why not. */
+/** null when the gateway has read the pose back; otherwise the reason. */
 async function setPose(session: OperatorSession, pose: ReportedPose): Promise<string | null> {
   const { outcome } = await session.ask('POST', '/api/pose', outcomeSchema, pose);
   return outcome.state === 'succeeded' ? null : (outcome.reason ?? outcome.state);
 }
 
-/** The first pose received since now that is near `wanted`, else the last one; null when none was received in time. */
+/** The first new pose near `wanted`, else the last new one; null when none was received in time. */
 async function nextPose(
   { clock }: Toolkit,
   session: OperatorSession,
@@ -82,7 +84,7 @@ function readBackFinding(set: ReportedPose, reported: ReportedPose | null, refus
     title: `${radians} sent is reported as ${set.yawDeg}°`,
     spec: 'Angles (critical rule)',
   };
-  if (reported === null) return notChecked(start, 'no pose was received after it was set');
+  if (reported === null) return notChecked(start, 'no pose was received after setting it');
   const offDeg = Math.abs(turnBetween(degrees(set.yawDeg), degrees(reported.yawDeg)));
   const detail = `set to ${formatPose(set)}, reported ${formatPose(reported)}: ${offDeg.toFixed(1)}° off (up to ${TOLERANCE_DEG}°)`;
   if (isNearPose(reported, set) && refusal === null) return ok(start, detail);
@@ -90,15 +92,15 @@ function readBackFinding(set: ReportedPose, reported: ReportedPose | null, refus
   return wrong(start, why, 'Do not drive this robot: an angle unit may be wrong. Run `gw chassis probe`.');
 }
 
-/** Also after an interruption: a robot that takes itself for turned must not be left so. */
+/** Also after an interruption: the robot must not keep a wrong heading. */
 async function restore(toolkit: Toolkit, session: OperatorSession, before: ReportedPose): Promise<Finding> {
-  const start = { id: 'restored', title: 'The robot has its old pose again', spec: null };
-  const remedy = `Set the pose of the robot before it drives: it stood at ${formatPose(before)}.`;
+  const start = { id: 'restored', title: 'The old pose is restored', spec: null };
+  const remedy = `Set the pose of the robot before it drives; the old pose was ${formatPose(before)}.`;
   try {
     const refusal = await setPose(session, before);
     const now = await nextPose(toolkit, session, new AbortController().signal, before);
     if (refusal === null && now !== null && isNearPose(now, before)) return ok(start, formatPose(now));
-    const found = now === null ? 'no pose was received since' : `${formatPose(now)} is reported`;
+    const found = now === null ? 'no new pose was received' : `${formatPose(now)} is reported`;
     return wrong(start, refusal === null ? found : `${found}; ${refusal}`, remedy);
   } catch (error) {
     return wrong(start, `it could not be set: ${error instanceof Error ? error.message : String(error)}`, remedy);

@@ -31,20 +31,20 @@ export async function checkSignIn(
 }
 
 async function closedFinding(operator: OperatorAccess): Promise<Finding> {
-  const start = { id: 'closed', title: 'Without a session, what needs one is refused', spec: 'Errors' };
+  const start = { id: 'closed', title: 'Routes that need a session refuse without one', spec: 'Errors' };
   const { status } = await operator.answerTo('GET', BEHIND_SIGN_IN);
   if (status === 401) return ok(start, `GET ${BEHIND_SIGN_IN} answers 401`);
   return wrong(start, `GET ${BEHIND_SIGN_IN} answers ${status}, expected 401`, 'Do not hand the gateway over.');
 }
 
 async function wrongPasswordFinding(operator: OperatorAccess): Promise<Finding> {
-  const start = { id: 'wrong-password', title: 'A wrong password is refused', spec: 'Authentication' };
-  // Long and random: nobody has set this one.
+  const start = { id: 'wrong-password', title: 'A wrong password is rejected', spec: 'Authentication' };
+  // Long and random, so it cannot be the device password.
   const { status, code } = await operator.answerTo('POST', SIGN_IN_PATH, {
     password: randomBytes(24).toString('base64url'),
   });
-  if (status === 401 && code === 'SIGN_IN_FAILED') return ok(start, 'a random password was refused with 401');
-  if (status === 429) return notChecked(start, 'too many wrong tries were made before', 'Wait a minute, try again.');
+  if (status === 401 && code === 'SIGN_IN_FAILED') return ok(start, 'a random password was rejected with 401');
+  if (status === 429) return notChecked(start, 'too many failed attempts before', 'Wait a minute, then try again.');
   if (code === 'NOT_CONFIGURED') return noPassword(start);
   return wrong(start, `a random password was answered with ${status}, expected 401`, 'Do not hand the gateway over.');
 }
@@ -61,7 +61,7 @@ async function sessionFindings(operator: OperatorAccess, password: string): Prom
     }
     const found = ok(signIn, `signed in; GET ${BEHIND_SIGN_IN} answers 200`);
     const ended = await session.signOut();
-    // The cookie goes along again: a session that ends only in the browser has not ended.
+    // The cookie is sent again: a session that ends only in the browser has not ended.
     const after = await session.answerTo('GET', BEHIND_SIGN_IN);
     if (ended.status === 200 && after.status === 401) return [found, ok(signOut, 'the same session answers 401 now')];
     const detail = `sign-out answers ${ended.status}, and the same session ${after.status} after it`;
@@ -72,13 +72,13 @@ async function sessionFindings(operator: OperatorAccess, password: string): Prom
     switch (error.details?.status) {
       case 401:
         return [
-          wrong(signIn, 'the given device password is refused', 'Give the right one with --password-file.'),
+          wrong(signIn, 'the given device password is rejected', 'Pass the right one with --password-file.'),
           none,
         ];
       case 409:
         return [noPassword(signIn), none];
       case 429:
-        return [notChecked(signIn, 'too many wrong tries were made before', 'Wait a minute, then try again.'), none];
+        return [notChecked(signIn, 'too many failed attempts before', 'Wait a minute, then try again.'), none];
       default:
         throw error;
     }

@@ -2,22 +2,22 @@ import { z } from 'zod';
 import { operatorAccess } from '../operator/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 
-/** The chassis as the running gateway tells it, cut to what a check needs. */
+/** The chassis state of the running gateway, reduced to the fields that checks use. */
 export interface GatewayState {
-  /** How the gateway stands to the chassis: `connected`, `not-connected`, `booting`, `connecting`. */
+  /** Link between gateway and chassis: `connected`, `not-connected`, `booting`, `connecting`. */
   readonly link: string;
-  /** The line that people read, such as 'not connected: nothing answered'. */
+  /** One line for people, such as 'not connected: nothing answered'. */
   readonly summary: string;
   /** The address that the gateway tries. */
   readonly tried: { readonly address: string; readonly port: number | null };
   readonly serial: string | null;
-  /** null when the chassis told none, or the gateway is not connected. */
+  /** null when none was received, or the gateway is not connected. */
   readonly pose: { readonly xM: number; readonly yM: number; readonly yawDeg: number; readonly ageMs: number } | null;
   readonly poseUnit: string;
   readonly unitContradicted: boolean;
-  /** There are signs that the pose may be in radians; the gate is closed until degrees are proven. */
+  /** The pose may be in radians; the gate is closed until degrees are verified. */
   readonly unitInDoubt: boolean;
-  /** How long the awaited state took to come, in milliseconds; 0 when nothing was awaited. */
+  /** Time until the awaited state, in milliseconds; 0 when none was awaited. */
   readonly afterMs: number;
 }
 
@@ -59,7 +59,7 @@ export async function readGatewayState(toolkit: Toolkit, context: CheckContext):
   };
 }
 
-/** Asks until the gateway stands to the chassis as awaited; after `withinMs` the last state is the result. Counts from `sinceMs` (monotonic) or now. */
+/** Polls until the link has the awaited state; after `withinMs` returns the last state. Counts from `sinceMs` (monotonic) or now. */
 export async function waitForGatewayState(
   toolkit: Toolkit,
   { link, withinMs, sinceMs }: { readonly link: string; readonly withinMs: number; readonly sinceMs?: number },

@@ -8,14 +8,14 @@ import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { StopCheck } from './commissioning-checks.result.ts';
 import { type LiveRobot, onlyPose, type ReportedPose, readLiveRobot } from './live-robot.ts';
 
-/** Project decisions: what 'at once' is for a stop, and for a robot at walking pace. */
+/** Project decisions: time limits for the answer to a stop, and for standstill from walking pace. */
 const ANSWER_LIMIT_MS = 1_000;
 const STANDSTILL_LIMIT_MS = 3_000;
-/** Only a robot that was seen driving proves anything when it stands afterwards. */
+/** Standstill proves a stop only if the robot was driving before. */
 const DRIVEN_M = 0.1;
 const DRIVES_WITHIN_MS = 20_000;
 const REST_WATCH_MS = 8_000;
-/** At rest: this many poses in a row, over at least so long, all within this distance. */
+/** At rest: min. number of successive poses, over a min. time, within this distance. */
 const REST_POSES = 3;
 const REST_MS = 1_000;
 const REST_M = 0.02;
@@ -27,9 +27,9 @@ const stopSchema = z.looseObject({
 const runSchema = z.looseObject({ run: z.looseObject({ state: z.string() }).nullable() });
 
 /**
- * Starts a tour, stops the robot while it drives, measures how it comes to rest, looks whether the stop holds, and
- * clears it as a signed-in person. THE ROBOT MOVES: the caller has asked a person. When it is interrupted the robot
- * stays stopped. Throws OPERATOR_NOT_REACHABLE, why the sign-in or the tour was refused, MOTION_STOPPED.
+ * Starts a tour, stops the robot while it drives, measures time and distance to rest, checks that the stop is latched,
+ * and clears it as a signed-in person. THE ROBOT MOVES: the caller has asked a person. After an interruption the robot
+ * stays stopped. Throws OPERATOR_NOT_REACHABLE, the error of the sign-in or of the tour, MOTION_STOPPED.
  */
 export async function checkStop(
   toolkit: Toolkit,
@@ -38,11 +38,11 @@ export async function checkStop(
 ): Promise<StopCheck> {
   const { clock } = toolkit;
   const operator = steadyOperatorAccess(toolkit, context);
-  // Before anything moves: a stop that nobody can clear would leave the robot standing there.
+  // Before the robot moves: without a session the stop could not be cleared.
   await using session = await operator.signIn(password);
   if ((await operator.ask('GET', '/api/stopp', stopSchema)).stop.latched) {
     throw new GwError('MOTION_STOPPED', 'The robot is stopped already, so a stop cannot be measured.', {
-      remedy: 'Find out who stopped it and why, clear the stop, then run this again.',
+      remedy: 'Find out the reason of the stop, clear it with `gw motion clear`, then run this again.',
     });
   }
   const from = (await readLiveRobot(operator)).pose;
@@ -53,7 +53,7 @@ export async function checkStop(
     context.onProgress(`waiting until the robot drives tour ${tour}`);
     driving = await waitUntilDriving(operator, from, clock, context.signal);
   } finally {
-    // Whatever happened on the way: what this check set in motion, it stops.
+    // In any case: the robot was set in motion by this check.
     sent = await sendStop(operator, clock);
   }
   context.onProgress('stopped; watching the robot come to rest');
@@ -76,7 +76,7 @@ export async function checkStop(
   };
 }
 
-/** The pose at which it was seen driving; null when it was not seen doing so in time. */
+/** The first pose while driving; null when the robot did not drive in time. */
 async function waitUntilDriving(
   operator: OperatorAccess,
   from: ReportedPose | null,
@@ -101,7 +101,7 @@ interface SentStop {
   readonly atMs: number;
   readonly tookMs: number | null;
   readonly latched: boolean;
-  /** Whether the stop would outlive gw; undefined: the gateway does not tell. */
+  /** Whether the stop survives a restart of gw; undefined: not reported by the gateway. */
   readonly saved?: boolean | 'pending' | undefined;
   readonly why: string | null;
 }
@@ -125,13 +125,13 @@ async function sendStop(operator: OperatorAccess, clock: Clock): Promise<SentSto
 interface Rest {
   readonly standstillMs: number | null;
   readonly at: ReportedPose | null;
-  /** What the chassis said of its move last. */
+  /** The last reported move state. */
   readonly moveState: string | null;
   readonly poses: number;
 }
 
 async function watchRest(operator: OperatorAccess, sinceMs: number, clock: Clock, signal: AbortSignal): Promise<Rest> {
-  /** Poses that are near to each other, oldest first, with when they were received. */
+  /** Successive poses at one place with their time of receipt, oldest first. */
   let still: { readonly pose: ReportedPose; readonly atMs: number }[] = [];
   let poses = 0;
   let last: LiveRobot = { pose: null, moveState: null };
@@ -140,7 +140,7 @@ async function watchRest(operator: OperatorAccess, sinceMs: number, clock: Clock
     const { pose, moveState } = last;
     const atMs = pose === null ? 0 : clock.monotonicMs() - pose.ageMs;
     const newest = still.at(-1)?.atMs ?? sinceMs;
-    // The age is whole milliseconds and read a moment later, so one message must not count as two.
+    // The age is rounded and read a moment later, so this margin keeps one message from counting twice.
     if (pose !== null && atMs > newest + POLL_MS / 2) {
       poses += 1;
       const first = still[0];
@@ -158,7 +158,7 @@ async function watchRest(operator: OperatorAccess, sinceMs: number, clock: Clock
 
 function answeredFinding({ tookMs, latched, saved, why }: SentStop): Finding {
   const start = { id: 'answered', title: 'The stop is answered at once', spec: 'Events' };
-  const remedy = 'Take the robot out of service until a stop stops it; see the log of `gw serve`.';
+  const remedy = 'Take the robot out of service until the stop works; see the log of `gw serve`.';
   if (tookMs === null) return wrong(start, `the stop was not answered: ${why}`, remedy);
   const detail = `${tookMs} ms (up to ${ANSWER_LIMIT_MS} ms), ${latched ? 'latched' : 'NOT latched'}${savedText(saved)}`;
   return latched && saved !== false && tookMs <= ANSWER_LIMIT_MS ? ok(start, detail) : wrong(start, detail, remedy);
@@ -172,45 +172,45 @@ function savedText(saved: SentStop['saved']): string {
 
 function drivingFinding(driving: ReportedPose | null): Finding {
   const start: FindingStart = { id: 'driving', title: 'The robot was driving when it was stopped', spec: null };
-  if (driving !== null) return ok(start, `more than ${DRIVEN_M} m on its way`);
-  const detail = `it was not seen driving more than ${DRIVEN_M} m away from its start`;
-  return notChecked(start, detail, 'Drive a tour whose first station is not where the robot stands.');
+  if (driving !== null) return ok(start, `more than ${DRIVEN_M} m away from its start`);
+  const detail = `it did not drive more than ${DRIVEN_M} m away from its start`;
+  return notChecked(start, detail, 'Use a tour whose first station is away from the robot.');
 }
 
 function standstillFinding(driving: ReportedPose | null, rest: Rest): Finding {
-  const start = { id: 'standstill', title: 'It comes to rest', spec: 'Events' };
-  const remedy = 'Take the robot out of service until a stop stops it.';
+  const start = { id: 'standstill', title: 'The robot comes to rest', spec: 'Events' };
+  const remedy = 'Take the robot out of service until the stop works.';
   if (driving === null) return notChecked(start, 'it was not driving');
   if (rest.standstillMs === null) {
     const word = rest.moveState === null ? 'nothing' : `'${rest.moveState}'`;
     if (rest.poses < REST_POSES) {
       return notChecked(start, `only ${rest.poses} poses were received in ${REST_WATCH_MS / 1000} s after the stop`);
     }
-    return wrong(start, `not within ${REST_WATCH_MS / 1000} s; the chassis reports ${word} of its move`, remedy);
+    return wrong(start, `not within ${REST_WATCH_MS / 1000} s; move state: ${word}`, remedy);
   }
-  // A robot that drove on to its goal stands there as well.
+  // A robot that continued to its goal stands there as well.
   if (rest.moveState === 'succeeded') {
-    return wrong(start, "it drove on to its goal: the chassis reports its move as 'succeeded'", remedy);
+    return wrong(start, "it continued to its goal: the chassis reports its move as 'succeeded'", remedy);
   }
   if (rest.moveState !== 'cancelled') {
-    return notChecked(start, `it stands, and the chassis reports '${rest.moveState}' of its move, not 'cancelled'`);
+    return notChecked(start, `it stands, but the chassis reports its move as '${rest.moveState}', not 'cancelled'`);
   }
   const detail = `at rest ${rest.standstillMs} ms after the stop (up to ${STANDSTILL_LIMIT_MS} ms)`;
   return rest.standstillMs <= STANDSTILL_LIMIT_MS ? ok(start, detail) : wrong(start, detail, remedy);
 }
 
 async function holdsFinding(operator: OperatorSession, tour: string): Promise<Finding> {
-  const start = { id: 'holds', title: 'While stopped no tour starts', spec: 'Events' };
+  const start = { id: 'holds', title: 'No tour starts while stopped', spec: 'Events' };
   const { status, code } = await operator.answerTo('POST', '/api/touren/lauf', { tour });
   const detail = `starting a tour answers ${status}${code === null ? '' : ` ${code}`}`;
   if (status === 423) return ok(start, detail);
-  // It may drive now.
+  // The robot may drive now.
   await operator.answerTo('POST', '/api/stopp');
-  return wrong(start, `${detail}, expected 423`, 'Take the robot out of service until a stop holds.');
+  return wrong(start, `${detail}, expected 423`, 'Take the robot out of service until a stop stays latched.');
 }
 
 async function clearedFinding(operator: OperatorAccess, session: OperatorSession): Promise<Finding> {
-  const start = { id: 'cleared', title: 'Only a signed-in person clears it', spec: null };
+  const start = { id: 'cleared', title: 'Only a signed-in person clears the stop', spec: null };
   const stranger = await operator.answerTo('DELETE', '/api/stopp');
   const held = (await operator.ask('GET', '/api/stopp', stopSchema)).stop.latched;
   const cleared = await session.answerTo('DELETE', '/api/stopp');

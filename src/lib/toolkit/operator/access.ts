@@ -12,26 +12,26 @@ import { answeredErrorSchema } from './answered-error.ts';
 type Method = 'GET' | 'POST' | 'DELETE';
 
 export interface OperatorAccess {
-  /** Asks the full socket of the running gateway. Throws OPERATOR_NOT_REACHABLE, or the error that it answers. */
+  /** Sends a request to the full socket of the running gateway. Throws OPERATOR_NOT_REACHABLE, or the answered error. */
   ask<T extends z.ZodType>(method: Method, path: string, schema: T, body?: object): Promise<z.output<T>>;
-  /** For checks to which a refusal is an answer: the status, and the code of a refusal. Throws OPERATOR_NOT_REACHABLE. */
+  /** Returns the status, and the code of a refusal, instead of throwing it. Throws OPERATOR_NOT_REACHABLE. */
   answerTo(method: Method, path: string, body?: object): Promise<OperatorAnswer>;
-  /** Signs in with the device password. Throws OPERATOR_NOT_REACHABLE, or the error that it answers. */
+  /** Signs in with the device password. Throws OPERATOR_NOT_REACHABLE, or the answered error. */
   signIn(password: string): Promise<OperatorSession>;
 }
 
-/** All that is needed to find the operator server: a stop must not need a whole site file. */
+/** The address of the operator server; a stop must not depend on a complete site file. */
 export interface OperatorPlace extends Pick<Toolkit, 'dialer'> {
   readonly site: { readonly operator: Pick<Toolkit['site']['operator'], 'port'> };
 }
 
 interface OperatorAnswer {
   readonly status: number;
-  /** Of a refusal; null when it names none. */
+  /** Of a refusal; null when it has none. */
   readonly code: string | null;
 }
 
-/** The same as a signed-in person. Its end signs out. */
+/** A signed-in session; its disposal signs out. */
 export interface OperatorSession extends Omit<OperatorAccess, 'signIn'>, AsyncDisposable {
   /** Header of every request of this session. */
   readonly cookie: string;
@@ -44,8 +44,7 @@ const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 const SIGN_IN_PATH = '/api/anmeldung';
 
 /**
- * The running gateway as a program on site uses it, by the dialer of the toolkit: through another machine, 127.0.0.1
- * is that machine.
+ * Client of the operator server, through the dialer of the toolkit: over SSH, 127.0.0.1 is the remote host.
  */
 export function operatorAccess(toolkit: OperatorPlace, { signal }: CheckContext, host = '127.0.0.1'): OperatorAccess {
   const { dialer } = toolkit;
@@ -73,7 +72,7 @@ export function operatorAccess(toolkit: OperatorPlace, { signal }: CheckContext,
         answerTo: signedIn.answerTo,
         signOut,
         async [Symbol.asyncDispose]() {
-          // Whatever ended the check is what its caller must read; the session ends by its idle time as well.
+          // Must not hide the error of the check; the session also ends by its idle timeout.
           await signOut().catch(() => {});
         },
       };
@@ -82,8 +81,8 @@ export function operatorAccess(toolkit: OperatorPlace, { signal }: CheckContext,
 }
 
 /**
- * The running gateway as a command on the gateway itself uses it, by the user whose daemon it is: what needs a
- * signed-in person needs no password here. Null where there is no such socket, and through another machine.
+ * Client of the socket for local commands, for the user of the daemon: counts as signed in without a password. null where
+ * there is no such socket, and over SSH.
  */
 export async function localOperatorAccess(
   toolkit: Pick<Toolkit, 'ssh'> & { readonly site: Pick<Toolkit['site'], 'stateDir'> },
@@ -107,7 +106,7 @@ async function isOpenable(path: string): Promise<boolean> {
   );
 }
 
-/** How requests reach the operator server. */
+/** Transport of requests to the operator server. */
 interface Way {
   readonly origin: string;
   readonly agent: () => Promise<Agent>;
@@ -119,7 +118,7 @@ function requestsOver(way: Way, cookie: string | null, signal: AbortSignal) {
     const tried: Tried = { ...way.tried, action: `${method} ${path}` };
     const reply = await fetchText(way, { path, method, body, cookie }, signal).catch((cause: unknown) => {
       signal.throwIfAborted();
-      // The way there is the trouble, not the gateway.
+      // The error of the transport, not of the gateway.
       if (cause instanceof GwError && !(cause instanceof DialError)) throw cause;
       throw new GwError('OPERATOR_NOT_REACHABLE', 'not connected: the operator server does not answer.', {
         tried,
@@ -145,8 +144,8 @@ function requestsOver(way: Way, cookie: string | null, signal: AbortSignal) {
 }
 
 /**
- * The same for a check that must undo what it did, also after an interruption: its requests end by their own time
- * alone. What waits between them listens to the signal.
+ * The same for a check that must undo its changes, also after an interruption: its requests are not aborted by the
+ * signal, only by their own timeout.
  */
 export function steadyOperatorAccess(toolkit: OperatorPlace, context: CheckContext, host?: string): OperatorAccess {
   return operatorAccess(toolkit, { ...context, signal: new AbortController().signal }, host);
@@ -158,11 +157,11 @@ export function operatorOrigin({ site }: Pick<OperatorPlace, 'site'>, host = '12
 }
 
 function notTheOperator(tried: Tried, cause?: unknown): GwError {
-  const message = 'Something answers there, but not as the operator server does.';
+  const message = 'Unexpected answer at the address of the operator server.';
   return new GwError('OPERATOR_NOT_REACHABLE', message, { tried, cause });
 }
 
-/** Connections are kept open from one question to the next: each would cost a way there and back. */
+/** Keeps connections open between requests, to save round trips. */
 const agents = new WeakMap<Dialer, Promise<Agent>>();
 
 /** The connections to the operator server by this dialer. */
@@ -178,7 +177,7 @@ async function makeAgent(dialer: Dialer): Promise<Agent> {
     connect({ hostname, port }, callback) {
       const host = hostname.replace(/^\[|\]$/g, '');
       dialer.dial({ host, port: Number(port) }, { timeoutMs: DIAL_MS }).then(
-        // A dialer gives any byte stream; the client uses nothing of a socket beyond that without looking first.
+        // A dialer returns a duplex stream; the client checks before it uses other members of a socket.
         (stream) => callback(null, stream as Socket),
         (error: Error) => callback(error, null),
       );
@@ -202,7 +201,7 @@ interface Asked {
   readonly cookie: string | null;
 }
 
-/** The text is null when there is more of it than any answer of the operator server has. */
+/** `text` is null when it exceeds the limit. */
 async function fetchText(way: Way, { path, method, body, cookie }: Asked, signal: AbortSignal) {
   const response = await (await way.agent()).request({
     origin: way.origin,
@@ -226,7 +225,7 @@ async function fetchText(way: Way, { path, method, body, cookie }: Asked, signal
   return { status: response.statusCode, setCookies, text: Buffer.concat(chunks).toString('utf8') };
 }
 
-/** Undefined when it is not JSON. */
+/** undefined when it is not JSON. */
 export function asJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -235,7 +234,7 @@ export function asJson(text: string): unknown {
   }
 }
 
-/** An error of the operator server is an error of ours with the same code, where it is one of the table. */
+/** The answered error as a GwError, with its code if that is in the error table. */
 function answeredError(status: number, json: unknown, tried: Tried): GwError {
   const { error } = answeredErrorSchema.safeParse(json).data ?? {};
   const known = error !== undefined && Object.hasOwn(errorTable, error.code);

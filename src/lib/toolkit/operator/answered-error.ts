@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** An error as another gw tells it: the operator server of a gateway, or a gw on the far side of an SSH connection. */
+/** An error as another gw sends it: the operator server of a gateway, or a remote gw over SSH. */
 export const answeredErrorSchema = z.looseObject({
   error: z.looseObject({
     code: z.string(),

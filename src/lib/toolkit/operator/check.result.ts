@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { findingSchema } from '../finding.result.ts';
 
 const cell = z.strictObject({
-  expected: z.array(z.int()).describe('Any of these is right.'),
-  found: z.int().nullable().describe('null: nothing came back, or it was not asked.'),
+  expected: z.array(z.int()).describe('Any of these is correct.'),
+  found: z.int().nullable().describe('null: no answer, or not requested.'),
   verdict: z.enum(['ok', 'wrong', 'not-checked']),
 });
 
@@ -13,7 +13,7 @@ export const operatorCheckSchema = z.strictObject({
   readOnly: z
     .strictObject({ host: z.string(), port: z.int() })
     .nullable()
-    .describe('null: from this machine the read-only socket must not be seen, so its rows are not checked.'),
+    .describe('null: the read-only socket must not be reachable from this machine, so its rows are not checked.'),
   routes: z.array(
     z.strictObject({
       method: z.string(),
@@ -21,12 +21,15 @@ export const operatorCheckSchema = z.strictObject({
       meaning: z.string(),
       full: cell,
       readOnly: cell,
-      note: z.string().nullable().describe('Why more than the specified status is right, or why it was not checked.'),
+      note: z
+        .string()
+        .nullable()
+        .describe('Why other statuses than the specified one are correct, or why it was not checked.'),
     }),
   ),
   findings: z.array(findingSchema).describe('Every row of the route table, and every rule of the read-only socket.'),
   counts: z.strictObject({ ok: z.int(), wrong: z.int(), notChecked: z.int() }),
-  requests: z.int().describe('How many requests were sent.'),
+  requests: z.int().describe('Number of requests sent.'),
   tookMs: z.number(),
 });
 export type OperatorCheck = z.infer<typeof operatorCheckSchema>;

@@ -17,21 +17,20 @@ import { type SpecifiedRoute, specifiedRoutes, specifiedSockets } from './check/
 import type { OperatorCheck, RouteRow } from './check.result.ts';
 
 export interface OperatorCheckOptions {
-  /** Where the operator server is; by default on this machine. */
+  /** Host of the operator server; by default this machine. */
   readonly host?: string;
 }
 
-/** Where the two sockets are; `readOnly` is null where it must not be seen from. */
+/** The two sockets; `readOnly` is null on a machine that must not reach it. */
 export interface CheckedSockets {
   readonly full: Endpoint;
   readonly readOnly: Endpoint | null;
 }
 
 /**
- * Looks at a running operator server from outside, over sockets of its own: the specification's route table status
- * by status, the rules of the read-only socket against every trick we know, and who can reach that socket. Nothing
- * is changed by it: what would change something is sent malformed, and no sign-in try is used up. Throws
- * OPERATOR_NOT_REACHABLE when the full socket does not answer.
+ * Checks a running operator server over its sockets: the status of every specified route, the known bypasses of the
+ * read-only socket, and the reachability of that socket. Read-only: requests that would change state are malformed, and
+ * no sign-in attempt is used up. Throws OPERATOR_NOT_REACHABLE when the full socket does not answer.
  */
 export async function checkOperator(
   toolkit: Toolkit,
@@ -47,7 +46,7 @@ export async function checkOperator(
   );
 }
 
-/** The same for sockets that are named; the command's are constants, apart from the full port of the site file. */
+/** The same for given sockets; those of the command are constants, except the full port of the site file. */
 export async function checkSockets(
   toolkit: Toolkit,
   sockets: CheckedSockets,
@@ -62,7 +61,7 @@ export async function checkSockets(
     return http.send(socket, bytes, context.signal);
   };
 
-  context.onProgress('Asking the full socket');
+  context.onProgress('Connecting to the full socket');
   const mapId = await findMap(sockets.full, ask);
   const seen = await readOnlyAnswers(sockets.readOnly, ask);
   const readOnly = seen === null ? sockets.readOnly : null;
@@ -73,7 +72,7 @@ export async function checkSockets(
   }
   const findings: Finding[] = routes.map(routeFinding);
   if (seen !== null) findings.push(seen);
-  context.onProgress('Trying the rules of the sockets');
+  context.onProgress('Testing the rules of the sockets');
   findings.push(...(await fullRules(sockets.full, ask)));
   findings.push(...(await readOnlyRules(readOnly, ask, mapId)));
   findings.push(await reachFinding(toolkit, sockets, ask, context));
@@ -90,7 +89,7 @@ export async function checkSockets(
   };
 }
 
-/** A map that the chassis has, or why none is known. */
+/** A map of the chassis, or why none is known. */
 type MapId = { readonly id: string } | { readonly id: null; readonly why: string };
 
 async function findMap(full: Endpoint, ask: Ask): Promise<MapId> {
@@ -99,20 +98,20 @@ async function findMap(full: Endpoint, ask: Ask): Promise<MapId> {
     requestBytes({ method: 'GET', target: '/api/chassis/maps', host: hostHeader(full) }),
   );
   if (statuses.length === 0) {
-    throw new GwError('OPERATOR_NOT_REACHABLE', 'Something takes the connection, but it does not answer in HTTP.', {
+    throw new GwError('OPERATOR_NOT_REACHABLE', 'TCP connected, but no HTTP answer.', {
       tried: { address: full.host, port: full.port },
     });
   }
   const data = asJson(body);
   if (statuses[0] !== 200 || !Array.isArray(data))
-    return { id: null, why: chassisTrouble(body) ?? 'no list of maps came' };
+    return { id: null, why: chassisTrouble(body) ?? 'no list of maps received' };
   const id: unknown = (data[0] as { id?: unknown } | undefined)?.id;
   return typeof id === 'number' || typeof id === 'string'
     ? { id: String(id) }
     : { id: null, why: 'the chassis has no map' };
 }
 
-/** Null when the read-only socket can be asked, or is not to be asked from here. */
+/** null when the read-only socket answers, or must not be reachable from here. */
 async function readOnlyAnswers(readOnly: Endpoint | null, ask: Ask): Promise<Finding | null> {
   if (readOnly === null) return null;
   const base = { id: 'read-only.answers', title: 'The read-only socket answers', spec: 'Operator server' } as const;
@@ -125,7 +124,7 @@ async function readOnlyAnswers(readOnly: Endpoint | null, ask: Ask): Promise<Fin
   }
   return wrong(
     base,
-    `not connected: nothing answers at ${readOnly.host}:${readOnly.port}, and the full socket does`,
+    `not connected: no answer at ${readOnly.host}:${readOnly.port}, while the full socket answers`,
     'See the log of `gw serve`; both sockets belong to one server.',
   );
 }
@@ -178,7 +177,7 @@ function verdictOf(expected: readonly number[], found: number | null): 'ok' | 'w
   return found !== null && expected.includes(found) ? 'ok' : 'wrong';
 }
 
-/** The specification's status; where this site has set up what its test setup had not, what then is right. */
+/** The specified status, or those for a service that this site has configured and the test setup had not. */
 function expectedOnFull({ method, path, full }: SpecifiedRoute, { site }: Toolkit) {
   const { voice, building, passwordFile } = site.operator;
   if (path === '/api/chatbot/config' && voice) {
@@ -207,8 +206,7 @@ function routeFinding({ method, path, meaning, full, readOnly, note }: RouteRow)
     title: `${method} ${path}: ${meaning}`,
     verdict,
     detail: `full socket ${text(full)}, read-only socket ${text(readOnly)}${note === null ? '' : `; ${note}`}`,
-    remedy:
-      verdict === 'wrong' ? 'Do not deliver this gateway; its operator server is not what the platform demands.' : null,
+    remedy: verdict === 'wrong' ? 'Do not deliver this gateway; its operator server violates the specification.' : null,
     spec: 'Operator server, routes',
   };
 }
@@ -221,11 +219,10 @@ async function reachFinding(
 ): Promise<Finding> {
   const base = {
     id: 'read-only.loopback',
-    title: 'Only this machine itself reaches the read-only socket',
+    title: 'The read-only socket is reachable on loopback only',
     spec: 'Operator server',
   };
-  const remedy =
-    'Take this gateway off the network: whoever reaches the socket may be taken for the maintenance proxy.';
+  const remedy = 'Take this gateway off the network: any client of the socket is treated as the maintenance proxy.';
   if (readOnly === null) {
     const { port } = specifiedSockets.readOnly;
     const bytes = requestBytes({ method: 'GET', target: '/', host: hostHeader(full) });
@@ -240,30 +237,30 @@ async function reachFinding(
   try {
     const listed = dialer.way === 'direct' ? await readListeningSockets() : await readFarSockets(ssh, signal);
     if (listed === null) {
-      return notChecked(base, 'the far machine does not list its sockets');
+      return notChecked(base, 'the remote host does not list its sockets');
     }
     const listening = listed.filter(({ port }) => port === readOnly.port);
     const open = listening.filter(({ address }) => !isLoopback(address)).map(({ address }) => address);
-    if (listening.length === 0) return notChecked(base, 'the socket is not in the list of the machine');
+    if (listening.length === 0) return notChecked(base, 'the socket is not in the list of listening sockets');
     return open.length > 0
       ? wrong(base, `it also listens on ${open.join(', ')}`, remedy)
       : ok(base, `it listens on ${listening.map(({ address }) => address).join(', ')} only`);
   } catch {
-    return notChecked(base, 'the kernel does not tell which sockets listen');
+    return notChecked(base, 'the kernel does not list the listening sockets');
   }
 }
 
-/** What the machine that is gone through listens on; null when it does not tell. */
+/** The listening sockets of the remote host; null when it does not list them. */
 async function readFarSockets(ssh: Ssh | undefined, signal: AbortSignal): Promise<ListeningSocket[] | null> {
   if (ssh === undefined) return null;
   const { readFarText } = await import('../remote-run.ts');
-  // A kernel without IPv6 has no tcp6, and the other list is printed all the same.
+  // A kernel without IPv6 has no tcp6.
   const four = await readFarText(ssh, ['cat', '/proc/net/tcp'], signal);
   const six = await readFarText(ssh, ['cat', '/proc/net/tcp6'], signal);
   return four === null ? null : [...parseListeningSockets(four), ...parseListeningSockets(six ?? '')];
 }
 
-/** What the gateway says of the chassis when it cannot forward; null when it says nothing of the kind. */
+/** The error of the chassis in an answer of the gateway; null when there is none. */
 function chassisTrouble(body: string): string | null {
   const error = (asJson(body) as { error?: { code?: unknown; message?: unknown } } | null | undefined)?.error;
   const isChassis = typeof error?.code === 'string' && error.code.startsWith('CHASSIS_');

@@ -2,20 +2,20 @@ import { GwError } from '../../error/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { localOperatorAccess, type OperatorAccess, operatorAccess } from './access.ts';
 
-/** How a command reaches the running gateway. */
+/** Address and password of the running gateway. */
 export interface GatewayWay {
-  /** Where the operator server is; by default on this machine. */
+  /** Host of the operator server; by default this machine. */
   readonly host?: string | undefined;
-  /** The device password; without it what needs a signed-in person goes over the socket for local commands. */
+  /** The device password; without it the socket for local commands is used. */
   readonly password?: string | undefined;
 }
 
-/** The running gateway as a signed-in person; its end signs out. */
+/** A signed-in client of the running gateway; its disposal signs out. */
 export type SignedInAccess = Omit<OperatorAccess, 'signIn'> & AsyncDisposable;
 
 /**
- * Signs in with the password where one is given, and otherwise takes the socket for commands on the gateway itself.
- * Throws NOT_SIGNED_IN naming both ways where there is neither, OPERATOR_NOT_REACHABLE, SIGN_IN_FAILED.
+ * Signs in with the password if given, otherwise uses the socket for local commands. Throws NOT_SIGNED_IN where there is
+ * neither, OPERATOR_NOT_REACHABLE, SIGN_IN_FAILED.
  */
 export async function signedInAccess(
   toolkit: Toolkit,
@@ -30,9 +30,9 @@ export async function signedInAccess(
 
 /** The error that names both ways to sign in. */
 export function notSignedIn(cause?: unknown): GwError {
-  return new GwError('NOT_SIGNED_IN', 'Not signed in: this needs a signed-in person.', {
+  return new GwError('NOT_SIGNED_IN', 'Sign-in required: no password and no local socket.', {
     remedy:
-      'Name a file with the device password (--password-file FILE), or run it on the gateway itself as the user of `gw serve`.',
+      'Pass the device password with --password-file FILE, or run the command on the gateway as the user of `gw serve`.',
     cause,
   });
 }

@@ -3,8 +3,8 @@ import { z } from 'zod';
 /** Shape of `gw site check --json`. */
 export const siteCheckSchema = z.strictObject({
   path: z.string(),
-  sound: z.boolean().describe('Nothing below is wrong.'),
-  errors: z.int().describe('How many problems and wrong findings there are.'),
+  sound: z.boolean().describe('true: no problems and no wrong findings.'),
+  errors: z.int().describe('Number of problems and wrong findings.'),
   problems: z
     .array(
       z.strictObject({
@@ -16,7 +16,7 @@ export const siteCheckSchema = z.strictObject({
         suggestion: z.string().nullable(),
       }),
     )
-    .describe('What is wrong in the file itself.'),
+    .describe('Problems in the file itself.'),
   findings: z
     .array(
       z.strictObject({
@@ -27,6 +27,6 @@ export const siteCheckSchema = z.strictObject({
         remedy: z.string().nullable(),
       }),
     )
-    .describe('What was checked beyond the file: the files and folders that it names.'),
+    .describe('Checks of the files and folders that it names.'),
 });
 export type SiteCheck = z.infer<typeof siteCheckSchema>;

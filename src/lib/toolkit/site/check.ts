@@ -15,24 +15,24 @@ import type { SiteCheck } from './check.result.ts';
 type Finding = SiteCheck['findings'][number];
 type Check = (site: Site) => Promise<Pick<Finding, 'verdict' | 'detail'> & { readonly remedy?: string }>;
 
-/** What stands outside the site file but must be sound for it to work. */
+/** Checks of the files and folders that the site file names. */
 const checks: readonly { readonly id: string; readonly title: string; readonly check: Check }[] = [
   {
     id: 'operator-password',
     title: 'device password',
     check: (site) =>
-      checkSecret(site.operator.passwordFile, 'operator.passwordFile', 'none is set up, so nobody can sign in'),
+      checkSecret(site.operator.passwordFile, 'operator.passwordFile', 'none is configured, so sign-in is unavailable'),
   },
   {
     id: 'chassis-secret',
     title: 'secret of the chassis',
-    check: (site) => checkSecret(site.chassis.secretFile, 'chassis.secretFile', 'none is set up, so none is sent'),
+    check: (site) => checkSecret(site.chassis.secretFile, 'chassis.secretFile', 'none is configured, so none is sent'),
   },
   { id: 'heartbeat-key', title: 'key of the heartbeat', check: checkHeartbeatKey },
   { id: 'identity', title: 'identity in the cloud', check: checkIdentity },
   { id: 'evidence-file', title: 'evidence file', check: checkEvidence },
   { id: 'require-verified', title: 'verifications that orders need', check: checkRequired },
-  { id: 'orders', title: 'what bounds orders', check: checkOrders },
+  { id: 'orders', title: 'limits of orders', check: checkOrders },
   { id: 'state-folder', title: 'state folder', check: checkStateFolder },
   {
     id: 'media-folder',
@@ -42,8 +42,8 @@ const checks: readonly { readonly id: string; readonly title: string; readonly c
 ];
 
 /**
- * Checks a site file and everything it names on this machine; nothing is dialled. Problems are the result, not an
- * error. Throws SITE_FILE_NOT_FOUND.
+ * Checks a site file and the files and folders that it names, without any network access. Problems are the result, not
+ * an error. Throws SITE_FILE_NOT_FOUND.
  */
 export async function checkSite(path: string): Promise<SiteCheck> {
   const site = await loadSite(path).catch(asProblems);
@@ -62,13 +62,13 @@ function asProblems(error: unknown): Problem[] {
   if (!(error instanceof GwError)) throw error;
   if (error.code === 'SITE_FILE_NOT_FOUND') {
     throw new GwError(error.code, error.message, {
-      remedy: 'Name it: gw site check FILE. Make one: gw site init FILE.',
+      remedy: 'Name it: `gw site check FILE`. Create one: `gw site init FILE`.',
     });
   }
   if (error.code !== 'SITE_FILE_INVALID') throw error;
   const problems = error.details?.problems;
   if (Array.isArray(problems)) return problems as Problem[];
-  // The file could not be opened at all: one problem of the file as a whole.
+  // The file could not be opened: one problem of the whole file.
   return [
     {
       file: '',
@@ -76,14 +76,14 @@ function asProblems(error: unknown): Problem[] {
       column: null,
       path: '',
       found: error.message,
-      expected: 'a file that can be read',
+      expected: 'a readable file',
       suggestion: null,
     },
   ];
 }
 
 function notChecked(id: string, title: string): Finding {
-  return { id, title, verdict: 'not-checked', detail: 'the site file must be sound first', remedy: null };
+  return { id, title, verdict: 'not-checked', detail: 'the site file is invalid', remedy: null };
 }
 
 async function checkSecret(path: string | undefined, key: string, none: string): ReturnType<Check> {
@@ -98,7 +98,7 @@ async function checkSecret(path: string | undefined, key: string, none: string):
 
 async function checkHeartbeatKey({ fleet }: Site): ReturnType<Check> {
   if (fleet === undefined) {
-    return { verdict: 'not-checked', detail: 'none is set up, so no heartbeat is sent or received' };
+    return { verdict: 'not-checked', detail: 'none is configured, so no heartbeat is sent or received' };
   }
   try {
     const { signing } = await readKeyRing(fleet);
@@ -110,7 +110,10 @@ async function checkHeartbeatKey({ fleet }: Site): ReturnType<Check> {
 
 async function checkIdentity({ enrolment, chassis }: Site): ReturnType<Check> {
   if (enrolment === undefined) {
-    return { verdict: 'not-checked', detail: 'no enrolment is set up, so this device has no identity in the cloud' };
+    return {
+      verdict: 'not-checked',
+      detail: 'no enrolment is configured, so this device has no identity in the cloud',
+    };
   }
   const { identityDir } = enrolment;
   try {
@@ -118,13 +121,17 @@ async function checkIdentity({ enrolment, chassis }: Site): ReturnType<Check> {
     if (problem) return { verdict: 'wrong', detail: `${identityDir}: ${problem.text}`, remedy: problem.remedy };
     const identity = await loadIdentity(identityDir);
     if (identity === null) {
-      return { verdict: 'not-checked', detail: 'this device is not enrolled yet', remedy: 'Enrol it once: gw enrol.' };
+      return {
+        verdict: 'not-checked',
+        detail: 'this device is not enrolled yet',
+        remedy: 'Enrol it once: `gw enrol`.',
+      };
     }
     if (identity.serial !== chassis.serial) {
       const detail = `${identityDir} holds the identity of ${identity.serial}, not of ${chassis.serial}`;
-      return { verdict: 'wrong', detail, remedy: 'Find out which of the two this device is before anything else.' };
+      return { verdict: 'wrong', detail, remedy: 'Find out first which of the two serial numbers this device has.' };
     }
-    return { verdict: 'ok', detail: `enrolled as ${identity.serial}; gw enrol status says how long it is valid` };
+    return { verdict: 'ok', detail: `enrolled as ${identity.serial}; \`gw enrol status\` prints its validity` };
   } catch (error) {
     return wrong(error);
   }
@@ -133,13 +140,13 @@ async function checkIdentity({ enrolment, chassis }: Site): ReturnType<Check> {
 async function checkEvidence(site: Site): ReturnType<Check> {
   try {
     const records = await loadEvidenceFile(site.evidenceFile);
-    const stranger = records.find((record) => findFact(record.fact) === undefined);
-    if (stranger) {
+    const unknown = records.find((record) => findFact(record.fact) === undefined);
+    if (unknown) {
       const guess = nearest(
-        stranger.fact,
+        unknown.fact,
         facts.map(({ id }) => id),
       );
-      const detail = `${site.evidenceFile} has a record about '${stranger.fact}', which is no fact of the ledger`;
+      const detail = `${site.evidenceFile} has an entry for the unknown fact '${unknown.fact}'`;
       return {
         verdict: 'wrong',
         detail,
@@ -149,7 +156,7 @@ async function checkEvidence(site: Site): ReturnType<Check> {
     if (records.length === 0) {
       return {
         verdict: 'not-checked',
-        detail: `${site.evidenceFile} has no record: nothing was verified on this device yet`,
+        detail: `${site.evidenceFile} is empty: no fact was verified on this device yet`,
       };
     }
     const here = records.filter(({ serial }) => serial === site.chassis.serial).length;
@@ -162,12 +169,13 @@ async function checkEvidence(site: Site): ReturnType<Check> {
   }
 }
 
-/** Which of the facts that orders rely on have a record of this serial number; its software only the chassis knows. */
+/** Which of the facts that orders rely on have an entry of this serial number; only the chassis reports its software. */
 async function checkRequired(site: Site): ReturnType<Check> {
   if (!site.motion.requireVerified) {
     return {
       verdict: 'not-checked',
-      detail: 'motion.requireVerified is not set: what is BELEGT from another device or version carries orders here',
+      detail:
+        'motion.requireVerified is not set: facts that are BELEGT (measured) on another device or version are sufficient for orders',
     };
   }
   const records = await loadEvidenceFile(site.evidenceFile).catch(() => []);
@@ -178,13 +186,13 @@ async function checkRequired(site: Site): ReturnType<Check> {
   if (missing.length > 0) {
     return {
       verdict: 'not-checked',
-      detail: `motion.requireVerified is set, and nothing was recorded for ${site.chassis.serial} about ${missing.join(', ')}: orders that rely on it are refused`,
-      remedy: 'Verify each and write it down: gw evidence record FACT --holds --how "…" --who "…".',
+      detail: `motion.requireVerified is set, and ${site.chassis.serial} has no entry for ${missing.join(', ')}: orders that rely on it are refused`,
+      remedy: 'Verify each and record it: `gw evidence record FACT --holds --how "…" --who "…"`.',
     };
   }
   return {
     verdict: 'not-checked',
-    detail: `motion.requireVerified is set, and all ${ids.length} facts have a record; whether it is of the present software, gw chassis probe says`,
+    detail: `motion.requireVerified is set, and all ${ids.length} facts have an entry; \`gw chassis probe\` compares it with the current software`,
   };
 }
 
@@ -194,19 +202,19 @@ async function checkStateFolder({ stateDir }: Site): ReturnType<Check> {
   return checkFolder(stateDir, 'stateDir');
 }
 
-/** What the site file says of orders, in one line; a required sign-in without a password is a mistake. */
+/** The limits of orders in one line; a required sign-in without a password is an error. */
 async function checkOrders({ motion, operator }: Site): ReturnType<Check> {
   const detail = [
     `a move is cancelled after ${motion.moveLimitS} s`,
     motion.unownedMove === 'cancel'
-      ? 'a move left from before the start is cancelled'
-      : 'a move left from before the start is left alone, and the gate stays closed beside it',
-    operator.tourNeedsSignIn ? 'tours and drives need a signed-in person' : 'tours and drives need no sign-in',
+      ? 'a move from before the start is cancelled'
+      : 'a move from before the start continues, and the gate stays closed until it ends',
+    operator.tourNeedsSignIn ? 'tours and drives require sign-in' : 'tours and drives require no sign-in',
   ].join('; ');
   if (!operator.tourNeedsSignIn || operator.passwordFile !== undefined) return { verdict: 'ok', detail };
   return {
     verdict: 'wrong',
-    detail: `${detail}; but no device password is set up, so signing in on a tablet is impossible`,
+    detail: `${detail}; but no device password is configured, so sign-in on a tablet is impossible`,
     remedy: 'Set one with `gw operator password` and name its file as operator.passwordFile.',
   };
 }
@@ -223,10 +231,10 @@ async function checkFolder(path: string, key: string): ReturnType<Check> {
     return {
       verdict: 'wrong',
       detail: `this user may not write to ${existing}`,
-      remedy: `Give ${existing} to the user that runs gw.`,
+      remedy: `Make ${existing} writable for the user that runs gw.`,
     };
   }
-  return { verdict: 'ok', detail: there ? `${path} is there and writable` : `${path} will be made when it is needed` };
+  return { verdict: 'ok', detail: there ? `${path} is writable` : `${path} will be created when needed` };
 }
 
 async function firstExisting(path: string): Promise<string> {

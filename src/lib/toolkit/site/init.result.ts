@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** Shape of `gw site init --json`. */
 export const siteInitSchema = z.strictObject({
-  path: z.string().describe('The file that was written.'),
+  path: z.string().describe('The written file.'),
   name: z.string(),
   host: z.string(),
   serial: z.string(),

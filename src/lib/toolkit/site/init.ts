@@ -14,28 +14,28 @@ type Asked = keyof typeof askedKeys;
 
 /** One question for a person. */
 export interface Question {
-  /** What is asked: the description of the key in the schema. */
+  /** The description of the key in the schema. */
   readonly text: string;
-  /** Taken when the answer is empty; undefined when an answer is needed. */
+  /** Used when the answer is empty; undefined when an answer is required. */
   readonly fallback: string | undefined;
-  /** What was expected instead; undefined when the answer is fine. */
+  /** The expected form; undefined when the answer is valid. */
   check(answer: string): string | undefined;
 }
 
-/** Asks until the answer passes the question's check. Rejects when the person gives up. */
+/** Asks until the answer is valid. Rejects when the person aborts. */
 type Ask = (question: Question) => Promise<string>;
 
 export interface SiteInitOptions {
   readonly path: string;
-  /** Replace a file that is there. */
+  /** Replace an existing file. */
   readonly force: boolean;
-  /** What is known already: taken as it is without `ask`, offered as the default with it. */
+  /** Given values: used directly without `ask`, offered as defaults with it. */
   readonly given: { readonly [key in Asked]?: string | undefined };
-  /** Absent: nobody is there to answer, so everything that is needed must be given. */
+  /** Absent: not interactive, so all required values must be given. */
   readonly ask?: Ask | undefined;
 }
 
-/** What each question is called on the command line. */
+/** The flag of each question. */
 const flags: Readonly<Record<Asked, string>> = {
   name: '--name',
   host: '--host',
@@ -45,8 +45,8 @@ const flags: Readonly<Record<Asked, string>> = {
 };
 
 /**
- * Writes the site file of one robot, commented, in one piece. Throws FILE_EXISTS without `force`, USAGE when
- * something needed is missing or unfit, FILE_UNWRITABLE, INTERRUPTED when the person gives up.
+ * Writes the commented site file of one robot atomically. Throws FILE_EXISTS without `force`, USAGE when a required
+ * value is missing or invalid, FILE_UNWRITABLE, INTERRUPTED when the person aborts.
  */
 export async function initSite(options: SiteInitOptions): Promise<SiteInit> {
   const { path, force, ask } = options;
@@ -61,12 +61,12 @@ export async function initSite(options: SiteInitOptions): Promise<SiteInit> {
 type Answers = Readonly<Record<Asked, string>>;
 
 async function askAll(given: SiteInitOptions['given'], ask: Ask): Promise<Answers> {
-  // What was not asked yet stands as its default or its example, so that every answer is checked with those before it.
+  // Open questions have their default or example, so that each answer is validated together with the earlier ones.
   const answers = mapKeys((key) => defaultOf(key) ?? String(askedKeys[key].example));
   for (const key of Object.keys(answers) as Asked[]) {
     const { description } = askedKeys[key];
     answers[key] = await ask({
-      text: key === 'mac' ? `${description} Empty if not known.` : description,
+      text: key === 'mac' ? `${description} Empty if unknown.` : description,
       fallback: given[key] ?? defaultOf(key),
       check: (answer) => {
         const problems = problemsOf({ ...answers, [key]: answer });
@@ -81,7 +81,7 @@ function takeGiven(given: SiteInitOptions['given']): Answers {
   const answers = mapKeys((key) => given[key] ?? defaultOf(key) ?? '');
   const missing = (Object.keys(answers) as Asked[]).filter((key) => answers[key] === '' && key !== 'mac');
   if (missing.length > 0) {
-    throw new GwError('USAGE', `Without questions these are needed: ${missing.map((key) => flags[key]).join(', ')}.`);
+    throw new GwError('USAGE', `Required flags are missing: ${missing.map((key) => flags[key]).join(', ')}.`);
   }
   const problems = problemsOf(answers);
   if (problems.length > 0) {
@@ -112,7 +112,7 @@ function newSite({ name, host, serial, mac, operatorPort }: Answers): NewSite {
   return { name, chassis: { host, serial, ...(mac !== '' && { mac }) }, operator: { port } };
 }
 
-/** What the checks of every site file say about the file that would be written. */
+/** Validates the file that would be written. */
 function problemsOf(answers: Answers): readonly Problem[] {
   try {
     parseSite(commentedSiteFile(newSite(answers)), 'site.yaml');

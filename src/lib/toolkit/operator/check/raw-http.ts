@@ -4,13 +4,13 @@ import type { Clock } from '../../../lifecycle/index.ts';
 import { onAbort } from '../../../lifecycle/index.ts';
 import { DialError, type Dialer, type Endpoint, viaOf } from '../../../net/index.ts';
 
-/** What came back on one connection. */
+/** The answers on one connection. */
 interface Exchange {
-  /** Every status on the connection, in order; empty when nothing that is HTTP came back. */
+  /** Every status on the connection, in order; empty without an HTTP answer. */
   readonly statuses: readonly number[];
   /** Header lines of the first answer, in lower case. */
   readonly head: string;
-  /** What followed them, cut at the limit. */
+  /** The rest, truncated at the limit. */
   readonly body: string;
 }
 
@@ -18,26 +18,26 @@ interface Exchange {
 export type Ask = (socket: Endpoint, bytes: string) => Promise<Exchange>;
 
 export interface RawHttp {
-  /** Sends the bytes as they are and reads until the peer closes, goes quiet or says too much. */
+  /** Sends raw bytes and reads until the peer closes, pauses or exceeds the limit. */
   send(endpoint: Endpoint, bytes: string, signal: AbortSignal): Promise<Exchange>;
 }
 
 const DIAL_TIMEOUT_MS = 2_000;
 const ANSWER_TIMEOUT_MS = 4_000;
-/** After the first answer, how long more may come on a connection that stays open. */
+/** Pause after which the answers on an open connection count as complete. */
 const QUIET_MS = 250;
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 /**
- * HTTP without a client library, because a check must be able to say things that no library says. Throws
- * OPERATOR_NOT_REACHABLE when nobody takes the connection.
+ * HTTP without a client library, because a check sends requests that no library can send. Throws
+ * OPERATOR_NOT_REACHABLE when the connection fails.
  */
 export function createRawHttp(dialer: Dialer, clock: Clock): RawHttp {
   return {
     async send(endpoint, bytes, signal) {
       const socket = await dialer.dial(endpoint, { timeoutMs: DIAL_TIMEOUT_MS, signal }).catch((cause: unknown) => {
         signal.throwIfAborted();
-        // The way there is the trouble, not the server.
+        // The error of the transport, not of the server.
         if (cause instanceof GwError && !(cause instanceof DialError)) throw cause;
         const via = viaOf(dialer);
         throw new GwError('OPERATOR_NOT_REACHABLE', 'not connected: the operator server does not answer.', {
@@ -60,7 +60,7 @@ async function exchange(socket: Duplex, bytes: string, signal: AbortSignal, cloc
   socket.on('data', (chunk: Buffer) => {
     chunks.push(chunk);
     size += chunk.length;
-    if (size > MOST_BYTES) resolve();
+    if (size > MAX_BYTES) resolve();
     quiet?.[Symbol.dispose]();
     quiet = clock.after(QUIET_MS, resolve);
   });
@@ -90,7 +90,7 @@ function parse(text: string): Exchange {
 
 export interface PlainRequest {
   readonly method: string;
-  /** As it goes on the wire, whatever it is. */
+  /** Request target as sent. */
   readonly target: string;
   readonly host: string;
   readonly headers?: readonly string[];

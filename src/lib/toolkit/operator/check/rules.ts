@@ -4,7 +4,7 @@ import { notChecked, ok, wrong } from '../../finding.ts';
 import { type Ask, hostHeader, type PlainRequest, requestBytes } from './raw-http.ts';
 import { closedPaths, lies, otherMethods, spellingsOf } from './table.ts';
 
-/** One rule, tried in several ways; it holds when every way is answered as it must be. */
+/** One rule with several requests; it holds when each is answered as expected. */
 interface Rule {
   readonly id: string;
   readonly title: string;
@@ -16,12 +16,12 @@ interface Try {
   /** For a person: what was sent. */
   readonly what: string;
   readonly bytes: string;
-  /** Null when the answer is right, otherwise what is wrong with it. */
+  /** null when the answer is correct, otherwise what is wrong with it. */
   readonly judge: (statuses: readonly number[], body: string) => string | null;
 }
 
-const REMEDY = 'Do not deliver this gateway; its read-only socket is not what the platform demands.';
-/** Nothing that a refusal may look like is a success or a way to somewhere else. */
+const REMEDY = 'Do not deliver this gateway; its read-only socket violates the specification.';
+/** Statuses of a refusal: no success and no redirect. */
 const refusals = [400, 403, 404, 405, 414, 431];
 
 const only =
@@ -39,11 +39,11 @@ const exactly =
       ? null
       : `${statuses.join(', ') || 'no answer'} instead of ${expected.join(', ')}`;
 
-/** Every closed request is a refusal in the one shape of errors. */
+/** A closed request must be answered with 403 and an error body. */
 const refusedInShape: Try['judge'] = (statuses, body) =>
   exactly(403)(statuses, body) ?? (/^\{"error":\{"code":"[A-Z_]+","message":"/.test(body) ? null : 'no error body');
 
-/** The rules of the full socket that protect people's browsers; decisions of ours. */
+/** The rules of the full socket that protect browsers; project decisions. */
 export async function fullRules(full: Endpoint, ask: Ask): Promise<Finding[]> {
   const host = hostHeader(full);
   const get = (target: string, more: Partial<PlainRequest> = {}) =>
@@ -53,7 +53,7 @@ export async function fullRules(full: Endpoint, ask: Ask): Promise<Finding[]> {
   return checkRules(full, ask, [
     {
       id: 'full.names',
-      title: 'It is called by its own names only',
+      title: 'The full socket accepts its own host names only',
       spec: null,
       tries: ['evil.example', 'localhost.evil.example', '127.1'].map((name) => ({
         what: `Host: ${name}`,
@@ -63,7 +63,7 @@ export async function fullRules(full: Endpoint, ask: Ask): Promise<Finding[]> {
     },
     {
       id: 'full.cross-site',
-      title: 'Pages of other sites change nothing',
+      title: 'Cross-site requests are refused',
       spec: null,
       tries: ['Origin: http://evil.example', 'Origin: null', 'Sec-Fetch-Site: cross-site'].map((header) => ({
         what: `POST /api/touren/lauf with ${header}`,
@@ -73,7 +73,7 @@ export async function fullRules(full: Endpoint, ask: Ask): Promise<Finding[]> {
     },
     {
       id: 'full.sign-in',
-      title: 'What needs a signed-in person answers 401 without one',
+      title: 'Routes that need a session answer 401 without one',
       spec: 'Authentication',
       tries: ['/api/einstellungen', '/api/protokolle', '/api/wartung/sitzungen'].map((path) => ({
         what: `GET ${path}`,
@@ -84,7 +84,7 @@ export async function fullRules(full: Endpoint, ask: Ask): Promise<Finding[]> {
   ]);
 }
 
-/** The four rules of the read-only socket, against every trick we know. */
+/** The four rules of the read-only socket, against the known bypasses. */
 export async function readOnlyRules(
   readOnly: Endpoint | null,
   ask: Ask,
@@ -98,7 +98,7 @@ export async function readOnlyRules(
   const rules: Rule[] = [
     {
       id: 'read-only.methods',
-      title: 'It refuses every method but GET and HEAD by itself',
+      title: 'The read-only socket refuses every method but GET and HEAD',
       spec: 'Rules for the read-only socket, 1',
       tries: [
         ...otherMethods.map((method) => ({ what: method, bytes: get('/', { method }), judge: refusedInShape })),
@@ -108,7 +108,7 @@ export async function readOnlyRules(
     },
     {
       id: 'read-only.allow-list',
-      title: 'It refuses every path that is not on the allow list',
+      title: 'The read-only socket refuses paths that are not on the allow list',
       spec: 'Rules for the read-only socket, 2',
       tries: [...closedPaths, '/api/unknown', '/unknown', '/api', '/api/', '/.git/config', '/api/medien/x.png'].map(
         (path) => ({
@@ -120,7 +120,7 @@ export async function readOnlyRules(
     },
     {
       id: 'read-only.spellings',
-      title: 'No spelling of a path opens what the path does not',
+      title: 'No spelling of a closed path is answered',
       spec: 'Rules for the read-only socket, 2',
       tries: closedPaths.flatMap((path) =>
         spellingsOf(path).map((spelling) => ({ what: spelling, bytes: get(spelling), judge: only(...refusals) })),
@@ -128,7 +128,7 @@ export async function readOnlyRules(
     },
     {
       id: 'read-only.targets',
-      title: 'It is no proxy and takes plain paths only',
+      title: 'The read-only socket is not a proxy and accepts origin-form paths only',
       spec: 'Rules for the read-only socket, 2',
       tries: ['http://127.0.0.1/api/medien', 'http://localhost:5173/', 'HTTP://127.0.0.1/', '*'].map((target) => ({
         what: `GET ${target}`,
@@ -138,7 +138,7 @@ export async function readOnlyRules(
     },
     {
       id: 'read-only.headers',
-      title: 'No header changes what it is',
+      title: 'No header changes the permissions of the socket',
       spec: 'Rules for the read-only socket, 3',
       tries: [
         ...lies.map((lie) => ({ what: lie, bytes: get('/api/medien', { headers: [lie] }), judge: exactly(403) })),
@@ -156,7 +156,7 @@ export async function readOnlyRules(
     },
     {
       id: 'read-only.upgrade',
-      title: 'Nothing is ever upgraded',
+      title: 'No connection is upgraded',
       spec: 'Rules for the read-only socket, 1',
       tries: ['websocket', 'h2c'].flatMap((protocol) =>
         ['/api/nachbarn', '/ws/v2/topics'].map((path) => ({
@@ -174,7 +174,7 @@ export async function readOnlyRules(
     },
     {
       id: 'read-only.pipelining',
-      title: 'Each of several requests on one connection is judged by itself',
+      title: 'Pipelined requests are checked one by one',
       spec: 'Rules for the read-only socket, 2',
       tries: [
         {
@@ -211,7 +211,7 @@ export async function readOnlyRules(
     },
     {
       id: 'read-only.no-session',
-      title: 'Nobody is signed in there',
+      title: 'The read-only socket has no sessions',
       spec: 'Authentication',
       tries: ['/api/einstellungen', '/api/protokolle', '/api/wartung/sitzungen'].map((path) => ({
         what: `GET ${path}`,
@@ -222,7 +222,7 @@ export async function readOnlyRules(
   ];
   const data: Rule = {
     id: 'read-only.map-data',
-    title: 'The map stays readable as data, and is refused as an image',
+    title: 'Map data is readable, the map image is refused',
     spec: 'Rules for the read-only socket, 4',
     tries:
       map.id === null
@@ -241,7 +241,7 @@ async function checkRules(socket: Endpoint | null, ask: Ask, rules: readonly Rul
   for (const { id, title, spec, tries } of rules) {
     const base = { id, title, spec };
     if (socket === null || tries.length === 0) {
-      const detail = socket === null ? 'the socket cannot be asked from here' : 'the chassis showed no map';
+      const detail = socket === null ? 'the socket is not reachable from here' : 'no map on the chassis';
       findings.push(notChecked(base, detail));
       continue;
     }
@@ -254,7 +254,7 @@ async function checkRules(socket: Endpoint | null, ask: Ask, rules: readonly Rul
     const more = faults.length > 5 ? `; and ${faults.length - 5} more` : '';
     findings.push(
       faults.length === 0
-        ? ok(base, `${tries.length} ways were tried`)
+        ? ok(base, `${tries.length} requests answered as expected`)
         : wrong(base, `${faults.slice(0, 5).join('; ')}${more}`, REMEDY),
     );
   }

@@ -1,15 +1,15 @@
 /**
- * What the specification demands of the operator server's sockets, as data of its own. It is written from the
- * specification and deliberately not shared with the operator room: a check that shared the table could not fail.
+ * The specified behaviour of the operator server's sockets. Written from the specification and deliberately not shared
+ * with the operator module: a check that shared the table could not fail.
  */
 export interface SpecifiedRoute {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** `<map_id>` stands for a map that the chassis has. */
+  /** `<map_id>`: id of a map of the chassis. */
   readonly path: string;
   readonly meaning: string;
   readonly full: number;
   readonly readOnly: number;
-  /** The test request of a route that would change something is malformed on purpose. */
+  /** Body of the test request; malformed for routes that change state. */
   readonly body?: string;
 }
 
@@ -32,10 +32,10 @@ export const specifiedRoutes: readonly SpecifiedRoute[] = [
   { method: 'DELETE', path: '/api/anmeldung', meaning: 'Sign out', full: 200, readOnly: 403 },
 ];
 
-/** Closed on the read-only socket, and harmless to ask for should a gateway be broken. */
+/** Closed on the read-only socket, and harmless to request on a faulty gateway. */
 export const closedPaths = ['/api/medien', '/anmeldung', '/api/chatbot/config', '/api/uiot/status'] as const;
 
-/** Spellings of a path that some routers, proxies and filters take for the path itself. */
+/** Spellings of a path that some routers, proxies and filters normalise to the path itself. */
 export function spellingsOf(path: string): readonly string[] {
   const cut = path.lastIndexOf('/');
   const [parent, leaf] = [path.slice(0, cut), path.slice(cut + 1)];
@@ -64,7 +64,7 @@ export function spellingsOf(path: string): readonly string[] {
   ];
 }
 
-/** Headers by which other servers let a client choose method, path, peer or socket. */
+/** Headers with which some servers let a client override method, path, peer or socket. */
 export const lies: readonly string[] = [
   'X-HTTP-Method-Override: POST',
   'X-HTTP-Method: DELETE',
@@ -79,7 +79,7 @@ export const lies: readonly string[] = [
   'X-Rewrite-URL: /api/medien',
 ];
 
-/** Methods beside GET and HEAD, known and invented. */
+/** Methods other than GET and HEAD, known and unknown. */
 export const otherMethods = [
   'POST',
   'PUT',

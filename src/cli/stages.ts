@@ -2,10 +2,10 @@ import { printable } from './output.ts';
 import { type Progress, withProgress } from './progress.ts';
 
 /**
- * Tells each stage: a moving line at a terminal; elsewhere one line a stage, and not one for every percent of it. Two
- * texts are the same stage when only their numbers differ.
+ * Reports progress: as a spinner at a terminal, elsewhere as one line per stage. Two texts are the same stage if only
+ * their numbers differ.
  */
-export function toldOnce(progress: Pick<Progress, 'say' | 'line'>): (text: string) => void {
+export function createStageReporter(progress: Pick<Progress, 'say' | 'line'>): (text: string) => void {
   let stage = '';
   return (text) => {
     const safe = printable(text);
@@ -16,10 +16,10 @@ export function toldOnce(progress: Pick<Progress, 'say' | 'line'>): (text: strin
   };
 }
 
-/** Runs work whose stages are told on stderr, and clears the moving line afterwards. */
+/** Runs work with progress on stderr, and clears the spinner afterwards. */
 export function withStages<T>(
   options: { readonly quiet: boolean },
   work: (onProgress: (text: string) => void) => Promise<T>,
 ): Promise<T> {
-  return withProgress(options, (progress) => work(toldOnce(progress)));
+  return withProgress(options, (progress) => work(createStageReporter(progress)));
 }

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createSignInLine, type Lane, lineRules } from '../../../src/lib/operator/sign-in/sign-in-line.ts';
+import { createSignInQueue, type Lane, queueLimits } from '../../../src/lib/operator/sign-in/sign-in-queue.ts';
 import { standInClock } from '../stand-ins.ts';
 
 /** A line whose work ends when the test says so. */
 function world() {
   const clock = standInClock();
-  const line = createSignInLine(clock, 2);
+  const line = createSignInQueue(clock, 2);
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const sentAway: string[] = [];
@@ -55,7 +55,7 @@ describe('the line before the password hash', () => {
 
   it('gives a key one place; three more of it wait behind their own, and the others are sent away', async () => {
     const { begun, sentAway, ask, end, settle } = await occupied();
-    for (let i = 0; i < lineRules.behindOwn + 2; i += 1) void ask('c');
+    for (let i = 0; i < queueLimits.behindOwn + 2; i += 1) void ask('c');
     void ask('d');
     await settle();
     expect(sentAway).toEqual(['c']);
@@ -68,10 +68,10 @@ describe('the line before the password hash', () => {
     expect(begun).toEqual(['a', 'b', 'c', 'd', 'c']);
   });
 
-  it('serves a known device at the next turn, whoever waits', async () => {
+  it('serves a known device next, before all waiting clients', async () => {
     const { begun, ask, end, settle } = await occupied();
-    for (let i = 0; i < lineRules.waiting.new; i += 1) void ask(`new ${i}`);
-    for (let i = 0; i < lineRules.waiting.failed; i += 1) void ask(`failed ${i}`, 'failed', { rank: 1 });
+    for (let i = 0; i < queueLimits.waiting.new; i += 1) void ask(`new ${i}`);
+    for (let i = 0; i < queueLimits.waiting.failed; i += 1) void ask(`failed ${i}`, 'failed', { rank: 1 });
     void ask('tablet', 'known');
     await settle();
     await end('a');
@@ -93,7 +93,7 @@ describe('the line before the password hash', () => {
 
   it('keeps the place of who was sent away, in front of all who came later', async () => {
     const { clock, begun, sentAway, ask, end, settle } = await occupied();
-    for (let i = 0; i < lineRules.waiting.new; i += 1) void ask(`flood ${i}`);
+    for (let i = 0; i < queueLimits.waiting.new; i += 1) void ask(`flood ${i}`);
     void ask('honest');
     await settle();
     expect(sentAway).toEqual(['honest']);
@@ -111,17 +111,17 @@ describe('the line before the password hash', () => {
 
   it('takes the place of who does not wait before asking again', async () => {
     const { clock, begun, sentAway, ask, end, settle } = await occupied();
-    for (let i = 0; i < lineRules.waiting.new; i += 1) void ask(`flood ${i}`);
+    for (let i = 0; i < queueLimits.waiting.new; i += 1) void ask(`flood ${i}`);
     clock.advance(1);
     void ask('hasty');
     clock.advance(1);
     void ask('honest');
     await settle();
-    clock.advance(lineRules.backAfterMs - 2);
+    clock.advance(queueLimits.backAfterMs - 2);
     void ask('hasty');
     await settle();
     expect(sentAway).toEqual(['hasty', 'honest', 'hasty']);
-    clock.advance(lineRules.waitMs);
+    clock.advance(queueLimits.waitMs);
     void ask('hasty');
     void ask('honest');
     await settle();
@@ -132,13 +132,13 @@ describe('the line before the password hash', () => {
 
   it('forgets a place after a minute', async () => {
     const { clock, line, sentAway, ask, settle } = await occupied();
-    for (let i = 0; i < lineRules.waiting.new; i += 1) void ask(`flood ${i}`);
+    for (let i = 0; i < queueLimits.waiting.new; i += 1) void ask(`flood ${i}`);
     void ask('honest');
     await settle();
     expect(line.size().places).toBe(1);
-    clock.advance(lineRules.placeKeptMs);
+    clock.advance(queueLimits.placeKeptMs);
     await settle();
-    for (let i = 0; i < lineRules.waiting.new; i += 1) void ask(`flood again ${i}`);
+    for (let i = 0; i < queueLimits.waiting.new; i += 1) void ask(`flood again ${i}`);
     void ask('honest');
     await settle();
     expect(sentAway.filter((key) => key === 'honest')).toHaveLength(2);
@@ -153,7 +153,7 @@ describe('the line before the password hash', () => {
     gone.abort();
     await settle();
     expect([sentAway, line.size()]).toEqual([['gone'], { waiting: 1, places: 0 }]);
-    clock.advance(lineRules.waitMs);
+    clock.advance(queueLimits.waitMs);
     await settle();
     expect([sentAway, line.size()]).toEqual([['gone', 'patient'], { waiting: 0, places: 1 }]);
     await end('a');
@@ -186,7 +186,7 @@ describe('the line before the password hash', () => {
         async (steps) => {
           const { clock, line, begun, ask, end, settle } = world();
           const ended = new Set<number>();
-          const { waiting } = lineRules;
+          const { waiting } = queueLimits;
           for (const { key, lane, rank, step } of steps) {
             void ask(`${key}`, lane, { rank });
             await settle();
@@ -208,15 +208,15 @@ describe('the line before the password hash', () => {
 
   it('keeps a bounded number of places, and those of who comes back', async () => {
     const { line, ask, settle } = await occupied();
-    for (let i = 0; i < lineRules.waiting.new; i += 1) void ask(`first ${i}`);
-    for (let i = 0; i < lineRules.places * 2; i += 1) {
+    for (let i = 0; i < queueLimits.waiting.new; i += 1) void ask(`first ${i}`);
+    for (let i = 0; i < queueLimits.places * 2; i += 1) {
       void ask(`flood ${i}`);
       if (i % 1_000 === 0) void ask('honest');
     }
     await settle();
-    expect(line.size().places).toBe(lineRules.places);
+    expect(line.size().places).toBe(queueLimits.places);
     void ask('honest');
     await settle();
-    expect(line.size()).toMatchObject({ places: lineRules.places });
+    expect(line.size()).toMatchObject({ places: queueLimits.places });
   });
 });

@@ -2,25 +2,25 @@ import { availableParallelism } from 'node:os';
 import type { Clock } from '../../lifecycle/index.ts';
 
 /**
- * Who is served first. `known`: a device that has signed in before, or a command on the gateway. `new`: nothing is held
- * against it. `failed`: its last password was wrong.
+ * Priority class. `known`: a device that has signed in before, or a command on the gateway. `new`: no failed attempt.
+ * `failed`: its last password was wrong.
  */
 export type Lane = 'known' | 'new' | 'failed';
 
-/** Project decisions. Hashing takes memory and a core: so many at once, so many waiting, the others are sent away. */
-export const lineRules = {
-  /** On two cores the hashes of a flood would hold both while a stop waits. */
+/** Project decisions. Hashing takes memory and a core, so concurrent and waiting attempts are limited. */
+export const queueLimits = {
+  /** On two cores the hashes of a flood would occupy both while a stop waits. */
   atOnce: availableParallelism() > 2 ? 2 : 1,
   waiting: { known: 16, new: 64, failed: 16 },
-  /** Of one key, behind the one of it that is in the line: two people at one address, or two commands. */
+  /** Further waiting attempts of one key: two people at one address, or two commands. */
   behindOwn: 3,
-  /** Below the 5 s after which a command gives a request up. */
+  /** Below the 5 s timeout of a command. */
   waitMs: 4_000,
-  /** Each fourth turn is that of `failed`, so that a person who mistyped is served during a flood of new addresses. */
+  /** Every fourth turn goes to `failed`, so that a person who mistyped is served during a flood of new addresses. */
   failedEvery: 4,
-  /** Who was sent away and comes back within this time is served before those who came later. */
+  /** A refused client that retries within this time keeps its place. */
   placeKeptMs: 60_000,
-  /** Who comes back sooner has not waited for the second that the answer asks for, and loses the place. */
+  /** A client that retries sooner has ignored the Retry-After of one second, and loses its place. */
   backAfterMs: 900,
   places: 8_192,
 } as const;
@@ -34,14 +34,13 @@ interface Waiting {
 }
 
 /**
- * The line before the password hash. One try at a time for each key, so that a client with one address has one place,
- * however many requests it sends; every bound is a constant, and so is what one try costs.
+ * The queue in front of the password hash. One attempt at a time per key, so that a client with one address has one
+ * place, however many requests it sends; all limits and the cost of an attempt are constant.
  */
-export interface SignInLine {
+export interface SignInQueue {
   /**
-   * Runs `work` when it is the caller's turn. Null: sent away, because the line is full, enough of the same key wait for
-   * their own, or the turn did not come in time; also when the signal aborts before the turn. `rank`: within a lane,
-   * the lower is served first.
+   * Runs `work` in turn. null: refused, because the queue is full, too many attempts of the same key wait, the turn did
+   * not come in time, or the signal was aborted before. `rank`: within a lane, the lower is served first.
    */
   take<T>(
     who: {
@@ -52,18 +51,18 @@ export interface SignInLine {
     },
     work: () => Promise<T>,
   ): Promise<T | null>;
-  /** For tests and measurements: what is held at this moment. */
+  /** For tests and measurements. */
   size(): { readonly waiting: number; readonly places: number };
 }
 
-export function createSignInLine(
+export function createSignInQueue(
   clock: Pick<Clock, 'monotonicMs' | 'after'>,
-  atOnce: number = lineRules.atOnce,
-): SignInLine {
+  atOnce: number = queueLimits.atOnce,
+): SignInQueue {
   const lanes: Readonly<Record<Lane, Waiting[]>> = { known: [], new: [], failed: [] };
-  /** In the line or being served, each with those of the same key behind it. */
+  /** Keys in the queue or being served, each with the further waiting attempts of that key. */
   const active = new Map<string, ((isNext: boolean) => void)[]>();
-  /** Of the keys that were sent away; in the order in which they last asked. */
+  /** Places of refused keys, in the order of their last request. */
   const places = new Map<string, { readonly placeMs: number; readonly sentAwayMs: number }>();
   let serving = 0;
   let turn = 0;
@@ -72,13 +71,13 @@ export function createSignInLine(
     const nowMs = clock.monotonicMs();
     const kept = places.get(key);
     if (kept === undefined) return nowMs;
-    const isKept = nowMs - kept.placeMs < lineRules.placeKeptMs && nowMs - kept.sentAwayMs >= lineRules.backAfterMs;
+    const isKept = nowMs - kept.placeMs < queueLimits.placeKeptMs && nowMs - kept.sentAwayMs >= queueLimits.backAfterMs;
     return isKept ? kept.placeMs : nowMs;
   }
 
   function keepPlace(key: string, placeMs: number): void {
     places.delete(key);
-    if (places.size >= lineRules.places) {
+    if (places.size >= queueLimits.places) {
       const [idle] = places.keys();
       if (idle !== undefined) places.delete(idle);
     }
@@ -90,7 +89,7 @@ export function createSignInLine(
     if (lanes.failed.length === 0) return takeFirst(lanes.new);
     if (lanes.new.length === 0) return takeFirst(lanes.failed);
     turn += 1;
-    return takeFirst(turn % lineRules.failedEvery === 0 ? lanes.failed : lanes.new);
+    return takeFirst(turn % queueLimits.failedEvery === 0 ? lanes.failed : lanes.new);
   }
 
   function advance(): void {
@@ -102,14 +101,14 @@ export function createSignInLine(
     }
   }
 
-  /** Whether the key is the caller's now: at once, or when those of the same key before it are through. */
-  async function ownTurnOf({ key, signal }: Parameters<SignInLine['take']>[0]): Promise<boolean> {
+  /** Resolves true when all earlier attempts of the same key have ended, false when it is refused. */
+  async function ownTurnOf({ key, signal }: Parameters<SignInQueue['take']>[0]): Promise<boolean> {
     const behind = active.get(key);
     if (behind === undefined) {
       active.set(key, []);
       return true;
     }
-    if (behind.length >= lineRules.behindOwn) return false;
+    if (behind.length >= queueLimits.behindOwn) return false;
     const { promise, resolve } = Promise.withResolvers<boolean>();
     behind.push(resolve);
     const give = () => {
@@ -118,7 +117,7 @@ export function createSignInLine(
       behind.splice(index, 1);
       resolve(false);
     };
-    using _late = clock.after(lineRules.waitMs, give);
+    using _late = clock.after(queueLimits.waitMs, give);
     signal?.addEventListener('abort', give, { once: true });
     try {
       return await promise;
@@ -127,12 +126,12 @@ export function createSignInLine(
     }
   }
 
-  async function turnOf({ key, lane, rank = 0, signal }: Parameters<SignInLine['take']>[0]): Promise<boolean> {
+  async function turnOf({ key, lane, rank = 0, signal }: Parameters<SignInQueue['take']>[0]): Promise<boolean> {
     const placeMs = placeOf(key);
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const waiting: Waiting = { key, lane, rank, placeMs, settle: resolve };
     const line = lanes[lane];
-    if (line.length >= lineRules.waiting[lane]) {
+    if (line.length >= queueLimits.waiting[lane]) {
       const last = line.reduce((worst, other) => (isBefore(worst, other) ? other : worst));
       if (!isBefore(waiting, last)) {
         keepPlace(key, placeMs);
@@ -148,7 +147,7 @@ export function createSignInLine(
       line.splice(index, 1);
       resolve(false);
     };
-    using _late = clock.after(lineRules.waitMs, give);
+    using _late = clock.after(queueLimits.waitMs, give);
     signal?.addEventListener('abort', give, { once: true });
     try {
       advance();
@@ -189,7 +188,7 @@ function isBefore(one: Waiting, other: Waiting): boolean {
   return one.rank === other.rank ? one.placeMs < other.placeMs : one.rank < other.rank;
 }
 
-/** The first to be served; of two that are equal, the one that was there before. */
+/** Removes the entry to be served first; of two equal ones, the earlier. */
 function takeFirst(line: Waiting[]): Waiting | undefined {
   let first = 0;
   for (let i = 1; i < line.length; i += 1) if (isBefore(line[i] as Waiting, line[first] as Waiting)) first = i;

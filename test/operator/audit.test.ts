@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { ask, postJson, signIn, startServer } from './server.ts';
+
+const conditions = { robotWillMove: true, spaceFree: true, emergencyStopInHand: true };
+
+/** Each act of a person that changes the robot, its evidence or its sessions, with the audit event that it must leave. */
+const acts = [
+  ['POST', '/api/stopp', { reason: 'guest' }, 'stop requested'],
+  ['DELETE', '/api/stopp', undefined, 'stop cleared'],
+  ['POST', '/api/touren/lauf', { tour: 'breakfast' }, 'tour started'],
+  ['DELETE', '/api/touren/lauf', undefined, 'end of tour requested'],
+  ['POST', '/api/fahrt', { station: 'A' }, 'drive started'],
+  ['DELETE', '/api/fahrt', undefined, 'end of drive requested'],
+  ['POST', '/api/pose', { xM: 1, yM: 2, yawDeg: 90 }, 'pose set'],
+  ['POST', '/api/versuch', { kind: 'stop', who: 'J. Doe', conditions }, 'trial started'],
+  ['DELETE', '/api/versuch', undefined, 'trial cancelled'],
+  ['POST', '/api/evidenz/uebernahme', {}, 'evidence adopted'],
+  ['DELETE', '/api/anmeldung/alle', undefined, 'all sessions ended'],
+  ['POST', '/api/abmeldung/alle', {}, 'all sessions ended'],
+] as const;
+
+describe('the audit log', () => {
+  it.each(acts)('holds %s %s with the address of its sender', async (method, path, body, message) => {
+    await using server = await startServer({ password: true });
+    const cookie = await signIn(server.full);
+    const response = await ask(server.full, path, {
+      method,
+      headers: { cookie, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    expect(response.status).toBeLessThan(400);
+    const { data } = await ask(server.full, '/api/protokolle', { headers: { cookie: await signIn(server.full) } });
+    expect(data.audit).toContainEqual(
+      expect.objectContaining({ message, fields: expect.objectContaining({ address: '127.0.0.1' }) }),
+    );
+  });
+
+  it('holds no order that was refused for lack of a session', async () => {
+    await using server = await startServer({ password: true });
+    expect((await postJson(server.full, '/api/evidenz/uebernahme', {})).status).toBe(401);
+    const { data } = await ask(server.full, '/api/protokolle', { headers: { cookie: await signIn(server.full) } });
+    expect(data.audit.map(({ message }: { message: string }) => message)).toEqual(['signed in']);
+  });
+});
