@@ -69,6 +69,23 @@ describe('what answers in the place of an SSH server', () => {
     setTimeout(() => ending.abort(), 100);
     expect((await errorOf(opening)).code).toBe('INTERRUPTED');
   });
+
+  it('is left with INTERRUPTED while TCP is still connecting', async () => {
+    using folder = temporaryHome();
+    await using server = await startRawServer(() => {});
+    const options = optionsIn(folder.home, { signal: AbortSignal.abort() });
+    const error = await errorOf(openSsh(`127.0.0.1:${server.port}`, options));
+    expect(error).toMatchObject({ code: 'INTERRUPTED', tried: { address: '127.0.0.1', port: server.port } });
+  });
+
+  it('runs no program with INTERRUPTED when the signal is aborted before', async () => {
+    using folder = temporaryHome();
+    await using server = await startSshServer(welcome);
+    folder.write('known_hosts', server.known);
+    await using ssh = await openSsh(`127.0.0.1:${server.port}`, optionsIn(folder.home));
+    const running = ssh.exec(['true'], { signal: AbortSignal.abort() });
+    expect(await errorOf(running)).toMatchObject({ code: 'INTERRUPTED', tried: { action: 'run true' } });
+  });
 });
 
 describe('a login', () => {

@@ -8,7 +8,7 @@ import { type ConfigLine, type HostSettings, invalid, nameOf, settingsOf } from 
 import { readSshConfig } from './config-file.ts';
 import { farProcess } from './far-process.ts';
 import { foreignText } from './foreign-text.ts';
-import { connectHop, type Hop } from './hop.ts';
+import { connectHop, type Hop, interrupted } from './hop.ts';
 import type { FarProcess, Ssh, SshOptions, SshTarget } from './model.ts';
 import { parseSshTarget } from './target.ts';
 
@@ -196,8 +196,8 @@ async function exec(
   signal: AbortSignal | undefined,
 ) {
   const line = commandLine(argv);
-  signal?.throwIfAborted();
   const tried: Tried = { address: settings.hostName, port: settings.port, action: `run ${argv[0]}` };
+  if (signal?.aborted) throw interrupted(signal.reason, tried);
   const { promise, resolve, reject } = Promise.withResolvers<FarProcess>();
   const onLost = () => reject(lost.reason);
   lost.addEventListener('abort', onLost, { once: true });

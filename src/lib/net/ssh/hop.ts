@@ -76,7 +76,7 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
   const name = settings.hostKeyAlias?.toLowerCase() ?? knownHostName(host, port);
 
   const socket = await dialer.dial({ host, port }, { timeoutMs, signal }).catch((cause: unknown) => {
-    throw failedDial(cause, tried());
+    throw signal.aborted ? interrupted(cause, tried()) : failedDial(cause, tried());
   });
   const failed = Promise.withResolvers<never>();
   // It may fail when nobody waits for it any more.
@@ -87,7 +87,7 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
   using patience = createPatience(clock, timeoutMs, () =>
     fail('SSH_BAD_ANSWER', 'Something takes the connection, but the login over SSH did not go on.'),
   );
-  const onAbort = () => failed.reject(new GwError('INTERRUPTED', 'Interrupted.', { tried: tried() }));
+  const onAbort = () => failed.reject(interrupted(signal.reason, tried()));
   signal.addEventListener('abort', onAbort, { once: true });
   const askSecret = (question: SecretQuestion) =>
     patience.without(async () => {
@@ -256,6 +256,13 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
       setTimeout(() => socket.destroy(), END_MS).unref();
     },
   };
+}
+
+/** What an aborted signal means to the caller: a GwError as its reason is kept, anything else is INTERRUPTED. */
+export function interrupted(reason: unknown, tried: Tried): GwError {
+  return reason instanceof GwError && !(reason instanceof DialError)
+    ? reason
+    : new GwError('INTERRUPTED', 'Interrupted.', { tried, cause: reason });
 }
 
 function failedDial(cause: unknown, tried: Tried): unknown {
