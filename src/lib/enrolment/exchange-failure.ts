@@ -125,7 +125,7 @@ export function untrusted(
   const reason = 'reason' in trust ? trust.reason : trust.kind;
   const refuse = (why: string, remedy?: string) =>
     new GwError('ENROLMENT_UNTRUSTED', `${why}; nothing was sent.`, { tried, remedy, details: { reason, issuer } });
-  if (trust.kind === 'other-name') {
+  if (trust.kind === 'hostname-mismatch') {
     return refuse(
       `The certificate that answers is not for ${host}`,
       'Check enrolment.url in the site file: the certificate is for another name than the one in it.',

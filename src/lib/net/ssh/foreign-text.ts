@@ -1,11 +1,11 @@
-const MOST = 300;
+const MAX_CHARACTERS = 300;
 
-/** Text of a server on one line: control characters and turned direction taken out, and not endless. */
+/** Text of a server as one line of bounded length, with control and bidirectional characters replaced. */
 export function foreignText(text: string): string {
   const plain = text
-    .slice(0, 4 * MOST)
+    .slice(0, 4 * MAX_CHARACTERS)
     .replace(/\s+/g, ' ')
     .replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, '\uFFFD')
     .trim();
-  return plain.length > MOST ? `${plain.slice(0, MOST)}…` : plain;
+  return plain.length > MAX_CHARACTERS ? `${plain.slice(0, MAX_CHARACTERS)}…` : plain;
 }

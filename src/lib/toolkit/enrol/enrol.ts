@@ -2,7 +2,7 @@ import { createChassisClient } from '../../chassis/index.ts';
 import { type EnrolmentStep, enrol, readCertificates } from '../../enrolment/index.ts';
 import { GwError } from '../../error/index.ts';
 import { chassisAccess } from '../chassis/access.ts';
-import { readAuthorityFile } from '../network/ca-file.ts';
+import { readCaFile } from '../network/ca-file.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { Enrol } from './enrol.result.ts';
 import { enrolmentOf, readEnrolStatus } from './status.ts';
@@ -73,7 +73,7 @@ async function readTrust(caFile: string): Promise<string> {
       remedy: 'Name a file with the certificates (PEM) that the enrolment endpoint is to be trusted by.',
       cause,
     });
-  const text = await readAuthorityFile(caFile, (why, cause) => refuse(`it ${why}`, cause));
+  const text = await readCaFile(caFile, (why, cause) => refuse(`it ${why}`, cause));
   if (readCertificates(text) === undefined) throw refuse('it holds no certificates, more than 8, or something else');
   return text;
 }

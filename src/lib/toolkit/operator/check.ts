@@ -260,10 +260,10 @@ async function reachFinding(
 /** What the machine that is gone through listens on; null when it does not tell. */
 async function readFarSockets(ssh: Ssh | undefined, signal: AbortSignal): Promise<ListeningSocket[] | null> {
   if (ssh === undefined) return null;
-  const { readFarText } = await import('../remote-run.ts');
+  const { readRemoteText } = await import('../remote-run.ts');
   // A kernel without IPv6 has no tcp6, and the other list is printed all the same.
-  const four = await readFarText(ssh, ['cat', '/proc/net/tcp'], signal);
-  const six = await readFarText(ssh, ['cat', '/proc/net/tcp6'], signal);
+  const four = await readRemoteText(ssh, ['cat', '/proc/net/tcp'], signal);
+  const six = await readRemoteText(ssh, ['cat', '/proc/net/tcp6'], signal);
   return four === null ? null : [...parseListeningSockets(four), ...parseListeningSockets(six ?? '')];
 }
 
