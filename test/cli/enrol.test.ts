@@ -28,7 +28,7 @@ const status: EnrolStatus = {
       notAfter: '2027-01-01T00:00:00.000Z',
       fingerprintSha256: 'AA:BB',
     },
-    authorities: ['CN=Cloud'],
+    caSubjects: ['CN=Cloud'],
     daysLeft: 364,
   },
   begunAt: null,

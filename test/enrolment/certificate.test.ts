@@ -22,7 +22,7 @@ const publicKey = createPublicKey(pair.keyPem);
 const read = (text: string) => readCertificates(text) ?? [];
 
 function judge(certificatePem: string, caPem: string, at: string | null = null, key = publicKey) {
-  const expected = { publicKey: key, serial, authorities: read(caPem), at: at === null ? null : new Date(at) };
+  const expected = { publicKey: key, serial, cas: read(caPem), at: at === null ? null : new Date(at) };
   return judgeCertificate(read(certificatePem), expected).map(({ reason }) => reason);
 }
 
@@ -134,8 +134,8 @@ describe('judging a certificate', () => {
     const server = await authority.issueServer({ names: [serial] });
     expect(judge(server.certificatePem, caPem, null, createPublicKey(server.keyPem))).toEqual(['not-for-clients']);
     const below = await authority.issueAuthority(serial);
-    expect(judge(below.caPem, caPem, null, createPublicKey(below.keyPem))).toEqual(['is-authority']);
-    expect(judgeCertificate([], { publicKey, serial, authorities: [], at: null })).toHaveLength(1);
+    expect(judge(below.caPem, caPem, null, createPublicKey(below.keyPem))).toEqual(['is-ca']);
+    expect(judgeCertificate([], { publicKey, serial, cas: [], at: null })).toHaveLength(1);
   });
 
   it('does not take an authority of the same name and another key for the one that signed', async () => {

@@ -3,7 +3,7 @@ import { chmod, chown, cp, mkdir, readdir, readFile, symlink, writeFile } from '
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { holdFolder, notHeld } from '../../src/lib/enrolment/folder.ts';
+import { lockFolder, lockFailure } from '../../src/lib/enrolment/folder.ts';
 import { loadIdentity, openSigner, readCredentials, readPending } from '../../src/lib/enrolment/index.ts';
 import { createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
 import { failureOf, serial, startWorld } from './world.ts';
@@ -283,12 +283,12 @@ describe('the folder', () => {
   });
 
   it('is told to be held by another run only when it is, and else why it cannot be held', () => {
-    const failing = (code: string) => notHeld('/site/identity', Object.assign(new Error('listen'), { code }));
+    const failing = (code: string) => lockFailure('/site/identity', Object.assign(new Error('listen'), { code }));
     expect(failing('EADDRINUSE')).toMatchObject({ code: 'ENROLMENT_RUNNING' });
     for (const code of ['EMFILE', 'EACCES', 'EINVAL']) {
       expect(failing(code)).toMatchObject({ code: 'FILE_UNWRITABLE', message: expect.stringContaining(code) });
     }
-    expect(notHeld('/site/identity', new TypeError('a bug'))).toMatchObject({ code: 'INTERNAL', message: 'a bug' });
+    expect(lockFailure('/site/identity', new TypeError('a bug'))).toMatchObject({ code: 'INTERNAL', message: 'a bug' });
   });
 
   it('that cannot be cleared of what a cut run left is said to be that', async () => {
@@ -306,7 +306,7 @@ describe('the folder', () => {
     const draft = `.pending.json.${crypto.randomUUID()}`;
     for (const name of [draft, 'notes.txt', '.identity.json.old']) await writeFile(join(world.identityDir, name), 'x');
     {
-      await using _hold = await holdFolder(world.identityDir);
+      await using _hold = await lockFolder(world.identityDir);
     }
     expect((await readdir(world.identityDir)).toSorted()).toEqual(['.identity.json.old', 'notes.txt']);
   });

@@ -74,7 +74,7 @@ export interface Neighbour {
   readonly pose: { readonly xM: number; readonly yM: number; readonly yawDeg: number } | null;
   /** Version of its chassis software; null when it does not know. */
   readonly software: string | null;
-  readonly beats: number;
+  readonly heartbeats: number;
   /** Beats that were sent between those that came. */
   readonly lost: number;
   /** Where another device speaks with the same serial, or an old recording is played. */
@@ -95,7 +95,7 @@ export interface NeighboursView {
     readonly forged: number;
     readonly replayed: number;
     /** Signed, of a serial that is not known, while the table of serials is full. */
-    readonly noRoom: number;
+    readonly tableFull: number;
   } | null;
   /** Whether heartbeats of robots that are neither known nor in `fleet.robots` are refused; null: not known. */
   readonly isTableFull: boolean | null;
