@@ -82,7 +82,7 @@ describe('the validity of an identity', () => {
     expect(judged('2026-07-01').problems).toEqual([
       {
         reason: 'expired',
-        text: 'the certificate of its authority (CN=Between) expired at 2026-06-01T00:00:00.000Z',
+        text: 'its CA certificate (CN=Between) expired at 2026-06-01T00:00:00.000Z',
       },
     ]);
     expect(judged('2025-07-01').problems).toMatchObject([{ reason: 'not-yet-valid' }]);

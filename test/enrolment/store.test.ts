@@ -111,17 +111,17 @@ describe('an installed identity', () => {
     const stranger = await createAuthority();
     const between = await authority.issueAuthority('between');
     const cases: [object, RegExp][] = [
-      [{ keyPem: other.keyPem }, /another key/],
-      [{ serial: 'SN-0816' }, /common name "SN-0815" and not the serial number SN-0816/],
-      [{ caPem: stranger.caPem }, /does not lead to/],
+      [{ keyPem: other.keyPem }, /public key mismatch/],
+      [{ serial: 'SN-0816' }, /common name "SN-0815", expected the serial number SN-0816/],
+      [{ caPem: stranger.caPem }, /does not end in/],
       // An authority that is not self-signed is no end of a path.
-      [{ ...(await between.issueClientPair(serial)), caPem: between.caPem }, /does not lead to/],
-      [{ ...(await authority.issueClientPair(serial, { purpose: 'server' })) }, /client certificate/],
-      [{ certificatePem: authority.caPem }, /another key/],
-      [{ keyPem: 'none' }, /no EC P-256 key/],
-      [{ certificatePem: `${file.certificatePem}text` }, /cannot be read/],
-      [{ more: 1 }, /another shape/],
-      [{ format: 'gw/identity/2' }, /another shape/],
+      [{ ...(await between.issueClientPair(serial)), caPem: between.caPem }, /does not end in/],
+      [{ ...(await authority.issueClientPair(serial, { purpose: 'server' })) }, /extended key usage/],
+      [{ certificatePem: authority.caPem }, /public key mismatch/],
+      [{ keyPem: 'none' }, /not a valid EC P-256 key/],
+      [{ certificatePem: `${file.certificatePem}text` }, /certificates are invalid/],
+      [{ more: 1 }, /invalid content/],
+      [{ format: 'gw/identity/2' }, /invalid content/],
     ];
     for (const [change, message] of cases) {
       await writeFile(path, JSON.stringify({ ...file, ...change }));
@@ -184,7 +184,7 @@ describe('a second run', () => {
     });
     expect(await failureOf(world.enrol({ readCode, serial: 'SN-0816' }))).toMatchObject({
       code: 'ALREADY_ENROLLED',
-      message: 'This gateway has the identity of SN-0815, and its chassis is SN-0816.',
+      message: 'This gateway is enrolled as SN-0815; its chassis is SN-0816.',
     });
     // Nobody types a code for nothing.
     expect(asked).toEqual([]);
@@ -270,7 +270,7 @@ describe('the folder', () => {
     world.faults.clear();
     expect(await failureOf(world.enrol({ serial: 'SN-0816' }))).toMatchObject({
       code: 'IDENTITY_BROKEN',
-      message: expect.stringMatching(/an enrolment of SN-0815 was begun .* this chassis is SN-0816/),
+      message: expect.stringMatching(/Unfinished enrolment of SN-0815 .* this chassis is SN-0816/),
       remedy: expect.stringContaining(join(world.identityDir, 'pending.json')),
     });
     // Back at the first chassis it goes on.
