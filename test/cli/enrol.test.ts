@@ -47,7 +47,7 @@ describe('the text of gw enrol status', () => {
     expect(first({ ...none, state: 'not-enrolled' })).toBe('SN0001 is not enrolled.');
     expect(first({ ...none, state: 'broken' })).toBe('The identity of SN0001 is broken.');
     expect(first({ ...none, state: 'begun', begunAt: '2026-01-01T00:00:00.000Z' })).toBe(
-      'SN0001 is not enrolled: that was begun at 2026-01-01T00:00:00.000Z and not finished.',
+      'SN0001 is not enrolled: enrolment started at 2026-01-01T00:00:00.000Z, not finished.',
     );
   });
 

@@ -240,11 +240,11 @@ describe('gw enrol status', () => {
     expect(data).toMatchObject({ resumed: true, status: { verdict: 'ok' } });
     expect(asked).toEqual([]);
     expect((await left({ keyPem: makeDeviceKey() })).begun).toMatchObject({
-      detail: expect.stringContaining('a renewal was begun at 2026-01-02T03:04:05.000Z'),
+      detail: expect.stringContaining('a renewal was started at 2026-01-02T03:04:05.000Z'),
       remedy: expect.stringContaining('`gw enrol --renew` again'),
     });
     expect((await left({ keyPem: makeDeviceKey(), serial: 'SIM-0009' })).begun).toMatchObject({
-      detail: expect.stringContaining('a renewal of SIM-0009 was begun'),
+      detail: expect.stringContaining('a renewal of SIM-0009 was started'),
       remedy: expect.stringContaining(`remove ${path}`),
     });
     rmSync(join(identityDir, 'identity.json'));
