@@ -29,7 +29,7 @@ describe('gw network request', () => {
     expect(renderNetworkRequest({ ...data, document: '# Letter\n', written: null })).toBe('# Letter\n');
     const text = plain(renderNetworkRequest(data));
     expect(first(text)).toBe('Letter for Lobby written to request.pdf (German, 9000 bytes, 3 pages).');
-    expect(text).toContain('1 character that the fonts of a PDF lack');
+    expect(text).toContain('1 character replaced, missing in the PDF fonts');
     expect(text).toMatch(/network\.robotSegment +the address range of the robot segment +the customer's IT/);
     expect(text).toMatch(/chassis\.mac +the MAC address of the chassis +you/);
   });

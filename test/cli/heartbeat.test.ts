@@ -154,7 +154,9 @@ describe('gw heartbeat sniff', () => {
 
   it('explains heartbeats that came twice', () => {
     expect(plain(received([sender({ copies: 1 })]))).toContain('\n1 heartbeat received twice within its period');
-    expect(plain(received([sender({ copies: 2 }), ...three]))).toContain('\n2 heartbeats received twice within their period');
+    expect(plain(received([sender({ copies: 2 }), ...three]))).toContain(
+      '\n2 heartbeats received twice within their period',
+    );
     expect(plain(received(three))).not.toContain('received twice');
   });
 

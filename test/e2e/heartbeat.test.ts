@@ -149,7 +149,10 @@ describe('gw heartbeat sniff', () => {
       cwd: folderWith(),
     });
     await listener.says('"event":"state"');
-    await send(encodeHeartbeat(heartbeatOf({ serial: 'SN-2' }), key), encodeHeartbeat(heartbeatOf({ serial: 'SN-2', sequence: 2 }), key));
+    await send(
+      encodeHeartbeat(heartbeatOf({ serial: 'SN-2' }), key),
+      encodeHeartbeat(heartbeatOf({ serial: 'SN-2', sequence: 2 }), key),
+    );
     await send(Buffer.from('no heartbeat'), Buffer.alloc(0));
     const { code, events } = await ended(listener);
     expect(code).toBe(0);

@@ -335,9 +335,7 @@ describe('the clock', () => {
     const failure = await failureOf(world.enrol({ url: raw.url, clock: past }));
     expect(failure).toMatchObject({
       code: 'CERTIFICATE_UNUSABLE',
-      message: expect.stringContaining(
-        'by the clock of this device, 2001-01-01T00:00:00.000Z (no Date header',
-      ),
+      message: expect.stringContaining('by the clock of this device, 2001-01-01T00:00:00.000Z (no Date header'),
       remedy: expect.stringContaining('timedatectl'),
       details: { reason: 'not-yet-valid' },
     });

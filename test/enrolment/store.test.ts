@@ -3,7 +3,7 @@ import { chmod, chown, cp, mkdir, readdir, readFile, symlink, writeFile } from '
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lockFolder, lockFailure } from '../../src/lib/enrolment/folder.ts';
+import { lockFailure, lockFolder } from '../../src/lib/enrolment/folder.ts';
 import { loadIdentity, openSigner, readCredentials, readPending } from '../../src/lib/enrolment/index.ts';
 import { createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
 import { failureOf, serial, startWorld } from './world.ts';

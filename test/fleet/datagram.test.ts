@@ -3,7 +3,13 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { degrees } from '../../src/lib/angle/index.ts';
-import { type Heartbeat, type CoarseState, decodeHeartbeat, decodeUnverified, encodeHeartbeat } from '../../src/lib/fleet/datagram.ts';
+import {
+  type CoarseState,
+  decodeHeartbeat,
+  decodeUnverified,
+  encodeHeartbeat,
+  type Heartbeat,
+} from '../../src/lib/fleet/datagram.ts';
 import { createKey, createKeyRing } from '../../src/lib/fleet/keys.ts';
 
 // The datagram is written here a second time, from the table in docs/heartbeat.md and with node:crypto alone, so that a
@@ -115,7 +121,10 @@ function heartbeatOf(bytes: Buffer, keys = ring): Heartbeat {
   return opened.kind === 'heartbeat' ? opened.heartbeat : expect.fail(`is ${opened.kind}`);
 }
 
-const stateWith = (state: Partial<CoarseState>): Heartbeat => ({ ...plainBeat, state: { ...plainBeat.state, ...state } });
+const stateWith = (state: Partial<CoarseState>): Heartbeat => ({
+  ...plainBeat,
+  state: { ...plainBeat.state, ...state },
+});
 const readBack = (state: Partial<CoarseState>) => heartbeatOf(encodeHeartbeat(stateWith(state), key)).state;
 
 const uint32 = () => fc.oneof(fc.constantFrom(0, 1, 0x7fffffff, 0x80000000, 0xffffffff), fc.nat(0xffffffff));
@@ -211,7 +220,9 @@ describe('a datagram written by hand', () => {
   });
 
   it('without a value says that it is not known', () => {
-    expect(heartbeatOf(signed(byHand({ moving: 0, stopped: 0, battery: 255, software: Buffer.alloc(0) }))).state).toEqual({
+    expect(
+      heartbeatOf(signed(byHand({ moving: 0, stopped: 0, battery: 255, software: Buffer.alloc(0) }))).state,
+    ).toEqual({
       ...plainBeat.state,
       moving: null,
       stopped: null,
@@ -247,7 +258,9 @@ describe('a datagram written by hand', () => {
     for (let sequence = 0; sequence < 100; sequence += 1) {
       expect(kindOf(signed(byHand({ sequence, softwareBytes: 7 })))).toBe('malformed');
     }
-    expect(kindOf(signed(byHand({ serial: Buffer.alloc(128, 'a'), software: Buffer.alloc(64, 'a') })))).toBe('heartbeat');
+    expect(kindOf(signed(byHand({ serial: Buffer.alloc(128, 'a'), software: Buffer.alloc(64, 'a') })))).toBe(
+      'heartbeat',
+    );
     expect(kindOf(signed(byHand({ serial: Buffer.from('a'), software: Buffer.alloc(0) })))).toBe('heartbeat');
   });
 
@@ -449,7 +462,9 @@ describe('any bytes', () => {
         read += 1;
         const isRobot = bytes[35] === 0;
         expect(opened.kind).toBe(isRobot ? 'heartbeat' : 'test');
-        expect(decodeHeartbeat(encodeHeartbeat(opened.heartbeat, key, isRobot ? 'robot' : 'test'), ring)).toEqual(opened);
+        expect(decodeHeartbeat(encodeHeartbeat(opened.heartbeat, key, isRobot ? 'robot' : 'test'), ring)).toEqual(
+          opened,
+        );
       }),
       { numRuns: 1000 },
     );

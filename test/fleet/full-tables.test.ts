@@ -6,9 +6,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { encodeHeartbeat } from '../../src/lib/fleet/datagram.ts';
 import { createKey, createKeyRing } from '../../src/lib/fleet/keys.ts';
 import { createNeighbours } from '../../src/lib/fleet/neighbours.ts';
-import { createTableFullCounter } from '../../src/lib/fleet/table-full.ts';
 import { createReplayGuard, MAX_SERIALS } from '../../src/lib/fleet/replay-guard.ts';
 import { createSniffer } from '../../src/lib/fleet/sniffer.ts';
+import { createTableFullCounter } from '../../src/lib/fleet/table-full.ts';
 import type { Log } from '../../src/lib/lifecycle/index.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
@@ -27,7 +27,10 @@ afterEach(() => {
 });
 
 /** A device that has the key and invents serials. */
-function invent(accept: (heartbeat: { serial: string; bootCounter: number; sequence: number }) => string, count: number) {
+function invent(
+  accept: (heartbeat: { serial: string; bootCounter: number; sequence: number }) => string,
+  count: number,
+) {
   const verdicts: Record<string, number> = {};
   for (let i = 0; i < count; i += 1) {
     const verdict = accept({ serial: `X-${i}`, bootCounter: 1, sequence: 0 });
@@ -134,7 +137,8 @@ describe('a list of neighbours that somebody fills', () => {
     const clock = createFakeClock();
     const guard = createReplayGuard({ stateDir: '/proc/none', clock, log: silentLog, reserved });
     const neighbours = createNeighbours({ self, guard, clock, reserved });
-    const take = (serial: string, sequence: number) => neighbours.receive(heartbeatOf({ serial, sequence }), '127.0.0.9');
+    const take = (serial: string, sequence: number) =>
+      neighbours.receive(heartbeatOf({ serial, sequence }), '127.0.0.9');
     for (const serial of ROBOTS) for (const sequence of [0, 1, 4]) take(serial, sequence);
     await clock.advance(60_000);
     take('SN0001', 34);

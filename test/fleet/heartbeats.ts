@@ -1,4 +1,4 @@
-import type { Heartbeat, CoarseState } from '../../src/lib/fleet/datagram.ts';
+import type { CoarseState, Heartbeat } from '../../src/lib/fleet/datagram.ts';
 import type { Log } from '../../src/lib/lifecycle/index.ts';
 
 const nothingKnown: CoarseState = {

@@ -72,7 +72,9 @@ describe('the neighbours', () => {
     say({ serial: 'R-10', uptimeS: 7 }, '127.0.0.10');
     say({ serial: 'R-9', sequence: 1 }, '127.0.0.19');
     expect(
-      neighbours.list().map(({ serial, address, heartbeat }) => [serial, address, heartbeat.sequence, heartbeat.uptimeS]),
+      neighbours
+        .list()
+        .map(({ serial, address, heartbeat }) => [serial, address, heartbeat.sequence, heartbeat.uptimeS]),
     ).toEqual([
       ['R-10', '127.0.0.10', 0, 7],
       ['R-9', '127.0.0.19', 1, 0],
@@ -136,13 +138,15 @@ describe('the neighbours', () => {
         const last = new Map<string, { readonly key: string; readonly atMs: number }>();
         for (const [heartbeat, address, waitMs] of all) {
           const [boots, sequence] = newest.get(heartbeat.serial) ?? [-1, -1];
-          const isNew = heartbeat.bootCounter > boots || (heartbeat.bootCounter === boots && heartbeat.sequence > sequence);
+          const isNew =
+            heartbeat.bootCounter > boots || (heartbeat.bootCounter === boots && heartbeat.sequence > sequence);
           const isOwn = heartbeat.serial === self.serial;
           const key = `${heartbeat.instance} ${heartbeat.bootCounter} ${heartbeat.sequence}`;
           const before = last.get(heartbeat.serial);
           const isCopy = before?.key === key && clock.monotonicMs() - before.atMs < PERIOD_MS;
           const refused = isCopy && !isOwn ? 'copy' : 'replayed';
-          const expected = isOwn && heartbeat.instance === self.instance ? 'echo' : isNew && !isOwn ? 'received' : refused;
+          const expected =
+            isOwn && heartbeat.instance === self.instance ? 'echo' : isNew && !isOwn ? 'received' : refused;
           if (expected === 'received') last.set(heartbeat.serial, { key, atMs: clock.monotonicMs() });
           expect(say(heartbeat, address)).toBe(expected);
           if (expected === 'received') newest.set(heartbeat.serial, [heartbeat.bootCounter, heartbeat.sequence]);
@@ -208,7 +212,8 @@ describe('two devices with one serial', () => {
       await clock.advance(PERIOD_MS);
     }
     expect(say({ bootCounter: 6, instance: C, sequence: 0 }, '127.0.0.3')).toBe('received');
-    for (let heartbeat = 4; heartbeat < 7; heartbeat += 1) say({ bootCounter: 5, instance: A, sequence: heartbeat }, '127.0.0.2');
+    for (let heartbeat = 4; heartbeat < 7; heartbeat += 1)
+      say({ bootCounter: 5, instance: A, sequence: heartbeat }, '127.0.0.2');
     expect(only()).toMatchObject({ address: '127.0.0.3', conflictWith: '127.0.0.2' });
   });
 
@@ -263,7 +268,10 @@ describe('two devices with one serial', () => {
   it('are not seen in one that took over from another with the same boot counter', async () => {
     const { clock, say, only } = world();
     for (let heartbeat = 0; heartbeat < 10; heartbeat += 1) {
-      say({ bootCounter: 5, instance: heartbeat < 5 ? A : B, sequence: heartbeat }, heartbeat < 5 ? '127.0.0.2' : '127.0.0.3');
+      say(
+        { bootCounter: 5, instance: heartbeat < 5 ? A : B, sequence: heartbeat },
+        heartbeat < 5 ? '127.0.0.2' : '127.0.0.3',
+      );
       expect(only()?.conflictWith).toBeNull();
       await clock.advance(PERIOD_MS);
     }

@@ -72,7 +72,14 @@ describe('a sender', () => {
     hear({ sequence: 4, uptimeS: 8 });
     hear({ sequence: 5, uptimeS: 10 });
     await clock.advance(700);
-    expect(sender()).toMatchObject({ verified: true, presence: 'alive', ageMs: 700, heartbeats: 2, lost: 0, replayed: 0 });
+    expect(sender()).toMatchObject({
+      verified: true,
+      presence: 'alive',
+      ageMs: 700,
+      heartbeats: 2,
+      lost: 0,
+      replayed: 0,
+    });
     expect(sender().last).toEqual(heartbeatOf({ sequence: 5, uptimeS: 10 }));
     expect(sniffer.view().datagrams).toBe(2);
   });
@@ -110,7 +117,14 @@ describe('a sender', () => {
     hear({ bootCounter: 2, sequence: 8 });
     hear({ bootCounter: 1, sequence: 4_000_000_000 });
     hear({ bootCounter: 2, sequence: 9, instance: 'b'.repeat(16) });
-    expect(sender()).toMatchObject({ heartbeats: 1, copies: 0, replayed: 3, lost: 0, ageMs: 1_000, last: { sequence: 9 } });
+    expect(sender()).toMatchObject({
+      heartbeats: 1,
+      copies: 0,
+      replayed: 3,
+      lost: 0,
+      ageMs: 1_000,
+      last: { sequence: 9 },
+    });
   });
 
   it('has a copy when the same heartbeat comes once more within its period, and a replayed one later', async () => {
@@ -228,7 +242,12 @@ describe('period and jitter', () => {
       await hearAfter([2_000, 2_000]);
       await clock.advance(silentMs);
       hear({ sequence: 2 + steps });
-      expect(sender(), `${silentMs} ms`).toMatchObject({ heartbeats: 4, lost: steps - 1, periodMs: 2_000, jitterMs: 0 });
+      expect(sender(), `${silentMs} ms`).toMatchObject({
+        heartbeats: 4,
+        lost: steps - 1,
+        periodMs: 2_000,
+        jitterMs: 0,
+      });
     }
     const { clock, hearAfter, hear, sender } = listening();
     await hearAfter([2_000, 2_000]);

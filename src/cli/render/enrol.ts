@@ -17,10 +17,7 @@ export function renderEnrol({ url, resumed, replaced, clock, verifiedBy, status 
     );
   }
   if (clock.verdict === 'not-checked') {
-    lines.push(
-      '',
-      chalk.yellow('Clock of this device not checked: no Date header from the enrolment endpoint.'),
-    );
+    lines.push('', chalk.yellow('Clock of this device not checked: no Date header from the enrolment endpoint.'));
   }
   if (verifiedBy === 'system' || verifiedBy === 'extra') {
     const list = verifiedBy === 'system' ? "the operating system's list" : 'NODE_EXTRA_CA_CERTS';

@@ -4,7 +4,14 @@ import type { HeartbeatSend } from '../../lib/toolkit/heartbeat/send.result.ts';
 import { printable, renderVerdict } from '../output.ts';
 
 /** `gw heartbeat check` */
-export function renderHeartbeatCheck({ verdict, received, expected, findings, counts, tookMs }: HeartbeatCheck): string {
+export function renderHeartbeatCheck({
+  verdict,
+  received,
+  expected,
+  findings,
+  counts,
+  tookMs,
+}: HeartbeatCheck): string {
   const of = expected.length === 0 ? '' : ` of ${expected.length}`;
   const robots = `${received.length}${of} other ${received.length === 1 && of === '' ? 'robot' : 'robots'} received`;
   const lines = findings.flatMap((finding) => [
@@ -41,7 +48,9 @@ export function renderHeartbeatSend({ serial, times, ways }: HeartbeatSend): str
   const failed = ways.filter(({ failure }) => failure !== null).length;
   const heartbeats = times === 1 ? '1 test heartbeat' : `${times} test heartbeats`;
   const first =
-    failed === 0 ? `${heartbeats} sent as ${serial}.` : chalk.red.bold(`FAILED: ${failed} of ${ways.length} destinations.`);
+    failed === 0
+      ? `${heartbeats} sent as ${serial}.`
+      : chalk.red.bold(`FAILED: ${failed} of ${ways.length} destinations.`);
   const lines = ways.map(
     ({ to, from, sent, failure }) =>
       `${renderVerdict(failure === null ? 'ok' : 'wrong')} ${to}${from === null ? '' : ` from ${from}`}: ${sent} sent${failure === null ? '' : `, ${printable(failure)}`}`,

@@ -49,9 +49,7 @@ export function renderHeartbeatView(view: HeartbeatSniffEvent): string {
   if (dropped !== null && dropped > 0) {
     lines.push(
       '',
-      chalk.yellow(
-        `The kernel dropped ${plural(dropped, 'datagram')}: the receive buffer of the port was full.`,
-      ),
+      chalk.yellow(`The kernel dropped ${plural(dropped, 'datagram')}: the receive buffer of the port was full.`),
     );
   }
   lines.push('', chalk.dim(`${plural(datagrams, 'datagram')} in ${seconds(forMs)} s on UDP port 45301`));
@@ -62,7 +60,9 @@ function firstLine(view: HeartbeatSniffEvent): string {
   const { senders, noise, otherHeartbeats, forMs, receives, verifies } = view;
   const what = receives === 'broadcasts' ? 'broadcast' : 'datagram';
   if (view.datagrams === 0) {
-    return forMs < HINT_AFTER_MS ? `No ${what} received yet.` : chalk.yellow(`No ${what} received for ${seconds(forMs)} s.`);
+    return forMs < HINT_AFTER_MS
+      ? `No ${what} received yet.`
+      : chalk.yellow(`No ${what} received for ${seconds(forMs)} s.`);
   }
   const robots = senders.filter(({ test }) => !test);
   const bySerial = [...Map.groupBy(robots, ({ serial }) => serial).values()];
@@ -86,9 +86,7 @@ function firstLine(view: HeartbeatSniffEvent): string {
 
 /** A robot has the best presence of its senders. */
 function presences(bySerial: readonly (readonly Sender[])[]): string {
-  const nearest = bySerial.map((group) =>
-    order.find((presence) => group.some((row) => row.presence === presence)),
-  );
+  const nearest = bySerial.map((group) => order.find((presence) => group.some((row) => row.presence === presence)));
   const counted = order.flatMap((presence) => {
     const count = nearest.filter((other) => other === presence).length;
     return count === 0 ? [] : [colourOf(presence)(`${count} ${presence}`)];
@@ -173,9 +171,7 @@ function stateText({ test, batteryPercent, moving, stopped, software, uptimeS }:
 
 function shortSoftware(software: string): string {
   const characters = [...printable(software)];
-  return characters.length <= MAX_SOFTWARE
-    ? characters.join('')
-    : `${characters.slice(0, MAX_SOFTWARE - 1).join('')}…`;
+  return characters.length <= MAX_SOFTWARE ? characters.join('') : `${characters.slice(0, MAX_SOFTWARE - 1).join('')}…`;
 }
 
 /** Explanations of values in the table. */
@@ -188,10 +184,7 @@ function remarks(senders: readonly Sender[]): string[] {
     const more = group.length > MAX_ADDRESSES ? ` and ${group.length - MAX_ADDRESSES} more` : '';
     const where = `${shortSerial(first)} sends from ${addresses.join(', ')}${more}:`;
     return group.some(isInConflict)
-      ? [
-          chalk.red(where),
-          chalk.red('  two devices with one serial (a copied site file?), or a replay.'),
-        ]
+      ? [chalk.red(where), chalk.red('  two devices with one serial (a copied site file?), or a replay.')]
       : [where, '  one device with two addresses or a new one, or a replay.'];
   });
   if (robots.length < senders.length) {

@@ -31,8 +31,7 @@ const block = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]*-----END CERTIFICATE-
  */
 export function readCertificates(pem: string): readonly X509Certificate[] | undefined {
   const blocks = pem.match(block) ?? [];
-  if (blocks.length === 0 || blocks.length > MAX_CERTIFICATES || pem.replace(block, '').trim() !== '')
-    return undefined;
+  if (blocks.length === 0 || blocks.length > MAX_CERTIFICATES || pem.replace(block, '').trim() !== '') return undefined;
   try {
     return blocks.map((text) => {
       const certificate = new X509Certificate(text);
@@ -82,8 +81,7 @@ export function judgeCertificate(chain: readonly X509Certificate[], expected: Ex
   const problems: CertificateProblem[] = [];
   const wrong = (reason: CertificateFault, text: string) => problems.push({ reason, text });
 
-  if (!own.publicKey.equals(expected.publicKey))
-    wrong('wrong-key', 'public key mismatch: not the key of this device');
+  if (!own.publicKey.equals(expected.publicKey)) wrong('wrong-key', 'public key mismatch: not the key of this device');
   const name = commonName(own);
   if (name !== expected.serial) {
     const found = name === undefined ? 'no common name, or several,' : `the common name ${JSON.stringify(name)}`;
@@ -96,8 +94,7 @@ export function judgeCertificate(chain: readonly X509Certificate[], expected: Ex
     wrong('not-for-clients', 'extended key usage does not include clientAuth');
   }
   const path = pathToRoot(own, between, expected.cas);
-  if (path === undefined)
-    wrong('wrong-issuer', 'its chain does not end in a self-signed certificate of the given CAs');
+  if (path === undefined) wrong('wrong-issuer', 'its chain does not end in a self-signed certificate of the given CAs');
   return [...problems, ...validityProblems(path ?? [own], expected.at)];
 }
 

@@ -243,17 +243,12 @@ function unusable(reason: string, text: string, remedy?: string, more: object = 
 
 function alreadyEnrolled(present: Identity, serial: string, begun: Pending | undefined): GwError {
   if (present.serial !== serial) {
-    return new GwError(
-      'ALREADY_ENROLLED',
-      `This gateway is enrolled as ${present.serial}; its chassis is ${serial}.`,
-      { remedy: 'If the gateway now belongs to this chassis: gw enrol --renew, with a new one-time code.' },
-    );
+    return new GwError('ALREADY_ENROLLED', `This gateway is enrolled as ${present.serial}; its chassis is ${serial}.`, {
+      remedy: 'If the gateway now belongs to this chassis: gw enrol --renew, with a new one-time code.',
+    });
   }
   return new GwError('ALREADY_ENROLLED', `Already enrolled since ${present.enrolledAt}.`, {
-    remedy:
-      begun === undefined
-        ? undefined
-        : `Resume the renewal begun at ${begun.begunAt}: gw enrol --renew`,
+    remedy: begun === undefined ? undefined : `Resume the renewal begun at ${begun.begunAt}: gw enrol --renew`,
   });
 }
 

@@ -120,7 +120,8 @@ export function startBeacon(options: BeaconOptions): Beacon {
     socket.unref();
     // Without a listener a removed interface would end the daemon.
     socket.on('error', (error) => {
-      for (const address of source === ANY ? options.unicast : [BROADCAST_ADDRESS]) report(wayOf(source, address), error);
+      for (const address of source === ANY ? options.unicast : [BROADCAST_ADDRESS])
+        report(wayOf(source, address), error);
       if (sockets.get(source) === sender) sockets.delete(source);
       void closed(socket);
     });

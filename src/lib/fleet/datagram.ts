@@ -106,7 +106,9 @@ export function decodeHeartbeat(bytes: Buffer, keys: KeyRing): DecodedDatagram {
   const { signedBytes } = framed;
   if (!key.verifies(bytes.subarray(0, signedBytes), bytes.subarray(signedBytes))) return forged;
   const heartbeat = fieldsOf(bytes, signedBytes);
-  return heartbeat === null ? malformed : { kind: bytes[at.purpose] === purposes.robot ? 'heartbeat' : 'test', heartbeat };
+  return heartbeat === null
+    ? malformed
+    : { kind: bytes[at.purpose] === purposes.robot ? 'heartbeat' : 'test', heartbeat };
 }
 
 /**
@@ -116,7 +118,9 @@ export function decodeUnverified(bytes: Buffer): DecodedDatagram {
   const framed = frameOf(bytes);
   if (typeof framed === 'string') return framed === 'malformed' ? malformed : otherVersion;
   const heartbeat = fieldsOf(bytes, framed.signedBytes);
-  return heartbeat === null ? malformed : { kind: bytes[at.purpose] === purposes.robot ? 'heartbeat' : 'test', heartbeat };
+  return heartbeat === null
+    ? malformed
+    : { kind: bytes[at.purpose] === purposes.robot ? 'heartbeat' : 'test', heartbeat };
 }
 
 /** The frame that all versions share: magic, version, length and the place of the signature. */

@@ -4,11 +4,11 @@ import { startBoot } from './boot-counter.ts';
 import { type CoarseState, decodeHeartbeat, encodeHeartbeat } from './datagram.ts';
 import { readKeyRing } from './keys.ts';
 import { createNeighbours, type Neighbour, type Neighbours, type Verdict } from './neighbours.ts';
-import { createTableFullCounter } from './table-full.ts';
 import { readPortTable } from './port-table.ts';
 import { createReplayGuard } from './replay-guard.ts';
 import { retiringKeys } from './retiring-keys.ts';
 import { closeSocket, openHeartbeatPort } from './socket.ts';
+import { createTableFullCounter } from './table-full.ts';
 import { MAX_UINT32 } from './wire.ts';
 
 const HOUR_MS = 3_600_000;

@@ -3,7 +3,7 @@
  * Port, period and signature are specified by the platform; the datagram is a project decision (docs/heartbeat.md).
  */
 export { broadcastSources } from './beacon.ts';
-export type { Heartbeat, CoarseState } from './datagram.ts';
+export type { CoarseState, Heartbeat } from './datagram.ts';
 export { createFleet, type Fleet, type FleetOptions, type FleetView } from './fleet.ts';
 export { keyName, readKeyRing } from './keys.ts';
 export { makeKey } from './new-key.ts';

@@ -45,11 +45,10 @@ export function createKey(secret: Uint8Array): HeartbeatKey {
 export function createKeyRing([signing, ...accepted]: readonly [HeartbeatKey, ...HeartbeatKey[]]): KeyRing {
   const keys = new Map([signing, ...accepted].map((key) => [key.id, key]));
   if (keys.size !== accepted.length + 1) {
-    throw new GwError(
-      'SECRET_UNREADABLE',
-      'Duplicate heartbeat key in fleet.keyFile and fleet.acceptedKeyFiles.',
-      { remedy: 'Configure each key once. For a new key run `gw heartbeat key new FILE` and copy the file to every robot.' },
-    );
+    throw new GwError('SECRET_UNREADABLE', 'Duplicate heartbeat key in fleet.keyFile and fleet.acceptedKeyFiles.', {
+      remedy:
+        'Configure each key once. For a new key run `gw heartbeat key new FILE` and copy the file to every robot.',
+    });
   }
   return { signing, byId: (id) => keys.get(id) };
 }
@@ -73,7 +72,10 @@ async function readKey(path: string, what: string): Promise<HeartbeatKey> {
     throw new GwError(
       'SECRET_UNREADABLE',
       `Invalid heartbeat key in ${path} (${what}): ${KEY_BYTES * 2} hex digits expected.`,
-      { remedy: 'Copy the site key to this file, the same on every robot; `gw heartbeat key new` or `openssl rand -hex 32` makes one.' },
+      {
+        remedy:
+          'Copy the site key to this file, the same on every robot; `gw heartbeat key new` or `openssl rand -hex 32` makes one.',
+      },
     );
   }
   return createKey(Buffer.from(text, 'hex'));

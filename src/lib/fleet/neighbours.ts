@@ -1,7 +1,7 @@
 import type { Clock } from '../lifecycle/index.ts';
 import type { Heartbeat } from './datagram.ts';
 import type { ReplayGuard } from './replay-guard.ts';
-import { createConflictDetector, type ConflictDetector, type ReceivedHeartbeat } from './serial-conflicts.ts';
+import { type ConflictDetector, createConflictDetector, type ReceivedHeartbeat } from './serial-conflicts.ts';
 import { PERIOD_MS } from './wire.ts';
 
 /** Project decision: missed heartbeats in a row after which a neighbour is late, and gone. */
@@ -99,7 +99,16 @@ export function createNeighbours(options: {
         .map(({ address, heartbeat, atMs, heartbeats, lost, conflicts }): Neighbour => {
           const ageMs = Math.max(0, nowMs - atMs);
           const conflictWith = conflicts.conflict(nowMs);
-          return { serial: heartbeat.serial, address, presence: presenceOf(ageMs), ageMs, heartbeat, heartbeats, lost, conflictWith };
+          return {
+            serial: heartbeat.serial,
+            address,
+            presence: presenceOf(ageMs),
+            ageMs,
+            heartbeat,
+            heartbeats,
+            lost,
+            conflictWith,
+          };
         })
         .sort((a, b) => (a.serial < b.serial ? -1 : 1));
     },
@@ -118,7 +127,8 @@ export function presenceOf(ageMs: number): Presence {
 /** Duplicates arrive within milliseconds; a period later it is a replay. */
 function isCopy(last: ReceivedHeartbeat, { heartbeat, atMs }: ReceivedHeartbeat): boolean {
   const { instance, bootCounter, sequence } = last.heartbeat;
-  const isSame = heartbeat.instance === instance && heartbeat.bootCounter === bootCounter && heartbeat.sequence === sequence;
+  const isSame =
+    heartbeat.instance === instance && heartbeat.bootCounter === bootCounter && heartbeat.sequence === sequence;
   return isSame && atMs - last.atMs < PERIOD_MS;
 }
 

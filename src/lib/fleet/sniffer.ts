@@ -1,5 +1,5 @@
 import type { Clock } from '../lifecycle/index.ts';
-import { type Heartbeat, decodeHeartbeat, decodeUnverified } from './datagram.ts';
+import { decodeHeartbeat, decodeUnverified, type Heartbeat } from './datagram.ts';
 import type { KeyRing } from './keys.ts';
 import { type Presence, presenceOf } from './neighbours.ts';
 import { PERIOD_MS } from './wire.ts';
@@ -121,7 +121,8 @@ export function createSniffer(options: {
     const hasPlace = states.size < MAX_SENDERS || (!test && isFirstOfReserved(heartbeat.serial));
     if (state !== undefined) update(state, heartbeat, atMs);
     else if (!hasPlace) otherHeartbeats += 1;
-    else states.set(name, { ...firstHeartbeat, address, test, verified: keys !== null, heartbeat, atMs, sinceMs: atMs });
+    else
+      states.set(name, { ...firstHeartbeat, address, test, verified: keys !== null, heartbeat, atMs, sinceMs: atMs });
     if (hasPlace && !test && reserved.has(heartbeat.serial)) reservedSeen.add(heartbeat.serial);
   }
 
@@ -150,7 +151,8 @@ export function createSniffer(options: {
       const nowMs = clock.monotonicMs();
       const bySerial = Map.groupBy(states.values(), ({ heartbeat }) => heartbeat.serial);
       const senders = [...states.values()].map((state): Sender => {
-        const { address, test, verified, heartbeat, heartbeats, copies, replayed, lost, intervals, meanMs, squares } = state;
+        const { address, test, verified, heartbeat, heartbeats, copies, replayed, lost, intervals, meanMs, squares } =
+          state;
         const ageMs = nowMs - state.atMs;
         const isKnown = intervals > 1;
         const others = (bySerial.get(heartbeat.serial) ?? []).filter((other) => other !== state && other.test === test);

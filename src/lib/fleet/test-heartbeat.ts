@@ -59,7 +59,11 @@ export async function sendTestHeartbeats(
       if (isOver) break;
     }
     const uptimeS = (sequence * PERIOD_MS) / 1000;
-    const bytes = encodeHeartbeat({ serial, bootCounter: 0, sequence, instance, uptimeS, state: nothingKnown }, key, 'test');
+    const bytes = encodeHeartbeat(
+      { serial, bootCounter: 0, sequence, instance, uptimeS, state: nothingKnown },
+      key,
+      'test',
+    );
     for (const way of ways) {
       const failure = await send(bytes, way);
       if (failure === null) way.sent += 1;

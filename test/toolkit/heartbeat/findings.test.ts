@@ -183,7 +183,10 @@ describe('what is found of the other robots of a fleet', () => {
   });
 
   it('is not checked where the gateway has the port and does not answer', () => {
-    const { of, verdicts } = found({ ...silence, rejected: null, queryFailure: 'no answer' }, { unicast: ['192.0.2.2'] });
+    const { of, verdicts } = found(
+      { ...silence, rejected: null, queryFailure: 'no answer' },
+      { unicast: ['192.0.2.2'] },
+    );
     expect(verdicts).toMatchObject({
       'robot-SN-2': 'not-checked',
       'unicast-192.0.2.2': 'not-checked',

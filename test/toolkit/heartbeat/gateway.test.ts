@@ -63,7 +63,14 @@ describe('the counters of the running gateway', () => {
       [START_MS + 100, 30],
       [START_MS + 2_110, 31],
     ]);
-    expect(counts.rejected).toEqual({ malformed: 0, otherVersion: 0, otherKey: 0, forged: 0, replayed: 2, tableFull: 0 });
+    expect(counts.rejected).toEqual({
+      malformed: 0,
+      otherVersion: 0,
+      otherKey: 0,
+      forged: 0,
+      replayed: 2,
+      tableFull: 0,
+    });
     expect(counts.accepted.get('192.0.2.2')).toBe(1);
   });
 

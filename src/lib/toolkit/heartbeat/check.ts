@@ -1,10 +1,10 @@
 import { networkInterfaces } from 'node:os';
 import { GwError } from '../../error/index.ts';
 import {
-  type Heartbeat,
   broadcastSources,
   closeSocket,
   createSniffer,
+  type Heartbeat,
   openBesideOthers,
   openBroadcastsOnly,
   PERIOD_MS,
@@ -87,7 +87,12 @@ async function listen(
     dated.push({ atMs: clock.monotonicMs(), sequence, uptimeS, boot: instance });
   };
   const reserved = new Set(fleet.robots);
-  const sniffer = createSniffer({ keys, clock, reserved, onHeartbeat: (heartbeat) => date(arrivals, heartbeat.serial, heartbeat) });
+  const sniffer = createSniffer({
+    keys,
+    clock,
+    reserved,
+    onHeartbeat: (heartbeat) => date(arrivals, heartbeat.serial, heartbeat),
+  });
   const broadcasts = createSniffer({
     keys,
     clock,

@@ -103,8 +103,7 @@ export function periodFinding(
   const verdict = judgePeriod(timing);
   if (verdict === 'ok') return { ...finding(id, title, 'ok', `${result}; ${bound}`), spec: 'Limits' };
   if (verdict === 'wrong') {
-    const remedy =
-      'Check load and clock of that gateway: late heartbeats make a robot look gone.';
+    const remedy = 'Check load and clock of that gateway: late heartbeats make a robot look gone.';
     return { ...finding(id, title, 'wrong', `${result}; ${bound}`, remedy), spec: 'Limits' };
   }
   return {
@@ -134,9 +133,7 @@ function strangerFinding({ expected, isAlone, own }: ExpectedFleet, received: Re
   }
   if (expected.length === 0 && !isAlone) {
     const detail =
-      strangers.length === 0
-        ? 'fleet.robots is empty'
-        : `received: ${strangers.join(', ')}; fleet.robots is empty`;
+      strangers.length === 0 ? 'fleet.robots is empty' : `received: ${strangers.join(', ')}; fleet.robots is empty`;
     return finding('strangers', title, 'not-checked', detail);
   }
   if (queryFailure !== null) return finding('strangers', title, 'not-checked', queryFailureText(queryFailure));
@@ -189,7 +186,13 @@ function unicastFindings(
   });
 }
 
-function conflictFinding({ conflicts, senders, queryFailure, isOwnCopySeen, rejected }: ReceivedFleet): HeartbeatFinding {
+function conflictFinding({
+  conflicts,
+  senders,
+  queryFailure,
+  isOwnCopySeen,
+  rejected,
+}: ReceivedFleet): HeartbeatFinding {
   const title = 'No serial is used by two devices';
   if (conflicts.length > 0) {
     const detail = [...new Set(conflicts.map(({ serial, address }) => `${serial} from ${address}`))].join(', ');
@@ -233,8 +236,7 @@ function uptimeFinding(
   const wrong = offs.filter(({ offS }) => offS !== null && offS > MAX_UPTIME_OFF_S);
   if (wrong.length > 0) {
     const detail = wrong.map(({ serial, offS }) => `${serial} by ${Math.round(offS ?? 0)} s`).join(', ');
-    const remedy =
-      'Its clock was set, or it was restarted meanwhile: run the check again, then read its log.';
+    const remedy = 'Its clock was set, or it was restarted meanwhile: run the check again, then read its log.';
     return finding('uptime', title, 'wrong', `uptime differs: ${detail}`, remedy);
   }
   if (queryFailure !== null) return finding('uptime', title, 'not-checked', queryFailureText(queryFailure));

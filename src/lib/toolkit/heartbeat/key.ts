@@ -19,7 +19,8 @@ export async function newHeartbeatKey(options: {
   await createFile(file, `${text}\n`, { mode: 0o600, folderMode: 0o700 }).catch((error: unknown) => {
     if (!(error instanceof GwError) || error.code !== 'FILE_EXISTS') throw error;
     throw new GwError('FILE_EXISTS', `Key file ${file} exists and is not replaced.`, {
-      remedy: 'For a key rotation make the new key in another file: gw heartbeat key new FILE; then see docs/heartbeat.md.',
+      remedy:
+        'For a key rotation make the new key in another file: gw heartbeat key new FILE; then see docs/heartbeat.md.',
       cause: error,
     });
   });
@@ -31,7 +32,10 @@ const OR_FILE = 'or give a file: gw heartbeat key new FILE';
 async function keyFileOf(sitePath: string): Promise<string> {
   const { path, fleet } = await loadSite(sitePath).catch((error: unknown) => {
     if (!(error instanceof GwError) || error.code !== 'SITE_FILE_NOT_FOUND') throw error;
-    throw new GwError(error.code, error.message, { remedy: `Give the site file with --site FILE, ${OR_FILE}`, cause: error });
+    throw new GwError(error.code, error.message, {
+      remedy: `Give the site file with --site FILE, ${OR_FILE}`,
+      cause: error,
+    });
   });
   if (fleet !== undefined) return fleet.keyFile;
   throw new GwError('SITE_FILE_INVALID', `No fleet.keyFile in ${path}.`, {

@@ -1,5 +1,5 @@
 import type { HeartbeatFinding } from './check.result.ts';
-import { type ExpectedFleet, finding, queryFailureText, periodFinding } from './findings.ts';
+import { type ExpectedFleet, finding, periodFinding, queryFailureText } from './findings.ts';
 import type { GatewayCounts } from './gateway.ts';
 import type { Arrival } from './timing.ts';
 
@@ -42,7 +42,10 @@ export function ownFindings(site: ExpectedFleet, sending: OwnSending): Heartbeat
 }
 
 /** A gateway with another site file sends with another serial. */
-function ownSerialFinding({ own }: ExpectedFleet, { gateway, copies, receives, queryFailure }: OwnSending): HeartbeatFinding {
+function ownSerialFinding(
+  { own }: ExpectedFleet,
+  { gateway, copies, receives, queryFailure }: OwnSending,
+): HeartbeatFinding {
   const title = `The heartbeat of this gateway carries serial ${own}`;
   const id = 'own-serial';
   if (receives === 'everything') return finding(id, title, 'wrong', NOT_RUNNING, START);
@@ -60,14 +63,23 @@ function ownSerialFinding({ own }: ExpectedFleet, { gateway, copies, receives, q
   return finding(id, title, 'ok', `${sending.heartbeats} heartbeats since its start, by its own counter`);
 }
 
-function copyFinding({ broadcast, seconds }: ExpectedFleet, { sources, copies, receives }: OwnSending): HeartbeatFinding {
+function copyFinding(
+  { broadcast, seconds }: ExpectedFleet,
+  { sources, copies, receives }: OwnSending,
+): HeartbeatFinding {
   const id = 'own-broadcast';
   const title = 'Own broadcasts leave the kernel (looped-back copies)';
   if (!broadcast) return finding(id, title, 'not-applicable', 'fleet.broadcast is off');
   if (receives === 'everything') return finding(id, title, 'wrong', NOT_RUNNING, START);
   if (sources.length === 0) {
     const detail = 'no interface except loopback is up with an IPv4 address';
-    return finding(id, title, 'wrong', detail, 'Connect the gateway to the robot segment; `ip address` shows its interfaces.');
+    return finding(
+      id,
+      title,
+      'wrong',
+      detail,
+      'Connect the gateway to the robot segment; `ip address` shows its interfaces.',
+    );
   }
   const counted = sources.map((source) => [source, copies.get(source)?.length ?? 0] as const);
   const missing = counted.filter(([, count]) => count === 0).map(([source]) => source);
@@ -97,7 +109,12 @@ function acceptedFinding(address: string, { gateway, receives, queryFailure }: O
   if (count === 0) {
     return finding(id, title, 'wrong', 'none during the check', 'Check the log of gw serve.');
   }
-  return finding(id, title, 'ok', `${count} by the counter of the gateway; arrival can be checked only on the other robot`);
+  return finding(
+    id,
+    title,
+    'ok',
+    `${count} by the counter of the gateway; arrival can be checked only on the other robot`,
+  );
 }
 
 function ownPeriodFinding(site: ExpectedFleet, { copies, gateway, receives }: OwnSending): HeartbeatFinding {

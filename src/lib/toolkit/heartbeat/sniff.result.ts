@@ -16,9 +16,7 @@ const senderSchema = z.strictObject({
   periodMs: z.number().nullable().describe('Mean time from heartbeat to heartbeat; null before the third heartbeat.'),
   jitterMs: z.number().nullable().describe('Standard deviation of that time.'),
   alsoFrom: z.array(z.string()).describe('Other addresses that send with the same serial, at most 16.'),
-  conflictWith: z
-    .array(z.string())
-    .describe('Those of them that are another device, or a replay of an earlier boot.'),
+  conflictWith: z.array(z.string()).describe('Those of them that are another device, or a replay of an earlier boot.'),
   bootCounter: count,
   sequence: count,
   uptimeS: count,
@@ -52,9 +50,7 @@ const viewShape = {
   noise: z.array(noiseSchema).describe('Rejected datagrams by source address.'),
   dropped: count
     .nullable()
-    .describe(
-      'Datagrams dropped by the kernel on the port, for all programs of this machine; null: unknown.',
-    ),
+    .describe('Datagrams dropped by the kernel on the port, for all programs of this machine; null: unknown.'),
 };
 
 /** One line of `gw heartbeat sniff --json`. */
