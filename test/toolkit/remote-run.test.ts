@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { GwError } from '../../src/lib/error/index.ts';
 import type { RemoteProcess, Ssh } from '../../src/lib/net/index.ts';
-import { remoteArguments, followRemoteGw, runRemoteGw } from '../../src/lib/toolkit/remote-run.ts';
+import { followRemoteGw, remoteArguments, runRemoteGw } from '../../src/lib/toolkit/remote-run.ts';
 
 /** A far side that prints what it is told to; `gw --version` answers with its version. */
 function farSide(chunks: readonly (string | Uint8Array)[], { code = 0, version = '1.0.0', says = '' } = {}) {
@@ -58,14 +58,9 @@ const errorOf = (work: Promise<unknown>) =>
 
 describe('words for the far side', () => {
   it('are those of the command without the way there, with --json once', () => {
-    expect(remoteArguments('heartbeat:check', ['--via', 't@gw', '--seconds', '8', '--json', '--site=a b.yaml'])).toEqual([
-      'heartbeat',
-      'check',
-      '--seconds',
-      '8',
-      '--site=a b.yaml',
-      '--json',
-    ]);
+    expect(
+      remoteArguments('heartbeat:check', ['--via', 't@gw', '--seconds', '8', '--json', '--site=a b.yaml']),
+    ).toEqual(['heartbeat', 'check', '--seconds', '8', '--site=a b.yaml', '--json']);
     expect(remoteArguments('heartbeat:sniff', ['--no-key', '--via=t@gw'])).toEqual([
       'heartbeat',
       'sniff',

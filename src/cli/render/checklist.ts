@@ -1,5 +1,6 @@
 import chalk from 'chalk';
 import type { Deviation, StepResult } from '../../lib/checklist/index.ts';
+import { plural, pluralWord } from '../../lib/text/index.ts';
 import type {
   ChecklistList,
   ChecklistRun,
@@ -23,7 +24,7 @@ export function renderChecklistList({ checklists, checks }: ChecklistList): stri
     }),
   ]);
   return [
-    `${count(checklists.length, 'checklist comes', 'checklists come')} with gw; run one with \`gw checklist run NAME\`.`,
+    `${plural(checklists.length, 'checklist comes', 'checklists come')} with gw; run one with \`gw checklist run NAME\`.`,
     '',
     renderTable(
       [
@@ -54,7 +55,7 @@ export function renderChecklistShow({ name, title, purpose, phase, sections, ste
   const counts = kinds
     .map(([kind, one, many]) => [steps.filter((step) => step.kind === kind).length, one, many] as const)
     .filter(([n, one]) => n > 0 || one === 'check' || one === 'question')
-    .map(([n, one, many]) => count(n, one, many));
+    .map(([n, one, many]) => plural(n, one, many));
   const last = counts.pop() ?? '';
   const head = `${printable(title)}: ${counts.join(', ')} and ${last} (${printable(name)}).`;
   const lines = steps.flatMap((step, index) => {
@@ -188,7 +189,7 @@ export function renderChecklistVerdict(
   }
   const redLines = robots.reduce((sum, robot) => sum + robot.redLines.length, 0);
   const parts = [
-    [redLines, redLines === 1 ? 'red line' : 'red lines'],
+    [redLines, pluralWord(redLines, 'red line')],
     [counts.wrong, 'wrong'],
     [counts.skipped, 'skipped'],
     [counts.notChecked - leftOut, 'not checked'],
@@ -196,7 +197,7 @@ export function renderChecklistVerdict(
     [counts.ok, 'ok'],
   ] as const;
   const said = parts.filter(([n]) => n > 0).map(([n, word]) => `${n} ${word}`);
-  const taken = deviations > 0 ? `; ${count(deviations, 'deviation', 'deviations')} accepted by name` : '';
+  const taken = deviations > 0 ? `; ${plural(deviations, 'deviation')} accepted by name` : '';
   if (accepted)
     return `${chalk.yellow.bold('ACCEPTED WITH DEVIATIONS')}  ${title}: ${said.join(', ')} of ${steps.length} steps.`;
   const isBad = counts.wrong > 0 || redLines > 0;
@@ -238,8 +239,4 @@ export function renderStepLine(step: StepResult, width = MOST_TITLE_WIDTH): stri
   const found = step.leftOut ? 'left out' : (shown ?? (kind === 'run' && verdict === 'ok' ? why : ''));
   const proven = [found, accepted].filter(Boolean).join('; ');
   return `${mark}  ${printable(title).padEnd(width)} ${chalk.dim(printable(proven))}`.trimEnd();
-}
-
-function count(n: number, one: string, many: string): string {
-  return `${n} ${n === 1 ? one : many}`;
 }

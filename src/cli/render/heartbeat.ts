@@ -1,4 +1,5 @@
 import chalk from 'chalk';
+import { plural, pluralWord, shorten } from '../../lib/text/index.ts';
 import type { HeartbeatKey } from '../../lib/toolkit/heartbeat/key.result.ts';
 import type { HeartbeatSniffEvent } from '../../lib/toolkit/heartbeat/sniff.result.ts';
 import { printable, renderTable } from '../output.ts';
@@ -170,8 +171,7 @@ function stateText({ test, batteryPercent, moving, stopped, software, uptimeS }:
 }
 
 function shortSoftware(software: string): string {
-  const characters = [...printable(software)];
-  return characters.length <= MAX_SOFTWARE ? characters.join('') : `${characters.slice(0, MAX_SOFTWARE - 1).join('')}…`;
+  return shorten(printable(software), MAX_SOFTWARE);
 }
 
 /** Explanations of values in the table. */
@@ -193,7 +193,7 @@ function remarks(senders: readonly Sender[]): string[] {
   const copies = senders.reduce((sum, sender) => sum + sender.copies, 0);
   if (copies > 0) {
     lines.push(
-      `${plural(copies, 'heartbeat')} received twice within ${copies === 1 ? 'its' : 'their'} period, such as by broadcast and unicast.`,
+      `${plural(copies, 'heartbeat')} received twice within ${pluralWord(copies, 'its', 'their')} period, such as by broadcast and unicast.`,
     );
   }
   if (senders.some(({ replayed }) => replayed > 0)) {
@@ -242,7 +242,3 @@ const units: readonly (readonly [string, number])[] = [
   ['h', 3_600_000],
   ['min', 60_000],
 ];
-
-function plural(count: number, one: string, more = `${one}s`): string {
-  return `${count} ${count === 1 ? one : more}`;
-}

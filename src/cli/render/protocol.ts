@@ -1,4 +1,5 @@
 import chalk from 'chalk';
+import { plural, pluralWord } from '../../lib/text/index.ts';
 import type { ProtocolDiff, RobotDiff } from '../../lib/toolkit/checklist/diff.result.ts';
 import type { ProtocolReport } from '../../lib/toolkit/checklist/report.result.ts';
 import type { ProtocolSubject, ProtocolVerify } from '../../lib/toolkit/checklist/verify.result.ts';
@@ -34,7 +35,7 @@ export function renderProtocolVerify({ path, state, signedBy, findings, subject 
 export function renderProtocolReport({ document, written, subject, state, format }: ProtocolReport): string {
   if (written === null) return document ?? '';
   const { path, bytes, pages, replacedCharacters } = written;
-  const size = `${bytes} bytes${pages === null ? '' : `, ${pages} ${pages === 1 ? 'page' : 'pages'}`}`;
+  const size = `${bytes} bytes${pages === null ? '' : `, ${plural(pages, 'page')}`}`;
   return [
     `The report is written to ${printable(path)} (${format}, ${size}).`,
     chalk.dim(subjectLine(subject)),
@@ -58,7 +59,7 @@ export function reportNotes({
     'not-signed': chalk.yellow('The protocol is not signed, and the report says so.'),
   };
   const note = notes[state];
-  const letters = `${replacedCharacters} ${replacedCharacters === 1 ? 'character' : 'characters'}`;
+  const letters = plural(replacedCharacters, 'character');
   return [
     ...(note === null ? [] : [note]),
     ...(replacedCharacters === 0
@@ -79,9 +80,7 @@ export function renderProtocolDiff({ from, to, same, worse, versions, sameCheckl
     [counted(({ values }) => values.filter(({ counts }) => counts).length), 'values moved', 'value moved'],
     [counted(({ deviations }) => deviations.length), 'deviations changed', 'deviation changed'],
   ] as const;
-  const said = parts
-    .filter(([count]) => count > 0)
-    .map(([count, word, one = word]) => `${count} ${count === 1 ? one : word}`);
+  const said = parts.filter(([count]) => count > 0).map(([count, word, one = word]) => plural(count, one, word));
   const what = said.length === 0 ? 'only what stands below' : said.join(', ');
   const head = same
     ? 'Nothing differs between the two visits.'
@@ -109,7 +108,7 @@ export function renderProtocolDiff({ from, to, same, worse, versions, sameCheckl
 /** What differs at every run is no change; that it does is said, and JSON holds it. */
 function scatterLines(count: number): string[] {
   if (count === 0) return [];
-  const values = count === 1 ? '1 value that differs' : `${count} values that differ`;
+  const values = plural(count, 'value that differs', 'values that differ');
   return [
     '',
     chalk.dim(`Not counted: ${values} at every run (times, durations, rates, ids, folders); --json holds all.`),
@@ -225,7 +224,7 @@ function saysLine({ verdict, counts, deviations, redLines }: ProtocolSubject, st
   };
   const parts = [
     [counts.wrong, 'wrong'],
-    [redLines, redLines === 1 ? 'red line' : 'red lines'],
+    [redLines, pluralWord(redLines, 'red line')],
     [counts.notChecked, 'not checked'],
     [counts.skipped, 'skipped'],
     [deviations, 'accepted deviations'],

@@ -5,7 +5,7 @@
  * journal before anyone sees it, so that a run goes on after a crash; its end is a protocol, one file that the key of
  * the device signs (the signer is handed in) and that anybody can verify.
  */
-export { type Answer, type Answers, type Approval, loadAnswers, parseAnswers } from './answers.ts';
+export { type Answer, loadAnswers, parseAnswers } from './answers.ts';
 export type { AskContext } from './asking.ts';
 export { readPhoto } from './attachment.ts';
 export {
@@ -14,11 +14,10 @@ export {
   type Given,
   givens,
   type Missing,
-  type SoftwareRead,
   type StepContext,
 } from './catalogue.ts';
 export { beginJournal, findJournal, type Journal, readJournal, resumeJournal } from './journal.ts';
-export type { JournalState } from './journal-lines.ts';
+
 export { findChecklist, listChecklists } from './library.ts';
 export {
   type AskedStep,
@@ -28,23 +27,18 @@ export {
   type MeasureStep,
   parseChecklist,
   type RunStep,
-  type Section,
   type Step,
 } from './load.ts';
-export { compileMatcher, type Match, type Matcher, type MatcherProblem, matcherNames } from './matcher.ts';
-export { type Looked, look, type PathPart, parsePath } from './path.ts';
+export { compileMatcher, type Match, type MatcherProblem, matcherNames } from './matcher.ts';
+export { look, type PathPart, parsePath } from './path.ts';
 export {
-  type Attachment,
-  type AttachmentKind,
   type Protocol,
   type ProtocolVerification,
   protocolSchema,
   protocolVerificationSchema,
   type RedLine,
-  type ReliedFact,
   type RobotProtocol,
   redLineSchema,
-  type VerificationFinding,
 } from './protocol.result.ts';
 export { composeProtocol, type ProtocolRobot, protocolText } from './protocol.ts';
 export {
@@ -54,7 +48,6 @@ export {
   countsSchema,
   type Deviation,
   type MeasuredValue,
-  type Phase,
   phases,
   type StepResult,
 } from './run.result.ts';
@@ -63,4 +56,4 @@ export type { Decision, RunnerOptions, TakenStep } from './runner-options.ts';
 export { selectSteps, type Wanted } from './selection.ts';
 export { mergeResults, runSession, type SessionRobot, type SessionRobotResult } from './session.ts';
 export { type ProtocolSigner, signProtocol } from './signature.ts';
-export { attachmentsDirOf, type VerifyOptions, verifyProtocol, verifyProtocolFile } from './verify.ts';
+export { attachmentsDirOf, verifyProtocol, verifyProtocolFile } from './verify.ts';

@@ -17,7 +17,7 @@ import { checkSoundness } from './soundness.ts';
 import { parseTemplate, type Template } from './template.ts';
 
 /** Something that must be ok before a step is taken. */
-export interface Requirement {
+interface Requirement {
   /** What a person calls it: `'address'`, `section 'network'`. */
   readonly name: string;
   readonly steps: readonly string[];

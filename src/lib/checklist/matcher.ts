@@ -1,4 +1,5 @@
 import { nearest } from '../document/index.ts';
+import { isRecord } from '../json/index.ts';
 import { excerptText, plainText } from './excerpt.ts';
 import { type Looked, look, PATH_SYNTAX, type PathPart, parsePath } from './path.ts';
 import { compilePattern, MOST_MATCHED_CHARACTERS } from './pattern.ts';
@@ -71,7 +72,7 @@ export const matcherNames: readonly string[] = Object.keys(makers);
 /** Compiles what stands behind a path in `expect`; undefined after a complaint. */
 export function compileMatcher(raw: unknown, complain: Complain): Matcher | undefined {
   if (isScalar(raw)) return (typeof raw === 'string' && Object.hasOwn(words, raw) && words[raw]) || equals(raw);
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
+  if (!isRecord(raw)) {
     return wrong(complain, `a plain value, ${Object.keys(words).join(', ')}, or one of ${matcherNames.join(', ')}`);
   }
   const parts: (Matcher | undefined)[] = [];
@@ -99,7 +100,7 @@ export interface Expectation {
 
 /** Compiles a whole `expect`: path to matcher. Sound expectations come back even beside mistakes. */
 export function compileExpectations(raw: unknown, complain: Complain): readonly Expectation[] {
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return [];
+  if (!isRecord(raw)) return [];
   return Object.entries(raw).flatMap(([path, rawMatcher]) => {
     const parts = parsePath(path);
     if (!parts) complain({ path: [path], expected: PATH_SYNTAX, at: 'key' });
@@ -239,7 +240,7 @@ function itemName(item: unknown, index: number): string {
 
 /** A list, at least one item, each of which meets expectations of its own. */
 function every(raw: unknown, complain: Complain): Matcher | undefined {
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw) || Object.keys(raw).length === 0) {
+  if (!isRecord(raw) || Object.keys(raw).length === 0) {
     return wrong(complain, 'what each item must meet: { rateHz: { at-least: 1 } }');
   }
   const expectations = compileExpectations(raw, complain);
@@ -276,7 +277,7 @@ function allOf(parts: readonly Matcher[]): Matcher {
 }
 
 function isFields(raw: unknown): raw is Readonly<Record<string, Scalar>> {
-  return typeof raw === 'object' && raw !== null && !Array.isArray(raw) && Object.values(raw).every(isScalar);
+  return isRecord(raw) && Object.values(raw).every(isScalar);
 }
 
 function isScalar(raw: unknown): raw is Scalar {

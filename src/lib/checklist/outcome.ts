@@ -1,3 +1,4 @@
+import { shorten } from '../text/index.ts';
 import type { Expectation } from './matcher.ts';
 import { type MatchVerdict, worse } from './matcher.ts';
 import { look, type PathPart } from './path.ts';
@@ -34,7 +35,7 @@ export function compare(expected: readonly Expectation[], data: object): Outcome
   return { verdict, why, expectations };
 }
 
-const MOST_DETAIL = 300;
+const MAX_DETAIL_CHARS = 300;
 
 /** What stands as `detail` beside a `verdict`: the sentence that says why. */
 function detailBeside(data: object, parts: readonly PathPart[]): string | null {
@@ -42,5 +43,5 @@ function detailBeside(data: object, parts: readonly PathPart[]): string | null {
   if (last?.kind !== 'key' || last.key !== 'verdict') return null;
   const beside = look(data, [...parts.slice(0, -1), { kind: 'key', key: 'detail' }]);
   if (!beside.there || typeof beside.value !== 'string' || beside.value === '') return null;
-  return beside.value.length > MOST_DETAIL ? `${beside.value.slice(0, MOST_DETAIL)}…` : beside.value;
+  return shorten(beside.value, MAX_DETAIL_CHARS);
 }

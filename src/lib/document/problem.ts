@@ -1,3 +1,5 @@
+import { shorten } from '../text/index.ts';
+
 /** One thing that is wrong in a document, with its place. */
 export interface Problem {
   readonly file: string;
@@ -32,13 +34,11 @@ export function pathText(path: readonly PropertyKey[]): string {
   return text;
 }
 
-const SHOWN = 60;
+const MAX_SHOWN_CHARS = 60;
 
 /** A found text in quotes, on one line, without control characters, shortened. */
 export function quoted(text: string): string {
-  const clean = oneLine(text);
-  const points = [...clean];
-  return points.length > SHOWN ? `'${points.slice(0, SHOWN).join('')}…'` : `'${clean}'`;
+  return `'${shorten(oneLine(text), MAX_SHOWN_CHARS)}'`;
 }
 
 /** Foreign text on one line: every run of control characters and line ends is a space. */

@@ -17,12 +17,12 @@ import { type Problem, pathText, quoted } from './problem.ts';
 export type Path = readonly PropertyKey[];
 
 /** Where a path stands in the file. */
-export interface Place {
+interface Place {
   readonly line: number;
   readonly column: number;
 }
 
-export interface Entry {
+interface Entry {
   readonly key: Place | null;
   readonly value: Place;
   /** What stands in the file, in words. */

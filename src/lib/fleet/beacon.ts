@@ -24,7 +24,7 @@ export interface BeaconOptions {
 }
 
 /** One destination: an address, and for a broadcast the address of the outgoing interface. */
-export interface SendingWay {
+interface SendingWay {
   readonly to: string;
   readonly from: string | null;
   /** Datagrams accepted by the operating system; not a proof of transmission or arrival. */

@@ -1,4 +1,5 @@
 import type { Clock, Log, Service } from '../lifecycle/index.ts';
+import { plural } from '../text/index.ts';
 import { type Beacon, type SendingView, startBeacon } from './beacon.ts';
 import { startBoot } from './boot-counter.ts';
 import { type CoarseState, decodeHeartbeat, encodeHeartbeat } from './datagram.ts';
@@ -32,7 +33,7 @@ export interface FleetOptions {
 }
 
 /** Rejected datagrams by reason. */
-export interface Rejected {
+interface Rejected {
   readonly malformed: number;
   readonly otherVersion: number;
   readonly otherKey: number;
@@ -162,7 +163,7 @@ export function createFleet(options: FleetOptions): Fleet {
       const alive = neighbours.list().filter(({ presence }) => presence === 'alive').length;
       const ways = beacon?.failures() ?? [];
       const unsent = ways.length === 0 ? '' : `; not sent to ${ways.join(', ')}`;
-      return `${alive === 1 ? '1 other robot' : `${alive} other robots`} received${unsent}`;
+      return `${plural(alive, 'other robot')} received${unsent}`;
     },
 
     view: () => ({

@@ -33,7 +33,7 @@ interface Newest {
 }
 
 /** 'replayed': not newer than the last one of its serial. 'table-full': a new serial, and the table is full. */
-export type Acceptance = 'newer' | 'replayed' | 'table-full';
+type Acceptance = 'newer' | 'replayed' | 'table-full';
 
 export interface ReplayGuard {
   /** Loads the state of earlier boots. Throws FILE_UNREADABLE. */

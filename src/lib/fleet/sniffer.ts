@@ -11,7 +11,7 @@ const MAX_ADDRESSES = 256;
 const MAX_NAMED = 16;
 
 /** A serial at one address. Two devices with one serial are two senders, as is one device with two addresses. */
-export interface Sender {
+interface Sender {
   readonly serial: string;
   readonly address: string;
   /** Whether it sends test heartbeats (`gw heartbeat send`) and is not a robot. */

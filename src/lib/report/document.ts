@@ -72,14 +72,14 @@ export type Block =
   | { readonly kind: 'page-break' };
 
 /** Both are short words of ours. */
-export interface Figure {
+interface Figure {
   readonly value: string;
   readonly label: string;
   readonly tone: Tone | null;
 }
 
 /** A place to sign on paper; all are words of ours. */
-export interface SignaturePlace {
+interface SignaturePlace {
   readonly role: string;
   /** Under the line. */
   readonly lines: readonly string[];

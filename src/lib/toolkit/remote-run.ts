@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { asGwError, type ErrorCode, errorTable, GwError } from '../error/index.ts';
 import { quote, readJson } from '../json/index.ts';
+import { withDeadline } from '../lifecycle/index.ts';
 import type { RemoteExit, RemoteProcess, Ssh } from '../net/index.ts';
 import { answeredErrorSchema } from './operator/answered-error.ts';
 
@@ -183,7 +184,7 @@ async function eachLine(stream: Readable, onLine: (line: string) => void): Promi
 
 /** A warning when the versions differ or the remote one is unknown; null when they are the same. */
 async function versionNote<T>(ssh: Ssh, { version, signal }: RemoteGwOptions<T>): Promise<string | null> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(VERSION_TIMEOUT_MS)]);
+  const limit = withDeadline(signal, VERSION_TIMEOUT_MS);
   const text = await readRemoteText(ssh, ['gw', '--version'], limit).catch((error: unknown) => {
     // If no program can be run, the command itself reports that.
     if (error instanceof GwError) return null;

@@ -15,7 +15,7 @@ export interface OpenSocket {
 }
 
 /** The process that holds a socket. */
-export interface SocketOwner {
+interface SocketOwner {
   readonly pid: number;
   /** Program, and for an interpreter its script. Set by the program itself: a hint, not a proof. */
   readonly name: string;

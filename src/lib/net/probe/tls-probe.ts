@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect, type TLSSocket } from 'node:tls';
-import { type Clock, systemClock } from '../../lifecycle/index.ts';
+import { type Clock, onAbort, systemClock } from '../../lifecycle/index.ts';
 import { MIN_TLS_VERSION } from '../../site/index.ts';
 import { type ChainLink, chainOf, type Trust, trustOf } from './certificate-chain.ts';
 import { listThatVerified, systemCertificates, systemContext } from './trust-lists.ts';
@@ -152,11 +152,10 @@ export async function probeTls(stream: Duplex, options: TlsProbeOptions): Promis
     fail(ended);
   };
   const onClose = () => fail({ kind: 'cut' });
-  const onAbort = () => reject(signal.reason);
   // Errors after the handshake belong to the user of the socket; this listener keeps them from ending the process.
   socket.on('error', onError);
   socket.once('close', onClose);
-  signal.addEventListener('abort', onAbort, { once: true });
+  using _aborted = onAbort(signal, () => reject(signal.reason));
   using _late = clock.after(timeoutMs, () => fail({ kind: 'no-answer' }));
   socket.once('secureConnect', () => {
     // Before the chain is read: after getPeerX509Certificate, getPeerCertificate is empty (measured, Node 24.21).
@@ -177,7 +176,6 @@ export async function probeTls(stream: Duplex, options: TlsProbeOptions): Promis
     probe = await promise;
     return probe;
   } finally {
-    signal.removeEventListener('abort', onAbort);
     socket.off('close', onClose);
     if (probe?.kind !== 'established') {
       socket.destroy();

@@ -1,11 +1,13 @@
 import { Duplex } from 'node:stream';
 import type { Channel } from 'ssh2';
+import { onAbort } from '../../lifecycle/index.ts';
 
 /**
  * An SSH channel that behaves like a TCP socket: it ends when the peer ends, destroying it closes the channel, and when
  * the connection is lost it fails with that error, where the library would end it as if the data were complete.
  */
 export function channelStream(channel: Channel, lost: AbortSignal): Duplex {
+  let losing: Disposable | undefined;
   const stream = new Duplex({
     allowHalfOpen: false,
     read() {
@@ -19,14 +21,13 @@ export function channelStream(channel: Channel, lost: AbortSignal): Duplex {
       callback();
     },
     destroy(error, callback) {
-      lost.removeEventListener('abort', onLost);
+      losing?.[Symbol.dispose]();
       channel.off('data', onData);
       channel.resume();
       channel.destroy();
       callback(error);
     },
   });
-  const onLost = () => stream.destroy(lost.reason);
   const onData = (chunk: Buffer) => {
     if (!stream.push(chunk)) channel.pause();
   };
@@ -40,7 +41,6 @@ export function channelStream(channel: Channel, lost: AbortSignal): Duplex {
     else stream.destroy();
   });
   channel.on('error', (error: Error) => stream.destroy(error));
-  lost.addEventListener('abort', onLost, { once: true });
-  if (lost.aborted) onLost();
+  losing = onAbort(lost, () => void stream.destroy(lost.reason));
   return stream;
 }

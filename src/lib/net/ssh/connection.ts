@@ -1,6 +1,6 @@
 import type { Channel } from 'ssh2';
 import { GwError, type Tried } from '../../error/index.ts';
-import { systemClock } from '../../lifecycle/index.ts';
+import { firstOf, onAbort, systemClock } from '../../lifecycle/index.ts';
 import { DialError, type Dialer, type DialFailure, directDialer } from '../dialer.ts';
 import { channelStream } from './channel-stream.ts';
 import { commandLine } from './command-line.ts';
@@ -50,7 +50,7 @@ export async function openSsh(target: string | SshTarget, options: SshOptions): 
     const last = hops.at(-1);
     const settings = way.at(-1);
     if (last === undefined || settings === undefined) throw new RangeError('an SSH route has at least one host');
-    const lost = AbortSignal.any(hops.map((hop) => hop.lost));
+    const lost = firstOf(...hops.map((hop) => hop.lost));
     return {
       where: nameOf(settings),
       firstHop: { host: (way[0] ?? settings).hostName, port: (way[0] ?? settings).port },
@@ -124,8 +124,6 @@ function dialerOf({ client, lost, responsiveMs }: Hop, where: string): Dialer {
         via: where,
         forMs: Math.round(performance.now() - began),
       });
-      const onLost = () => reject(lost.reason);
-      const onAbort = () => reject(signal?.reason ?? new DOMException('aborted', 'AbortError'));
       let isOver = false;
       const onOpen = (error: Error | undefined, channel: Channel) => {
         // The caller has already given up.
@@ -143,16 +141,13 @@ function dialerOf({ client, lost, responsiveMs }: Hop, where: string): Dialer {
         }, ms);
       };
       wait(timeoutMs);
-      signal?.addEventListener('abort', onAbort, { once: true });
-      lost.addEventListener('abort', onLost, { once: true });
-      if (signal?.aborted) onAbort();
-      else if (lost.aborted) onLost();
-      else open(() => client.forwardOut('127.0.0.1', 0, host, port, onOpen), reject);
+      const aborting = [onAbort(signal, () => reject(signal?.reason)), onAbort(lost, () => reject(lost.reason))];
+      if (signal?.aborted !== true && !lost.aborted)
+        open(() => client.forwardOut('127.0.0.1', 0, host, port, onOpen), reject);
       return promise.finally(() => {
         isOver = true;
         clearTimeout(timer);
-        signal?.removeEventListener('abort', onAbort);
-        lost.removeEventListener('abort', onLost);
+        for (const listening of aborting) listening[Symbol.dispose]();
       });
     },
   };
@@ -200,14 +195,12 @@ async function exec(
   const tried: Tried = { address: settings.hostName, port: settings.port, action: `run ${argv[0]}` };
   if (signal?.aborted) throw interrupted(signal.reason, tried);
   const { promise, resolve, reject } = Promise.withResolvers<RemoteProcess>();
-  const onLost = () => reject(lost.reason);
-  lost.addEventListener('abort', onLost, { once: true });
+  using _lost = onAbort(lost, () => reject(lost.reason));
   const timer = setTimeout(() => {
     reject(refusedChannel(`No program started on ${nameOf(settings)} within ${TIMEOUT_MS / 1000} s`, tried));
   }, TIMEOUT_MS);
   try {
-    if (lost.aborted) onLost();
-    else {
+    if (!lost.aborted) {
       open(() => {
         client.exec(line, (error, channel) => {
           // Synchronously: the exit status may arrive with the next bytes.
@@ -224,6 +217,5 @@ async function exec(
     return await promise;
   } finally {
     clearTimeout(timer);
-    lost.removeEventListener('abort', onLost);
   }
 }

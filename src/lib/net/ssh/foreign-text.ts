@@ -1,3 +1,5 @@
+import { shorten } from '../../text/index.ts';
+
 const MAX_CHARACTERS = 300;
 
 /** Text of a server as one line of bounded length, with control and bidirectional characters replaced. */
@@ -7,5 +9,5 @@ export function foreignText(text: string): string {
     .replace(/\s+/g, ' ')
     .replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, '\uFFFD')
     .trim();
-  return plain.length > MAX_CHARACTERS ? `${plain.slice(0, MAX_CHARACTERS)}…` : plain;
+  return shorten(plain, MAX_CHARACTERS);
 }

@@ -14,7 +14,7 @@ export interface Identity {
 }
 
 /** Set for key types with several signature algorithms only. */
-export type Hash = 'sha1' | 'sha256' | 'sha512' | undefined;
+type Hash = 'sha1' | 'sha256' | 'sha512' | undefined;
 
 export interface Identities {
   readonly offers: readonly Identity[];

@@ -4,13 +4,3 @@
  * `--from` is given, because the SSH library is large.
  */
 export { openSsh } from './connection.ts';
-export type {
-  HostKeyQuestion,
-  RemoteExit,
-  RemoteProcess,
-  SecretQuestion,
-  Ssh,
-  SshOptions,
-  SshPerson,
-  SshTarget,
-} from './model.ts';

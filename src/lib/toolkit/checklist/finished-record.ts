@@ -21,6 +21,7 @@ import { asGwError, GwError } from '../../error/index.ts';
 import { type EvidenceRecord, loadEvidenceFile } from '../../evidence/index.ts';
 import { type Clock, createFile, readWhole, replaceFile, syncFolder } from '../../lifecycle/index.ts';
 import type { Site } from '../../site/index.ts';
+import { plural } from '../../text/index.ts';
 import type { ChecklistRun } from './run.result.ts';
 import type { ChecklistRunOptions, RunRobot } from './run-options.ts';
 
@@ -79,7 +80,7 @@ export async function openJournal(robots: readonly RunRobot[], options: JournalO
   });
   const taken = before?.state.taken.reduce((sum, robot) => sum + robot.size, 0) ?? 0;
   if (before && before.state.editions === 0 && taken > 0) {
-    const steps = `${taken} ${taken === 1 ? 'step' : 'steps'}`;
+    const steps = plural(taken, 'step');
     onWarning(
       `This is a new run. One of ${before.state.begun.at} was interrupted after ${steps}; its answers stay in ${before.path}.`,
     );
