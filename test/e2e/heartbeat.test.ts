@@ -55,7 +55,7 @@ describe('gw heartbeat key new', () => {
       const text = readFileSync(join(dir, file), 'utf8');
       expect(text).toMatch(/^[0-9a-f]{64}\n$/);
       const name = createKey(Buffer.from(text.trim(), 'hex')).id.toString(16).padStart(8, '0');
-      expect(stdout.split('\n')[0]).toBe(`Key ${name} is made, in ${join(dir, file)}.`);
+      expect(stdout.split('\n')[0]).toBe(`Key ${name} written to ${join(dir, file)}.`);
       expect(stdout).not.toContain(text.trim());
       keys.push(text);
     }

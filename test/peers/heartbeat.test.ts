@@ -226,7 +226,7 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
       expect(verdictsOf(dropped)).toMatchObject({ 'robot-SN-a': 'ok', 'robot-SN-b': 'ok' });
       expect(dropped.findings.find(({ id }) => id === 'own-broadcast')).toMatchObject({
         title: 'Own broadcasts leave the kernel (looped-back copies)',
-        detail: expect.stringContaining('arrival is only seen at the other robot'),
+        detail: expect.stringContaining('arrival can be checked only on the other robot'),
       });
       expect(verdictsOf(missed)['robot-SN-c']).toBe('wrong');
 
