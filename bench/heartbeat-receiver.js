@@ -35,7 +35,7 @@ async function fleetAnswers() {
     look() {
       const { robots, rejected } = fleet.view();
       const sum = (key) => robots.reduce((total, robot) => total + robot[key], 0);
-      return { robots: robots.length, heard: sum('beats'), lost: sum('lost'), rejected, cpuMs: cpuMs() };
+      return { robots: robots.length, heard: sum('heartbeats'), lost: sum('lost'), rejected, cpuMs: cpuMs() };
     },
     async stop() {
       await fleet.stop();

@@ -2,10 +2,10 @@
 import { createSocket } from 'node:dgram';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { packBeat } from '../src/lib/fleet/datagram.ts';
+import { encodeHeartbeat } from '../src/lib/fleet/datagram.ts';
 import { createKey } from '../src/lib/fleet/keys.ts';
 import { answerAll } from './asked.js';
-import { beatOf } from './heartbeat.js';
+import { heartbeatOf } from './heartbeat.js';
 
 const [keyFile] = process.argv.slice(2);
 const key = createKey(Buffer.from(readFileSync(keyFile, 'utf8').trim(), 'hex'));
@@ -51,9 +51,9 @@ answerAll({
 
 /** The robots take turns, each with a sequence of its own. */
 function nextBeat(robots) {
-  const beat = beatOf(beats % robots, Math.floor(beats / robots));
+  const beat = heartbeatOf(beats % robots, Math.floor(beats / robots));
   beats += 1;
-  return packBeat(beat, key);
+  return encodeHeartbeat(beat, key);
 }
 
 async function socketTo(port) {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 export const PORT = 45301;
 
 /** A beat in which everything is known. Robots differ in serial and life, as those of a site do. */
-export function beatOf(robot, sequence) {
+export function heartbeatOf(robot, sequence) {
   return {
     serial: `BENCH-${String(robot).padStart(6, '0')}`,
     bootCounter: 1 + (robot % 50),

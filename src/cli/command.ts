@@ -116,11 +116,11 @@ export abstract class GwCommand<T extends object> extends Command {
 
   /** Runs this command on the remote host of --via with its gw, and returns its result. */
   protected async runThere(via: string, shape: ZodType<T>): Promise<Outcome<T>> {
-    const { farWords, runFarGw } = await import('../lib/toolkit/remote-run.ts');
-    const words = farWords(this.id ?? '', this.argv);
+    const { remoteArguments, runRemoteGw } = await import('../lib/toolkit/remote-run.ts');
+    const words = remoteArguments(this.id ?? '', this.argv);
     const { throughVia } = await import('./via.ts');
     const { data, ok, exitCode, warnings } = await throughVia(via, { signal: this.signal }, (ssh, signal) =>
-      runFarGw(ssh, words, { ...this.farOptions(shape), signal }),
+      runRemoteGw(ssh, words, { ...this.farOptions(shape), signal }),
     );
     for (const text of warnings) this.warn(printable(text));
     return { data, ok, exitCode };

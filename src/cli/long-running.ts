@@ -66,11 +66,11 @@ export abstract class LongRunningCommand<E extends object> extends GwCommand<E> 
     shape: ZodType<E>,
     events: { readonly onEvent: (event: E) => void; readonly isLast: (event: E) => boolean },
   ): Promise<E> {
-    const { farWords, followFarGw } = await import('../lib/toolkit/remote-run.ts');
-    const words = farWords(this.id ?? '', this.argv);
+    const { remoteArguments, followRemoteGw } = await import('../lib/toolkit/remote-run.ts');
+    const words = remoteArguments(this.id ?? '', this.argv);
     const { throughVia } = await import('./via.ts');
     return await throughVia(via, { signal: this.signal }, (ssh, signal) =>
-      followFarGw(ssh, words, { ...this.farOptions(shape), signal }, events),
+      followRemoteGw(ssh, words, { ...this.farOptions(shape), signal }, events),
     );
   }
 

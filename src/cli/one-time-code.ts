@@ -27,14 +27,14 @@ export async function readOneTimeCode(options: OneTimeCodeOptions): Promise<stri
   }
   const code = environment[fromVariable];
   if (code !== undefined && code !== '') return firstLine(code);
-  // Other text may be the code itself, which must not be repeated.
+  // The text may be the code itself, which must not be repeated.
   const isName = /^[A-Za-z_][A-Za-z0-9_]*$/.test(fromVariable);
   throw new GwError(
     'USAGE',
     isName
-      ? `The environment variable ${fromVariable} is not set or empty.`
-      : '--code-env expects the name of a variable.',
-    { remedy: 'Set the variable for this command, or omit the flag and type the code.' },
+      ? `The environment variable ${fromVariable} is unset or empty.`
+      : '--code-env requires the name of a variable.',
+    { remedy: 'Set the variable for this one command, or leave the flag out and type the code.' },
   );
 }
 

@@ -6,31 +6,31 @@ import { askHidden } from './hidden-prompt.ts';
 import { printable } from './output.ts';
 import { canAsk } from './question.ts';
 
-/** SSH options of this machine: home folder, agent, and prompts at its terminal. */
+/** SSH options of this machine: home directory, agent, and the user at the terminal. */
 export function sshOptionsHere(signal: AbortSignal): SshOptions {
   return {
     homeDir: homedir(),
     localUser: userInfo().username,
     agentSocket: process.env.SSH_AUTH_SOCK || null,
     person: canAsk() ? personAtTerminal : null,
-    tell: (text) => process.stderr.write(`${printable(text)}\n`),
+    notify: (text) => process.stderr.write(`${printable(text)}\n`),
     signal,
   };
 }
 
 /** Questions go to stderr: stdout holds the result. */
 const personAtTerminal: SshPerson = {
-  async askSecret({ text, shown }: SecretQuestion, signal) {
+  async askSecret({ text, echo }: SecretQuestion, signal) {
     const question = printable(text);
-    if (shown) return await askLine(question, signal);
+    if (echo) return await askLine(question, signal);
     return await askHidden(process.stdin, process.stderr, question, signal, 'Interrupted.');
   },
   async trustHostKey({ host, keyType, fingerprint }: HostKeyQuestion, signal) {
     process.stderr.write(
-      `Host key of ${printable(host)} is unknown. Its ${printable(keyType)} fingerprint is\n  ${printable(fingerprint)}\n` +
-        'Compare it on the host: ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub\n',
+      `Unknown host ${printable(host)}. Its ${printable(keyType)} host key is\n  ${printable(fingerprint)}\n` +
+        'Compare it on the host itself: ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub\n',
     );
-    return (await askLine("Do the fingerprints match? Type 'yes' to trust this host: ", signal))?.trim() === 'yes';
+    return (await askLine("Does it match? Type 'yes' to trust this key from now on: ", signal))?.trim() === 'yes';
   },
 };
 
@@ -39,7 +39,7 @@ async function askLine(question: string, signal: AbortSignal): Promise<string | 
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const { promise, resolve, reject } = Promise.withResolvers<string | null>();
   using _aborted = onAbort(signal, () => reject(signal.reason));
-  // In raw mode Ctrl-C is delivered here and not as a signal of the process.
+  // readline puts the terminal into raw mode, so Ctrl-C arrives here and not as a signal.
   lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   lines.once('close', () => resolve(null));
   lines.question(question, resolve);

@@ -8,7 +8,7 @@ export interface ViaContext {
   readonly onLost?: ((error: GwError) => void) | undefined;
 }
 
-/** Runs work over the SSH connection of `--via`, with the agent, files and terminal of this machine. */
+/** Runs work through the SSH host of `--via`, with the agent, files and terminal of this machine. */
 export async function throughVia<T>(
   target: string,
   { signal, onLost }: ViaContext,

@@ -106,8 +106,8 @@ describe.concurrent('each fault of the simulated chassis', () => {
   /** What the client says to it, and how the link comes to stand while the fault lasts. */
   const faults: readonly [FaultName, string, readonly string[], string][] = [
     ['cut', 'CHASSIS_NOT_CONNECTED', ['cut', 'refused'], 'not connected'],
-    ['silent', 'CHASSIS_NOT_CONNECTED', ['silent', 'no-answer'], 'not connected: nothing answered'],
-    ['slow', 'CHASSIS_NOT_CONNECTED', ['connected', 'no-answer', 'silent'], 'nothing answered'],
+    ['silent', 'CHASSIS_NOT_CONNECTED', ['silent', 'no-answer'], 'not connected: no answer'],
+    ['slow', 'CHASSIS_NOT_CONNECTED', ['connected', 'no-answer', 'silent'], 'no answer'],
     ['booting', 'CHASSIS_BOOTING', ['booting', 'cut'], 'The chassis is starting'],
     ['wrong-serial', 'CHASSIS_WRONG_DEVICE', ['wrong-device'], 'Another chassis answers'],
     ['no-serial', 'CHASSIS_BAD_ANSWER', ['bad-answer'], 'device.sn: expected string, received undefined'],

@@ -28,15 +28,15 @@ describe('gw network request', () => {
   it('is the letter itself, or says where it is and what is open in it', () => {
     expect(renderNetworkRequest({ ...data, document: '# Letter\n', written: null })).toBe('# Letter\n');
     const text = plain(renderNetworkRequest(data));
-    expect(first(text)).toBe('The request for Lobby is written to request.pdf (German, 9000 bytes, 3 pages).');
-    expect(text).toContain('1 character that the fonts of a PDF lack');
+    expect(first(text)).toBe('Letter for Lobby written to request.pdf (German, 9000 bytes, 3 pages).');
+    expect(text).toContain('1 character replaced, missing in the PDF fonts');
     expect(text).toMatch(/network\.robotSegment +the address range of the robot segment +the customer's IT/);
     expect(text).toMatch(/chassis\.mac +the MAC address of the chassis +you/);
   });
 
   it('says so when nothing is open', () => {
     expect(openPointLines({ ...data, complete: true, facts: { ...facts, open: [] } })).toEqual([
-      'Nothing in the letter is open.',
+      'No open points in the letter.',
     ]);
   });
 });

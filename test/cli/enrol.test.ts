@@ -28,7 +28,7 @@ const status: EnrolStatus = {
       notAfter: '2027-01-01T00:00:00.000Z',
       fingerprintSha256: 'AA:BB',
     },
-    authorities: ['CN=Cloud'],
+    caSubjects: ['CN=Cloud'],
     daysLeft: 364,
   },
   begunAt: null,
@@ -43,11 +43,11 @@ describe('the text of gw enrol status', () => {
   it('answers in its first line', () => {
     const first = (change: Partial<EnrolStatus>) => plain(renderEnrolStatus({ ...status, ...change })).split('\n')[0];
     expect(first({})).toBe('SN0001 is enrolled, 364 days left.');
-    expect(first({ verdict: 'wrong' })).toBe('SN0001 is enrolled, and something is wrong with it.');
+    expect(first({ verdict: 'wrong' })).toBe('SN0001 is enrolled, but a check failed.');
     expect(first({ ...none, state: 'not-enrolled' })).toBe('SN0001 is not enrolled.');
     expect(first({ ...none, state: 'broken' })).toBe('The identity of SN0001 is broken.');
     expect(first({ ...none, state: 'begun', begunAt: '2026-01-01T00:00:00.000Z' })).toBe(
-      'SN0001 is not enrolled: that was begun at 2026-01-01T00:00:00.000Z and not finished.',
+      'SN0001 is not enrolled: enrolment started at 2026-01-01T00:00:00.000Z, not finished.',
     );
   });
 
@@ -79,7 +79,7 @@ describe('the text of gw enrol', () => {
   it('says what was done, also after a cut and in place of another identity', () => {
     const first = (change: Partial<Enrol>) => plain(renderEnrol({ ...enrolled, ...change })).split('\n')[0];
     expect(first({})).toBe('SN0001 is enrolled by https://enrol.example.com.');
-    expect(first({ resumed: true })).toContain('with the key of the run that was cut');
+    expect(first({ resumed: true })).toContain('with the key of the interrupted run');
     expect(first({ replaced: true })).toContain('has a new identity');
   });
 
@@ -90,11 +90,11 @@ describe('the text of gw enrol', () => {
     for (const by of ['file', 'bundled', null] as const) expect(text(by)).not.toContain('alone');
   });
 
-  it('says by how much the clock is wrong, and when it was not compared', () => {
+  it('says by how much the clock is wrong, and when it not checked', () => {
     const text = (change: object) => plain(renderEnrol({ ...enrolled, clock: { ...clock, ...change } }));
     expect(text({ verdict: 'wrong', aheadMs: -86_400_000 * 3 })).toContain('is 3 days behind that of');
     expect(text({ verdict: 'wrong', aheadMs: 3_600_000 * 5 })).toContain('is 5 hours ahead of that of');
-    expect(text({ verdict: 'not-checked', aheadMs: null })).toContain('was not compared');
+    expect(text({ verdict: 'not-checked', aheadMs: null })).toContain('not checked');
     expect(text({})).not.toMatch(/behind|ahead|compared/);
   });
 });
@@ -138,7 +138,7 @@ describe('the one-time code', () => {
         () => '',
         (error: Error) => error.message,
       );
-    expect(await failure('CODE')).toBe('The environment variable CODE is not set or empty.');
+    expect(await failure('CODE')).toBe('The environment variable CODE is unset or empty.');
     expect(await failure('ABCD-EFGH')).not.toContain('ABCD');
   });
 

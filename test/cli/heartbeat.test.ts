@@ -4,22 +4,22 @@ import { describe, expect, it } from 'vitest';
 import { renderHeartbeatEvent, renderHeartbeatKey, renderHeartbeatView } from '../../src/cli/render/heartbeat.ts';
 import { type HeartbeatSniffEvent, heartbeatSniffSchema } from '../../src/lib/toolkit/heartbeat/sniff.result.ts';
 
-type Speaker = HeartbeatSniffEvent['speakers'][number];
+type Sender = HeartbeatSniffEvent['senders'][number];
 
 const nothing: HeartbeatSniffEvent = {
   event: 'state',
   at: '2026-01-31T12:00:00.000Z',
   forMs: 12_345,
-  hears: 'everything',
+  receives: 'everything',
   verifies: true,
   datagrams: 0,
-  speakers: [],
-  moreBeats: 0,
+  senders: [],
+  otherHeartbeats: 0,
   noise: [],
   dropped: 0,
 };
 
-function speaker(values: Partial<Speaker> = {}): Speaker {
+function sender(values: Partial<Sender> = {}): Sender {
   return {
     serial: 'SN0007',
     address: '192.0.2.17',
@@ -27,7 +27,7 @@ function speaker(values: Partial<Speaker> = {}): Speaker {
     verified: true,
     presence: 'alive',
     ageMs: 840,
-    beats: 1794,
+    heartbeats: 1794,
     copies: 0,
     replayed: 0,
     lost: 6,
@@ -47,8 +47,8 @@ function speaker(values: Partial<Speaker> = {}): Speaker {
   };
 }
 
-function heard(speakers: readonly Speaker[], values: Partial<HeartbeatSniffEvent> = {}): HeartbeatSniffEvent {
-  const view = { ...nothing, datagrams: 42, speakers: [...speakers], ...values };
+function received(senders: readonly Sender[], values: Partial<HeartbeatSniffEvent> = {}): HeartbeatSniffEvent {
+  const view = { ...nothing, datagrams: 42, senders: [...senders], ...values };
   return heartbeatSniffSchema.parse(view);
 }
 
@@ -56,12 +56,12 @@ const plain = (view: HeartbeatSniffEvent) => stripVTControlCharacters(renderHear
 const firstLine = (view: HeartbeatSniffEvent) => plain(view).split('\n')[0];
 
 const three = [
-  speaker({ serial: 'SN0005', address: '192.0.2.15' }),
-  speaker(),
-  speaker({
+  sender({ serial: 'SN0005', address: '192.0.2.15' }),
+  sender(),
+  sender({
     serial: 'SN0009',
     address: '192.0.2.19',
-    beats: 2,
+    heartbeats: 2,
     lost: 0,
     periodMs: null,
     jitterMs: null,
@@ -75,138 +75,140 @@ const three = [
 ];
 
 describe('gw heartbeat sniff', () => {
-  it('that heard nothing says for how long, and after a while where to look', () => {
+  it('that received nothing says for how long, and after a while where to look', () => {
     expect(plain({ ...nothing, forMs: 4_000 })).toBe(
-      'No datagram heard yet.\n\n0 datagrams in 4.0 s on UDP port 45301',
+      'No datagram received yet.\n\n0 datagrams in 4.0 s on UDP port 45301',
     );
-    expect(firstLine(nothing)).toBe('No datagram heard for 12.3 s.');
-    expect(plain(nothing)).toContain('does `gw serve` run, and has its site file `fleet:`?');
+    expect(firstLine(nothing)).toBe('No datagram received for 12.3 s.');
+    expect(plain(nothing)).toContain('Check on a robot that `gw serve` runs and its site file has `fleet:`.');
     expect(plain(nothing)).toContain('fleet.unicast');
   });
 
   it('says what this machine could not take off the port, and nothing where none was lost or the system is silent', () => {
-    expect(plain(heard(three, { dropped: 211_598 }))).toContain('The kernel threw 211598 datagrams away');
-    for (const dropped of [0, null]) expect(plain(heard(three, { dropped }))).not.toContain('kernel');
+    expect(plain(received(three, { dropped: 211_598 }))).toContain('The kernel dropped 211598 datagrams');
+    for (const dropped of [0, null]) expect(plain(received(three, { dropped }))).not.toContain('kernel');
   });
 
   it('says in its first line how many robots there are, and in a table how each of them speaks', () => {
-    expect(firstLine(heard(three))).toBe('3 robots heard: 3 alive.');
-    expect(firstLine(heard(three.slice(0, 1)))).toBe('1 robot heard: 1 alive.');
-    const text = plain(heard(three));
-    expect(text).toMatch(/^ +serial +address +beats +lost +replayed +period +jitter +says$/m);
+    expect(firstLine(received(three))).toBe('3 robots received: 3 alive.');
+    expect(firstLine(received(three.slice(0, 1)))).toBe('1 robot received: 1 alive.');
+    const text = plain(received(three));
+    expect(text).toMatch(/^ +serial +address +recv +lost +replayed +period +jitter +state$/m);
     expect(text).toMatch(
-      /^alive +SN0007 +192\.0\.2\.17 +1794 +6 +0 +2\.000 s +3 ms +moves, 87 %, 2\.12\.3, up 60 min$/m,
+      /^alive +SN0007 +192\.0\.2\.17 +1794 +6 +0 +2\.000 s +3 ms +moving, 87 %, 2\.12\.3, up 60 min$/m,
     );
     // What it does not know it does not say, and what cannot be known yet is no zero.
     expect(text).toMatch(/^alive +SN0009 +192\.0\.2\.19 +2 +0 +0 +- +- +up 27 h$/m);
     expect(text.split('\n').at(-1)).toBe('42 datagrams in 12.3 s on UDP port 45301');
-    expect(text).not.toContain('speaks from');
+    expect(text).not.toContain('sends from');
     expect(text).not.toContain('not newer');
   });
 
   it('tells late and gone robots with how long they have been silent', () => {
-    const view = heard([
+    const view = received([
       ...three,
-      speaker({ serial: 'SN0010', presence: 'late', ageMs: 9_120, stopped: true, moving: false }),
-      speaker({ serial: 'SN0012', stopped: true, moving: true }),
-      speaker({ serial: 'SN0011', presence: 'gone', ageMs: 185_000 }),
+      sender({ serial: 'SN0010', presence: 'late', ageMs: 9_120, stopped: true, moving: false }),
+      sender({ serial: 'SN0012', stopped: true, moving: true }),
+      sender({ serial: 'SN0011', presence: 'gone', ageMs: 185_000 }),
     ]);
-    expect(firstLine(view)).toBe('6 robots heard: 4 alive, 1 late, 1 gone.');
+    expect(firstLine(view)).toBe('6 robots received: 4 alive, 1 late, 1 gone.');
     expect(plain(view)).toMatch(/^late 9 s +SN0010 .* stopped, 87 %/m);
-    expect(plain(view)).toMatch(/^alive +SN0012 .* stopped, moves, 87 %/m);
+    expect(plain(view)).toMatch(/^alive +SN0012 .* stopped, moving, 87 %/m);
     expect(plain(view)).toMatch(/^gone 3 min +SN0011 /m);
-    expect(firstLine(heard([speaker({ presence: 'gone', ageMs: 60_000 })]))).toBe('1 robot heard: 1 gone.');
+    expect(firstLine(received([sender({ presence: 'gone', ageMs: 60_000 })]))).toBe('1 robot received: 1 gone.');
   });
 
   it('shouts at two devices with one serial, and counts them as the one robot they pretend to be', () => {
     const [here, there] = ['192.0.2.17', '192.0.2.18'];
-    const view = heard([
-      speaker({ alsoFrom: [there], conflictWith: [there] }),
-      speaker({ address: there, presence: 'late', ageMs: 9_120, alsoFrom: [here], conflictWith: [here] }),
+    const view = received([
+      sender({ alsoFrom: [there], conflictWith: [there] }),
+      sender({ address: there, presence: 'late', ageMs: 9_120, alsoFrom: [here], conflictWith: [here] }),
     ]);
-    expect(firstLine(view)).toBe('1 robot heard: 1 alive; 1 serial in conflict.');
+    expect(firstLine(view)).toBe('1 robot received: 1 alive; 1 serial in conflict.');
     expect(plain(view).match(/^conflict +SN0007 /gm)).toHaveLength(1);
     expect(plain(view)).toMatch(/^conflict 9 s +SN0007 /m);
-    expect(plain(view)).toContain('SN0007 speaks from 192.0.2.17, 192.0.2.18:\n  two devices with one serial');
+    expect(plain(view)).toContain('SN0007 sends from 192.0.2.17, 192.0.2.18:\n  two devices with one serial');
   });
 
   it('does not shout at one device with two addresses', () => {
-    const view = heard([
-      speaker({ alsoFrom: ['192.0.2.18'] }),
-      speaker({ address: '192.0.2.18', alsoFrom: ['192.0.2.17'], presence: 'gone', ageMs: 31_000 }),
+    const view = received([
+      sender({ alsoFrom: ['192.0.2.18'] }),
+      sender({ address: '192.0.2.18', alsoFrom: ['192.0.2.17'], presence: 'gone', ageMs: 31_000 }),
     ]);
-    expect(firstLine(view)).toBe('1 robot heard: 1 alive.');
+    expect(firstLine(view)).toBe('1 robot received: 1 alive.');
     expect(plain(view)).not.toContain('conflict');
-    expect(plain(view)).toContain('SN0007 speaks from 192.0.2.17, 192.0.2.18:\n  one device with two addresses');
-    const many = Array.from({ length: 20 }, (_, index) => speaker({ address: `192.0.2.${index}` }));
-    expect(plain(heard(many))).toContain('from 192.0.2.0, 192.0.2.1, 192.0.2.2, 192.0.2.3 and 16 more:');
+    expect(plain(view)).toContain('SN0007 sends from 192.0.2.17, 192.0.2.18:\n  one device with two addresses');
+    const many = Array.from({ length: 20 }, (_, index) => sender({ address: `192.0.2.${index}` }));
+    expect(plain(received(many))).toContain('from 192.0.2.0, 192.0.2.1, 192.0.2.2, 192.0.2.3 and 16 more:');
   });
 
   it('does not take somebody who tests a path for a robot', () => {
-    const test = speaker({ serial: 'TEST-0a1b', address: '192.0.2.40', test: true, ageMs: 3_000 });
-    expect(firstLine(heard([...three, test]))).toBe('3 robots heard: 3 alive; 1 test.');
-    expect(firstLine(heard([test, { ...test, address: '192.0.2.41' }]))).toBe('No robot heard; 2 tests.');
-    const text = plain(heard([...three, test]));
+    const test = sender({ serial: 'TEST-0a1b', address: '192.0.2.40', test: true, ageMs: 3_000 });
+    expect(firstLine(received([...three, test]))).toBe('3 robots received: 3 alive; 1 test.');
+    expect(firstLine(received([test, { ...test, address: '192.0.2.41' }]))).toBe('No robot received; 2 tests.');
+    const text = plain(received([...three, test]));
     expect(text).toMatch(/^test 3 s +TEST-0a1b +192\.0\.2\.40 +1794 .* ms$/m);
-    expect(text).toContain('test: sent by a person');
-    expect(text).not.toContain('speaks from');
+    expect(text).toContain('test: sent by `gw heartbeat send`');
+    expect(text).not.toContain('sends from');
   });
 
-  it('explains beats that came twice', () => {
-    expect(plain(heard([speaker({ copies: 1 })]))).toContain('\n1 beat came once more within its period');
-    expect(plain(heard([speaker({ copies: 2 }), ...three]))).toContain('\n2 beats came once more within their period');
-    expect(plain(heard(three))).not.toContain('once more');
+  it('explains heartbeats that came twice', () => {
+    expect(plain(received([sender({ copies: 1 })]))).toContain('\n1 heartbeat received twice within its period');
+    expect(plain(received([sender({ copies: 2 }), ...three]))).toContain(
+      '\n2 heartbeats received twice within their period',
+    );
+    expect(plain(received(three))).not.toContain('received twice');
   });
 
-  it('explains beats that were not new', () => {
-    expect(plain(heard([speaker({ replayed: 3 })]))).toContain('replayed: not newer than a beat before.');
+  it('explains heartbeats that were not new', () => {
+    expect(plain(received([sender({ replayed: 3 })]))).toContain('replayed: not newer than an earlier heartbeat.');
   });
 
   it('without a key says so before anything else that it says of the robots', () => {
-    const view = heard(
+    const view = received(
       three.map((one) => ({ ...one, verified: false })),
       { verifies: false },
     );
-    expect(firstLine(view)).toBe('3 robots heard, not verified: 3 alive.');
-    expect(plain(view).split('\n')[1]).toBe('Without a key nothing is verified: this is what somebody says.');
+    expect(firstLine(view)).toBe('3 robots received, not verified: 3 alive.');
+    expect(plain(view).split('\n')[1]).toBe('Not verified: listening without a key.');
   });
 
   it('beside another program says what it cannot hear', () => {
-    const view = heard(three, { hears: 'broadcasts' });
-    expect(plain(view)).toContain('only broadcasts are heard here');
+    const view = received(three, { receives: 'broadcasts' });
+    expect(plain(view)).toContain('only broadcasts are received here');
     expect(plain(view)).toContain('GET /api/nachbarn');
-    const silent = { ...nothing, hears: 'broadcasts' } as const;
-    expect(firstLine(silent)).toBe('No broadcast heard for 12.3 s.');
+    const silent = { ...nothing, receives: 'broadcasts' } as const;
+    expect(firstLine(silent)).toBe('No broadcast received for 12.3 s.');
     expect(plain(silent)).not.toContain('fleet.unicast');
   });
 
   it('names who speaks wrongly, and what to look for', () => {
     const none = { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0 };
     const stranger = { ...none, address: '192.0.2.30', otherKey: 12 };
-    const alone = heard([], { noise: [stranger] });
-    expect(firstLine(alone)).toBe('No robot heard; 1 address speaks wrongly.');
+    const alone = received([], { noise: [stranger] });
+    expect(firstLine(alone)).toBe('No robot received; 1 address with rejected datagrams.');
     expect(plain(alone)).toMatch(/^192\.0\.2\.30 +12 +0 +0 +0$/m);
     expect(plain(alone)).toContain('\nother key: a robot with an old key, or another site on the same network\n');
     expect(plain(alone)).not.toMatch(/^(forged|malformed|other version):/m);
-    const crowd = heard(three, { noise: [stranger, { ...none, address: null, malformed: 7, forged: 1 }] });
-    expect(firstLine(crowd)).toBe('3 robots heard: 3 alive; more than 1 address speaks wrongly.');
+    const crowd = received(three, { noise: [stranger, { ...none, address: null, malformed: 7, forged: 1 }] });
+    expect(firstLine(crowd)).toBe('3 robots received: 3 alive; more than 1 address with rejected datagrams.');
     expect(plain(crowd)).toMatch(/^more addresses +0 +1 +0 +7$/m);
     expect(plain(crowd)).toMatch(/^forged: .*\nmalformed: /m);
   });
 
-  it('says that there are more speakers than it keeps apart', () => {
-    const view = heard(three, { moreBeats: 40 });
-    expect(firstLine(view)).toBe('At least 3 robots heard: 3 alive.');
-    expect(plain(view)).toContain('and 40 beats of more speakers than are kept apart');
+  it('says that there are more senders than it keeps apart', () => {
+    const view = received(three, { otherHeartbeats: 40 });
+    expect(firstLine(view)).toBe('At least 3 robots received: 3 alive.');
+    expect(plain(view)).toContain('and 40 heartbeats of further senders');
   });
 
   it('stays below 120 columns for what is usual, and cuts what is not', () => {
-    const wide = speaker({
+    const wide = sender({
       serial: '718212345678',
       address: '192.168.100.117',
       presence: 'gone',
       ageMs: 3_599_000,
-      beats: 43_200,
+      heartbeats: 43_200,
       lost: 1234,
       replayed: 43_200,
       jitterMs: 1234.56,
@@ -218,8 +220,8 @@ describe('gw heartbeat sniff', () => {
     const noise = { address: wide.address, malformed: 9, otherVersion: 9, otherKey: 9, forged: 9 };
     const views = [
       nothing,
-      { ...nothing, hears: 'broadcasts' } as const,
-      heard(
+      { ...nothing, receives: 'broadcasts' } as const,
+      received(
         [wide, { ...wide, address: '192.168.100.118', conflictWith: [wide.address], presence: 'late', ageMs: 29_000 }],
         {
           noise: [noise],
@@ -228,7 +230,7 @@ describe('gw heartbeat sniff', () => {
       ),
     ];
     for (const view of views) for (const line of plain(view).split('\n')) expect(line.length).toBeLessThan(120);
-    const odd = plain(heard([speaker({ serial: `A${'b'.repeat(126)}C`, software: '9'.repeat(64) })]));
+    const odd = plain(received([sender({ serial: `A${'b'.repeat(126)}C`, software: '9'.repeat(64) })]));
     expect(odd).toMatch(/^alive +Ab{10}…b{11}C /m);
     expect(odd).toContain('9'.repeat(15).concat('…'));
   });
@@ -240,9 +242,9 @@ describe('gw heartbeat sniff', () => {
     fc.assert(
       fc.property(foreign, foreign, foreign, (serial, address, software) => {
         const row = { malformed: 1, otherVersion: 1, otherKey: 1, forged: 1 };
-        const speakers = [speaker({ serial, address, software }), speaker({ serial, address, software })];
-        const calm = heard([speaker(), speaker()], { noise: [{ ...row, address: '192.0.2.1' }] });
-        const view = heard(speakers, { noise: [{ ...row, address }] });
+        const senders = [sender({ serial, address, software }), sender({ serial, address, software })];
+        const calm = received([sender(), sender()], { noise: [{ ...row, address: '192.0.2.1' }] });
+        const view = received(senders, { noise: [{ ...row, address }] });
         // Our own colours are taken away first, and nothing else: they are the only sequences that end in m.
         const text = renderHeartbeatView(view).replace(ownColours, '');
         expect(text).not.toMatch(steering);
@@ -252,9 +254,9 @@ describe('gw heartbeat sniff', () => {
   });
 
   it('is one line with its time now and then, and everything at the end', () => {
-    const line = stripVTControlCharacters(renderHeartbeatEvent(heard(three)));
-    expect(line).toBe('2026-01-31T12:00:00.000Z  3 robots heard: 3 alive.');
-    const ended = heard(three, { event: 'ended' });
+    const line = stripVTControlCharacters(renderHeartbeatEvent(received(three)));
+    expect(line).toBe('2026-01-31T12:00:00.000Z  3 robots received: 3 alive.');
+    const ended = received(three, { event: 'ended' });
     expect(renderHeartbeatEvent(ended)).toBe(renderHeartbeatView(ended));
   });
 });
@@ -265,10 +267,10 @@ const ownColours = /\u001b\[(?:2|22|31|32|33|39)m/g;
 describe('gw heartbeat key new', () => {
   it('answers with the name of the key and its file, and says what comes next', () => {
     const text = renderHeartbeatKey({ file: '/srv/gw/secrets/heartbeat', key: 'fdad9ec8' });
-    expect(text.split('\n')[0]).toBe('Key fdad9ec8 is made, in /srv/gw/secrets/heartbeat.');
+    expect(text.split('\n')[0]).toBe('Key fdad9ec8 written to /srv/gw/secrets/heartbeat.');
     expect(text).toContain('every robot of the site');
     for (const line of text.split('\n')) expect(line.length).toBeLessThan(120);
     const odd = renderHeartbeatKey({ file: '/tmp/\u001b[2J\u202e', key: 'fdad9ec8' });
-    expect(odd.split('\n')[0]).toBe('Key fdad9ec8 is made, in /tmp/\uFFFD[2J\uFFFD.');
+    expect(odd.split('\n')[0]).toBe('Key fdad9ec8 written to /tmp/\uFFFD[2J\uFFFD.');
   });
 });

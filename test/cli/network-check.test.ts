@@ -5,7 +5,7 @@ import type { NetworkCheck, NetworkLine } from '../../src/lib/toolkit/network/ch
 
 const line = (about: Partial<NetworkLine>): NetworkLine => ({
   id: 'storage.tcp',
-  title: 'Object storage: TCP 443 is open',
+  title: 'Object storage: TCP 443 connects',
   section: 'outward',
   seenFrom: 'gateway',
   need: 'needed',
@@ -37,26 +37,24 @@ function result(lines: readonly NetworkLine[], about: Partial<NetworkCheck> = {}
 const text = (data: NetworkCheck) => stripVTControlCharacters(renderNetworkCheck(data));
 
 describe('the text of the network check', () => {
-  it('answers in its first line', () => {
-    expect(text(result([line({})])).split('\n')[0]).toBe('The network is as it must be.');
+  it('has the verdict in its first line', () => {
+    expect(text(result([line({})])).split('\n')[0]).toBe('Network ok: 1 of 1 checks.');
     const open = result([line({ verdict: 'not-checked' })], { verdict: 'not-checked' });
-    expect(text(open).split('\n')[0]).toBe(
-      'Nothing needed is wrong, and not everything was looked at; 1 needed line was not checked.',
-    );
+    expect(text(open).split('\n')[0]).toBe('Not decided: 1 of 1 network checks were not checked.');
     const blocked = result([line({ verdict: 'wrong', detail: 'blocked' })], { verdict: 'wrong' });
     expect(text(blocked).split('\n')[0]).toBe(
-      '1 needed line is wrong. First: Object storage: TCP 443 is open: blocked',
+      'FAILED: 1 of 1 network checks. First: Object storage: TCP 443 connects: blocked',
     );
   });
 
-  it('shows an optional line that is wrong as no failure', () => {
-    const shown = text(result([line({ verdict: 'wrong', need: 'optional', detail: 'blocked' })]));
-    expect(shown.split('\n')[0]).toBe('The network is as it must be; 1 optional line is wrong.');
-    expect(shown).toContain('no   Object storage: TCP 443 is open (optional): blocked [storage.example.com:443]');
+  it('does not count a failed optional line as a failure', () => {
+    const shown = text(result([line({}), line({ verdict: 'wrong', need: 'optional', detail: 'blocked' })]));
+    expect(shown.split('\n')[0]).toBe('Network ok: 1 of 1 checks; 1 optional failed.');
+    expect(shown).toContain('no   Object storage: TCP 443 connects (optional): blocked [storage.example.com:443]');
     expect(shown).not.toContain('FAIL');
   });
 
-  it('collects what to ask the IT for, each thing once', () => {
+  it('lists each request to the IT once', () => {
     const shown = text(
       result([
         line({ verdict: 'wrong', ask: 'Open it.' }),
@@ -69,7 +67,7 @@ describe('the text of the network check', () => {
     expect(shown).not.toContain('Not this.');
   });
 
-  it('lists sockets with process and binding, and lets no name of a process reach the terminal as it came', () => {
+  it('lists sockets with process and binding, and sanitizes process names', () => {
     const process = { pid: 7, name: '\u001b[31mevil' };
     const shown = renderNetworkCheck(
       result([line({})], {
@@ -92,12 +90,12 @@ describe('the text of the network check', () => {
     );
   });
 
-  it('says how long it took beside its slowest single check', () => {
+  it('shows the total and the slowest check', () => {
     expect(
       text(result([line({})]))
         .trimEnd()
         .split('\n')
         .at(-1),
-    ).toBe('took 0.6 s; the slowest single check 0.4 s');
+    ).toBe('took 0.6 s; slowest check 0.4 s');
   });
 });

@@ -46,14 +46,14 @@ describe('gw network request', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('# Netzwerkanbindung unseres Lieferroboters „Lobby“');
     expect(stdout).toContain('kennt keine Anmeldung');
-    expect(stderr).toContain('points are open in the letter:');
+    expect(stderr).toContain('open points in the letter:');
     expect(stderr).toContain('chassis.mac');
   });
 
   it('writes a PDF, and says that one is not printed', async () => {
     const { code, stdout } = await gw('network', 'request', '--lang', 'en', '--format', 'pdf', '--out', 'request.pdf');
     expect(code).toBe(0);
-    expect(stdout).toContain('is written to request.pdf (English');
+    expect(stdout).toContain('written to request.pdf (English');
     expect(readPdf(await readFile(file('request.pdf'))).pages.join(' ')).toContain('Dear Sir or Madam,');
     expect((await gw('network', 'request', '--format', 'pdf')).code).toBe(2);
   });

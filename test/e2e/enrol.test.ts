@@ -47,7 +47,7 @@ describe('gw enrol, as a technician types it', () => {
     const enrolled = await gw(['enrol', '--code-env', 'ENROLMENT_CODE'], { env: { ENROLMENT_CODE: code() } });
     expect([enrolled.code, enrolled.stderr]).toEqual([0, '']);
     expect(enrolled.stdout).toMatch(
-      /^SIM-0001 is enrolled by https:\/\/127\.0\.0\.1:\d+, with the key of the run that was cut\./,
+      /^SIM-0001 is enrolled by https:\/\/127\.0\.0\.1:\d+, with the key of the interrupted run\./,
     );
     expect(enrolled.stdout).not.toContain('PRIVATE');
 

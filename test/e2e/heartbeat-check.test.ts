@@ -55,7 +55,7 @@ describe.concurrent('gw heartbeat check beside a running gateway and two robots'
     const result = await check(NINE_S);
     expect(verdictsOf(result, 'wrong')).toEqual([]);
     expect(verdictsOf(result, 'not-checked')).toEqual([]);
-    expect(result).toMatchObject({ verdict: 'ok', heard: ['SIM-N001', 'SIM-N002'], hears: 'broadcasts' });
+    expect(result).toMatchObject({ verdict: 'ok', received: ['SIM-N001', 'SIM-N002'], receives: 'broadcasts' });
     expect(verdictsOf(result, 'ok')).toEqual(
       expect.arrayContaining([
         'own-serial',

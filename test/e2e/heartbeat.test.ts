@@ -15,9 +15,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { packBeat } from '../../src/lib/fleet/datagram.ts';
+import { encodeHeartbeat } from '../../src/lib/fleet/datagram.ts';
 import { createKey } from '../../src/lib/fleet/keys.ts';
-import { beatOf } from '../fleet/beats.ts';
+import { heartbeatOf } from '../fleet/heartbeats.ts';
 import { type Running, runGw, startGw } from './gw.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'gw-e2e-heartbeat-'));
@@ -55,7 +55,7 @@ describe('gw heartbeat key new', () => {
       const text = readFileSync(join(dir, file), 'utf8');
       expect(text).toMatch(/^[0-9a-f]{64}\n$/);
       const name = createKey(Buffer.from(text.trim(), 'hex')).id.toString(16).padStart(8, '0');
-      expect(stdout.split('\n')[0]).toBe(`Key ${name} is made, in ${join(dir, file)}.`);
+      expect(stdout.split('\n')[0]).toBe(`Key ${name} written to ${join(dir, file)}.`);
       expect(stdout).not.toContain(text.trim());
       keys.push(text);
     }
@@ -149,15 +149,18 @@ describe('gw heartbeat sniff', () => {
       cwd: folderWith(),
     });
     await listener.says('"event":"state"');
-    await send(packBeat(beatOf({ serial: 'SN-2' }), key), packBeat(beatOf({ serial: 'SN-2', sequence: 2 }), key));
+    await send(
+      encodeHeartbeat(heartbeatOf({ serial: 'SN-2' }), key),
+      encodeHeartbeat(heartbeatOf({ serial: 'SN-2', sequence: 2 }), key),
+    );
     await send(Buffer.from('no heartbeat'), Buffer.alloc(0));
     const { code, events } = await ended(listener);
     expect(code).toBe(0);
-    expect(events[0]).toMatchObject({ event: 'state', verifies: false, datagrams: 0, speakers: [], noise: [] });
+    expect(events[0]).toMatchObject({ event: 'state', verifies: false, datagrams: 0, senders: [], noise: [] });
     const last = events.at(-1);
-    expect(last).toMatchObject({ event: 'ended', verifies: false, hears: 'everything', datagrams: 4 });
+    expect(last).toMatchObject({ event: 'ended', verifies: false, receives: 'everything', datagrams: 4 });
     expect(last).toMatchObject({
-      speakers: [{ serial: 'SN-2', address: '127.0.0.1', verified: false, beats: 2, lost: 1, software: null }],
+      senders: [{ serial: 'SN-2', address: '127.0.0.1', verified: false, heartbeats: 2, lost: 1, software: null }],
       noise: [{ address: '127.0.0.1', malformed: 2, otherVersion: 0, otherKey: 0, forged: 0 }],
     });
     expect(events.filter(({ event }) => event === 'ended')).toHaveLength(1);
@@ -172,14 +175,14 @@ describe('gw heartbeat sniff', () => {
       writeFileSync(join(dir, name), `${secret.toString('hex')}\n`, { mode: 0o600 });
     }
     const stranger = createKey(randomBytes(32));
-    const forged = packBeat(beatOf({ serial: 'SN-4' }), createKey(secrets.key));
+    const forged = encodeHeartbeat(heartbeatOf({ serial: 'SN-4' }), createKey(secrets.key));
     forged.writeUInt8(forged.readUInt8(forged.length - 1) ^ 1, forged.length - 1);
     await using listener = startGw(['heartbeat', 'sniff', '--json'], { cwd: dir });
     await listener.says('"event":"state"');
     await send(
-      packBeat(beatOf({ serial: 'SN-2' }), createKey(secrets.key)),
-      packBeat(beatOf({ serial: 'SN-3' }), createKey(secrets.next)),
-      packBeat(beatOf({ serial: 'SN-4' }), stranger),
+      encodeHeartbeat(heartbeatOf({ serial: 'SN-2' }), createKey(secrets.key)),
+      encodeHeartbeat(heartbeatOf({ serial: 'SN-3' }), createKey(secrets.next)),
+      encodeHeartbeat(heartbeatOf({ serial: 'SN-4' }), stranger),
       forged,
     );
     await listener.says('"datagrams":4');
@@ -188,9 +191,9 @@ describe('gw heartbeat sniff', () => {
     expect(events.at(-1)).toMatchObject({
       event: 'ended',
       verifies: true,
-      speakers: [
-        { serial: 'SN-2', verified: true, beats: 1 },
-        { serial: 'SN-3', verified: true, beats: 1 },
+      senders: [
+        { serial: 'SN-2', verified: true, heartbeats: 1 },
+        { serial: 'SN-3', verified: true, heartbeats: 1 },
       ],
       noise: [{ address: '127.0.0.1', malformed: 0, otherVersion: 0, otherKey: 1, forged: 1 }],
     });
@@ -200,25 +203,25 @@ describe('gw heartbeat sniff', () => {
     await using listener = startGw(['heartbeat', 'sniff', '--no-key', '--seconds', '20', '--json'], {
       cwd: folderWith(),
     });
-    await listener.says('"hears":"everything"');
+    await listener.says('"receives":"everything"');
     {
       await using later = createSocket({ type: 'udp4', reuseAddr: true });
       later.bind(45301, '0.0.0.0');
-      await listener.says('"hears":"broadcasts"');
+      await listener.says('"receives":"broadcasts"');
     }
     const { events } = await ended(listener, 'SIGINT');
-    expect(events.at(-1)).toMatchObject({ event: 'ended', hears: 'everything', dropped: 0 });
+    expect(events.at(-1)).toMatchObject({ event: 'ended', receives: 'everything', dropped: 0 });
   });
 
   it('in text writes lines without steering the terminal, and the table at the end', async () => {
     await using listener = startGw(['heartbeat', 'sniff', '--no-key', '--seconds', '1'], { cwd: folderWith() });
-    await listener.says('No datagram heard yet.');
-    await send(packBeat(beatOf({ serial: 'SN-2' }), createKey(randomBytes(32))));
+    await listener.says('No datagram received yet.');
+    await send(encodeHeartbeat(heartbeatOf({ serial: 'SN-2' }), createKey(randomBytes(32))));
     await once(listener.child, 'close');
     expect(listener.child.exitCode).toBe(0);
     expect(listener.stdout()).toContain('\n1 datagram in 1.0 s on UDP port 45301\n');
     expect(listener.stdout()).toMatch(
-      /^[\d-]+T[\d:.]+Z {2}No datagram heard yet\.\n1 robot heard, not verified: 1 alive\.\n/,
+      /^[\d-]+T[\d:.]+Z {2}No datagram received yet\.\n1 robot received, not verified: 1 alive\.\n/,
     );
     expect(listener.stdout()).toMatch(/^alive +SN-2 +127\.0\.0\.1 +1 /m);
     expect(listener.stdout()).not.toContain('\u001b');

@@ -22,7 +22,7 @@ const publicKey = createPublicKey(pair.keyPem);
 const read = (text: string) => readCertificates(text) ?? [];
 
 function judge(certificatePem: string, caPem: string, at: string | null = null, key = publicKey) {
-  const expected = { publicKey: key, serial, authorities: read(caPem), at: at === null ? null : new Date(at) };
+  const expected = { publicKey: key, serial, cas: read(caPem), at: at === null ? null : new Date(at) };
   return judgeCertificate(read(certificatePem), expected).map(({ reason }) => reason);
 }
 
@@ -82,7 +82,7 @@ describe('the validity of an identity', () => {
     expect(judged('2026-07-01').problems).toEqual([
       {
         reason: 'expired',
-        text: 'the certificate of its authority (CN=Between) expired at 2026-06-01T00:00:00.000Z',
+        text: 'its CA certificate (CN=Between) expired at 2026-06-01T00:00:00.000Z',
       },
     ]);
     expect(judged('2025-07-01').problems).toMatchObject([{ reason: 'not-yet-valid' }]);
@@ -134,8 +134,8 @@ describe('judging a certificate', () => {
     const server = await authority.issueServer({ names: [serial] });
     expect(judge(server.certificatePem, caPem, null, createPublicKey(server.keyPem))).toEqual(['not-for-clients']);
     const below = await authority.issueAuthority(serial);
-    expect(judge(below.caPem, caPem, null, createPublicKey(below.keyPem))).toEqual(['is-authority']);
-    expect(judgeCertificate([], { publicKey, serial, authorities: [], at: null })).toHaveLength(1);
+    expect(judge(below.caPem, caPem, null, createPublicKey(below.keyPem))).toEqual(['is-ca']);
+    expect(judgeCertificate([], { publicKey, serial, cas: [], at: null })).toHaveLength(1);
   });
 
   it('does not take an authority of the same name and another key for the one that signed', async () => {

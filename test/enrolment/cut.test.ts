@@ -139,7 +139,7 @@ describe.concurrent('an enrolment that is cut', () => {
       await cutEnd(world);
       expect(await failureOf(world.enrol({ ...moved, readCode: asksNobody }))).toMatchObject({
         code: 'ALREADY_ENROLLED',
-        message: 'This gateway has the identity of SN-0815, and its chassis is SN-0816.',
+        message: 'This gateway is enrolled as SN-0815; its chassis is SN-0816.',
         remedy: expect.stringContaining('--renew'),
       });
       expect(await loadIdentity(world.identityDir)).toMatchObject({ serial });

@@ -3,7 +3,7 @@ import { chmod, chown, cp, mkdir, readdir, readFile, symlink, writeFile } from '
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { holdFolder, notHeld } from '../../src/lib/enrolment/folder.ts';
+import { lockFailure, lockFolder } from '../../src/lib/enrolment/folder.ts';
 import { loadIdentity, openSigner, readCredentials, readPending } from '../../src/lib/enrolment/index.ts';
 import { createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
 import { failureOf, serial, startWorld } from './world.ts';
@@ -111,17 +111,17 @@ describe('an installed identity', () => {
     const stranger = await createAuthority();
     const between = await authority.issueAuthority('between');
     const cases: [object, RegExp][] = [
-      [{ keyPem: other.keyPem }, /another key/],
-      [{ serial: 'SN-0816' }, /common name "SN-0815" and not the serial number SN-0816/],
-      [{ caPem: stranger.caPem }, /does not lead to/],
+      [{ keyPem: other.keyPem }, /public key mismatch/],
+      [{ serial: 'SN-0816' }, /common name "SN-0815", expected the serial number SN-0816/],
+      [{ caPem: stranger.caPem }, /does not end in/],
       // An authority that is not self-signed is no end of a path.
-      [{ ...(await between.issueClientPair(serial)), caPem: between.caPem }, /does not lead to/],
-      [{ ...(await authority.issueClientPair(serial, { purpose: 'server' })) }, /client certificate/],
-      [{ certificatePem: authority.caPem }, /another key/],
-      [{ keyPem: 'none' }, /no EC P-256 key/],
-      [{ certificatePem: `${file.certificatePem}text` }, /cannot be read/],
-      [{ more: 1 }, /another shape/],
-      [{ format: 'gw/identity/2' }, /another shape/],
+      [{ ...(await between.issueClientPair(serial)), caPem: between.caPem }, /does not end in/],
+      [{ ...(await authority.issueClientPair(serial, { purpose: 'server' })) }, /extended key usage/],
+      [{ certificatePem: authority.caPem }, /public key mismatch/],
+      [{ keyPem: 'none' }, /not a valid EC P-256 key/],
+      [{ certificatePem: `${file.certificatePem}text` }, /certificates are invalid/],
+      [{ more: 1 }, /invalid content/],
+      [{ format: 'gw/identity/2' }, /invalid content/],
     ];
     for (const [change, message] of cases) {
       await writeFile(path, JSON.stringify({ ...file, ...change }));
@@ -184,7 +184,7 @@ describe('a second run', () => {
     });
     expect(await failureOf(world.enrol({ readCode, serial: 'SN-0816' }))).toMatchObject({
       code: 'ALREADY_ENROLLED',
-      message: 'This gateway has the identity of SN-0815, and its chassis is SN-0816.',
+      message: 'This gateway is enrolled as SN-0815; its chassis is SN-0816.',
     });
     // Nobody types a code for nothing.
     expect(asked).toEqual([]);
@@ -270,7 +270,7 @@ describe('the folder', () => {
     world.faults.clear();
     expect(await failureOf(world.enrol({ serial: 'SN-0816' }))).toMatchObject({
       code: 'IDENTITY_BROKEN',
-      message: expect.stringMatching(/an enrolment of SN-0815 was begun .* this chassis is SN-0816/),
+      message: expect.stringMatching(/Unfinished enrolment of SN-0815 .* this chassis is SN-0816/),
       remedy: expect.stringContaining(join(world.identityDir, 'pending.json')),
     });
     // Back at the first chassis it goes on.
@@ -283,12 +283,12 @@ describe('the folder', () => {
   });
 
   it('is told to be held by another run only when it is, and else why it cannot be held', () => {
-    const failing = (code: string) => notHeld('/site/identity', Object.assign(new Error('listen'), { code }));
+    const failing = (code: string) => lockFailure('/site/identity', Object.assign(new Error('listen'), { code }));
     expect(failing('EADDRINUSE')).toMatchObject({ code: 'ENROLMENT_RUNNING' });
     for (const code of ['EMFILE', 'EACCES', 'EINVAL']) {
       expect(failing(code)).toMatchObject({ code: 'FILE_UNWRITABLE', message: expect.stringContaining(code) });
     }
-    expect(notHeld('/site/identity', new TypeError('a bug'))).toMatchObject({ code: 'INTERNAL', message: 'a bug' });
+    expect(lockFailure('/site/identity', new TypeError('a bug'))).toMatchObject({ code: 'INTERNAL', message: 'a bug' });
   });
 
   it('that cannot be cleared of what a cut run left is said to be that', async () => {
@@ -306,7 +306,7 @@ describe('the folder', () => {
     const draft = `.pending.json.${crypto.randomUUID()}`;
     for (const name of [draft, 'notes.txt', '.identity.json.old']) await writeFile(join(world.identityDir, name), 'x');
     {
-      await using _hold = await holdFolder(world.identityDir);
+      await using _hold = await lockFolder(world.identityDir);
     }
     expect((await readdir(world.identityDir)).toSorted()).toEqual(['.identity.json.old', 'notes.txt']);
   });

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type BeaconOptions, startBeacon } from '../../src/lib/fleet/beacon.ts';
 import type { Clock } from '../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
-import { createListLog } from './beats.ts';
+import { createListLog } from './heartbeats.ts';
 
 const PERIOD_MS = 2000;
 const HERE = '127.0.0.1';
@@ -59,40 +59,40 @@ function start(options: Partial<Omit<BeaconOptions, 'broadcast'>> & { readonly c
 /** Not 0, so that no sum passes for a difference. */
 const START_MS = 86_400_000;
 
-/** When each beat was due since the start, and its sequence. */
+/** When each heartbeat was due since the start, and its sequence. */
 function schedule(clock: Clock) {
-  const beats: { readonly atMs: number; readonly sequence: number }[] = [];
+  const heartbeats: { readonly atMs: number; readonly sequence: number }[] = [];
   const datagram = (sequence: number) => {
-    beats.push({ atMs: clock.monotonicMs() - START_MS, sequence });
+    heartbeats.push({ atMs: clock.monotonicMs() - START_MS, sequence });
     return numbered(sequence);
   };
-  return { beats, datagram };
+  return { heartbeats, datagram };
 }
 
 describe('the beacon', () => {
   it.each([0, 0.25, 0.999])(
-    'sends its first beat after the part of a period that chance gives (%d)',
+    'sends its first heartbeat after the part of a period that chance gives (%d)',
     async (random) => {
       const clock = createFakeClock({ startMs: START_MS, random });
-      const { beats, datagram } = schedule(clock);
+      const { heartbeats, datagram } = schedule(clock);
       const { beacon } = start({ clock, datagram });
       await using _ = beacon;
       if (random > 0) {
         await clock.advance(random * PERIOD_MS - 1);
-        expect(beats).toEqual([]);
+        expect(heartbeats).toEqual([]);
         await clock.advance(1);
       } else await clock.advance(0);
-      expect(beats).toEqual([{ atMs: random * PERIOD_MS, sequence: 0 }]);
+      expect(heartbeats).toEqual([{ atMs: random * PERIOD_MS, sequence: 0 }]);
     },
   );
 
-  it('sends every 2 s from then on and each with the next sequence, without drift over 1,000 beats', async () => {
+  it('sends every 2 s from then on and each with the next sequence, without drift over 1,000 heartbeats', async () => {
     const clock = createFakeClock({ startMs: START_MS, random: 0.3 });
-    const { beats, datagram } = schedule(clock);
+    const { heartbeats, datagram } = schedule(clock);
     const { beacon } = start({ clock, datagram });
     await using _ = beacon;
     await clock.advance(1000 * PERIOD_MS);
-    expect(beats).toEqual(Array.from({ length: 1000 }, (_, n) => ({ atMs: 600 + n * PERIOD_MS, sequence: n })));
+    expect(heartbeats).toEqual(Array.from({ length: 1000 }, (_, n) => ({ atMs: 600 + n * PERIOD_MS, sequence: n })));
   });
 
   it('stays on its grid with timers that fire late, and with timers that fire early', async () => {
@@ -101,38 +101,38 @@ describe('the beacon', () => {
     let timers = 0;
     const errorOf = (n: number) => errors[n % errors.length] ?? 0;
     const loose: Clock = { ...clock, after: (ms, fn) => clock.after(ms + errorOf(timers++), fn) };
-    const { beats, datagram } = schedule(clock);
+    const { heartbeats, datagram } = schedule(clock);
     const { beacon } = start({ clock: loose, datagram });
     await using _ = beacon;
     await clock.advance(1000 * PERIOD_MS + 999);
-    expect(beats.length).toBe(1000);
-    for (const [n, { atMs, sequence }] of beats.entries()) {
+    expect(heartbeats.length).toBe(1000);
+    for (const [n, { atMs, sequence }] of heartbeats.entries()) {
       expect(sequence).toBe(n);
       expect(atMs).toBeCloseTo(1000 + n * PERIOD_MS + errorOf(n), 6);
     }
   });
 
-  it('leaves out what a sleeping machine missed, and never sends two beats at once', async () => {
+  it('leaves out what a sleeping machine missed, and never sends two heartbeats at once', async () => {
     const clock = createFakeClock({ startMs: START_MS, random: 0.5 });
     const sleeps = [0, 60_500, 0, 4_000, 0, 2_000, 0];
     const sleepy: Clock = { ...clock, after: (ms, fn) => clock.after(ms + (sleeps.shift() ?? 0), fn) };
-    const { beats, datagram } = schedule(clock);
+    const { heartbeats, datagram } = schedule(clock);
     const { beacon } = start({ clock: sleepy, datagram });
     await using _ = beacon;
     await clock.advance(85_000);
-    expect(beats.slice(0, 8)).toEqual(
+    expect(heartbeats.slice(0, 8)).toEqual(
       [1_000, 63_500, 65_000, 71_000, 73_000, 77_000, 79_000, 81_000].map((atMs, sequence) => ({ atMs, sequence })),
     );
   });
 
-  it('sends each beat to every address of its own', async () => {
+  it('sends each heartbeat to every address of its own', async () => {
     const clock = createFakeClock({ random: 0 });
     const { port, numbers, from } = await receiver();
     const { beacon, log } = start({ clock, port, unicast: [HERE, '127.0.0.1'] });
     await using _ = beacon;
-    for (let beat = 0; beat < 20; beat += 1) {
-      await clock.advance(beat === 0 ? 0 : PERIOD_MS);
-      await vi.waitFor(() => expect(numbers.length).toBe(2 * beat + 2), { interval: 1 });
+    for (let heartbeat = 0; heartbeat < 20; heartbeat += 1) {
+      await clock.advance(heartbeat === 0 ? 0 : PERIOD_MS);
+      await vi.waitFor(() => expect(numbers.length).toBe(2 * heartbeat + 2), { interval: 1 });
     }
     expect(numbers).toEqual(Array.from({ length: 40 }, (_, index) => Math.floor(index / 2)));
     expect(from.size).toBe(1);
@@ -159,8 +159,8 @@ describe('the beacon', () => {
     const datagram = (sequence: number) => (sequence < 4 ? Buffer.alloc(70_000) : numbered(sequence));
     const { beacon, log } = start({ clock, port, unicast: [HERE], datagram });
     await using _ = beacon;
-    for (let beat = 0; beat < 4; beat += 1) {
-      await clock.advance(beat === 0 ? 0 : PERIOD_MS);
+    for (let heartbeat = 0; heartbeat < 4; heartbeat += 1) {
+      await clock.advance(heartbeat === 0 ? 0 : PERIOD_MS);
       await vi.waitFor(() => expect(beacon.failures()).toEqual([`${HERE}: EMSGSIZE`]), { interval: 1 });
     }
     expect(log.lines).toEqual(['warn heartbeat not sent']);
@@ -181,7 +181,7 @@ describe('the beacon', () => {
     await vi.waitFor(() => expect(beacon.failures()).toEqual(['127.255.255.255: EACCES']), { interval: 1 });
   });
 
-  it('outlives a beat that cannot be made', async () => {
+  it('outlives a heartbeat that cannot be made', async () => {
     const clock = createFakeClock({ random: 0 });
     const { port, numbers } = await receiver();
     const datagram = (sequence: number) => {
@@ -242,7 +242,7 @@ describe('the beacon', () => {
     expect(log.lines).toEqual([]);
   });
 
-  it('can be disposed of before its first beat, and while one is under way', async () => {
+  it('can be disposed of before its first heartbeat, and while one is under way', async () => {
     const clock = createFakeClock({ random: 0.5 });
     const before = start({ clock });
     await before.beacon[Symbol.asyncDispose]();
@@ -250,7 +250,7 @@ describe('the beacon', () => {
     let disposed: Promise<void> = Promise.resolve();
     const { port } = await receiver();
     const { beacon, log } = start({ clock, port, unicast: [HERE] });
-    // In the same turn as the beat, whose socket is not bound yet.
+    // In the same turn as the heartbeat, whose socket is not bound yet.
     clock.after(1000, () => {
       disposed = Promise.resolve(beacon[Symbol.asyncDispose]());
     });

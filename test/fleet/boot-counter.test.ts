@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { GwError } from '../../src/lib/error/index.ts';
-import { beginLife } from '../../src/lib/fleet/boot-counter.ts';
+import { startBoot } from '../../src/lib/fleet/boot-counter.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -21,30 +21,30 @@ const put = (content: string | Uint8Array) => {
   writeFileSync(file(), content);
 };
 const refusal = async () =>
-  (await beginLife(dir).then(
+  (await startBoot(dir).then(
     () => null,
     (error: unknown) => error,
   )) as GwError | null;
 
 describe('the counter of starts', () => {
-  it('counts 1, 2, 3 over restarts, each on the disk before the life begins', async () => {
+  it('counts 1, 2, 3 over restarts, each on the disk before the boot begins', async () => {
     for (const boots of [1, 2, 3]) {
-      expect((await beginLife(dir)).bootCounter).toBe(boots);
+      expect((await startBoot(dir)).bootCounter).toBe(boots);
       expect(readFileSync(file(), 'utf8')).toBe(written(boots));
     }
   });
 
   it('makes its folder and its file for their owner only, and leaves nothing beside them', async () => {
-    await beginLife(dir);
+    await startBoot(dir);
     expect(statSync(dir).mode & 0o777).toBe(0o700);
     expect(statSync(file()).mode & 0o777).toBe(0o600);
     expect(readdirSync(dir)).toEqual(['heartbeat-boots.json']);
   });
 
-  it('gives every life an instance of its own', async () => {
+  it('gives every boot an instance of its own', async () => {
     const instances = new Set<string>();
-    for (let life = 0; life < 20; life += 1) {
-      const { instance } = await beginLife(dir);
+    for (let boot = 0; boot < 20; boot += 1) {
+      const { instance } = await startBoot(dir);
       expect(instance).toMatch(/^[0-9a-f]{16}$/);
       instances.add(instance);
     }
@@ -65,35 +65,35 @@ describe('the counter of starts', () => {
   ])('never begins anew with a file that is %s', async (_, content) => {
     put(content);
     const error = await refusal();
-    expect(error).toMatchObject({ code: 'FILE_UNWRITABLE' });
+    expect(error).toMatchObject({ code: 'FILE_UNREADABLE' });
     expect(error?.message).toContain(file());
-    expect(error?.remedy).toMatch(/with an N above every number/);
+    expect(error?.remedy).toMatch(/with an N above every earlier/);
     expect(readFileSync(file())).toEqual(Buffer.from(content));
   });
 
   it('never begins anew with a file that cannot be read', async () => {
     mkdirSync(file(), { recursive: true });
     const error = await refusal();
-    expect(error).toMatchObject({ code: 'FILE_UNWRITABLE' });
+    expect(error).toMatchObject({ code: 'FILE_UNREADABLE' });
     expect(error?.message).toMatch(/EISDIR/);
-    expect(error?.remedy).toMatch(/Look at it/);
+    expect(error?.remedy).toMatch(/Inspect the file/);
     rmSync(file(), { recursive: true });
-    await expect(beginLife(dir)).resolves.toMatchObject({ bootCounter: 1 });
+    await expect(startBoot(dir)).resolves.toMatchObject({ bootCounter: 1 });
   });
 
-  it('begins no life where nothing can be written', async () => {
+  it('begins no boot where nothing can be written', async () => {
     writeFileSync(dir, 'a file where the folder should be');
     expect(await refusal()).toMatchObject({ code: 'FILE_UNWRITABLE' });
-    await expect(beginLife('/proc/none/state')).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    await expect(startBoot('/proc/none/state')).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
   });
 
-  it('begins a last life at 2^32-1 and none after it', async () => {
+  it('begins a last boot at 2^32-1 and none after it', async () => {
     put(written(2 ** 32 - 2));
-    expect((await beginLife(dir)).bootCounter).toBe(2 ** 32 - 1);
+    expect((await startBoot(dir)).bootCounter).toBe(2 ** 32 - 1);
     const error = await refusal();
     expect(error).toMatchObject({ code: 'FILE_UNWRITABLE' });
-    expect(error?.message).toMatch(/used up/);
-    expect(error?.remedy).toMatch(/written by hand/);
+    expect(error?.message).toMatch(/exhausted/);
+    expect(error?.remedy).toMatch(/edited by hand/);
     expect(readFileSync(file(), 'utf8')).toBe(written(2 ** 32 - 1));
   });
 
@@ -106,14 +106,14 @@ describe('the counter of starts', () => {
     await fc.assert(
       fc.asyncProperty(content, async (text) => {
         put(text);
-        expect(await refusal()).toMatchObject({ code: 'FILE_UNWRITABLE' });
+        expect(await refusal()).toMatchObject({ code: 'FILE_UNREADABLE' });
       }),
       { numRuns: 50 },
     );
     await fc.assert(
       fc.asyncProperty(fc.nat(2 ** 32 - 2), async (boots) => {
         put(written(boots));
-        expect((await beginLife(dir)).bootCounter).toBe(boots + 1);
+        expect((await startBoot(dir)).bootCounter).toBe(boots + 1);
       }),
       { numRuns: 20 },
     );

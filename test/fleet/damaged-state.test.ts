@@ -36,27 +36,27 @@ const fleet = () =>
   });
 
 const damages: readonly [string, (path: string) => void, RegExp][] = [
-  ['cut off', (path) => writeFileSync(path, '{"format":"gw/heartbe'), /content is not what gw writes/],
-  ['all zeros', (path) => writeFileSync(path, Buffer.alloc(512)), /content is not what gw writes/],
-  ['not text', (path) => writeFileSync(path, Buffer.from([0xff, 0xfe, 0x00, 0x80])), /content is not what gw writes/],
-  ['empty', (path) => writeFileSync(path, ''), /content is not what gw writes/],
+  ['cut off', (path) => writeFileSync(path, '{"format":"gw/heartbe'), /invalid content/],
+  ['all zeros', (path) => writeFileSync(path, Buffer.alloc(512)), /invalid content/],
+  ['not text', (path) => writeFileSync(path, Buffer.from([0xff, 0xfe, 0x00, 0x80])), /invalid content/],
+  ['empty', (path) => writeFileSync(path, ''), /invalid content/],
   ['a pipe that nobody writes to', (path) => void execFileSync('mkfifo', [path]), /not a regular file/],
   ['a folder', (path) => mkdirSync(path), /EISDIR/],
   ['larger than gw ever writes', (path) => writeFileSync(path, ' '.repeat(3_000_000)), /more than 2097152 bytes/],
 ];
 
-describe.each(['heartbeat-heard.json', 'heartbeat-boots.json'])('a heartbeat whose %s is', (name) => {
+describe.each(['heartbeat-received.json', 'heartbeat-boots.json'])('a heartbeat whose %s is', (name) => {
   it.each(damages)('%s does not run, names the file, and leaves it as it is', async (_, damage, why) => {
     const path = join(stateDir, name);
     damage(path);
     const { ino, size } = statSync(path);
     const heartbeat = fleet();
     await expect(heartbeat.start(never)).rejects.toMatchObject({
-      code: 'FILE_UNWRITABLE',
+      code: 'FILE_UNREADABLE',
       message: expect.stringMatching(new RegExp(`${name}.*${why.source}`)),
-      remedy: expect.stringMatching(/^Look at it\./),
+      remedy: expect.stringMatching(/^Inspect the file\./),
     });
-    // No silent beginning anew: recordings would pass, and two lives would share a counter.
+    // No silent beginning anew: recordings would pass, and two boots would share a counter.
     expect(statSync(path)).toMatchObject({ ino, size });
     expect(heartbeat.failedStart).toBe('is-retried');
     expect(heartbeat.view()).toMatchObject({ running: false, sending: null });
@@ -65,7 +65,7 @@ describe.each(['heartbeat-heard.json', 'heartbeat-boots.json'])('a heartbeat who
 });
 
 describe('a heartbeat that does not run', () => {
-  it('is not shown as one that hears nobody', () => {
+  it('is not shown as one that receives nobody', () => {
     expect(neighboursView(fleet().view(), 'The file x is damaged.')).toMatchObject({
       status: 'not-checked',
       detail: expect.stringMatching(/none is sent or received: The file x is damaged\.$/),
@@ -82,9 +82,9 @@ describe('a heartbeat that does not run', () => {
     expect(readdirSync(stateDir)).toEqual([]);
   });
 
-  it('leaves the file of what was heard as it was when it has heard nothing', async () => {
-    const path = join(stateDir, 'heartbeat-heard.json');
-    writeFileSync(path, '{"format":"gw/heartbeat-heard/1","refused":[["R-2",3,99]]}\n', { mode: 0o600 });
+  it('leaves the file of what was received as it was when it has received nothing', async () => {
+    const path = join(stateDir, 'heartbeat-received.json');
+    writeFileSync(path, '{"format":"gw/heartbeat-received/1","refused":[["R-2",3,99]]}\n', { mode: 0o600 });
     const before = statSync(path).ino;
     const guard = createReplayGuard({ stateDir, clock: createFakeClock({ startMs: 1_000_000 }), log: silentLog });
     await guard.load();

@@ -3,7 +3,13 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { degrees } from '../../src/lib/angle/index.ts';
-import { type Beat, type CoarseState, openDatagram, openUnverified, packBeat } from '../../src/lib/fleet/datagram.ts';
+import {
+  type CoarseState,
+  decodeHeartbeat,
+  decodeUnverified,
+  encodeHeartbeat,
+  type Heartbeat,
+} from '../../src/lib/fleet/datagram.ts';
 import { createKey, createKeyRing } from '../../src/lib/fleet/keys.ts';
 
 // The datagram is written here a second time, from the table in docs/heartbeat.md and with node:crypto alone, so that a
@@ -57,7 +63,7 @@ const plain = {
   trailing: Buffer.alloc(0),
 };
 
-const plainBeat: Beat = {
+const plainBeat: Heartbeat = {
   serial: 'SN0007',
   bootCounter: 3,
   sequence: 258,
@@ -108,15 +114,18 @@ const key = createKey(secret);
 const ring = createKeyRing([key]);
 const otherRing = createKeyRing([createKey(otherSecret)]);
 
-const kindOf = (bytes: Buffer, keys = ring) => openDatagram(bytes, keys).kind;
+const kindOf = (bytes: Buffer, keys = ring) => decodeHeartbeat(bytes, keys).kind;
 
-function beatOf(bytes: Buffer, keys = ring): Beat {
-  const opened = openDatagram(bytes, keys);
-  return opened.kind === 'beat' ? opened.beat : expect.fail(`is ${opened.kind}`);
+function heartbeatOf(bytes: Buffer, keys = ring): Heartbeat {
+  const opened = decodeHeartbeat(bytes, keys);
+  return opened.kind === 'heartbeat' ? opened.heartbeat : expect.fail(`is ${opened.kind}`);
 }
 
-const stateWith = (state: Partial<CoarseState>): Beat => ({ ...plainBeat, state: { ...plainBeat.state, ...state } });
-const readBack = (state: Partial<CoarseState>) => beatOf(packBeat(stateWith(state), key)).state;
+const stateWith = (state: Partial<CoarseState>): Heartbeat => ({
+  ...plainBeat,
+  state: { ...plainBeat.state, ...state },
+});
+const readBack = (state: Partial<CoarseState>) => heartbeatOf(encodeHeartbeat(stateWith(state), key)).state;
 
 const uint32 = () => fc.oneof(fc.constantFrom(0, 1, 0x7fffffff, 0x80000000, 0xffffffff), fc.nat(0xffffffff));
 const int32 = () => fc.integer({ min: -0x80000000, max: 0x7fffffff });
@@ -129,7 +138,7 @@ const texts = () =>
     .oneof(fc.string({ unit: 'binary', maxLength: 100 }), fc.string({ unit: 'grapheme', maxLength: 100 }))
     .map((text) => text.replace(/\p{Cc}/gu, ''));
 
-const beats = (): fc.Arbitrary<Beat> =>
+const heartbeats = (): fc.Arbitrary<Heartbeat> =>
   fc.record({
     serial: serials(),
     bootCounter: uint32(),
@@ -157,12 +166,12 @@ function upTo64Bytes(text: string): string {
 
 const toThousandth = (value: number) => Math.round(value * 1000) / 1000 + 0;
 
-function rounded(beat: Beat): Beat {
-  const { batteryPercent, pose, software } = beat.state;
+function rounded(heartbeat: Heartbeat): Heartbeat {
+  const { batteryPercent, pose, software } = heartbeat.state;
   return {
-    ...beat,
+    ...heartbeat,
     state: {
-      ...beat.state,
+      ...heartbeat.state,
       batteryPercent: batteryPercent === null ? null : Math.round(batteryPercent),
       pose:
         pose === null
@@ -178,25 +187,25 @@ function rounded(beat: Beat): Beat {
 }
 
 describe('a datagram written by hand', () => {
-  it('is read as the beat that it says', () => {
-    expect(beatOf(signed(byHand()))).toEqual(plainBeat);
+  it('is read as the heartbeat that it says', () => {
+    expect(heartbeatOf(signed(byHand()))).toEqual(plainBeat);
   });
 
   it('is the one that the packer writes, byte for byte', () => {
-    expect(packBeat(plainBeat, key).toString('hex')).toBe(signed(byHand()).toString('hex'));
+    expect(encodeHeartbeat(plainBeat, key).toString('hex')).toBe(signed(byHand()).toString('hex'));
   });
 
   it('is the one that the page shows', () => {
     const page = readFileSync(new URL('../../docs/heartbeat.md', import.meta.url), 'utf8');
     const shown = /```\n((?:[0-9a-f]+\n)+)```/.exec(page)?.[1]?.replaceAll('\n', '');
     expect(shown).toBe(signed(byHand()).toString('hex'));
-    expect(beatOf(Buffer.from(shown ?? '', 'hex'))).toEqual(plainBeat);
+    expect(heartbeatOf(Buffer.from(shown ?? '', 'hex'))).toEqual(plainBeat);
   });
 
   it('with fields of a later writer behind its own is read, and they are left alone', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 417 }), (later) => {
-        expect(beatOf(signed(byHand({ trailing: Buffer.from(later) })))).toEqual(plainBeat);
+        expect(heartbeatOf(signed(byHand({ trailing: Buffer.from(later) })))).toEqual(plainBeat);
       }),
     );
   });
@@ -205,13 +214,15 @@ describe('a datagram written by hand', () => {
     fc.assert(
       fc.property(fc.integer({ min: 3, max: 255 }), fc.integer({ min: 101, max: 255 }), (value, battery) => {
         const bytes = byHand({ reserved: value, moving: value, stopped: value, battery });
-        expect(beatOf(signed(bytes)).state).toMatchObject({ moving: null, stopped: null, batteryPercent: null });
+        expect(heartbeatOf(signed(bytes)).state).toMatchObject({ moving: null, stopped: null, batteryPercent: null });
       }),
     );
   });
 
   it('without a value says that it is not known', () => {
-    expect(beatOf(signed(byHand({ moving: 0, stopped: 0, battery: 255, software: Buffer.alloc(0) }))).state).toEqual({
+    expect(
+      heartbeatOf(signed(byHand({ moving: 0, stopped: 0, battery: 255, software: Buffer.alloc(0) }))).state,
+    ).toEqual({
       ...plainBeat.state,
       moving: null,
       stopped: null,
@@ -219,8 +230,8 @@ describe('a datagram written by hand', () => {
       software: '',
     });
     for (const field of ['xMm', 'yMm', 'yawMilliDeg']) {
-      expect(beatOf(signed(byHand({ [field]: -0x80000000 }))).state.pose, field).toBeNull();
-      expect(beatOf(signed(byHand({ [field]: -0x7fffffff }))).state.pose, field).not.toBeNull();
+      expect(heartbeatOf(signed(byHand({ [field]: -0x80000000 }))).state.pose, field).toBeNull();
+      expect(heartbeatOf(signed(byHand({ [field]: -0x7fffffff }))).state.pose, field).not.toBeNull();
     }
   });
 
@@ -247,8 +258,10 @@ describe('a datagram written by hand', () => {
     for (let sequence = 0; sequence < 100; sequence += 1) {
       expect(kindOf(signed(byHand({ sequence, softwareBytes: 7 })))).toBe('malformed');
     }
-    expect(kindOf(signed(byHand({ serial: Buffer.alloc(128, 'a'), software: Buffer.alloc(64, 'a') })))).toBe('beat');
-    expect(kindOf(signed(byHand({ serial: Buffer.from('a'), software: Buffer.alloc(0) })))).toBe('beat');
+    expect(kindOf(signed(byHand({ serial: Buffer.alloc(128, 'a'), software: Buffer.alloc(64, 'a') })))).toBe(
+      'heartbeat',
+    );
+    expect(kindOf(signed(byHand({ serial: Buffer.from('a'), software: Buffer.alloc(0) })))).toBe('heartbeat');
   });
 
   it('of another version is of another version, signed or not, and with other fields', () => {
@@ -267,13 +280,13 @@ describe('a datagram written by hand', () => {
   });
 });
 
-describe('a beat that was packed', () => {
+describe('a heartbeat that was packed', () => {
   it('is read back as it was, rounded and cut, and has fewer than 512 bytes', () => {
     fc.assert(
-      fc.property(beats(), (beat) => {
-        const bytes = packBeat(beat, key);
+      fc.property(heartbeats(), (heartbeat) => {
+        const bytes = encodeHeartbeat(heartbeat, key);
         expect(bytes.length).toBeLessThan(512);
-        expect(beatOf(bytes)).toEqual(rounded(beat));
+        expect(heartbeatOf(bytes)).toEqual(rounded(heartbeat));
       }),
       { numRuns: 1000 },
     );
@@ -281,8 +294,8 @@ describe('a beat that was packed', () => {
 
   it('carries its counters to their ends', () => {
     for (const value of [0, 0xffffffff]) {
-      const beat = { ...plainBeat, bootCounter: value, sequence: value, uptimeS: value };
-      expect(beatOf(packBeat(beat, key))).toEqual(beat);
+      const heartbeat = { ...plainBeat, bootCounter: value, sequence: value, uptimeS: value };
+      expect(heartbeatOf(encodeHeartbeat(heartbeat, key))).toEqual(heartbeat);
     }
   });
 
@@ -304,7 +317,7 @@ describe('a beat that was packed', () => {
     expect(readBack({ pose }).pose).toEqual(pose);
   });
 
-  it('sends a software version that would not stay on its line as not known, and lives on', () => {
+  it('sends a software version that would not stay on its line as not known, and boots on', () => {
     for (const software of ['2.12\n', '\u001b[31m2.12', '\u0085', `${'a'.repeat(80)}\0`]) {
       expect(readBack({ software }).software).toBe('');
     }
@@ -327,7 +340,7 @@ describe('a beat that was packed', () => {
       [1e12, 0xffffffff],
       [Infinity, 0xffffffff],
     ] as const) {
-      expect(beatOf(packBeat({ ...plainBeat, uptimeS }, key)).uptimeS).toBe(read);
+      expect(heartbeatOf(encodeHeartbeat({ ...plainBeat, uptimeS }, key)).uptimeS).toBe(read);
     }
   });
 });
@@ -335,8 +348,8 @@ describe('a beat that was packed', () => {
 describe('a datagram that was damaged on the way', () => {
   it('is malformed when it was cut at any byte, or when anything follows it', () => {
     fc.assert(
-      fc.property(beats(), fc.uint8Array({ minLength: 1, maxLength: 600 }), (beat, more) => {
-        const bytes = packBeat(beat, key);
+      fc.property(heartbeats(), fc.uint8Array({ minLength: 1, maxLength: 600 }), (heartbeat, more) => {
+        const bytes = encodeHeartbeat(heartbeat, key);
         for (let length = 0; length < bytes.length; length += 1) {
           const kind = kindOf(bytes.subarray(0, length));
           if (kind !== 'malformed') expect.fail(`cut at ${length}: ${kind}`);
@@ -347,15 +360,15 @@ describe('a datagram that was damaged on the way', () => {
     );
   });
 
-  it('is never a beat when one bit of it is wrong, and says of what kind it is by where the bit stands', () => {
+  it('is never a heartbeat when one bit of it is wrong, and says of what kind it is by where the bit stands', () => {
     const expected = (at: number) => {
       if (at < 4 || at === 6 || at === 7) return 'malformed';
       if (at === 4) return 'other-version';
       return at >= 8 && at < 12 ? 'other-key' : 'forged';
     };
     fc.assert(
-      fc.property(beats(), (beat) => {
-        const bytes = packBeat(beat, key);
+      fc.property(heartbeats(), (heartbeat) => {
+        const bytes = encodeHeartbeat(heartbeat, key);
         for (let bit = 0; bit < bytes.length * 8; bit += 1) {
           const at = bit >> 3;
           const flipped = Buffer.from(bytes);
@@ -368,14 +381,14 @@ describe('a datagram that was damaged on the way', () => {
     );
   });
 
-  it('is malformed when it is larger than any beat may be, although its length and its signature fit', () => {
+  it('is malformed when it is larger than any heartbeat may be, although its length and its signature fit', () => {
     const ofSize = (size: number) => {
       const trailing = Buffer.alloc(size - signed(byHand()).length);
       const bytes = signed(byHand({ trailing }));
       expect(bytes).toHaveLength(size);
       return bytes;
     };
-    expect(kindOf(ofSize(511))).toBe('beat');
+    expect(kindOf(ofSize(511))).toBe('heartbeat');
     for (const size of [512, 513, 1500, 65_507]) expect(kindOf(ofSize(size))).toBe('malformed');
   });
 });
@@ -383,11 +396,11 @@ describe('a datagram that was damaged on the way', () => {
 describe('a datagram of somebody else', () => {
   it('is of another key when its key is not accepted here', () => {
     fc.assert(
-      fc.property(beats(), (beat) => {
-        const bytes = packBeat(beat, key);
+      fc.property(heartbeats(), (heartbeat) => {
+        const bytes = encodeHeartbeat(heartbeat, key);
         expect(kindOf(bytes, otherRing)).toBe('other-key');
         expect(kindOf(signed(bytes.subarray(0, -32), otherSecret), otherRing)).toBe('other-key');
-        expect(beatOf(bytes, createKeyRing([createKey(otherSecret), key]))).toEqual(rounded(beat));
+        expect(heartbeatOf(bytes, createKeyRing([createKey(otherSecret), key]))).toEqual(rounded(heartbeat));
       }),
     );
   });
@@ -399,12 +412,12 @@ describe('a datagram of somebody else', () => {
       expect(kindOf(Buffer.concat([byHand(), Buffer.alloc(32)]), keys)).toBe('forged');
     }
     expect(kindOf(signed(byHand({ keyId: idOf(otherSecret) })), otherRing)).toBe('forged');
-    expect(kindOf(signed(byHand({ keyId: idOf(otherSecret) }), otherSecret), both)).toBe('beat');
+    expect(kindOf(signed(byHand({ keyId: idOf(otherSecret) }), otherSecret), both)).toBe('heartbeat');
   });
 });
 
 describe('any bytes', () => {
-  it('of up to 64 KB never throw, and are no beat', () => {
+  it('of up to 64 KB never throw, and are no heartbeat', () => {
     const filled = fc
       .tuple(fc.oneof(fc.nat(0xffff), fc.nat(600)), fc.uint8Array({ minLength: 1, maxLength: 64 }))
       .map(([length, pattern]) => Buffer.alloc(length, pattern));
@@ -417,7 +430,7 @@ describe('any bytes', () => {
     );
   });
 
-  it('behind a head that fits never throw, and are no beat without the signature', () => {
+  it('behind a head that fits never throw, and are no heartbeat without the signature', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 491, size: 'max' }), (fields) => {
         const bytes = Buffer.concat([byHand().subarray(0, 12), fields]);
@@ -428,7 +441,7 @@ describe('any bytes', () => {
     );
   });
 
-  it('with a signature that holds are a beat, a test or malformed, and what was read of them is packed and read the same', () => {
+  it('with a signature that holds are a heartbeat, a test or malformed, and what was read of them is packed and read the same', () => {
     const fields = fc.uint8Array({ minLength: 36, maxLength: 36 });
     const textOrBytes = (maxLength: number) =>
       fc.oneof(
@@ -441,15 +454,17 @@ describe('any bytes', () => {
       fc.property(fields, textOrBytes(140), textOrBytes(80), fc.uint8Array(), (fixed, serial, software, later) => {
         const bytes = byHand({ serial, software, trailing: Buffer.from(later) });
         bytes.set(fixed, 12);
-        const opened = openDatagram(signed(bytes), ring);
-        if (!('beat' in opened)) {
+        const opened = decodeHeartbeat(signed(bytes), ring);
+        if (!('heartbeat' in opened)) {
           expect(opened.kind).toBe('malformed');
           return;
         }
         read += 1;
         const isRobot = bytes[35] === 0;
-        expect(opened.kind).toBe(isRobot ? 'beat' : 'test');
-        expect(openDatagram(packBeat(opened.beat, key, isRobot ? 'robot' : 'test'), ring)).toEqual(opened);
+        expect(opened.kind).toBe(isRobot ? 'heartbeat' : 'test');
+        expect(decodeHeartbeat(encodeHeartbeat(opened.heartbeat, key, isRobot ? 'robot' : 'test'), ring)).toEqual(
+          opened,
+        );
       }),
       { numRuns: 1000 },
     );
@@ -458,7 +473,7 @@ describe('any bytes', () => {
       fc.property(fc.uint8Array({ maxLength: 467, size: 'max' }), (rest) => {
         const bytes = Buffer.concat([byHand().subarray(0, 12), rest]);
         bytes.writeUInt16BE(bytes.length, 6);
-        expect([bytes[35] === 0 ? 'beat' : 'test', 'malformed']).toContain(kindOf(signed(bytes)));
+        expect([bytes[35] === 0 ? 'heartbeat' : 'test', 'malformed']).toContain(kindOf(signed(bytes)));
       }),
       { numRuns: 500 },
     );
@@ -467,12 +482,12 @@ describe('any bytes', () => {
   it('with counters and places at every value are read as numbers that are finite', () => {
     fc.assert(
       fc.property(uint32(), uint32(), uint32(), int32(), int32(), int32(), (boot, sequence, up, x, y, yaw) => {
-        const beat = beatOf(
+        const heartbeat = heartbeatOf(
           signed(byHand({ bootCounter: boot, sequence, uptimeS: up, xMm: x, yMm: y, yawMilliDeg: yaw })),
         );
-        expect(beat).toMatchObject({ bootCounter: boot, sequence, uptimeS: up });
-        if (beat.state.pose !== null) {
-          expect(beat.state.pose).toEqual({ xM: x / 1000, yM: y / 1000, yawDeg: yaw / 1000 });
+        expect(heartbeat).toMatchObject({ bootCounter: boot, sequence, uptimeS: up });
+        if (heartbeat.state.pose !== null) {
+          expect(heartbeat.state.pose).toEqual({ xM: x / 1000, yM: y / 1000, yawDeg: yaw / 1000 });
         }
       }),
     );
@@ -486,10 +501,10 @@ describe('a datagram looked at without a key', () => {
       signed(byHand(), otherSecret),
       Buffer.concat([byHand(), Buffer.alloc(32)]),
     ]) {
-      expect(openUnverified(bytes)).toEqual({ kind: 'beat', beat: plainBeat });
+      expect(decodeUnverified(bytes)).toEqual({ kind: 'heartbeat', heartbeat: plainBeat });
     }
-    expect(openUnverified(signed(byHand({ version: 2 }))).kind).toBe('other-version');
-    expect(openUnverified(signed(byHand()).subarray(1)).kind).toBe('malformed');
+    expect(decodeUnverified(signed(byHand({ version: 2 }))).kind).toBe('other-version');
+    expect(decodeUnverified(signed(byHand()).subarray(1)).kind).toBe('malformed');
   });
 
   it('never throws, whatever the bytes', () => {
@@ -497,8 +512,8 @@ describe('a datagram looked at without a key', () => {
       fc.property(fc.uint8Array({ maxLength: 491, size: 'max' }), (rest) => {
         const bytes = Buffer.concat([byHand().subarray(0, 12), rest]);
         if (bytes.length >= 32) bytes.writeUInt16BE(bytes.length - 32, 6);
-        expect(['beat', 'test', 'malformed']).toContain(openUnverified(bytes).kind);
-        expect(openUnverified(Buffer.from(rest)).kind).toBe('malformed');
+        expect(['heartbeat', 'test', 'malformed']).toContain(decodeUnverified(bytes).kind);
+        expect(decodeUnverified(Buffer.from(rest)).kind).toBe('malformed');
       }),
       { numRuns: 500 },
     );

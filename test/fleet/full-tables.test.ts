@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { packBeat } from '../../src/lib/fleet/datagram.ts';
+import { encodeHeartbeat } from '../../src/lib/fleet/datagram.ts';
 import { createKey, createKeyRing } from '../../src/lib/fleet/keys.ts';
 import { createNeighbours } from '../../src/lib/fleet/neighbours.ts';
-import { createNoRoom } from '../../src/lib/fleet/no-room.ts';
 import { createReplayGuard, MAX_SERIALS } from '../../src/lib/fleet/replay-guard.ts';
 import { createSniffer } from '../../src/lib/fleet/sniffer.ts';
+import { createTableFullCounter } from '../../src/lib/fleet/table-full.ts';
 import type { Log } from '../../src/lib/lifecycle/index.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
-import { beatOf } from './beats.ts';
+import { heartbeatOf } from './heartbeats.ts';
 
 const ROBOTS = ['SN0001', 'SN0002', 'SN0003'];
 const reserved = new Set(ROBOTS);
@@ -27,7 +27,10 @@ afterEach(() => {
 });
 
 /** A device that has the key and invents serials. */
-function invent(accept: (beat: { serial: string; bootCounter: number; sequence: number }) => string, count: number) {
+function invent(
+  accept: (heartbeat: { serial: string; bootCounter: number; sequence: number }) => string,
+  count: number,
+) {
   const verdicts: Record<string, number> = {};
   for (let i = 0; i < count; i += 1) {
     const verdict = accept({ serial: `X-${i}`, bootCounter: 1, sequence: 0 });
@@ -42,17 +45,17 @@ describe('a table of serials that somebody fills', () => {
     await guard.load();
     expect(guard.accept({ serial: 'SN0001', bootCounter: 1, sequence: 5 })).toBe('newer');
     expect(guard.isFull()).toBe(false);
-    expect(invent(guard.accept, MAX_SERIALS + 100)).toEqual({ newer: MAX_SERIALS - 3, 'no-room': 103 });
+    expect(invent(guard.accept, MAX_SERIALS + 100)).toEqual({ newer: MAX_SERIALS - 3, 'table-full': 103 });
     for (const serial of ROBOTS) expect(guard.accept({ serial, bootCounter: 1, sequence: 6 })).toBe('newer');
     expect(guard.accept({ serial: 'SN0001', bootCounter: 1, sequence: 6 })).toBe('replayed');
     expect(guard.accept({ serial: 'X-0', bootCounter: 1, sequence: 1 })).toBe('newer');
-    expect(guard.accept({ serial: 'SN9999', bootCounter: 1, sequence: 0 })).toBe('no-room');
+    expect(guard.accept({ serial: 'SN9999', bootCounter: 1, sequence: 0 })).toBe('table-full');
     expect(guard.isFull()).toBe(true);
     await guard.close();
-    expect(JSON.parse(readFileSync(join(root, 'heartbeat-heard.json'), 'utf8')).refused).toHaveLength(MAX_SERIALS);
+    expect(JSON.parse(readFileSync(join(root, 'heartbeat-received.json'), 'utf8')).refused).toHaveLength(MAX_SERIALS);
   });
 
-  it('holds no second place for a robot that an earlier life received', async () => {
+  it('holds no second place for a robot that an earlier boot received', async () => {
     const options = { stateDir: root, clock: createFakeClock(), log: silentLog, reserved };
     const before = createReplayGuard(options);
     await before.load();
@@ -60,7 +63,7 @@ describe('a table of serials that somebody fills', () => {
     await before.close();
     const guard = createReplayGuard(options);
     await guard.load();
-    expect(invent(guard.accept, MAX_SERIALS)).toEqual({ newer: MAX_SERIALS - 3, 'no-room': 3 });
+    expect(invent(guard.accept, MAX_SERIALS)).toEqual({ newer: MAX_SERIALS - 3, 'table-full': 3 });
     await guard.close();
   });
 
@@ -91,7 +94,7 @@ describe('a table of serials that somebody fills', () => {
     for (const serial of ROBOTS) expect(guard.accept({ serial, bootCounter: 1, sequence: 0 })).toBe('newer');
     // The ones that gave way are strangers from now on: nothing of theirs passes a second time.
     for (let i = 0; i < 3; i += 1) {
-      expect(guard.accept({ serial: `X-${i}`, bootCounter: 1, sequence: 0 })).toBe('no-room');
+      expect(guard.accept({ serial: `X-${i}`, bootCounter: 1, sequence: 0 })).toBe('table-full');
     }
     await guard.close();
     const after = createReplayGuard({ stateDir: root, clock, log: silentLog, reserved });
@@ -134,16 +137,17 @@ describe('a list of neighbours that somebody fills', () => {
     const clock = createFakeClock();
     const guard = createReplayGuard({ stateDir: '/proc/none', clock, log: silentLog, reserved });
     const neighbours = createNeighbours({ self, guard, clock, reserved });
-    const take = (serial: string, sequence: number) => neighbours.take(beatOf({ serial, sequence }), '127.0.0.9');
+    const take = (serial: string, sequence: number) =>
+      neighbours.receive(heartbeatOf({ serial, sequence }), '127.0.0.9');
     for (const serial of ROBOTS) for (const sequence of [0, 1, 4]) take(serial, sequence);
     await clock.advance(60_000);
     take('SN0001', 34);
     for (let i = 0; i < MAX_SERIALS + 10; i += 1) take(`X-${i}`, 0);
-    expect(take('X-unknown', 0)).toBe('no-room');
+    expect(take('X-unknown', 0)).toBe('table-full');
     const list = neighbours.list();
     expect(list).toHaveLength(1_000);
     const known = list.filter(({ serial }) => reserved.has(serial));
-    expect(known.map(({ serial, presence, beats, lost }) => [serial, presence, beats, lost])).toEqual([
+    expect(known.map(({ serial, presence, heartbeats, lost }) => [serial, presence, heartbeats, lost])).toEqual([
       ['SN0001', 'alive', 4, 31],
       ['SN0002', 'gone', 3, 2],
       ['SN0003', 'gone', 3, 2],
@@ -156,15 +160,15 @@ describe('a sniffer that somebody fills', () => {
     const key = createKey(Buffer.alloc(32, 7));
     const sniffer = createSniffer({ keys: createKeyRing([key]), clock: createFakeClock(), reserved });
     const say = (serial: string, address: string, sequence = 0) => {
-      const { state, ...beat } = beatOf({ serial, sequence });
-      sniffer.take(packBeat({ ...beat, state }, key), address);
+      const { state, ...heartbeat } = heartbeatOf({ serial, sequence });
+      sniffer.receive(encodeHeartbeat({ ...heartbeat, state }, key), address);
     };
     for (let i = 0; i < 600; i += 1) say(`X-${i}`, '192.0.2.66');
     for (const serial of ROBOTS) say(serial, '192.0.2.1');
     for (let i = 0; i < 50; i += 1) say('SN0001', `198.51.100.${i}`, 1);
-    const { speakers, moreBeats } = sniffer.view();
-    expect(speakers.filter(({ serial }) => reserved.has(serial)).map(({ serial }) => serial)).toEqual(ROBOTS);
-    expect([speakers.length, moreBeats]).toEqual([503, 150]);
+    const { senders, otherHeartbeats } = sniffer.view();
+    expect(senders.filter(({ serial }) => reserved.has(serial)).map(({ serial }) => serial)).toEqual(ROBOTS);
+    expect([senders.length, otherHeartbeats]).toEqual([503, 150]);
   });
 });
 
@@ -173,15 +177,15 @@ describe('what is said of a full table', () => {
     const clock = createFakeClock();
     const lines: object[] = [];
     const log: Pick<Log, 'warn'> = { warn: (fields) => void lines.push(fields) };
-    const noRoom = createNoRoom(clock, log);
-    for (let i = 0; i < 5_000; i += 1) noRoom.refused('192.0.2.66');
+    const tableFull = createTableFullCounter(clock, log);
+    for (let i = 0; i < 5_000; i += 1) tableFull.refused('192.0.2.66');
     expect(lines).toEqual([{ serials: MAX_SERIALS, refused: 1, address: '192.0.2.66' }]);
     await clock.advance(10 * 60_000 - 1);
-    noRoom.refused('192.0.2.66');
+    tableFull.refused('192.0.2.66');
     await clock.advance(1);
-    noRoom.refused('192.0.2.67');
-    noRoom.refused('192.0.2.67');
+    tableFull.refused('192.0.2.67');
+    tableFull.refused('192.0.2.67');
     expect(lines.slice(1)).toEqual([{ serials: MAX_SERIALS, refused: 5_002, address: '192.0.2.67' }]);
-    expect(noRoom.count()).toBe(5_003);
+    expect(tableFull.count()).toBe(5_003);
   });
 });

@@ -27,7 +27,7 @@ describe('a key', () => {
   });
 
   it('refuses a signature of another length, of other bytes and of another key, and never throws', () => {
-    const bytes = Buffer.from('beat');
+    const bytes = Buffer.from('heartbeat');
     const key = keyOf(FIRST);
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (signature) => {
@@ -72,7 +72,7 @@ describe('a ring of keys', () => {
       [second, first, keyOf(FIRST)],
       [first, posing],
     ] as const) {
-      expect(() => createKeyRing(keys)).toThrow('hold one key twice');
+      expect(() => createKeyRing(keys)).toThrow('Duplicate heartbeat key');
     }
   });
 });
@@ -115,7 +115,7 @@ describe('the key files of a site', () => {
     for (const content of [FIRST, `${FIRST}\n`, `${FIRST}\r\n`, FIRST.toUpperCase()]) {
       const ring = await read(await file(content));
       expect(ring.signing.id).toBe(keyOf(FIRST).id);
-      expect(ring.signing.verifies(Buffer.from('beat'), keyOf(FIRST).sign(Buffer.from('beat')))).toBe(true);
+      expect(ring.signing.verifies(Buffer.from('heartbeat'), keyOf(FIRST).sign(Buffer.from('heartbeat')))).toBe(true);
     }
   });
 
@@ -123,7 +123,7 @@ describe('the key files of a site', () => {
     const ring = await read(await file(FIRST), await file(SECOND), await file(THIRD));
     expect(ring.signing.id).toBe(keyOf(FIRST).id);
     for (const hex of [FIRST, SECOND, THIRD]) {
-      const bytes = Buffer.from('beat');
+      const bytes = Buffer.from('heartbeat');
       expect(ring.byId(keyOf(hex).id)?.verifies(bytes, keyOf(hex).sign(bytes))).toBe(true);
     }
     expect((await read(await file(FIRST))).byId(keyOf(SECOND).id)).toBeUndefined();
@@ -181,6 +181,6 @@ describe('the key files of a site', () => {
 
   it('are refused when one key stands in two of them, since a copy was made of the wrong one', async () => {
     const told = await refusalOf(read(await file(FIRST), await file(SECOND), await file(`${FIRST}\n`)), FIRST, SECOND);
-    expect(told).toContain('hold one key twice');
+    expect(told).toContain('Duplicate heartbeat key');
   });
 });

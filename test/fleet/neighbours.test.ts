@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Beat } from '../../src/lib/fleet/datagram.ts';
+import type { Heartbeat } from '../../src/lib/fleet/datagram.ts';
 import { createNeighbours, presenceOf } from '../../src/lib/fleet/neighbours.ts';
 import { createReplayGuard } from '../../src/lib/fleet/replay-guard.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
-import { beatOf } from './beats.ts';
+import { heartbeatOf } from './heartbeats.ts';
 
 const PERIOD_MS = 2000;
 const self = { serial: 'R-0', instance: '0'.repeat(16) };
@@ -19,7 +19,7 @@ function world() {
   return {
     clock,
     neighbours,
-    say: (values: Partial<Beat>, address = '127.0.0.9') => neighbours.take(beatOf(values), address),
+    say: (values: Partial<Heartbeat>, address = '127.0.0.9') => neighbours.receive(heartbeatOf(values), address),
     only: () => {
       const [first, ...others] = neighbours.list();
       expect(others).toEqual([]);
@@ -29,10 +29,10 @@ function world() {
 }
 
 describe('the neighbours', () => {
-  it('are alive, late after 3 missed beats and gone after 15, and alive again with the next', async () => {
+  it('are alive, late after 3 missed heartbeats and gone after 15, and alive again with the next', async () => {
     const { clock, say, only } = world();
     say({ sequence: 0 });
-    expect(only()).toMatchObject({ presence: 'alive', ageMs: 0, beats: 1, lost: 0, conflictWith: null });
+    expect(only()).toMatchObject({ presence: 'alive', ageMs: 0, heartbeats: 1, lost: 0, conflictWith: null });
     for (const [atMs, presence] of [
       [5_999, 'alive'],
       [6_000, 'late'],
@@ -44,7 +44,7 @@ describe('the neighbours', () => {
       expect(only()).toMatchObject({ presence, ageMs: atMs });
     }
     say({ sequence: 43_200 });
-    expect(only()).toMatchObject({ presence: 'alive', ageMs: 0, beats: 2, lost: 43_199 });
+    expect(only()).toMatchObject({ presence: 'alive', ageMs: 0, heartbeats: 2, lost: 43_199 });
   });
 
   it('have no presence but that of their age', () => {
@@ -66,39 +66,41 @@ describe('the neighbours', () => {
     }
   });
 
-  it('are shown with their last beat and where it came from, by serial', () => {
+  it('are shown with their last heartbeat and where it came from, by serial', () => {
     const { say, neighbours } = world();
     say({ serial: 'R-9' }, '127.0.0.9');
     say({ serial: 'R-10', uptimeS: 7 }, '127.0.0.10');
     say({ serial: 'R-9', sequence: 1 }, '127.0.0.19');
     expect(
-      neighbours.list().map(({ serial, address, beat }) => [serial, address, beat.sequence, beat.uptimeS]),
+      neighbours
+        .list()
+        .map(({ serial, address, heartbeat }) => [serial, address, heartbeat.sequence, heartbeat.uptimeS]),
     ).toEqual([
       ['R-10', '127.0.0.10', 0, 7],
       ['R-9', '127.0.0.19', 1, 0],
     ]);
   });
 
-  it('do not include this robot, whose echo is no beat', () => {
+  it('do not include this robot, whose echo is no heartbeat', () => {
     const { say, neighbours } = world();
     for (let sequence = 0; sequence < 10; sequence += 1) expect(say({ ...self, sequence })).toBe('echo');
     expect(neighbours.list()).toEqual([]);
     expect(neighbours.ownConflict()).toBeNull();
   });
 
-  it('have lost what is missing between two beats of one life, and nothing between two lives', () => {
+  it('have lost what is missing between two heartbeats of one boot, and nothing between two boots', () => {
     const { say, only } = world();
     say({ bootCounter: 1, sequence: 10 });
     say({ bootCounter: 1, sequence: 11 });
-    expect(only()).toMatchObject({ beats: 2, lost: 0 });
+    expect(only()).toMatchObject({ heartbeats: 2, lost: 0 });
     say({ bootCounter: 1, sequence: 15 });
-    expect(only()).toMatchObject({ beats: 3, lost: 3 });
+    expect(only()).toMatchObject({ heartbeats: 3, lost: 3 });
     say({ bootCounter: 2, instance: B, sequence: 400 });
-    expect(only()).toMatchObject({ beats: 4, lost: 3 });
+    expect(only()).toMatchObject({ heartbeats: 4, lost: 3 });
     say({ bootCounter: 2, instance: B, sequence: 402 });
-    expect(only()).toMatchObject({ beats: 5, lost: 4 });
+    expect(only()).toMatchObject({ heartbeats: 5, lost: 4 });
     say({ bootCounter: 2, instance: B, sequence: 2 ** 32 - 1 });
-    expect(only()).toMatchObject({ beats: 6, lost: 4 + 2 ** 32 - 1 - 403 });
+    expect(only()).toMatchObject({ heartbeats: 6, lost: 4 + 2 ** 32 - 1 - 403 });
   });
 
   it('are 1000 at most, and the one that is silent longest gives way', async () => {
@@ -108,15 +110,15 @@ describe('the neighbours', () => {
     await clock.advance(1);
     say({ serial: 'R-1000', sequence: 1 });
     expect(neighbours.list().map(({ serial }) => serial)).toEqual(serials);
-    expect(say({ serial: 'R-2000' })).toBe('heard');
+    expect(say({ serial: 'R-2000' })).toBe('received');
     expect(neighbours.list().map(({ serial }) => serial)).toEqual([
       ...serials.filter((serial) => serial !== 'R-1001'),
       'R-2000',
     ]);
   });
 
-  it('stay in order and bounded, whatever signed beats come', async () => {
-    const beats = fc.array(
+  it('stay in order and bounded, whatever signed heartbeats come', async () => {
+    const heartbeats = fc.array(
       fc.tuple(
         fc.record({
           serial: fc.constantFrom('R-0', 'R-1', 'R-2', 'r-1', '__proto__', 'constructor'),
@@ -130,26 +132,28 @@ describe('the neighbours', () => {
       { maxLength: 60 },
     );
     await fc.assert(
-      fc.asyncProperty(beats, async (all) => {
+      fc.asyncProperty(heartbeats, async (all) => {
         const { clock, say, neighbours } = world();
         const newest = new Map<string, readonly [number, number]>();
         const last = new Map<string, { readonly key: string; readonly atMs: number }>();
-        for (const [beat, address, waitMs] of all) {
-          const [boots, sequence] = newest.get(beat.serial) ?? [-1, -1];
-          const isNew = beat.bootCounter > boots || (beat.bootCounter === boots && beat.sequence > sequence);
-          const isOwn = beat.serial === self.serial;
-          const key = `${beat.instance} ${beat.bootCounter} ${beat.sequence}`;
-          const before = last.get(beat.serial);
+        for (const [heartbeat, address, waitMs] of all) {
+          const [boots, sequence] = newest.get(heartbeat.serial) ?? [-1, -1];
+          const isNew =
+            heartbeat.bootCounter > boots || (heartbeat.bootCounter === boots && heartbeat.sequence > sequence);
+          const isOwn = heartbeat.serial === self.serial;
+          const key = `${heartbeat.instance} ${heartbeat.bootCounter} ${heartbeat.sequence}`;
+          const before = last.get(heartbeat.serial);
           const isCopy = before?.key === key && clock.monotonicMs() - before.atMs < PERIOD_MS;
           const refused = isCopy && !isOwn ? 'copy' : 'replayed';
-          const expected = isOwn && beat.instance === self.instance ? 'echo' : isNew && !isOwn ? 'heard' : refused;
-          if (expected === 'heard') last.set(beat.serial, { key, atMs: clock.monotonicMs() });
-          expect(say(beat, address)).toBe(expected);
-          if (expected === 'heard') newest.set(beat.serial, [beat.bootCounter, beat.sequence]);
+          const expected =
+            isOwn && heartbeat.instance === self.instance ? 'echo' : isNew && !isOwn ? 'received' : refused;
+          if (expected === 'received') last.set(heartbeat.serial, { key, atMs: clock.monotonicMs() });
+          expect(say(heartbeat, address)).toBe(expected);
+          if (expected === 'received') newest.set(heartbeat.serial, [heartbeat.bootCounter, heartbeat.sequence]);
           const list = neighbours.list();
           const serials = list.map(({ serial }) => serial);
           expect(serials).toEqual([...newest.keys()].sort());
-          expect(list.every(({ lost, beats, ageMs }) => lost >= 0 && beats >= 1 && ageMs >= 0)).toBe(true);
+          expect(list.every(({ lost, heartbeats, ageMs }) => lost >= 0 && heartbeats >= 1 && ageMs >= 0)).toBe(true);
           await clock.advance(waitMs);
         }
       }),
@@ -159,7 +163,7 @@ describe('the neighbours', () => {
 });
 
 describe('two devices with one serial', () => {
-  it('are shown from where the refused one speaks, after 3 of its beats, and forgotten after 30 s', async () => {
+  it('are shown from where the refused one speaks, after 3 of its heartbeats, and forgotten after 30 s', async () => {
     const { clock, say, only } = world();
     say({ bootCounter: 5, instance: A }, '127.0.0.2');
     for (const [sequence, shown] of [
@@ -180,39 +184,40 @@ describe('two devices with one serial', () => {
 
   it('are shown as long as both speak, though the other one comes by two addresses', async () => {
     const { clock, say, only } = world();
-    for (let beat = 0; beat < 30; beat += 1) {
-      say({ bootCounter: 5, instance: A, sequence: beat }, '127.0.0.2');
-      say({ bootCounter: 4, instance: B, sequence: beat }, '127.0.0.3');
-      say({ bootCounter: 4, instance: B, sequence: beat }, '127.0.0.4');
-      expect(only()?.conflictWith).toBe(beat < 2 ? null : '127.0.0.3');
+    for (let heartbeat = 0; heartbeat < 30; heartbeat += 1) {
+      say({ bootCounter: 5, instance: A, sequence: heartbeat }, '127.0.0.2');
+      say({ bootCounter: 4, instance: B, sequence: heartbeat }, '127.0.0.3');
+      say({ bootCounter: 4, instance: B, sequence: heartbeat }, '127.0.0.4');
+      expect(only()?.conflictWith).toBe(heartbeat < 2 ? null : '127.0.0.3');
       await clock.advance(PERIOD_MS);
     }
   });
 
   it('are shown also when there are three', async () => {
     const { clock, say, only } = world();
-    for (let beat = 0; beat < 10; beat += 1) {
-      say({ bootCounter: 5, instance: A, sequence: beat }, '127.0.0.2');
-      say({ bootCounter: 4, instance: B, sequence: beat }, '127.0.0.3');
-      say({ bootCounter: 3, instance: C, sequence: beat }, '127.0.0.4');
-      expect(only()?.conflictWith).toBe(beat < 2 ? null : '127.0.0.4');
+    for (let heartbeat = 0; heartbeat < 10; heartbeat += 1) {
+      say({ bootCounter: 5, instance: A, sequence: heartbeat }, '127.0.0.2');
+      say({ bootCounter: 4, instance: B, sequence: heartbeat }, '127.0.0.3');
+      say({ bootCounter: 3, instance: C, sequence: heartbeat }, '127.0.0.4');
+      expect(only()?.conflictWith).toBe(heartbeat < 2 ? null : '127.0.0.4');
       await clock.advance(PERIOD_MS);
     }
   });
 
   it('are shown from the other side when the refused one overtakes', async () => {
     const { clock, say, only } = world();
-    for (let beat = 0; beat < 4; beat += 1) {
-      say({ bootCounter: 5, instance: A, sequence: beat }, '127.0.0.2');
-      say({ bootCounter: 4, instance: B, sequence: beat }, '127.0.0.3');
+    for (let heartbeat = 0; heartbeat < 4; heartbeat += 1) {
+      say({ bootCounter: 5, instance: A, sequence: heartbeat }, '127.0.0.2');
+      say({ bootCounter: 4, instance: B, sequence: heartbeat }, '127.0.0.3');
       await clock.advance(PERIOD_MS);
     }
-    expect(say({ bootCounter: 6, instance: C, sequence: 0 }, '127.0.0.3')).toBe('heard');
-    for (let beat = 4; beat < 7; beat += 1) say({ bootCounter: 5, instance: A, sequence: beat }, '127.0.0.2');
+    expect(say({ bootCounter: 6, instance: C, sequence: 0 }, '127.0.0.3')).toBe('received');
+    for (let heartbeat = 4; heartbeat < 7; heartbeat += 1)
+      say({ bootCounter: 5, instance: A, sequence: heartbeat }, '127.0.0.2');
     expect(only()).toMatchObject({ address: '127.0.0.3', conflictWith: '127.0.0.2' });
   });
 
-  it('that took one image and share a boot counter are shown when they are heard by turns', async () => {
+  it('that took one image and share a boot counter are shown when they are received by turns', async () => {
     const { clock, say, only } = world();
     const turns = [
       [A, 100],
@@ -223,7 +228,7 @@ describe('two devices with one serial', () => {
     ] as const;
     for (const [index, [instance, sequence]] of turns.entries()) {
       const [here, there] = instance === A ? ['127.0.0.2', '127.0.0.3'] : ['127.0.0.3', '127.0.0.2'];
-      expect(say({ bootCounter: 5, instance, sequence }, here)).toBe('heard');
+      expect(say({ bootCounter: 5, instance, sequence }, here)).toBe('received');
       expect(only()).toMatchObject({ address: here, lost: 0, conflictWith: index < 2 ? null : there });
       await clock.advance(PERIOD_MS);
     }
@@ -231,15 +236,15 @@ describe('two devices with one serial', () => {
     expect(only()?.conflictWith).toBeNull();
   });
 
-  it('that share a boot counter are shown whatever is lost of their beats on the way', async () => {
+  it('that share a boot counter are shown whatever is lost of their heartbeats on the way', async () => {
     const fates = fc.array(fc.tuple(fc.boolean(), fc.boolean()), { minLength: 1, maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(fates, fc.nat(3), async (lost, ahead) => {
         const { clock, say, only } = world();
         const both = [...lost, ...Array.from({ length: 4 }, () => [false, false] as const)];
-        for (const [beat, [isLostA, isLostB]] of both.entries()) {
-          if (!isLostA) say({ bootCounter: 5, instance: A, sequence: beat }, '127.0.0.2');
-          if (!isLostB) say({ bootCounter: 5, instance: B, sequence: beat + ahead }, '127.0.0.3');
+        for (const [heartbeat, [isLostA, isLostB]] of both.entries()) {
+          if (!isLostA) say({ bootCounter: 5, instance: A, sequence: heartbeat }, '127.0.0.2');
+          if (!isLostB) say({ bootCounter: 5, instance: B, sequence: heartbeat + ahead }, '127.0.0.3');
           await clock.advance(PERIOD_MS);
         }
         const shown = only();
@@ -252,8 +257,8 @@ describe('two devices with one serial', () => {
   it('are not seen in a robot that starts again', async () => {
     const { clock, say, only } = world();
     for (let boots = 1; boots < 20; boots += 1) {
-      for (let beat = 0; beat < 5; beat += 1) {
-        say({ bootCounter: boots, instance: boots.toString(16).padStart(16, '0'), sequence: beat });
+      for (let heartbeat = 0; heartbeat < 5; heartbeat += 1) {
+        say({ bootCounter: boots, instance: boots.toString(16).padStart(16, '0'), sequence: heartbeat });
         expect(only()?.conflictWith).toBeNull();
         await clock.advance(PERIOD_MS);
       }
@@ -262,31 +267,34 @@ describe('two devices with one serial', () => {
 
   it('are not seen in one that took over from another with the same boot counter', async () => {
     const { clock, say, only } = world();
-    for (let beat = 0; beat < 10; beat += 1) {
-      say({ bootCounter: 5, instance: beat < 5 ? A : B, sequence: beat }, beat < 5 ? '127.0.0.2' : '127.0.0.3');
+    for (let heartbeat = 0; heartbeat < 10; heartbeat += 1) {
+      say(
+        { bootCounter: 5, instance: heartbeat < 5 ? A : B, sequence: heartbeat },
+        heartbeat < 5 ? '127.0.0.2' : '127.0.0.3',
+      );
       expect(only()?.conflictWith).toBeNull();
       await clock.advance(PERIOD_MS);
     }
   });
 
-  it('are not seen in one whose first beats with the same boot counter were refused', () => {
+  it('are not seen in one whose first heartbeats with the same boot counter were refused', () => {
     const { say, only } = world();
     say({ bootCounter: 5, instance: A, sequence: 100 }, '127.0.0.2');
     expect(say({ bootCounter: 5, instance: B, sequence: 100 }, '127.0.0.3')).toBe('replayed');
-    expect(say({ bootCounter: 5, instance: B, sequence: 101 }, '127.0.0.3')).toBe('heard');
+    expect(say({ bootCounter: 5, instance: B, sequence: 101 }, '127.0.0.3')).toBe('received');
     expect(only()?.conflictWith).toBeNull();
   });
 
-  it('are not seen in one whose beats come by several ways, also late', async () => {
+  it('are not seen in one whose heartbeats come by several ways, also late', async () => {
     const { clock, say, only } = world();
-    for (let beat = 0; beat < 10; beat += 1) {
-      say({ bootCounter: 5, sequence: beat }, '127.0.0.2');
-      expect(say({ bootCounter: 5, sequence: beat }, '127.0.0.3')).toBe('copy');
-      if (beat > 1) expect(say({ bootCounter: 5, sequence: beat - 1 }, '127.0.0.4')).toBe('replayed');
+    for (let heartbeat = 0; heartbeat < 10; heartbeat += 1) {
+      say({ bootCounter: 5, sequence: heartbeat }, '127.0.0.2');
+      expect(say({ bootCounter: 5, sequence: heartbeat }, '127.0.0.3')).toBe('copy');
+      if (heartbeat > 1) expect(say({ bootCounter: 5, sequence: heartbeat - 1 }, '127.0.0.4')).toBe('replayed');
       expect(only()).toMatchObject({ address: '127.0.0.2', conflictWith: null });
       await clock.advance(PERIOD_MS);
       // As old as this it was kept and sent again.
-      expect(say({ bootCounter: 5, sequence: beat }, '127.0.0.3')).toBe('replayed');
+      expect(say({ bootCounter: 5, sequence: heartbeat }, '127.0.0.3')).toBe('replayed');
     }
   });
 
@@ -304,11 +312,11 @@ describe('two devices with one serial', () => {
 
   it('are told of this robot when somebody else speaks with its serial', async () => {
     const { clock, say, neighbours } = world();
-    for (let beat = 0; beat < 10; beat += 1) {
-      say({ ...self, bootCounter: 9, sequence: beat }, '127.0.0.1');
-      expect(say({ ...self, instance: A, sequence: beat }, '127.0.0.3')).toBe('replayed');
-      expect(say({ ...self, instance: A, sequence: beat }, '127.0.0.4')).toBe('replayed');
-      expect(neighbours.ownConflict()).toBe(beat < 2 ? null : '127.0.0.3');
+    for (let heartbeat = 0; heartbeat < 10; heartbeat += 1) {
+      say({ ...self, bootCounter: 9, sequence: heartbeat }, '127.0.0.1');
+      expect(say({ ...self, instance: A, sequence: heartbeat }, '127.0.0.3')).toBe('replayed');
+      expect(say({ ...self, instance: A, sequence: heartbeat }, '127.0.0.4')).toBe('replayed');
+      expect(neighbours.ownConflict()).toBe(heartbeat < 2 ? null : '127.0.0.3');
       await clock.advance(PERIOD_MS);
     }
     expect(neighbours.list()).toEqual([]);

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createReplayGuard, type ReplayGuard } from '../../src/lib/fleet/replay-guard.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
-import { createListLog } from './beats.ts';
+import { createListLog } from './heartbeats.ts';
 
 const PERIOD_MS = 2000;
 const SAVE_EVERY_MS = 10_000;
@@ -25,7 +25,7 @@ interface Counted {
   readonly bootCounter: number;
   readonly sequence: number;
 }
-const beat = (sequence: number, bootCounter = 1, serial = 'R-1'): Counted => ({ serial, bootCounter, sequence });
+const heartbeat = (sequence: number, bootCounter = 1, serial = 'R-1'): Counted => ({ serial, bootCounter, sequence });
 
 /** Time enough for a write that should not be there. */
 const soon = () => new Promise((resolve) => setTimeout(resolve, 30));
@@ -35,12 +35,12 @@ async function world() {
   const clock = createFakeClock();
   const log = createListLog();
   const left: ReplayGuard[] = [];
-  let lives = 0;
-  let dir = join(root, `disk-${lives}`);
+  let boots = 0;
+  let dir = join(root, `disk-${boots}`);
   let guard = createReplayGuard({ stateDir: dir, clock, log });
   await guard.load();
 
-  const file = () => join(dir, 'heartbeat-heard.json');
+  const file = () => join(dir, 'heartbeat-received.json');
   const rows = (): [string, number, number][] => JSON.parse(readFileSync(file(), 'utf8')).refused;
   const covers = ({ serial, bootCounter, sequence }: Counted) =>
     rows().some(([name, boots, upTo]) => name === serial && boots === bootCounter && upTo >= sequence);
@@ -56,7 +56,7 @@ async function world() {
     rows,
     dir: () => dir,
     accept: (counted: Counted) => guard.accept(counted) === 'newer',
-    /** Until the file on the disk refuses this beat; no timer is moved. */
+    /** Until the file on the disk refuses this heartbeat; no timer is moved. */
     kept: (counted: Counted) => vi.waitFor(() => expect(covers(counted)).toBe(true), { interval: 1, timeout: 5_000 }),
     /** Moves time by 10 s until a write has brought the file here: one that is under way takes the place of the next. */
     written: (expected: [string, number, number][]) =>
@@ -73,10 +73,10 @@ async function world() {
     },
     /** What is on the disk now goes on; what the old guard still does happens on another disk. */
     async crash() {
-      lives += 1;
-      const next = join(root, `disk-${lives}`);
+      boots += 1;
+      const next = join(root, `disk-${boots}`);
       mkdirSync(next);
-      cpSync(file(), join(next, 'heartbeat-heard.json'));
+      cpSync(file(), join(next, 'heartbeat-received.json'));
       left.push(guard);
       dir = next;
       await begin();
@@ -105,46 +105,46 @@ describe('the replay guard', () => {
       [0, 4, false],
       [101, 3, false],
     ] as const) {
-      expect(at.accept(beat(sequence, bootCounter)), `${bootCounter}/${sequence}`).toBe(isNew);
+      expect(at.accept(heartbeat(sequence, bootCounter)), `${bootCounter}/${sequence}`).toBe(isNew);
     }
-    expect(at.accept(beat(0, 0, 'R-2'))).toBe(true);
+    expect(at.accept(heartbeat(0, 0, 'R-2'))).toBe(true);
   });
 
-  it('accepts nothing of a life whose sequence is used up, and then the next life', async () => {
+  it('accepts nothing of a boot whose sequence is used up, and then the next boot', async () => {
     await using at = await world();
-    expect(at.accept(beat(MOST - 1))).toBe(true);
-    expect(at.accept(beat(MOST))).toBe(true);
-    expect(at.accept(beat(0))).toBe(false);
-    expect(at.accept(beat(MOST))).toBe(false);
-    await at.kept(beat(MOST));
+    expect(at.accept(heartbeat(MOST - 1))).toBe(true);
+    expect(at.accept(heartbeat(MOST))).toBe(true);
+    expect(at.accept(heartbeat(0))).toBe(false);
+    expect(at.accept(heartbeat(MOST))).toBe(false);
+    await at.kept(heartbeat(MOST));
     expect(at.rows()).toEqual([['R-1', 1, MOST]]);
     await at.crash();
-    expect(at.accept(beat(MOST))).toBe(false);
-    expect(at.accept(beat(0, MOST))).toBe(true);
-    expect(at.accept(beat(0, MOST))).toBe(false);
+    expect(at.accept(heartbeat(MOST))).toBe(false);
+    expect(at.accept(heartbeat(0, MOST))).toBe(true);
+    expect(at.accept(heartbeat(0, MOST))).toBe(false);
   });
 
-  it('refuses after an orderly end all that was heard, and accepts the next', async () => {
+  it('refuses after an orderly end all that was received, and accepts the next', async () => {
     await using at = await world();
-    for (const sequence of [0, 1, 2, 7]) at.accept(beat(sequence, 3));
-    at.accept(beat(40, 1, 'R-2'));
+    for (const sequence of [0, 1, 2, 7]) at.accept(heartbeat(sequence, 3));
+    at.accept(heartbeat(40, 1, 'R-2'));
     await at.restart();
     expect(at.rows()).toEqual([
       ['R-1', 3, 7],
       ['R-2', 1, 40],
     ]);
-    for (const sequence of [0, 1, 2, 7]) expect(at.accept(beat(sequence, 3))).toBe(false);
-    expect(at.accept(beat(8, 3))).toBe(true);
-    expect(at.accept(beat(41, 1, 'R-2'))).toBe(true);
+    for (const sequence of [0, 1, 2, 7]) expect(at.accept(heartbeat(sequence, 3))).toBe(false);
+    expect(at.accept(heartbeat(8, 3))).toBe(true);
+    expect(at.accept(heartbeat(41, 1, 'R-2'))).toBe(true);
   });
 
-  it('refuses after a crash all that was heard since the last write, and hears the robot 8 beats later at most', async () => {
+  it('refuses after a crash all that was received since the last write, and receives the robot 8 heartbeats later at most', async () => {
     await using at = await world();
-    const heard: Counted[] = [];
+    const received: Counted[] = [];
     const hear = (from: number, to: number) => {
       for (let sequence = from; sequence <= to; sequence += 1) {
-        heard.push(beat(sequence));
-        expect(at.accept(beat(sequence))).toBe(true);
+        received.push(heartbeat(sequence));
+        expect(at.accept(heartbeat(sequence))).toBe(true);
       }
     };
     hear(0, 24);
@@ -152,63 +152,63 @@ describe('the replay guard', () => {
     hear(25, 28);
     expect(at.rows()).toEqual([['R-1', 1, 24 + AHEAD]]);
     await at.crash();
-    for (const recorded of heard) expect(at.accept(recorded)).toBe(false);
-    const missed = Array.from({ length: 20 }, (_, index) => at.accept(beat(29 + index))).indexOf(true);
+    for (const recorded of received) expect(at.accept(recorded)).toBe(false);
+    const missed = Array.from({ length: 20 }, (_, index) => at.accept(heartbeat(29 + index))).indexOf(true);
     expect(missed).toBe(4);
   });
 
-  it('refuses the beats of a new life after a crash that came right after the first', async () => {
+  it('refuses the heartbeats of a new boot after a crash that came right after the first', async () => {
     await using at = await world();
-    at.accept(beat(500, 1));
-    await at.kept(beat(500, 1));
-    at.accept(beat(0, 2));
-    await at.kept(beat(0, 2));
+    at.accept(heartbeat(500, 1));
+    await at.kept(heartbeat(500, 1));
+    at.accept(heartbeat(0, 2));
+    await at.kept(heartbeat(0, 2));
     await at.crash();
-    expect(at.accept(beat(501, 1))).toBe(false);
-    expect(at.accept(beat(0, 2))).toBe(false);
-    expect(at.accept(beat(AHEAD + 1, 2))).toBe(true);
+    expect(at.accept(heartbeat(501, 1))).toBe(false);
+    expect(at.accept(heartbeat(0, 2))).toBe(false);
+    expect(at.accept(heartbeat(AHEAD + 1, 2))).toBe(true);
   });
 
-  it('refuses after a crash also the beats of a robot that was long out of reach', async () => {
+  it('refuses after a crash also the heartbeats of a robot that was long out of reach', async () => {
     await using at = await world();
-    at.accept(beat(10));
-    await at.kept(beat(10));
-    for (const sequence of [2000, 2001, 2002]) expect(at.accept(beat(sequence))).toBe(true);
-    await at.kept(beat(2002));
+    at.accept(heartbeat(10));
+    await at.kept(heartbeat(10));
+    for (const sequence of [2000, 2001, 2002]) expect(at.accept(heartbeat(sequence))).toBe(true);
+    await at.kept(heartbeat(2002));
     await at.crash();
-    for (const sequence of [10, 11, 1999, 2000, 2001, 2002]) expect(at.accept(beat(sequence))).toBe(false);
+    for (const sequence of [10, 11, 1999, 2000, 2001, 2002]) expect(at.accept(heartbeat(sequence))).toBe(false);
   });
 
-  it('refuses after a crash the beats that were heard since an orderly start', async () => {
+  it('refuses after a crash the heartbeats that were received since an orderly start', async () => {
     await using at = await world();
-    at.accept(beat(10));
+    at.accept(heartbeat(10));
     await at.restart();
-    at.accept(beat(11));
-    await at.kept(beat(11));
+    at.accept(heartbeat(11));
+    await at.kept(heartbeat(11));
     await at.crash();
-    expect(at.accept(beat(11))).toBe(false);
+    expect(at.accept(heartbeat(11))).toBe(false);
   });
 
   it('keeps no robot unheard when one crash follows the other', async () => {
     await using at = await world();
-    at.accept(beat(0));
-    await at.kept(beat(0));
+    at.accept(heartbeat(0));
+    await at.kept(heartbeat(0));
     for (let crash = 0; crash < 5; crash += 1) {
       await at.crash();
-      expect(at.accept(beat(AHEAD))).toBe(false);
-      at.accept(beat(crash, 1, 'R-2'));
+      expect(at.accept(heartbeat(AHEAD))).toBe(false);
+      at.accept(heartbeat(crash, 1, 'R-2'));
       await at.clock.advance(SAVE_EVERY_MS);
-      await at.kept(beat(crash, 1, 'R-2'));
+      await at.kept(heartbeat(crash, 1, 'R-2'));
     }
-    expect(at.accept(beat(AHEAD + 1))).toBe(true);
+    expect(at.accept(heartbeat(AHEAD + 1))).toBe(true);
   });
 
   it('writes when there is something to write, every 10 s', async () => {
     await using at = await world();
-    at.accept(beat(0));
-    await at.kept(beat(0));
+    at.accept(heartbeat(0));
+    await at.kept(heartbeat(0));
     const first = statSync(at.file()).ino;
-    at.accept(beat(1));
+    at.accept(heartbeat(1));
     await at.clock.advance(SAVE_EVERY_MS - 1);
     expect(at.rows()).toEqual([['R-1', 1, AHEAD]]);
     expect(statSync(at.file()).ino).toBe(first);
@@ -224,24 +224,24 @@ describe('the replay guard', () => {
 
   it('remembers 4096 robots and forgets none of them for another', async () => {
     await using at = await world();
-    for (let robot = 0; robot < 4096; robot += 1) expect(at.accept(beat(0, 1, `R-${robot}`))).toBe(true);
-    expect(at.accept(beat(0, 1, 'R-4096'))).toBe(false);
-    await at.kept(beat(0, 1, 'R-4095'));
+    for (let robot = 0; robot < 4096; robot += 1) expect(at.accept(heartbeat(0, 1, `R-${robot}`))).toBe(true);
+    expect(at.accept(heartbeat(0, 1, 'R-4096'))).toBe(false);
+    await at.kept(heartbeat(0, 1, 'R-4095'));
     await at.restart();
-    expect(at.accept(beat(0, 1, 'R-4096'))).toBe(false);
+    expect(at.accept(heartbeat(0, 1, 'R-4096'))).toBe(false);
     for (let robot = 0; robot < 4096; robot += 1) {
-      expect(at.accept(beat(0, 1, `R-${robot}`))).toBe(false);
-      expect(at.accept(beat(1, 1, `R-${robot}`))).toBe(true);
+      expect(at.accept(heartbeat(0, 1, `R-${robot}`))).toBe(false);
+      expect(at.accept(heartbeat(1, 1, `R-${robot}`))).toBe(true);
     }
   });
 
   it('makes its folder anew when it was removed', async () => {
     await using at = await world();
-    at.accept(beat(0));
+    at.accept(heartbeat(0));
     await at.restart();
     rmSync(at.dir(), { recursive: true });
-    at.accept(beat(1));
-    await at.kept(beat(1));
+    at.accept(heartbeat(1));
+    await at.kept(heartbeat(1));
     expect(at.rows()).toEqual([['R-1', 1, 1 + AHEAD]]);
     expect(at.log.lines).toEqual([]);
   });
@@ -249,11 +249,11 @@ describe('the replay guard', () => {
   it('goes on in memory when it cannot write, says so once, and tries again every 10 s', async () => {
     await using at = await world();
     writeFileSync(at.dir(), 'a file where the folder should be');
-    expect(at.accept(beat(0))).toBe(true);
-    await vi.waitFor(() => expect(at.log.lines).toEqual(['warn which beats were heard could not be saved']));
+    expect(at.accept(heartbeat(0))).toBe(true);
+    await vi.waitFor(() => expect(at.log.lines).toEqual(['warn replay guard state could not be saved']));
     for (let sequence = 1; sequence < 50; sequence += 1) {
-      expect(at.accept(beat(sequence))).toBe(true);
-      expect(at.accept(beat(sequence))).toBe(false);
+      expect(at.accept(heartbeat(sequence))).toBe(true);
+      expect(at.accept(heartbeat(sequence))).toBe(false);
       await at.clock.advance(PERIOD_MS);
     }
     for (let round = 0; round < 3; round += 1) {
@@ -264,27 +264,27 @@ describe('the replay guard', () => {
     await at.written([['R-1', 1, 49 + AHEAD]]);
     await vi.waitFor(() => {
       expect(at.log.lines).toEqual([
-        'warn which beats were heard could not be saved',
-        'info which beats were heard is saved again',
+        'warn replay guard state could not be saved',
+        'info replay guard state is saved again',
       ]);
     });
     // The disk is back: what a crash must not forget is written at once again, and a second failure is said again.
-    expect(at.accept(beat(0, 2))).toBe(true);
-    await at.kept(beat(0, 2));
+    expect(at.accept(heartbeat(0, 2))).toBe(true);
+    await at.kept(heartbeat(0, 2));
     rmSync(at.dir(), { recursive: true });
     writeFileSync(at.dir(), 'a file where the folder should be');
-    expect(at.accept(beat(0, 3))).toBe(true);
+    expect(at.accept(heartbeat(0, 3))).toBe(true);
     await vi.waitFor(() => expect(at.log.lines).toHaveLength(3));
     rmSync(at.dir());
     await at.written([['R-1', 3, 0 + AHEAD]]);
     await at.crash();
-    for (const heard of [beat(49), beat(0, 2), beat(0, 3)]) expect(at.accept(heard)).toBe(false);
+    for (const received of [heartbeat(49), heartbeat(0, 2), heartbeat(0, 3)]) expect(at.accept(received)).toBe(false);
   });
 
   it('tells who ends it when the last write fails, and what was kept before still refuses', async () => {
     await using at = await world();
-    at.accept(beat(0));
-    await at.kept(beat(0));
+    at.accept(heartbeat(0));
+    await at.kept(heartbeat(0));
     const kept = readFileSync(at.file(), 'utf8');
     rmSync(at.file());
     mkdirSync(at.file());
@@ -293,59 +293,59 @@ describe('the replay guard', () => {
     rmSync(at.file(), { recursive: true });
     writeFileSync(at.file(), kept);
     await at.crash();
-    expect(at.accept(beat(0))).toBe(false);
+    expect(at.accept(heartbeat(0))).toBe(false);
   });
 
   it('writes nothing after its end, whatever is still accepted', async () => {
     await using at = await world();
-    for (let sequence = 0; sequence < 100; sequence += 20) at.accept(beat(sequence));
+    for (let sequence = 0; sequence < 100; sequence += 20) at.accept(heartbeat(sequence));
     const closing = at.close();
-    at.accept(beat(1000));
+    at.accept(heartbeat(1000));
     await closing;
     const last = readFileSync(at.file(), 'utf8');
-    at.accept(beat(5000));
+    at.accept(heartbeat(5000));
     await at.clock.advance(10 * SAVE_EVERY_MS);
     await at.close();
     await soon();
     expect(readFileSync(at.file(), 'utf8')).toBe(last);
-    expect(readdirSync(at.dir())).toEqual(['heartbeat-heard.json']);
+    expect(readdirSync(at.dir())).toEqual(['heartbeat-received.json']);
     expect(at.clock.pending).toBe(0);
   });
 
   it.each([
     ['empty', ''],
-    ['cut off', '{"format":"gw/heartbeat-heard/1","refused":[["R-'],
-    ['of another kind', '{"format":"gw/heartbeat-heard/2","refused":[]}'],
-    ['wrong in one robot', '{"format":"gw/heartbeat-heard/1","refused":[["R-1",1,5],["R-2",1,-1]]}'],
-    ['too long', JSON.stringify({ format: 'gw/heartbeat-heard/1', refused: Array(4097).fill(['R', 1, 1]) })],
+    ['cut off', '{"format":"gw/heartbeat-received/1","refused":[["R-'],
+    ['of another kind', '{"format":"gw/heartbeat-received/2","refused":[]}'],
+    ['wrong in one robot', '{"format":"gw/heartbeat-received/1","refused":[["R-1",1,5],["R-2",1,-1]]}'],
+    ['too long', JSON.stringify({ format: 'gw/heartbeat-received/1', refused: Array(4097).fill(['R', 1, 1]) })],
   ])('does not begin anew with a file that is %s', async (_, text) => {
     const clock = createFakeClock();
-    writeFileSync(join(root, 'heartbeat-heard.json'), text);
+    writeFileSync(join(root, 'heartbeat-received.json'), text);
     const guard = createReplayGuard({ stateDir: root, clock, log: createListLog() });
     await expect(guard.load()).rejects.toMatchObject({
-      code: 'FILE_UNWRITABLE',
+      code: 'FILE_UNREADABLE',
       remedy: expect.stringMatching(/move it away/),
     });
     expect(clock.pending).toBe(0);
     await guard.close();
-    expect(readFileSync(join(root, 'heartbeat-heard.json'), 'utf8')).toBe(text);
+    expect(readFileSync(join(root, 'heartbeat-received.json'), 'utf8')).toBe(text);
   });
 
   it('does not look at the clock of the wall', async () => {
     await using at = await world();
     for (const [index, wall] of ['2031-05-01T00:00:00Z', '1970-01-01T00:00:00Z', '2099-12-31T23:59:59Z'].entries()) {
-      at.accept(beat(index));
-      await at.kept(beat(index));
+      at.accept(heartbeat(index));
+      await at.kept(heartbeat(index));
       at.clock.setWall(new Date(wall));
-      expect(at.accept(beat(index))).toBe(false);
+      expect(at.accept(heartbeat(index))).toBe(false);
       await at.restart();
-      expect(at.accept(beat(index))).toBe(false);
+      expect(at.accept(heartbeat(index))).toBe(false);
     }
     expect(readFileSync(at.file(), 'utf8')).not.toMatch(/19|20/);
-    expect(at.accept(beat(3))).toBe(true);
+    expect(at.accept(heartbeat(3))).toBe(true);
   });
 
-  it('never accepts what was heard before, and accepts what is newer beyond 8 beats, whatever ends come between', async () => {
+  it('never accepts what was received before, and accepts what is newer beyond 8 heartbeats, whatever ends come between', async () => {
     type Step = { readonly hear: Counted } | 'restart' | 'crash' | 'wait';
     const counted = fc.record({
       serial: fc.constantFrom('R-1', 'R-2'),
@@ -363,7 +363,7 @@ describe('the replay guard', () => {
       fc.asyncProperty(steps, async (all) => {
         rmSync(root, { recursive: true, force: true });
         await using at = await world();
-        /** The newest that was heard, and whether a crash came since. */
+        /** The newest that was received, and whether a crash came since. */
         const model = new Map<string, { newest: Counted; crashed: boolean }>();
         for (const step of all) {
           if (step === 'restart') await at.restart();

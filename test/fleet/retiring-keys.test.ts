@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { openDatagram, packBeat } from '../../src/lib/fleet/datagram.ts';
+import { decodeHeartbeat, encodeHeartbeat } from '../../src/lib/fleet/datagram.ts';
 import { createKey, createKeyRing, keyName } from '../../src/lib/fleet/keys.ts';
 import { retiringKeys } from '../../src/lib/fleet/retiring-keys.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
-import { beatOf } from './beats.ts';
+import { heartbeatOf } from './heartbeats.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -19,7 +19,7 @@ function world() {
   let sequence = 0;
   const hear = (key: typeof old) => {
     sequence += 1;
-    return openDatagram(packBeat(beatOf({ sequence }), key), ring).kind;
+    return decodeHeartbeat(encodeHeartbeat(heartbeatOf({ sequence }), key), ring).kind;
   };
   return { clock, signing, old, retired, hear };
 }
@@ -27,11 +27,11 @@ function world() {
 describe('a key that is accepted for a stated time', () => {
   it('is dropped when the time is over and nobody has signed with it for an hour, and once', async () => {
     const { clock, old, retired, hear } = world();
-    expect(hear(old)).toBe('beat');
+    expect(hear(old)).toBe('heartbeat');
     await clock.advance(24 * HOUR_MS - 1);
-    expect(hear(old)).toBe('beat');
+    expect(hear(old)).toBe('heartbeat');
     await clock.advance(HOUR_MS - 1);
-    expect(hear(old)).toBe('beat');
+    expect(hear(old)).toBe('heartbeat');
     await clock.advance(HOUR_MS);
     expect(retired).toEqual([]);
     expect(hear(old)).toBe('other-key');
@@ -42,7 +42,7 @@ describe('a key that is accepted for a stated time', () => {
   it('never leaves a robot behind that still signs with it', async () => {
     const { clock, old, retired, hear } = world();
     for (let hours = 0; hours < 100; hours += 0.9) {
-      expect(hear(old)).toBe('beat');
+      expect(hear(old)).toBe('heartbeat');
       await clock.advance(0.9 * HOUR_MS);
     }
     expect(retired).toEqual([]);
@@ -63,6 +63,6 @@ describe('a key that is accepted for a stated time', () => {
   it('leaves the key that signs alone, however long it is silent', async () => {
     const { clock, signing, hear } = world();
     await clock.advance(1_000 * HOUR_MS);
-    expect(hear(signing)).toBe('beat');
+    expect(hear(signing)).toBe('heartbeat');
   });
 });

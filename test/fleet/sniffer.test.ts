@@ -1,23 +1,23 @@
 import { createHash, createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { packBeat } from '../../src/lib/fleet/datagram.ts';
+import { encodeHeartbeat } from '../../src/lib/fleet/datagram.ts';
 import { createKey, createKeyRing } from '../../src/lib/fleet/keys.ts';
 import { createSniffer, type Noise, type SniffView } from '../../src/lib/fleet/sniffer.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
-import { beatOf } from './beats.ts';
+import { heartbeatOf } from './heartbeats.ts';
 
 const secret = Buffer.alloc(32, 7);
 const otherSecret = Buffer.alloc(32, 8);
 const key = createKey(secret);
 const ring = createKeyRing([key]);
 
-type BeatValues = Parameters<typeof beatOf>[0];
-const beat = (values: BeatValues = {}) => packBeat(beatOf(values), key);
+type BeatValues = Parameters<typeof heartbeatOf>[0];
+const heartbeat = (values: BeatValues = {}) => encodeHeartbeat(heartbeatOf(values), key);
 
 /** Changes bytes before the signature and signs anew, with node:crypto alone. */
 function changed(change: (bytes: Buffer) => void, by = secret): Buffer {
-  const bytes = Buffer.from(beat().subarray(0, -32));
+  const bytes = Buffer.from(heartbeat().subarray(0, -32));
   change(bytes);
   return Buffer.concat([bytes, createHmac('sha256', by).update(bytes).digest()]);
 }
@@ -36,49 +36,56 @@ function listening(keys: typeof ring | null = ring) {
   return {
     clock,
     sniffer,
-    hear: (values: BeatValues, address = '192.0.2.1') => sniffer.take(beat(values), address),
+    hear: (values: BeatValues, address = '192.0.2.1') => sniffer.receive(heartbeat(values), address),
     /** Beats with the sequences from 0, each after so many milliseconds. */
     async hearAfter(gapsMs: readonly number[]) {
-      sniffer.take(beat({ sequence: 0 }), '192.0.2.1');
+      sniffer.receive(heartbeat({ sequence: 0 }), '192.0.2.1');
       for (const [index, gapMs] of gapsMs.entries()) {
         await clock.advance(gapMs);
-        sniffer.take(beat({ sequence: index + 1 }), '192.0.2.1');
+        sniffer.receive(heartbeat({ sequence: index + 1 }), '192.0.2.1');
       }
     },
-    speaker(serial = 'R-1', address = '192.0.2.1') {
-      const found = sniffer.view().speakers.find((one) => one.serial === serial && one.address === address);
+    sender(serial = 'R-1', address = '192.0.2.1') {
+      const found = sniffer.view().senders.find((one) => one.serial === serial && one.address === address);
       return found ?? expect.fail(`nobody speaks as ${serial} from ${address}`);
     },
   };
 }
 
 /** Every datagram stands in exactly one of the counts. */
-function counted({ speakers, moreBeats, noise }: SniffView): number {
+function counted({ senders, otherHeartbeats, noise }: SniffView): number {
   const ofNoise = ({ malformed, otherVersion, otherKey, forged }: Noise) =>
     malformed + otherVersion + otherKey + forged;
-  const spoken = speakers.map(({ beats, copies, replayed }) => beats + copies + replayed);
-  return [...spoken, moreBeats, ...noise.map(ofNoise)].reduce((sum, count) => sum + count, 0);
+  const received = senders.map(({ heartbeats, copies, replayed }) => heartbeats + copies + replayed);
+  return [...received, otherHeartbeats, ...noise.map(ofNoise)].reduce((sum, count) => sum + count, 0);
 }
 
-describe('a sniffer that heard nothing', () => {
+describe('a sniffer that received nothing', () => {
   it('says so', () => {
-    expect(listening().sniffer.view()).toEqual({ datagrams: 0, speakers: [], moreBeats: 0, noise: [] });
+    expect(listening().sniffer.view()).toEqual({ datagrams: 0, senders: [], otherHeartbeats: 0, noise: [] });
   });
 });
 
-describe('a speaker', () => {
-  it('is shown with its last beat, its age and whether its signature was looked at', async () => {
-    const { clock, hear, speaker, sniffer } = listening();
+describe('a sender', () => {
+  it('is shown with its last heartbeat, its age and whether its signature was looked at', async () => {
+    const { clock, hear, sender, sniffer } = listening();
     hear({ sequence: 4, uptimeS: 8 });
     hear({ sequence: 5, uptimeS: 10 });
     await clock.advance(700);
-    expect(speaker()).toMatchObject({ verified: true, presence: 'alive', ageMs: 700, beats: 2, lost: 0, replayed: 0 });
-    expect(speaker().last).toEqual(beatOf({ sequence: 5, uptimeS: 10 }));
+    expect(sender()).toMatchObject({
+      verified: true,
+      presence: 'alive',
+      ageMs: 700,
+      heartbeats: 2,
+      lost: 0,
+      replayed: 0,
+    });
+    expect(sender().last).toEqual(heartbeatOf({ sequence: 5, uptimeS: 10 }));
     expect(sniffer.view().datagrams).toBe(2);
   });
 
   it('is alive under 6 s, late from then on, and gone from 30 s', async () => {
-    const { clock, hear, speaker } = listening();
+    const { clock, hear, sender } = listening();
     hear({});
     for (const [afterMs, presence] of [
       [5_999, 'alive'],
@@ -87,53 +94,60 @@ describe('a speaker', () => {
       [1, 'gone'],
     ] as const) {
       await clock.advance(afterMs);
-      expect(speaker().presence).toBe(presence);
+      expect(sender().presence).toBe(presence);
     }
     hear({ sequence: 15 });
-    expect(speaker()).toMatchObject({ presence: 'alive', ageMs: 0, beats: 2, lost: 14 });
+    expect(sender()).toMatchObject({ presence: 'alive', ageMs: 0, heartbeats: 2, lost: 14 });
   });
 
-  it('has lost what is missing in its sequence since it was first heard, and nothing from one life to the next', () => {
-    const { hear, speaker } = listening();
+  it('has lost what is missing in its sequence since it was first received, and nothing from one boot to the next', () => {
+    const { hear, sender } = listening();
     for (const sequence of [100, 101, 104, 105, 107]) hear({ sequence });
-    expect(speaker()).toMatchObject({ beats: 5, lost: 3 });
+    expect(sender()).toMatchObject({ heartbeats: 5, lost: 3 });
     hear({ bootCounter: 2, sequence: 40 });
-    expect(speaker()).toMatchObject({ beats: 6, lost: 3 });
+    expect(sender()).toMatchObject({ heartbeats: 6, lost: 3 });
     hear({ bootCounter: 2, sequence: 42 });
-    expect(speaker()).toMatchObject({ beats: 7, lost: 4 });
+    expect(sender()).toMatchObject({ heartbeats: 7, lost: 4 });
   });
 
-  it('has replayed what is not newer than a beat before, and that changes nothing else', async () => {
-    const { clock, hear, speaker } = listening();
+  it('has replayed what is not newer than a heartbeat before, and that changes nothing else', async () => {
+    const { clock, hear, sender } = listening();
     hear({ bootCounter: 2, sequence: 9 });
     await clock.advance(1_000);
     hear({ bootCounter: 2, sequence: 8 });
     hear({ bootCounter: 1, sequence: 4_000_000_000 });
     hear({ bootCounter: 2, sequence: 9, instance: 'b'.repeat(16) });
-    expect(speaker()).toMatchObject({ beats: 1, copies: 0, replayed: 3, lost: 0, ageMs: 1_000, last: { sequence: 9 } });
+    expect(sender()).toMatchObject({
+      heartbeats: 1,
+      copies: 0,
+      replayed: 3,
+      lost: 0,
+      ageMs: 1_000,
+      last: { sequence: 9 },
+    });
   });
 
-  it('has a copy when the same beat comes once more within its period, and a replayed one later', async () => {
-    const { clock, hear, speaker } = listening();
+  it('has a copy when the same heartbeat comes once more within its period, and a replayed one later', async () => {
+    const { clock, hear, sender } = listening();
     hear({ sequence: 9 });
     hear({ sequence: 9 });
     await clock.advance(1_999);
     hear({ sequence: 9 });
-    expect(speaker()).toMatchObject({ beats: 1, copies: 2, replayed: 0, ageMs: 1_999 });
+    expect(sender()).toMatchObject({ heartbeats: 1, copies: 2, replayed: 0, ageMs: 1_999 });
     await clock.advance(1);
     hear({ sequence: 9 });
-    expect(speaker()).toMatchObject({ beats: 1, copies: 2, replayed: 1, ageMs: 2_000 });
+    expect(sender()).toMatchObject({ heartbeats: 1, copies: 2, replayed: 1, ageMs: 2_000 });
   });
 
   it('that says it is a test is one, and has nothing to do with a robot of that serial', () => {
     const { sniffer, hear } = listening();
     hear({ sequence: 7 });
-    sniffer.take(packBeat(beatOf({ sequence: 3 }), key, 'test'), '192.0.2.1');
-    sniffer.take(packBeat(beatOf({ sequence: 4 }), key, 'test'), '192.0.2.2');
-    expect(sniffer.view().speakers).toMatchObject([
-      { address: '192.0.2.1', test: false, beats: 1, replayed: 0, alsoFrom: [], last: { sequence: 7 } },
-      { address: '192.0.2.1', test: true, beats: 1, alsoFrom: ['192.0.2.2'], last: { sequence: 3 } },
-      { address: '192.0.2.2', test: true, beats: 1, alsoFrom: ['192.0.2.1'], last: { sequence: 4 } },
+    sniffer.receive(encodeHeartbeat(heartbeatOf({ sequence: 3 }), key, 'test'), '192.0.2.1');
+    sniffer.receive(encodeHeartbeat(heartbeatOf({ sequence: 4 }), key, 'test'), '192.0.2.2');
+    expect(sniffer.view().senders).toMatchObject([
+      { address: '192.0.2.1', test: false, heartbeats: 1, replayed: 0, alsoFrom: [], last: { sequence: 7 } },
+      { address: '192.0.2.1', test: true, heartbeats: 1, alsoFrom: ['192.0.2.2'], last: { sequence: 3 } },
+      { address: '192.0.2.2', test: true, heartbeats: 1, alsoFrom: ['192.0.2.1'], last: { sequence: 4 } },
     ]);
   });
 
@@ -142,7 +156,7 @@ describe('a speaker', () => {
     hear({ serial: 'R-2' });
     hear({ serial: 'R-1' }, '192.0.2.9');
     hear({ serial: 'R-1' }, '192.0.2.3');
-    expect(sniffer.view().speakers.map(({ serial, address }) => `${serial} ${address}`)).toEqual([
+    expect(sniffer.view().senders.map(({ serial, address }) => `${serial} ${address}`)).toEqual([
       'R-1 192.0.2.3',
       'R-1 192.0.2.9',
       'R-2 192.0.2.1',
@@ -151,46 +165,46 @@ describe('a speaker', () => {
 });
 
 describe('period and jitter', () => {
-  it('are not known before the third beat', async () => {
+  it('are not known before the third heartbeat', async () => {
     const few = listening();
     await few.hearAfter([2_000]);
-    expect(few.speaker()).toMatchObject({ beats: 2, periodMs: null, jitterMs: null });
+    expect(few.sender()).toMatchObject({ heartbeats: 2, periodMs: null, jitterMs: null });
     await few.clock.advance(2_000);
     few.hear({ sequence: 2 });
-    expect(few.speaker()).toMatchObject({ periodMs: 2_000, jitterMs: 0 });
+    expect(few.sender()).toMatchObject({ periodMs: 2_000, jitterMs: 0 });
   });
 
-  it('of a beat that comes every 2 s are 2 s and nothing', async () => {
-    const { hearAfter, speaker } = listening();
+  it('of a heartbeat that comes every 2 s are 2 s and nothing', async () => {
+    const { hearAfter, sender } = listening();
     await hearAfter(Array.from({ length: 50 }, () => 2_000));
-    expect(speaker()).toMatchObject({ beats: 51, lost: 0, periodMs: 2_000, jitterMs: 0 });
+    expect(sender()).toMatchObject({ heartbeats: 51, lost: 0, periodMs: 2_000, jitterMs: 0 });
   });
 
-  it('are mean and standard deviation of the times from beat to beat', async () => {
-    const { hearAfter, speaker } = listening();
+  it('are mean and standard deviation of the times from heartbeat to heartbeat', async () => {
+    const { hearAfter, sender } = listening();
     await hearAfter([1_900, 2_100, 1_900, 2_100, 2_000]);
     // Deviations of 100 in four of five: the root of 4 · 100² / 4.
-    expect(speaker().periodMs).toBeCloseTo(2_000, 6);
-    expect(speaker().jitterMs).toBeCloseTo(100, 6);
+    expect(sender().periodMs).toBeCloseTo(2_000, 6);
+    expect(sender().jitterMs).toBeCloseTo(100, 6);
   });
 
   it('are those that come out of all times at once', async () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 60_000 }), { minLength: 2, maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(gaps, async (gapsMs) => {
-        const { hearAfter, speaker } = listening();
+        const { hearAfter, sender } = listening();
         await hearAfter(gapsMs);
         const mean = gapsMs.reduce((sum, gapMs) => sum + gapMs, 0) / gapsMs.length;
         const squares = gapsMs.reduce((sum, gapMs) => sum + (gapMs - mean) ** 2, 0);
-        expect(speaker().periodMs).toBeCloseTo(mean, 6);
-        expect(speaker().jitterMs).toBeCloseTo(Math.sqrt(squares / (gapsMs.length - 1)), 6);
+        expect(sender().periodMs).toBeCloseTo(mean, 6);
+        expect(sender().jitterMs).toBeCloseTo(Math.sqrt(squares / (gapsMs.length - 1)), 6);
       }),
       { numRuns: 50 },
     );
   });
 
-  it('share the time over the beats that were lost in it', async () => {
-    const { clock, hear, speaker } = listening();
+  it('share the time over the heartbeats that were lost in it', async () => {
+    const { clock, hear, sender } = listening();
     for (const [afterMs, sequence] of [
       [0, 0],
       [2_000, 1],
@@ -200,11 +214,11 @@ describe('period and jitter', () => {
       await clock.advance(afterMs);
       hear({ sequence });
     }
-    expect(speaker()).toMatchObject({ lost: 2, periodMs: 2_000, jitterMs: 0 });
+    expect(sender()).toMatchObject({ lost: 2, periodMs: 2_000, jitterMs: 0 });
   });
 
-  it('leave out what lies between two lives', async () => {
-    const { clock, hear, speaker } = listening();
+  it('leave out what lies between two boots', async () => {
+    const { clock, hear, sender } = listening();
     for (const [afterMs, bootCounter, sequence] of [
       [0, 1, 0],
       [2_000, 1, 1],
@@ -215,7 +229,7 @@ describe('period and jitter', () => {
       await clock.advance(afterMs);
       hear({ bootCounter, sequence });
     }
-    expect(speaker()).toMatchObject({ beats: 5, periodMs: 2_000, jitterMs: 0 });
+    expect(sender()).toMatchObject({ heartbeats: 5, periodMs: 2_000, jitterMs: 0 });
   });
 
   it('leave out more than a minute of silence, whether the sender spoke in it or slept', async () => {
@@ -224,20 +238,25 @@ describe('period and jitter', () => {
       [60_001, 1],
       [3_600_000, 1],
     ] as const) {
-      const { clock, hearAfter, hear, speaker } = listening();
+      const { clock, hearAfter, hear, sender } = listening();
       await hearAfter([2_000, 2_000]);
       await clock.advance(silentMs);
       hear({ sequence: 2 + steps });
-      expect(speaker(), `${silentMs} ms`).toMatchObject({ beats: 4, lost: steps - 1, periodMs: 2_000, jitterMs: 0 });
+      expect(sender(), `${silentMs} ms`).toMatchObject({
+        heartbeats: 4,
+        lost: steps - 1,
+        periodMs: 2_000,
+        jitterMs: 0,
+      });
     }
-    const { clock, hearAfter, hear, speaker } = listening();
+    const { clock, hearAfter, hear, sender } = listening();
     await hearAfter([2_000, 2_000]);
     await clock.advance(60_000);
     hear({ sequence: 32 });
-    expect(speaker()).toMatchObject({ beats: 4, lost: 29, periodMs: 2_000, jitterMs: 0 });
+    expect(sender()).toMatchObject({ heartbeats: 4, lost: 29, periodMs: 2_000, jitterMs: 0 });
     await clock.advance(20_000);
     hear({ sequence: 33 });
-    expect(speaker().periodMs).toBe(6_500);
+    expect(sender().periodMs).toBe(6_500);
   });
 });
 
@@ -245,51 +264,51 @@ describe('one serial from two addresses', () => {
   const [here, there, elsewhere] = ['192.0.2.1', '192.0.2.2', '192.0.2.3'] as const;
   const [one, other] = ['1'.repeat(16), '2'.repeat(16)];
 
-  it('is two speakers that name each other, each with counts of its own', () => {
-    const { hear, speaker, sniffer } = listening();
+  it('is two senders that name each other, each with counts of its own', () => {
+    const { hear, sender, sniffer } = listening();
     hear({ sequence: 7 }, here);
     hear({ sequence: 3 }, there);
     hear({ sequence: 5 }, there);
     hear({ serial: 'R-2' }, there);
-    expect(speaker('R-1', here)).toMatchObject({ beats: 1, lost: 0, replayed: 0, alsoFrom: [there] });
-    expect(speaker('R-1', there)).toMatchObject({ beats: 2, lost: 1, replayed: 0, alsoFrom: [here] });
-    expect(speaker('R-2', there)).toMatchObject({ beats: 1, alsoFrom: [], conflictWith: [] });
+    expect(sender('R-1', here)).toMatchObject({ heartbeats: 1, lost: 0, replayed: 0, alsoFrom: [there] });
+    expect(sender('R-1', there)).toMatchObject({ heartbeats: 2, lost: 1, replayed: 0, alsoFrom: [here] });
+    expect(sender('R-2', there)).toMatchObject({ heartbeats: 1, alsoFrom: [], conflictWith: [] });
     hear({}, elsewhere);
-    expect(speaker('R-1', here).alsoFrom).toEqual([there, elsewhere]);
+    expect(sender('R-1', here).alsoFrom).toEqual([there, elsewhere]);
     expect(counted(sniffer.view())).toBe(5);
   });
 
-  it('is in conflict when two lives speak side by side, until one of them is gone', async () => {
-    const { clock, hear, speaker } = listening();
+  it('is in conflict when two boots speak side by side, until one of them is gone', async () => {
+    const { clock, hear, sender } = listening();
     hear({ instance: one }, here);
     hear({ instance: other }, there);
     await clock.advance(2_000);
     hear({ instance: one, sequence: 1 }, here);
-    expect(speaker('R-1', here).conflictWith).toEqual([there]);
-    expect(speaker('R-1', there).conflictWith).toEqual([here]);
+    expect(sender('R-1', here).conflictWith).toEqual([there]);
+    expect(sender('R-1', there).conflictWith).toEqual([here]);
     for (let sequence = 2; sequence < 16; sequence += 1) {
       await clock.advance(2_000);
       hear({ instance: one, sequence }, here);
     }
-    expect(speaker('R-1', there)).toMatchObject({ presence: 'gone', alsoFrom: [here], conflictWith: [] });
-    expect(speaker('R-1', here)).toMatchObject({ presence: 'alive', alsoFrom: [there], conflictWith: [] });
+    expect(sender('R-1', there)).toMatchObject({ presence: 'gone', alsoFrom: [here], conflictWith: [] });
+    expect(sender('R-1', here)).toMatchObject({ presence: 'alive', alsoFrom: [there], conflictWith: [] });
   });
 
   it('is in no conflict with itself: one device by two ways, or a restart behind a new address', async () => {
-    const { clock, hear, speaker } = listening();
+    const { clock, hear, sender } = listening();
     for (const sequence of [0, 1, 2]) {
       for (const address of [here, there]) hear({ instance: one, sequence }, address);
       await clock.advance(2_000);
     }
     hear({ instance: other, bootCounter: 2 }, elsewhere);
     for (const address of [here, there, elsewhere]) {
-      expect(speaker('R-1', address).alsoFrom).toHaveLength(2);
-      expect(speaker('R-1', address).conflictWith).toEqual([]);
+      expect(sender('R-1', address).alsoFrom).toHaveLength(2);
+      expect(sender('R-1', address).conflictWith).toEqual([]);
     }
-    // A restart behind the old address as well: the life began there after the other one was last heard.
+    // A restart behind the old address as well: the boot began there after the other one was last received.
     await clock.advance(2_000);
     hear({ instance: other, bootCounter: 2, sequence: 1 }, here);
-    expect(speaker('R-1', here).conflictWith).toEqual([]);
+    expect(sender('R-1', here).conflictWith).toEqual([]);
   });
 });
 
@@ -301,28 +320,28 @@ describe('noise', () => {
       ['192.0.2.5', ['malformed', 'forged', 'forged']],
       ['192.0.2.6', ['otherVersion', 'otherKey', 'otherKey', 'otherKey']],
     ] as const) {
-      for (const kind of kinds) sniffer.take(wrong[kind], address);
+      for (const kind of kinds) sniffer.receive(wrong[kind], address);
     }
     const view = sniffer.view();
     expect(view.noise).toEqual([
       { address: '192.0.2.5', malformed: 1, otherVersion: 0, otherKey: 0, forged: 2 },
       { address: '192.0.2.6', malformed: 0, otherVersion: 1, otherKey: 3, forged: 0 },
     ]);
-    expect(view.speakers).toHaveLength(1);
+    expect(view.senders).toHaveLength(1);
     expect(view.datagrams).toBe(8);
   });
 });
 
 describe('without keys', () => {
-  it('everything that can be read is a beat of somebody, and none of it is verified', () => {
-    const { sniffer, speaker } = listening(null);
-    sniffer.take(beat(), '192.0.2.1');
-    sniffer.take(wrong.forged, '192.0.2.2');
-    sniffer.take(wrong.otherKey, '192.0.2.3');
-    sniffer.take(wrong.otherVersion, '192.0.2.4');
-    sniffer.take(wrong.malformed, '192.0.2.4');
+  it('everything that can be read is a heartbeat of somebody, and none of it is verified', () => {
+    const { sniffer, sender } = listening(null);
+    sniffer.receive(heartbeat(), '192.0.2.1');
+    sniffer.receive(wrong.forged, '192.0.2.2');
+    sniffer.receive(wrong.otherKey, '192.0.2.3');
+    sniffer.receive(wrong.otherVersion, '192.0.2.4');
+    sniffer.receive(wrong.malformed, '192.0.2.4');
     for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) {
-      expect(speaker('R-1', address)).toMatchObject({ verified: false, beats: 1 });
+      expect(sender('R-1', address)).toMatchObject({ verified: false, heartbeats: 1 });
     }
     expect(sniffer.view().noise).toEqual([
       { address: '192.0.2.4', malformed: 1, otherVersion: 1, otherKey: 0, forged: 0 },
@@ -333,22 +352,22 @@ describe('without keys', () => {
 describe('what is kept', () => {
   const addressOf = (index: number) => `198.51.${index >> 8}.${index & 255}`;
 
-  it('is 500 speakers, and one count of all other beats', () => {
+  it('is 500 senders, and one count of all other heartbeats', () => {
     const { sniffer, hear } = listening();
     for (let index = 0; index < 600; index += 1) hear({ serial: `R-${index}` });
     hear({ serial: 'R-0', sequence: 1 });
     const view = sniffer.view();
-    expect(view.speakers).toHaveLength(500);
-    expect(view.moreBeats).toBe(100);
-    expect(view.speakers.find(({ serial }) => serial === 'R-0')?.beats).toBe(2);
+    expect(view.senders).toHaveLength(500);
+    expect(view.otherHeartbeats).toBe(100);
+    expect(view.senders.find(({ serial }) => serial === 'R-0')?.heartbeats).toBe(2);
     expect(counted(view)).toBe(view.datagrams);
   });
 
   it('is 256 addresses of noise, and one count of all others', () => {
     const { sniffer } = listening();
-    for (let index = 0; index < 300; index += 1) sniffer.take(wrong.forged, addressOf(index));
-    sniffer.take(wrong.malformed, addressOf(0));
-    sniffer.take(wrong.malformed, addressOf(299));
+    for (let index = 0; index < 300; index += 1) sniffer.receive(wrong.forged, addressOf(index));
+    sniffer.receive(wrong.malformed, addressOf(0));
+    sniffer.receive(wrong.malformed, addressOf(299));
     const { noise, datagrams } = sniffer.view();
     expect(noise).toHaveLength(257);
     expect(noise[0]).toEqual({ address: addressOf(0), malformed: 1, otherVersion: 0, otherKey: 0, forged: 1 });
@@ -358,11 +377,11 @@ describe('what is kept', () => {
 
   it('names 16 other addresses of one serial at most, also when everybody plays one recording', () => {
     const { sniffer } = listening();
-    const bytes = beat();
-    for (let index = 0; index < 500; index += 1) sniffer.take(bytes, addressOf(index));
-    const { speakers } = sniffer.view();
-    expect(speakers).toHaveLength(500);
-    for (const { address, alsoFrom } of speakers) {
+    const bytes = heartbeat();
+    for (let index = 0; index < 500; index += 1) sniffer.receive(bytes, addressOf(index));
+    const { senders } = sniffer.view();
+    expect(senders).toHaveLength(500);
+    for (const { address, alsoFrom } of senders) {
       expect(alsoFrom).toHaveLength(16);
       expect(alsoFrom).not.toContain(address);
     }
@@ -376,40 +395,40 @@ describe('any bytes from any address', () => {
       .tuple(fc.nat(0xffff), fc.uint8Array({ minLength: 1, maxLength: 64 }))
       .map(([length, pattern]) => Buffer.alloc(length, pattern)),
   );
-  // Behind a head and a length that fit: without a key any of it may be a beat.
+  // Behind a head and a length that fit: without a key any of it may be a heartbeat.
   const framed = fc.uint8Array({ maxLength: 440, size: 'max' }).map((rest) => {
-    const bytes = Buffer.concat([beat().subarray(0, 12), Buffer.from(rest)]);
+    const bytes = Buffer.concat([heartbeat().subarray(0, 12), Buffer.from(rest)]);
     if (bytes.length >= 32) bytes.writeUInt16BE(bytes.length - 32, 6);
     return bytes;
   });
-  const spoken = fc
+  const signed = fc
     .record({
       serial: fc.constantFrom('R-1', 'R-2'),
       bootCounter: fc.constantFrom(1, 2, 0xffffffff),
       sequence: fc.constantFrom(0, 1, 5, 0xffffffff),
       instance: fc.constantFrom('0'.repeat(16), 'f'.repeat(16)),
     })
-    .map((values) => packBeat(beatOf(values), key, values.sequence === 5 ? 'test' : 'robot'));
+    .map((values) => encodeHeartbeat(heartbeatOf(values), key, values.sequence === 5 ? 'test' : 'robot'));
   const wrongly = fc.constantFrom(...Object.values(wrong));
-  const heard = fc.record({
-    bytes: fc.oneof(anyBytes, framed, spoken, wrongly),
+  const received = fc.record({
+    bytes: fc.oneof(anyBytes, framed, signed, wrongly),
     address: fc.oneof(fc.ipV4(), fc.constantFrom('192.0.2.1', '192.0.2.2')),
     afterMs: fc.constantFrom(0, 1, 2_000, 40_000),
   });
 
   it('never throw, each is counted once, and no number of the view is unsound', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(heard, { maxLength: 40 }), fc.boolean(), async (all, withKeys) => {
+      fc.asyncProperty(fc.array(received, { maxLength: 40 }), fc.boolean(), async (all, withKeys) => {
         const { clock, sniffer } = listening(withKeys ? ring : null);
         for (const { bytes, address, afterMs } of all) {
           if (afterMs > 0) await clock.advance(afterMs);
-          sniffer.take(bytes, address);
+          sniffer.receive(bytes, address);
         }
         const view = sniffer.view();
         expect(view.datagrams).toBe(all.length);
         expect(counted(view)).toBe(all.length);
-        for (const { beats, lost, periodMs, jitterMs, verified, alsoFrom, conflictWith } of view.speakers) {
-          expect(beats).toBeGreaterThan(0);
+        for (const { heartbeats, lost, periodMs, jitterMs, verified, alsoFrom, conflictWith } of view.senders) {
+          expect(heartbeats).toBeGreaterThan(0);
           expect(Number.isSafeInteger(lost) && lost >= 0).toBe(true);
           for (const number of [periodMs ?? 0, jitterMs ?? 0]) expect(number >= 0 && number < 60_001).toBe(true);
           expect(verified).toBe(withKeys);

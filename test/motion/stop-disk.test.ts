@@ -364,11 +364,11 @@ describe('the folder of the stop latch', () => {
     };
     const id = crypto.randomUUID();
     draft(3_600_000, `.stop-latch.json.${id}`);
-    draft(1_000, `.heartbeat-heard.json.${id}`);
+    draft(1_000, `.heartbeat-received.json.${id}`);
     draft(3_600_000, '.hidden');
     draft(3_600_000, 'tablet.json');
     await make().load();
-    expect(readdirSync(stateDir).sort()).toEqual([`.heartbeat-heard.json.${id}`, '.hidden', 'tablet.json']);
+    expect(readdirSync(stateDir).sort()).toEqual([`.heartbeat-received.json.${id}`, '.hidden', 'tablet.json']);
   });
 });
 

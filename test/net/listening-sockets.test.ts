@@ -7,7 +7,7 @@ import { parseListeningSockets, readListeningSockets } from '../../src/lib/net/i
 const head = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
 
 describe('the listening sockets', () => {
-  it('are those in state LISTEN, with address and port as people write them', () => {
+  it('are those in state LISTEN, with address and port in canonical form', () => {
     const text = `${head}   0: 0100007F:1436 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1 1
    1: 00000000:1435 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 2 1
    2: 0100007F:1436 0100007F:D4C2 01 00000000:00000000 00:00000000 00000000     0        0 3 1
@@ -35,7 +35,7 @@ describe('the listening sockets', () => {
     ]);
   });
 
-  it('never make the reader throw, whatever stands there', () => {
+  it('are parsed from any text without a throw', () => {
     const hex = fc.constantFrom('0100007F:1436', '0A', 'xyz', '0100007F', ':', '00000000000000000000000000000000:0000');
     const lines = fc.array(fc.array(fc.oneof(hex, fc.string())).map((words) => words.join(' ')));
     fc.assert(
@@ -67,7 +67,7 @@ describe('the listening sockets', () => {
     expect((await readListeningSockets()).some((socket) => socket.port === port)).toBe(false);
   });
 
-  it('that no kernel tells are an error with the places looked at', async () => {
+  it('are an error with the tried paths when the tables are missing', async () => {
     const error = (await readListeningSockets(['/proc/none']).catch((reason: unknown) => reason)) as GwError;
     expect(error.remedy).toContain('/proc/none');
   });

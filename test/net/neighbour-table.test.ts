@@ -9,8 +9,8 @@ const table = `${head}192.0.2.7        0x1         0x2         AA:bb:cc:00:11:22
 192.0.2.9        0x1         0x6         02:00:00:00:00:01     *        br-1
 `;
 
-describe('the neighbour table', () => {
-  it('tells who answered, and that somebody was asked and did not', () => {
+describe('the ARP table', () => {
+  it('has complete and incomplete entries', () => {
     expect(parseNeighbourTable(table)).toEqual([
       { address: '192.0.2.7', mac: 'aa:bb:cc:00:11:22', device: 'wlan0' },
       { address: '192.0.2.8', mac: null, device: 'eth0' },
@@ -18,7 +18,7 @@ describe('the neighbour table', () => {
     ]);
   });
 
-  it('is empty when there is nothing in it, and leaves out lines that are none', () => {
+  it('is empty without entries, and skips invalid lines', () => {
     for (const text of [
       '',
       head,
@@ -30,7 +30,7 @@ describe('the neighbour table', () => {
     }
   });
 
-  it('never makes the reader throw, whatever stands in it', () => {
+  it('is parsed from any text without a throw', () => {
     const word = fc.oneof(fc.string(), fc.constantFrom('192.0.2.7', '0x2', '0x', 'aa:bb:cc:00:11:22', '*'));
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
@@ -50,9 +50,9 @@ describe('the neighbour table', () => {
     expect(Array.isArray(await readNeighbourTable())).toBe(true);
   });
 
-  it('that is not there is named', async () => {
+  it('that is missing is an error with its path', async () => {
     const error = (await readNeighbourTable('/proc/net/none').catch((reason: unknown) => reason)) as GwError;
-    expect(error.code).toBe('FILE_UNWRITABLE');
+    expect(error.code).toBe('FILE_UNREADABLE');
     expect(error.message).toContain('/proc/net/none');
   });
 });

@@ -27,7 +27,7 @@ async function listening(): Promise<{ port: number; accepted: () => number } & A
 }
 
 describe('reaching host and port', () => {
-  it('is said with how long it took, and leaves no connection', async () => {
+  it('reports its duration, and leaves no connection', async () => {
     await using server = await listening();
     const endpoint = { host: '127.0.0.1', port: server.port };
     expect(await reachEndpoint(directDialer, endpoint, { timeoutMs: 1_000 })).toEqual({
@@ -48,7 +48,7 @@ describe('reaching host and port', () => {
     });
   });
 
-  it('tells each kind of failure of a dialer, and throws what is no failure of dialling', async () => {
+  it('reports each kind of failure of a dialer, and throws other errors', async () => {
     const endpoint = { host: 'robot', port: 1 };
     for (const failure of ['no-route', 'no-answer', 'unknown-name', 'cut', 'other'] as const) {
       const dialer = { way: 'test', dial: () => Promise.reject(new DialError(failure, { address: 'robot' })) };
@@ -61,7 +61,7 @@ describe('reaching host and port', () => {
     ).rejects.toThrow();
   });
 
-  it('sorts what the operating system says by what it means', () => {
+  it('classifies errors of the operating system', () => {
     const codes = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'ENOTFOUND', 'ECONNRESET', 'EWHATEVER'];
     expect(codes.map((code) => dialFailureOf(Object.assign(new Error(code), { code })))).toEqual([
       'refused',
@@ -101,7 +101,7 @@ describe('a name', () => {
 });
 
 describe('an address inside this machine', () => {
-  it('is told from the others in every spelling', () => {
+  it('is recognised in every form', () => {
     for (const address of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1', '::ffff:7f00:1']) {
       expect(isLoopback(address)).toBe(true);
     }

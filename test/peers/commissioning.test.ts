@@ -168,7 +168,7 @@ describe.skipIf(!hasAll)(
           'segment.configured-only not-checked',
         ]);
         expect(checked.verdict).toBe('not-checked');
-        expect(lineOf(checked, 'segment.from-1.chassis').detail).toMatch(/^nothing answered/);
+        expect(lineOf(checked, 'segment.from-1.chassis').detail).toMatch(/^no answer/);
       };
       await expectRight();
 
@@ -177,7 +177,7 @@ describe.skipIf(!hasAll)(
       expect(wrong(blocked)).toEqual(['mqtt-direct.tcp']);
       expect(lineOf(blocked, 'mqtt-direct.tcp')).toMatchObject({
         need: 'optional',
-        detail: expect.stringMatching(/^blocked: nothing answered within/),
+        detail: expect.stringMatching(/^blocked: no answer within/),
       });
       expect(blocked.sections.outward).toBe('ok');
       drop('mqtt8883', false);

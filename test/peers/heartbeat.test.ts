@@ -171,7 +171,7 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
     }
 
     const checked = await check('a', join(dir, 'a/site.yaml'));
-    expect(checked).toMatchObject({ verdict: 'ok', hears: 'broadcasts', heard: othersOf('a').map(serialOf) });
+    expect(checked).toMatchObject({ verdict: 'ok', receives: 'broadcasts', received: othersOf('a').map(serialOf) });
     expect(verdictsOf(checked)).toEqual({
       'own-serial': 'ok',
       'own-broadcast': 'ok',
@@ -225,8 +225,8 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
       ]);
       expect(verdictsOf(dropped)).toMatchObject({ 'robot-SN-a': 'ok', 'robot-SN-b': 'ok' });
       expect(dropped.findings.find(({ id }) => id === 'own-broadcast')).toMatchObject({
-        title: 'Own broadcasts pass the kernel (looped-back copies)',
-        detail: expect.stringContaining('arrival is only seen at the other robot'),
+        title: 'Own broadcasts leave the kernel (looped-back copies)',
+        detail: expect.stringContaining('arrival can be checked only on the other robot'),
       });
       expect(verdictsOf(missed)['robot-SN-c']).toBe('wrong');
 
@@ -262,7 +262,7 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
     });
     // What is sent to this robot alone stays with its gateway while somebody listens.
     const heard = await sniff('b', ['--site', join(dir, 'b/site.yaml'), '--seconds', '8']);
-    expect(heard).toMatchObject({ hears: 'broadcasts', speakers: [{ serial: serialOf('b') }] });
+    expect(heard).toMatchObject({ receives: 'broadcasts', senders: [{ serial: serialOf('b') }] });
     expect(one('a', 'alive')((await sees('b', one('a', 'alive'), 1_000)).view)).toBe(true);
   });
 
@@ -331,8 +331,8 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
 
       // Listening beside a gateway takes nothing from it, and sees who speaks and how.
       const heard = await sniff('a', ['--site', sites.a, '--seconds', '9']);
-      expect(heard).toMatchObject({ event: 'ended', hears: 'broadcasts', verifies: true });
-      expect(heard.speakers).toMatchObject(
+      expect(heard).toMatchObject({ event: 'ended', receives: 'broadcasts', verifies: true });
+      expect(heard.senders).toMatchObject(
         (['a', 'b'] as const).map((robot) => ({
           serial: serialOf(robot),
           address: addressOf(robot),
@@ -343,8 +343,8 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
           alsoFrom: [],
         })),
       );
-      for (const { beats, periodMs, jitterMs } of heard.speakers) {
-        expect(beats).toBeGreaterThanOrEqual(4);
+      for (const { heartbeats, periodMs, jitterMs } of heard.senders) {
+        expect(heartbeats).toBeGreaterThanOrEqual(4);
         expect(periodMs).toBeGreaterThan(1_900);
         expect(periodMs).toBeLessThan(2_100);
         expect(jitterMs).toBeLessThan(100);
@@ -355,7 +355,7 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
 
       const unverified = await sniff('c', ['--no-key', '--seconds', '3']);
       expect(unverified).toMatchObject({ verifies: false, noise: [] });
-      expect(unverified.speakers.map(({ serial, verified }) => [serial, verified])).toEqual(
+      expect(unverified.senders.map(({ serial, verified }) => [serial, verified])).toEqual(
         robots.map((robot) => [serialOf(robot), false]),
       );
     } finally {

@@ -140,7 +140,7 @@ describe.skipIf(!hasAll)('robot segment, customer network and outside (network n
         const wide = await check(home, site, []);
         expect(verdictsOf(wide)).toMatchObject({ 'inward.ssh': 'wrong', 'inward.listening': 'wrong' });
       }
-      expect(lineOf(right, 'segment.from-1.chassis').detail).toMatch(/^nothing answered/);
+      expect(lineOf(right, 'segment.from-1.chassis').detail).toMatch(/^no answer/);
       expect(right.sockets).toContainEqual(
         expect.objectContaining({ port: 5173, allowedBy: 'platform', processes: [expect.anything()] }),
       );
@@ -170,14 +170,14 @@ describe.skipIf(!hasAll)('robot segment, customer network and outside (network n
       const blocked = await check(home, site, from);
       expect(blocked.verdict).toBe('not-checked');
       expect(lineOf(blocked, 'mqtt-direct.tcp')).toMatchObject({ verdict: 'wrong', need: 'optional' });
-      expect(lineOf(blocked, 'mqtt-direct.tcp').detail).toMatch(/^blocked: nothing answered within/);
+      expect(lineOf(blocked, 'mqtt-direct.tcp').detail).toMatch(/^blocked: no answer within/);
       drop('mqtt8883', false);
 
       // A path that is narrower than the cables at its ends, first one that says so, then one that is silent about it.
       ip('-n', nameOf('wall'), 'link', 'set', 'to-outside', 'mtu', '1300');
       const narrow = await check(home, site, []);
       expect(lineOf(narrow, 'mtu').verdict).toBe('ok');
-      expect(lineOf(narrow, 'mtu').detail).toMatch(/^1300 bytes on the narrowest path/);
+      expect(lineOf(narrow, 'mtu').detail).toMatch(/^smallest path MTU 1300 bytes/);
       ip('-n', nameOf('wall'), 'rule', 'add', 'priority', '40', 'ipproto', 'icmp', 'blackhole');
       ip('-n', nameOf('gateway'), 'route', 'flush', 'cache');
       const silent = await check(home, site, []);

@@ -53,11 +53,11 @@ const scenarios: Record<string, { before?: () => void; running?: () => void; men
   },
   damaged: {
     before: () => {
-      writeFileSync(join(state, 'heartbeat-heard.json'), '{"format":"gw/heartbe');
+      writeFileSync(join(state, 'heartbeat-received.json'), '{"format":"gw/heartbe');
       symlinkSync('media', join(dir, 'media'));
     },
     mend: () => {
-      rmSync(join(state, 'heartbeat-heard.json'));
+      rmSync(join(state, 'heartbeat-received.json'));
       rmSync(join(dir, 'media'));
     },
   },

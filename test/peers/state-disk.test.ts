@@ -68,7 +68,7 @@ describe.runIf(hasNamespaces())('gw serve on a real file system', { timeout: 120
     expect(service(health, 'fleet')).toMatchObject({
       // It is tried again and again, and may be at it.
       status: expect.stringMatching(/^(?:re)?starting$/),
-      lastError: expect.stringMatching(/heartbeat-heard\.json of the heartbeat cannot be read/),
+      lastError: expect.stringMatching(/heartbeat-received\.json cannot be read/),
       remedy: expect.stringMatching(/move it away/),
     });
     expect(health.data.disk.media).toMatchObject({ status: 'unusable', detail: expect.stringContaining('ELOOP') });

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { GwError } from '../../src/lib/error/index.ts';
-import type { FarProcess, Ssh } from '../../src/lib/net/index.ts';
-import { farWords, followFarGw, runFarGw } from '../../src/lib/toolkit/remote-run.ts';
+import type { RemoteProcess, Ssh } from '../../src/lib/net/index.ts';
+import { followRemoteGw, remoteArguments, runRemoteGw } from '../../src/lib/toolkit/remote-run.ts';
 
 /** A far side that prints what it is told to; `gw --version` answers with its version. */
 function farSide(chunks: readonly (string | Uint8Array)[], { code = 0, version = '1.0.0', says = '' } = {}) {
@@ -20,7 +20,7 @@ function farSide(chunks: readonly (string | Uint8Array)[], { code = 0, version =
       const isVersion = argv[1] === '--version';
       const output = isVersion ? [`gw/${version} linux-x64 node-v24\n`] : chunks;
       const stdout = Readable.from(output.map((chunk) => Buffer.from(chunk)));
-      const process: FarProcess = {
+      const process: RemoteProcess = {
         stdin: new PassThrough(),
         stdout,
         stderr: Readable.from(isVersion || says === '' ? [] : [Buffer.from(says)]),
@@ -49,7 +49,7 @@ const envelope = (more: object = {}) =>
     2,
   );
 const follow = (ssh: Ssh, onEvent: (event: { event: string }) => void = () => {}) =>
-  followFarGw(ssh, ['x'], options, { onEvent, isLast: ({ event }) => event === 'ended' });
+  followRemoteGw(ssh, ['x'], options, { onEvent, isLast: ({ event }) => event === 'ended' });
 const errorOf = (work: Promise<unknown>) =>
   work.then(
     () => undefined,
@@ -58,21 +58,16 @@ const errorOf = (work: Promise<unknown>) =>
 
 describe('words for the far side', () => {
   it('are those of the command without the way there, with --json once', () => {
-    expect(farWords('heartbeat:check', ['--via', 't@gw', '--seconds', '8', '--json', '--site=a b.yaml'])).toEqual([
-      'heartbeat',
-      'check',
-      '--seconds',
-      '8',
-      '--site=a b.yaml',
-      '--json',
-    ]);
-    expect(farWords('heartbeat:sniff', ['--no-key', '--via=t@gw'])).toEqual([
+    expect(
+      remoteArguments('heartbeat:check', ['--via', 't@gw', '--seconds', '8', '--json', '--site=a b.yaml']),
+    ).toEqual(['heartbeat', 'check', '--seconds', '8', '--site=a b.yaml', '--json']);
+    expect(remoteArguments('heartbeat:sniff', ['--no-key', '--via=t@gw'])).toEqual([
       'heartbeat',
       'sniff',
       '--no-key',
       '--json',
     ]);
-    expect(farWords('x', ['--via', 'a', '--', '--via', 'b'])).toEqual(['x', '--json', '--', '--via', 'b']);
+    expect(remoteArguments('x', ['--via', 'a', '--', '--via', 'b'])).toEqual(['x', '--json', '--', '--via', 'b']);
   });
 });
 
@@ -83,7 +78,7 @@ describe('a command that is run on the far side', () => {
       says: 'busy\n',
     });
     notes.length = 0;
-    expect(await runFarGw(ssh, ['x', '--json'], options)).toEqual({
+    expect(await runRemoteGw(ssh, ['x', '--json'], options)).toEqual({
       data: { event: 'x' },
       ok: true,
       exitCode: 1,
@@ -95,25 +90,25 @@ describe('a command that is run on the far side', () => {
 
   it('says when another version is there', async () => {
     const { ssh } = farSide([envelope()], { version: '0.9.0' });
-    expect((await runFarGw(ssh, ['x'], options)).warnings[0]).toMatch(/"0\.9\.0", this is 1\.0\.0/);
+    expect((await runRemoteGw(ssh, ['x'], options)).warnings[0]).toMatch(/"0\.9\.0", this is 1\.0\.0/);
     const bad = farSide([envelope({ schema: 'gw/test/0' })], { version: '0.9.0' });
-    expect(await errorOf(runFarGw(bad.ssh, ['x'], options))).toMatchObject({ code: 'FAR_GW_BAD_ANSWER' });
-    expect((await errorOf(runFarGw(bad.ssh, ['x'], options)))?.message).toContain('0.9.0');
+    expect(await errorOf(runRemoteGw(bad.ssh, ['x'], options))).toMatchObject({ code: 'FAR_GW_BAD_ANSWER' });
+    expect((await errorOf(runRemoteGw(bad.ssh, ['x'], options)))?.message).toContain('0.9.0');
   });
 
   it('throws the errors of the far side as ours, and says where', async () => {
     const error = { code: 'SECRET_UNREADABLE', message: 'no.', remedy: 'chmod', tried: { address: 'a', port: 1 } };
     const { ssh } = farSide([envelope({ schema: 'gw/error/1', ok: false, data: null, error })], { code: 2 });
-    expect(await errorOf(runFarGw(ssh, ['x'], options))).toMatchObject({
+    expect(await errorOf(runRemoteGw(ssh, ['x'], options))).toMatchObject({
       code: 'SECRET_UNREADABLE',
       message: 'On t@gw:22: no.',
       remedy: 'chmod',
       tried: { address: 'a', port: 1, via: 't@gw:22' },
     });
     const odd = farSide([envelope({ error: { code: 'FROM_THE_FUTURE', message: 'hm' } })]);
-    expect(await errorOf(runFarGw(odd.ssh, ['x'], options))).toMatchObject({ code: 'FAR_GW_BAD_ANSWER' });
+    expect(await errorOf(runRemoteGw(odd.ssh, ['x'], options))).toMatchObject({ code: 'FAR_GW_BAD_ANSWER' });
     const none = farSide([], { code: 127, says: 'sh: 1: gw: not found\n' });
-    expect(await errorOf(runFarGw(none.ssh, ['x'], options))).toMatchObject({ code: 'FAR_GW_MISSING' });
+    expect(await errorOf(runRemoteGw(none.ssh, ['x'], options))).toMatchObject({ code: 'FAR_GW_MISSING' });
   });
 
   it('streams its events and keeps the last one for the end', async () => {
@@ -143,7 +138,7 @@ describe('a command that is run on the far side', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 6 }), fc.integer({ min: 0, max: 130 }), async (chunks, code) => {
         for (const work of [
-          runFarGw(farSide(chunks, { code }).ssh, ['x'], options),
+          runRemoteGw(farSide(chunks, { code }).ssh, ['x'], options),
           follow(farSide(chunks, { code }).ssh),
         ]) {
           const result = await work.catch((error: unknown) => error);

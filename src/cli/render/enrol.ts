@@ -5,23 +5,20 @@ import { printable, renderTable, renderVerdict } from '../output.ts';
 
 /** `gw enrol` */
 export function renderEnrol({ url, resumed, replaced, clock, verifiedBy, status }: Enrol): string {
-  const how = resumed ? ', with the key of the run that was cut' : '';
+  const how = resumed ? ', with the key of the interrupted run' : '';
   const what = replaced ? 'has a new identity' : 'is enrolled';
   const lines = [`${chalk.green(`${printable(status.serial)} ${what}`)} by ${printable(url)}${how}.`];
   if (clock.verdict === 'wrong' && clock.aheadMs !== null) {
     lines.push(
       '',
       chalk.yellow(
-        `The clock of this device is ${span(Math.abs(clock.aheadMs))} ${clock.aheadMs > 0 ? 'ahead of' : 'behind'} that of the enrolment endpoint. Set it:`,
+        `The clock of this device is ${span(Math.abs(clock.aheadMs))} ${clock.aheadMs > 0 ? 'ahead of' : 'behind'} that of the enrolment endpoint. Set it with timedatectl:`,
       ),
-      chalk.yellow('with a wrong clock this device trusts no certificate of the cloud, and does not get there.'),
+      chalk.yellow('with a wrong clock certificates of the cloud cannot be verified, and the cloud is not reachable.'),
     );
   }
   if (clock.verdict === 'not-checked') {
-    lines.push(
-      '',
-      chalk.yellow('The clock of this device was not compared: no time of the enrolment endpoint is known.'),
-    );
+    lines.push('', chalk.yellow('Clock of this device not checked: no Date header from the enrolment endpoint.'));
   }
   if (verifiedBy === 'system' || verifiedBy === 'extra') {
     const list = verifiedBy === 'system' ? "the operating system's list" : 'NODE_EXTRA_CA_CERTS';
@@ -30,7 +27,7 @@ export function renderEnrol({ url, resumed, replaced, clock, verifiedBy, status 
       chalk.yellow(
         `The certificate of the endpoint was verified with ${list} alone: a CA of the operator, or a proxy's.`,
       ),
-      chalk.yellow('Name the CA of the operator in enrolment.caFile to rule a proxy out.'),
+      chalk.yellow('Set enrolment.caFile to the CA of the operator to exclude a proxy.'),
     );
   }
   return [...lines, '', ...details(status)].join('\n');
@@ -46,15 +43,15 @@ function firstLine({ state, verdict, identity, serial, begunAt }: EnrolStatus): 
     case 'not-enrolled':
       return chalk.red.bold(`${printable(serial)} is not enrolled.`);
     case 'begun':
-      return chalk.red.bold(`${printable(serial)} is not enrolled: that was begun at ${begunAt} and not finished.`);
+      return chalk.red.bold(`${printable(serial)} is not enrolled: enrolment started at ${begunAt}, not finished.`);
     case 'broken':
       return chalk.red.bold(`The identity of ${printable(serial)} is broken.`);
     case 'enrolled': {
       const days = identity?.daysLeft ?? null;
-      const left = days === null ? 'for how long is not known' : `${plural(days, 'day')} left`;
+      const left = days === null ? 'remaining validity unknown' : `${plural(days, 'day')} left`;
       return verdict === 'ok'
         ? `${chalk.green(`${printable(serial)} is enrolled`)}, ${left}.`
-        : chalk.red.bold(`${printable(serial)} is enrolled, and something is wrong with it.`);
+        : chalk.red.bold(`${printable(serial)} is enrolled, but a check failed.`);
     }
   }
 }
@@ -86,7 +83,7 @@ function details({ identity, identityDir, findings }: EnrolStatus): string[] {
   ];
 }
 
-/** In the largest unit of which there are two. */
+/** In the largest unit with a value of at least two. */
 function span(ms: number): string {
   const units = [
     ['days', 86_400_000],

@@ -4,19 +4,26 @@ import type { HeartbeatSend } from '../../lib/toolkit/heartbeat/send.result.ts';
 import { printable, renderVerdict } from '../output.ts';
 
 /** `gw heartbeat check` */
-export function renderHeartbeatCheck({ verdict, heard, expected, findings, counts, tookMs }: HeartbeatCheck): string {
+export function renderHeartbeatCheck({
+  verdict,
+  received,
+  expected,
+  findings,
+  counts,
+  tookMs,
+}: HeartbeatCheck): string {
   const of = expected.length === 0 ? '' : ` of ${expected.length}`;
-  const robots = `${heard.length}${of} other ${heard.length === 1 && of === '' ? 'robot' : 'robots'} received`;
+  const robots = `${received.length}${of} other ${received.length === 1 && of === '' ? 'robot' : 'robots'} received`;
   const lines = findings.flatMap((finding) => [
     `${mark(finding.verdict)} ${printable(finding.title)}: ${printable(finding.detail)}`,
     ...(finding.remedy === null ? [] : [`     do next: ${printable(finding.remedy)}`]),
   ]);
   const took = chalk.dim(`listened for ${(tookMs / 1000).toFixed(1)} s`);
-  // The own lines end at this machine; the reader must not take them for an arrival.
+  // The own lines do not prove arrival.
   const arrival =
     expected.length === 0
       ? []
-      : ['That the heartbeat of this gateway arrives is seen at the other robots: run this check on each of them.'];
+      : ['Arrival of own heartbeats can be checked only at the other robots: run this check on each of them.'];
   return [`${headline(verdict, counts)}: ${robots}.`, '', ...lines, '', ...arrival, took].join('\n');
 }
 
@@ -26,9 +33,9 @@ function headline(verdict: HeartbeatCheck['verdict'], { ok, wrong, notChecked }:
     case 'ok':
       return chalk.green(`Heartbeat ok, ${ok} of ${all} checks`);
     case 'wrong':
-      return chalk.red.bold(`FAILED: ${wrong} of ${all} checks of the heartbeat`);
+      return chalk.red.bold(`FAILED: ${wrong} of ${all} heartbeat checks`);
     case 'not-checked':
-      return chalk.yellow(`Not decided: ${notChecked} of ${all} checks of the heartbeat were not checked`);
+      return chalk.yellow(`Not decided: ${notChecked} of ${all} heartbeat checks were not checked`);
   }
 }
 
@@ -39,9 +46,11 @@ function mark(verdict: HeartbeatFinding['verdict']): string {
 /** `gw heartbeat send` */
 export function renderHeartbeatSend({ serial, times, ways }: HeartbeatSend): string {
   const failed = ways.filter(({ failure }) => failure !== null).length;
-  const beats = times === 1 ? 'A test beat was' : `${times} test beats were`;
+  const heartbeats = times === 1 ? '1 test heartbeat' : `${times} test heartbeats`;
   const first =
-    failed === 0 ? `${beats} sent as ${serial}.` : chalk.red.bold(`${failed} of ${ways.length} ways failed.`);
+    failed === 0
+      ? `${heartbeats} sent as ${serial}.`
+      : chalk.red.bold(`FAILED: ${failed} of ${ways.length} destinations.`);
   const lines = ways.map(
     ({ to, from, sent, failure }) =>
       `${renderVerdict(failure === null ? 'ok' : 'wrong')} ${to}${from === null ? '' : ` from ${from}`}: ${sent} sent${failure === null ? '' : `, ${printable(failure)}`}`,
@@ -51,6 +60,6 @@ export function renderHeartbeatSend({ serial, times, ways }: HeartbeatSend): str
     '',
     ...lines,
     '',
-    'Sent is not arrived: look at lastTest in GET /api/nachbarn of the robot, or run `gw heartbeat sniff` beside it.',
+    'Sent does not mean received: check lastTest in GET /api/nachbarn of the robot, or run `gw heartbeat sniff` there.',
   ].join('\n');
 }

@@ -7,52 +7,50 @@ import { printable, renderTable } from '../output.ts';
 /** `gw heartbeat key new` */
 export function renderHeartbeatKey({ file, key }: HeartbeatKey): string {
   return [
-    `Key ${key} is made, in ${printable(file)}.`,
+    `Key ${key} written to ${printable(file)}.`,
     '',
-    'Only its owner can read it. Bring the same file to every robot of the site, over a connection that nobody else',
-    'reads; there too it has mode 600 and belongs to the user that runs `gw serve`, which takes it at its next start.',
+    'Only its owner can read it. Copy the same file to every robot of the site over an encrypted connection, with mode',
+    '600 and the user of `gw serve` as its owner. `gw serve` reads it at its next start.',
   ].join('\n');
 }
 
 // ── gw heartbeat sniff ──────────────────────────────────────────────────────────────────────────────────────────
 
-type Speaker = HeartbeatSniffEvent['speakers'][number];
-type Presence = Speaker['presence'];
+type Sender = HeartbeatSniffEvent['senders'][number];
+type Presence = Sender['presence'];
 type Noise = HeartbeatSniffEvent['noise'][number];
 
-/** So long silence is no reason for advice: a robot that is there beats every 2 s. */
-const PATIENCE_MS = 6_000;
-/** What does not fit is told whole with --json. */
-const MOST_SERIAL = 24;
-const MOST_SOFTWARE = 16;
-const MOST_ADDRESSES = 4;
+/** Silence after which a hint is shown; a robot sends every 2 s. */
+const HINT_AFTER_MS = 6_000;
+/** Bounds of the table; --json has the full values. */
+const MAX_SERIAL = 24;
+const MAX_SOFTWARE = 16;
+const MAX_ADDRESSES = 4;
 
-/** Where there is no terminal to redraw: one line now and then, and everything at the end. */
+/** Without a terminal: one line per event, and the table at the end. */
 export function renderHeartbeatEvent(event: HeartbeatSniffEvent): string {
   return event.event === 'ended' ? renderHeartbeatView(event) : `${event.at}  ${firstLine(event)}`;
 }
 
-/** Everything that was heard. */
+/** The summary and all tables. */
 export function renderHeartbeatView(view: HeartbeatSniffEvent): string {
-  const { speakers, noise, moreBeats, forMs, datagrams, dropped } = view;
+  const { senders, noise, otherHeartbeats, forMs, datagrams, dropped } = view;
   const lines = [firstLine(view)];
-  if (!view.verifies) lines.push(chalk.yellow('Without a key nothing is verified: this is what somebody says.'));
-  if (view.hears === 'broadcasts') {
+  if (!view.verifies) lines.push(chalk.yellow('Not verified: listening without a key.'));
+  if (view.receives === 'broadcasts') {
     lines.push(
-      'Another program of this machine (gw serve?) has the port: only broadcasts are heard here, and what is sent to',
-      'this address alone stands in its GET /api/nachbarn.',
+      'Another program of this machine (gw serve?) has the port, so only broadcasts are received here; its',
+      'GET /api/nachbarn has the unicast heartbeats.',
     );
   }
-  if (datagrams === 0 && forMs >= PATIENCE_MS) lines.push('', ...silence(view));
-  if (speakers.length > 0) lines.push('', speakerTable(speakers), ...remarks(speakers));
-  if (moreBeats > 0) lines.push(`and ${plural(moreBeats, 'beat')} of more speakers than are kept apart`);
-  if (noise.length > 0) lines.push('', 'Spoke wrongly:', noiseTable(noise), ...causes(noise));
+  if (datagrams === 0 && forMs >= HINT_AFTER_MS) lines.push('', ...silence(view));
+  if (senders.length > 0) lines.push('', senderTable(senders), ...remarks(senders));
+  if (otherHeartbeats > 0) lines.push(`and ${plural(otherHeartbeats, 'heartbeat')} of further senders`);
+  if (noise.length > 0) lines.push('', 'Rejected datagrams:', noiseTable(noise), ...causes(noise));
   if (dropped !== null && dropped > 0) {
     lines.push(
       '',
-      chalk.yellow(
-        `The kernel threw ${plural(dropped, 'datagram')} away: more came than this machine took off the port.`,
-      ),
+      chalk.yellow(`The kernel dropped ${plural(dropped, 'datagram')}: the receive buffer of the port was full.`),
     );
   }
   lines.push('', chalk.dim(`${plural(datagrams, 'datagram')} in ${seconds(forMs)} s on UDP port 45301`));
@@ -60,36 +58,36 @@ export function renderHeartbeatView(view: HeartbeatSniffEvent): string {
 }
 
 function firstLine(view: HeartbeatSniffEvent): string {
-  const { speakers, noise, moreBeats, forMs, hears, verifies } = view;
-  const what = hears === 'broadcasts' ? 'broadcast' : 'datagram';
+  const { senders, noise, otherHeartbeats, forMs, receives, verifies } = view;
+  const what = receives === 'broadcasts' ? 'broadcast' : 'datagram';
   if (view.datagrams === 0) {
-    return forMs < PATIENCE_MS ? `No ${what} heard yet.` : chalk.yellow(`No ${what} heard for ${seconds(forMs)} s.`);
+    return forMs < HINT_AFTER_MS
+      ? `No ${what} received yet.`
+      : chalk.yellow(`No ${what} received for ${seconds(forMs)} s.`);
   }
-  const robots = speakers.filter(({ test }) => !test);
+  const robots = senders.filter(({ test }) => !test);
   const bySerial = [...Map.groupBy(robots, ({ serial }) => serial).values()];
   const parts = [
     robots.length === 0
-      ? 'No robot heard'
-      : `${moreBeats > 0 ? 'At least ' : ''}${plural(bySerial.length, 'robot')} heard` +
+      ? 'No robot received'
+      : `${otherHeartbeats > 0 ? 'At least ' : ''}${plural(bySerial.length, 'robot')} received` +
         `${verifies ? '' : ', not verified'}: ${presences(bySerial)}`,
   ];
-  const conflicts = bySerial.filter((voices) => voices.some(isInConflict)).length;
+  const conflicts = bySerial.filter((group) => group.some(isInConflict)).length;
   if (conflicts > 0) parts.push(chalk.red(`${plural(conflicts, 'serial')} in conflict`));
-  const tests = speakers.length - robots.length;
+  const tests = senders.length - robots.length;
   if (tests > 0) parts.push(plural(tests, 'test', 'tests'));
   if (noise.length > 0) {
     const more = noise.some(({ address }) => address === null) ? 'more than ' : '';
     const addresses = noise.filter(({ address }) => address !== null).length;
-    parts.push(chalk.red(`${more}${plural(addresses, 'address speaks', 'addresses speak')} wrongly`));
+    parts.push(chalk.red(`${more}${plural(addresses, 'address', 'addresses')} with rejected datagrams`));
   }
   return `${parts.join('; ')}.`;
 }
 
-/** A robot is as near as the nearest of its voices. */
-function presences(bySerial: readonly (readonly Speaker[])[]): string {
-  const nearest = bySerial.map((voices) =>
-    order.find((presence) => voices.some((voice) => voice.presence === presence)),
-  );
+/** A robot has the best presence of its senders. */
+function presences(bySerial: readonly (readonly Sender[])[]): string {
+  const nearest = bySerial.map((group) => order.find((presence) => group.some((row) => row.presence === presence)));
   const counted = order.flatMap((presence) => {
     const count = nearest.filter((other) => other === presence).length;
     return count === 0 ? [] : [colourOf(presence)(`${count} ${presence}`)];
@@ -104,67 +102,67 @@ function colourOf(presence: Presence): (text: string) => string {
   return presence === 'late' ? chalk.yellow : chalk.red;
 }
 
-function isInConflict({ conflictWith }: Speaker): boolean {
+function isInConflict({ conflictWith }: Sender): boolean {
   return conflictWith.length > 0;
 }
 
-function silence({ hears }: HeartbeatSniffEvent): string[] {
+function silence({ receives }: HeartbeatSniffEvent): string[] {
   return [
-    'A robot beats every 2 s. Look on a robot: does `gw serve` run, and has its site file `fleet:`? And here: is this',
-    'machine on the network of the robots, and does its firewall let UDP port 45301 in?',
-    ...(hears === 'broadcasts'
+    'Robots send every 2 s. Check on a robot that `gw serve` runs and its site file has `fleet:`. Check here that this',
+    'machine is on the network of the robots and its firewall allows UDP port 45301.',
+    ...(receives === 'broadcasts'
       ? []
-      : ['Where the network passes no broadcasts, the address of this machine has to stand in their fleet.unicast.']),
+      : ['If the network filters broadcasts, add the address of this machine to fleet.unicast of the robots.']),
   ];
 }
 
-function speakerTable(speakers: readonly Speaker[]): string {
+function senderTable(senders: readonly Sender[]): string {
   return renderTable(
     [
       { title: '' },
       { title: 'serial' },
       { title: 'address' },
-      { title: 'beats', align: 'right' },
+      { title: 'recv', align: 'right' },
       { title: 'lost', align: 'right' },
       { title: 'replayed', align: 'right' },
       { title: 'period', align: 'right' },
       { title: 'jitter', align: 'right' },
-      { title: 'says' },
+      { title: 'state' },
     ],
-    speakers.map((speaker) => [
-      presenceWord(speaker),
-      shortSerial(speaker),
-      printable(speaker.address),
-      String(speaker.beats),
-      String(speaker.lost),
-      String(speaker.replayed),
-      speaker.periodMs === null ? '-' : `${(speaker.periodMs / 1000).toFixed(3)} s`,
-      speaker.jitterMs === null ? '-' : `${Math.round(speaker.jitterMs)} ms`,
-      sayings(speaker),
+    senders.map((sender) => [
+      presenceWord(sender),
+      shortSerial(sender),
+      printable(sender.address),
+      String(sender.heartbeats),
+      String(sender.lost),
+      String(sender.replayed),
+      sender.periodMs === null ? '-' : `${(sender.periodMs / 1000).toFixed(3)} s`,
+      sender.jitterMs === null ? '-' : `${Math.round(sender.jitterMs)} ms`,
+      stateText(sender),
     ]),
   );
 }
 
-function presenceWord(speaker: Speaker): string {
-  const { test, presence, ageMs } = speaker;
+function presenceWord(sender: Sender): string {
+  const { test, presence, ageMs } = sender;
   if (test) return `test ${duration(ageMs)}`;
   const since = presence === 'alive' ? '' : ` ${duration(ageMs)}`;
-  return isInConflict(speaker) ? chalk.red(`conflict${since}`) : colourOf(presence)(`${presence}${since}`);
+  return isInConflict(sender) ? chalk.red(`conflict${since}`) : colourOf(presence)(`${presence}${since}`);
 }
 
-/** Both ends of a serial tell robots apart. */
-function shortSerial({ serial }: Speaker): string {
+/** Both ends of a long serial are shown. */
+function shortSerial({ serial }: Sender): string {
   const text = printable(serial);
-  return text.length <= MOST_SERIAL ? text : `${text.slice(0, MOST_SERIAL / 2 - 1)}…${text.slice(-MOST_SERIAL / 2)}`;
+  return text.length <= MAX_SERIAL ? text : `${text.slice(0, MAX_SERIAL / 2 - 1)}…${text.slice(-MAX_SERIAL / 2)}`;
 }
 
-/** Without the pose: on which map it lies is not said, so two cannot be compared. */
-function sayings({ test, batteryPercent, moving, stopped, software, uptimeS }: Speaker): string {
+/** Without the pose, whose map is not identified. */
+function stateText({ test, batteryPercent, moving, stopped, software, uptimeS }: Sender): string {
   if (test) return '';
   const parts = [
     ...(stopped === true ? [chalk.red('stopped')] : []),
-    ...(moving === true ? ['moves'] : []),
-    ...(moving === false && stopped !== true ? ['stands'] : []),
+    ...(moving === true ? ['moving'] : []),
+    ...(moving === false && stopped !== true ? ['idle'] : []),
     ...(batteryPercent === null ? [] : [`${batteryPercent} %`]),
     ...(software === null ? [] : [shortSoftware(software)]),
     `up ${duration(uptimeS * 1000)}`,
@@ -173,36 +171,33 @@ function sayings({ test, batteryPercent, moving, stopped, software, uptimeS }: S
 }
 
 function shortSoftware(software: string): string {
-  return shorten(printable(software), MOST_SOFTWARE);
+  return shorten(printable(software), MAX_SOFTWARE);
 }
 
-/** What a number or a word of the table means, where one asks for it. */
-function remarks(speakers: readonly Speaker[]): string[] {
-  const robots = speakers.filter(({ test }) => !test);
-  const lines = [...Map.groupBy(robots, ({ serial }) => serial)].flatMap(([, voices]) => {
-    const [first] = voices;
-    if (first === undefined || voices.length === 1) return [];
-    const addresses = voices.slice(0, MOST_ADDRESSES).map(({ address }) => printable(address));
-    const more = voices.length > MOST_ADDRESSES ? ` and ${voices.length - MOST_ADDRESSES} more` : '';
-    const where = `${shortSerial(first)} speaks from ${addresses.join(', ')}${more}:`;
-    return voices.some(isInConflict)
-      ? [
-          chalk.red(where),
-          chalk.red('  two devices with one serial (a copied site file?), or somebody plays a recording.'),
-        ]
-      : [where, '  one device with two addresses or a new one, or a recording.'];
+/** Explanations of values in the table. */
+function remarks(senders: readonly Sender[]): string[] {
+  const robots = senders.filter(({ test }) => !test);
+  const lines = [...Map.groupBy(robots, ({ serial }) => serial)].flatMap(([, group]) => {
+    const [first] = group;
+    if (first === undefined || group.length === 1) return [];
+    const addresses = group.slice(0, MAX_ADDRESSES).map(({ address }) => printable(address));
+    const more = group.length > MAX_ADDRESSES ? ` and ${group.length - MAX_ADDRESSES} more` : '';
+    const where = `${shortSerial(first)} sends from ${addresses.join(', ')}${more}:`;
+    return group.some(isInConflict)
+      ? [chalk.red(where), chalk.red('  two devices with one serial (a copied site file?), or a replay.')]
+      : [where, '  one device with two addresses or a new one, or a replay.'];
   });
-  if (robots.length < speakers.length) {
-    lines.push('test: sent by a person to see whether a path works; it is no robot.');
+  if (robots.length < senders.length) {
+    lines.push('test: sent by `gw heartbeat send`, not a robot.');
   }
-  const copies = speakers.reduce((sum, speaker) => sum + speaker.copies, 0);
+  const copies = senders.reduce((sum, sender) => sum + sender.copies, 0);
   if (copies > 0) {
     lines.push(
-      `${plural(copies, 'beat')} came once more within ${pluralWord(copies, 'its', 'their')} period, as by broadcast and unicast both.`,
+      `${plural(copies, 'heartbeat')} received twice within ${pluralWord(copies, 'its', 'their')} period, such as by broadcast and unicast.`,
     );
   }
-  if (speakers.some(({ replayed }) => replayed > 0)) {
-    lines.push('replayed: not newer than a beat before. A recording, or a robot that lost its stateDir.');
+  if (senders.some(({ replayed }) => replayed > 0)) {
+    lines.push('replayed: not newer than an earlier heartbeat. A recording, or a robot that lost its stateDir.');
   }
   return lines.length === 0 ? [] : ['', ...lines];
 }
@@ -211,9 +206,9 @@ type Fault = Exclude<keyof Noise, 'address'>;
 
 const faults: readonly { readonly fault: Fault; readonly title: string; readonly cause: string }[] = [
   { fault: 'otherKey', title: 'other key', cause: 'a robot with an old key, or another site on the same network' },
-  { fault: 'forged', title: 'forged', cause: 'names the key and is not signed with it: damaged, or somebody tries' },
-  { fault: 'otherVersion', title: 'other version', cause: 'a robot with newer or older gw' },
-  { fault: 'malformed', title: 'malformed', cause: 'another program on the port, or a gateway of another make' },
+  { fault: 'forged', title: 'forged', cause: 'the signature does not match the key: corrupt, or an attack' },
+  { fault: 'otherVersion', title: 'other version', cause: 'a robot with another version of gw' },
+  { fault: 'malformed', title: 'malformed', cause: 'another program on the port, or a gateway of another vendor' },
 ];
 
 function noiseTable(noise: readonly Noise[]): string {
@@ -236,7 +231,7 @@ function seconds(ms: number): string {
   return (ms / 1000).toFixed(1);
 }
 
-/** In the largest unit of which there is at least two. */
+/** In the largest unit with a value of at least two. */
 function duration(ms: number): string {
   const [unit, unitMs] = units.find(([, each]) => ms >= 2 * each) ?? ['s', 1000];
   return `${Math.floor(ms / unitMs)} ${unit}`;

@@ -1,12 +1,11 @@
 import chalk from 'chalk';
-import { pluralWord } from '../../lib/text/index.ts';
 import type { NetworkCheck, NetworkLine, NetworkSocket } from '../../lib/toolkit/network/check.result.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
 
 const sections = [
   ['outward', 'Outward, from this gateway'],
-  ['inward', 'Inward, what listens on this gateway'],
-  ['segment', 'Segments, who reaches whom'],
+  ['inward', 'Inward, open sockets of this gateway'],
+  ['segment', 'Segments, reachability between hosts'],
 ] as const;
 
 /** `gw network check` */
@@ -16,10 +15,10 @@ export function renderNetworkCheck(data: NetworkCheck): string {
     const own = lines.filter((line) => line.section === section);
     return own.length === 0 ? '' : [chalk.bold(title), ...own.flatMap(renderLine)].join('\n');
   });
-  // Who opens TLS is asked for once, and not again for every way.
+  // TLS interception is requested once, not again for every path.
   const isInspected = lines.some(({ id, verdict }) => id === 'tls-inspection' && verdict === 'wrong');
-  const asking = lines.filter(({ id, verdict }) => verdict === 'wrong' && !(isInspected && id.endsWith('.tls')));
-  const asks = [...new Set(asking.flatMap(({ ask }) => (ask === null ? [] : [ask])))];
+  const failed = lines.filter(({ id, verdict }) => verdict === 'wrong' && !(isInspected && id.endsWith('.tls')));
+  const asks = [...new Set(failed.flatMap(({ ask }) => (ask === null ? [] : [ask])))];
   const asked =
     asks.length === 0
       ? ''
@@ -33,45 +32,41 @@ export function renderNetworkCheck(data: NetworkCheck): string {
     issuers.length === 0
       ? ''
       : renderTable(
-          [{ title: 'TLS to' }, { title: 'protocol' }, { title: 'ALPN' }, { title: 'chain' }, { title: 'issued by' }],
+          [{ title: 'endpoint' }, { title: 'protocol' }, { title: 'ALPN' }, { title: 'chain' }, { title: 'issued by' }],
           issuers,
         );
   const slowest = Math.max(0, ...checks.map((check) => check.tookMs));
-  const took = chalk.dim(
-    `took ${(tookMs / 1000).toFixed(1)} s; the slowest single check ${(slowest / 1000).toFixed(1)} s`,
-  );
+  const took = chalk.dim(`took ${(tookMs / 1000).toFixed(1)} s; slowest check ${(slowest / 1000).toFixed(1)} s`);
   return [firstLine(data), ...blocks, renderSockets(sockets), chains, asked, took]
     .filter((block) => block !== '')
     .join('\n\n');
 }
 
 function firstLine({ verdict, lines, counts }: NetworkCheck): string {
-  const notLooked = lines.filter((line) => line.need === 'optional' && line.verdict === 'not-checked').length;
-  const open =
-    notLooked === 0 ? '' : `; ${notLooked} optional ${pluralWord(notLooked, 'line was', 'lines were')} not checked`;
   const needed = lines.filter((line) => line.need === 'needed');
-  const missing = needed.filter((line) => line.verdict === 'not-checked').length;
-  const unlooked =
-    missing === 0 ? '' : `; ${missing} needed ${pluralWord(missing, 'line was', 'lines were')} not checked`;
-  const optional =
-    counts.optionalWrong === 0
-      ? ''
-      : `; ${counts.optionalWrong} optional ${pluralWord(counts.optionalWrong, 'line is', 'lines are')} wrong`;
+  const notChecked = needed.filter((line) => line.verdict === 'not-checked').length;
+  const optionalNotChecked = counts.notChecked - notChecked;
+  const also = [
+    ...(verdict === 'wrong' && notChecked > 0 ? [`${notChecked} not checked`] : []),
+    ...(counts.optionalWrong > 0 ? [`${counts.optionalWrong} optional failed`] : []),
+    ...(optionalNotChecked > 0 ? [`${optionalNotChecked} optional not checked`] : []),
+  ];
+  const rest = also.length === 0 ? '' : `; ${also.join(', ')}`;
   switch (verdict) {
     case 'ok':
-      return `${chalk.green('The network is as it must be')}${optional}${open}.`;
+      return `${chalk.green(`Network ok: ${needed.length} of ${needed.length} checks`)}${rest}.`;
     case 'not-checked':
-      return `${chalk.yellow('Nothing needed is wrong, and not everything was looked at')}${unlooked}${optional}.`;
+      return `${chalk.yellow(`Not decided: ${notChecked} of ${needed.length} network checks were not checked`)}${rest}.`;
     case 'wrong': {
       const first = needed.find((line) => line.verdict === 'wrong');
-      const what = first === undefined ? '' : ` ${printable(first.title)}: ${printable(first.detail)}`;
-      return `${chalk.red.bold(`${counts.wrong} needed ${pluralWord(counts.wrong, 'line is', 'lines are')} wrong`)}${unlooked}${optional}. First:${what}`;
+      const what = first === undefined ? '' : ` First: ${printable(first.title)}: ${printable(first.detail)}`;
+      return `${chalk.red.bold(`FAILED: ${counts.wrong} of ${needed.length} network checks`)}${rest}.${what}`;
     }
   }
 }
 
 function renderLine({ id, verdict, need, title, detail, remedy, tried }: NetworkLine): string[] {
-  // Where a way leads is said once, with its first words.
+  // The endpoint is shown once per path, in its TCP line.
   const where = tried === null || /\.(name|tls|alpn|mqtt|https)$/.test(id) ? '' : chalk.dim(` [${printable(tried)}]`);
   const mark = verdict === 'wrong' && need === 'optional' ? chalk.yellow('no  ') : renderVerdict(verdict);
   const optional = need === 'optional' ? ' (optional)' : '';

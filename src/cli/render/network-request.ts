@@ -3,7 +3,7 @@ import { plural } from '../../lib/text/index.ts';
 import type { NetworkRequest } from '../../lib/toolkit/network/request.result.ts';
 import { printable, renderTable } from '../output.ts';
 
-/** `gw network request`: the letter itself, or where it is and what is open in it. */
+/** `gw network request`: the letter, or its file and its open points. */
 export function renderNetworkRequest(data: NetworkRequest): string {
   if (data.written === null) return data.document ?? '';
   const { path, bytes, pages, replacedCharacters } = data.written;
@@ -11,23 +11,23 @@ export function renderNetworkRequest(data: NetworkRequest): string {
   const language = data.lang === 'de' ? 'German' : 'English';
   const letters = plural(replacedCharacters, 'character');
   return [
-    `The request for ${printable(data.facts.site)} is written to ${printable(path)} (${language}, ${size}).`,
+    `Letter for ${printable(data.facts.site)} written to ${printable(path)} (${language}, ${size}).`,
     ...(replacedCharacters === 0
       ? []
-      : [chalk.yellow(`${letters} that the fonts of a PDF lack are written otherwise; the letter says which.`)]),
+      : [chalk.yellow(`${letters} replaced, missing in the PDF fonts; the letter lists them.`)]),
     '',
     ...openPointLines(data),
   ].join('\n');
 }
 
-/** What the letter calls open, and where in the site file it belongs. */
+/** The open points of the letter with their site file keys. */
 export function openPointLines({ facts, complete }: NetworkRequest): string[] {
-  if (complete) return ['Nothing in the letter is open.'];
+  if (complete) return ['No open points in the letter.'];
   const count = facts.open.length;
   const rows = facts.open.map(({ key, what, from }) => [key, what, from === 'customer' ? "the customer's IT" : 'you']);
   return [
-    chalk.yellow(`${plural(count, 'point is', 'points are')} open in the letter:`),
-    ...renderTable([{ title: 'key of the site file' }, { title: 'what is missing' }, { title: 'who knows it' }], rows)
+    chalk.yellow(`${plural(count, 'open point')} in the letter:`),
+    ...renderTable([{ title: 'site file key' }, { title: 'missing' }, { title: 'provided by' }], rows)
       .split('\n')
       .map((line) => `  ${line}`),
   ];

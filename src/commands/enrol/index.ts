@@ -6,9 +6,9 @@ import { renderEnrol } from '../../cli/render/enrol.ts';
 import type { Enrol as Result } from '../../lib/toolkit/enrol/enrol.result.ts';
 
 export default class Enrol extends GwCommand<Result> {
-  static override summary = 'Give this device its identity in the cloud, once, on the gateway itself.';
+  static override summary = 'Enrol this device in the cloud, once, on the gateway itself.';
   static override description =
-    'Takes the serial number from the chassis, makes a key that never leaves this machine, and sends a certificate request with a one-time code to enrolment.url of the site file. The code is typed unseen, or is the first line of a file or of stdin, or stands in an environment variable; it is never an argument. Nothing is installed unless everything about the answer is right. A run that was cut is resumed by the next one, with the same key. A second identity is refused unless --renew.';
+    'Reads the serial number from the chassis, generates a key that never leaves this machine, and sends a certificate request with a one-time code to enrolment.url of the site file. The code is typed without echo, or read from the first line of a file or stdin, or from an environment variable; never from an argument. Nothing is installed unless the answer is verified completely. An interrupted run is resumed by the next one, with the same key. An existing identity is replaced only with --renew.';
   static override examples = [
     '<%= config.bin %> enrol',
     '<%= config.bin %> enrol --site robot-7/site.yaml --code-file code.txt',
@@ -18,16 +18,16 @@ export default class Enrol extends GwCommand<Result> {
   static override flags = {
     site: siteFlag,
     renew: Flags.boolean({
-      summary: 'Replace the identity that is there; needs a new one-time code.',
+      summary: 'Replace the existing identity; needs a new one-time code.',
       default: false,
     }),
     'code-file': Flags.file({
-      summary: 'Take the one-time code from the first line of this file, which others must not be able to read.',
+      summary: 'Read the one-time code from the first line of this file, which must be private to its owner.',
       helpValue: 'FILE',
       exclusive: ['code-env'],
     }),
     'code-env': Flags.string({
-      summary: 'Take the one-time code from the environment variable of this name.',
+      summary: 'Read the one-time code from this environment variable.',
       helpValue: 'NAME',
     }),
   };

@@ -4,9 +4,9 @@ import { renderEnrolStatus } from '../../cli/render/enrol.ts';
 import type { EnrolStatus as Result } from '../../lib/toolkit/enrol/enrol.result.ts';
 
 export default class EnrolStatus extends GwCommand<Result> {
-  static override summary = 'Show the identity of this device: whose it is, until when, its fingerprint.';
+  static override summary = 'Show the identity of this device: serial, validity, fingerprint.';
   static override description =
-    'Reads enrolment.identityDir of the site file and dials nothing. Ends with 1 when there is no identity, when it is broken or expired, or when it does not fit the site file.';
+    'Reads enrolment.identityDir of the site file and makes no connection. Exits with 1 when there is no identity, when it is broken or expired, or when it does not match the site file.';
   static override examples = [
     '<%= config.bin %> enrol status',
     '<%= config.bin %> enrol status --json',

@@ -9,7 +9,7 @@ export default class HeartbeatCheck extends GwCommand<Result> {
   static override summary =
     'Check the heartbeat: this gateway sends every 2 s, every robot of the site is received, no datagram is rejected.';
   static override description =
-    'Listens for some seconds, sends nothing, and compares with fleet.robots and fleet.unicast of the site file. Own broadcasts are seen as the copies that the kernel loops back, everything else is asked of the gw serve of this machine. That a heartbeat arrives elsewhere is only seen there: run it on the other gateways too. Ends with 1 when something is wrong; what was not checked is never right.';
+    'Listens for 10 s, sends nothing, and compares with fleet.robots and fleet.unicast of the site file. Own broadcasts are checked by the looped-back copies of the kernel, everything else by the counters of gw serve on this machine. Arrival at other robots can be checked only there: run it on the other gateways too. Exits with 1 when a check fails.';
   static override examples = [
     '<%= config.bin %> heartbeat check',
     '<%= config.bin %> heartbeat check --seconds 30 --json',

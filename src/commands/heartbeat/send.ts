@@ -7,9 +7,9 @@ import { renderHeartbeatSend } from '../../cli/render/heartbeat-check.ts';
 import type { HeartbeatSend as Result } from '../../lib/toolkit/heartbeat/send.result.ts';
 
 export default class HeartbeatSend extends GwCommand<Result> {
-  static override summary = 'Send a beat that is marked as a test, to see whether a path works.';
+  static override summary = 'Send test heartbeats, to check a network path.';
   static override description =
-    'Signed with the key of the site, by broadcast and to fleet.unicast, or only where --to says. No robot takes it for a neighbour; GET /api/nachbarn of a robot shows the last one that arrived.';
+    'Signed with the site key, sent by broadcast and to fleet.unicast, or only to the --to addresses. No robot lists the sender as a neighbour; lastTest in GET /api/nachbarn of a robot shows the last one received. Exits with 1 when a destination failed.';
   static override examples = [
     '<%= config.bin %> heartbeat send --once',
     '<%= config.bin %> heartbeat send --once --to 192.0.2.17',
@@ -19,21 +19,21 @@ export default class HeartbeatSend extends GwCommand<Result> {
   static override flags = {
     site: siteFlag,
     via: viaThereFlag,
-    once: Flags.boolean({ summary: 'One beat.', exactlyOne: ['once', 'seconds'] }),
+    once: Flags.boolean({ summary: 'Send one heartbeat.', exactlyOne: ['once', 'seconds'] }),
     seconds: Flags.integer({
-      summary: 'One beat every 2 seconds, for so long.',
+      summary: 'Send one heartbeat every 2 seconds for this time.',
       helpValue: 'SECONDS',
       min: 2,
       max: 3_600,
       exactlyOne: ['once', 'seconds'],
     }),
     to: Flags.custom<string>({
-      summary: 'Only to this IPv4 address; may be given again.',
+      summary: 'Send only to this IPv4 address. Repeatable.',
       helpValue: 'ADDRESS',
       multiple: true,
       parse: async (input) => {
         if (isIPv4(input)) return input;
-        throw new Errors.CLIError(`--to takes an IPv4 address; found '${input}'`);
+        throw new Errors.CLIError(`--to requires an IPv4 address, not '${input}'`);
       },
     })(),
   };

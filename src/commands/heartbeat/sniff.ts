@@ -6,9 +6,9 @@ import { renderHeartbeatEvent, renderHeartbeatView } from '../../cli/render/hear
 import type { HeartbeatSniffEvent } from '../../lib/toolkit/heartbeat/sniff.result.ts';
 
 export default class HeartbeatSniff extends LongRunningCommand<HeartbeatSniffEvent> {
-  static override summary = 'Listen to the robots of a site: who speaks, how regularly, and who speaks wrongly.';
+  static override summary = 'Listen to heartbeats: senders, timing, rejected datagrams.';
   static override description =
-    'Sends nothing. Redraws in place on a terminal, writes a line every 2 seconds elsewhere and the table at the end, and one JSON object a line with --json. Works beside a gw serve of the same machine, which then keeps what is sent to this address alone. Ends with Ctrl-C.';
+    'Sends nothing. On a terminal the table is updated in place; otherwise one line is written every 2 seconds and the table at the end; with --json one JSON object per line. Beside gw serve on the same machine it receives broadcasts only, because unicast datagrams stay with gw serve. Ends with Ctrl-C.';
   static override examples = [
     '<%= config.bin %> heartbeat sniff',
     '<%= config.bin %> heartbeat sniff --seconds 60 --json',
@@ -19,12 +19,12 @@ export default class HeartbeatSniff extends LongRunningCommand<HeartbeatSniffEve
     site: siteFlag,
     via: viaThereFlag,
     seconds: Flags.integer({
-      summary: 'End after this many seconds; without it, run until Ctrl-C.',
+      summary: 'End after this time; default: run until Ctrl-C.',
       helpValue: 'SECONDS',
       min: 1,
       max: 86_400,
     }),
-    'no-key': Flags.boolean({ summary: 'Verify nothing; then no site file is needed.' }),
+    'no-key': Flags.boolean({ summary: 'Do not verify signatures; needs no site file.' }),
   };
   static override readonly schema = 'gw/heartbeat-sniff/1';
 

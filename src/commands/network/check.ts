@@ -6,9 +6,9 @@ import { renderNetworkCheck } from '../../cli/render/network-check.ts';
 import type { NetworkCheck as Result } from '../../lib/toolkit/network/check.result.ts';
 
 export default class NetworkCheck extends GwCommand<Result> {
-  static override summary = 'Check the network of the site: outward to the cloud, inward, and who reaches whom.';
+  static override summary = 'Check the network of the site: cloud endpoints, open sockets, segments.';
   static override description =
-    'Looks from the gateway: run it there, or with --via from elsewhere. Outward: names, TCP, TLS with chain and issuer, ALPN, the MQTT handshake with the enrolled certificate, storage, tunnel and enrolment endpoint, clock, packet size, latency. Inward: every socket that listens, with its process. With --from also from other machines, through SSH. Contacts only what the site file names. Ends with 1 when a needed line is wrong.';
+    'Checks from the gateway: run it there, or with --via from elsewhere. Outward: names, TCP, TLS with chain and issuer, ALPN, the MQTT handshake with the enrolled certificate, storage, tunnel and enrolment endpoint, clock, path MTU, latency. Inward: every open socket with its process. With --from also from other hosts, through SSH. Contacts only hosts of the site file, changes nothing, and takes about 10 s. Exits with 1 when a needed check fails.';
   static override examples = [
     '<%= config.bin %> network check',
     '<%= config.bin %> network check --via technician@192.0.2.2 --site /etc/gw/site.yaml',
@@ -19,17 +19,17 @@ export default class NetworkCheck extends GwCommand<Result> {
     site: siteFlag,
     via: viaThereFlag,
     from: Flags.string({
-      summary: 'Also knock at this robot from that machine, through SSH. May be given several times.',
+      summary: 'Also probe this robot from that host, through SSH. Repeatable.',
       helpValue: 'USER@HOST',
       multiple: true,
       multipleNonGreedy: true,
     }),
     'from-segment': Flags.option({
-      summary: 'Where the machines of --from stand: in the network of the customer, or in the robot segment.',
+      summary: "Segment of the --from hosts: the customer's network (site), or the robot segment.",
       options: ['site', 'robot'] as const,
       default: 'site' as const,
     })(),
-    timeout: secondsFlag({ summary: 'How long the way to one endpoint may take.', default: 10, min: 1, max: 60 }),
+    timeout: secondsFlag({ summary: 'Timeout per endpoint.', default: 10, min: 1, max: 60 }),
   };
   static override readonly schema = 'gw/network-check/1';
 
@@ -44,7 +44,7 @@ export default class NetworkCheck extends GwCommand<Result> {
     const toolkit = await openToolkit(flags.site);
     const from = await this.secondHosts(flags.from ?? []);
     const options = { timeoutMs: flags.timeout * 1_000, from, fromSegment: flags['from-segment'] };
-    // A question of SSH and a moving line do not share a terminal.
+    // SSH prompts and a progress line cannot share a terminal.
     const quiet = this.jsonEnabled() || from.length > 0;
     const data = await withProgress({ quiet }, (progress) =>
       checkNetwork(toolkit, options, { signal: this.signal, onProgress: (text) => progress.say(text) }),

@@ -5,9 +5,9 @@ import { openPointLines, renderNetworkRequest } from '../../cli/render/network-r
 import type { NetworkRequest as Result } from '../../lib/toolkit/network/request.result.ts';
 
 export default class NetworkRequest extends GwCommand<Result> {
-  static override summary = "Write the letter that asks the customer's IT for the network.";
+  static override summary = "Write the letter to the customer's IT with the network requirements.";
   static override description =
-    'Filled from the site file: robot segment and the reason for it, DHCP reservations, outgoing connections, devices in the house, nothing incoming. What the site file does not say stands in the letter as open, and is listed with the key where it belongs. Dials nothing.';
+    'Filled from the site file: robot segment and the reason for it, DHCP reservations, outgoing connections, devices of the house network, no incoming connections. Missing values are marked as open in the letter, and listed with their site file keys. Makes no connection.';
   static override examples = [
     '<%= config.bin %> network request > request.md',
     '<%= config.bin %> network request --lang de --format pdf --out Netzwerkanfrage.pdf',
@@ -22,7 +22,7 @@ export default class NetworkRequest extends GwCommand<Result> {
       default: 'de' as const,
     })(),
     format: Flags.option({
-      summary: 'Form of the letter; pdf needs --out.',
+      summary: 'Format of the letter; pdf requires --out.',
       options: ['md', 'html', 'pdf'] as const,
       default: 'md' as const,
     })(),
@@ -36,7 +36,7 @@ export default class NetworkRequest extends GwCommand<Result> {
     const { writeNetworkRequest } = await import('../../lib/toolkit/network/request.ts');
     const { site: sitePath, lang, format, out, force } = flags;
     const data = await writeNetworkRequest({ sitePath, lang, format, out, force, now: () => new Date() });
-    // The letter has stdout for itself; what is missing in it still reaches the technician.
+    // stdout holds the letter only, so open points go to stderr.
     if (data.document !== null && !this.jsonEnabled()) for (const line of openPointLines(data)) this.note(line);
     return { data };
   }

@@ -2,11 +2,11 @@ import { type KeyObject, X509Certificate } from 'node:crypto';
 import { nameLine } from '../net/probe/index.ts';
 import type { CertificateView, Identity } from './model.ts';
 
-/** Why a certificate cannot be, or can no longer be, the identity of this device. */
+/** Why a certificate cannot be the identity of this device. */
 type CertificateFault =
   | 'wrong-key'
   | 'wrong-serial'
-  | 'is-authority'
+  | 'is-ca'
   | 'not-for-clients'
   | 'wrong-issuer'
   | 'expired'
@@ -14,30 +14,28 @@ type CertificateFault =
 
 export interface CertificateProblem {
   readonly reason: CertificateFault;
-  /** A sentence without its full stop, for a person. */
+  /** A sentence without full stop. */
   readonly text: string;
 }
 
-/** More than any chain needs, and few enough that looking for issuers costs nothing. */
-const MOST_CERTIFICATES = 8;
+/** Bound that keeps the search for issuers cheap. */
+const MAX_CERTIFICATES = 8;
 const CLIENT_USE = new Set(['1.3.6.1.5.5.7.3.2', '2.5.29.37.0']);
-/** How far the clocks of two honest machines differ; decision of ours. */
+/** Project decision: tolerated clock difference of two machines. */
 export const CLOCK_TOLERANCE_MS = 5 * 60_000;
 
 const block = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]*-----END CERTIFICATE-----/g;
 
 /**
- * The certificates of a PEM text, 1 to 8, nothing between them but blanks. Undefined when it is anything else: a text
- * that also holds something else was not meant for this place.
+ * Parses 1 to 8 PEM certificates, separated by white space only. Undefined for anything else.
  */
 export function readCertificates(pem: string): readonly X509Certificate[] | undefined {
   const blocks = pem.match(block) ?? [];
-  if (blocks.length === 0 || blocks.length > MOST_CERTIFICATES || pem.replace(block, '').trim() !== '')
-    return undefined;
+  if (blocks.length === 0 || blocks.length > MAX_CERTIFICATES || pem.replace(block, '').trim() !== '') return undefined;
   try {
     return blocks.map((text) => {
       const certificate = new X509Certificate(text);
-      // The library decodes the key only when it is asked for, and throws then.
+      // The library decodes the key lazily, and throws then.
       certificate.publicKey;
       return certificate;
     });
@@ -46,12 +44,12 @@ export function readCertificates(pem: string): readonly X509Certificate[] | unde
   }
 }
 
-/** The same certificates as OpenSSL writes them. */
+/** The certificates as PEM. */
 export function certificatesPem(certificates: readonly X509Certificate[]): string {
   return certificates.map(String).join('');
 }
 
-/** What people see of a certificate. */
+/** The displayed fields of a certificate. */
 export function viewCertificate(chain: readonly X509Certificate[]): CertificateView {
   const [own] = chain;
   if (own === undefined) throw new RangeError('a chain begins with a certificate');
@@ -68,51 +66,48 @@ export function viewCertificate(chain: readonly X509Certificate[]): CertificateV
 export interface Expected {
   readonly publicKey: KeyObject;
   readonly serial: string;
-  readonly authorities: readonly X509Certificate[];
-  /** The moment that validity is judged at; null leaves validity out. */
+  readonly cas: readonly X509Certificate[];
+  /** The time for the validity check; null skips it. */
   readonly at: Date | null;
 }
 
 /**
- * Everything that is wrong with a certificate as the identity of a device: it must carry the device's key, name the
- * serial number as its only common name, be no authority, allow client use if it restricts its use, and lead through
- * the certificates behind it to a self-signed one among the authorities. Decision of ours, see docs/enrolment.md.
+ * All problems of a certificate as device identity: it must have the device's key, the serial number as its only common name,
+ * no CA flag, clientAuth if it restricts its use, and a chain to a self-signed CA. Project decision, see docs/enrolment.md.
  */
 export function judgeCertificate(chain: readonly X509Certificate[], expected: Expected): CertificateProblem[] {
   const [own, ...between] = chain;
-  if (own === undefined) return [{ reason: 'wrong-key', text: 'there is no certificate' }];
+  if (own === undefined) return [{ reason: 'wrong-key', text: 'no certificate' }];
   const problems: CertificateProblem[] = [];
   const wrong = (reason: CertificateFault, text: string) => problems.push({ reason, text });
 
-  if (!own.publicKey.equals(expected.publicKey))
-    wrong('wrong-key', 'it carries another key than the one of this device');
+  if (!own.publicKey.equals(expected.publicKey)) wrong('wrong-key', 'public key mismatch: not the key of this device');
   const name = commonName(own);
   if (name !== expected.serial) {
     const found = name === undefined ? 'no common name, or several,' : `the common name ${JSON.stringify(name)}`;
-    wrong('wrong-serial', `it has ${found} and not the serial number ${expected.serial}`);
+    wrong('wrong-serial', `it has ${found}, expected the serial number ${expected.serial}`);
   }
-  if (own.ca) wrong('is-authority', 'it is the certificate of an authority, not of a device');
-  // Without the extension the use is not restricted; the operating system's TLS library sees it the same way.
+  if (own.ca) wrong('is-ca', 'it is a CA certificate, not a device certificate');
+  // Without the extension the use is unrestricted, as in OpenSSL.
   const uses = own.keyUsage;
   if (uses !== undefined && !uses.some((use) => CLIENT_USE.has(use))) {
-    wrong('not-for-clients', 'it does not allow its use as a client certificate');
+    wrong('not-for-clients', 'extended key usage does not include clientAuth');
   }
-  const path = pathToRoot(own, between, expected.authorities);
-  if (path === undefined)
-    wrong('wrong-issuer', 'it does not lead to a self-signed certificate among the authorities given');
+  const path = pathToRoot(own, between, expected.cas);
+  if (path === undefined) wrong('wrong-issuer', 'its chain does not end in a self-signed certificate of the given CAs');
   return [...problems, ...validityProblems(path ?? [own], expected.at)];
 }
 
-/** What an identity is by its certificate and the authorities above it at a moment. */
+/** Validity of an identity with its CAs at a time. */
 export interface Validity {
   readonly problems: readonly CertificateProblem[];
-  /** When the first of them ends. */
+  /** The earliest end of validity. */
   readonly notAfter: Date;
-  /** Which one that is; null for the certificate of the device itself. */
+  /** Subject of that certificate; null for the device certificate. */
   readonly endsFirst: string | null;
 }
 
-/** How it stands with the validity of an identity, up to its authority: without that one nobody takes it either. */
+/** Judges the validity of an identity up to its root CA. */
 export function judgeValidity({ certificate, caPem }: Pick<Identity, 'certificate' | 'caPem'>, at: Date): Validity {
   const [own, ...between] = readCertificates(certificate.pem) ?? [];
   if (own === undefined) throw new RangeError('an identity has a certificate');
@@ -125,19 +120,19 @@ export function judgeValidity({ certificate, caPem }: Pick<Identity, 'certificat
   };
 }
 
-/** Of the certificate of a device, which comes first, and those above it. */
+/** Validity problems of the device certificate, which comes first, and its issuers. */
 function validityProblems(path: readonly X509Certificate[], at: Date | null): CertificateProblem[] {
   return path.flatMap((part, index): CertificateProblem[] => {
     const reason = validityFault(part, at);
     if (reason === undefined) return [];
-    const what = index === 0 ? 'it' : `the certificate of its authority (${nameLine(part.subject)})`;
+    const what = index === 0 ? 'it' : `its CA certificate (${nameLine(part.subject)})`;
     return reason === 'expired'
       ? [{ reason, text: `${what} expired at ${part.validToDate.toISOString()}` }]
-      : [{ reason, text: `${what} is valid from ${part.validFromDate.toISOString()} on only` }];
+      : [{ reason, text: `${what} is not valid before ${part.validFromDate.toISOString()}` }];
   });
 }
 
-/** Whether a moment lies outside the validity; before its begin the tolerance of clocks is granted. */
+/** Whether a time is outside the validity; before its begin the clock tolerance applies. */
 function validityFault(certificate: X509Certificate, at: Date | null): 'expired' | 'not-yet-valid' | undefined {
   if (at === null) return undefined;
   if (at.getTime() > certificate.validToDate.getTime()) return 'expired';
@@ -145,18 +140,18 @@ function validityFault(certificate: X509Certificate, at: Date | null): 'expired'
   return undefined;
 }
 
-/** From the device's certificate up to a self-signed one among the authorities. */
+/** The chain from the device certificate to a self-signed CA. */
 function pathToRoot(
   own: X509Certificate,
   between: readonly X509Certificate[],
-  authorities: readonly X509Certificate[],
+  cas: readonly X509Certificate[],
 ): readonly X509Certificate[] | undefined {
   const path = [own];
-  for (let step = 0; step <= MOST_CERTIFICATES * 2; step += 1) {
+  for (let step = 0; step <= MAX_CERTIFICATES * 2; step += 1) {
     const last = path.at(-1) ?? own;
-    const root = authorities.find((other) => issued(last, other) && issued(other, other));
+    const root = cas.find((other) => issued(last, other) && issued(other, other));
     if (root) return [...path, root];
-    const next = [...authorities, ...between].find((other) => !path.includes(other) && issued(last, other));
+    const next = [...cas, ...between].find((other) => !path.includes(other) && issued(last, other));
     if (next === undefined) return undefined;
     path.push(next);
   }
@@ -167,7 +162,7 @@ function issued(certificate: X509Certificate, by: X509Certificate): boolean {
   try {
     return by.ca && certificate.checkIssued(by) && certificate.verify(by.publicKey);
   } catch {
-    // A key of a kind that this machine's library does not know.
+    // An unsupported key type.
     return false;
   }
 }

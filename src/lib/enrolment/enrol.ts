@@ -5,7 +5,7 @@ import type { Dialer } from '../net/index.ts';
 import type { VerifiedBy } from '../net/probe/index.ts';
 import { type CertificateProblem, CLOCK_TOLERANCE_MS, judgeCertificate, readCertificates } from './certificate.ts';
 import { type Exchanged, type ExchangeLimits, exchange, exchangeLimits } from './exchange.ts';
-import { holdFolder, type OnStored, pendingPath } from './folder.ts';
+import { lockFolder, type OnStored, pendingPath } from './folder.ts';
 import type { Identity } from './model.ts';
 import { allowsSignatures, makeCertificateRequest, makeDeviceKey } from './request.ts';
 import {
@@ -18,9 +18,9 @@ import {
   type Pending,
   readPending,
 } from './store.ts';
-import { codeProblem, encodeRequest, MOST_SERIAL } from './wire.ts';
+import { codeProblem, encodeRequest, MAX_SERIAL } from './wire.ts';
 
-/** What has just been done; a run that ends after any of them is resumed by the next. */
+/** Completed steps; a run interrupted after any of them is resumed by the next one. */
 export const enrolmentSteps = [
   'folder-ready',
   'key-made',
@@ -44,14 +44,14 @@ export interface EnrolOptions {
   readonly identityDir: string;
   /** Certificates (PEM) to trust for the endpoint; absent for Node's bundled list and the operating system's. */
   readonly trust?: string | undefined;
-  /** As the chassis itself told it. */
+  /** As reported by the chassis. */
   readonly serial: string;
   readonly device: { readonly model: string | null; readonly software: string | null };
-  /** `cloud.region` of the site file; absent where it says nothing of a cloud. */
+  /** `cloud.region` of the site file; absent without `cloud`. */
   readonly expectedRegion?: string | undefined;
-  /** Replaces the identity that is there. */
+  /** Replaces an existing identity. */
   readonly renew: boolean;
-  /** Asked once everything else is known to be in order, so that nobody types a code in vain. */
+  /** Called after all other checks, so that no code is typed in vain. */
   readonly readCode: () => Promise<string>;
   readonly dialer: Dialer;
   readonly clock: Clock;
@@ -62,9 +62,9 @@ export interface EnrolOptions {
 
 export interface Enrolled {
   readonly identity: Identity;
-  /** Whether this run went on with the key of one that was cut. */
+  /** Whether this run used the key of an interrupted one. */
   readonly resumed: boolean;
-  /** Whether it took the place of another one. */
+  /** Whether it replaced another identity. */
   readonly replaced: boolean;
   readonly clock: ClockComparison;
   /** What the certificate of the endpoint was verified with; null where this run did not connect. */
@@ -82,31 +82,30 @@ interface ClockComparison {
 }
 
 /**
- * Gets this device its identity. The key is on disk before anybody hears of it, the identity is put in its place whole,
- * and a run that was cut at any moment is resumed by the next one with the same key. Throws ALREADY_ENROLLED,
- * IDENTITY_BROKEN, ENROLMENT_RUNNING, CERTIFICATE_UNUSABLE, FILE_UNWRITABLE, USAGE for a code that is none, and what
- * `exchange` throws.
- * @source specification, 'Enrolment', 'Addressing rules' 1; everything else is a decision of ours
+ * Enrols this device. The key is on disk before it is used, the identity is installed atomically, and an interrupted run is
+ * resumed by the next one with the same key. Throws ALREADY_ENROLLED, IDENTITY_BROKEN, ENROLMENT_RUNNING,
+ * CERTIFICATE_UNUSABLE, FILE_UNWRITABLE, USAGE for an invalid code, and what `exchange` throws.
+ * @source specification, 'Enrolment', 'Addressing rules' 1; everything else is a project decision
  */
 export async function enrol(options: EnrolOptions): Promise<Enrolled> {
   const { identityDir, serial, renew, clock, signal, onStep = () => {} } = options;
-  if (serial.length > MOST_SERIAL) {
-    throw new GwError('CERTIFICATE_UNUSABLE', `No certificate can name the serial number ${serial}.`, {
-      remedy: `A common name holds ${MOST_SERIAL} characters; this serial number has ${serial.length}.`,
+  if (serial.length > MAX_SERIAL) {
+    throw new GwError('CERTIFICATE_UNUSABLE', `Serial number too long for a certificate: ${serial}.`, {
+      remedy: `A common name holds ${MAX_SERIAL} characters; this serial number has ${serial.length}.`,
     });
   }
-  await using _hold = await holdFolder(identityDir);
+  await using _hold = await lockFolder(identityDir);
   await onStep('folder-ready');
 
   const present = await presentIdentity(identityDir, renew);
   let begun = await readPending(identityDir);
   if (begun !== undefined && present !== null && (await isInstalled(identityDir, begun))) {
-    // The run before was cut between its last two steps: nothing of it is left to ask for.
+    // The previous run was interrupted before its last step, the cleanup.
     await dropPending(identityDir);
     await onStep('cleaned-up');
     const { renewal } = begun;
     begun = undefined;
-    // Unless more is wanted now than it was to do, or the gateway has moved to another chassis since.
+    // A new run is needed if a renewal is requested now, or the gateway moved to another chassis.
     if (present.serial === serial && (!renew || renewal)) {
       return {
         identity: present,
@@ -123,8 +122,8 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
   const oneTimeCode = await options.readCode();
   const problem = codeProblem(oneTimeCode);
   if (problem !== undefined) {
-    throw new GwError('USAGE', `This is no one-time code: ${problem}.`, {
-      remedy: 'Take the code as it was given, without blanks around it.',
+    throw new GwError('USAGE', `Invalid one-time code: ${problem}.`, {
+      remedy: 'Enter the code as received, without spaces.',
     });
   }
   signal.throwIfAborted();
@@ -155,11 +154,11 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
   await dropPending(identityDir);
   await onStep('cleaned-up');
   const installed = await loadIdentity(identityDir);
-  if (installed === null) throw new GwError('INTERNAL', 'The identity is gone right after it was installed.');
+  if (installed === null) throw new GwError('INTERNAL', 'The identity disappeared after installation.');
   return { identity: installed, resumed: begun !== undefined, replaced: present !== null, clock: compared, verifiedBy };
 }
 
-/** With `renew` a broken identity is as good as none: it is about to be replaced. */
+/** With `renew` a broken identity counts as none, since it is replaced. */
 async function presentIdentity(identityDir: string, renew: boolean): Promise<Identity | null> {
   try {
     return await loadIdentity(identityDir);
@@ -183,7 +182,7 @@ function stored(onStep: NonNullable<EnrolOptions['onStep']>, what: 'key' | 'iden
   return (step) => onStep(`${what}-${step}`);
 }
 
-/** What is to be installed, once everything about it was found right. Throws CERTIFICATE_UNUSABLE. */
+/** Verifies the answer completely. Throws CERTIFICATE_UNUSABLE. */
 async function judgeAnswer(
   { answer, serverAt }: Exchanged,
   pending: Pending,
@@ -191,27 +190,27 @@ async function judgeAnswer(
 ): Promise<NewIdentity> {
   const { serial, expectedRegion, clock } = options;
   const chain = readCertificates(answer.certificate);
-  if (chain === undefined) throw unusable('unreadable', 'its `certificate` holds no certificates in PEM');
-  const authorities = readCertificates(answer.ca);
-  if (authorities === undefined) throw unusable('unreadable', 'its `ca` holds no certificates in PEM');
+  if (chain === undefined) throw unusable('unreadable', '`certificate` is not PEM');
+  const cas = readCertificates(answer.ca);
+  if (cas === undefined) throw unusable('unreadable', '`ca` is not PEM');
   const own = clock.wall();
   const at = serverAt ?? own;
   const publicKey = createPublicKey(pending.keyPem);
-  const problems = judgeCertificate(chain, { publicKey, serial, authorities, at });
+  const problems = judgeCertificate(chain, { publicKey, serial, cas, at });
   const [problem] = problems;
   if (problem !== undefined) throw unfit(problems, problem, own, serverAt);
   if (!(await allowsSignatures(String(chain[0])))) {
-    throw unusable('not-for-clients', "the certificate cannot be this device's: its key may not sign, as TLS needs it");
+    throw unusable('not-for-clients', 'certificate rejected: key usage does not include digitalSignature');
   }
   if (expectedRegion !== undefined && answer.region !== expectedRegion) {
     throw unusable(
       'wrong-region',
-      `it is for the region ${answer.region}, and the site file says ${expectedRegion}`,
-      'Check cloud.region in the site file; if it is right, tell the operator of the cloud.',
+      `region mismatch: ${answer.region}, expected ${expectedRegion} by the site file`,
+      'Check cloud.region in the site file; if it is right, contact the cloud operator.',
     );
   }
   const { endpoint, region } = answer;
-  return { serial, endpoint, region, enrolledAt: at.toISOString(), keyPem: pending.keyPem, chain, authorities };
+  return { serial, endpoint, region, enrolledAt: at.toISOString(), keyPem: pending.keyPem, chain, cas };
 }
 
 function unfit(
@@ -222,21 +221,21 @@ function unfit(
 ): GwError {
   if (reason !== 'expired' && reason !== 'not-yet-valid') {
     const reasons = problems.map((problem) => problem.reason);
-    return unusable(reason, `the certificate cannot be this device's: ${text}`, undefined, { reasons });
+    return unusable(reason, `certificate rejected: ${text}`, undefined, { reasons });
   }
   const by =
     serverAt === null
-      ? `by the clock of this device, which says ${own.toISOString()} (the answer tells no time)`
-      : `by the clock of the endpoint, which says ${serverAt.toISOString()}`;
+      ? `by the clock of this device, ${own.toISOString()} (no Date header in the answer)`
+      : `by the clock of the endpoint, ${serverAt.toISOString()}`;
   const remedy =
     serverAt === null
-      ? 'First look at the clock of this device (timedatectl). If it is right, tell the operator of the cloud.'
-      : 'Tell the operator of the cloud: its endpoint gives out certificates that are out of their time.';
+      ? 'Check the clock of this device with timedatectl. If it is right, contact the cloud operator.'
+      : 'Contact the cloud operator: the endpoint issues certificates that are not valid now.';
   return unusable(reason, `the certificate is not valid ${by}: ${text}`, remedy);
 }
 
 function unusable(reason: string, text: string, remedy?: string, more: object = {}): GwError {
-  return new GwError('CERTIFICATE_UNUSABLE', `The answer of the enrolment endpoint is not used: ${text}.`, {
+  return new GwError('CERTIFICATE_UNUSABLE', `Enrolment answer rejected: ${text}.`, {
     remedy,
     details: { reason, ...more },
   });
@@ -244,26 +243,21 @@ function unusable(reason: string, text: string, remedy?: string, more: object = 
 
 function alreadyEnrolled(present: Identity, serial: string, begun: Pending | undefined): GwError {
   if (present.serial !== serial) {
-    return new GwError(
-      'ALREADY_ENROLLED',
-      `This gateway has the identity of ${present.serial}, and its chassis is ${serial}.`,
-      { remedy: 'If the gateway now belongs to this chassis: gw enrol --renew, with a new one-time code.' },
-    );
+    return new GwError('ALREADY_ENROLLED', `This gateway is enrolled as ${present.serial}; its chassis is ${serial}.`, {
+      remedy: 'If the gateway now belongs to this chassis: gw enrol --renew, with a new one-time code.',
+    });
   }
-  return new GwError('ALREADY_ENROLLED', `This device is enrolled already, since ${present.enrolledAt}.`, {
-    remedy:
-      begun === undefined
-        ? undefined
-        : `A renewal was begun at ${begun.begunAt} and not finished: gw enrol --renew goes on with it.`,
+  return new GwError('ALREADY_ENROLLED', `Already enrolled since ${present.enrolledAt}.`, {
+    remedy: begun === undefined ? undefined : `Resume the renewal begun at ${begun.begunAt}: gw enrol --renew`,
   });
 }
 
 function foreignPending(identityDir: string, begun: Pending, serial: string): GwError {
   return new GwError(
     'IDENTITY_BROKEN',
-    `In ${identityDir} an enrolment of ${begun.serial} was begun at ${begun.begunAt} and not finished, and this chassis is ${serial}. Nothing was sent.`,
+    `Unfinished enrolment of ${begun.serial} in ${identityDir}, begun at ${begun.begunAt}; this chassis is ${serial}. Nothing was sent.`,
     {
-      remedy: `If this gateway now belongs to ${serial}: remove ${pendingPath(identityDir)}, then run this again with a one-time code for ${serial}. If not, connect it to ${begun.serial}: there it goes on.`,
+      remedy: `If this gateway now belongs to ${serial}: remove ${pendingPath(identityDir)}, then run this again with a one-time code for ${serial}. If not, connect it to ${begun.serial} and run \`gw enrol\` to resume.`,
     },
   );
 }

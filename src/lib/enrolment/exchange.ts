@@ -18,7 +18,7 @@ import {
 } from './exchange-failure.ts';
 import { answerSchema, ENROLMENT_PATH, type EnrolmentAnswer } from './wire.ts';
 
-/** How long each part may take, in milliseconds, and how long an answer may be. Decision of ours. */
+/** Project decision: timeouts in milliseconds, and the maximum size of an answer. */
 export interface ExchangeLimits {
   readonly dialMs: number;
   readonly handshakeMs: number;
@@ -42,19 +42,19 @@ export interface ExchangeOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly limits: ExchangeLimits;
-  /** Told once the other side is known to be the right one, before anything is sent. */
+  /** Called when the endpoint is verified, before anything is sent. */
   readonly onConnected: (verifiedBy: VerifiedBy) => Promise<void> | void;
-  /** Told once the whole request has left. */
+  /** Called when the whole request was sent. */
   readonly onSent: () => Promise<void> | void;
 }
 
 export interface Exchanged {
   readonly answer: EnrolmentAnswer;
-  /** What time the other side says it is; null when it does not. */
+  /** Date header of the answer; null without one. */
   readonly serverAt: Date | null;
 }
 
-/** Where the request goes: the host and port of the address, and the path below it. */
+/** Host, port and path of the request. */
 function targetOf(url: string): Endpoint & { readonly path: string; readonly authority: string } {
   const { hostname, port, pathname, host } = new URL(url);
   return {
@@ -66,10 +66,10 @@ function targetOf(url: string): Endpoint & { readonly path: string; readonly aut
 }
 
 /**
- * Sends one request over TLS and reads its answer. Nothing is sent before the other side has proved who it is, and no
- * redirect is followed: the one-time code goes to the address of the site file or nowhere. Throws
+ * Sends one request over TLS and reads its answer. Nothing is sent before the endpoint is verified, and no redirect is
+ * followed, so that the one-time code is sent only to the configured address. Throws
  * ENROLMENT_NOT_REACHABLE, ENROLMENT_UNTRUSTED, ENROLMENT_BAD_ANSWER, ENROLMENT_UNAVAILABLE, ENROLMENT_REFUSED.
- * `secret` is cut out of whatever the other side says in an error.
+ * `secret` is removed from texts of the endpoint in errors.
  */
 export async function exchange(body: string, secret: string, options: ExchangeOptions): Promise<Exchanged> {
   const { clock, signal, limits } = options;
@@ -104,7 +104,7 @@ export async function exchange(body: string, secret: string, options: ExchangeOp
   }
 }
 
-/** Shakes hands, and comes back only when the other side has proved to be the one of the address. */
+/** Performs the TLS handshake; returns only for a verified endpoint. */
 async function secure(
   stream: Duplex,
   target: Endpoint,
@@ -121,7 +121,7 @@ async function secure(
   if (probe.kind === 'failed') throw handshakeFailure(probe.failure, tried());
   const { socket } = probe;
   socket.on('error', () => {});
-  // Both must agree: what the library found, and how it was read.
+  // Both the library's result and its classification must be positive.
   if (socket.authorized && probe.trust.kind === 'trusted') return { tls: socket, verifiedBy: probe.trust.by };
   const failure = untrusted(probe.chain[0], probe.trust, target.host, clock.wall(), tried());
   socket.destroy();
@@ -175,7 +175,7 @@ async function post(
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (late.signal.aborted) {
-      throw notReachable('the request was sent, and no answer came in time', say.tried(), 'no-answer', error);
+      throw notReachable('request sent, no answer before the timeout', say.tried(), 'no-answer', error);
     }
     throw exchangeFailure(error, say.tried());
   } finally {
@@ -193,7 +193,7 @@ async function readBounded(response: IncomingMessage, most: number, tried: Tried
     if (size > most) throw tooLong();
     chunks.push(chunk);
   }
-  if (!response.complete) throw notReachable('the answer broke off in the middle', tried, 'cut');
+  if (!response.complete) throw notReachable('the answer was truncated', tried, 'cut');
   return Buffer.concat(chunks);
 }
 
@@ -205,11 +205,11 @@ export function readAnswer(
   hide: (text: string) => string = (text) => text,
 ): EnrolmentAnswer {
   if (encoding !== undefined && encoding !== 'identity') {
-    throw badAnswer(`the answer is packed (${quote(encoding)}), which was not asked for`, tried, 'packed');
+    throw badAnswer(`the answer has the content encoding ${quote(encoding)}, which was not requested`, tried, 'packed');
   }
   const reading = readJsonBytes(bytes);
   if (!reading.ok) {
-    // The problem quotes what the reader stumbled over, cut to a length: what is to be hidden goes first.
+    // The problem quotes part of the answer, so the secret is removed first.
     const hidden = readJsonBytes(Buffer.from(hide(Buffer.from(bytes).toString('utf8'))));
     throw badAnswer(hidden.ok ? 'the answer is not JSON' : hidden.problem, tried, 'not-json');
   }
@@ -217,6 +217,6 @@ export function readAnswer(
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const member =
-    issue === undefined || issue.path.length === 0 ? 'the answer' : `its member ${quote(issue.path.join('.'))}`;
-  throw badAnswer(`the answer has another shape: ${member} is missing or not what it must be`, tried, 'other-shape');
+    issue === undefined || issue.path.length === 0 ? 'the answer' : `member ${quote(issue.path.join('.'))}`;
+  throw badAnswer(`invalid answer: ${member} is missing or invalid`, tried, 'other-shape');
 }

@@ -1,7 +1,6 @@
 /**
- * How this device gets its identity in the cloud, once: a key that is made here and never leaves, a certificate request
- * with a one-time code, and the answer installed whole or not at all. And what others need of it afterwards: the
- * identity to show, credentials for TLS, and a signer.
+ * Enrolment of this device in the cloud: a key that never leaves the device, a certificate request with a one-time code, and
+ * the atomic installation of the answer. Provides the identity, TLS credentials and a signer to other modules.
  */
 export { CLOCK_TOLERANCE_MS, judgeValidity, readCertificates } from './certificate.ts';
 export { type EnrolmentStep, enrol } from './enrol.ts';

@@ -6,7 +6,7 @@ export interface Identity {
   readonly endpoint: string;
   /** Region of the cloud, as the enrolment endpoint gave it. */
   readonly region: string;
-  /** UTC ISO; by the clock of the enrolment endpoint where it told the time, else by this device's. For records. */
+  /** UTC ISO; by the Date header of the enrolment endpoint, else by the clock of this device. For records. */
   readonly enrolledAt: string;
   readonly certificate: CertificateView;
   /** The certificates (PEM) that the device trusts for the cloud, and that its own one chains to. */

@@ -1,18 +1,12 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, webcrypto } from 'node:crypto';
 
-/**
- * A new key for this device: EC P-256, as PKCS#8 in PEM. It is made here, and what leaves this machine is its public
- * half alone.
- */
+/** A new device key: EC P-256, PKCS#8 in PEM. Only its public key ever leaves this machine. */
 export function makeDeviceKey(): string {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-/**
- * Whether a certificate lets its key sign, which TLS asks of a client. One that does not restrict the use of its key
- * does; Node does not show the extension.
- */
+/** Whether the key usage allows digitalSignature, which TLS client authentication requires; Node does not expose the extension. */
 export async function allowsSignatures(certificatePem: string): Promise<boolean> {
   await import('reflect-metadata');
   const { KeyUsageFlags, KeyUsagesExtension, X509Certificate } = await import('@peculiar/x509');
@@ -22,7 +16,7 @@ export async function allowsSignatures(certificatePem: string): Promise<boolean>
 
 /** A certificate request (PKCS#10, PEM) for the key: the subject is the serial number alone, signed with SHA-256. */
 export async function makeCertificateRequest(keyPem: string, serial: string): Promise<string> {
-  // The library is large and wanted only here.
+  // Imported here only, because the library is large.
   await import('reflect-metadata');
   const { Pkcs10CertificateRequestGenerator } = await import('@peculiar/x509');
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256' } as const;

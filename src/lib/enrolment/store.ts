@@ -52,7 +52,7 @@ export interface NewIdentity {
   readonly enrolledAt: string;
   readonly keyPem: string;
   readonly chain: readonly X509Certificate[];
-  readonly authorities: readonly X509Certificate[];
+  readonly cas: readonly X509Certificate[];
 }
 
 interface Stored {
@@ -74,15 +74,15 @@ export async function loadIdentity(identityDir: string): Promise<Identity | null
   return { serial, endpoint, region, enrolledAt, certificate: viewCertificate(stored.chain), caPem: stored.caPem };
 }
 
-/** Key, certificate and authorities for a TLS client. Throws NOT_ENROLLED, IDENTITY_BROKEN. */
+/** Key, certificate and cas for a TLS client. Throws NOT_ENROLLED, IDENTITY_BROKEN. */
 export async function readCredentials(identityDir: string): Promise<Credentials> {
-  const { file, chain, caPem } = await needStored(identityDir);
+  const { file, chain, caPem } = await requireStored(identityDir);
   return { keyPem: file.keyPem, certificatePem: certificatesPem(chain), caPem };
 }
 
 /** Signs with the device key. Throws NOT_ENROLLED, IDENTITY_BROKEN. */
 export async function openSigner(identityDir: string): Promise<Signer> {
-  const { file, key, chain } = await needStored(identityDir);
+  const { file, key, chain } = await requireStored(identityDir);
   return {
     serial: file.serial,
     certificatePem: certificatesPem(chain),
@@ -93,29 +93,29 @@ export async function openSigner(identityDir: string): Promise<Signer> {
 /** What a begun enrolment left in this folder; undefined when there is nothing. Throws IDENTITY_BROKEN. */
 export async function readPending(identityDir: string): Promise<Pending | undefined> {
   const path = pendingPath(identityDir);
-  const text = await readOwn(path, 'the enrolment that was begun');
+  const text = await readOwn(path, 'the unfinished enrolment');
   if (text === undefined) return undefined;
   const reading = readJson(text, 'file');
   const parsed = reading.ok ? pendingSchema.safeParse(reading.value) : undefined;
   if (parsed?.success !== true || deviceKey(parsed.data.keyPem) === undefined) {
-    throw new GwError('IDENTITY_BROKEN', `${path} is not the begun enrolment that it should be.`, {
-      remedy: `Remove ${path}; that touches no identity. If there is none, or it was to be renewed, enrol with a new one-time code.`,
+    throw new GwError('IDENTITY_BROKEN', `Corrupt enrolment file ${path}.`, {
+      remedy: `Remove ${path}, which changes no identity; then run \`gw enrol\` (or \`gw enrol --renew\`) with a new one-time code.`,
     });
   }
   const { format: _, ...pending } = parsed.data;
   return pending;
 }
 
-/** Keeps a new key on disk before anybody else hears of it. Throws ENROLMENT_RUNNING when another run just did. */
+/** Writes a new key to disk before it is used. Throws ENROLMENT_RUNNING when another run just did. */
 export async function keepPending(identityDir: string, pending: Pending, onStored: OnStored): Promise<void> {
   const text = JSON.stringify({ format: 'gw/enrolment-pending/1', ...pending }, null, 2);
   await placeFile(pendingPath(identityDir), `${text}\n`, { replace: false, onStored });
 }
 
-/** Puts the whole identity in its place, in one step. */
+/** Installs the identity atomically. */
 export async function installIdentity(identityDir: string, identity: NewIdentity, onStored: OnStored): Promise<void> {
-  const { chain, authorities, ...rest } = identity;
-  const certificates = { certificatePem: certificatesPem(chain), caPem: certificatesPem(authorities) };
+  const { chain, cas, ...rest } = identity;
+  const certificates = { certificatePem: certificatesPem(chain), caPem: certificatesPem(cas) };
   const text = JSON.stringify({ format: 'gw/identity/1', ...rest, ...certificates }, null, 2);
   await placeFile(join(identityDir, IDENTITY_FILE), `${text}\n`, { replace: true, onStored });
 }
@@ -154,10 +154,10 @@ export function isSameKey(one: string, other: string): boolean {
   return createPublicKey(one).equals(createPublicKey(other));
 }
 
-async function needStored(identityDir: string): Promise<Stored> {
+async function requireStored(identityDir: string): Promise<Stored> {
   const stored = await readStored(identityDir);
   if (stored === undefined) {
-    throw new GwError('NOT_ENROLLED', `This device has no identity in the cloud yet: ${identityDir} holds none.`);
+    throw new GwError('NOT_ENROLLED', `Not enrolled: no identity in ${identityDir}.`);
   }
   return stored;
 }
@@ -166,30 +166,30 @@ async function readStored(identityDir: string): Promise<Stored | undefined> {
   const path = join(identityDir, IDENTITY_FILE);
   const text = await readOwn(path, 'the identity of this device');
   if (text === undefined) return undefined;
-  const broken = (why: string) => new GwError('IDENTITY_BROKEN', `The identity in ${path} cannot be used: ${why}.`);
+  const broken = (why: string) => new GwError('IDENTITY_BROKEN', `Identity ${path} is unusable: ${why}.`);
   const reading = readJson(text, 'file');
-  // Not the reader's own words: they quote what it stumbled over, and that may be the key.
-  if (!reading.ok) throw broken('it is damaged or cut');
+  // The parser's message may quote the key.
+  if (!reading.ok) throw broken('not valid JSON');
   const parsed = identitySchema.safeParse(reading.value);
-  if (!parsed.success) throw broken('it has another shape than an identity has');
+  if (!parsed.success) throw broken('invalid content');
   const file = parsed.data;
   const key = deviceKey(file.keyPem);
-  if (key === undefined) throw broken('its key is no EC P-256 key');
+  if (key === undefined) throw broken('its key is not a valid EC P-256 key');
   const chain = readCertificates(file.certificatePem);
-  const authorities = readCertificates(file.caPem);
-  if (chain === undefined || authorities === undefined) throw broken('its certificates cannot be read');
+  const cas = readCertificates(file.caPem);
+  if (chain === undefined || cas === undefined) throw broken('its certificates are invalid');
   const publicKey = createPublicKey(file.keyPem);
-  const [problem] = judgeCertificate(chain, { publicKey, serial: file.serial, authorities, at: null });
-  if (problem !== undefined) throw broken(`its certificate does not belong to it: ${problem.text}`);
-  return { file, key, chain, caPem: certificatesPem(authorities) };
+  const [problem] = judgeCertificate(chain, { publicKey, serial: file.serial, cas, at: null });
+  if (problem !== undefined) throw broken(`its certificate does not match: ${problem.text}`);
+  return { file, key, chain, caPem: certificatesPem(cas) };
 }
 
-/** A file of ours with a key in it; undefined when there is none. Throws IDENTITY_BROKEN, never with its content. */
+/** Reads a file with a key; undefined when it does not exist. Throws IDENTITY_BROKEN, never with its content. */
 async function readOwn(path: string, what: string): Promise<string | undefined> {
   const there = await lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
-    throw new GwError('IDENTITY_BROKEN', `${path} (${what}) cannot be looked at (${error.code}).`, {
-      remedy: 'Run gw as the user that the folder belongs to, which is the one of `gw serve`.',
+    throw new GwError('IDENTITY_BROKEN', `${path} (${what}) cannot be read (${error.code}).`, {
+      remedy: 'Run gw as the owner of the folder, the user of `gw serve`.',
       cause: error,
     });
   });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 /**
  * What goes over the wire at an enrolment. The specification shows the path and nothing of the bodies, so every shape
- * here is a decision of ours; docs/enrolment.md has them byte for byte.
+ * here is a project decision; docs/enrolment.md has them byte for byte.
  * @source specification, 'Enrolment': POST /anmeldung at {enrolment_url}
  */
 export const ENROLMENT_PATH = '/anmeldung';
@@ -24,7 +24,7 @@ export function encodeRequest({ serial, certificateRequest, oneTimeCode, renewal
   return JSON.stringify({ serial, certificateRequest, oneTimeCode, renewal, device: { model, software } });
 }
 
-/** The answer to an accepted request. Members that are not named here are not looked at. */
+/** The answer to an accepted request. Unknown members are ignored. */
 export const answerSchema = z.object({
   certificate: z.string().max(32_768),
   ca: z.string().max(32_768),
@@ -33,19 +33,19 @@ export const answerSchema = z.object({
 });
 export type EnrolmentAnswer = z.infer<typeof answerSchema>;
 
-/** The body of a refusal; whatever of it is missing is simply not told. */
+/** The body of a refusal; missing members are omitted. */
 export const refusalSchema = z.object({
   error: z.object({ code: z.string().optional().catch(undefined), message: z.string().optional().catch(undefined) }),
 });
 
-/** A certificate's common name has no room for more (X.520: 64 characters). */
-export const MOST_SERIAL = 64;
+/** Upper bound of a common name. @source X.520 */
+export const MAX_SERIAL = 64;
 
-/** What is wrong with a one-time code; undefined when nothing is. What it looks like inside is the operator's matter. */
+/** Why a one-time code is invalid; undefined when it is valid. Its format is defined by the operator. */
 export function codeProblem(code: string): string | undefined {
   if (code === '') return 'it is empty';
   if (code.length > 256) return 'it is longer than 256 characters';
-  return /^[\x21-\x7e]+$/.test(code) ? undefined : 'it has characters other than letters, digits and signs';
+  return /^[\x21-\x7e]+$/.test(code) ? undefined : 'it has characters other than printable ASCII';
 }
 
 function isHost(text: string): boolean {

@@ -8,33 +8,33 @@ import { BROADCAST_ADDRESS, PERIOD_MS } from './wire.ts';
 export interface BeaconOptions {
   /** Whether every interface broadcasts. */
   readonly broadcast: boolean;
-  /** Addresses that get each beat of their own. */
+  /** Addresses that each heartbeat is also sent to. */
   readonly unicast: readonly string[];
-  /** Sends to these, and stays open at the end; absent: a socket of its own, on a further port. */
+  /** The socket for unicast, not closed by the beacon; absent: a socket of its own, on another port. */
   readonly unicastBy?: Socket;
-  /** The datagram of a beat: asked for once a beat, and sent everywhere. */
+  /** Encodes the datagram, once per heartbeat for all destinations. */
   readonly datagram: (sequence: number) => Uint8Array;
-  /** After the beat with this sequence no more is sent, and `onUsedUp` is called. */
+  /** The last sequence number; after it sending stops and `onUsedUp` is called. */
   readonly lastSequence: number;
   readonly onUsedUp: () => void;
-  /** Where the beats go; tests alone choose another than that of the heartbeat. */
+  /** Destination port; only tests use another one than the heartbeat port. */
   readonly port?: number;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** One way of the heartbeat: an address, and for a broadcast the address of the interface that it leaves by. */
+/** One destination: an address, and for a broadcast the address of the outgoing interface. */
 interface SendingWay {
   readonly to: string;
   readonly from: string | null;
-  /** Datagrams that the operating system accepted; that one left the machine or arrived is not in it. */
+  /** Datagrams accepted by the operating system; not a proof of transmission or arrival. */
   readonly accepted: number;
-  /** Why it refused the last one; null when it accepted it. */
+  /** Why the last one was not accepted; null when it was. */
   readonly failure: string | null;
 }
 
 export interface SendingView {
-  /** Heartbeats since the start, whatever became of them. */
+  /** Heartbeats since the start, sent or not. */
   readonly heartbeats: number;
   /** Since the last one; null before the first. */
   readonly lastAgeMs: number | null;
@@ -44,15 +44,14 @@ export interface SendingView {
 export interface Beacon extends AsyncDisposable {
   /** The counters of this sender. */
   view(): SendingView;
-  /** The ways that the last beat could not take, each with the reason of the operating system. */
+  /** The failed destinations of the last heartbeat, each with the error of the operating system. */
   failures(): readonly string[];
 }
 
 /**
- * Sends a beat every 2 s: the n-th is due n periods after the first, however late the one before was, and what a
- * sleeping machine missed is left out. The first comes after a part of a period that chance decides, so that robots
- * that start together do not speak together. Interfaces are looked up for every beat, so that they may come and go. No
- * error of sending ends it: each is kept in sight until the way works again.
+ * Sends a heartbeat every 2 s: the n-th is due n periods after the first, without drift, and periods missed during sleep
+ * are skipped. The first one comes after a random part of a period, so that robots that start together do not send at the
+ * same time. Interfaces are read for every heartbeat. A send error is kept in `failures` until the destination works again.
  */
 export function startBeacon(options: BeaconOptions): Beacon {
   const { clock, log, port = HEARTBEAT_PORT } = options;
@@ -68,7 +67,7 @@ export function startBeacon(options: BeaconOptions): Beacon {
   function wait(period: number): Disposable {
     return clock.after(Math.max(0, firstAtMs + period * PERIOD_MS - clock.monotonicMs()), () => {
       send();
-      // Never the same period twice: a timer may fire a little early.
+      // A timer may fire early, and no period may be used twice.
       const reached = Math.floor((clock.monotonicMs() - firstAtMs) / PERIOD_MS);
       if (sequence > options.lastSequence) options.onUsedUp();
       else timer = wait(Math.max(period, reached) + 1);
@@ -82,12 +81,12 @@ export function startBeacon(options: BeaconOptions): Beacon {
     try {
       const bytes = options.datagram(next);
       const sources = options.broadcast ? broadcastSources() : [];
-      void forget(new Set([...sources, ANY]));
+      void closeExcept(new Set([...sources, ANY]));
       for (const source of sources) sendTo(source, BROADCAST_ADDRESS, bytes);
       for (const address of options.unicast) sendTo(ANY, address, bytes);
-      told('any way', null);
+      report('any way', null);
     } catch (error) {
-      told('any way', error);
+      report('any way', error);
     }
   }
 
@@ -97,7 +96,7 @@ export function startBeacon(options: BeaconOptions): Beacon {
     accepted.set(way, counted);
     const done = (error: Error | null) => {
       if (error === null) counted.count += 1;
-      told(way, error);
+      report(way, error);
     };
     try {
       if (source === ANY) (options.unicastBy ?? socketFrom(ANY).socket).send(bytes, port, address, done);
@@ -106,22 +105,23 @@ export function startBeacon(options: BeaconOptions): Beacon {
         connected.then(() => socket.send(bytes, done)).catch(done);
       }
     } catch (error) {
-      told(way, error);
+      report(way, error);
     }
   }
 
   /**
-   * A broadcast leaves by the interface whose address its socket is bound to. That socket is connected: nobody can speak
-   * to its port, which the platform does not know as an open one.
+   * A broadcast leaves by the interface whose address its socket is bound to. The socket is connected, so that its port,
+   * which is not in the platform's list of open ports, receives no datagrams.
    */
   function socketFrom(source: string): Sender {
     const open = sockets.get(source);
     if (open !== undefined) return open;
     const socket = createSocket('udp4');
     socket.unref();
-    // Without a listener an interface that went away would end the daemon.
+    // Without a listener a removed interface would end the daemon.
     socket.on('error', (error) => {
-      for (const address of source === ANY ? options.unicast : [BROADCAST_ADDRESS]) told(wayOf(source, address), error);
+      for (const address of source === ANY ? options.unicast : [BROADCAST_ADDRESS])
+        report(wayOf(source, address), error);
       if (sockets.get(source) === sender) sockets.delete(source);
       void closed(socket);
     });
@@ -136,8 +136,8 @@ export function startBeacon(options: BeaconOptions): Beacon {
     return sender;
   }
 
-  /** Says what changed, and only that: a cable that is out is out for many beats. */
-  function told(way: string, error: unknown): void {
+  /** Logs changes only, because a failure usually lasts for many heartbeats. */
+  function report(way: string, error: unknown): void {
     if (isEnded) return;
     if (error === null) {
       if (failed.delete(way)) log.info({ way }, 'heartbeat sent again');
@@ -148,12 +148,12 @@ export function startBeacon(options: BeaconOptions): Beacon {
     failed.set(way, reason);
   }
 
-  function forget(still: ReadonlySet<string>): Promise<unknown> {
+  function closeExcept(still: ReadonlySet<string>): Promise<unknown> {
     const gone = [...sockets].filter(([source]) => !still.has(source));
     for (const [source] of gone) {
       sockets.delete(source);
       failed.delete(wayOf(source, BROADCAST_ADDRESS));
-      // A way that is gone is not shown with the counts that it had.
+      // Counts of a removed destination are not shown.
       if (source !== ANY) accepted.delete(wayOf(source, BROADCAST_ADDRESS));
     }
     return Promise.all(gone.map(([, { socket }]) => closed(socket)));
@@ -174,7 +174,7 @@ export function startBeacon(options: BeaconOptions): Beacon {
     async [Symbol.asyncDispose]() {
       isEnded = true;
       timer[Symbol.dispose]();
-      await forget(new Set());
+      await closeExcept(new Set());
     },
   };
 }
@@ -183,11 +183,11 @@ const ANY = '0.0.0.0';
 
 interface Sender {
   readonly socket: Socket;
-  /** Resolves where it sends broadcasts. */
+  /** Resolves once connected; for broadcast sockets only. */
   readonly connected: Promise<unknown>;
 }
 
-/** One IPv4 address of every interface but the loopback. */
+/** One IPv4 address of every interface except loopback. */
 export function broadcastSources(): string[] {
   return Object.values(networkInterfaces()).flatMap((addresses) => {
     const source = addresses?.find(({ family, internal }) => family === 'IPv4' && !internal);
@@ -204,7 +204,7 @@ function closed(socket: Socket): Promise<void> {
     try {
       socket.close(() => resolve());
     } catch {
-      // It was closed before.
+      // Already closed.
       resolve();
     }
   });

@@ -3,10 +3,10 @@ import type { HeartbeatKey, KeyRing } from './keys.ts';
 import {
   at,
   MAGIC,
-  MOST_BYTES,
-  MOST_SERIAL_BYTES,
-  MOST_SOFTWARE_BYTES,
-  MOST_UINT32,
+  MAX_BYTES,
+  MAX_SERIAL_BYTES,
+  MAX_SOFTWARE_BYTES,
+  MAX_UINT32,
   purposes,
   SIGNATURE_BYTES,
   threeValued,
@@ -15,26 +15,26 @@ import {
   VERSION,
 } from './wire.ts';
 
-/** How a robot is, as far as its gateway knows: null is 'not known', never 'no'. */
+/** State of a robot as known to its gateway: null is 'unknown', never 'no'. */
 export interface CoarseState {
   readonly moving: boolean | null;
   readonly stopped: boolean | null;
   /** 0 to 100, whole. */
   readonly batteryPercent: number | null;
-  /** Metres of its map, to the millimetre, and degrees to a thousandth. Which map is not said. */
+  /** Metres of its map, to the millimetre, and degrees to a thousandth. The map is not identified. */
   readonly pose: { readonly xM: number; readonly yM: number; readonly yawDeg: Degrees } | null;
   /** Version of the chassis software; '' when not known. */
   readonly software: string;
 }
 
 /** One heartbeat. */
-export interface Beat {
+export interface Heartbeat {
   readonly serial: string;
-  /** Grows with every start of the gateway, and when the sequence is used up. */
+  /** Increments with every start of the heartbeat. */
   readonly bootCounter: number;
-  /** Grows with every beat, from 0 after a start. */
+  /** Increments with every heartbeat, from 0 at each boot. */
   readonly sequence: number;
-  /** Chosen by chance at every start: two devices with one serial differ in it. 16 hex digits. */
+  /** Random per boot, so that two devices with one serial differ in it. 16 hex digits. */
   readonly instance: string;
   /** Of the gateway, in whole seconds. */
   readonly uptimeS: number;
@@ -42,36 +42,35 @@ export interface Beat {
 }
 
 /**
- * What a datagram turned out to be. 'malformed': no heartbeat at all, or one that contradicts itself. 'other-version':
- * a heartbeat that this version cannot read. 'other-key': signed with a key that is not accepted here. 'forged': the
- * key is named and the signature is not its. 'test': signed, and sent by a person to see whether a path works. Only
- * 'beat' holds anything that its sender may decide about.
+ * A decoded datagram. 'malformed': not a heartbeat, or inconsistent. 'other-version': a heartbeat of an unsupported version.
+ * 'other-key': signed with a key that is not accepted. 'forged': the signature does not match the named key. 'test': signed,
+ * sent by `gw heartbeat send`. Only 'heartbeat' describes a robot.
  */
-export type Opened =
-  | { readonly kind: 'beat' | 'test'; readonly beat: Beat }
+export type DecodedDatagram =
+  | { readonly kind: 'heartbeat' | 'test'; readonly heartbeat: Heartbeat }
   | { readonly kind: 'malformed' | 'other-version' | 'other-key' | 'forged' };
 
-const malformed: Opened = { kind: 'malformed' };
-const otherVersion: Opened = { kind: 'other-version' };
-const otherKey: Opened = { kind: 'other-key' };
-const forged: Opened = { kind: 'forged' };
+const malformed: DecodedDatagram = { kind: 'malformed' };
+const otherVersion: DecodedDatagram = { kind: 'other-version' };
+const otherKey: DecodedDatagram = { kind: 'other-key' };
+const forged: DecodedDatagram = { kind: 'forged' };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const CONTROL = /\p{Cc}/u;
 const SERIAL = /^[A-Za-z0-9:_-]{1,128}$/;
 const MM = 1000;
 const MILLI = 1000;
-const MOST_INT32 = 0x7fffffff;
+const MAX_INT32 = 0x7fffffff;
 
-/** Signs and packs; `purpose` is a robot's unless it is said. What does not fit a field is sent as not known; a software version that is too long is cut. */
-export function packBeat(
-  { serial, bootCounter, sequence, instance, uptimeS, state }: Beat,
+/** Encodes and signs a heartbeat. A value that does not fit its field is sent as unknown; a long software version is truncated. */
+export function encodeHeartbeat(
+  { serial, bootCounter, sequence, instance, uptimeS, state }: Heartbeat,
   key: HeartbeatKey,
   purpose: keyof typeof purposes = 'robot',
 ): Buffer {
   const serialBytes = Buffer.from(serial, 'latin1');
-  // It comes from a device; with a control character in it the whole beat would be refused.
-  const software = cutText(CONTROL.test(state.software) ? '' : state.software, MOST_SOFTWARE_BYTES);
+  // Text of a device; a control character in it would make the whole heartbeat malformed.
+  const software = cutText(CONTROL.test(state.software) ? '' : state.software, MAX_SOFTWARE_BYTES);
   const signedBytes = at.serial + serialBytes.length + 1 + software.length;
   const bytes = Buffer.alloc(signedBytes + SIGNATURE_BYTES);
   bytes.writeUInt32BE(MAGIC, at.magic);
@@ -81,7 +80,7 @@ export function packBeat(
   bytes.writeUInt32BE(bootCounter, at.bootCounter);
   bytes.writeUInt32BE(sequence, at.sequence);
   bytes.write(instance, at.instance, 'hex');
-  bytes.writeUInt32BE(Math.min(Math.max(0, Math.floor(uptimeS)), MOST_UINT32), at.uptimeS);
+  bytes.writeUInt32BE(Math.min(Math.max(0, Math.floor(uptimeS)), MAX_UINT32), at.uptimeS);
   bytes[at.moving] = threeValuedOf(state.moving);
   bytes[at.stopped] = threeValuedOf(state.stopped);
   bytes[at.batteryPercent] = percentOf(state.batteryPercent);
@@ -98,48 +97,51 @@ export function packBeat(
   return bytes;
 }
 
-/** Looks at a datagram. Never throws, and keeps nothing: the cost of one that is not signed ends with this call. */
-export function openDatagram(bytes: Buffer, keys: KeyRing): Opened {
+/** Decodes and verifies a datagram. Never throws, keeps no state for a datagram that is not verified. */
+export function decodeHeartbeat(bytes: Buffer, keys: KeyRing): DecodedDatagram {
   const framed = frameOf(bytes);
   if (typeof framed === 'string') return framed === 'malformed' ? malformed : otherVersion;
   const key = keys.byId(framed.keyId);
   if (key === undefined) return otherKey;
   const { signedBytes } = framed;
   if (!key.verifies(bytes.subarray(0, signedBytes), bytes.subarray(signedBytes))) return forged;
-  const beat = fieldsOf(bytes, signedBytes);
-  return beat === null ? malformed : { kind: bytes[at.purpose] === purposes.robot ? 'beat' : 'test', beat };
+  const heartbeat = fieldsOf(bytes, signedBytes);
+  return heartbeat === null
+    ? malformed
+    : { kind: bytes[at.purpose] === purposes.robot ? 'heartbeat' : 'test', heartbeat };
 }
 
 /**
- * The same without a key: a 'beat' is then what somebody says, true or not. Only for people who look at the network,
- * never for a decision.
+ * Decodes without verification: a 'heartbeat' is then an unverified claim. For display only, never for a decision.
  */
-export function openUnverified(bytes: Buffer): Opened {
+export function decodeUnverified(bytes: Buffer): DecodedDatagram {
   const framed = frameOf(bytes);
   if (typeof framed === 'string') return framed === 'malformed' ? malformed : otherVersion;
-  const beat = fieldsOf(bytes, framed.signedBytes);
-  return beat === null ? malformed : { kind: bytes[at.purpose] === purposes.robot ? 'beat' : 'test', beat };
+  const heartbeat = fieldsOf(bytes, framed.signedBytes);
+  return heartbeat === null
+    ? malformed
+    : { kind: bytes[at.purpose] === purposes.robot ? 'heartbeat' : 'test', heartbeat };
 }
 
-/** What every version shares: magic, version, length and the place of the signature. */
+/** The frame that all versions share: magic, version, length and the place of the signature. */
 function frameOf(bytes: Buffer): { signedBytes: number; keyId: number } | 'malformed' | 'other-version' {
-  if (bytes.length > MOST_BYTES || bytes.length < at.keyId + SIGNATURE_BYTES) return 'malformed';
+  if (bytes.length > MAX_BYTES || bytes.length < at.keyId + SIGNATURE_BYTES) return 'malformed';
   if (bytes.readUInt32BE(at.magic) !== MAGIC) return 'malformed';
   const signedBytes = bytes.readUInt16BE(at.signedBytes);
   if (signedBytes + SIGNATURE_BYTES !== bytes.length) return 'malformed';
   if (bytes[at.version] !== VERSION) return 'other-version';
-  // Serial of one letter, no software version.
+  // At least a serial of one character and an empty software version.
   if (signedBytes < at.serial + 2) return 'malformed';
   return { signedBytes, keyId: bytes.readUInt32BE(at.keyId) };
 }
 
-/** The fields of this version; what follows them is of a later one and is left alone. */
-function fieldsOf(bytes: Buffer, signedBytes: number): Beat | null {
+/** The fields of this version; later fields are ignored. */
+function fieldsOf(bytes: Buffer, signedBytes: number): Heartbeat | null {
   const serialBytes = bytes[at.serialBytes] ?? 0;
   const softwareAt = at.serial + serialBytes + 1;
-  if (serialBytes > MOST_SERIAL_BYTES || softwareAt > signedBytes) return null;
+  if (serialBytes > MAX_SERIAL_BYTES || softwareAt > signedBytes) return null;
   const softwareBytes = bytes[softwareAt - 1] ?? 0;
-  if (softwareBytes > MOST_SOFTWARE_BYTES || softwareAt + softwareBytes > signedBytes) return null;
+  if (softwareBytes > MAX_SOFTWARE_BYTES || softwareAt + softwareBytes > signedBytes) return null;
   const serial = bytes.toString('latin1', at.serial, at.serial + serialBytes);
   const software = textOf(bytes.subarray(softwareAt, softwareAt + softwareBytes));
   const moving = bytes[at.moving] ?? 0;
@@ -171,7 +173,7 @@ function threeValuedOf(value: boolean | null): number {
   return value ? threeValued.yes : threeValued.no;
 }
 
-/** A value of a later version is one that nobody here knows. */
+/** Values of later versions count as unknown. */
 function booleanOf(written: number): boolean | null {
   if (written === threeValued.yes) return true;
   return written === threeValued.no ? false : null;
@@ -182,24 +184,24 @@ function percentOf(percent: number | null): number {
   return Math.round(percent);
 }
 
-/** null when any of it does not fit. */
+/** null when any value does not fit its field. */
 function poseOf(pose: CoarseState['pose']): readonly [number, number, number] | null {
   if (pose === null) return null;
   const [x, y, yaw] = [Math.round(pose.xM * MM), Math.round(pose.yM * MM), Math.round(pose.yawDeg * MILLI)];
-  return [x, y, yaw].every((value) => Math.abs(value) <= MOST_INT32) ? [x, y, yaw] : null;
+  return [x, y, yaw].every((value) => Math.abs(value) <= MAX_INT32) ? [x, y, yaw] : null;
 }
 
-/** In UTF-8, cut between two characters. */
-function cutText(text: string, mostBytes: number): Buffer {
+/** As UTF-8, truncated at a character boundary. */
+function cutText(text: string, maxBytes: number): Buffer {
   let bytes = Buffer.from(text.toWellFormed());
-  if (bytes.length <= mostBytes) return bytes;
-  let end = mostBytes;
+  if (bytes.length <= maxBytes) return bytes;
+  let end = maxBytes;
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   bytes = bytes.subarray(0, end);
   return bytes;
 }
 
-/** null for bytes that are no text, or text that would not stay on its line. */
+/** null for invalid UTF-8 and for text with control characters. */
 function textOf(bytes: Uint8Array): string | null {
   try {
     const text = utf8.decode(bytes);

@@ -1,63 +1,63 @@
 import type { Clock, Log, Service } from '../lifecycle/index.ts';
 import { plural } from '../text/index.ts';
 import { type Beacon, type SendingView, startBeacon } from './beacon.ts';
-import { beginLife } from './boot-counter.ts';
-import { type CoarseState, openDatagram, packBeat } from './datagram.ts';
+import { startBoot } from './boot-counter.ts';
+import { type CoarseState, decodeHeartbeat, encodeHeartbeat } from './datagram.ts';
 import { readKeyRing } from './keys.ts';
-import { createNeighbours, type Heard, type Neighbours, type Verdict } from './neighbours.ts';
-import { createNoRoom } from './no-room.ts';
+import { createNeighbours, type Neighbour, type Neighbours, type Verdict } from './neighbours.ts';
 import { readPortTable } from './port-table.ts';
 import { createReplayGuard } from './replay-guard.ts';
 import { retiringKeys } from './retiring-keys.ts';
 import { closeSocket, openHeartbeatPort } from './socket.ts';
-import { MOST_UINT32 } from './wire.ts';
+import { createTableFullCounter } from './table-full.ts';
+import { MAX_UINT32 } from './wire.ts';
 
 const HOUR_MS = 3_600_000;
 
 export interface FleetOptions {
   readonly serial: string;
   readonly keyFile: string;
-  /** Keys that are accepted beside that of `keyFile`. */
+  /** Keys that are accepted in addition to `keyFile`. */
   readonly acceptedKeyFiles: readonly string[];
-  /** For how long these are accepted; absent: as long as they stand in the site file. */
+  /** For how long these are accepted; absent: without limit. */
   readonly acceptedForHours?: number | undefined;
   readonly broadcast: boolean;
   readonly unicast: readonly string[];
   /** Serials of all robots of the site, as far as a person named them: these keep their places in every table. */
   readonly robots?: readonly string[];
   readonly stateDir: string;
-  /** How this robot is, asked for once a beat. */
+  /** State of this robot, read once per heartbeat. */
   readonly state: () => CoarseState;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Datagrams that told nothing, by what was wrong with them. */
+/** Rejected datagrams by reason. */
 interface Rejected {
   readonly malformed: number;
   readonly otherVersion: number;
   readonly otherKey: number;
   readonly forged: number;
-  /** Signed, and not newer than what was heard of its serial. */
+  /** Signed, but not newer than the last one of its serial. */
   readonly replayed: number;
-  /** Signed, of a serial that is not known, while the table of serials is full. */
-  readonly noRoom: number;
+  /** Signed, of a new serial, while the table of serials is full. */
+  readonly tableFull: number;
 }
 
 export interface FleetView {
-  /** Whether it sends and receives now; what else is here is from an earlier life otherwise. */
+  /** Whether it sends and receives now; otherwise the rest is from before it stopped. */
   readonly running: boolean;
-  readonly robots: readonly Heard[];
+  readonly robots: readonly Neighbour[];
   readonly rejected: Rejected;
-  /** Whether the table of serials is full, also of an earlier life; null: it was not read yet. */
+  /** Whether the table of serials is full; null: not loaded yet. */
   readonly isTableFull: boolean | null;
-  /** Where somebody else speaks with the serial of this robot; null when nobody does. */
+  /** Address of another device that sends with the serial of this robot; null: none. */
   readonly ownSerialFrom: string | null;
-  /** The last beat that a person sent to see whether a path works. */
+  /** The last test heartbeat received. */
   readonly lastTest: { readonly serial: string; readonly address: string; readonly ageMs: number } | null;
   /** What this gateway sends, by its own counters; null while it does not run. */
   readonly sending: (SendingView & { readonly serial: string }) | null;
-  /** Datagrams that the kernel threw away on this port, of every program of this machine; null: not known. */
+  /** Datagrams that the kernel dropped on this port, for all programs of this machine; null: unknown. */
   readonly dropped: number | null;
 }
 
@@ -66,10 +66,10 @@ export interface Fleet extends Service {
 }
 
 /**
- * Tells the neighbours every 2 s that this robot lives, and hears them. Starts with a new life on the disk. Throws at
- * the start SECRET_UNREADABLE, FILE_UNWRITABLE, PORT_IN_USE; nothing that comes from the network ends it. While what it
- * must remember cannot be read or kept, nothing is sent and nothing is received: beginning anew by itself would let
- * recordings pass, and two lives share a counter.
+ * The heartbeat service: sends every 2 s and receives those of other robots. `start` increments the boot counter and throws
+ * SECRET_UNREADABLE, FILE_UNREADABLE, FILE_UNWRITABLE, PORT_IN_USE; nothing from the network ends it. While its state
+ * files cannot be read or written, nothing is sent or received, because starting without them would accept replays and
+ * reuse a boot counter.
  */
 export function createFleet(options: FleetOptions): Fleet {
   const { serial, stateDir, clock, log } = options;
@@ -78,18 +78,18 @@ export function createFleet(options: FleetOptions): Fleet {
   let beacon: Beacon | null = null;
   let lastTest: { readonly serial: string; readonly address: string; readonly atMs: number } | null = null;
   let running: AsyncDisposableStack | null = null;
-  const noRoom = createNoRoom(clock, log);
+  const tableFull = createTableFullCounter(clock, log);
   let isTableFull: (() => boolean) | null = null;
   const reserved = new Set(options.robots?.filter((robot) => robot !== serial));
 
-  function takeBeat(verdict: Verdict, address: string): void {
+  function count(verdict: Verdict, address: string): void {
     if (verdict === 'replayed') rejected.replayed += 1;
-    if (verdict === 'no-room') noRoom.refused(address);
+    if (verdict === 'table-full') tableFull.refused(address);
   }
 
   return {
     name: 'fleet',
-    // It moves nothing and stops nothing: a robot is driven and stopped without its neighbours.
+    // Driving and stopping do not depend on the heartbeat.
     failedStart: 'is-retried',
 
     async start({ signal, fail }) {
@@ -102,24 +102,24 @@ export function createFleet(options: FleetOptions): Fleet {
           : retiringKeys(ring, {
               afterMs: acceptedForHours * HOUR_MS,
               clock,
-              onRetired: (key) => log.info({ key }, 'a key of the heartbeat is accepted no more'),
+              onRetired: (key) => log.info({ key }, 'heartbeat key no longer accepted'),
             });
       const guard = createReplayGuard({ stateDir, clock, log, reserved });
       await guard.load();
       isTableFull = guard.isFull;
       parts.defer(() => guard.close());
-      const life = await beginLife(stateDir);
-      const heard = createNeighbours({ self: { serial, instance: life.instance }, guard, clock, reserved });
+      const boot = await startBoot(stateDir);
+      const table = createNeighbours({ self: { serial, instance: boot.instance }, guard, clock, reserved });
       signal.throwIfAborted();
 
       const socket = await openHeartbeatPort((bytes, { address }) => {
-        const opened = openDatagram(bytes, keys);
+        const opened = decodeHeartbeat(bytes, keys);
         switch (opened.kind) {
           case 'test':
-            lastTest = { serial: opened.beat.serial, address, atMs: clock.monotonicMs() };
+            lastTest = { serial: opened.heartbeat.serial, address, atMs: clock.monotonicMs() };
             return;
-          case 'beat':
-            takeBeat(heard.take(opened.beat, address), address);
+          case 'heartbeat':
+            count(table.receive(opened.heartbeat, address), address);
             return;
           case 'other-version':
             rejected.otherVersion += 1;
@@ -138,16 +138,16 @@ export function createFleet(options: FleetOptions): Fleet {
       beacon = startBeacon({
         ...options,
         unicastBy: socket,
-        lastSequence: MOST_UINT32,
-        // The next life has a sequence of its own.
-        onUsedUp: () => fail(new Error('the sequence of beats is used up')),
+        lastSequence: MAX_UINT32,
+        // The restart begins a new boot with a new sequence.
+        onUsedUp: () => fail(new Error('heartbeat sequence exhausted')),
         datagram: (sequence) => {
           const uptimeS = (clock.monotonicMs() - beganMs) / 1000;
-          return packBeat({ serial, ...life, sequence, uptimeS, state: options.state() }, keys.signing);
+          return encodeHeartbeat({ serial, ...boot, sequence, uptimeS, state: options.state() }, keys.signing);
         },
       });
       parts.use(beacon);
-      neighbours = heard;
+      neighbours = table;
       running = parts.move();
     },
 
@@ -163,13 +163,13 @@ export function createFleet(options: FleetOptions): Fleet {
       const alive = neighbours.list().filter(({ presence }) => presence === 'alive').length;
       const ways = beacon?.failures() ?? [];
       const unsent = ways.length === 0 ? '' : `; not sent to ${ways.join(', ')}`;
-      return `${plural(alive, 'other robot')} heard${unsent}`;
+      return `${plural(alive, 'other robot')} received${unsent}`;
     },
 
     view: () => ({
       running: running !== null,
       robots: neighbours?.list() ?? [],
-      rejected: { ...rejected, noRoom: noRoom.count() },
+      rejected: { ...rejected, tableFull: tableFull.count() },
       isTableFull: isTableFull?.() ?? null,
       ownSerialFrom: neighbours?.ownConflict() ?? null,
       lastTest:

@@ -5,7 +5,7 @@ import { readSecret } from '../site/index.ts';
 export const KEY_BYTES = 32;
 const KEY_TEXT = /^[0-9a-f]{64}$/i;
 
-/** A key of the site. `id` tells keys apart and gives nothing of the key away. */
+/** A site key. `id` identifies it without revealing it. */
 export interface HeartbeatKey {
   /** The first four bytes of a hash, as a number. */
   readonly id: number;
@@ -14,12 +14,12 @@ export interface HeartbeatKey {
   verifies(bytes: Uint8Array, signature: Uint8Array): boolean;
 }
 
-/** By which people tell keys apart. */
+/** The displayed name of a key: its id as 8 hex digits. */
 export function keyName({ id }: HeartbeatKey): string {
   return id.toString(16).padStart(8, '0');
 }
 
-/** The key that signs, and every key that is accepted: that one, and during a rotation the other. */
+/** The signing key, and all accepted keys: the signing key, and others during a key rotation. */
 export interface KeyRing {
   readonly signing: HeartbeatKey;
   byId(id: number): HeartbeatKey | undefined;
@@ -40,24 +40,21 @@ export function createKey(secret: Uint8Array): HeartbeatKey {
 }
 
 /**
- * The first key signs. Throws SECRET_UNREADABLE when two keys have one id: only one of them would ever be asked, and
- * the same key twice is a file that was copied by mistake.
+ * The first key signs. Throws SECRET_UNREADABLE when two keys have the same id, usually one key file copied twice.
  */
 export function createKeyRing([signing, ...accepted]: readonly [HeartbeatKey, ...HeartbeatKey[]]): KeyRing {
   const keys = new Map([signing, ...accepted].map((key) => [key.id, key]));
   if (keys.size !== accepted.length + 1) {
-    throw new GwError(
-      'SECRET_UNREADABLE',
-      'The keys of the heartbeat cannot be used: fleet.keyFile and fleet.acceptedKeyFiles hold one key twice.',
-      { remedy: 'Name each key once. When a new key was to be made, make it again and copy it to every robot.' },
-    );
+    throw new GwError('SECRET_UNREADABLE', 'Duplicate heartbeat key in fleet.keyFile and fleet.acceptedKeyFiles.', {
+      remedy:
+        'Configure each key once. For a new key run `gw heartbeat key new FILE` and copy the file to every robot.',
+    });
   }
   return { signing, byId: (id) => keys.get(id) };
 }
 
 /**
- * Reads the key file, and the files of keys that are accepted beside it. Throws SECRET_UNREADABLE; no message holds
- * anything of a key.
+ * Reads the key file and the files of further accepted keys. Throws SECRET_UNREADABLE; no message contains key material.
  */
 export async function readKeyRing(fleet: {
   readonly keyFile: string;
@@ -70,12 +67,15 @@ export async function readKeyRing(fleet: {
 }
 
 async function readKey(path: string, what: string): Promise<HeartbeatKey> {
-  const text = await readSecret(path, `${what}, the key of the heartbeat`);
+  const text = await readSecret(path, `${what}, the heartbeat key`);
   if (!KEY_TEXT.test(text)) {
     throw new GwError(
       'SECRET_UNREADABLE',
-      `The secret file ${path} (${what}) cannot be used: it does not hold one key of ${KEY_BYTES} bytes as ${KEY_BYTES * 2} hex digits.`,
-      { remedy: 'Put the key of the site there, the same on every robot: `openssl rand -hex 32` makes one.' },
+      `Invalid heartbeat key in ${path} (${what}): ${KEY_BYTES * 2} hex digits expected.`,
+      {
+        remedy:
+          'Copy the site key to this file, the same on every robot; `gw heartbeat key new` or `openssl rand -hex 32` makes one.',
+      },
     );
   }
   return createKey(Buffer.from(text, 'hex'));

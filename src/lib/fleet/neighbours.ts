@@ -1,134 +1,144 @@
 import type { Clock } from '../lifecycle/index.ts';
-import type { Beat } from './datagram.ts';
+import type { Heartbeat } from './datagram.ts';
 import type { ReplayGuard } from './replay-guard.ts';
-import { createOtherVoices, type OtherVoices, type Spoken } from './voices.ts';
+import { type ConflictDetector, createConflictDetector, type ReceivedHeartbeat } from './serial-conflicts.ts';
 import { PERIOD_MS } from './wire.ts';
 
-/** Missed beats in a row after which a neighbour is late, and gone. Decision of ours. */
+/** Project decision: missed heartbeats in a row after which a neighbour is late, and gone. */
 const LATE_AFTER = 3;
 const GONE_AFTER = 15;
-/** Robots that are shown; of more the one that was heard longest ago gives way. */
-const MOST_NEIGHBOURS = 1000;
+/** Bound of the list; beyond it the robot received longest ago is removed. */
+const MAX_NEIGHBOURS = 1000;
 
 export type Presence = 'alive' | 'late' | 'gone';
 
-/** Another robot, as its beats tell it. */
-export interface Heard {
+/** Another robot by its heartbeats. */
+export interface Neighbour {
   readonly serial: string;
-  /** Where its last beat came from. */
+  /** Source address of its last heartbeat. */
   readonly address: string;
   readonly presence: Presence;
-  /** Since its last beat, by a clock that nobody can set. */
+  /** Since its last heartbeat, by the monotonic clock. */
   readonly ageMs: number;
-  readonly beat: Beat;
-  /** Beats that were heard, and beats that must have been sent between them. */
-  readonly beats: number;
+  readonly heartbeat: Heartbeat;
+  /** Heartbeats received, and gaps in the sequence between them. */
+  readonly heartbeats: number;
   readonly lost: number;
-  /** Where another device speaks with the same serial, or a recording of an earlier life is played; null: nowhere. */
+  /** Address of another device with the same serial, or of a replay of an earlier boot; null: none. */
   readonly conflictWith: string | null;
 }
 
 /**
- * What became of a signed beat. 'echo': our own. 'copy': the one that was just heard, come by another way as well.
- * 'replayed': not newer than what was heard of its serial. 'no-room': of a new serial, and the table of serials is full.
+ * The verdict on a verified heartbeat. 'echo': of this gateway itself. 'copy': a duplicate of the last one. 'replayed': not
+ * newer than the last one of its serial. 'table-full': a new serial, and the table of serials is full.
  */
-export type Verdict = 'heard' | 'echo' | 'copy' | 'replayed' | 'no-room';
+export type Verdict = 'received' | 'echo' | 'copy' | 'replayed' | 'table-full';
 
-interface Entry extends Spoken {
-  readonly beats: number;
+interface Entry extends ReceivedHeartbeat {
+  readonly heartbeats: number;
   readonly lost: number;
-  readonly others: OtherVoices;
+  readonly conflicts: ConflictDetector;
 }
 
 export interface Neighbours {
-  /** Takes a beat whose signature holds. */
-  take(beat: Beat, address: string): Verdict;
+  /** Processes a verified heartbeat. */
+  receive(heartbeat: Heartbeat, address: string): Verdict;
   /** By serial. */
-  list(): Heard[];
-  /** Where somebody else speaks with our own serial; null when nobody does. */
+  list(): Neighbour[];
+  /** Address of another device that sends with the own serial; null: none. */
   ownConflict(): string | null;
 }
 
 /**
- * The robots that were heard. They are kept with their age when they fall silent; no clock of the wall has a say.
- * `self`: our own serial and life, so that the echo of our beats is none of them.
+ * The list of neighbours. Silent ones are kept with their age, by the monotonic clock.
+ * `self`: own serial and instance, to recognise the echo of own heartbeats.
  */
 export function createNeighbours(options: {
   readonly self: { readonly serial: string; readonly instance: string };
   readonly guard: Pick<ReplayGuard, 'accept'>;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Robots of the site file: none of them gives way to another serial. */
+  /** Robots of the site file: never removed for another serial. */
   readonly reserved?: ReadonlySet<string>;
 }): Neighbours {
   const { self, guard, clock, reserved = new Set<string>() } = options;
   const entries = new Map<string, Entry>();
-  const ownVoices = createOtherVoices();
+  const ownConflicts = createConflictDetector();
 
   return {
-    take(beat, address) {
-      const spoken = { beat, address, atMs: clock.monotonicMs() };
-      if (beat.serial === self.serial) {
-        if (beat.instance === self.instance) return 'echo';
-        ownVoices.refused(spoken);
+    receive(heartbeat, address) {
+      const received = { heartbeat, address, atMs: clock.monotonicMs() };
+      if (heartbeat.serial === self.serial) {
+        if (heartbeat.instance === self.instance) return 'echo';
+        ownConflicts.refused(received);
         return 'replayed';
       }
-      const entry = entries.get(beat.serial);
-      const isOther = entry !== undefined && entry.beat.instance !== beat.instance;
-      const acceptance = guard.accept(beat);
-      if (acceptance === 'no-room') return 'no-room';
+      const entry = entries.get(heartbeat.serial);
+      const isOther = entry !== undefined && entry.heartbeat.instance !== heartbeat.instance;
+      const acceptance = guard.accept(heartbeat);
+      if (acceptance === 'table-full') return 'table-full';
       if (acceptance === 'replayed') {
-        // One of the same instance is a copy that came by another way, or a recording; neither is another device.
-        if (isOther) entry.others.refused(spoken);
-        return entry !== undefined && isCopy(entry, spoken) ? 'copy' : 'replayed';
+        // The same instance is a duplicate or a replay, not another device.
+        if (isOther) entry.conflicts.refused(received);
+        return entry !== undefined && isCopy(entry, received) ? 'copy' : 'replayed';
       }
-      if (isOther) entry.others.givesWay(entry, spoken);
-      if (entry === undefined) makeRoom(entries, reserved);
-      else entries.delete(beat.serial);
-      entries.set(beat.serial, {
-        ...spoken,
-        beats: (entry?.beats ?? 0) + 1,
-        lost: (entry?.lost ?? 0) + (entry === undefined || isOther ? 0 : lostBetween(entry.beat, beat)),
-        others: entry?.others ?? createOtherVoices(),
+      if (isOther) entry.conflicts.superseded(entry, received);
+      if (entry === undefined) evictOldest(entries, reserved);
+      else entries.delete(heartbeat.serial);
+      entries.set(heartbeat.serial, {
+        ...received,
+        heartbeats: (entry?.heartbeats ?? 0) + 1,
+        lost: (entry?.lost ?? 0) + (entry === undefined || isOther ? 0 : lostBetween(entry.heartbeat, heartbeat)),
+        conflicts: entry?.conflicts ?? createConflictDetector(),
       });
-      return 'heard';
+      return 'received';
     },
 
     list() {
       const nowMs = clock.monotonicMs();
       return [...entries.values()]
-        .map(({ address, beat, atMs, beats, lost, others }): Heard => {
+        .map(({ address, heartbeat, atMs, heartbeats, lost, conflicts }): Neighbour => {
           const ageMs = Math.max(0, nowMs - atMs);
-          const conflictWith = others.conflict(nowMs);
-          return { serial: beat.serial, address, presence: presenceOf(ageMs), ageMs, beat, beats, lost, conflictWith };
+          const conflictWith = conflicts.conflict(nowMs);
+          return {
+            serial: heartbeat.serial,
+            address,
+            presence: presenceOf(ageMs),
+            ageMs,
+            heartbeat,
+            heartbeats,
+            lost,
+            conflictWith,
+          };
         })
         .sort((a, b) => (a.serial < b.serial ? -1 : 1));
     },
 
-    ownConflict: () => ownVoices.conflict(clock.monotonicMs()),
+    ownConflict: () => ownConflicts.conflict(clock.monotonicMs()),
   };
 }
 
-/** Of a neighbour whose last beat is this old. */
+/** Of a neighbour whose last heartbeat is this old. */
 export function presenceOf(ageMs: number): Presence {
   const missed = Math.floor(ageMs / PERIOD_MS);
   if (missed >= GONE_AFTER) return 'gone';
   return missed >= LATE_AFTER ? 'late' : 'alive';
 }
 
-/** Ways differ by milliseconds. What comes a period later was kept and sent again. */
-function isCopy(last: Spoken, { beat, atMs }: Spoken): boolean {
-  const { instance, bootCounter, sequence } = last.beat;
-  const isSame = beat.instance === instance && beat.bootCounter === bootCounter && beat.sequence === sequence;
+/** Duplicates arrive within milliseconds; a period later it is a replay. */
+function isCopy(last: ReceivedHeartbeat, { heartbeat, atMs }: ReceivedHeartbeat): boolean {
+  const { instance, bootCounter, sequence } = last.heartbeat;
+  const isSame =
+    heartbeat.instance === instance && heartbeat.bootCounter === bootCounter && heartbeat.sequence === sequence;
   return isSame && atMs - last.atMs < PERIOD_MS;
 }
 
-function lostBetween(before: Beat, after: Beat): number {
+function lostBetween(before: Heartbeat, after: Heartbeat): number {
   return before.bootCounter === after.bootCounter ? after.sequence - before.sequence - 1 : 0;
 }
 
-/** Insertion order is the order in which they were last heard. At most 1000 are reserved, by the site file. */
-function makeRoom(entries: Map<string, Entry>, reserved: ReadonlySet<string>): void {
-  if (entries.size < MOST_NEIGHBOURS) return;
+/** Insertion order is the order of the last receipt. The site file reserves at most 1000. */
+function evictOldest(entries: Map<string, Entry>, reserved: ReadonlySet<string>): void {
+  if (entries.size < MAX_NEIGHBOURS) return;
   let oldest: string | undefined;
   for (const serial of entries.keys()) {
     oldest ??= serial;

@@ -1,13 +1,12 @@
 import type { Clock } from '../lifecycle/index.ts';
 import { type HeartbeatKey, type KeyRing, keyName } from './keys.ts';
 
-/** Silence after which nobody signs with a key any more. Decision of ours: robots are away for charging or repair. */
+/** Project decision: a key unused for this long may be dropped; robots are away for charging or repair. */
 const UNUSED_FOR_MS = 60 * 60_000;
 
 /**
- * A ring whose accepted keys, all but the one that signs, are accepted for a stated time. Afterwards a key is dropped
- * as soon as nobody has signed with it for an hour: as long as a robot still does, that robot stays in hearing. Counted
- * by a clock that nobody can set, from the start of the daemon.
+ * A key ring whose accepted keys, except the signing key, expire: after the given time since the start of the daemon, by the
+ * monotonic clock, a key is dropped once no heartbeat was signed with it for an hour.
  */
 export function retiringKeys(
   ring: KeyRing,
@@ -30,9 +29,9 @@ export function retiringKeys(
       if (entry === undefined) {
         const made = { key: { ...key, verifies }, usedAtMs: beganMs, isRetired: false };
         function verifies(bytes: Uint8Array, signature: Uint8Array): boolean {
-          const holds = ring.byId(id)?.verifies(bytes, signature) ?? false;
-          if (holds) made.usedAtMs = clock.monotonicMs();
-          return holds;
+          const isValid = ring.byId(id)?.verifies(bytes, signature) ?? false;
+          if (isValid) made.usedAtMs = clock.monotonicMs();
+          return isValid;
         }
         entry = made;
         watched.set(id, entry);

@@ -1,48 +1,48 @@
 import type { Clock } from '../lifecycle/index.ts';
-import { type Beat, openDatagram, openUnverified } from './datagram.ts';
+import { decodeHeartbeat, decodeUnverified, type Heartbeat } from './datagram.ts';
 import type { KeyRing } from './keys.ts';
 import { type Presence, presenceOf } from './neighbours.ts';
 import { PERIOD_MS } from './wire.ts';
 
-/** Speakers and addresses that are kept apart; what is beyond is counted as one. Without a key anybody makes them. */
-const MOST_SPEAKERS = 500;
-const MOST_ADDRESSES = 256;
-/** Other addresses of one serial that are named. */
-const MOST_NAMED = 16;
+/** Bounds of senders and addresses with separate counts; the rest is summed up. Without a key anyone can create them. */
+const MAX_SENDERS = 500;
+const MAX_ADDRESSES = 256;
+/** Other addresses of one serial that are listed. */
+const MAX_NAMED = 16;
 
-/** One voice: a serial, from one address. Two devices with one serial are two voices, as is one with two addresses. */
-interface Speaker {
+/** A serial at one address. Two devices with one serial are two senders, as is one device with two addresses. */
+interface Sender {
   readonly serial: string;
   readonly address: string;
-  /** Whether it says that it is no robot, but somebody who looks whether a path works. */
+  /** Whether it sends test heartbeats (`gw heartbeat send`) and is not a robot. */
   readonly test: boolean;
-  /** Whether its signature was looked at and holds. */
+  /** Whether its signature was verified. */
   readonly verified: boolean;
   readonly presence: Presence;
   readonly ageMs: number;
-  readonly beats: number;
-  /** Beats that came once more within their period, as by broadcast and unicast both. */
+  readonly heartbeats: number;
+  /** Duplicates within one period, such as by broadcast and unicast. */
   readonly copies: number;
-  /** Other beats that were not newer than one before. */
+  /** Other heartbeats that were not newer than an earlier one. */
   readonly replayed: number;
-  /** Beats that are missing in its sequence since it was first heard. */
+  /** Gaps in its sequence since the first heartbeat received. */
   readonly lost: number;
-  /** Mean and standard deviation of the time from beat to beat, gaps shared out; null before the third beat. */
+  /** Mean and standard deviation of the time from heartbeat to heartbeat, averaged over gaps; null before the third heartbeat. */
   readonly periodMs: number | null;
   readonly jitterMs: number | null;
-  /** Other addresses that speak with the same serial, at most 16. */
+  /** Other addresses that send with the same serial, at most 16. */
   readonly alsoFrom: readonly string[];
   /**
-   * Those where another life speaks, neither of the two after the other and neither of them gone: another device, or a
-   * recording of an earlier life. A device with two addresses, or with a new one, is in no conflict with itself.
+   * Those of another device, or of a recording of an earlier boot: another instance that does not follow or precede this
+   * one, and neither is gone. One device with two addresses, or a new one, is no conflict.
    */
   readonly conflictWith: readonly string[];
-  readonly last: Beat;
+  readonly last: Heartbeat;
 }
 
-/** Datagrams from one address that were no beats, by what was wrong with them. */
+/** Rejected datagrams of one address, by reason. */
 export interface Noise {
-  /** null: all addresses beyond those that are kept apart. */
+  /** null: all addresses beyond the bound. */
   readonly address: string | null;
   readonly malformed: number;
   readonly otherVersion: number;
@@ -52,26 +52,26 @@ export interface Noise {
 
 export interface SniffView {
   readonly datagrams: number;
-  readonly speakers: readonly Speaker[];
-  /** Beats of voices beyond those that are kept apart. */
-  readonly moreBeats: number;
+  readonly senders: readonly Sender[];
+  /** Heartbeats of states beyond those that are kept apart. */
+  readonly otherHeartbeats: number;
   readonly noise: readonly Noise[];
 }
 
 export interface Sniffer {
-  take(bytes: Buffer, address: string): void;
+  receive(bytes: Buffer, address: string): void;
   view(): SniffView;
 }
 
-interface Voice {
+interface SenderState {
   readonly address: string;
   readonly test: boolean;
   readonly verified: boolean;
-  beat: Beat;
+  heartbeat: Heartbeat;
   atMs: number;
-  /** When the life of this beat was first heard here. */
+  /** When the boot of this heartbeat was first received here. */
   sinceMs: number;
-  beats: number;
+  heartbeats: number;
   copies: number;
   replayed: number;
   lost: number;
@@ -83,24 +83,24 @@ interface Voice {
 
 type Counts = { malformed: number; otherVersion: number; otherKey: number; forged: number };
 
-/** Counts who speaks on the port of the heartbeat, and how. Without `keys` nothing is verified, and it says so. */
+/** Counts heartbeats per sender. Without `keys` nothing is verified, and `verified` is false. */
 export function createSniffer(options: {
   readonly keys: KeyRing | null;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Robots of the site file: each is shown, however many other speakers there are. */
+  /** Robots of the site file: each is listed, however many other senders there are. */
   readonly reserved?: ReadonlySet<string>;
   /** Called for each heartbeat of a robot, verified where there are keys. */
-  readonly onHeartbeat?: (beat: Beat, address: string) => void;
+  readonly onHeartbeat?: (heartbeat: Heartbeat, address: string) => void;
 }): Sniffer {
   const { keys, clock, onHeartbeat, reserved = new Set<string>() } = options;
   const reservedSeen = new Set<string>();
-  const voices = new Map<string, Voice>();
+  const states = new Map<string, SenderState>();
   const noise = new Map<string | null, Counts>();
   let datagrams = 0;
-  let moreBeats = 0;
+  let otherHeartbeats = 0;
 
   function noiseOf(address: string): Counts {
-    const place = noise.has(address) || noise.size < MOST_ADDRESSES ? address : null;
+    const place = noise.has(address) || noise.size < MAX_ADDRESSES ? address : null;
     let counts = noise.get(place);
     if (counts === undefined) {
       counts = { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0 };
@@ -109,31 +109,32 @@ export function createSniffer(options: {
     return counts;
   }
 
-  /** One voice each: with the key anybody can speak with its serial from many addresses. */
+  /** One place each: a device with the key can send a reserved serial from many addresses. */
   function isFirstOfReserved(serial: string): boolean {
     return reserved.has(serial) && !reservedSeen.has(serial);
   }
 
-  function hear(beat: Beat, address: string, test: boolean): void {
-    const name = `${test} ${beat.serial} ${address}`;
+  function record(heartbeat: Heartbeat, address: string, test: boolean): void {
+    const name = `${test} ${heartbeat.serial} ${address}`;
     const atMs = clock.monotonicMs();
-    const voice = voices.get(name);
-    const hasPlace = voices.size < MOST_SPEAKERS || (!test && isFirstOfReserved(beat.serial));
-    if (voice !== undefined) takeBeat(voice, beat, atMs);
-    else if (!hasPlace) moreBeats += 1;
-    else voices.set(name, { ...firstBeat, address, test, verified: keys !== null, beat, atMs, sinceMs: atMs });
-    if (hasPlace && !test && reserved.has(beat.serial)) reservedSeen.add(beat.serial);
+    const state = states.get(name);
+    const hasPlace = states.size < MAX_SENDERS || (!test && isFirstOfReserved(heartbeat.serial));
+    if (state !== undefined) update(state, heartbeat, atMs);
+    else if (!hasPlace) otherHeartbeats += 1;
+    else
+      states.set(name, { ...firstHeartbeat, address, test, verified: keys !== null, heartbeat, atMs, sinceMs: atMs });
+    if (hasPlace && !test && reserved.has(heartbeat.serial)) reservedSeen.add(heartbeat.serial);
   }
 
   return {
-    take(bytes, address) {
+    receive(bytes, address) {
       datagrams += 1;
-      const opened = keys === null ? openUnverified(bytes) : openDatagram(bytes, keys);
+      const opened = keys === null ? decodeUnverified(bytes) : decodeHeartbeat(bytes, keys);
       switch (opened.kind) {
-        case 'beat':
+        case 'heartbeat':
         case 'test':
-          if (opened.kind === 'beat') onHeartbeat?.(opened.beat, address);
-          hear(opened.beat, address, opened.kind === 'test');
+          if (opened.kind === 'heartbeat') onHeartbeat?.(opened.heartbeat, address);
+          record(opened.heartbeat, address, opened.kind === 'test');
           return;
         case 'other-version':
           noiseOf(address).otherVersion += 1;
@@ -148,80 +149,81 @@ export function createSniffer(options: {
 
     view() {
       const nowMs = clock.monotonicMs();
-      const bySerial = Map.groupBy(voices.values(), ({ beat }) => beat.serial);
-      const speakers = [...voices.values()].map((voice): Speaker => {
-        const { address, test, verified, beat, beats, copies, replayed, lost, intervals, meanMs, squares } = voice;
-        const ageMs = nowMs - voice.atMs;
+      const bySerial = Map.groupBy(states.values(), ({ heartbeat }) => heartbeat.serial);
+      const senders = [...states.values()].map((state): Sender => {
+        const { address, test, verified, heartbeat, heartbeats, copies, replayed, lost, intervals, meanMs, squares } =
+          state;
+        const ageMs = nowMs - state.atMs;
         const isKnown = intervals > 1;
-        const others = (bySerial.get(beat.serial) ?? []).filter((other) => other !== voice && other.test === test);
+        const others = (bySerial.get(heartbeat.serial) ?? []).filter((other) => other !== state && other.test === test);
         return {
-          serial: beat.serial,
+          serial: heartbeat.serial,
           address,
           test,
           verified,
           presence: presenceOf(ageMs),
           ageMs,
-          beats,
+          heartbeats,
           copies,
           replayed,
           lost,
           periodMs: isKnown ? meanMs : null,
           jitterMs: isKnown ? Math.sqrt(squares / (intervals - 1)) : null,
           alsoFrom: addressesOf(others),
-          conflictWith: addressesOf(others.filter((other) => isConflict(voice, other, nowMs))),
-          last: beat,
+          conflictWith: addressesOf(others.filter((other) => isConflict(state, other, nowMs))),
+          last: heartbeat,
         };
       });
-      speakers.sort((a, b) => order(a.serial, b.serial) || order(a.address, b.address));
+      senders.sort((a, b) => order(a.serial, b.serial) || order(a.address, b.address));
       return {
         datagrams,
-        speakers,
-        moreBeats,
+        senders,
+        otherHeartbeats,
         noise: [...noise].map(([address, counts]) => ({ address, ...counts })),
       };
     },
   };
 }
 
-const firstBeat = { beats: 1, copies: 0, replayed: 0, lost: 0, intervals: 0, meanMs: 0, squares: 0 };
+const firstHeartbeat = { heartbeats: 1, copies: 0, replayed: 0, lost: 0, intervals: 0, meanMs: 0, squares: 0 };
 
-function takeBeat(voice: Voice, beat: Beat, atMs: number): void {
-  const before = voice.beat;
-  const isSameLife = beat.bootCounter === before.bootCounter;
-  if (beat.bootCounter < before.bootCounter || (isSameLife && beat.sequence <= before.sequence)) {
-    const isSame = isSameLife && beat.sequence === before.sequence && beat.instance === before.instance;
-    if (isSame && atMs - voice.atMs < PERIOD_MS) voice.copies += 1;
-    else voice.replayed += 1;
+function update(state: SenderState, heartbeat: Heartbeat, atMs: number): void {
+  const before = state.heartbeat;
+  const isSameLife = heartbeat.bootCounter === before.bootCounter;
+  if (heartbeat.bootCounter < before.bootCounter || (isSameLife && heartbeat.sequence <= before.sequence)) {
+    const isSame = isSameLife && heartbeat.sequence === before.sequence && heartbeat.instance === before.instance;
+    if (isSame && atMs - state.atMs < PERIOD_MS) state.copies += 1;
+    else state.replayed += 1;
     return;
   }
-  const steps = isSameLife ? beat.sequence - before.sequence : 1;
-  voice.lost += steps - 1;
-  voice.beats += 1;
-  if (beat.instance !== before.instance) voice.sinceMs = atMs;
-  // From one life to the next there is no period, and over a long silence none that means anything.
-  const silentMs = atMs - voice.atMs;
-  if (isSameLife && silentMs <= LONGEST_SILENCE_MS) {
+  const steps = isSameLife ? heartbeat.sequence - before.sequence : 1;
+  state.lost += steps - 1;
+  state.heartbeats += 1;
+  if (heartbeat.instance !== before.instance) state.sinceMs = atMs;
+  // There is no period across a boot, and no meaningful one across a long silence.
+  const silentMs = atMs - state.atMs;
+  if (isSameLife && silentMs <= MAX_INTERVAL_MS) {
     const intervalMs = silentMs / steps;
-    voice.intervals += 1;
-    const off = intervalMs - voice.meanMs;
-    voice.meanMs += off / voice.intervals;
-    voice.squares += off * (intervalMs - voice.meanMs);
+    state.intervals += 1;
+    const off = intervalMs - state.meanMs;
+    state.meanMs += off / state.intervals;
+    state.squares += off * (intervalMs - state.meanMs);
   }
-  voice.beat = beat;
-  voice.atMs = atMs;
+  state.heartbeat = heartbeat;
+  state.atMs = atMs;
 }
 
-const LONGEST_SILENCE_MS = 60_000;
+const MAX_INTERVAL_MS = 60_000;
 
-function isConflict(one: Voice, other: Voice, nowMs: number): boolean {
-  const isOneLife = one.beat.instance === other.beat.instance;
+function isConflict(one: SenderState, other: SenderState, nowMs: number): boolean {
+  const isOneLife = one.heartbeat.instance === other.heartbeat.instance;
   const isInTurn = one.atMs < other.sinceMs || other.atMs < one.sinceMs;
   const isGone = [one, other].some(({ atMs }) => presenceOf(nowMs - atMs) === 'gone');
   return !isOneLife && !isInTurn && !isGone;
 }
 
-function addressesOf(voices: readonly Voice[]): string[] {
-  return voices.slice(0, MOST_NAMED).map(({ address }) => address);
+function addressesOf(states: readonly SenderState[]): string[] {
+  return states.slice(0, MAX_NAMED).map(({ address }) => address);
 }
 
 function order(a: string, b: string): number {

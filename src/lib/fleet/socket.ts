@@ -6,20 +6,20 @@ import { BROADCAST_ADDRESS } from './wire.ts';
 type OnDatagram = (bytes: Buffer, from: RemoteInfo) => void;
 
 /**
- * Opens the port of the heartbeat on every address, shared with whoever else on this machine shares it: a broadcast
- * reaches all of them, what is sent to one address only the one that opened it last. Throws PORT_IN_USE.
+ * Opens the heartbeat port on all addresses, shared with other programs: a broadcast reaches all of them, a unicast datagram
+ * only the one that opened it last. Throws PORT_IN_USE.
  */
 export async function openHeartbeatPort(onDatagram: OnDatagram): Promise<Socket> {
   return (await bound(ANY, { reuseAddr: true }, onDatagram)).socket;
 }
 
 /**
- * Opens it to listen beside a `gw serve` of this machine without taking anything from it: only broadcasts then, which
- * reach both. Alone on the machine it hears everything. Throws PORT_IN_USE.
+ * Opens the port beside a `gw serve` of this machine without taking its datagrams: for broadcasts only. Without another
+ * program on the port, for everything. Throws PORT_IN_USE.
  */
 export async function openBesideOthers(
   onDatagram: OnDatagram,
-): Promise<{ readonly socket: Socket; readonly hears: 'everything' | 'broadcasts' }> {
+): Promise<{ readonly socket: Socket; readonly receives: 'everything' | 'broadcasts' }> {
   const isAlone = await bound(ANY, { reuseAddr: false }, () => {}).then(
     async ({ socket }) => {
       await closeSocket(socket);
@@ -27,11 +27,11 @@ export async function openBesideOthers(
     },
     () => false,
   );
-  if (isAlone) return { socket: await openHeartbeatPort(onDatagram), hears: 'everything' };
-  return { socket: await openBroadcastsOnly(onDatagram), hears: 'broadcasts' };
+  if (isAlone) return { socket: await openHeartbeatPort(onDatagram), receives: 'everything' };
+  return { socket: await openBroadcastsOnly(onDatagram), receives: 'broadcasts' };
 }
 
-/** Opens it for broadcasts alone, beside whoever has the port on this machine. Throws PORT_IN_USE. */
+/** Opens the port for broadcasts only. Throws PORT_IN_USE. */
 export async function openBroadcastsOnly(onDatagram: OnDatagram): Promise<Socket> {
   return (await bound(BROADCAST_ADDRESS, { reuseAddr: true }, onDatagram)).socket;
 }
@@ -60,7 +60,7 @@ async function bound(
   } catch (cause) {
     socket.close();
     const { code } = cause as NodeJS.ErrnoException;
-    throw new GwError('PORT_IN_USE', `UDP port ${HEARTBEAT_PORT} of the heartbeat cannot be opened (${code}).`, {
+    throw new GwError('PORT_IN_USE', `Heartbeat port UDP ${HEARTBEAT_PORT} cannot be opened (${code}).`, {
       tried: { address, port: HEARTBEAT_PORT },
       cause,
     });

@@ -1,6 +1,6 @@
 /**
  * The heartbeat datagram, byte by byte (docs/heartbeat.md). All numbers are big-endian. The specification gives port,
- * period and signature (BELEGT); what stands before the signature is not shown, and is a decision of ours.
+ * period and signature (BELEGT); the content before the signature is not shown, and is a project decision.
  */
 
 /** @source specification, 'Limits' (BELEGT) */
@@ -8,8 +8,8 @@ export const PERIOD_MS = 2000;
 /** @source specification, 'Cloud and other network paths' (BELEGT) */
 export const BROADCAST_ADDRESS = '255.255.255.255';
 
-/** Decision of ours: fits into one frame of any network, whatever it is wrapped in. */
-export const MOST_BYTES = 511;
+/** Project decision: fits into one frame of any network, with any encapsulation. */
+export const MAX_BYTES = 511;
 export const VERSION = 1;
 /** 'GWHB'. */
 export const MAGIC = 0x47574842;
@@ -20,9 +20,9 @@ export const SIGNATURE_BYTES = 32;
 export const at = {
   magic: 0,
   version: 4,
-  /** Reserved: 0 when sent, not looked at when received. */
+  /** Reserved: sent as 0, ignored on receipt. */
   reserved: 5,
-  /** Bytes before the signature; what follows the fields of this version in them belongs to a later one. */
+  /** Bytes before the signature, including fields of later versions. */
   signedBytes: 6,
   keyId: 8,
   bootCounter: 12,
@@ -40,13 +40,13 @@ export const at = {
   serial: 49,
 } as const;
 
-/** Whether a robot speaks. Any value but that of a robot is none. */
+/** Purpose of the sender. Any value but `robot` is not a robot. */
 export const purposes = { robot: 0, test: 1 } as const;
 
-/** How yes and no are written where nobody may know. */
+/** Encoding of a boolean that may be unknown. */
 export const threeValued = { unknown: 0, no: 1, yes: 2 } as const;
 export const UNKNOWN_PERCENT = 255;
 export const UNKNOWN_INT32 = -0x80000000;
-export const MOST_UINT32 = 0xffffffff;
-export const MOST_SERIAL_BYTES = 128;
-export const MOST_SOFTWARE_BYTES = 64;
+export const MAX_UINT32 = 0xffffffff;
+export const MAX_SERIAL_BYTES = 128;
+export const MAX_SOFTWARE_BYTES = 64;

@@ -26,25 +26,25 @@ export function neighboursView(
   const own = ownSerialFrom === null ? '' : ` Another device at ${ownSerialFrom} sends with the serial of this robot.`;
   const full =
     isTableFull === true
-      ? ` The table of serials is full: of unknown robots only those of fleet.robots are received (${rejected.noRoom} heartbeats rejected).`
+      ? ` The table of serials is full: of unknown robots only those of fleet.robots are received (${rejected.tableFull} heartbeats rejected).`
       : '';
   return {
     status: running ? 'listening' : 'not-checked',
     detail: running
       ? `${counts.alive} alive, ${counts.late} late, ${counts.gone} gone.${own}${full}`
       : `The heartbeat is not running, so none is sent or received: ${why ?? 'it is starting.'}`,
-    robots: robots.map(({ serial, address, presence, ageMs, beat, beats, lost, conflictWith }) => ({
+    robots: robots.map(({ serial, address, presence, ageMs, heartbeat, heartbeats, lost, conflictWith }) => ({
       serial,
       address,
       presence,
       ageMs: Math.round(ageMs),
-      upForMs: beat.uptimeS * 1000,
-      moving: beat.state.moving,
-      stopped: beat.state.stopped,
-      batteryPercent: beat.state.batteryPercent,
-      pose: beat.state.pose,
-      software: beat.state.software === '' ? null : beat.state.software,
-      beats,
+      upForMs: heartbeat.uptimeS * 1000,
+      moving: heartbeat.state.moving,
+      stopped: heartbeat.state.stopped,
+      batteryPercent: heartbeat.state.batteryPercent,
+      pose: heartbeat.state.pose,
+      software: heartbeat.state.software === '' ? null : heartbeat.state.software,
+      heartbeats,
       lost,
       conflictWith,
     })),

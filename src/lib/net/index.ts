@@ -21,9 +21,9 @@ export {
   resolveHost,
 } from './reach.ts';
 export type {
-  FarExit,
-  FarProcess,
   HostKeyQuestion,
+  RemoteExit,
+  RemoteProcess,
   SecretQuestion,
   Ssh,
   SshOptions,

@@ -3,7 +3,7 @@ import { GwError } from '../error/index.ts';
 
 /** A TCP socket of this machine that accepts connections. */
 export interface ListeningSocket {
-  /** `0.0.0.0`, `127.0.0.1`, `::`, `::1`, in the usual spelling. */
+  /** `0.0.0.0`, `127.0.0.1`, `::`, `::1`, in canonical form. */
   readonly address: string;
   readonly port: number;
   readonly family: 'ipv4' | 'ipv6';
@@ -11,7 +11,7 @@ export interface ListeningSocket {
 
 const LISTEN = '0A';
 
-/** Reads the text of /proc/net/tcp or /proc/net/tcp6: the sockets in state LISTEN. Other lines are left out. */
+/** Parses /proc/net/tcp or /proc/net/tcp6: the sockets in state LISTEN. Other lines are skipped. */
 export function parseListeningSockets(text: string): ListeningSocket[] {
   const sockets: ListeningSocket[] = [];
   for (const line of text.split('\n').slice(1)) {
@@ -29,7 +29,7 @@ export function parseListeningSockets(text: string): ListeningSocket[] {
   return sockets;
 }
 
-/** What this machine listens on over TCP. Throws FILE_UNWRITABLE where the kernel does not tell. */
+/** The TCP sockets that this machine listens on. Throws FILE_UNREADABLE when the kernel's tables cannot be read. */
 export async function readListeningSockets(
   paths: readonly string[] = ['/proc/net/tcp', '/proc/net/tcp6'],
 ): Promise<ListeningSocket[]> {
@@ -43,18 +43,18 @@ export async function readListeningSockets(
     }
   }
   if (cause === undefined) return sockets;
-  throw new GwError('FILE_UNWRITABLE', 'The list of listening sockets cannot be read.', {
-    remedy: `Run this on Linux; looked at ${paths.join(', ')}.`,
+  throw new GwError('FILE_UNREADABLE', 'The list of listening sockets cannot be read.', {
+    remedy: `Run this on Linux; tried ${paths.join(', ')}.`,
     cause,
   });
 }
 
-/** A kernel without IPv6 has no tables of it; one that is there and cannot be read would hide what listens. */
+/** A kernel without IPv6 has no IPv6 tables; an existing table that cannot be read would hide listeners. */
 export function isTableOfNoIpv6(path: string, error: unknown): boolean {
   return path.endsWith('6') && (error as NodeJS.ErrnoException).code === 'ENOENT';
 }
 
-/** An address of 8 or 32 hex digits, as the kernel's tables have it, in the usual spelling. */
+/** An address of 8 or 32 hex digits, as the kernel's tables have it, in canonical form. */
 export function addressOfHex(hex: string): string {
   return hex.length === 8 ? ipv4Of(hex) : ipv6Of(hex);
 }
@@ -76,6 +76,6 @@ function ipv6Of(hex: string): string {
   const bytes = bytesOf(hex);
   const groups: string[] = [];
   for (let at = 0; at < 16; at += 2) groups.push((((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)).toString(16));
-  // The URL parser knows the usual spelling of an IPv6 address.
+  // The URL parser canonicalises IPv6 addresses.
   return new URL(`http://[${groups.join(':')}]/`).hostname.slice(1, -1);
 }

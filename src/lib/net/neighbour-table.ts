@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { GwError } from '../error/index.ts';
 
-/** One line of the machine's neighbour table: which hardware address answered for which IPv4 address. */
+/** One entry of the machine's ARP table: the hardware address of an IPv4 address. */
 export interface Neighbour {
   readonly address: string;
-  /** Lower case with colons; null while the machine has asked and nobody has answered. */
+  /** Lower case with colons; null for an incomplete entry. */
   readonly mac: string | null;
   /** Name of the network interface. */
   readonly device: string;
@@ -12,12 +12,11 @@ export interface Neighbour {
 
 const ipv4 = /^\d{1,3}(\.\d{1,3}){3}$/;
 const hardware = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/;
-/** Flag of a completed entry; without it the hardware address is not known. */
+/** ATF_COM: the entry is complete. */
 const COMPLETE = 0x2;
 
 /**
- * Reads the text of /proc/net/arp. Lines that are none are left out: the table belongs to the kernel, and a line
- * that we do not understand proves nothing about the chassis.
+ * Parses /proc/net/arp. Invalid lines are skipped: a line that cannot be parsed proves nothing about the chassis.
  */
 export function parseNeighbourTable(text: string): Neighbour[] {
   const neighbours: Neighbour[] = [];
@@ -32,12 +31,12 @@ export function parseNeighbourTable(text: string): Neighbour[] {
   return neighbours;
 }
 
-/** The neighbour table of this machine. Only reads; nothing is sent. Throws FILE_UNWRITABLE where there is none. */
+/** The ARP table of this machine. Read-only, sends nothing. Throws FILE_UNREADABLE. */
 export async function readNeighbourTable(path = '/proc/net/arp'): Promise<Neighbour[]> {
   try {
     return parseNeighbourTable(await readFile(path, 'utf8'));
   } catch (cause) {
-    throw new GwError('FILE_UNWRITABLE', `The neighbour table ${path} cannot be read.`, {
+    throw new GwError('FILE_UNREADABLE', `The ARP table ${path} cannot be read.`, {
       remedy: 'Run this on Linux, on a machine in the robot segment.',
       cause,
     });

@@ -3,12 +3,12 @@ import { BlockList, isIP } from 'node:net';
 import { type Clock, systemClock } from '../lifecycle/index.ts';
 import { DialError, type Dialer, type DialFailure, type Endpoint } from './dialer.ts';
 
-/** What a name stands for, and how long the answer took. */
+/** The result of a name resolution. */
 export type Resolution =
-  /** Nothing to resolve: the host is an address already. */
+  /** The host is an address literal. */
   | { readonly kind: 'literal'; readonly addresses: readonly [string] }
   | { readonly kind: 'resolved'; readonly addresses: readonly string[]; readonly tookMs: number }
-  /** No address came: the name is not known, or nobody could be asked. */
+  /** No address: the name does not exist, or no name server could be asked. */
   | { readonly kind: 'unknown'; readonly tookMs: number }
   | { readonly kind: 'no-answer'; readonly tookMs: number };
 
@@ -16,19 +16,19 @@ export type Lookup = (host: string) => Promise<readonly { readonly address: stri
 
 const systemLookup: Lookup = (host) => lookup(host, { all: true });
 
-/** Asks the machine's resolver, for at most `timeoutMs`. Never throws: not knowing a name is an answer. */
+/** Queries the machine's resolver, for at most `timeoutMs`. Never throws: an unknown name is a result. */
 export async function resolveHost(
   host: string,
   options: { readonly timeoutMs: number; readonly clock?: Clock; readonly lookup?: Lookup },
 ): Promise<Resolution> {
   if (isIP(host) !== 0) return { kind: 'literal', addresses: [host] };
-  const { clock = systemClock, lookup: ask = systemLookup } = options;
+  const { clock = systemClock, lookup: query = systemLookup } = options;
   const began = clock.monotonicMs();
   const tookMs = () => Math.round(clock.monotonicMs() - began);
   const { promise: late, resolve } = Promise.withResolvers<'late'>();
   using _timer = clock.after(options.timeoutMs, () => resolve('late'));
   try {
-    const answer = await Promise.race([ask(host), late]);
+    const answer = await Promise.race([query(host), late]);
     if (answer === 'late') return { kind: 'no-answer', tookMs: tookMs() };
     const addresses = [...new Set(answer.map((entry) => entry.address))];
     return addresses.length > 0
@@ -43,12 +43,12 @@ export type Reach =
   | {
       readonly reached: true;
       readonly tookMs: number;
-      /** Of this machine, that the connection left from; null where the dialer does not tell. */
+      /** Local address of the connection; null when the dialer does not expose it. */
       readonly localAddress: string | null;
     }
   | { readonly reached: false; readonly failure: DialFailure; readonly tookMs: number };
 
-/** Opens a TCP connection and closes it again: whether host and port can be reached, and if not, how it failed. */
+/** Opens a TCP connection and closes it again. Throws what is not a DialError, such as the reason of the signal. */
 export async function reachEndpoint(
   dialer: Dialer,
   endpoint: Endpoint,
@@ -73,7 +73,7 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/** Whether an address stays inside this machine (`127.0.0.0/8`, `::1`, also in its IPv4-mapped spelling). */
+/** Whether an address is a loopback address (`127.0.0.0/8`, `::1`, also IPv4-mapped). */
 export function isLoopback(address: string): boolean {
   const family = isIP(address);
   return family !== 0 && loopback.check(address, family === 4 ? 'ipv4' : 'ipv6');

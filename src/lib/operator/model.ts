@@ -74,7 +74,7 @@ export interface Neighbour {
   readonly pose: { readonly xM: number; readonly yM: number; readonly yawDeg: number } | null;
   /** Version of its chassis software; null: unknown to it. */
   readonly software: string | null;
-  readonly beats: number;
+  readonly heartbeats: number;
   /** Missing sequence numbers between the received heartbeats. */
   readonly lost: number;
   /** Address of another device that sends with the same serial, or replays old heartbeats. */
@@ -95,7 +95,7 @@ export interface NeighboursView {
     readonly forged: number;
     readonly replayed: number;
     /** Signed, from an unknown serial, while the table of serials is full. */
-    readonly noRoom: number;
+    readonly tableFull: number;
   } | null;
   /** Whether heartbeats of robots that are neither known nor in `fleet.robots` are rejected; null: unknown. */
   readonly isTableFull: boolean | null;

@@ -10,7 +10,7 @@ const person = z.strictObject({
 /** A connection out of the site, from the gateway. */
 const outboundSchema = z.strictObject({
   use: z.enum(['mqtt-443', 'mqtt', 'storage', 'tunnel', 'enrolment']).describe('What it is for.'),
-  host: z.string().nullable().describe('null: the site file does not say, and the letter calls it open.'),
+  host: z.string().nullable().describe('null: not in the site file, open in the letter.'),
   port: z.int(),
   alpn: z.string().nullable().describe('ALPN identifier that is used on it; null for none or not known.'),
   need: z
@@ -33,11 +33,11 @@ const insideSchema = z.strictObject({
   port: z.int(),
 });
 
-/** Something that the letter needs and the site file does not say. Never guessed. */
+/** A value that the letter needs and the site file does not have. */
 const openPointSchema = z.strictObject({
   id: z.string(),
-  from: z.enum(['operator', 'customer']).describe('Who has to say it.'),
-  key: z.string().describe('Key of the site file where it belongs.'),
+  from: z.enum(['operator', 'customer']).describe('Who has to provide it.'),
+  key: z.string().describe('Site file key.'),
   what: z.string(),
 });
 

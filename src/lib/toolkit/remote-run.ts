@@ -3,40 +3,40 @@ import { z } from 'zod';
 import { asGwError, type ErrorCode, errorTable, GwError } from '../error/index.ts';
 import { quote, readJson } from '../json/index.ts';
 import { withDeadline } from '../lifecycle/index.ts';
-import type { FarExit, FarProcess, Ssh } from '../net/index.ts';
+import type { RemoteExit, RemoteProcess, Ssh } from '../net/index.ts';
 import { answeredErrorSchema } from './operator/answered-error.ts';
 
-/** What is expected of the `gw` on the far side. */
-export interface FarGwOptions<T> {
-  /** Name of the shape that both must speak: `gw/heartbeat-check/1`. */
+/** Options for running `gw` on the remote host. */
+export interface RemoteGwOptions<T> {
+  /** Name of the expected result schema: `gw/heartbeat-check/1`. */
   readonly schema: string;
   readonly shape: z.ZodType<T>;
-  /** Version of this gw; another one there is a warning. */
+  /** Version of this gw; a different remote version is a warning. */
   readonly version: string;
   readonly signal: AbortSignal;
-  /** What the far side says beside its result, line by line. */
+  /** Receives other output of the remote host, line by line. */
   readonly onNote: (text: string) => void;
 }
 
-export interface FarResult<T> {
+export interface RemoteResult<T> {
   readonly data: T;
   readonly ok: boolean;
   readonly exitCode: number;
   readonly warnings: readonly string[];
 }
 
-/** Decisions of ours; no result of gw comes near them. */
-const MOST_RESULT = 32 * 1024 * 1024;
-const MOST_LINE = 4 * 1024 * 1024;
-const MOST_NOTES = 2_000;
-const VERSION_MS = 10_000;
-const NOT_FOUND = 127;
+/** Project decision: bounds far above any result of gw. */
+const MAX_RESULT = 32 * 1024 * 1024;
+const MAX_LINE = 4 * 1024 * 1024;
+const MAX_NOTES = 2_000;
+const VERSION_TIMEOUT_MS = 10_000;
+const EXIT_NOT_FOUND = 127;
 
 /**
- * The words of a command line for the far side: the command, without the way there, and with --json. `id` is that of
- * the framework, `heartbeat:check`. A site file that is named is meant over there.
+ * The arguments for the remote `gw`: the command without --via and with --json. `id` is the oclif command id,
+ * `heartbeat:check`. A --site path refers to the remote host.
  */
-export function farWords(id: string, argv: readonly string[]): string[] {
+export function remoteArguments(id: string, argv: readonly string[]): string[] {
   const words: string[] = [];
   const end = argv.indexOf('--');
   const flags = end < 0 ? argv : argv.slice(0, end);
@@ -49,10 +49,14 @@ export function farWords(id: string, argv: readonly string[]): string[] {
 }
 
 /**
- * Runs a command of the `gw` on the far side and gives back its result. Its errors are thrown as they are, with the
- * machine in front. Throws FAR_GW_MISSING, FAR_GW_BAD_ANSWER, SSH_CHANNEL_REFUSED, SSH_LOST, INTERRUPTED.
+ * Runs a command of `gw` on the remote host and returns its result. Its errors are rethrown with the host name in front.
+ * Throws FAR_GW_MISSING, FAR_GW_BAD_ANSWER, SSH_CHANNEL_REFUSED, SSH_LOST, INTERRUPTED.
  */
-export async function runFarGw<T>(ssh: Ssh, words: readonly string[], options: FarGwOptions<T>): Promise<FarResult<T>> {
+export async function runRemoteGw<T>(
+  ssh: Ssh,
+  words: readonly string[],
+  options: RemoteGwOptions<T>,
+): Promise<RemoteResult<T>> {
   const { schema, shape } = options;
   const envelopeSchema = z.looseObject({
     schema: z.string(),
@@ -63,19 +67,19 @@ export async function runFarGw<T>(ssh: Ssh, words: readonly string[], options: F
   const version = versionNote(ssh, options);
   let text = '';
   const exit = await runLines(ssh, words, options, (line) => {
-    // What a login script prints comes before the result.
+    // Output of a login script precedes the result.
     if (text === '' && !line.startsWith('{')) options.onNote(line);
-    else if (text.length > MOST_RESULT) throw badAnswer(ssh, 'its answer has no end');
+    else if (text.length > MAX_RESULT) throw badAnswer(ssh, `result longer than ${MAX_RESULT} characters`);
     else text += `${line}\n`;
   });
   const note = await version;
   const json = readJson(text, 'answer');
-  if (!json.ok) throw badAnswer(ssh, `${json.problem}; it ended with ${exitText(exit)}`, note);
+  if (!json.ok) throw badAnswer(ssh, `${json.problem} (${exitText(exit)})`, note);
   throwAnswered(ssh, json.value, note);
   const envelope = envelopeSchema.safeParse(json.value);
   const data = shape.safeParse(envelope.data?.data);
   if (!envelope.success || envelope.data.schema !== schema || !data.success) {
-    throw badAnswer(ssh, `its answer is not of the shape ${schema}`, note);
+    throw badAnswer(ssh, `result does not match ${schema}`, note);
   }
   return {
     data: data.data,
@@ -86,13 +90,13 @@ export async function runFarGw<T>(ssh: Ssh, words: readonly string[], options: F
 }
 
 /**
- * Runs a command that tells what happens line by line. Every event is handed on, except the last one, which is the
- * result. Aborting the signal ends it in order. Throws as `runFarGw`.
+ * Runs a command that prints one event per line. Every event is passed on, except the last one, which is the result.
+ * Aborting the signal stops it in an orderly way. Throws as `runRemoteGw`.
  */
-export async function followFarGw<E>(
+export async function followRemoteGw<E>(
   ssh: Ssh,
   words: readonly string[],
-  options: FarGwOptions<E>,
+  options: RemoteGwOptions<E>,
   { onEvent, isLast }: { readonly onEvent: (event: E) => void; readonly isLast: (event: E) => boolean },
 ): Promise<E> {
   const note = await versionNote(ssh, options);
@@ -107,68 +111,68 @@ export async function followFarGw<E>(
     if (!json.ok) throw badAnswer(ssh, json.problem, note);
     throwAnswered(ssh, json.value, note);
     const event = options.shape.safeParse(json.value);
-    if (!event.success) throw badAnswer(ssh, `a line of its answer is not of the shape ${options.schema}`, note);
+    if (!event.success) throw badAnswer(ssh, `an event does not match ${options.schema}`, note);
     if (isLast(event.data)) last = event.data;
     else onEvent(event.data);
   });
   if (last !== undefined) return last;
   if (options.signal.aborted) throw asGwError(options.signal.reason);
-  throw badAnswer(ssh, `it ended with ${exitText(exit)} before it was done`, note);
+  throw badAnswer(ssh, `ended early with ${exitText(exit)}`, note);
 }
 
-/** The text that a program on the far side prints, cut at the limit; null when the program fails. */
-export async function readFarText(ssh: Ssh, argv: readonly string[], signal: AbortSignal): Promise<string | null> {
-  await using far = await ssh.exec(argv, { signal });
+/** The standard output of a remote program, bounded; null when the program fails. */
+export async function readRemoteText(ssh: Ssh, argv: readonly string[], signal: AbortSignal): Promise<string | null> {
+  await using remote = await ssh.exec(argv, { signal });
   const lines: string[] = [];
   let length = 0;
   const reading = Promise.all([
-    eachLine(far.stdout, (line) => {
+    eachLine(remote.stdout, (line) => {
       length += line.length;
-      if (length < MOST_LINE) lines.push(line);
+      if (length < MAX_LINE) lines.push(line);
     }),
-    eachLine(far.stderr, () => {}),
+    eachLine(remote.stderr, () => {}),
   ]);
-  const { code } = await far.ended;
+  const { code } = await remote.ended;
   await reading;
   return code === 0 ? `${lines.join('\n')}\n` : null;
 }
 
-/** Runs `gw` there; `onLine` gets every line of its output, and what it throws ends the program. */
+/** Runs the remote `gw`; an error that `onLine` throws terminates it. */
 async function runLines<T>(
   ssh: Ssh,
   words: readonly string[],
-  { signal, onNote }: FarGwOptions<T>,
+  { signal, onNote }: RemoteGwOptions<T>,
   onLine: (line: string) => void,
-): Promise<FarExit> {
-  await using far: FarProcess = await ssh.exec(['gw', ...words], { signal });
+): Promise<RemoteExit> {
+  await using remote: RemoteProcess = await ssh.exec(['gw', ...words], { signal });
   let notes = 0;
-  const says: string[] = [];
+  const stderrLines: string[] = [];
   const reading = Promise.all([
-    eachLine(far.stdout, onLine),
-    eachLine(far.stderr, (line) => {
+    eachLine(remote.stdout, onLine),
+    eachLine(remote.stderr, (line) => {
       notes += 1;
-      if (notes > MOST_NOTES) return;
-      says.push(line);
+      if (notes > MAX_NOTES) return;
+      stderrLines.push(line);
       onNote(line);
     }),
   ]);
-  // A line that cannot be read ends it before the program does.
+  // An invalid line must end the run before the program exits.
   await reading;
-  const exit = await far.ended;
-  if (exit.code === NOT_FOUND) {
-    throw new GwError('FAR_GW_MISSING', `On ${ssh.where} no gw is found (${quote(says.at(-1) ?? 'it says nothing')}).`);
+  const exit = await remote.ended;
+  if (exit.code === EXIT_NOT_FOUND) {
+    throw new GwError('FAR_GW_MISSING', `No gw on ${ssh.where} (${quote(stderrLines.at(-1) ?? 'no output')}).`);
   }
   return exit;
 }
 
-/** Lines of a stream, also a last one without its end. One that does not end is refused. */
+/** Lines of a stream, including a last one without a line end. Rejects a line that is too long. */
 async function eachLine(stream: Readable, onLine: (line: string) => void): Promise<void> {
   const decoder = new TextDecoder();
   let rest = '';
   for await (const chunk of stream) {
     rest += decoder.decode(chunk as Buffer, { stream: true });
     if (!rest.includes('\n')) {
-      if (rest.length > MOST_LINE) throw new GwError('FAR_GW_BAD_ANSWER', 'A line of the far side has no end.');
+      if (rest.length > MAX_LINE) throw new GwError('FAR_GW_BAD_ANSWER', 'The remote gw sent a line that is too long.');
       continue;
     }
     const lines = rest.split('\n');
@@ -178,26 +182,26 @@ async function eachLine(stream: Readable, onLine: (line: string) => void): Promi
   if (rest !== '') onLine(rest);
 }
 
-/** One sentence when the versions differ or the one there cannot be told; null when they are the same. */
-async function versionNote<T>(ssh: Ssh, { version, signal }: FarGwOptions<T>): Promise<string | null> {
-  const limit = withDeadline(signal, VERSION_MS);
-  const text = await readFarText(ssh, ['gw', '--version'], limit).catch((error: unknown) => {
-    // That nothing can be run there is told by the command itself.
+/** A warning when the versions differ or the remote one is unknown; null when they are the same. */
+async function versionNote<T>(ssh: Ssh, { version, signal }: RemoteGwOptions<T>): Promise<string | null> {
+  const limit = withDeadline(signal, VERSION_TIMEOUT_MS);
+  const text = await readRemoteText(ssh, ['gw', '--version'], limit).catch((error: unknown) => {
+    // If no program can be run, the command itself reports that.
     if (error instanceof GwError) return null;
     throw error;
   });
-  const there = /(?:^|\n)gw\/(\S{1,40}) /.exec(text ?? '')?.[1];
-  if (there === version) return null;
-  if (there === undefined) return `Which gw is on ${ssh.where} cannot be told; this is ${version}.`;
-  return `On ${ssh.where} is gw ${quote(there)}, this is ${version}: their results may differ.`;
+  const remoteVersion = /(?:^|\n)gw\/(\S{1,40}) /.exec(text ?? '')?.[1];
+  if (remoteVersion === version) return null;
+  if (remoteVersion === undefined) return `The gw version on ${ssh.where} is unknown; this is ${version}.`;
+  return `gw on ${ssh.where} is version ${quote(remoteVersion)}, this is ${version}: results may differ.`;
 }
 
-/** An error of the gw there is an error of ours with the same code, where this one knows it. */
+/** Rethrows an error of the remote gw with the same code, if this version knows the code. */
 function throwAnswered(ssh: Ssh, value: unknown, note: string | null): void {
   const { error } = answeredErrorSchema.safeParse(value).data ?? {};
   if (error === undefined) return;
   const { code, message, remedy, details, tried } = error;
-  if (!Object.hasOwn(errorTable, code)) throw badAnswer(ssh, `it fails with ${quote(code)}: ${quote(message)}`, note);
+  if (!Object.hasOwn(errorTable, code)) throw badAnswer(ssh, `error ${quote(code)}: ${quote(message)}`, note);
   throw new GwError(code as ErrorCode, `On ${ssh.where}: ${message}${note === null ? '' : ` ${note}`}`, {
     remedy,
     details,
@@ -212,9 +216,12 @@ function throwAnswered(ssh: Ssh, value: unknown, note: string | null): void {
 }
 
 function badAnswer(ssh: Ssh, what: string, note: string | null = null): GwError {
-  return new GwError('FAR_GW_BAD_ANSWER', `The gw on ${ssh.where}: ${what}.${note === null ? '' : ` ${note}`}`);
+  return new GwError(
+    'FAR_GW_BAD_ANSWER',
+    `Invalid result of gw on ${ssh.where}: ${what}.${note === null ? '' : ` ${note}`}`,
+  );
 }
 
-function exitText({ code, signal }: FarExit): string {
+function exitText({ code, signal }: RemoteExit): string {
   return signal ?? (code === null ? 'no exit code' : `exit code ${code}`);
 }

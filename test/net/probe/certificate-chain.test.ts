@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { nameLine } from '../../../src/lib/net/probe/index.ts';
 
 describe('the name in a certificate', () => {
-  it('stands on one line, the narrowest part first, as RFC 4514 orders it', () => {
+  it('is one line in RFC 4514 order, most specific part first', () => {
     expect(nameLine('C=DE\nO=Robots GmbH\nCN=SN-0815')).toBe('CN=SN-0815, O=Robots GmbH, C=DE');
     expect(nameLine('CN=SN-0815')).toBe('CN=SN-0815');
     expect(nameLine(undefined)).toBe('');
   });
 
-  it('is cut where a server shows one without end', () => {
+  it('is bounded', () => {
     expect(nameLine(`CN=${'x'.repeat(10_000)}`)).toHaveLength(300);
   });
 });

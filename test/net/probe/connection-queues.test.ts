@@ -22,7 +22,7 @@ describe('the queues of open connections', () => {
     ]);
   });
 
-  it('are read from any text without a throw, and every number is one', () => {
+  it('are parsed from any text without a throw, and every number is one', () => {
     const word = fc.oneof(
       fc.constantFrom('0:', '0100007F:1436', '01', '00000000:00000001', '00000000000000000000000001000000:15B3'),
       fc.string({ maxLength: 20 }),
@@ -63,7 +63,7 @@ describe('the queues of open connections', () => {
     }
   });
 
-  it('are none where the kernel does not tell', async () => {
+  it('are none without the kernel tables', async () => {
     expect(await readConnectionQueues(['/proc/none'])).toEqual([]);
   });
 });

@@ -40,8 +40,8 @@ async function ask(answer: (head: string, socket: TLSSocket) => void, timeoutMs 
 
 const ok = 'HTTP/1.1 403 Forbidden\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nContent-Length: 5\r\n\r\n';
 
-describe('a question to an HTTPS server', () => {
-  it('is asked twice on one connection, small and then in several packets, and tells nothing of this device', async () => {
+describe('an HTTPS probe', () => {
+  it('sends two requests on one connection, small and of several packets, without data of this device', async () => {
     const heads: string[] = [];
     const result = await ask((head, socket) => {
       heads.push(head);
@@ -53,14 +53,14 @@ describe('a question to an HTTPS server', () => {
       expect(head).toMatch(/^HEAD \/ HTTP\/1\.1\r\nHost: storage\.example\r\nUser-Agent: gw\r\n/);
   });
 
-  it('reads the date, and does without one', async () => {
+  it('parses the date, and works without one', async () => {
     const result = await ask((_, socket) => socket.write(ok));
     expect(result.kind === 'answered' && result.clock !== null && result.clock.behindMs < 0).toBe(true);
     const without = await ask((_, socket) => socket.write('HTTP/1.1 200 OK\r\n\r\n'));
     expect(without).toMatchObject({ kind: 'answered', clock: null });
   });
 
-  it('sees that the large one is lost, and does not judge where the server hangs up after the first', async () => {
+  it('detects a lost large request, and does not judge a server that closes after the first', async () => {
     const lost = await ask((head, socket) => head.length < 1_000 && socket.write(ok), 400);
     expect(lost).toMatchObject({ kind: 'answered', large: 'no-answer' });
     const closing = await ask((_, socket) => socket.end(ok.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')));
@@ -69,7 +69,7 @@ describe('a question to an HTTPS server', () => {
     expect(hangingUp).toMatchObject({ kind: 'answered', large: 'not-checked' });
   });
 
-  it('tells silence, an end and other protocols apart', async () => {
+  it('distinguishes timeout, close and other protocols', async () => {
     expect(await ask(() => {}, 200)).toMatchObject({ kind: 'no-answer' });
     expect(await ask((_, socket) => socket.end())).toMatchObject({ kind: 'closed', failure: { kind: 'cut' } });
     expect(await ask((_, socket) => socket.write('220 mail ready\r\n'))).toMatchObject({ kind: 'not-http' });

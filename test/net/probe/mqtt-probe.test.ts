@@ -12,7 +12,7 @@ async function read(...pieces: Uint8Array[]): Promise<Connack | undefined> {
 }
 
 describe('the bytes of a CONNACK', () => {
-  it('let the client in with return code 0, and refuse it with every other', async () => {
+  it('accept with return code 0 and refuse with every other', async () => {
     expect(await read(Buffer.from([0x20, 2, 0, 0]))).toEqual({ kind: 'accepted', sessionPresent: false });
     expect(await read(Buffer.from([0x20, 2, 1, 0]))).toEqual({ kind: 'accepted', sessionPresent: true });
     expect(await read(Buffer.from([0x20, 2, 0, 5]))).toEqual({ kind: 'refused', returnCode: 5 });
@@ -42,20 +42,20 @@ describe('the bytes of a CONNACK', () => {
     );
   });
 
-  it('are waited for while they are not whole', async () => {
+  it('are awaited while incomplete', async () => {
     expect(await read()).toBeUndefined();
     expect(await read(Buffer.alloc(0))).toBeUndefined();
     expect(await read(Buffer.from([0x20, 2, 0]))).toBeUndefined();
   });
 
-  it('that begin another way are foreign, and a web server is recognised', async () => {
-    expect(await read(Buffer.from('HTTP/1.1 400 Bad Request\r\n'))).toEqual({ kind: 'foreign', looksLikeHttp: true });
-    expect(await read(Buffer.from('SSH-2.0'))).toEqual({ kind: 'foreign', looksLikeHttp: false });
+  it('that are no CONNACK are not MQTT, and a web server is recognised', async () => {
+    expect(await read(Buffer.from('HTTP/1.1 400 Bad Request\r\n'))).toEqual({ kind: 'not-mqtt', looksLikeHttp: true });
+    expect(await read(Buffer.from('SSH-2.0'))).toEqual({ kind: 'not-mqtt', looksLikeHttp: false });
     // A length that would have the reader wait for 256 MB.
-    expect(await read(Buffer.from([0x20, 0xff, 0xff, 0xff, 0x7f]))).toMatchObject({ kind: 'foreign' });
+    expect(await read(Buffer.from([0x20, 0xff, 0xff, 0xff, 0x7f]))).toMatchObject({ kind: 'not-mqtt' });
   });
 
-  it('are never read with a throw, whatever comes', async () => {
+  it('are parsed from any bytes without a throw', async () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 40 }),
       fc.uint8Array({ maxLength: 8 }).map((tail) => Buffer.concat([Buffer.from([0x20, 2]), tail])),
@@ -70,8 +70,8 @@ describe('the bytes of a CONNACK', () => {
     );
   });
 
-  it('are said in words where the standard has some', () => {
-    expect(returnCodeText(5)).toBe('this client is not allowed in');
+  it('have the names of the standard', () => {
+    expect(returnCodeText(5)).toBe('return code 5, not authorized');
     expect(returnCodeText(77)).toBe('return code 77');
   });
 });
@@ -88,7 +88,7 @@ describe('a handshake with a broker', () => {
     return await probeMqtt(socket, { clientId: 'SN0001', timeoutMs, signal: AbortSignal.timeout(10_000) });
   }
 
-  it('says CONNECT with the serial number, leaves the session as it is, and signs off', async () => {
+  it('sends CONNECT with the serial number, keeps the session, and sends DISCONNECT', async () => {
     const come: Buffer[] = [];
     let ended: () => void = () => {};
     const end = new Promise<void>((resolve) => {
@@ -110,17 +110,17 @@ describe('a handshake with a broker', () => {
     expect(Buffer.concat(rest)).toEqual(Buffer.from([0xe0, 0]));
   });
 
-  it('tells a refusal, silence, an end and a stranger apart', async () => {
+  it('distinguishes refused, no CONNACK, closed and not MQTT', async () => {
     const refused = await handshake((socket) => socket.once('data', () => socket.write(Buffer.from([0x20, 2, 0, 2]))));
     expect(refused).toMatchObject({ kind: 'refused', returnCode: 2 });
     expect(await handshake((socket) => socket.resume(), 200)).toMatchObject({ kind: 'no-connack' });
     const ended = await handshake((socket) => socket.once('data', () => socket.end()));
     expect(ended).toMatchObject({ kind: 'closed', failure: { kind: 'cut' } });
     const web = await handshake((socket) => socket.once('data', () => socket.write('HTTP/1.1 400 Bad\r\n\r\n')));
-    expect(web).toMatchObject({ kind: 'foreign', looksLikeHttp: true });
+    expect(web).toMatchObject({ kind: 'not-mqtt', looksLikeHttp: true });
   });
 
-  it('that came to an end before anybody listened is no silence', async () => {
+  it('that was closed before the probe is closed, not no-connack', async () => {
     const demands = { requestCert: true, rejectUnauthorized: true, ca: cloud.caPem } as const;
     await using peer = await tlsPeer(cloud, demands);
     const { socket, ended } = established(await probe(peer, { trusted: cloud.caPem }));

@@ -9,8 +9,8 @@ const head = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when
 const row = (local: string, state: string, inode: string) =>
   `   0: ${local} 00000000:0000 ${state} 00000000:00000000 00:00000000 00000000     0        0 ${inode} 1 0 100\n`;
 
-describe('the sockets that wait for somebody', () => {
-  it('are those of TCP that listen and those of UDP that have no peer, with the number of the kernel', () => {
+describe('the open sockets', () => {
+  it('are those of TCP that listen and those of UDP that have no peer, with their inode', () => {
     const tcp = head + row('0100007F:1436', '0A', '4711') + row('0100007F:1436', '01', '4712');
     expect(parseOpenSockets(tcp, 'tcp')).toEqual([
       { protocol: 'tcp', family: 'ipv4', address: '127.0.0.1', port: 5174, inode: 4711 },
@@ -25,7 +25,7 @@ describe('the sockets that wait for somebody', () => {
     ]);
   });
 
-  it('are read from any text without a throw, and with ports that there are', () => {
+  it('are parsed from any text without a throw, and with ports that there are', () => {
     const cell = fc.oneof(
       fc.constantFrom('0100007F:1436', '0A', '07', '4711', '-1', '1e9', '00:0'),
       fc.string({ maxLength: 12 }),
@@ -86,7 +86,7 @@ describe('the sockets that wait for somebody', () => {
 });
 
 describe('a link of a process to a socket', () => {
-  it('names the number of the kernel, and nothing else does', () => {
+  it('has an inode, and nothing else does', () => {
     expect(socketInode('socket:[4711]')).toBe(4711);
     for (const link of ['pipe:[4711]', '/tmp/socket:[1]', 'socket:[]', 'socket:[-1]', 'socket:[1', '']) {
       expect(socketInode(link)).toBeNull();
@@ -109,7 +109,7 @@ describe('the name of a process', () => {
     expect(processName('kworker\n', '')).toBe('kworker');
   });
 
-  it('is short, and there without a throw, whatever a program calls itself', () => {
+  it('is short, for any command line', () => {
     fc.assert(
       fc.property(fc.string(), fc.string({ maxLength: 400 }), (comm, cmdline) => {
         expect(processName(comm, cmdline).length).toBeLessThanOrEqual(100);

@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isInRange, parseConnectionInfo } from '../../../src/lib/net/probe/index.ts';
 
-describe('what ss says of a connection', () => {
-  it('holds the size of the largest packet', () => {
+describe('the output of ss', () => {
+  it('holds the path MTU', () => {
     const text =
       'ESTAB 0      0      127.0.0.1:44436 127.0.0.1:35577\n\t bbr wscale:10,10 rto:204 rtt:12.037/0.018 mss:1348 pmtu:1400 rcvmss:536 advmss:1448 minrtt:0.037\n';
     expect(parseConnectionInfo(text)).toEqual({ pathMtuBytes: 1400 });
   });
 
-  it('is nothing where it says nothing', () => {
+  it('is null without a path MTU', () => {
     expect(parseConnectionInfo('')).toEqual({ pathMtuBytes: null });
     expect(parseConnectionInfo('rcvmss:536 advmss:1448 xpmtu:7 pmtu: pmtu:x rtt:1')).toEqual({
       pathMtuBytes: null,
@@ -40,7 +40,7 @@ describe('an address range', () => {
     expect(isInRange('192.0.2.1', '2001:db8::/64')).toBe(false);
   });
 
-  it('says nothing of names', () => {
+  it('is null for names', () => {
     expect(isInRange('robot.local', '192.0.2.0/28')).toBeNull();
     expect(isInRange('192.0.2.1', 'somewhere')).toBeNull();
   });

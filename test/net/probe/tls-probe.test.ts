@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 const DAY_MS = 86_400_000;
 
-describe('a TLS handshake that is looked at', () => {
+describe('a TLS probe', () => {
   it('is trusted when its chain ends in the given CA, and shows who issued what', async () => {
     await using peer = await tlsPeer(cloud);
     const result = established(await probe(peer, { trusted: cloud.caPem }));
@@ -24,17 +24,17 @@ describe('a TLS handshake that is looked at', () => {
     result.socket.destroy();
   });
 
-  it('is foreign when somebody else made the certificate, and names who', async () => {
+  it('is untrusted with another issuer, and names the issuer', async () => {
     await using peer = await tlsPeer(proxy);
     for (const trusted of [cloud.caPem, 'system'] as const) {
       const result = established(await probe(peer, { trusted }));
-      expect(result.trust.kind).toBe('foreign');
+      expect(result.trust.kind).toBe('untrusted');
       expect(result.chain.at(-1)?.issuer).toBe('CN=House inspection CA');
       result.socket.destroy();
     }
   });
 
-  it('is foreign also when a proxy sends its own root along', async () => {
+  it('is untrusted also when a proxy sends its own root', async () => {
     const pair = await proxy.issueServer({ names: ['127.0.0.1'] });
     const { createServer } = await import('node:tls');
     const server = createServer({ key: pair.keyPem, cert: pair.certificatePem + proxy.caPem });
@@ -44,7 +44,7 @@ describe('a TLS handshake that is looked at', () => {
       const address = server.address();
       const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
       const result = established(await probe({ host: '127.0.0.1', port }, { trusted: cloud.caPem }));
-      expect(result.trust).toMatchObject({ kind: 'foreign', reason: 'SELF_SIGNED_CERT_IN_CHAIN' });
+      expect(result.trust).toMatchObject({ kind: 'untrusted', reason: 'SELF_SIGNED_CERT_IN_CHAIN' });
       expect(result.chain.map(({ subject }) => subject)).toEqual(['CN=127.0.0.1', 'CN=House inspection CA']);
       result.socket.destroy();
     } finally {
@@ -52,11 +52,11 @@ describe('a TLS handshake that is looked at', () => {
     }
   });
 
-  it('tells an ended certificate, one that has not begun, and one of another host apart', async () => {
+  it('distinguishes expired, not yet valid and hostname mismatch', async () => {
     const kinds: [object, string][] = [
       [{ notBefore: new Date(Date.now() - 2 * DAY_MS), notAfter: new Date(Date.now() - DAY_MS) }, 'expired'],
       [{ notBefore: new Date(Date.now() + DAY_MS), notAfter: new Date(Date.now() + 2 * DAY_MS) }, 'not-yet-valid'],
-      [{ names: ['elsewhere.example'] }, 'other-name'],
+      [{ names: ['elsewhere.example'] }, 'hostname-mismatch'],
     ];
     for (const [about, kind] of kinds) {
       await using peer = await tlsPeer(cloud, about);
@@ -66,10 +66,10 @@ describe('a TLS handshake that is looked at', () => {
     }
   });
 
-  it('is not judged where there is nothing to hold it against', async () => {
+  it('is not judged without a trust anchor', async () => {
     await using peer = await tlsPeer(cloud);
     const result = established(await probe(peer, { trusted: null }));
-    expect(result.trust).toEqual({ kind: 'no-anchor' });
+    expect(result.trust).toEqual({ kind: 'no-trust-anchor' });
     result.socket.destroy();
   });
 

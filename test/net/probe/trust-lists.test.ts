@@ -48,7 +48,7 @@ describe('the lists that a chain is verified with', () => {
     const [file, none] = [join(dir, 'ca.pem'), join(dir, 'none.pem')];
     expect(await found({ SSL_CERT_FILE: file })).toEqual({ kind: 'trusted', by: 'system' });
     expect(await found({ SSL_CERT_FILE: none, NODE_EXTRA_CA_CERTS: file })).toEqual({ kind: 'trusted', by: 'extra' });
-    expect(await found({ SSL_CERT_FILE: none })).toMatchObject({ kind: 'foreign' });
+    expect(await found({ SSL_CERT_FILE: none })).toMatchObject({ kind: 'untrusted' });
   });
 
   it('are not taken by the name of a public root that a proxy sends along', { timeout: 30_000 }, async () => {

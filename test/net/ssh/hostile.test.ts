@@ -10,7 +10,7 @@ import { errorOf, newKeyPair, optionsIn, startRawServer, startSshServer, tempora
 
 const welcome = (context: AuthContext) => context.accept();
 
-/** Types the same answer to everything. */
+/** A user that gives these answers. */
 function typist(answers: readonly (string | null)[]): { person: SshPerson; asked: SecretQuestion[] } {
   const left = [...answers];
   const asked: SecretQuestion[] = [];
@@ -26,17 +26,17 @@ function typist(answers: readonly (string | null)[]): { person: SshPerson; asked
   };
 }
 
-describe('what answers in the place of an SSH server', () => {
+describe('a peer that is not a proper SSH server', () => {
   it.each([
-    ['says nothing', () => {}],
-    ['hangs up', (socket) => socket.end()],
+    ['sends nothing', () => {}],
+    ['closes the connection', (socket) => socket.end()],
     ['speaks HTTP', (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')],
-    ['sends its greeting without end', (socket) => void flood(socket, `${'x'.repeat(200)}\r\n`)],
+    ['sends endless lines before its version', (socket) => void flood(socket, `${'x'.repeat(200)}\r\n`)],
     ['sends a line without end', (socket) => void flood(socket, 'x'.repeat(4_096))],
-    ['sends bytes of chance after its name', (socket) => socket.write(`SSH-2.0-x\r\n${'\u00ff\u0001'.repeat(4_000)}`)],
-    ['stops after its name', (socket) => socket.write('SSH-2.0-OpenSSH_9.2\r\n')],
-    ['speaks the protocol of old', (socket) => socket.write('SSH-1.5-old\r\n')],
-  ] as [string, (socket: Socket) => void][])('is told as such when it %s', async (_, onSocket) => {
+    ['sends random bytes after its version', (socket) => socket.write(`SSH-2.0-x\r\n${'\u00ff\u0001'.repeat(4_000)}`)],
+    ['stops after its version', (socket) => socket.write('SSH-2.0-OpenSSH_9.2\r\n')],
+    ['speaks SSH 1.5', (socket) => socket.write('SSH-1.5-old\r\n')],
+  ] as [string, (socket: Socket) => void][])('is SSH_BAD_ANSWER when it %s', async (_, onSocket) => {
     using folder = temporaryHome();
     await using server = await startRawServer(onSocket);
     const error = await errorOf(openSsh(`127.0.0.1:${server.port}`, optionsIn(folder.home, { timeoutMs: 600 })));
@@ -51,7 +51,7 @@ describe('what answers in the place of an SSH server', () => {
     expect(error.message).toContain('nothing listens');
   });
 
-  it('is told when it knows only ways to encrypt that are no longer safe', async () => {
+  it('is SSH_NO_AGREEMENT when it offers insecure algorithms only', async () => {
     using folder = temporaryHome();
     await using server = await startSshServer(welcome, () => {}, {
       algorithms: { kex: ['diffie-hellman-group1-sha1'] },
@@ -61,13 +61,21 @@ describe('what answers in the place of an SSH server', () => {
     expect(error.code).toBe('SSH_NO_AGREEMENT');
   });
 
-  it('is left when a person interrupts', async () => {
+  it('is INTERRUPTED by the signal', async () => {
     using folder = temporaryHome();
     await using server = await startRawServer(() => {});
     const ending = new AbortController();
     const opening = openSsh(`127.0.0.1:${server.port}`, optionsIn(folder.home, { signal: ending.signal }));
     setTimeout(() => ending.abort(), 100);
     expect((await errorOf(opening)).code).toBe('INTERRUPTED');
+  });
+
+  it('is INTERRUPTED also while TCP is connecting', async () => {
+    using folder = temporaryHome();
+    await using server = await startRawServer(() => {});
+    const options = optionsIn(folder.home, { signal: AbortSignal.abort() });
+    const error = await errorOf(openSsh(`127.0.0.1:${server.port}`, options));
+    expect(error).toMatchObject({ code: 'INTERRUPTED', tried: { address: '127.0.0.1', port: server.port } });
   });
 });
 
@@ -85,16 +93,16 @@ describe('a login', () => {
       }
     });
     folder.write('known_hosts', server.known);
-    const told: string[] = [];
-    const options = optionsIn(folder.home, { tell: (line) => told.push(line) });
+    const notices: string[] = [];
+    const options = optionsIn(folder.home, { notify: (line) => notices.push(line) });
     const error = await errorOf(openSsh(`127.0.0.1:${server.port}`, options));
     expect(error.code).toBe('SSH_BAD_ANSWER');
-    expect(error.message).toContain('says more before the login');
-    expect(told).toHaveLength(20);
-    expect(told.join('')).not.toMatch(/\p{Cc}/u);
+    expect(error.message).toContain('SSH banner too long');
+    expect(notices).toHaveLength(20);
+    expect(notices.join('')).not.toMatch(/\p{Cc}/u);
   });
 
-  it('asks for the password, three times at most, and never tells it', async () => {
+  it('asks for the password at most three times, and never shows it', async () => {
     using folder = temporaryHome();
     await using server = await startSshServer((context) => {
       if (context.method === 'password' && context.password === 'right') context.accept();
@@ -106,18 +114,18 @@ describe('a login', () => {
     await using ssh = await openSsh(target, optionsIn(folder.home, { person: knows.person }));
     expect(ssh.where).toBe(target);
     expect(knows.asked).toEqual([
-      { text: `Password of ${target}: `, shown: false },
-      { text: `Password of ${target}: `, shown: false },
+      { text: `Password for ${target}: `, echo: false },
+      { text: `Password for ${target}: `, echo: false },
     ]);
     const guesses = typist(['secret-1', 'secret-2', 'secret-3', 'secret-4', 'secret-5']);
     const refused = await errorOf(openSsh(target, optionsIn(folder.home, { person: guesses.person })));
     expect(refused.code).toBe('SSH_AUTH_REFUSED');
     expect(guesses.asked).toHaveLength(3);
     expect(`${JSON.stringify(refused)} ${refused.stack}`).not.toContain('secret-');
-    expect((await errorOf(openSsh(target, optionsIn(folder.home)))).message).toContain('the server takes: password');
+    expect((await errorOf(openSsh(target, optionsIn(folder.home)))).message).toContain('the server accepts: password');
   });
 
-  it('answers what the server asks, in plain characters, and gives up with the person', async () => {
+  it('answers the prompts of the server, sanitized, and stops with the user', async () => {
     using folder = temporaryHome();
     await using server = await startSshServer((context) => {
       if (context.method !== 'keyboard-interactive') return context.reject(['keyboard-interactive', 'password']);
@@ -135,7 +143,7 @@ describe('a login', () => {
     const target = `technician@127.0.0.1:${server.port}`;
     const knows = typist(['right', '7']);
     await (await openSsh(target, optionsIn(folder.home, { person: knows.person })))[Symbol.asyncDispose]();
-    expect(knows.asked.map(({ shown }) => shown)).toEqual([false, true]);
+    expect(knows.asked.map(({ echo }) => echo)).toEqual([false, true]);
     expect(knows.asked[0]?.text).toBe(`${target} (two things): Password:\uFFFD[31m `);
     const nobody = typist([null]);
     expect((await errorOf(openSsh(target, optionsIn(folder.home, { person: nobody.person })))).code).toBe(
@@ -144,7 +152,7 @@ describe('a login', () => {
     expect(nobody.asked).toHaveLength(1);
   });
 
-  it('goes on with the password where a key is not enough, also when that was not said before', async () => {
+  it('continues with the password after a partial success', async () => {
     using folder = temporaryHome();
     folder.write('id_ecdsa', newKeyPair().private);
     let hasKey = false;
@@ -164,7 +172,7 @@ describe('a login', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('does not let a server ask without end', async () => {
+  it('bounds the prompts of a server', async () => {
     using folder = temporaryHome();
     await using server = await startSshServer((context) => {
       if (context.method !== 'keyboard-interactive') return context.reject(['keyboard-interactive']);
@@ -178,7 +186,7 @@ describe('a login', () => {
     expect(patient.asked).toHaveLength(20);
   });
 
-  it('counts the time of the person for nothing', async () => {
+  it('does not count the time of the user', async () => {
     using folder = temporaryHome();
     await using server = await startSshServer((context) => {
       if (context.method === 'password') context.accept();
@@ -196,7 +204,7 @@ describe('a login', () => {
     await (await openSsh(`127.0.0.1:${server.port}`, options))[Symbol.asyncDispose]();
   });
 
-  it('is told when the server goes silent or hangs up in its middle', async () => {
+  it('fails when the server goes silent or closes in the middle', async () => {
     using folder = temporaryHome();
     await using silent = await startSshServer(() => {});
     await using rude = await startSshServer(() => rude.cut());
@@ -209,9 +217,18 @@ describe('a login', () => {
 });
 
 describe('channels', () => {
+  it('are INTERRUPTED when the signal was aborted before', async () => {
+    using folder = temporaryHome();
+    await using server = await startSshServer(welcome);
+    folder.write('known_hosts', server.known);
+    await using ssh = await openSsh(`127.0.0.1:${server.port}`, optionsIn(folder.home));
+    const running = ssh.exec(['true'], { signal: AbortSignal.abort() });
+    expect(await errorOf(running)).toMatchObject({ code: 'INTERRUPTED', tried: { action: 'run true' } });
+  });
+
   const endpoint = { host: '127.0.0.1', port: 9 };
 
-  it('that the server never answers for end with their own time, and a late one is closed', async () => {
+  it('that the server never confirms time out, and a late one is closed', async () => {
     using folder = temporaryHome();
     let late: AcceptConnection<ServerChannel> | undefined;
     await using server = await startSshServer(welcome, (connection) => {
@@ -230,7 +247,7 @@ describe('channels', () => {
     expect(ssh.lost.aborted).toBe(false);
   });
 
-  it('that the server refuses are told, also when it runs no programs', async () => {
+  it('that the server refuses are SSH_CHANNEL_REFUSED, also for programs', async () => {
     using folder = temporaryHome();
     await using server = await startSshServer(welcome, (connection) => {
       connection.on('tcpip', (_accept, reject) => reject());
@@ -242,7 +259,7 @@ describe('channels', () => {
     expect((await errorOf(ssh.exec(['true']))).code).toBe('SSH_CHANNEL_REFUSED');
   });
 
-  it('carry much both ways, at the pace of the reader', async () => {
+  it('carry large data both ways with backpressure', async () => {
     using folder = temporaryHome();
     await using server = await startSshServer(welcome, (connection) => {
       connection.on('tcpip', (accept) => {
@@ -283,7 +300,7 @@ describe('channels', () => {
     expect(opened).toBeLessThanOrEqual(2);
   });
 
-  it('end with the loss of the line, not as if everything had been said', async () => {
+  it('fail with the loss of the connection', async () => {
     using folder = temporaryHome();
     await using server = await startSshServer(welcome, (connection) => {
       connection.on('tcpip', (accept) => {

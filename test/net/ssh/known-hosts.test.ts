@@ -16,7 +16,7 @@ const [one, two] = [newKey(), newKey()];
 const judge = (text: string, host: string, key = one) =>
   judgeHostKey(parseKnownHosts(text, 'kh').entries, host, key.blob);
 
-describe('a key that a host shows', () => {
+describe('the key of a host', () => {
   it('is known by name, by list, by pattern, and by its port', () => {
     expect(judge(`gw ${one.words}`, 'gw').kind).toBe('known');
     expect(judge(`other,GW,192.0.2.2 ${one.words} remark`, 'gw').kind).toBe('known');
@@ -27,21 +27,21 @@ describe('a key that a host shows', () => {
     expect(judge(`gw ${two.words}\ngw ${one.words}`, 'gw').kind).toBe('known');
   });
 
-  it('is changed when only others are known, and tells where those stand', () => {
+  it('is changed when only others are known, with their positions', () => {
     expect(judge(`# remark\n\ngw ${two.words}`, 'gw')).toMatchObject({ kind: 'changed', known: [{ at: 'kh:3' }] });
   });
 
-  it('is forbidden wherever it is revoked, whatever else stands there', () => {
+  it('is revoked by any matching @revoked line', () => {
     expect(judge(`gw ${one.words}\n@revoked * ${one.words}`, 'gw')).toEqual({ kind: 'revoked', at: 'kh:2' });
     expect(judge(`gw ${one.words}\n@revoked other ${one.words}`, 'gw').kind).toBe('known');
     expect(judge(`@revoked * ${two.words}`, 'gw').kind).toBe('unknown');
   });
 
-  it('is no key that an authority vouched for', () => {
-    expect(judge(`@cert-authority * ${one.words}`, 'gw')).toEqual({ kind: 'unknown', authorities: ['kh:1'] });
+  it('is not trusted by a @cert-authority line', () => {
+    expect(judge(`@cert-authority * ${one.words}`, 'gw')).toEqual({ kind: 'unknown', certAuthorities: ['kh:1'] });
   });
 
-  it('is known under a hidden name', () => {
+  it('is known under a hashed name', () => {
     const line = knownHostLine('[192.0.2.2]:2222', one.blob, Buffer.from('a salt of some bytes'));
     expect(line).not.toContain('192.0.2.2');
     expect(judge(line, '[192.0.2.2]:2222').kind).toBe('known');
@@ -49,7 +49,7 @@ describe('a key that a host shows', () => {
     expect(judge(line, '192.0.2.2').kind).toBe('unknown');
   });
 
-  it('is named as ssh-keygen names it', () => {
+  it('has the fingerprint of ssh-keygen', () => {
     // A public key of the test vectors of RFC 8032 (7.1, TEST 1); its fingerprint was taken with ssh-keygen -l.
     const key = Buffer.from('d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a', 'hex');
     const field = (bytes: Buffer) => Buffer.concat([Buffer.from([0, 0, 0, bytes.length]), bytes]);
@@ -66,13 +66,13 @@ describe('any text as known hosts', () => {
     fc.string({ maxLength: 10 }),
   );
 
-  it('is read or counted line by line, and makes no key known that does not stand in it', () => {
+  it('is parsed line by line, and makes no other key known', () => {
     fc.assert(
       fc.property(fc.array(fc.array(word, { maxLength: 5 }), { maxLength: 10 }), (lines) => {
         const text = lines.map((words) => words.join(' ')).join('\n');
-        const { entries, unread } = parseKnownHosts(text, 'kh');
+        const { entries, invalidLines } = parseKnownHosts(text, 'kh');
         for (const entry of entries) expect(keyTypeOf(entry.blob)).toBe(entry.keyType);
-        expect(entries.length + unread.length).toBeLessThanOrEqual(text.split('\n').length);
+        expect(entries.length + invalidLines.length).toBeLessThanOrEqual(text.split('\n').length);
         expect(judgeHostKey(entries, 'gw', two.blob).kind).not.toBe('known');
       }),
     );
@@ -109,7 +109,7 @@ describe('the file of known hosts', () => {
   it('is made for its owner only, and gets a line after the last one', async () => {
     using folder = temporaryHome();
     const path = join(folder.home, 'new', '.ssh', 'known_hosts');
-    expect(await readKnownHosts([path])).toEqual({ entries: [], unread: [] });
+    expect(await readKnownHosts([path])).toEqual({ entries: [], invalidLines: [] });
     await addKnownHost(path, 'first line\n');
     await addKnownHost(path, 'second line\n');
     expect(readFileSync(path, 'utf8')).toBe('first line\nsecond line\n');
@@ -128,9 +128,9 @@ describe('the file of known hosts', () => {
     expect(readFileSync(path, 'utf8').split('\n').sort()).toEqual([...lines.map((line) => line.trimEnd()), ''].sort());
   });
 
-  it('is never taken for empty when it cannot be read', async () => {
+  it('is never treated as empty when it cannot be read', async () => {
     using folder = temporaryHome();
-    expect((await errorOf(readKnownHosts([folder.home]))).code).toBe('FILE_UNWRITABLE');
+    expect((await errorOf(readKnownHosts([folder.home]))).code).toBe('FILE_UNREADABLE');
     expect((await errorOf(addKnownHost(folder.home, 'line\n'))).code).toBe('FILE_UNWRITABLE');
   });
 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { renderSimEvent, renderSimFault } from '../../../src/cli/render/sim.ts';
-import { type Opened, openDatagram } from '../../../src/lib/fleet/datagram.ts';
+import { type DecodedDatagram, decodeHeartbeat } from '../../../src/lib/fleet/datagram.ts';
 import { createKey, createKeyRing, readKeyRing } from '../../../src/lib/fleet/keys.ts';
 import { createNeighbours } from '../../../src/lib/fleet/neighbours.ts';
 import { createReplayGuard } from '../../../src/lib/fleet/replay-guard.ts';
@@ -131,7 +131,7 @@ async function world(robots: number, { lateMs = () => 0 }: { readonly lateMs?: (
   const running = undo.move();
   return {
     clock,
-    /** When the neighbours were about to beat, since they began. */
+    /** When the neighbours were about to heartbeat, since they began. */
     firedMs: () => firedMs.map((atMs) => atMs - beganMs),
     sleep(ms: number) {
       sleptMs += ms;
@@ -144,7 +144,7 @@ async function world(robots: number, { lateMs = () => 0 }: { readonly lateMs?: (
     counts,
     ears,
     last: () => ears.list().find(({ serial }) => serial === neighbours.lastSerial),
-    open: (bytes: Buffer): Opened => openDatagram(bytes, ring),
+    open: (bytes: Buffer): DecodedDatagram => decodeHeartbeat(bytes, ring),
     setFault(name: FaultName, on: boolean) {
       seen.add(name);
       faults.set(name, on);
@@ -158,8 +158,8 @@ async function world(robots: number, { lateMs = () => 0 }: { readonly lateMs?: (
         const got = receiver.got.splice(0);
         expect(got.length).toBe(each);
         for (const { bytes, address } of got) {
-          const opened = openDatagram(bytes, ring);
-          const verdict = opened.kind === 'beat' ? ears.take(opened.beat, address) : opened.kind;
+          const opened = decodeHeartbeat(bytes, ring);
+          const verdict = opened.kind === 'heartbeat' ? ears.receive(opened.heartbeat, address) : opened.kind;
           counts[verdict] = (counts[verdict] ?? 0) + 1;
         }
         all.push(...got);
@@ -176,7 +176,7 @@ describe('the beats of the neighbours', () => {
     const got = await w.hear(5, 3);
     const beats = got.map(({ bytes, address }) => ({ address, ...readByHand(bytes, w.secret) }));
     for (const [index, serial] of ['SIM-N001', 'SIM-N002', 'SIM-N003'].entries()) {
-      const own = beats.filter((beat) => beat.serial === serial);
+      const own = beats.filter((heartbeat) => heartbeat.serial === serial);
       expect(own.map(({ sequence }) => sequence)).toEqual([0, 1, 2, 3, 4]);
       expect(new Set(own.map(({ address }) => address))).toEqual(new Set([`127.0.0.${index + 2}`]));
       expect(new Set(own.map(({ bootCounter, software }) => `${bootCounter} ${software}`))).toEqual(
@@ -193,19 +193,19 @@ describe('the beats of the neighbours', () => {
     const beats = (await w.hear(600, 1)).map(({ bytes }) => readByHand(bytes, w.secret));
     const [first] = beats;
     const radius = Math.hypot(first?.xMm ?? 0, first?.yMm ?? 0);
-    for (const [index, beat] of beats.entries()) {
-      expect(Math.hypot(beat.xMm, beat.yMm)).toBeCloseTo(radius, -1);
-      expect(Math.abs(beat.yawMilliDeg)).toBeLessThanOrEqual(180_000);
+    for (const [index, heartbeat] of beats.entries()) {
+      expect(Math.hypot(heartbeat.xMm, heartbeat.yMm)).toBeCloseTo(radius, -1);
+      expect(Math.abs(heartbeat.yawMilliDeg)).toBeLessThanOrEqual(180_000);
       // It looks along its way: at a right angle to the line from the middle.
-      const yaw = (beat.yawMilliDeg / 180_000) * Math.PI;
-      expect(Math.abs(beat.xMm * Math.cos(yaw) + beat.yMm * Math.sin(yaw)) / radius).toBeLessThan(0.01);
+      const yaw = (heartbeat.yawMilliDeg / 180_000) * Math.PI;
+      expect(Math.abs(heartbeat.xMm * Math.cos(yaw) + heartbeat.yMm * Math.sin(yaw)) / radius).toBeLessThan(0.01);
       const before = beats[index - 1];
       if (before === undefined) continue;
-      const wayMm = Math.hypot(beat.xMm - before.xMm, beat.yMm - before.yMm);
+      const wayMm = Math.hypot(heartbeat.xMm - before.xMm, heartbeat.yMm - before.yMm);
       expect(wayMm).toBeLessThan(1010);
-      if (before.moving === 1) expect(beat.moving === 2 || wayMm === 0).toBe(true);
-      if (before.moving === 2 && beat.moving === 2) expect(wayMm).toBeGreaterThan(800);
-      expect(beat.battery).toBeLessThanOrEqual(before.battery);
+      if (before.moving === 1) expect(heartbeat.moving === 2 || wayMm === 0).toBe(true);
+      if (before.moving === 2 && heartbeat.moving === 2) expect(wayMm).toBeGreaterThan(800);
+      expect(heartbeat.battery).toBeLessThanOrEqual(before.battery);
     }
     expect((first?.battery ?? 0) - (beats.at(-1)?.battery ?? 0)).toBe(19);
     expect(new Set(beats.map(({ moving, stopped }) => `${moving} ${stopped}`))).toEqual(new Set(['2 1', '1 1', '1 2']));
@@ -214,16 +214,16 @@ describe('the beats of the neighbours', () => {
   it('are all accepted by the reader of the gateway, which shows every robot as told', async () => {
     await using w = await world(20);
     const got = await w.hear(4, 20);
-    expect(w.counts).toEqual({ heard: 80 });
+    expect(w.counts).toEqual({ received: 80 });
     const shown = w.ears.list();
-    expect(shown.map(({ serial, presence, beats, lost }) => [serial, presence, beats, lost])).toEqual(
+    expect(shown.map(({ serial, presence, heartbeats, lost }) => [serial, presence, heartbeats, lost])).toEqual(
       Array.from({ length: 20 }, (_, index) => [`SIM-N${String(index + 1).padStart(3, '0')}`, 'alive', 4, 0]),
     );
-    for (const { serial, beat } of shown) {
+    for (const { serial, heartbeat } of shown) {
       const told = got.map(({ bytes }) => readByHand(bytes, w.secret)).findLast((hand) => hand.serial === serial);
-      expect(beat).toMatchObject({ bootCounter: told?.bootCounter, sequence: 3, instance: told?.instance });
-      expect(beat.uptimeS).toBe(told?.uptimeS);
-      expect(beat.state).toEqual({
+      expect(heartbeat).toMatchObject({ bootCounter: told?.bootCounter, sequence: 3, instance: told?.instance });
+      expect(heartbeat.uptimeS).toBe(told?.uptimeS);
+      expect(heartbeat.state).toEqual({
         moving: told?.moving === 2,
         stopped: told?.stopped === 2,
         batteryPercent: told?.battery,
@@ -240,7 +240,7 @@ describe('the beats of the neighbours', () => {
   it('come every 2 s for an hour, each neighbour at a moment of its own, and all still the same', async () => {
     await using w = await world(4);
     await w.hear(1800, 4);
-    expect(w.ears.list().map(({ beat }) => beat.sequence)).toEqual([1799, 1799, 1799, 1799]);
+    expect(w.ears.list().map(({ heartbeat }) => heartbeat.sequence)).toEqual([1799, 1799, 1799, 1799]);
     // Five moments: the second device of the serial conflict has one too.
     const moments = Map.groupBy(w.firedMs(), (atMs) => Math.round(atMs % PERIOD_MS));
     expect([...moments.values()].map((fired) => fired.length)).toEqual([1800, 1800, 1800, 1800, 1800]);
@@ -252,16 +252,16 @@ describe('the beats of the neighbours', () => {
     const random = spread();
     await using w = await world(2, { lateMs: () => 50 * random() });
     await w.hear(500, 2);
-    expect(w.ears.list().map(({ beat }) => beat.sequence)).toEqual([499, 499]);
+    expect(w.ears.list().map(({ heartbeat }) => heartbeat.sequence)).toEqual([499, 499]);
     w.sleep(3_600_000);
     await w.hear(1, 2);
-    expect(w.ears.list().map(({ beat }) => beat.sequence)).toEqual([500, 500]);
+    expect(w.ears.list().map(({ heartbeat }) => heartbeat.sequence)).toEqual([500, 500]);
   });
 
   it('are those of 1000 robots from 200 addresses', async () => {
     await using w = await world(1000);
     const got = await w.hear(3, 1000);
-    expect(w.counts).toEqual({ heard: 3000 });
+    expect(w.counts).toEqual({ received: 3000 });
     expect(w.ears.list().length).toBe(1000);
     expect(w.neighbours.lastSerial).toBe('SIM-N1000');
     const addresses = Map.groupBy(got, ({ address }) => address);
@@ -286,21 +286,21 @@ describe('the faults of the fleet', () => {
   it('fleet-silent: the last falls silent, and comes back with a higher boot counter', async () => {
     await using w = await world(2);
     await w.hear(2, 2);
-    const before = w.last()?.beat;
+    const before = w.last()?.heartbeat;
     w.setFault('fleet-silent', true);
     await w.hear(4, 1);
-    expect(w.last()).toMatchObject({ presence: 'late', beats: 2 });
+    expect(w.last()).toMatchObject({ presence: 'late', heartbeats: 2 });
     await w.hear(12, 1);
-    expect(w.last()).toMatchObject({ presence: 'gone', beats: 2 });
+    expect(w.last()).toMatchObject({ presence: 'gone', heartbeats: 2 });
     w.setFault('fleet-silent', false);
     await w.hear(3, 2);
     const after = w.last();
-    expect(after).toMatchObject({ presence: 'alive', beats: 5, conflictWith: null });
-    expect(after?.beat).toMatchObject({ bootCounter: 2, sequence: 2 });
-    expect(after?.beat.uptimeS).toBeLessThan(3 * 2 + 1);
-    expect(after?.beat.instance).not.toBe(before?.instance);
-    expect(w.ears.list()[0]).toMatchObject({ presence: 'alive', beats: 21, lost: 0 });
-    expect(w.counts).toEqual({ heard: 26 });
+    expect(after).toMatchObject({ presence: 'alive', heartbeats: 5, conflictWith: null });
+    expect(after?.heartbeat).toMatchObject({ bootCounter: 2, sequence: 2 });
+    expect(after?.heartbeat.uptimeS).toBeLessThan(3 * 2 + 1);
+    expect(after?.heartbeat.instance).not.toBe(before?.instance);
+    expect(w.ears.list()[0]).toMatchObject({ presence: 'alive', heartbeats: 21, lost: 0 });
+    expect(w.counts).toEqual({ received: 26 });
   });
 
   it('fleet-replaying: each recording is refused, and the robot stays alive as it is', async () => {
@@ -310,9 +310,9 @@ describe('the faults of the fleet', () => {
     const got = await w.hear(10, 3);
     const replayed = got.filter(({ bytes }) => own !== undefined && bytes.equals(own.bytes));
     expect(replayed.map(({ address }) => address)).toEqual(Array(10).fill('127.0.0.3'));
-    expect(w.counts).toEqual({ heard: 26, replayed: 10 });
-    expect(w.last()).toMatchObject({ presence: 'alive', beats: 13, lost: 0, conflictWith: null });
-    expect(w.last()?.beat.sequence).toBe(12);
+    expect(w.counts).toEqual({ received: 26, replayed: 10 });
+    expect(w.last()).toMatchObject({ presence: 'alive', heartbeats: 13, lost: 0, conflictWith: null });
+    expect(w.last()?.heartbeat.sequence).toBe(12);
     w.setFault('fleet-replaying', false);
     await w.hear(1, 2);
   });
@@ -324,8 +324,8 @@ describe('the faults of the fleet', () => {
     w.setFault('fleet-silent', false);
     w.setFault('fleet-replaying', true);
     await w.hear(10, 2);
-    expect(w.counts).toEqual({ heard: 12, replayed: 10 });
-    expect(w.last()).toMatchObject({ presence: 'alive', conflictWith: null, beat: { bootCounter: 2 } });
+    expect(w.counts).toEqual({ received: 12, replayed: 10 });
+    expect(w.last()).toMatchObject({ presence: 'alive', conflictWith: null, heartbeat: { bootCounter: 2 } });
   });
 
   it('fleet-wrong-key: its beats name another key and are signed with it', async () => {
@@ -333,11 +333,11 @@ describe('the faults of the fleet', () => {
     await w.hear(1, 2);
     w.setFault('fleet-wrong-key', true);
     await w.hear(4, 2);
-    expect(w.counts).toEqual({ heard: 6, 'other-key': 4 });
-    expect(w.last()).toMatchObject({ presence: 'late', beats: 1 });
+    expect(w.counts).toEqual({ received: 6, 'other-key': 4 });
+    expect(w.last()).toMatchObject({ presence: 'late', heartbeats: 1 });
     w.setFault('fleet-wrong-key', false);
     await w.hear(1, 2);
-    expect(w.last()).toMatchObject({ presence: 'alive', beats: 2, lost: 4 });
+    expect(w.last()).toMatchObject({ presence: 'alive', heartbeats: 2, lost: 4 });
   });
 
   it('fleet-clock-jumps: the uptime jumps by years to and fro, and nothing happens to the robot', async () => {
@@ -353,17 +353,17 @@ describe('the faults of the fleet', () => {
     const yearS = 365 * 24 * 3600;
     expect(steps.filter((stepS) => stepS > 5 * yearS).length).toBeGreaterThan(15);
     expect(steps.filter((stepS) => stepS < -5 * yearS).length).toBeGreaterThan(15);
-    expect(w.counts).toEqual({ heard: 82 });
-    expect(w.last()).toMatchObject({ presence: 'alive', beats: 41, lost: 0, conflictWith: null });
+    expect(w.counts).toEqual({ received: 82 });
+    expect(w.last()).toMatchObject({ presence: 'alive', heartbeats: 41, lost: 0, conflictWith: null });
     w.setFault('fleet-clock-jumps', false);
     await w.hear(1, 2);
-    expect(w.last()?.beat.uptimeS).toBeLessThan(42 * 2 + 1);
+    expect(w.last()?.heartbeat.uptimeS).toBeLessThan(42 * 2 + 1);
   });
 
   it('fleet-serial-conflict: a second device is named with its address, and the robot stays itself', async () => {
     await using w = await world(2);
     await w.hear(10, 2);
-    const own = w.last()?.beat.instance;
+    const own = w.last()?.heartbeat.instance;
     w.setFault('fleet-serial-conflict', true);
     const got = await w.hear(5, 3);
     const others = got
@@ -374,12 +374,12 @@ describe('the faults of the fleet', () => {
     );
     expect(new Set(others.map(({ instance }) => instance)).size).toBe(1);
     expect(others[0]?.instance).not.toBe(own);
-    expect(w.counts).toEqual({ heard: 30, replayed: 5 });
-    expect(w.last()).toMatchObject({ address: '127.0.0.3', conflictWith: '127.0.0.202', beats: 15 });
-    expect(w.last()?.beat.instance).toBe(own);
+    expect(w.counts).toEqual({ received: 30, replayed: 5 });
+    expect(w.last()).toMatchObject({ address: '127.0.0.3', conflictWith: '127.0.0.202', heartbeats: 15 });
+    expect(w.last()?.heartbeat.instance).toBe(own);
     w.setFault('fleet-serial-conflict', false);
     await w.hear(16, 2);
-    expect(w.last()).toMatchObject({ conflictWith: null, presence: 'alive', beats: 31, lost: 0 });
+    expect(w.last()).toMatchObject({ conflictWith: null, presence: 'alive', heartbeats: 31, lost: 0 });
     // Switched on again it is another start of the device.
     w.setFault('fleet-serial-conflict', true);
     const [again] = (await w.hear(1, 3)).filter(({ address }) => address === '127.0.0.202');
@@ -410,7 +410,7 @@ describe('the faults of the fleet', () => {
       ['SIM-N002', 'alive', 0],
       ['SIM-N003', 'alive', 0],
     ]);
-    expect(w.last()).toMatchObject({ address: '127.0.0.4', beat: { bootCounter: 2 } });
+    expect(w.last()).toMatchObject({ address: '127.0.0.4', heartbeat: { bootCounter: 2 } });
   });
 
   it('have a test above, each of them', () => {
@@ -450,9 +450,9 @@ describe('gw sim with neighbours', () => {
     expect([await modeOf(keyFile), await modeOf(join(dir, 'secrets'))]).toEqual([0o600, 0o700]);
     const ring = await readKeyRing({ keyFile, acceptedKeyFiles: [] });
     await until(() => receiver.got.length >= 15);
-    const opened = receiver.got.map(({ bytes }) => openDatagram(bytes, ring));
-    expect(new Set(opened.map(({ kind }) => kind))).toEqual(new Set(['beat']));
-    expect(new Set(opened.map((one) => one.kind === 'beat' && one.beat.serial)).size).toBe(5);
+    const opened = receiver.got.map(({ bytes }) => decodeHeartbeat(bytes, ring));
+    expect(new Set(opened.map(({ kind }) => kind))).toEqual(new Set(['heartbeat']));
+    expect(new Set(opened.map((one) => one.kind === 'heartbeat' && one.heartbeat.serial)).size).toBe(5);
     for (const event of events) expect(simEventSchema.parse(event)).toEqual(event);
     const fleet = events.find(({ event }) => event === 'fleet');
     expect(fleet && renderSimEvent(fleet)).toBe(

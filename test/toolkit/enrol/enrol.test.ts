@@ -54,12 +54,12 @@ describe('gw enrol', () => {
       status: { state: 'enrolled', verdict: 'ok', serial: sim.chassis.serial, begunAt: null },
     });
     expect(told).toEqual([
-      'asking the chassis for its serial number',
-      'a key is made on this device',
-      'the key is kept; asking the enrolment endpoint',
-      'the enrolment endpoint is the right one; sending the certificate request',
+      'reading the serial number of the chassis',
+      'key generated on this device',
+      'key stored; connecting to the enrolment endpoint',
+      'enrolment endpoint verified; sending the certificate request',
       'waiting for the certificate',
-      'the certificate belongs to key and serial number; installing it',
+      'certificate verified; installing it',
     ]);
     expect(sim.requests().filter(({ path }) => path === '/device/info').length).toBe(1);
     const sent = JSON.parse(sim.enrolment?.requests()[0]?.body ?? '{}');
@@ -229,8 +229,8 @@ describe('gw enrol status', () => {
     expect(cut).toMatchObject({ state: 'enrolled', begunAt: null });
     expect(cut.begun).toMatchObject({
       verdict: 'wrong',
-      detail: expect.stringContaining('the enrolment is finished'),
-      remedy: expect.stringContaining('Run `gw enrol` once more'),
+      detail: expect.stringContaining('enrolled, but the cleanup was interrupted'),
+      remedy: expect.stringContaining('Run `gw enrol` again'),
     });
     const asked: string[] = [];
     const { data } = await enrol(false, () => {
@@ -240,11 +240,11 @@ describe('gw enrol status', () => {
     expect(data).toMatchObject({ resumed: true, status: { verdict: 'ok' } });
     expect(asked).toEqual([]);
     expect((await left({ keyPem: makeDeviceKey() })).begun).toMatchObject({
-      detail: expect.stringContaining('a renewal was begun at 2026-01-02T03:04:05.000Z'),
+      detail: expect.stringContaining('a renewal was started at 2026-01-02T03:04:05.000Z'),
       remedy: expect.stringContaining('`gw enrol --renew` again'),
     });
     expect((await left({ keyPem: makeDeviceKey(), serial: 'SIM-0009' })).begun).toMatchObject({
-      detail: expect.stringContaining('a renewal of SIM-0009 was begun'),
+      detail: expect.stringContaining('a renewal of SIM-0009 was started'),
       remedy: expect.stringContaining(`remove ${path}`),
     });
     rmSync(join(identityDir, 'identity.json'));
@@ -272,7 +272,7 @@ describe('gw enrol status', () => {
     expect(await ends(10.5)).toMatchObject({ daysLeft: 10, verdict: 'ok', remedy: expect.stringContaining('--renew') });
     expect(await ends(-0.01)).toMatchObject({
       verdict: 'wrong',
-      detail: expect.stringMatching(/^the certificate of its authority \(CN=.*\) expired at /),
+      detail: expect.stringMatching(/^its CA certificate \(CN=.*\) expired at /),
       remedy: expect.stringContaining('--renew'),
     });
   });

@@ -18,14 +18,14 @@ const site: ExpectedFleet = {
 const sender = (serial: string, host: number): Sender => ({ serial, address: `192.0.2.${host}` });
 const two = sender('SN-2', 2);
 const three = sender('SN-3', 3);
-const none = { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0, replayed: 0, noRoom: 0 };
+const none = { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0, replayed: 0, tableFull: 0 };
 
 const every = (periodMs: number, uptimeOf = (index: number) => (index * periodMs) / 1000): Arrival[] =>
   Array.from({ length: 5 }, (_, index) => ({
     atMs: index * periodMs,
     sequence: 7 + index,
     uptimeS: uptimeOf(index),
-    life: 'one',
+    boot: 'one',
   }));
 
 function found(received: Partial<ReceivedFleet>, changes: Partial<ExpectedFleet> = {}) {
@@ -42,8 +42,8 @@ function found(received: Partial<ReceivedFleet>, changes: Partial<ExpectedFleet>
     rejected: none,
     isTableFull: false,
     isOwnCopySeen: true,
-    hears: 'broadcasts',
-    notAsked: null,
+    receives: 'broadcasts',
+    queryFailure: null,
     ...received,
   };
   const findings = fleetFindings({ ...site, ...changes }, all);
@@ -81,7 +81,7 @@ describe('what is found of the other robots of a fleet', () => {
     const { of, verdicts } = found({ senders: [two, sender('SN-9', 9), sender('SN-8', 8)] });
     expect(verdicts).toMatchObject({ 'robot-SN-2': 'ok', 'robot-SN-3': 'wrong', strangers: 'wrong' });
     expect(of('robot-SN-3').detail).toBe('not received within 10 s');
-    expect(of('strangers').detail).toBe('SN-9, SN-8 have the key and are not in fleet.robots');
+    expect(of('strangers').detail).toBe('not in fleet.robots, but signed with the site key: SN-9, SN-8');
   });
 
   it('is wrong of a robot that sends too often, and not decided of one that was received once', () => {
@@ -131,16 +131,16 @@ describe('what is found of the other robots of a fleet', () => {
     const { of } = found({ noise });
     expect(of('noise').detail).toBe('192.0.2.9 (4 other key, 1 malformed), more addresses (2 forged)');
     const unicast = found({ rejected: { ...none, otherKey: 5, replayed: 3 } });
-    expect(unicast.of('noise')).toMatchObject({ verdict: 'wrong', detail: 'the gateway refused 5 other key' });
-    expect(unicast.of('replays')).toMatchObject({ verdict: 'wrong', detail: 'the gateway refused 3 as replayed' });
+    expect(unicast.of('noise')).toMatchObject({ verdict: 'wrong', detail: 'rejected by the gateway: 5 other key' });
+    expect(unicast.of('replays')).toMatchObject({ verdict: 'wrong', detail: '3 rejected as replayed by the gateway' });
   });
 
   it('is a full table of serials, though no stranger is in the list of the gateway', () => {
-    const { of } = found({ rejected: { ...none, noRoom: 4 }, isTableFull: true });
+    const { of } = found({ rejected: { ...none, tableFull: 4 }, isTableFull: true });
     expect(of('strangers')).toMatchObject({
       verdict: 'wrong',
-      detail: expect.stringContaining('4 heartbeats of further serials were refused'),
-      remedy: expect.stringContaining('another key'),
+      detail: expect.stringContaining('4 heartbeats of new serials rejected'),
+      remedy: expect.stringContaining('change the site key'),
     });
     const alone = found({ ...silence, isTableFull: true }, { expected: [], isAlone: true });
     expect(alone.of('strangers').verdict).toBe('wrong');
@@ -157,7 +157,7 @@ describe('what is found of the other robots of a fleet', () => {
       uptime: 'not-applicable',
       noise: 'ok',
     });
-    expect(of('robots').detail).toBe('fleet.robots names SN-1 alone');
+    expect(of('robots').detail).toBe('fleet.robots lists SN-1 only');
     expect(found({ senders: [two] }, { expected: [], isAlone: true }).of('strangers').verdict).toBe('wrong');
   });
 
@@ -167,12 +167,12 @@ describe('what is found of the other robots of a fleet', () => {
     expect(of('robots').detail).toContain('fleet.robots: [SN-1]');
     expect(found({ senders: [two] }, { expected: [] }).of('strangers')).toMatchObject({
       verdict: 'not-checked',
-      detail: 'received: SN-2; fleet.robots names no robot',
+      detail: 'received: SN-2; fleet.robots is empty',
     });
   });
 
   it('is not checked where nothing was received and nothing shows that receiving works', () => {
-    const deaf = { ...silence, rejected: null, isOwnCopySeen: false, hears: 'everything' as const };
+    const deaf = { ...silence, rejected: null, isOwnCopySeen: false, receives: 'everything' as const };
     expect(found(deaf, { expected: [], isAlone: true }).verdicts).toMatchObject({
       strangers: 'not-checked',
       conflicts: 'not-checked',
@@ -183,7 +183,10 @@ describe('what is found of the other robots of a fleet', () => {
   });
 
   it('is not checked where the gateway has the port and does not answer', () => {
-    const { of, verdicts } = found({ ...silence, rejected: null, notAsked: 'no answer' }, { unicast: ['192.0.2.2'] });
+    const { of, verdicts } = found(
+      { ...silence, rejected: null, queryFailure: 'no answer' },
+      { unicast: ['192.0.2.2'] },
+    );
     expect(verdicts).toMatchObject({
       'robot-SN-2': 'not-checked',
       'unicast-192.0.2.2': 'not-checked',

@@ -13,7 +13,7 @@ const site: ExpectedFleet = {
   seconds: 10,
 };
 const every = (periodMs: number): Arrival[] =>
-  Array.from({ length: 5 }, (_, index) => ({ atMs: index * periodMs, sequence: index, uptimeS: null, life: 'own' }));
+  Array.from({ length: 5 }, (_, index) => ({ atMs: index * periodMs, sequence: index, uptimeS: null, boot: 'own' }));
 
 const gateway = (serial = 'SN-1', failure: string | null = null, accepted = 5): GatewayCounts => ({
   last: {
@@ -30,17 +30,17 @@ const gateway = (serial = 'SN-1', failure: string | null = null, accepted = 5): 
   },
   arrivals: new Map(),
   sent: every(2_000),
-  rejected: { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0, replayed: 0, noRoom: 0 },
+  rejected: { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0, replayed: 0, tableFull: 0 },
   accepted: new Map([['192.0.2.2', accepted]]),
 });
 
 function found(sending: Partial<OwnSending>, changes: Partial<ExpectedFleet> = {}) {
   const all: OwnSending = {
-    hears: 'broadcasts',
+    receives: 'broadcasts',
     sources: ['192.0.2.1'],
     copies: new Map([['192.0.2.1', every(2_000)]]),
     gateway: gateway(),
-    notAsked: null,
+    queryFailure: null,
     ...sending,
   };
   const findings = ownFindings({ ...site, ...changes }, all);
@@ -59,16 +59,16 @@ describe('what is found of the own heartbeat', () => {
       'own-period': 'ok',
     });
     expect(of('own-broadcast')).toMatchObject({
-      title: 'Own broadcasts pass the kernel (looped-back copies)',
-      detail: '5 from 192.0.2.1 in 10 s; arrival is only seen at the other robot',
+      title: 'Own broadcasts leave the kernel (looped-back copies)',
+      detail: '5 from 192.0.2.1 in 10 s; arrival can be checked only on the other robot',
     });
     expect(of('own-unicast-192.0.2.2').detail).toBe(
-      '5 by the counter of the gateway; arrival is only seen at the other robot',
+      '5 by the counter of the gateway; arrival can be checked only on the other robot',
     );
   });
 
   it('is wrong where gw serve does not run, and nothing of it is ok', () => {
-    const { verdicts } = found({ hears: 'everything', copies: new Map(), gateway: null });
+    const { verdicts } = found({ receives: 'everything', copies: new Map(), gateway: null });
     expect(verdicts).toEqual({
       'own-serial': 'wrong',
       'own-broadcast': 'wrong',
@@ -89,7 +89,7 @@ describe('what is found of the own heartbeat', () => {
   it('is wrong where the operating system refuses, where nothing is sent meanwhile, and where the list was not read', () => {
     expect(found({ gateway: gateway('SN-1', 'EPERM') }).of('own-unicast-192.0.2.2')).toMatchObject({
       verdict: 'wrong',
-      detail: 'refused: EPERM',
+      detail: 'failed: EPERM',
     });
     expect(found({ gateway: gateway('SN-1', null, 0) }).of('own-unicast-192.0.2.2').verdict).toBe('wrong');
     expect(found({}, { unicast: ['192.0.2.3'] }).of('own-unicast-192.0.2.3').verdict).toBe('wrong');
@@ -98,7 +98,7 @@ describe('what is found of the own heartbeat', () => {
   it('is wrong where a gateway of another serial sends here, or one that sends nothing', () => {
     expect(found({ gateway: gateway('SN-7') }).of('own-serial')).toMatchObject({
       verdict: 'wrong',
-      detail: 'the gateway that runs here sends as SN-7',
+      detail: 'the running gateway sends with serial SN-7',
     });
     const silent = gateway();
     expect(found({ gateway: { ...silent, last: { ...silent.last, sending: null } } }).of('own-serial').verdict).toBe(
@@ -107,7 +107,7 @@ describe('what is found of the own heartbeat', () => {
   });
 
   it('is not checked where the gateway does not answer', () => {
-    const { verdicts } = found({ gateway: null, notAsked: 'no answer', copies: new Map() });
+    const { verdicts } = found({ gateway: null, queryFailure: 'no answer', copies: new Map() });
     expect(verdicts).toMatchObject({ 'own-serial': 'not-checked', 'own-unicast-192.0.2.2': 'not-checked' });
     expect(verdicts['own-period']).toBe('not-checked');
   });

@@ -5,7 +5,7 @@ import { type Arrival, judgePeriod, timingOf } from '../../../src/lib/toolkit/he
 function arrivals(periodMs: number, count: number, changes: (index: number) => Partial<Arrival> = () => ({})) {
   return Array.from({ length: count }, (_, index): Arrival => {
     const atMs = 1_000 + index * periodMs;
-    return { atMs, sequence: 40 + index, uptimeS: Math.floor((index * periodMs) / 1000), life: 'a', ...changes(index) };
+    return { atMs, sequence: 40 + index, uptimeS: Math.floor((index * periodMs) / 1000), boot: 'a', ...changes(index) };
   });
 }
 
@@ -21,7 +21,7 @@ describe('the period of a sender', () => {
   });
 
   it('is not decided by one heartbeat that was late, and never ok then', () => {
-    // A gateway that was held up for 1.3 s, and went on in its own beat.
+    // A gateway that was held up for 1.3 s, and went on in its own heartbeat.
     const heldUp = arrivals(2_000, 6, (index) => (index === 0 ? { atMs: 2_300 } : {}));
     expect(timingOf(heldUp)).toMatchObject({ periodMs: 1_740, medianMs: 2_000 });
     expect(judgePeriod(timingOf(heldUp))).toBe('not-checked');
@@ -29,11 +29,11 @@ describe('the period of a sender', () => {
     expect(judgePeriod(timingOf(slept))).toBe('not-checked');
   });
 
-  it('counts lost heartbeats by the sequence, and no earlier life', () => {
+  it('counts lost heartbeats by the sequence, and no earlier boot', () => {
     const lossy = arrivals(2_000, 9).filter((_, index) => index % 3 !== 1);
     expect(timingOf(lossy).periodMs).toBe(2_000);
     const restarted = arrivals(2_000, 8, (index) =>
-      index < 4 ? {} : { life: 'b', sequence: index - 4, uptimeS: (index - 4) * 2 },
+      index < 4 ? {} : { boot: 'b', sequence: index - 4, uptimeS: (index - 4) * 2 },
     );
     expect(timingOf(restarted)).toEqual({ intervals: 3, periodMs: 2_000, medianMs: 2_000, uptimeOffS: 0 });
   });

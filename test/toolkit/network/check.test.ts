@@ -27,7 +27,7 @@ async function withFault(world: World, name: FaultName) {
 }
 
 describe('the network check, outward', () => {
-  it('finds everything right where it is, signs off cleanly, and leaves the session of the device', async () => {
+  it('passes on a correct network, disconnects cleanly, and keeps the session of the device', async () => {
     await using world = await buildWorld(dir);
     const result = await world.check();
     expect(networkCheckSchema.parse(result)).toEqual(result);
@@ -46,7 +46,7 @@ describe('the network check, outward', () => {
     expect(world.cloud.broker.connected()).toBe(0);
   });
 
-  it('dials and resolves what the site file names, this machine beside it, and nothing else', async () => {
+  it('dials and resolves only hosts of the site file and this machine', async () => {
     await using building = await openPort();
     await using device = await openPort();
     const yaml = [
@@ -99,7 +99,7 @@ describe('the network check, outward', () => {
     });
   });
 
-  it('tells a closed port from a wrong ALPN from a missing CONNACK from a refusal', async () => {
+  it('distinguishes a closed port, a rejected ALPN, a missing CONNACK and a refusal', async () => {
     await using world = await buildWorld(dir);
     const wrongIn = async (fault: FaultName) => {
       const result = await withFault(world, fault);
@@ -114,17 +114,17 @@ describe('the network check, outward', () => {
     expect(await wrongIn('cloud-clock-off')).toEqual(['wrong', ['clock']]);
   });
 
-  it('calls TLS unopened only where every needed way was seen', async () => {
+  it('passes TLS interception only when every needed chain was verified', async () => {
     await using world = await buildWorld(dir);
     expect(lineOf(await world.check(), 'tls-inspection').verdict).toBe('ok');
     // One of the needed ways ends before any certificate.
     const unseen = lineOf(await withFault(world, 'cloud-alpn-refused'), 'tls-inspection');
     expect(unseen.verdict).toBe('not-checked');
     const { host, fallbackPort } = world.cloud.places.mqtt;
-    expect(unseen.detail).toContain(`nothing is known of ${host}:${fallbackPort}`);
+    expect(unseen.detail).toContain(`unknown for ${host}:${fallbackPort}`);
   });
 
-  it('does not call a certificate of this device right whose time is over', async () => {
+  it('fails an expired certificate of this device', async () => {
     await using world = await buildWorld(dir);
     const wall = () => new Date('2199-01-01T00:00:00Z');
     const { checkNetwork } = await import('../../../src/lib/toolkit/network/check.ts');
@@ -133,10 +133,10 @@ describe('the network check, outward', () => {
       { timeoutMs: 5_000, from: [], fromSegment: 'site', machine: machineOf(world.asked) },
       { signal: AbortSignal.timeout(20_000), onProgress: () => {} },
     );
-    expect(lineOf(result, 'identity')).toMatchObject({ verdict: 'wrong', detail: expect.stringContaining('it ended') });
+    expect(lineOf(result, 'identity')).toMatchObject({ verdict: 'wrong', detail: expect.stringContaining('expired ') });
   });
 
-  it('says of a broker that never answers CONNECT that TLS stands', async () => {
+  it('reports a broker that never answers CONNECT', async () => {
     await using world = await buildWorld(dir, { storage: false });
     world.faults.set('cloud-no-connack', true);
     const result = await world.check({ timeoutMs: 1_000 });
@@ -147,37 +147,37 @@ describe('the network check, outward', () => {
       'mqtt-fallback.mqtt': 'wrong',
       storage: 'not-checked',
     });
-    expect(lineOf(result, 'mqtt-fallback.mqtt').detail).toMatch(/^TLS stands, and no CONNACK came within \d+ ms$/);
+    expect(lineOf(result, 'mqtt-fallback.mqtt').detail).toMatch(/^TLS established, no CONNACK received within \d+ ms$/);
   });
 
-  it('names who opens TLS, says nothing of this device to them, and what to ask for', async () => {
+  it('names the issuer of a TLS-inspecting proxy, sends it no data of this device, and requests an exemption', async () => {
     await using world = await buildWorld(dir);
     const result = await withFault(world, 'cloud-inspected');
     const line = lineOf(result, 'tls-inspection');
     expect(line.verdict).toBe('wrong');
     expect(line.detail).toContain("'CN=Simulated inspection of the house'");
-    expect(line.ask).toContain('out of TLS inspection');
+    expect(line.ask).toContain('from TLS inspection');
     expect(lineOf(result, 'mqtt-fallback.mqtt')).toMatchObject({ verdict: 'not-checked' });
     expect(world.cloud.broker.clients()).toEqual([]);
-    expect(result.paths.every(({ tls }) => tls?.trust === 'foreign')).toBe(true);
+    expect(result.paths.every(({ tls }) => tls?.trust === 'untrusted')).toBe(true);
     const text = renderNetworkCheck(result);
     expect(text.split('\n')[0]).toContain("issued by 'CN=Simulated inspection of the house'");
-    expect(text.match(/out of TLS inspection/g)).toHaveLength(1);
+    expect(text.match(/from TLS inspection/g)).toHaveLength(1);
   });
 
-  it('gives up on whoever takes connections and says nothing, each way for itself', async () => {
+  it('times out on silent peers, each path on its own', async () => {
     await using world = await buildWorld(dir);
     world.faults.set('cloud-silent', true);
     const result = await world.check({ timeoutMs: 400 });
     for (const id of ['mqtt-fallback', 'mqtt-direct', 'storage', 'tunnel', 'enrolment']) {
       expect(lineOf(result, `${id}.tcp`).verdict).toBe('ok');
-      expect(lineOf(result, `${id}.tls`).detail).toMatch(/^TCP is open, and no answer to the first word of TLS came/);
+      expect(lineOf(result, `${id}.tls`).detail).toMatch(/^TCP connected, no answer to the ClientHello within/);
     }
     // Side by side: together they waited longer than the whole.
     expect(result.tookMs).toBeLessThan(result.checks.reduce((sum, { tookMs }) => sum + tookMs, 0));
   });
 
-  it('says that a name is not known, and tries nothing behind it', async () => {
+  it('reports an unknown name, and tries no further step', async () => {
     await using world = await buildWorld(dir);
     const { mqtt } = world.cloud.places;
     const site = { ...world.site, cloud: { ...world.site.cloud, mqtt: { ...mqtt, host: 'broker.example' } } };
@@ -192,7 +192,7 @@ describe('the network check, outward', () => {
     );
     expect(lineOf(result, 'mqtt-fallback.name')).toMatchObject({
       verdict: 'wrong',
-      detail: 'no address of broker.example: the name server does not know it, or could not be asked',
+      detail: 'no address for broker.example: unknown name, or no name server reachable',
     });
     expect(lineOf(result, 'mqtt-fallback.tcp').verdict).toBe('not-checked');
     // One name, one line, whatever ways lead there.
@@ -202,7 +202,7 @@ describe('the network check, outward', () => {
     expect(lineOf(result, 'identity').verdict).toBe('wrong');
   });
 
-  it('does not shake hands with MQTT where the device is not enrolled, and does not call that right', async () => {
+  it('does not try MQTT without enrolment, and reports not-checked', async () => {
     await using world = await buildWorld(dir, { enrolled: false });
     const result = await world.check();
     expect(result.sections.outward).toBe('not-checked');
@@ -218,7 +218,7 @@ describe('the network check, outward', () => {
     expect(world.cloud.broker.clients()).toEqual([]);
   });
 
-  it('leaves a cloud link that the gateway holds alone, and whoever does not tell', async () => {
+  it('does not displace the cloud link of a running gateway, also of one that does not report it', async () => {
     const services = [
       { name: 'cloud', status: 'running', restarts: 0, lastError: null, remedy: null, detail: 'connected' },
     ];
@@ -248,19 +248,22 @@ describe('the network check, outward', () => {
     }
   });
 
-  it('refuses a file of certificates that holds none', async () => {
+  it('rejects a CA file without certificates', async () => {
     await using world = await buildWorld(dir);
     await writeFile(join(dir, 'cloud-ca.pem'), 'nothing\n');
     await expect(world.check()).rejects.toMatchObject({ code: 'SITE_FILE_INVALID' });
   });
 
-  it('says of packets that are too small for any path that they are', async () => {
+  it('fails a path MTU below 1280 bytes', async () => {
     await using world = await buildWorld(dir);
     const connectionInfo = async () => ({ pathMtuBytes: 1_000 });
     const result = await world.check({ machine: machineOf(world.asked, { connectionInfo }) });
     expect(lineOf(result, 'mtu')).toMatchObject({ verdict: 'wrong', ask: expect.stringContaining('ICMP') });
     const silent = await world.check({ machine: machineOf(world.asked, { connectionInfo: async () => null }) });
-    expect(lineOf(silent, 'mtu')).toMatchObject({ verdict: 'ok', detail: expect.stringContaining('does not tell') });
+    expect(lineOf(silent, 'mtu')).toMatchObject({
+      verdict: 'ok',
+      detail: expect.stringContaining('not reported by the kernel'),
+    });
   });
 
   it('is interrupted at once', async () => {
@@ -304,7 +307,7 @@ describe('the network check, from a second host', () => {
 
   const yaml = 'network: { robotSegment: 192.0.2.0/28, gateway: 192.0.2.2 }';
 
-  it('finds every port that answers from the network of the customer wrong', async () => {
+  it('fails every port that is reachable from the customer network', async () => {
     await using answering = await openPort();
     target = answering.port;
     await using world = await buildWorld(dir, { yaml });
@@ -327,7 +330,7 @@ describe('the network check, from a second host', () => {
     expect(result.sections.segment).toBe('wrong');
   });
 
-  it('lets SSH and the operator surface answer in the robot segment, and the read-only socket never', async () => {
+  it('allows SSH and the operator server in the robot segment, the read-only socket never', async () => {
     await using answering = await openPort();
     target = answering.port;
     await using world = await buildWorld(dir, { yaml });
@@ -340,7 +343,7 @@ describe('the network check, from a second host', () => {
     });
   });
 
-  it('proves nothing by a host that cannot be used, or whose SSH lets nothing through', async () => {
+  it('is not-checked with a host that cannot be used, or refuses forwarding', async () => {
     await using world = await buildWorld(dir, { yaml });
     const closed: SecondHost = {
       name: 'a@b',
@@ -364,11 +367,11 @@ describe('the network check, from a second host', () => {
     };
     const result = await world.check({ from: [closed, forbidding] });
     expect(lineOf(result, 'segment.from-1')).toMatchObject({ verdict: 'not-checked' });
-    expect(lineOf(result, 'segment.from-2').detail).toBe('it could not be used: It lets no connection through.');
+    expect(lineOf(result, 'segment.from-2').detail).toBe('host not usable: It lets no connection through.');
     expect(result.verdict).not.toBe('ok');
   });
 
-  it('keeps what answered when the machine is lost a moment later', async () => {
+  it('keeps answers when the connection is lost later', async () => {
     await using world = await buildWorld(dir, { yaml });
     const lost: SecondHost = {
       name: 'a@b',
@@ -393,7 +396,7 @@ describe('the network check, from a second host', () => {
     ]);
   });
 
-  it('disproves by the host itself that the gateway reaches configured addresses only, unless it is configured', async () => {
+  it('fails configured-only when the gateway reaches the second host, unless it is configured', async () => {
     await using world = await buildWorld(dir, { yaml });
     const from = [hostThatReaches([], [])];
     const reached = await world.check({ from });
@@ -413,7 +416,7 @@ describe('the network check, from a second host', () => {
   });
 
   it.each([
-    ['no-answer', 'ok', /for this address and port alone/],
+    ['no-answer', 'ok', /for this address and port only/],
     ['refused', 'wrong', /connected|does not name it/],
     ['cut', undefined, null],
   ] as const)(
@@ -433,7 +436,7 @@ describe('the network check, from a second host', () => {
     },
   );
 
-  it('never calls the rule as a whole proven, with and without a host', async () => {
+  it('never passes configured-only as a whole', async () => {
     await using world = await buildWorld(dir, { yaml });
     for (const from of [[], [hostThatReaches([], [])]]) {
       const line = lineOf(await world.check({ from }), 'segment.configured-only');
@@ -442,7 +445,7 @@ describe('the network check, from a second host', () => {
     }
   });
 
-  it('is not checked without one, and the whole is then not called right', async () => {
+  it('is not-checked without one, and so is the whole', async () => {
     await using world = await buildWorld(dir, { yaml });
     const result = await world.check();
     expect(lineOf(result, 'segment.from')).toMatchObject({ verdict: 'not-checked' });

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
 describe('writing the network request', () => {
-  it('hands the letter back with its facts, in the shape that is published', async () => {
+  it('returns the letter with its facts, in the published shape', async () => {
     for (const format of ['md', 'html'] as const) {
       const result = await writeNetworkRequest({ sitePath, lang: 'en', format, now });
       expect(networkRequestSchema.parse(result)).toEqual(result);
@@ -28,7 +28,7 @@ describe('writing the network request', () => {
     }
   });
 
-  it('writes a PDF to a file and replaces none unless it was told to', async () => {
+  it('writes a PDF to a file and replaces none without --force', async () => {
     const out = join(dir, 'request.pdf');
     const options = { sitePath, lang: 'de', format: 'pdf', out, now } as const;
     const result = await writeNetworkRequest(options);
@@ -44,7 +44,7 @@ describe('writing the network request', () => {
     await expect(writeNetworkRequest({ ...options, force: true })).resolves.toMatchObject({ written: { path: out } });
   });
 
-  it('prints no PDF, and needs a sound site file', async () => {
+  it('prints no PDF, and requires a valid site file', async () => {
     const pdf = writeNetworkRequest({ sitePath, lang: 'de', format: 'pdf', now });
     await expect(pdf).rejects.toMatchObject({ code: 'USAGE' });
     const none = writeNetworkRequest({ sitePath: join(dir, 'none.yaml'), lang: 'de', format: 'md', now });

@@ -5,14 +5,14 @@ import { renderHeartbeatKey } from '../../../cli/render/heartbeat.ts';
 import type { HeartbeatKey as Result } from '../../../lib/toolkit/heartbeat/key.result.ts';
 
 export default class HeartbeatKeyNew extends GwCommand<Result> {
-  static override summary = 'Make a key that signs the heartbeat of a site.';
+  static override summary = 'Make a site key that signs heartbeats.';
   static override description =
-    'Writes 32 bytes of chance as hex to the file that fleet.keyFile of the site file names, or to FILE, readable for its owner only. A file that is there is never replaced. The key is not shown; what is shown is its name, by which two robots can be compared.';
+    'Writes 32 random bytes as hex to fleet.keyFile of the site file, or to FILE, readable for its owner only. Never replaces a file. Prints the name of the key, by which robots can be compared, not the key.';
   static override examples = [
     '<%= config.bin %> heartbeat key new',
     '<%= config.bin %> heartbeat key new secrets/heartbeat-next',
   ];
-  static override args = { file: Args.file({ name: 'FILE', description: 'Where to write it.' }) };
+  static override args = { file: Args.file({ name: 'FILE', description: 'Key file to write.' }) };
   static override flags = { site: siteFlag };
   static override readonly schema = 'gw/heartbeat-key-new/1';
 

@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Whether an address lies in a range such as `192.0.2.0/28`; an IPv4 address in its IPv6 spelling counts as the IPv4
- * address. Null when one of the two is neither, as a host name is.
+ * Whether an address lies in a range such as `192.0.2.0/28`; an IPv4-mapped IPv6 address counts as the IPv4
+ * address. Null when one of them is not an address, such as a host name.
  */
 export function isInRange(address: string, range: string): boolean | null {
   if (!ipaddr.isValid(address) || !ipaddr.isValidCIDR(range)) return null;

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { VerifiedBy } from './trust-lists.ts';
 
-/** One certificate of a chain, cut to what a person compares. Names are foreign text. */
+/** The displayed fields of one certificate of a chain. Names are untrusted text. */
 export interface ChainLink {
   /** `CN=…, O=…` in one line. */
   readonly subject: string;
@@ -12,19 +12,19 @@ export interface ChainLink {
   readonly fingerprintSha256: string;
 }
 
-/** Whether a chain ends where it must, and if not, what that means. */
+/** The result of the chain verification. */
 export type Trust =
   | { readonly kind: 'trusted'; readonly by: VerifiedBy }
-  /** It does not end in a trusted certificate: somebody opens TLS on the way, or the trusted file is the wrong one. */
-  | { readonly kind: 'foreign'; readonly reason: string }
-  /** It names another host. */
-  | { readonly kind: 'other-name'; readonly reason: string }
+  /** The chain does not end in a trusted CA: TLS interception, or the wrong CA file. */
+  | { readonly kind: 'untrusted'; readonly reason: string }
+  /** The certificate is for another host name. */
+  | { readonly kind: 'hostname-mismatch'; readonly reason: string }
   /** By the clock of this machine. */
   | { readonly kind: 'expired' | 'not-yet-valid'; readonly reason: string }
-  /** Nothing was given to hold it against. */
-  | { readonly kind: 'no-anchor' };
+  /** No CA was given to verify the chain with. */
+  | { readonly kind: 'no-trust-anchor' };
 
-const foreignErrors = new Set([
+const untrustedErrors = new Set([
   'SELF_SIGNED_CERT_IN_CHAIN',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'UNABLE_TO_GET_ISSUER_CERT',
@@ -38,26 +38,25 @@ const foreignErrors = new Set([
 ]);
 
 /**
- * Sorts what node's TLS says of a chain (`authorizationError`) by what it means. Unknown words count as foreign. `by` counts
- * for a chain that is trusted.
+ * Classifies `authorizationError` of node's TLS. Unknown codes count as untrusted. `by` applies to a trusted chain.
  */
 export function trustOf(authorizationError: unknown, by: VerifiedBy): Trust {
   if (authorizationError === null || authorizationError === undefined) return { kind: 'trusted', by };
   const code = codeOf(authorizationError);
   if (code === 'CERT_HAS_EXPIRED') return { kind: 'expired', reason: code };
   if (code === 'CERT_NOT_YET_VALID') return { kind: 'not-yet-valid', reason: code };
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return { kind: 'other-name', reason: code };
-  return { kind: 'foreign', reason: foreignErrors.has(code) ? code : `not verified (${code})` };
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return { kind: 'hostname-mismatch', reason: code };
+  return { kind: 'untrusted', reason: untrustedErrors.has(code) ? code : `not verified (${code})` };
 }
 
-/** How many certificates of a chain are looked at; no sound one is longer. */
-const MOST_LINKS = 10;
+/** Bound for the certificates of a chain. */
+const MAX_LINKS = 10;
 
-/** A chain as a list, the server's own certificate first. Ends where no issuer is known or one signs itself. */
+/** The chain from the server certificate on, up to a self-signed certificate or an unknown issuer. */
 export function chainOf(leaf: X509Certificate | undefined): ChainLink[] {
   const links: ChainLink[] = [];
   const seen = new Set<string>();
-  for (let at = leaf; at !== undefined && links.length < MOST_LINKS; at = at.issuerCertificate) {
+  for (let at = leaf; at !== undefined && links.length < MAX_LINKS; at = at.issuerCertificate) {
     if (seen.has(at.fingerprint256)) break;
     seen.add(at.fingerprint256);
     links.push({
@@ -89,8 +88,8 @@ function codeOf(error: unknown): string {
 }
 
 /**
- * The name in a certificate on one line, in the order of RFC 4514: the narrowest part first. The library gives the parts
- * one a line as they are encoded, which is the other way round.
+ * A distinguished name on one line in the order of RFC 4514, most specific part first. The library returns one part per
+ * line in encoding order, which is the reverse.
  */
 export function nameLine(name: string | undefined): string {
   return (name ?? '').split('\n').reverse().join(', ').slice(0, 300);

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { addressOfHex } from '../listening-sockets.ts';
 
-/** One end of an open TCP connection of this machine, and what the kernel holds for it. */
+/** An open TCP connection of this machine with its kernel queues. */
 export interface ConnectionQueues {
   readonly local: { readonly address: string; readonly port: number };
   readonly remote: { readonly address: string; readonly port: number };
-  /** Bytes that were given to the kernel and that the other end has not acknowledged yet. */
+  /** Bytes written that the peer has not acknowledged. */
   readonly sendQueueBytes: number;
-  /** Bytes that have come and that the program here has not read yet. */
+  /** Bytes received that the local program has not read. */
   readonly receiveQueueBytes: number;
 }
 
@@ -16,7 +16,7 @@ const place = /^([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4})$/i;
 const queues = /^([0-9A-F]{8}):([0-9A-F]{8})$/i;
 
 /**
- * Reads the text of /proc/net/tcp or /proc/net/tcp6: the connections that are open. Other lines are left out.
+ * Parses /proc/net/tcp or /proc/net/tcp6: the established connections. Other lines are skipped.
  * @source proc(5)
  */
 export function parseConnectionQueues(text: string): ConnectionQueues[] {
@@ -41,7 +41,7 @@ function placeOf(text: string): { readonly address: string; readonly port: numbe
   return address === '' ? null : { address: addressOfHex(address), port: Number.parseInt(port, 16) };
 }
 
-/** The open TCP connections of this machine, as far as its kernel tells them; none where it does not. */
+/** The open TCP connections of this machine; empty when the kernel's tables cannot be read. */
 export async function readConnectionQueues(
   paths: readonly string[] = ['/proc/net/tcp', '/proc/net/tcp6'],
 ): Promise<ConnectionQueues[]> {

@@ -1,6 +1,6 @@
 /**
- * Looking at a network for a person: certificate chains, TLS, MQTT, HTTPS, sockets with their programs, what moves on
- * connections, path MTU. A door of its own, so that the daemon does not load what only a technician asks for.
+ * Network probes of the toolkit: certificate chains, TLS, MQTT, HTTPS, open sockets with their processes, connection
+ * queues, path MTU. A separate entry point, so that the daemon does not load them.
  */
 export { isInRange } from './address-range.ts';
 export { type ChainLink, certificatesOf, chainOf, nameLine, type Trust, trustOf } from './certificate-chain.ts';

@@ -2,68 +2,69 @@ import type { Duplex } from 'node:stream';
 import { type Clock, onAbort, systemClock } from '../../lifecycle/index.ts';
 import { type TlsFailure, tlsFailureOf } from './tls-probe.ts';
 
-/** What a broker said to CONNECT. */
+/** The response of a broker to CONNECT. */
 export type Connack =
   | { readonly kind: 'accepted'; readonly sessionPresent: boolean }
-  /** MQTT 3.1.1 return code, as it came. */
+  /** MQTT 3.1.1 return code, as received. */
   | { readonly kind: 'refused'; readonly returnCode: number }
-  /** The bytes begin another way: whoever answers is no broker of MQTT 3.1.1. */
-  | { readonly kind: 'foreign'; readonly looksLikeHttp: boolean };
+  /** The bytes are not a CONNACK: the peer is not an MQTT 3.1.1 broker. */
+  | { readonly kind: 'not-mqtt'; readonly looksLikeHttp: boolean };
 
-/** What return codes mean. @source MQTT 3.1.1, 3.2.2.3 */
+/** Connect return codes. @source MQTT 3.1.1, 3.2.2.3 */
 const returnCodes = [
   'accepted',
-  'the protocol version is not taken',
-  'the client id is not taken',
-  'the service is not available',
-  'user name or password is not taken',
-  'this client is not allowed in',
+  'unacceptable protocol version',
+  'client identifier rejected',
+  'server unavailable',
+  'bad user name or password',
+  'not authorized',
 ] as const;
 
-/** A return code in words; a number that the standard does not name stays a number. */
+/** A return code with its name in the standard; a reserved code stays a number. */
 export function returnCodeText(code: number): string {
-  return returnCodes[code] ?? `return code ${code}`;
+  const name = returnCodes[code];
+  return name === undefined ? `return code ${code}` : `return code ${code}, ${name}`;
 }
 
 const CONNACK_TYPE = 0x20;
 const CONNACK_LENGTH = 2;
 const CONNACK_BYTES = 4;
-/** Enough of every piece to tell what else it is. */
-const LOOKED_AT_BYTES = 16;
+/** Bytes of each chunk that are inspected. */
+const INSPECTED_BYTES = 16;
 
-/** Takes bytes as they come, in any pieces, until they are a CONNACK or cannot become one. */
+/** Parses bytes in chunks of any size, until they are a CONNACK or cannot become one. */
 export async function createConnackReader(): Promise<(bytes: Uint8Array) => Connack | undefined> {
   const { parser: createParser } = await import('mqtt-packet');
   const parser = createParser({ protocolVersion: 4 });
-  let come = Buffer.alloc(0);
+  let received = Buffer.alloc(0);
   let answer: Connack | undefined;
-  const foreign = (): Connack => ({
-    kind: 'foreign',
-    looksLikeHttp: come.subarray(0, 5).toString('latin1') === 'HTTP/',
+  const notMqtt = (): Connack => ({
+    kind: 'not-mqtt',
+    looksLikeHttp: received.subarray(0, 5).toString('latin1') === 'HTTP/',
   });
   parser.on('error', () => {
-    answer ??= foreign();
+    answer ??= notMqtt();
   });
   parser.on(
     'packet',
     (packet: { readonly cmd: string; readonly sessionPresent?: boolean; readonly returnCode?: number }) => {
       const { cmd, returnCode, sessionPresent = false } = packet;
       if (answer !== undefined) return;
-      if (cmd !== 'connack' || returnCode === undefined) answer = foreign();
+      if (cmd !== 'connack' || returnCode === undefined) answer = notMqtt();
       else answer = returnCode === 0 ? { kind: 'accepted', sessionPresent } : { kind: 'refused', returnCode };
     },
   );
   return (bytes) => {
     if (answer !== undefined) return answer;
-    come = Buffer.concat([come, bytes.subarray(0, LOOKED_AT_BYTES)]);
-    // Looked at here first: the parser takes lengths that a CONNACK never has, and would wait for megabytes.
-    if ((come[0] ?? CONNACK_TYPE) !== CONNACK_TYPE || (come[1] ?? CONNACK_LENGTH) !== CONNACK_LENGTH) {
-      answer = foreign();
+    received = Buffer.concat([received, bytes.subarray(0, INSPECTED_BYTES)]);
+    // Checked first, because the parser accepts lengths that a CONNACK never has and would wait for megabytes.
+    if ((received[0] ?? CONNACK_TYPE) !== CONNACK_TYPE || (received[1] ?? CONNACK_LENGTH) !== CONNACK_LENGTH) {
+      answer = notMqtt();
       return answer;
     }
-    if (come.length >= CONNACK_BYTES) {
-      parser.parse(come.subarray(0, CONNACK_BYTES));
-      answer ??= foreign();
+    if (received.length >= CONNACK_BYTES) {
+      parser.parse(received.subarray(0, CONNACK_BYTES));
+      answer ??= notMqtt();
     }
     return answer;
   };
@@ -72,30 +73,30 @@ export async function createConnackReader(): Promise<(bytes: Uint8Array) => Conn
 export interface MqttProbeOptions {
   /** The serial number. @source specification, 'Authentication' */
   readonly clientId: string;
-  /** What has ended the stream before; null: nothing. */
+  /** Why the stream has already ended; null: still open. */
   readonly ended?: () => TlsFailure | null;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly clock?: Clock;
 }
 
-/** How the MQTT handshake came out. */
+/** The result of the MQTT handshake. */
 export type MqttProbe = { readonly tookMs: number } & (
   | Connack
-  /** Nothing was said to CONNECT in time. */
+  /** No CONNACK before the timeout. */
   | { readonly kind: 'no-connack' }
-  /** The connection ended without a CONNACK; `failure` says how. */
+  /** The connection was closed without a CONNACK. */
   | { readonly kind: 'closed'; readonly failure: TlsFailure }
 );
 
 const KEEPALIVE_S = 30;
-/** How long the peer may take to close after DISCONNECT before we do. */
-const CLOSE_WITHIN_MS = 250;
+/** How long the broker may take to close the connection after DISCONNECT. */
+const CLOSE_TIMEOUT_MS = 250;
 
 /**
- * Says CONNECT, waits for CONNACK and says DISCONNECT. The session of the client id is left as it is: `clean` would
- * have the broker drop what it keeps for the device, such as a stop that has not reached it yet. Nothing is
- * subscribed, published or acknowledged. Closes the stream. Never throws but for the signal.
+ * Sends CONNECT, waits for CONNACK and sends DISCONNECT. The session of the client identifier is kept: CleanSession 1
+ * would discard messages queued for the device, such as a stop. Nothing is subscribed, published or acknowledged.
+ * Closes the stream. Throws only the reason of the signal.
  */
 export async function probeMqtt(stream: Duplex, options: MqttProbeOptions): Promise<MqttProbe> {
   const { clientId, ended = () => null, timeoutMs, signal, clock = systemClock } = options;
@@ -118,7 +119,7 @@ export async function probeMqtt(stream: Duplex, options: MqttProbeOptions): Prom
   using _aborted = onAbort(signal, () => reject(signal.reason));
   using _late = clock.after(timeoutMs, () => resolve({ kind: 'no-connack', tookMs: tookMs() }));
   try {
-    // With TLS 1.3 a broker refuses a certificate after the handshake, perhaps before anybody listened here.
+    // With TLS 1.3 a broker rejects a client certificate after the handshake, perhaps before this listener was added.
     const failure = ended();
     if (failure !== null) resolve({ kind: 'closed', failure, tookMs: tookMs() });
     else if (stream.destroyed || stream.readableEnded) onEnd();
@@ -133,7 +134,7 @@ export async function probeMqtt(stream: Duplex, options: MqttProbeOptions): Prom
       }),
     );
     const probe = await promise;
-    if (probe.kind === 'accepted') await sayGoodbye(stream, generate({ cmd: 'disconnect' }), clock);
+    if (probe.kind === 'accepted') await closeSession(stream, generate({ cmd: 'disconnect' }), clock);
     return probe;
   } finally {
     stream.off('data', onData);
@@ -141,10 +142,10 @@ export async function probeMqtt(stream: Duplex, options: MqttProbeOptions): Prom
   }
 }
 
-/** DISCONNECT, then the end of the stream; a broker closes its side at once. */
-async function sayGoodbye(stream: Duplex, disconnect: Buffer, clock: Clock): Promise<void> {
+/** Sends DISCONNECT and the end of the stream; a broker then closes its side. */
+async function closeSession(stream: Duplex, disconnect: Buffer, clock: Clock): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  using _late = clock.after(CLOSE_WITHIN_MS, resolve);
+  using _late = clock.after(CLOSE_TIMEOUT_MS, resolve);
   stream.once('close', () => resolve());
   stream.resume();
   stream.end(disconnect);

@@ -3,31 +3,31 @@ import { basename } from 'node:path';
 import { GwError } from '../../error/index.ts';
 import { addressOfHex, isTableOfNoIpv6 } from '../listening-sockets.ts';
 
-/** A socket of this machine to which somebody else may speak first: TCP that accepts, UDP that is bound to no peer. */
+/** A socket of this machine that accepts unsolicited traffic: a TCP listener, or UDP without a peer. */
 export interface OpenSocket {
   readonly protocol: 'tcp' | 'udp';
   readonly family: 'ipv4' | 'ipv6';
-  /** `0.0.0.0`, `127.0.0.1`, `::`, `::1`, in the usual spelling. */
+  /** `0.0.0.0`, `127.0.0.1`, `::`, `::1`, in canonical form. */
   readonly address: string;
   readonly port: number;
-  /** Number by which the kernel knows the socket; 0 for one that belongs to no process. */
+  /** Inode of the socket; 0 when it belongs to no process. */
   readonly inode: number;
 }
 
 /** The process that holds a socket. */
 interface SocketOwner {
   readonly pid: number;
-  /** Program, and for an interpreter its script. Chosen by the program itself: a hint for a person, and no proof. */
+  /** Program, and for an interpreter its script. Set by the program itself: a hint, not a proof. */
   readonly name: string;
 }
 
 export interface OwnedSocket extends OpenSocket {
-  /** Empty: this user may not see whose it is, or nobody's. */
+  /** Empty: not visible to this user, or owned by no process. */
   readonly owners: readonly SocketOwner[];
 }
 
 /** TCP state LISTEN; UDP without a peer is in the state that TCP calls CLOSE. */
-const waitingState = { tcp: '0A', udp: '07' } as const;
+const openState = { tcp: '0A', udp: '07' } as const;
 const tables = [
   ['tcp', '/proc/net/tcp'],
   ['tcp', '/proc/net/tcp6'],
@@ -35,14 +35,14 @@ const tables = [
   ['udp', '/proc/net/udp6'],
 ] as const;
 
-/** Reads the text of /proc/net/{tcp,tcp6,udp,udp6}: the sockets that wait for somebody. Other lines are left out. */
+/** Parses /proc/net/{tcp,tcp6,udp,udp6}: the open sockets. Other lines are skipped. */
 export function parseOpenSockets(text: string, protocol: OpenSocket['protocol']): OpenSocket[] {
   const sockets: OpenSocket[] = [];
   for (const line of text.split('\n').slice(1)) {
     const columns = line.trim().split(/\s+/);
     const [, local = '', , state] = columns;
     const [, address = '', port = ''] = /^([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4})$/i.exec(local) ?? [];
-    if (address === '' || state !== waitingState[protocol]) continue;
+    if (address === '' || state !== openState[protocol]) continue;
     const inode = columns[9] ?? '';
     sockets.push({
       protocol,
@@ -55,31 +55,31 @@ export function parseOpenSockets(text: string, protocol: OpenSocket['protocol'])
   return sockets;
 }
 
-/** The inode in the target of a link of /proc/<pid>/fd, such as `socket:[4711]`; null for what is no socket. */
+/** The inode in the target of a link of /proc/<pid>/fd, such as `socket:[4711]`; null for anything else. */
 export function socketInode(link: string): number | null {
   const inode = /^socket:\[(\d{1,15})\]$/.exec(link)?.[1];
   return inode === undefined ? null : Number(inode);
 }
 
 const interpreters = /^(node|nodejs|python[\d.]*|perl|ruby|java|sh|bash|dash)$/;
-const NAME_MOST_CHARACTERS = 100;
+const MAX_NAME_CHARACTERS = 100;
 
 /**
- * A name that a person recognises, from /proc/<pid>/comm and cmdline: node, for one, calls every program of its own
- * `MainThread`. No argument but the script of an interpreter is taken, since others may be secret.
+ * A recognisable process name, from /proc/<pid>/comm and cmdline: node, for example, sets comm to `MainThread`. Of the
+ * arguments only the script of an interpreter is used, since others may be secret.
  */
 export function processName(comm: string, cmdline: string): string {
   const [program = '', script = ''] = cmdline.split('\0');
-  // A program that rewrote its command line leaves a sentence there.
+  // A program that rewrites its command line puts a title there.
   const base = program.includes(' ') ? '' : basename(program);
   const isScript = interpreters.test(base) && script !== '' && !script.startsWith('-');
   const name = base === '' ? comm.replace(/\n$/, '') : isScript ? `${base} ${script}` : base;
-  return name.slice(0, NAME_MOST_CHARACTERS);
+  return name.slice(0, MAX_NAME_CHARACTERS);
 }
 
 /**
- * What this machine listens on over TCP and UDP, IPv4 and IPv6, with the processes as far as this user may see them
- * (root sees all). Only reads. Throws FILE_UNWRITABLE where the kernel does not tell.
+ * The open TCP and UDP sockets of this machine, IPv4 and IPv6, with the processes that this user may see (root sees
+ * all). Read-only. Throws FILE_UNREADABLE when the kernel's tables cannot be read.
  */
 export async function readOpenSockets(): Promise<OwnedSocket[]> {
   const sockets: OpenSocket[] = [];
@@ -95,8 +95,8 @@ export async function readOpenSockets(): Promise<OwnedSocket[]> {
     }
   }
   if (unread.length > 0) {
-    throw new GwError('FILE_UNWRITABLE', 'The list of open sockets cannot be read.', {
-      remedy: `Run this on Linux; looked at ${unread.join(', ')}.`,
+    throw new GwError('FILE_UNREADABLE', 'The list of open sockets cannot be read.', {
+      remedy: `Run this on Linux; tried ${unread.join(', ')}.`,
       cause,
     });
   }
@@ -108,7 +108,7 @@ async function readOwners(wanted: ReadonlySet<number>): Promise<Map<number, Sock
   const owners = new Map<number, SocketOwner[]>();
   const entries = await readdir('/proc').catch(() => []);
   for (const pid of entries.filter((name) => /^\d+$/.test(name))) {
-    // A process may end at any moment, and those of others are closed to us.
+    // A process may end at any moment, and those of other users are not readable.
     const descriptors = await readdir(`/proc/${pid}/fd`).catch(() => []);
     const links = await Promise.all(descriptors.map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => '')));
     const held = new Set(links.map(socketInode).filter((inode) => inode !== null && wanted.has(inode)));

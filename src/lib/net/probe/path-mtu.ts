@@ -1,12 +1,12 @@
-/** What the kernel says of one open TCP connection. */
+/** Kernel information about one open TCP connection. */
 export interface ConnectionInfo {
-  /** Largest packet that the path takes, in bytes, as far as the kernel has learnt it; null where it does not say. */
+  /** Path MTU in bytes as currently known to the kernel; null when not reported. */
   readonly pathMtuBytes: number | null;
 }
 
 /**
- * Reads what `ss --tcp --info --numeric --no-header` prints of one connection. Words that are not known are left out,
- * so that a newer `ss` is read as well.
+ * Parses the output of `ss --tcp --info --numeric --no-header` for one connection. Unknown fields are skipped, so that
+ * newer versions of `ss` are supported.
  */
 export function parseConnectionInfo(text: string): ConnectionInfo {
   const words = text.slice(0, 16 * 1024).split(/\s+/);

@@ -7,36 +7,36 @@ import { type ChainLink, chainOf, type Trust, trustOf } from './certificate-chai
 import { listThatVerified, systemCertificates, systemContext } from './trust-lists.ts';
 
 export interface TlsProbeOptions {
-  /** The name or address that the certificate must bear. */
+  /** The host name or address that the certificate must be valid for. */
   readonly host: string;
   /**
-   * PEM certificates that the chain must end in; 'system' for Node's bundled list and that of the operating system
-   * beside it; null when there is nothing to compare the chain with.
+   * CA certificates (PEM) to verify the chain with; 'system' for Node's bundled list and the operating system's; null
+   * when there is no trust anchor.
    */
   readonly trusted: string | 'system' | null;
   /** PEM; both or none. */
   readonly credentials?: { readonly keyPem: string; readonly certificatePem: string } | undefined;
-  /** The one application protocol that is offered. */
+  /** The only ALPN protocol offered. */
   readonly alpn?: string | undefined;
-  /** Offers classic key exchange alone, so that the first words fit into one packet of any path. */
+  /** Offers classic key exchange only, so that the ClientHello fits into one packet. */
   readonly smallHello?: boolean;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly clock?: Clock;
 }
 
-/** How a TLS handshake came out. */
+/** The result of a TLS handshake. */
 export type TlsProbe =
   | {
       readonly kind: 'established';
-      /** Open; whoever asked closes it. It must not be trusted unless `trust` says so. */
+      /** Open; the caller closes it. Not to be trusted unless `trust` is 'trusted'. */
       readonly socket: TLSSocket;
       readonly protocol: string;
       readonly chain: readonly ChainLink[];
       readonly trust: Trust;
-      /** The application protocol that the peer chose; null: it chose none. */
+      /** The ALPN protocol that the peer selected; null: none. */
       readonly alpn: string | null;
-      /** What has ended the connection since, if something did; a peer may refuse a certificate after the handshake. */
+      /** Why the connection has ended since; a peer may reject a client certificate after the handshake. */
       readonly ended: () => TlsFailure | null;
       readonly tookMs: number;
     }
@@ -45,14 +45,14 @@ export type TlsProbe =
 /** How TLS failed, before or after the handshake. */
 export type TlsFailure =
   | { readonly kind: 'no-answer' | 'cut' | 'not-tls' }
-  /** The peer speaks TLS and knows no such application protocol. */
+  /** Alert no_application_protocol. */
   | { readonly kind: 'alpn-refused' }
-  /** The peer does not take the client certificate, or wants one. `alert` is its own word. */
+  /** The peer rejects the client certificate, or requires one. */
   | { readonly kind: 'certificate-refused'; readonly alert: string }
-  /** The peer ended it with another alert, or our side could not go on. */
+  /** The peer sent another alert, or a local error occurred. */
   | { readonly kind: 'alert'; readonly alert: string };
 
-/** Alerts by number, as far as they say something here. @source RFC 8446, 6 and RFC 7301, 3.2 */
+/** Alert descriptions by number. @source RFC 8446, 6 and RFC 7301, 3.2 */
 const alertNames: Readonly<Record<number, string>> = {
   40: 'handshake failure',
   42: 'bad certificate',
@@ -70,7 +70,7 @@ const alertNames: Readonly<Record<number, string>> = {
   116: 'certificate required',
 };
 const NO_APPLICATION_PROTOCOL = 120;
-/** Alerts about the certificate that this side showed, or did not. */
+/** Alerts about the client certificate. */
 const certificateAlerts = new Set([42, 43, 44, 45, 46, 48, 49, 116]);
 const cutErrors = new Set([
   'ECONNRESET',
@@ -89,10 +89,10 @@ const notTlsErrors = new Set([
   'EPROTO',
 ]);
 
-/** Sorts an error of node's TLS by what it says of the peer. */
+/** Classifies an error of node's TLS. */
 export function tlsFailureOf(error: unknown): TlsFailure {
   const code = codeOf(error);
-  // The words for an alert differ between versions of OpenSSL; its number does not.
+  // The text of an alert differs between OpenSSL versions; its number does not.
   const number = Number(/SSL alert number (\d{1,3})\b/.exec(messageOf(error))?.[1]);
   if (number === NO_APPLICATION_PROTOCOL) return { kind: 'alpn-refused' };
   if (!Number.isNaN(number)) {
@@ -114,9 +114,8 @@ function messageOf(error: unknown): string {
 }
 
 /**
- * Shakes hands over an open stream and looks at what the peer shows, trusted or not: a chain that ends elsewhere is a
- * finding, and nothing that matters may be said over it. Closes the stream when it fails. Never throws but for the
- * signal.
+ * Performs a TLS handshake over an open stream and returns the peer's chain, trusted or not; over an untrusted one no data
+ * of the device may be sent. Closes the stream on failure. Throws only the reason of the signal.
  */
 export async function probeTls(stream: Duplex, options: TlsProbeOptions): Promise<TlsProbe> {
   const { host, trusted, credentials, alpn, smallHello = false, timeoutMs, signal, clock = systemClock } = options;
@@ -129,7 +128,7 @@ export async function probeTls(stream: Duplex, options: TlsProbeOptions): Promis
     socket = connect({
       socket: stream,
       host,
-      // An address must not stand in the extension that names the server.
+      // SNI must not hold an address (RFC 6066, 3).
       ...(isIP(host) === 0 && { servername: host }),
       ...(trusted !== null && trusted !== 'system' && { ca: trusted }),
       ...(trusted === 'system' &&
@@ -137,12 +136,12 @@ export async function probeTls(stream: Duplex, options: TlsProbeOptions): Promis
       ...(credentials && { key: credentials.keyPem, cert: credentials.certificatePem }),
       ...(alpn !== undefined && { ALPNProtocols: [alpn] }),
       ...(smallHello && { ecdhCurve: 'X25519:P-256:P-384' }),
-      // A given context brings its own.
+      // A given secureContext sets its own minimum.
       minVersion: MIN_TLS_VERSION,
       rejectUnauthorized: false,
     });
   } catch (error) {
-    // A key or certificate that OpenSSL does not take.
+    // OpenSSL rejects the key or certificate.
     stream.destroy();
     return { kind: 'failed', failure: tlsFailureOf(error), tookMs: tookMs() };
   }
@@ -153,20 +152,20 @@ export async function probeTls(stream: Duplex, options: TlsProbeOptions): Promis
     fail(ended);
   };
   const onClose = () => fail({ kind: 'cut' });
-  // Errors after the handshake belong to whoever uses the socket; this keeps an unheard one from ending the process.
+  // Errors after the handshake belong to the user of the socket; this listener keeps them from ending the process.
   socket.on('error', onError);
   socket.once('close', onClose);
   using _aborted = onAbort(signal, () => reject(signal.reason));
   using _late = clock.after(timeoutMs, () => fail({ kind: 'no-answer' }));
   socket.once('secureConnect', () => {
-    // Before the chain is asked for: after getPeerX509Certificate, getPeerCertificate is empty (measured, Node 24.21).
+    // Before the chain is read: after getPeerX509Certificate, getPeerCertificate is empty (measured, Node 24.21).
     const verifiedBy = socket.authorized && trusted === 'system' ? listThatVerified(socket) : 'file';
     resolve({
       kind: 'established',
       socket,
       protocol: socket.getProtocol() ?? 'unknown',
       chain: chainOf(socket.getPeerX509Certificate()),
-      trust: trusted === null ? { kind: 'no-anchor' } : trustOf(socket.authorizationError, verifiedBy),
+      trust: trusted === null ? { kind: 'no-trust-anchor' } : trustOf(socket.authorizationError, verifiedBy),
       alpn: typeof socket.alpnProtocol === 'string' ? socket.alpnProtocol : null,
       ended: () => ended,
       tookMs: tookMs(),

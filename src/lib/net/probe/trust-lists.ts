@@ -3,9 +3,9 @@ import { createSecureContext, getCACertificates, type SecureContext, type TLSSoc
 import { MIN_TLS_VERSION } from '../../site/index.ts';
 
 /**
- * What a chain was verified with: a file that the site file names; the list that comes with Node (Mozilla's);
- * NODE_EXTRA_CA_CERTS; or the list of the operating system alone. Only the first two say that no proxy of the house is
- * on the way: whoever looks after a machine can put its certificate into the other two.
+ * The trust list that verified a chain: a CA file of the site file; Node's bundled list (Mozilla's);
+ * NODE_EXTRA_CA_CERTS; or the operating system's list alone. Only the first two exclude a TLS-inspecting proxy, because
+ * the administrator of a machine can add a proxy's CA to the other two.
  */
 export type VerifiedBy = 'file' | 'bundled' | 'extra' | 'system';
 
@@ -18,15 +18,15 @@ export const verifiedByText: Readonly<Record<VerifiedBy, string>> = {
 
 type List = Exclude<VerifiedBy, 'file'>;
 
-/** By certificate (base64 of its DER form). */
+/** By certificate (base64 of its DER encoding). */
 let listOf: ReadonlyMap<string, List> | undefined;
 let context: SecureContext | undefined;
 
-/** The lists of Node and of the operating system together, read once: the system's takes some 50 ms. */
+/** The lists of Node and the operating system, read once: the system's takes some 50 ms. */
 function certificates(): ReadonlyMap<string, List> {
   if (listOf === undefined) {
     const found = new Map<string, List>();
-    // The strongest last: a certificate of several lists counts for that one.
+    // The most trusted list last, so that it wins for a certificate of several lists.
     for (const list of ['system', 'extra', 'bundled'] as const) {
       for (const pem of getCACertificates(list)) found.set(derOf(pem), list);
     }
@@ -35,22 +35,22 @@ function certificates(): ReadonlyMap<string, List> {
   return listOf;
 }
 
-/** Every certificate that 'the system' trusts, in PEM. */
+/** The certificates of all lists, in PEM. */
 export function systemCertificates(): string {
   return [...certificates().keys()]
     .map((der) => `-----BEGIN CERTIFICATE-----\n${der.replace(/(.{64})/g, '$1\n')}\n-----END CERTIFICATE-----\n`)
     .join('');
 }
 
-/** A context with all of them, made once. */
+/** A cached secure context with all lists. */
 export function systemContext(): SecureContext {
   context ??= createSecureContext({ ca: systemCertificates(), minVersion: MIN_TLS_VERSION });
   return context;
 }
 
 /**
- * The list that an authorised connection was verified with. Each step up is verified by its signature: a name alone
- * would let a proxy send a public root along that never signed anything of it. 'system' where no step leads to a list.
+ * The list that verified an authorised connection. Each step of the chain is verified by its signature, because a proxy
+ * could send a public root that never signed its certificates. 'system' when no step leads to a list.
  */
 export function listThatVerified(socket: TLSSocket): List {
   const seen = new Set<string>();

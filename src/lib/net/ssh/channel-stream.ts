@@ -3,8 +3,8 @@ import type { Channel } from 'ssh2';
 import { onAbort } from '../../lifecycle/index.ts';
 
 /**
- * A channel in the manner of a TCP socket: it ends when the far side ends, destroying it closes it, and when the line
- * is lost it fails with that, where the library would end it as if everything had been said.
+ * An SSH channel that behaves like a TCP socket: it ends when the peer ends, destroying it closes the channel, and when
+ * the connection is lost it fails with that error, where the library would end it as if the data were complete.
  */
 export function channelStream(channel: Channel, lost: AbortSignal): Duplex {
   let losing: Disposable | undefined;
@@ -35,7 +35,7 @@ export function channelStream(channel: Channel, lost: AbortSignal): Duplex {
   channel.on('end', () => {
     if (!stream.destroyed) stream.push(null);
   });
-  // Only with its end read: what came before the end must not be thrown away.
+  // Data received before the close must still be read.
   channel.on('close', () => {
     if (!stream.destroyed && !stream.readableEnded) stream.once('end', () => stream.destroy());
     else stream.destroy();

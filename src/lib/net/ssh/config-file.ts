@@ -3,13 +3,13 @@ import { basename, dirname, join } from 'node:path';
 import { GwError } from '../../error/index.ts';
 import { type ConfigLine, invalid, matchesPattern, parseSshConfig } from './config.ts';
 
-const MOST_DEPTH = 8;
-const MOST_FILES = 64;
-const MOST_BYTES = 1024 * 1024;
+const MAX_DEPTH = 8;
+const MAX_FILES = 64;
+const MAX_BYTES = 1024 * 1024;
 
 /**
- * The configuration of SSH of a person, `.ssh/config` in the home folder, with the files that it includes. None is
- * no error. Throws SSH_CONFIG_INVALID.
+ * Reads the user's SSH configuration, `.ssh/config` in the home directory, with the files that it includes. Empty when
+ * the file does not exist. Throws SSH_CONFIG_INVALID.
  */
 export async function readSshConfig(homeDir: string): Promise<ConfigLine[]> {
   const folder = join(homeDir, '.ssh');
@@ -17,7 +17,8 @@ export async function readSshConfig(homeDir: string): Promise<ConfigLine[]> {
 
   async function read(path: string, depth: number): Promise<ConfigLine[]> {
     files += 1;
-    if (depth > MOST_DEPTH || files > MOST_FILES) throw invalid(path, 'the files include each other without end');
+    if (depth > MAX_DEPTH || files > MAX_FILES)
+      throw invalid(path, `Include nested deeper than ${MAX_DEPTH}, or more than ${MAX_FILES} files`);
     const text = await textOf(path);
     if (text === null) return [];
     const lines = parseSshConfig(text, path);
@@ -40,14 +41,14 @@ export async function readSshConfig(homeDir: string): Promise<ConfigLine[]> {
 async function textOf(path: string): Promise<string | null> {
   try {
     const { size, mode } = await stat(path);
-    // It may name the machine to go through; OpenSSH does not read such a file either.
-    if ((mode & 0o022) !== 0) throw invalid(path, 'others may write this file', `Close it: chmod 600 ${path}`);
-    if (size > MOST_BYTES) throw invalid(path, 'this is too large for a configuration of SSH');
+    // The file decides which host is connected to; OpenSSH rejects such a file too.
+    if ((mode & 0o022) !== 0) throw invalid(path, 'the file is writable by others', `Run: chmod 600 ${path}`);
+    if (size > MAX_BYTES) throw invalid(path, `the file is larger than ${MAX_BYTES} bytes`);
     return await readFile(path, 'utf8');
   } catch (error) {
     if (error instanceof GwError) throw error;
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new GwError('SSH_CONFIG_INVALID', `${path} cannot be read.`, { cause: error });
+    throw new GwError('SSH_CONFIG_INVALID', `SSH configuration ${path} cannot be read.`, { cause: error });
   }
 }
 
@@ -56,11 +57,11 @@ function placeOf(word: string, homeDir: string, folder: string): string {
   return word.startsWith('/') ? word : join(folder, word);
 }
 
-/** Files by a pattern in the last part of the path, in the order of their names. */
+/** Files that match a wildcard in the last path component, sorted by name. */
 async function filesOf(path: string, at: string): Promise<string[]> {
-  if (/[*?]/.test(dirname(path))) throw invalid(at, 'a pattern is understood in the last part of a path only');
+  if (/[*?]/.test(dirname(path))) throw invalid(at, 'wildcards are supported in the last path component only');
   if (!/[*?]/.test(basename(path))) return [path];
   const names = await readdir(dirname(path)).catch(() => []);
-  const fitting = names.filter((name) => !name.startsWith('.') && matchesPattern(basename(path), name));
-  return fitting.toSorted().map((name) => join(dirname(path), name));
+  const matching = names.filter((name) => !name.startsWith('.') && matchesPattern(basename(path), name));
+  return matching.toSorted().map((name) => join(dirname(path), name));
 }

@@ -2,50 +2,50 @@ import { GwError } from '../../error/index.ts';
 import { formatEndpoint } from '../dialer.ts';
 import { isSshHost, isSshUser, readSshTarget } from './target.ts';
 
-/** One line of a configuration of SSH: the word it begins with, in lower case, and what follows. */
+/** One line of an SSH configuration: its keyword in lower case, and its arguments. */
 export interface ConfigLine {
   readonly keyword: string;
   readonly words: readonly string[];
   /** `…/.ssh/config:12`, for messages. */
   readonly at: string;
-  /** The files that an `Include` stands for; read by whoever reads the files. */
+  /** The lines of the files that an `Include` names; set by the file reader. */
   included?: readonly (readonly ConfigLine[])[];
 }
 
-/** What a configuration says about one host, as far as it is used here. */
+/** The supported settings of one host. */
 export interface HostSettings {
   readonly hostName: string;
   readonly user: string;
   readonly port: number;
-  /** Key files in order; null: none were named, so the usual ones are looked for. */
+  /** Key files in order; null: none configured, so the default files are used. */
   readonly identityFiles: readonly string[] | null;
-  /** Only keys of these files are offered, also when an agent holds more. */
+  /** Only these keys are offered, even if an agent holds more. */
   readonly identitiesOnly: boolean;
-  /** Path of an agent's socket, null for none at all, undefined: the usual one. */
+  /** Path of an agent's socket; null: no agent; undefined: SSH_AUTH_SOCK. */
   readonly identityAgent: string | null | undefined;
-  /** Hosts to go through, in order; empty: straight there. */
+  /** Jump hosts in order; empty: a direct connection. */
   readonly jumps: readonly string[];
-  /** null: the usual one. */
+  /** null: the default file. */
   readonly knownHostsFiles: readonly string[] | null;
-  /** The name by which the host stands in known_hosts; null: its own. */
+  /** The host's name in known_hosts; null: its own name. */
   readonly hostKeyAlias: string | null;
-  /** Unknown hosts are refused without asking. */
+  /** Unknown hosts are rejected without a question. */
   readonly isStrict: boolean;
-  /** New lines of known_hosts hide the name of the host. */
+  /** New known_hosts lines hold a hashed host name. */
   readonly hashesNames: boolean;
-  /** What stands in the configuration for this host and is not done, each in one sentence. */
+  /** Settings of this host that are ignored, each in one sentence. */
   readonly notes: readonly string[];
 }
 
-/** The machine for people, and in `way` of a dialer: `technician@192.0.2.2:22`. */
+/** The host for messages and for `way` of a dialer: `technician@192.0.2.2:22`. */
 export function nameOf({ user, hostName, port }: HostSettings): string {
   return `${user}@${formatEndpoint({ host: hostName, port })}`;
 }
 
 export interface SettingsOptions {
-  /** As the person wrote it. */
+  /** As given on the command line. */
   readonly host: string;
-  /** What the person wrote beats the configuration. */
+  /** The command line takes precedence over the configuration. */
   readonly user: string | null;
   readonly port: number | null;
   readonly localUser: string;
@@ -53,9 +53,9 @@ export interface SettingsOptions {
 }
 
 /**
- * Splits the text of a configuration. Throws SSH_CONFIG_INVALID for a line that is none. Written here because the
- * library for it (ssh-config 5.3) runs the program of a `Match exec` when a host is looked up, needs exponential time
- * for patterns, cuts `a#b` at its #, and keeps no line numbers for messages.
+ * Parses the text of an SSH configuration. Throws SSH_CONFIG_INVALID for a line without a keyword. Written here because
+ * the library for it (ssh-config 5.3) runs the program of a `Match exec` when a host is looked up, needs exponential
+ * time for patterns, cuts `a#b` at its #, and keeps no line numbers for messages.
  */
 export function parseSshConfig(text: string, file: string): ConfigLine[] {
   const lines: ConfigLine[] = [];
@@ -64,34 +64,34 @@ export function parseSshConfig(text: string, file: string): ConfigLine[] {
     const [, keyword, rest] = /^\s*([A-Za-z][A-Za-z0-9]*)(?:\s*=\s*|\s+|$)(.*)$/.exec(raw) ?? [];
     if (keyword === undefined) {
       if (/^\s*(#|$)/.test(raw)) continue;
-      throw invalid(at, 'this line begins with no keyword');
+      throw invalid(at, 'the line does not begin with a keyword');
     }
     lines.push({ keyword: keyword.toLowerCase(), words: wordsOf(rest ?? '', at), at });
   }
   return lines;
 }
 
-/** Words by blanks; quoted ones keep theirs, and what follows a lone # is a remark. */
+/** Arguments separated by spaces; quotes keep spaces, and a lone # begins a comment. */
 function wordsOf(text: string, at: string): string[] {
   const words: string[] = [];
   let rest = text.trimStart();
   while (rest !== '' && !rest.startsWith('#')) {
     const match = /^((?:[^\s"']|"[^"]*"|'[^']*')+)(?:\s+|$)/.exec(rest);
-    if (match === null) throw invalid(at, 'a quotation mark is not closed');
+    if (match === null) throw invalid(at, 'unterminated quote');
     words.push((match[1] ?? '').replace(/"([^"]*)"|'([^']*)'/g, '$1$2'));
     rest = rest.slice(match[0].length);
   }
   return words;
 }
 
-/** What was found so far: of each word the first value counts, but key files add up. */
+/** The settings collected so far: the first value of each keyword wins, except that IdentityFile accumulates. */
 interface Found {
   readonly first: Map<string, ConfigLine>;
   readonly identityFiles: ConfigLine[];
   readonly notes: Set<string>;
 }
 
-/** Looks a host up, as OpenSSH does: the first value that fits is taken. Throws SSH_CONFIG_INVALID. */
+/** Resolves the settings of a host as OpenSSH does: the first matching value wins. Throws SSH_CONFIG_INVALID. */
 export function settingsOf(lines: readonly ConfigLine[], options: SettingsOptions): HostSettings {
   const found: Found = { first: new Map(), identityFiles: [], notes: new Set() };
   collect(lines, options.host, true, found);
@@ -103,12 +103,12 @@ function collect(lines: readonly ConfigLine[], host: string, outer: boolean, fou
   for (const line of lines) {
     const { keyword, words, at } = line;
     if (keyword === 'host') {
-      if (words.length === 0) throw invalid(at, 'Host names no host');
+      if (words.length === 0) throw invalid(at, 'Host has no argument');
       applies = outer && matchesPatterns(words, host);
     } else if (keyword === 'match') {
-      // Deciding the other forms needs programs to be run, or the names of users and networks.
+      // The other criteria need programs to be run, or user and network names.
       applies = outer && words.length === 1 && words[0]?.toLowerCase() === 'all';
-      if (!applies && outer) found.notes.add(`The block 'Match' at ${at} is not read.`);
+      if (!applies && outer) found.notes.add(`The Match block at ${at} is ignored.`);
     } else if (!applies) continue;
     else if (keyword === 'include') for (const file of line.included ?? []) collect(file, host, true, found);
     else if (keyword === 'identityfile') found.identityFiles.push(line);
@@ -116,17 +116,17 @@ function collect(lines: readonly ConfigLine[], host: string, outer: boolean, fou
   }
 }
 
-/** Patterns of a `Host` line: one must fit, and none of those with a `!`. */
+/** Patterns of a `Host` line: one must match, and no negated one (`!`). */
 export function matchesPatterns(patterns: readonly string[], host: string): boolean {
-  let fits = false;
+  let isMatch = false;
   for (const pattern of patterns) {
-    if (!pattern.startsWith('!')) fits ||= matchesPattern(pattern, host);
+    if (!pattern.startsWith('!')) isMatch ||= matchesPattern(pattern, host);
     else if (matchesPattern(pattern.slice(1), host)) return false;
   }
-  return fits;
+  return isMatch;
 }
 
-/** `*` stands for any text and `?` for one character; small and large letters are the same. In linear memory and time. */
+/** `*` matches any text and `?` one character, case-insensitively, in linear memory. */
 export function matchesPattern(pattern: string, text: string): boolean {
   const [wanted, given] = [pattern.toLowerCase(), text.toLowerCase()];
   let [p, t, star, mark] = [0, 0, -1, 0];
@@ -153,34 +153,35 @@ function settle({ first, identityFiles, notes }: Found, options: SettingsOptions
     const line = first.get(keyword);
     if (line === undefined) return undefined;
     const [value] = line.words;
-    if (value === undefined) throw invalid(line.at, `${keyword} has no value`);
+    if (value === undefined) throw invalid(line.at, `${keyword} has no argument`);
     return { value, at: line.at };
   };
   const yes = (keyword: string) => /^(yes|true)$/i.test(word(keyword)?.value ?? '');
 
   const hostWord = word('hostname');
   const hostName = hostWord ? expand(hostWord, { h: options.host }) : options.host;
-  if (!isSshHost(hostName)) throw invalid(hostWord?.at ?? '', `'${hostName}' is no host name and no address`);
+  if (!isSshHost(hostName)) throw invalid(hostWord?.at ?? '', `'${hostName}' is not a host name or address`);
   const userWord = word('user');
   const user = options.user ?? userWord?.value ?? options.localUser;
-  if (!isSshUser(user)) throw invalid(userWord?.at ?? 'the user of this machine', `'${user}' is no user name`);
+  if (!isSshUser(user)) throw invalid(userWord?.at ?? 'local user', `'${user}' is not a valid user name`);
   const port = options.port ?? portOf(word('port'));
   const tokens = { h: hostName, n: options.host, r: user, u: options.localUser, d: options.homeDir, p: String(port) };
   const path = (at: { readonly value: string; readonly at: string }) => inHome(expand(at, tokens), options.homeDir);
 
   const strict = word('stricthostkeychecking')?.value.toLowerCase();
   if (strict === 'no' || strict === 'off' || strict === 'accept-new') {
-    notes.add(`StrictHostKeyChecking ${strict} is not followed: gw asks before it trusts an unknown host.`);
+    notes.add(`StrictHostKeyChecking ${strict} is ignored: gw asks before it trusts an unknown host key.`);
   }
-  if (first.has('certificatefile')) notes.add('CertificateFile is not used: gw logs in with keys, not certificates.');
+  if (first.has('certificatefile'))
+    notes.add('CertificateFile is ignored: gw authenticates with keys, not certificates.');
   const agent = word('identityagent');
   const agentIsPath = agent !== undefined && !/^(none|SSH_AUTH_SOCK)$/i.test(agent.value);
   if (agentIsPath && agent.value.startsWith('$')) {
-    throw invalid(agent.at, 'IdentityAgent with the name of a variable is not understood; write the path');
+    throw invalid(agent.at, 'IdentityAgent with an environment variable is not supported; write the path');
   }
   const known = first.get('userknownhostsfile');
   const alias = word('hostkeyalias');
-  if (alias !== undefined && !isSshHost(alias.value)) throw invalid(alias.at, `'${alias.value}' is no name of a host`);
+  if (alias !== undefined && !isSshHost(alias.value)) throw invalid(alias.at, `'${alias.value}' is not a host name`);
   return {
     hostName,
     user,
@@ -208,11 +209,11 @@ function filesOf(lines: readonly ConfigLine[], path: (word: Placed) => string): 
 function portOf(word: Placed | undefined): number {
   if (word === undefined) return 22;
   const port = /^\d{1,5}$/.test(word.value) ? Number(word.value) : 0;
-  if (port < 1 || port > 65_535) throw invalid(word.at, `'${word.value}' is no port from 1 to 65535`);
+  if (port < 1 || port > 65_535) throw invalid(word.at, `'${word.value}' is not a port from 1 to 65535`);
   return port;
 }
 
-/** ProxyJump and ProxyCommand shut each other out: the one that stands first counts. */
+/** ProxyJump and ProxyCommand exclude each other: the first one wins. */
 function jumpsOf(first: ReadonlyMap<string, ConfigLine>, tokens: Readonly<Record<string, string>>): string[] {
   const order = [...first.keys()].filter((keyword) => keyword === 'proxyjump' || keyword === 'proxycommand');
   const line = first.get(order[0] ?? '');
@@ -220,26 +221,26 @@ function jumpsOf(first: ReadonlyMap<string, ConfigLine>, tokens: Readonly<Record
   const text = line.words.join(' ');
   if (text.toLowerCase() === 'none') return [];
   if (line.keyword === 'proxycommand') {
-    throw invalid(line.at, 'ProxyCommand is not run by gw', 'Name the machines on the way with ProxyJump instead.');
+    throw invalid(line.at, 'ProxyCommand is not supported', 'Use ProxyJump with the names of the jump hosts instead.');
   }
   const jumps = expand({ value: text, at: line.at }, tokens).split(',');
   return jumps.map((jump) => {
-    if (readSshTarget(jump.trim()) === null) throw invalid(line.at, `'${jump.trim()}' is no machine to go through`);
+    if (readSshTarget(jump.trim()) === null) throw invalid(line.at, `'${jump.trim()}' is not a valid jump host`);
     return jump.trim();
   });
 }
 
-/** `%h` and the like; one that is not known here would name another file than OpenSSH takes. */
+/** Expands `%h` and alike; an unknown token is an error, since it would name another file than OpenSSH uses. */
 function expand({ value, at }: Placed, tokens: Readonly<Record<string, string>>): string {
   return value.replace(/%(.?)/gs, (whole, letter: string) => {
     if (letter === '%') return '%';
     const known = Object.hasOwn(tokens, letter) ? tokens[letter] : undefined;
-    if (known === undefined) throw invalid(at, `'${whole}' is not understood`);
+    if (known === undefined) throw invalid(at, `unknown token '${whole}'`);
     return known;
   });
 }
 
-/** `~` and relative paths, which OpenSSH takes from the folder it was started in, are taken from the home folder. */
+/** Resolves `~` and relative paths against the home directory; OpenSSH resolves the latter against its working directory. */
 function inHome(path: string, homeDir: string): string {
   if (path === '~') return homeDir;
   if (path.startsWith('~/')) return `${homeDir}/${path.slice(2)}`;

@@ -6,22 +6,22 @@ import { channelStream } from './channel-stream.ts';
 import { commandLine } from './command-line.ts';
 import { type ConfigLine, type HostSettings, invalid, nameOf, settingsOf } from './config.ts';
 import { readSshConfig } from './config-file.ts';
-import { farProcess } from './far-process.ts';
 import { foreignText } from './foreign-text.ts';
-import { connectHop, type Hop } from './hop.ts';
-import type { FarProcess, Ssh, SshOptions, SshTarget } from './model.ts';
+import { connectHop, type Hop, interrupted } from './hop.ts';
+import type { RemoteProcess, Ssh, SshOptions, SshTarget } from './model.ts';
+import { remoteProcess } from './remote-process.ts';
 import { parseSshTarget } from './target.ts';
 
 const TIMEOUT_MS = 10_000;
-const MOST_HOPS = 8;
-/** Reasons of a refused channel (RFC 4254, 5.1). */
+const MAX_HOPS = 8;
+/** SSH_OPEN_CONNECT_FAILED. @source RFC 4254, 5.1 */
 const CONNECT_FAILED = 2;
 
 /**
- * Opens a connection by SSH, through the machines that the configuration names on the way. Throws USAGE,
- * SSH_CONFIG_INVALID, FILE_UNWRITABLE for known hosts that cannot be read, SSH_NOT_CONNECTED, SSH_BAD_ANSWER,
- * SSH_NO_AGREEMENT, SSH_HOST_KEY_UNKNOWN, SSH_HOST_KEY_CHANGED, SSH_HOST_KEY_REVOKED, SSH_KEY_UNUSABLE,
- * SSH_AUTH_REFUSED, and what a machine on the way throws when it lets nothing through.
+ * Opens an SSH connection, through the configured jump hosts. Throws USAGE, SSH_CONFIG_INVALID, FILE_UNREADABLE for
+ * known_hosts files that cannot be read, SSH_NOT_CONNECTED, SSH_BAD_ANSWER, SSH_NO_AGREEMENT, SSH_HOST_KEY_UNKNOWN,
+ * SSH_HOST_KEY_CHANGED, SSH_HOST_KEY_REVOKED, SSH_KEY_UNUSABLE, SSH_AUTH_REFUSED, SSH_CHANNEL_REFUSED when a jump host
+ * refuses TCP forwarding, INTERRUPTED.
  */
 export async function openSsh(target: string | SshTarget, options: SshOptions): Promise<Ssh> {
   const wanted = typeof target === 'string' ? parseSshTarget(target) : target;
@@ -36,7 +36,7 @@ export async function openSsh(target: string | SshTarget, options: SshOptions): 
   };
   const hops: Hop[] = [];
   const end = () => {
-    // The last one first: it lives in a channel of the one before.
+    // In reverse: each connection runs in a channel of the one before.
     for (const hop of hops.toReversed()) hop.end();
   };
   try {
@@ -44,12 +44,12 @@ export async function openSsh(target: string | SshTarget, options: SshOptions): 
     for (const settings of way) {
       const hop = await connectHop(settings, dialer, hopOptions);
       hops.push(hop);
-      makeServerQuick(hop);
+      disableServerNagle(hop);
       dialer = dialerOf(hop, nameOf(settings));
     }
     const last = hops.at(-1);
     const settings = way.at(-1);
-    if (last === undefined || settings === undefined) throw new RangeError('a way by SSH has at least one machine');
+    if (last === undefined || settings === undefined) throw new RangeError('an SSH route has at least one host');
     const lost = firstOf(...hops.map((hop) => hop.lost));
     return {
       where: nameOf(settings),
@@ -69,16 +69,16 @@ export async function openSsh(target: string | SshTarget, options: SshOptions): 
 }
 
 /**
- * OpenSSH's server holds small packets back for one another (Nagle) until the first program was run on a connection:
- * the end of every answer would come 40 ms late (measured: 44 ms instead of 1 ms). So one is run that does nothing. A
- * server that runs none is slow, no more than that.
+ * OpenSSH's server sets TCP_NODELAY only when the first session starts on a connection; before that, the end of each
+ * response arrives 40 ms late (measured: 44 ms instead of 1 ms). So one no-op command is run; a server that refuses it
+ * is merely slow.
  */
-function makeServerQuick({ client }: Hop): void {
+function disableServerNagle({ client }: Hop): void {
   const run = () =>
     client.exec('true', (error, channel) => {
       if (error !== undefined) return;
       channel.on('error', () => {});
-      // Whatever a key may force in its place is to end as well.
+      // A command forced by the key (`command=`) has to end as well.
       channel.end();
       channel.resume();
       channel.stderr.resume();
@@ -87,8 +87,8 @@ function makeServerQuick({ client }: Hop): void {
 }
 
 /**
- * The machines on the way in order, the last is the one that is meant. The first one that a `ProxyJump` names may have
- * one of its own; the others are reached through those before them, as with OpenSSH.
+ * The hops in order, ending with the target. The first host that a `ProxyJump` names may have a ProxyJump of its own;
+ * the others are reached through those before them, as with OpenSSH.
  */
 export function routeOf(
   lines: readonly ConfigLine[],
@@ -101,17 +101,18 @@ export function routeOf(
   const settings = look({ host, user, port });
   const [first, ...others] = settings.jumps.map(parseSshTarget);
   if (first === undefined) return [settings];
-  if (depth >= MOST_HOPS) throw invalid('ProxyJump', `the way to ${host} leads in a circle, or over too many machines`);
+  if (depth >= MAX_HOPS)
+    throw invalid('ProxyJump', `the jump hosts to ${host} form a loop, or are more than ${MAX_HOPS}`);
   const way = [...routeOf(lines, first, options, depth + 1), ...others.map(look), settings];
-  if (way.length > MOST_HOPS) throw invalid('ProxyJump', `the way to ${host} leads over too many machines`);
+  if (way.length > MAX_HOPS) throw invalid('ProxyJump', `the route to ${host} has more than ${MAX_HOPS} hosts`);
   return way;
 }
 
 /**
- * Dials from a machine that was logged in to. The time that a dial may take counts only while that machine is heard: as
- * long as it is silent nobody knows whether anything answers it, and it speaks again or the line is lost.
+ * Dials from the remote host. Time without data from that host does not count towards the timeout: while it is silent,
+ * the result of the dial is unknown, and either data arrives again or the connection is lost.
  */
-function dialerOf({ client, lost, heardMs }: Hop, where: string): Dialer {
+function dialerOf({ client, lost, responsiveMs }: Hop, where: string): Dialer {
   return {
     way: `via ${where}`,
     dial({ host, port }, { timeoutMs, signal }) {
@@ -125,16 +126,16 @@ function dialerOf({ client, lost, heardMs }: Hop, where: string): Dialer {
       });
       let isOver = false;
       const onOpen = (error: Error | undefined, channel: Channel) => {
-        // Nobody waits for it any more.
+        // The caller has already given up.
         if (isOver && error === undefined) channelStream(channel, lost).destroy();
         else if (error === undefined) resolve(channelStream(channel, lost));
         else reject(lost.aborted ? lost.reason : refusal(error, where, tried()));
       };
-      const heardBefore = heardMs();
+      const responsiveBeforeMs = responsiveMs();
       let timer: NodeJS.Timeout;
       const wait = (ms: number) => {
         timer = setTimeout(() => {
-          const leftMs = timeoutMs - (heardMs() - heardBefore);
+          const leftMs = timeoutMs - (responsiveMs() - responsiveBeforeMs);
           if (leftMs > 1) wait(leftMs);
           else reject(new DialError('no-answer', tried()));
         }, ms);
@@ -152,12 +153,12 @@ function dialerOf({ client, lost, heardMs }: Hop, where: string): Dialer {
   };
 }
 
-/** The library throws when the line is gone and it has not told so yet. */
+/** The library throws when the connection is lost and it has not emitted that yet. */
 function open(work: () => void, reject: (error: unknown) => void): void {
   try {
     work();
   } catch (cause) {
-    reject(new GwError('SSH_LOST', 'The line is lost.', { cause }));
+    reject(new GwError('SSH_LOST', 'SSH connection lost.', { cause }));
   }
 }
 
@@ -168,14 +169,14 @@ const failureOfText: readonly (readonly [RegExp, DialFailure])[] = [
   [/name or service not known|unknown host|no address associated|name resolution|nodename/i, 'unknown-name'],
 ];
 
-/** The far side says why in words of its system only; a word that is not known is no guess. */
+/** The server gives the reason as text of its system only; unknown text is classified as 'other'. */
 function refusal(error: Error & { reason?: unknown }, where: string, tried: Tried): GwError {
   const text = foreignText(error.message.replace(/^\(SSH\) Channel open failure: /, ''));
   if (error.reason === CONNECT_FAILED) {
     const failure = failureOfText.find(([pattern]) => pattern.test(text))?.[1] ?? 'other';
     return new DialError(failure, tried, error);
   }
-  if (typeof error.reason === 'number') return refusedChannel(`${where} lets no connection through (${text})`, tried);
+  if (typeof error.reason === 'number') return refusedChannel(`TCP forwarding refused by ${where} (${text})`, tried);
   return new DialError('cut', tried, error);
 }
 
@@ -191,22 +192,24 @@ async function exec(
   signal: AbortSignal | undefined,
 ) {
   const line = commandLine(argv);
-  signal?.throwIfAborted();
   const tried: Tried = { address: settings.hostName, port: settings.port, action: `run ${argv[0]}` };
-  const { promise, resolve, reject } = Promise.withResolvers<FarProcess>();
+  if (signal?.aborted) throw interrupted(signal.reason, tried);
+  const { promise, resolve, reject } = Promise.withResolvers<RemoteProcess>();
   using _lost = onAbort(lost, () => reject(lost.reason));
   const timer = setTimeout(() => {
-    reject(refusedChannel(`${nameOf(settings)} does not answer when it is asked to run a program`, tried));
+    reject(refusedChannel(`No program started on ${nameOf(settings)} within ${TIMEOUT_MS / 1000} s`, tried));
   }, TIMEOUT_MS);
   try {
     if (!lost.aborted) {
       open(() => {
         client.exec(line, (error, channel) => {
-          // At once: how it ended may come with the very next bytes.
-          if (error === undefined) resolve(farProcess(channel, lost, signal));
+          // Synchronously: the exit status may arrive with the next bytes.
+          if (error === undefined) resolve(remoteProcess(channel, lost, signal));
           else {
             const text = foreignText(error.message);
-            reject(lost.aborted ? lost.reason : refusedChannel(`${nameOf(settings)} runs no program (${text})`, tried));
+            reject(
+              lost.aborted ? lost.reason : refusedChannel(`Program refused by ${nameOf(settings)} (${text})`, tried),
+            );
           }
         });
       }, reject);

@@ -14,17 +14,17 @@ import { entriesFor, type KnownHost } from './known-hosts.ts';
 import { readKnownHosts } from './known-hosts-file.ts';
 import { createLogin, type Login } from './login.ts';
 import type { SecretQuestion, SshOptions } from './model.ts';
-import { createPatience } from './patience.ts';
+import { createPeerTimeout } from './peer-timeout.ts';
 
-/** One machine on the way, logged in to. */
+/** One authenticated SSH connection of a route. */
 export interface Hop {
   readonly client: ssh2.Client;
-  /** Aborted with SSH_LOST when the line is gone. */
+  /** Aborted with SSH_LOST when the connection is lost. */
   readonly lost: AbortSignal;
-  /** For how long nothing has come over the line. */
+  /** Time since the last data was received. */
   quietMs(): number;
-  /** For how long the line has been heard, in all: silence adds a second at most, whatever it lasts. */
-  heardMs(): number;
+  /** Total time in which the server was responsive: a silence adds a second at most, however long it lasts. */
+  responsiveMs(): number;
   end(): void;
 }
 
@@ -34,13 +34,13 @@ export interface HopOptions extends SshOptions {
   readonly signal: AbortSignal;
 }
 
-/** Decisions of ours: a line over which nothing comes for so long, although it is asked to, is lost. */
-const PING_MS = 500;
-const SILENT_MS = 6_000;
-/** In so long the other side has always spoken, since it is asked twice. */
-const SURE_MS = 2 * PING_MS;
-/** So long may an orderly end take. */
-const END_MS = 1_000;
+/** Project decision: a connection without data for MAX_SILENCE_MS, despite keepalive requests, is lost. */
+const KEEPALIVE_MS = 500;
+const MAX_SILENCE_MS = 6_000;
+/** A responsive server has answered one of two keepalive requests by then. */
+const MAX_RESPONSIVE_GAP_MS = 2 * KEEPALIVE_MS;
+/** How long an orderly close may take. */
+const CLOSE_MS = 1_000;
 
 const algorithms: readonly ServerHostKeyAlgorithm[] = [
   'ssh-ed25519',
@@ -52,7 +52,7 @@ const algorithms: readonly ServerHostKeyAlgorithm[] = [
 ];
 
 /**
- * Connects to one machine and logs in. Throws SSH_NOT_CONNECTED, SSH_BAD_ANSWER, SSH_NO_AGREEMENT, SSH_HOST_KEY_…,
+ * Connects to one host and authenticates. Throws SSH_NOT_CONNECTED, SSH_BAD_ANSWER, SSH_NO_AGREEMENT, SSH_HOST_KEY_…,
  * SSH_KEY_UNUSABLE, SSH_AUTH_REFUSED, INTERRUPTED.
  */
 export async function connectHop(settings: HostSettings, dialer: Dialer, options: HopOptions): Promise<Hop> {
@@ -68,33 +68,33 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
     action: 'SSH',
     forMs: Math.round(clock.monotonicMs() - began),
   });
-  const tell = (text: string) => options.tell?.(text);
-  for (const note of settings.notes) tell(note);
+  const notify = (text: string) => options.notify?.(text);
+  for (const note of settings.notes) notify(note);
 
   const ownFiles = settings.knownHostsFiles ?? [join(homeDir, '.ssh', 'known_hosts')];
   const known = await readKnownHosts([...ownFiles, options.systemKnownHostsFile ?? '/etc/ssh/ssh_known_hosts']);
-  for (const at of known.unread) tell(`${at} is not understood and is not used.`);
+  for (const at of known.invalidLines) notify(`${at}: invalid known_hosts line, ignored.`);
   const name = settings.hostKeyAlias?.toLowerCase() ?? knownHostName(host, port);
 
   const socket = await dialer.dial({ host, port }, { timeoutMs, signal }).catch((cause: unknown) => {
-    throw failedDial(cause, tried());
+    throw signal.aborted ? interrupted(cause, tried()) : failedDial(cause, tried());
   });
   const failed = Promise.withResolvers<never>();
-  // It may fail when nobody waits for it any more.
+  // It may reject after the race was decided.
   failed.promise.catch(() => {});
   const fail = (code: ErrorCode, message: string, more: { remedy?: string; details?: Record<string, unknown> } = {}) =>
     failed.reject(new GwError(code, message, { tried: tried(), ...more }));
 
-  using patience = createPatience(clock, timeoutMs, () =>
-    fail('SSH_BAD_ANSWER', 'Something takes the connection, but the login over SSH did not go on.'),
+  using timeout = createPeerTimeout(clock, timeoutMs, () =>
+    fail('SSH_BAD_ANSWER', 'SSH login timed out: TCP connected, then the server stopped responding.'),
   );
-  using _aborted = onAbort(signal, () => failed.reject(new GwError('INTERRUPTED', 'Interrupted.', { tried: tried() })));
+  using _aborted = onAbort(signal, () => failed.reject(interrupted(signal.reason, tried())));
   const askSecret = (question: SecretQuestion) =>
-    patience.without(async () => {
+    timeout.pausedDuring(async () => {
       try {
         return (await person?.askSecret(question, signal)) ?? null;
       } catch (error) {
-        // Whoever was interrupted in the middle of an answer wants no other way to be tried.
+        // After an interrupted answer no further method is tried.
         failed.reject(error);
         throw error;
       }
@@ -104,46 +104,46 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
     name,
     entries: known.entries,
     refuse: (code, message, details) => fail(code, message, { details }),
-    tell,
+    notify,
     ask:
       person === null || settings.isStrict
         ? null
-        : (question) => patience.without(() => person.trustHostKey(question, signal)),
+        : (question) => timeout.pausedDuring(() => person.trustHostKey(question, signal)),
     remember: {
       file: ownFiles[0] ?? null,
       hashesNames: settings.hashesNames,
     },
   });
 
-  // ── logging in ──
+  // ── authentication ──
   let identities: Identities | undefined;
   let login: Login | undefined;
   async function nextMethod(left: readonly AuthenticationType[] | null) {
-    const context = { homeDir, agentSocket: options.agentSocket, askSecret, patiently: patience.without };
+    const context = { homeDir, agentSocket: options.agentSocket, askSecret, pauseTimeoutDuring: timeout.pausedDuring };
     identities ??= await findIdentities(settings, context);
     login ??= createLogin({ user, where, identities, askSecret: person === null ? null : askSecret });
     return await login.next(left);
   }
   const authHandler: AuthHandlerMiddleware = (left, _partial, next) => {
-    // The library takes `false` for "nothing is left", which its types leave out.
+    // `false` means that no method is left; the library's types omit it.
     const answer = next as (method: unknown) => void;
     nextMethod(left).then(answer, (error: unknown) => {
       failed.reject(error);
       answer(false);
     });
   };
-  const refusedLogin = (what: string) => {
+  const failLogin = (what: string) => {
     const problems = identities?.problems ?? [];
-    const story = login === undefined ? '' : ` (${login.story()})`;
+    const attempts = login === undefined ? '' : ` (${login.attempts()})`;
     if (problems.length > 0) {
-      fail('SSH_KEY_UNUSABLE', `${what}${story}. ${problems.join(' ')}`);
-    } else fail('SSH_AUTH_REFUSED', `${what}${story}.`);
+      fail('SSH_KEY_UNUSABLE', `${what}${attempts}. ${problems.join(' ')}`);
+    } else fail('SSH_AUTH_REFUSED', `${what}${attempts}.`);
   };
 
   const onBanner = createBannerReader(
-    (line) => tell(`${where} says: ${line}`),
+    (line) => notify(`Banner of ${where}: ${line}`),
     () => {
-      fail('SSH_BAD_ANSWER', 'The server says more before the login than any login needs.');
+      fail('SSH_BAD_ANSWER', 'SSH banner too long; connection closed.');
       client.destroy();
     },
   );
@@ -156,30 +156,30 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
   const lose = (why: string, before?: unknown) => {
     watch?.[Symbol.dispose]();
     if (!lost.signal.aborted && !isEnded) {
-      lost.abort(before ?? new GwError('SSH_LOST', `The line to ${where} is lost: ${why}.`, { tried: tried() }));
+      lost.abort(before ?? new GwError('SSH_LOST', `SSH connection to ${where} lost: ${why}.`, { tried: tried() }));
     }
     client.destroy();
   };
   let isEnded = false;
 
   const onError = (error: Error & { level?: string; code?: unknown }) => {
-    // One key that does not work out is no end: the next one is tried.
+    // A failed key is not final: the next one is tried.
     if (error.level === 'agent') return;
     const text = foreignText(error.message);
-    // The line of a machine before this one is lost, and this one with it.
+    // The loss of an earlier hop is the cause of this one.
     const before = error instanceof GwError && error.code === 'SSH_LOST' ? error : undefined;
     if (isReady) lose(text, before);
     else if (before !== undefined) failed.reject(before);
-    else if (error.level === 'client-authentication') refusedLogin(`${where} lets nobody in`);
+    else if (error.level === 'client-authentication') failLogin(`SSH login failed at ${where}`);
     else if (error.level === 'handshake' && /no matching/.test(error.message)) {
-      fail('SSH_NO_AGREEMENT', `${where} and gw know no common way to encrypt (${text}).`);
-    } else if (login !== undefined) refusedLogin(`${where} broke off the login: ${text}`);
-    else fail('SSH_BAD_ANSWER', `What answers does not go on as an SSH server does: ${text}.`);
+      fail('SSH_NO_AGREEMENT', `No common SSH algorithm with ${where} (${text}).`);
+    } else if (login !== undefined) failLogin(`${where} closed the connection during authentication: ${text}`);
+    else fail('SSH_BAD_ANSWER', `SSH key exchange failed: ${text}.`);
   };
   const onClose = () => {
-    if (isReady) lose('the other side closed it');
-    else if (login !== undefined) refusedLogin(`${where} broke off the login`);
-    else fail('SSH_BAD_ANSWER', 'What answers closed the connection before anybody could log in.');
+    if (isReady) lose('closed by the server');
+    else if (login !== undefined) failLogin(`${where} closed the connection during authentication`);
+    else fail('SSH_BAD_ANSWER', 'Connection closed before SSH authentication.');
   };
 
   try {
@@ -193,20 +193,20 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
         hasKeys = true;
       })
       .on('change password', () => {
-        fail('SSH_AUTH_REFUSED', `The password of ${where} has run out.`, {
-          remedy: `Log in once with 'ssh ${user}@${host}' and set a new one.`,
+        fail('SSH_AUTH_REFUSED', `Password expired on ${where}.`, {
+          remedy: `Set a new password: ssh ${user}@${host}`,
         });
         client.destroy();
       });
     client.connect({
       sock: socket,
       username: user,
-      // Kept here, since people are asked in between.
+      // Measured here, since it pauses while the user answers.
       readyTimeout: 0,
-      keepaliveInterval: PING_MS,
-      // A slow line that carries much answers late: it is watched by what comes over it, not by counting answers.
+      keepaliveInterval: KEEPALIVE_MS,
+      // A loaded slow connection answers keepalives late, so any received data counts, not their replies.
       keepaliveCountMax: Number.MAX_SAFE_INTEGER,
-      algorithms: { serverHostKey: inOrder(entriesFor(known.entries, name)) },
+      algorithms: { serverHostKey: hostKeyAlgorithmsFor(entriesFor(known.entries, name)) },
       hostVerifier: (key: Buffer, verify: (isGood: boolean) => void) => {
         hostCheck.verify(key).then(verify, (error: unknown) => {
           failed.reject(error);
@@ -226,33 +226,40 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
     throw error;
   }
 
-  let heardAt = clock.monotonicMs();
-  let heardMs = 0;
-  const sinceHeard = () => Math.min(clock.monotonicMs() - heardAt, SURE_MS);
-  // Counted and not reckoned: work of our own that held everything up is no silence of the other side.
-  let silentPings = 0;
+  let receivedAtMs = clock.monotonicMs();
+  let responsiveMs = 0;
+  const sinceReceivedMs = () => Math.min(clock.monotonicMs() - receivedAtMs, MAX_RESPONSIVE_GAP_MS);
+  // Ticks are counted, because a blocked event loop on this side is not silence of the server.
+  let silentTicks = 0;
   socket.on('data', () => {
-    heardMs += sinceHeard();
-    heardAt = clock.monotonicMs();
-    silentPings = 0;
+    responsiveMs += sinceReceivedMs();
+    receivedAtMs = clock.monotonicMs();
+    silentTicks = 0;
   });
-  watch = clock.every(PING_MS, () => {
-    silentPings += 1;
-    if (silentPings * PING_MS > SILENT_MS) lose('nothing comes over it any more');
+  watch = clock.every(KEEPALIVE_MS, () => {
+    silentTicks += 1;
+    if (silentTicks * KEEPALIVE_MS > MAX_SILENCE_MS) lose(`no data received for ${MAX_SILENCE_MS / 1000} s`);
   });
   return {
     client,
     lost: lost.signal,
-    quietMs: () => clock.monotonicMs() - heardAt,
-    heardMs: () => heardMs + sinceHeard(),
+    quietMs: () => clock.monotonicMs() - receivedAtMs,
+    responsiveMs: () => responsiveMs + sinceReceivedMs(),
     end() {
       isEnded = true;
       watch?.[Symbol.dispose]();
       client.end();
-      // A peer that is silent would keep the socket, and with it the command, for minutes.
-      setTimeout(() => socket.destroy(), END_MS).unref();
+      // A silent peer would keep the socket, and with it the process, open for minutes.
+      setTimeout(() => socket.destroy(), CLOSE_MS).unref();
     },
   };
+}
+
+/** What an aborted signal means to the caller: a GwError as its reason is kept, anything else is INTERRUPTED. */
+export function interrupted(reason: unknown, tried: Tried): GwError {
+  return reason instanceof GwError && !(reason instanceof DialError)
+    ? reason
+    : new GwError('INTERRUPTED', 'Interrupted.', { tried, cause: reason });
 }
 
 function failedDial(cause: unknown, tried: Tried): unknown {
@@ -260,8 +267,8 @@ function failedDial(cause: unknown, tried: Tried): unknown {
   return new GwError('SSH_NOT_CONNECTED', `not connected: ${dialFailureText[cause.failure]}`, { tried, cause });
 }
 
-/** Kinds of keys that are known of this host first, so that it shows one that can be compared. */
-function inOrder(entries: readonly KnownHost[]): ServerHostKeyAlgorithm[] {
+/** Host key algorithms with a known key first, so that the server presents a key that can be compared. */
+function hostKeyAlgorithmsFor(entries: readonly KnownHost[]): ServerHostKeyAlgorithm[] {
   const types = new Set(entries.filter(({ kind }) => kind === 'key').map(({ keyType }) => keyType));
   const isKnown = (algorithm: string) => types.has(algorithm.startsWith('rsa-') ? 'ssh-rsa' : algorithm);
   return [...algorithms.filter(isKnown), ...algorithms.filter((algorithm) => !isKnown(algorithm))];

@@ -11,21 +11,21 @@ export interface HostCheckOptions {
   readonly name: string;
   readonly entries: readonly KnownHost[];
   readonly refuse: (code: ErrorCode, message: string, details: Record<string, unknown>) => void;
-  readonly tell: (text: string) => void;
-  /** Null: an unknown host is refused. */
+  readonly notify: (text: string) => void;
+  /** Null: an unknown host key is rejected. */
   readonly ask: ((question: HostKeyQuestion) => Promise<boolean>) | null;
   readonly remember: { readonly file: string | null; readonly hashesNames: boolean };
 }
 
 export interface HostCheck {
-  /** Whether the host may be spoken to; why not was handed to `refuse`. */
+  /** Whether the host key is trusted; the reason against it is passed to `refuse`. */
   verify(key: Buffer): Promise<boolean>;
-  /** Writes down a host that was trusted now; called once the server has proven that it holds the key. */
+  /** Adds a newly trusted host to known_hosts; called once the server has proven possession of the key. */
   remember(): Promise<void>;
 }
 
-/** Looks at the key that a host shows, and keeps looking: keys are exchanged anew now and then. */
-export function createHostCheck({ name, entries, refuse, tell, ask, remember }: HostCheckOptions): HostCheck {
+/** Verifies the host key, also at each rekeying of the connection. */
+export function createHostCheck({ name, entries, refuse, notify, ask, remember }: HostCheckOptions): HostCheck {
   let trusted: Buffer | undefined;
   let line: string | undefined;
   return {
@@ -40,7 +40,7 @@ export function createHostCheck({ name, entries, refuse, tell, ask, remember }: 
         case 'known':
           break;
         case 'revoked':
-          refuse('SSH_HOST_KEY_REVOKED', `${name} shows the ${shown}, which ${verdict.at} forbids.`, details);
+          refuse('SSH_HOST_KEY_REVOKED', `Host key of ${name} is revoked by ${verdict.at}: ${shown}.`, details);
           return false;
         case 'changed': {
           const known = verdict.known.map((entry) => ({ at: entry.at, fingerprint: fingerprintOf(entry.blob) }));
@@ -48,12 +48,14 @@ export function createHostCheck({ name, entries, refuse, tell, ask, remember }: 
           return false;
         }
         case 'unknown': {
-          const [authority] = verdict.authorities;
-          if (authority !== undefined) {
-            tell(`${authority} lets an authority vouch for ${name}; gw checks keys only, not certificates.`);
+          const [certAuthority] = verdict.certAuthorities;
+          if (certAuthority !== undefined) {
+            notify(
+              `${certAuthority} names a @cert-authority for ${name}; gw verifies host keys, not host certificates.`,
+            );
           }
           if (ask === null || !(await ask({ host: name, keyType, fingerprint }))) {
-            refuse('SSH_HOST_KEY_UNKNOWN', `${name} is not known here. It shows the ${shown}.`, details);
+            refuse('SSH_HOST_KEY_UNKNOWN', `Host key of ${name} is unknown and was not confirmed: ${shown}.`, details);
             return false;
           }
           line = knownHostLine(name, key, remember.hashesNames ? randomBytes(20) : null);
@@ -67,7 +69,7 @@ export function createHostCheck({ name, entries, refuse, tell, ask, remember }: 
       line = undefined;
       if (written === undefined || remember.file === null) return;
       await addKnownHost(remember.file, written).catch((error: Error) => {
-        tell(`${error.message} It will be asked about again.`);
+        notify(`${error.message} The next connection asks again.`);
       });
     },
   };
@@ -75,5 +77,5 @@ export function createHostCheck({ name, entries, refuse, tell, ask, remember }: 
 
 function changedText(name: string, shown: string, known: readonly KnownHost[]): string {
   const lines = known.map(({ at, keyType, blob }) => `${at} (${keyType} ${fingerprintOf(blob)})`).join(', ');
-  return `${name} shows another key than the one that is known: the ${shown}, but known is ${lines}. Either the machine was set up anew, or another one stands in its place.`;
+  return `Host key of ${name} has changed: received ${shown}, known ${lines}. Either the host was reinstalled, or another host answers at its address.`;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The kind that stands in the first field of a public key (RFC 4253, 6.6): `ssh-ed25519`. Null: it is no key. */
+/** The key type in the first field of a public key (RFC 4253, 6.6): `ssh-ed25519`. Null: not a key. */
 export function keyTypeOf(blob: Uint8Array): string | null {
   const bytes = Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength);
   if (bytes.length < 5) return null;
@@ -15,7 +15,7 @@ export function fingerprintOf(blob: Uint8Array): string {
   return `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`;
 }
 
-/** The host as known_hosts writes it: `192.0.2.7`, `[192.0.2.7]:2222`. */
+/** The host name as in known_hosts: `192.0.2.7`, `[192.0.2.7]:2222`. */
 export function knownHostName(host: string, port: number): string {
   return port === 22 ? host.toLowerCase() : `[${host.toLowerCase()}]:${port}`;
 }

@@ -5,42 +5,42 @@ import type { HostSettings } from './config.ts';
 import { foreignText } from './foreign-text.ts';
 import type { SecretQuestion } from './model.ts';
 
-/** A key that can be offered. What it needs a person for is asked only once the server wants it. */
+/** A key that can be offered. A passphrase is asked for only once the server accepts the public key. */
 export interface Identity {
-  /** Names it for a person: the path of its file, or the remark it has in the agent. */
+  /** Name in messages: the path of the file, or the key comment of the agent. */
   readonly label: string;
   publicKey(): Promise<ParsedKey>;
   sign(data: Buffer, hash: Hash): Promise<Buffer>;
 }
 
-/** Only kinds of keys that know several ways to sign are told one. */
+/** Set for key types with several signature algorithms only. */
 type Hash = 'sha1' | 'sha256' | 'sha512' | undefined;
 
 export interface Identities {
   readonly offers: readonly Identity[];
-  /** Why keys that should be there cannot be used, in sentences; grows while keys are tried. */
+  /** Why expected keys cannot be used, in sentences; grows while keys are tried. */
   readonly problems: readonly string[];
 }
 
 export interface IdentityContext {
   readonly homeDir: string;
   readonly agentSocket: string | null;
-  /** Null: nobody answers. The time in which it waits is not counted against the server. */
+  /** Resolves to null without an answer. The time it takes does not count towards the timeout of the server. */
   readonly askSecret: (question: SecretQuestion) => Promise<string | null>;
-  /** Runs something that may wait for a person, such as an agent that asks before it signs. */
-  readonly patiently: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Runs work that may wait for the user, such as an agent that asks before it signs. */
+  readonly pauseTimeoutDuring: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-const USUAL_FILES = ['id_ed25519', 'id_ecdsa', 'id_rsa'];
-const MOST_BYTES = 64 * 1024;
-const AGENT_MS = 3_000;
-const TRIES = 3;
+const DEFAULT_FILES = ['id_ed25519', 'id_ecdsa', 'id_rsa'];
+const MAX_BYTES = 64 * 1024;
+const AGENT_TIMEOUT_MS = 3_000;
+const MAX_ATTEMPTS = 3;
 
-/** Keys in the order in which OpenSSH offers them: of the agent those with a file, then the others, then the files. */
+/** Keys in OpenSSH's order: agent keys that have a file, then other agent keys, then key files. */
 export async function findIdentities(settings: HostSettings, context: IdentityContext): Promise<Identities> {
   const problems: string[] = [];
   const named = settings.identityFiles;
-  const paths = named ?? USUAL_FILES.map((name) => join(context.homeDir, '.ssh', name));
+  const paths = named ?? DEFAULT_FILES.map((name) => join(context.homeDir, '.ssh', name));
   const files: KeyFile[] = [];
   for (const path of paths) {
     const file = await readKeyFile(path, named !== null, problems);
@@ -74,16 +74,16 @@ interface HeldKey extends Identity {
 async function keysOfAgent(socket: string, problems: string[], context: IdentityContext): Promise<HeldKey[]> {
   const agent = new ssh2.OpenSSHAgent(socket);
   const { promise, resolve, reject } = Promise.withResolvers<ParsedKey[]>();
-  const timer = setTimeout(() => reject(new Error('it does not answer')), AGENT_MS);
+  const timer = setTimeout(() => reject(new Error('agent timeout')), AGENT_TIMEOUT_MS);
   agent.getIdentities((error, keys) => (error ? reject(error) : resolve((keys ?? []) as ParsedKey[])));
   try {
     return (await promise).map((key) => {
       const label = `${foreignText(key.comment || key.type)} (agent)`;
-      const sign = (data: Buffer, hash: Hash) => context.patiently(() => signedBy(agent, key, data, hash));
+      const sign = (data: Buffer, hash: Hash) => context.pauseTimeoutDuring(() => signedBy(agent, key, data, hash));
       return { key, label, publicKey: async () => key, sign };
     });
   } catch {
-    problems.push(`The SSH agent at ${socket} gives no keys.`);
+    problems.push(`The SSH agent ${socket} listed no keys.`);
     return [];
   } finally {
     clearTimeout(timer);
@@ -93,7 +93,7 @@ async function keysOfAgent(socket: string, problems: string[], context: Identity
 function signedBy(agent: ssh2.OpenSSHAgent, key: ParsedKey, data: Buffer, hash: Hash): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     agent.sign(key, data, hash === undefined ? {} : { hash }, (error, signature) => {
-      if (error || signature === undefined) reject(error ?? new Error('the agent gave no signature'));
+      if (error || signature === undefined) reject(error ?? new Error('the agent returned no signature'));
       else resolve(signature);
     });
   });
@@ -103,9 +103,9 @@ function signedBy(agent: ssh2.OpenSSHAgent, key: ParsedKey, data: Buffer, hash: 
 
 interface KeyFile {
   readonly path: string;
-  /** null: only its public part is there, which picks a key of the agent. */
+  /** null: only the public key exists, which selects a key of the agent. */
   readonly text: string | null;
-  /** null: it cannot be told without the passphrase. */
+  /** null: unknown without the passphrase. */
   readonly publicKey: ParsedKey | null;
 }
 
@@ -115,24 +115,24 @@ async function readKeyFile(path: string, isNamed: boolean, problems: string[]): 
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = await file.stat();
-    if (!stats.isFile() || stats.size > MOST_BYTES) throw new Error('it is no key file');
+    if (!stats.isFile() || stats.size > MAX_BYTES) throw new Error('not a key file');
     text = await file.readFile('utf8');
     if (/^(ssh|ecdsa|sk)-\S+ /.test(text)) return { path, text: null, publicKey: parsed(text) };
     if ((stats.mode & 0o077) !== 0) {
-      problems.push(`${path} can be read by others, so it is not used: chmod 600 ${path}`);
+      problems.push(`Key file ${path} is ignored, because others can read it: chmod 600 ${path}.`);
       text = null;
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (isNamed && (code !== 'ENOENT' || beside === null)) {
-      problems.push(code === 'ENOENT' ? `There is no key file ${path}.` : `The key file ${path} cannot be read.`);
+      problems.push(code === 'ENOENT' ? `Key file ${path} does not exist.` : `Key file ${path} cannot be read.`);
     }
   }
   if (text === null) return beside === null ? null : { path, text, publicKey: beside };
   const key = ssh2.utils.parseKey(text);
   if (!(key instanceof Error)) return { path, text, publicKey: key };
   if (isEncrypted(key)) return { path, text, publicKey: beside ?? publicPartOf(text) };
-  problems.push(`${path} is no private key of a kind that can be used here.`);
+  problems.push(`${path} is not a supported private key.`);
   return null;
 }
 
@@ -144,7 +144,7 @@ async function publicPart(path: string): Promise<ParsedKey | null> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = await file.stat();
-    return stats.isFile() && stats.size <= MOST_BYTES ? parsed(await file.readFile('utf8')) : null;
+    return stats.isFile() && stats.size <= MAX_BYTES ? parsed(await file.readFile('utf8')) : null;
   } catch {
     return null;
   }
@@ -155,7 +155,7 @@ function parsed(text: string | Buffer): ParsedKey | null {
   return key instanceof Error ? null : key;
 }
 
-/** The public key that stands in front of the locked part of a key file of OpenSSH (its PROTOCOL.key). */
+/** The public key before the encrypted part of an OpenSSH key file. @source OpenSSH, PROTOCOL.key */
 export function publicPartOf(text: string): ParsedKey | null {
   const [, base64] = /-{5}BEGIN OPENSSH PRIVATE KEY-{5}([\s\S]+?)-{5}END/.exec(text) ?? [];
   if (base64 === undefined) return null;
@@ -194,15 +194,15 @@ async function unlockKey({ path, text }: KeyFile, problems: string[], context: I
   const whole = text ?? '';
   const open = ssh2.utils.parseKey(whole);
   if (!(open instanceof Error)) return open;
-  for (let attempt = 0; attempt < TRIES; attempt += 1) {
-    const passphrase = await context.askSecret({ text: `Passphrase for the key ${basename(path)}: `, shown: false });
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const passphrase = await context.askSecret({ text: `Passphrase for the key ${basename(path)}: `, echo: false });
     if (passphrase === null || passphrase === '') {
-      problems.push(`${path} is locked, and nobody gave its passphrase.`);
+      problems.push(`Key file ${path} is encrypted and no passphrase was given.`);
       throw open;
     }
     const key = ssh2.utils.parseKey(whole, passphrase);
     if (!(key instanceof Error)) return key;
   }
-  problems.push(`The passphrase of ${path} was wrong ${TRIES} times.`);
+  problems.push(`Wrong passphrase for ${path}, ${MAX_ATTEMPTS} attempts.`);
   throw open;
 }

@@ -1,6 +1,6 @@
 /**
- * Going through another machine by SSH: one connection, over which dials and programs go in channels of their own.
- * `openSsh` reads the configuration of SSH and known_hosts as OpenSSH does, as far as docs/via.md says, and asks a
- * person what only a person can answer. Loaded when a `--via` or `--from` is given; the library behind it is large.
+ * SSH connections to another host: TCP forwarding and remote programs, each in a channel of one connection. `openSsh`
+ * reads ~/.ssh/config and known_hosts as OpenSSH does, within the limits of docs/via.md. Imported only when `--via` or
+ * `--from` is given, because the SSH library is large.
  */
 export { openSsh } from './connection.ts';

@@ -5,32 +5,35 @@ import { GwError } from '../../error/index.ts';
 import { ensureFolder } from '../../lifecycle/index.ts';
 import { type KnownHosts, parseKnownHosts } from './known-hosts.ts';
 
-const MOST_BYTES = 32 * 1024 * 1024;
+const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
- * Reads the files of known hosts one after the other; one that is not there is empty. Throws FILE_UNWRITABLE for one
- * that is there and cannot be read: it may say that a key is forbidden or another one.
+ * Reads known_hosts files; a missing one counts as empty. Throws FILE_UNREADABLE for an existing one that cannot be
+ * read, because it may revoke a key or hold another one.
  */
 export async function readKnownHosts(paths: readonly string[]): Promise<KnownHosts> {
   const read = await Promise.all(paths.map(async (path) => parseKnownHosts(await textOf(path), path)));
-  return { entries: read.flatMap(({ entries }) => entries), unread: read.flatMap(({ unread }) => unread) };
+  return {
+    entries: read.flatMap(({ entries }) => entries),
+    invalidLines: read.flatMap(({ invalidLines }) => invalidLines),
+  };
 }
 
 async function textOf(path: string): Promise<string> {
   try {
     const text = await readFile(path, 'latin1');
-    if (text.length <= MOST_BYTES) return text;
-    throw new GwError('FILE_UNWRITABLE', `${path} is too large for a list of known hosts.`);
+    if (text.length <= MAX_BYTES) return text;
+    throw new GwError('FILE_UNREADABLE', `Known hosts file ${path} is larger than ${MAX_BYTES} bytes.`);
   } catch (cause) {
     if (cause instanceof GwError) throw cause;
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw new GwError('FILE_UNWRITABLE', `The known hosts in ${path} cannot be read.`, { cause });
+    throw new GwError('FILE_UNREADABLE', `Known hosts file ${path} cannot be read.`, { cause });
   }
 }
 
 /**
- * Adds a line at the end and makes sure that it is on the disk. One write at the end of the file, since other programs
- * add lines to it too; a last line that lacks its end gets it first.
+ * Appends a line and syncs the file. A single appending write, since other programs append to the file too; a last line
+ * without a line end gets one first. Throws FILE_UNWRITABLE.
  */
 export async function addKnownHost(path: string, line: string): Promise<void> {
   try {
@@ -40,7 +43,7 @@ export async function addKnownHost(path: string, line: string): Promise<void> {
     await file.write(`${ending}${line}`);
     await file.sync();
   } catch (cause) {
-    throw new GwError('FILE_UNWRITABLE', `The host cannot be added to ${path}.`, { cause });
+    throw new GwError('FILE_UNWRITABLE', `Host key cannot be added to ${path}.`, { cause });
   }
 }
 

@@ -2,9 +2,9 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { matchesPatterns } from './config.ts';
 import { keyTypeOf } from './host-key.ts';
 
-/** One line of known_hosts that could be read. */
+/** One valid line of known_hosts. */
 export interface KnownHost {
-  readonly kind: 'key' | 'revoked' | 'authority';
+  readonly kind: 'key' | 'revoked' | 'cert-authority';
   readonly hosts: readonly string[] | HashedName;
   readonly keyType: string;
   readonly blob: Buffer;
@@ -19,32 +19,35 @@ interface HashedName {
 
 export interface KnownHosts {
   readonly entries: readonly KnownHost[];
-  /** Where a line stands that could not be read. It may be one that forbids a key, so it is told. */
-  readonly unread: readonly string[];
+  /** Positions of invalid lines. They are reported, because one of them may have been meant to revoke a key. */
+  readonly invalidLines: readonly string[];
 }
 
-/** What known_hosts says about a key that a host shows. */
+/** What known_hosts says about the key that a host presents. */
 export type HostKeyVerdict =
   | { readonly kind: 'known' }
-  /** No line names this host; `authorities` says where one names somebody who may vouch for it. */
-  | { readonly kind: 'unknown'; readonly authorities: readonly string[] }
+  /** No key of this host is listed; `certAuthorities` are the positions of `@cert-authority` lines for it. */
+  | { readonly kind: 'unknown'; readonly certAuthorities: readonly string[] }
   | { readonly kind: 'changed'; readonly known: readonly KnownHost[] }
   | { readonly kind: 'revoked'; readonly at: string };
 
-const markers: Readonly<Record<string, KnownHost['kind']>> = { '@revoked': 'revoked', '@cert-authority': 'authority' };
+const markers: Readonly<Record<string, KnownHost['kind']>> = {
+  '@revoked': 'revoked',
+  '@cert-authority': 'cert-authority',
+};
 
 export function parseKnownHosts(text: string, file: string): KnownHosts {
   const entries: KnownHost[] = [];
-  const unread: string[] = [];
+  const invalidLines: string[] = [];
   for (const [index, line] of text.split('\n').entries()) {
     const at = `${file}:${index + 1}`;
     const words = line.trim().split(/\s+/);
     if (words[0] === '' || words[0]?.startsWith('#')) continue;
     const entry = entryOf(words, at);
-    if (entry === null) unread.push(at);
+    if (entry === null) invalidLines.push(at);
     else entries.push(entry);
   }
-  return { entries, unread };
+  return { entries, invalidLines };
 }
 
 function entryOf(words: string[], at: string): KnownHost | null {
@@ -75,19 +78,19 @@ function isHashOf({ salt, hash }: HashedName, name: string): boolean {
   return timingSafeEqual(createHmac('sha1', salt).update(name).digest(), hash);
 }
 
-/** Judges the key that a host shows. A key that is forbidden anywhere for this host is forbidden, whatever else is said. */
+/** Judges the key that a host presents. A revocation of the key for this host overrides every other line. */
 export function judgeHostKey(entries: readonly KnownHost[], name: string, blob: Uint8Array): HostKeyVerdict {
   const here = entriesFor(entries, name);
   const revoked = here.find((entry) => entry.kind === 'revoked' && entry.blob.equals(blob));
   if (revoked !== undefined) return { kind: 'revoked', at: revoked.at };
   const known = here.filter((entry) => entry.kind === 'key');
   if (known.some((entry) => entry.blob.equals(blob))) return { kind: 'known' };
-  // Those kinds of keys were asked for first, so a host that shows another kind has none of the known ones any more.
+  // Known key types are negotiated first, so a host that presents another type no longer has the known keys.
   if (known.length > 0) return { kind: 'changed', known };
-  return { kind: 'unknown', authorities: here.filter(({ kind }) => kind === 'authority').map(({ at }) => at) };
+  return { kind: 'unknown', certAuthorities: here.filter(({ kind }) => kind === 'cert-authority').map(({ at }) => at) };
 }
 
-/** The line that makes a host known. `salt`: hides the name, as `HashKnownHosts yes` asks for. */
+/** The known_hosts line of a host. `salt`: hashes the name, as for `HashKnownHosts yes`. */
 export function knownHostLine(name: string, blob: Uint8Array, salt: Buffer | null): string {
   const written =
     salt === null ? name : `|1|${salt.toString('base64')}|${createHmac('sha1', salt).update(name).digest('base64')}`;

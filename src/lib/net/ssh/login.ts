@@ -9,41 +9,41 @@ export interface LoginOptions {
   /** `technician@192.0.2.2:22`. */
   readonly where: string;
   readonly identities: Identities;
-  /** Null: nobody can be asked. */
+  /** Null: no terminal to ask at. */
   readonly askSecret: ((question: SecretQuestion) => Promise<string | null>) | null;
 }
 
 export interface Login {
-  /** What is tried next; false: nothing is left. `left`: what the server takes, null before it said so. */
+  /** The next method; false: none left. `left`: the methods that the server accepts; null before its first reply. */
   next(left: readonly AuthenticationType[] | null): Promise<AnyAuthMethod | false>;
-  /** What was tried and what the server takes, for the message when nobody was let in. */
-  story(): string;
+  /** The methods tried and those that the server accepts, for the error message. */
+  attempts(): string;
 }
 
-const TRIES = 3;
-/** A server that asks for more than this plays with the person. */
-const MOST_PROMPTS = 20;
+const MAX_ATTEMPTS = 3;
+/** Bound for prompts of a hostile server. */
+const MAX_PROMPTS = 20;
 
-/** The order of OpenSSH: keys, then what the server asks for, then a password. Each key is an attempt of its own. */
+/** OpenSSH's order: publickey, keyboard-interactive, password. Each key is an attempt of its own. */
 export function createLogin({ user: username, where, identities, askSecret }: LoginOptions): Login {
   const keys = [...identities.offers];
   const tried: string[] = [];
-  let takes: readonly string[] | null = null;
-  let isTaken = false;
+  let accepts: readonly string[] | null = null;
+  let isPartialSuccess = false;
   let isStale = false;
   let isGivenUp = askSecret === null;
   let questions = 0;
   let passwords = 0;
   let prompted = 0;
-  /** Whether the server has asked something in the last round of questions. */
+  /** Whether the last keyboard-interactive round had prompts. */
   let wasAsked = true;
 
   /**
-   * The library does not tell that a key was taken and what is wanted beside it: a signature that was not enough does,
-   * and what is wanted then is asked for.
+   * The library does not report partial success. A signature that did not complete the login implies it; the methods
+   * that can continue are then queried with `none`.
    */
   const onSign = () => {
-    isTaken = true;
+    isPartialSuccess = true;
     isStale = true;
   };
 
@@ -60,9 +60,9 @@ export function createLogin({ user: username, where, identities, askSecret }: Lo
     for (const { prompt, echo } of prompts) {
       wasAsked = true;
       prompted += 1;
-      if (prompted > MOST_PROMPTS) isGivenUp = true;
+      if (prompted > MAX_PROMPTS) isGivenUp = true;
       const text = `${where}${about === '' ? '' : ` (${about})`}: ${foreignText(prompt)} `;
-      const answer = isGivenUp ? null : ((await askSecret?.({ text, shown: echo === true })) ?? null);
+      const answer = isGivenUp ? null : ((await askSecret?.({ text, echo: echo === true })) ?? null);
       if (answer === null) isGivenUp = true;
       given.push(answer ?? '');
     }
@@ -70,8 +70,8 @@ export function createLogin({ user: username, where, identities, askSecret }: Lo
   }
 
   async function nextQuestion(): Promise<AnyAuthMethod | null> {
-    if (isGivenUp || takes === null) return null;
-    if (takes.includes('keyboard-interactive') && questions < TRIES && wasAsked) {
+    if (isGivenUp || accepts === null) return null;
+    if (accepts.includes('keyboard-interactive') && questions < MAX_ATTEMPTS && wasAsked) {
       questions += 1;
       wasAsked = false;
       return {
@@ -82,10 +82,10 @@ export function createLogin({ user: username, where, identities, askSecret }: Lo
         },
       };
     }
-    // A server that asked by itself takes the same password both ways.
-    if (!takes.includes('password') || passwords >= TRIES || (questions > 0 && wasAsked)) return null;
+    // With prompts in keyboard-interactive, the password method would ask for the same password.
+    if (!accepts.includes('password') || passwords >= MAX_ATTEMPTS || (questions > 0 && wasAsked)) return null;
     passwords += 1;
-    const password = (await askSecret?.({ text: `Password of ${where}: `, shown: false })) ?? null;
+    const password = (await askSecret?.({ text: `Password for ${where}: `, echo: false })) ?? null;
     if (password !== null) return { type: 'password', username, password };
     isGivenUp = true;
     return null;
@@ -93,24 +93,24 @@ export function createLogin({ user: username, where, identities, askSecret }: Lo
 
   return {
     async next(left) {
-      if (isStale || (left === null && takes === null)) {
+      if (isStale || (left === null && accepts === null)) {
         isStale = false;
-        takes = [];
+        accepts = [];
         return { type: 'none', username };
       }
-      takes = left ?? takes ?? [];
-      const key = takes.includes('publickey') ? nextKey() : null;
+      accepts = left ?? accepts ?? [];
+      const key = accepts.includes('publickey') ? nextKey() : null;
       return key ?? (await nextQuestion()) ?? false;
     },
-    story() {
+    attempts() {
       const parts = [
         tried.length === 0 ? 'no key was offered' : `offered: ${tried.join(', ')}`,
-        ...(isTaken ? ['a key was taken, and the server wants more'] : []),
-        ...(questions + passwords > 0 ? ['a password was asked for'] : []),
-        ...(askSecret === null ? ['nobody can be asked for a password here'] : []),
+        ...(isPartialSuccess ? ['partial success with a key, further authentication required'] : []),
+        ...(questions + passwords > 0 ? ['password tried'] : []),
+        ...(askSecret === null ? ['no terminal to ask for a password'] : []),
       ];
-      const wants = (takes ?? []).map(foreignText).join(', ');
-      return `${parts.join('; ')}${wants === '' ? '' : `; the server takes: ${wants}`}`;
+      const accepted = (accepts ?? []).map(foreignText).join(', ');
+      return `${parts.join('; ')}${accepted === '' ? '' : `; the server accepts: ${accepted}`}`;
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../../lifecycle/index.ts';
 import type { Dialer, Endpoint } from '../dialer.ts';
 
-/** Where to go by SSH, as a person wrote it: `user@host:port`. What is left out, the configuration of SSH says. */
+/** An SSH target as given: `user@host:port`. Omitted parts come from the SSH configuration. */
 export interface SshTarget {
   /** A name, an address literal (IPv6 without brackets), or an alias of the SSH configuration. */
   readonly host: string;
@@ -10,17 +10,17 @@ export interface SshTarget {
   readonly port: number | null;
 }
 
-/** Something that only a person knows: the password of an account, the passphrase of a key file. */
+/** A question for the password of an account, the passphrase of a key file, or a prompt of the server. */
 export interface SecretQuestion {
-  /** In plain words; what a server asks for stands in it with its control characters taken out. */
+  /** The prompt; text of the server in it has its control characters replaced. */
   readonly text: string;
-  /** Whether what is typed may be shown: a server may ask for something that is no secret. */
-  readonly shown: boolean;
+  /** Whether typed characters are echoed, as the server requests it. */
+  readonly echo: boolean;
 }
 
-/** A host that is met for the first time. */
+/** The key of a host that known_hosts does not list. */
 export interface HostKeyQuestion {
-  /** As it will stand in known_hosts: `192.0.2.7`, `[192.0.2.7]:2222`. */
+  /** As written to known_hosts: `192.0.2.7`, `[192.0.2.7]:2222`. */
   readonly host: string;
   /** `ssh-ed25519`, `ecdsa-sha2-nistp256`, `ssh-rsa`. */
   readonly keyType: string;
@@ -28,72 +28,72 @@ export interface HostKeyQuestion {
   readonly fingerprint: string;
 }
 
-/** Somebody who can be asked. */
+/** The user who answers questions. */
 export interface SshPerson {
-  /** Null: no answer was given. */
+  /** Resolves to null without an answer. */
   askSecret(question: SecretQuestion, signal: AbortSignal): Promise<string | null>;
-  /** Whether the fingerprint is that of the machine that is meant. */
+  /** Whether the user confirms the fingerprint. */
   trustHostKey(question: HostKeyQuestion, signal: AbortSignal): Promise<boolean>;
 }
 
-/** What the machine and the person at it bring along. Nothing of it is read from the environment here. */
+/** Environment of the connection. This module reads no environment variables itself. */
 export interface SshOptions {
-  /** `.ssh/config`, `.ssh/known_hosts` and `.ssh/id_*` are looked for in it, and `~` stands for it. */
+  /** Holds `.ssh/config`, `.ssh/known_hosts` and `.ssh/id_*`; `~` expands to it. */
   readonly homeDir: string;
-  /** Who logs in where neither target nor configuration name a user. */
+  /** User name when neither target nor configuration has one. */
   readonly localUser: string;
   /** Path of the socket of an SSH agent; null: none. */
   readonly agentSocket: string | null;
-  /** Null: nobody can be asked. Then no unknown host is trusted, and no password and no passphrase are known. */
+  /** Null: non-interactive. Then unknown host keys are rejected, and no password or passphrase is available. */
   readonly person: SshPerson | null;
-  /** Told in one line: what a server says before it lets in, and what of the files is not used. */
-  readonly tell?: ((text: string) => void) | undefined;
+  /** Receives one line each: banner lines of the server, and ignored settings of the configuration files. */
+  readonly notify?: ((text: string) => void) | undefined;
   readonly clock?: Clock | undefined;
-  /** Ends the opening; a connection that stands is ended by disposing it. */
+  /** Aborts the connection attempt; an open connection is closed by disposing it. */
   readonly signal?: AbortSignal | undefined;
-  /** How long each hop may take, without the time in which a person is asked; in milliseconds. */
+  /** Timeout per hop in milliseconds, not counting the time in which the user is asked. */
   readonly timeoutMs?: number | undefined;
-  /** Host keys of the whole machine; by default `/etc/ssh/ssh_known_hosts`. */
+  /** System-wide known hosts file; by default `/etc/ssh/ssh_known_hosts`. */
   readonly systemKnownHostsFile?: string | undefined;
 }
 
-/** A program that runs on the far side. Both outputs must be read; disposing it asks the program to end. */
-export interface FarProcess extends AsyncDisposable {
+/** A program on the remote host. Both outputs must be read; disposing it terminates the program. */
+export interface RemoteProcess extends AsyncDisposable {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Resolves when the program has ended and all of its output was read. Rejects with SSH_LOST. */
-  readonly ended: Promise<FarExit>;
+  /** Resolves when the program has exited and all of its output was read. Rejects with SSH_LOST. */
+  readonly ended: Promise<RemoteExit>;
 }
 
-export interface FarExit {
-  /** Exit code; null when a signal ended it or the far side told nothing. */
+export interface RemoteExit {
+  /** Exit code; null when a signal ended it or the server sent none. */
   readonly code: number | null;
-  /** `SIGTERM`; null when none ended it. */
+  /** `SIGTERM`; null when it was not ended by a signal. */
   readonly signal: string | null;
 }
 
-/** One connection, over which everything goes in channels of its own. Disposing it ends all of them. */
+/** One SSH connection with its channels. Disposing it closes all of them. */
 export interface Ssh extends AsyncDisposable {
-  /** Where it ends, with everything that the configuration said: `technician@192.0.2.2:22`. */
+  /** The target with the applied configuration: `technician@192.0.2.2:22`. */
   readonly where: string;
-  /** The machine that was dialled from here: the one that is meant, or the first that ProxyJump names. */
+  /** The host dialled from this machine: the target, or the first jump host. */
   readonly firstHop: Endpoint;
   /**
-   * Dials from the far side; `way` is `via technician@192.0.2.2:22`. Beside a DialError, which is about the address,
-   * it throws SSH_CHANNEL_REFUSED when the far side lets nothing through, and SSH_LOST.
+   * Dials from the remote host; `way` is `via technician@192.0.2.2:22`. Beside a DialError for the dialled address it
+   * throws SSH_CHANNEL_REFUSED when the server refuses TCP forwarding, and SSH_LOST.
    */
   readonly dialer: Dialer;
   /**
-   * Runs a program there. The words reach it as they are, whatever they hold: they are quoted for the shell there.
-   * Aborting the signal asks the program to end. Throws SSH_CHANNEL_REFUSED, SSH_LOST, INTERRUPTED.
+   * Runs a program on the remote host. Arguments are quoted for its shell and arrive unchanged. Aborting the signal
+   * terminates the program. Throws SSH_CHANNEL_REFUSED, SSH_LOST, INTERRUPTED.
    */
-  exec(argv: readonly string[], options?: { readonly signal?: AbortSignal | undefined }): Promise<FarProcess>;
-  /** Aborted with SSH_LOST as soon as the line is noticed to be gone; never when it is ended in order. */
+  exec(argv: readonly string[], options?: { readonly signal?: AbortSignal | undefined }): Promise<RemoteProcess>;
+  /** Aborted with SSH_LOST when the connection is lost; never by an orderly close. */
   readonly lost: AbortSignal;
   /**
-   * For how long nothing has come over the line, in milliseconds. The far side is asked for a sign of life twice a
-   * second, so much more than that is a line in doubt.
+   * Time since the last data was received, in milliseconds. Keepalive requests are sent twice a second, so a longer
+   * silence means that the connection may be lost.
    */
   quietMs(): number;
 }

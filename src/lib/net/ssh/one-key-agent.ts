@@ -2,7 +2,7 @@ import ssh2, { type IdentityCallback, type ParsedKey, type SignCallback, type Si
 import type { Identity } from './identities.ts';
 
 /**
- * One key in the form of an agent: the library asks an agent to sign only once the server wants the key, so that no
+ * One key wrapped as an agent: the library asks an agent to sign only once the server accepts the public key, so that no
  * passphrase is asked for in vain.
  */
 export class OneKeyAgent extends ssh2.BaseAgent<ParsedKey> {
@@ -28,14 +28,14 @@ export class OneKeyAgent extends ssh2.BaseAgent<ParsedKey> {
     options: SigningRequestOptions | SignCallback,
     callback?: SignCallback,
   ): void {
-    const tell = typeof options === 'function' ? options : callback;
+    const done = typeof options === 'function' ? options : callback;
     const hash = typeof options === 'function' ? undefined : options.hash;
     this.#identity.sign(data, hash).then(
       (signature) => {
         this.#onSign();
-        tell?.(null, signature);
+        done?.(null, signature);
       },
-      (error: Error) => tell?.(error),
+      (error: Error) => done?.(error),
     );
   }
 }

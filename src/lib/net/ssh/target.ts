@@ -9,15 +9,15 @@ const user = /^[^\s\p{Cc}:@,-][^\s\p{Cc},]{0,255}$/u;
 export function parseSshTarget(text: string): SshTarget {
   const found = readSshTarget(text);
   if (found !== null) return found;
-  throw new GwError('USAGE', `'${text.slice(0, 200)}' names no machine to go through.`, {
-    remedy: 'Write USER@HOST or USER@HOST:PORT, as in technician@192.0.2.2 or technician@[2001:db8::7]:2222.',
+  throw new GwError('USAGE', `'${text.slice(0, 200)}' is not an SSH target.`, {
+    remedy: 'Write USER@HOST or USER@HOST:PORT, for example technician@192.0.2.2 or technician@[2001:db8::7]:2222.',
   });
 }
 
-/** Null: it is none. */
+/** Null: not an SSH target. */
 export function readSshTarget(text: string): SshTarget | null {
   const plain = text.startsWith('ssh://') ? text.slice('ssh://'.length).replace(/\/$/, '') : text;
-  // The last one: a user name may hold an @ itself.
+  // A user name may contain an @.
   const at = plain.lastIndexOf('@');
   const who = at < 0 ? null : plain.slice(0, at);
   if (who !== null && !user.test(who)) return null;
@@ -34,7 +34,7 @@ function readPlace(text: string): { readonly host: string; readonly port: number
   return port !== null && (port < 1 || port > 65_535) ? null : { host, port };
 }
 
-/** A name, an alias or an address literal: nothing that could stand for an option, a pattern or a list. */
+/** A name, an alias or an address literal; nothing that could be read as an option, a pattern or a list. */
 export function isSshHost(text: string): boolean {
   return text.includes(':') ? isIPv6(text) : name.test(text);
 }

@@ -3,10 +3,8 @@ import { CLOUD_REGION, calledServices, HEARTBEAT_PORT, isThisMachine, type Site 
 import type { NetworkRequestFacts, OpenPoint } from '../network-request.result.ts';
 
 /**
- * What the request to the IT of a customer has to say, out of the site file and nothing else. What the file does not
- * say is null here and one of the open points. An address of this machine itself (a simulator, a service on the same
- * gateway) is none that a network could be set up for: cloud and reservations call it open, and of services there is
- * nothing to ask for.
+ * The facts of the letter, from the site file only. A missing value is null and an open point. Addresses of this machine (a
+ * simulator, a service on the gateway) count as missing for cloud and reservations, and are left out for services.
  *
  * @source specification, 'Customer IT request' and 'Cloud and other network paths'
  */
@@ -57,7 +55,7 @@ export function networkRequestFacts(site: Site): NetworkRequestFacts {
   if (heartbeat?.routed && heartbeat.unicast.length === 0) {
     ask('operator', 'heartbeat-gateways', 'fleet.unicast', 'the addresses of the gateways of the other robots');
   } else if (heartbeat !== null && hasOthers(site) && site.fleet?.unicast.length === 0) {
-    // Only the technician can say so; the letter asks the customer for no route that may not be needed.
+    // Only the technician knows whether a route is needed, so the letter does not request it.
     const what = 'the gateways of the other robots; a broadcast reaches them only if all share one robot segment';
     ask('operator', 'heartbeat-segments', 'fleet.unicast', what);
   }

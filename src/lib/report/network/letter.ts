@@ -4,8 +4,7 @@ import type { NetworkRequestFacts } from '../network-request.result.ts';
 import { type LetterTexts, letterTexts } from '../texts/letter.ts';
 
 /**
- * The request to the IT of a customer as a letter. What the facts do not say stands in it as open, with who has to say
- * it.
+ * The letter to the customer's IT. Missing facts are marked as open, with the party that has to provide them.
  */
 export function networkRequestLetter(
   facts: NetworkRequestFacts,
@@ -83,7 +82,7 @@ function segment(facts: NetworkRequestFacts, texts: LetterTexts): Block[] {
   ];
 }
 
-/** Between robots with a segment each; one robot alone, or several in one segment, need no route. */
+/** Needed only between robots with a segment each. */
 function heartbeatRoute({ heartbeat, reservations }: NetworkRequestFacts, texts: LetterTexts): Block[] {
   if (heartbeat === null || !heartbeat.routed) return [];
   const { unicast } = heartbeat;
@@ -158,7 +157,7 @@ function inside({ inside: connections }: NetworkRequestFacts, texts: LetterTexts
   ];
 }
 
-/** Who writes to whom is open at the head of the letter, and nothing that the reader has to be told at its end. */
+/** Open sender and recipient are shown in the letterhead only. */
 function openPoints({ open: points }: NetworkRequestFacts, texts: LetterTexts): Block[] {
   const items = (from: 'operator' | 'customer') =>
     points.flatMap((point) => (point.from === from ? (texts.openWhat[point.id] ?? []) : []));

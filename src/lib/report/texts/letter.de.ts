@@ -73,7 +73,7 @@ export const letterDe: typeof letterEn = {
     'before-delivery': 'einmalig vor der Auslieferung; bei Ihnen nur für eine Erneuerung',
   },
   outNotes: [
-    'Bitte nehmen Sie diese Ziele von einer TLS-Inspektion aus: Das Gateway prüft die Zertifikate der Gegenstellen und weist sich beim MQTT-Broker mit einem eigenen Zertifikat aus. Eine aufgebrochene Verbindung kommt nicht zustande.',
+    'Bitte nehmen Sie diese Ziele von einer TLS-Inspektion aus: Das Gateway prüft die Serverzertifikate und weist sich beim MQTT-Broker mit einem eigenen Zertifikat aus. Bei einer TLS-Inspektion kommt die Verbindung nicht zustande.',
     'Die Verbindungen werden unmittelbar aufgebaut, nicht über einen Web-Proxy.',
     'Bitte geben Sie die Ziele nach Namen frei; feste IP-Adressen liegen uns dafür nicht vor. Die Namen müssen im Robotersegment auflösbar sein.',
   ],
@@ -87,7 +87,7 @@ export const letterDe: typeof letterEn = {
 
   houseTitle: '5. Türen, Aufzüge und weitere Geräte im Hausnetz',
   houseText:
-    'Diese Geräte ruft das Gateway auf; sie selbst rufen das Gateway nicht auf. Je Gerät eine vereinbarte Adresse:',
+    'Verbindungen zu diesen Geräten baut ausschließlich das Gateway auf. Vereinbart ist je Gerät eine Adresse:',
   houseHead: ['Gerät', 'Art', 'Adresse', 'Port'],
   houseKind: {
     door: 'Tür',

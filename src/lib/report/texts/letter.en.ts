@@ -71,7 +71,7 @@ export const letterEn = {
     'before-delivery': 'once, done before delivery; at your site only for a renewal',
   },
   outNotes: [
-    'Please exempt these destinations from TLS inspection: the gateway verifies the certificates of the far ends, and identifies itself to the MQTT broker with a certificate of its own. A connection that is intercepted fails.',
+    'Please exempt these destinations from TLS inspection: the gateway verifies the server certificates, and authenticates to the MQTT broker with a client certificate. An intercepted connection fails.',
     'The connections are made directly, not through a web proxy.',
     'Please allow the destinations by name; we have no fixed addresses of them. The names must be resolvable from the robot segment.',
   ],
@@ -84,7 +84,7 @@ export const letterEn = {
   ],
 
   houseTitle: '5. Doors, lifts and other devices in the house network',
-  houseText: 'The gateway calls these devices; they do not call the gateway. One agreed address each:',
+  houseText: 'The gateway connects to these devices; they do not connect to the gateway. One agreed address each:',
   houseHead: ['Device', 'Kind', 'Address', 'Port'] as readonly string[],
   houseKind: {
     door: 'Door',

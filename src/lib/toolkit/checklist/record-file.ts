@@ -1,6 +1,6 @@
 import { type Protocol, type ProtocolVerification, verifyProtocolFile } from '../../checklist/index.ts';
 import { GwError } from '../../error/index.ts';
-import { readAuthorityFile } from '../network/ca-file.ts';
+import { readCaFile } from '../network/ca-file.ts';
 
 /** What a protocol is compared with, beside itself. */
 export interface ProtocolTrust {
@@ -57,7 +57,7 @@ async function readAuthority(path: string): Promise<string> {
       remedy: 'Name a file with the certificates (PEM) of the authority with --ca FILE.',
       cause,
     });
-  const text = await readAuthorityFile(path, unreadable);
+  const text = await readCaFile(path, unreadable);
   if (!text.includes('-----BEGIN CERTIFICATE-----')) throw unreadable('holds no certificate');
   return text;
 }

@@ -13,7 +13,7 @@ const certificate = z.strictObject({
 export const enrolStatusSchema = z.strictObject({
   state: z
     .enum(['enrolled', 'not-enrolled', 'begun', 'broken'])
-    .describe('begun: a key was made, and no identity is installed yet.'),
+    .describe('begun: a key exists, no identity is installed yet.'),
   verdict: z.enum(['ok', 'wrong']).describe('wrong: at least one finding is wrong.'),
   serial: z.string().describe('Serial number of this robot, by the site file.'),
   identityDir: z.string(),
@@ -22,16 +22,16 @@ export const enrolStatusSchema = z.strictObject({
       serial: z.string(),
       endpoint: z.string().describe('Host of the MQTT broker.'),
       region: z.string(),
-      enrolledAt: z.string().describe('UTC, by the clock of the enrolment endpoint where it told the time.'),
+      enrolledAt: z.string().describe('UTC, by the Date header of the enrolment endpoint if it sent one.'),
       certificate,
-      authorities: z.array(z.string()).describe('Subjects of the certificates that are trusted for the cloud.'),
+      caSubjects: z.array(z.string()).describe('Subjects of the trusted CA certificates.'),
       daysLeft: z
         .int()
         .nullable()
-        .describe('Whole days until it or its authority expires; null: the clock of this device is wrong.'),
+        .describe('Whole days until it or its CA expires; null: the clock of this device is wrong.'),
     })
     .nullable(),
-  begunAt: z.string().nullable().describe('When an enrolment was begun that is not finished; UTC.'),
+  begunAt: z.string().nullable().describe('Start of an unfinished enrolment; UTC.'),
   findings: z.array(findingSchema),
 });
 export type EnrolStatus = z.infer<typeof enrolStatusSchema>;
@@ -39,8 +39,8 @@ export type EnrolStatus = z.infer<typeof enrolStatusSchema>;
 /** Shape of `gw enrol --json`. */
 export const enrolSchema = z.strictObject({
   url: z.string().describe('Where the request went, without the path.'),
-  resumed: z.boolean().describe('Whether it went on with the key of a run that was cut.'),
-  replaced: z.boolean().describe('Whether it took the place of another identity.'),
+  resumed: z.boolean().describe('Whether the key of an interrupted run was used.'),
+  replaced: z.boolean().describe('Whether another identity was replaced.'),
   clock: z.strictObject({
     verdict: z.enum(['ok', 'wrong', 'not-checked']).describe('The clock of this device against that of the endpoint.'),
     deviceAt: z.string(),

@@ -2,7 +2,7 @@ import { createChassisClient } from '../../chassis/index.ts';
 import { type EnrolmentStep, enrol, readCertificates } from '../../enrolment/index.ts';
 import { GwError } from '../../error/index.ts';
 import { chassisAccess } from '../chassis/access.ts';
-import { readAuthorityFile } from '../network/ca-file.ts';
+import { readCaFile } from '../network/ca-file.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { Enrol } from './enrol.result.ts';
 import { enrolmentOf, readEnrolStatus } from './status.ts';
@@ -14,12 +14,12 @@ export interface EnrolDeviceOptions {
   readonly readCode: () => Promise<string>;
 }
 
-const told: Partial<Readonly<Record<EnrolmentStep, string>>> = {
-  'key-made': 'a key is made on this device',
-  'key-kept': 'the key is kept; asking the enrolment endpoint',
-  connected: 'the enrolment endpoint is the right one; sending the certificate request',
+const progressTexts: Partial<Readonly<Record<EnrolmentStep, string>>> = {
+  'key-made': 'key generated on this device',
+  'key-kept': 'key stored; connecting to the enrolment endpoint',
+  connected: 'enrolment endpoint verified; sending the certificate request',
   sent: 'waiting for the certificate',
-  verified: 'the certificate belongs to key and serial number; installing it',
+  verified: 'certificate verified; installing it',
 };
 
 /**
@@ -35,7 +35,7 @@ export async function enrolDevice(
   const { site, dialer, clock } = toolkit;
   const { url, caFile, identityDir } = enrolmentOf(site);
   const trust = caFile === undefined ? undefined : await readTrust(caFile);
-  onProgress('asking the chassis for its serial number');
+  onProgress('reading the serial number of the chassis');
   const chassis = await readChassis(toolkit, signal);
   const {
     resumed,
@@ -55,7 +55,7 @@ export async function enrolDevice(
     clock,
     signal,
     onStep(step) {
-      const text = told[step];
+      const text = progressTexts[step];
       if (text !== undefined) onProgress(text);
     },
   });
@@ -69,11 +69,11 @@ async function readChassis(toolkit: Toolkit, signal: AbortSignal) {
 
 async function readTrust(caFile: string): Promise<string> {
   const refuse = (why: string, cause?: unknown) =>
-    new GwError('SITE_FILE_INVALID', `enrolment.caFile names ${caFile}, and ${why}.`, {
-      remedy: 'Name a file with the certificates (PEM) that the enrolment endpoint is to be trusted by.',
+    new GwError('SITE_FILE_INVALID', `Invalid CA file ${caFile} (enrolment.caFile): ${why}.`, {
+      remedy: 'Set enrolment.caFile to a file with the CA certificates (PEM) of the enrolment endpoint.',
       cause,
     });
-  const text = await readAuthorityFile(caFile, (why, cause) => refuse(`it ${why}`, cause));
-  if (readCertificates(text) === undefined) throw refuse('it holds no certificates, more than 8, or something else');
+  const text = await readCaFile(caFile, (why, cause) => refuse(`it ${why}`, cause));
+  if (readCertificates(text) === undefined) throw refuse('1 to 8 PEM certificates expected');
   return text;
 }

@@ -20,7 +20,7 @@ import type { Toolkit } from '../toolkit.ts';
 import type { EnrolStatus } from './enrol.result.ts';
 
 const DAY_MS = 86_400_000;
-/** From so many days before its end on, somebody is told to renew. Decision of ours. */
+/** Project decision: a renewal is suggested this many days before the end. */
 const RENEW_WITHIN_DAYS = 30;
 
 type Enrolment = NonNullable<Site['enrolment']>;
@@ -28,14 +28,14 @@ type Enrolment = NonNullable<Site['enrolment']>;
 /** The section of the site file. Throws SITE_FILE_INVALID with what to add when there is none. */
 export function enrolmentOf({ path, enrolment }: Site): Enrolment {
   if (enrolment !== undefined) return enrolment;
-  throw new GwError('SITE_FILE_INVALID', `${path} does not say where this device is enrolled.`, {
-    remedy: 'Add `enrolment:` with `url: https://…` to it; docs/site-file.md has the other keys.',
+  throw new GwError('SITE_FILE_INVALID', `No \`enrolment:\` section in ${path}.`, {
+    remedy: 'Add `enrolment:` with `url: https://…`; see docs/site-file.md.',
   });
 }
 
 /**
- * What identity this device has, and whether it fits the site file and the clock. Nothing is dialled. That there is none,
- * or a broken one, is the result and no error. Throws SITE_FILE_INVALID without `enrolment` in the site file.
+ * The identity of this device, compared with the site file and the clock. Makes no connection. A missing or broken identity
+ * is a result, not an error. Throws SITE_FILE_INVALID without `enrolment` in the site file.
  */
 export async function readEnrolStatus({ site, clock }: Pick<Toolkit, 'site' | 'clock'>): Promise<EnrolStatus> {
   const { identityDir } = enrolmentOf(site);
@@ -47,7 +47,7 @@ export async function readEnrolStatus({ site, clock }: Pick<Toolkit, 'site' | 'c
   ]);
   const isLeft = identity.value !== null && begun.value !== null && (await isInstalled(identityDir, begun.value));
   const findings: Finding[] = [identityFinding(identity)];
-  const forOwner = { id: 'folder', title: 'The identity is for its owner only', spec: null };
+  const forOwner = { id: 'folder', title: 'The identity is readable by its owner only', spec: null };
   if (folder !== null) findings.push(wrong(forOwner, `${identityDir}: ${folder.text}`, folder.remedy));
   else if (identity.value) findings.push(ok(forOwner, identityDir));
   if (identity.value) findings.push(...identityFindings(identity.value, site, now));
@@ -88,39 +88,39 @@ async function attempt<T>(work: () => Promise<T | null>): Promise<Attempt<T>> {
 function view(identity: Identity, now: Date): NonNullable<EnrolStatus['identity']> {
   const { serial, endpoint, region, enrolledAt, certificate, caPem } = identity;
   const { pem: _, ...shown } = certificate;
-  const authorities = (readCertificates(caPem) ?? []).map(({ subject }) => nameLine(subject));
+  const caSubjects = (readCertificates(caPem) ?? []).map(({ subject }) => nameLine(subject));
   const daysLeft = isClockWrong(identity, now) ? null : daysUntil(judgeValidity(identity, now).notAfter, now);
-  return { serial, endpoint, region, enrolledAt, certificate: shown, authorities, daysLeft };
+  return { serial, endpoint, region, enrolledAt, certificate: shown, caSubjects, daysLeft };
 }
 
 function identityFinding({ value, error }: Attempt<Identity>): Finding {
   const start = { id: 'identity', title: 'This device is enrolled', spec: 'Enrolment' };
   if (error !== null) return wrong(start, error.message, error.remedy);
-  if (value === null) return wrong(start, 'it has no identity in the cloud yet', 'Run `gw enrol` on this gateway.');
-  return ok(start, `since ${value.enrolledAt}; key, certificate and authority belong together`);
+  if (value === null) return wrong(start, 'not enrolled', 'Run `gw enrol` on this gateway.');
+  return ok(start, `since ${value.enrolledAt}; key, certificate and CA match`);
 }
 
 function identityFindings(identity: Identity, { chassis, cloud }: Site, now: Date): Finding[] {
-  const again = 'Check the site file; if it is right: gw enrol --renew, with a new one-time code.';
+  const again = 'Check the site file; if it is right, run `gw enrol --renew` with a new one-time code.';
   const same = (start: FindingStart, found: string, expected: string | undefined, key: string): Finding => {
-    if (expected === undefined) return notChecked(start, `${found}; the site file names no ${key} to compare with`);
+    if (expected === undefined) return notChecked(start, `${found}; no ${key} in the site file to compare with`);
     return found.toLowerCase() === expected.toLowerCase()
       ? ok(start, found)
-      : wrong(start, `the identity is for ${found}, and ${key} of the site file is ${expected}`, again);
+      : wrong(start, `the identity has ${found}, ${key} of the site file is ${expected}`, again);
   };
   return [
     // Capitals count in a serial number.
     identity.serial === chassis.serial
-      ? ok({ id: 'serial', title: 'It is that of this robot', spec: 'Addressing rules, 1' }, identity.serial)
+      ? ok({ id: 'serial', title: 'The identity belongs to this robot', spec: 'Addressing rules, 1' }, identity.serial)
       : wrong(
-          { id: 'serial', title: 'It is that of this robot', spec: 'Addressing rules, 1' },
-          `the identity is that of ${identity.serial}, and chassis.serial of the site file is ${chassis.serial}`,
+          { id: 'serial', title: 'The identity belongs to this robot', spec: 'Addressing rules, 1' },
+          `the identity is for ${identity.serial}, chassis.serial of the site file is ${chassis.serial}`,
           again,
         ),
     clockFinding(identity, now),
     validityFinding(identity, now),
     same(
-      { id: 'region', title: 'The region that its enrolment named', spec: 'Network segments' },
+      { id: 'region', title: 'Cloud region of the enrolment', spec: 'Network segments' },
       identity.region,
       cloud?.region,
       'cloud.region',
@@ -135,7 +135,7 @@ function identityFindings(identity: Identity, { chassis, cloud }: Site, now: Dat
   ];
 }
 
-/** What the endpoint answered is a word; where its broker is, only the name of the broker may say. */
+/** The region in the host name of the broker, beside the region that the endpoint reported. */
 function brokerRegion({ region, endpoint }: Identity): Finding[] {
   return regionLines({ cloud: { region, mqtt: { host: endpoint } } }).map(
     ({ title, spec, verdict, detail, remedy }) => {
@@ -144,17 +144,17 @@ function brokerRegion({ region, endpoint }: Identity): Finding[] {
   );
 }
 
-/** A clock cannot be before the moment of the enrolment; that it is after it proves nothing. */
+/** A clock before the time of the enrolment is wrong; a later one proves nothing. */
 function clockFinding(identity: Identity, now: Date): Finding {
   const start = { id: 'clock', title: 'The clock of this device', spec: null };
-  const says = `it says ${now.toISOString()}`;
+  const says = now.toISOString();
   return isClockWrong(identity, now)
     ? wrong(
         start,
-        `${says}, which is before the enrolment at ${identity.enrolledAt}`,
-        'Set it (timedatectl): with a wrong clock no certificate can be judged, and the cloud is not reached.',
+        `${says}, before the enrolment at ${identity.enrolledAt}`,
+        'Set it with timedatectl: with a wrong clock certificates cannot be verified.',
       )
-    : notChecked(start, `${says}, which is possible; \`gw network check\` compares it with the cloud`);
+    : notChecked(start, `${says}, plausible; \`gw network check\` compares it with the cloud`);
 }
 
 function isClockWrong({ enrolledAt }: Identity, now: Date): boolean {
@@ -166,16 +166,16 @@ function validityFinding(identity: Identity, now: Date): Finding {
   const { notBefore, notAfter } = identity.certificate;
   const period = `${notBefore} to ${notAfter}`;
   if (isClockWrong(identity, now)) return notChecked(start, `${period}; the clock of this device is wrong`);
-  const renew = 'Renew it: gw enrol --renew, with a new one-time code.';
+  const renew = 'Run `gw enrol --renew` with a new one-time code.';
   const by = `by the clock of this device (${now.toISOString()})`;
   const { problems, notAfter: firstEnd, endsFirst } = judgeValidity(identity, now);
   const [problem] = problems;
   if (problem !== undefined) {
-    const remedy = problem.reason === 'expired' ? renew : 'Look at the clock of this device first (timedatectl).';
+    const remedy = problem.reason === 'expired' ? renew : 'Check the clock of this device with timedatectl.';
     return wrong(start, `${problem.text}, ${by}`, remedy);
   }
   const days = daysUntil(firstEnd, now);
-  const end = endsFirst === null ? '' : `, until its authority (${endsFirst}) ends at ${firstEnd.toISOString()}`;
+  const end = endsFirst === null ? '' : `, until its CA (${endsFirst}) expires at ${firstEnd.toISOString()}`;
   const finding = ok(start, `${period}, ${days} days left ${by}${end}`);
   return days < RENEW_WITHIN_DAYS ? { ...finding, remedy: renew } : finding;
 }
@@ -184,32 +184,32 @@ function daysUntil(end: Date, now: Date): number {
   return Math.floor((end.getTime() - now.getTime()) / DAY_MS);
 }
 
-const unfinished: FindingStart = { id: 'begun', title: 'Nothing was left unfinished', spec: null };
+const unfinished: FindingStart = { id: 'begun', title: 'No unfinished enrolment', spec: null };
 
-/** The run that installed the identity was cut before it had cleaned up; the next one does that, and no more. */
+/** The run was interrupted before the cleanup, which the next run does. */
 function leftFinding(identityDir: string): Finding {
   return wrong(
     unfinished,
-    `the enrolment is finished, only cleaning up was cut: ${pendingPath(identityDir)} still holds a copy of the key in use`,
-    'Run `gw enrol` once more, with the chassis connected: it removes that file and asks for no code.',
+    `enrolled, but the cleanup was interrupted: ${pendingPath(identityDir)} still holds a copy of the key`,
+    'Run `gw enrol` again with the chassis connected: it removes that file without asking for a code.',
   );
 }
 
 function begunFinding({ serial, begunAt }: Pending, identity: Identity | null, site: Site): Finding {
   const { chassis, path } = site;
-  const kept = identity === null ? 'its key is kept' : 'the identity before it is still in use';
+  const kept = identity === null ? 'its key is stored' : 'the identity before it is still in use';
   const what = identity === null ? 'an enrolment' : 'a renewal';
   if (serial !== chassis.serial) {
     return wrong(
       unfinished,
-      `${what} of ${serial} was begun at ${begunAt}, and chassis.serial of the site file is ${chassis.serial}; ${kept}`,
+      `${what} of ${serial} was started at ${begunAt}, chassis.serial of the site file is ${chassis.serial}; ${kept}`,
       `Check chassis.serial in ${path}. If this gateway now belongs to ${chassis.serial}, remove ${pendingPath(enrolmentOf(site).identityDir)}, then enrol with a one-time code for ${chassis.serial}.`,
     );
   }
   const flag = identity === null ? '' : ' --renew';
   return wrong(
     unfinished,
-    `${what} was begun at ${begunAt} and not finished; ${kept}`,
-    `Run \`gw enrol${flag}\` again: it goes on with the key that was made then.`,
+    `${what} was started at ${begunAt} and not finished; ${kept}`,
+    `Run \`gw enrol${flag}\` again: it resumes with the stored key.`,
   );
 }

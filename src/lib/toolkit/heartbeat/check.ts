@@ -1,10 +1,10 @@
 import { networkInterfaces } from 'node:os';
 import { GwError } from '../../error/index.ts';
 import {
-  type Beat,
   broadcastSources,
   closeSocket,
   createSniffer,
+  type Heartbeat,
   openBesideOthers,
   openBroadcastsOnly,
   PERIOD_MS,
@@ -24,8 +24,8 @@ export interface HeartbeatCheckOptions {
   readonly seconds: number;
 }
 
-/** Twice in every period, so that each heartbeat that the gateway received is dated. */
-const ASK_EVERY_MS = PERIOD_MS / 2;
+/** Twice per period, so that each heartbeat that the gateway received is dated. */
+const QUERY_INTERVAL_MS = PERIOD_MS / 2;
 
 /**
  * Listens for some seconds and compares with the site file: this gateway sends, every 2 s, every robot of the site is
@@ -45,7 +45,7 @@ export async function checkHeartbeat(
   const own = site.chassis.serial;
   const expected = fleet.robots.filter((serial) => serial !== own);
   const isAlone = fleet.robots.length > 0 && expected.length === 0;
-  // One list may stand in the site file of every robot: the address of this one is no other gateway.
+  // Site files may share one list, so the addresses of this machine are left out.
   const here = ipv4OfThisMachine();
   const unicast = fleet.unicast.filter((address) => !here.has(address));
   const expectation = { ...fleet, unicast, own, expected, isAlone, seconds: options.seconds };
@@ -60,9 +60,9 @@ export async function checkHeartbeat(
   };
   return {
     verdict: counts.wrong > 0 ? 'wrong' : counts.notChecked > 0 ? 'not-checked' : 'ok',
-    heard: [...new Set(received.senders.map(({ serial }) => serial))].filter((serial) => serial !== own).sort(),
+    received: [...new Set(received.senders.map(({ serial }) => serial))].filter((serial) => serial !== own).sort(),
     expected,
-    hears: received.hears,
+    receives: received.receives,
     findings,
     counts,
     tookMs: Math.round(clock.monotonicMs() - beganMs),
@@ -81,51 +81,56 @@ async function listen(
   const ownAddresses = ipv4OfThisMachine();
   const copies = new Map<string, Arrival[]>();
   const arrivals = new Map<string, Arrival[]>();
-  const date = (list: Map<string, Arrival[]>, key: string, { sequence, uptimeS, instance }: Beat) => {
+  const date = (list: Map<string, Arrival[]>, key: string, { sequence, uptimeS, instance }: Heartbeat) => {
     const dated = list.get(key) ?? [];
     list.set(key, dated);
-    dated.push({ atMs: clock.monotonicMs(), sequence, uptimeS, life: instance });
+    dated.push({ atMs: clock.monotonicMs(), sequence, uptimeS, boot: instance });
   };
   const reserved = new Set(fleet.robots);
-  const sniffer = createSniffer({ keys, clock, reserved, onHeartbeat: (beat) => date(arrivals, beat.serial, beat) });
+  const sniffer = createSniffer({
+    keys,
+    clock,
+    reserved,
+    onHeartbeat: (heartbeat) => date(arrivals, heartbeat.serial, heartbeat),
+  });
   const broadcasts = createSniffer({
     keys,
     clock,
-    onHeartbeat(beat, address) {
-      if (beat.serial === serial && ownAddresses.has(address)) date(copies, address, beat);
+    onHeartbeat(heartbeat, address) {
+      if (heartbeat.serial === serial && ownAddresses.has(address)) date(copies, address, heartbeat);
     },
   });
   context.onProgress(`listening for ${seconds} s`);
   await using sockets = new AsyncDisposableStack();
-  const { socket, hears } = await openBesideOthers((bytes, { address }) => sniffer.take(bytes, address));
+  const { socket, receives } = await openBesideOthers((bytes, { address }) => sniffer.receive(bytes, address));
   sockets.defer(() => closeSocket(socket));
-  const only = await openBroadcastsOnly((bytes, { address }) => broadcasts.take(bytes, address));
+  const only = await openBroadcastsOnly((bytes, { address }) => broadcasts.receive(bytes, address));
   sockets.defer(() => closeSocket(only));
-  // That something went wrong with one of them shows as silence.
+  // A socket error shows as missing heartbeats.
   for (const each of [socket, only]) each.on('error', () => {});
   const watch = watchGateway(operatorAccess(toolkit, context), () => clock.monotonicMs());
   const sources = broadcastSources();
-  let notAsked: string | null = null;
+  let queryFailure: string | null = null;
   const endMs = clock.monotonicMs() + seconds * 1_000;
   for (let leftMs = seconds * 1_000; leftMs > 0; leftMs = endMs - clock.monotonicMs()) {
-    if (hears === 'broadcasts' && notAsked === null) notAsked = await askOnce(watch, context.signal);
-    await clock.sleep(Math.min(ASK_EVERY_MS, Math.max(0, endMs - clock.monotonicMs())), context.signal);
+    if (receives === 'broadcasts' && queryFailure === null) queryFailure = await queryOnce(watch, context.signal);
+    await clock.sleep(Math.min(QUERY_INTERVAL_MS, Math.max(0, endMs - clock.monotonicMs())), context.signal);
   }
-  if (hears === 'broadcasts' && notAsked === null) notAsked = await askOnce(watch, context.signal);
-  const counts = hears === 'broadcasts' && notAsked === null ? countsOf(watch) : null;
-  if (typeof counts === 'string') notAsked = counts;
+  if (receives === 'broadcasts' && queryFailure === null) queryFailure = await queryOnce(watch, context.signal);
+  const counts = receives === 'broadcasts' && queryFailure === null ? countsOf(watch) : null;
+  if (typeof counts === 'string') queryFailure = counts;
   const gateway = typeof counts === 'string' ? null : counts;
 
-  const { speakers, noise } = sniffer.view();
-  const sniffed = speakers.filter(({ test }) => !test);
+  const { senders: seen, noise } = sniffer.view();
+  const sniffed = seen.filter(({ test }) => !test);
   const isRecent = (ageMs: number) => ageMs <= seconds * 1_000;
   const conflicts: Sender[] = sniffed.filter(({ conflictWith }) => conflictWith.length > 0);
-  // An address of another machine with this serial is another device, whether or not this one sends.
+  // The own serial from another machine is another device, whether or not this one sends.
   conflicts.push(...sniffed.filter((sender) => sender.serial === serial && !ownAddresses.has(sender.address)));
   let senders: Sender[] = sniffed.filter(({ presence, ageMs }) => presence === 'alive' && isRecent(ageMs));
   let timed: ReadonlyMap<string, readonly Arrival[]> = arrivals;
   if (gateway !== null) {
-    // Its replay guard outlives this check: a recording that is broadcast is no robot for it.
+    // The gateway's replay guard outlives this check, so its list excludes replays.
     const { robots, ownSerialFrom } = gateway.last;
     senders = robots.filter(({ presence, ageMs }) => presence === 'alive' && isRecent(ageMs));
     timed = gateway.arrivals;
@@ -134,12 +139,12 @@ async function listen(
     }
     if (ownSerialFrom !== null) conflicts.push({ serial, address: ownSerialFrom });
   }
-  const broadcasting = broadcasts.view().speakers.filter(({ test }) => !test);
+  const broadcasting = broadcasts.view().senders.filter(({ test }) => !test);
   const byBroadcast = new Set(broadcasting.map((sender) => sender.serial));
   const replayed = sniffed.filter((sender) => sender.replayed > 0);
   return {
     received: {
-      hears,
+      receives,
       senders,
       timed,
       byBroadcast,
@@ -149,16 +154,16 @@ async function listen(
       rejected: gateway?.rejected ?? null,
       isTableFull: gateway?.last.isTableFull ?? null,
       isOwnCopySeen: copies.size > 0,
-      notAsked,
+      queryFailure,
     },
-    sending: { hears, sources, copies, gateway, notAsked },
+    sending: { receives, sources, copies, gateway, queryFailure },
   };
 }
 
-/** Why the gateway could not be asked; null when it could. */
-async function askOnce(watch: GatewayWatch, signal: AbortSignal): Promise<string | null> {
+/** Why the gateway could not be queried; null when it was. */
+async function queryOnce(watch: GatewayWatch, signal: AbortSignal): Promise<string | null> {
   try {
-    await watch.ask();
+    await watch.query();
     return null;
   } catch (error) {
     if (signal.aborted || !(error instanceof GwError)) throw error;

@@ -1,11 +1,11 @@
 import { GwError } from '../../error/index.ts';
 import type { Site } from '../../site/index.ts';
 
-/** How the site file sets the heartbeat up. Throws SITE_FILE_INVALID when it does not. */
+/** The `fleet` section of the site file. Throws SITE_FILE_INVALID without one. */
 export function fleetOf({ path, fleet }: Site): NonNullable<Site['fleet']> {
   if (fleet !== undefined) return fleet;
-  throw new GwError('SITE_FILE_INVALID', `${path} sets up no heartbeat.`, {
+  throw new GwError('SITE_FILE_INVALID', `No \`fleet:\` section in ${path}.`, {
     remedy:
-      'Add `fleet:` with the line `keyFile: secrets/heartbeat`; `gw heartbeat key new` makes the key. To listen without one: gw heartbeat sniff --no-key.',
+      'Add `fleet:` with the line `keyFile: secrets/heartbeat`; `gw heartbeat key new` makes the key. To listen without a key: gw heartbeat sniff --no-key',
   });
 }

@@ -5,7 +5,7 @@ import type { Arrival } from './timing.ts';
 
 const count = z.int().min(0);
 
-/** The part of `GET /api/nachbarn` that a check relies on. */
+/** The fields of `GET /api/nachbarn` that the check uses. */
 const viewSchema = z.looseObject({
   robots: z.array(
     z.looseObject({
@@ -14,7 +14,7 @@ const viewSchema = z.looseObject({
       presence: z.enum(['alive', 'late', 'gone']),
       ageMs: z.number(),
       upForMs: z.number(),
-      beats: count,
+      heartbeats: count,
       lost: count,
       conflictWith: z.string().nullable(),
     }),
@@ -26,7 +26,7 @@ const viewSchema = z.looseObject({
       otherKey: count,
       forged: count,
       replayed: count,
-      noRoom: count,
+      tableFull: count,
     })
     .nullable(),
   isTableFull: z.boolean().nullable(),
@@ -50,30 +50,30 @@ const viewSchema = z.looseObject({
 type View = z.infer<typeof viewSchema>;
 export type Rejected = NonNullable<View['rejected']>;
 
-/** What the gateway of this machine counted between the first and the last time it was asked. */
+/** Counters of the gateway of this machine between the first and the last query. */
 export interface GatewayCounts {
   readonly last: View;
   /** Of every robot that it received in this time, by serial. */
   readonly arrivals: ReadonlyMap<string, readonly Arrival[]>;
   /** Its own heartbeats, by its own counter. */
   readonly sent: readonly Arrival[];
-  /** Datagrams that it refused in this time. */
+  /** Datagrams rejected in this time. */
   readonly rejected: Rejected;
   /** By destination: datagrams that the operating system accepted in this time. */
   readonly accepted: ReadonlyMap<string, number>;
 }
 
-/** Asks again and again, so that each heartbeat is dated; see `ask`. */
+/** Repeated queries that date each heartbeat. */
 export interface GatewayWatch {
-  /** Asks once. Throws as `operatorAccess` does. */
-  ask(): Promise<void>;
-  /** Of what was asked so far. Throws OPERATOR_NOT_REACHABLE when the gateway was started anew meanwhile. */
+  /** Queries once. Throws as `operatorAccess` does. */
+  query(): Promise<void>;
+  /** The counters so far. Throws OPERATOR_NOT_REACHABLE when the gateway was restarted meanwhile. */
   counts(): GatewayCounts;
 }
 
-const nothing: Rejected = { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0, replayed: 0, noRoom: 0 };
+const nothing: Rejected = { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0, replayed: 0, tableFull: 0 };
 
-/** Follows the heartbeat as the running gateway counts it. Nothing that it counted before the first question is told. */
+/** Follows the counters of the running gateway from the first query on. */
 export function watchGateway(access: Pick<OperatorAccess, 'ask'>, nowMs: () => number): GatewayWatch {
   const views: View[] = [];
   const arrivals = new Map<string, Arrival[]>();
@@ -87,20 +87,20 @@ export function watchGateway(access: Pick<OperatorAccess, 'ask'>, nowMs: () => n
   }
 
   return {
-    async ask() {
+    async query() {
       const view = await access.ask('GET', '/api/nachbarn', viewSchema);
       const atMs = nowMs();
       views.push(view);
-      for (const { serial, ageMs, beats, lost, upForMs } of view.robots) {
+      for (const { serial, ageMs, heartbeats, lost, upForMs } of view.robots) {
         const list = arrivals.get(serial) ?? [];
         arrivals.set(serial, list);
         const [before, uptimeS] = [list.at(-1), upForMs / 1000];
-        // A robot that was restarted goes on in the count of the gateway, and its uptime begins again.
-        follow(list, { atMs: atMs - ageMs, sequence: beats + lost, uptimeS, life: before?.life ?? serial });
+        // The gateway's count continues across a restart of a robot; its uptime begins again.
+        follow(list, { atMs: atMs - ageMs, sequence: heartbeats + lost, uptimeS, boot: before?.boot ?? serial });
       }
       const { sending } = view;
       if (sending !== null && sending.lastAgeMs !== null) {
-        follow(sent, { atMs: atMs - sending.lastAgeMs, sequence: sending.heartbeats, uptimeS: null, life: 'own' });
+        follow(sent, { atMs: atMs - sending.lastAgeMs, sequence: sending.heartbeats, uptimeS: null, boot: 'own' });
       }
     },
 
@@ -109,7 +109,7 @@ export function watchGateway(access: Pick<OperatorAccess, 'ask'>, nowMs: () => n
       const isCountedBack = (kind: keyof Rejected) => (last?.rejected?.[kind] ?? 0) < (first?.rejected?.[kind] ?? 0);
       const kinds = Object.keys(nothing) as (keyof Rejected)[];
       if (first === undefined || last === undefined || isRestarted || kinds.some(isCountedBack)) {
-        throw new GwError('OPERATOR_NOT_REACHABLE', 'The gateway was restarted while it was looked at.', {
+        throw new GwError('OPERATOR_NOT_REACHABLE', 'The gateway was restarted during the check.', {
           remedy: 'Run the check again.',
         });
       }
@@ -125,7 +125,7 @@ export function watchGateway(access: Pick<OperatorAccess, 'ask'>, nowMs: () => n
           otherKey: to.otherKey - from.otherKey,
           forged: to.forged - from.forged,
           replayed: to.replayed - from.replayed,
-          noRoom: to.noRoom - from.noRoom,
+          tableFull: to.tableFull - from.tableFull,
         },
         accepted: new Map([...acceptedOf(last)].map(([way, now]) => [way, now - (acceptedBefore.get(way) ?? 0)])),
       };

@@ -6,8 +6,8 @@ import { loadSite } from '../../site/index.ts';
 import type { HeartbeatKey } from './key.result.ts';
 
 /**
- * Makes a key for the heartbeat of a site, readable for its owner only, in the file that the site file names or in
- * another one. A file that is there stays: a robot whose key is gone is a stranger to all others. Throws
+ * Makes a heartbeat key, readable for its owner only, in the configured key file or another one. An existing file is never
+ * replaced, because a robot without the key of the site is rejected by all others. Throws
  * SITE_FILE_NOT_FOUND, SITE_FILE_INVALID, FILE_EXISTS, FILE_UNWRITABLE.
  */
 export async function newHeartbeatKey(options: {
@@ -18,23 +18,27 @@ export async function newHeartbeatKey(options: {
   const { text, name } = makeKey();
   await createFile(file, `${text}\n`, { mode: 0o600, folderMode: 0o700 }).catch((error: unknown) => {
     if (!(error instanceof GwError) || error.code !== 'FILE_EXISTS') throw error;
-    throw new GwError('FILE_EXISTS', `${file} is there already, and a key that others have must not be lost.`, {
-      remedy: 'To change the key of a site, make the new one in another file and accept it everywhere first.',
+    throw new GwError('FILE_EXISTS', `Key file ${file} exists and is not replaced.`, {
+      remedy:
+        'For a key rotation make the new key in another file: gw heartbeat key new FILE; then see docs/heartbeat.md.',
       cause: error,
     });
   });
   return { file, key: name };
 }
 
-const OR_FILE = 'or name a file for the key: gw heartbeat key new FILE.';
+const OR_FILE = 'or give a file: gw heartbeat key new FILE';
 
 async function keyFileOf(sitePath: string): Promise<string> {
   const { path, fleet } = await loadSite(sitePath).catch((error: unknown) => {
     if (!(error instanceof GwError) || error.code !== 'SITE_FILE_NOT_FOUND') throw error;
-    throw new GwError(error.code, error.message, { remedy: `Name it with --site FILE, ${OR_FILE}`, cause: error });
+    throw new GwError(error.code, error.message, {
+      remedy: `Give the site file with --site FILE, ${OR_FILE}`,
+      cause: error,
+    });
   });
   if (fleet !== undefined) return fleet.keyFile;
-  throw new GwError('SITE_FILE_INVALID', `${path} names no file for the key of the heartbeat.`, {
+  throw new GwError('SITE_FILE_INVALID', `No fleet.keyFile in ${path}.`, {
     remedy: `Add \`fleet:\` with the line \`keyFile: secrets/heartbeat\`, ${OR_FILE}`,
   });
 }

@@ -2,27 +2,25 @@ import { z } from 'zod';
 
 const count = z.int().min(0);
 
-const speakerSchema = z.strictObject({
+const senderSchema = z.strictObject({
   serial: z.string(),
-  address: z.string().describe('Where its beats come from. One serial from two addresses is two speakers.'),
-  test: z.boolean().describe('Whether it says that it is no robot, but somebody who looks whether a path works.'),
-  verified: z.boolean().describe('Whether its signature was looked at and holds.'),
-  presence: z.enum(['alive', 'late', 'gone']).describe('late after 3 beats that did not come, gone after 15.'),
-  ageMs: z.number().describe('Since its last beat.'),
-  beats: count,
-  copies: count.describe('Beats that came once more within their period, as by broadcast and unicast both.'),
-  replayed: count.describe('Other beats that were not newer than one before.'),
-  lost: count.describe('Beats missing in its sequence since it was first heard.'),
-  periodMs: z.number().nullable().describe('Mean time from beat to beat; null before the third beat.'),
+  address: z.string().describe('Source address. One serial from two addresses is two senders.'),
+  test: z.boolean().describe('Whether it sends test heartbeats and is not a robot.'),
+  verified: z.boolean().describe('Whether its signature was verified.'),
+  presence: z.enum(['alive', 'late', 'gone']).describe('late after 3 missed heartbeats, gone after 15.'),
+  ageMs: z.number().describe('Since its last heartbeat.'),
+  heartbeats: count,
+  copies: count.describe('Duplicates within one period, such as by broadcast and unicast.'),
+  replayed: count.describe('Other heartbeats that were not newer than an earlier one.'),
+  lost: count.describe('Gaps in its sequence since the first heartbeat received.'),
+  periodMs: z.number().nullable().describe('Mean time from heartbeat to heartbeat; null before the third heartbeat.'),
   jitterMs: z.number().nullable().describe('Standard deviation of that time.'),
-  alsoFrom: z.array(z.string()).describe('Other addresses that speak with the same serial, at most 16.'),
-  conflictWith: z
-    .array(z.string())
-    .describe('Those of them where another device speaks, or a recording of an earlier life.'),
+  alsoFrom: z.array(z.string()).describe('Other addresses that send with the same serial, at most 16.'),
+  conflictWith: z.array(z.string()).describe('Those of them that are another device, or a replay of an earlier boot.'),
   bootCounter: count,
   sequence: count,
   uptimeS: count,
-  moving: z.boolean().nullable().describe('null: it does not know.'),
+  moving: z.boolean().nullable().describe('null: unknown.'),
   stopped: z.boolean().nullable(),
   batteryPercent: z.number().nullable(),
   pose: z.strictObject({ xM: z.number(), yM: z.number(), yawDeg: z.number() }).nullable(),
@@ -30,31 +28,29 @@ const speakerSchema = z.strictObject({
 });
 
 const noiseSchema = z.strictObject({
-  address: z.string().nullable().describe('null: all addresses beyond those that are kept apart.'),
+  address: z.string().nullable().describe('null: all addresses beyond the bound.'),
   malformed: count,
   otherVersion: count,
-  otherKey: count.describe('Signed with a key that is not accepted here.'),
-  forged: count.describe('Names the key of the site, and is not signed with it.'),
+  otherKey: count.describe('Signed with a key that is not accepted.'),
+  forged: count.describe('The signature does not match the named key.'),
 });
 
 const viewShape = {
-  at: z.string().describe('UTC of this machine, for people.'),
-  forMs: z.number().describe('How long it has listened.'),
-  hears: z
+  at: z.string().describe('UTC, by the wall clock of this machine.'),
+  forMs: z.number().describe('Duration of listening.'),
+  receives: z
     .enum(['everything', 'broadcasts'])
     .describe(
-      'As of now. broadcasts: another program of this machine has the port, and what is sent to it alone goes there.',
+      'Current state. broadcasts: another program of this machine has the port and gets the unicast datagrams.',
     ),
-  verifies: z.boolean().describe('false: without a key nothing is verified.'),
+  verifies: z.boolean().describe('false: no key, no heartbeat is verified.'),
   datagrams: count,
-  speakers: z.array(speakerSchema),
-  moreBeats: count.describe('Beats of speakers beyond those that are kept apart.'),
-  noise: z.array(noiseSchema).describe('Datagrams that were no beats, by the address they came from.'),
+  senders: z.array(senderSchema),
+  otherHeartbeats: count.describe('Heartbeats of senders beyond the bound.'),
+  noise: z.array(noiseSchema).describe('Rejected datagrams by source address.'),
   dropped: count
     .nullable()
-    .describe(
-      'What the kernel threw away on the port meanwhile, at any program of this machine; null: it does not say.',
-    ),
+    .describe('Datagrams dropped by the kernel on the port, for all programs of this machine; null: unknown.'),
 };
 
 /** One line of `gw heartbeat sniff --json`. */

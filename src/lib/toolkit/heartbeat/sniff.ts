@@ -17,17 +17,17 @@ export interface HeartbeatSniffOptions {
   readonly sitePath: string;
   /** false: nothing is verified, and no site file is needed. */
   readonly withKey: boolean;
-  /** For how long; without it until the signal. */
+  /** Duration; absent: until the signal. */
   readonly seconds?: number | undefined;
-  /** How often what was heard is told. */
+  /** Interval of the state events. */
   readonly everyMs: number;
   readonly clock: Clock;
 }
 
 /**
- * Listens on the port of the heartbeat and tells who speaks, how regularly, and who speaks wrongly. Sends nothing, and
- * takes nothing from a `gw serve` on the same machine. An aborted signal is the ordinary end. Throws
- * SITE_FILE_NOT_FOUND, SITE_FILE_INVALID, SECRET_UNREADABLE, PORT_IN_USE.
+ * Listens on the heartbeat port and reports the senders, their timing and rejected datagrams. Sends nothing, and takes no
+ * datagrams from a `gw serve` on the same machine. An aborted signal is the normal end. Throws SITE_FILE_NOT_FOUND,
+ * SITE_FILE_INVALID, SECRET_UNREADABLE, PORT_IN_USE.
  */
 export async function sniffHeartbeats(
   { sitePath, withKey, seconds, everyMs, clock }: HeartbeatSniffOptions,
@@ -37,7 +37,7 @@ export async function sniffHeartbeats(
   const fleet = withKey ? fleetOf(await siteOf(sitePath)) : null;
   const keys = fleet === null ? null : await readKeyRing(fleet);
   const sniffer = createSniffer({ keys, clock, reserved: new Set(fleet?.robots) });
-  const { socket, hears } = await openBesideOthers((bytes, { address }) => sniffer.take(bytes, address));
+  const { socket, receives } = await openBesideOthers((bytes, { address }) => sniffer.receive(bytes, address));
   const droppedBefore = readPortTable()?.dropped ?? 0;
   const began = clock.monotonicMs();
   const over = new AbortController();
@@ -48,11 +48,11 @@ export async function sniffHeartbeats(
       event,
       at: clock.wall().toISOString(),
       forMs: Math.round(clock.monotonicMs() - began),
-      // Who opens the port later takes from then on what is sent to this machine alone.
-      hears: port !== null && port.openToAll > 1 ? 'broadcasts' : hears,
+      // A program that opens the port later gets the unicast datagrams from then on.
+      receives: port !== null && port.openToAll > 1 ? 'broadcasts' : receives,
       verifies: withKey,
       ...viewOf(sniffer.view()),
-      // Sockets that were closed meanwhile took their counts with them.
+      // The counts of sockets closed meanwhile are gone.
       dropped: port === null ? null : Math.max(0, port.dropped - droppedBefore),
     };
   };
@@ -62,7 +62,7 @@ export async function sniffHeartbeats(
     using _pace = clock.every(everyMs, () => onView(eventOf('state')));
     using _limit = seconds === undefined ? undefined : clock.after(seconds * 1_000, end);
     onView(eventOf('state'));
-    // The socket alone does not keep a process that waits for an event of it.
+    // The socket alone does not keep the process alive.
     await aborted(over.signal);
     if (over.signal.reason instanceof Error && over.signal.reason.name !== 'AbortError') throw over.signal.reason;
     return eventOf('ended');
@@ -71,24 +71,24 @@ export async function sniffHeartbeats(
   }
 }
 
-/** Who only wants to listen needs no site file. */
+/** Loads the site file; the remedy mentions --no-key, which needs none. */
 function siteOf(path: string): Promise<Site> {
   return loadSite(path).catch((error: unknown) => {
     if (!(error instanceof GwError) || error.code !== 'SITE_FILE_NOT_FOUND') throw error;
     throw new GwError(error.code, error.message, {
-      remedy: 'Name it with --site FILE, or listen without verifying anything: gw heartbeat sniff --no-key.',
+      remedy: 'Give the site file with --site FILE, or listen without verification: gw heartbeat sniff --no-key',
       cause: error,
     });
   });
 }
 
-function viewOf({ datagrams, speakers, moreBeats, noise }: SniffView) {
+function viewOf({ datagrams, senders, otherHeartbeats, noise }: SniffView) {
   return {
     datagrams,
-    speakers: speakers.map(({ last, ageMs, alsoFrom, conflictWith, ...speaker }) => {
+    senders: senders.map(({ last, ageMs, alsoFrom, conflictWith, ...sender }) => {
       const { moving, stopped, batteryPercent, pose, software } = last.state;
       return {
-        ...speaker,
+        ...sender,
         ageMs: Math.round(ageMs),
         alsoFrom: [...alsoFrom],
         conflictWith: [...conflictWith],
@@ -102,7 +102,7 @@ function viewOf({ datagrams, speakers, moreBeats, noise }: SniffView) {
         software: software === '' ? null : software,
       };
     }),
-    moreBeats,
+    otherHeartbeats,
     noise: noise.map((row) => ({ ...row })),
   };
 }

@@ -1,40 +1,40 @@
 import { PERIOD_MS } from '../../fleet/index.ts';
 
-/** One heartbeat, dated by the monotonic clock of the machine that looks. */
+/** One heartbeat, dated by the monotonic clock of the checking machine. */
 export interface Arrival {
   readonly atMs: number;
-  /** Grows by one with every heartbeat of one life of the sender. */
+  /** Increments with every heartbeat of one boot of the sender. */
   readonly sequence: number;
-  /** Of the sender, as it says; null where it is not told. */
+  /** Uptime reported by the sender; null when not reported. */
   readonly uptimeS: number | null;
-  /** Tells one life of the sender from the next. */
-  readonly life: string;
+  /** Identifies one boot of the sender. */
+  readonly boot: string;
 }
 
 export interface Timing {
-  /** Times between two heartbeats of the last life. */
+  /** Number of intervals between heartbeats of the last boot. */
   readonly intervals: number;
   /** Mean time from heartbeat to heartbeat, by the sequence; null without an interval. */
   readonly periodMs: number | null;
-  /** Median of these times; one that came late does not move it. */
+  /** Median of these times; a single late heartbeat does not change it. */
   readonly medianMs: number | null;
-  /** How far the uptime of the sender moved away from the time that passed, at most; null where it is not told. */
+  /** Maximum difference between the reported uptime and the elapsed time; null when not reported. */
   readonly uptimeOffS: number | null;
 }
 
-/** Project decision: mean and median may be off by a tenth of the 2 s that the specification gives. */
+/** Project decision: mean and median may deviate by 10 % from the 2 s of the specification. */
 export const PERIOD_TOLERANCE = 0.1;
-/** Project decision: with fewer intervals one late datagram would decide. */
+/** Project decision: with fewer intervals a single late datagram would decide. */
 const MIN_INTERVALS = 3;
-/** Project decision: two whole seconds of rounding, and one of delay on the way. */
+/** Project decision: two seconds of rounding and one of network delay. */
 export const MAX_UPTIME_OFF_S = 3;
-/** A period that is out of bounds is told from one interval less. */
+/** A wrong period can be judged from one interval less. */
 const MIN_INTERVALS_WRONG = 2;
 
-/** How regularly a sender sends, from what arrived of its last life; `arrivals` in the order of arrival. */
+/** Timing of a sender from the arrivals of its last boot; `arrivals` in order of arrival. */
 export function timingOf(arrivals: readonly Arrival[]): Timing {
-  const life = arrivals.at(-1)?.life;
-  const own = arrivals.filter((arrival) => arrival.life === life);
+  const boot = arrivals.at(-1)?.boot;
+  const own = arrivals.filter((arrival) => arrival.boot === boot);
   const [first, last] = [own[0], own.at(-1)];
   if (first === undefined || last === undefined)
     return { intervals: 0, periodMs: null, medianMs: null, uptimeOffS: null };
@@ -62,9 +62,8 @@ function medianOf(arrivals: readonly Arrival[]): number | null {
 }
 
 /**
- * Whether the period is that of the specification. Mean and median must agree: the mean alone moves with one heartbeat
- * that is late, and the median alone does not see a sender that drifts. 'not-checked' where they differ, or with too few
- * intervals to tell.
+ * Judges the period against the specification. Mean and median must agree, because a single late heartbeat changes the
+ * mean, and the median does not show drift. 'not-checked' when they disagree, or with too few intervals.
  */
 export function judgePeriod({ intervals, periodMs, medianMs }: Timing): 'ok' | 'wrong' | 'not-checked' {
   if (periodMs === null || medianMs === null) return 'not-checked';

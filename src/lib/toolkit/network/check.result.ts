@@ -1,19 +1,21 @@
 import { z } from 'zod';
 import { findingSchema } from '../finding.result.ts';
 
-/** One thing that was looked at, with what it is needed for and what to ask the customer's IT. */
+/** One check line, with what to ask the customer's IT. */
 const networkLineSchema = findingSchema.extend({
   section: z
     .enum(['outward', 'inward', 'segment'])
-    .describe('outward: from the gateway to the cloud. inward: what listens here. segment: who reaches whom.'),
+    .describe(
+      'outward: from the gateway to the cloud. inward: listening sockets of the gateway. segment: reachability between hosts.',
+    ),
   seenFrom: z
     .enum(['gateway', 'second-host', 'nowhere'])
     .describe(
-      "From where it is looked at. second-host: a machine named with --from. nowhere: no machine of the robot can see it, and the customer's IT is asked.",
+      "Where it is checked from. second-host: a host given with --from. nowhere: cannot be checked from any machine of the robot; the customer's IT has to confirm it.",
     ),
-  need: z.enum(['needed', 'optional']).describe('An optional line that is wrong makes nothing wrong as a whole.'),
-  tried: z.string().nullable().describe('Host and port, as dialled.'),
-  ask: z.string().nullable().describe('What to ask of the IT of the customer, when the line is wrong.'),
+  need: z.enum(['needed', 'optional']).describe('A failed optional line does not fail the whole check.'),
+  tried: z.string().nullable().describe('Host and port as dialled.'),
+  ask: z.string().nullable().describe("What to ask the customer's IT for when the line fails."),
 });
 export type NetworkLine = z.infer<typeof networkLineSchema>;
 
@@ -30,26 +32,26 @@ const chainLinkSchema = z.strictObject({
   fingerprintSha256: z.string(),
 });
 
-/** The way to one endpoint of the cloud, as it was gone. */
+/** The result of the connection to one cloud endpoint. */
 const networkPathSchema = z.strictObject({
   id: z.string(),
   host: z.string(),
   port: z.int(),
-  addresses: z.array(z.string()).describe('What the name stands for; the address itself where no name is configured.'),
+  addresses: z.array(z.string()).describe('Resolved addresses; the address itself where no name is configured.'),
   reached: z.boolean(),
-  connectMs: z.number().nullable().describe('How long TCP took, name resolution aside.'),
+  connectMs: z.number().nullable().describe('Duration of the TCP connect, without name resolution.'),
   tls: z
     .strictObject({
       protocol: z.string(),
       alpn: z.string().nullable(),
-      trust: z.enum(['trusted', 'foreign', 'other-name', 'expired', 'not-yet-valid', 'no-anchor']),
+      trust: z.enum(['trusted', 'untrusted', 'hostname-mismatch', 'expired', 'not-yet-valid', 'no-trust-anchor']),
       verifiedBy: z
         .enum(['file', 'bundled', 'extra', 'system'])
         .nullable()
         .describe(
           "file: the CA file of the site file. bundled: Node's own list. extra: NODE_EXTRA_CA_CERTS. system: the operating system's list alone. null: not trusted.",
         ),
-      chain: z.array(chainLinkSchema).describe("The server's own certificate first."),
+      chain: z.array(chainLinkSchema).describe('The server certificate first.'),
     })
     .nullable(),
   pathMtuBytes: z.int().nullable(),
@@ -57,19 +59,19 @@ const networkPathSchema = z.strictObject({
 });
 export type NetworkPath = z.infer<typeof networkPathSchema>;
 
-/** A socket of the gateway to which others may speak first. */
+/** An open socket of the gateway. */
 const networkSocketSchema = z.strictObject({
   protocol: z.enum(['tcp', 'udp']),
   address: z.string(),
   port: z.int(),
   processes: z
     .array(z.strictObject({ pid: z.int(), name: z.string() }))
-    .describe('Empty: this user may not see whose it is. Run as root to see all.'),
+    .describe('Empty: not visible to this user. Run as root to see all.'),
   reach: z.enum(['this-machine', 'other-machines']),
   allowedBy: z
     .enum(['platform', 'site-file', 'loopback', 'not-checked'])
     .nullable()
-    .describe('null: by nothing. not-checked: which address is in the robot segment is not known.'),
+    .describe('null: not allowed. not-checked: the address in the robot segment is unknown.'),
   why: z.string(),
 });
 export type NetworkSocket = z.infer<typeof networkSocketSchema>;
@@ -84,11 +86,11 @@ export const networkCheckSchema = z.strictObject({
   }),
   lines: z.array(networkLineSchema),
   paths: z.array(networkPathSchema),
-  sockets: z.array(networkSocketSchema).nullable().describe('null: the kernel did not tell.'),
+  sockets: z.array(networkSocketSchema).nullable().describe('null: the kernel tables could not be read.'),
   counts: z.strictObject({ ok: z.int(), wrong: z.int(), optionalWrong: z.int(), notChecked: z.int() }),
   checks: z
     .array(z.strictObject({ id: z.string(), tookMs: z.number() }))
-    .describe('What ran side by side, and how long each took.'),
+    .describe('The concurrent checks with their durations.'),
   tookMs: z.number(),
 });
 export type NetworkCheck = z.infer<typeof networkCheckSchema>;

@@ -5,19 +5,25 @@ import { type ConnectionInfo, type OwnedSocket, readOpenSockets } from '../../ne
 import type { Site } from '../../site/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { configuredOnlyLine } from './check/configured-only.ts';
-import { holdBackReason } from './check/hold-back.ts';
+import { displacedLinkReason } from './check/displaced-link.ts';
 import { identityLine, readKnownIdentity } from './check/identity.ts';
 import { readConnectionInfo } from './check/mtu.ts';
 import { lookUpName } from './check/names.ts';
-import { type FromSegment, knockFrom, noOutsideLine, REACH_MS, type SecondHost } from './check/outside.ts';
+import {
+  DIAL_TIMEOUT_MS,
+  type FromSegment,
+  outsideNotCheckedLine,
+  probeFrom,
+  type SecondHost,
+} from './check/outside.ts';
 import { pathLines, uniqueNames } from './check/path-lines.ts';
 import {
-  createNameBook,
-  createTurns,
-  type GonePath,
-  gonePath,
+  createNameCache,
+  createSerialQueue,
   type NameLookup,
+  type PathResult,
   type PathTools,
+  probePath,
   STEP_MS,
 } from './check/paths.ts';
 import { agreedDevices, missingPlans, pathPlans } from './check/plans.ts';
@@ -30,7 +36,7 @@ import type { NetworkCheck, NetworkLine, NetworkPath, NetworkSocket, NetworkVerd
 
 export type { SecondHost } from './check/outside.ts';
 
-/** What is read of this machine; tests give their own. */
+/** Access to this machine; tests pass their own. */
 export interface Machine {
   readonly lookup: NameLookup;
   openSockets(): Promise<OwnedSocket[]>;
@@ -39,10 +45,10 @@ export interface Machine {
 }
 
 export interface NetworkCheckOptions {
-  /** How long the way to one endpoint may take, in milliseconds. */
+  /** Timeout per endpoint in milliseconds. */
   readonly timeoutMs: number;
   readonly from: readonly SecondHost[];
-  /** Where those stand. */
+  /** The segment of these hosts. */
   readonly fromSegment: FromSegment;
   readonly machine?: Machine;
 }
@@ -59,10 +65,10 @@ const thisMachine: Machine = {
 };
 
 /**
- * Looks at the network from the gateway, side by side: outward to the endpoints of the cloud, inward at what listens
- * here, and at the segments, from here and from the second hosts. Contacts the addresses that the site file names, the
- * operator server of this machine on loopback, and nothing else; asks the name server for the names in the site file.
- * Throws SITE_FILE_INVALID for a CA file that holds no certificate, INTERRUPTED.
+ * Checks the network from the gateway, concurrently: outward to the cloud endpoints, inward the listening sockets, and the
+ * segments, from here and from the second hosts. Contacts only the addresses of the site file and the operator server of
+ * this machine on loopback; resolves only names of the site file. Throws SITE_FILE_INVALID for a CA file without a
+ * certificate, INTERRUPTED.
  */
 export async function checkNetwork(
   toolkit: Toolkit,
@@ -75,7 +81,9 @@ export async function checkNetwork(
   const beganMs = clock.monotonicMs();
   const identity = await readKnownIdentity(site);
   const plans = await pathPlans(site, identity);
-  context.onProgress(`looking at ${plans.length} ways out, ${options.from.length} ways in, and what listens here`);
+  context.onProgress(
+    `checking ${plans.length} outgoing paths, ${options.from.length} second hosts, and the listening sockets`,
+  );
 
   const checks: { id: string; tookMs: number }[] = [];
   const timed = async <T>(id: string, work: () => Promise<T>): Promise<T> => {
@@ -87,10 +95,10 @@ export async function checkNetwork(
     }
   };
 
-  const speaksMqtt = plans.some(({ speaks }) => speaks === 'mqtt');
-  const holdBack = speaksMqtt ? holdBackReason(toolkit, context) : Promise.resolve(null);
-  // A way that fails before the handshake never asks.
-  holdBack.catch(() => {});
+  const hasMqtt = plans.some(({ application }) => application === 'mqtt');
+  const mqttBlocked = hasMqtt ? displacedLinkReason(toolkit, context) : Promise.resolve(null);
+  // A path that fails before the handshake never awaits it.
+  mqttBlocked.catch(() => {});
   const tools: PathTools = {
     dialer: toolkit.dialer,
     lookup: machine.lookup,
@@ -99,10 +107,10 @@ export async function checkNetwork(
     timeoutMs: options.timeoutMs,
     clientId: site.chassis.serial,
     connectionInfo: machine.connectionInfo,
-    holdBack,
-    turns: createTurns(clock, signal),
+    mqttBlocked,
+    connects: createSerialQueue(clock, signal),
   };
-  const names = createNameBook(tools);
+  const names = createNameCache(tools);
   const reach = (id: string, host: string, port: number): Promise<Dialled> =>
     timed(id, async () => {
       const { kind, ...name } = await names.resolve(host, STEP_MS.name);
@@ -110,7 +118,7 @@ export async function checkNetwork(
       if (kind === 'unknown' || kind === 'no-answer') {
         return { host, port, localAddress: null, failure: 'unknown-name', tookMs: 'tookMs' in name ? name.tookMs : 0 };
       }
-      const result = await reachEndpoint(toolkit.dialer, { host, port }, { timeoutMs: REACH_MS, signal, clock });
+      const result = await reachEndpoint(toolkit.dialer, { host, port }, { timeoutMs: DIAL_TIMEOUT_MS, signal, clock });
       const { reached, tookMs } = result;
       return {
         host,
@@ -125,13 +133,13 @@ export async function checkNetwork(
   chassisReached.catch(() => {});
   const sockets = timed('sockets', async () => {
     const own = machine.addresses();
-    // Only where the site file does not say which address is in the robot segment, the way to the chassis has to.
+    // Without an address in the site file, the connection to the chassis shows which one is in the robot segment.
     const robot = robotAddresses(site, own, null) ?? robotAddresses(site, own, (await chassisReached).localAddress);
     return openSockets(machine, site, robot);
   });
 
-  const [gone, listening, chassis, devices, outside] = await Promise.all([
-    Promise.all(plans.map((plan) => timed(plan.id, () => gonePath(plan, names, tools)))),
+  const [results, listening, chassis, devices, outside] = await Promise.all([
+    Promise.all(plans.map((plan) => timed(plan.id, () => probePath(plan, names, tools)))),
     sockets,
     chassisReached,
     Promise.all(
@@ -140,7 +148,7 @@ export async function checkNetwork(
     Promise.all(
       options.from.map((host, index) =>
         timed(`from-${index + 1}`, () =>
-          knockFrom(host, index + 1, { toolkit, fromSegment: options.fromSegment, sockets, signal }),
+          probeFrom(host, index + 1, { toolkit, fromSegment: options.fromSegment, sockets, signal }),
         ),
       ),
     ),
@@ -149,16 +157,16 @@ export async function checkNetwork(
 
   const lines = [
     ...identityLine(site, identity, clock.wall()),
-    ...uniqueNames(gone.flatMap(pathLines)),
+    ...uniqueNames(results.flatMap(pathLines)),
     ...missingPlans(site),
     ...regionLines(site),
-    ...(gone.length > 0 ? sharedLines(gone) : []),
+    ...(results.length > 0 ? sharedLines(results) : []),
     ...socketLines(listening),
     ...addressLines(site, machine.addresses()),
     chassisLine(chassis),
     ...devices,
     configuredOnlyLine(site),
-    ...(outside.length > 0 ? outside.flat() : [noOutsideLine({ detail: 'no second host given (--from)' })]),
+    ...(outside.length > 0 ? outside.flat() : [outsideNotCheckedLine({ detail: 'no second host given (--from)' })]),
   ];
   return {
     verdict: verdictOf(lines),
@@ -168,7 +176,7 @@ export async function checkNetwork(
       segment: verdictOf(lines.filter(({ section }) => section === 'segment')),
     },
     lines,
-    paths: gone.map(pathView),
+    paths: results.map(pathView),
     sockets: listening,
     counts: {
       ok: lines.filter(({ verdict }) => verdict === 'ok').length,
@@ -181,7 +189,7 @@ export async function checkNetwork(
   };
 }
 
-/** A needed line that is wrong decides; then one that was not checked. Optional lines never do. */
+/** A failed needed line decides, then an unchecked needed one. Optional lines never do. */
 function verdictOf(lines: readonly NetworkLine[]): NetworkVerdict {
   const needed = lines.filter(({ need }) => need === 'needed');
   if (needed.some(({ verdict }) => verdict === 'wrong')) return 'wrong';
@@ -197,7 +205,7 @@ async function openSockets(machine: Machine, site: Site, robot: RobotAddresses):
   }
 }
 
-function pathView({ plan, name, dial, tls, info, tookMs }: GonePath): NetworkPath {
+function pathView({ plan, name, dial, tls, info, tookMs }: PathResult): NetworkPath {
   return {
     id: plan.id,
     host: plan.host,

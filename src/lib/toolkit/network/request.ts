@@ -13,7 +13,7 @@ export interface NetworkRequestOptions {
   readonly sitePath: string;
   readonly lang: Language;
   readonly format: DocumentFormat;
-  /** Without it the letter is handed back; a PDF needs it. */
+  /** Without it the letter is returned; required for a PDF. */
   readonly out?: string | undefined;
   readonly force?: boolean;
   /** The date of the letter. */
@@ -21,7 +21,7 @@ export interface NetworkRequestOptions {
 }
 
 /**
- * Writes the request to the IT of a customer, filled from the site file. Dials nothing. Throws SITE_FILE_NOT_FOUND,
+ * Writes the letter to the customer's IT, filled from the site file. Makes no connection. Throws SITE_FILE_NOT_FOUND,
  * SITE_FILE_INVALID, USAGE, FILE_EXISTS, FILE_UNWRITABLE.
  */
 export async function writeNetworkRequest(options: NetworkRequestOptions): Promise<NetworkRequest> {

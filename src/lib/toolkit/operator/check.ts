@@ -253,10 +253,10 @@ async function reachFinding(
 /** The listening sockets of the remote host; null when it does not list them. */
 async function readFarSockets(ssh: Ssh | undefined, signal: AbortSignal): Promise<ListeningSocket[] | null> {
   if (ssh === undefined) return null;
-  const { readFarText } = await import('../remote-run.ts');
-  // A kernel without IPv6 has no tcp6.
-  const four = await readFarText(ssh, ['cat', '/proc/net/tcp'], signal);
-  const six = await readFarText(ssh, ['cat', '/proc/net/tcp6'], signal);
+  const { readRemoteText } = await import('../remote-run.ts');
+  // A kernel without IPv6 has no tcp6, and the other list is printed all the same.
+  const four = await readRemoteText(ssh, ['cat', '/proc/net/tcp'], signal);
+  const six = await readRemoteText(ssh, ['cat', '/proc/net/tcp6'], signal);
   return four === null ? null : [...parseListeningSockets(four), ...parseListeningSockets(six ?? '')];
 }
 

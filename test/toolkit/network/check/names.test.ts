@@ -4,18 +4,18 @@ import { describe, expect, it } from 'vitest';
 import { lookUpName, parseAddresses } from '../../../../src/lib/toolkit/network/check/names.ts';
 
 describe('the name server of this machine', () => {
-  it('is asked as every program here asks it', async () => {
+  it('is queried through the C library', async () => {
     const addresses = (await lookUpName('localhost', 2_000)).map(({ address }) => address);
     expect(addresses.length).toBeGreaterThan(0);
     for (const address of addresses) expect(['127.0.0.1', '::1']).toContain(address);
   });
 
-  it('prints each address several times, and it counts once', () => {
+  it('lists each address several times, and it counts once', () => {
     const text = '127.0.0.1       STREAM localhost\n127.0.0.1       DGRAM  \n::1             STREAM \nnonsense\n\n';
     expect(parseAddresses(text)).toEqual(['127.0.0.1', '::1']);
   });
 
-  it('is read without a throw, whatever is printed, and gives addresses alone', () => {
+  it('is parsed from any output without a throw, and gives addresses only', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.ipV4(), fc.ipV6(), fc.string())), (words) => {
         const addresses = parseAddresses(words.join('\n'));

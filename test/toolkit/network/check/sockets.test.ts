@@ -40,7 +40,7 @@ describe('what listens on the gateway', () => {
     for (const address of ['0.0.0.0', '::', '192.0.2.2']) expect(allowed(socket('tcp', address, 5174))).toBeNull();
   });
 
-  it('may be what the site file agrees to, with its reason, for that protocol alone', () => {
+  it('may be listed in the site file with a reason, for one protocol', () => {
     const network = { alsoListening: [{ protocol: 'udp', port: 68, why: 'DHCP client' }] };
     expect(judged([socket('udp', '0.0.0.0', 68)], network)[0]).toMatchObject({
       allowedBy: 'site-file',
@@ -52,7 +52,7 @@ describe('what listens on the gateway', () => {
     expect(allowed(socket('tcp', '0.0.0.0', 5174), open)).toBeNull();
   });
 
-  it('is nobody else’s business on loopback, and is on every other address, whatever the port', () => {
+  it('is allowed on loopback, and not on other addresses, for any port', () => {
     const ports = fc.integer({ min: 1, max: 65_535 }).filter((port) => ![22, 5173, 5174, 45301].includes(port));
     fc.assert(
       fc.property(ports, fc.constantFrom('tcp' as const, 'udp' as const), (port, protocol) => {
@@ -64,7 +64,7 @@ describe('what listens on the gateway', () => {
     );
   });
 
-  it('is said with its process and where it is bound', () => {
+  it('is reported with its process and address', () => {
     const lines = socketLines(
       judged([socket('tcp', '0.0.0.0', 9100, 'exporter'), socket('tcp', '127.0.0.1', 22, 'sshd')]),
     );
@@ -76,17 +76,17 @@ describe('what listens on the gateway', () => {
     ]);
     expect(lines[3]?.detail).toBe('bound to 0.0.0.0 by exporter (process 4711)');
     const hidden = socketLines(judged([{ ...socket('udp', '::', 5353), owners: [] }]));
-    expect(hidden[3]?.detail).toContain('cannot be seen from here');
+    expect(hidden[3]?.detail).toContain('an unknown process');
   });
 
-  it('counts once where several processes share one place', () => {
+  it('counts once for several processes on one address and port', () => {
     const one = socket('tcp', '0.0.0.0', 22, 'systemd');
     const sockets = judged([one, { ...one, owners: [{ pid: 5, name: 'sshd' }] }, one]);
     expect(sockets).toHaveLength(1);
     expect(sockets[0]?.processes.map(({ name }) => name).sort()).toEqual(['sshd', 'systemd']);
   });
 
-  it('is not checked where the kernel does not tell', () => {
+  it('is not-checked without the kernel tables', () => {
     expect(socketLines(null)).toMatchObject([{ verdict: 'not-checked' }]);
   });
 });
@@ -120,7 +120,7 @@ describe('where SSH listens', () => {
     expect(ssh('0.0.0.0', null)).toEqual(['wrong', 'wrong']);
   });
 
-  it('is compared with what the site file says, and only then with the way to the chassis', () => {
+  it('is compared with the site file, and only then with the connection to the chassis', () => {
     const own = ['192.0.2.2', '198.51.100.7', '127.0.0.1'];
     const from = (network: object, towardsChassis: string | null = null) =>
       robotAddresses(siteOf(network), own, towardsChassis)?.addresses ?? null;
@@ -140,7 +140,7 @@ describe('the addresses of a site', () => {
   const verdicts = (site: ReturnType<typeof siteOf>, own = ['192.0.2.2']) =>
     addressLines(site, own).map(({ verdict }) => verdict);
 
-  it('stand where the segments say', () => {
+  it('are in their segments', () => {
     expect(verdicts(siteOf(network))).toEqual(['ok', 'ok']);
     expect(verdicts(siteOf(network, '198.51.100.3'))).toEqual(['wrong', 'ok']);
     const lift = { name: 'Lift', kind: 'lift', host: '192.0.2.9', port: 3100 };
@@ -166,7 +166,7 @@ describe('the addresses of a site', () => {
   });
 });
 
-describe('what a second host knocks at', () => {
+describe('the endpoints that a second host probes', () => {
   const network = { gateway: '192.0.2.2', alsoListening: [{ protocol: 'tcp', port: 9100, why: 'metrics' }] };
   const open = [
     { protocol: 'tcp', port: 9100, reach: 'other-machines' },
@@ -178,7 +178,7 @@ describe('what a second host knocks at', () => {
       outsideDials(siteOf(network), open, segment).map(({ host, port, answer }) => [`${host}:${port}`, answer]),
     );
 
-  it('must all be silent towards the network of the customer', () => {
+  it('must not be reachable from the customer network', () => {
     expect(asked('site')).toEqual({
       '192.0.2.3:8090': 'must-not',
       '192.0.2.2:22': 'must-not',
@@ -189,7 +189,7 @@ describe('what a second host knocks at', () => {
     });
   });
 
-  it('may answer within the robot segment where the platform or the site file lets it', () => {
+  it('may be reachable in the robot segment by platform or site file', () => {
     expect(asked('robot')).toEqual({
       '192.0.2.3:8090': 'unproven',
       '192.0.2.2:22': 'may',
@@ -200,7 +200,7 @@ describe('what a second host knocks at', () => {
     });
   });
 
-  it('is nothing of a robot that is all on one machine', () => {
+  it('are none for a robot on one machine', () => {
     expect(outsideDials(siteOf({}, '127.0.0.1'), open, 'site')).toEqual([]);
   });
 });

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import type { TlsProbe, VerifiedBy } from '../../../../src/lib/net/probe/index.ts';
-import type { GonePath } from '../../../../src/lib/toolkit/network/check/paths.ts';
+import type { PathResult } from '../../../../src/lib/toolkit/network/check/paths.ts';
 import { sharedLines } from '../../../../src/lib/toolkit/network/check/shared-lines.ts';
-import { tlsSaid } from '../../../../src/lib/toolkit/network/check/tls-said.ts';
+import { tlsOutcome } from '../../../../src/lib/toolkit/network/check/tls-outcome.ts';
 
 const link = { notBefore: '', notAfter: '', fingerprintSha256: '' };
-const path = (host: string, by: VerifiedBy): GonePath => {
+const path = (host: string, by: VerifiedBy): PathResult => {
   const chain = [{ ...link, subject: `CN=${host}`, issuer: 'CN=House Proxy CA' }];
   const tls = { kind: 'established', protocol: 'TLSv1.3', chain, trust: { kind: 'trusted', by }, tookMs: 3 };
   return {
-    plan: { id: host, title: host, host, port: 443, need: 'needed', trusted: 'system', speaks: 'tls' },
+    plan: { id: host, title: host, host, port: 443, need: 'needed', trusted: 'system', application: 'tls' },
     tls: tls as unknown as TlsProbe,
-  } as unknown as GonePath;
+  } as unknown as PathResult;
 };
-const inspection = (...paths: GonePath[]) => sharedLines(paths).find(({ id }) => id === 'tls-inspection');
+const inspection = (...paths: PathResult[]) => sharedLines(paths).find(({ id }) => id === 'tls-inspection');
 
 describe('a chain that only the list of this machine verifies', () => {
   it.each(['system', 'extra'] as const)(
@@ -27,12 +27,12 @@ describe('a chain that only the list of this machine verifies', () => {
       const text = { system: "verified with the operating system's list alone", extra: 'NODE_EXTRA_CA_CERTS alone' }[
         by
       ];
-      expect(tlsSaid(path('tunnel.example', by)).detail).toContain(text);
+      expect(tlsOutcome(path('tunnel.example', by)).detail).toContain(text);
     },
   );
 
   it('is no doubt where a file of the site file or the bundled list verified it', () => {
     expect(inspection(path('storage.example', 'bundled'), path('tunnel.example', 'file'))?.verdict).toBe('ok');
-    expect(tlsSaid(path('storage.example', 'bundled')).detail).toContain("verified with Node's bundled list");
+    expect(tlsOutcome(path('storage.example', 'bundled')).detail).toContain("verified with Node's bundled list");
   });
 });

@@ -2,11 +2,11 @@ import type { GwError } from '../../../error/index.ts';
 import { DialError, type Endpoint, formatEndpoint, isLoopback } from '../../../net/index.ts';
 import { type Site, sameHost } from '../../../site/index.ts';
 import type { NetworkLine } from '../check.result.ts';
+import type { Outcome } from './outcome.ts';
 import { agreedDevices } from './plans.ts';
-import type { Said } from './said.ts';
 import { segmentLine } from './segment.ts';
 
-/** Of a connection that this machine itself could not open: whether packets came back from there. */
+/** For an SSH connection that failed at the first dial: whether packets came back from that host. */
 export function failedNear({ code, tried, cause }: GwError): { near: Endpoint; how: 'reached' | 'dropped' } | null {
   if (code !== 'SSH_NOT_CONNECTED' || !(cause instanceof DialError)) return null;
   if (tried?.port === undefined || tried.via !== undefined) return null;
@@ -16,8 +16,8 @@ export function failedNear({ code, tried, cause }: GwError): { near: Endpoint; h
 }
 
 /**
- * That this gateway reaches configured addresses of the site only can be disproven by one that it reaches, and shown
- * for the one address that it tried. It proves nothing of all others.
+ * The rule that this gateway reaches only configured addresses of the site is disproven by one reachable other address, and
+ * confirmed for the one tried address only.
  */
 export function unconfiguredLines(
   site: Site,
@@ -28,32 +28,29 @@ export function unconfiguredLines(
   if (isLoopback(near.host) || near.host.toLowerCase() === 'localhost') return [];
   const isConfigured = agreedDevices(site).some(({ host }) => sameHost(host, near.host));
   const place = formatEndpoint(near);
-  const line = (said: Said) =>
-    segmentLine(`from-${index}.configured-only`, `This gateway does not reach ${near.host}, unless it is configured`, {
+  const line = (outcome: Outcome) =>
+    segmentLine(`from-${index}.configured-only`, `${near.host} is configured, or not reachable from this gateway`, {
       seenFrom: 'second-host',
       tried: place,
-      ...said,
+      ...outcome,
     });
   if (isConfigured) {
-    return [line({ verdict: 'ok', detail: 'network.devices of the site file names it, so it may' })];
+    return [line({ verdict: 'ok', detail: 'configured in network.devices of the site file' })];
   }
   if (how === 'dropped') {
-    return [
-      line({ verdict: 'ok', detail: 'nothing came back from there; that proves it for this address and port alone' }),
-    ];
+    return [line({ verdict: 'ok', detail: 'no answer; this confirms the rule for this address and port only' })];
   }
   return [
     line({
       verdict: 'wrong',
-      detail: `the check itself connected to ${place}, and the site file does not name it`,
-      remedy:
-        'Have this way closed when the check is over; where it is to stay, enter the host in network.devices as agreed with the IT.',
-      ask: `Let the gateway open no connection to ${near.host}: in the house network it needs the agreed addresses alone.`,
+      detail: `TCP connected to ${place}, which is not in the site file`,
+      remedy: 'Have this path blocked after the check, or add the host to network.devices as agreed with the IT.',
+      ask: `Block connections from the gateway to ${near.host}: in the house network it needs the agreed addresses only.`,
     }),
   ];
 }
 
-/** The rule as a whole: no machine of the robot can see it. @source specification, 'Network segments' */
+/** The rule as a whole, which cannot be checked from any machine of the robot. @source specification, 'Network segments' */
 export function configuredOnlyLine(site: Site): NetworkLine {
   const places = agreedDevices(site).filter(({ host }) => !isLoopback(host));
   const list = places.length === 0 ? 'to none' : `only to ${places.map((place) => formatEndpoint(place)).join(', ')}`;
@@ -61,8 +58,8 @@ export function configuredOnlyLine(site: Site): NetworkLine {
     seenFrom: 'nowhere',
     verdict: 'not-checked',
     detail:
-      'cannot be proven from inside: this gateway would have to try every address. The rules of the network show it, and --from shows it for the one host that is named',
-    remedy: "Have the customer's IT confirm it; gw network request asks for that in its first section.",
+      'cannot be proven from inside, because every address would have to be tried. The firewall rules show it; --from shows it for one host',
+    remedy: "Have the customer's IT confirm it; the first section of the letter of `gw network request` asks for that.",
     ask: `Confirm that the gateway can connect into the house network ${list}.`,
   });
 }

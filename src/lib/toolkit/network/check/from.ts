@@ -3,8 +3,8 @@ import { throughSsh } from '../../via.ts';
 import type { SecondHost } from './outside.ts';
 
 /**
- * Machines that are reached by SSH, each on a connection of its own. They are logged in to one after the other where a
- * person may be asked, so that no two questions stand at one terminal.
+ * Second hosts that are reached by SSH, each over a connection of its own. Logins run one after the other when questions
+ * are possible, so that only one prompt is shown at a time.
  */
 export function secondHosts(targets: readonly string[], ssh: SshOptions): SecondHost[] {
   let turn: Promise<unknown> = Promise.resolve();
@@ -16,9 +16,9 @@ export function secondHosts(targets: readonly string[], ssh: SshOptions): Second
       if (ssh.person !== null) turn = promise;
       try {
         await before;
-        return await throughSsh(name, { ...ssh, signal }, (far, lost) => {
+        return await throughSsh(name, { ...ssh, signal }, (remote, lost) => {
           loggedIn();
-          return work(far.dialer, lost, far.firstHop);
+          return work(remote.dialer, lost, remote.firstHop);
         });
       } finally {
         loggedIn();

@@ -3,7 +3,7 @@ import { GwError } from '../../../error/index.ts';
 import type { Site } from '../../../site/index.ts';
 import type { NetworkLine } from '../check.result.ts';
 
-/** What this device can show to the broker. */
+/** The enrolled identity of this device. */
 export type KnownIdentity =
   | {
       readonly kind: 'enrolled';
@@ -29,10 +29,10 @@ export async function readKnownIdentity({ enrolment }: Site): Promise<KnownIdent
   }
 }
 
-/** Whether the handshake with the broker can be tried at all. No line where the site file names no cloud. */
+/** Whether this device has a usable certificate. No line when the site file has no `cloud`. */
 export function identityLine({ cloud }: Pick<Site, 'cloud'>, identity: KnownIdentity, now: Date): NetworkLine[] {
   if (cloud === undefined) return [];
-  const line = (said: Pick<NetworkLine, 'verdict' | 'detail' | 'remedy'>): NetworkLine => ({
+  const line = (outcome: Pick<NetworkLine, 'verdict' | 'detail' | 'remedy'>): NetworkLine => ({
     id: 'identity',
     title: 'This device has its certificate',
     section: 'outward',
@@ -41,13 +41,11 @@ export function identityLine({ cloud }: Pick<Site, 'cloud'>, identity: KnownIden
     tried: null,
     spec: 'Enrolment',
     ask: null,
-    ...said,
+    ...outcome,
   });
   switch (identity.kind) {
     case 'none':
-      return [
-        line({ verdict: 'not-checked', detail: 'it is not enrolled', remedy: 'Enrol it before delivery: gw enrol.' }),
-      ];
+      return [line({ verdict: 'not-checked', detail: 'not enrolled', remedy: 'Enrol it before delivery: gw enrol' })];
     case 'broken':
       return [line({ verdict: 'wrong', detail: identity.error.message, remedy: identity.error.remedy })];
     case 'enrolled': {
@@ -56,8 +54,8 @@ export function identityLine({ cloud }: Pick<Site, 'cloud'>, identity: KnownIden
         return [
           line({
             verdict: 'wrong',
-            detail: `it was enrolled for the broker ${endpoint}, and cloud.mqtt.host of the site file is ${cloud.mqtt.host}`,
-            remedy: 'Correct cloud.mqtt.host, or enrol the device again where it belongs.',
+            detail: `enrolled for the broker ${endpoint}, but cloud.mqtt.host of the site file is ${cloud.mqtt.host}`,
+            remedy: 'Correct cloud.mqtt.host, or enrol the device again: gw enrol --renew',
           }),
         ];
       }
@@ -65,9 +63,8 @@ export function identityLine({ cloud }: Pick<Site, 'cloud'>, identity: KnownIden
         return [
           line({
             verdict: 'wrong',
-            detail: `by the clock of this gateway it ended ${notAfter} (${subject})`,
-            remedy:
-              'Look at the line of the clock first; if the clock is right, enrol the device again: gw enrol --renew.',
+            detail: `expired ${notAfter} by the clock of this gateway (${subject})`,
+            remedy: 'See the clock line first; if the clock is right, enrol the device again: gw enrol --renew',
           }),
         ];
       }

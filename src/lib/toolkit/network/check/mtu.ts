@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { type ConnectionInfo, parseConnectionInfo } from '../../../net/probe/index.ts';
 
 const TIMEOUT_MS = 1_000;
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 
 /**
- * What the kernel has learnt of one open connection of this machine, by `ss` of iproute2, which needs no right for it.
- * Null where there is no `ss` or it says nothing. Node itself has no call for this.
+ * Kernel information about one open connection of this machine, by `ss` of iproute2, which needs no privilege; Node has no
+ * API for it. Null without `ss`, or without a path MTU in its output.
  */
 export function readConnectionInfo(localPort: number): Promise<ConnectionInfo | null> {
   const { promise, resolve } = Promise.withResolvers<ConnectionInfo | null>();
@@ -15,7 +15,7 @@ export function readConnectionInfo(localPort: number): Promise<ConnectionInfo | 
   execFile(
     'ss',
     words,
-    { env: environment, timeout: TIMEOUT_MS, maxBuffer: MOST_BYTES, encoding: 'utf8' },
+    { env: environment, timeout: TIMEOUT_MS, maxBuffer: MAX_BYTES, encoding: 'utf8' },
     (error, stdout) => {
       const info = error === null ? parseConnectionInfo(stdout) : null;
       resolve(info === null || info.pathMtuBytes === null ? null : info);

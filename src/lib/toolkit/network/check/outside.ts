@@ -12,55 +12,55 @@ import { READ_ONLY_PORT, type Site } from '../../../site/index.ts';
 import type { Toolkit } from '../../toolkit.ts';
 import type { NetworkLine, NetworkSocket } from '../check.result.ts';
 import { failedNear, unconfiguredLines } from './configured-only.ts';
-import type { Said } from './said.ts';
+import type { Outcome } from './outcome.ts';
 import { segmentLine } from './segment.ts';
 import { SSH_PORT } from './sockets.ts';
 
-/** Another machine from which the robot is knocked at. */
+/** Another machine from which the robot is probed. */
 export interface SecondHost {
-  /** As the person named it: `technician@198.51.100.20`. */
+  /** As given on the command line: `technician@198.51.100.20`. */
   readonly name: string;
   /**
-   * Runs work that dials from there, and lets the machine go afterwards. Throws a GwError when it cannot be used, also
-   * when the way to it was lost meanwhile: what did not answer over a dead line was not knocked at.
+   * Runs work that dials from there, and disconnects afterwards. Throws a GwError when the host cannot be used, also
+   * when the connection to it was lost meanwhile, because a missing answer over a lost connection proves nothing.
    */
   use<T>(
     signal: AbortSignal,
-    /** `near`: what this machine itself connected to for that. */
+    /** `near`: the endpoint that this machine itself connected to. */
     work: (dialer: Dialer, signal: AbortSignal, near: Endpoint) => Promise<T>,
   ): Promise<T>;
 }
 
-/** Where a second host stands: in the network of the customer, or beside the robot. */
+/** The segment of a second host: the customer's network, or the robot segment. */
 export type FromSegment = 'site' | 'robot';
 
-/** How long an answer to one knock is waited for. */
-export const REACH_MS = 4_000;
+/** Timeout of one connection attempt. */
+export const DIAL_TIMEOUT_MS = 4_000;
 
-/** Whatever the site file says of the chassis, nobody may pass it on here. @source specification, 'Interfaces' */
+/** Whatever port the site file has for the chassis, it must not be forwarded here. @source specification, 'Interfaces' */
 const CHASSIS_PORT = 8090;
 
-interface KnockOptions {
+interface OutsideProbeOptions {
   readonly toolkit: Toolkit;
   readonly fromSegment: FromSegment;
-  /** What listens on the gateway; null: the kernel did not tell. */
+  /** Open sockets of the gateway; null: the kernel tables could not be read. */
   readonly sockets: Promise<NetworkSocket[] | null>;
   readonly signal: AbortSignal;
 }
 
-/** Knocks at the robot from a second host. What cannot be tried from there is not checked, and never closed. */
-export async function knockFrom(
+/** Probes the robot from a second host. What cannot be tried from there is 'not-checked', never 'ok'. */
+export async function probeFrom(
   host: SecondHost,
   index: number,
-  { toolkit, fromSegment, sockets, signal: whole }: KnockOptions,
+  { toolkit, fromSegment, sockets, signal: whole }: OutsideProbeOptions,
 ): Promise<NetworkLine[]> {
   const { site, clock } = toolkit;
   const from = host.name;
-  /** Whoever answered did so, also when the way to the host is lost a moment later. */
+  /** Answers stay valid even if the connection to the host is lost later. */
   const answered: NetworkLine[] = [];
-  const knock = async (dialer: Dialer, plan: OutsideDial, signal: AbortSignal): Promise<Knocked> => {
+  const probe = async (dialer: Dialer, plan: OutsideDial, signal: AbortSignal): Promise<DialOutcome> => {
     try {
-      const reach = await reachEndpoint(dialer, plan, { timeoutMs: REACH_MS, signal, clock });
+      const reach = await reachEndpoint(dialer, plan, { timeoutMs: DIAL_TIMEOUT_MS, signal, clock });
       if (reach.reached) answered.push(outsideLine(from, index, plan, null));
       return reach.reached ? null : reach.failure;
     } catch (error) {
@@ -68,51 +68,51 @@ export async function knockFrom(
       throw error;
     }
   };
-  const knockAtAll = async (dialer: Dialer, signal: AbortSignal): Promise<NetworkLine[]> => {
+  const probeAll = async (dialer: Dialer, signal: AbortSignal): Promise<NetworkLine[]> => {
     const dials = outsideDials(site, (await sockets) ?? [], fromSegment);
     if (dials.length === 0) {
-      const detail = 'the site file names no address of this robot that others could reach; network.gateway is missing';
-      return [noOutsideLine({ from, index, detail })];
+      const detail = 'network.gateway is not in the site file, so no address of this robot is known';
+      return [outsideNotCheckedLine({ from, index, detail })];
     }
-    const knocks = await Promise.all(dials.map(async (plan) => ({ plan, knocked: await knock(dialer, plan, signal) })));
-    // A machine whose SSH lets nothing through at all is told once.
-    const refusals = knocks.flatMap(({ knocked }) => (knocked instanceof GwError ? [knocked] : []));
-    if (refusals.length === knocks.length && refusals[0] !== undefined) throw refusals[0];
-    const lines = knocks.map(({ plan, knocked }) => outsideLine(from, index, plan, knocked));
+    const probes = await Promise.all(dials.map(async (plan) => ({ plan, outcome: await probe(dialer, plan, signal) })));
+    // A host whose SSH server refuses all forwarding is reported once.
+    const refusals = probes.flatMap(({ outcome }) => (outcome instanceof GwError ? [outcome] : []));
+    if (refusals.length === probes.length && refusals[0] !== undefined) throw refusals[0];
+    const lines = probes.map(({ plan, outcome }) => outsideLine(from, index, plan, outcome));
     if (site.network.gateway !== undefined) return lines;
-    const detail = 'the gateway was not knocked at: network.gateway does not stand in the site file';
-    return [...lines, noOutsideLine({ from, index, detail })];
+    const detail = 'the gateway was not probed: network.gateway is not in the site file';
+    return [...lines, outsideNotCheckedLine({ from, index, detail })];
   };
-  /** What this machine reached in the network of the customer on the way there. */
+  /** Lines about the endpoint that this machine itself connected to. */
   let reached: readonly NetworkLine[] = [];
   const towards = (near: Endpoint, how: 'reached' | 'dropped') =>
     fromSegment === 'site' ? unconfiguredLines(site, index, near, how) : [];
   try {
     const lines = await host.use(whole, (dialer, signal, near) => {
       reached = towards(near, 'reached');
-      return knockAtAll(dialer, signal);
+      return probeAll(dialer, signal);
     });
     return [...lines, ...reached];
   } catch (error) {
     whole.throwIfAborted();
     if (!(error instanceof GwError)) throw error;
     const failed = failedNear(error);
-    const unused = noOutsideLine({ from, index, detail: `it could not be used: ${error.message}` });
+    const unused = outsideNotCheckedLine({ from, index, detail: `host not usable: ${error.message}` });
     return [...answered, unused, ...(failed === null ? reached : towards(failed.near, failed.how))];
   }
 }
 
-/** What is dialled from a second host, and whether an answer from there is right. */
+/** An endpoint dialled from a second host, and whether an answer is allowed. */
 export interface OutsideDial {
   readonly id: string;
   readonly title: string;
   readonly host: string;
   readonly port: number;
-  /** 'may': an answer is fine, none is too. 'unproven': an answer is fine from gateway and tablet alone. */
+  /** 'may': both results are fine. 'unproven': an answer is allowed for gateway and tablet only. */
   readonly answer: 'must-not' | 'may' | 'unproven';
 }
 
-/** From the segment of a second host: what of this robot to knock at. Only addresses that the site file names. */
+/** The endpoints of this robot to dial from a segment. Only addresses of the site file. */
 export function outsideDials(
   { chassis, operator, network }: Pick<Site, 'chassis' | 'operator' | 'network'>,
   open: readonly { readonly protocol: string; readonly port: number; readonly reach: string }[],
@@ -144,73 +144,72 @@ export function outsideDials(
   return dials;
 }
 
-/** How one dial from a second host came out; null: it was answered, an error: SSH there did not let it through. */
-type Knocked = DialFailure | GwError | null;
+/** The outcome of one dial; null: TCP connected; an error: the SSH server refused the forwarding. */
+type DialOutcome = DialFailure | GwError | null;
 
-function outsideLine(from: string, index: number, plan: OutsideDial, knocked: Knocked): NetworkLine {
+function outsideLine(from: string, index: number, plan: OutsideDial, outcome: DialOutcome): NetworkLine {
   const { id, title, host, port, answer } = plan;
-  const line = (said: Said) =>
+  const line = (outcome: Outcome) =>
     segmentLine(
       `from-${index}.${id}`,
-      `${from}: ${title} ${answer === 'must-not' ? 'does not answer' : 'is as it may be'}`,
+      `${from}: ${title} ${answer === 'must-not' ? 'is not reachable' : 'is reachable as allowed'}`,
       {
         seenFrom: 'second-host',
         tried: formatEndpoint(plan),
-        ...said,
+        ...outcome,
       },
     );
-  if (knocked === null) {
+  if (outcome === null) {
     switch (answer) {
       case 'may':
-        return line({ verdict: 'ok', detail: 'it answers, as it may within the robot segment' });
+        return line({ verdict: 'ok', detail: 'TCP connected; allowed within the robot segment' });
       case 'unproven':
         return line({
           verdict: 'not-checked',
-          detail:
-            'it answers; that is right for the gateway and the tablet alone, and which host this is cannot be told from here',
-          remedy: 'When commissioning is over, no other machine may be left in the robot segment.',
+          detail: 'TCP connected; allowed for gateway and tablet only, and this check does not know which host it is',
+          remedy: 'After commissioning, remove every other machine from the robot segment.',
         });
       case 'must-not':
         return line({
           verdict: 'wrong',
           detail:
             id === 'chassis'
-              ? 'it answers: whoever is there can drive the robot, which asks nobody who they are'
-              : 'it answers',
-          remedy: 'Do not hand the robot over before this is closed.',
-          ask: `Let no connection pass from other networks to ${host}, TCP ${port}; nothing is to be opened towards the robot segment.`,
+              ? 'TCP connected: any host there can drive the robot, because the chassis has no authentication'
+              : 'TCP connected',
+          remedy: 'Do not hand the robot over before this is blocked.',
+          ask: `Block connections from other networks to ${host}, TCP ${port}; no inbound connection into the robot segment is needed.`,
         });
     }
   }
-  // Nothing was learnt of the port when the far side itself could not look.
-  if (knocked instanceof GwError)
-    return line({ verdict: 'not-checked', detail: `it could not be tried: ${knocked.message}` });
-  if (knocked === 'unknown-name' || knocked === 'other' || knocked === 'cut') {
-    return line({ verdict: 'not-checked', detail: `it could not be tried: ${dialFailureText[knocked]}` });
+  // The state of the port is unknown when the remote host could not dial.
+  if (outcome instanceof GwError)
+    return line({ verdict: 'not-checked', detail: `could not be tried: ${outcome.message}` });
+  if (outcome === 'unknown-name' || outcome === 'other' || outcome === 'cut') {
+    return line({ verdict: 'not-checked', detail: `could not be tried: ${dialFailureText[outcome]}` });
   }
   const how = {
-    'no-answer': 'nothing answered: dropped on the way, or nobody is there',
-    'no-route': 'there is no route to it',
-    refused: 'refused: the address answers there, and this port does not',
+    'no-answer': 'no answer: packets dropped, or no host at this address',
+    'no-route': 'no route to host',
+    refused: 'connection refused: the host is reachable, the port is closed',
   } as const;
-  return line({ verdict: 'ok', detail: how[knocked] });
+  return line({ verdict: 'ok', detail: how[outcome] });
 }
 
-/** Said in place of a second host's lines when none was named, or when it could not be used. */
-export function noOutsideLine(why: {
+/** The line for a second host that was not given, or could not be used. */
+export function outsideNotCheckedLine(why: {
   readonly from?: string;
   readonly index?: number;
   readonly detail: string;
 }): NetworkLine {
   return segmentLine(
     why.index === undefined ? 'from' : `from-${why.index}`,
-    `${why.from ?? 'From a second host'}: nothing answers that must not`,
+    `${why.from ?? 'From a second host'}: no forbidden port is reachable`,
     {
       seenFrom: 'second-host',
       verdict: 'not-checked',
       detail: why.detail,
       remedy:
-        'Name a host of the customer network with --from user@host, and one of the robot segment in a second run.',
+        'Give a host of the customer network with --from USER@HOST, and one of the robot segment in a second run with --from-segment robot.',
     },
   );
 }

@@ -1,38 +1,38 @@
 import { dialFailureText, formatEndpoint } from '../../../net/index.ts';
 import type { NetworkLine } from '../check.result.ts';
-import type { GonePath } from './paths.ts';
-import type { Said } from './said.ts';
-import { httpsSaid, mqttSaid } from './spoken-said.ts';
-import { alpnSaid, tlsSaid } from './tls-said.ts';
+import { httpsOutcome, mqttOutcome } from './application-outcome.ts';
+import type { Outcome } from './outcome.ts';
+import type { PathResult } from './paths.ts';
+import { alpnOutcome, tlsOutcome } from './tls-outcome.ts';
 
-/** The lines of one path: name, TCP, TLS, ALPN where one is offered, and what is spoken over it. */
-export function pathLines(path: GonePath): NetworkLine[] {
+/** The lines of one path: name, TCP, TLS, ALPN where one is offered, and the application protocol. */
+export function pathLines(path: PathResult): NetworkLine[] {
   const { plan } = path;
   const { id, title, need, spec, port } = plan;
-  const line = (what: string, question: string, said: Said): NetworkLine => ({
+  const line = (what: string, claim: string, outcome: Outcome): NetworkLine => ({
     id: `${id}.${what}`,
-    title: `${title}: ${question}`,
+    title: `${title}: ${claim}`,
     section: 'outward',
     seenFrom: 'gateway',
     need,
     tried: formatEndpoint(plan),
     spec,
-    verdict: said.verdict,
-    detail: said.detail,
-    remedy: said.remedy ?? null,
-    ask: said.ask ?? null,
+    verdict: outcome.verdict,
+    detail: outcome.detail,
+    remedy: outcome.remedy ?? null,
+    ask: outcome.ask ?? null,
   });
   return [
-    line('name', 'its name is known', nameSaid(path)),
-    line('tcp', `TCP ${port} is open`, dialSaid(path)),
-    line('tls', 'TLS reaches it unopened', tlsSaid(path)),
-    ...(plan.alpn === null ? [] : [line('alpn', `ALPN ${plan.alpn} is taken`, alpnSaid(path, plan.alpn))]),
-    ...(plan.speaks === 'mqtt' ? [line('mqtt', 'MQTT lets this device in', mqttSaid(path))] : []),
-    ...(plan.speaks === 'https' ? [line('https', 'HTTPS answers', httpsSaid(path))] : []),
+    line('name', 'name resolves', nameOutcome(path)),
+    line('tcp', `TCP ${port} connects`, tcpOutcome(path)),
+    line('tls', 'TLS is not intercepted', tlsOutcome(path)),
+    ...(plan.alpn === null ? [] : [line('alpn', `ALPN ${plan.alpn} is selected`, alpnOutcome(path, plan.alpn))]),
+    ...(plan.application === 'mqtt' ? [line('mqtt', 'MQTT CONNECT is accepted', mqttOutcome(path))] : []),
+    ...(plan.application === 'https' ? [line('https', 'HTTPS responds', httpsOutcome(path))] : []),
   ];
 }
 
-/** Two ways to one host share its name; the line is told once, with the way that is needed most. */
+/** Several paths to one host share its name line; the first one is kept. */
 export function uniqueNames(lines: readonly NetworkLine[]): NetworkLine[] {
   const seen = new Set<string>();
   return lines.filter(({ id, tried }) => {
@@ -44,45 +44,51 @@ export function uniqueNames(lines: readonly NetworkLine[]): NetworkLine[] {
   });
 }
 
-function nameSaid({ name, plan }: GonePath): Said {
+function nameOutcome({ name, plan }: PathResult): Outcome {
   switch (name.kind) {
     case 'literal':
-      return { verdict: 'ok', detail: 'the site file names an address; there is nothing to resolve' };
+      return { verdict: 'ok', detail: 'the site file has an address; nothing to resolve' };
     case 'resolved':
       return { verdict: 'ok', detail: `${plan.host} is ${name.addresses.join(', ')} (${name.tookMs} ms)` };
     case 'unknown':
       return {
         verdict: 'wrong',
-        // The program that asks does not say which of the two it is.
-        detail: `no address of ${plan.host}: the name server does not know it, or could not be asked`,
-        remedy: 'Compare the name with the site file; look at the name server that the gateway was given by DHCP.',
-        ask: `Let the gateway resolve ${plan.host}: give it a name server by DHCP that answers for public names.`,
+        // getent does not distinguish the two.
+        detail: `no address for ${plan.host}: unknown name, or no name server reachable`,
+        remedy:
+          'Compare the name with the site file; check the name server that the gateway got by DHCP (`resolvectl status`).',
+        ask: `Let the gateway resolve ${plan.host}: assign it a name server by DHCP that resolves public names.`,
       };
     case 'no-answer':
       return {
         verdict: 'wrong',
         detail: `no name server answered within ${name.tookMs} ms`,
-        remedy: 'Look at the name server that the gateway was given by DHCP, and whether it can be reached.',
-        ask: 'Give the gateway a name server by DHCP that answers from its segment (UDP and TCP 53).',
+        remedy: 'Check that the name server that the gateway got by DHCP is reachable (`resolvectl status`).',
+        ask: 'Assign the gateway a name server by DHCP that is reachable from its segment (UDP and TCP 53).',
       };
   }
 }
 
-function dialSaid({ name, dial, plan }: GonePath): Said {
+function tcpOutcome({ name, dial, plan }: PathResult): Outcome {
   if (dial === undefined) {
     return name.kind === 'unknown' || name.kind === 'no-answer'
-      ? { verdict: 'not-checked', detail: 'not tried: the name is not known' }
+      ? { verdict: 'not-checked', detail: 'not tried: the name did not resolve' }
       : { verdict: 'not-checked', detail: 'not tried' };
   }
   if (dial.failure === null) return { verdict: 'ok', detail: `connected in ${dial.tookMs} ms` };
-  const ask = `Let the gateway open connections to ${plan.host} on TCP ${plan.port}, outgoing only.`;
+  const ask = `Allow outgoing connections from the gateway to ${plan.host}, TCP ${plan.port}.`;
   const how = {
-    'no-answer': `blocked: nothing answered within ${dial.tookMs} ms, as a firewall does that drops`,
-    refused: 'blocked: the connection is refused, by a firewall that rejects or because nothing listens there',
-    'no-route': 'blocked: there is no route to it from here',
+    'no-answer': `blocked: no answer within ${dial.tookMs} ms, as with a firewall that drops packets`,
+    refused: 'blocked: connection refused, by a firewall that rejects or by a closed port',
+    'no-route': 'blocked: no route to host',
     'unknown-name': `not connected: ${dialFailureText['unknown-name']}`,
-    cut: 'blocked: the connection was cut while it was opened',
+    cut: 'blocked: connection reset while connecting',
     other: `not connected: ${dialFailureText.other}`,
   } as const;
-  return { verdict: 'wrong', detail: how[dial.failure], ask, remedy: 'Ask the IT of the customer; try again after.' };
+  return {
+    verdict: 'wrong',
+    detail: how[dial.failure],
+    ask,
+    remedy: "Ask the customer's IT, then run the check again.",
+  };
 }

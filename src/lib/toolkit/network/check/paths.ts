@@ -18,7 +18,7 @@ import {
   type TlsProbe,
 } from '../../../net/probe/index.ts';
 
-/** An endpoint outside, and how it is spoken to. */
+/** A cloud endpoint and its protocols. */
 export interface PathPlan {
   /** `mqtt-fallback`, `mqtt-direct`, `enrolment`, `storage`, `tunnel`. */
   readonly id: string;
@@ -27,21 +27,21 @@ export interface PathPlan {
   readonly host: string;
   readonly port: number;
   readonly need: 'needed' | 'optional';
-  /** Certificates (PEM) that its chain must end in, those of the system, or nothing to hold it against. */
+  /** CA certificates (PEM) to verify the chain with, the system's, or null without a trust anchor. */
   readonly trusted: string | 'system' | null;
   readonly credentials: { readonly keyPem: string; readonly certificatePem: string } | null;
   readonly alpn: string | null;
-  readonly speaks: 'mqtt' | 'https' | 'tls';
+  readonly application: 'mqtt' | 'https' | 'tls';
   readonly spec: string;
 }
 
-/** How far the way to an endpoint could be gone. What comes after the first failure is absent. */
-export interface GonePath {
+/** The results of the steps of one path. Steps after the first failure are absent. */
+export interface PathResult {
   readonly plan: PathPlan;
   readonly name: Resolution;
   readonly dial?: { readonly failure: DialFailure | null; readonly tookMs: number };
   readonly tls?: TlsProbe;
-  /** Whether a second handshake with small first words was answered, where the usual ones were not. */
+  /** Whether a small ClientHello was answered where a full-size one was not. */
   readonly smallHello?: boolean;
   readonly mqtt?: MqttProbe | { readonly kind: 'not-tried'; readonly why: string };
   readonly https?: HttpProbe;
@@ -49,7 +49,7 @@ export interface GonePath {
   readonly tookMs: number;
 }
 
-/** Gives what a name stands for; rejects when it is not known. Nobody waits for it longer than that. */
+/** Resolves a name within the timeout; rejects when it is unknown. */
 export type NameLookup = (host: string, timeoutMs: number) => ReturnType<Lookup>;
 
 export interface PathTools {
@@ -57,36 +57,36 @@ export interface PathTools {
   readonly lookup: NameLookup;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** How long one path may take as a whole. */
+  /** Timeout of a whole path. */
   readonly timeoutMs: number;
   readonly clientId: string;
-  /** What the kernel knows of an open connection of ours; null where it does not say. */
+  /** Kernel information about an open connection; null when not available. */
   readonly connectionInfo: (localPort: number) => Promise<ConnectionInfo | null>;
-  /** Why no CONNECT may be said, awaited before one would be; null: it may. */
-  readonly holdBack: Promise<string | null>;
-  /** One handshake with the broker after the other. */
-  readonly turns: Turns;
+  /** Why MQTT CONNECT must not be sent, awaited before it would be; null: it may. */
+  readonly mqttBlocked: Promise<string | null>;
+  /** Serialises the MQTT handshakes. */
+  readonly connects: SerialQueue;
 }
 
-/** Runs one thing after the other, in the order in which they come. */
-export interface Turns {
-  take<T>(work: () => Promise<T>): Promise<T>;
+/** Runs tasks one after the other, in order. */
+export interface SerialQueue {
+  run<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Decision of ours: a broker may take no more than one CONNECT of a client id in a second. */
-const BETWEEN_CONNECTS_MS = 1_100;
+/** Project decision: some brokers accept only one CONNECT per second and client identifier. */
+const MIN_CONNECT_INTERVAL_MS = 1_100;
 
 /**
- * Two connections with one client id displace each other, so the handshakes on both ports take turns, and the second
- * waits until the first is old enough. The signal ends the waiting.
+ * Two connections with one client identifier displace each other, so the handshakes on both ports run one after the other,
+ * with a minimum interval. The signal ends the wait.
  */
-export function createTurns(clock: Clock, signal: AbortSignal): Turns {
+export function createSerialQueue(clock: Clock, signal: AbortSignal): SerialQueue {
   let last: Promise<unknown> = Promise.resolve();
   let beganMs: number | undefined;
   return {
-    take(work) {
+    run(work) {
       const turn = last.then(async () => {
-        const restMs = beganMs === undefined ? 0 : beganMs + BETWEEN_CONNECTS_MS - clock.monotonicMs();
+        const restMs = beganMs === undefined ? 0 : beganMs + MIN_CONNECT_INTERVAL_MS - clock.monotonicMs();
         if (restMs > 0) await clock.sleep(restMs, signal);
         beganMs = clock.monotonicMs();
         return await work();
@@ -97,19 +97,19 @@ export function createTurns(clock: Clock, signal: AbortSignal): Turns {
   };
 }
 
-/** How long each step of a path may take at most; the limit of the whole path stands above. */
+/** Maximum duration of each step of a path, within the timeout of the whole path. */
 export const STEP_MS = { name: 3_000, dial: 4_000, tls: 4_000, smallHello: 2_000, mqtt: 5_000, https: 5_000 } as const;
 
-/** With less time left nothing more is tried. */
-const LEAST_LEFT_MS = 200;
+/** With less time left no further step is tried. */
+const MIN_REMAINING_MS = 200;
 
-/** Goes one path: name, TCP, TLS, and what is spoken over it. Never throws but for the signal. */
-export async function gonePath(plan: PathPlan, names: NameBook, tools: PathTools): Promise<GonePath> {
+/** Probes one path: name, TCP, TLS, application protocol. Throws only the reason of the signal. */
+export async function probePath(plan: PathPlan, names: NameCache, tools: PathTools): Promise<PathResult> {
   const { clock, signal, timeoutMs } = tools;
   const beganMs = clock.monotonicMs();
   const spentMs = () => clock.monotonicMs() - beganMs;
   const limit = (step: keyof typeof STEP_MS) => Math.max(1, Math.min(STEP_MS[step], timeoutMs - spentMs()));
-  const gone = (rest: Omit<GonePath, 'plan' | 'tookMs'>): GonePath => ({
+  const result = (rest: Omit<PathResult, 'plan' | 'tookMs'>): PathResult => ({
     plan,
     ...rest,
     tookMs: Math.round(spentMs()),
@@ -117,7 +117,7 @@ export async function gonePath(plan: PathPlan, names: NameBook, tools: PathTools
 
   const name = await names.resolve(plan.host, limit('name'));
   signal.throwIfAborted();
-  if (name.kind === 'unknown' || name.kind === 'no-answer') return gone({ name });
+  if (name.kind === 'unknown' || name.kind === 'no-answer') return result({ name });
 
   const dialBeganMs = clock.monotonicMs();
   const dialTookMs = () => Math.round(clock.monotonicMs() - dialBeganMs);
@@ -127,10 +127,10 @@ export async function gonePath(plan: PathPlan, names: NameBook, tools: PathTools
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof DialError)) throw error;
-    return gone({ name, dial: { failure: error.failure, tookMs: dialTookMs() } });
+    return result({ name, dial: { failure: error.failure, tookMs: dialTookMs() } });
   }
   const dial = { failure: null, tookMs: dialTookMs() };
-  // Whatever is asked of the stream later hears its errors itself.
+  // Later users of the stream add their own error listeners.
   stream.on('error', () => {});
   try {
     const hello = {
@@ -143,41 +143,42 @@ export async function gonePath(plan: PathPlan, names: NameBook, tools: PathTools
     };
     const tls = await probeTls(stream, { ...hello, timeoutMs: limit('tls') });
     if (tls.kind === 'failed') {
-      if (tls.failure.kind !== 'no-answer' || limit('smallHello') < LEAST_LEFT_MS) return gone({ name, dial, tls });
-      return gone({ name, dial, tls, smallHello: await isSmallAnswered(plan, hello, limit('smallHello'), tools) });
+      if (tls.failure.kind !== 'no-answer' || limit('smallHello') < MIN_REMAINING_MS)
+        return result({ name, dial, tls });
+      return result({ name, dial, tls, smallHello: await isSmallAnswered(plan, hello, limit('smallHello'), tools) });
     }
     const localPort = (stream as { readonly localPort?: number }).localPort;
-    const look = () => (localPort === undefined ? Promise.resolve(null) : tools.connectionInfo(localPort));
-    if (plan.speaks === 'https') {
-      // What the kernel has learnt of the path is asked while the connection stands and large packets have gone.
+    const readInfo = () => (localPort === undefined ? Promise.resolve(null) : tools.connectionInfo(localPort));
+    if (plan.application === 'https') {
+      // Kernel information is read while the connection is open and full-size packets were sent.
       const { probe, info } = await probeHttps(tls.socket, {
         authority: authorityOf(plan),
         timeoutMs: limit('https'),
         signal,
         clock,
-        beforeClose: look,
+        beforeClose: readInfo,
       });
-      return gone({ name, dial, tls, https: probe, info });
+      return result({ name, dial, tls, https: probe, info });
     }
-    const info = await look();
-    if (plan.speaks === 'tls') return gone({ name, dial, tls, info });
-    const why = noConnectBecause(plan, tls) ?? (await tools.holdBack);
+    const info = await readInfo();
+    if (plan.application === 'tls') return result({ name, dial, tls, info });
+    const why = noConnectReason(plan, tls) ?? (await tools.mqttBlocked);
     signal.throwIfAborted();
-    if (why !== null) return gone({ name, dial, tls, info, mqtt: { kind: 'not-tried', why } });
-    // Waiting for the turn does not count against the path: nobody could be faster.
+    if (why !== null) return result({ name, dial, tls, info, mqtt: { kind: 'not-tried', why } });
+    // The wait in the queue does not count towards the timeout of the path.
     const mqttMs = limit('mqtt');
-    const mqtt = await tools.turns.take(() =>
+    const mqtt = await tools.connects.run(() =>
       probeMqtt(tls.socket, { clientId: tools.clientId, ended: tls.ended, timeoutMs: mqttMs, signal, clock }),
     );
-    return gone({ name, dial, tls, info, mqtt });
+    return result({ name, dial, tls, info, mqtt });
   } finally {
     stream.destroy();
   }
 }
 
 /**
- * The first words of TLS need two packets of full size nowadays. Where they are not answered and small ones are, it is
- * their size that does not pass.
+ * A current ClientHello (post-quantum key exchange) needs two full-size packets. When it gets no answer and a small one does,
+ * full-size packets are lost.
  */
 async function isSmallAnswered(
   { host, port }: PathPlan,
@@ -199,29 +200,27 @@ async function isSmallAnswered(
   }
 }
 
-function noConnectBecause(
+function noConnectReason(
   { credentials }: PathPlan,
   { trust }: Extract<TlsProbe, { kind: 'established' }>,
 ): string | null {
-  if (credentials === null) return 'this device has no certificate yet: gw enrol';
-  return trust.kind === 'trusted'
-    ? null
-    : 'nothing is said over a connection whose other end is not proven to be the broker';
+  if (credentials === null) return 'this device has no certificate; run `gw enrol`';
+  return trust.kind === 'trusted' ? null : 'the certificate of the broker was not verified';
 }
 
-/** Each name is asked for once, however many paths begin with it. */
-export interface NameBook {
+/** Resolves each name once for all paths. */
+export interface NameCache {
   resolve(host: string, timeoutMs: number): Promise<Resolution>;
 }
 
-export function createNameBook({ lookup, clock }: Pick<PathTools, 'lookup' | 'clock'>): NameBook {
-  const asked = new Map<string, Promise<Resolution>>();
+export function createNameCache({ lookup, clock }: Pick<PathTools, 'lookup' | 'clock'>): NameCache {
+  const queries = new Map<string, Promise<Resolution>>();
   return {
     resolve(host, timeoutMs) {
-      const known = asked.get(host);
+      const known = queries.get(host);
       if (known !== undefined) return known;
       const answer = resolveHost(host, { timeoutMs, clock, lookup: (name) => lookup(name, timeoutMs) });
-      asked.set(host, answer);
+      queries.set(host, answer);
       return answer;
     },
   };

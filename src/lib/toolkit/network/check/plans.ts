@@ -1,12 +1,12 @@
 import { GwError } from '../../../error/index.ts';
 import { certificatesOf } from '../../../net/probe/index.ts';
 import { calledServices, type Site } from '../../../site/index.ts';
-import { readAuthorityFile } from '../ca-file.ts';
+import { readCaFile } from '../ca-file.ts';
 import type { NetworkLine } from '../check.result.ts';
 import type { KnownIdentity } from './identity.ts';
 import type { PathPlan } from './paths.ts';
 
-/** The ways out that the site file names, those that must work first. */
+/** The cloud endpoints of the site file, needed ones first. */
 export async function pathPlans({ cloud, enrolment }: Site, identity: KnownIdentity): Promise<PathPlan[]> {
   const plans: PathPlan[] = [];
   const credentials = identity.kind === 'enrolled' ? identity.credentials : null;
@@ -18,7 +18,7 @@ export async function pathPlans({ cloud, enrolment }: Site, identity: KnownIdent
       host: mqtt.host,
       trusted: mqttCa ?? (identity.kind === 'enrolled' ? identity.credentials.caPem : null),
       credentials,
-      speaks: 'mqtt',
+      application: 'mqtt',
       spec: 'Cloud and other network paths',
     } as const;
     plans.push({
@@ -48,7 +48,7 @@ export async function pathPlans({ cloud, enrolment }: Site, identity: KnownIdent
         title: 'Object storage',
         need: 'needed',
         trusted,
-        speaks: 'https',
+        application: 'https',
         spec: 'Cloud and other network paths',
       });
     }
@@ -58,10 +58,10 @@ export async function pathPlans({ cloud, enrolment }: Site, identity: KnownIdent
         host: tunnel.host,
         port: tunnel.port,
         id: 'tunnel',
-        title: 'Tunnel of remote support',
+        title: 'Remote support tunnel',
         need: 'needed',
         trusted,
-        speaks: 'tls',
+        application: 'tls',
         spec: 'Cloud and other network paths',
       });
     }
@@ -72,10 +72,10 @@ export async function pathPlans({ cloud, enrolment }: Site, identity: KnownIdent
       ...endpointOf(enrolment.url),
       id: 'enrolment',
       title: 'Enrolment endpoint',
-      // It is spoken to once, before delivery; a device that has its certificate does without.
+      // Used once, before delivery; an enrolled device does not need it.
       need: identity.kind === 'enrolled' ? 'optional' : 'needed',
       trusted: (await caOf(enrolment.caFile, 'enrolment.caFile')) ?? 'system',
-      speaks: 'https',
+      application: 'https',
       spec: 'Enrolment',
     });
   }
@@ -91,15 +91,15 @@ async function caOf(path: string | undefined, key: string): Promise<string | nul
   if (path === undefined) return null;
   const refuse = (why: string, cause?: unknown) =>
     new GwError('SITE_FILE_INVALID', `${path} (${key}) ${why}.`, {
-      remedy: 'Put the certificates (PEM) of the operator there.',
+      remedy: 'Write the CA certificates (PEM) of the cloud operator to this file.',
       cause,
     });
-  const text = await readAuthorityFile(path, refuse);
-  if (certificatesOf(text) === null) throw refuse('holds no certificate that can be read');
+  const text = await readCaFile(path, refuse);
+  if (certificatesOf(text) === null) throw refuse('holds no valid certificate');
   return text;
 }
 
-/** What the site file does not name cannot be looked at, and that is said. */
+/** The lines for endpoints that the site file does not have. */
 export function missingPlans({ cloud, enrolment }: Site): NetworkLine[] {
   const line = (id: string, title: string, need: NetworkLine['need'], key: string): NetworkLine => ({
     id,
@@ -110,25 +110,25 @@ export function missingPlans({ cloud, enrolment }: Site): NetworkLine[] {
     tried: null,
     spec: 'Cloud and other network paths',
     verdict: 'not-checked',
-    detail: `${key} does not stand in the site file`,
+    detail: `${key} is not in the site file`,
     remedy: `Add ${key} to the site file.`,
     ask: null,
   });
   return [
-    ...(cloud === undefined ? [line('mqtt', 'The MQTT broker is reached', 'needed', 'cloud')] : []),
+    ...(cloud === undefined ? [line('mqtt', 'The MQTT broker is reachable', 'needed', 'cloud')] : []),
     ...(cloud !== undefined && cloud.storageUrl === undefined
-      ? [line('storage', 'The object storage is reached', 'needed', 'cloud.storageUrl')]
+      ? [line('storage', 'The object storage is reachable', 'needed', 'cloud.storageUrl')]
       : []),
     ...(cloud !== undefined && cloud.tunnel === undefined
-      ? [line('tunnel', 'The tunnel of remote support is reached', 'needed', 'cloud.tunnel')]
+      ? [line('tunnel', 'The remote support tunnel is reachable', 'needed', 'cloud.tunnel')]
       : []),
     ...(enrolment === undefined
-      ? [line('enrolment', 'The enrolment endpoint is reached', 'optional', 'enrolment')]
+      ? [line('enrolment', 'The enrolment endpoint is reachable', 'optional', 'enrolment')]
       : []),
   ];
 }
 
-/** Doors, lifts and other devices that the site file names, with the services that the operator server forwards to. */
+/** Doors, lifts and other devices of the site file, with the services that the operator server forwards to. */
 export function agreedDevices(site: Site): { id: string; name: string; host: string; port: number }[] {
   const names = { building: 'the building module', voice: 'the voice service' } as const;
   return [

@@ -3,22 +3,22 @@ import { CLOUD_REGION, placeOf } from '../../../site/index.ts';
 import type { NetworkLine } from '../check.result.ts';
 
 /**
- * Domains whose names carry the region, as the label before them. The specification names no provider; that names below
- * these are read so is a project decision, and names of any other domain prove nothing.
+ * Provider domains with the region as the label before them. The specification names no provider, so this list is a project
+ * decision; host names in other domains prove nothing.
  */
 const REGIONAL_DOMAINS = ['amazonaws.com', 'amazonaws.com.cn', 'api.aws', 'on.aws'].map((name) => name.split('.'));
-/** What a region is called: `eu-central-1`, `us-gov-west-1`; nothing that merely has a number at its end. */
+/** Region names: `eu-central-1`, `us-gov-west-1`. */
 const REGION =
   /^(?:af|ap|ca|cn|eu|il|me|mx|sa|us)(?:-gov|-iso[a-z]?)?-(?:north|south|east|west|central|northeast|northwest|southeast|southwest)-\d{1,2}$/;
 
-/** What the name of a host says of its region. */
+/** The region in a host name. */
 export type NamedRegion =
   | { readonly kind: 'address' }
-  /** No label that is one, or one below a domain whose owner writes what they like. */
+  /** No label of the name is a region. */
   | { readonly kind: 'none' }
   | { readonly kind: 'named'; readonly region: string; readonly isProviders: boolean };
 
-/** Reads whole labels only: `eu-central-10` is another region, and `my-eu-central-1` is none. */
+/** Compares whole labels: `eu-central-10` is another region, `my-eu-central-1` is none. */
 export function regionOfHost(host: string): NamedRegion {
   if (isIP(host) !== 0) return { kind: 'address' };
   const labels = host.toLowerCase().replace(/\.$/, '').split('.');
@@ -26,7 +26,7 @@ export function regionOfHost(host: string): NamedRegion {
   const domain = REGIONAL_DOMAINS.find((parts) => parts.every((part, at) => labels.at(at - parts.length) === part));
   if (domain !== undefined) {
     const before = labels.at(-domain.length - 1) ?? '';
-    // Load balancers stand the other way round, and old storage names join service and region.
+    // Load balancer names have `elb` after the region, and old storage names join service and region.
     const label = before === 'elb' ? (labels.at(-domain.length - 2) ?? '') : before.replace(/^s3-/, '');
     return REGION.test(label) ? { kind: 'named', region: label, isProviders: true } : { kind: 'none' };
   }
@@ -34,7 +34,7 @@ export function regionOfHost(host: string): NamedRegion {
   return label === undefined ? { kind: 'none' } : { kind: 'named', region: label, isProviders: false };
 }
 
-/** The keys of a site file that name an endpoint of the cloud. */
+/** The site file keys that name cloud endpoints. */
 interface CloudHosts {
   readonly cloud?:
     | {
@@ -47,7 +47,7 @@ interface CloudHosts {
   readonly enrolment?: { readonly url: string } | undefined;
 }
 
-/** Whether the endpoints of the cloud are in its region, as far as their names say so. */
+/** Whether the cloud endpoints are in the configured region, by their host names. */
 export function regionLines({ cloud, enrolment }: CloudHosts): NetworkLine[] {
   const region = cloud?.region ?? CLOUD_REGION;
   const hosts = [
@@ -62,10 +62,10 @@ export function regionLines({ cloud, enrolment }: CloudHosts): NetworkLine[] {
 function regionLine(id: string, what: string, host: string, region: string): NetworkLine {
   const line = (verdict: NetworkLine['verdict'], detail: string, remedy: string | null = null): NetworkLine => ({
     id: `region.${id}`,
-    title: `Region of ${what} is ${region}, by its name`,
+    title: `Host name of ${what} is in region ${region}`,
     section: 'outward',
     seenFrom: 'gateway',
-    // What no name tells is asked of the operator of the cloud, and holds nobody up.
+    // Only the cloud operator can confirm it, so it does not block the check.
     need: verdict === 'not-checked' ? 'optional' : 'needed',
     tried: null,
     spec: 'Network segments',
@@ -76,12 +76,12 @@ function regionLine(id: string, what: string, host: string, region: string): Net
   });
   const named = regionOfHost(host);
   if (named.kind === 'address')
-    return line('not-checked', `${host} is this machine or an address, which names no region`);
-  if (named.kind === 'none') return line('not-checked', `${host} names no region`);
+    return line('not-checked', `${host} is an address or this machine, without a region in its name`);
+  if (named.kind === 'none') return line('not-checked', `${host} has no region in its name`);
   if (named.region !== region) {
-    const remedy = `Correct the host, or cloud.region, in the site file. The specification has the cloud in ${CLOUD_REGION}.`;
-    return line('wrong', `${host} says ${named.region}`, remedy);
+    const remedy = `Correct the host or cloud.region in the site file; the specification requires ${CLOUD_REGION}.`;
+    return line('wrong', `${host} is in ${named.region}`, remedy);
   }
-  if (named.isProviders) return line('ok', `${host} says ${named.region}`);
+  if (named.isProviders) return line('ok', `${host} is in ${named.region}`);
   return line('not-checked', `${host} has ${named.region} in a name that its owner chose, which proves nothing`);
 }

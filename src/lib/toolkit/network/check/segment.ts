@@ -2,24 +2,24 @@ import { type DialFailure, dialFailureText, formatEndpoint, isLoopback } from '.
 import { isInRange } from '../../../net/probe/index.ts';
 import type { Site } from '../../../site/index.ts';
 import type { NetworkLine } from '../check.result.ts';
+import type { Outcome } from './outcome.ts';
 import { agreedDevices } from './plans.ts';
-import type { Said } from './said.ts';
 
-/** A dial and how it came out; null: it was answered. */
+/** A dial with its failure; null: TCP connected. */
 export interface Dialled {
   readonly host: string;
   readonly port: number;
   readonly failure: DialFailure | null;
   readonly tookMs: number;
-  /** Of this machine, that the connection left from; null where it is not known. */
+  /** Local address of the connection; null when unknown. */
   readonly localAddress: string | null;
 }
 
-/** A line about who reaches whom. */
+/** A line about reachability between hosts. */
 export function segmentLine(
   id: string,
   title: string,
-  said: Said & {
+  outcome: Outcome & {
     readonly need?: NetworkLine['need'];
     readonly seenFrom?: NetworkLine['seenFrom'];
     readonly tried?: string;
@@ -30,22 +30,22 @@ export function segmentLine(
     id: `segment.${id}`,
     title,
     section: 'segment',
-    seenFrom: said.seenFrom ?? 'gateway',
-    need: said.need ?? 'needed',
-    tried: said.tried ?? null,
-    spec: said.spec ?? 'Network segments',
-    verdict: said.verdict,
-    detail: said.detail,
-    remedy: said.remedy ?? null,
-    ask: said.ask ?? null,
+    seenFrom: outcome.seenFrom ?? 'gateway',
+    need: outcome.need ?? 'needed',
+    tried: outcome.tried ?? null,
+    spec: outcome.spec ?? 'Network segments',
+    verdict: outcome.verdict,
+    detail: outcome.detail,
+    remedy: outcome.remedy ?? null,
+    ask: outcome.ask ?? null,
   };
 }
 
-/** Whether the addresses of the site file stand where the segments say, and this machine has the one it should. */
+/** Whether the configured addresses are in the right segment, and this machine has the address of the gateway. */
 export function addressLines(site: Site, own: readonly string[]): NetworkLine[] {
   const { chassis, network } = site;
   const { robotSegment, gateway } = network;
-  // A service on this machine itself is no device of the house.
+  // A service on this machine is not a device of the house network.
   const devices = agreedDevices(site).filter(({ host }) => !isLoopback(host));
   const lines: NetworkLine[] = [];
   const title = 'Chassis and gateway are in the robot segment, agreed devices are not';
@@ -53,7 +53,7 @@ export function addressLines(site: Site, own: readonly string[]): NetworkLine[] 
     lines.push(
       segmentLine('addresses', title, {
         verdict: 'not-checked',
-        detail: 'network.robotSegment does not stand in the site file',
+        detail: 'network.robotSegment is not in the site file',
       }),
     );
   } else {
@@ -69,8 +69,8 @@ export function addressLines(site: Site, own: readonly string[]): NetworkLine[] 
     const hosts = [chassis.host, ...(gateway === undefined ? [] : [gateway]), ...devices.map(({ host }) => host)];
     const named = hosts.filter((host) => isInRange(host, robotSegment) === null);
     const missing = [
-      ...(named.length === 0 ? [] : [`the site file gives names in place of addresses: ${named.join(', ')}`]),
-      ...(gateway === undefined ? ['network.gateway does not stand in the site file'] : []),
+      ...(named.length === 0 ? [] : [`host names instead of addresses in the site file: ${named.join(', ')}`]),
+      ...(gateway === undefined ? ['network.gateway is not in the site file'] : []),
     ];
     lines.push(
       segmentLine('addresses', title, {
@@ -80,10 +80,10 @@ export function addressLines(site: Site, own: readonly string[]): NetworkLine[] 
             ? wrong.join('; ')
             : missing.length > 0
               ? missing.join('; ')
-              : `all as agreed for ${robotSegment}`,
+              : `all addresses match ${robotSegment}`,
         ...(wrong.length > 0 && {
           remedy: 'Compare the site file with the DHCP reservations.',
-          ask: `Keep chassis, gateway and tablet in a WLAN or VLAN of their own (${robotSegment}), and everything else out of it.`,
+          ask: `Use a separate WLAN or VLAN (${robotSegment}) for chassis, gateway and tablet only.`,
         }),
       }),
     );
@@ -93,10 +93,10 @@ export function addressLines(site: Site, own: readonly string[]): NetworkLine[] 
     lines.push(
       segmentLine('gateway-address', `This gateway has the address ${gateway}`, {
         verdict: has ? 'ok' : 'wrong',
-        detail: has ? 'this machine has it' : `this machine has ${own.join(', ') || 'no address'}`,
+        detail: has ? 'assigned to this machine' : `this machine has ${own.join(', ') || 'no address'}`,
         spec: 'Addressing rules',
         ...(!has && {
-          remedy: 'Run this on the gateway; where it does, its DHCP reservation does not hold.',
+          remedy: 'Run this on the gateway. If it already runs there, the DHCP reservation is missing or wrong.',
           ask: `Reserve ${gateway} for the gateway in DHCP.`,
         }),
       }),
@@ -105,7 +105,7 @@ export function addressLines(site: Site, own: readonly string[]): NetworkLine[] 
   return lines;
 }
 
-/** The chassis as this gateway reaches it. */
+/** Reachability of the chassis from this gateway. */
 export function chassisLine({ host, port, failure, tookMs }: Dialled): NetworkLine {
   return segmentLine('chassis', 'The gateway reaches the chassis', {
     tried: formatEndpoint({ host, port }),
@@ -114,13 +114,13 @@ export function chassisLine({ host, port, failure, tookMs }: Dialled): NetworkLi
       : {
           verdict: 'wrong',
           detail: `not connected: ${dialFailureText[failure]} (${tookMs} ms)`,
-          remedy: 'Run gw chassis address; check power, segment and the DHCP reservation of the chassis.',
-          ask: 'Let the gateway reach the chassis within the robot segment (no isolation of WLAN clients).',
+          remedy: 'Run `gw chassis address`; check power, segment and DHCP reservation of the chassis.',
+          ask: 'Allow connections from the gateway to the chassis within the robot segment (no WLAN client isolation).',
         }),
   });
 }
 
-/** A device in the house network that the site file names, as this gateway reaches it. */
+/** Reachability of a configured device of the house network from this gateway. */
 export function deviceLine(
   device: { readonly id: string; readonly name: string },
   { host, port, failure, tookMs }: Dialled,
@@ -133,7 +133,7 @@ export function deviceLine(
           verdict: 'wrong',
           detail: `not connected: ${dialFailureText[failure]} (${tookMs} ms)`,
           remedy: 'Compare address and port in the site file with the device.',
-          ask: `Let the gateway open connections to ${host}, TCP ${port}, the address agreed for ${device.name}.`,
+          ask: `Allow connections from the gateway to ${host}, TCP ${port}, the address agreed for ${device.name}.`,
         }),
   });
 }

@@ -1,20 +1,20 @@
 import { formatEndpoint } from '../../../net/index.ts';
 import { verifiedByText } from '../../../net/probe/index.ts';
 import type { NetworkLine } from '../check.result.ts';
-import type { GonePath } from './paths.ts';
-import { FULL_SIZE_ASK, lastIssuer, quoted, type Said } from './said.ts';
+import { FULL_SIZE_ASK, lastIssuer, type Outcome, quoted } from './outcome.ts';
+import type { PathResult } from './paths.ts';
 
-/** How far the clock of a gateway may be off. Decision of ours: certificates and pre-signed addresses end by the clock. */
-const CLOCK_MOST_OFF_MS = 60_000;
-/** Decision of ours: above it a person at the tablet notices that the cloud is far away. */
-const CONNECT_MOST_MS = 1_000;
-/** Smallest packet that every path must take. @source RFC 8200, 5 */
-const MTU_LEAST_BYTES = 1_280;
+/** Project decision: the validity of certificates and pre-signed URLs depends on the clock. */
+const MAX_CLOCK_OFFSET_MS = 60_000;
+/** Project decision: a longer connect time is noticeable at the tablet. */
+const MAX_CONNECT_MS = 1_000;
+/** Minimum MTU of IPv6. @source RFC 8200, 5 */
+const MIN_MTU_BYTES = 1_280;
 
-const SMALLER_MTU = 'Until then a smaller MTU at the interface of the gateway helps (ip link set dev … mtu 1280).';
+const SMALLER_MTU = 'Until then set a smaller MTU on the gateway: ip link set dev INTERFACE mtu 1280';
 
-/** The lines that several paths tell together: who opens TLS, the clock, the largest packet, the latency. */
-export function sharedLines(paths: readonly GonePath[]): NetworkLine[] {
+/** The lines across all paths: TLS interception, clock, MTU, latency. */
+export function sharedLines(paths: readonly PathResult[]): NetworkLine[] {
   return [inspectionLine(paths), clockLine(paths), mtuLine(paths), latencyLine(paths)];
 }
 
@@ -23,7 +23,7 @@ function sharedLine(
   title: string,
   need: NetworkLine['need'],
   spec: string | null,
-  said: Said,
+  outcome: Outcome,
 ): NetworkLine {
   return {
     id,
@@ -33,83 +33,84 @@ function sharedLine(
     need,
     tried: null,
     spec,
-    verdict: said.verdict,
-    detail: said.detail,
-    remedy: said.remedy ?? null,
-    ask: said.ask ?? null,
+    verdict: outcome.verdict,
+    detail: outcome.detail,
+    remedy: outcome.remedy ?? null,
+    ask: outcome.ask ?? null,
   };
 }
 
-function inspectionLine(paths: readonly GonePath[]): NetworkLine {
-  const line = (said: Said) => sharedLine('tls-inspection', 'No TLS interception', 'needed', 'Core network rule', said);
+function inspectionLine(paths: readonly PathResult[]): NetworkLine {
+  const line = (outcome: Outcome) =>
+    sharedLine('tls-inspection', 'No TLS interception', 'needed', 'Core network rule', outcome);
   const seen = paths.flatMap(({ plan, tls }) => (tls?.kind === 'established' ? [{ plan, tls }] : []));
-  const foreign = seen.filter(({ tls }) => tls.trust.kind === 'foreign');
-  if (foreign.length > 0) {
-    const makers = [...new Set(foreign.map(({ tls }) => lastIssuer(tls.chain)))];
-    const where = [...new Set(foreign.map(({ plan }) => formatEndpoint(plan)))];
+  const untrusted = seen.filter(({ tls }) => tls.trust.kind === 'untrusted');
+  if (untrusted.length > 0) {
+    const issuers = [...new Set(untrusted.map(({ tls }) => lastIssuer(tls.chain)))];
+    const where = [...new Set(untrusted.map(({ plan }) => formatEndpoint(plan)))];
     return line({
       verdict: 'wrong',
-      detail: `certificates for ${where.join(', ')} were made by ${makers.map(quoted).join(', ')}, which is not trusted for them: a TLS-inspecting proxy${foreign.length < seen.length ? ' for these, and not for the others' : ''}, or a wrong CA file in the site file`,
-      remedy: 'Show the name to the IT of the customer. Do not trust it on the gateway.',
-      ask: `Take the connections of the gateway to ${where.join(', ')} out of TLS inspection.`,
+      detail: `certificates of ${where.join(', ')} were issued by ${issuers.map(quoted).join(', ')}, which is not a trusted CA for them: a TLS-inspecting proxy${untrusted.length < seen.length ? ' for these hosts only' : ''}, or the wrong CA file in the site file`,
+      remedy: "Report the issuer to the customer's IT. Do not add it as a trusted CA on the gateway.",
+      ask: `Exempt the connections of the gateway to ${where.join(', ')} from TLS inspection.`,
     });
   }
-  const proven = paths.filter(({ tls }) => tls?.kind === 'established' && tls.trust.kind === 'trusted');
-  if (proven.length === 0) {
-    return line({ verdict: 'not-checked', detail: 'no certificate was seen that could be compared with a CA' });
+  const verified = paths.filter(({ tls }) => tls?.kind === 'established' && tls.trust.kind === 'trusted');
+  if (verified.length === 0) {
+    return line({ verdict: 'not-checked', detail: 'no certificate chain could be verified' });
   }
-  // A list that whoever looks after this machine can add to does not tell a proxy of the house from the cloud.
-  const local = proven.flatMap(({ plan, tls }) => {
+  // The administrator of this machine can add a proxy's CA to these lists.
+  const local = verified.flatMap(({ plan, tls }) => {
     if (tls?.kind !== 'established' || tls.trust.kind !== 'trusted') return [];
     const { by } = tls.trust;
     return by === 'system' || by === 'extra' ? [{ plan, issuer: lastIssuer(tls.chain), by }] : [];
   });
   if (local.length > 0) {
     const hosts = [...new Set(local.map(({ plan }) => formatEndpoint(plan)))].join(', ');
-    const issuers = [...new Set(local.map(({ issuer }) => quoted(issuer)))].join(', ');
+    const localIssuers = [...new Set(local.map(({ issuer }) => quoted(issuer)))].join(', ');
     const lists = [...new Set(local.map(({ by }) => verifiedByText[by]))].join(' and ');
     return line({
       verdict: 'not-checked',
-      detail: `the chain of ${hosts} ends in ${issuers}, verified with ${lists}: a CA of the operator, or of a proxy that was added to this machine`,
-      remedy: 'Ask the operator whose CA it is. If it is theirs, name its certificate in the site file (caFile).',
+      detail: `the chain of ${hosts} ends in ${localIssuers}, verified with ${lists}: a CA of the operator, or a proxy's CA that was added to this machine`,
+      remedy: 'Ask the cloud operator whose CA it is. If it is theirs, set caFile in the site file to its certificate.',
     });
   }
-  const others = paths.filter((path) => !proven.includes(path));
+  const others = paths.filter((path) => !verified.includes(path));
   const where = [...new Set(others.map(({ plan }) => formatEndpoint(plan)))].join(', ');
   return line({
     verdict: others.some(({ plan }) => plan.need === 'needed') ? 'not-checked' : 'ok',
-    detail: `${proven.length} of ${paths.length} ways end in a CA that is trusted for them${where === '' ? '' : `; nothing is known of ${where}`}`,
+    detail: `${verified.length} of ${paths.length} chains verified${where === '' ? '' : `; unknown for ${where}`}`,
   });
 }
 
-function clockLine(paths: readonly GonePath[]): NetworkLine {
-  const line = (said: Said) => sharedLine('clock', 'The clock of the gateway is right', 'needed', null, said);
-  const told = paths.flatMap(({ plan, tls, https }) =>
+function clockLine(paths: readonly PathResult[]): NetworkLine {
+  const line = (outcome: Outcome) => sharedLine('clock', 'The clock of the gateway is right', 'needed', null, outcome);
+  const dates = paths.flatMap(({ plan, tls, https }) =>
     https?.kind === 'answered' && https.clock !== null && tls?.kind === 'established'
       ? [{ host: plan.host, isTrusted: tls.trust.kind === 'trusted', ...https.clock }]
       : [],
   );
-  const best = told.toSorted((a, b) => Number(b.isTrusted) - Number(a.isTrusted) || a.uncertainMs - b.uncertainMs)[0];
-  if (best === undefined) return line({ verdict: 'not-checked', detail: 'no server told its date over HTTPS' });
+  const best = dates.toSorted((a, b) => Number(b.isTrusted) - Number(a.isTrusted) || a.uncertainMs - b.uncertainMs)[0];
+  if (best === undefined) return line({ verdict: 'not-checked', detail: 'no HTTPS response with a Date header' });
   const { behindMs, uncertainMs, host, isTrusted } = best;
-  const proof = isTrusted ? '' : ', whose certificate is not trusted';
-  const off = `${secondsText(Math.abs(behindMs))} ${behindMs >= 0 ? 'behind' : 'ahead of'} ${host}${proof} (give or take ${secondsText(uncertainMs)})`;
-  if (Math.abs(behindMs) - uncertainMs <= CLOCK_MOST_OFF_MS) return line({ verdict: 'ok', detail: off });
+  const proof = isTrusted ? '' : ', whose certificate is untrusted';
+  const off = `${secondsText(Math.abs(behindMs))} ${behindMs >= 0 ? 'behind' : 'ahead of'} ${host}${proof} (± ${secondsText(uncertainMs)})`;
+  if (Math.abs(behindMs) - uncertainMs <= MAX_CLOCK_OFFSET_MS) return line({ verdict: 'ok', detail: off });
   return line({
     verdict: 'wrong',
-    detail: `${off}; certificates and pre-signed addresses then seem ended or not begun`,
-    remedy: 'Set the clock of the gateway (timedatectl), and give it a time server where the site has one.',
-    ask: 'Name a time server (NTP, UDP 123) that the gateway may ask, or one inside the house.',
+    detail: `${off}; certificates and pre-signed URLs then look expired or not yet valid`,
+    remedy: 'Set the clock of the gateway with timedatectl, and configure a time server if the site has one.',
+    ask: 'Provide a time server (NTP, UDP 123) that the gateway can reach.',
   });
 }
 
-function mtuLine(paths: readonly GonePath[]): NetworkLine {
-  const line = (said: Said) => sharedLine('mtu', 'Packets of full size pass', 'needed', null, said);
+function mtuLine(paths: readonly PathResult[]): NetworkLine {
+  const line = (outcome: Outcome) => sharedLine('mtu', 'Full-size packets pass', 'needed', null, outcome);
   const halved = paths.filter(({ smallHello }) => smallHello === true);
   if (halved.length > 0) {
     return line({
       verdict: 'wrong',
-      detail: `${[...new Set(halved.map(({ plan }) => plan.host))].join(', ')} answered small first words of TLS and not those that need more than one packet`,
+      detail: `${[...new Set(halved.map(({ plan }) => plan.host))].join(', ')} answered a small ClientHello; a full-size ClientHello got no answer`,
       remedy: SMALLER_MTU,
       ask: FULL_SIZE_ASK,
     });
@@ -118,7 +119,7 @@ function mtuLine(paths: readonly GonePath[]): NetworkLine {
   if (lost.length > 0) {
     return line({
       verdict: 'wrong',
-      detail: `${lost.map(({ plan }) => plan.host).join(', ')} answered a small request and not one of 4 KiB on the same connection: large packets are lost on the way`,
+      detail: `${lost.map(({ plan }) => plan.host).join(', ')} answered a small request; one of 4 KiB on the same connection got no answer: full-size packets are lost`,
       remedy: SMALLER_MTU,
       ask: FULL_SIZE_ASK,
     });
@@ -128,41 +129,41 @@ function mtuLine(paths: readonly GonePath[]): NetworkLine {
   const passed =
     answered.length === 0
       ? ''
-      : `, and requests of 4 KiB are answered by ${[...new Set(answered.map(({ plan }) => plan.host))].join(', ')}`;
+      : `, requests of 4 KiB answered by ${[...new Set(answered.map(({ plan }) => plan.host))].join(', ')}`;
   if (sizes.length === 0) {
     return answered.length === 0
-      ? line({ verdict: 'not-checked', detail: 'no connection stood long enough to look at it' })
-      : line({ verdict: 'ok', detail: `the kernel does not tell the size${passed}` });
+      ? line({ verdict: 'not-checked', detail: 'no connection to measure it on' })
+      : line({ verdict: 'ok', detail: `path MTU not reported by the kernel${passed}` });
   }
   const smallest = Math.min(...sizes);
-  if (smallest < MTU_LEAST_BYTES) {
+  if (smallest < MIN_MTU_BYTES) {
     return line({
       verdict: 'wrong',
-      detail: `a path takes packets of ${smallest} bytes only, less than the ${MTU_LEAST_BYTES} that every path must take`,
-      remedy: 'Look at the MTU of the interface and of every tunnel on the way.',
+      detail: `path MTU of ${smallest} bytes, less than the minimum of ${MIN_MTU_BYTES}`,
+      remedy: 'Check the MTU of the interface and of every tunnel on the path.',
       ask: FULL_SIZE_ASK,
     });
   }
   return line({
     verdict: 'ok',
-    detail: `${smallest} bytes on the narrowest path, as far as the kernel has learnt it${passed}`,
+    detail: `smallest path MTU ${smallest} bytes, as known to the kernel${passed}`,
   });
 }
 
-function latencyLine(paths: readonly GonePath[]): NetworkLine {
-  const line = (said: Said) => sharedLine('latency', 'The cloud is near enough', 'optional', null, said);
+function latencyLine(paths: readonly PathResult[]): NetworkLine {
+  const line = (outcome: Outcome) => sharedLine('latency', 'The TCP connect time is low', 'optional', null, outcome);
   const connected = paths.flatMap(({ plan, dial }) =>
     dial?.failure === null ? [{ host: plan.host, ms: dial.tookMs }] : [],
   );
   const slowest = connected.toSorted((a, b) => b.ms - a.ms)[0];
-  if (slowest === undefined) return line({ verdict: 'not-checked', detail: 'no connection came about' });
-  const detail = `TCP stood within ${slowest.ms} ms, the slowest to ${slowest.host}`;
-  if (slowest.ms <= CONNECT_MOST_MS) return line({ verdict: 'ok', detail });
+  if (slowest === undefined) return line({ verdict: 'not-checked', detail: 'no TCP connection' });
+  const detail = `TCP connected in ${slowest.ms} ms (slowest, ${slowest.host})`;
+  if (slowest.ms <= MAX_CONNECT_MS) return line({ verdict: 'ok', detail });
   return line({
     verdict: 'wrong',
-    detail: `${detail}; more than ${CONNECT_MOST_MS} ms`,
-    remedy: 'Look for a busy line or a bad radio link; the robot itself does not wait for the cloud.',
-    ask: 'See whether the line to the internet is overloaded, or the WLAN of the robot segment is weak.',
+    detail: `${detail}; more than ${MAX_CONNECT_MS} ms`,
+    remedy: 'Check for a congested uplink or a weak WLAN; driving does not depend on the cloud.',
+    ask: 'Check whether the Internet uplink is congested, or the WLAN of the robot segment is weak.',
   });
 }
 

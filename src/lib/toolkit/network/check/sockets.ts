@@ -9,7 +9,7 @@ export const SSH_PORT = 22;
 
 type Allowance = Pick<Site, 'operator' | 'network'>;
 
-/** What the sockets of this machine are for, by the platform and by the site file, each once. */
+/** Judges each open socket by the rules of the platform and the site file. */
 export function judgeSockets(
   sockets: readonly OwnedSocket[],
   site: Allowance,
@@ -27,7 +27,7 @@ export function judgeSockets(
     };
   });
   const byPlace = new Map(judged.map((socket) => [`${socket.protocol} ${socket.address} ${socket.port}`, socket]));
-  // Several processes may share one place, each with a socket of its own.
+  // Several processes may share one address and port, each with a socket of its own.
   for (const socket of judged) {
     const kept = byPlace.get(`${socket.protocol} ${socket.address} ${socket.port}`);
     if (kept === undefined || kept === socket) continue;
@@ -48,9 +48,9 @@ function allowance(
   if (protocol === 'tcp' && port === READ_ONLY_PORT) {
     return reach === 'this-machine'
       ? { allowedBy: 'platform', why: 'the read-only socket' }
-      : { allowedBy: null, why: 'the read-only socket may answer on loopback only' };
+      : { allowedBy: null, why: 'the read-only socket must be bound to loopback only' };
   }
-  if (reach === 'this-machine') return { allowedBy: 'loopback', why: 'no other machine reaches it' };
+  if (reach === 'this-machine') return { allowedBy: 'loopback', why: 'not reachable from other machines' };
   if (protocol === 'tcp' && port === SSH_PORT) {
     const { verdict, why } = judgeSshAddress(address, robot);
     return { allowedBy: verdict === 'ok' ? 'platform' : verdict === 'wrong' ? null : 'not-checked', why };
@@ -59,41 +59,41 @@ function allowance(
   if (protocol === 'udp' && port === HEARTBEAT_PORT) return { allowedBy: 'platform', why: 'the heartbeat' };
   const agreed = network.alsoListening.find((one) => one.protocol === protocol && one.port === port);
   return agreed === undefined
-    ? { allowedBy: null, why: 'neither the platform nor network.alsoListening of the site file names it' }
+    ? { allowedBy: null, why: 'not in the rules of the platform, not in network.alsoListening of the site file' }
     : { allowedBy: 'site-file', why: agreed.why };
 }
 
-/** One line for the whole, one each for the read-only socket and SSH, and one for each socket that nobody allows. */
+/** One summary line, one each for the read-only socket and SSH, and one for each socket that is not allowed. */
 export function socketLines(sockets: readonly NetworkSocket[] | null): NetworkLine[] {
   if (sockets === null) {
     return [
-      inwardLine('listening', 'Nothing listens but what may', {
+      inwardLine('listening', 'Only allowed sockets are open', {
         verdict: 'not-checked',
-        detail: 'the kernel does not tell which sockets are open',
-        remedy: 'Run this on the gateway, which is a Linux machine.',
+        detail: 'the list of open sockets cannot be read',
+        remedy: 'Run this on the gateway (Linux).',
       }),
     ];
   }
-  // What listens there by TCP has a line of its own.
+  // These TCP ports have lines of their own.
   const hasOwnLine = ({ protocol, port }: NetworkSocket) =>
     protocol === 'tcp' && (port === READ_ONLY_PORT || port === SSH_PORT);
   const refused = sockets.filter(({ allowedBy }) => allowedBy === null);
-  const strangers = refused.filter((socket) => !hasOwnLine(socket));
+  const others = refused.filter((socket) => !hasOwnLine(socket));
   const isUndecided = sockets.some(({ allowedBy }) => allowedBy === 'not-checked');
   const reachable = sockets.filter(({ reach }) => reach === 'other-machines');
-  const summary = inwardLine('listening', 'Nothing listens but what may', {
+  const summary = inwardLine('listening', 'Only allowed sockets are open', {
     verdict: refused.length > 0 ? 'wrong' : isUndecided ? 'not-checked' : 'ok',
-    ...(refused.length > 0 && { remedy: 'See the lines below, socket by socket.' }),
+    ...(refused.length > 0 && { remedy: 'See the lines of the single sockets below.' }),
     detail:
       reachable.length === 0
-        ? 'no port answers other machines'
+        ? 'no port is open for other machines'
         : `open for other machines: ${[...new Set(reachable.map((socket) => `${socket.protocol} ${socket.port}`))].join(', ')}`,
   });
-  return [summary, readOnlyLine(sockets), sshLine(sockets), ...strangers.map(strangerLine)];
+  return [summary, readOnlyLine(sockets), sshLine(sockets), ...others.map(forbiddenSocketLine)];
 }
 
 function sshLine(sockets: readonly NetworkSocket[]): NetworkLine {
-  const title = 'SSH answers in the robot segment only';
+  const title = 'SSH listens in the robot segment only';
   const own = sockets.filter(({ protocol, port }) => protocol === 'tcp' && port === SSH_PORT);
   const wrong = own.filter(({ allowedBy }) => allowedBy === null);
   if (wrong.length > 0) {
@@ -101,7 +101,7 @@ function sshLine(sockets: readonly NetworkSocket[]): NetworkLine {
       verdict: 'wrong',
       detail: wrong.map((socket) => `${socket.why}: ${boundText(socket)}`).join('; '),
       remedy:
-        'Set ListenAddress in /etc/ssh/sshd_config (ListenStream where systemd has ssh.socket) to the address of this gateway in the robot segment, and restart SSH while you are connected there.',
+        'Set ListenAddress in /etc/ssh/sshd_config (ListenStream of ssh.socket with systemd) to the address of this gateway in the robot segment, and restart SSH from a session on that address.',
     });
   }
   const unknown = own.find(({ allowedBy }) => allowedBy === 'not-checked');
@@ -113,18 +113,18 @@ function sshLine(sockets: readonly NetworkSocket[]): NetworkLine {
     });
   }
   const detail =
-    own.length === 0 ? `nothing listens on ${SSH_PORT}` : own.map(({ address }) => `bound to ${address}`).join(', ');
+    own.length === 0 ? `port ${SSH_PORT} is closed` : own.map(({ address }) => `bound to ${address}`).join(', ');
   return inwardLine('ssh', title, { verdict: 'ok', detail });
 }
 
 function readOnlyLine(sockets: readonly NetworkSocket[]): NetworkLine {
-  const title = 'The read-only socket answers on loopback only';
+  const title = 'The read-only socket listens on loopback only';
   const own = sockets.filter(({ protocol, port }) => protocol === 'tcp' && port === READ_ONLY_PORT);
   const open = own.filter(({ allowedBy }) => allowedBy === null);
   if (own.length === 0) {
     return inwardLine('read-only', title, {
       verdict: 'not-checked',
-      detail: `nothing listens on ${READ_ONLY_PORT}; gw serve does not run here`,
+      detail: `port ${READ_ONLY_PORT} is closed; gw serve does not run here`,
     });
   }
   if (open.length === 0) {
@@ -136,23 +136,23 @@ function readOnlyLine(sockets: readonly NetworkSocket[]): NetworkLine {
   return inwardLine('read-only', title, {
     verdict: 'wrong',
     detail: `${open.map(boundText).join('; ')}`,
-    remedy: 'Take this gateway off the network and end that program: it is not the operator server of gw.',
+    remedy: 'Disconnect this gateway from the network and stop that program: it is not the operator server of gw.',
   });
 }
 
-function strangerLine(socket: NetworkSocket): NetworkLine {
+function forbiddenSocketLine(socket: NetworkSocket): NetworkLine {
   const { protocol, address, port } = socket;
   return inwardLine(`open.${protocol}.${port}.${address}`, `${protocol.toUpperCase()} ${port} is not open`, {
     verdict: 'wrong',
     detail: boundText(socket),
     remedy:
-      'End the program, or bind it to 127.0.0.1; where the gateway needs it, name it in network.alsoListening of the site file with the reason.',
+      'Stop the program or bind it to 127.0.0.1. If the gateway needs it, add it to network.alsoListening of the site file with the reason.',
   });
 }
 
 function boundText({ address, processes }: NetworkSocket): string {
   const who = processes.map(({ name, pid }) => `${name} (process ${pid})`).join(', ');
-  return `bound to ${address} by ${who === '' ? 'a process that cannot be seen from here; run as root, and outside of a container, to see it' : who}`;
+  return `bound to ${address} by ${who === '' ? 'an unknown process; run as root and outside of containers to see it' : who}`;
 }
 
 function inwardLine(

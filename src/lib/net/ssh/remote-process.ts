@@ -1,19 +1,19 @@
 import type { ClientChannel } from 'ssh2';
 import { onAbort } from '../../lifecycle/index.ts';
-import type { FarExit, FarProcess } from './model.ts';
+import type { RemoteExit, RemoteProcess } from './model.ts';
 
-/** How long a program may take to end in order once it was asked to. */
+/** How long a program may take to exit after SIGTERM. */
 const END_MS = 3_000;
 
 /**
- * A program that runs at the other end of a channel. Aborting the signal asks it to end. OpenSSH passes signals on for
- * every user but root (sessions without privilege separation); then, or where the program does not heed it, the channel
- * is closed: the program reads the end of its input, and its next word goes to nobody.
+ * A program that runs on the remote host. Aborting the signal sends SIGTERM. OpenSSH does not deliver signals to root
+ * (sessions without privilege separation); then, or when the program ignores it, the channel is closed, so that the
+ * program reads the end of its input and its next write fails.
  */
-export function farProcess(channel: ClientChannel, lost: AbortSignal, signal?: AbortSignal): FarProcess {
+export function remoteProcess(channel: ClientChannel, lost: AbortSignal, signal?: AbortSignal): RemoteProcess {
   const exit: { code: number | null; signal: string | null } = { code: null, signal: null };
-  const { promise: ended, resolve, reject } = Promise.withResolvers<FarExit>();
-  // Whoever reads the output only may not look at it.
+  const { promise: ended, resolve, reject } = Promise.withResolvers<RemoteExit>();
+  // A caller that reads the output only does not await it.
   ended.catch(() => {});
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -25,10 +25,10 @@ export function farProcess(channel: ClientChannel, lost: AbortSignal, signal?: A
   const interrupt = () => {
     if (isClosed || timer !== undefined) return;
     channel.signal('TERM');
-    timer = setTimeout(leave, END_MS);
+    timer = setTimeout(abandon, END_MS);
   };
-  /** The server answers once the program has ended, whenever that is: nobody waits for it. */
-  const leave = () => {
+  /** The server confirms the close only once the program has ended, so that is not awaited. */
+  const abandon = () => {
     isClosed = true;
     cleanUp();
     channel.close();

@@ -3,14 +3,14 @@ import { reachEndpoint } from '../../../net/index.ts';
 import { readGatewayHealth } from '../../gateway/health.ts';
 import type { CheckContext, Toolkit } from '../../toolkit.ts';
 
-/** Together with the dial before it; a gateway that runs answers on loopback at once. */
+/** Including the dial; a running gateway answers on loopback at once. */
 const HEALTH_MS = 1_500;
 
 /**
- * Why the handshake must not be tried: the client id is the serial number, so that a second connection displaces a
- * cloud link of the gateway that runs. Null when none does.
+ * Why MQTT CONNECT must not be sent: the client identifier is the serial number, so a second connection would displace the
+ * cloud link of a running gateway. Null when no gateway runs.
  */
-export async function holdBackReason(toolkit: Toolkit, context: CheckContext): Promise<string | null> {
+export async function displacedLinkReason(toolkit: Toolkit, context: CheckContext): Promise<string | null> {
   const { site, clock, dialer } = toolkit;
   const endpoint = { host: '127.0.0.1', port: site.operator.port };
   const beganMs = clock.monotonicMs();
@@ -25,7 +25,7 @@ export async function holdBackReason(toolkit: Toolkit, context: CheckContext): P
     );
     return link === undefined
       ? null
-      : `gw serve holds the cloud link of this device (${link.name}: ${link.detail}), and a second connection with its client id would displace it`;
+      : `gw serve holds the cloud link of this device (${link.name}: ${link.detail}); a second connection with its client identifier would displace it`;
   } catch {
     context.signal.throwIfAborted();
     return unknownLink(site.operator.port);
@@ -33,5 +33,5 @@ export async function holdBackReason(toolkit: Toolkit, context: CheckContext): P
 }
 
 function unknownLink(port: number): string {
-  return `something has port ${port} of this machine and does not say whether the cloud link runs; a second connection with its client id would displace it`;
+  return `a program on port ${port} of this machine does not report whether the cloud link runs; a second connection with its client identifier would displace it`;
 }

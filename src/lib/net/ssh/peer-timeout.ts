@@ -1,12 +1,12 @@
 import type { Clock } from '../../lifecycle/index.ts';
 
-/** A limit on waiting for the other side, which stands still while a person is asked. */
-export interface Patience extends Disposable {
-  /** Runs what waits for a person; afterwards the other side has the whole time again. */
-  without<T>(work: () => Promise<T>): Promise<T>;
+/** A timeout for the peer that is paused while the user is asked. */
+export interface PeerTimeout extends Disposable {
+  /** Runs work that waits for the user; afterwards the timeout starts anew. */
+  pausedDuring<T>(work: () => Promise<T>): Promise<T>;
 }
 
-export function createPatience(clock: Clock, ms: number, onEnd: () => void): Patience {
+export function createPeerTimeout(clock: Clock, ms: number, onEnd: () => void): PeerTimeout {
   let timer: Disposable | undefined = clock.after(ms, onEnd);
   let asking = 0;
   let isOver = false;
@@ -15,7 +15,7 @@ export function createPatience(clock: Clock, ms: number, onEnd: () => void): Pat
     timer = undefined;
   };
   return {
-    async without(work) {
+    async pausedDuring(work) {
       asking += 1;
       stop();
       try {

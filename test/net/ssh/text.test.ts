@@ -7,7 +7,7 @@ import { foreignText } from '../../../src/lib/net/ssh/foreign-text.ts';
 import { publicPartOf } from '../../../src/lib/net/ssh/identities.ts';
 import { parseSshTarget, readSshTarget } from '../../../src/lib/net/ssh/target.ts';
 
-describe('a machine to go through', () => {
+describe('an SSH target', () => {
   it.each([
     ['gateway', { host: 'gateway', user: null, port: null }],
     ['technician@192.0.2.2', { host: '192.0.2.2', user: 'technician', port: null }],
@@ -44,7 +44,7 @@ describe('a machine to go through', () => {
     expect(() => parseSshTarget(text)).toThrow(GwError);
   });
 
-  it('is read from any text without surprise', () => {
+  it('is parsed from any text without a throw', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 40 }), (text) => {
         const target = readSshTarget(text);
@@ -56,15 +56,15 @@ describe('a machine to go through', () => {
   });
 });
 
-describe('a command line for the far side', () => {
-  it('leaves plain words plain', () => {
+describe('a command line for the remote shell', () => {
+  it('does not quote plain arguments', () => {
     expect(commandLine(['gw', 'heartbeat', 'check', '--json', '/etc/gw/site.yaml'])).toBe(
       'gw heartbeat check --json /etc/gw/site.yaml',
     );
     expect(commandLine(['a', '', "it's", 'A=b'])).toBe(`a '' 'it'"'"'s' 'A=b'`);
   });
 
-  it('brings every word through a shell as it is', () => {
+  it('passes every argument through a shell unchanged', () => {
     const odd = fc.constantFrom("'", '"', '\\', '$', '`', '\n', ' ', '*', '!', '~', '#', ';', '&', '(', '=', 'ä', '-');
     const word = fc.oneof(fc.string({ unit: odd, maxLength: 12 }), fc.string({ maxLength: 12 }));
     const plain = word.filter((text) => !text.includes('\0'));
@@ -78,7 +78,7 @@ describe('a command line for the far side', () => {
     );
   });
 
-  it('takes no byte that no program can be given', () => {
+  it('rejects NUL bytes', () => {
     expect(() => commandLine(['gw', 'a\0b'])).toThrow(GwError);
     expect(() => commandLine([])).toThrow(RangeError);
   });
@@ -96,8 +96,8 @@ describe('text of a server', () => {
   });
 });
 
-describe('the public part of a locked key file', () => {
-  it('is found in whatever bytes, or not', () => {
+describe('the public key of an encrypted key file', () => {
+  it('is parsed from any bytes without a throw', () => {
     // In pieces: a whole line of this kind would look like a key in the repository.
     const [line, what] = ['-----', 'OPENSSH PRIVATE KEY'];
     const frame = (bytes: Uint8Array) =>

@@ -3,12 +3,12 @@ import { createSocket } from 'node:dgram';
 import type { Clock } from '../lifecycle/index.ts';
 import { HEARTBEAT_PORT } from '../site/index.ts';
 import { broadcastSources } from './beacon.ts';
-import { packBeat } from './datagram.ts';
+import { encodeHeartbeat } from './datagram.ts';
 import type { HeartbeatKey } from './keys.ts';
 import { closeSocket } from './socket.ts';
 import { at, BROADCAST_ADDRESS, PERIOD_MS } from './wire.ts';
 
-export interface TestBeatOptions {
+export interface TestHeartbeatOptions {
   readonly key: HeartbeatKey;
   readonly broadcast: boolean;
   readonly unicast: readonly string[];
@@ -18,25 +18,25 @@ export interface TestBeatOptions {
   readonly signal: AbortSignal;
 }
 
-/** One way that test beats took. */
-export interface TestWay {
+/** One destination of test heartbeats. */
+export interface TestDestination {
   readonly to: string;
-  /** Address of the interface that broadcast; null for a beat to one address. */
+  /** Address of the outgoing interface of a broadcast; null for unicast. */
   readonly from: string | null;
   readonly sent: number;
-  /** The last reason of the operating system for one that was not sent. */
+  /** The last error of the operating system; null: none. */
   readonly failure: string | null;
 }
 
 const nothingKnown = { moving: null, stopped: null, batteryPercent: null, pose: null, software: '' } as const;
 
 /**
- * Sends beats that say that they are a test: nobody takes their sender for a robot. That they were sent does not say
- * that they arrived. Ends early when the signal is aborted.
+ * Sends heartbeats that are marked as a test, so that no receiver lists their sender as a robot. Sent does not mean received.
+ * Ends early when the signal is aborted.
  */
-export async function sendTestBeats(
-  options: TestBeatOptions,
-): Promise<{ readonly serial: string; readonly ways: readonly TestWay[] }> {
+export async function sendTestHeartbeats(
+  options: TestHeartbeatOptions,
+): Promise<{ readonly serial: string; readonly ways: readonly TestDestination[] }> {
   const { key, broadcast, unicast, times, clock, signal } = options;
   const instance = randomBytes(at.uptimeS - at.instance).toString('hex');
   const serial = `TEST-${instance.slice(0, 4)}`;
@@ -44,7 +44,7 @@ export async function sendTestBeats(
     ...(broadcast ? broadcastSources().map((from) => ({ to: BROADCAST_ADDRESS, from })) : []),
     ...unicast.map((to) => ({ to, from: null })),
   ];
-  const ways = targets.map((target): { -readonly [K in keyof TestWay]: TestWay[K] } => ({
+  const ways = targets.map((target): { -readonly [K in keyof TestDestination]: TestDestination[K] } => ({
     ...target,
     sent: 0,
     failure: null,
@@ -59,7 +59,11 @@ export async function sendTestBeats(
       if (isOver) break;
     }
     const uptimeS = (sequence * PERIOD_MS) / 1000;
-    const bytes = packBeat({ serial, bootCounter: 0, sequence, instance, uptimeS, state: nothingKnown }, key, 'test');
+    const bytes = encodeHeartbeat(
+      { serial, bootCounter: 0, sequence, instance, uptimeS, state: nothingKnown },
+      key,
+      'test',
+    );
     for (const way of ways) {
       const failure = await send(bytes, way);
       if (failure === null) way.sent += 1;
@@ -69,8 +73,8 @@ export async function sendTestBeats(
   return { serial, ways };
 }
 
-/** The reason of the operating system when it did not take it. */
-async function send(bytes: Buffer, { to, from }: Pick<TestWay, 'to' | 'from'>): Promise<string | null> {
+/** The error of the operating system; null: accepted. */
+async function send(bytes: Buffer, { to, from }: Pick<TestDestination, 'to' | 'from'>): Promise<string | null> {
   const socket = createSocket('udp4');
   try {
     await new Promise<void>((resolve, reject) => {

@@ -1,4 +1,4 @@
-import type { Beat, CoarseState } from '../../src/lib/fleet/datagram.ts';
+import type { CoarseState, Heartbeat } from '../../src/lib/fleet/datagram.ts';
 import type { Log } from '../../src/lib/lifecycle/index.ts';
 
 const nothingKnown: CoarseState = {
@@ -9,7 +9,7 @@ const nothingKnown: CoarseState = {
   software: '',
 };
 
-export function beatOf(values: Partial<Beat> = {}): Beat {
+export function heartbeatOf(values: Partial<Heartbeat> = {}): Heartbeat {
   const some = { serial: 'R-1', bootCounter: 1, sequence: 0, instance: 'a'.repeat(16), uptimeS: 0 };
   return { ...some, state: nothingKnown, ...values };
 }
