@@ -19,7 +19,7 @@ function checklist() {
 }
 
 export default {
-  title: `a checklist of ${STEPS} instant steps, journal and protocol on disk, against node --test with as many tests (whole processes, in turn)`,
+  title: `a checklist of ${STEPS} instant steps, journal and record on disk, against node --test with as many tests (whole processes, in turn)`,
   async run() {
     const dir = mkdtempSync(join(tmpdir(), 'gw-bench-'));
     try {

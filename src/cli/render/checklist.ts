@@ -112,7 +112,7 @@ const flagOf: Readonly<Record<string, string>> = {
 
 /** `gw checklist run` */
 export function renderChecklistRun(result: ChecklistRun): string {
-  const { steps, sections, robots, subject, tookMs, written, interrupted, protocol } = result;
+  const { steps, sections, robots, subject, tookMs, written, interrupted, record } = result;
   const redLines = robots.flatMap(({ redLines: lines, serial }) => lines.map((line) => ({ ...line, serial })));
   return [
     renderChecklistVerdict(result),
@@ -133,15 +133,15 @@ export function renderChecklistRun(result: ChecklistRun): string {
     }),
     '',
     ...renderSteps(steps, sections),
-    ...(protocol ? ['', renderProtocolLine(protocol)] : []),
+    ...(record ? ['', renderRecordLine(record)] : []),
     ...(interrupted ? ['', 'To go on: the same command with --resume.'] : []),
     ...(written.length > 0 ? ['', 'Report:', ...written.map((path) => `  ${printable(path)}`)] : []),
   ].join('\n');
 }
 
-function renderProtocolLine({ file, signedBy }: NonNullable<ChecklistRun['protocol']>): string {
+function renderRecordLine({ file, signedBy }: NonNullable<ChecklistRun['record']>): string {
   const signed = signedBy === null ? chalk.yellow('not signed') : `signed by ${printable(signedBy)}`;
-  return `Protocol (${signed}):\n  ${printable(file)}`;
+  return `Record (${signed}):\n  ${printable(file)}`;
 }
 
 /** Whether everything that was asked for is in order: of a part of a list, that part. */

@@ -18,12 +18,12 @@ import { exitCodes } from '../../lib/error/index.ts';
 import type { ChecklistRun as Result } from '../../lib/toolkit/checklist/run.result.ts';
 
 export default class ChecklistRun extends GwCommand<Result> {
-  static override summary = 'Run a checklist against the robots of one or more site files, and write the protocol.';
+  static override summary = 'Run a checklist against the robots of one or more site files, and write the record.';
   static override description =
     `Each step comes out ok, wrong, skipped (a step it needs was not ok) or not checked (nobody
 answered, or the robot may not move). The command ends with 0 only when every step that was asked for is ok and nothing
 else is red, else with 1. Questions are asked at a terminal; --answers gives the answers beforehand. Every result is on
-disk before it is shown: after an interruption --resume goes on. At the end stands one protocol file, signed with the key
+disk before it is shown: after an interruption --resume goes on. At the end stands one record file, signed with the key
 of the device where that is on this machine.`;
   static override examples = [
     '<%= config.bin %> checklist run premises --site site.yaml --initials KM',
@@ -68,7 +68,7 @@ of the device where that is on this machine.`;
         'Go on with the newest run of this checklist for these robots: what is ok, wrong or answered stays, what --only or --from name is taken again.',
     }),
     initials: Flags.string({ summary: 'Your initials, to stand beside every answer.', helpValue: 'KM' }),
-    technician: Flags.string({ summary: 'Your name, for the head of the protocol.', helpValue: 'NAME' }),
+    technician: Flags.string({ summary: 'Your name, for the head of the record.', helpValue: 'NAME' }),
     answers: Flags.file({
       summary: 'YAML file: step id to yes, no, skip, a measured number, or {answer, by, remark, photo, accept}.',
       helpValue: 'FILE',
@@ -92,8 +92,8 @@ of the device where that is on this machine.`;
       options: ['text', 'markdown', 'junit'] as const,
       default: 'text' as const,
     })(),
-    protocol: Flags.file({
-      summary: 'Where the protocol goes, a new file; protocols/NAME-SERIAL-TIME.json in the state folder without it.',
+    record: Flags.file({
+      summary: 'Where the record goes, a new file; records/NAME-SERIAL-TIME.json in the state folder without it.',
       helpValue: 'FILE',
     }),
     out: Flags.directory({ summary: 'Folder for the report files: JSON, JUnit and Markdown.', helpValue: 'DIR' }),
@@ -139,7 +139,7 @@ of the device where that is on this machine.`;
             only: flags.only,
             from: flags.from,
             resume: flags.resume,
-            protocolPath: flags.protocol,
+            recordPath: flags.record,
             technician: { name: flags.technician ?? null, initials: flags.initials ?? null },
             // Left out, the flag is not false but not there.
             motionAllowed: flags['robot-will-move'] === true,

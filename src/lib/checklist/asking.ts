@@ -69,7 +69,7 @@ async function writtenAnswer(step: AskedStep, options: AskingOptions): Promise<A
 
 async function keepPhoto(step: Step, path: string, options: AskingOptions): Promise<string> {
   if (options.keepPhoto) return options.keepPhoto(step, path);
-  throw new GwError('ATTACHMENT_INVALID', `There is no place to keep ${path}: this run has no protocol.`);
+  throw new GwError('ATTACHMENT_INVALID', `There is no place to keep ${path}: this run has no record.`);
 }
 
 function confirmed(step: ConfirmStep, answer: Answer, at: string | null): Outcome {

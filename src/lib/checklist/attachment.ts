@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GwError } from '../error/index.ts';
 import { createFile, readBounded, sha256, syncFolder } from '../lifecycle/index.ts';
-import { ATTACHMENT_NAME, type Attachment, type AttachmentKind, attachmentTypes } from './protocol.result.ts';
+import { ATTACHMENT_NAME, type Attachment, type AttachmentKind, attachmentTypes } from './record.result.ts';
 
 /** Decision of ours: a photo of a telephone has less. */
 export const ATTACHMENT_MAX_BYTES = 20 * 1024 * 1024;

@@ -1,4 +1,4 @@
-/** Deeper structures are refused; a protocol needs a dozen levels. */
+/** Deeper structures are refused; a record needs a dozen levels. */
 const DEEPEST = 40;
 
 /**

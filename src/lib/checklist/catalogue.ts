@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import type { RobotProtocol } from './protocol.result.ts';
+import type { RobotRecord } from './record.result.ts';
 
 /** The software of a chassis, as it was read from it. */
-export type SoftwareRead = NonNullable<RobotProtocol['software']>;
+export type SoftwareRead = NonNullable<RobotRecord['software']>;
 
 /** What a check is told while it runs. */
 export interface StepContext {

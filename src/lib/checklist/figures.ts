@@ -6,7 +6,7 @@ import { look } from './path.ts';
 import type { MeasuredValue } from './run.result.ts';
 
 /**
- * The figures that a step puts into the protocol. A value that the result gives with mark, source and unit keeps
+ * The figures that a step puts into the record. A value that the result gives with mark, source and unit keeps
  * them; for a plain one those of the checklist count, and without a mark there it is OFFEN: a number whose standing
  * nobody named. What is not there is no figure.
  */

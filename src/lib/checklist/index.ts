@@ -2,7 +2,7 @@
  * Checklists: files that say, step by step, what must hold on a site, which check of gw proves it or which
  * question the technician answers, and what to do when it does not hold. The checks themselves are handed in as a
  * catalogue. A step comes out ok, wrong, skipped or not-checked, and only all ok is ok. What was taken stands in a
- * journal before anyone sees it, so that a run goes on after a crash; its end is a protocol, one file that the key of
+ * journal before anyone sees it, so that a run goes on after a crash; its end is a record, one file that the key of
  * the device signs (the signer is handed in) and that anybody can verify.
  */
 export { type Answer, type Answers, type Approval, loadAnswers, parseAnswers } from './answers.ts';
@@ -36,17 +36,17 @@ export { type Looked, look, type PathPart, parsePath } from './path.ts';
 export {
   type Attachment,
   type AttachmentKind,
-  type Protocol,
-  type ProtocolVerification,
-  protocolSchema,
-  protocolVerificationSchema,
+  type CheckRecord,
+  type RecordVerification,
   type RedLine,
   type ReliedFact,
-  type RobotProtocol,
+  type RobotRecord,
+  recordSchema,
+  recordVerificationSchema,
   redLineSchema,
   type VerificationFinding,
-} from './protocol.result.ts';
-export { composeProtocol, type ProtocolRobot, protocolText } from './protocol.ts';
+} from './record.result.ts';
+export { composeRecord, type RecordRobot, recordText } from './record.ts';
 export {
   type ChecklistResult,
   type Counts,
@@ -62,5 +62,5 @@ export { runSteps } from './runner.ts';
 export type { Decision, RunnerOptions, TakenStep } from './runner-options.ts';
 export { selectSteps, type Wanted } from './selection.ts';
 export { mergeResults, runSession, type SessionRobot, type SessionRobotResult } from './session.ts';
-export { type ProtocolSigner, signProtocol } from './signature.ts';
-export { attachmentsDirOf, type VerifyOptions, verifyProtocol, verifyProtocolFile } from './verify.ts';
+export { type RecordSigner, signRecord } from './signature.ts';
+export { attachmentsDirOf, type VerifyOptions, verifyRecord, verifyRecordFile } from './verify.ts';

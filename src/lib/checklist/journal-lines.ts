@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { GwError } from '../error/index.ts';
-import { type Attachment, attachmentSchema, softwareSchema } from './protocol.result.ts';
+import { type Attachment, attachmentSchema, softwareSchema } from './record.result.ts';
 import { stepResultSchema } from './run.result.ts';
 import type { TakenStep } from './runner-options.ts';
 
@@ -39,7 +39,7 @@ const lineSchema = z.discriminatedUnion('kind', [
     readings: z.record(z.string(), outcomeSchema),
     software: softwareSchema.nullable(),
   }),
-  z.strictObject({ kind: z.literal('protocol'), at: z.iso.datetime(), edition: z.int(), ok: z.boolean() }),
+  z.strictObject({ kind: z.literal('record'), at: z.iso.datetime(), edition: z.int(), ok: z.boolean() }),
 ]);
 export type JournalLine = z.infer<typeof lineSchema>;
 
@@ -52,7 +52,7 @@ export interface JournalState {
   readonly resumedAt: readonly string[];
   /** Of all sittings so far. */
   readonly tookMs: number;
-  /** How many protocols were made of this run. */
+  /** How many records were made of this run. */
   readonly editions: number;
 }
 
@@ -93,7 +93,7 @@ export function stateOf(begun: Begun, lines: readonly JournalLine[], path = ''):
   let [tookMs, sittingMs, editions] = [0, 0, 0];
   for (const [index, line] of lines.entries()) {
     if (line.kind === 'attachment') attachments.push(line.attachment);
-    else if (line.kind === 'protocol') editions = Math.max(editions, line.edition);
+    else if (line.kind === 'record') editions = Math.max(editions, line.edition);
     else if (line.kind === 'resumed') {
       resumedAt.push(line.at);
       tookMs += sittingMs;

@@ -13,11 +13,11 @@ import {
   stateOf,
 } from './journal-lines.ts';
 import { claimJournal } from './journal-lock.ts';
-import type { Attachment } from './protocol.result.ts';
+import type { Attachment } from './record.result.ts';
 
 /**
  * The journal of a run: one JSON line for everything that happened, each on disk before a person sees that it was
- * taken. It is what a run goes on from after a crash; the protocol is made of it.
+ * taken. It is what a run goes on from after a crash; the record is made of it.
  */
 
 const JOURNAL_MAX_BYTES = 64 * 1024 * 1024;
@@ -32,7 +32,7 @@ export interface Journal extends AsyncDisposable {
   write(line: JournalLine): Promise<void>;
   /** Keeps a photo: first the file, then its line. Throws ATTACHMENT_INVALID, FILE_UNWRITABLE. */
   keepPhoto(stepId: string, path: string): Promise<Attachment>;
-  /** Removes journal and photos: the protocol has all of it. */
+  /** Removes journal and photos: the record has all of it. */
   remove(): Promise<void>;
 }
 

@@ -42,7 +42,7 @@ interface StepBase {
   readonly remedy: string;
 }
 
-/** A figure that goes into the protocol. */
+/** A figure that goes into the record. */
 export interface WantedValue {
   readonly name: string;
   readonly parts: readonly PathPart[];

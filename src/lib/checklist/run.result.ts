@@ -14,7 +14,7 @@ const answerSchema = z.strictObject({
   initials: z.string().nullable(),
   remark: z.string().nullable(),
   value: z.number().nullable().describe('What was measured; null for questions.'),
-  attachments: z.array(z.string()).describe('Names of photos, see `attachments` of the protocol.'),
+  attachments: z.array(z.string()).describe('Names of photos, see `attachments` of the record.'),
   at: z.iso.datetime().nullable().describe('UTC, for people; null when it was given beforehand, in a file.'),
 });
 

@@ -53,14 +53,14 @@ const stepSchema = z.strictObject({
   values: z
     .record(id, valueSchema)
     .optional()
-    .describe('Figures for the protocol, by name: a path into the result, with unit and mark where it has none.'),
+    .describe('Figures for the record, by name: a path into the result, with unit and mark where it has none.'),
   confirm: line.max(1000).optional().describe('A question that the technician answers with yes when all is well.'),
   measure: line.max(1000).optional().describe('What the technician measures here; the answer is a number.'),
   unit: unit.optional(),
   mark: mark
     .optional()
     .describe('How well a measured value is known; BELEGT when not given: a person measured it here.'),
-  tool: line.optional().describe('What it is measured with, for the protocol.'),
+  tool: line.optional().describe('What it is measured with, for the record.'),
   facts: z.array(z.string()).max(50).optional().describe('Facts of the ledger that this step relies on.'),
   moves: z.boolean().optional().describe('true when this step moves the robot.'),
   withinS: z.int().min(1).max(3600).optional().describe('How long the check may take, in seconds; 60 when not given.'),

@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import type { Protocol, VerificationFinding } from './protocol.result.ts';
+import type { CheckRecord, VerificationFinding } from './record.result.ts';
 import { isSignedBy, readCertificates } from './signature.ts';
 
 /** Tells a finding, by its id. */
@@ -12,18 +12,18 @@ export interface SignatureOptions {
   readonly caPem?: string;
 }
 
-/** Who signed a protocol, and what is known of that: signature, certificate, validity, chain, expected-serial. */
-export function checkSignature(protocol: Protocol, options: SignatureOptions, say: Say): void {
+/** Who signed a record, and what is known of that: signature, certificate, validity, chain, expected-serial. */
+export function checkSignature(record: CheckRecord, options: SignatureOptions, say: Say): void {
   try {
-    checkSigned(protocol, options, say);
+    checkSigned(record, options, say);
   } catch {
     // What a damaged certificate makes the library throw is not for a person to read.
     say('certificate', 'wrong', 'The certificate is damaged.');
   }
 }
 
-function checkSigned(protocol: Protocol, { expectedSerial, caPem }: SignatureOptions, say: Say): void {
-  const { signature } = protocol;
+function checkSigned(record: CheckRecord, { expectedSerial, caPem }: SignatureOptions, say: Say): void {
+  const { signature } = record;
   if (signature === null) {
     say('signature', 'not-checked', 'It is not signed: no device vouches for it.');
     if (expectedSerial !== undefined) say('expected-serial', 'not-checked', 'Nobody signed it.');
@@ -36,11 +36,11 @@ function checkSigned(protocol: Protocol, { expectedSerial, caPem }: SignatureOpt
     say('certificate', 'wrong', 'What stands in place of the certificate is none.');
     return;
   }
-  if (isSignedBy(protocol, leaf)) say('signature', 'ok', `signed with the key of ${signature.serial}`);
+  if (isSignedBy(record, leaf)) say('signature', 'ok', `signed with the key of ${signature.serial}`);
   else say('signature', 'wrong', 'The signature does not fit the content: the file is not what was signed.');
 
-  checkCertificate(protocol, leaf, say);
-  checkValidity(protocol, certificates, say);
+  checkCertificate(record, leaf, say);
+  checkValidity(record, certificates, say);
   checkChain(certificates, caPem, say);
   if (expectedSerial !== undefined) {
     const isExpected = signature.serial === expectedSerial && commonName(leaf) === expectedSerial;
@@ -60,13 +60,13 @@ function certificatesOf(pem: string): readonly X509Certificate[] | undefined {
   }
 }
 
-function checkCertificate({ signature, robots }: Protocol, leaf: X509Certificate, say: Say): void {
+function checkCertificate({ signature, robots }: CheckRecord, leaf: X509Certificate, say: Say): void {
   const named = commonName(leaf);
   const serial = signature?.serial ?? '';
   if (named === undefined) say('certificate', 'wrong', 'The certificate does not name exactly one device.');
   else if (named !== serial) say('certificate', 'wrong', `The certificate belongs to ${named}, not to ${serial}.`);
   else if (!robots.some((robot) => robot.serial === named)) {
-    say('certificate', 'wrong', `${named} signed, but the protocol is not about it.`);
+    say('certificate', 'wrong', `${named} signed, but the record is not about it.`);
   } else say('certificate', 'ok', `${named}, fingerprint ${leaf.fingerprint256}`);
 }
 
@@ -76,7 +76,7 @@ function commonName(certificate: X509Certificate): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-function checkValidity({ startedAt, endedAt }: Protocol, certificates: readonly X509Certificate[], say: Say): void {
+function checkValidity({ startedAt, endedAt }: CheckRecord, certificates: readonly X509Certificate[], say: Say): void {
   const [from, to] = [Date.parse(startedAt), Date.parse(endedAt)];
   const [leaf] = certificates;
   const valid = certificates.every(({ validFromDate, validToDate }) => {

@@ -6,15 +6,15 @@ import { ATTACHMENT_MAX_BYTES } from './attachment.ts';
 import { canonicalText } from './canonical.ts';
 import {
   type Attachment,
-  type Protocol,
-  type ProtocolVerification,
-  protocolSchema,
+  type CheckRecord,
+  type RecordVerification,
+  recordSchema,
   type VerificationFinding,
-} from './protocol.result.ts';
-import { robotSummaryOf, sectionSummaryOf, summaryOf } from './protocol.ts';
+} from './record.result.ts';
+import { robotSummaryOf, sectionSummaryOf, summaryOf } from './record.ts';
 import { checkSignature, type Say, type SignatureOptions } from './verify-signature.ts';
 
-const PROTOCOL_MAX_BYTES = 16 * 1024 * 1024;
+const RECORD_MAX_BYTES = 16 * 1024 * 1024;
 
 export interface VerifyOptions extends SignatureOptions {
   /**
@@ -29,8 +29,8 @@ type Id = Finding['id'];
 
 const titles: Readonly<Record<Id, string>> = {
   file: 'The file is text of JSON',
-  form: 'It is written in the one way in which a protocol is written',
-  content: 'It has the content of a protocol',
+  form: 'It is written in the one way in which a record is written',
+  content: 'It has the content of a record',
   consistent: 'Its summaries agree with its steps',
   signature: 'It is signed, and unchanged since',
   certificate: 'The certificate belongs to the robot that it names',
@@ -41,36 +41,36 @@ const titles: Readonly<Record<Id, string>> = {
 };
 
 /**
- * Whether a protocol is what a device signed: its bytes, its signature, its certificate, and, when they are given, the
- * authority, the expected robot and the attachments. What nobody could look at is not checked, and a protocol is
+ * Whether a record is what a device signed: its bytes, its signature, its certificate, and, when they are given, the
+ * authority, the expected robot and the attachments. What nobody could look at is not checked, and a record is
  * verified only when every finding is ok: so without `caPem` it never is, since anybody can make a certificate that
  * names a serial. Never throws for what stands in the bytes.
  */
-export async function verifyProtocol(bytes: Uint8Array, options: VerifyOptions = {}): Promise<ProtocolVerification> {
+export async function verifyRecord(bytes: Uint8Array, options: VerifyOptions = {}): Promise<RecordVerification> {
   const findings: Finding[] = [];
   const say: Say = (id, verdict, detail) => {
     findings.push({ id, title: titles[id], verdict, detail });
   };
-  const protocol = readProtocol(bytes, say);
-  if (protocol !== null) {
-    checkConsistent(protocol, say);
-    checkSignature(protocol, options, say);
-    await checkAttachments(protocol.attachments, options, say);
+  const record = readRecord(bytes, say);
+  if (record !== null) {
+    checkConsistent(record, say);
+    checkSignature(record, options, say);
+    await checkAttachments(record.attachments, options, say);
   }
   const verdict = findings.some((finding) => finding.verdict === 'wrong')
     ? 'wrong'
     : findings.every((finding) => finding.verdict === 'ok')
       ? 'ok'
       : 'not-checked';
-  return { verified: verdict === 'ok', verdict, findings, protocol };
+  return { verified: verdict === 'ok', verdict, findings, record };
 }
 
-function readProtocol(bytes: Uint8Array, say: Say): Protocol | null {
+function readRecord(bytes: Uint8Array, say: Say): CheckRecord | null {
   const bad = (id: Id, detail: string) => {
     say(id, 'wrong', detail);
     return null;
   };
-  if (bytes.byteLength > PROTOCOL_MAX_BYTES) return bad('file', 'It is larger than any protocol of gw.');
+  if (bytes.byteLength > RECORD_MAX_BYTES) return bad('file', 'It is larger than any record of gw.');
   let text: string;
   let value: unknown;
   try {
@@ -86,18 +86,21 @@ function readProtocol(bytes: Uint8Array, say: Say): Protocol | null {
   } catch (error) {
     return bad('form', error instanceof RangeError ? error.message : 'It cannot be written as gw writes it.');
   }
-  const parsed = protocolSchema.safeParse(value);
+  const parsed = recordSchema.safeParse(value);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const at = issue?.path.length ? ` at ${issue.path.map(String).join('.')}` : '';
-    return bad('content', `It is no protocol of the form gw/protocol/1${at}: ${issue?.message ?? 'it does not fit'}.`);
+    return bad(
+      'content',
+      `It is no record of the form gw/check-record/1${at}: ${issue?.message ?? 'it does not fit'}.`,
+    );
   }
-  say('content', 'ok', `protocol ${parsed.data.id}, edition ${parsed.data.edition}`);
+  say('content', 'ok', `record ${parsed.data.id}, edition ${parsed.data.edition}`);
   // As it was read: what is signed is every key of it, whatever a schema makes of them.
-  return value as Protocol;
+  return value as CheckRecord;
 }
 
-function checkConsistent(protocol: Protocol, say: Say): void {
+function checkConsistent(record: CheckRecord, say: Say): void {
   const wrong: string[] = [];
   const compare = (where: string, said: object, counted: object) => {
     for (const [key, value] of Object.entries(counted)) {
@@ -107,16 +110,16 @@ function checkConsistent(protocol: Protocol, say: Say): void {
       }
     }
   };
-  for (const robot of protocol.robots) {
+  for (const robot of record.robots) {
     compare(robot.serial, robot, robotSummaryOf(robot.steps, robot.redLines));
     for (const section of robot.sections) {
       compare(`${robot.serial}, section ${section.id}`, section, sectionSummaryOf(section.id, robot.steps));
     }
   }
-  compare('the protocol', protocol, summaryOf(protocol.robots));
-  const kept = new Set(protocol.attachments.map(({ name }) => name));
-  if (kept.size !== protocol.attachments.length) wrong.push('two attachments have the same name');
-  for (const step of protocol.robots.flatMap(({ steps }) => steps)) {
+  compare('the record', record, summaryOf(record.robots));
+  const kept = new Set(record.attachments.map(({ name }) => name));
+  if (kept.size !== record.attachments.length) wrong.push('two attachments have the same name');
+  for (const step of record.robots.flatMap(({ steps }) => steps)) {
     for (const name of step.answer?.attachments ?? []) {
       if (!kept.has(name)) wrong.push(`step ${step.id} names the attachment ${name}, which the list does not have`);
     }
@@ -154,25 +157,25 @@ async function checkAttachments(
   else say('attachments', 'ok', `${attachments.length}, every hash compared`);
 }
 
-/** Folder of a protocol's attachments: beside it, with its name. */
-export function attachmentsDirOf(protocolPath: string): string {
-  return `${protocolPath.replace(/\.json$/, '')}.files`;
+/** Folder of a record's attachments: beside it, with its name. */
+export function attachmentsDirOf(recordPath: string): string {
+  return `${recordPath.replace(/\.json$/, '')}.files`;
 }
 
-/** As `verifyProtocol`, of a file and the folder of attachments beside it. Throws FILE_UNWRITABLE when it cannot be read. */
-export async function verifyProtocolFile(
+/** As `verifyRecord`, of a file and the folder of attachments beside it. Throws FILE_UNWRITABLE when it cannot be read. */
+export async function verifyRecordFile(
   path: string,
   options: Omit<VerifyOptions, 'readAttachment'> = {},
-): Promise<ProtocolVerification> {
+): Promise<RecordVerification> {
   const unreadable = (why: string, cause?: unknown) =>
     new GwError('FILE_UNWRITABLE', `${path} cannot be read${why}.`, { cause });
-  const read = await readBounded(path, PROTOCOL_MAX_BYTES).catch((cause) => {
+  const read = await readBounded(path, RECORD_MAX_BYTES).catch((cause) => {
     throw unreadable(` (${reasonOf(cause)})`, cause);
   });
-  if (read.kind === 'too-large') throw unreadable(': it is larger than any protocol of gw');
+  if (read.kind === 'too-large') throw unreadable(': it is larger than any record of gw');
   if (read.kind !== 'bytes') throw unreadable(': it is not a regular file');
   const dir = attachmentsDirOf(path);
-  return verifyProtocol(read.bytes, {
+  return verifyRecord(read.bytes, {
     ...options,
     // The schema has let only names through that stay in the folder.
     readAttachment: (name) => readAttachment(join(dir, name)),

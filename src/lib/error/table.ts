@@ -85,9 +85,9 @@ export const errorTable = {
     'The journal of the interrupted run cannot be read.',
     'Begin a new run without --resume; the journal stays where it is, for whoever wants to look at it.',
   ),
-  PROTOCOL_INVALID: row(
+  RECORD_INVALID: row(
     exitCodes.usage,
-    'The file is no protocol of a checklist.',
+    'Not an acceptance record',
     'Name the JSON file that `gw checklist run` wrote; `gw checklist verify FILE` says what is wrong with this one.',
   ),
   FILE_EXISTS: row(exitCodes.usage, 'The file is there already.', 'Name another file, or pass --force to replace it.'),
@@ -386,9 +386,9 @@ export const errorTable = {
     'What came back cannot be the identity of this device, so nothing was installed.',
     'Tell the operator of the cloud what is wrong with the certificate; then run it again.',
   ),
-  PROTOCOL_ALTERED: row(
+  RECORD_ALTERED: row(
     exitCodes.refused,
-    'The protocol is not what gw wrote and the device signed.',
+    'Acceptance record was altered',
     'Do not rely on it: ask for the file as it was written; `gw checklist verify FILE` says what is wrong.',
   ),
   PORT_IN_USE: row(

@@ -1,4 +1,4 @@
-import type { ChecklistResult, Counts, Protocol, ProtocolVerification, StepResult } from '../checklist/index.ts';
+import type { ChecklistResult, CheckRecord, Counts, RecordVerification, StepResult } from '../checklist/index.ts';
 import { escapeMarkup } from '../markup/index.ts';
 import { clean, cleanLine, seconds } from './text.ts';
 
@@ -19,12 +19,12 @@ export function toJUnit(result: ChecklistResult): string {
 }
 
 /**
- * A protocol in the same form: one suite per robot, its red lines as failures, and one case for the signature, which
+ * A record in the same form: one suite per robot, its red lines as failures, and one case for the signature, which
  * passes only when it was verified. A deviation that somebody accepted stays a failure, with who accepted it.
  */
-export function protocolToJUnit(protocol: Protocol, verification: ProtocolVerification): string {
-  const { checklist, robots, startedAt } = protocol;
-  const signature = signatureCase(`${checklist.name}.${robots[0]?.serial}`, protocol, verification);
+export function recordToJUnit(record: CheckRecord, verification: RecordVerification): string {
+  const { checklist, robots, startedAt } = record;
+  const signature = signatureCase(`${checklist.name}.${robots[0]?.serial}`, record, verification);
   return suites(
     robots.map(({ site, serial, software, ok, accepted, counts, steps, redLines }, at) =>
       suite({
@@ -40,10 +40,10 @@ export function protocolToJUnit(protocol: Protocol, verification: ProtocolVerifi
           property('gw.site', site),
           property('gw.serial', serial),
           property('gw.software', software?.value ?? 'not known'),
-          property('gw.protocol', `${protocol.id}, edition ${protocol.edition}`),
+          property('gw.record', `${record.id}, edition ${record.edition}`),
           property('gw.verified', String(verification.verified)),
-          property('gw.motion-allowed', String(protocol.motionAllowed)),
-          property('gw.interrupted', String(protocol.interrupted)),
+          property('gw.motion-allowed', String(record.motionAllowed)),
+          property('gw.interrupted', String(record.interrupted)),
         ],
         more: [
           ...redLines.map((line) => ({
@@ -107,11 +107,11 @@ function suites(all: readonly string[]): string {
 
 function signatureCase(
   suiteName: string,
-  { signature }: Protocol,
-  { verified, verdict, findings }: ProtocolVerification,
+  { signature }: CheckRecord,
+  { verified, verdict, findings }: RecordVerification,
 ): ExtraCase {
   const said = findings.filter((finding) => finding.verdict !== 'ok').map(({ title, detail }) => `${title}: ${detail}`);
-  const name = 'signature: the protocol is signed and verified';
+  const name = 'signature: the record is signed and verified';
   if (verified && signature !== null) return { outcome: 'ok', xml: extraCase(suiteName, name, null, '') };
   if (verdict === 'wrong') {
     return { outcome: 'failure', xml: extraCase(suiteName, name, 'failure', said.join('; ')) };

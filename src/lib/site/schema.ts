@@ -331,7 +331,7 @@ const contacts = z
     }),
   })
   .optional()
-  .meta({ description: 'Names for letters and protocols.', example: { customer: { company: 'Example GmbH' } } });
+  .meta({ description: 'Names for letters and reports.', example: { customer: { company: 'Example GmbH' } } });
 
 export const siteSchema = z.strictObject({
   name: words(120).meta({ description: 'What people call this site and robot.', example: 'Lobby, robot 7' }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { protocolSubjectSchema, signatureStateSchema } from './verify.result.ts';
+import { recordSubjectSchema, signatureStateSchema } from './verify.result.ts';
 
 const verdict = z.enum(['ok', 'wrong', 'skipped', 'not-checked']);
 const deviation = z.strictObject({ reason: z.string(), approvedBy: z.string(), at: z.string() }).nullable();
@@ -8,9 +8,9 @@ const change = z.strictObject({ from: z.string().nullable(), to: z.string().null
 const stepChange = z.strictObject({
   id: z.string(),
   title: z.string(),
-  from: verdict.nullable().describe('null: the old protocol has no such step.'),
-  to: verdict.nullable().describe('null: the new protocol has no such step.'),
-  why: z.string().describe('What the new protocol says; of a step it has not, what the old one said.'),
+  from: verdict.nullable().describe('null: the old record has no such step.'),
+  to: verdict.nullable().describe('null: the new record has no such step.'),
+  why: z.string().describe('What the new record says; of a step it has not, what the old one said.'),
 });
 
 const measured = z.union([z.number(), z.string(), z.boolean()]).nullable();
@@ -82,10 +82,10 @@ const robotDiff = z.strictObject({
 });
 export type RobotDiff = z.infer<typeof robotDiff>;
 
-const side = z.strictObject({ path: z.string(), state: signatureStateSchema, subject: protocolSubjectSchema });
+const side = z.strictObject({ path: z.string(), state: signatureStateSchema, subject: recordSubjectSchema });
 
 /** Shape of `gw checklist diff --json`. */
-export const protocolDiffSchema = z.strictObject({
+export const recordDiffSchema = z.strictObject({
   from: side,
   to: side,
   same: z.boolean().describe('true when nothing differs but what differs at every run.'),
@@ -96,4 +96,4 @@ export const protocolDiffSchema = z.strictObject({
   sameChecklist: z.boolean().describe('Whether both are of the same checklist, by name; its file may have changed.'),
   robots: z.array(robotDiff),
 });
-export type ProtocolDiff = z.infer<typeof protocolDiffSchema>;
+export type RecordDiff = z.infer<typeof recordDiffSchema>;

@@ -1,35 +1,35 @@
-import type { Protocol, RobotProtocol, StepResult } from '../../checklist/index.ts';
+import type { CheckRecord, RobotRecord, StepResult } from '../../checklist/index.ts';
 import { type Basis, type Mark, markText } from '../../evidence/index.ts';
 import { signatureState } from '../../report/index.ts';
-import type { ProtocolDiff, RobotDiff } from './diff.result.ts';
-import { type ProtocolTrust, unaltered, verifyProtocolAt } from './record-file.ts';
+import type { RecordDiff, RobotDiff } from './diff.result.ts';
+import { type RecordTrust, unaltered, verifyRecordAt } from './record-file.ts';
 import { isBareNumber, isSteady, steadyText } from './steady-values.ts';
 import { subjectOf } from './verify.ts';
 
-export interface ProtocolDiffOptions extends Omit<ProtocolTrust, 'serial'> {
+export interface RecordDiffOptions extends Omit<RecordTrust, 'serial'> {
   readonly from: string;
   readonly to: string;
 }
 
 /**
- * What changed between two visits: robots by serial, steps by id, values by step and name. Reads two protocol files,
- * each verified. Throws what `verifyProtocolAt` throws, PROTOCOL_INVALID, PROTOCOL_ALTERED.
+ * What changed between two visits: robots by serial, steps by id, values by step and name. Reads two record files,
+ * each verified. Throws what `verifyRecordAt` throws, RECORD_INVALID, RECORD_ALTERED.
  */
-export async function compareProtocols({ from, to, caPath, sitePath }: ProtocolDiffOptions): Promise<ProtocolDiff> {
+export async function compareRecords({ from, to, caPath, sitePath }: RecordDiffOptions): Promise<RecordDiff> {
   const [old, now] = [await openSide(from, { caPath, sitePath }), await openSide(to, { caPath, sitePath })];
-  return diffProtocols(old, now);
+  return diffRecords(old, now);
 }
 
 interface Side {
   readonly path: string;
-  readonly state: ProtocolDiff['from']['state'];
-  readonly protocol: Protocol;
+  readonly state: RecordDiff['from']['state'];
+  readonly record: CheckRecord;
 }
 
-async function openSide(path: string, trust: ProtocolTrust): Promise<Side> {
-  const verification = await verifyProtocolAt(path, trust);
-  const protocol = unaltered(path, verification);
-  return { path, state: signatureState(protocol, verification), protocol };
+async function openSide(path: string, trust: RecordTrust): Promise<Side> {
+  const verification = await verifyRecordAt(path, trust);
+  const record = unaltered(path, verification);
+  return { path, state: signatureState(record, verification), record };
 }
 
 /**
@@ -37,8 +37,8 @@ async function openSide(path: string, trust: ProtocolTrust): Promise<Side> {
  * a step is not ok, values with unit and mark, deviations, red lines, marks of facts. Does not: when, how long, where
  * the files lie, ids and editions of the runs, and values that differ at every run (`isSteady`).
  */
-export function diffProtocols(from: Side, to: Side): ProtocolDiff {
-  const [old, now] = [from.protocol, to.protocol];
+export function diffRecords(from: Side, to: Side): RecordDiff {
+  const [old, now] = [from.record, to.record];
   const serials = unique([...old.robots, ...now.robots].map(({ serial }) => serial));
   const robots = serials.map((serial) => robotDiff(serial, robotOf(old, serial), robotOf(now, serial)));
   const versions = {
@@ -57,11 +57,11 @@ export function diffProtocols(from: Side, to: Side): ProtocolDiff {
   };
 }
 
-function robotOf({ robots }: Protocol, serial: string): RobotProtocol | null {
+function robotOf({ robots }: CheckRecord, serial: string): RobotRecord | null {
   return robots.find((robot) => robot.serial === serial) ?? null;
 }
 
-function robotDiff(serial: string, old: RobotProtocol | null, now: RobotProtocol | null): RobotDiff {
+function robotDiff(serial: string, old: RobotRecord | null, now: RobotRecord | null): RobotDiff {
   const oldSteps = old?.steps ?? [];
   const newSteps = now?.steps ?? [];
   const steps = stepChanges(oldSteps, newSteps);
@@ -195,7 +195,7 @@ function deviationChanges(old: readonly StepResult[], now: readonly StepResult[]
   });
 }
 
-function redLinesBut(of: RobotProtocol | null, but: RobotProtocol | null): RobotDiff['redLines']['added'] {
+function redLinesBut(of: RobotRecord | null, but: RobotRecord | null): RobotDiff['redLines']['added'] {
   const known = new Set((but?.redLines ?? []).map(({ id }) => id));
   return (of?.redLines ?? [])
     .filter(({ id }) => !known.has(id))
@@ -203,7 +203,7 @@ function redLinesBut(of: RobotProtocol | null, but: RobotProtocol | null): Robot
 }
 
 /** Red lines that stand in both and say something else. */
-function redLineChanges(old: RobotProtocol | null, now: RobotProtocol | null): RobotDiff['redLines']['changed'] {
+function redLineChanges(old: RobotRecord | null, now: RobotRecord | null): RobotDiff['redLines']['changed'] {
   const before = byId(old?.redLines ?? []);
   return (now?.redLines ?? []).flatMap(({ id, title, detail }) => {
     const was = before.get(id);
@@ -212,7 +212,7 @@ function redLineChanges(old: RobotProtocol | null, now: RobotProtocol | null): R
   });
 }
 
-function evidenceChanges(old: RobotProtocol['evidence'], now: RobotProtocol['evidence']): RobotDiff['evidence'] {
+function evidenceChanges(old: RobotRecord['evidence'], now: RobotRecord['evidence']): RobotDiff['evidence'] {
   const [before, after] = [byId(old), byId(now)];
   return unique([...now, ...old].map(({ id }) => id)).flatMap((id) => {
     const [was, is] = [before.get(id), after.get(id)];

@@ -4,18 +4,18 @@ import {
   attachmentsDirOf,
   beginJournal,
   type Checklist,
-  composeProtocol,
+  type CheckRecord,
+  composeRecord,
   findJournal,
   type Journal,
-  type Protocol,
-  type ProtocolRobot,
-  type ProtocolSigner,
-  protocolText,
+  type RecordRobot,
+  type RecordSigner,
   type RedLine,
   readJournal,
+  recordText,
   resumeJournal,
   type SessionRobotResult,
-  signProtocol,
+  signRecord,
 } from '../../checklist/index.ts';
 import { asGwError, GwError } from '../../error/index.ts';
 import { type EvidenceRecord, loadEvidenceFile } from '../../evidence/index.ts';
@@ -44,7 +44,7 @@ export async function openJournal(robots: readonly RunRobot[], options: JournalO
   if (first === undefined || sites.length < robots.length) {
     if (resume)
       throw new GwError('NOTHING_TO_RESUME', 'A site file cannot be read, so nobody knows whose run this is.');
-    onWarning('No protocol is written: a site file cannot be read, and a protocol names every robot.');
+    onWarning('No record is written: a site file cannot be read, and a record names every robot.');
     return undefined;
   }
   const serials = sites.map((site) => site.chassis.serial);
@@ -94,10 +94,10 @@ export async function openJournal(robots: readonly RunRobot[], options: JournalO
 }
 
 /** Throws FILE_EXISTS: said before a run, not after it. */
-export async function checkProtocolFree(path: string): Promise<void> {
+export async function checkRecordFree(path: string): Promise<void> {
   if (await isThere(path)) {
     throw new GwError('FILE_EXISTS', `There is already something at ${path}.`, {
-      remedy: 'A protocol replaces nothing: name another file.',
+      remedy: 'A record replaces nothing: name another file.',
     });
   }
 }
@@ -110,61 +110,61 @@ export async function redLinesOf(site: Site | null): Promise<RedLine[]> {
   return tablet === null ? [] : [{ ...tablet }];
 }
 
-interface ProtocolOptions {
+interface RecordOptions {
   readonly journal: Journal;
   readonly robots: readonly [RunRobot, ...RunRobot[]];
   readonly sessions: readonly SessionRobotResult[];
   readonly redLines: readonly RedLine[][];
   readonly checklist: Checklist;
-  readonly technician: Protocol['technician'];
+  readonly technician: CheckRecord['technician'];
   readonly gwVersion: string;
   readonly clock: Clock;
   readonly onWarning: (text: string) => void;
   readonly path: string | undefined;
 }
 
-/** Writes the protocol of a run, signed where the identity of one of its robots is here, and its attachments first. */
-export async function writeProtocol(options: ProtocolOptions): Promise<NonNullable<ChecklistRun['protocol']>> {
+/** Writes the record of a run, signed where the identity of one of its robots is here, and its attachments first. */
+export async function writeRecord(options: RecordOptions): Promise<NonNullable<ChecklistRun['record']>> {
   const { journal, robots, sessions, checklist, clock, gwVersion, onWarning } = options;
   const state = await readJournal(journal.path);
   const edition = state.editions + 1;
   const parts = await Promise.all(
-    robots.map(async ({ site }, index): Promise<ProtocolRobot[]> => {
+    robots.map(async ({ site }, index): Promise<RecordRobot[]> => {
       const session = sessions[index];
       if (site === null || session === undefined) return [];
       const redLines = options.redLines[index] ?? [];
-      const records = await recordsOf(site, onWarning);
-      return [{ ...session, site: site.name, serial: site.chassis.serial, records, redLines }];
+      const evidenceRecords = await evidenceRecordsOf(site, onWarning);
+      return [{ ...session, site: site.name, serial: site.chassis.serial, evidenceRecords, redLines }];
     }),
   );
-  const plain = composeProtocol({
+  const plain = composeRecord({
     journal: state,
     edition,
     gwVersion,
     checklist,
     technician: withInitials(options.technician, sessions),
     endedAt: clock.wall().toISOString(),
-    robots: parts.flat() as [ProtocolRobot, ...ProtocolRobot[]],
+    robots: parts.flat() as [RecordRobot, ...RecordRobot[]],
   });
   const signer = await signerFor(robots, onWarning);
-  const protocol = signer ? signProtocol(plain, signer) : plain;
-  const path = resolve(options.path ?? (await defaultPath(robots, protocol)));
+  const record = signer ? signRecord(plain, signer) : plain;
+  const path = resolve(options.path ?? (await defaultPath(robots, record)));
   const dir = attachmentsDirOf(path);
-  for (const { name } of protocol.attachments) {
-    // A sitting that ended between its photos and its protocol is written once more.
+  for (const { name } of record.attachments) {
+    // A sitting that ended between its photos and its record is written once more.
     await replaceFile(join(dir, name), await readKept(join(journal.attachmentsDir, name)));
   }
-  await createFile(path, protocolText(protocol));
-  const isOnDisk = await areSynced(protocol.attachments.length > 0 ? [dir, dirname(path)] : [dirname(path)]);
-  await journal.write({ kind: 'protocol', at: protocol.endedAt, edition, ok: protocol.ok });
-  // Nothing is left to go on with, and no loss of power takes the protocol back.
-  if (protocol.ok && isOnDisk) await journal.remove();
+  await createFile(path, recordText(record));
+  const isOnDisk = await areSynced(record.attachments.length > 0 ? [dir, dirname(path)] : [dirname(path)]);
+  await journal.write({ kind: 'record', at: record.endedAt, edition, ok: record.ok });
+  // Nothing is left to go on with, and no loss of power takes the record back.
+  if (record.ok && isOnDisk) await journal.remove();
   return {
     file: path,
-    id: protocol.id,
+    id: record.id,
     edition,
-    signedBy: protocol.signature?.serial ?? null,
-    attachments: protocol.attachments.length,
+    signedBy: record.signature?.serial ?? null,
+    attachments: record.attachments.length,
   };
 }
 
@@ -187,18 +187,21 @@ async function areSynced(folders: readonly string[]): Promise<boolean> {
 }
 
 /** The initials that stand beside the answers, when they are of one person. */
-function withInitials(technician: Protocol['technician'], sessions: readonly SessionRobotResult[]) {
+function withInitials(technician: CheckRecord['technician'], sessions: readonly SessionRobotResult[]) {
   const answers = sessions.flatMap(({ result }) => result.steps.flatMap(({ answer }) => answer ?? []));
   const [only = null, ...others] = new Set(answers.flatMap(({ initials }) => initials ?? []));
   return { name: technician.name, initials: technician.initials ?? (others.length === 0 ? only : null) };
 }
 
-async function recordsOf(site: Site, onWarning: (text: string) => void): Promise<readonly EvidenceRecord[] | null> {
+async function evidenceRecordsOf(
+  site: Site,
+  onWarning: (text: string) => void,
+): Promise<readonly EvidenceRecord[] | null> {
   try {
     return await loadEvidenceFile(site.evidenceFile);
   } catch (error) {
     const why = asGwError(error).message;
-    onWarning(`The protocol does not say which facts were verified on ${site.chassis.serial}: ${why}`);
+    onWarning(`The record does not say which facts were verified on ${site.chassis.serial}: ${why}`);
     return null;
   }
 }
@@ -207,7 +210,7 @@ async function recordsOf(site: Site, onWarning: (text: string) => void): Promise
 async function signerFor(
   robots: readonly RunRobot[],
   onWarning: (text: string) => void,
-): Promise<ProtocolSigner | undefined> {
+): Promise<RecordSigner | undefined> {
   let isHere = false;
   for (const { site } of robots) {
     const identityDir = site?.enrolment?.identityDir;
@@ -224,27 +227,27 @@ async function signerFor(
       const error = asGwError(thrown);
       if (error.code === 'NOT_ENROLLED') continue;
       isHere = true;
-      onWarning(`The protocol is not signed by ${site.chassis.serial}: ${error.message}`);
+      onWarning(`The record is not signed by ${site.chassis.serial}: ${error.message}`);
     }
   }
   onWarning(
     isHere
-      ? 'The protocol is not signed: no identity on this machine can sign it.'
-      : 'The protocol is not signed: the identity of the device is not on this machine.',
+      ? 'The record is not signed: no identity on this machine can sign it.'
+      : 'The record is not signed: the identity of the device is not on this machine.',
   );
   return undefined;
 }
 
-async function defaultPath(robots: readonly [RunRobot, ...RunRobot[]], protocol: Protocol): Promise<string> {
-  const dir = join(robots[0].site?.stateDir ?? '.', 'protocols');
-  const [first] = protocol.robots;
-  const who = protocol.robots.length === 1 ? (first?.serial ?? '') : `${protocol.robots.length}-robots`;
-  const stamp = protocol.startedAt.replace(/[-:]|\.\d+/g, '');
-  const edition = protocol.edition === 1 ? '' : `-${protocol.edition}`;
+async function defaultPath(robots: readonly [RunRobot, ...RunRobot[]], record: CheckRecord): Promise<string> {
+  const dir = join(robots[0].site?.stateDir ?? '.', 'records');
+  const [first] = record.robots;
+  const who = record.robots.length === 1 ? (first?.serial ?? '') : `${record.robots.length}-robots`;
+  const stamp = record.startedAt.replace(/[-:]|\.\d+/g, '');
+  const edition = record.edition === 1 ? '' : `-${record.edition}`;
   // A serial may hold colons, which not every file system takes.
-  const name = `${protocol.checklist.name}-${who.replaceAll(':', '-')}-${stamp}${edition}`;
+  const name = `${record.checklist.name}-${who.replaceAll(':', '-')}-${stamp}${edition}`;
   const plain = join(dir, `${name}.json`);
-  return (await isThere(plain)) ? join(dir, `${name}-${protocol.id.slice(0, 8)}.json`) : plain;
+  return (await isThere(plain)) ? join(dir, `${name}-${record.id.slice(0, 8)}.json`) : plain;
 }
 
 async function isThere(path: string): Promise<boolean> {

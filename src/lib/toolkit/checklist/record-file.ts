@@ -1,9 +1,9 @@
-import { type Protocol, type ProtocolVerification, verifyProtocolFile } from '../../checklist/index.ts';
+import { type CheckRecord, type RecordVerification, verifyRecordFile } from '../../checklist/index.ts';
 import { GwError } from '../../error/index.ts';
 import { readAuthorityFile } from '../network/ca-file.ts';
 
-/** What a protocol is compared with, beside itself. */
-export interface ProtocolTrust {
+/** What a record is compared with, beside itself. */
+export interface RecordTrust {
   /** File with the certificates (PEM) of the authority that issues device certificates. */
   readonly caPath?: string | undefined;
   /** Site file of the robot: its identity says the authority, and its serial who must have signed. */
@@ -13,11 +13,11 @@ export interface ProtocolTrust {
 }
 
 /**
- * Verifies a protocol file against what is known here. Without an authority a signature is never verified, since
+ * Verifies a record file against what is known here. Without an authority a signature is never verified, since
  * anybody can make a certificate. Throws FILE_UNWRITABLE (cannot be read), USAGE, SITE_FILE_NOT_FOUND,
  * SITE_FILE_INVALID, IDENTITY_BROKEN.
  */
-export async function verifyProtocolAt(path: string, trust: ProtocolTrust): Promise<ProtocolVerification> {
+export async function verifyRecordAt(path: string, trust: RecordTrust): Promise<RecordVerification> {
   const { caPath, sitePath } = trust;
   let serial = trust.serial;
   let caPem = caPath === undefined ? undefined : await readAuthority(caPath);
@@ -30,7 +30,7 @@ export async function verifyProtocolAt(path: string, trust: ProtocolTrust): Prom
       caPem = (await loadIdentity(site.enrolment.identityDir))?.caPem;
     }
   }
-  return verifyProtocolFile(path, {
+  return verifyRecordFile(path, {
     ...(caPem !== undefined && { caPem }),
     ...(serial !== undefined && { expectedSerial: serial }),
   });
@@ -40,15 +40,15 @@ export async function verifyProtocolAt(path: string, trust: ProtocolTrust): Prom
 const integrity = ['file', 'form', 'content', 'consistent', 'signature'];
 
 /**
- * The protocol itself, for documents and comparisons. Refuses what is no protocol, and what was changed since it was
- * written: a document would make it look like one. Throws PROTOCOL_INVALID, PROTOCOL_ALTERED.
+ * The record itself, for documents and comparisons. Refuses what is no record, and what was changed since it was
+ * written: a document would make it look like one. Throws RECORD_INVALID, RECORD_ALTERED.
  */
-export function unaltered(path: string, { protocol, findings }: ProtocolVerification): Protocol {
+export function unaltered(path: string, { record, findings }: RecordVerification): CheckRecord {
   const bad = findings.filter(({ id, verdict }) => verdict === 'wrong' && integrity.includes(id));
   const said = bad.map(({ title, detail }) => `${title}: no. ${detail}`).join('\n');
-  if (protocol === null) throw new GwError('PROTOCOL_INVALID', `${path} is no protocol of gw.\n${said}`);
-  if (bad.length > 0) throw new GwError('PROTOCOL_ALTERED', `${path} is not what gw wrote and signed.\n${said}`);
-  return protocol;
+  if (record === null) throw new GwError('RECORD_INVALID', `${path} is no record of gw.\n${said}`);
+  if (bad.length > 0) throw new GwError('RECORD_ALTERED', `${path} is not what gw wrote and signed.\n${said}`);
+  return record;
 }
 
 async function readAuthority(path: string): Promise<string> {

@@ -11,7 +11,7 @@ export interface ChecklistRunOptions
   readonly nameOrFile: string;
   /** Folder of the built-in checklists. */
   readonly dir: string;
-  /** One site file for each robot of this run; journal and protocol go to the state folder of the first. */
+  /** One site file for each robot of this run; journal and record go to the state folder of the first. */
   readonly sitePaths: readonly [string, ...string[]];
   readonly answersPath?: string | undefined;
   /** Where report files go; none are written without it. */
@@ -22,10 +22,10 @@ export interface ChecklistRunOptions
   readonly from?: string | undefined;
   /** Goes on with the newest run of this list for these robots. */
   readonly resume?: boolean | undefined;
-  /** Where the protocol goes; `<stateDir>/protocols/<name>-<serial>-<time>.json` without it. */
-  readonly protocolPath?: string | undefined;
+  /** Where the record goes; `<stateDir>/records/<name>-<serial>-<time>.json` without it. */
+  readonly recordPath?: string | undefined;
   readonly technician?: { readonly name: string | null; readonly initials: string | null } | undefined;
-  /** Stands in protocols, and in the backups that a step takes. */
+  /** Stands in records, and in the backups that a step takes. */
   readonly gwVersion: string;
   readonly clock: Clock;
   /** What the checks are made with, beside site file and version. */

@@ -35,7 +35,7 @@ export const checklistShowSchema = z.strictObject({
   purpose: z.string(),
   phase: z.enum(phases).nullable(),
   file: z.string(),
-  sha256: z.string().describe('Of the bytes of the file; stands in every protocol of it.'),
+  sha256: z.string().describe('Of the bytes of the file; stands in every record of it.'),
   sections: z.array(
     z.strictObject({
       id: z.string(),
@@ -81,7 +81,7 @@ const prerequisiteSchema = z.strictObject({
 export type Prerequisite = z.infer<typeof prerequisiteSchema>;
 
 /**
- * `gw checklist run`: the result, the protocol, and the report files that were written. Of several robots the steps
+ * `gw checklist run`: the result, the record, and the report files that were written. Of several robots the steps
  * stand one after the other; their ids and titles then begin with the serial number.
  */
 export const checklistRunSchema = checklistResultSchema.extend({
@@ -101,7 +101,7 @@ export const checklistRunSchema = checklistResultSchema.extend({
     .describe('What the steps of this sitting need and the site file lacked when it began.'),
   leftOut: z.int().describe('Steps that --only or --from left out and no earlier sitting took.'),
   resumed: z.boolean(),
-  protocol: z
+  record: z
     .strictObject({
       file: z.string().describe('Absolute.'),
       id: z.string(),

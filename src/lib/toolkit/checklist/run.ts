@@ -19,7 +19,7 @@ import { replaceFile } from '../../lifecycle/index.ts';
 import { toJson, toJUnit, toMarkdown } from '../../report/index.ts';
 import type { Site } from '../../site/index.ts';
 import { createCatalogue } from '../catalogue.ts';
-import { checkProtocolFree, openJournal, redLinesOf, writeProtocol } from './finished-record.ts';
+import { checkRecordFree, openJournal, redLinesOf, writeRecord } from './finished-record.ts';
 import { findPrerequisites } from './prerequisites.ts';
 import type { ChecklistList, ChecklistRun, ChecklistShow } from './run.result.ts';
 import type { ChecklistRunOptions, RunRobot } from './run-options.ts';
@@ -96,7 +96,7 @@ export async function showChecklist(nameOrFile: string, dir: string): Promise<Ch
 }
 
 /**
- * Runs a checklist against one robot after the other and writes the protocol. What a step finds is its result; thrown
+ * Runs a checklist against one robot after the other and writes the record. What a step finds is its result; thrown
  * are only mistakes in what was asked and a disk that takes nothing: CHECKLIST_UNKNOWN, CHECKLIST_INVALID,
  * ANSWERS_INVALID, ATTACHMENT_INVALID, STEP_UNKNOWN, NOTHING_TO_RESUME, CHECKLIST_CHANGED, JOURNAL_BROKEN, RUN_OPEN,
  * FILE_EXISTS, FILE_UNWRITABLE, USAGE.
@@ -123,7 +123,7 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
   // What would end the run in its middle is found before its beginning.
   for (const { photos } of answers?.answers.values() ?? []) for (const photo of photos) await readPhoto(photo);
   selectSteps(checklist, wanted);
-  if (options.protocolPath !== undefined) await checkProtocolFree(options.protocolPath);
+  if (options.recordPath !== undefined) await checkRecordFree(options.recordPath);
 
   await using journal = await openJournal(robots, { ...options, checklist, onWarning });
   const prerequisites = await findPrerequisites(robots, wanted, journal?.state.taken ?? []);
@@ -149,10 +149,10 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
   const isClean = redLines.every((lines) => lines.length === 0);
   // Also in the report files: a red line that no step says is still red.
   const result = { ...merged, ok: merged.ok && isClean };
-  const protocol =
-    journal === undefined || (result.interrupted && options.protocolPath === undefined)
+  const record =
+    journal === undefined || (result.interrupted && options.recordPath === undefined)
       ? null
-      : await writeProtocol({
+      : await writeRecord({
           journal,
           robots,
           sessions,
@@ -162,7 +162,7 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
           gwVersion,
           clock,
           onWarning,
-          path: options.protocolPath,
+          path: options.recordPath,
         });
   const isClosed = ({ verdict, deviation }: ChecklistResult['steps'][number]) => verdict === 'ok' || deviation !== null;
   return {
@@ -179,7 +179,7 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
     prerequisites,
     leftOut: result.steps.filter((step) => step.leftOut).length,
     resumed: (journal?.state.resumedAt.length ?? 0) > 0 || (options.resume ?? false),
-    protocol,
+    record,
     written: outDir === undefined ? [] : await writeReports(result, checklist.name, outDir),
   };
 }

@@ -1,8 +1,8 @@
 import { markTextDe } from '../../evidence/index.ts';
-import type { protocolEn } from './protocol.en.ts';
+import type { recordEn } from './record.en.ts';
 
 /** Das Protokoll einer Checkliste, auf Deutsch. */
-export const protocolDe: typeof protocolEn = {
+export const recordDe: typeof recordEn = {
   above: {
     premises: 'Protokoll: vor der Auslieferung',
     site: 'Protokoll: Inbetriebnahme am Einsatzort',
@@ -55,7 +55,7 @@ export const protocolDe: typeof protocolEn = {
     time: 'Zeit',
     motion: 'Bewegung',
     program: 'Programm',
-    protocol: 'Protokoll',
+    record: 'Protokoll',
     signature: 'Signatur',
   },
   robot: (site, serial) => `${site}, Fahrgestell ${serial}`,

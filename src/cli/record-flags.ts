@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
 
-/** What a protocol is compared with. No default: a site file that happens to lie here need not be the robot's. */
-export const protocolTrustFlags = {
+/** What a record is compared with. No default: a site file that happens to lie here need not be the robot's. */
+export const recordTrustFlags = {
   ca: Flags.file({
     summary: 'Certificates (PEM) of the authority that issues device certificates.',
     helpValue: 'FILE',

@@ -1,18 +1,18 @@
 import { markText } from '../../evidence/index.ts';
-/** The protocol of a checklist, in English. The German one has the same keys. */
-export const protocolEn = {
+/** The record of a checklist, in English. The German one has the same keys. */
+export const recordEn = {
   above: {
-    premises: 'Protocol: before delivery',
-    site: 'Protocol: commissioning at the site',
-    handover: 'Protocol: handover',
-    service: 'Protocol: service',
-    none: 'Protocol of a checklist',
+    premises: 'Acceptance record: before delivery',
+    site: 'Acceptance record: commissioning at the site',
+    handover: 'Acceptance record: handover',
+    service: 'Acceptance record: service',
+    none: 'Checklist record',
   },
-  footer: (id: string, edition: number, state: string) => `Protocol ${id}, edition ${edition}, ${state}`,
+  footer: (id: string, edition: number, state: string) => `Record ${id}, edition ${edition}, ${state}`,
 
   verdictOk: (steps: number) => (steps === 1 ? 'The one step is ok' : `All ${steps} steps are ok`),
   verdictOkUnproven: (steps: number) =>
-    `${steps === 1 ? 'The one step is' : `All ${steps} steps are`} recorded as ok, but this protocol is not verified`,
+    `${steps === 1 ? 'The one step is' : `All ${steps} steps are`} recorded as ok, but this record is not verified`,
   verdictAccepted: (deviations: number) =>
     deviations === 1 ? 'Accepted with 1 deviation' : `Accepted with ${deviations} deviations`,
   verdictWrong: (wrong: number, redLines: number) =>
@@ -30,7 +30,7 @@ export const protocolEn = {
   signedNotVerifiedText: 'Nothing contradicts the signature, but not everything could be looked at:',
   signedWrong: 'Signed, but the verification found something WRONG',
   notSignedWrong: 'NOT SIGNED, and the verification found something WRONG',
-  signedWrongText: 'Do not accept this protocol before this is explained:',
+  signedWrongText: 'Do not accept this record before this is explained:',
   notSigned: 'NOT SIGNED',
   notSignedText: 'No device key stands for what is written here; anybody can have changed it.',
   stateVerified: 'signed and verified',
@@ -53,7 +53,7 @@ export const protocolEn = {
     time: 'Time',
     motion: 'Movement',
     program: 'Program',
-    protocol: 'Protocol',
+    record: 'Record',
     signature: 'Signature',
   },
   robot: (site: string, serial: string) => `${site}, chassis ${serial}`,
@@ -75,9 +75,9 @@ export const protocolEn = {
   redNone: 'None.',
   redNoneUnproven: 'None is recorded.',
   acceptanceTitle: 'Acceptance',
-  acceptanceOk: 'Both sides have read this protocol.',
+  acceptanceOk: 'Both sides have read this record.',
   acceptanceOpen: (count: number) =>
-    `Both sides have read this protocol, with ${count === 1 ? 'the 1 entry' : `the ${count} entries`} in it that ${count === 1 ? 'is' : 'are'} not ok.`,
+    `Both sides have read this record, with ${count === 1 ? 'the 1 entry' : `the ${count} entries`} in it that ${count === 1 ? 'is' : 'are'} not ok.`,
   signFor: { operator: 'For the operator of the robot', customer: 'For the customer' },
   signLines: ['Name in capitals', 'Place, date, signature'] as readonly string[],
 

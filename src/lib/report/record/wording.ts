@@ -1,6 +1,6 @@
 import type { MeasuredValue } from '../../checklist/index.ts';
 import type { Basis, Mark } from '../../evidence/index.ts';
-import type { ProtocolTexts } from '../texts/protocol.ts';
+import type { RecordTexts } from '../texts/record.ts';
 
 /** The beginning of a text, on one line. */
 export function cut(text: string, most: number): string {
@@ -13,7 +13,7 @@ export function moment(iso: string): string {
   return iso.replace(/T(\d\d:\d\d)(:\d\d(\.\d+)?)?Z$/, ' $1 UTC');
 }
 
-export function duration(ms: number, texts: ProtocolTexts): string {
+export function duration(ms: number, texts: RecordTexts): string {
   return ms < 60_000 ? texts.seconds((ms / 1000).toFixed(1)) : texts.minutes((ms / 60_000).toFixed(1));
 }
 
@@ -25,7 +25,7 @@ export function valueText({ value, unit }: Pick<MeasuredValue, 'value' | 'unit'>
 const MOST_CHARACTERS = 4_000;
 
 /** The same with every text of it cut that is longer than anybody reads on paper, with how much is missing. */
-export function bounded<T>(value: T, texts: ProtocolTexts): T {
+export function bounded<T>(value: T, texts: RecordTexts): T {
   if (typeof value === 'string') {
     const rest = value.length - MOST_CHARACTERS;
     return (rest <= 0 ? value : `${value.slice(0, MOST_CHARACTERS).toWellFormed()} ${texts.cut(rest)}`) as T;
@@ -38,7 +38,7 @@ export function bounded<T>(value: T, texts: ProtocolTexts): T {
 /** Records of older versions do not say what a mark rests on. */
 export function markIn(
   { mark, basis }: { readonly mark: Mark; readonly basis?: Basis | undefined },
-  texts: Pick<ProtocolTexts, 'markText'>,
+  texts: Pick<RecordTexts, 'markText'>,
 ) {
   return basis === undefined ? mark : texts.markText({ mark, basis });
 }

@@ -1,13 +1,13 @@
 import chalk from 'chalk';
-import type { ProtocolDiff, RobotDiff } from '../../lib/toolkit/checklist/diff.result.ts';
-import type { ProtocolReport } from '../../lib/toolkit/checklist/report.result.ts';
-import type { ProtocolSubject, ProtocolVerify } from '../../lib/toolkit/checklist/verify.result.ts';
+import type { RecordDiff, RobotDiff } from '../../lib/toolkit/checklist/diff.result.ts';
+import type { RecordReport } from '../../lib/toolkit/checklist/report.result.ts';
+import type { RecordSubject, RecordVerify } from '../../lib/toolkit/checklist/verify.result.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
 
-type State = ProtocolVerify['state'];
+type State = RecordVerify['state'];
 
 /** `gw checklist verify` */
-export function renderProtocolVerify({ path, state, signedBy, findings, subject }: ProtocolVerify): string {
+export function renderRecordVerify({ path, state, signedBy, findings, subject }: RecordVerify): string {
   const name = printable(path);
   const heads: Readonly<Record<State, string>> = {
     verified: `${chalk.green.bold('VERIFIED')}  ${name} is what ${printable(signedBy ?? '')} signed.`,
@@ -31,7 +31,7 @@ export function renderProtocolVerify({ path, state, signedBy, findings, subject 
 }
 
 /** `gw checklist report`: the document itself, or where it is and how far it is to be believed. */
-export function renderProtocolReport({ document, written, subject, state, format }: ProtocolReport): string {
+export function renderRecordReport({ document, written, subject, state, format }: RecordReport): string {
   if (written === null) return document ?? '';
   const { path, bytes, pages, replacedCharacters } = written;
   const size = `${bytes} bytes${pages === null ? '' : `, ${pages} ${pages === 1 ? 'page' : 'pages'}`}`;
@@ -55,7 +55,7 @@ export function reportNotes({
     verified: null,
     'not-verified': chalk.yellow('The signature was not verified, and the report says so; see `gw checklist verify`.'),
     wrong: chalk.red('The verification found something wrong, and the report says so; see `gw checklist verify`.'),
-    'not-signed': chalk.yellow('The protocol is not signed, and the report says so.'),
+    'not-signed': chalk.yellow('The record is not signed, and the report says so.'),
   };
   const note = notes[state];
   const letters = `${replacedCharacters} ${replacedCharacters === 1 ? 'character' : 'characters'}`;
@@ -68,7 +68,7 @@ export function reportNotes({
 }
 
 /** `gw checklist diff` */
-export function renderProtocolDiff({ from, to, same, worse, versions, sameChecklist, robots }: ProtocolDiff): string {
+export function renderRecordDiff({ from, to, same, worse, versions, sameChecklist, robots }: RecordDiff): string {
   const counted = (count: (robot: RobotDiff) => number) => robots.reduce((sum, robot) => sum + count(robot), 0);
   const parts = [
     [counted(({ newlyWrong }) => newlyWrong.length), 'newly wrong'],
@@ -150,8 +150,8 @@ function robotLines(robot: RobotDiff): string[] {
 }
 
 function presenceLines({ presence, site, software }: RobotDiff): string[] {
-  if (presence === 'old-only') return [chalk.red('  is not in the new protocol')];
-  if (presence === 'new-only') return ['  is only in the new protocol'];
+  if (presence === 'old-only') return [chalk.red('  is not in the new record')];
+  if (presence === 'new-only') return ['  is only in the new record'];
   return [
     ...(site.from === site.to ? [] : [`  site ${change(site)}`]),
     ...(software.from === software.to ? [] : [`  software ${change(software)}`]),
@@ -210,13 +210,13 @@ function valueTable(all: RobotDiff['values']): string[] {
   return ['', ...table.split('\n').map((line) => `  ${line}`)];
 }
 
-function subjectLine({ title, robots, technician, endedAt, edition, id }: ProtocolSubject): string {
+function subjectLine({ title, robots, technician, endedAt, edition, id }: RecordSubject): string {
   const who = robots.map(({ site, serial }) => `${site}, ${serial}`).join('; ');
   return printable(`${title}; ${who}; ${technician ?? 'no technician named'}; ${endedAt}; ${id}, edition ${edition}`);
 }
 
-/** What the protocol says of itself; green only where it may be believed. */
-function saysLine({ verdict, counts, deviations, redLines }: ProtocolSubject, state: State): string {
+/** What the record says of itself; green only where it may be believed. */
+function saysLine({ verdict, counts, deviations, redLines }: RecordSubject, state: State): string {
   const words = {
     ok: 'all ok',
     accepted: 'accepted with deviations',

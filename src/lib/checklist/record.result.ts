@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { bases, marks } from '../evidence/index.ts';
 import { countsSchema, phases, stepResultSchema } from './run.result.ts';
 
-export const PROTOCOL_FORMAT = 'gw/protocol/1';
+export const RECORD_FORMAT = 'gw/check-record/1';
 
-/** How a protocol is signed; the only way that this format knows. Decision of ours. */
+/** How a record is signed; the only way that this format knows. Decision of ours. */
 export const SIGNATURE_ALGORITHM = 'ECDSA-P256-SHA256-P1363';
 
 /** Name of an attachment: made by gw, never taken from a person's file, so that it can stand in a path. */
@@ -19,7 +19,7 @@ export const attachmentTypes = {
 export type AttachmentKind = keyof typeof attachmentTypes;
 
 export const attachmentSchema = z.strictObject({
-  name: z.string().regex(ATTACHMENT_NAME).describe('File name in the folder beside the protocol.'),
+  name: z.string().regex(ATTACHMENT_NAME).describe('File name in the folder beside the record.'),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   bytes: z.int().min(1),
   mediaType: z.enum(Object.values(attachmentTypes)),
@@ -55,7 +55,7 @@ const reliedFactSchema = z.strictObject({
 });
 export type ReliedFact = z.infer<typeof reliedFactSchema>;
 
-export const robotProtocolSchema = z.strictObject({
+export const robotRecordSchema = z.strictObject({
   site: z.string(),
   serial: z.string().describe('Of the site file; steps prove that it is the one of the chassis.'),
   software: softwareSchema.nullable().describe('Software of the chassis as a step read it; null when none did.'),
@@ -78,7 +78,7 @@ export const robotProtocolSchema = z.strictObject({
   evidence: z.array(reliedFactSchema),
   redLines: z.array(redLineSchema),
 });
-export type RobotProtocol = z.infer<typeof robotProtocolSchema>;
+export type RobotRecord = z.infer<typeof robotRecordSchema>;
 
 const signatureSchema = z.strictObject({
   algorithm: z.literal(SIGNATURE_ALGORITHM),
@@ -91,14 +91,14 @@ const signatureSchema = z.strictObject({
 });
 
 /**
- * The protocol of a checklist that was worked through: one file, signed with the key of the device. The file is the
+ * The record of a checklist that was worked through: one file, signed with the key of the device. The file is the
  * one sorted and indented text that these values have; docs/checklists.md says exactly which, and which bytes are
  * signed.
  */
-export const protocolSchema = z.strictObject({
-  format: z.literal(PROTOCOL_FORMAT),
+export const recordSchema = z.strictObject({
+  format: z.literal(RECORD_FORMAT),
   id: z.uuid().describe('Of the run; the same when it was resumed.'),
-  edition: z.int().min(1).describe('1 for the first protocol of this run, 2 for the next after a resume, ...'),
+  edition: z.int().min(1).describe('1 for the first record of this run, 2 for the next after a resume, ...'),
   gw: z.string().describe('Version of gw.'),
   checklist: z.strictObject({
     name: z.string(),
@@ -120,13 +120,13 @@ export const protocolSchema = z.strictObject({
   accepted: z.boolean().describe('true when everything is ok or an accepted deviation, for every robot.'),
   counts: countsSchema,
   deviations: z.int(),
-  robots: z.array(robotProtocolSchema).min(1),
+  robots: z.array(robotRecordSchema).min(1),
   attachments: z.array(attachmentSchema),
   signature: signatureSchema.nullable().describe('null: not signed, because no identity of these robots is here.'),
 });
-export type Protocol = z.infer<typeof protocolSchema>;
+export type CheckRecord = z.infer<typeof recordSchema>;
 
-/** One thing that was looked at when a protocol was verified. */
+/** One thing that was looked at when a record was verified. */
 const verificationFindingSchema = z.strictObject({
   id: z.enum([
     'file',
@@ -146,8 +146,8 @@ const verificationFindingSchema = z.strictObject({
 });
 export type VerificationFinding = z.infer<typeof verificationFindingSchema>;
 
-/** What `verifyProtocol` found. `verified` needs every finding ok: nothing that was not checked is verified. */
-export const protocolVerificationSchema = z.strictObject({
+/** What `verifyRecord` found. `verified` needs every finding ok: nothing that was not checked is verified. */
+export const recordVerificationSchema = z.strictObject({
   verified: z.boolean().describe('true only when every finding is ok.'),
   verdict: z
     .enum(['ok', 'wrong', 'not-checked'])
@@ -155,6 +155,6 @@ export const protocolVerificationSchema = z.strictObject({
       'wrong: something does not fit. not-checked: nothing contradicts, but not everything could be looked at.',
     ),
   findings: z.array(verificationFindingSchema),
-  protocol: protocolSchema.nullable().describe('null when the file holds none.'),
+  record: recordSchema.nullable().describe('null when the file holds none.'),
 });
-export type ProtocolVerification = z.infer<typeof protocolVerificationSchema>;
+export type RecordVerification = z.infer<typeof recordVerificationSchema>;
