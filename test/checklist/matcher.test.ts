@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   compileMatcher,
-  look,
+  lookUp,
   type Match,
   type MatcherProblem,
   matcherNames,
@@ -14,7 +14,7 @@ function match(raw: unknown, value: unknown): Match {
     throw new RangeError(problem.expected);
   });
   if (!matcher) throw new RangeError('no matcher');
-  return matcher.match({ there: true, value });
+  return matcher.match({ exists: true, value });
 }
 
 function complaints(raw: unknown): MatcherProblem[] {
@@ -33,20 +33,20 @@ describe('paths', () => {
   const at = (path: string) => {
     const parts = parsePath(path);
     if (!parts) throw new RangeError(path);
-    return look(value, parts);
+    return lookUp(value, parts);
   };
 
   test('keys, list positions, quoted keys and the one item with a field are found', () => {
-    expect(at('identity.serial')).toEqual({ there: true, value: 'S1' });
-    expect(at('checks[1].verdict')).toEqual({ there: true, value: 'wrong' });
-    expect(at("topics['/tracked_pose'].rateHz")).toEqual({ there: true, value: 5 });
-    expect(at('checks[id=b.c].verdict')).toEqual({ there: true, value: 'wrong' });
+    expect(at('identity.serial')).toEqual({ exists: true, value: 'S1' });
+    expect(at('checks[1].verdict')).toEqual({ exists: true, value: 'wrong' });
+    expect(at("topics['/tracked_pose'].rateHz")).toEqual({ exists: true, value: 5 });
+    expect(at('checks[id=b.c].verdict')).toEqual({ exists: true, value: 'wrong' });
   });
 
   test('what is not there is named as far as the path leads', () => {
-    expect(at('identity.mac.vendor')).toEqual({ there: false, missing: 'identity.mac' });
-    expect(at('checks[9]')).toEqual({ there: false, missing: 'checks[9]' });
-    expect(at('checks[id=twin]')).toEqual({ there: false, missing: 'checks[id=twin]' });
+    expect(at('identity.mac.vendor')).toEqual({ exists: false, missing: 'identity.mac' });
+    expect(at('checks[9]')).toEqual({ exists: false, missing: 'checks[9]' });
+    expect(at('checks[id=twin]')).toEqual({ exists: false, missing: 'checks[id=twin]' });
   });
 
   test('inherited properties are not there', () => {
@@ -57,7 +57,7 @@ describe('paths', () => {
       'checks.length',
       "identity['hasOwnProperty']",
     ]) {
-      expect(at(path).there).toBe(false);
+      expect(at(path).exists).toBe(false);
     }
   });
 
@@ -74,7 +74,7 @@ describe('paths', () => {
         fc.json(),
         (path, json) => {
           const parts = parsePath(path);
-          if (parts) expect(typeof look(JSON.parse(json), parts).there).toBe('boolean');
+          if (parts) expect(typeof lookUp(JSON.parse(json), parts).exists).toBe('boolean');
         },
       ),
       { numRuns: 1000 },
@@ -85,8 +85,8 @@ describe('paths', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[^'\]\n]{1,40}$/), fc.integer(), (key, inner) => {
         const parts = parsePath(`['${key}']`);
-        expect(parts && look({ [key]: inner }, parts)).toEqual(
-          key === '__proto__' ? expect.anything() : { there: true, value: inner },
+        expect(parts && lookUp({ [key]: inner }, parts)).toEqual(
+          key === '__proto__' ? expect.anything() : { exists: true, value: inner },
         );
       }),
     );
@@ -136,10 +136,10 @@ describe('matchers', () => {
 
   test('a missing value meets nothing but its absence', () => {
     for (const raw of ['x', 'all-ok', 'not-empty', 'exists', { 'at-least': 0 }, { contains: 'a' }]) {
-      const result = compileMatcher(raw, () => {})?.match({ there: false, missing: 'a.b' });
+      const result = compileMatcher(raw, () => {})?.match({ exists: false, missing: 'a.b' });
       expect(result).toEqual({ verdict: 'wrong', found: 'nothing: there is no a.b' });
     }
-    expect(compileMatcher({ exists: false }, () => {})?.match({ there: false, missing: 'a' }).verdict).toBe('ok');
+    expect(compileMatcher({ exists: false }, () => {})?.match({ exists: false, missing: 'a' }).verdict).toBe('ok');
   });
 
   test('findings are all ok, or the wrong ones are named', () => {
@@ -234,7 +234,7 @@ describe('matchers', () => {
       fc.property(raws, fc.anything(), (raw, value) => {
         const matcher = compileMatcher(raw, () => {});
         if (!matcher) return;
-        const result = matcher.match({ there: true, value: value ?? null });
+        const result = matcher.match({ exists: true, value: value ?? null });
         expect(['ok', 'wrong', 'not-checked']).toContain(result.verdict);
         expect(result.found.length).toBeLessThan(2500);
       }),

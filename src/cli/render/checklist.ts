@@ -8,7 +8,7 @@ import type {
 } from '../../lib/toolkit/checklist/run.result.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
 
-const MOST_TITLE_WIDTH = 52;
+const MAX_TITLE_WIDTH = 52;
 
 /** `gw checklist list` */
 export function renderChecklistList({ checklists, checks }: ChecklistList): string {
@@ -206,7 +206,7 @@ export function renderChecklistVerdict(
 
 /** The steps, one below the other, under their sections; their figures stand in a column. */
 export function renderSteps(steps: readonly StepResult[], sections: ChecklistRun['sections'] = []): string[] {
-  const width = Math.min(MOST_TITLE_WIDTH, Math.max(0, ...steps.map(({ title }) => title.length)));
+  const width = Math.min(MAX_TITLE_WIDTH, Math.max(0, ...steps.map(({ title }) => title.length)));
   return steps.flatMap((step, index) => {
     const section = sections.find(({ id }) => id === step.section);
     const begins = section !== undefined && steps[index - 1]?.section !== section.id;
@@ -231,7 +231,7 @@ function renderDeviation({ approvedBy, reason }: Deviation): string {
 }
 
 /** A step on one line: verdict, title, what was proven. */
-export function renderStepLine(step: StepResult, width = MOST_TITLE_WIDTH): string {
+export function renderStepLine(step: StepResult, width = MAX_TITLE_WIDTH): string {
   const { verdict, title, shown, why, kind, deviation } = step;
   const mark = verdict === 'skipped' ? chalk.yellow('skip') : renderVerdict(verdict);
   const accepted = deviation === null || verdict === 'ok' ? '' : `accepted by ${deviation.approvedBy}`;

@@ -36,7 +36,7 @@ export interface Answers {
 
 const word = z.enum(['yes', 'no', 'skip']);
 const text = z.string().min(1).max(500);
-const MOST_PHOTOS = 10;
+const MAX_PHOTOS = 10;
 
 const file = z.string().min(1).max(4096);
 const writtenSchema = z.strictObject({
@@ -46,7 +46,7 @@ const writtenSchema = z.strictObject({
   initials: z.string().regex(INITIALS, 'at most 8 letters, digits, . or -').optional(),
   remark: text.optional(),
   photo: file.optional(),
-  photos: z.array(file).max(MOST_PHOTOS).optional(),
+  photos: z.array(file).max(MAX_PHOTOS).optional(),
   accept: z.strictObject({ reason: text, by: text }).optional(),
 });
 const answersSchema = z.record(z.string(), z.union([word, z.number(), writtenSchema]));
@@ -71,13 +71,13 @@ function rules(checklist: Checklist) {
     schema: answersSchema,
     maxBytes: ANSWERS_MAX_BYTES,
     error: 'ANSWERS_INVALID',
-    check: (value: unknown, report: Report) => checkFit(value, checklist, report),
+    check: (value: unknown, report: Report) => checkAnswers(value, checklist, report),
   } as const;
 }
 
 type Loose = Readonly<Record<string, unknown>>;
 
-function checkFit(value: unknown, checklist: Checklist, report: Report): void {
+function checkAnswers(value: unknown, checklist: Checklist, report: Report): void {
   if (!isObject(value)) return;
   const isAsked = ({ kind }: Step) => kind === 'confirm' || kind === 'measure';
   const questions = checklist.steps.filter(isAsked).map((step) => step.id);

@@ -7,7 +7,7 @@ import { ATTACHMENT_NAME, type Attachment, type AttachmentKind, attachmentTypes 
 /** Decision of ours: a photo of a telephone has less. */
 export const ATTACHMENT_MAX_BYTES = 20 * 1024 * 1024;
 /** So that a name has three digits. */
-const MOST_ATTACHMENTS = 999;
+const MAX_ATTACHMENTS = 999;
 
 /** What kind of picture these bytes begin like; undefined for anything else. */
 function pictureKind(bytes: Uint8Array): AttachmentKind | undefined {
@@ -47,8 +47,8 @@ export async function keepPhoto(path: string, stepId: string, folder: string): P
   const { bytes, kind } = await readPhoto(path);
   const taken = (await readdir(folder)).filter((name) => ATTACHMENT_NAME.test(name));
   const number = Math.max(0, ...taken.map((name) => Number(name.slice(0, 3)))) + 1;
-  if (number > MOST_ATTACHMENTS) {
-    throw new GwError('ATTACHMENT_INVALID', `${path} cannot be attached: there are ${MOST_ATTACHMENTS} already.`);
+  if (number > MAX_ATTACHMENTS) {
+    throw new GwError('ATTACHMENT_INVALID', `${path} cannot be attached: there are ${MAX_ATTACHMENTS} already.`);
   }
   const name = `${String(number).padStart(3, '0')}-${stepId}.${kind}`;
   await createFile(join(folder, name), bytes);

@@ -1,5 +1,5 @@
 /** Deeper structures are refused; a record needs a dozen levels. */
-const DEEPEST = 40;
+const MAX_LEVELS = 40;
 
 /**
  * The one text that a JSON value has: keys sorted by their UTF-16 code units, numbers and texts as ECMAScript writes
@@ -11,7 +11,7 @@ export function canonicalText(value: unknown, indent = 0): string {
 }
 
 function write(value: unknown, indent: number, level: number): string {
-  if (level > DEEPEST) throw new RangeError('A value is nested too deeply.');
+  if (level > MAX_LEVELS) throw new RangeError('A value is nested too deeply.');
   if (value === null || typeof value === 'boolean') return String(value);
   if (typeof value === 'string') {
     if (!value.isWellFormed()) throw new RangeError('A text has half a character in it.');

@@ -1,9 +1,9 @@
 import { oneLine } from '../document/index.ts';
 
-const MOST_TEXT = 200;
-const MOST_ITEMS = 12;
-const MOST_LEVELS = 4;
-const MOST_VALUES = 400;
+const MAX_TEXT_CHARACTERS = 200;
+const MAX_ITEMS = 12;
+const MAX_LEVELS = 4;
+const MAX_VALUES = 400;
 
 /** Plain data, cut to what a report can carry. */
 export type Excerpt = null | boolean | number | string | Excerpt[] | { [key: string]: Excerpt };
@@ -13,7 +13,7 @@ export type Excerpt = null | boolean | number | string | Excerpt[] | { [key: str
  * plain data becomes text.
  */
 export function excerpt(value: unknown): Excerpt {
-  let left = MOST_VALUES;
+  let left = MAX_VALUES;
   const cut = (part: unknown, level: number): Excerpt => {
     left -= 1;
     if (left < 0) return '…';
@@ -22,14 +22,14 @@ export function excerpt(value: unknown): Excerpt {
     if (typeof part === 'boolean' || part === null) return part;
     if (part === undefined) return null;
     if (typeof part !== 'object') return shorten(String(part));
-    if (level >= MOST_LEVELS) return '…';
+    if (level >= MAX_LEVELS) return '…';
     if (Array.isArray(part)) {
-      const items = part.slice(0, MOST_ITEMS).map((item) => cut(item, level + 1));
-      return part.length > MOST_ITEMS ? [...items, `… and ${part.length - MOST_ITEMS} more`] : items;
+      const items = part.slice(0, MAX_ITEMS).map((item) => cut(item, level + 1));
+      return part.length > MAX_ITEMS ? [...items, `… and ${part.length - MAX_ITEMS} more`] : items;
     }
     if (part instanceof Date) return part.toISOString();
     const entries = Object.entries(part).filter(([, inner]) => inner !== undefined && typeof inner !== 'function');
-    const kept = entries.slice(0, MOST_ITEMS * 2).map(([key, inner]) => [shorten(key), cut(inner, level + 1)] as const);
+    const kept = entries.slice(0, MAX_ITEMS * 2).map(([key, inner]) => [shorten(key), cut(inner, level + 1)] as const);
     const more = entries.length - kept.length;
     return Object.fromEntries(more > 0 ? [...kept, ['…', `and ${more} more`] as const] : kept);
   };
@@ -53,5 +53,5 @@ export function plainText(value: unknown): string {
 
 function shorten(text: string): string {
   const points = [...text];
-  return points.length > MOST_TEXT ? `${points.slice(0, MOST_TEXT).join('')}…` : text;
+  return points.length > MAX_TEXT_CHARACTERS ? `${points.slice(0, MAX_TEXT_CHARACTERS).join('')}…` : text;
 }

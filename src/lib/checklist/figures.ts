@@ -2,7 +2,7 @@ import { type Basis, bases, basisOf, type Mark, marks } from '../evidence/index.
 import type { Answer } from './answers.ts';
 import { plainText } from './excerpt.ts';
 import type { MeasureStep, RunStep, WantedValue } from './load.ts';
-import { look } from './path.ts';
+import { lookUp } from './path.ts';
 import type { MeasuredValue } from './run.result.ts';
 
 /**
@@ -12,8 +12,8 @@ import type { MeasuredValue } from './run.result.ts';
  */
 export function figuresOf(step: RunStep, data: object): MeasuredValue[] {
   return step.values.flatMap((wanted) => {
-    const looked = look(data, wanted.parts);
-    const figure = looked.there ? figureOf(wanted, looked.value, step.run) : undefined;
+    const result = lookUp(data, wanted.parts);
+    const figure = result.exists ? figureOf(wanted, result.value, step.run) : undefined;
     return figure === undefined ? [] : [figure];
   });
 }

@@ -32,7 +32,7 @@ export {
   type Step,
 } from './load.ts';
 export { compileMatcher, type Match, type Matcher, type MatcherProblem, matcherNames } from './matcher.ts';
-export { type Looked, look, type PathPart, parsePath } from './path.ts';
+export { lookUp, type PathPart, type PathResult, parsePath } from './path.ts';
 export {
   type Attachment,
   type AttachmentKind,
@@ -59,7 +59,7 @@ export {
   type StepResult,
 } from './run.result.ts';
 export { runSteps } from './runner.ts';
-export type { Decision, RunnerOptions, TakenStep } from './runner-options.ts';
+export type { CompletedStep, Decision, RunnerOptions } from './runner-options.ts';
 export { selectSteps, type Wanted } from './selection.ts';
 export { mergeResults, runSession, type SessionRobot, type SessionRobotResult } from './session.ts';
 export { type RecordSigner, signRecord } from './signature.ts';

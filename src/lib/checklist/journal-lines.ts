@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { GwError } from '../error/index.ts';
 import { type Attachment, attachmentSchema, softwareSchema } from './record.result.ts';
 import { stepResultSchema } from './run.result.ts';
-import type { TakenStep } from './runner-options.ts';
+import type { CompletedStep } from './runner-options.ts';
 
 /** What the lines of a journal are, and what they say together. */
 
@@ -47,7 +47,7 @@ export type JournalLine = z.infer<typeof lineSchema>;
 export interface JournalState {
   readonly begun: Begun;
   /** Per robot, in the order of the run: the newest result of every step that was taken, the newest of them last. */
-  readonly taken: readonly ReadonlyMap<string, TakenStep>[];
+  readonly taken: readonly ReadonlyMap<string, CompletedStep>[];
   readonly attachments: readonly Attachment[];
   readonly resumedAt: readonly string[];
   /** Of all sittings so far. */
@@ -87,7 +87,7 @@ function read<T>(schema: z.ZodType<T>, line: string | undefined, number: number,
 }
 
 export function stateOf(begun: Begun, lines: readonly JournalLine[], path = ''): JournalState {
-  const taken = begun.robots.map(() => new Map<string, TakenStep>());
+  const taken = begun.robots.map(() => new Map<string, CompletedStep>());
   const attachments: Attachment[] = [];
   const resumedAt: string[] = [];
   let [tookMs, sittingMs, editions] = [0, 0, 0];

@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { GwError } from '../error/index.ts';
 import { openFresh, readWhole } from '../lifecycle/index.ts';
 
-const MOST_LOCK_BYTES = 1_024;
+const MAX_LOCK_BYTES = 1_024;
 
 /**
  * Says that this process works on a journal, so that a second one does not. Gives the path of the lock, a file beside
@@ -18,7 +18,7 @@ export async function claimJournal(path: string): Promise<string> {
       return lock;
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
-      const owner = await readWhole(lock, MOST_LOCK_BYTES).then(
+      const owner = await readWhole(lock, MAX_LOCK_BYTES).then(
         (bytes) => Buffer.from(bytes).toString(),
         () => '',
       );

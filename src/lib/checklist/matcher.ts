@@ -1,7 +1,7 @@
 import { nearest } from '../document/index.ts';
 import { excerptText, plainText } from './excerpt.ts';
-import { type Looked, look, PATH_SYNTAX, type PathPart, parsePath } from './path.ts';
-import { compilePattern, MOST_MATCHED_CHARACTERS } from './pattern.ts';
+import { lookUp, PATH_SYNTAX, type PathPart, type PathResult, parsePath } from './path.ts';
+import { compilePattern, MAX_MATCHED_CHARACTERS } from './pattern.ts';
 
 /** How a value compares with what is expected; what nobody checked is neither right nor wrong. */
 export type MatchVerdict = 'ok' | 'wrong' | 'not-checked';
@@ -15,7 +15,7 @@ export interface Match {
 export interface Matcher {
   /** What is expected, for a person: `at least 5`, `one of 'a', 'b'`. */
   readonly expected: string;
-  match(looked: Looked): Match;
+  match(result: PathResult): Match;
 }
 
 /** A mistake in a written matcher, at a path within it. */
@@ -125,12 +125,12 @@ const NOT_CHECKED = 'not-checked';
 function onValue(expected: string, test: (value: unknown) => boolean | Match): Matcher {
   return {
     expected,
-    match(looked) {
-      if (!looked.there) return { verdict: 'wrong', found: `nothing: there is no ${looked.missing}` };
-      const outcome = test(looked.value);
+    match(result) {
+      if (!result.exists) return { verdict: 'wrong', found: `nothing: there is no ${result.missing}` };
+      const outcome = test(result.value);
       if (typeof outcome === 'object') return outcome;
-      const verdict = outcome ? 'ok' : looked.value === NOT_CHECKED ? 'not-checked' : 'wrong';
-      return { verdict, found: excerptText(looked.value) };
+      const verdict = outcome ? 'ok' : result.value === NOT_CHECKED ? 'not-checked' : 'wrong';
+      return { verdict, found: excerptText(result.value) };
     },
   };
 }
@@ -146,7 +146,7 @@ function oneOf(wanted: readonly Scalar[]): Matcher {
 function matches(pattern: RegExp): Matcher {
   return onValue(`text like ${pattern.source}`, (value) => {
     if (typeof value !== 'string' || value === NOT_CHECKED) return false;
-    return value.length <= MOST_MATCHED_CHARACTERS && pattern.test(value);
+    return value.length <= MAX_MATCHED_CHARACTERS && pattern.test(value);
   });
 }
 
@@ -171,12 +171,12 @@ function contains(wanted: Scalar): Matcher {
 function exists(wanted: boolean): Matcher {
   return {
     expected: wanted ? 'a value' : 'no value',
-    match(looked) {
-      const there = looked.there && looked.value !== null;
-      const verdict = there === wanted ? 'ok' : 'wrong';
+    match(result) {
+      const hasValue = result.exists && result.value !== null;
+      const verdict = hasValue === wanted ? 'ok' : 'wrong';
       return {
-        verdict: looked.there && looked.value === NOT_CHECKED ? 'not-checked' : verdict,
-        found: looked.there ? excerptText(looked.value) : `nothing: there is no ${looked.missing}`,
+        verdict: result.exists && result.value === NOT_CHECKED ? 'not-checked' : verdict,
+        found: result.exists ? excerptText(result.value) : `nothing: there is no ${result.missing}`,
       };
     },
   };
@@ -216,8 +216,8 @@ function allOk(fields: readonly (readonly [key: string, value: Scalar])[]): Matc
 }
 
 function fieldOf(finding: unknown, key: string): unknown {
-  const looked = look(finding, [{ kind: 'key', key }]);
-  return looked.there ? looked.value : undefined;
+  const result = lookUp(finding, [{ kind: 'key', key }]);
+  return result.exists ? result.value : undefined;
 }
 
 function findingText(finding: unknown): string {
@@ -251,7 +251,7 @@ function every(raw: unknown, complain: Complain): Matcher | undefined {
     const failures: string[] = [];
     for (const [index, item] of value.entries()) {
       for (const { path, parts, matcher } of expectations) {
-        const match = matcher.match(look(item, parts));
+        const match = matcher.match(lookUp(item, parts));
         verdict = worse(verdict, match.verdict);
         if (match.verdict !== 'ok') failures.push(`${itemName(item, index)}${path} ${match.found}`);
       }
@@ -266,8 +266,8 @@ function allOf(parts: readonly Matcher[]): Matcher {
   if (parts.length === 1 && first) return first;
   return {
     expected: parts.map((part) => part.expected).join(' and '),
-    match(looked) {
-      const results = parts.map((part) => part.match(looked));
+    match(result) {
+      const results = parts.map((part) => part.match(result));
       const verdict = results.reduce<MatchVerdict>((sum, result) => worse(sum, result.verdict), 'ok');
       const found = results.find((result) => result.verdict === verdict)?.found ?? '';
       return { verdict, found };

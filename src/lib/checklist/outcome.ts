@@ -1,6 +1,6 @@
 import type { Expectation } from './matcher.ts';
 import { type MatchVerdict, worse } from './matcher.ts';
-import { look, type PathPart } from './path.ts';
+import { lookUp, type PathPart } from './path.ts';
 import type { StepResult } from './run.result.ts';
 
 /** What came out of one step, before it is joined with what the step is. */
@@ -16,7 +16,7 @@ export type Outcome = Pick<StepResult, 'verdict' | 'why'> & {
 /** Holds a result against what is expected of it. */
 export function compare(expected: readonly Expectation[], data: object): Outcome {
   const expectations = expected.map(({ path, parts, matcher }) => {
-    const match = matcher.match(look(data, parts));
+    const match = matcher.match(lookUp(data, parts));
     const detail = match.verdict === 'ok' ? null : detailBeside(data, parts);
     return {
       path,
@@ -34,13 +34,15 @@ export function compare(expected: readonly Expectation[], data: object): Outcome
   return { verdict, why, expectations };
 }
 
-const MOST_DETAIL = 300;
+const MAX_DETAIL_CHARACTERS = 300;
 
 /** What stands as `detail` beside a `verdict`: the sentence that says why. */
 function detailBeside(data: object, parts: readonly PathPart[]): string | null {
   const last = parts.at(-1);
   if (last?.kind !== 'key' || last.key !== 'verdict') return null;
-  const beside = look(data, [...parts.slice(0, -1), { kind: 'key', key: 'detail' }]);
-  if (!beside.there || typeof beside.value !== 'string' || beside.value === '') return null;
-  return beside.value.length > MOST_DETAIL ? `${beside.value.slice(0, MOST_DETAIL)}…` : beside.value;
+  const beside = lookUp(data, [...parts.slice(0, -1), { kind: 'key', key: 'detail' }]);
+  if (!beside.exists || typeof beside.value !== 'string' || beside.value === '') return null;
+  return beside.value.length > MAX_DETAIL_CHARACTERS
+    ? `${beside.value.slice(0, MAX_DETAIL_CHARACTERS)}…`
+    : beside.value;
 }

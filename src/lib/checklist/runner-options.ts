@@ -14,7 +14,7 @@ export type Decision =
   | ({ readonly kind: 'accept' } & Approval);
 
 /** A step that was taken, with what a later sitting needs to know of it. */
-export interface TakenStep {
+export interface CompletedStep {
   readonly result: StepResult;
   /** What came out for the steps that read its result. */
   readonly readings: Readonly<Record<string, Outcome>>;
@@ -31,7 +31,7 @@ export interface RunnerOptions extends AskingOptions, CheckingOptions {
   /** The steps of this sitting; all of them when absent. */
   readonly selection?: Selection;
   /** What an earlier sitting of this run took. */
-  readonly earlier?: ReadonlyMap<string, TakenStep>;
+  readonly earlier?: ReadonlyMap<string, CompletedStep>;
   readonly onStep?: (event: {
     readonly step: Step;
     readonly section: Section | null;
@@ -39,6 +39,6 @@ export interface RunnerOptions extends AskingOptions, CheckingOptions {
     readonly of: number;
   }) => void;
   /** Told, and waited for, before anyone sees the result: here it goes to disk. */
-  readonly onTaken?: (taken: TakenStep) => Promise<void>;
+  readonly onCompleted?: (taken: CompletedStep) => Promise<void>;
   readonly onResult?: (result: StepResult) => void;
 }

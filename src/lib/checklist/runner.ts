@@ -2,7 +2,7 @@ import type { Checklist } from './load.ts';
 import type { Outcome } from './outcome.ts';
 import type { ChecklistResult, StepResult } from './run.result.ts';
 import type { RunnerOptions } from './runner-options.ts';
-import { acceptedNow, beginSofar, joinResult, type Sofar, takeUntilSettled } from './taking.ts';
+import { createRunState, joinResult, performUntilSettled, type RunState, withApproval } from './step-runner.ts';
 
 /**
  * Goes through a checklist in the order of its file. A step that needs one which is not ok is skipped by name, an
@@ -13,27 +13,27 @@ export async function runSteps(checklist: Checklist, options: RunnerOptions): Pr
   const { clock, signal, motionAllowed, subject, selection, earlier } = options;
   const began = clock.monotonicMs();
   const startedAt = clock.wall().toISOString();
-  const sofar = beginSofar(checklist, earlier);
-  const anew = toRunAgain(sofar, options);
+  const run = createRunState(checklist, earlier);
+  const anew = toRunAgain(run, options);
   for (const [index, step] of checklist.steps.entries()) {
     const before = earlier?.get(step.id)?.result;
     const chosen = selection === undefined || selection.chosen.has(step.id);
     const again = (selection?.again.has(step.id) ?? false) || anew.has(step.id);
-    const follows = before !== undefined && step.kind === 'run' && step.reads !== null && sofar.ran.has(step.reads);
+    const follows = before !== undefined && step.kind === 'run' && step.reads !== null && run.ran.has(step.reads);
     if (before && !again && !follows && (!chosen || isSettled(before))) {
-      sofar.results.set(step.id, await acceptedNow(before, earlier?.get(step.id), options));
+      run.results.set(step.id, await withApproval(before, earlier?.get(step.id), options));
       continue;
     }
     if (!chosen && !follows) {
-      sofar.results.set(step.id, joinResult(step, leftOut(checklist), { at: null, tookMs: 0, before }));
+      run.results.set(step.id, joinResult(step, leftOut(checklist), { at: null, tookMs: 0, before }));
       continue;
     }
     const section = checklist.sections.find(({ id }) => id === step.section) ?? null;
     options.onStep?.({ step, section, index, of: checklist.steps.length });
     const isNamed = selection?.named.has(step.id) ?? false;
-    sofar.results.set(step.id, await takeUntilSettled(step, { before, isNamed }, sofar, options));
+    run.results.set(step.id, await performUntilSettled(step, { before, isNamed }, run, options));
   }
-  const steps = [...sofar.results.values()];
+  const steps = [...run.results.values()];
   const { name, title, purpose, phase, file } = checklist;
   const counts = countVerdicts(steps);
   return {
@@ -63,7 +63,7 @@ export function countVerdicts(steps: readonly Pick<StepResult, 'verdict'>[]): Ch
  * Checks that a step has to have run again, because what it would read of their last run is only that nobody could look.
  * One that moves the robot waits for the word that it may.
  */
-function toRunAgain({ checklist, readings }: Sofar, options: RunnerOptions): ReadonlySet<string> {
+function toRunAgain({ checklist, readings }: RunState, options: RunnerOptions): ReadonlySet<string> {
   const { selection, earlier, motionAllowed } = options;
   const ids = new Set<string>();
   for (const step of checklist.steps) {

@@ -97,5 +97,5 @@ export type StepFile = z.infer<typeof stepSchema>;
 
 export const CHECKLIST_MAX_BYTES = 256 * 1024;
 /** Over all sections together. */
-export const MOST_STEPS = 500;
+export const MAX_STEPS = 500;
 export const DEFAULT_WITHIN_S = 60;

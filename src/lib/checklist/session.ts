@@ -14,7 +14,7 @@ export interface SessionRobot {
 }
 
 export interface SessionOptions
-  extends Omit<RunnerOptions, 'subject' | 'selection' | 'earlier' | 'onTaken' | 'keepPhoto'> {
+  extends Omit<RunnerOptions, 'subject' | 'selection' | 'earlier' | 'onCompleted' | 'keepPhoto'> {
   /** Worked through one after the other. */
   readonly robots: readonly SessionRobot[];
   readonly wanted: Wanted;
@@ -44,7 +44,7 @@ export async function runSession(options: SessionOptions): Promise<SessionRobotR
       subject,
       earlier,
       selection: selectSteps(checklist, wanted),
-      async onTaken(taken) {
+      async onCompleted(taken) {
         software = taken.software ?? software;
         await journal?.write({
           kind: 'step',

@@ -3,7 +3,7 @@ import { findFact } from '../evidence/index.ts';
 import type { Catalogue } from './catalogue.ts';
 import { compileExpectations } from './matcher.ts';
 import { PATH_SYNTAX, parsePath } from './path.ts';
-import { MOST_STEPS } from './schema.ts';
+import { MAX_STEPS } from './schema.ts';
 import { parseTemplate } from './template.ts';
 
 /** What a step does; exactly one of them. */
@@ -87,8 +87,8 @@ export function checkSoundness(value: unknown, catalogue: Catalogue, report: Rep
     const isUnavailable = places.slice(before).some(({ step }) => step.unavailable !== undefined);
     name(section.id, { at, last: places.length - 1, needs: [...own, ...gates, ...held], isUnavailable });
   }
-  if (places.length > MOST_STEPS) {
-    report(['sections'], { found: `${places.length} steps`, expected: `at most ${MOST_STEPS} steps in one checklist` });
+  if (places.length > MAX_STEPS) {
+    report(['sections'], { found: `${places.length} steps`, expected: `at most ${MAX_STEPS} steps in one checklist` });
   }
 
   for (const { id, at, before, needs } of needsOfSections)

@@ -1,5 +1,5 @@
 import { plainText } from './excerpt.ts';
-import { look, type PathPart, parsePath } from './path.ts';
+import { lookUp, type PathPart, parsePath } from './path.ts';
 
 /** Stands for what a result does not have. */
 export const NOT_THERE = '(not there)';
@@ -30,9 +30,9 @@ export function parseTemplate(text: string): Template | undefined {
 export function fillTemplate(template: Template, value: unknown): string {
   const texts = template.map((part) => {
     if (typeof part === 'string') return part;
-    const looked = look(value, part);
-    if (!looked.there || looked.value === null) return NOT_THERE;
-    return Array.isArray(looked.value) ? String(looked.value.length) : plainText(looked.value);
+    const result = lookUp(value, part);
+    if (!result.exists || result.value === null) return NOT_THERE;
+    return Array.isArray(result.value) ? String(result.value.length) : plainText(result.value);
   });
   return texts.join('');
 }

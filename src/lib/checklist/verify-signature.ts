@@ -86,7 +86,7 @@ function checkValidity({ startedAt, endedAt }: CheckRecord, certificates: readon
   say('validity', valid ? 'ok' : 'wrong', `valid from ${span}, used from ${startedAt} to ${endedAt}`);
 }
 
-const LONGEST_CHAIN = 5;
+const MAX_CHAIN_CERTIFICATES = 5;
 
 function checkChain(certificates: readonly X509Certificate[], caPem: string | undefined, say: Say): void {
   if (caPem === undefined) {
@@ -103,7 +103,7 @@ function checkChain(certificates: readonly X509Certificate[], caPem: string | un
     return;
   }
   let [at, ...between] = certificates;
-  for (let length = 0; at !== undefined && length < LONGEST_CHAIN; length += 1) {
+  for (let length = 0; at !== undefined && length < MAX_CHAIN_CERTIFICATES; length += 1) {
     const below = at;
     const root = trusted.find((ca) => issued(ca, below));
     if (root) {

@@ -32,13 +32,13 @@ export function pathText(path: readonly PropertyKey[]): string {
   return text;
 }
 
-const SHOWN = 60;
+const MAX_QUOTED_CHARACTERS = 60;
 
 /** A found text in quotes, on one line, without control characters, shortened. */
 export function quoted(text: string): string {
   const clean = oneLine(text);
   const points = [...clean];
-  return points.length > SHOWN ? `'${points.slice(0, SHOWN).join('')}…'` : `'${clean}'`;
+  return points.length > MAX_QUOTED_CHARACTERS ? `'${points.slice(0, MAX_QUOTED_CHARACTERS).join('')}…'` : `'${clean}'`;
 }
 
 /** Foreign text on one line: every run of control characters and line ends is a space. */

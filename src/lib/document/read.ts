@@ -109,10 +109,10 @@ export async function readDocumentBytes(
   }
 }
 
-const MOST_LINES = 20;
+const MAX_LINES = 20;
 
 function fail(options: { readonly file: string; readonly error: ErrorCode }, problems: readonly Problem[]): never {
-  const lines = problems.slice(0, MOST_LINES).map(problemText);
+  const lines = problems.slice(0, MAX_LINES).map(problemText);
   const more = problems.length - lines.length;
   if (more > 0) lines.push(`… and ${more} more`);
   const [only] = lines;

@@ -37,10 +37,10 @@ export interface Tree {
 }
 
 /** More levels than any file of ours has. */
-const MOST_LEVELS = 50;
-const MOST_PROBLEMS = 200;
+const MAX_LEVELS = 50;
+const MAX_PROBLEMS = 200;
 /** One slip makes a parser complain about all that follows. */
-const MOST_COMPLAINTS = 10;
+const MAX_PARSER_ERRORS = 10;
 
 /** Reads YAML text into plain values and the place of each; collects what strict reading refuses. */
 export function readTree(text: string, file: string): Tree {
@@ -54,7 +54,7 @@ export function readTree(text: string, file: string): Tree {
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
   const refuse = (offset: number | null, path: Path, found: string, expected: string): void => {
-    if (problems.length >= MOST_PROBLEMS) return;
+    if (problems.length >= MAX_PROBLEMS) return;
     const place = offset === null ? null : placeOf(offset);
     problems.push({
       file,
@@ -91,10 +91,10 @@ export function readTree(text: string, file: string): Tree {
   const complaints = documents.flatMap(({ errors, warnings }) => [...errors, ...warnings]);
   // The library turns its own stack overflow into complaints about the text.
   if (complaints.some(({ message }) => /call stack|stack overflow/i.test(message))) {
-    refuse(null, [], 'a structure nested without end', `at most ${MOST_LEVELS} levels`);
+    refuse(null, [], 'a structure nested without end', `at most ${MAX_LEVELS} levels`);
     return { ...tree, value: undefined };
   }
-  for (const { pos, message } of complaints.slice(0, MOST_COMPLAINTS)) {
+  for (const { pos, message } of complaints.slice(0, MAX_PARSER_ERRORS)) {
     refuse(pos[0], [], `a line that is not sound YAML (${firstLine(message)})`, 'sound YAML');
   }
   if (second) refuse(second.range?.[0] ?? null, [], 'a second document after ---', 'one document per file');
@@ -119,8 +119,8 @@ export function readTree(text: string, file: string): Tree {
     if (item?.anchor) refuse(offset, path, `the anchor ${quoted(`&${item.anchor}`)}`, 'no anchors and aliases');
     if (item?.tag) refuse(offset, path, `the tag ${quoted(item.tag)}`, 'no tags; text in quotes where it must be text');
     entries.set(pathKey(path), { key, value, shown: shownOf(item) });
-    if (path.length >= MOST_LEVELS) {
-      refuse(offset, [], 'a structure nested without end', `at most ${MOST_LEVELS} levels`);
+    if (path.length >= MAX_LEVELS) {
+      refuse(offset, [], 'a structure nested without end', `at most ${MAX_LEVELS} levels`);
       return undefined;
     }
     if (isMap(item)) return readMap(item, path);

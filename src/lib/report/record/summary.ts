@@ -14,11 +14,11 @@ import {
 import { cut, duration, markIn, moment } from './wording.ts';
 
 /** So much fits on one page with the places for signatures; a test fills each of them to its end. */
-const MOST_LINES = 4;
+const MAX_LINES = 4;
 /** Of the reasons of all red lines together. */
-const MOST_REASONS = 280;
-const MOST_ROBOTS = 3;
-const MOST_FINDINGS = 2;
+const MAX_REASONS = 280;
+const MAX_ROBOTS = 3;
+const MAX_FINDINGS = 2;
 
 /** The first page: whose, how it came out, what is red, who, when, whether it is signed, and where to sign it. */
 export function summaryBlocks(record: CheckRecord, verification: RecordVerification, texts: RecordTexts): Block[] {
@@ -61,9 +61,9 @@ function signatureBanner(
 ): Block {
   const open = findings.filter(({ verdict }) => verdict === (state === 'wrong' ? 'wrong' : 'not-checked'));
   const lines = open
-    .slice(0, MOST_FINDINGS)
+    .slice(0, MAX_FINDINGS)
     .map(({ id, title, detail }) => cut(`${texts.findingTitles[id] ?? title}: ${detail}`, 100));
-  if (open.length > MOST_FINDINGS) lines.push(texts.more(open.length - MOST_FINDINGS));
+  if (open.length > MAX_FINDINGS) lines.push(texts.more(open.length - MAX_FINDINGS));
   const banner = (title: string, text: string, more: readonly string[] = []): Block => ({
     kind: 'banner',
     tone: signatureTone[state],
@@ -105,7 +105,7 @@ function factRows(record: CheckRecord, texts: RecordTexts): (readonly [string, W
   const { fact } = texts;
   const { checklist, technician, robots, resumedAt } = record;
   const person = [technician.name, technician.initials].filter((one) => one !== null).map((one) => cut(one, 50));
-  const shown = robots.slice(0, robots.length > MOST_ROBOTS ? MOST_ROBOTS - 1 : MOST_ROBOTS);
+  const shown = robots.slice(0, robots.length > MAX_ROBOTS ? MAX_ROBOTS - 1 : MAX_ROBOTS);
   const rest = robots.length - shown.length;
   const robotLines = shown.map((robot) => robotLine(robot, robots.length === 1, texts));
   if (rest > 0) robotLines.push([texts.more(rest)]);
@@ -154,8 +154,8 @@ function redLines(record: CheckRecord, state: SignatureState, texts: RecordTexts
     ...red.map(({ title, detail }) => [title, detail, where(serial)] as const),
     ...steps.filter(isBad).map(({ title, why }) => [title, why, where(serial)] as const),
   ]);
-  const told = lines.slice(0, MOST_LINES);
-  const room = Math.floor(MOST_REASONS / told.length);
+  const told = lines.slice(0, MAX_LINES);
+  const room = Math.floor(MAX_REASONS / told.length);
   const items: Words[] = told.map(([title, why, at]) => [
     { text: `${cut(title, 60)}${at}: `, tone: 'bad', bold: true },
     cut(why, room),
@@ -164,7 +164,7 @@ function redLines(record: CheckRecord, state: SignatureState, texts: RecordTexts
   if (lines.length === 0) {
     return [heading, { kind: 'paragraph', text: state === 'verified' ? texts.redNone : texts.redNoneUnproven }];
   }
-  if (lines.length > MOST_LINES) items.push([{ text: texts.more(lines.length - MOST_LINES), tone: 'bad' }]);
+  if (lines.length > MAX_LINES) items.push([{ text: texts.more(lines.length - MAX_LINES), tone: 'bad' }]);
   return [heading, { kind: 'list', items }];
 }
 

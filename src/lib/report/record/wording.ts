@@ -22,13 +22,13 @@ export function valueText({ value, unit }: Pick<MeasuredValue, 'value' | 'unit'>
   return unit === null ? String(value) : `${value} ${unit}`;
 }
 
-const MOST_CHARACTERS = 4_000;
+const MAX_CHARACTERS = 4_000;
 
 /** The same with every text of it cut that is longer than anybody reads on paper, with how much is missing. */
 export function bounded<T>(value: T, texts: RecordTexts): T {
   if (typeof value === 'string') {
-    const rest = value.length - MOST_CHARACTERS;
-    return (rest <= 0 ? value : `${value.slice(0, MOST_CHARACTERS).toWellFormed()} ${texts.cut(rest)}`) as T;
+    const rest = value.length - MAX_CHARACTERS;
+    return (rest <= 0 ? value : `${value.slice(0, MAX_CHARACTERS).toWellFormed()} ${texts.cut(rest)}`) as T;
   }
   if (Array.isArray(value)) return value.map((one) => bounded(one, texts)) as T;
   if (value === null || typeof value !== 'object') return value;

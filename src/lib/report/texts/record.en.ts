@@ -144,7 +144,7 @@ export const recordEn = {
 
   signatureTitle: 'Signature and verification',
   signatureRows: { algorithm: 'Algorithm', serial: 'Device', fingerprint: 'Certificate, SHA-256' },
-  findingsHead: ['Looked at', 'Came out', 'Detail'] as readonly string[],
+  findingsHead: ['PathResult at', 'Came out', 'Detail'] as readonly string[],
   /** Titles of findings by their id, where they are to be others than those of the verification itself. */
   findingTitles: {} as Readonly<Record<string, string>>,
   finding: { ok: 'ok', wrong: 'WRONG', 'not-checked': 'not checked' },

@@ -169,11 +169,11 @@ export async function writeRecord(options: RecordOptions): Promise<NonNullable<C
 }
 
 /** More than any photo that gw takes into a run. */
-const MOST_PHOTO_BYTES = 64 * 1024 * 1024;
+const MAX_PHOTO_BYTES = 64 * 1024 * 1024;
 
 /** A photo of the journal. Throws JOURNAL_BROKEN. */
 async function readKept(path: string): Promise<Uint8Array> {
-  return await readWhole(path, MOST_PHOTO_BYTES).catch((cause: NodeJS.ErrnoException) => {
+  return await readWhole(path, MAX_PHOTO_BYTES).catch((cause: NodeJS.ErrnoException) => {
     throw new GwError('JOURNAL_BROKEN', `The photo ${path} of this run cannot be read (${cause.code}).`, { cause });
   });
 }
