@@ -139,7 +139,7 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
     async decide({ deviation, why, remedy }, signal) {
       if (deviation !== null) return { kind: 'leave' };
       output.write(`        ${printable(why)}\n`);
-      if (remedy !== null) output.write(`        ${chalk.cyan('to mend:')} ${printable(remedy)}\n`);
+      if (remedy !== null) output.write(`        ${chalk.cyan('fix:')} ${printable(remedy)}\n`);
       const keys = chalk.dim('[enter = leave it so, again = take it again, accept = accept it as a deviation]');
       for (;;) {
         const word = ((await nextLine(`  ${chalk.cyan('?')} Not ok. ${keys} `, signal)) ?? '').toLowerCase();

@@ -1,15 +1,15 @@
 import { Flags } from '@oclif/core';
 
-/** What a record is compared with. No default: a site file that happens to lie here need not be the robot's. */
+/** What a record is verified against. No default: the site file in this folder may be of another robot. */
 export const recordTrustFlags = {
   ca: Flags.file({
-    summary: 'Certificates (PEM) of the authority that issues device certificates.',
+    summary: 'CA certificates (PEM) of the device certificates.',
     helpValue: 'FILE',
   }),
   site: Flags.file({
     char: 's',
-    summary: 'Site file of the robot: its identity names the authority, and its serial who must have signed.',
+    summary: 'Site file of the robot, for the CA of its identity and the expected serial number.',
     helpValue: 'FILE',
   }),
-  serial: Flags.string({ summary: 'The robot that must have signed.', helpValue: 'SERIAL' }),
+  serial: Flags.string({ summary: 'Serial number of the robot that must have signed.', helpValue: 'SERIAL' }),
 };

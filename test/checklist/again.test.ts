@@ -134,7 +134,7 @@ describe('a step that reads the result of a check', () => {
     world = { a: unseen };
     const steps = await sit({ only: ['a'] });
     expect(verdicts(steps)).toEqual({ a: 'wrong', r: 'skipped' });
-    expect(steps.r?.why).toBe("It reads the result of 'a', which gave none.");
+    expect(steps.r?.why).toBe("This step reads the result of 'a', which has none.");
     // Nor does the next sitting remember it.
     expect(verdicts(await sit())).toEqual({ a: 'wrong', r: 'skipped' });
   });

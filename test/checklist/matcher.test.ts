@@ -100,16 +100,16 @@ describe('matchers', () => {
     [null, null, 0, 'expected null, found 0'],
     [{ equals: 'exists' }, 'exists', 'other', "expected 'exists', found 'other'"],
     [{ 'one-of': ['a', 'b'] }, 'b', 'c', "expected one of 'a', 'b', found 'c'"],
-    [{ matches: '^1\\.[0-9]+$' }, '1.24', '2.0', "expected text like ^1\\.[0-9]+$, found '2.0'"],
+    [{ matches: '^1\\.[0-9]+$' }, '1.24', '2.0', "expected text matching ^1\\.[0-9]+$, found '2.0'"],
     [{ 'at-least': 5 }, 5, 4.9, 'expected at least 5, found 4.9'],
     [{ 'at-most': 5 }, 5, 5.1, 'expected at most 5, found 5.1'],
     [{ between: [0, 10] }, 10, -1, 'expected between 0 and 10, found -1'],
-    [{ contains: 'ab' }, 'xaby', 'ba', "expected something with 'ab' in it, found 'ba'"],
-    [{ contains: 2 }, [1, 2], [1, '2'], 'expected something with 2 in it, found [1,"2"]'],
+    [{ contains: 'ab' }, 'xaby', 'ba', "expected a value containing 'ab', found 'ba'"],
+    [{ contains: 2 }, [1, 2], [1, '2'], 'expected a value containing 2, found [1,"2"]'],
     ['exists', 0, null, 'expected a value, found null'],
     [{ exists: false }, null, 1, 'expected no value, found 1'],
-    ['not-empty', [1], [], 'expected something that is not empty, found []'],
-    [{ 'not-empty': true }, 'x', '', "expected something that is not empty, found ''"],
+    ['not-empty', [1], [], 'expected a value that is not empty, found []'],
+    [{ 'not-empty': true }, 'x', '', "expected a value that is not empty, found ''"],
     [
       { every: { rateHz: { 'at-least': 1 } } },
       [{ rateHz: 1 }, { rateHz: 2 }],
@@ -137,7 +137,7 @@ describe('matchers', () => {
   test('a missing value meets nothing but its absence', () => {
     for (const raw of ['x', 'all-ok', 'not-empty', 'exists', { 'at-least': 0 }, { contains: 'a' }]) {
       const result = compileMatcher(raw, () => {})?.match({ exists: false, missing: 'a.b' });
-      expect(result).toEqual({ verdict: 'wrong', found: 'nothing: there is no a.b' });
+      expect(result).toEqual({ verdict: 'wrong', found: 'nothing at a.b' });
     }
     expect(compileMatcher({ exists: false }, () => {})?.match({ exists: false, missing: 'a' }).verdict).toBe('ok');
   });
@@ -170,7 +170,7 @@ describe('matchers', () => {
       found: '1 of 2 wrong: in needed',
     });
     expect(match(meant, [...ok, line('in', 'needed', 'not-checked')]).verdict).toBe('not-checked');
-    expect(match(meant, ok.slice(1))).toEqual({ verdict: 'wrong', found: 'none of them' });
+    expect(match(meant, ok.slice(1))).toEqual({ verdict: 'wrong', found: 'no such finding' });
     expect(match(meant, [null, 3]).verdict).toBe('wrong');
     expect(compileMatcher(meant, () => {})?.expected).toBe("every finding with section 'in', need 'needed' ok");
     for (const raw of [{}, true, [], { section: ['in'] }]) {
@@ -253,8 +253,8 @@ describe('patterns stay cheap', () => {
     ['(a|a)'.repeat(9), 'at most 8 choices'],
     ['a?'.repeat(9), 'at most 8 choices'],
     ['a*a*a*a?a?a?', 'at most 8 choices'],
-    ['(a)\\1', 'references back'],
-    ['(', 'sound regular expression'],
+    ['(a)\\1', 'backreferences'],
+    ['(', 'valid regular expression'],
     ['x'.repeat(201), 'at most 200 characters'],
   ])('%s is refused', (pattern, reason) => {
     expect(complaints({ matches: pattern })[0]?.expected).toContain(reason);

@@ -144,7 +144,7 @@ describe('asking about a step that is wrong', () => {
     const { input, output, decide, asked } = technician();
     input.write('\nperhaps\nagain\n');
     expect(await decide()).toEqual({ kind: 'leave' });
-    expect(stripVTControlCharacters(String(output.read()))).toContain('unit: found radians\n        to mend: Stop it.');
+    expect(stripVTControlCharacters(String(output.read()))).toContain('unit: found radians\n        fix: Stop it.');
     expect(await decide()).toEqual({ kind: 'again' });
     asked.close();
   });

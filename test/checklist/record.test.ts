@@ -323,7 +323,7 @@ describe('a record', () => {
     const result = await verifyRecordFile(elsewhere, { caPem: authority.caPem });
     expect(result.findings.find(({ id }) => id === 'attachments')).toMatchObject({
       verdict: 'wrong',
-      detail: '001-label.jpg is not there.',
+      detail: '001-label.jpg is missing.',
     });
   });
 
@@ -336,11 +336,11 @@ describe('a record', () => {
 
   test('a file that is none cannot be read', async () => {
     await expect(verifyRecordFile(dir)).rejects.toMatchObject({
-      code: 'FILE_UNWRITABLE',
+      code: 'FILE_UNREADABLE',
       message: expect.stringContaining('not a regular file'),
     });
     await expect(verifyRecordFile(join(dir, 'none.json'))).rejects.toMatchObject({
-      code: 'FILE_UNWRITABLE',
+      code: 'FILE_UNREADABLE',
       message: expect.stringContaining('ENOENT'),
     });
   });
@@ -362,7 +362,7 @@ describe('a record', () => {
     expect(verified).toBe(false);
     expect(findings.find(({ id }) => id === 'consistent')).toMatchObject({
       verdict: 'wrong',
-      detail: expect.stringContaining('SN1 says ok true, its steps say false'),
+      detail: expect.stringContaining('SN1 has ok true, its steps give false'),
     });
   });
 

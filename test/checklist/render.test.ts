@@ -87,7 +87,7 @@ Lobby, chassis S1, 2.0 s
 ok    It answers serial S1
 FAIL  It answers
         unit: expected degrees
-        to mend: Stop it.`,
+        fix: Stop it.`,
     );
   });
 
@@ -198,7 +198,7 @@ describe('what a run says beside its steps', () => {
     const record = { file: '/p/x.json', id: 'i', edition: 1, signedBy: null, attachments: 0 };
     const text = plain(renderChecklistRun({ ...run(...steps), sections, interrupted: true, record }));
     expect(text.match(/First things|Last things/g)).toEqual(['First things', 'Last things']);
-    expect(text).toContain('To go on: the same command with --resume.');
+    expect(text).toContain('Resume with the same command and --resume.');
     expect(text).toContain('Record (not signed):\n  /p/x.json');
     const signed = { ...record, signedBy: 'S1' };
     expect(plain(renderChecklistRun({ ...run(...steps), record: signed }))).toContain('Record (signed by S1):');

@@ -132,8 +132,8 @@ describe('a checklist with sections', () => {
       label: 'ok',
     });
     const [, , , , pose, heading] = result.steps;
-    expect(pose?.why).toBe("Its whole section needs 'room-clear', which is not ok.");
-    expect(heading?.why).toBe("It needs 'pose', which is not ok.");
+    expect(pose?.why).toBe("This section needs 'room-clear', which is not ok.");
+    expect(heading?.why).toBe("This step needs 'pose', which is not ok.");
     expect(pose?.remedy).toBe("Mend 'room-clear' first.");
   });
 
@@ -147,7 +147,7 @@ describe('a checklist with sections', () => {
       pose: 'skipped',
     });
     expect(result.steps[2]).toMatchObject({
-      why: "Its whole section needs section 'network', which is not ok.",
+      why: "This section needs section 'network', which is not ok.",
       remedy: "Mend 'dns' first.",
     });
     broken = [];
@@ -168,23 +168,23 @@ describe('a checklist with sections', () => {
           { id: 't', title: 'T', steps: [checkStep('a')] },
         ],
       },
-      'an id of its own (sections[0].steps[0] has this one)',
+      'a unique id (sections[0].steps[0] has this one)',
     ],
-    ['a step named as a section', { sections: [{ id: 'a', title: 'S', steps: [checkStep('a')] }] }, 'an id of its own'],
+    ['a step named as a section', { sections: [{ id: 'a', title: 'S', steps: [checkStep('a')] }] }, 'a unique id'],
     [
       'a section that needs itself',
       { sections: [{ id: 's', title: 'S', needs: ['s'], steps: [checkStep('a')] }] },
-      'a circle: s needs s',
+      'a cycle: s needs s',
     ],
     [
       'a section that needs its step',
       { sections: [{ id: 's', title: 'S', needs: ['a'], steps: [checkStep('a')] }] },
-      'found a, which stands further down',
+      'found a, which comes later',
     ],
     [
       'a step that needs its section',
       { sections: [{ id: 's', title: 'S', steps: [checkStep('a', { needs: ['s'] })] }] },
-      'a circle: a needs s needs a',
+      'a cycle: a needs s needs a',
     ],
     [
       'sections that need each other',
@@ -194,18 +194,18 @@ describe('a checklist with sections', () => {
           { id: 't', title: 'T', needs: ['s'], steps: [checkStep('b')] },
         ],
       },
-      'a circle: s needs t needs s',
+      'a cycle: s needs t needs s',
     ],
     [
       'a precondition that needs a step of its section',
       {
         sections: [{ id: 's', title: 'S', preconditions: [checkStep('p', { needs: ['a'] })], steps: [checkStep('a')] }],
       },
-      'a circle: p needs a needs p',
+      'a cycle: p needs a needs p',
     ],
     ['a section without steps', { sections: [{ id: 's', title: 'S', steps: [] }] }, 'sections[0].steps'],
     ['an unknown phase', { phase: 'party', steps: [checkStep('a')] }, 'one of premises, site, handover, service'],
-    ['a value without unit', { steps: [measure('a', { unit: undefined })] }, 'the unit of what is measured'],
+    ['a value without unit', { steps: [measure('a', { unit: undefined })] }, 'the unit of the measured value'],
     [
       'a value without expectation',
       { steps: [measure('a', { expect: undefined })] },
@@ -390,7 +390,7 @@ describe('measured values and figures', () => {
     expect(open.steps[0]).toMatchObject({
       verdict: 'not-checked',
       values: [],
-      why: 'Nobody answered: How wide is door?',
+      why: 'Not answered: How wide is door?',
     });
   });
 

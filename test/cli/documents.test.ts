@@ -50,7 +50,7 @@ function verified(record: CheckRecord, state: RecordVerify['state']): RecordVeri
 
 describe('gw checklist verify', () => {
   it('answers in its first line, and never says verified where it is not', () => {
-    expect(first(renderRecordVerify(verified(good, 'verified')))).toBe('VERIFIED  record.json is what SN0007 signed.');
+    expect(first(renderRecordVerify(verified(good, 'verified')))).toBe('VERIFIED  record.json, signed by SN0007.');
     for (const [state, word] of [
       ['not-verified', 'NOT VERIFIED'],
       ['wrong', 'REFUSED'],
@@ -89,8 +89,8 @@ describe('gw checklist report', () => {
     const text = plain(
       renderRecordReport(report('not-signed', { path: 'a.pdf', bytes: 1, pages: 1, replacedCharacters: 2 })),
     );
-    expect(first(text)).toBe('The report is written to a.pdf (pdf, 1 bytes, 1 page).');
-    expect(text).toContain('The record is not signed, and the report says so.');
+    expect(first(text)).toBe('Report written to a.pdf (pdf, 1 bytes, 1 page).');
+    expect(text).toContain('The record is not signed, as the report states.');
     expect(text).toContain('2 characters that the fonts of a PDF lack');
     expect(reportNotes({ state: 'verified' })).toEqual([]);
   });
@@ -103,9 +103,9 @@ describe('gw checklist diff', () => {
 
   it('answers in its first line whether something got worse', () => {
     const worse = recordOf([robotOf([wrongStep, measuredStep])]);
-    expect(first(show(good, good))).toBe('Nothing differs between the two visits.');
+    expect(first(show(good, good))).toBe('No difference between the two visits.');
     expect(first(show(good, worse))).toBe('WORSE  1 newly wrong, 1 no longer ok.');
-    expect(first(show(worse, good))).toBe('Nothing got worse: only what stands below.');
+    expect(first(show(worse, good))).toBe('No worse: see below.');
   });
 
   it('lists steps, values with how far they moved, deviations and versions', () => {
@@ -128,8 +128,8 @@ describe('gw checklist diff', () => {
       checklist: { ...good.checklist, name: 'premises' },
     });
     const text = show(good, other);
-    expect(text).toContain("These are two checklists, 'site' and 'premises'.");
-    expect(text).toContain('is not in the new record');
+    expect(text).toContain("Two different checklists: 'site' and 'premises'.");
+    expect(text).toContain('is missing in the new record');
     expect(text).toContain('is only in the new record');
   });
 });

@@ -79,7 +79,7 @@ export const chassisRows: readonly Row[] = [
         await nameless[Symbol.asyncDispose]();
       };
     },
-    fails: [['premises/software', /identity\.software\.value: expected something that is not empty, found nothing/]],
+    fails: [['premises/software', /identity\.software\.value: expected a value that is not empty, found nothing/]],
   },
   {
     fault: 'a chassis whose pose is in radians',

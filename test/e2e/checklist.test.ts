@@ -87,7 +87,7 @@ describe('gw checklist run', () => {
     expect(code).toBe(0);
     const again = await gw('--only', 'files', '--answers', 'answers.yaml', '--record', 'p.json');
     expect(again).toMatchObject({ code: 2, stdout: '' });
-    expect(again.stderr).toContain('A record replaces nothing');
+    expect(again.stderr).toContain('A record never replaces a file');
   });
 
   test.each([

@@ -69,7 +69,7 @@ describe('gw checklist verify, report and diff', () => {
   it('verifies with the authority, and not without it', async () => {
     const verified = await gw('checklist', 'verify', 'good.json', '--ca', 'ca.pem', '--serial', 'SN0007');
     expect(verified).toMatchObject({ code: 0, stderr: '' });
-    expect(verified.stdout.split('\n')[0]).toBe('VERIFIED  good.json is what SN0007 signed.');
+    expect(verified.stdout.split('\n')[0]).toBe('VERIFIED  good.json, signed by SN0007.');
     const alone = await gw('checklist', 'verify', 'good.json');
     expect(alone.code).toBe(1);
     expect(alone.stdout).toMatch(/^NOT VERIFIED/);
@@ -81,7 +81,7 @@ describe('gw checklist verify, report and diff', () => {
     expect(verified.stdout).toMatch(/^REFUSED/);
     const report = await gw('checklist', 'report', 'edited.json', '--ca', 'ca.pem', '--out', 'edited.html');
     expect(report.code).toBe(4);
-    expect(report.stderr).toContain('is not what gw wrote and signed');
+    expect(report.stderr).toContain('was altered');
     await expect(readFile(file('edited.html'))).rejects.toThrow('ENOENT');
   });
 

@@ -180,7 +180,7 @@ describe('the document', () => {
     expect(text).toContain('["The ramp at the lift","height: 12 mm","BELEGT","Ada Techniker, ruler"]');
     expect(text).toContain('yes (Ada Techniker, AT, 2026-11-21 09:10 UTC)\\nwiped once more\\nPhotos: 001-sensors.jpg');
     expect(text).toContain('cd'.repeat(32));
-    expect(text).toContain('NOT CHECKED, 2026-11-21 09:00 UTC: nobody answered');
+    expect(text).toContain('NOT CHECKED, 2026-11-21 09:00 UTC: not answered');
   });
 
   it('lists what was skipped in a table, with what each step waits for', () => {

@@ -84,7 +84,7 @@ export const measuredStep = stepOf({
   run: null,
   shown: 'height 12 mm',
   values: [{ name: 'height', value: 12, unit: 'mm', mark: 'BELEGT', source: 'Ada Techniker, ruler' }],
-  earlier: [{ at: '2026-11-21T09:00:00.000Z', verdict: 'not-checked', why: 'nobody answered' }],
+  earlier: [{ at: '2026-11-21T09:00:00.000Z', verdict: 'not-checked', why: 'not answered' }],
 });
 
 export const openStep = stepOf({

@@ -153,7 +153,7 @@ describe('Markdown', () => {
   test('opens with the verdict and its counts, and says what is not ok and how to mend it', () => {
     const text = toMarkdown(mixed);
     expect(text).toContain('**Not accepted:** 2 wrong, 1 skipped, 1 not checked, 1 ok.');
-    expect(text).toContain('### A title (wrong)\n\n- Why: unit: expected degrees, found radians\n- To mend: Stop.');
+    expect(text).toContain('### A title (wrong)\n\n- Why: unit: expected degrees, found radians\n- Fix: Stop.');
     expect(text).toContain('- Tried: `127.0.0.1:8090`');
     expect(text).toContain('| A title | skip | Kim | a\\|b |');
     expect(toMarkdown(result(step({})))).toContain('**All 1 steps are ok.**');

@@ -5,9 +5,9 @@ import { renderRecordDiff } from '../../cli/render/record.ts';
 import type { RecordDiff as Result } from '../../lib/toolkit/checklist/diff.result.ts';
 
 export default class ChecklistDiff extends GwCommand<Result> {
-  static override summary = 'Compare the records of two visits: newly wrong, mended, values that moved, versions.';
+  static override summary = 'Compare the records of two visits: newly wrong, fixed, changed values, versions.';
   static override description =
-    'Robots are matched by serial, steps by id. Both files are verified as far as --ca or --site allow; an altered one is refused. Ends with 1 when something got worse: a step newly wrong or no longer ok, a new red line, a robot that is missing.';
+    'Robots are matched by serial, steps by id. Both files are verified as far as --ca or --site allow; an altered file is refused. Changes nothing. Exits with 1 when the second is worse: a step newly wrong or no longer ok, a new red line, or a missing robot.';
   static override examples = [
     '<%= config.bin %> checklist diff 2026-05.json 2026-11.json',
     '<%= config.bin %> checklist diff 2026-05.json 2026-11.json --site site.yaml',

@@ -5,28 +5,28 @@ import { renderRecordReport, reportNotes } from '../../cli/render/record.ts';
 import type { RecordReport as Result } from '../../lib/toolkit/checklist/report.result.ts';
 
 export default class ChecklistReport extends GwCommand<Result> {
-  static override summary = 'Make a document of the record of a checklist: HTML, PDF, Markdown or JUnit.';
+  static override summary = 'Render a report from an acceptance record: HTML, PDF, Markdown or JUnit.';
   static override description =
-    'One page of summary with places for two signatures, then what is not ok, red first. The record is verified first (see `gw checklist verify`), and the document says how far; nothing in it is green unless that is complete. An altered file gets no document. Changes nothing.';
+    'One page of summary with fields for two signatures, then the steps that are not ok, wrong ones first. The record is verified first (see `gw checklist verify`); nothing in the report is green unless it is verified. An altered record is refused. Changes nothing but --out.';
   static override examples = [
     '<%= config.bin %> checklist report record.json --site site.yaml --format pdf --out Abnahme.pdf',
     '<%= config.bin %> checklist report record.json --ca operator-ca.pem --lang en --out acceptance.html',
     '<%= config.bin %> checklist report record.json --format junit > junit.xml',
   ];
-  static override args = { file: Args.string({ description: 'The record file (JSON).', required: true }) };
+  static override args = { file: Args.string({ description: 'Record file (JSON).', required: true }) };
   static override flags = {
     ...recordTrustFlags,
     lang: Flags.option({
-      summary: 'Language of the document.',
+      summary: 'Language of the report.',
       options: ['de', 'en'] as const,
       default: 'de' as const,
     })(),
     format: Flags.option({
-      summary: 'Form of the document; pdf needs --out, and junit is always English.',
+      summary: 'Format of the report; pdf needs --out, junit is always English.',
       options: ['html', 'pdf', 'md', 'junit'] as const,
       default: 'html' as const,
     })(),
-    out: Flags.file({ char: 'o', summary: 'Write the document to this file.', helpValue: 'FILE' }),
+    out: Flags.file({ char: 'o', summary: 'Write the report to this file.', helpValue: 'FILE' }),
     force: Flags.boolean({ summary: 'Replace the file of --out.', dependsOn: ['out'] }),
   };
   static override readonly schema = 'gw/checklist-report/1';
@@ -37,7 +37,7 @@ export default class ChecklistReport extends GwCommand<Result> {
     const { ca: caPath, site: sitePath, serial, lang, format, out, force } = flags;
     const trust = { caPath, sitePath, serial };
     const data = await reportRecord({ path: args.file, ...trust, lang, format, out, force, now: () => new Date() });
-    // The document has stdout for itself; how far it is to be believed still reaches the technician.
+    // stdout holds only the report; the verification result goes to stderr.
     if (data.document !== null && !this.jsonEnabled()) for (const line of reportNotes(data)) this.note(line);
     return { data };
   }

@@ -5,12 +5,11 @@ const MAX_ITEMS = 12;
 const MAX_LEVELS = 4;
 const MAX_VALUES = 400;
 
-/** Plain data, cut to what a report can carry. */
+/** Plain data, truncated for reports. */
 export type Excerpt = null | boolean | number | string | Excerpt[] | { [key: string]: Excerpt };
 
 /**
- * The measured data of a step, cut to a bounded size: long lists and texts are shortened and say so, what is not
- * plain data becomes text.
+ * Measured data of a step, truncated to a bounded size with a note of what is cut; anything but plain data becomes text.
  */
 export function excerpt(value: unknown): Excerpt {
   let left = MAX_VALUES;
@@ -44,7 +43,7 @@ export function excerptText(value: unknown): string {
   return shorten(oneLine(JSON.stringify(excerpt(value))));
 }
 
-/** A value in a sentence: text without quotes, numbers with at most two digits behind the point. */
+/** A value in a sentence: text without quotes, numbers with at most two decimals. */
 export function plainText(value: unknown): string {
   if (typeof value === 'string') return shorten(oneLine(value));
   if (typeof value === 'number' && Number.isFinite(value)) return String(Math.round(value * 100) / 100);

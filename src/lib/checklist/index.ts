@@ -1,9 +1,9 @@
 /**
- * Checklists: files that say, step by step, what must hold on a site, which check of gw proves it or which
- * question the technician answers, and what to do when it does not hold. The checks themselves are handed in as a
- * catalogue. A step comes out ok, wrong, skipped or not-checked, and only all ok is ok. What was taken stands in a
- * journal before anyone sees it, so that a run goes on after a crash; its end is a record, one file that the key of
- * the device signs (the signer is handed in) and that anybody can verify.
+ * Checklists: files that state, step by step, what must hold on a site, which check of gw proves it or which question
+ * the technician answers, and the remedy. The catalogue of checks is passed in. A step is ok, wrong, skipped or
+ * not-checked, and a run is ok only when every step is ok. Each result is in a journal before it is shown, so that a run
+ * can be resumed after a crash. A run ends with a record: one file, signed with the device key (the signer is passed
+ * in), that anyone with the CA certificate can verify.
  */
 export { type Answer, type Answers, type Approval, loadAnswers, parseAnswers } from './answers.ts';
 export type { AskContext } from './asking.ts';

@@ -1,4 +1,4 @@
-/** One step of a path into a result: a key, an index, or the one list item whose field has a value. */
+/** One part of a path into a result: a key, an index, or the one list item whose field has a value. */
 export type PathPart =
   | { readonly kind: 'key'; readonly key: string }
   | { readonly kind: 'index'; readonly index: number }
@@ -6,7 +6,7 @@ export type PathPart =
 
 export type PathResult =
   | { readonly exists: true; readonly value: unknown }
-  /** `missing` is the path up to and with the part that is not there. */
+  /** `missing` is the path up to and including the missing part. */
   | { readonly exists: false; readonly missing: string };
 
 export const PATH_SYNTAX =
@@ -15,7 +15,7 @@ export const PATH_SYNTAX =
 const MAX_CHARACTERS = 200;
 const PART = /\.?([A-Za-z_][\w-]*)|\[(\d{1,6})\]|\['([^'\]]*)'\]|\[([A-Za-z_][\w-]*)=([^\]'"]+)\]/y;
 
-/** Reads a path; undefined when it does not follow {@link PATH_SYNTAX}. */
+/** Parses a path; undefined when it does not follow {@link PATH_SYNTAX}. */
 export function parsePath(text: string): readonly PathPart[] | undefined {
   if (text === '' || text.length > MAX_CHARACTERS) return undefined;
   const parts: PathPart[] = [];
@@ -26,7 +26,7 @@ export function parsePath(text: string): readonly PathPart[] | undefined {
     if (!match) return undefined;
     const [, key, index, quoted, field, value] = match;
     if (key !== undefined) {
-      // A dot stands before every key but the first.
+      // Every key but the first follows a dot.
       if ((text[at] === '.') === (at === 0)) return undefined;
       parts.push({ kind: 'key', key });
     } else if (index !== undefined) parts.push({ kind: 'index', index: Number(index) });

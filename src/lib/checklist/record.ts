@@ -17,7 +17,7 @@ export interface RecordRobot extends SessionRobotResult {
 }
 
 export interface RecordParts {
-  /** Read anew at the end of the run. */
+  /** Read again at the end of the run. */
   readonly journal: JournalState;
   readonly edition: number;
   readonly gwVersion: string;
@@ -27,7 +27,7 @@ export interface RecordParts {
   readonly robots: readonly [RecordRobot, ...RecordRobot[]];
 }
 
-/** Puts a record together. Nothing of it is signed yet. */
+/** Composes an unsigned record. */
 export function composeRecord(parts: RecordParts): CheckRecord {
   const { journal, checklist } = parts;
   const robots = parts.robots.map((robot) => robotRecord(robot, checklist));
@@ -53,7 +53,7 @@ export function composeRecord(parts: RecordParts): CheckRecord {
   });
 }
 
-/** What a record says at its head, by what it says of its robots. */
+/** Summary fields of a record, computed from its robots. */
 export function summaryOf(
   robots: readonly RobotRecord[],
 ): Pick<CheckRecord, 'ok' | 'accepted' | 'leftOut' | 'counts' | 'deviations'> {
@@ -67,7 +67,7 @@ export function summaryOf(
   };
 }
 
-/** The same of one robot. */
+/** Summary fields of one robot. */
 export function robotSummaryOf(
   steps: readonly StepResult[],
   redLines: readonly RedLine[],
@@ -111,16 +111,16 @@ function robotRecord(robot: RecordRobot, checklist: Checklist): RobotRecord {
   };
 }
 
-/** Facts that steps relied on which were really taken, each once, in the order of the checklist. */
+/** Facts that completed steps relied on, each once, in checklist order. */
 function reliedFacts({ result, serial, software, evidenceRecords }: RecordRobot, checklist: Checklist): ReliedFact[] {
-  const taken = new Set(
+  const completed = new Set(
     result.steps.filter(({ at, verdict }) => at !== null && verdict !== 'skipped').map(({ id }) => id),
   );
-  const ids = new Set(checklist.steps.filter(({ id }) => taken.has(id)).flatMap(({ facts }) => facts));
+  const ids = new Set(checklist.steps.filter(({ id }) => completed.has(id)).flatMap(({ facts }) => facts));
   return [...ids].map((id) => {
     const { mark, basis, statement, source } = factById(id);
     const known = evidenceRecords !== null && software !== null;
-    // The record says itself whether it was made on a simulator; which of the two this is, a record cannot know.
+    // Evidence records state whether a simulator made them; whether this device is one is unknown here.
     const device = { serial, software: software?.value ?? null, simulated: true, records: evidenceRecords ?? [] };
     const verifiedHere = known ? verificationOf(standing(id as FactId, device)) : 'not-checked';
     return { id, mark, basis, statement, source, verifiedHere };
@@ -133,7 +133,7 @@ function verificationOf({ verifiedHere, contradictedHere, support }: Standing): 
   return support === 'simulator' ? 'on-a-simulator' : 'yes';
 }
 
-/** The one text of the file. */
+/** Canonical text of the file. */
 export function recordText(record: object): string {
   return `${canonicalText(record, 2)}\n`;
 }

@@ -5,9 +5,9 @@ import type { RunnerOptions } from './runner-options.ts';
 import { createRunState, joinResult, performUntilSettled, type RunState, withApproval } from './step-runner.ts';
 
 /**
- * Goes through a checklist in the order of its file. A step that needs one which is not ok is skipped by name, an
- * accepted deviation notwithstanding; a step that moves the robot runs only with the person's word; an interruption
- * leaves the rest not checked. Never throws for what a step finds or fails at: that is its result.
+ * Runs a checklist in file order. A step that needs one which is not ok is skipped, also when that one is an accepted
+ * deviation; a step that moves the robot runs only when movement is allowed; an interruption leaves the rest
+ * not-checked. A failed step is a result and never an exception.
  */
 export async function runSteps(checklist: Checklist, options: RunnerOptions): Promise<ChecklistResult> {
   const { clock, signal, motionAllowed, subject, selection, earlier } = options;
@@ -60,8 +60,8 @@ export function countVerdicts(steps: readonly Pick<StepResult, 'verdict'>[]): Ch
 }
 
 /**
- * Checks that a step has to have run again, because what it would read of their last run is only that nobody could look.
- * One that moves the robot waits for the word that it may.
+ * Checks to run again because a step reads their result and their last run gave it only 'not-checked'. One that moves
+ * the robot runs only when movement is allowed.
  */
 function toRunAgain({ checklist, readings }: RunState, options: RunnerOptions): ReadonlySet<string> {
   const { selection, earlier, motionAllowed } = options;
@@ -77,7 +77,7 @@ function toRunAgain({ checklist, readings }: RunState, options: RunnerOptions): 
   return ids;
 }
 
-/** A resumed run keeps what was found or answered, and takes again what was skipped or could not be looked at. */
+/** A resumed run keeps ok, wrong and answered steps, and repeats skipped and not-checked ones. */
 function isSettled(result: StepResult): boolean {
   return result.verdict === 'ok' || result.verdict === 'wrong' || result.answer !== null;
 }
@@ -86,7 +86,7 @@ function leftOut({ name }: Checklist): Outcome {
   return {
     verdict: 'not-checked',
     leftOut: true,
-    why: 'It was left out of this run by --only or --from.',
-    remedy: `Take it with \`gw checklist run ${name} --resume\`.`,
+    why: 'Left out by --only or --from.',
+    remedy: `Run it with \`gw checklist run ${name} --resume\`.`,
   };
 }

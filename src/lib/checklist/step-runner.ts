@@ -7,17 +7,17 @@ import type { Outcome } from './outcome.ts';
 import type { Deviation, StepResult } from './run.result.ts';
 import type { CompletedStep, Decision, RunnerOptions } from './runner-options.ts';
 
-/** What the steps so far gave, for the steps that stand on them. */
+/** Results so far, for the steps that depend on them. */
 export interface RunState {
   readonly checklist: Checklist;
   readonly results: Map<string, StepResult>;
-  /** What the newest run of a check gave for the steps that read it, by their ids. */
+  /** Outcomes of the newest run of a check for the steps that read it, by their ids. */
   readonly readings: Map<string, Outcome>;
-  /** Checks that were run in this sitting: what reads them looks again. */
+  /** Checks run in this session: the steps that read them are judged again. */
   readonly ran: Set<string>;
 }
 
-/** How often one step is taken again in one sitting, at most; a person has to say so each time. */
+/** Repeats of one step in one session; each is a decision of the technician. */
 const MAX_REPEATS = 50;
 const MAX_EARLIER_RESULTS = 20;
 
@@ -27,17 +27,17 @@ export function createRunState(checklist: Checklist, earlier: RunnerOptions['ear
   return run;
 }
 
-interface Sitting {
-  /** How it came out before this. */
+interface Attempt {
+  /** The previous result. */
   readonly before: StepResult | undefined;
-  /** Asked for by name: what a person accepted before is decided anew. */
+  /** Requested by id: an earlier acceptance is discarded. */
   readonly isNamed: boolean;
 }
 
-/** Takes a step, and again for as long as a person says so of a wrong one. */
+/** Performs a step, and repeats it while the technician asks for that. */
 export async function performUntilSettled(
   step: Step,
-  { before, isNamed }: Sitting,
+  { before, isNamed }: Attempt,
   run: RunState,
   options: RunnerOptions,
 ): Promise<StepResult> {
@@ -46,24 +46,24 @@ export async function performUntilSettled(
   let last = before;
   for (let turn = 0; ; turn += 1) {
     const began = clock.monotonicMs();
-    // A question that came out wrong from a file is put to the person when it is taken again.
-    const taken = await performStep(step, run, turn === 0 ? options : asked);
-    const { interrupted = false } = taken.outcome;
+    // When repeated, a question with a prepared answer is asked at the terminal.
+    const performed = await performStep(step, run, turn === 0 ? options : asked);
+    const { interrupted = false } = performed.outcome;
     const at = interrupted ? null : clock.wall().toISOString();
     const tookMs = Math.round(clock.monotonicMs() - began);
-    const found = joinResult(step, taken.outcome, { at, tookMs, before: last });
+    const found = joinResult(step, performed.outcome, { at, tookMs, before: last });
     if (interrupted) {
-      // What an earlier sitting found is not undone by a sitting that did not get so far.
+      // An interrupted session does not overwrite an earlier result.
       const shown = last ?? found;
       options.onResult?.(shown);
       return shown;
     }
     const result = { ...found, deviation: deviationOf(found, isNamed ? undefined : last, options) };
-    const { readings, software } = taken;
-    // Also when it gave none this time: what an older run gave is no reading of now.
+    const { readings, software } = performed;
+    // Also without new ones: the readings of an older run are stale.
     for (const { id } of readersOf(step.id, run)) run.readings.delete(id);
     keepReadings(readings, run);
-    if (taken.ran) run.ran.add(step.id);
+    if (performed.ran) run.ran.add(step.id);
     await options.onCompleted?.({ result, readings, software });
     options.onResult?.(result);
     const isOpen = isToDecide(result) && result.deviation === null;
@@ -82,8 +82,7 @@ export async function performUntilSettled(
 }
 
 /**
- * Who accepts a step that is not ok: the answers of a file, or whoever accepted it before, as long as it comes out with
- * the same verdict.
+ * The deviation of a step that is not ok: from the answers file, or the earlier one while the verdict is the same.
  */
 function deviationOf(result: StepResult, before: StepResult | undefined, options: RunnerOptions): Deviation | null {
   if (result.verdict === 'ok') return null;
@@ -92,15 +91,15 @@ function deviationOf(result: StepResult, before: StepResult | undefined, options
   return before?.verdict === result.verdict ? before.deviation : null;
 }
 
-/** Wrong, or not looked at by gw: a person may be able to do something about it now, or accept it. */
+/** Wrong, or not checked by gw: the technician can repeat or accept it. */
 function isToDecide({ verdict, kind, expectations }: StepResult): boolean {
   if (kind === 'unavailable') return true;
   return verdict === 'wrong' || (verdict === 'not-checked' && kind === 'run' && expectations.length > 0);
 }
 
 /**
- * Runs the check whose result a step reads: that step again would only read the same. The others that read it look
- * again too, since what they said is of the run before.
+ * Runs the check whose result a step reads: repeating only the step would read the same result. Its other readers are
+ * judged again too.
  */
 async function rerunSource(step: RunStep, id: string, run: RunState, options: RunnerOptions): Promise<void> {
   const { decide: _, ...unasked } = options;
@@ -135,14 +134,14 @@ async function decideOrLeave(
 /** A step that is kept as it was wrong, and that the answers accept now. */
 export async function withApproval(
   result: StepResult,
-  taken: CompletedStep | undefined,
+  performed: CompletedStep | undefined,
   options: RunnerOptions,
 ): Promise<StepResult> {
   const approval = options.answers?.approvals.get(result.id);
-  if (approval === undefined || taken === undefined || result.verdict === 'ok' || result.deviation !== null)
+  if (approval === undefined || performed === undefined || result.verdict === 'ok' || result.deviation !== null)
     return result;
   const kept = { ...result, deviation: deviation(approval, options.clock) };
-  await options.onCompleted?.({ ...taken, result: kept });
+  await options.onCompleted?.({ ...performed, result: kept });
   options.onResult?.(kept);
   return kept;
 }
@@ -167,15 +166,15 @@ async function performStep(step: Step, run: RunState, options: RunnerOptions): P
   if (step.moves && !options.motionAllowed) {
     return alone({
       verdict: 'not-checked',
-      why: 'It moves the robot, and nobody has said that it may.',
-      remedy: 'Make sure that nobody stands in the way, then run again with --robot-will-move.',
+      why: 'This step moves the robot, and movement is not allowed.',
+      remedy: 'Make sure that the way is clear, then run again with --robot-will-move.',
     });
   }
   if (step.reads === null) return check(step, readersOf(step.id, run), options);
   const reading = run.readings.get(step.id);
   if (reading !== undefined) return alone(reading);
-  const why = `It reads the result of '${step.reads}', which gave none.`;
-  return alone({ verdict: 'skipped', why, remedy: `Mend '${step.reads}' first.` });
+  const why = `This step reads the result of '${step.reads}', which has none.`;
+  return alone({ verdict: 'skipped', why, remedy: `Fix '${step.reads}' first.` });
 }
 
 function unavailable({ lacking }: UnavailableStep): Outcome {
@@ -192,18 +191,18 @@ function missingFor(step: Step, { results }: RunState): Outcome | undefined {
   if (!first) return undefined;
   const named = (own.length > 0 ? own : open).map(({ name }) => name).join(' and ');
   const are = (own.length > 0 ? own : open).length > 1 ? 'are' : 'is';
-  const who = own.length > 0 ? 'It' : 'Its whole section';
+  const who = own.length > 0 ? 'This step' : 'This section';
   return {
     verdict: 'skipped',
     why: `${who} needs ${named}, which ${are} not ok.`,
-    remedy: `Mend '${first.first}' first.`,
+    remedy: `Fix '${first.first}' first.`,
   };
 }
 
 interface Circumstances {
   readonly at: string | null;
   readonly tookMs: number;
-  /** How it came out before; the chain of what came earlier goes on from it. */
+  /** The previous result; its `earlier` list is continued. */
   readonly before: StepResult | undefined;
 }
 

@@ -52,7 +52,7 @@ export function recordToJUnit(record: CheckRecord, verification: RecordVerificat
               `${checklist.name}.${serial}`,
               `red line: ${line.title}`,
               'failure',
-              `${line.detail} To mend: ${line.remedy}`,
+              `${line.detail} Fix: ${line.remedy}`,
             ),
           })),
           ...(at === 0 ? [signature] : []),
@@ -143,7 +143,7 @@ function testCase(checklist: string, step: StepResult): string {
 
 function verdictLines(step: StepResult): string[] {
   const message = cleanLine(step.why);
-  const body = step.remedy === null ? '' : escapeMarkup(clean(`${step.why}\nTo mend: ${step.remedy}`));
+  const body = step.remedy === null ? '' : escapeMarkup(clean(`${step.why}\nFix: ${step.remedy}`));
   switch (step.verdict) {
     case 'ok':
       return [];

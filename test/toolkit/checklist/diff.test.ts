@@ -34,7 +34,7 @@ describe('an accepted deviation', () => {
     expect(changed({}, later)).toEqual([]);
     const [from, to] = [ofSteps(deviantStep), ofSteps({ ...deviantStep, ...later })];
     expect(between(from, to)).toMatchObject({ same: true, worse: false });
-    expect(shown(from, to).split('\n')[0]).toBe('Nothing differs between the two visits.');
+    expect(shown(from, to).split('\n')[0]).toBe('No difference between the two visits.');
   });
 
   it('is another one by another person or for another reason', () => {
@@ -44,7 +44,7 @@ describe('an accepted deviation', () => {
     expect(changed({ deviation: null }, {})).toEqual(['accepted']);
     const both = { ...deviation, approvedBy: 'L. Mayer', reason: 'see ticket' };
     expect(shown(ofSteps(deviantStep), ofSteps({ ...deviantStep, deviation: both }))).toContain(
-      'deviation changed (another reason, another person)  MQTT on 8883: see ticket; by L. Mayer',
+      'deviation changed (other reason, other person)  MQTT on 8883: see ticket; by L. Mayer',
     );
   });
 
@@ -146,7 +146,7 @@ describe('what differs at every run', () => {
     const diff = between(ofSteps(stepOf({ values: [a] })), ofSteps(stepOf({ values: [b] })));
     expect(diff).toMatchObject({ same: true, robots: [{ values: [{ counts: false }] }] });
     const text = shown(ofSteps(stepOf({ values: [a] })), ofSteps(stepOf({ values: [b] })));
-    expect(text.split('\n')[0]).toBe('Nothing differs between the two visits.');
+    expect(text.split('\n')[0]).toBe('No difference between the two visits.');
     expect(text).toContain('Not counted: 1 value that differs at every run');
   });
 

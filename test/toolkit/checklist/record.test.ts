@@ -133,7 +133,7 @@ describe('verifying a record file', () => {
       code: 'USAGE',
       message: expect.stringContaining('cannot be read (ENOENT)'),
     });
-    await expect(checkRecord(join(dir, 'none.json'), {})).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    await expect(checkRecord(join(dir, 'none.json'), {})).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
   });
 });
 
@@ -209,7 +209,7 @@ describe('what changed between two visits', () => {
     expect(diff).toMatchObject({ same: true, worse: false });
   });
 
-  it('sorts steps into newly wrong, mended, lost and otherwise', () => {
+  it('sorts steps into newly wrong, fixed, lost and otherwise', () => {
     const after = recordOf([
       robotOf([
         stepOf({ verdict: 'wrong', why: 'it does not answer' }),
@@ -223,7 +223,7 @@ describe('what changed between two visits', () => {
     const short = (list: readonly { id: string; from: string | null; to: string | null }[] = []) =>
       list.map(({ id, from, to }) => `${id}: ${from} -> ${to}`);
     expect(short(robot?.newlyWrong)).toEqual(['address: ok -> wrong']);
-    expect(short(robot?.mended)).toEqual(['pose-unit: wrong -> ok']);
+    expect(short(robot?.fixed)).toEqual(['pose-unit: wrong -> ok']);
     expect(short(robot?.lost)).toEqual(['gone: ok -> null']);
     expect(short(robot?.otherwise)).toEqual(['drive: not-checked -> skipped', 'new: null -> ok']);
     expect(diffRecords(side(before), side(after))).toMatchObject({ same: false, worse: true });
@@ -279,7 +279,7 @@ describe('what changed between two visits', () => {
     expect(diff.same).toBe(true);
   });
 
-  it('turns newly wrong into mended when the two are swapped', () => {
+  it('turns newly wrong into fixed when the two are swapped', () => {
     const verdict = fc.constantFrom('ok', 'wrong', 'skipped', 'not-checked' as const);
     fc.assert(
       fc.property(fc.array(fc.tuple(verdict, verdict), { maxLength: 8 }), (pairs) => {
@@ -289,7 +289,7 @@ describe('what changed between two visits', () => {
         const ids = (list: readonly { id: string }[] = []) => list.map(({ id }) => id).sort();
         const [one, other] = [there.robots[0], back.robots[0]];
         // What got better one way got worse the other way.
-        expect(ids(one?.mended)).toEqual(
+        expect(ids(one?.fixed)).toEqual(
           ids([...(other?.newlyWrong ?? []).filter(({ from }) => from === 'ok'), ...(other?.lost ?? [])]),
         );
         expect(there.same).toBe(back.same);

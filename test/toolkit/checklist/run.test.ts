@@ -136,18 +136,18 @@ describe('a run of a checklist', () => {
     const path = await site('SN1');
     await writeFile(join(dir, 'evidence.jsonl'), 'none\n');
     await run([path]);
-    expect(warnings.join()).toContain('does not say which facts were verified on SN1');
+    expect(warnings.join()).toContain('cannot state which facts were verified on SN1');
     const [name = ''] = await journals('SN1');
     await writeFile(join(dir, 'SN1', 'checklist-runs', name), 'none\n');
     await run([path]);
-    expect(warnings.join()).toMatch(/Whether an earlier one was interrupted is not known: .* line 1 is not JSON/);
+    expect(warnings.join()).toMatch(/An earlier interrupted one could not be looked up: .* line 1 is not JSON/);
     await expect(run([path], { resume: true })).resolves.toMatchObject({ resumed: true });
   });
 
   test('the identity of another robot signs nothing', async () => {
     const result = await run([await enrolled('SN2', 'SN1')], { answersPath: await answers(good) });
     expect(result.record?.signedBy).toBeNull();
-    expect(warnings.join()).toContain('is of SN2, so it does not sign for SN1');
+    expect(warnings.join()).toContain('belongs to SN2, so it does not sign for SN1');
   });
 
   test('goes on where it was: what is answered stays, what was open is taken, what is named is taken again', async () => {
@@ -190,7 +190,7 @@ describe('a run of a checklist', () => {
     const fresh = { ...cut, signal: again.signal, onResult: () => again.abort() };
     await run([path], fresh);
     await run([path]);
-    expect(warnings.join()).toMatch(/This is a new run\. One of .* was interrupted after 1 step;/);
+    expect(warnings.join()).toMatch(/This is a new run\. The run of .* was interrupted after 1 step;/);
   });
 
   test('what is wrong with the question is said before anything is asked or written', async () => {

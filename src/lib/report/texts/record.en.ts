@@ -95,7 +95,7 @@ export const recordEn = {
     why: 'Why',
     found: 'Found',
     tried: 'Tried',
-    remedy: 'To mend',
+    remedy: 'Fix',
     proves: 'Specification',
     answer: 'Answer',
     values: 'Measured',

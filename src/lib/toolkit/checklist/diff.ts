@@ -12,8 +12,8 @@ export interface RecordDiffOptions extends Omit<RecordTrust, 'serial'> {
 }
 
 /**
- * What changed between two visits: robots by serial, steps by id, values by step and name. Reads two record files,
- * each verified. Throws what `verifyRecordAt` throws, RECORD_INVALID, RECORD_ALTERED.
+ * Differences between two visits: robots by serial, steps by id, values by step and name. Reads and verifies two record
+ * files. Throws what `verifyRecordAt` throws, RECORD_INVALID, RECORD_ALTERED.
  */
 export async function compareRecords({ from, to, caPath, sitePath }: RecordDiffOptions): Promise<RecordDiff> {
   const [old, now] = [await openSide(from, { caPath, sitePath }), await openSide(to, { caPath, sitePath })];
@@ -33,9 +33,9 @@ async function openSide(path: string, trust: RecordTrust): Promise<Side> {
 }
 
 /**
- * The comparison itself; pure. Counts as a change: version of gw and of the list, software, site, robots, verdicts, why
- * a step is not ok, values with unit and mark, deviations, red lines, marks of facts. Does not: when, how long, where
- * the files lie, ids and editions of the runs, and values that differ at every run (`isSteady`).
+ * Pure comparison. Counts: versions of gw and of the list, software, site, robots, verdicts, reasons of steps that are not
+ * ok, values with unit and mark, deviations, red lines, marks of facts. Ignores: times, durations, file locations, run
+ * ids and editions, and values that differ at every run (`isSteady`).
  */
 export function diffRecords(from: Side, to: Side): RecordDiff {
   const [old, now] = [from.record, to.record];
@@ -72,7 +72,7 @@ function robotDiff(serial: string, old: RobotRecord | null, now: RobotRecord | n
     presence: old === null ? 'new-only' : now === null ? 'old-only' : 'both',
     software: { from: old?.software?.value ?? null, to: now?.software?.value ?? null },
     newlyWrong: of('newly-wrong'),
-    mended: of('mended'),
+    fixed: of('fixed'),
     lost: of('lost'),
     otherwise: of('otherwise'),
     reasons: reasonChanges(oldSteps, newSteps),
@@ -87,7 +87,7 @@ function robotDiff(serial: string, old: RobotRecord | null, now: RobotRecord | n
   };
 }
 
-type Kind = 'newly-wrong' | 'mended' | 'lost' | 'otherwise';
+type Kind = 'newly-wrong' | 'fixed' | 'lost' | 'otherwise';
 type StepChange = RobotDiff['newlyWrong'][number] & { readonly kind: Kind };
 
 function stepChanges(old: readonly StepResult[], now: readonly StepResult[]): StepChange[] {
@@ -99,7 +99,7 @@ function stepChanges(old: readonly StepResult[], now: readonly StepResult[]): St
     if (from === to) return [];
     const { title = id, why = '' } = is ?? was ?? {};
     const kind =
-      to === 'wrong' ? 'newly-wrong' : to === 'ok' && from !== null ? 'mended' : from === 'ok' ? 'lost' : 'otherwise';
+      to === 'wrong' ? 'newly-wrong' : to === 'ok' && from !== null ? 'fixed' : from === 'ok' ? 'lost' : 'otherwise';
     return [{ id, title, from, to, why, kind }];
   });
 }
@@ -115,14 +115,14 @@ function reasonChanges(old: readonly StepResult[], now: readonly StepResult[]): 
   });
 }
 
-/** Why a step is not ok, without what differs at every run: by its error, else by its expectations, else in words. */
+/** Reason of a step that is not ok, without what differs at every run: its error, else its expectations, else its text. */
 function reasonOf({ error, expectations, why }: StepResult): string {
   if (error !== null) return JSON.stringify([error.code, steadyText(error.message)]);
   const open = expectations.filter(({ verdict }) => verdict !== 'ok');
   if (open.length === 0) return steadyText(why);
   return JSON.stringify(
     open.map(({ path, expected, found, verdict }) => {
-      // How far a figure is off stands among the values, where the list asks for it.
+      // The size of a deviation is among the values, where the list names it.
       return [path, expected, isBareNumber(found) ? '' : steadyText(found, path), verdict];
     }),
   );
@@ -151,7 +151,7 @@ function valueChanges(old: readonly StepResult[], now: readonly StepResult[]): R
 
 type Marked = { readonly mark: Mark; readonly basis?: Basis | undefined } | undefined;
 
-/** With what they rest on where both sides say so: a record of an older version has the mark alone. */
+/** With the basis where both sides have it: a record of an older version has only the mark. */
 function marksOf(from: Marked, to: Marked): { from: string | null; to: string | null } {
   const isOld = [from, to].some((side) => side !== undefined && side.basis === undefined);
   const textOf = (side: Marked) => {
@@ -161,14 +161,14 @@ function marksOf(from: Marked, to: Marked): { from: string | null; to: string | 
   return { from: textOf(from), to: textOf(to) };
 }
 
-/** Without the digits that only binary fractions make: 0.3 - 0.1 is 0.2. */
+/** Without binary rounding noise: 0.3 - 0.1 is 0.2. */
 function rounded(value: number): number {
   return Number(value.toPrecision(12));
 }
 
 /**
- * Deviations that were accepted, withdrawn, or are another one now: by another person, for another reason, or of a step
- * that comes out otherwise than it did when it was accepted. When somebody accepted it is no change.
+ * Deviations that were accepted, withdrawn or changed: by another person, for another reason, or of a step with another
+ * result than when accepted. The time of acceptance is ignored.
  */
 function deviationChanges(old: readonly StepResult[], now: readonly StepResult[]): RobotDiff['deviations'] {
   const [before, after] = [byId(old), byId(now)];
@@ -202,7 +202,7 @@ function redLinesBut(of: RobotRecord | null, but: RobotRecord | null): RobotDiff
     .map(({ id, title, detail }) => ({ id, title, detail }));
 }
 
-/** Red lines that stand in both and say something else. */
+/** Red lines of both records with different details. */
 function redLineChanges(old: RobotRecord | null, now: RobotRecord | null): RobotDiff['redLines']['changed'] {
   const before = byId(old?.redLines ?? []);
   return (now?.redLines ?? []).flatMap(({ id, title, detail }) => {
@@ -223,10 +223,10 @@ function evidenceChanges(old: RobotRecord['evidence'], now: RobotRecord['evidenc
 }
 
 function isSame(robot: RobotDiff): boolean {
-  const { newlyWrong, mended, lost, otherwise, reasons, deviations, redLines, evidence } = robot;
+  const { newlyWrong, fixed, lost, otherwise, reasons, deviations, redLines, evidence } = robot;
   const values = robot.values.filter(({ counts }) => counts);
   const lines = [redLines.added, redLines.gone, redLines.changed];
-  const lists = [newlyWrong, mended, lost, otherwise, reasons, values, deviations, ...lines, evidence];
+  const lists = [newlyWrong, fixed, lost, otherwise, reasons, values, deviations, ...lines, evidence];
   return (
     robot.presence === 'both' &&
     !differs(robot.site) &&

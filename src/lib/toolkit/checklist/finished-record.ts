@@ -24,7 +24,7 @@ import type { Site } from '../../site/index.ts';
 import type { ChecklistRun } from './run.result.ts';
 import type { ChecklistRunOptions, RunRobot } from './run-options.ts';
 
-/** Folder of the journals of checklist runs, in the state folder of a site. */
+/** Folder of the checklist journals, in the state folder of a site. */
 const journalsIn = (site: Site) => join(site.stateDir, 'checklist-runs');
 
 interface JournalOptions extends Pick<ChecklistRunOptions, 'resume' | 'clock' | 'gwVersion'> {
@@ -33,8 +33,7 @@ interface JournalOptions extends Pick<ChecklistRunOptions, 'resume' | 'clock' | 
 }
 
 /**
- * The journal of this run: a new one, or the one to go on with. undefined where a site file cannot be read: then
- * nobody knows where it belongs. Throws USAGE, NOTHING_TO_RESUME, CHECKLIST_CHANGED, JOURNAL_BROKEN, RUN_OPEN,
+ * The journal of this run: new, or the one to resume. undefined when a site file cannot be read, since the folder is unknown. Throws USAGE, NOTHING_TO_RESUME, CHECKLIST_CHANGED, JOURNAL_BROKEN, RUN_OPEN,
  * FILE_UNWRITABLE.
  */
 export async function openJournal(robots: readonly RunRobot[], options: JournalOptions): Promise<Journal | undefined> {
@@ -42,9 +41,8 @@ export async function openJournal(robots: readonly RunRobot[], options: JournalO
   const sites = robots.flatMap(({ site }) => (site === null ? [] : [site]));
   const [first] = sites;
   if (first === undefined || sites.length < robots.length) {
-    if (resume)
-      throw new GwError('NOTHING_TO_RESUME', 'A site file cannot be read, so nobody knows whose run this is.');
-    onWarning('No record is written: a site file cannot be read, and a record names every robot.');
+    if (resume) throw new GwError('NOTHING_TO_RESUME', 'A site file cannot be read, so the run to resume is unknown.');
+    onWarning('No record is written: a site file cannot be read, and a record must name every robot.');
     return undefined;
   }
   const serials = sites.map((site) => site.chassis.serial);
@@ -57,12 +55,12 @@ export async function openJournal(robots: readonly RunRobot[], options: JournalO
     if (!found) {
       throw new GwError(
         'NOTHING_TO_RESUME',
-        `No run of the checklist '${checklist.name}' for ${serials.join(', ')} is there to go on with.`,
+        `No run of checklist '${checklist.name}' for ${serials.join(', ')} to resume.`,
         { tried: { address: dir } },
       );
     }
     if (found.state.begun.checklist.sha256 !== checklist.sha256) {
-      throw new GwError('CHECKLIST_CHANGED', `${checklist.file} was changed since the run of ${found.state.begun.at}.`);
+      throw new GwError('CHECKLIST_CHANGED', `${checklist.file} has changed since the run of ${found.state.begun.at}.`);
     }
     const journal = await resumeJournal(found.path);
     try {
@@ -74,14 +72,14 @@ export async function openJournal(robots: readonly RunRobot[], options: JournalO
     }
   }
   const before = await findJournal(dir, checklist.name, serials).catch((error) => {
-    onWarning(`This is a new run. Whether an earlier one was interrupted is not known: ${asGwError(error).message}`);
+    onWarning(`This is a new run. An earlier interrupted one could not be looked up: ${asGwError(error).message}`);
     return undefined;
   });
-  const taken = before?.state.taken.reduce((sum, robot) => sum + robot.size, 0) ?? 0;
-  if (before && before.state.editions === 0 && taken > 0) {
-    const steps = `${taken} ${taken === 1 ? 'step' : 'steps'}`;
+  const completedSteps = before?.state.completed.reduce((sum, robot) => sum + robot.size, 0) ?? 0;
+  if (before && before.state.editions === 0 && completedSteps > 0) {
+    const steps = `${completedSteps} ${completedSteps === 1 ? 'step' : 'steps'}`;
     onWarning(
-      `This is a new run. One of ${before.state.begun.at} was interrupted after ${steps}; its answers stay in ${before.path}.`,
+      `This is a new run. The run of ${before.state.begun.at} was interrupted after ${steps}; its answers stay in ${before.path}.`,
     );
   }
   return beginJournal(dir, {
@@ -93,16 +91,16 @@ export async function openJournal(robots: readonly RunRobot[], options: JournalO
   });
 }
 
-/** Throws FILE_EXISTS: said before a run, not after it. */
+/** Throws FILE_EXISTS, before the run instead of after it. */
 export async function checkRecordFree(path: string): Promise<void> {
   if (await isThere(path)) {
-    throw new GwError('FILE_EXISTS', `There is already something at ${path}.`, {
-      remedy: 'A record replaces nothing: name another file.',
+    throw new GwError('FILE_EXISTS', `${path} already exists.`, {
+      remedy: 'A record never replaces a file: name another one.',
     });
   }
 }
 
-/** What must be seen in red whatever the checklist looks at. */
+/** Red lines of a site: blocking findings outside the steps of the checklist. */
 export async function redLinesOf(site: Site | null): Promise<RedLine[]> {
   if (site === null) return [];
   const { tabletRedLine } = await import('../../kiosk/index.ts');
@@ -151,13 +149,13 @@ export async function writeRecord(options: RecordOptions): Promise<NonNullable<C
   const path = resolve(options.path ?? (await defaultPath(robots, record)));
   const dir = attachmentsDirOf(path);
   for (const { name } of record.attachments) {
-    // A sitting that ended between its photos and its record is written once more.
+    // A session that ended between photos and record writes the photos again.
     await replaceFile(join(dir, name), await readKept(join(journal.attachmentsDir, name)));
   }
   await createFile(path, recordText(record));
   const isOnDisk = await areSynced(record.attachments.length > 0 ? [dir, dirname(path)] : [dirname(path)]);
   await journal.write({ kind: 'record', at: record.endedAt, edition, ok: record.ok });
-  // Nothing is left to go on with, and no loss of power takes the record back.
+  // The run is complete, and the record survives a power loss.
   if (record.ok && isOnDisk) await journal.remove();
   return {
     file: path,
@@ -168,7 +166,7 @@ export async function writeRecord(options: RecordOptions): Promise<NonNullable<C
   };
 }
 
-/** More than any photo that gw takes into a run. */
+/** Above the limit of any stored photo. */
 const MAX_PHOTO_BYTES = 64 * 1024 * 1024;
 
 /** A photo of the journal. Throws JOURNAL_BROKEN. */
@@ -178,7 +176,7 @@ async function readKept(path: string): Promise<Uint8Array> {
   });
 }
 
-/** Not every file system can do this. */
+/** Not every file system supports syncing a folder. */
 async function areSynced(folders: readonly string[]): Promise<boolean> {
   return await Promise.all(folders.map(syncFolder)).then(
     () => true,
@@ -186,7 +184,7 @@ async function areSynced(folders: readonly string[]): Promise<boolean> {
   );
 }
 
-/** The initials that stand beside the answers, when they are of one person. */
+/** The initials of the answers, when all are of one person. */
 function withInitials(technician: CheckRecord['technician'], sessions: readonly SessionRobotResult[]) {
   const answers = sessions.flatMap(({ result }) => result.steps.flatMap(({ answer }) => answer ?? []));
   const [only = null, ...others] = new Set(answers.flatMap(({ initials }) => initials ?? []));
@@ -201,7 +199,7 @@ async function evidenceRecordsOf(
     return await loadEvidenceFile(site.evidenceFile);
   } catch (error) {
     const why = asGwError(error).message;
-    onWarning(`The record does not say which facts were verified on ${site.chassis.serial}: ${why}`);
+    onWarning(`The record cannot state which facts were verified on ${site.chassis.serial}: ${why}`);
     return null;
   }
 }
@@ -221,7 +219,7 @@ async function signerFor(
       if (signer.serial === site.chassis.serial) return signer;
       isHere = true;
       onWarning(
-        `The identity in ${identityDir} is of ${signer.serial}, so it does not sign for ${site.chassis.serial}.`,
+        `The identity in ${identityDir} belongs to ${signer.serial}, so it does not sign for ${site.chassis.serial}.`,
       );
     } catch (thrown) {
       const error = asGwError(thrown);
@@ -244,7 +242,7 @@ async function defaultPath(robots: readonly [RunRobot, ...RunRobot[]], record: C
   const who = record.robots.length === 1 ? (first?.serial ?? '') : `${record.robots.length}-robots`;
   const stamp = record.startedAt.replace(/[-:]|\.\d+/g, '');
   const edition = record.edition === 1 ? '' : `-${record.edition}`;
-  // A serial may hold colons, which not every file system takes.
+  // A serial may hold colons, which some file systems reject.
   const name = `${record.checklist.name}-${who.replaceAll(':', '-')}-${stamp}${edition}`;
   const plain = join(dir, `${name}.json`);
   return (await isThere(plain)) ? join(dir, `${name}-${record.id.slice(0, 8)}.json`) : plain;

@@ -8,7 +8,7 @@ export const recordReportSchema = z.strictObject({
   format: z.enum(['html', 'pdf', 'md', 'junit']),
   state: signatureStateSchema,
   subject: recordSubjectSchema,
-  document: z.string().nullable().describe('The document; null when it was written to a file.'),
+  document: z.string().nullable().describe('The report; null when it was written to a file.'),
   written: z
     .strictObject({ path: z.string(), bytes: z.int(), pages: z.int().nullable(), replacedCharacters: z.int() })
     .nullable(),

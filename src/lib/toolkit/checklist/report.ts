@@ -17,7 +17,7 @@ export interface RecordReportOptions extends RecordTrust {
   readonly path: string;
   readonly lang: Language;
   readonly format: DocumentFormat | 'junit';
-  /** Without it the document is handed back; a PDF needs it. */
+  /** Absent: the report is returned; required for PDF. */
   readonly out?: string | undefined;
   readonly force?: boolean;
   /** For the properties of a PDF. */
@@ -25,8 +25,8 @@ export interface RecordReportOptions extends RecordTrust {
 }
 
 /**
- * Makes a document of a record file. It is verified first, and the document says how far; one that was altered gets
- * none. Throws what `verifyRecordAt` throws, RECORD_INVALID, RECORD_ALTERED, FILE_EXISTS.
+ * Renders a report from a record file. The record is verified first, and the report states the result; an altered record
+ * is refused. Throws what `verifyRecordAt` throws, RECORD_INVALID, RECORD_ALTERED, FILE_EXISTS.
  */
 export async function reportRecord(options: RecordReportOptions): Promise<RecordReport> {
   const { path, lang, format, out, force = false } = options;

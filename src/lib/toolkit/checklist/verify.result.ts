@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a record is about, and what it says of itself: to be believed only as far as it was verified. */
+/** Summary of a record; only as reliable as its verification. */
 export const recordSubjectSchema = z.strictObject({
   id: z.string(),
   edition: z.int(),
@@ -20,7 +20,7 @@ export type RecordSubject = z.infer<typeof recordSubjectSchema>;
 
 export const signatureStateSchema = z
   .enum(['verified', 'not-verified', 'wrong', 'not-signed'])
-  .describe('Only verified may be relied on. not-verified: nothing contradicts, but not everything was looked at.');
+  .describe('Only verified is reliable. not-verified: no finding failed, but at least one could not be checked.');
 
 /** Shape of `gw checklist verify --json`. */
 export const recordVerifySchema = z.strictObject({
@@ -35,6 +35,6 @@ export const recordVerifySchema = z.strictObject({
       detail: z.string(),
     }),
   ),
-  subject: recordSubjectSchema.nullable().describe('null when the file holds no record.'),
+  subject: recordSubjectSchema.nullable().describe('null when the file is not a record.'),
 });
 export type RecordVerify = z.infer<typeof recordVerifySchema>;

@@ -4,8 +4,7 @@ import { type RecordTrust, verifyRecordAt } from './record-file.ts';
 import type { RecordSubject, RecordVerify } from './verify.result.ts';
 
 /**
- * Whether a record file is what a device signed. What is wrong is the result, not an error. Throws what
- * `verifyRecordAt` throws.
+ * Verifies a record file. A failed verification is a result, not an error. Throws what `verifyRecordAt` throws.
  */
 export async function checkRecord(path: string, trust: RecordTrust): Promise<RecordVerify> {
   const verification = await verifyRecordAt(path, trust);
@@ -19,7 +18,7 @@ export async function checkRecord(path: string, trust: RecordTrust): Promise<Rec
   };
 }
 
-/** What a record says of itself, in short. */
+/** Summary of a record. */
 export function subjectOf(record: CheckRecord): RecordSubject {
   const { checklist, technician, robots, counts } = record;
   const redLines = robots.reduce((sum, robot) => sum + robot.redLines.length, 0);
