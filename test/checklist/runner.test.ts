@@ -139,7 +139,7 @@ describe('running a checklist', () => {
     ]);
     expect(verdicts(result)).toEqual(['wrong', 'skipped', 'skipped']);
     expect(result.steps[1]?.why).toBe("This step needs 'a', which is not ok.");
-    expect(result.steps[2]?.remedy).toBe("Mend 'b' first.");
+    expect(result.steps[2]?.remedy).toBe("Fix 'b' first.");
   });
 
   test('a step that moves the robot runs only with the word of a person', async () => {

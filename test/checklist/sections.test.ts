@@ -134,7 +134,7 @@ describe('a checklist with sections', () => {
     const [, , , , pose, heading] = result.steps;
     expect(pose?.why).toBe("This section needs 'room-clear', which is not ok.");
     expect(heading?.why).toBe("This step needs 'pose', which is not ok.");
-    expect(pose?.remedy).toBe("Mend 'room-clear' first.");
+    expect(pose?.remedy).toBe("Fix 'room-clear' first.");
   });
 
   test('a section that is needed must be ok as a whole', async () => {
@@ -148,7 +148,7 @@ describe('a checklist with sections', () => {
     });
     expect(result.steps[2]).toMatchObject({
       why: "This section needs section 'network', which is not ok.",
-      remedy: "Mend 'dns' first.",
+      remedy: "Fix 'dns' first.",
     });
     broken = [];
   });

@@ -53,12 +53,12 @@ describe('gw checklist verify', () => {
     expect(first(renderRecordVerify(verified(good, 'verified')))).toBe('VERIFIED  record.json, signed by SN0007.');
     for (const [state, word] of [
       ['not-verified', 'NOT VERIFIED'],
-      ['wrong', 'REFUSED'],
+      ['wrong', 'INVALID'],
       ['not-signed', 'NOT SIGNED'],
     ] as const) {
       const text = plain(renderRecordVerify(verified(good, state)));
       expect(first(text)?.startsWith(word)).toBe(true);
-      expect(text).toContain('It says: all ok (2 ok).');
+      expect(text).toContain('Verdict of the record: all ok (2 ok).');
     }
   });
 
@@ -91,7 +91,7 @@ describe('gw checklist report', () => {
     );
     expect(first(text)).toBe('Report written to a.pdf (pdf, 1 bytes, 1 page).');
     expect(text).toContain('The record is not signed, as the report states.');
-    expect(text).toContain('2 characters that the fonts of a PDF lack');
+    expect(text).toContain('2 characters missing in the PDF fonts replaced');
     expect(reportNotes({ state: 'verified' })).toEqual([]);
   });
 });

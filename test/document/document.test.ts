@@ -130,7 +130,7 @@ describe('strict reading', () => {
     ['an alias', 'name: a\ntags: [*b]\n', "the alias '*b'"],
     ['an anchor', 'name: &a x\n', "the anchor '&a'"],
     ['a tag', 'name: !!str x\n', "the tag 'tag:yaml.org,2002:str'"],
-    ['an unknown tag', 'name: !x x\n', 'a line that is not sound YAML (Unresolved tag: !x)'],
+    ['an unknown tag', 'name: !x x\n', 'invalid YAML (Unresolved tag: !x)'],
     ['a duplicate key', 'name: a\nname: b\n', "the key 'name' a second time"],
     ['a merge key', 'name: a\n<<: { port: 1 }\n', "the unknown key '<<'"],
     ['a structured key', 'name: a\n[x]: 1\n', 'a key that is not plain text'],

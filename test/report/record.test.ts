@@ -160,7 +160,7 @@ describe('the document', () => {
     const cards = blocks.flatMap((block) => (block.kind === 'card' ? [`${block.mark}: ${block.title}`] : []));
     expect(cards).toEqual([
       'RED LINE: The tablet was left open',
-      'WRONG: The pose is told in degrees',
+      'WRONG: The pose is reported in degrees',
       'WRONG, ACCEPTED DEVIATION: MQTT on 8883',
       'NOT CHECKED: The first drive',
     ]);

@@ -31,7 +31,7 @@ export function stepOf(change: Partial<StepResult> = {}): StepResult {
 
 export const wrongStep = stepOf({
   id: 'pose-unit',
-  title: 'The pose is told in degrees',
+  title: 'The pose is reported in degrees',
   proves: 'Angles (critical rule)',
   verdict: 'wrong',
   why: 'poseUnit.verdict: expected degrees, found not decided',
