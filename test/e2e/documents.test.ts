@@ -78,7 +78,7 @@ describe('gw checklist verify, report and diff', () => {
   it('refuses a file with one byte changed, and makes no report of it', async () => {
     const verified = await gw('checklist', 'verify', 'edited.json', '--ca', 'ca.pem');
     expect(verified.code).toBe(1);
-    expect(verified.stdout).toMatch(/^REFUSED/);
+    expect(verified.stdout).toMatch(/^INVALID/);
     const report = await gw('checklist', 'report', 'edited.json', '--ca', 'ca.pem', '--out', 'edited.html');
     expect(report.code).toBe(4);
     expect(report.stderr).toContain('was altered');

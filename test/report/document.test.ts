@@ -182,7 +182,7 @@ describe('PDF', () => {
     );
     expect(about.replacedCharacters).toBe(4);
     expect(pages[0]).toContain('Lukasz Šimunek, [U+53A8 U+623F], 3 -> 4');
-    for (const page of pages) expect(page).toContain('some characters are written otherwise, see the end');
+    for (const page of pages) expect(page).toContain('some characters are replaced, see the end');
     expect(squeeze(pages.at(-1) ?? '')).toContain(
       squeeze('U+0141, written as L; U+016F, written as u; U+53A8, written as [U+53A8]'),
     );

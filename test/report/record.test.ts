@@ -76,11 +76,11 @@ describe('the summary', () => {
     const unsigned = { ...good, signature: null };
     const cases = [
       [documentOf(good, 'not-checked'), 'Signed, but NOT VERIFIED', 'open'],
-      [documentOf(good, 'wrong'), 'Signed, but the verification found something WRONG', 'bad'],
+      [documentOf(good, 'wrong'), 'Signed, but verification FAILED', 'bad'],
       [documentOf(unsigned, 'not-checked'), 'NOT SIGNED', 'open'],
       // A verification that says ok cannot make a signature out of none.
       [documentOf(unsigned, 'ok'), 'NOT SIGNED', 'open'],
-      [documentOf(unsigned, 'wrong'), 'NOT SIGNED, and the verification found something WRONG', 'bad'],
+      [documentOf(unsigned, 'wrong'), 'NOT SIGNED, and verification FAILED', 'bad'],
     ] as const;
     for (const [model, title, tone] of cases) {
       expect(banners(model)[0]).toEqual({
@@ -231,7 +231,7 @@ describe('the document', () => {
 
   it('is the same in German, with German words around the texts of the checklist', async () => {
     const text = textOf(readMarkup(String((await writeDocumentAs(documentOf(bad, 'ok', 'de'), 'html')).content)));
-    for (const words of ['NICHT SIGNIERT', 'ROTE ZEILE', 'FEHLERHAFT', 'genehmigt von K. Muster', 'Unterschrift']) {
+    for (const words of ['NICHT SIGNIERT', 'SPERRENDER BEFUND', 'FEHLERHAFT', 'genehmigt von K. Muster', 'Unterschrift']) {
       expect(text).toContain(words);
     }
     expect(text).not.toMatch(/\b(NOT SIGNED|WRONG|approved by|Not accepted)\b/);

@@ -3,9 +3,9 @@ import { escapeMarkup } from '../markup/index.ts';
 import { clean, cleanLine, seconds } from './text.ts';
 
 /**
- * JUnit XML: one suite per checklist, one case per step. An expectation that did not hold is a failure, a check
- * that could not be done is an error; skipped and not checked steps are skipped cases. The format knows nothing
- * between skipped and passed, so the exit code of gw decides, and `gw.ok` says the same in the file.
+ * JUnit XML: one suite per checklist, one case per step. A failed expectation is a failure, a check that could not run an
+ * error; skipped and not-checked steps are skipped cases. JUnit has no state between skipped and passed, so rely on the
+ * exit code or on the property `gw.ok`.
  */
 export function toJUnit(result: ChecklistResult): string {
   const properties = [
@@ -20,7 +20,7 @@ export function toJUnit(result: ChecklistResult): string {
 
 /**
  * A record in the same form: one suite per robot, its red lines as failures, and one case for the signature, which
- * passes only when it was verified. A deviation that somebody accepted stays a failure, with who accepted it.
+ * passes only when it was verified. An accepted deviation stays a failure, with the name of the person who accepted it.
  */
 export function recordToJUnit(record: CheckRecord, verification: RecordVerification): string {
   const { checklist, robots, startedAt } = record;

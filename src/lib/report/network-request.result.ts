@@ -10,7 +10,7 @@ const person = z.strictObject({
 /** A connection out of the site, from the gateway. */
 const outboundSchema = z.strictObject({
   use: z.enum(['mqtt-443', 'mqtt', 'storage', 'tunnel', 'enrolment']).describe('What it is for.'),
-  host: z.string().nullable().describe('null: the site file does not say, and the letter calls it open.'),
+  host: z.string().nullable().describe('null: missing in the site file, and open in the letter.'),
   port: z.int(),
   alpn: z.string().nullable().describe('ALPN identifier that is used on it; null for none or not known.'),
   need: z
@@ -33,10 +33,10 @@ const insideSchema = z.strictObject({
   port: z.int(),
 });
 
-/** Something that the letter needs and the site file does not say. Never guessed. */
+/** A fact that the letter needs and the site file lacks. Never guessed. */
 const openPointSchema = z.strictObject({
   id: z.string(),
-  from: z.enum(['operator', 'customer']).describe('Who has to say it.'),
+  from: z.enum(['operator', 'customer']).describe('Who must supply it.'),
   key: z.string().describe('Key of the site file where it belongs.'),
   what: z.string(),
 });

@@ -4,8 +4,7 @@ import type { NetworkRequestFacts } from '../network-request.result.ts';
 import { type LetterTexts, letterTexts } from '../texts/letter.ts';
 
 /**
- * The request to the IT of a customer as a letter. What the facts do not say stands in it as open, with who has to say
- * it.
+ * The network request to the customer's IT as a letter. A missing fact is marked open, with the party that must supply it.
  */
 export function networkRequestLetter(
   facts: NetworkRequestFacts,

@@ -7,9 +7,8 @@ import { summaryBlocks } from './summary.ts';
 import { bounded, markIn, moment, valueText } from './wording.ts';
 
 /**
- * The record of a checklist as a document: one page of summary, then what is not ok, red first, then what is ok,
- * measured values, the facts relied on, attachments, and what the verification found. Without a verified signature
- * nothing in it is green.
+ * The report of a record: one page of summary, then steps that are not ok, wrong ones first, then ok steps, measured values,
+ * facts, attachments and verification findings. Without a verified signature nothing in it is green.
  */
 export function recordDocument(
   whole: CheckRecord,
@@ -42,7 +41,7 @@ export function recordDocument(
   };
 }
 
-/** What the check measured in full is for programs, and stands in the file. */
+/** The full measured data is for programs, and only in the record. */
 function forReaders(robot: RobotRecord, texts: RecordTexts): RobotRecord {
   return bounded({ ...robot, steps: robot.steps.map((step) => ({ ...step, measured: null })) }, texts);
 }
@@ -68,7 +67,7 @@ function robotPart(robot: RobotRecord, isOne: boolean, texts: RecordTexts, block
 
 function notOkBlocks({ redLines, steps }: RobotRecord, texts: RecordTexts): Block[] {
   const { row, mark } = texts;
-  // Both say nothing of the robot that the steps they wait for do not say; a list of them is enough.
+  // Skipped and left-out steps add no finding of their own; a list of them is enough.
   const left = steps.filter(({ leftOut, verdict }) => leftOut && verdict === 'not-checked');
   const skipped = steps.filter(({ verdict, deviation }) => verdict === 'skipped' && deviation === null);
   const blocks: Block[] = redLines.map(({ title, detail, remedy }) => ({

@@ -1,7 +1,7 @@
 import type { CheckRecord, RecordVerification, RobotRecord, StepResult } from '../../checklist/index.ts';
 import type { Tone } from '../document.ts';
 
-/** How far the signature of a record carries. Only `verified` may ever be green. */
+/** Verification state of a record. Only `verified` may be green. */
 export type SignatureState = 'verified' | 'not-verified' | 'wrong' | 'not-signed';
 
 export function signatureState(record: CheckRecord, verification: RecordVerification): SignatureState {
@@ -17,7 +17,7 @@ export const signatureTone: Readonly<Record<SignatureState, Tone>> = {
   'not-signed': 'open',
 };
 
-/** What a record says of itself, before anybody asks whether it may be believed. */
+/** Verdict stated by a record, before its verification. */
 export type Verdict = 'ok' | 'accepted' | 'wrong' | 'incomplete';
 
 export function verdictOf({
@@ -34,7 +34,7 @@ export function verdictOf({
   return redLines > 0 || steps.some(isBad) ? 'wrong' : 'incomplete';
 }
 
-/** Wrong, and nobody has accepted it. */
+/** Wrong and not accepted. */
 export function isBad(step: StepResult): boolean {
   return step.verdict === 'wrong' && step.deviation === null;
 }

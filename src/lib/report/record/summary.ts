@@ -47,7 +47,7 @@ function verdictBanner(record: CheckRecord, state: SignatureState, texts: Record
     wrong: texts.verdictWrong(steps.filter(isBad).length, red),
     incomplete: texts.verdictIncomplete(counts.skipped + counts.notChecked),
   };
-  // An accepted deviation is still something that is not ok, and an unproven record proves nothing.
+  // An accepted deviation is still not ok, and an unverified record proves nothing.
   const tone: Tone = verdict === 'wrong' ? 'bad' : verdict === 'ok' && isProven ? 'good' : 'open';
   const notes = [...(record.interrupted ? [texts.interrupted] : []), ...(record.leftOut ? [texts.leftOut] : [])];
   return { kind: 'banner', tone, title: titles[verdict], lines: notes.length === 0 ? [] : [notes.join(' ')] };

@@ -8,7 +8,7 @@ export function cut(text: string, most: number): string {
   return line.length <= most ? line : `${line.slice(0, most - 1).toWellFormed()}…`;
 }
 
-/** `2026-11-21 14:03 UTC`: to the minute, in the zone that everybody can compare. */
+/** `2026-11-21 14:03 UTC`: to the minute, in UTC for comparison. */
 export function moment(iso: string): string {
   return iso.replace(/T(\d\d:\d\d)(:\d\d(\.\d+)?)?Z$/, ' $1 UTC');
 }
@@ -24,7 +24,7 @@ export function valueText({ value, unit }: Pick<MeasuredValue, 'value' | 'unit'>
 
 const MAX_CHARACTERS = 4_000;
 
-/** The same with every text of it cut that is longer than anybody reads on paper, with how much is missing. */
+/** Truncates every text that is too long for paper, with the number of characters cut. */
 export function bounded<T>(value: T, texts: RecordTexts): T {
   if (typeof value === 'string') {
     const rest = value.length - MAX_CHARACTERS;
@@ -35,7 +35,7 @@ export function bounded<T>(value: T, texts: RecordTexts): T {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, bounded(one, texts)])) as T;
 }
 
-/** Records of older versions do not say what a mark rests on. */
+/** Records of older versions have no basis of a mark. */
 export function markIn(
   { mark, basis }: { readonly mark: Mark; readonly basis?: Basis | undefined },
   texts: Pick<RecordTexts, 'markText'>,

@@ -10,9 +10,9 @@ export const recordEn = {
   },
   footer: (id: string, edition: number, state: string) => `Record ${id}, edition ${edition}, ${state}`,
 
-  verdictOk: (steps: number) => (steps === 1 ? 'The one step is ok' : `All ${steps} steps are ok`),
+  verdictOk: (steps: number) => (steps === 1 ? 'The step is ok' : `All ${steps} steps are ok`),
   verdictOkUnproven: (steps: number) =>
-    `${steps === 1 ? 'The one step is' : `All ${steps} steps are`} recorded as ok, but this record is not verified`,
+    `${steps === 1 ? 'The step is' : `All ${steps} steps are`} recorded as ok, but this record is not verified`,
   verdictAccepted: (deviations: number) =>
     deviations === 1 ? 'Accepted with 1 deviation' : `Accepted with ${deviations} deviations`,
   verdictWrong: (wrong: number, redLines: number) =>
@@ -27,12 +27,12 @@ export const recordEn = {
   signedVerified: 'Signed with the key of the device, and verified',
   signedVerifiedBy: (serial: string) => `Signed by the device ${serial}; every finding of the verification is ok.`,
   signedNotVerified: 'Signed, but NOT VERIFIED',
-  signedNotVerifiedText: 'Nothing contradicts the signature, but not everything could be looked at:',
-  signedWrong: 'Signed, but the verification found something WRONG',
-  notSignedWrong: 'NOT SIGNED, and the verification found something WRONG',
-  signedWrongText: 'Do not accept this record before this is explained:',
+  signedNotVerifiedText: 'No check failed, but these could not be made:',
+  signedWrong: 'Signed, but verification FAILED',
+  notSignedWrong: 'NOT SIGNED, and verification FAILED',
+  signedWrongText: 'Do not accept this record until these findings are explained:',
   notSigned: 'NOT SIGNED',
-  notSignedText: 'No device key stands for what is written here; anybody can have changed it.',
+  notSignedText: 'The record carries no device signature; changes to it cannot be detected.',
   stateVerified: 'signed and verified',
   stateNotVerified: 'not verified',
   stateWrong: 'verification failed',
@@ -58,12 +58,12 @@ export const recordEn = {
   },
   robot: (site: string, serial: string) => `${site}, chassis ${serial}`,
   robotVerdict: { ok: 'ok', accepted: 'accepted with deviations', wrong: 'not accepted', open: 'not complete' },
-  softwareUnknown: 'software of the chassis not known, no step read it',
-  softwareUnknownShort: 'software not known',
+  softwareUnknown: 'chassis software unknown: not read by any step',
+  softwareUnknownShort: 'software unknown',
   noTechnician: 'not named',
   times: (from: string, to: string) => `${from} to ${to}`,
   resumed: (times: number) => (times === 1 ? 'resumed once' : `resumed ${times} times`),
-  worked: (minutes: string) => `${minutes} at work`,
+  worked: (minutes: string) => `${minutes} working time`,
   minutes: (text: string) => `${text} min`,
   seconds: (text: string) => `${text} s`,
   motionYes: 'the robot was allowed to move',
@@ -117,8 +117,8 @@ export const recordEn = {
 
   deviationsTitle: 'Deviations',
   deviationsText:
-    'These steps are not ok and stay so. A named person accepted each of them; who may do so is for the people of the site to say.',
-  deviationsHead: ['Step', 'Came out', 'Reason', 'Approved by', 'When'] as readonly string[],
+    'These steps are not ok and stay so. A named person accepted each of them; gw does not judge who may do so.',
+  deviationsHead: ['Step', 'Result', 'Reason', 'Approved by', 'When'] as readonly string[],
 
   okTitle: 'What is ok',
   okHead: ['Step', 'Proven', 'Specification'] as readonly string[],
@@ -126,7 +126,7 @@ export const recordEn = {
   valuesHead: ['Step', 'Value', 'Mark', 'Source'] as readonly string[],
 
   evidenceTitle: 'Facts that the steps rely on',
-  evidenceHead: ['Fact', 'Mark', 'What it says', 'Verified on this device'] as readonly string[],
+  evidenceHead: ['Fact', 'Mark', 'Statement', 'Verified on this device'] as readonly string[],
   verifiedHere: {
     yes: 'yes',
     'on-a-simulator': 'on a simulator',
@@ -137,7 +137,7 @@ export const recordEn = {
   elsewhere: 'no: on another device or version',
   markText,
   marks:
-    'Marks: BELEGT, known, and on what it rests is said. HINWEIS, a vendor says so. VORSICHT, assumed. OFFEN, unknown.',
+    'Marks: BELEGT (measured), with its basis. HINWEIS (note), stated by a vendor. VORSICHT (assumed), an assumption. OFFEN (open), unknown.',
 
   attachmentsTitle: 'Attachments',
   attachmentsHead: ['File', 'Kind', 'Bytes', 'SHA-256'] as readonly string[],
