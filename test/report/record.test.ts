@@ -231,7 +231,13 @@ describe('the document', () => {
 
   it('is the same in German, with German words around the texts of the checklist', async () => {
     const text = textOf(readMarkup(String((await writeDocumentAs(documentOf(bad, 'ok', 'de'), 'html')).content)));
-    for (const words of ['NICHT SIGNIERT', 'SPERRENDER BEFUND', 'FEHLERHAFT', 'genehmigt von K. Muster', 'Unterschrift']) {
+    for (const words of [
+      'NICHT SIGNIERT',
+      'SPERRENDER BEFUND',
+      'FEHLERHAFT',
+      'genehmigt von K. Muster',
+      'Unterschrift',
+    ]) {
       expect(text).toContain(words);
     }
     expect(text).not.toMatch(/\b(NOT SIGNED|WRONG|approved by|Not accepted)\b/);

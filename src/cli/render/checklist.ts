@@ -195,13 +195,13 @@ export function renderChecklistVerdict(
     [leftOut, 'left out'],
     [counts.ok, 'ok'],
   ] as const;
-  const said = parts.filter(([n]) => n > 0).map(([n, word]) => `${n} ${word}`);
-  const taken = deviations > 0 ? `; ${count(deviations, 'deviation', 'deviations')} accepted by name` : '';
+  const summary = parts.filter(([n]) => n > 0).map(([n, word]) => `${n} ${word}`);
+  const acceptedText = deviations > 0 ? `; ${count(deviations, 'deviation', 'deviations')} accepted by name` : '';
   if (accepted)
-    return `${chalk.yellow.bold('ACCEPTED WITH DEVIATIONS')}  ${title}: ${said.join(', ')} of ${steps.length} steps.`;
+    return `${chalk.yellow.bold('ACCEPTED WITH DEVIATIONS')}  ${title}: ${summary.join(', ')} of ${steps.length} steps.`;
   const isBad = counts.wrong > 0 || redLines > 0;
   const mark = isBad ? chalk.red.bold('NOT OK') : chalk.yellow.bold('NOT COMPLETE');
-  return `${mark}  ${title}: ${said.join(', ')} of ${steps.length} steps${taken}.`;
+  return `${mark}  ${title}: ${summary.join(', ')} of ${steps.length} steps${acceptedText}.`;
 }
 
 /** The steps, one below the other, under their sections; their figures stand in a column. */

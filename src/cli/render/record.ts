@@ -79,10 +79,10 @@ export function renderRecordDiff({ from, to, same, worse, versions, sameChecklis
     [counted(({ values }) => values.filter(({ counts }) => counts).length), 'values moved', 'value moved'],
     [counted(({ deviations }) => deviations.length), 'deviations changed', 'deviation changed'],
   ] as const;
-  const said = parts
+  const summary = parts
     .filter(([count]) => count > 0)
     .map(([count, word, one = word]) => `${count} ${count === 1 ? one : word}`);
-  const what = said.length === 0 ? 'see below' : said.join(', ');
+  const what = summary.length === 0 ? 'see below' : summary.join(', ');
   const head = same
     ? 'No difference between the two visits.'
     : worse
@@ -231,8 +231,8 @@ function saysLine({ verdict, counts, deviations, redLines }: RecordSubject, stat
     [deviations, 'accepted deviations'],
     [counts.ok, 'ok'],
   ] as const;
-  const said = parts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
-  const text = `Verdict of the record: ${words[verdict]} (${said.join(', ')}).`;
+  const summary = parts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
+  const text = `Verdict of the record: ${words[verdict]} (${summary.join(', ')}).`;
   if (verdict === 'wrong') return chalk.red(text);
   return verdict === 'ok' && state === 'verified' ? chalk.green(text) : chalk.yellow(text);
 }

@@ -75,20 +75,24 @@ async function keepPhoto(step: Step, path: string, options: AskingOptions): Prom
 function confirmed(step: ConfirmStep, answer: Answer, at: string | null): Outcome {
   const who = answer.by ?? answer.initials;
   const remark = answer.remark === null ? '' : ` Remark: ${answer.remark}`;
-  const said = { answer: { ...answer, attachments: [...answer.attachments], at } };
+  const recorded = { answer: { ...answer, attachments: [...answer.attachments], at } };
   switch (answer.answer) {
     case 'yes':
       return {
-        ...said,
+        ...recorded,
         verdict: 'ok',
         why: `Asked: ${step.question}`,
         shown: `confirmed by ${who ?? 'the technician'}${remark && `;${remark}`}`,
       };
     case 'no':
-      return { ...said, verdict: 'wrong', why: `${who ?? 'The technician'} answered no: ${step.question}${remark}` };
+      return {
+        ...recorded,
+        verdict: 'wrong',
+        why: `${who ?? 'The technician'} answered no: ${step.question}${remark}`,
+      };
     case 'skip':
       return {
-        ...said,
+        ...recorded,
         verdict: 'not-checked',
         why: `${who ?? 'The technician'} left it open: ${step.question}${remark}`,
       };
@@ -96,13 +100,13 @@ function confirmed(step: ConfirmStep, answer: Answer, at: string | null): Outcom
 }
 
 function measured(step: MeasureStep, answer: Answer, at: string | null): Outcome {
-  const said = { answer: { ...answer, attachments: [...answer.attachments], at } };
+  const recorded = { answer: { ...answer, attachments: [...answer.attachments], at } };
   const remark = answer.remark === null ? '' : ` Remark: ${answer.remark}`;
   if (answer.value === null) {
     const who = answer.by ?? answer.initials ?? 'The technician';
-    return { ...said, verdict: 'not-checked', why: `${who} left it open: ${step.question}${remark}` };
+    return { ...recorded, verdict: 'not-checked', why: `${who} left it open: ${step.question}${remark}` };
   }
   const values = figureOfPerson(step, answer);
   const shown = `${answer.value} ${step.unit}${remark && `;${remark}`}`;
-  return { ...compare(step.expectations, { value: answer.value }), ...said, shown, values };
+  return { ...compare(step.expectations, { value: answer.value }), ...recorded, shown, values };
 }

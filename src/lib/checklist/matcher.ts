@@ -49,8 +49,8 @@ const makers: Readonly<Record<string, (raw: unknown, report: ReportProblem) => M
   'at-most': (raw, report) => (isNumber(raw) ? bounds(Number.NEGATIVE_INFINITY, raw) : wrong(report, 'a number')),
   between: (raw, report) => {
     const [low, high] = Array.isArray(raw) && raw.length === 2 ? raw : [];
-    const sound = isNumber(low) && isNumber(high) && low <= high;
-    return sound ? bounds(low, high) : wrong(report, 'two numbers, the smaller one first: [0, 10]');
+    const isValid = isNumber(low) && isNumber(high) && low <= high;
+    return isValid ? bounds(low, high) : wrong(report, 'two numbers, the smaller one first: [0, 10]');
   },
   contains: (raw, report) => (isScalar(raw) ? contains(raw) : wrong(report, 'one plain value')),
   exists: (raw, report) => (typeof raw === 'boolean' ? exists(raw) : wrong(report, 'true or false')),
@@ -84,8 +84,8 @@ export function compileMatcher(raw: unknown, report: ReportProblem): Matcher | u
     }
   }
   if (Object.keys(raw).length === 0) return wrong(report, `one of the matchers ${matcherNames.join(', ')}`);
-  const sound = parts.filter((part) => part !== undefined);
-  return sound.length === parts.length ? allOf(sound) : undefined;
+  const valid = parts.filter((part) => part !== undefined);
+  return valid.length === parts.length ? allOf(valid) : undefined;
 }
 
 /** The matcher for the value at one path. */

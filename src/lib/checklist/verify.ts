@@ -99,9 +99,9 @@ function readRecord(bytes: Uint8Array, add: AddFinding): CheckRecord | null {
 
 function checkConsistent(record: CheckRecord, add: AddFinding): void {
   const wrong: string[] = [];
-  const compare = (where: string, said: object, counted: object) => {
+  const compare = (where: string, stated: object, counted: object) => {
     for (const [key, value] of Object.entries(counted)) {
-      const claim = (said as Readonly<Record<string, unknown>>)[key];
+      const claim = (stated as Readonly<Record<string, unknown>>)[key];
       if (!isDeepStrictEqual(claim, value)) {
         wrong.push(`${where} has ${key} ${JSON.stringify(claim)}, its steps give ${JSON.stringify(value)}`);
       }

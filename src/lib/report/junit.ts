@@ -110,14 +110,16 @@ function signatureCase(
   { signature }: CheckRecord,
   { verified, verdict, findings }: RecordVerification,
 ): ExtraCase {
-  const said = findings.filter((finding) => finding.verdict !== 'ok').map(({ title, detail }) => `${title}: ${detail}`);
+  const failed = findings
+    .filter((finding) => finding.verdict !== 'ok')
+    .map(({ title, detail }) => `${title}: ${detail}`);
   const name = 'signature: the record is signed and verified';
   if (verified && signature !== null) return { outcome: 'ok', xml: extraCase(suiteName, name, null, '') };
   if (verdict === 'wrong') {
-    return { outcome: 'failure', xml: extraCase(suiteName, name, 'failure', said.join('; ')) };
+    return { outcome: 'failure', xml: extraCase(suiteName, name, 'failure', failed.join('; ')) };
   }
   const state = signature === null ? 'not-signed' : 'not-verified';
-  return { outcome: 'skipped', xml: extraCase(suiteName, name, 'skipped', [state, ...said].join('; ')) };
+  return { outcome: 'skipped', xml: extraCase(suiteName, name, 'skipped', [state, ...failed].join('; ')) };
 }
 
 function extraCase(suiteName: string, name: string, tag: 'failure' | 'skipped' | null, message: string): string {

@@ -193,7 +193,7 @@ describe('the report of a record file', () => {
     await writeFile(join(dir, 'photo.files', attachment.name), 'a phot0');
     const { document, state } = await reportRecord({ path, caPath, lang: 'en', format: 'html', now });
     expect(state).toBe('wrong');
-    expect(document).toContain('the verification found something WRONG');
+    expect(document).toContain('verification FAILED');
   });
 });
 

@@ -157,7 +157,7 @@ function inside({ inside: connections }: NetworkRequestFacts, texts: LetterTexts
   ];
 }
 
-/** Who writes to whom is open at the head of the letter, and nothing that the reader has to be told at its end. */
+/** Missing sender and recipient are marked in the letterhead, so they are not listed again here. */
 function openPoints({ open: points }: NetworkRequestFacts, texts: LetterTexts): Block[] {
   const items = (from: 'operator' | 'customer') =>
     points.flatMap((point) => (point.from === from ? (texts.openWhat[point.id] ?? []) : []));

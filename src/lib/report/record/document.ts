@@ -151,9 +151,9 @@ function provenText(step: StepResult, texts: RecordTexts): string {
 
 function answerText(answer: NonNullable<StepResult['answer']>, texts: RecordTexts): string {
   const who = [answer.by, answer.initials, answer.at === null ? null : moment(answer.at)].filter((one) => one !== null);
-  const said = texts.answered[answer.answer];
+  const word = texts.answered[answer.answer];
   return [
-    who.length === 0 ? said : texts.answerBy(said, who.join(', ')),
+    who.length === 0 ? word : texts.answerBy(word, who.join(', ')),
     ...(answer.remark === null ? [] : [answer.remark]),
     ...(answer.attachments.length === 0 ? [] : [`${texts.row.photos}: ${answer.attachments.join(', ')}`]),
   ].join('\n');

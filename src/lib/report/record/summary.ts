@@ -154,11 +154,11 @@ function redLines(record: CheckRecord, state: SignatureState, texts: RecordTexts
     ...red.map(({ title, detail }) => [title, detail, where(serial)] as const),
     ...steps.filter(isBad).map(({ title, why }) => [title, why, where(serial)] as const),
   ]);
-  const told = lines.slice(0, MAX_LINES);
-  const room = Math.floor(MAX_REASONS / told.length);
-  const items: Words[] = told.map(([title, why, at]) => [
+  const listed = lines.slice(0, MAX_LINES);
+  const maxCharacters = Math.floor(MAX_REASONS / listed.length);
+  const items: Words[] = listed.map(([title, why, at]) => [
     { text: `${cut(title, 60)}${at}: `, tone: 'bad', bold: true },
-    cut(why, room),
+    cut(why, maxCharacters),
   ]);
   const heading: Block = { kind: 'heading', text: texts.redTitle, ...(lines.length > 0 && { tone: 'bad' as const }) };
   if (lines.length === 0) {

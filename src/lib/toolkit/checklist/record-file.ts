@@ -44,9 +44,9 @@ const integrity = ['file', 'form', 'content', 'consistent', 'signature'];
  */
 export function unaltered(path: string, { record, findings }: RecordVerification): CheckRecord {
   const bad = findings.filter(({ id, verdict }) => verdict === 'wrong' && integrity.includes(id));
-  const said = bad.map(({ title, detail }) => `FAILED  ${title}: ${detail}`).join('\n');
-  if (record === null) throw new GwError('RECORD_INVALID', `${path} is not an acceptance record.\n${said}`);
-  if (bad.length > 0) throw new GwError('RECORD_ALTERED', `${path} was altered.\n${said}`);
+  const failures = bad.map(({ title, detail }) => `FAILED  ${title}: ${detail}`).join('\n');
+  if (record === null) throw new GwError('RECORD_INVALID', `${path} is not an acceptance record.\n${failures}`);
+  if (bad.length > 0) throw new GwError('RECORD_ALTERED', `${path} was altered.\n${failures}`);
   return record;
 }
 
