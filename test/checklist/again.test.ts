@@ -107,7 +107,7 @@ describe('a step that reads the result of a check', () => {
     expect(ran).toEqual([]);
   });
 
-  test('and was never reached, but would read only that nobody could look, has it run again as well', async () => {
+  test('and was never reached, but would read only not-checked, has it run again as well', async () => {
     const sit = sittings([check('a'), reader('r', 'a', 'first')]);
     world = { a: { sound: true, first: 'not-checked' } };
     const cut = new AbortController();

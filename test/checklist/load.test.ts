@@ -47,7 +47,7 @@ function messageOf(value: unknown): string {
 }
 
 describe('a checklist file', () => {
-  test('a sound one is compiled', () => {
+  test('a valid one is compiled', () => {
     const list = parseChecklist(written(file(good, { ...good, id: 'again', needs: ['probe'] })), 'own.yaml', catalogue);
     expect(list.steps.map(({ id, kind, needs }) => ({ id, kind, needs }))).toEqual([
       { id: 'probe', kind: 'run', needs: [] },
@@ -180,7 +180,7 @@ describe('a checklist file', () => {
     expect(messageOf(`# ${'x'.repeat(300_000)}\n`)).toContain('at most 256 KiB');
   });
 
-  test('any change to any value gives a sound checklist or CHECKLIST_INVALID, never another error', () => {
+  test('any change to any value gives a valid checklist or CHECKLIST_INVALID, never another error', () => {
     const keys = [
       ...Object.keys(good),
       'needs',

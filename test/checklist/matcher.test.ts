@@ -43,13 +43,13 @@ describe('paths', () => {
     expect(at('checks[id=b.c].verdict')).toEqual({ exists: true, value: 'wrong' });
   });
 
-  test('what is not there is named as far as the path leads', () => {
+  test('a missing value is named by its path up to the missing part', () => {
     expect(at('identity.mac.vendor')).toEqual({ exists: false, missing: 'identity.mac' });
     expect(at('checks[9]')).toEqual({ exists: false, missing: 'checks[9]' });
     expect(at('checks[id=twin]')).toEqual({ exists: false, missing: 'checks[id=twin]' });
   });
 
-  test('inherited properties are not there', () => {
+  test('inherited properties are missing', () => {
     for (const path of [
       'constructor',
       'identity.toString',
@@ -199,7 +199,7 @@ describe('matchers', () => {
     expect(match({ every: { v: 'ok' } }, [{ v: 'ok' }, { v: 'not-checked' }]).verdict).toBe('not-checked');
   });
 
-  test('mistakes are named with their place, and unknown matchers with the one that was meant', () => {
+  test('problems are named with their position, unknown matchers with the closest name', () => {
     expect(complaints({ 'at-leats': 3 })).toEqual([
       expect.objectContaining({ path: ['at-leats'], suggestion: 'at-least', at: 'key' }),
     ]);

@@ -292,7 +292,7 @@ describe('a record', () => {
     }
   });
 
-  test('a signer that is none over P-256, or signs in another form, signs nothing', () => {
+  test('a signer that is not P-256, or uses another encoding, is rejected', () => {
     for (const bytes of [0, 63, 65, 71, 96]) {
       expect(() => signRecord(record, { ...signer, sign: () => new Uint8Array(bytes) })).toThrow(RangeError);
     }
@@ -313,7 +313,7 @@ describe('a record', () => {
     );
   });
 
-  test('a photo that nobody can read is not checked, and one that is not there is wrong', async () => {
+  test('an unreadable photo is not-checked, a missing one is wrong', async () => {
     const readAttachment = async () => {
       throw Object.assign(new Error('denied'), { code: 'EACCES' });
     };
@@ -334,7 +334,7 @@ describe('a record', () => {
     expect(await wrongOf(garbled)).toEqual(['signature wrong', 'certificate wrong']);
   });
 
-  test('a file that is none cannot be read', async () => {
+  test('a missing file or a folder is FILE_UNREADABLE', async () => {
     await expect(verifyRecordFile(dir)).rejects.toMatchObject({
       code: 'FILE_UNREADABLE',
       message: expect.stringContaining('not a regular file'),
@@ -406,7 +406,7 @@ describe('a record', () => {
     expect(await of({ evidenceRecords: null })).toEqual(['not-checked', 'not-checked']);
   });
 
-  test('a step that nobody took relies on nothing', async () => {
+  test('a step that was not completed relies on no fact', async () => {
     const steps = (record.robots[0]?.steps ?? []).map((step) => ({ ...step, at: null, leftOut: true }));
     const none = await make(good, { result: { steps } as unknown as RecordRobot['result'] });
     expect(none).toMatchObject({ leftOut: true, robots: [{ evidence: [] }] });

@@ -78,7 +78,7 @@ describe('a checklist on the screen', () => {
     );
   });
 
-  test('says of what is not ok why, and how to mend it', () => {
+  test('shows reason and fix of steps that are not ok', () => {
     const bad = step({ verdict: 'wrong', why: 'unit: expected degrees', remedy: 'Stop it.', shown: null });
     expect(plain(renderChecklistRun(run(step({}), bad)))).toBe(
       `NOT OK  A robot: 1 wrong, 1 ok of 2 steps.
@@ -125,7 +125,7 @@ describe('the demo on the screen', () => {
     logs: ['/srv/gw-demo/sim.log'],
   });
 
-  test('tells verdict, robot, every step, the report and what to try, in less than forty lines', () => {
+  test('shows verdict, robot, every step, report and remedies in less than forty lines', () => {
     const lines = plain(renderDemo(demo(false), '/srv')).split('\n');
     expect(lines[0]).toBe('ALL OK  A robot: 13 of 13 steps are ok.');
     expect(lines[1]).toContain('SIM-0001');

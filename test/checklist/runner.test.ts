@@ -92,7 +92,7 @@ describe('running a checklist', () => {
     expect(calls).toEqual([{ value: nasty }]);
   });
 
-  test('a step that is wrong says expected and found, and how to mend it', async () => {
+  test('a wrong step shows expected and found values and its remedy', async () => {
     const result = await runAll([step('a', run('echo', 'value: 2, other: not-empty', ONE))]);
     expect(result.ok).toBe(false);
     expect(result.steps[0]).toMatchObject({
@@ -102,7 +102,7 @@ describe('running a checklist', () => {
     });
   });
 
-  test('of a finding that is not as it must be, its own sentence is told as well', async () => {
+  test('the detail of a failed finding is shown as well', async () => {
     const value = [{ id: 'port', verdict: 'wrong', detail: 'the port takes connections' }];
     const withValue = `    with: { value: ${JSON.stringify(value)} }\n`;
     const [wrong, right] = (

@@ -240,7 +240,7 @@ describe('a checklist with sections', () => {
     expect(list.steps[0]).toMatchObject({ question: nasty });
   });
 
-  test('any change to any value of a section gives a sound checklist or CHECKLIST_INVALID', () => {
+  test('any change to any value of a section gives a valid checklist or CHECKLIST_INVALID', () => {
     const keys = ['id', 'title', 'about', 'needs', 'preconditions', 'steps', '__proto__', 'toString'];
     const value = fc.oneof(
       fc.jsonValue(),
@@ -256,7 +256,7 @@ describe('a checklist with sections', () => {
 });
 
 describe('choosing steps', () => {
-  test('only a step takes what it needs, and says of the others that they were left out', async () => {
+  test('--only STEP runs what it needs and marks the others as left out', async () => {
     const parts = {
       steps: [checkStep('a'), checkStep('b', { needs: ['a'] }), checkStep('c'), checkStep('d', { needs: ['b'] })],
     };
@@ -267,14 +267,14 @@ describe('choosing steps', () => {
     expect(result.ok).toBe(false);
   });
 
-  test('only a section takes its steps, its preconditions and what it needs', () => {
+  test('--only SECTION runs its steps, preconditions and needs', () => {
     expect([...selectSteps(parse(sections), { only: ['drive'], from: null }).chosen].sort()).toEqual(
       ['battery', 'dns', 'heading', 'mtu', 'pose', 'room-clear'].sort(),
     );
     expect([...selectSteps(parse(sections), { only: ['papers'], from: null }).chosen]).toEqual(['label']);
   });
 
-  test('from a step takes everything after it, and what that needs or reads', () => {
+  test('--from STEP runs everything after it, and what that needs or reads', () => {
     const parts = {
       steps: [
         checkStep('a'),
@@ -458,7 +458,7 @@ describe('deviations', () => {
     expect(result.steps[0]?.deviation).toBeNull();
   });
 
-  test('a person takes a wrong step again, and then accepts it; every turn is told before it is shown', async () => {
+  test('a wrong step is repeated, then accepted; each result is journaled before it is shown', async () => {
     broken = ['a'];
     const told: string[] = [];
     const decisions = [{ kind: 'again' }, { kind: 'accept', reason: 'late', approvedBy: 'A. Boss' }] as const;

@@ -29,7 +29,7 @@ describe('gw network request', () => {
     expect(text).toMatch(/chassis\.mac +the MAC address of the chassis +you/);
   });
 
-  it('says so when nothing is open', () => {
+  it('states when no point is open', () => {
     expect(openPointLines({ ...data, complete: true, facts: { ...facts, open: [] } })).toEqual([
       'Nothing in the letter is open.',
     ]);
@@ -62,7 +62,7 @@ describe('gw checklist verify', () => {
     }
   });
 
-  it('tells how to name the authority when it was not checked', () => {
+  it('names the flag for the CA when the chain was not checked', () => {
     expect(plain(renderRecordVerify(verified(good, 'not-verified')))).toContain('--ca FILE');
     expect(plain(renderRecordVerify(verified(good, 'not-signed')))).not.toContain('--ca FILE');
   });

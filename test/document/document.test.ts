@@ -35,7 +35,7 @@ const only = (text: string | Uint8Array, maxBytes?: number): Problem => {
   return problems[0] as Problem;
 };
 
-describe('a sound document', () => {
+describe('a valid document', () => {
   test('gives the typed value with its defaults', () => {
     const value = parseDocument({
       text: 'name: robot # the name\nstations:\n  a: { xM: 1.5 }\n',
@@ -217,7 +217,7 @@ describe('reading a file', () => {
   const read = (path: string) =>
     readDocument({ path, schema, maxBytes: 4096, error: 'SITE_FILE_INVALID', notFound: 'SITE_FILE_NOT_FOUND' });
 
-  test('a sound file gives its value', async () => {
+  test('a valid file gives its value', async () => {
     await writeFile(join(dir, 'good.yaml'), 'name: good\n');
     await expect(read(join(dir, 'good.yaml'))).resolves.toMatchObject({ name: 'good' });
   });

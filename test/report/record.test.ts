@@ -92,7 +92,7 @@ describe('the summary', () => {
     }
   });
 
-  it('tells accepted deviations, wrong steps, red lines and an incomplete run apart, none of them green', () => {
+  it('distinguishes accepted deviations, wrong steps, red lines and an incomplete run, none of them green', () => {
     const heads = [
       [recordOf([robotOf([stepOf(), deviantStep])]), 'open', 'Accepted with 1 deviation'],
       [recordOf([robotOf([stepOf(), wrongStep])]), 'bad', 'Not accepted: 1 step is wrong'],
@@ -217,7 +217,7 @@ describe('the document', () => {
     expect(names.filter((name) => name.endsWith('SN0008')).length).toBeGreaterThan(1);
   });
 
-  it('cuts a text that nobody reads on paper, and says how much of it is missing', async () => {
+  it('truncates a text that is too long for paper, with the number of characters cut', async () => {
     const model = documentOf(recordOf([robotOf([stepOf({ ...wrongStep, why: `${'word '.repeat(20_000)}end` })])]));
     const pages = await pdfPages(model);
     expect(pages.length).toBeLessThan(8);

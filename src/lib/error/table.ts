@@ -87,7 +87,7 @@ export const errorTable = {
   ),
   RECORD_INVALID: row(
     exitCodes.usage,
-    'Not an acceptance record',
+    'Not an acceptance record.',
     'Name the JSON file that `gw checklist run` wrote; `gw checklist verify FILE` says what is wrong with this one.',
   ),
   FILE_EXISTS: row(exitCodes.usage, 'The file is there already.', 'Name another file, or pass --force to replace it.'),
@@ -388,7 +388,7 @@ export const errorTable = {
   ),
   RECORD_ALTERED: row(
     exitCodes.refused,
-    'Acceptance record was altered',
+    'Acceptance record was altered.',
     'Do not rely on it: ask for the file as it was written; `gw checklist verify FILE` says what is wrong.',
   ),
   PORT_IN_USE: row(

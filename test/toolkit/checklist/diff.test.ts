@@ -71,7 +71,7 @@ describe('a step that is not ok in both records', () => {
   });
   const reasons = (from: StepResult, to: StepResult) => between(ofSteps(from), ofSteps(to)).robots[0]?.reasons ?? [];
 
-  it('is told where it fails for another reason, and counts as a change', () => {
+  it('is listed where it fails for another reason, and counts as a change', () => {
     expect(reasons(wrongFor("'not decided'"), wrongFor("'radians'"))).toMatchObject([
       { id: 'pose-unit', verdict: 'wrong', to: "poseUnit.verdict: expected degrees, found 'radians'" },
     ]);

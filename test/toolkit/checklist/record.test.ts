@@ -85,7 +85,7 @@ describe('verifying a record file', () => {
     expect(await checkRecord(path, { caPath, serial: 'SN0008' })).toMatchObject({ state: 'wrong' });
   });
 
-  it('takes the serial that must have signed from a site file', async () => {
+  it('reads the expected serial from a site file', async () => {
     const path = await write('site.json', good());
     const sitePath = join(dir, 'other-site.yaml');
     await writeFile(sitePath, 'name: Other\nchassis: { host: 127.0.0.1, serial: SN0009 }\n');
@@ -117,7 +117,7 @@ describe('verifying a record file', () => {
     }
   });
 
-  it('tells what is no record, no certificate and no file apart', async () => {
+  it('distinguishes an invalid record, an invalid certificate and a missing file', async () => {
     const other = join(dir, 'other-file.json');
     await writeFile(other, '{"a":1}\n');
     expect(await checkRecord(other, {})).toMatchObject({ state: 'wrong', subject: null });
@@ -170,7 +170,7 @@ describe('the report of a record file', () => {
     await expect(pdf).rejects.toMatchObject({ code: 'USAGE' });
   });
 
-  it('replaces no file unless it was told to', async () => {
+  it('replaces no file without --force', async () => {
     const path = await write('kept.json', good());
     const out = join(dir, 'kept.html');
     await writeFile(out, 'mine');

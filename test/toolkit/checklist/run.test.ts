@@ -116,7 +116,7 @@ describe('a run of a checklist', () => {
     });
   });
 
-  test('without an identity the record is not signed, and says so', async () => {
+  test('without an identity the record is not signed, with a warning', async () => {
     const result = await run([await site('SN1')], { answersPath: await answers(good) });
     expect(result.record?.signedBy).toBeNull();
     expect(warnings.join()).toContain('The record is not signed');
@@ -132,7 +132,7 @@ describe('a run of a checklist', () => {
     expect(warnings.at(-1)).toBe('The record is not signed: no identity on this machine can sign it.');
   });
 
-  test('an evidence file that cannot be read, and an earlier run that cannot be, are told', async () => {
+  test('an unreadable evidence file and an unreadable earlier run are warnings', async () => {
     const path = await site('SN1');
     await writeFile(join(dir, 'evidence.jsonl'), 'none\n');
     await run([path]);
