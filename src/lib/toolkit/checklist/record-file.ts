@@ -19,7 +19,7 @@ export interface RecordTrust {
 export async function verifyRecordAt(path: string, trust: RecordTrust): Promise<RecordVerification> {
   const { caPath, sitePath } = trust;
   let serial = trust.serial;
-  let caPem = caPath === undefined ? undefined : await readAuthority(caPath);
+  let caPem = caPath === undefined ? undefined : await readCaCertificates(caPath);
   if (sitePath !== undefined) {
     const { loadSite } = await import('../../site/index.ts');
     const site = await loadSite(sitePath);
@@ -50,7 +50,7 @@ export function unaltered(path: string, { record, findings }: RecordVerification
   return record;
 }
 
-async function readAuthority(path: string): Promise<string> {
+async function readCaCertificates(path: string): Promise<string> {
   const unreadable = (why: string, cause?: unknown) =>
     new GwError('USAGE', `${path} ${why}.`, {
       remedy: 'Name a PEM file with the CA certificates with --ca FILE.',
