@@ -1,26 +1,28 @@
 /**
  * The structure rules of the house (docs/architecture.md) as a checked configuration.
- * `rooms` is the table: which rooms a room may import. Every room may import the error and lifecycle rooms.
+ * `rooms` is the table: which rooms a room may import. Every room may import the error, lifecycle and text rooms.
  */
 const rooms = {
   error: [],
   lifecycle: [],
+  text: [],
   angle: [],
-  evidence: [],
+  evidence: ['json'],
   document: [],
   json: [],
   markup: [],
-  site: ['angle', 'document', 'evidence'],
+  png: [],
+  site: ['angle', 'document', 'evidence', 'json'],
   net: ['site'],
-  chassis: ['angle', 'evidence', 'json', 'net'],
-  motion: ['chassis', 'evidence', 'angle', 'site'],
-  overlays: ['angle', 'evidence', 'json', 'markup'],
-  maps: ['chassis', 'json', 'overlays'],
+  chassis: ['angle', 'evidence', 'json', 'net', 'png'],
+  motion: ['chassis', 'evidence', 'angle', 'json', 'site'],
+  overlays: ['angle', 'evidence', 'json', 'markup', 'png'],
+  maps: ['chassis', 'json', 'overlays', 'png'],
   fleet: ['angle', 'site'],
   enrolment: ['json', 'net', 'site'],
-  kiosk: ['document', 'net'],
+  kiosk: ['document', 'json', 'net'],
   operator: ['evidence', 'chassis', 'json', 'markup', 'motion', 'site'],
-  checklist: ['document', 'evidence'],
+  checklist: ['document', 'evidence', 'json', 'png'],
   report: ['evidence', 'checklist', 'markup', 'site'],
   gateway: ['site', 'net', 'chassis', 'fleet', 'motion', 'operator', 'evidence'],
   toolkit: [
@@ -28,6 +30,7 @@ const rooms = {
     'document',
     'evidence',
     'json',
+    'png',
     'site',
     'net',
     'chassis',
@@ -66,13 +69,13 @@ const sideDoors = {
 
 const roomRules = Object.entries(rooms).map(([room, allowed]) => ({
   name: `room-${room}`,
-  comment: `The room ${room} imports only: ${['error', 'lifecycle', ...allowed].join(', ')}.`,
+  comment: `The room ${room} imports only: ${['error', 'lifecycle', 'text', ...allowed].join(', ')}.`,
   severity: 'error',
   from: { path: `^src/lib/${room}/` },
   to: {
     path: '^src/',
     pathNot: [
-      `^src/lib/(${[room, 'error', ...(room === 'error' ? [] : ['lifecycle']), ...allowed].join('|')})/`,
+      `^src/lib/(${[room, ...(room === 'text' ? [] : ['error', 'text', ...(room === 'error' ? [] : ['lifecycle'])]), ...allowed].join('|')})/`,
       ...Object.entries(sideDoors)
         .filter(([, from]) => from === `^src/lib/${room}/`)
         .map(([door]) => `^src/lib/${door.replace('.', '\\.')}$`),

@@ -1,16 +1,129 @@
+import { globSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vite';
+import { lazyRequires } from './scripts/lazy-requires.ts';
+import { straightImports } from './scripts/straight-imports.ts';
+
+const root = import.meta.dirname;
+const { dependencies } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as {
+  dependencies: Record<string, string>;
+};
+
+/**
+ * Built in with everything that they need in turn: what most commands load, spread over a hundred files and more each.
+ * All other dependencies stay outside: some start workers or read files beside themselves, and few commands load them.
+ */
+const builtIn = ['@oclif/core', 'chalk', 'ipaddr.js', 'jsonc-parser', 'undici', 'ws', 'yaml', 'zod'];
+
+/** One entry for each command, found by its path as the manifest names it; what several share is split off. */
+const commands = globSync('src/commands/**/*.ts', { cwd: root }).map((path) => [path.slice('src/'.length, -3), path]);
+
+interface ModuleGraph {
+  getModuleInfo(id: string): { readonly importedIds: readonly string[] } | null;
+}
+
+/** The modules that are loaded with the entry itself, before it is known which command is asked for. */
+let atStart: Set<string> | undefined;
+
+function loadedAtStart(graph: ModuleGraph): Set<string> {
+  const found = new Set<string>();
+  const add = (id: string): void => {
+    if (found.has(id)) return;
+    found.add(id);
+    for (const next of graph.getModuleInfo(id)?.importedIds ?? []) add(next);
+  };
+  add(`${root}/src/cli/main.ts`);
+  return found;
+}
+
+/** What the framework searches for plugins with; gw names its plugins. */
+const unused = ['lilconfig', 'minimatch', 'semver', 'tinyglobby'];
+
+/** What a library asks for and gw does better without, by the name that it is asked for by. */
+const replaced: Readonly<Record<string, string>> = {
+  // A named import of the process makes node open all three standard streams, whether or not anything is written.
+  process: 'module.exports = globalThis.process;',
+  // The framework names the Windows Subsystem for Linux a platform of its own; for gw it is Linux, as `--version` says.
+  'wsl-utils': `exports.isWsl = false; exports.powerShellPath = () => { throw new Error('not built in'); };`,
+  ...Object.fromEntries(
+    unused.map((name) => [name, `module.exports = {}; throw new Error('${name} is not built in');`]),
+  ),
+};
+
+const replacements = {
+  name: 'gw:replacements',
+  enforce: 'pre' as const,
+  resolveId: {
+    filter: { id: new RegExp(`^(node:)?(${Object.keys(replaced).join('|')})$`) },
+    handler: (id: string) => `\0gw:${id.replace(/^node:/, '')}`,
+  },
+  load: { filter: { id: /^\0gw:/ }, handler: (id: string) => replaced[id.slice('\0gw:'.length)] },
+};
+
+/** Node reads a file with other characters into twice the memory, and takes longer for everything that it does with it. */
+const asciiOnly = {
+  name: 'gw:ascii-only',
+  generateBundle(_: unknown, files: Readonly<Record<string, { type: string; code?: string }>>) {
+    for (const file of Object.values(files)) {
+      file.code &&= file.code.replace(
+        /[^\0-\x7f]/g,
+        (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      );
+    }
+  },
+};
 
 export default defineConfig({
-  root: 'web',
-  base: '/assets/',
   publicDir: false,
+  plugins: [replacements, asciiOnly, straightImports(), lazyRequires(/\/@oclif\/core\/lib\//)],
+  resolve: { mainFields: ['module', 'main'] },
+  ssr: {
+    target: 'node',
+    noExternal: true,
+    external: Object.keys(dependencies).filter((name) => !builtIn.includes(name)),
+  },
   build: {
-    outDir: '../dist/web',
+    ssr: true,
+    outDir: 'dist',
     emptyOutDir: true,
-    modulePreload: false,
-    rollupOptions: {
-      input: { live: 'web/live.ts', style: 'web/style.css' },
-      output: { entryFileNames: '[name].js', assetFileNames: '[name][extname]' },
+    target: 'node22',
+    minify: false,
+    sourcemap: true,
+    license: { fileName: 'THIRD-PARTY-LICENSES.md' },
+    rolldownOptions: {
+      input: { ...Object.fromEntries(commands), 'cli/main': 'src/cli/main.ts', 'cli/help': 'src/cli/help.ts' },
+      external: ['typescript'],
+      treeshake: {
+        // No module of ours does anything when it is loaded (test/structure), so of a module's front door only that is
+        // loaded which is used.
+        moduleSideEffects: [
+          { test: /\/src\//, sideEffects: false },
+          { test: /./, sideEffects: true },
+        ],
+      },
+      // Merged, what a command uses would bring along what it does not.
+      experimental: { chunkOptimization: false },
+      output: {
+        entryFileNames: '[name].js',
+        chunkFileNames: 'chunks/[name].js',
+        codeSplitting: {
+          groups: [
+            // What every start loads, then what most commands load: a file of its own costs half a millisecond.
+            {
+              name(id: string, graph: ModuleGraph) {
+                atStart ??= loadedAtStart(graph);
+                return atStart.has(id) ? 'start' : null;
+              },
+              debugName: 'start',
+              priority: 2,
+            },
+            { name: 'libraries', test: /\/node_modules\/(yaml|zod)\//, minShareCount: 10, priority: 1 },
+            { name: 'common', test: /\/src\/lib\//, minShareCount: 20, priority: 1 },
+          ],
+          includeDependenciesRecursively: false,
+        },
+        sourcemapExcludeSources: true,
+        comments: { legal: true, annotation: false, jsdoc: false },
+      },
     },
   },
 });

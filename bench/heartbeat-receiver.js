@@ -7,8 +7,8 @@ const [kind, stateDir, keyFile] = process.argv.slice(2);
 answerAll(kind === 'fleet' ? await fleetAnswers() : bareAnswers());
 
 async function fleetAnswers() {
-  const { createFleet } = await import('../dist/lib/fleet/fleet.js');
-  const { systemClock } = await import('../dist/lib/lifecycle/index.js');
+  const { createFleet } = await import('../src/lib/fleet/fleet.ts');
+  const { systemClock } = await import('../src/lib/lifecycle/index.ts');
   const say = (fields, message) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`);
   const fleet = createFleet({
     serial: 'BENCH-SELF',

@@ -2,8 +2,8 @@
 import { createSocket } from 'node:dgram';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { packBeat } from '../dist/lib/fleet/datagram.js';
-import { createKey } from '../dist/lib/fleet/keys.js';
+import { packBeat } from '../src/lib/fleet/datagram.ts';
+import { createKey } from '../src/lib/fleet/keys.ts';
 import { answerAll } from './asked.js';
 import { beatOf } from './heartbeat.js';
 

@@ -127,10 +127,3 @@ export function threadMs(pid) {
   }
   return sum;
 }
-
-export function programExists(name) {
-  return (
-    spawnSync('sh', ['-c', `command -v ${name}`], { env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` } })
-      .status === 0
-  );
-}

@@ -3,9 +3,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { bringPackages, hasProgram } from '../scripts/debian-packages.js';
 
 const names = [
   'version',
+  'start',
   'ready',
   'device-info',
   'checklist',
@@ -29,6 +31,14 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
+const benchmarks = new Map();
+for (const name of wanted.length > 0 ? wanted : names) {
+  benchmarks.set(name, (await import(`./benchmarks/${name}.js`)).default);
+}
+/** Programs that a benchmark measures against, each with its Debian package. */
+const peers = [...benchmarks.values()].flatMap((benchmark) => benchmark.peers ?? []);
+bringPackages(peers, 'that the benchmarks measure against', 'benchmarks that need these peers are skipped by name');
+
 const machine = {
   cores: cpus().length,
   cpu: cpus()[0]?.model ?? 'unknown',
@@ -39,10 +49,10 @@ process.stdout.write(`machine: ${machine.cores} × ${machine.cpu}, ${machine.mem
 
 const results = [];
 let missed = 0;
-for (const name of wanted.length > 0 ? wanted : names) {
-  const { default: benchmark } = await import(`./benchmarks/${name}.js`);
+for (const [name, benchmark] of benchmarks) {
   process.stdout.write(`${benchmark.title}\n`);
-  const result = await benchmark.run();
+  const lacking = (benchmark.peers ?? []).filter(([, program]) => !hasProgram(program)).map(([name]) => name);
+  const result = lacking.length > 0 ? { skipped: `needs ${debianNames(lacking)}` } : await benchmark.run();
   results.push({ name, title: benchmark.title, ...result });
   if (result.skipped) {
     process.stdout.write(`  skipped: ${result.skipped}\n\n`);
@@ -64,16 +74,22 @@ for (const name of wanted.length > 0 ? wanted : names) {
   process.stdout.write('\n');
 }
 
-const folder = fileURLToPath(new URL('./results/', import.meta.url));
-mkdirSync(folder, { recursive: true });
-writeFileSync(
-  `${folder}latest.json`,
-  `${JSON.stringify({ at: new Date().toISOString(), machine, results }, null, 2)}\n`,
-);
-process.stdout.write('written: bench/results/latest.json\n');
+if (results.some(({ skipped }) => !skipped)) {
+  const folder = fileURLToPath(new URL('./results/', import.meta.url));
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    `${folder}latest.json`,
+    `${JSON.stringify({ at: new Date().toISOString(), machine, results }, null, 2)}\n`,
+  );
+  process.stdout.write('written: bench/results/latest.json\n');
+}
 if (missed > 0) {
   process.stdout.write(`${missed} ${missed === 1 ? 'target' : 'targets'} missed\n`);
   process.exitCode = 1;
+}
+
+function debianNames(packages) {
+  return `the Debian ${packages.length === 1 ? 'package' : 'packages'} ${packages.join(', ')}`;
 }
 
 function format(value, unit) {

@@ -1,36 +1,39 @@
 #!/usr/bin/env node
 // No static imports beyond node's own: an old Node must get as far as the version check,
 // and the compile cache must be on before the first module of ours is loaded.
-import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import module from 'node:module';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
 
 const MINIMUM = [22, 19];
 const [major, minor] = process.versions.node.split('.').map(Number);
 const modern = major > MINIMUM[0] || (major === MINIMUM[0] && minor >= MINIMUM[1]);
 
+/** Flags of the JavaScript engine, by the first word of the command line. */
+const engineFlags = {
+  // The daemon idles on a small computer beside other programs: its young generation stays small from the first
+  // module on, and the HTTP parser (WebAssembly) is not compiled a second time by the optimizing compiler, whose
+  // working memory is never given back. About 25 MB of 130. Garbage is collected when the heap has grown by a quarter,
+  // not by up to three times: an attack that opens thousands of connections a second otherwise takes 690 MB, and with
+  // this about 230 (measured); see docs/performance.md.
+  serve: ['--semi-space-growth-factor=1', '--wasm-tiering-budget=1000000000', '--heap-growing-percent=25'],
+  // What is kept of a map is kept until the end, so a large young generation only copies it twice: a small one makes
+  // 100,000 drawings take 280 MB instead of 390, in no more time; see docs/performance.md.
+  overlays: ['--semi-space-growth-factor=1'],
+};
+
 if (modern) {
-  module.enableCompileCache?.();
   // The version was looked at above; the command framework would load fifty modules to look at it once more.
   process.env.OCLIF_DISABLE_ENGINE_WARNING = '1';
   const argv = process.argv.slice(2);
-  if (argv[0] === 'serve') {
-    // The daemon idles on a small computer beside other programs: its young generation stays small from the first
-    // module on, and the HTTP parser (WebAssembly) is not compiled a second time by the optimizing compiler, whose
-    // working memory is never given back. About 25 MB of 130; see docs/performance.md.
-    setFlagsFromString('--semi-space-growth-factor=1');
-    setFlagsFromString('--wasm-tiering-budget=1000000000');
-    // Garbage is collected when the heap has grown by a quarter, not by up to three times: an attack that opens thousands
-    // of connections a second otherwise takes 690 MB, and with this about 230 (measured); see docs/performance.md.
-    setFlagsFromString('--heap-growing-percent=25');
+  // With them the file and line of a source file stands in a stack; reading the maps takes too long for every start.
+  if (process.env.GW_DEBUG) process.setSourceMapsEnabled(true);
+  if (Object.hasOwn(engineFlags, argv[0])) {
+    const { setFlagsFromString } = await import('node:v8');
+    for (const flag of engineFlags[argv[0]]) setFlagsFromString(flag);
   }
-  if (argv[0] === 'overlays') {
-    // What is kept of a map is kept until the end, so a large young generation only copies it twice: a small one makes
-    // 100,000 drawings take 280 MB instead of 390, in no more time; see docs/performance.md.
-    setFlagsFromString('--semi-space-growth-factor=1');
-  }
+  // After the flags, since compiled code is kept for each set of them.
+  module.enableCompileCache?.();
   if (argv.length === 1 && argv[0] === '--version') {
     // Answered here because loading the command framework would cost more than the answer.
     const { name, version } = module.createRequire(import.meta.url)('../package.json');
@@ -41,14 +44,16 @@ if (modern) {
       process.stderr.write('gw: not built yet; run `npm run build` in the checkout first.\n');
       process.exit(70);
     });
-    await main(argv, import.meta.url);
+    await main(argv, dirname(dirname(fileURLToPath(import.meta.url))));
   }
 } else {
-  restartOnBundledRuntime();
+  await restartOnBundledRuntime();
 }
 
 /** Node is too old: start again on the runtime that `npm ci` brought along on Linux. */
-function restartOnBundledRuntime() {
+async function restartOnBundledRuntime() {
+  const { spawn } = await import('node:child_process');
+  const { existsSync } = await import('node:fs');
   const bundled = fileURLToPath(
     new URL(`../node_modules/node-${process.platform}-${process.arch}/bin/node`, import.meta.url),
   );

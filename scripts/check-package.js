@@ -1,14 +1,14 @@
-// Packs the package, installs it in an empty folder and runs it there, so that a file missing from the package shows.
+// Packs the package, installs it as docs/install.md says and runs it, so that a file missing from the package shows.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'gw-pack-'));
 try {
-  const out = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', scratch], {
+  const out = execFileSync('npm', ['pack', '--json', '--pack-destination', scratch], {
     cwd: root,
     encoding: 'utf8',
   });
@@ -20,32 +20,35 @@ try {
     'oclif.manifest.json',
     'dist/cli/main.js',
     'dist/web/style.css',
+    'dist/THIRD-PARTY-LICENSES.md',
     'checklists/demo.yaml',
+    'docs/install.md',
+    'packaging/gw.service',
   ]) {
     if (!paths.includes(needed)) throw new Error(`the package lacks ${needed}`);
   }
   const stray = paths.filter((path) => /(^|\/)(test|bench|shared)\//.test(path) || /\.(test|spec)\./.test(path));
   if (stray.length > 0) throw new Error(`the package holds ${stray.join(', ')}`);
-  const home = join(scratch, 'home');
-  mkdirSync(home);
-  writeFileSync(join(home, 'package.json'), JSON.stringify({ name: 'empty', private: true, type: 'module' }));
-  execFileSync(
-    'npm',
-    ['install', '--loglevel=error', '--no-save', '--prefer-offline', '--omit=dev', join(scratch, filename)],
-    {
-      cwd: home,
-      stdio: ['ignore', 'ignore', 'inherit'],
-    },
-  );
-  const gw = (...args) =>
-    execFileSync(join(home, 'node_modules/.bin/gw'), args, {
-      cwd: home,
-      encoding: 'utf8',
-      env: { ...process.env, PATH: `${join(home, 'node_modules/.bin')}:${process.env.PATH}` },
-    });
+  const prefix = join(scratch, 'prefix');
+  const install = [
+    'install',
+    '--global',
+    '--ignore-scripts',
+    '--prefix',
+    prefix,
+    '--loglevel=error',
+    '--prefer-offline',
+  ];
+  execFileSync('npm', [...install, join(scratch, filename)], { cwd: scratch, stdio: ['ignore', 'ignore', 'inherit'] });
+  // With the Node.js of the machine, not with the one that this checkout brought.
+  const path = process.env.PATH.split(delimiter).filter((folder) => !folder.includes('node_modules'));
+  const env = { ...process.env, PATH: path.join(delimiter) };
+  const gw = (...args) => execFileSync(join(prefix, 'bin/gw'), args, { cwd: scratch, encoding: 'utf8', env });
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   if (!gw('--version').startsWith(`gw/${version} `)) throw new Error('gw --version does not answer');
   if (!gw('--help').includes('chassis')) throw new Error('gw --help does not list the commands');
+  const { folder } = JSON.parse(gw('version', '--json')).data;
+  if (!existsSync(join(folder, 'docs/install.md'))) throw new Error('gw version names a folder without docs');
   if (!JSON.parse(gw('evidence', 'list', '--mark', 'BELEGT', '--json')).ok)
     throw new Error('gw evidence list does not work');
   process.stdout.write(`package: ${paths.length} files, installed and run\n`);

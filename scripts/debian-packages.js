@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-function onPath(program) {
+/** Whether the program is on the path, or in a folder of root's path. */
+export function hasProgram(program) {
   // A library is no program: it is named by its whole path.
   if (program.startsWith('/')) return existsSync(program);
   return [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin'].some((dir) => {
@@ -21,8 +22,8 @@ function onPath(program) {
  * where this user may: as root, with apt-get, and not with `GW_INSTALL_PEERS=no`. Says so on stderr, with `why`.
  */
 export function bringPackages(packages, why, without) {
-  const missing = packages.filter(([, program]) => !onPath(program)).map(([debianPackage]) => debianPackage);
-  if (missing.length === 0 || process.getuid?.() !== 0 || !onPath('apt-get')) return;
+  const missing = packages.filter(([, program]) => !hasProgram(program)).map(([debianPackage]) => debianPackage);
+  if (missing.length === 0 || process.getuid?.() !== 0 || !hasProgram('apt-get')) return;
   if (process.env.GW_INSTALL_PEERS === 'no') return;
   process.stderr.write(`installing Debian packages ${why}: ${missing.join(', ')}\n`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };

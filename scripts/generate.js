@@ -1,15 +1,17 @@
 // Writes what is derived from the code: the command manifest, the JSON Schemas of the results, the command
 // reference, and the generated blocks of the docs. With --check it writes nothing and fails on a difference.
+
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Plugin } from '@oclif/core';
 import { z } from 'zod';
-import { fileSchemas, resultSchemas } from '../dist/cli/schemas.js';
-import { describeErrorTable } from '../dist/lib/error/describe.js';
-import { describeLedger } from '../dist/lib/evidence/index.js';
-import { describeRules } from '../dist/lib/overlays/rules/describe.js';
-import { describeSiteSchema } from '../dist/lib/site/describe.js';
+import { fileSchemas, resultSchemas } from '../src/cli/schemas.ts';
+import { describeErrorTable } from '../src/lib/error/describe.ts';
+import { describeLedger } from '../src/lib/evidence/index.ts';
+import { describeRules } from '../src/lib/overlays/rules/describe.ts';
+import { describeSiteSchema } from '../src/lib/site/describe.ts';
+import { tableCell } from '../src/lib/text/index.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const check = process.argv.includes('--check');
@@ -90,7 +92,7 @@ function commandsPage(all) {
     '# Commands',
     '',
     'Every command takes `--json` (one envelope on stdout: `{schema, ok, data, warnings, error}`; long-running ones print',
-    'one object a line) and `--help`. Exit codes: 0 fine, 1 a check found something wrong, 2 wrong usage or site file,',
+    'one object a line), `--no-color` and `--help`. Exit codes: 0 fine, 1 a check found something wrong, 2 wrong usage or site file,',
     '3 not reachable, 4 refused, 70 a bug of gw, 130 interrupted.',
     '',
   ];
@@ -101,13 +103,15 @@ function commandsPage(all) {
     );
     lines.push(`## gw ${[id.replaceAll(':', ' '), ...args].join(' ')}`, '', command.summary ?? '', '');
     if (command.description) lines.push(command.description.trim(), '');
-    const flags = Object.values(command.flags ?? {}).filter((flag) => !flag.hidden && flag.name !== 'json');
+    const flags = Object.values(command.flags ?? {}).filter(
+      (flag) => !flag.hidden && !['json', 'no-color'].includes(flag.name),
+    );
     if (flags.length > 0) {
       lines.push('| flag | meaning | default |', '| --- | --- | --- |');
       for (const flag of flags.sort((a, b) => (a.name < b.name ? -1 : 1))) {
         const value = flag.type === 'option' ? ` ${flag.helpValue ?? flag.options?.join('\\|') ?? 'VALUE'}` : '';
         const names = `${flag.char ? `-${flag.char}, ` : ''}--${flag.name}${value}`;
-        const text = (flag.summary ?? flag.description ?? '').replaceAll('|', '\\|').replaceAll('\n', ' ');
+        const text = tableCell(flag.summary ?? flag.description ?? '');
         lines.push(
           `| \`${names}\` | ${text} | ${flag.default === undefined || flag.default === false ? '' : `\`${flag.default}\``} |`,
         );

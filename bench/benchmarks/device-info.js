@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort, median, programExists, startChild } from '../measure.js';
+import { freePort, median, startChild } from '../measure.js';
 import { startServe, startSimulator } from '../robot.js';
 
 const CONNECTIONS = 50;
@@ -12,10 +12,11 @@ const WARM_UP_SECONDS = 5;
 
 export default {
   title: `Device info, requests per second with ${CONNECTIONS} connections: gw serve against nginx (one worker), both before the same simulator`,
+  peers: [
+    ['nginx', 'nginx'],
+    ['wrk', 'wrk'],
+  ],
   async run() {
-    const missing = ['nginx', 'wrk'].filter((name) => !programExists(name));
-    if (missing.length > 0) return { skipped: `needs ${missing.join(' and ')} (Debian packages nginx-light, wrk)` };
-
     await using robot = await startSimulator();
     await using serve = await startServe(robot.dir);
     const nginxPort = await freePort();

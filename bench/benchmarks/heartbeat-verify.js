@@ -11,8 +11,8 @@ const TIMES = 4;
 export default {
   title: `heartbeats of ${ROBOTS.toLocaleString('en')} robots opened (openDatagram) against createHmac alone over their signed bytes, in turn`,
   async run() {
-    const { openDatagram, packBeat } = await import('../../dist/lib/fleet/datagram.js');
-    const { createKey, createKeyRing } = await import('../../dist/lib/fleet/keys.js');
+    const { openDatagram, packBeat } = await import('../../src/lib/fleet/datagram.ts');
+    const { createKey, createKeyRing } = await import('../../src/lib/fleet/keys.ts');
     const secret = randomBytes(32);
     const [ours, accepted, foreign] = [createKey(secret), createKey(randomBytes(32)), createKey(randomBytes(32))];
     // As while a key is changed: two are accepted.

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort, gw, isJsonReady, median, programExists, startChild } from '../measure.js';
+import { freePort, gw, isJsonReady, median, startChild } from '../measure.js';
 
 const ROUNDS = 9;
 const PACKAGE_BYTES = 100_000_000;
@@ -12,13 +12,13 @@ const run = promisify(execFile);
 /** Both go through the same adb server to the same tablet, which is a process of its own. */
 export default {
   title: `A package of ${PACKAGE_BYTES / 1e6} MB to the simulated tablet: gw's transfer against adb install`,
+  peers: [['adb', 'adb']],
   async run() {
-    if (!programExists('adb')) return { skipped: 'needs adb (Debian package adb)' };
-    const { makePackageFile } = await import('../../dist/lib/sim/tablet/index.js');
-    const { openBridge } = await import('../../dist/lib/kiosk/index.js');
-    const { findAdb, startAdbServer } = await import('../../dist/lib/toolkit/kiosk/adb.js');
-    const { loadSite } = await import('../../dist/lib/site/index.js');
-    const { systemClock: clock } = await import('../../dist/lib/lifecycle/index.js');
+    const { makePackageFile } = await import('../../src/lib/sim/tablet/index.ts');
+    const { openBridge } = await import('../../src/lib/kiosk/index.ts');
+    const { findAdb, startAdbServer } = await import('../../src/lib/toolkit/kiosk/adb.ts');
+    const { loadSite } = await import('../../src/lib/site/index.ts');
+    const { systemClock: clock } = await import('../../src/lib/lifecycle/index.ts');
     const dir = mkdtempSync(join(tmpdir(), 'gw-bench-'));
     try {
       const sim = ['sim', '--dir', dir, '--chassis-port', '0', '--operator-port', `${await freePort()}`];

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -13,8 +13,8 @@ const chromiumPath = '/usr/bin/chromium';
 
 export default {
   title: `HTML page of ${FEATURES.toLocaleString('en')} drawings opened in Chromium against as many bytes of plain text`,
+  peers: [['chromium', chromiumPath]],
   async run() {
-    if (!existsSync(chromiumPath)) return { skipped: 'Chromium is not installed', rows: [], figures: [] };
     const dir = mkdtempSync(join(tmpdir(), 'gw-bench-'));
     try {
       const [drawings, page, plain] = ['drawings.json', 'page.html', 'plain.html'].map((name) => join(dir, name));

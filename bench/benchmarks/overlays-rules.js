@@ -12,10 +12,10 @@ const frame = { originXM: 0, originYM: 0, resolutionM: 0.05, width: 23_000, heig
 export default {
   title: 'the rules for drawings (findFaults) at 1k, 10k and 100k drawings against JSON.parse of the same files',
   async run() {
-    const { chargerPairs } = await import('../../dist/lib/overlays/inspect/chargers.js');
-    const { createCodeBook } = await import('../../dist/lib/overlays/codes.js');
-    const { findFaults } = await import('../../dist/lib/overlays/rules/faults.js');
-    const { readOverlays } = await import('../../dist/lib/overlays/read/read.js');
+    const { chargerPairs } = await import('../../src/lib/overlays/inspect/chargers.ts');
+    const { createCodeBook } = await import('../../src/lib/overlays/codes.ts');
+    const { findFaults } = await import('../../src/lib/overlays/rules/faults.ts');
+    const { readOverlays } = await import('../../src/lib/overlays/read/read.ts');
     const dir = mkdtempSync(join(tmpdir(), 'gw-bench-'));
     try {
       const measured = sizes.map((features) => {

@@ -11,7 +11,7 @@ const MOST_US = 2;
 export default {
   title: `the unit of ${SAMPLES.toLocaleString('en')} poses judged, one by one with the verdict after each, against JSON.parse of their messages, in turn`,
   async run() {
-    const { createUnitJudge } = await import('../../dist/lib/chassis/unit/judge.js');
+    const { createUnitJudge } = await import('../../src/lib/chassis/unit/judge.ts');
     const kinds = {
       'turning, degrees': (rad) => ((rad * 180) / Math.PI) % 360,
       'turning, radians': (rad) => rad % (2 * Math.PI),

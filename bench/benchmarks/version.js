@@ -10,13 +10,11 @@ export default {
       ],
       25,
     );
-    const [help] = timeInTurn([[gw, '--help']], 9);
     const ratio = median(ours) / median(bare);
     return {
       rows: [
         { name: 'gw --version', median: median(ours), unit: 'ms', samples: ours },
         { name: 'node -e 0', median: median(bare), unit: 'ms', samples: bare },
-        { name: 'gw --help', median: median(help), unit: 'ms', samples: help },
       ],
       figures: [
         {

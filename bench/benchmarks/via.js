@@ -1,6 +1,6 @@
 import { connect, createServer } from 'node:net';
 import { startSshd } from '../../test/peers/sshd.ts';
-import { freePort, median, programExists } from '../measure.js';
+import { freePort, median } from '../measure.js';
 import { startSimulator } from '../robot.js';
 
 const ONE_WAY_MS = 20;
@@ -9,12 +9,14 @@ const REQUESTS = 40;
 
 export default {
   title: `Requests to the chassis through --via against direct ones, both over a path of ${ONE_WAY_MS} ms each way`,
+  peers: [
+    ['openssh-server', 'sshd'],
+    ['openssh-client', 'ssh-keygen'],
+  ],
   async run() {
-    const missing = ['sshd', 'ssh-keygen'].filter((name) => !programExists(name));
-    if (missing.length > 0) return { skipped: `needs ${missing.join(' and ')} (Debian package openssh-server)` };
-    const { createChassisClient } = await import('../../dist/lib/chassis/index.js');
-    const { directDialer } = await import('../../dist/lib/net/index.js');
-    const { openSsh } = await import('../../dist/lib/net/ssh/index.js');
+    const { createChassisClient } = await import('../../src/lib/chassis/index.ts');
+    const { directDialer } = await import('../../src/lib/net/index.ts');
+    const { openSsh } = await import('../../src/lib/net/ssh/index.ts');
 
     await using robot = await startSimulator();
     await using sshd = await startSshd();

@@ -1,7 +1,7 @@
 // Random faults of the simulated robot, through its control interface.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { controlSim } from '../../dist/lib/sim/control/control.js';
-import { faultTable } from '../../dist/lib/sim/faults.js';
+import { controlSim } from '../../src/lib/sim/control/control.ts';
+import { faultTable } from '../../src/lib/sim/faults.ts';
 import { seededRandom } from '../figures.ts';
 
 /** The kinds that a gateway meets while it runs. */

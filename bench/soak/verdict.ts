@@ -23,7 +23,7 @@ export interface Soak {
 }
 
 /** null: no whole answer within the time that was given. */
-export type HealthLook = {
+type HealthLook = {
   readonly upForMs: number;
   readonly services: readonly { readonly name: string; readonly status: string; readonly restarts: number }[];
 } | null;

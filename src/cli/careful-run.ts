@@ -1,4 +1,5 @@
 import { GwError } from '../lib/error/index.ts';
+import { firstOf, onAbort } from '../lib/lifecycle/index.ts';
 import { printable } from './output.ts';
 import { createProgress } from './progress.ts';
 import { surviveTerminalLoss } from './terminal-loss.ts';
@@ -38,12 +39,11 @@ export async function runCarefully<T>(
     process.stderr.write(`${text}\n`);
     progress = createProgress({ quiet });
   };
-  const whole = AbortSignal.any([signal, gone.signal]);
-  const onAbort = () => say(interrupted);
+  const whole = firstOf(signal, gone.signal);
   const terminal = surviveTerminalLoss(() => {
     gone.abort(new GwError('INTERRUPTED', 'The terminal is gone.'));
   });
-  whole.addEventListener('abort', onAbort, { once: true });
+  using _aborted = onAbort(whole, () => say(interrupted));
   const told = new Set<string>();
   const onProgress = (text: string) => {
     progress.say(printable(text));
@@ -56,7 +56,6 @@ export async function runCarefully<T>(
   try {
     return await work({ signal: whole, onProgress, onSafetyBackup, quieten: () => progress.stop() });
   } finally {
-    whole.removeEventListener('abort', onAbort);
     terminal.end();
     progress.stop();
   }

@@ -1,13 +1,11 @@
-import { Command, Errors, type Interfaces } from '@oclif/core';
+import { Command, Config, Errors, Flags, type Interfaces } from '@oclif/core';
 import type { ZodType } from 'zod';
 import { asGwError, type ErrorJson, exitCodes, GwError } from '../lib/error/index.ts';
 import type { Ssh } from '../lib/net/index.ts';
 import type { Toolkit } from '../lib/toolkit/toolkit.ts';
+import { forStderr, forStdout } from './colour.ts';
 import { jsonText } from './json-text.ts';
 import { printable, renderError, renderWarning } from './output.ts';
-
-export type FlagsOf<C extends typeof Command> = Interfaces.InferredFlags<(typeof GwCommand)['baseFlags'] & C['flags']>;
-export type ArgsOf<C extends typeof Command> = Interfaces.InferredArgs<C['args']>;
 
 /** The one shape of `--json` on stdout. */
 export interface Envelope<T> {
@@ -29,6 +27,11 @@ export interface Outcome<T> {
   readonly exitCode?: number;
 }
 
+/** What the framework calls; it shows it to no other caller. */
+interface Runnable<T extends Command> {
+  _run(): Promise<ReturnType<T['run']>>;
+}
+
 /**
  * Base of every command: parses, calls one function of a room, renders its result. The result is printed on
  * stdout as text or, with --json, as one envelope; progress, warnings and errors go to stderr. Text and JSON end
@@ -36,8 +39,26 @@ export interface Outcome<T> {
  */
 export abstract class GwCommand<T extends object> extends Command {
   static override enableJsonFlag = true;
+  /** Stands here for the help and the completion: it holds for every command, and is taken out before one is looked up. */
+  static override baseFlags = {
+    'no-color': Flags.boolean({ summary: 'Print no colours; so does NO_COLOR=1.', helpGroup: 'GLOBAL' }),
+  };
   /** `gw/<command-with-dashes>/<version>`. */
   static readonly schema: string;
+
+  /** Takes a configuration as it is: the framework would make it once more, from every manifest. */
+  static override async run<T extends Command>(
+    this: new (
+      argv: string[],
+      config: Config,
+    ) => T,
+    argv?: string[],
+    options?: Interfaces.LoadOptions,
+  ): Promise<ReturnType<T['run']>> {
+    // biome-ignore lint/complexity/noThisInStatic: the command that is run, which only `this` names
+    if (!(options instanceof Config)) return await Command.run.call(this as never, argv, options);
+    return await (new this(argv ?? [], options) as unknown as Runnable<T>)._run();
+  }
 
   readonly #warnings: string[] = [];
   readonly #interrupt = new AbortController();
@@ -133,12 +154,12 @@ export abstract class GwCommand<T extends object> extends Command {
 
   /** Lines for stdout; a command whose reader may stall overrides it. */
   protected writeOut(text: string): void {
-    process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+    process.stdout.write(forStdout(text.endsWith('\n') ? text : `${text}\n`));
   }
 
   /** Lines for stderr. */
   protected writeErr(text: string): void {
-    process.stderr.write(text.endsWith('\n') ? text : `${text}\n`);
+    process.stderr.write(forStderr(text.endsWith('\n') ? text : `${text}\n`));
   }
 
   override warn(input: string | Error): string | Error {
@@ -149,11 +170,18 @@ export abstract class GwCommand<T extends object> extends Command {
   }
 
   protected override async catch(error: unknown): Promise<void> {
-    const gwError = fromFramework(error) ?? asGwError(error);
+    const gwError = (await this.#frameworkError(error)) ?? asGwError(error);
     process.exitCode = gwError.exitCode;
     if (this.jsonEnabled()) await this.print(null, false, gwError.toJSON());
     else this.writeErr(renderError(gwError));
     if (process.env.GW_DEBUG) this.writeErr(`${gwError.stack}\n${String(gwError.cause ?? '')}`);
+  }
+
+  async #frameworkError(error: unknown): Promise<GwError | undefined> {
+    const known = fromFramework(error);
+    if (known === undefined) return undefined;
+    const { unknownFlagError } = await import('./did-you-mean.ts');
+    return unknownFlagError(error, this.id ?? '') ?? known;
   }
 
   protected envelope(data: T | null, ok: boolean, error: ErrorJson | null): Envelope<T> {
@@ -185,13 +213,15 @@ function onFirstSignal(onSignal: () => void): { end(): void } {
 }
 
 /** Resolves when stdout has taken it; false when nobody reads any more. */
-function isWritten(chunk: string | Uint8Array): Promise<boolean> {
+function isWritten(chunk: string): Promise<boolean> {
   return new Promise((resolve) => process.stdout.write(chunk, (error) => resolve(error == null)));
 }
 
 /** The framework's own errors are usage errors; its state (argv, paths) must not leave the process. */
 export function fromFramework(error: unknown): GwError | undefined {
-  if (error instanceof GwError || !(error instanceof Errors.CLIError)) return undefined;
+  if (error instanceof GwError || !(error instanceof Error)) return undefined;
+  // By its mark as well as by its class: a plugin brings a framework of its own along.
+  if (!(error instanceof Errors.CLIError) && typeof (error as { oclif?: unknown }).oclif !== 'object') return undefined;
   return new GwError('USAGE', stripHelpHint(error.message), { cause: error });
 }
 

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import type { ReadStream } from 'node:tty';
 import { GwError } from '../lib/error/index.ts';
+import { onAbort } from '../lib/lifecycle/index.ts';
 
 export interface NewPasswordOptions {
   readonly streams: { readonly input: NodeJS.ReadStream; readonly output: NodeJS.WritableStream };
@@ -61,16 +62,11 @@ async function readStart(path: string): Promise<string> {
 }
 
 async function readAll(input: NodeJS.ReadStream, signal: AbortSignal): Promise<string> {
-  const onAbort = () => input.destroy();
-  signal.addEventListener('abort', onAbort, { once: true });
+  using _aborted = onAbort(signal, () => void input.destroy());
   let text = '';
-  try {
-    for await (const chunk of input) {
-      text += String(chunk);
-      if (text.includes('\n') || text.length > MOST_BYTES) break;
-    }
-  } finally {
-    signal.removeEventListener('abort', onAbort);
+  for await (const chunk of input) {
+    text += String(chunk);
+    if (text.includes('\n') || text.length > MOST_BYTES) break;
   }
   signal.throwIfAborted();
   return text;
@@ -90,12 +86,10 @@ export function askHidden(
     input.setRawMode(false);
     input.pause();
     input.off('data', onData);
-    signal.removeEventListener('abort', onAbort);
     output.write('\n');
     settle();
   };
   const interrupted = () => end(() => reject(new GwError('INTERRUPTED', interruptedText)));
-  const onAbort = () => interrupted();
   const onData = (chunk: string) => {
     for (const char of chunk) {
       if (char === '\r' || char === '\n') return end(() => resolve(typed));
@@ -109,8 +103,7 @@ export function askHidden(
   input.setEncoding('utf8');
   input.setRawMode(true);
   input.on('data', onData);
-  signal.addEventListener('abort', onAbort, { once: true });
   input.resume();
-  if (signal.aborted) onAbort();
-  return promise;
+  const aborting = onAbort(signal, interrupted);
+  return promise.finally(() => aborting[Symbol.dispose]());
 }

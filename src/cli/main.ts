@@ -1,23 +1,31 @@
-import { run, settings } from '@oclif/core';
-import { asGwError } from '../lib/error/index.ts';
+import { Config, run, settings } from '@oclif/core';
+import { asGwError, type GwError } from '../lib/error/index.ts';
+import { applyColours, decideColours, splitColourFlag } from './colour.ts';
 import { fromFramework } from './command.ts';
+import { frameworkOptions } from './framework.ts';
 import { renderError } from './output.ts';
 
 /**
- * Entry of the command line. `argv` is without node and script; `root` is the URL of the running script, from
- * which the framework finds package and commands.
+ * Entry of the command line. `argv` is without node and script; `root` is the folder of the package, in which
+ * the framework finds its commands.
  */
 export async function main(argv: string[], root: string): Promise<void> {
   settings.performanceEnabled = false;
+  const { stdout, stderr } = process;
+  applyColours(decideColours(argv, process.env, { stdout: stdout.isTTY === true, stderr: stderr.isTTY === true }));
+  const { rest } = splitColourFlag(argv);
+  // The schema library compiles a checker before it checks for the first time, which pays where that goes on for days.
+  if (rest[0] !== 'serve') Object.assign(globalThis, { __zod_globalConfig: { jitless: true } });
   try {
-    await run(argv, root);
+    await run(rest, frameworkOptions(root));
   } catch (error) {
     // Only what happens outside a command comes here: an unknown command, or a request for help.
     if ((error as { code?: string }).code === 'EEXIT') {
       process.exitCode = (error as { oclif?: { exit?: number } }).oclif?.exit ?? 0;
       return;
     }
-    const gwError = fromFramework(error) ?? asGwError(error);
+    const known = fromFramework(error);
+    const gwError = known === undefined ? asGwError(error) : ((await explain(rest, root)) ?? known);
     process.exitCode = gwError.exitCode;
     if (argv.includes('--json')) {
       const envelope = { schema: 'gw/error/1', ok: false, data: null, warnings: [], error: gwError.toJSON() };
@@ -35,4 +43,10 @@ export async function main(argv: string[], root: string): Promise<void> {
     // (Environment::CleanupHandles). The daemon has ended its services and written its lines by itself.
     if (argv[0] === 'serve') process.exit();
   }
+}
+
+/** What the framework calls 'not found': which words name no command, and what is similar. */
+async function explain(args: readonly string[], root: string): Promise<GwError | undefined> {
+  const { knownCommands, unknownCommandError } = await import('./did-you-mean.ts');
+  return unknownCommandError(args, knownCommands(await Config.load(frameworkOptions(root))));
 }

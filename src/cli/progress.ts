@@ -1,5 +1,6 @@
-import chalk from 'chalk';
+import { chalkStderr } from 'chalk';
 import ora from 'ora';
+import { forStderr, isStderrColoured } from './colour.ts';
 
 /** What happens now, on stderr: a moving line at a terminal, plain lines elsewhere, nothing when quiet. */
 export interface Progress {
@@ -29,13 +30,15 @@ export async function withProgress<T>(
 export function createProgress({ quiet }: { readonly quiet: boolean }): Progress {
   const moving = !quiet && canRedraw(process.stderr);
   // discardStdin would swallow the Ctrl-C that ends us in order.
-  const spinner = moving ? ora({ stream: process.stderr, discardStdin: false }).start() : undefined;
+  const spinner = moving
+    ? ora({ stream: process.stderr, discardStdin: false, color: isStderrColoured() ? 'cyan' : false }).start()
+    : undefined;
   return {
     say(text) {
-      if (spinner) spinner.text = chalk.dim(text);
+      if (spinner) spinner.text = chalkStderr.dim(text);
     },
     line(text) {
-      if (!quiet && !spinner) process.stderr.write(`${text}\n`);
+      if (!quiet && !spinner) process.stderr.write(forStderr(`${text}\n`));
     },
     stop() {
       spinner?.stop();

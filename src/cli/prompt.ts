@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { GwError } from '../lib/error/index.ts';
+import { firstOf, untilAborted } from '../lib/lifecycle/index.ts';
 import type { Question } from '../lib/toolkit/site/init.ts';
 
 export interface PromptStreams {
@@ -29,7 +30,7 @@ export async function withPrompt<T>(
   lines.on('close', () => {
     isClosed = true;
   });
-  const whole = AbortSignal.any([signal, ending.signal]);
+  const whole = firstOf(signal, ending.signal);
   // Lines can come before they are asked for: pasted, or typed ahead.
   const typed = lines[Symbol.asyncIterator]();
 
@@ -38,7 +39,7 @@ export async function withPrompt<T>(
       whole.throwIfAborted();
       streams.output.write(`${text}${fallback === undefined || fallback === '' ? '' : ` [${fallback}]`}\n`);
       if (!isClosed) lines.prompt();
-      const line = await untilAborted(typed.next(), whole);
+      const line = await untilAborted(whole, typed.next());
       if (line.done === true) throw interrupted();
       const answer = line.value.trim() === '' && fallback !== undefined ? fallback : line.value.trim();
       const expected = check(answer);
@@ -51,16 +52,5 @@ export async function withPrompt<T>(
     return await work(ask);
   } finally {
     lines.close();
-  }
-}
-
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = () => reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
   }
 }

@@ -1,10 +1,11 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
-import chalk from 'chalk';
+import { chalkStderr } from 'chalk';
 import type { Answer, AskContext, AskedStep, Decision, StepResult } from '../lib/checklist/index.ts';
 import { INITIALS } from '../lib/checklist/initials.ts';
 import { GwError } from '../lib/error/index.ts';
+import { onAbort } from '../lib/lifecycle/index.ts';
 import { printable } from './output.ts';
 
 /** Whether somebody sits at a terminal who can be asked. */
@@ -59,9 +60,8 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
   /** The next line; undefined when nobody types any more. */
   async function nextLine(prompt: string, signal: AbortSignal): Promise<string | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const onAbort = () => reject(signal.reason);
     signal.throwIfAborted();
-    signal.addEventListener('abort', onAbort, { once: true });
+    using _aborted = onAbort(signal, () => reject(signal.reason));
     awake = resolve;
     try {
       const shown = open();
@@ -71,13 +71,12 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
       return typed.shift()?.trim();
     } finally {
       awake = () => {};
-      signal.removeEventListener('abort', onAbort);
     }
   }
 
   async function askInitials(signal: AbortSignal): Promise<void> {
     while (known === null) {
-      const line = await nextLine(`${chalk.cyan('?')} Your initials, to stand beside every answer: `, signal);
+      const line = await nextLine(`${chalkStderr.cyan('?')} Your initials, to stand beside every answer: `, signal);
       if (line === undefined) return;
       if (INITIALS.test(line)) known = line;
       else if (line !== '') say('at most 8 letters, digits, . or -');
@@ -85,7 +84,7 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
   }
 
   function say(text: string): void {
-    output.write(`  ${chalk.dim(text)}\n`);
+    output.write(`  ${chalkStderr.dim(text)}\n`);
   }
 
   async function text(prompt: string, rest: string, signal: AbortSignal): Promise<string | null> {
@@ -102,9 +101,9 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
         return { answer, by: null, initials: known, remark, value, attachments };
       };
       const what = step.kind === 'measure' ? `a number in ${printable(step.unit)}` : 'y = yes, n = no';
-      const keys = chalk.dim(`[${what}, enter = leave open, r = remark, p = photo]`);
+      const keys = chalkStderr.dim(`[${what}, enter = leave open, r = remark, p = photo]`);
       for (;;) {
-        const line = (await nextLine(`${chalk.cyan('?')} ${printable(step.question)} ${keys} `, signal)) ?? '';
+        const line = (await nextLine(`${chalkStderr.cyan('?')} ${printable(step.question)} ${keys} `, signal)) ?? '';
         const [, word = '', rest = ''] = /^(\S*)\s*(.*)$/s.exec(line) ?? [];
         const key = word.toLowerCase();
         if (key === '' || (rest === '' && 'skip'.startsWith(key))) return give('skip');
@@ -139,10 +138,10 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
     async decide({ deviation, why, remedy }, signal) {
       if (deviation !== null) return { kind: 'leave' };
       output.write(`        ${printable(why)}\n`);
-      if (remedy !== null) output.write(`        ${chalk.cyan('fix:')} ${printable(remedy)}\n`);
-      const keys = chalk.dim('[enter = leave it so, again = take it again, accept = accept it as a deviation]');
+      if (remedy !== null) output.write(`        ${chalkStderr.cyan('fix:')} ${printable(remedy)}\n`);
+      const keys = chalkStderr.dim('[enter = leave it so, again = take it again, accept = accept it as a deviation]');
       for (;;) {
-        const word = ((await nextLine(`  ${chalk.cyan('?')} Not ok. ${keys} `, signal)) ?? '').toLowerCase();
+        const word = ((await nextLine(`  ${chalkStderr.cyan('?')} Not ok. ${keys} `, signal)) ?? '').toLowerCase();
         if (word === '') return { kind: 'leave' };
         if (word === 'again') return { kind: 'again' };
         if (word !== 'accept') continue;

@@ -32,6 +32,7 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   'kiosk plan': async () => (await import('../lib/toolkit/kiosk/kiosk.result.ts')).kioskPlanSchema,
   'kiosk setup': async () => (await import('../lib/toolkit/kiosk/kiosk.result.ts')).kioskSetupSchema,
   'kiosk status': async () => (await import('../lib/toolkit/kiosk/kiosk.result.ts')).kioskStatusSchema,
+  help: async () => (await import('./help.result.ts')).helpSchema,
   'map backup': async () => (await import('../lib/toolkit/map/archive.result.ts')).mapArchiveSchema,
   'map list': async () => (await import('../lib/toolkit/map/list.result.ts')).mapListSchema,
   'map restore': async () => (await import('../lib/toolkit/map/restore.result.ts')).mapRestoreSchema,
@@ -54,6 +55,7 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   'site check': async () => (await import('../lib/toolkit/site/check.result.ts')).siteCheckSchema,
   'site init': async () => (await import('../lib/toolkit/site/init.result.ts')).siteInitSchema,
   'tour run': async () => (await import('../lib/toolkit/tour/run.result.ts')).tourRunSchema,
+  version: async () => (await import('./version.result.ts')).versionSchema,
 };
 
 /** Files that gw writes for others to read, by the name of the schema that is published beside those of the results. */

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { shorten } from '../lib/text/index.ts';
 
 /** What a screen writes to: a terminal, or a list in a test. */
 export interface ScreenOutput {
@@ -40,6 +41,6 @@ export function createScreen(output: ScreenOutput) {
 /** A line that would wrap loses its end, and its colours with it, so that no escape sequence is cut in two. */
 function clip(line: string, columns: number): string {
   const plain = stripVTControlCharacters(line);
-  const characters = [...plain];
-  return characters.length < columns ? line : `${characters.slice(0, columns - 2).join('')}…`;
+  const shown = shorten(plain, columns - 1);
+  return shown === plain ? line : shown;
 }

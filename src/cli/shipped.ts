@@ -4,3 +4,8 @@ import { join } from 'node:path';
 export function builtInChecklists(root: string): string {
   return join(root, 'checklists');
 }
+
+/** The folder of the built pages of the operator server. */
+export function builtPages(root: string): string {
+  return join(root, 'dist', 'web');
+}

@@ -1,5 +1,6 @@
 import { homedir, userInfo } from 'node:os';
 import { createInterface } from 'node:readline';
+import { onAbort } from '../lib/lifecycle/index.ts';
 import type { HostKeyQuestion, SecretQuestion, SshOptions, SshPerson } from '../lib/net/index.ts';
 import { askHidden } from './hidden-prompt.ts';
 import { printable } from './output.ts';
@@ -37,17 +38,14 @@ const personAtTerminal: SshPerson = {
 async function askLine(question: string, signal: AbortSignal): Promise<string | null> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const { promise, resolve, reject } = Promise.withResolvers<string | null>();
-  const onAbort = () => reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
+  using _aborted = onAbort(signal, () => reject(signal.reason));
   // The terminal is in raw mode while it is asked: Ctrl-C comes here and not as a signal of the process.
   lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   lines.once('close', () => resolve(null));
   lines.question(question, resolve);
-  if (signal.aborted) onAbort();
   try {
     return await promise;
   } finally {
-    signal.removeEventListener('abort', onAbort);
     lines.close();
   }
 }

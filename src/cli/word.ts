@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline';
+import { onAbort } from '../lib/lifecycle/index.ts';
 
 /**
  * Asks a person at the terminal to type one word, on stderr since stdout holds the result. Anything else, Ctrl-C,
@@ -9,7 +10,7 @@ export async function askForWord(question: string, word: string, signal: AbortSi
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const no = () => resolve(false);
-  signal.addEventListener('abort', no, { once: true });
+  using _aborted = onAbort(signal, no);
   lines.once('SIGINT', no);
   lines.once('close', no);
   process.stderr.write(`${question} `);
@@ -19,7 +20,6 @@ export async function askForWord(question: string, word: string, signal: AbortSi
   try {
     return await promise;
   } finally {
-    signal.removeEventListener('abort', no);
     lines.close();
   }
 }

@@ -6,6 +6,7 @@ import { renderStepLine } from '../cli/render/checklist.ts';
 import { renderDemo } from '../cli/render/demo.ts';
 import { builtInChecklists } from '../cli/shipped.ts';
 import { GwError } from '../lib/error/index.ts';
+import { firstOf } from '../lib/lifecycle/index.ts';
 import type { Demo as Result } from '../lib/toolkit/demo/demo.result.ts';
 
 /** What the programs of the demo need of our environment, and no more. */
@@ -53,7 +54,7 @@ All traffic stays on this machine.`;
           checklistsDir: builtInChecklists(this.config.root),
           gwVersion: this.config.version,
           clock: systemClock,
-          signal: AbortSignal.any([this.signal, signals.asked]),
+          signal: firstOf(this.signal, signals.asked),
           hurry: signals.insisted,
           switchFault: async (dir, set) => {
             await controlSim(dir, { set });

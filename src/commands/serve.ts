@@ -1,8 +1,10 @@
 import { Flags } from '@oclif/core';
+import { forStderr, forStdout, isStderrColoured } from '../cli/colour.ts';
 import type { Outcome } from '../cli/command.ts';
 import { siteFlag } from '../cli/flags.ts';
 import { LongRunningCommand } from '../cli/long-running.ts';
 import { renderServeEvent } from '../cli/render/serve.ts';
+import { builtPages } from '../cli/shipped.ts';
 import type { LineWriter } from '../lib/gateway/index.ts';
 import type { ServeEvent } from '../lib/gateway/serve.result.ts';
 
@@ -41,11 +43,18 @@ SIGTERM, SIGINT or SIGHUP end it in order within 5 seconds, cancelling a move th
     const { flags } = await this.parse(Serve);
     const { openEventOutput, openLog, serve } = await import('../lib/gateway/index.ts');
     const format = flags['log-format'] ?? (process.stderr.isTTY ? 'pretty' : 'json');
-    const { log, writer } = await openLog({ level: flags['log-level'], format, fd: process.stderr.fd });
+    const { log, writer } = await openLog({
+      level: flags['log-level'],
+      format,
+      isColoured: isStderrColoured(),
+      fd: process.stderr.fd,
+    });
     this.#stderr = writer;
     this.#stdout = openEventOutput(process.stdout.fd, (lines) => this.#dropped(lines));
     const data = await serve({
       sitePath: flags.site,
+      assetsDir: builtPages(this.config.root),
+      version: this.config.version,
       log,
       logState: () => writer.state(),
       onEvent: (event) => this.emit(event),
@@ -61,17 +70,17 @@ SIGTERM, SIGINT or SIGHUP end it in order within 5 seconds, cancelling a move th
   /** Never straight to stdout or stderr: a reader who stalls would hold the daemon, or its memory would grow. */
   protected override writeOut(text: string): void {
     if (this.#stdout === null) super.writeOut(text);
-    else this.#stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+    else this.#stdout.write(forStdout(text.endsWith('\n') ? text : `${text}\n`));
   }
 
   protected override writeErr(text: string): void {
     if (this.#stderr === null) super.writeErr(text);
-    else this.#stderr.write(text.endsWith('\n') ? text : `${text}\n`);
+    else this.#stderr.write(forStderr(text.endsWith('\n') ? text : `${text}\n`));
   }
 
   #dropped(lines: number): string {
     const event: ServeEvent = { event: 'dropped', lines };
-    return `${this.jsonEnabled() ? JSON.stringify(event) : this.render(event)}\n`;
+    return `${this.jsonEnabled() ? JSON.stringify(event) : forStdout(this.render(event))}\n`;
   }
 
   protected override async finally(error: Error | undefined): Promise<void> {

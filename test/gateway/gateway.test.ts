@@ -46,8 +46,10 @@ function writeSite(more = ''): void {
   );
 }
 
+const parts = () => ({ sitePath: sitePath(), assetsDir: dir, version: '0.0.0', log, dialer: counting });
+
 const start = (signal = new AbortController().signal) =>
-  startGateway({ sitePath: sitePath(), log, dialer: counting, onEvent: (event) => events.push(event), signal });
+  startGateway({ ...parts(), onEvent: (event) => events.push(event), signal });
 
 describe('a start that cannot succeed', () => {
   it('because the port is taken names the port, and undoes what had started', async () => {
@@ -146,20 +148,14 @@ describe('the daemon', () => {
     writeSite();
     const ending = new AbortController();
     ending.abort();
-    const options = { sitePath: sitePath(), log, dialer: counting, onEvent: () => {}, signal: ending.signal };
+    const options = { ...parts(), onEvent: () => {}, signal: ending.signal };
     expect(await serve(options)).toEqual({ event: 'ended' });
     expect(dials).toBe(0);
   });
 
   it('that cannot start fails with the reason', async () => {
     writeSite();
-    const options = {
-      sitePath: sitePath(),
-      log,
-      dialer: counting,
-      onEvent: () => {},
-      signal: new AbortController().signal,
-    };
+    const options = { ...parts(), onEvent: () => {}, signal: new AbortController().signal };
     await expect(serve(options)).rejects.toMatchObject({ code: 'PORT_IN_USE' });
   });
 });

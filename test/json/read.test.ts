@@ -56,7 +56,7 @@ describe('readJson', () => {
 describe('quote', () => {
   it('bounds foreign text and shows what would break a line or turn the direction of writing', () => {
     expect(quote('Küche 👩‍🚀')).toBe('"Küche 👩‍🚀"');
-    expect(quote('x'.repeat(100))).toBe(`"${'x'.repeat(60)}…"`);
+    expect(quote('x'.repeat(100))).toBe(`"${'x'.repeat(59)}…"`);
     expect(quote('a\n\u009b\u061c\u200f\u2028\u202e\u2066"')).toBe(
       '"a\\n\\u009b\\u061c\\u200f\\u2028\\u202e\\u2066\\""',
     );

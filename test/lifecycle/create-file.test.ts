@@ -32,6 +32,24 @@ describe('a file that is made', () => {
     expect(readdirSync(scratch)).toEqual(['one']);
   });
 
+  it('is never seen empty or in part, not for a moment', async () => {
+    const text = 'x'.repeat(100_000);
+    const sizes = new Set<number>();
+    const making = Array.from({ length: 50 }, (_, nth) => join(scratch, `whole-${nth}`));
+    let isMaking = true;
+    const looking = (async () => {
+      while (isMaking) {
+        for (const path of making) sizes.add(statSync(path, { throwIfNoEntry: false })?.size ?? text.length);
+        await new Promise(setImmediate);
+      }
+    })();
+    for (const path of making) await createFile(path, text);
+    isMaking = false;
+    await looking;
+    expect([...sizes]).toEqual([text.length]);
+    expect(readdirSync(scratch)).toHaveLength(making.length);
+  });
+
   it('never takes the place of anything, also not of a link to nowhere, and says when there is no place', async () => {
     await createFile(join(scratch, 'file'), 'kept');
     symlinkSync(join(scratch, 'nowhere'), join(scratch, 'link'));

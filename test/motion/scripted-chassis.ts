@@ -4,14 +4,14 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { SERIAL, SOFTWARE } from './snapshot.ts';
 import { time } from './time.ts';
 
-export interface SeenOrder {
+interface SeenOrder {
   readonly method: string;
   readonly path: string;
   readonly body: Record<string, unknown>;
 }
 
 /** An answer, or a fate: `drop` takes the request and cuts the connection, `hang` never answers. */
-export type Answer = { readonly status: number; readonly json?: unknown } | 'drop' | 'hang';
+type Answer = { readonly status: number; readonly json?: unknown } | 'drop' | 'hang';
 
 /**
  * A chassis without a mind of its own: it tells what a test says and keeps what it is asked, so that a lost reply, a

@@ -1,9 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../e2e/gw.ts';
 
 const path = `${process.env.PATH}:/usr/sbin:/sbin`;
 
@@ -154,15 +154,6 @@ function signalQuietly(pid: number, name: NodeJS.Signals): void {
   } catch {
     // It has ended by itself.
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 export async function waitFor(isTrue: () => boolean, about: () => string, limitMs = 10_000): Promise<void> {

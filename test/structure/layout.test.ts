@@ -4,18 +4,20 @@ import { describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Commands whose work is another module's, or a verb shared with another command. */
+/** Commands whose work is another module's, a verb shared with another command, or none of the robot's (help, version). */
 const elsewhere: Readonly<Record<string, string>> = {
   'checklist/list': 'toolkit/checklist/run.ts',
   'checklist/show': 'toolkit/checklist/run.ts',
   demo: 'toolkit/demo/demo.ts',
   'enrol/index': 'toolkit/enrol/enrol.ts',
   'evidence/show': 'toolkit/evidence/list.ts',
+  help: '../cli/help.ts',
   'heartbeat/key/new': 'toolkit/heartbeat/key.ts',
   'motion/dock': 'toolkit/motion/go.ts',
   serve: 'gateway/gateway.ts',
   'sim/fault': 'sim/control/ask-faults.ts',
   'sim/index': 'sim/sim.ts',
+  version: '../cli/platform.ts',
 };
 
 describe('the toolkit', () => {

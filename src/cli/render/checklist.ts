@@ -1,5 +1,6 @@
 import chalk from 'chalk';
 import type { Deviation, StepResult } from '../../lib/checklist/index.ts';
+import { plural, pluralWord } from '../../lib/text/index.ts';
 import type {
   ChecklistList,
   ChecklistRun,
@@ -23,7 +24,7 @@ export function renderChecklistList({ checklists, checks }: ChecklistList): stri
     }),
   ]);
   return [
-    `${count(checklists.length, 'built-in checklist', 'built-in checklists')}; run one with \`gw checklist run NAME\`.`,
+    `${plural(checklists.length, 'built-in checklist')}; run one with \`gw checklist run NAME\`.`,
     '',
     renderTable(
       [
@@ -54,7 +55,7 @@ export function renderChecklistShow({ name, title, purpose, phase, sections, ste
   const counts = kinds
     .map(([kind, one, many]) => [steps.filter((step) => step.kind === kind).length, one, many] as const)
     .filter(([n, one]) => n > 0 || one === 'check' || one === 'question')
-    .map(([n, one, many]) => count(n, one, many));
+    .map(([n, one, many]) => plural(n, one, many));
   const last = counts.pop() ?? '';
   const head = `${printable(title)}: ${counts.join(', ')} and ${last} (${printable(name)}).`;
   const lines = steps.flatMap((step, index) => {
@@ -155,7 +156,7 @@ export function isInOrder({ ok, leftOut, steps, robots, interrupted }: Checklist
 export function renderPrerequisites(missing: readonly Prerequisite[]): string {
   const one = missing.length === 1;
   return [
-    `${chalk.yellow.bold('MISSING')}  ${count(missing.length, 'prerequisite is', 'prerequisites are')} not in the site file; the steps that need ${one ? 'it' : 'them'} cannot be ok.`,
+    `${chalk.yellow.bold('MISSING')}  ${plural(missing.length, 'prerequisite is', 'prerequisites are')} not in the site file; the steps that need ${one ? 'it' : 'them'} cannot be ok.`,
     ...missing.map(
       ({ key, what, remedy, steps, serial }) =>
         `  ${key.padEnd(24)} ${printable(what)}${missing.some((other) => other.serial !== serial) ? ` (${serial ?? 'unknown robot'})` : ''}\n` +
@@ -188,7 +189,7 @@ export function renderChecklistVerdict(
   }
   const redLines = robots.reduce((sum, robot) => sum + robot.redLines.length, 0);
   const parts = [
-    [redLines, redLines === 1 ? 'red line' : 'red lines'],
+    [redLines, pluralWord(redLines, 'red line')],
     [counts.wrong, 'wrong'],
     [counts.skipped, 'skipped'],
     [counts.notChecked - leftOut, 'not checked'],
@@ -196,7 +197,7 @@ export function renderChecklistVerdict(
     [counts.ok, 'ok'],
   ] as const;
   const summary = parts.filter(([n]) => n > 0).map(([n, word]) => `${n} ${word}`);
-  const acceptedText = deviations > 0 ? `; ${count(deviations, 'deviation', 'deviations')} accepted by name` : '';
+  const acceptedText = deviations > 0 ? `; ${plural(deviations, 'deviation')} accepted by name` : '';
   if (accepted)
     return `${chalk.yellow.bold('ACCEPTED WITH DEVIATIONS')}  ${title}: ${summary.join(', ')} of ${steps.length} steps.`;
   const isBad = counts.wrong > 0 || redLines > 0;
@@ -238,8 +239,4 @@ export function renderStepLine(step: StepResult, width = MAX_TITLE_WIDTH): strin
   const found = step.leftOut ? 'left out' : (shown ?? (kind === 'run' && verdict === 'ok' ? why : ''));
   const proven = [found, accepted].filter(Boolean).join('; ');
   return `${mark}  ${printable(title).padEnd(width)} ${chalk.dim(printable(proven))}`.trimEnd();
-}
-
-function count(n: number, one: string, many: string): string {
-  return `${n} ${n === 1 ? one : many}`;
 }

@@ -17,7 +17,7 @@ export function renderDemo(demo: Demo, cwd: string): string {
     ...renderSteps(checklist.steps),
     '',
     `${chalk.bold('Record')}  ${folder}/record.json ${recordState(demo.record)}`,
-    `${chalk.bold('Report')}    ${folder}/demo.md ${chalk.dim('(the same as demo.json and demo.junit.xml; what the programs said: sim.log, serve.log)')}`,
+    `${chalk.bold('Report')}  ${folder}/demo.md ${chalk.dim('(the same as demo.json and demo.junit.xml; what the programs said: sim.log, serve.log)')}`,
     '',
     ...(kept ? renderKept(demo, folder) : renderNext(folder)),
   ].join('\n');

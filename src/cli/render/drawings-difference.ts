@@ -1,4 +1,5 @@
 import chalk from 'chalk';
+import { pluralWord } from '../../lib/text/index.ts';
 import type { DrawingsDifference } from '../../lib/toolkit/map/change/overlays-difference.result.ts';
 import { printable } from '../output.ts';
 
@@ -20,7 +21,7 @@ export function differenceText({ same, sameText, counts, problem }: DrawingsDiff
     [added, 'added'],
     [removed, 'removed'],
     [reordered, 'in another order'],
-    [members, members === 1 ? 'member of the collection changed' : 'members of the collection changed'],
+    [members, `${pluralWord(members, 'member')} of the collection changed`],
   ]);
   return `${parts}; ${from === to ? from : `${from} → ${to}`} drawings`;
 }

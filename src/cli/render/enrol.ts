@@ -1,4 +1,5 @@
 import chalk from 'chalk';
+import { plural } from '../../lib/text/index.ts';
 import type { Enrol, EnrolStatus } from '../../lib/toolkit/enrol/enrol.result.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
 
@@ -50,7 +51,7 @@ function firstLine({ state, verdict, identity, serial, begunAt }: EnrolStatus): 
       return chalk.red.bold(`The identity of ${printable(serial)} is broken.`);
     case 'enrolled': {
       const days = identity?.daysLeft ?? null;
-      const left = days === null ? 'for how long is not known' : `${days} ${days === 1 ? 'day' : 'days'} left`;
+      const left = days === null ? 'for how long is not known' : `${plural(days, 'day')} left`;
       return verdict === 'ok'
         ? `${chalk.green(`${printable(serial)} is enrolled`)}, ${left}.`
         : chalk.red.bold(`${printable(serial)} is enrolled, and something is wrong with it.`);

@@ -1,4 +1,5 @@
 import chalk from 'chalk';
+import { plural } from '../../lib/text/index.ts';
 import type { EvidenceAdopted, EvidenceVerified } from '../../lib/toolkit/evidence/verify.result.ts';
 import { printable, renderVerdict } from '../output.ts';
 
@@ -16,7 +17,7 @@ export function renderEvidenceVerified({ trial, verdict, findings, interrupted, 
   }
   for (const note of trial.notes) lines.push('', printable(note));
   const file = trial.report === null ? 'nothing was kept' : `report ${printable(trial.report.file)}`;
-  const records = trial.recorded.length === 1 ? '1 record' : `${trial.recorded.length} records`;
+  const records = plural(trial.recorded.length, 'record');
   lines.push(
     '',
     chalk.dim(`${records} written, ${file}; by ${printable(trial.who)}; took ${(tookMs / 1000).toFixed(1)} s`),
@@ -39,7 +40,7 @@ function headOf(
   const on = `${printable(serial ?? 'an unknown chassis')} (software ${printable(software ?? 'unknown')}${simulated ? ', simulated' : ''})`;
   const count = (wanted: string) => {
     const found = facts.filter((fact) => fact.verdict === wanted).length;
-    return found === 1 ? '1 fact' : `${found} facts`;
+    return plural(found, 'fact');
   };
   switch (verdict) {
     case 'verified':
@@ -57,7 +58,7 @@ function headOf(
 
 /** `gw evidence adopt` */
 export function renderEvidenceAdopted({ records, adopted, takenBack }: EvidenceAdopted): string {
-  const all = records === 1 ? '1 record counts' : `${records} records count`;
+  const all = plural(records, 'record counts', 'records count');
   const lines = [adopted.length === 0 ? `Nothing new: ${all}.` : `Adopted: ${all} now.`];
   if (adopted.length > 0) lines.push('', `carries more than before  ${adopted.map(printable).join(', ')}`);
   if (takenBack.length > 0) lines.push('', `carries less than before  ${takenBack.map(printable).join(', ')}`);

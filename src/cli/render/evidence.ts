@@ -1,5 +1,6 @@
 import chalk from 'chalk';
 import { type FactBasis, markText } from '../../lib/evidence/index.ts';
+import { plural } from '../../lib/text/index.ts';
 import type { EvidenceFact, EvidenceList, Here, PlainFact } from '../../lib/toolkit/evidence/list.result.ts';
 import type { EvidenceRecorded } from '../../lib/toolkit/evidence/record.result.ts';
 import { printable } from '../output.ts';
@@ -134,7 +135,7 @@ export function renderEvidenceRecorded(recorded: EvidenceRecorded): string {
   for (const entry of entries) row('', `${entry.entry} (${entry.value}): ${renderHere(entry.now)}`);
   row('movement', movementChange(movement));
   if (movement.orders.length > 0) row('orders', `relying on it: ${movement.orders.join(', ')}`);
-  row('file', `${printable(path)}${created ? ', new' : ''}, ${records} ${records === 1 ? 'record' : 'records'}`);
+  row('file', `${printable(path)}${created ? ', new' : ''}, ${plural(records, 'record')}`);
   lines.push('', 'It counts for this serial number and this software only. Commands read the file each time;');
   lines.push(
     appliesTo.gateway === 'within-a-second'

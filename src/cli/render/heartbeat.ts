@@ -1,4 +1,5 @@
 import chalk from 'chalk';
+import { plural, pluralWord, shorten } from '../../lib/text/index.ts';
 import type { HeartbeatKey } from '../../lib/toolkit/heartbeat/key.result.ts';
 import type { HeartbeatSniffEvent } from '../../lib/toolkit/heartbeat/sniff.result.ts';
 import { printable, renderTable } from '../output.ts';
@@ -172,10 +173,7 @@ function sayings({ test, batteryPercent, moving, stopped, software, uptimeS }: S
 }
 
 function shortSoftware(software: string): string {
-  const characters = [...printable(software)];
-  return characters.length <= MOST_SOFTWARE
-    ? characters.join('')
-    : `${characters.slice(0, MOST_SOFTWARE - 1).join('')}…`;
+  return shorten(printable(software), MOST_SOFTWARE);
 }
 
 /** What a number or a word of the table means, where one asks for it. */
@@ -200,7 +198,7 @@ function remarks(speakers: readonly Speaker[]): string[] {
   const copies = speakers.reduce((sum, speaker) => sum + speaker.copies, 0);
   if (copies > 0) {
     lines.push(
-      `${plural(copies, 'beat')} came once more within ${copies === 1 ? 'its' : 'their'} period, as by broadcast and unicast both.`,
+      `${plural(copies, 'beat')} came once more within ${pluralWord(copies, 'its', 'their')} period, as by broadcast and unicast both.`,
     );
   }
   if (speakers.some(({ replayed }) => replayed > 0)) {
@@ -249,7 +247,3 @@ const units: readonly (readonly [string, number])[] = [
   ['h', 3_600_000],
   ['min', 60_000],
 ];
-
-function plural(count: number, one: string, more = `${one}s`): string {
-  return `${count} ${count === 1 ? one : more}`;
-}

@@ -1,5 +1,6 @@
 import chalk from 'chalk';
 import { markText } from '../../lib/evidence/index.ts';
+import { plural } from '../../lib/text/index.ts';
 import type { MapRestore, RestoredMap } from '../../lib/toolkit/map/restore.result.ts';
 import { printable, renderTable, renderVerdict, type Verdict } from '../output.ts';
 import { differenceLines, differenceText } from './drawings-difference.ts';
@@ -34,7 +35,7 @@ export function renderMapRestore(data: MapRestore): string {
   );
   if (safetyBackup !== null) {
     lines.push(
-      `kept first  ${printable(safetyBackup.file)}, ${safetyBackup.maps} ${safetyBackup.maps === 1 ? 'map' : 'maps'}`,
+      `kept first  ${printable(safetyBackup.file)}, ${plural(safetyBackup.maps, 'map')}`,
       `            sha256 ${safetyBackup.sha256}`,
     );
   } else if (data.mode === 'write' && stillness !== null) lines.push('kept first  nothing: the chassis held no map');
@@ -97,7 +98,7 @@ function whatItWouldDo(maps: readonly RestoredMap[], of: string): string {
 }
 
 function mapsText(count: number): string {
-  return count === 1 ? '1 map' : `${count} maps`;
+  return plural(count, 'map');
 }
 
 const plans: Readonly<Record<RestoredMap['plan'], string>> = {

@@ -1,4 +1,5 @@
 import chalk from 'chalk';
+import { plural } from '../../lib/text/index.ts';
 import type { MapSelect } from '../../lib/toolkit/map/select.result.ts';
 import { printable, renderVerdict } from '../output.ts';
 import { differenceLines } from './drawings-difference.ts';
@@ -43,7 +44,7 @@ export function renderMapSelect(data: MapSelect): string {
   if (safetyBackup !== null) {
     lines.push(
       '',
-      `kept first  ${printable(safetyBackup.file)}, ${safetyBackup.maps} ${safetyBackup.maps === 1 ? 'map' : 'maps'}`,
+      `kept first  ${printable(safetyBackup.file)}, ${plural(safetyBackup.maps, 'map')}`,
       `            sha256 ${safetyBackup.sha256}`,
     );
   }

@@ -1,5 +1,6 @@
 import chalk from 'chalk';
 import { markText } from '../../lib/evidence/index.ts';
+import { plural, shorten } from '../../lib/text/index.ts';
 import type { MapArchiveView } from '../../lib/toolkit/map/archive.result.ts';
 import type { MapDrawings } from '../../lib/toolkit/map/contents/map.result.ts';
 import type { MapList } from '../../lib/toolkit/map/list.result.ts';
@@ -99,7 +100,7 @@ export function renderMapBackup(data: MapArchiveView): string {
 /** `gw map verify` */
 export function renderMapVerify(data: MapArchiveView): string {
   const wrong = data.findings.filter(({ verdict }) => verdict === 'wrong').length;
-  const state = wrong === 0 ? 'nothing is wrong with it' : `${wrong} ${wrong === 1 ? 'thing is' : 'things are'} wrong`;
+  const state = wrong === 0 ? 'nothing is wrong with it' : `${plural(wrong, 'thing is', 'things are')} wrong`;
   const held = `${mapsText(data.maps.length)} of chassis ${printable(data.chassis.serial)}`;
   return [`${printable(data.file)} is whole: ${held}; ${state}.`, '', ...archiveLines(data)].join('\n');
 }
@@ -178,11 +179,11 @@ function drawingsText({ count }: MapDrawings): string {
   if (count === null) return 'drawings that cannot be read';
   const named = Object.entries(count).filter(([, number]) => number > 0);
   if (named.length === 0) return 'no drawings';
-  return named.map(([kind, number]) => `${number} ${kind}${number === 1 || kind === 'other' ? '' : 's'}`).join(', ');
+  return named.map(([kind, number]) => plural(number, kind, kind === 'other' ? kind : `${kind}s`)).join(', ');
 }
 
 function mapsText(maps: number): string {
-  return maps === 0 ? 'No maps' : maps === 1 ? '1 map' : `${maps} maps`;
+  return maps === 0 ? 'No maps' : plural(maps, 'map');
 }
 
 function chassisText(serial: string): string {
@@ -190,8 +191,7 @@ function chassisText(serial: string): string {
 }
 
 function nameText(name: MapItem['name']): string {
-  const points = [...printable(name)];
-  return points.length > 40 ? `${points.slice(0, 39).join('')}…` : points.join('');
+  return shorten(printable(name), 40);
 }
 
 function uidText(uid: string | null): string {
@@ -209,7 +209,7 @@ function textOf(text: string): string {
 
 /** `812 bytes`, `3.4 kB`, `41.0 MB`. */
 function sizeText(bytes: number): string {
-  if (bytes < 1_000) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
+  if (bytes < 1_000) return plural(bytes, 'byte');
   if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} kB`;
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

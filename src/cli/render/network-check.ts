@@ -1,4 +1,5 @@
 import chalk from 'chalk';
+import { pluralWord } from '../../lib/text/index.ts';
 import type { NetworkCheck, NetworkLine, NetworkSocket } from '../../lib/toolkit/network/check.result.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
 
@@ -47,14 +48,15 @@ export function renderNetworkCheck(data: NetworkCheck): string {
 function firstLine({ verdict, lines, counts }: NetworkCheck): string {
   const notLooked = lines.filter((line) => line.need === 'optional' && line.verdict === 'not-checked').length;
   const open =
-    notLooked === 0 ? '' : `; ${notLooked} optional ${notLooked === 1 ? 'line was' : 'lines were'} not checked`;
+    notLooked === 0 ? '' : `; ${notLooked} optional ${pluralWord(notLooked, 'line was', 'lines were')} not checked`;
   const needed = lines.filter((line) => line.need === 'needed');
   const missing = needed.filter((line) => line.verdict === 'not-checked').length;
-  const unlooked = missing === 0 ? '' : `; ${missing} needed ${missing === 1 ? 'line was' : 'lines were'} not checked`;
+  const unlooked =
+    missing === 0 ? '' : `; ${missing} needed ${pluralWord(missing, 'line was', 'lines were')} not checked`;
   const optional =
     counts.optionalWrong === 0
       ? ''
-      : `; ${counts.optionalWrong} optional ${counts.optionalWrong === 1 ? 'line is' : 'lines are'} wrong`;
+      : `; ${counts.optionalWrong} optional ${pluralWord(counts.optionalWrong, 'line is', 'lines are')} wrong`;
   switch (verdict) {
     case 'ok':
       return `${chalk.green('The network is as it must be')}${optional}${open}.`;
@@ -63,7 +65,7 @@ function firstLine({ verdict, lines, counts }: NetworkCheck): string {
     case 'wrong': {
       const first = needed.find((line) => line.verdict === 'wrong');
       const what = first === undefined ? '' : ` ${printable(first.title)}: ${printable(first.detail)}`;
-      return `${chalk.red.bold(`${counts.wrong} needed ${counts.wrong === 1 ? 'line is' : 'lines are'} wrong`)}${unlooked}${optional}. First:${what}`;
+      return `${chalk.red.bold(`${counts.wrong} needed ${pluralWord(counts.wrong, 'line is', 'lines are')} wrong`)}${unlooked}${optional}. First:${what}`;
     }
   }
 }

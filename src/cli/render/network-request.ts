@@ -1,4 +1,5 @@
 import chalk from 'chalk';
+import { plural } from '../../lib/text/index.ts';
 import type { NetworkRequest } from '../../lib/toolkit/network/request.result.ts';
 import { printable, renderTable } from '../output.ts';
 
@@ -6,9 +7,9 @@ import { printable, renderTable } from '../output.ts';
 export function renderNetworkRequest(data: NetworkRequest): string {
   if (data.written === null) return data.document ?? '';
   const { path, bytes, pages, replacedCharacters } = data.written;
-  const size = `${bytes} bytes${pages === null ? '' : `, ${pages} ${pages === 1 ? 'page' : 'pages'}`}`;
+  const size = `${bytes} bytes${pages === null ? '' : `, ${plural(pages, 'page')}`}`;
   const language = data.lang === 'de' ? 'German' : 'English';
-  const letters = `${replacedCharacters} ${replacedCharacters === 1 ? 'character' : 'characters'}`;
+  const letters = plural(replacedCharacters, 'character');
   return [
     `The request for ${printable(data.facts.site)} is written to ${printable(path)} (${language}, ${size}).`,
     ...(replacedCharacters === 0
@@ -25,7 +26,7 @@ export function openPointLines({ facts, complete }: NetworkRequest): string[] {
   const count = facts.open.length;
   const rows = facts.open.map(({ key, what, from }) => [key, what, from === 'customer' ? "the customer's IT" : 'you']);
   return [
-    chalk.yellow(`${count} ${count === 1 ? 'point is' : 'points are'} open in the letter:`),
+    chalk.yellow(`${plural(count, 'point is', 'points are')} open in the letter:`),
     ...renderTable([{ title: 'key of the site file' }, { title: 'what is missing' }, { title: 'who knows it' }], rows)
       .split('\n')
       .map((line) => `  ${line}`),

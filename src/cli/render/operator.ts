@@ -1,4 +1,5 @@
 import chalk from 'chalk';
+import { plural } from '../../lib/text/index.ts';
 import type { OperatorCheck, RouteRow } from '../../lib/toolkit/operator/check.result.ts';
 import type { OperatorPassword } from '../../lib/toolkit/operator/password.result.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
@@ -48,7 +49,7 @@ function place({ host, port }: { readonly host: string; readonly port: number })
 }
 
 function things(count: number): string {
-  return count === 1 ? '1 thing is' : `${count} things are`;
+  return plural(count, 'thing is', 'things are');
 }
 
 /** `gw operator password` */

@@ -12,6 +12,7 @@ import {
 import type { OverlaysDiffResult } from '../../lib/toolkit/overlays/diff.result.ts';
 import { type Column, printable, renderTable } from '../output.ts';
 import { colourMark } from './mark.ts';
+import { cut } from './overlays/words.ts';
 
 /** Rows of one table before the rest is only counted. */
 const MOST_ROWS = 40;
@@ -22,7 +23,8 @@ type Ref = Diff['added'][number];
 
 /** `gw overlays diff`. `isComplete`: every row, however many. */
 export function renderOverlaysDiff(data: Data, { isComplete }: { readonly isComplete: boolean }): string {
-  const { diff, written } = data;
+  const { diff, document, written } = data;
+  if (document !== null) return document;
   const first = (diff.same ? chalk.green : chalk.red)(diffLine(diff));
   if (written !== null) {
     const { format, path, bytes } = written;
@@ -167,10 +169,4 @@ function nameText(name: string | null): string {
 
 function idText(id: string | null): string {
   return id === null ? chalk.yellow('none') : cut(id, 36);
-}
-
-/** Text from outside on one line of its own length. */
-function cut(text: string, most: number): string {
-  const characters = [...text.slice(0, most * 4)];
-  return printable(characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : text);
 }

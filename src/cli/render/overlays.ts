@@ -15,6 +15,7 @@ type Finding = Data['findings'][number];
 
 /** `gw overlays inspect`. `isComplete`: every row, however many. */
 export function renderOverlaysInspect(data: Data, { isComplete }: { readonly isComplete: boolean }): string {
+  if (data.document !== null) return data.document;
   if (data.written !== null) {
     return [firstLine(data), ...runningOf(data), writtenLine(data.written)].join('\n');
   }

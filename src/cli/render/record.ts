@@ -1,4 +1,5 @@
 import chalk from 'chalk';
+import { plural, pluralWord } from '../../lib/text/index.ts';
 import type { RecordDiff, RobotDiff } from '../../lib/toolkit/checklist/diff.result.ts';
 import type { RecordReport } from '../../lib/toolkit/checklist/report.result.ts';
 import type { RecordSubject, RecordVerify } from '../../lib/toolkit/checklist/verify.result.ts';
@@ -34,7 +35,7 @@ export function renderRecordVerify({ path, state, signedBy, findings, subject }:
 export function renderRecordReport({ document, written, subject, state, format }: RecordReport): string {
   if (written === null) return document ?? '';
   const { path, bytes, pages, replacedCharacters } = written;
-  const size = `${bytes} bytes${pages === null ? '' : `, ${pages} ${pages === 1 ? 'page' : 'pages'}`}`;
+  const size = `${bytes} bytes${pages === null ? '' : `, ${plural(pages, 'page')}`}`;
   return [
     `Report written to ${printable(path)} (${format}, ${size}).`,
     chalk.dim(subjectLine(subject)),
@@ -58,7 +59,7 @@ export function reportNotes({
     'not-signed': chalk.yellow('The record is not signed, as the report states.'),
   };
   const note = notes[state];
-  const letters = `${replacedCharacters} ${replacedCharacters === 1 ? 'character' : 'characters'}`;
+  const letters = plural(replacedCharacters, 'character');
   return [
     ...(note === null ? [] : [note]),
     ...(replacedCharacters === 0
@@ -79,9 +80,7 @@ export function renderRecordDiff({ from, to, same, worse, versions, sameChecklis
     [counted(({ values }) => values.filter(({ counts }) => counts).length), 'values moved', 'value moved'],
     [counted(({ deviations }) => deviations.length), 'deviations changed', 'deviation changed'],
   ] as const;
-  const summary = parts
-    .filter(([count]) => count > 0)
-    .map(([count, word, one = word]) => `${count} ${count === 1 ? one : word}`);
+  const summary = parts.filter(([count]) => count > 0).map(([count, word, one = word]) => plural(count, one, word));
   const what = summary.length === 0 ? 'see below' : summary.join(', ');
   const head = same
     ? 'No difference between the two visits.'
@@ -109,7 +108,7 @@ export function renderRecordDiff({ from, to, same, worse, versions, sameChecklis
 /** Values that differ at every run are counted here, and listed in JSON only. */
 function scatterLines(count: number): string[] {
   if (count === 0) return [];
-  const values = count === 1 ? '1 value that differs' : `${count} values that differ`;
+  const values = plural(count, 'value that differs', 'values that differ');
   return [
     '',
     chalk.dim(`Not counted: ${values} at every run (times, durations, rates, ids, folders); --json lists them.`),
@@ -225,7 +224,7 @@ function saysLine({ verdict, counts, deviations, redLines }: RecordSubject, stat
   };
   const parts = [
     [counts.wrong, 'wrong'],
-    [redLines, redLines === 1 ? 'red line' : 'red lines'],
+    [redLines, pluralWord(redLines, 'red line')],
     [counts.notChecked, 'not checked'],
     [counts.skipped, 'skipped'],
     [deviations, 'accepted deviations'],

@@ -1,5 +1,6 @@
 import chalk from 'chalk';
 import type { ServeEvent } from '../../lib/gateway/serve.result.ts';
+import { plural } from '../../lib/text/index.ts';
 import { printable } from '../output.ts';
 
 /** One line of `gw serve`: one for each service, then `ready`. */
@@ -18,9 +19,7 @@ export function renderServeEvent(event: ServeEvent): string {
     case 'stop-failed':
       return `${event.service.padEnd(10)}${chalk.red('did not stop')}: ${printable(event.message)}`;
     case 'dropped':
-      return chalk.yellow(
-        `${event.lines} ${event.lines === 1 ? 'line was' : 'lines were'} dropped: stdout was not read`,
-      );
+      return chalk.yellow(`${plural(event.lines, 'line was', 'lines were')} dropped: stdout was not read`);
     case 'ended':
       return 'ended';
   }

@@ -1,5 +1,6 @@
 import chalk from 'chalk';
 import type { SimEvent, SimFault } from '../../lib/sim/sim.result.ts';
+import { plural } from '../../lib/text/index.ts';
 import { printable, renderTable } from '../output.ts';
 
 /** One line of `gw sim`; `ready` closes the list of parts. */
@@ -24,7 +25,7 @@ export function renderSimEvent(event: SimEvent): string {
     case 'fleet': {
       const { robots, firstSerial, lastSerial, to } = event;
       const who = robots === 1 ? firstSerial : `${firstSerial} to ${lastSerial}`;
-      return `${'fleet'.padEnd(10)}${robots} ${robots === 1 ? 'neighbour' : 'neighbours'} (${who}), UDP to ${to.host}:${to.port}`;
+      return `${'fleet'.padEnd(10)}${plural(robots, 'neighbour')} (${who}), UDP to ${to.host}:${to.port}`;
     }
     case 'ended':
       return 'ended';

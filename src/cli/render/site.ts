@@ -1,4 +1,5 @@
 import chalk from 'chalk';
+import { plural } from '../../lib/text/index.ts';
 import type { SiteCheck } from '../../lib/toolkit/site/check.result.ts';
 import type { SiteInit } from '../../lib/toolkit/site/init.result.ts';
 import { printable, renderVerdict } from '../output.ts';
@@ -15,7 +16,7 @@ export function renderSiteInit({ path, serial, host }: SiteInit): string {
 /** `gw site check` */
 export function renderSiteCheck({ path, sound, errors, problems, findings }: SiteCheck): string {
   const name = printable(path);
-  const lines = [sound ? `${name} is sound` : `${errors} ${errors === 1 ? 'error' : 'errors'} in ${name}`, ''];
+  const lines = [sound ? `${name} is sound` : `${plural(errors, 'error')} in ${name}`, ''];
   for (const { line, column, key, found, expected, suggestion } of problems) {
     const place = line === null ? 'whole file' : `line ${line}:${column ?? 1}`;
     lines.push(`${renderVerdict('wrong')} ${place}${key === '' ? '' : `  ${chalk.bold(printable(key))}`}`);

@@ -7,6 +7,7 @@ import { printable } from '../../cli/output.ts';
 import { onParentLoss } from '../../cli/parent-loss.ts';
 import { renderEvidenceVerified } from '../../cli/render/evidence-verify.ts';
 import { exitCodes, GwError } from '../../lib/error/index.ts';
+import { firstOf } from '../../lib/lifecycle/index.ts';
 import { type TrialKind, trialKinds } from '../../lib/motion/index.ts';
 import type { EvidenceVerified as Result } from '../../lib/toolkit/evidence/verify.result.ts';
 
@@ -85,7 +86,7 @@ export default class EvidenceVerify extends GwCommand<Result> {
           context.quieten();
           this.note(`\u0007${printable(text)}`);
         };
-        const whole = AbortSignal.any([context.signal, gone.signal]);
+        const whole = firstOf(context.signal, gone.signal);
         return verifyEvidence(toolkit, options, { ...context, signal: whole, onAlarm });
       }),
     ).finally(() => watching[Symbol.dispose]());

@@ -34,7 +34,6 @@ export default class OverlaysDiff extends GwCommand<Result> {
   };
   static override readonly schema = 'gw/overlays-diff/1';
 
-  #document: string | null = null;
   #isComplete = false;
 
   /** `--format json` is `--json` in other words, also for errors before the flags are read. */
@@ -67,7 +66,7 @@ export default class OverlaysDiff extends GwCommand<Result> {
       siteNamed: metadata.flags.site?.setFromDefault !== true,
       now: () => new Date(),
     };
-    const compared = await this.through(flags.via, (ssh, signal) =>
+    const result = await this.through(flags.via, (ssh, signal) =>
       withProgress({ quiet: this.jsonEnabled() }, (progress) =>
         compareDrawings(
           { ...options, openToolkit: () => openToolkit(flags.site, ssh) },
@@ -75,14 +74,12 @@ export default class OverlaysDiff extends GwCommand<Result> {
         ),
       ),
     );
-    const { result } = compared;
     for (const warning of result.warnings) this.warn(warning);
-    this.#document = compared.document;
     this.#isComplete = flags.all;
     return { data: result, ok: result.diff.same };
   }
 
   protected override render(data: Result): string {
-    return this.#document ?? renderOverlaysDiff(data, { isComplete: this.#isComplete });
+    return renderOverlaysDiff(data, { isComplete: this.#isComplete });
   }
 }

@@ -8,6 +8,7 @@ import { GwError } from '../../lib/error/index.ts';
 import type { Ssh } from '../../lib/net/index.ts';
 import type { DrawingFilter, SelectableKind } from '../../lib/overlays/index.ts';
 import type { OverlaysInspect as Result } from '../../lib/toolkit/overlays/inspect.result.ts';
+import type { ExactOverlaysInspect, OverlaysInspectOptions } from '../../lib/toolkit/overlays/inspect.ts';
 import type { DrawingSource } from '../../lib/toolkit/overlays/source/model.ts';
 
 const kinds = ['point', 'zone', 'lane', 'charger', 'other'] as const satisfies readonly SelectableKind[];
@@ -15,7 +16,7 @@ const marks = ['BELEGT', 'HINWEIS', 'VORSICHT', 'OFFEN'] as const;
 const documents = ['geojson', 'svg', 'html', 'csv'] as const;
 const formats = ['table', 'json', ...documents] as const;
 
-export default class OverlaysInspect extends GwCommand<Result> {
+export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysInspect> {
   static override summary =
     'Show every drawing of a map: unit and mark of each value, what is broken, what nobody knows.';
   static override description =
@@ -69,7 +70,6 @@ export default class OverlaysInspect extends GwCommand<Result> {
   };
   static override readonly schema = 'gw/overlays-inspect/1';
 
-  #document: string | null = null;
   #isComplete = false;
 
   /** `--format json` is `--json` in other words, also for errors before the flags are read. */
@@ -77,7 +77,7 @@ export default class OverlaysInspect extends GwCommand<Result> {
     return super.jsonEnabled() || isJsonFormat(this.argv);
   }
 
-  protected override async execute(): Promise<Outcome<Result>> {
+  protected override async execute(): Promise<Outcome<Result | ExactOverlaysInspect>> {
     const { flags, metadata } = await this.parse(OverlaysInspect);
     const { format, out, force } = flags;
     const document = documents.find((name) => name === format);
@@ -91,29 +91,23 @@ export default class OverlaysInspect extends GwCommand<Result> {
         remedy: `Write the ${format} to a file with --out FILE, or leave one of them out.`,
       });
     }
-    const { inspectDrawings } = await import('../../lib/toolkit/overlays/inspect.ts');
+    const { inspectDrawings, inspectExactly } = await import('../../lib/toolkit/overlays/inspect.ts');
     const { isOutOfStep } = await import('../../lib/toolkit/map/change/running-map.ts');
-    const inspect = (ssh: Ssh | undefined, signal: AbortSignal, onProgress: (text: string) => void) =>
-      inspectDrawings(
-        {
-          source: sourceOf(flags),
-          filter: { kinds: flags.kind, mark: flags.mark, near: flags.near, withFindings: flags.findings },
-          ...(document !== undefined && { document: { format: document, out, force } }),
-          // A file needs none.
-          openToolkit: async () => (await import('../../lib/toolkit/toolkit.ts')).openToolkit(flags.site, ssh),
-          siteNamed: metadata.flags.site?.setFromDefault !== true,
-          now: () => new Date(),
-        },
-        { signal, onProgress },
-      );
-    const inspected = await this.through(flags.via, (ssh, signal) =>
+    const optionsOf = (ssh: Ssh | undefined): OverlaysInspectOptions => ({
+      source: sourceOf(flags),
+      filter: { kinds: flags.kind, mark: flags.mark, near: flags.near, withFindings: flags.findings },
+      ...(document !== undefined && { document: { format: document, out, force } }),
+      // A file needs none.
+      openToolkit: async () => (await import('../../lib/toolkit/toolkit.ts')).openToolkit(flags.site, ssh),
+      siteNamed: metadata.flags.site?.setFromDefault !== true,
+      now: () => new Date(),
+    });
+    const result = await this.through<Result | ExactOverlaysInspect>(flags.via, (ssh, signal) =>
       this.jsonEnabled()
-        ? inspect(ssh, signal, () => {})
-        : this.#withProgress((onProgress) => inspect(ssh, signal, onProgress)),
+        ? inspectExactly(optionsOf(ssh), { signal, onProgress: () => {} })
+        : this.#withProgress((onProgress) => inspectDrawings(optionsOf(ssh), { signal, onProgress })),
     );
-    const { result } = inspected;
     for (const warning of result.warnings) this.warn(warning);
-    this.#document = inspected.document;
     this.#isComplete = flags.all;
     const { running } = result;
     const isInStep = running === null || !isOutOfStep(running);
@@ -130,8 +124,9 @@ export default class OverlaysInspect extends GwCommand<Result> {
     return withProgress({ quiet: false }, (progress) => work((text) => progress.say(text)));
   }
 
+  /** Only --json takes the features over from their source, and what it prints is not rendered. */
   protected override render(data: Result): string {
-    return this.#document ?? renderOverlaysInspect(data, { isComplete: this.#isComplete });
+    return renderOverlaysInspect(data, { isComplete: this.#isComplete });
   }
 }
 

@@ -3,8 +3,9 @@ import { GwError } from '../error/index.ts';
 import { readJsonBytes } from '../json/index.ts';
 import { type Clock, systemClock } from '../lifecycle/index.ts';
 import { DialError, type Dialer, type Endpoint } from '../net/index.ts';
+import { isPng } from '../png/index.ts';
 import { badAnswer, failureDetail, interrupted, wrongDevice } from './failure.ts';
-import { contentOf, isPng } from './forwarded-content.ts';
+import { contentOf } from './forwarded-content.ts';
 import type { ChassisClient, ChassisIdentity, ForwardedReply } from './model.ts';
 import {
   bootProgressSchema,

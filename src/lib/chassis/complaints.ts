@@ -36,4 +36,3 @@ export function createComplaints(clock: Clock) {
     },
   };
 }
-export type Complaints = ReturnType<typeof createComplaints>;

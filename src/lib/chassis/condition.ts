@@ -19,8 +19,8 @@ type Cause =
   | { readonly id: 'alerts'; readonly state: 'none' | 'active' | 'without-level' };
 
 /** One judged condition; with verdict 'not-checked' a `missing` says why where nothing current was received. */
-export type Condition = Cause & { readonly verdict: 'ok' | 'wrong' | 'not-checked'; readonly missing: null };
-export interface MissingCondition {
+type Condition = Cause & { readonly verdict: 'ok' | 'wrong' | 'not-checked'; readonly missing: null };
+interface MissingCondition {
   readonly id: ConditionId;
   readonly state: 'missing';
   readonly verdict: 'not-checked';

@@ -1,4 +1,5 @@
 import { checkJson, problemOfFinding } from '../json/index.ts';
+import { isPng } from '../png/index.ts';
 import { mapBounds } from './transport.ts';
 
 /** What forwarded bytes are, or why they are not forwarded. */
@@ -19,8 +20,3 @@ export async function contentOf(body: Uint8Array): Promise<ForwardedContent> {
 }
 
 const LESS_THAN = 0x3c;
-const pngSignature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
-
-export function isPng(body: Uint8Array): boolean {
-  return pngSignature.every((byte, at) => body[at] === byte);
-}

@@ -2,7 +2,7 @@
  * The chassis: reading its REST interface, its topic stream and the live state made of both. The calls that move
  * the robot stand in moves.ts, which only the motion room may import.
  */
-export { type ChassisClientOptions, createChassisClient } from './client.ts';
+export { createChassisClient } from './client.ts';
 export {
   type ConditionId,
   CRITICAL_BATTERY_PERCENT,
@@ -13,14 +13,14 @@ export {
   type NotChecked,
 } from './condition.ts';
 export { connectionFailureOf, failureDetail } from './failure.ts';
-export { contentOf, type ForwardedContent } from './forwarded-content.ts';
-export { type ChassisLinkOptions, createChassisLink } from './link.ts';
+export { contentOf } from './forwarded-content.ts';
+export { createChassisLink } from './link.ts';
 export { createLiveValues } from './live-values.ts';
 export type * from './model.ts';
 export { moveStanding } from './move-state.ts';
-export { type KnownTopic, knownTopics } from './schema.ts';
+export { knownTopics } from './schema.ts';
 export { isSimulated } from './simulated.ts';
 export type { TopicMessage } from './topics/message.ts';
-export { openTopicStream, type StreamEnd, type TopicStream, type TopicStreamOptions } from './topics/stream.ts';
-export { createUnitJudge, type UnitJudge } from './unit/judge.ts';
+export { openTopicStream, type TopicStream, type TopicStreamOptions } from './topics/stream.ts';
+export { createUnitJudge } from './unit/judge.ts';
 export type { PoseSample } from './unit/sample.ts';

@@ -1,6 +1,6 @@
 import { asGwError, formatTried, type Tried } from '../error/index.ts';
 import { quote } from '../json/index.ts';
-import { type Clock, createBackoff, type Log } from '../lifecycle/index.ts';
+import { type Clock, createBackoff, firstOf, type Log, onAbort } from '../lifecycle/index.ts';
 import type { Dialer, Endpoint } from '../net/index.ts';
 import { createChassisClient } from './client.ts';
 import { createComplaints } from './complaints.ts';
@@ -155,14 +155,11 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
     values.connect();
     enter({ kind: 'connected', tried: stream.tried });
     const checking = new AbortController();
-    const onAbort = () => checking.abort(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
     try {
-      const end = await Promise.race([stream.ended, recheck(checking.signal)]);
+      const end = await Promise.race([stream.ended, recheck(firstOf(signal, checking.signal))]);
       signal.throwIfAborted();
       return { end, stoodMs: clock.monotonicMs() - began };
     } finally {
-      signal.removeEventListener('abort', onAbort);
       checking.abort();
     }
   }
@@ -218,16 +215,14 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
       await stop();
       const own = new AbortController();
       ending = own;
-      const onAbort = () => own.abort(signal.reason);
-      signal.addEventListener('abort', onAbort, { once: true });
-      if (signal.aborted) onAbort();
+      const aborting = onAbort(signal, () => own.abort(signal.reason));
       enter({ kind: 'connecting', tried: address });
       loop = run(own.signal)
         .catch((error: unknown) => {
           if (!own.signal.aborted) fail(error);
         })
         .finally(() => {
-          signal.removeEventListener('abort', onAbort);
+          aborting[Symbol.dispose]();
           enter({
             kind: 'not-connected',
             failure: 'other',

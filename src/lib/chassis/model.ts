@@ -112,7 +112,7 @@ export interface Alert {
   readonly message: string;
 }
 
-export interface ActiveMap {
+interface ActiveMap {
   readonly name: string;
   readonly uid: string;
   readonly mapVersion: number | null;

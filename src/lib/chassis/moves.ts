@@ -11,7 +11,7 @@ import { type MoveRequestWire, type PoseRequestWire, paths } from './wire.ts';
  * The calls that move the robot or change where it believes to be. Only the motion room imports this file: it is
  * the one door to movement and asks its gate first.
  */
-export interface MoveRequest {
+interface MoveRequest {
   readonly type: 'standard' | 'charge';
   /** Metres on the current map. */
   readonly xM: number;
@@ -22,7 +22,7 @@ export interface MoveRequest {
   readonly accuracyM?: number;
 }
 
-export interface PoseRequest {
+interface PoseRequest {
   readonly xM: number;
   readonly yM: number;
   readonly yawDeg: Degrees;
@@ -30,7 +30,7 @@ export interface PoseRequest {
   readonly adjust: boolean;
 }
 
-export interface MoveReport {
+interface MoveReport {
   readonly moveId: number;
   /** The chassis' own word, passed through: `moving`, `succeeded`, …; null when it names none. */
   readonly state: string | null;

@@ -1,3 +1,5 @@
+import { untilAborted } from '../lifecycle/index.ts';
+
 /** What is under way for one key, and who waits for it. */
 interface Running<T> {
   readonly result: Promise<T>;
@@ -32,13 +34,9 @@ export function createSharedReads<T>() {
     signal?.throwIfAborted();
     const entry = running.get(key) ?? begin(key, read);
     entry.waiting += 1;
-    const { promise: givenUp, reject } = Promise.withResolvers<never>();
-    const onAbort = () => reject(signal?.reason);
-    signal?.addEventListener('abort', onAbort, { once: true });
     try {
-      return await Promise.race([entry.result, givenUp]);
+      return await untilAborted(signal, entry.result);
     } finally {
-      signal?.removeEventListener('abort', onAbort);
       entry.waiting -= 1;
       // A read that has arrived is out of the map already, and there is nothing left to end.
       if (entry.waiting === 0 && running.get(key) === entry) {

@@ -1,9 +1,10 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { Client, type Dispatcher, Pool } from 'undici';
+import type { Dispatcher, Pool } from 'undici';
 import { GwError, type Tried } from '../error/index.ts';
 import { type JsonBounds, quote } from '../json/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
+import { onAbort } from '../lifecycle/index.ts';
 import { DialError, type Dialer, dialFailureOf, type Endpoint, viaOf } from '../net/index.ts';
 import { badAnswer, interrupted } from './failure.ts';
 
@@ -75,6 +76,8 @@ export interface TransportOptions {
   readonly secret?: string | undefined;
 }
 
+let undiciLoading: Promise<typeof import('undici')> | undefined;
+
 /** Most of a dial's time is lost on addresses where nobody answers; a robot segment answers within milliseconds. */
 const MOST_DIAL_MS = 1_200;
 const CONNECTIONS = 8;
@@ -118,13 +121,21 @@ export function createTransport(options: TransportOptions): Transport {
     };
   }
 
+  /** Loaded with the first request: commands that only speak of a chassis ask none. Refuses what was closed meanwhile. */
+  async function openUndici(request?: Request): Promise<typeof import('undici')> {
+    const { signal } = life;
+    undiciLoading ??= import('undici');
+    const undici = await undiciLoading;
+    if (signal.aborted) throw interrupted(signal.reason, triedHere(request && `${request.method} ${request.path}`));
+    return undici;
+  }
+
   async function send(dispatcher: Dispatcher, request: Request): Promise<Reply> {
     const began = clock.monotonicMs();
     const tried = () => triedHere(`${request.method} ${request.path}`, clock.monotonicMs() - began);
     if (request.signal?.aborted) throw interrupted(request.signal.reason, tried());
     const ending = new AbortController();
-    const onAbort = () => ending.abort(request.signal?.reason);
-    request.signal?.addEventListener('abort', onAbort, { once: true });
+    using _aborted = onAbort(request.signal, () => ending.abort(request.signal?.reason));
     const patienceMs = request.limits.patienceMs ?? timeoutMs;
     let head = false;
     let late = false;
@@ -144,8 +155,6 @@ export function createTransport(options: TransportOptions): Transport {
       if (!late) throw translate(error, tried(), head);
       if (head) throw badAnswer('the answer began and did not come to an end in time', tried());
       throw new DialError('no-answer', tried());
-    } finally {
-      request.signal?.removeEventListener('abort', onAbort);
     }
   }
 
@@ -236,18 +245,17 @@ export function createTransport(options: TransportOptions): Transport {
   return {
     endpoint,
     send: async (request) => {
+      const { Pool } = await openUndici(request);
       pool ??= new Pool(origin, { ...clientOptions(), connections: CONNECTIONS });
       return await send(pool, request);
     },
     async overOwnConnection(work) {
+      const { Client } = await openUndici();
       const client = new Client(origin, clientOptions());
-      const onEnd = () => void client.destroy();
-      life.signal.addEventListener('abort', onEnd, { once: true });
-      const { signal } = life;
+      using _ended = onAbort(life.signal, () => void client.destroy());
       try {
         return await work((request) => send(client, request));
       } finally {
-        signal.removeEventListener('abort', onEnd);
         await client.destroy();
       }
     },

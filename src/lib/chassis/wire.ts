@@ -20,18 +20,6 @@ export const paths = {
   topics: '/ws/v2/topics',
 } as const;
 
-export interface DeviceInfoWire {
-  axbot_version?: string;
-  rosversion?: string;
-  rosdistro?: string;
-  device?: { model?: string; sn?: string; name?: string; nickname?: string };
-  robot?: Record<string, unknown>;
-  caps?: Record<string, boolean>;
-  /** Without a zone; the clock and zone of the chassis are not shown by the specification. */
-  time?: string;
-  [more: string]: unknown;
-}
-
 export interface BootProgressWire {
   start_time: number;
   /** 0 to 1. */
@@ -39,8 +27,7 @@ export interface BootProgressWire {
   logs: { stamp: number; progress: number; msg: string }[];
 }
 
-export type MoveTypeWire = 'standard' | 'charge' | (string & {});
-export type MoveStateWire = 'idle' | 'moving' | 'succeeded' | 'failed' | 'cancelled' | (string & {});
+type MoveTypeWire = 'standard' | 'charge' | (string & {});
 
 export interface MoveRequestWire {
   creator: string;
@@ -54,22 +41,6 @@ export interface MoveRequestWire {
   target_accuracy?: number;
   charge_retry_count?: number;
   properties?: Record<string, unknown>;
-}
-
-export interface MoveWire {
-  id: number;
-  type?: MoveTypeWire;
-  state?: MoveStateWire;
-  target_x?: number;
-  target_y?: number;
-  target_ori?: number | null;
-  fail_reason?: number;
-  fail_reason_str?: string;
-  fail_message?: string;
-  create_time?: number;
-  last_modified_time?: number;
-  is_charging?: boolean | null;
-  [more: string]: unknown;
 }
 
 export interface PoseRequestWire {
@@ -124,81 +95,5 @@ export const topics = {
   map: '/map/info',
 } as const;
 
-export interface TrackedPoseWire {
-  topic: '/tracked_pose';
-  /** Metres. */
-  pos: [number, number];
-  /** Degrees: BELEGT, specification 'Angles'. The vendor's text says radians and is wrong on the test device. */
-  ori: number;
-}
-
-export interface PlanningStateWire {
-  topic: '/planning_state';
-  map_uid?: string;
-  action_id: number;
-  action_type: string;
-  move_state: MoveStateWire;
-  fail_reason: number;
-  fail_reason_str: string;
-  /** Metres. */
-  remaining_distance: number;
-  /** Unit of `ori` not shown. */
-  target_poses: { pos: [number, number]; ori: number }[];
-  stuck_state?: string;
-}
-
-export interface BatteryStateWire {
-  topic: '/battery_state';
-  secs: number;
-  voltage: number;
-  current: number;
-  /** 0 to 1. */
-  percentage: number;
-  power_supply_status: string;
-}
-
-export interface WheelStateWire {
-  topic: '/wheel_state';
-  control_mode: string;
-  emergency_stop_pressed: boolean;
-  wheels_released?: boolean;
-}
-
-export interface SlamStateWire {
-  topic: '/slam/state';
-  state: string;
-  /** false: position lost. */
-  reliable: boolean;
-  position_quality?: number;
-}
-
-export interface AlertsWire {
-  topic: '/alerts';
-  alerts: { code: number; level: string; msg: string }[];
-}
-
-export interface MapInfoWire {
-  topic: '/map/info';
-  name: string;
-  uid: string;
-  map_version: number;
-  overlays_version: number;
-  overlays: unknown;
-}
-
-export type TopicMessageWire =
-  | TrackedPoseWire
-  | PlanningStateWire
-  | BatteryStateWire
-  | WheelStateWire
-  | SlamStateWire
-  | AlertsWire
-  | MapInfoWire;
-
 /** Client to chassis. The list form only where `caps.supportsEnableTopicList` says so. */
 export type TopicRequestWire = { enable_topic: string | string[] } | { disable_topic: string | string[] };
-
-/** The full set of this connection, newest first; the one message without a `topic`. */
-export interface TopicsEnabledWire {
-  enabled_topics: string[];
-}

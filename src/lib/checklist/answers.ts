@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { nearest, parseDocument, type Report, readDocument } from '../document/index.ts';
+import { isRecord } from '../json/index.ts';
 import { INITIALS } from './initials.ts';
 import type { Checklist, Step } from './load.ts';
 
@@ -17,7 +18,7 @@ export interface Answer {
 }
 
 /** An answer prepared in a file. */
-export interface WrittenAnswer extends Answer {
+interface WrittenAnswer extends Answer {
   /** Absolute paths of photos; stored when the step runs. */
   readonly photos: readonly string[];
 }
@@ -75,10 +76,8 @@ function rules(checklist: Checklist) {
   } as const;
 }
 
-type Loose = Readonly<Record<string, unknown>>;
-
 function checkAnswers(value: unknown, checklist: Checklist, report: Report): void {
-  if (!isObject(value)) return;
+  if (!isRecord(value)) return;
   const isAsked = ({ kind }: Step) => kind === 'confirm' || kind === 'measure';
   const questions = checklist.steps.filter(isAsked).map((step) => step.id);
   for (const [id, written] of Object.entries(value)) {
@@ -97,27 +96,27 @@ function checkAnswers(value: unknown, checklist: Checklist, report: Report): voi
 }
 
 function checkKind(step: Step, written: unknown, report: Report): void {
-  const answer = isObject(written) ? written.answer : written;
-  const value = isObject(written) ? written.value : typeof written === 'number' ? written : undefined;
-  const at = (key: string) => (isObject(written) && written[key] !== undefined ? [step.id, key] : [step.id]);
+  const answer = isRecord(written) ? written.answer : written;
+  const value = isRecord(written) ? written.value : typeof written === 'number' ? written : undefined;
+  const at = (key: string) => (isRecord(written) && written[key] !== undefined ? [step.id, key] : [step.id]);
   if (step.kind === 'measure') {
     if (value === undefined && answer !== 'skip' && !isOnlyAccepted(written)) {
       report(at('answer'), { expected: `a number (${step.unit}), or skip` });
-    } else if (value !== undefined && isObject(written) && answer !== undefined) {
+    } else if (value !== undefined && isRecord(written) && answer !== undefined) {
       report(at('answer'), { expected: 'only the value: a number is the answer' });
     } else if (typeof value === 'number' && !Number.isFinite(value)) {
       report(at('value'), { expected: 'a number that is finite' });
     }
   } else if (step.kind === 'confirm') {
     if (value !== undefined) report(at('value'), { expected: 'yes, no or skip: this is a question' });
-    else if (isObject(written) && answer === undefined && !isOnlyAccepted(written)) {
+    else if (isRecord(written) && answer === undefined && !isOnlyAccepted(written)) {
       report([step.id], { expected: 'an answer: yes, no or skip' });
     }
   }
 }
 
 function isOnlyAccepted(written: unknown): boolean {
-  return isObject(written) && Object.keys(written).length === 1 && written.accept !== undefined;
+  return isRecord(written) && Object.keys(written).length === 1 && written.accept !== undefined;
 }
 
 function tidy(written: z.infer<typeof answersSchema>, path: string): Answers {
@@ -141,8 +140,4 @@ function tidy(written: z.infer<typeof answersSchema>, path: string): Answers {
     });
   }
   return { answers, approvals };
-}
-
-function isObject(value: unknown): value is Loose {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GwError } from '../error/index.ts';
 import { createFile, readBounded, sha256, syncFolder } from '../lifecycle/index.ts';
+import { isPng } from '../png/index.ts';
 import { ATTACHMENT_NAME, type Attachment, type AttachmentKind, attachmentTypes } from './record.result.ts';
 
 /** Project decision: phone photos are smaller. */
@@ -13,7 +14,7 @@ const MAX_ATTACHMENTS = 999;
 function pictureKind(bytes: Uint8Array): AttachmentKind | undefined {
   const text = (from: number, to: number) => String.fromCharCode(...bytes.subarray(from, to));
   if (text(0, 3) === '\xff\xd8\xff') return 'jpg';
-  if (text(0, 8) === '\x89PNG\r\n\x1a\n') return 'png';
+  if (isPng(bytes)) return 'png';
   if (text(0, 4) === 'RIFF' && text(8, 12) === 'WEBP') return 'webp';
   const heif = ['heic', 'heix', 'hevc', 'heim', 'heis', 'mif1', 'msf1'];
   return text(4, 8) === 'ftyp' && heif.includes(text(8, 12)) ? 'heic' : undefined;

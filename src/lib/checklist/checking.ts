@@ -1,5 +1,5 @@
 import { asGwError, formatTried, GwError } from '../error/index.ts';
-import { type Clock, orAfter } from '../lifecycle/index.ts';
+import { type Clock, onAbort, orAfter } from '../lifecycle/index.ts';
 import type { SoftwareRead } from './catalogue.ts';
 import { excerpt } from './excerpt.ts';
 import { figuresOf } from './figures.ts';
@@ -77,14 +77,12 @@ async function withDeadline(step: RunStep, options: CheckingOptions): Promise<ob
       }),
     ),
   );
-  const onInterrupt = () => end(options.signal.reason);
-  options.signal.addEventListener('abort', onInterrupt, { once: true });
+  using _aborted = onAbort(options.signal, () => end(options.signal.reason));
   const context = { signal: over.signal, onProgress: (text: string) => options.onProgress?.(text) };
   const running = step.entry.run(step.options, context);
   try {
     return await Promise.race([running, late]);
   } finally {
-    options.signal.removeEventListener('abort', onInterrupt);
     if (over.signal.aborted) await orAfter(clock, UNDO_MS, running);
   }
 }

@@ -5,7 +5,7 @@
  * can be resumed after a crash. A run ends with a record: one file, signed with the device key (the signer is passed
  * in), that anyone with the CA certificate can verify.
  */
-export { type Answer, type Answers, type Approval, loadAnswers, parseAnswers } from './answers.ts';
+export { type Answer, loadAnswers, parseAnswers } from './answers.ts';
 export type { AskContext } from './asking.ts';
 export { readPhoto } from './attachment.ts';
 export {
@@ -14,11 +14,10 @@ export {
   type Given,
   givens,
   type Missing,
-  type SoftwareRead,
   type StepContext,
 } from './catalogue.ts';
 export { beginJournal, findJournal, type Journal, readJournal, resumeJournal } from './journal.ts';
-export type { JournalState } from './journal-lines.ts';
+
 export { findChecklist, listChecklists } from './library.ts';
 export {
   type AskedStep,
@@ -28,23 +27,18 @@ export {
   type MeasureStep,
   parseChecklist,
   type RunStep,
-  type Section,
   type Step,
 } from './load.ts';
-export { compileMatcher, type Match, type Matcher, type MatcherProblem, matcherNames } from './matcher.ts';
-export { lookUp, type PathPart, type PathResult, parsePath } from './path.ts';
+export { compileMatcher, type Match, type MatcherProblem, matcherNames } from './matcher.ts';
+export { lookUp, type PathPart, parsePath } from './path.ts';
 export {
-  type Attachment,
-  type AttachmentKind,
   type CheckRecord,
   type RecordVerification,
   type RedLine,
-  type ReliedFact,
   type RobotRecord,
   recordSchema,
   recordVerificationSchema,
   redLineSchema,
-  type VerificationFinding,
 } from './record.result.ts';
 export { composeRecord, type RecordRobot, recordText } from './record.ts';
 export {
@@ -54,7 +48,6 @@ export {
   countsSchema,
   type Deviation,
   type MeasuredValue,
-  type Phase,
   phases,
   type StepResult,
 } from './run.result.ts';
@@ -63,4 +56,4 @@ export type { CompletedStep, Decision, RunnerOptions } from './runner-options.ts
 export { selectSteps, type Wanted } from './selection.ts';
 export { mergeResults, runSession, type SessionRobot, type SessionRobotResult } from './session.ts';
 export { type RecordSigner, signRecord } from './signature.ts';
-export { attachmentsDirOf, type VerifyOptions, verifyRecord, verifyRecordFile } from './verify.ts';
+export { attachmentsDirOf, verifyRecord, verifyRecordFile } from './verify.ts';

@@ -17,7 +17,7 @@ import { checkSoundness } from './soundness.ts';
 import { parseTemplate, type Template } from './template.ts';
 
 /** Something that must be ok before a step runs. */
-export interface Requirement {
+interface Requirement {
   /** Display name: `'address'`, `section 'network'`. */
   readonly name: string;
   readonly steps: readonly string[];

@@ -1,4 +1,5 @@
 import { nearest } from '../document/index.ts';
+import { isRecord } from '../json/index.ts';
 import { excerptText, plainText } from './excerpt.ts';
 import { lookUp, PATH_SYNTAX, type PathPart, type PathResult, parsePath } from './path.ts';
 import { compilePattern, MAX_MATCHED_CHARACTERS } from './pattern.ts';
@@ -69,7 +70,7 @@ export const matcherNames: readonly string[] = Object.keys(makers);
 /** Compiles the matcher of one path in `expect`; undefined after a reported problem. */
 export function compileMatcher(raw: unknown, report: ReportProblem): Matcher | undefined {
   if (isScalar(raw)) return (typeof raw === 'string' && Object.hasOwn(words, raw) && words[raw]) || equals(raw);
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
+  if (!isRecord(raw)) {
     return wrong(report, `a plain value, ${Object.keys(words).join(', ')}, or one of ${matcherNames.join(', ')}`);
   }
   const parts: (Matcher | undefined)[] = [];
@@ -97,7 +98,7 @@ export interface Expectation {
 
 /** Compiles a whole `expect`: path to matcher. Valid expectations are returned even beside problems. */
 export function compileExpectations(raw: unknown, report: ReportProblem): readonly Expectation[] {
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return [];
+  if (!isRecord(raw)) return [];
   return Object.entries(raw).flatMap(([path, rawMatcher]) => {
     const parts = parsePath(path);
     if (!parts) report({ path: [path], expected: PATH_SYNTAX, at: 'key' });
@@ -237,7 +238,7 @@ function itemName(item: unknown, index: number): string {
 
 /** A non-empty list, each item of which meets the given expectations. */
 function every(raw: unknown, report: ReportProblem): Matcher | undefined {
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw) || Object.keys(raw).length === 0) {
+  if (!isRecord(raw) || Object.keys(raw).length === 0) {
     return wrong(report, 'what each item must meet: { rateHz: { at-least: 1 } }');
   }
   const expectations = compileExpectations(raw, report);
@@ -274,7 +275,7 @@ function allOf(parts: readonly Matcher[]): Matcher {
 }
 
 function isFields(raw: unknown): raw is Readonly<Record<string, Scalar>> {
-  return typeof raw === 'object' && raw !== null && !Array.isArray(raw) && Object.values(raw).every(isScalar);
+  return isRecord(raw) && Object.values(raw).every(isScalar);
 }
 
 function isScalar(raw: unknown): raw is Scalar {

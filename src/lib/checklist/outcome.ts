@@ -1,3 +1,4 @@
+import { shorten } from '../text/index.ts';
 import type { Expectation } from './matcher.ts';
 import { type MatchVerdict, worse } from './matcher.ts';
 import { lookUp, type PathPart } from './path.ts';
@@ -34,7 +35,7 @@ export function compare(expected: readonly Expectation[], data: object): Outcome
   return { verdict, why, expectations };
 }
 
-const MAX_DETAIL_CHARACTERS = 300;
+const MAX_DETAIL_CHARS = 300;
 
 /** The `detail` beside a `verdict`: the reason as a sentence. */
 function detailBeside(data: object, parts: readonly PathPart[]): string | null {
@@ -42,7 +43,5 @@ function detailBeside(data: object, parts: readonly PathPart[]): string | null {
   if (last?.kind !== 'key' || last.key !== 'verdict') return null;
   const beside = lookUp(data, [...parts.slice(0, -1), { kind: 'key', key: 'detail' }]);
   if (!beside.exists || typeof beside.value !== 'string' || beside.value === '') return null;
-  return beside.value.length > MAX_DETAIL_CHARACTERS
-    ? `${beside.value.slice(0, MAX_DETAIL_CHARACTERS)}…`
-    : beside.value;
+  return shorten(beside.value, MAX_DETAIL_CHARS);
 }

@@ -1,3 +1,5 @@
+import { isRecord } from '../json/index.ts';
+
 /** One part of a path into a result: a key, an index, or the one list item whose field has a value. */
 export type PathPart =
   | { readonly kind: 'key'; readonly key: string }
@@ -64,8 +66,8 @@ function step(here: unknown, part: PathPart): { readonly value: unknown } | unde
 }
 
 function own(here: unknown, key: string): { readonly value: unknown } | undefined {
-  if (typeof here !== 'object' || here === null || Array.isArray(here) || !Object.hasOwn(here, key)) return undefined;
-  return { value: (here as Record<string, unknown>)[key] };
+  if (!isRecord(here) || !Object.hasOwn(here, key)) return undefined;
+  return { value: here[key] };
 }
 
 function partText(part: PathPart, first: boolean): string {

@@ -1,5 +1,6 @@
 import { nearest, type Path, pathText, type Report } from '../document/index.ts';
 import { findFact } from '../evidence/index.ts';
+import { isRecord } from '../json/index.ts';
 import type { Catalogue } from './catalogue.ts';
 import { compileExpectations } from './matcher.ts';
 import { PATH_SYNTAX, parsePath } from './path.ts';
@@ -45,7 +46,7 @@ interface Node {
 /** Reports problems that the schema cannot express. Accepts any shape: it runs beside the schema, so that all problems are
  * listed together. */
 export function checkSoundness(value: unknown, catalogue: Catalogue, report: Report): void {
-  if (!isObject(value)) return;
+  if (!isRecord(value)) return;
   const [steps, sections] = [value.steps, value.sections];
   if ((steps === undefined) === (sections === undefined)) {
     const found = steps === undefined ? 'neither' : 'both';
@@ -61,7 +62,7 @@ export function checkSoundness(value: unknown, catalogue: Catalogue, report: Rep
   };
   const add = (list: unknown, at: Path, gates: readonly unknown[]): unknown[] =>
     listOf(list).map((item, index) => {
-      const step = isObject(item) ? item : {};
+      const step = isRecord(item) ? item : {};
       const place = { step, at: [...at, index] };
       places.push(place);
       const isUnavailable = step.unavailable !== undefined;
@@ -78,7 +79,7 @@ export function checkSoundness(value: unknown, catalogue: Catalogue, report: Rep
 
   add(steps, ['steps'], []);
   for (const [index, item] of listOf(sections).entries()) {
-    const section = isObject(item) ? item : {};
+    const section = isRecord(item) ? item : {};
     const at = ['sections', index];
     const before = places.length;
     const own = listOf(section.needs);
@@ -203,7 +204,7 @@ function checkReads(step: Loose, at: Path, { position, places, report }: Around)
 }
 
 function checkExpect(step: Loose, at: Path, kind: string, report: Report): void {
-  if (!isObject(step.expect) || Object.keys(step.expect).length === 0) {
+  if (!isRecord(step.expect) || Object.keys(step.expect).length === 0) {
     const expected =
       kind === 'measure'
         ? 'what the value must be: { value: { between: [0.8, 1.2] } }; without it a measured value proves nothing'
@@ -211,7 +212,7 @@ function checkExpect(step: Loose, at: Path, kind: string, report: Report): void 
     report([...at, 'expect'], { expected });
   }
   compileExpectations(step.expect, ({ path, ...problem }) => report([...at, 'expect', ...path], problem));
-  if (kind === 'measure' && isObject(step.expect)) {
+  if (kind === 'measure' && isRecord(step.expect)) {
     for (const path of Object.keys(step.expect)) {
       if (path !== 'value') report([...at, 'expect', path], { expected: 'value, the measured number', at: 'key' });
     }
@@ -219,10 +220,10 @@ function checkExpect(step: Loose, at: Path, kind: string, report: Report): void 
   if (typeof step.shows === 'string' && !parseTemplate(step.shows)) {
     report([...at, 'shows'], { expected: `text with paths in braces (${PATH_SYNTAX})` });
   }
-  for (const [name, value] of Object.entries(isObject(step.values) ? step.values : {})) {
-    const path = isObject(value) ? value.path : value;
+  for (const [name, value] of Object.entries(isRecord(step.values) ? step.values : {})) {
+    const path = isRecord(value) ? value.path : value;
     if (typeof path !== 'string' || parsePath(path)) continue;
-    report([...at, 'values', name, ...(isObject(value) ? ['path'] : [])], { expected: PATH_SYNTAX });
+    report([...at, 'values', name, ...(isRecord(value) ? ['path'] : [])], { expected: PATH_SYNTAX });
   }
 }
 
@@ -235,8 +236,4 @@ function checkFacts(step: Loose, at: Path, report: Report): void {
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-function isObject(value: unknown): value is Loose {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

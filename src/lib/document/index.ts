@@ -5,9 +5,7 @@
  */
 export { oneLine, type Problem, pathText, problemText } from './problem.ts';
 export {
-  type DocumentOptions,
   parseDocument,
-  type ReadOptions,
   type Report,
   readDocument,
   readDocumentBytes,

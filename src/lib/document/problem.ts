@@ -1,3 +1,5 @@
+import { shorten } from '../text/index.ts';
+
 /** One problem of a document, with its position. */
 export interface Problem {
   readonly file: string;
@@ -32,13 +34,11 @@ export function pathText(path: readonly PropertyKey[]): string {
   return text;
 }
 
-const MAX_QUOTED_CHARACTERS = 60;
+const MAX_QUOTED_CHARS = 60;
 
 /** A found text in quotes, on one line, without control characters, shortened. */
 export function quoted(text: string): string {
-  const clean = oneLine(text);
-  const points = [...clean];
-  return points.length > MAX_QUOTED_CHARACTERS ? `'${points.slice(0, MAX_QUOTED_CHARACTERS).join('')}…'` : `'${clean}'`;
+  return `'${shorten(oneLine(text), MAX_QUOTED_CHARS)}'`;
 }
 
 /** Foreign text on one line: control characters and line ends become spaces. */

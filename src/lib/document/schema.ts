@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { plural } from '../text/index.ts';
 import { type Problem, pathText, quoted } from './problem.ts';
 import { nearest } from './spelling.ts';
 import type { Path, Tree } from './tree.ts';
@@ -134,9 +135,9 @@ function sentence(text: string): string {
 }
 
 function amount(value: number | bigint, origin: string): string {
-  if (origin === 'string') return `${value} ${Number(value) === 1 ? 'character' : 'characters'}`;
-  if (origin === 'array') return `${value} ${Number(value) === 1 ? 'item' : 'items'}`;
-  if (origin === 'object' || origin === 'record') return `${value} ${Number(value) === 1 ? 'key' : 'keys'}`;
+  if (origin === 'string') return plural(Number(value), 'character');
+  if (origin === 'array') return plural(Number(value), 'item');
+  if (origin === 'object' || origin === 'record') return plural(Number(value), 'key');
   return String(value);
 }
 

@@ -17,12 +17,12 @@ import { type Problem, pathText, quoted } from './problem.ts';
 export type Path = readonly PropertyKey[];
 
 /** Position of a path in the file. */
-export interface Place {
+interface Place {
   readonly line: number;
   readonly column: number;
 }
 
-export interface Entry {
+interface Entry {
   readonly key: Place | null;
   readonly value: Place;
   /** The value found, in words. */

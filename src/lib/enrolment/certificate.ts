@@ -3,7 +3,7 @@ import { nameLine } from '../net/probe/index.ts';
 import type { CertificateView, Identity } from './model.ts';
 
 /** Why a certificate cannot be, or can no longer be, the identity of this device. */
-export type CertificateFault =
+type CertificateFault =
   | 'wrong-key'
   | 'wrong-serial'
   | 'is-authority'

@@ -72,7 +72,7 @@ export interface Enrolled {
 }
 
 /** The clock of this device against the `Date` of the answer, which came over the verified connection. */
-export interface ClockComparison {
+interface ClockComparison {
   readonly verdict: 'ok' | 'wrong' | 'not-checked';
   /** UTC ISO. */
   readonly deviceAt: string;

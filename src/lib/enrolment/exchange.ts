@@ -4,6 +4,7 @@ import type { TLSSocket } from 'node:tls';
 import type { Tried } from '../error/index.ts';
 import { quote, readJsonBytes } from '../json/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
+import { firstOf } from '../lifecycle/index.ts';
 import { DialError, type Dialer, dialFailureText, type Endpoint } from '../net/index.ts';
 import { parseHttpDate, probeTls, type VerifiedBy } from '../net/probe/index.ts';
 import {
@@ -148,7 +149,7 @@ async function post(
       Connection: 'close',
     },
     createConnection: () => tls,
-    signal: AbortSignal.any([signal, late.signal]),
+    signal: firstOf(signal, late.signal),
   });
   const { promise: answered, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   request.once('response', resolve);

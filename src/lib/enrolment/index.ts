@@ -4,7 +4,7 @@
  * identity to show, credentials for TLS, and a signer.
  */
 export { CLOCK_TOLERANCE_MS, judgeValidity, readCertificates } from './certificate.ts';
-export { type ClockComparison, type Enrolled, type EnrolmentStep, type EnrolOptions, enrol } from './enrol.ts';
+export { type EnrolmentStep, enrol } from './enrol.ts';
 export { identityFolderProblem, pendingPath } from './folder.ts';
-export type { CertificateView, Credentials, Identity, Signer } from './model.ts';
+export type { Credentials, Identity } from './model.ts';
 export { isInstalled, loadIdentity, openSigner, type Pending, readCredentials, readPending } from './store.ts';

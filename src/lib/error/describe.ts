@@ -1,3 +1,4 @@
+import { tableCell } from '../text/index.ts';
 import { type ErrorRow, errorTable } from './table.ts';
 
 /** The error table as Markdown, one row a code in the order of the table. For docs/errors.md. */
@@ -6,10 +7,8 @@ export function describeErrorTable(): string {
   return [
     '| Code | Exit | What it means | What to do |',
     '|---|--:|---|---|',
-    ...rows.map(([code, { title, remedy, exit }]) => `| \`${code}\` | ${exit} | ${cell(title)} | ${cell(remedy)} |`),
+    ...rows.map(
+      ([code, { title, remedy, exit }]) => `| \`${code}\` | ${exit} | ${tableCell(title)} | ${tableCell(remedy)} |`,
+    ),
   ].join('\n');
-}
-
-function cell(text: string): string {
-  return text.replaceAll('|', '\\|');
 }

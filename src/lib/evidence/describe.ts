@@ -1,3 +1,4 @@
+import { tableCell } from '../text/index.ts';
 import { markText } from './basis.ts';
 import type { Fact } from './fact.ts';
 import { facts, isDisagreement, sectionOf, sections } from './ledger.ts';
@@ -21,7 +22,9 @@ export function describeLedger(): string {
     '',
     '| Id | Mark | What is known | Source |',
     '|---|---|---|---|',
-    ...rows.map((fact) => `| \`${fact.id}\` | ${markText(fact)} | ${cell(saying(fact))} | ${cell(sourceOf(fact))} |`),
+    ...rows.map(
+      (fact) => `| \`${fact.id}\` | ${markText(fact)} | ${tableCell(saying(fact))} | ${tableCell(sourceOf(fact))} |`,
+    ),
   ]);
   return [...summary, ...tables].join('\n');
 }
@@ -40,9 +43,4 @@ function saying(fact: Fact): string {
 
 function sourceOf(fact: Fact): string {
   return isDisagreement(fact) ? fact.between.map((id) => `\`${id}\``).join(', ') : fact.source;
-}
-
-/** Markdown in a table cell: a bar would end the cell, an angle bracket would be taken for HTML. */
-function cell(text: string): string {
-  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isRecord } from '../json/index.ts';
 import type { Basis } from './basis.ts';
 import type { Fact, FactValue } from './fact.ts';
 import { type FactId, factById, isDisagreement } from './ledger.ts';
@@ -18,7 +19,7 @@ export type RecordScope = (typeof recordScopes)[number];
 
 /** What the records of a device make of a fact. */
 export const hereVerdicts = ['as-marked', 'verified', 'contradicted'] as const;
-export type HereVerdict = (typeof hereVerdicts)[number];
+type HereVerdict = (typeof hereVerdicts)[number];
 
 export interface MarkHere {
   /** How well the fact is known on this device: BELEGT where it was verified, otherwise the mark of the ledger. */
@@ -121,7 +122,7 @@ export function tableOf(value: FactValue | undefined): Table | undefined {
 }
 
 function isTable(value: unknown): value is Table {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isRecord(value);
 }
 
 function isBare(value: unknown): boolean {

@@ -3,10 +3,8 @@
  * what was verified on its device.
  */
 
-export { type Appended, appendRecord } from './append.ts';
+export { appendRecord } from './append.ts';
 export {
-  type Attachment,
-  type AttachmentState,
   attachmentFolder,
   attachmentStates,
   checkAttachment,
@@ -24,24 +22,18 @@ export {
 } from './basis.ts';
 export { citeFact } from './cite.ts';
 export { describeLedger } from './describe.ts';
-export type { Disagreement, Fact, FactValue } from './fact.ts';
+export type { Disagreement, Fact } from './fact.ts';
 export {
-  type HereVerdict,
   hereVerdicts,
-  type MarkHere,
   markHere,
-  type RecordScope,
   recordScopes,
-  type Saying,
   sayingOf,
   scopeOf,
   tableOf,
 } from './here.ts';
 export {
   type Actionable,
-  type ActionableBasis,
   actionableBases,
-  type Chosen,
   chosen,
   type Known,
   known,
@@ -57,7 +49,6 @@ export {
   facts,
   findFact,
   isDisagreement,
-  type Section,
   sectionOf,
   sections,
   selectFacts,
@@ -69,8 +60,6 @@ export { type EvidenceSource, fixedEvidence } from './source.ts';
 export {
   type DeviceEvidence,
   type Standing,
-  type StandingOptions,
-  type Support,
   standing,
   supports,
 } from './standing.ts';

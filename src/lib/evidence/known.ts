@@ -46,7 +46,7 @@ export interface VerifiedHere<T> {
 
 /** Seen on a device. What is only stated, or was seen on a simulator, moves nothing. */
 export const actionableBases = ['measured', 'here'] as const satisfies readonly Basis[];
-export type ActionableBasis = (typeof actionableBases)[number];
+type ActionableBasis = (typeof actionableBases)[number];
 
 /**
  * What may lead to movement. A VORSICHT or OFFEN value does not fit this type, nor does an unverified HINWEIS or a

@@ -49,7 +49,7 @@ export const sections = {
   vendor: 'Vendor descriptions',
   disagreement: 'Disagreements',
 } as const;
-export type Section = keyof typeof sections;
+type Section = keyof typeof sections;
 
 type LedgerFact = (typeof facts)[number];
 export type FactId = LedgerFact['id'];

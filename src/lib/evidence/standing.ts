@@ -18,7 +18,7 @@ export interface DeviceEvidence {
 
 /** What a movement rests on that relies on a fact; `nothing`: it must not rely on it. */
 export const supports = ['this-device', 'simulator', 'another-device', 'nothing'] as const;
-export type Support = (typeof supports)[number];
+type Support = (typeof supports)[number];
 
 /** Whether a fact may carry a movement on this device. */
 export interface Standing {

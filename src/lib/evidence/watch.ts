@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { asGwError } from '../error/index.ts';
 import type { Clock, Log, Service } from '../lifecycle/index.ts';
+import { plural } from '../text/index.ts';
 import { type EvidenceChange, narrowRecords, takenBack } from './narrow.ts';
 import type { EvidenceRecord } from './record.ts';
 import { loadEvidenceFile } from './record-file.ts';
@@ -162,7 +163,7 @@ export function createEvidenceWatch(options: EvidenceWatchOptions): EvidenceWatc
       const detail = `Taken back since the start: ${names(gone)}. No order relies on it until gw serve is restarted.`;
       return { status: 'taken-back', detail: `${detail}${later}`, takenBack: gone, waiting };
     }
-    const count = counting.length === 1 ? '1 record' : `${counting.length} records`;
+    const count = plural(counting.length, 'record');
     const since = base === records ? 'as read at the start' : 'as read at the start and adopted since';
     return { status: 'as-read', detail: `${count}, ${since}.${later}`, takenBack: gone, waiting };
   }

@@ -24,7 +24,7 @@ export interface BeaconOptions {
 }
 
 /** One way of the heartbeat: an address, and for a broadcast the address of the interface that it leaves by. */
-export interface SendingWay {
+interface SendingWay {
   readonly to: string;
   readonly from: string | null;
   /** Datagrams that the operating system accepted; that one left the machine or arrived is not in it. */

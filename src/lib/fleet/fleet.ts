@@ -1,4 +1,5 @@
 import type { Clock, Log, Service } from '../lifecycle/index.ts';
+import { plural } from '../text/index.ts';
 import { type Beacon, type SendingView, startBeacon } from './beacon.ts';
 import { beginLife } from './boot-counter.ts';
 import { type CoarseState, openDatagram, packBeat } from './datagram.ts';
@@ -32,7 +33,7 @@ export interface FleetOptions {
 }
 
 /** Datagrams that told nothing, by what was wrong with them. */
-export interface Rejected {
+interface Rejected {
   readonly malformed: number;
   readonly otherVersion: number;
   readonly otherKey: number;
@@ -162,7 +163,7 @@ export function createFleet(options: FleetOptions): Fleet {
       const alive = neighbours.list().filter(({ presence }) => presence === 'alive').length;
       const ways = beacon?.failures() ?? [];
       const unsent = ways.length === 0 ? '' : `; not sent to ${ways.join(', ')}`;
-      return `${alive === 1 ? '1 other robot' : `${alive} other robots`} heard${unsent}`;
+      return `${plural(alive, 'other robot')} heard${unsent}`;
     },
 
     view: () => ({

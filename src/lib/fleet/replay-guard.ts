@@ -33,7 +33,7 @@ interface Newest {
 }
 
 /** 'replayed': not newer than one of its serial before. 'no-room': a new serial, and the table is full. */
-export type Acceptance = 'newer' | 'replayed' | 'no-room';
+type Acceptance = 'newer' | 'replayed' | 'no-room';
 
 export interface ReplayGuard {
   /** Reads what was heard in earlier lives. Throws FILE_UNWRITABLE. */

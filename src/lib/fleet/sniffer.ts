@@ -11,7 +11,7 @@ const MOST_ADDRESSES = 256;
 const MOST_NAMED = 16;
 
 /** One voice: a serial, from one address. Two devices with one serial are two voices, as is one with two addresses. */
-export interface Speaker {
+interface Speaker {
   readonly serial: string;
   readonly address: string;
   /** Whether it says that it is no robot, but somebody who looks whether a path works. */

@@ -1,6 +1,4 @@
-import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { createChassisLink } from '../chassis/index.ts';
 import { asGwError } from '../error/index.ts';
 import { createEvidenceWatch, readAtStart } from '../evidence/index.ts';
@@ -24,8 +22,10 @@ export interface GatewayOptions {
   readonly logState?: () => OutputState;
   readonly clock?: Clock;
   readonly dialer?: Dialer;
-  /** Folder of the built pages; by default the one that gw was built with. */
-  readonly assetsDir?: string;
+  /** Folder of the built pages. */
+  readonly assetsDir: string;
+  /** Version of gw, as the health shows it. */
+  readonly version: string;
   readonly onEvent: (event: ServeEvent) => void;
   /** Ends a start that is under way. */
   readonly signal: AbortSignal;
@@ -47,16 +47,15 @@ export interface Gateway {
  * folder takes no stop is shown in the health, and the rest goes on.
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { sitePath, onEvent, signal } = options;
+  const { sitePath, version, onEvent, signal } = options;
   const clock = options.clock ?? systemClock;
   const beganMs = clock.monotonicMs();
   const site = await loadSite(sitePath);
-  const [secret, evidenceAtStart, version] = await Promise.all([
+  const [secret, evidenceAtStart] = await Promise.all([
     site.chassis.secretFile === undefined
       ? undefined
       : readSecret(site.chassis.secretFile, 'chassis.secretFile, the Secret request header'),
     readAtStart(site.evidenceFile),
-    ownVersion(),
   ]);
   signal.throwIfAborted();
 
@@ -115,7 +114,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     neighbours: () => (fleet === null ? notListening : neighboursView(fleet.view(), lastErrorOf(fleet.name))),
     clock,
     log,
-    assetsDir: options.assetsDir ?? fileURLToPath(new URL('../../web', import.meta.url)),
+    assetsDir: options.assetsDir,
     hostName: hostname(),
     journal,
   });
@@ -174,9 +173,4 @@ function tellingOf(event: SupervisorEvent): ServeEvent {
     case 'stop-failed':
       return { event: 'stop-failed', service, message: asGwError(event.error).message };
   }
-}
-
-async function ownVersion(): Promise<string> {
-  const text = await readFile(new URL('../../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }

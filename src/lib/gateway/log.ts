@@ -1,14 +1,17 @@
 import { type Level, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import { type Clock, type Log, systemClock } from '../lifecycle/index.ts';
+import { plural } from '../text/index.ts';
 import { createLineWriter, type LineWriter } from './line-writer.ts';
 import { openOutputSink } from './output-sink.ts';
 
-export type LogLevel = Extract<Level, 'debug' | 'info' | 'warn' | 'error'>;
+type LogLevel = Extract<Level, 'debug' | 'info' | 'warn' | 'error'>;
 
 export interface LogOptions {
   readonly level: LogLevel;
   /** `pretty` for eyes, `json` for programs: one object a line. */
   readonly format: 'pretty' | 'json';
+  /** Whether `pretty` writes colour codes. Default: no. */
+  readonly isColoured?: boolean;
   /** File descriptor. */
   readonly fd: number;
   readonly clock?: Clock;
@@ -29,8 +32,14 @@ const MAX_WAITING_EVENT_BYTES = 64 * 1024;
  * The daemon's structured log. A line is written at once where the descriptor takes it (to a file: by the next turn of
  * the thread pool); where it does not, the daemon goes on and the line waits, within bounds.
  */
-export async function openLog({ level, format, fd, clock = systemClock }: LogOptions): Promise<LogOutput> {
-  const look = format === 'pretty' ? await prettyLines() : (line: string) => line;
+export async function openLog({
+  level,
+  format,
+  isColoured = false,
+  fd,
+  clock = systemClock,
+}: LogOptions): Promise<LogOutput> {
+  const look = format === 'pretty' ? await prettyLines(isColoured) : (line: string) => line;
   let told = '';
   const notices = loggerTo('warn', (line) => {
     told = look(line);
@@ -40,10 +49,7 @@ export async function openLog({ level, format, fd, clock = systemClock }: LogOpt
     clock,
     maxWaitingBytes: MAX_WAITING_LOG_BYTES,
     notice(dropped) {
-      notices.warn(
-        { dropped },
-        `${dropped} log ${dropped === 1 ? 'line was' : 'lines were'} dropped: the log was not read`,
-      );
+      notices.warn({ dropped }, `${plural(dropped, 'log line was', 'log lines were')} dropped: the log was not read`);
       return told;
     },
   });
@@ -80,7 +86,7 @@ function loggerTo(level: LogLevel, write: (line: string) => void): Logger {
 }
 
 /** Loaded only when somebody looks: it costs start-up time and memory. */
-async function prettyLines(): Promise<(line: string) => string> {
+async function prettyLines(isColoured: boolean): Promise<(line: string) => string> {
   const { prettyFactory } = await import('pino-pretty');
-  return prettyFactory({ translateTime: 'SYS:HH:MM:ss.l' });
+  return prettyFactory({ colorize: isColoured, translateTime: 'SYS:HH:MM:ss.l' });
 }

@@ -1,3 +1,4 @@
+import { aborted } from '../lifecycle/index.ts';
 import { type GatewayOptions, startGateway } from './gateway.ts';
 import type { ServeEvent } from './serve.result.ts';
 
@@ -23,5 +24,5 @@ export async function serve(options: GatewayOptions): Promise<ServeEvent> {
 
 async function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
-  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  await aborted(signal);
 }

@@ -3,6 +3,7 @@
  * words that a technician understands, and a key that stands twice is refused, since nobody knows which one counts.
  */
 export { checkJson, problemOfFinding } from './check.ts';
-export { type ListTexts, withListTexts } from './list-texts.ts';
-export { type JsonReading, quote, readJson, readJsonBytes } from './read.ts';
-export { createJsonScanner, type JsonBounds, type JsonScanner, type ScanFinding, type TopMember } from './scan.ts';
+export { RawList } from './raw-list.ts';
+export { quote, readJson, readJsonBytes } from './read.ts';
+export { isRecord } from './record.ts';
+export { createJsonScanner, type JsonBounds, type ScanFinding, type TopMember } from './scan.ts';

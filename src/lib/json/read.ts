@@ -1,4 +1,5 @@
 import { createScanner } from 'jsonc-parser';
+import { shorten } from '../text/index.ts';
 import { checkJsonNow, problemOfFinding } from './check.ts';
 import type { JsonBounds } from './scan.ts';
 
@@ -131,7 +132,7 @@ function dropProtoKeys(value: unknown): void {
 
 /** Foreign text inside a sentence of ours: bounded, on one line. */
 export function quote(text: string): string {
-  const short = text.length > 60 ? `${text.slice(0, 60)}…` : text;
+  const short = shorten(text, 60);
   // What JSON leaves as it is, and what breaks a line or turns the direction of writing all the same.
   return JSON.stringify(short).replace(
     /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu,

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { GwError } from '../error/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
+import { onAbort } from '../lifecycle/index.ts';
 import type { Endpoint } from '../net/index.ts';
 import type { TabletCommand } from './command.ts';
 import { lost } from './lost.ts';
@@ -16,7 +17,7 @@ export interface BridgeDevice {
   readonly state: string;
 }
 
-export interface CallOptions {
+interface CallOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
 }
@@ -78,8 +79,7 @@ export async function openBridge(serverPort: number, clock: Clock): Promise<Brid
     signal.throwIfAborted();
     const { promise: cut, reject } = Promise.withResolvers<never>();
     cut.catch(() => {});
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
+    using _aborted = onAbort(signal, () => reject(signal.reason));
     using _limit = clock.after(timeoutMs, () => {
       reject(lost(`The tablet did not answer within ${Math.round(timeoutMs / 1000)} s.`));
     });
@@ -100,7 +100,6 @@ export async function openBridge(serverPort: number, clock: Clock): Promise<Brid
       throw signal.aborted ? signal.reason : translated(error);
     } finally {
       over = true;
-      signal.removeEventListener('abort', onAbort);
       line?.socket.on('error', () => {});
       line?.socket.destroy();
     }

@@ -35,7 +35,6 @@ export {
   type Reading,
   readTabletRecord,
   type TabletRecord,
-  type TabletRedLine,
   tabletRecordSchema,
   tabletRedLine,
   writeTabletRecord,

@@ -1,5 +1,6 @@
 import { GwError } from '../error/index.ts';
 import { isInRange } from '../net/probe/index.ts';
+import { plural } from '../text/index.ts';
 import {
   readAddresses,
   readDeviceOwner,
@@ -126,7 +127,7 @@ function hideStep(names: readonly string[]): Step {
   return {
     id: 'hidden-packages',
     title: 'Hidden packages',
-    expected: `${names.length} ${names.length === 1 ? 'package' : 'packages'} disabled or not there`,
+    expected: `${plural(names.length, 'package')} disabled or not there`,
     remedy: 'The manufacturer protects this package: hide it by the device owner, or leave it out of the profile.',
     async check(scene) {
       const visible = await shown(scene);

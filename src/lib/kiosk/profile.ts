@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { readDocument } from '../document/index.ts';
+import { isRecord } from '../json/index.ts';
 import { sha256 } from '../lifecycle/index.ts';
 
 /**
@@ -141,7 +142,7 @@ export const kioskProfileSchema = z.strictObject({
 });
 
 /** The profile as written, defaults filled in. */
-export type KioskProfileFile = z.infer<typeof kioskProfileSchema>;
+type KioskProfileFile = z.infer<typeof kioskProfileSchema>;
 
 /** A loaded profile: `app.file` is absolute. */
 export interface KioskProfile extends KioskProfileFile {
@@ -157,8 +158,8 @@ export async function loadKioskProfile(path: string): Promise<KioskProfile> {
     maxBytes: 64 * 1024,
     error: 'KIOSK_PROFILE_INVALID',
     check: (value, report) => {
-      if (!isObject(value)) return;
-      const app = isObject(value.app) ? value.app : {};
+      if (!isRecord(value)) return;
+      const app = isRecord(value.app) ? value.app : {};
       if ((app.file === undefined) !== (app.sha256 === undefined)) {
         const missing = app.file === undefined ? 'file' : 'sha256';
         report(['app', missing], { expected: 'app.file and app.sha256 together, or neither' });
@@ -184,10 +185,6 @@ export async function loadKioskProfile(path: string): Promise<KioskProfile> {
   };
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function isIpv4Range(text: string): boolean {
   const found = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})\/(\d{1,2})$/.exec(text);
   return found?.slice(1, 5).every((part) => Number(part) <= 255) === true && Number(found[5]) <= 32;
@@ -205,7 +202,7 @@ export function profileHash(profile: KioskProfile, robotSegment: string | undefi
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
-  if (!isObject(value)) return value;
+  if (!isRecord(value)) return value;
   const names = Object.keys(value).sort();
   return Object.fromEntries(names.map((name) => [name, sorted(value[name])]));
 }

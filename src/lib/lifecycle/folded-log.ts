@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 
-export type LogLevelName = keyof Log;
+type LogLevelName = keyof Log;
 
 /** One event as it is told, or several of one kind as one. */
 export interface ToldEvent {
@@ -16,7 +16,7 @@ export interface ToldEvent {
 }
 
 /** What is told of events that were not told one by one. */
-export interface Fold {
+interface Fold {
   readonly more: number;
   readonly inMs: number;
   /** `address` of the first and the last of them; absent where these events name none. */

@@ -2,18 +2,19 @@
  * How parts begin and end and what outlives them: services, their supervisor, the clock that is passed in so that
  * tests own time and chance, folders, and files that are whole or not there, synced, and known again by their hash.
  */
-export { type BackoffOptions, createBackoff } from './backoff.ts';
+export { aborted, firstOf, onAbort, untilAborted, withDeadline } from './abort.ts';
+export { createBackoff } from './backoff.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { createFile } from './create-file.ts';
 export { ensureFolder } from './ensure-folder.ts';
-export { createFoldedLog, type Fold, type FoldedLog, type ToldEvent, writeTold } from './folded-log.ts';
+export { createFoldedLog, type ToldEvent, writeTold } from './folded-log.ts';
 export { assertOwnFolder, type FolderProblem, folderProblem, privateFolderProblem } from './folder-owner.ts';
 export { type Log, silentLog } from './log.ts';
 export { openExisting } from './open-existing.ts';
 export { orAfter } from './or-after.ts';
 export { type BoundedRead, readBounded, readWhole } from './read-bounded.ts';
-export { openFresh, type ReplaceOptions, removeLeftDrafts, replaceFile } from './replace-file.ts';
-export type { Service, ServiceContext, ServiceHealth, ServiceStatus } from './service.ts';
+export { openFresh, removeLeftDrafts, replaceFile } from './replace-file.ts';
+export type { Service, ServiceContext, ServiceHealth } from './service.ts';
 export { sha256 } from './sha256.ts';
-export { createSupervisor, type Supervisor, type SupervisorEvent, type SupervisorOptions } from './supervisor.ts';
+export { createSupervisor, type SupervisorEvent } from './supervisor.ts';
 export { syncFolder } from './sync-folder.ts';

@@ -22,7 +22,17 @@ const FRESH = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | consta
 export async function replaceFile(
   path: string,
   text: string | Uint8Array,
-  { mode = 0o644, folderMode = 0o755, durable = false }: ReplaceOptions = {},
+  options: ReplaceOptions = {},
+): Promise<void> {
+  await placeFile(path, text, options, (draft) => rename(draft, path));
+}
+
+/** As `replaceFile`; `place` gives the draft its name, and may refuse. Throws FILE_UNWRITABLE with the cause. */
+export async function placeFile(
+  path: string,
+  text: string | Uint8Array,
+  { mode = 0o644, folderMode = 0o755, durable = false }: ReplaceOptions,
+  place: (draft: string) => Promise<void>,
 ): Promise<void> {
   const draft = draftPath(path);
   try {
@@ -32,7 +42,7 @@ export async function replaceFile(
       await file.writeFile(text);
       await file.sync();
     }
-    await rename(draft, path);
+    await place(draft);
     if (durable) await syncFolder(dirname(path));
   } catch (cause) {
     await rm(draft, { force: true }).catch(() => {});

@@ -1,4 +1,5 @@
 import { asGwError, GwError } from '../error/index.ts';
+import { firstOf } from './abort.ts';
 import { type BackoffOptions, createBackoff } from './backoff.ts';
 import type { Clock } from './clock.ts';
 import type { Service, ServiceHealth, ServiceStatus } from './service.ts';
@@ -72,7 +73,7 @@ export function createSupervisor(services: readonly Service[], options: Supervis
     const began = clock.monotonicMs();
     let early: { readonly error: unknown } | undefined;
     await row.service.start({
-      signal: AbortSignal.any([signal, row.ending.signal]),
+      signal: firstOf(signal, row.ending.signal),
       fail: (error) => {
         if (row.life !== life) return;
         if (row.status === 'running') recover(row, error);
@@ -162,7 +163,7 @@ export function createSupervisor(services: readonly Service[], options: Supervis
   return {
     /** Resolves when every service runs but those that are retried. Rejects with the first error after undoing what was started. */
     async start(signal: AbortSignal): Promise<void> {
-      const both = AbortSignal.any([signal, over.signal]);
+      const both = firstOf(signal, over.signal);
       for (const row of rows) {
         try {
           both.throwIfAborted();
@@ -189,8 +190,6 @@ export function createSupervisor(services: readonly Service[], options: Supervis
     },
   };
 }
-
-export type Supervisor = ReturnType<typeof createSupervisor>;
 
 async function withDeadline(work: Promise<unknown>, ms: number, clock: Clock): Promise<void> {
   const done = new AbortController();

@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { packTar, type TarEntry } from 'modern-tar';
 import { GwError } from '../error/index.ts';
-import { quote, readJsonBytes } from '../json/index.ts';
+import { isRecord, quote, readJsonBytes } from '../json/index.ts';
 import { sha256 } from '../lifecycle/index.ts';
 import { overlaysSource } from '../overlays/index.ts';
 import {
@@ -198,7 +198,7 @@ function drawingsOf(
 ): string | null {
   const path = partPath(id, 'data');
   const reading = readJsonBytes(data, 'file');
-  if (!reading.ok || typeof reading.value !== 'object' || reading.value === null || Array.isArray(reading.value)) {
+  if (!reading.ok || !isRecord(reading.value)) {
     problems.push(`${path} is no map: ${reading.ok ? 'it is JSON, but no object' : reading.problem}`);
     return null;
   }

@@ -2,6 +2,7 @@ import type { ChassisClient } from '../chassis/index.ts';
 import type { ChassisMapWrites } from '../chassis/map-writes.ts';
 import { GwError } from '../error/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
+import { onAbort } from '../lifecycle/index.ts';
 import { drawingsOf, reasonOf } from './live-maps.ts';
 import type { ArchivedMap } from './model.ts';
 
@@ -53,18 +54,15 @@ export async function withGrace<T>(
 ): Promise<T> {
   const ending = new AbortController();
   let timer: Disposable | undefined;
-  const onAbort = () => {
+  using _aborted = onAbort(signal, () => {
     timer ??= clock.after(pace.graceMs, () => {
       ending.abort(new GwError('INTERRUPTED', 'Interrupted, and the time to finish in order is over.'));
     });
-  };
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
+  });
   try {
     return await work(ending.signal);
   } finally {
     timer?.[Symbol.dispose]();
-    signal.removeEventListener('abort', onAbort);
   }
 }
 

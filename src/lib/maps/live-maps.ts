@@ -1,7 +1,9 @@
 import type { ChassisClient, ChassisIdentity, CurrentMap } from '../chassis/index.ts';
 import { GwError } from '../error/index.ts';
 import { readJsonBytes } from '../json/index.ts';
-import { type OverlaysDiff, overlaysSource, pngSize, sameDrawings } from '../overlays/index.ts';
+import { type OverlaysDiff, overlaysSource, sameDrawings } from '../overlays/index.ts';
+import { pngSize } from '../png/index.ts';
+import { shorten } from '../text/index.ts';
 import type { ArchivedMap } from './model.ts';
 
 /** A map as it is on the chassis now. An archived map is one too. */
@@ -120,8 +122,7 @@ export function steadyChanges(before: Uint8Array, after: Uint8Array): string[] {
 }
 
 function shortened(json: string | undefined): string {
-  if (json === undefined) return 'missing';
-  return json.length > 60 ? `${json.slice(0, 60)}…` : json;
+  return json === undefined ? 'missing' : shorten(json, 60);
 }
 
 /** In a Map: names of members come from outside. null when the data is no object. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { quote, readJsonBytes } from '../json/index.ts';
+import { isRecord, quote, readJsonBytes } from '../json/index.ts';
 import { sha256 } from '../lifecycle/index.ts';
 import type { ArchivedMap, MapArchive } from './model.ts';
 
@@ -137,7 +137,7 @@ export function readManifest(bytes: Uint8Array): ManifestReading {
   const reading = readJsonBytes(bytes, MANIFEST_NAME);
   if (!reading.ok) return { ok: false, problems: [`${MANIFEST_NAME}: ${reading.problem}`] };
   const { value } = reading;
-  const schema = isObject(value) && Object.hasOwn(value, 'schema') ? value.schema : undefined;
+  const schema = isRecord(value) && Object.hasOwn(value, 'schema') ? value.schema : undefined;
   if (schema !== ARCHIVE_SCHEMA) {
     const found = typeof schema === 'string' ? quote(schema) : 'none';
     return {
@@ -184,8 +184,4 @@ function contradictions(manifest: Manifest): string[] {
   if (manifest.maps.filter(({ isCurrent }) => isCurrent).length > 1) say('more than one map is the one in use');
   if (total > bounds.totalBytes) say(`its files are larger than ${bounds.totalBytes / MiB} MiB together`);
   return problems;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

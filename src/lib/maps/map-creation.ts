@@ -13,7 +13,7 @@ import {
 import type { ArchivedMap } from './model.ts';
 
 /** How creating a map that was lost came out. */
-export type CreationOutcome =
+type CreationOutcome =
   | 'not-sent'
   /** It is there, with everything that was compared as it was. */
   | 'written'

@@ -2,7 +2,7 @@ import { readMapBack, type Sent, send, type WriteTools } from './checked-write.t
 import { compareDrawings, type DrawingsComparison, type LiveMap, NO_DRAWINGS, steadyChanges } from './live-maps.ts';
 
 /** How replacing the drawings of a map came out. Every one says what the chassis holds now, as far as it is known. */
-export type DrawingsOutcome =
+type DrawingsOutcome =
   /** The order surely never reached the chassis. */
   | 'not-sent'
   /** The map holds what was to be written. */

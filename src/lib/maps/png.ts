@@ -1,6 +1,6 @@
 import { crc32, createInflate } from 'node:zlib';
+import { isPng, PNG_SIGNATURE } from '../png/index.ts';
 
-const signature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 /** Decision of ours: a picture of more bytes than this, unpacked, is not looked into. */
 const MOST_UNPACKED = 512 * 1024 * 1024;
 /** Channels by colour type. */
@@ -27,12 +27,12 @@ export type PngReading =
 export async function checkPng(bytes: Uint8Array): Promise<PngReading> {
   const wrong = (problem: string): PngReading => ({ ok: false, problem });
   if (bytes.byteLength === 0) return wrong('it is empty');
-  if (!signature.every((byte, at) => bytes[at] === byte)) return wrong('it is no PNG');
+  if (!isPng(bytes)) return wrong('it is no PNG');
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let head: Head | undefined;
   const pixels: Uint8Array[] = [];
   let ended = false;
-  for (let at = signature.length; !ended; ) {
+  for (let at = PNG_SIGNATURE.length; !ended; ) {
     if (at + 12 > bytes.byteLength) return wrong('it is cut off');
     const length = view.getUint32(at);
     const next = at + 12 + length;

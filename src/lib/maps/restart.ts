@@ -2,6 +2,7 @@ import type { ChassisClient, ChassisIdentity, CurrentMap } from '../chassis/inde
 import { mapWritesOf } from '../chassis/map-writes.ts';
 import { GwError } from '../error/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
+import { firstOf } from '../lifecycle/index.ts';
 import { fateOf, usualPace, withGrace } from './checked-write.ts';
 import { type LiveMaps, readLiveMaps, reasonOf } from './live-maps.ts';
 import type { TopicAccess } from './map-announcements.ts';
@@ -49,7 +50,7 @@ const usualRestartPace: RestartPace = {
 };
 
 /** By what a restart showed. */
-export type RestartSign =
+type RestartSign =
   /** `start_time` of the boot progress is another one. */
   | 'start-time'
   /** It answered that it is starting. */
@@ -133,7 +134,7 @@ async function orderRestart(
   signal.throwIfAborted();
   try {
     await withGrace({ signal, clock, pace: usualPace }, async (grace) => {
-      await mapWritesOf(client).restartService(AbortSignal.any([grace, late.signal]));
+      await mapWritesOf(client).restartService(firstOf(grace, late.signal));
     });
     return { order: 'accepted', said: null };
   } catch (error) {

@@ -12,7 +12,7 @@ import {
 import type { ArchivedMap, MapArchive } from './model.ts';
 
 /** What a restore would do with one map of the archive. */
-export type PlanVerdict =
+type PlanVerdict =
   /** The chassis holds it with the same drawings. */
   | 'same'
   /** The chassis holds it with other drawings: they would be replaced. */

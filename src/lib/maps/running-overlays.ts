@@ -1,4 +1,5 @@
 import { GwError } from '../error/index.ts';
+import { isRecord } from '../json/index.ts';
 import { diffOverlays, type OverlaysDiff, overlaysSource, readOverlays, type ValueChange } from '../overlays/index.ts';
 import { type DrawingsComparison, NO_DRAWINGS, reasonOf } from './live-maps.ts';
 
@@ -52,8 +53,8 @@ function asCollection(text: string, packing = 0): string {
     return text;
   }
   if (typeof value === 'string') return asCollection(value, packing + 1);
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || Object.hasOwn(value, 'type')) return text;
-  if (Array.isArray((value as { features?: unknown }).features)) {
+  if (!isRecord(value) || Object.hasOwn(value, 'type')) return text;
+  if (Array.isArray(value.features)) {
     return text.replace('{', '{"type":"FeatureCollection",');
   }
   const inner = Object.hasOwn(value, 'overlays') ? overlaysSource(Buffer.from(text)).text : null;

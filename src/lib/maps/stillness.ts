@@ -1,5 +1,6 @@
 import { failureDetail, openTopicStream, type TopicMessage, type TopicStreamOptions } from '../chassis/index.ts';
 import { GwError } from '../error/index.ts';
+import { onAbort } from '../lifecycle/index.ts';
 
 /** Whether the robot stands still, as far as the chassis tells it. Not checked is not still. */
 export interface Stillness {
@@ -50,7 +51,6 @@ export async function lookForStillness(options: StillnessOptions, signal?: Abort
       watching ??= clock.after(WATCH_MS, () => resolve(heard ?? nothingHeard));
     }
   };
-  const onAbort = () => resolve(nothingHeard);
 
   try {
     signal?.throwIfAborted();
@@ -63,7 +63,7 @@ export async function lookForStillness(options: StillnessOptions, signal?: Abort
       signal,
     });
     using _limit = clock.after(LISTEN_MS, () => resolve(heard ?? nothingHeard));
-    signal?.addEventListener('abort', onAbort, { once: true });
+    using _aborted = onAbort(signal, () => resolve(nothingHeard));
     void stream.ended.then(({ detail }) => resolve({ verdict: 'not-checked', detail: `the topic stream: ${detail}` }));
     const stillness = await promise;
     if (signal?.aborted) throw interrupted(signal);
@@ -73,7 +73,6 @@ export async function lookForStillness(options: StillnessOptions, signal?: Abort
     return { verdict: 'not-checked', detail: `the topic stream does not open: ${failureDetail(error)}` };
   } finally {
     watching?.[Symbol.dispose]();
-    signal?.removeEventListener('abort', onAbort);
   }
 }
 

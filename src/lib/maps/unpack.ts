@@ -1,6 +1,7 @@
 import { createGunzip } from 'node:zlib';
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar';
 import { quote } from '../json/index.ts';
+import { plural } from '../text/index.ts';
 
 /** One entry of the tar. Its body is read, or passed over, before the next entry comes. */
 export interface TarEntry {
@@ -77,7 +78,7 @@ async function feed(bytes: Uint8Array, writable: WritableStream<Uint8Array>, mos
       await writer.write(chunk);
     }
     const left = bytes.byteLength - gunzip.bytesWritten;
-    if (left > 0) throw new Unsound(`${left} ${left === 1 ? 'byte follows' : 'bytes follow'} after its end`);
+    if (left > 0) throw new Unsound(`${plural(left, 'byte follows', 'bytes follow')} after its end`);
     await writer.close();
   } catch (error) {
     await writer.abort(error).catch(() => {});

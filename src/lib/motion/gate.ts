@@ -1,6 +1,7 @@
 import { type ChassisSnapshot, isSimulated } from '../chassis/index.ts';
 import { type ErrorCode, formatTried, GwError, type Tried } from '../error/index.ts';
 import { actionableBases, type EvidenceRecord, type FactIdMarked, type Standing, standing } from '../evidence/index.ts';
+import { isRecord } from '../json/index.ts';
 import type { Site } from '../site/index.ts';
 import type { GateView, KeepingTrouble, Order, StopLatch, UnownedMove } from './model.ts';
 import { unownedMoveText } from './unowned-move.ts';
@@ -297,10 +298,6 @@ function judgeValues(order: Order, { snapshot: { identity }, site: { motion } }:
     }
   }
   return refusals;
-}
-
-function isRecord(input: unknown): input is Record<string, unknown> {
-  return typeof input === 'object' && input !== null;
 }
 
 /** For a refusal's text: never throws, whatever came. */

@@ -140,7 +140,7 @@ export interface Motion extends Service {
   endDrive(by: string, id?: string): Promise<DriveRun | null>;
   /**
    * Latches in memory, ends what drives, cancels the current move and saves the latch, all at once: no step waits for
-   * another. Resolves after 700 ms at most; `saved` says whether the disk has it by then. Never refused.
+   * another. Resolves after 500 ms at most; `saved` says whether the disk has it by then. Never refused.
    */
   stopRobot(reason: string, by: string): Promise<StopLatch>;
   /** Only for a signed-in person on site; the caller has checked that. Throws FILE_UNWRITABLE: then it stays latched. */

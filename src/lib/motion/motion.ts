@@ -2,7 +2,7 @@ import type { ChassisLink } from '../chassis/index.ts';
 import { movesOf } from '../chassis/moves.ts';
 import { GwError } from '../error/index.ts';
 import type { EvidenceSource } from '../evidence/index.ts';
-import { type Clock, type Log, orAfter } from '../lifecycle/index.ts';
+import { type Clock, firstOf, type Log, orAfter } from '../lifecycle/index.ts';
 import type { Site } from '../site/index.ts';
 import { createCanceller } from './canceller.ts';
 import { planDrive, runDrive } from './drives.ts';
@@ -27,8 +27,8 @@ export interface MotionOptions {
   readonly limits?: Partial<OrderLimits>;
 }
 
-/** So long the caller of a stop waits for chassis and disk; both go on after that. A person waits a second at most. */
-const STOP_PATIENCE_MS = 700;
+/** The caller of a stop waits so long for chassis and disk; both go on. Half of the second that a person waits is reserve. */
+const STOP_PATIENCE_MS = 500;
 /** So long the start waits for what an earlier life kept; until it is read the robot counts as stopped. */
 const LOAD_PATIENCE_MS = 1_000;
 /** So long the caller of an end of what drives waits for the chassis; the cancelling goes on after that. */
@@ -150,7 +150,7 @@ export function createMotion(options: MotionOptions): Motion {
     work: (signal: AbortSignal) => Promise<T>,
   ) {
     const ending = new AbortController();
-    const both = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal;
+    const both = firstOf(signal, ending.signal);
     const mine: Errand = { ...about, ending, done: Promise.resolve() };
     errand = mine;
     const done = work(both).finally(() => {

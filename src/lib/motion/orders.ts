@@ -3,6 +3,7 @@ import type { ChassisLink, Pose } from '../chassis/index.ts';
 import type { ChassisMoves } from '../chassis/moves.ts';
 import { asGwError } from '../error/index.ts';
 import type { Clock, Log } from '../lifecycle/index.ts';
+import { onAbort } from '../lifecycle/index.ts';
 import type { Canceller } from './canceller.ts';
 import type { MoveOutcome, Order } from './model.ts';
 import { ended, failed, succeeded } from './outcome.ts';
@@ -300,11 +301,8 @@ function reasonOf(signal: AbortSignal): string {
 /** Resolves at the next change of the link, after `ms`, or when the signal is aborted; never rejects. */
 async function nextChange({ link, clock }: OrderTools, ms: number, signal?: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const onAbort = () => resolve();
-  using _change = link.subscribe(onAbort);
-  using _limit = clock.after(ms, onAbort);
-  signal?.addEventListener('abort', onAbort, { once: true });
-  if (signal?.aborted) resolve();
+  using _change = link.subscribe(resolve);
+  using _limit = clock.after(ms, resolve);
+  using _aborted = onAbort(signal, resolve);
   await promise;
-  signal?.removeEventListener('abort', onAbort);
 }

@@ -226,8 +226,6 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
   }
 }
 
-export type StopLatchKeeper = ReturnType<typeof createStopLatch>;
-
 function heldByGw(reason: string, saved: StopLatch['saved']): StopLatch {
   const kept: KeptLatch = { latched: true, reason: cut(reason), by: 'gw', since: null };
   return { ...kept, saved, unsavedBecause: null, repeated: null };

@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GwError, type Tried } from '../error/index.ts';
+import { onAbort } from '../lifecycle/index.ts';
 
 /** A place to dial: a host name or an address literal (IPv6 without brackets), and a TCP port. */
 export interface Endpoint {
@@ -77,6 +78,7 @@ export const directDialer: Dialer = {
     const began = performance.now();
     const { promise, resolve, reject } = Promise.withResolvers<Socket>();
     const socket = connect({ host: endpoint.host, port: endpoint.port, noDelay: true, keepAlive: true });
+    let aborting: Disposable | undefined;
     const give = (failure: DialFailure, cause?: unknown) => {
       cleanUp();
       socket.on('error', () => {});
@@ -85,25 +87,24 @@ export const directDialer: Dialer = {
       reject(new DialError(failure, { address: endpoint.host, port: endpoint.port, forMs }, cause));
     };
     const onError = (error: Error) => give(dialFailureOf(error), error);
-    const onAbort = () => {
+    const interrupt = () => {
       cleanUp();
       socket.on('error', () => {});
       socket.destroy();
-      reject(signal?.reason ?? new DOMException('aborted', 'AbortError'));
+      reject(signal?.reason);
     };
     const timer = setTimeout(() => give('no-answer'), timeoutMs);
     const cleanUp = () => {
       clearTimeout(timer);
       socket.off('error', onError);
-      signal?.removeEventListener('abort', onAbort);
+      aborting?.[Symbol.dispose]();
     };
     socket.once('connect', () => {
       cleanUp();
       resolve(socket);
     });
     socket.on('error', onError);
-    signal?.addEventListener('abort', onAbort, { once: true });
-    if (signal?.aborted) onAbort();
+    aborting = onAbort(signal, interrupt);
     return promise;
   },
 };

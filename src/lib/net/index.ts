@@ -28,5 +28,4 @@ export type {
   Ssh,
   SshOptions,
   SshPerson,
-  SshTarget,
 } from './ssh/model.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-export interface Asset {
+interface Asset {
   readonly contentType: string;
   readonly body: Buffer;
 }

@@ -16,7 +16,7 @@ export interface LiveEvents {
 }
 
 /** Who listens: by which socket, and as whom limits count it (see `peerOf`). */
-export interface Listening {
+interface Listening {
   readonly scope: Scope;
   readonly peer: string;
 }

@@ -3,7 +3,7 @@
  * accepted it; the read-only socket is a constant, and its allow list is a column of the one route table.
  */
 
-export { createJournal, type Journal, type JournalEntry } from './journal.ts';
+export { createJournal } from './journal.ts';
 export type {
   FolderHealth,
   GatewayHealth,

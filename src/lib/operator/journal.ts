@@ -1,6 +1,6 @@
 import { type Clock, createFoldedLog, type Log, type ToldEvent, writeTold } from '../lifecycle/index.ts';
 
-export interface JournalEntry {
+interface JournalEntry {
   /** UTC, for people. Of the first event in it. */
   readonly time: string;
   readonly level: 'debug' | 'info' | 'warn' | 'error';

@@ -7,6 +7,7 @@ import {
   markRank,
   tableOf,
 } from '../evidence/index.ts';
+import { isRecord } from '../json/index.ts';
 import type { CodeBook, CodeField, CodeMeaning, Reading } from './model.ts';
 
 /** The type that was seen as stations A, B and C. @source specification, 'Map and overlays' (VORSICHT) */
@@ -129,7 +130,7 @@ function standingHere(
 
 function inRecordedTable(number: number): (value: unknown) => string | null {
   return (value) => {
-    const table = typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+    const table = isRecord(value) ? value : {};
     return Object.hasOwn(table, String(number)) ? asWords(Reflect.get(table, String(number))) : null;
   };
 }

@@ -1,5 +1,6 @@
 import { type FactId, factById, markHere, markText } from '../evidence/index.ts';
 import { quote } from '../json/index.ts';
+import { plural, pluralWord } from '../text/index.ts';
 import { iconOffsetDeg } from './inspect/survey.ts';
 import type { AngleSurvey, CodeField, DrawingKind, Inspection, KnownRow } from './model.ts';
 import { soundsLikeSpeed } from './speeds.ts';
@@ -15,7 +16,7 @@ const known: readonly (readonly [FactId, Find])[] = [
   [
     'overlays.map-data',
     ({ overlays }) =>
-      `${count(overlays.drawings.length, 'drawing')} read; where the robot is, \`gw chassis watch\` shows.`,
+      `${plural(overlays.drawings.length, 'drawing')} read; where the robot is, \`gw chassis watch\` shows.`,
   ],
   ['overlays.map-image', ({ frame }) => pictureText(frame)],
   ['overlays.drawings', ({ survey }) => `${kindsText(survey.kinds)} here.`],
@@ -25,7 +26,7 @@ const known: readonly (readonly [FactId, Find])[] = [
   [
     'overlays.point-type-11-observed',
     (inspection) =>
-      `${count(countOf(inspection, 'type', 11), 'drawing')} of type 11 here; what they are is not concluded.`,
+      `${plural(countOf(inspection, 'type', 11), 'drawing')} of type 11 here; what they are is not concluded.`,
   ],
   [
     'overlays.point-start-end-type',
@@ -36,7 +37,7 @@ const known: readonly (readonly [FactId, Find])[] = [
   ['overlays.zone-region-type', (inspection) => numbersText(inspection, 'regionType')],
   [
     'overlays.zone-kinds',
-    (inspection) => `${count(numbersOf(inspection, 'regionType').length, 'different number')} of \`regionType\` here.`,
+    (inspection) => `${plural(numbersOf(inspection, 'regionType').length, 'different number')} of \`regionType\` here.`,
   ],
   ['overlays.charging-pair', ({ pairs }) => pairsText(pairs)],
   ['overlays.charging-pair-distance', ({ pairs }) => distancesText(pairs)],
@@ -63,7 +64,7 @@ const notShown: readonly (readonly [FactId, Find])[] = [
   [
     'overlays.lane-direction-3',
     (inspection) =>
-      `${count(countOf(inspection, 'direction', 3), 'drawing')} with \`direction\` 3 here; no meaning is given.`,
+      `${plural(countOf(inspection, 'direction', 3), 'drawing')} with \`direction\` 3 here; no meaning is given.`,
   ],
   ['overlays.zone-speed-limit-field', speedText],
   [
@@ -79,7 +80,7 @@ const notShown: readonly (readonly [FactId, Find])[] = [
   [
     'overlays.drawing-identifiers',
     ({ survey, overlays }) =>
-      `${survey.withId} of ${count(overlays.drawings.length, 'drawing')} ${survey.withId === 1 ? 'has' : 'have'} an id; who gave it cannot be seen.`,
+      `${survey.withId} of ${plural(overlays.drawings.length, 'drawing')} ${pluralWord(survey.withId, 'has', 'have')} an id; who gave it cannot be seen.`,
   ],
   [
     'chassis.clock-and-zone',
@@ -144,7 +145,7 @@ function type11Text({ codeBook, ...inspection }: Inspection): string {
     .readings.filter(({ fact, meaning }) => fact !== 'overlays.point-type-11' && meaning !== null)
     .map((reading) => `'${reading.meaning}' (${markText(reading)})`);
   const beside = others.length === 0 ? '' : ` Beside it stands ${others.join(', ')}.`;
-  return `${count(countOf(inspection, 'type', 11), 'drawing')} of type 11 here.${beside} Stations are never derived from it.`;
+  return `${plural(countOf(inspection, 'type', 11), 'drawing')} of type 11 here.${beside} Stations are never derived from it.`;
 }
 
 function noGoText({ codeBook, ...inspection }: Inspection): string {
@@ -155,7 +156,7 @@ function noGoText({ codeBook, ...inspection }: Inspection): string {
   return numbers
     .map((number) => {
       const named = codeBook.meaning('regionType', number).readings.find(({ meaning }) => meaning !== null);
-      const drawings = count(countOf(inspection, 'regionType', number), 'drawing');
+      const drawings = plural(countOf(inspection, 'regionType', number), 'drawing');
       const mark = named === undefined ? 'OFFEN' : markText(named);
       return `${drawings} with \`regionType\` ${number} here; ${named?.source}: '${named?.meaning}' (${mark}).`;
     })
@@ -207,10 +208,10 @@ function pairsText(pairs: Inspection['pairs']): string {
   const without = (side: 'charger' | 'dockingPoint') => pairs.filter((pair) => pair[side] === null).length;
   const [chargers, dockingPoints] = [without('dockingPoint'), without('charger')];
   const alone = [
-    ...(chargers === 0 ? [] : [count(chargers, 'charger')]),
-    ...(dockingPoints === 0 ? [] : [count(dockingPoints, 'docking point')]),
+    ...(chargers === 0 ? [] : [plural(chargers, 'charger')]),
+    ...(dockingPoints === 0 ? [] : [plural(dockingPoints, 'docking point')]),
   ];
-  const whole = count(pairs.length - chargers - dockingPoints, 'pair');
+  const whole = plural(pairs.length - chargers - dockingPoints, 'pair');
   return `${whole} here${alone.length === 0 ? '' : `, and ${alone.join(' and ')} without a partner`}.`;
 }
 
@@ -219,13 +220,13 @@ function distancesText(pairs: Inspection['pairs']): string {
   if (distances.length === 0) return 'No pair here to measure.';
   const [least, most] = [Math.min(...distances.slice(0, 1000)), Math.max(...distances.slice(0, 1000))];
   const range = least === most ? `${metres(least)} m` : `${metres(least)} to ${metres(most)} m`;
-  return `${count(distances.length, 'pair')} here: ${range} apart in the drawing.`;
+  return `${plural(distances.length, 'pair')} here: ${range} apart in the drawing.`;
 }
 
 function iconText({ survey }: Inspection): string {
   const { withBoth, withOffset } = survey.icons;
   if (withBoth === 0) return 'No drawing here has both angles.';
-  return `${withOffset} of ${count(withBoth, 'drawing')} with both angles ${withOffset === 1 ? 'shows' : 'show'} ${iconOffsetDeg()} degrees: reproducible, unexplained.`;
+  return `${withOffset} of ${plural(withBoth, 'drawing')} with both angles ${pluralWord(withOffset, 'shows', 'show')} ${iconOffsetDeg()} degrees: reproducible, unexplained.`;
 }
 
 function angleText({ asText, asNumber, unreadable }: AngleSurvey): string {
@@ -246,13 +247,13 @@ function countOf({ survey }: Surveyed, field: CodeField, number: number): number
 
 function carriersText({ survey }: Surveyed, field: CodeField): string {
   const carriers = survey.codes.reduce((sum, code) => sum + (code.field === field ? code.count : 0), 0);
-  return `\`${field}\` on ${count(carriers, 'drawing')}`;
+  return `\`${field}\` on ${plural(carriers, 'drawing')}`;
 }
 
 function numbersText(inspection: Surveyed, field: CodeField): string {
   const carriers = inspection.survey.codes.reduce((sum, code) => sum + (code.field === field ? code.count : 0), 0);
   if (carriers === 0) return `No drawing here carries \`${field}\`.`;
-  return `${count(carriers, 'drawing')} here ${carriers === 1 ? 'carries' : 'carry'} \`${field}\`: ${listOf(inspection, field)}.`;
+  return `${plural(carriers, 'drawing')} here ${pluralWord(carriers, 'carries', 'carry')} \`${field}\`: ${listOf(inspection, field)}.`;
 }
 
 function listOf(inspection: Surveyed, field: CodeField): string {
@@ -265,13 +266,9 @@ function listOf(inspection: Surveyed, field: CodeField): string {
 }
 
 function kindsText(kinds: Readonly<Record<'point' | 'lane' | 'zone' | 'other', number>>): string {
-  const parts = [count(kinds.point, 'point'), count(kinds.zone, 'zone'), count(kinds.lane, 'lane')];
+  const parts = [plural(kinds.point, 'point'), plural(kinds.zone, 'zone'), plural(kinds.lane, 'lane')];
   if (kinds.other > 0) parts.push(`${kinds.other} other`);
   return parts.join(', ');
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 function metres(value: number): string {

@@ -1,5 +1,6 @@
 import type { Degrees } from '../angle/index.ts';
 import type { Basis, DeviceEvidence, Mark } from '../evidence/index.ts';
+import type { Span } from './read/json-source.ts';
 
 /** A place on the map: metres along x and y, in the frame of the map. */
 export type Place = readonly [xM: number, yM: number];
@@ -105,22 +106,12 @@ export interface Overlays {
   readonly map: Readonly<Record<string, unknown>> | null;
   /** Members of the drawings that gw gives no meaning, and of their properties. */
   readonly members: readonly CarriedMember[];
-  /** A drawing of these as it came. Of a long text it is parsed anew each time. */
+  /** A drawing of these as it came. */
   readonly rawOf: (drawing: Drawing) => RawFeature;
   /** What was read: its JSON text, exactly. Of the collection itself, without the map around it. */
   readonly text: string;
-  /** Where the drawings stand in the text, of a long one: reading went through it anyway. `featurePlaces` asks it. */
-  readonly places?: FeaturePlaces;
-}
-
-/** Where the features of a collection stand in its text. */
-export interface FeaturePlaces {
-  /** The text in UTF-8. */
-  readonly bytes: Buffer;
-  /** Two numbers each: where it begins, where it ends. */
-  readonly bounds: Uint32Array;
-  /** How many objects were found in the list of features. */
-  readonly count: number;
+  /** Every entry of `features` as it stands in that text, by its place in the list. */
+  readonly entries: readonly Span[];
 }
 
 /** Where the picture of a map lies. The lower left pixel is at `originXM`, `originYM` (HINWEIS). */

@@ -1,3 +1,4 @@
+import { isRecord } from '../json/index.ts';
 import type { WrittenProperty } from './model.ts';
 
 const none: readonly WrittenProperty[] = [];
@@ -15,7 +16,7 @@ export function speedsIn(name: string, value: unknown, isSpeed = soundsLikeSpeed
   let inside: WrittenProperty[] | null = null;
   if (typeof value === 'object' && value !== null) {
     for (const item of Array.isArray(value) ? value : [value]) {
-      if (typeof item !== 'object' || item === null || Array.isArray(item)) continue;
+      if (!isRecord(item)) continue;
       for (const key in item) {
         if (!isSpeed && !soundsLikeSpeed(key)) continue;
         inside ??= [];

@@ -1,5 +1,6 @@
+import { codeSpan } from '../text/index.ts';
 import { type Block, type DocumentModel, spansOf, type Words } from './document.ts';
-import { escapeMarkdown } from './markdown.ts';
+import { foreign } from './markdown.ts';
 import { shown } from './text.ts';
 
 /** The document as Markdown, for mails, tickets and version control. Foreign text is escaped, so it stays text. */
@@ -69,7 +70,7 @@ function inline(words: Words): string {
       const text = plain(span.text, { keepEnds: true });
       if (text.trim() === '') return text;
       const [, before = '', middle = '', after = ''] = /^(\s*)([\s\S]*?)(\s*)$/.exec(text) ?? [];
-      if (span.code === true) return `${before}\`${code(span.text)}\`${after}`;
+      if (span.code === true) return `${before}${codeSpan(shown(span.text).replace(/\s+/g, ' ').trim())}${after}`;
       return span.bold === true || span.tone !== undefined ? `${before}**${middle}**${after}` : text;
     })
     .join('')
@@ -79,16 +80,12 @@ function inline(words: Words): string {
 /** Text on one line without markup. */
 function plain(text: string, { keepEnds = false } = {}): string {
   const [, before = '', , after = ''] = /^(\s*)([\s\S]*?)(\s*)$/.exec(shown(text)) ?? [];
-  const escaped = escapeMarkdown(shown(text));
+  const escaped = foreign(shown(text));
   return keepEnds && escaped !== ''
     ? `${before === '' ? '' : ' '}${escaped}${after === '' ? '' : ' '}`
     : keepEnds && text !== ''
       ? ' '
       : escaped;
-}
-
-function code(text: string): string {
-  return shown(text).replace(/\s+/g, ' ').trim().replaceAll('`', "'").replaceAll('|', '/');
 }
 
 function row(cells: readonly string[]): string {

@@ -71,14 +71,14 @@ export type Block =
   | { readonly kind: 'page-break' };
 
 /** Both are short texts of gw. */
-export interface Figure {
+interface Figure {
   readonly value: string;
   readonly label: string;
   readonly tone: Tone | null;
 }
 
 /** A field for a handwritten signature; all texts are those of gw. */
-export interface SignaturePlace {
+interface SignaturePlace {
   readonly role: string;
   /** Under the line. */
   readonly lines: readonly string[];

@@ -1,4 +1,5 @@
 import type { ChecklistResult, StepResult } from '../checklist/index.ts';
+import { codeSpan, escapeMarkdown } from '../text/index.ts';
 import { clean, cleanLine, seconds } from './text.ts';
 
 const words = { ok: 'ok', wrong: '**WRONG**', skipped: 'skipped', 'not-checked': 'not checked' } as const;
@@ -8,15 +9,15 @@ export function toMarkdown(result: ChecklistResult): string {
   const { counts, steps, subject } = result;
   const open = steps.filter((step) => step.verdict !== 'ok');
   return [
-    `# ${escapeMarkdown(result.title)}`,
+    `# ${foreign(result.title)}`,
     '',
     result.ok
       ? `**All ${steps.length} steps are ok.**`
       : `**Not accepted:** ${counts.wrong} wrong, ${counts.skipped} skipped, ${counts.notChecked} not checked, ${counts.ok} ok.`,
     '',
-    escapeMarkdown(result.purpose),
+    foreign(result.purpose),
     '',
-    `- Site: ${subject ? escapeMarkdown(subject.site) : 'the site file could not be read'}`,
+    `- Site: ${subject ? foreign(subject.site) : 'the site file could not be read'}`,
     `- Chassis serial: ${subject ? code(subject.serial) : 'not known'}`,
     `- Started: ${cleanLine(result.startedAt)}, took ${seconds(result.tookMs)} s`,
     `- Motion: ${result.motionAllowed ? 'allowed' : 'not allowed'}`,
@@ -33,11 +34,11 @@ export function toMarkdown(result: ChecklistResult): string {
 
 function openStep(step: StepResult): string[] {
   return [
-    `### ${escapeMarkdown(step.title)} (${step.verdict})`,
+    `### ${foreign(step.title)} (${step.verdict})`,
     '',
-    `- Why: ${escapeMarkdown(step.why)}`,
+    `- Why: ${foreign(step.why)}`,
     ...(step.error?.tried ? [`- Tried: ${code(step.error.tried)}`] : []),
-    ...(step.remedy === null ? [] : [`- Fix: ${escapeMarkdown(step.remedy)}`]),
+    ...(step.remedy === null ? [] : [`- Fix: ${foreign(step.remedy)}`]),
     '',
   ];
 }
@@ -59,14 +60,14 @@ function answers(steps: readonly StepResult[]): string[] {
 
 function row(cells: readonly string[]): string {
   const bold = Object.values(words) as readonly string[];
-  return `| ${cells.map((cell) => (bold.includes(cell) ? cell : escapeMarkdown(cell))).join(' | ')} |`;
+  return `| ${cells.map((cell) => (bold.includes(cell) ? cell : foreign(cell))).join(' | ')} |`;
 }
 
-/** Foreign text on one line, so that it can make neither markup nor table cells nor HTML. */
-export function escapeMarkdown(text: string): string {
-  return cleanLine(clean(text)).replace(/[\\`*_{}[\]<>#|~!&]/g, (character) => `\\${character}`);
+/** Foreign text of any kind as one line of plain Markdown. */
+export function foreign(text: string): string {
+  return escapeMarkdown(cleanLine(clean(text)));
 }
 
 function code(text: string): string {
-  return `\`${cleanLine(text).replaceAll('`', "'").replaceAll('|', '/')}\``;
+  return codeSpan(cleanLine(text));
 }

@@ -6,17 +6,13 @@
  */
 
 export { dock, stations } from './chassis/floor/floor.ts';
-export { type ControlView, controlSim, defaultPointerFile } from './control/control.ts';
-export { type FaultKind, type FaultName, type FaultRow, faultNames, faultTable } from './faults.ts';
-export type { Sim, SimOptions, TrueState } from './model.ts';
-export type { SimPart } from './parts.ts';
+export { controlSim, defaultPointerFile } from './control/control.ts';
+export { type FaultName, faultNames, faultTable } from './faults.ts';
+export type { Sim, SimOptions } from './model.ts';
+
 export { startSim } from './sim.ts';
 export {
   makePackageFile,
-  type PackageFileOptions,
   startTablet,
   type Tablet,
-  type TabletFault,
-  type TabletOptions,
-  type TabletState,
 } from './tablet/index.ts';

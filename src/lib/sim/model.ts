@@ -40,7 +40,7 @@ export interface SimOptions {
 }
 
 /** Where the simulated robot truly is, whatever it reports. Radians, because the simulator thinks in them. */
-export interface TrueState {
+interface TrueState {
   readonly xM: number;
   readonly yM: number;
   readonly yawRad: number;
@@ -51,7 +51,7 @@ export interface TrueState {
   readonly topicConnections: number;
 }
 
-export interface SimEnrolment {
+interface SimEnrolment {
   readonly url: string;
   /** The certificate of its authority, which also issued its own. */
   readonly caPem: string;

@@ -3,13 +3,13 @@
  * file, line and key of each error; secrets come from owner-only files that it names.
  */
 
-export { type CalledService, calledServices, placeOf, sameHost } from './called-services.ts';
+export { calledServices, placeOf, sameHost } from './called-services.ts';
 export { describeSiteSchema } from './describe.ts';
 export { loadSite, parseSite } from './load.ts';
 export { localSocketPath } from './local-socket.ts';
 export { HEARTBEAT_PORT, READ_ONLY_PORT } from './platform-ports.ts';
-export { CLOUD_REGION, type Site, type SiteFile, siteSchema } from './schema.ts';
+export { CLOUD_REGION, type Site, siteSchema } from './schema.ts';
 export { readSecret } from './secret.ts';
 export { isThisMachine } from './this-machine.ts';
 export { MIN_TLS_VERSION } from './tls-version.ts';
-export { type AskedKey, askedKeys, commentedSiteFile, type NewSite, refuseExisting, writeSiteFile } from './write.ts';
+export { askedKeys, commentedSiteFile, type NewSite, refuseExisting, writeSiteFile } from './write.ts';

@@ -1,4 +1,6 @@
 import { nearest, type Report } from '../document/index.ts';
+import { isRecord } from '../json/index.ts';
+import { shorten } from '../text/index.ts';
 import { placeOf, sameHost } from './called-services.ts';
 import { READ_ONLY_PORT } from './platform-ports.ts';
 import { deviceKinds } from './schema.ts';
@@ -13,7 +15,7 @@ const WITHOUT_USER = 'an http:// or https:// address with the port it needs, wit
  * value, sound or not, so that everything wrong is listed at once.
  */
 export function checkAcrossKeys(value: unknown, report: Report): void {
-  if (!isMap(value)) return;
+  if (!isRecord(value)) return;
   checkTours(value, report);
   checkPorts(value, report);
   checkForwards(value, report);
@@ -22,10 +24,10 @@ export function checkAcrossKeys(value: unknown, report: Report): void {
 }
 
 function checkTours({ tours, stations }: Record<string, unknown>, report: Report): void {
-  if (!isMap(tours)) return;
-  const known = isMap(stations) ? Object.keys(stations) : [];
+  if (!isRecord(tours)) return;
+  const known = isRecord(stations) ? Object.keys(stations) : [];
   for (const [name, tour] of Object.entries(tours)) {
-    if (!isMap(tour) || !Array.isArray(tour.stations)) continue;
+    if (!isRecord(tour) || !Array.isArray(tour.stations)) continue;
     for (const [index, station] of tour.stations.entries()) {
       if (typeof station !== 'string' || known.includes(station)) continue;
       const expected =
@@ -36,16 +38,16 @@ function checkTours({ tours, stations }: Record<string, unknown>, report: Report
 }
 
 function checkPorts({ chassis, operator }: Record<string, unknown>, report: Report): void {
-  const chassisHere = isMap(chassis) && typeof chassis.host === 'string' && isThisMachine(chassis.host);
-  const chassisPort = isMap(chassis) ? (chassis.port ?? 8090) : undefined;
-  const operatorPort = isMap(operator) ? (operator.port ?? 5173) : 5173;
+  const chassisHere = isRecord(chassis) && typeof chassis.host === 'string' && isThisMachine(chassis.host);
+  const chassisPort = isRecord(chassis) ? (chassis.port ?? 8090) : undefined;
+  const operatorPort = isRecord(operator) ? (operator.port ?? 5173) : 5173;
   if (operatorPort === READ_ONLY_PORT) {
     report(['operator', 'port'], {
       expected: `another port: ${READ_ONLY_PORT} is that of the read-only socket, which no site file moves`,
     });
   }
   if (chassisHere && chassisPort === operatorPort) {
-    const path = isMap(operator) && operator.port !== undefined ? ['operator', 'port'] : ['chassis', 'port'];
+    const path = isRecord(operator) && operator.port !== undefined ? ['operator', 'port'] : ['chassis', 'port'];
     report(path, {
       expected: 'two different ports for chassis and operator server, which are on the same machine here',
     });
@@ -59,11 +61,11 @@ function checkPorts({ chassis, operator }: Record<string, unknown>, report: Repo
 
 /** A forwarder that points at our own sockets would ask itself without end. */
 function checkForwards({ operator, network }: Record<string, unknown>, report: Report): void {
-  if (!isMap(operator)) return;
+  if (!isRecord(operator)) return;
   const operatorPort = operator.port ?? 5173;
   const names = [
     ...(Array.isArray(operator.names) ? operator.names : []),
-    ...(isMap(network) ? [network.gateway] : []),
+    ...(isRecord(network) ? [network.gateway] : []),
   ].filter((name) => typeof name === 'string');
   const isOperator = (host: string, port: number) =>
     isThisMachine(host)
@@ -71,7 +73,7 @@ function checkForwards({ operator, network }: Record<string, unknown>, report: R
       : port === operatorPort && names.some((name) => sameHost(name, host));
   for (const device of ['voice', 'building'] as const) {
     const target = operator[device];
-    if (!isMap(target) || typeof target.url !== 'string') continue;
+    if (!isRecord(target) || typeof target.url !== 'string') continue;
     if (target.url.includes('@')) {
       // What stands before the @ may be a password, and an error must not repeat it.
       report(['operator', device, 'url'], { found: 'an address with an @', expected: WITHOUT_USER });
@@ -88,17 +90,17 @@ function checkForwards({ operator, network }: Record<string, unknown>, report: R
 
 /** An address is entered once (specification, 'Addressing rules'): a second one would go stale unseen. */
 function checkDevices({ network, operator }: Record<string, unknown>, report: Report): void {
-  if (!isMap(network) || !Array.isArray(network.devices)) return;
+  if (!isRecord(network) || !Array.isArray(network.devices)) return;
   for (const [index, device] of network.devices.entries()) {
-    if (!isMap(device)) continue;
+    if (!isRecord(device)) continue;
     const path = ['network', 'devices', index];
     if (typeof device.kind === 'string' && /^building.?(iot.?)?module$/i.test(device.kind)) {
       const expected = `one of ${deviceKinds.join(', ')}: the building module is entered once, as operator.building.url`;
       report([...path, 'kind'], { expected });
     }
     for (const service of ['building', 'voice'] as const) {
-      const target = isMap(operator) ? operator[service] : undefined;
-      if (!isMap(target) || typeof target.url !== 'string' || !URL.canParse(target.url)) continue;
+      const target = isRecord(operator) ? operator[service] : undefined;
+      if (!isRecord(target) || typeof target.url !== 'string' || !URL.canParse(target.url)) continue;
       const { host, port } = placeOf(target.url);
       if (typeof device.host !== 'string' || !sameHost(device.host, host) || device.port !== port) continue;
       report([...path, 'host'], {
@@ -115,23 +117,15 @@ function checkWishes(map: Record<string, unknown>, path: readonly string[], repo
     const isOurName = path.length === 1 && (path[0] === 'stations' || path[0] === 'tours');
     if (!isOurName) {
       if (/read.?only|maintenance|loopback.?port|^5174$/i.test(key)) {
-        report(here, { at: 'key', found: `the key '${shortened(key)}'`, expected: READ_ONLY_REASON });
+        report(here, { at: 'key', found: `the key '${shorten(key, 60)}'`, expected: READ_ONLY_REASON });
       } else if (/passw|secret|token|passphrase|api.?key/i.test(key) && !/f[ile]{1,3}$/i.test(key)) {
         report(here, {
           at: 'key',
-          found: `the key '${shortened(key)}'`,
+          found: `the key '${shorten(key, 60)}'`,
           expected: 'no secret in this file; it names files that hold them (operator.passwordFile, chassis.secretFile)',
         });
       }
     }
-    if (isMap(value) && here.length < 4) checkWishes(value, here, report);
+    if (isRecord(value) && here.length < 4) checkWishes(value, here, report);
   }
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function shortened(key: string): string {
-  return key.length > 60 ? `${key.slice(0, 60)}…` : key;
 }

@@ -296,7 +296,7 @@ export function createCatalogue({
         const { inspectDrawings } = await import('./overlays/inspect.ts');
         const source = { kind: 'live', map } as const;
         const { clock } = await toolkit();
-        return (await inspectDrawings({ source, openToolkit: toolkit, now: () => clock.wall() }, context)).result;
+        return await inspectDrawings({ source, openToolkit: toolkit, now: () => clock.wall() }, context);
       },
     ),
     'map backup': entry(

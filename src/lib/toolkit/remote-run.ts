@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { asGwError, type ErrorCode, errorTable, GwError } from '../error/index.ts';
 import { quote, readJson } from '../json/index.ts';
+import { withDeadline } from '../lifecycle/index.ts';
 import type { FarExit, FarProcess, Ssh } from '../net/index.ts';
 import { answeredErrorSchema } from './operator/answered-error.ts';
 
@@ -179,7 +180,7 @@ async function eachLine(stream: Readable, onLine: (line: string) => void): Promi
 
 /** One sentence when the versions differ or the one there cannot be told; null when they are the same. */
 async function versionNote<T>(ssh: Ssh, { version, signal }: FarGwOptions<T>): Promise<string | null> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(VERSION_MS)]);
+  const limit = withDeadline(signal, VERSION_MS);
   const text = await readFarText(ssh, ['gw', '--version'], limit).catch((error: unknown) => {
     // That nothing can be run there is told by the command itself.
     if (error instanceof GwError) return null;

@@ -1,5 +1,5 @@
 import { GwError } from '../error/index.ts';
-import { systemClock } from '../lifecycle/index.ts';
+import { firstOf, systemClock } from '../lifecycle/index.ts';
 import type { Ssh, SshOptions } from '../net/index.ts';
 
 /** So long may nothing come over a line that is believed, in milliseconds; it is asked every 500. */
@@ -26,7 +26,7 @@ export async function throughSsh<T>(
   const { openSsh } = await import('../net/ssh/index.ts');
   const ssh = await openSsh(target, options);
   try {
-    const result = await work(ssh, AbortSignal.any([options.signal, ssh.lost]));
+    const result = await work(ssh, firstOf(options.signal, ssh.lost));
     await certainty(ssh, options);
     if (!ssh.lost.aborted || options.signal.aborted) return result;
     if (onLost === undefined) throw ssh.lost.reason;

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -34,6 +34,13 @@ describe('the configuration of SSH', () => {
     });
   });
 
+  it('runs no program of a Match block', () => {
+    using folder = temporaryHome();
+    const mark = join(folder.home, 'was-run');
+    const { user, notes } = look(`Match exec "touch ${mark}"\n User other\n`, 'a');
+    expect([user, notes.length, existsSync(mark)]).toEqual(['local', 1, false]);
+  });
+
   it('gives the first value that fits, and what the person wrote before that', () => {
     const text = [
       '# before any host: for all of them',
@@ -60,6 +67,9 @@ describe('the configuration of SSH', () => {
       identitiesOnly: true,
     });
     expect(look('IdentityFile none', 'a').identityFiles).toEqual([]);
+    // As `ssh -G` of OpenSSH reads them.
+    expect(look('IdentityFile /x/a#b', 'a').identityFiles).toEqual(['/x/a#b']);
+    expect(look("IdentityFile '/x/single quoted'", 'a').identityFiles).toEqual(['/x/single quoted']);
     expect(look('IdentityAgent none', 'a').identityAgent).toBeNull();
     expect(look('IdentityAgent SSH_AUTH_SOCK', 'a').identityAgent).toBeUndefined();
     expect(look('IdentityAgent "~/agent 1"', 'a').identityAgent).toBe('/people/t/agent 1');
@@ -84,6 +94,7 @@ describe('the configuration of SSH', () => {
 
   it('never goes another way than it says: what cannot be followed is an error with its line', () => {
     for (const line of [
+      'Host',
       'Port 0',
       'Port 70000',
       'Port ssh',

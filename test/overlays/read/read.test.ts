@@ -177,7 +177,7 @@ describe('the forms that drawings come in', () => {
     expect(readOverlays(text).container).toBe('feature-collection');
   });
 
-  it('reads a large object with features in parts, as a collection', () => {
+  it('reads a large object with features, and a large list of them, as a collection', () => {
     const filler = JSON.stringify({ id: 'x', properties: { filler: 'y'.repeat(9 * 1024 * 1024) } });
     const large = bytesOf(`{"map_uid":"u","features":[{"id":"a"},${filler}]}`);
     const overlays = readOverlays(large);
@@ -238,6 +238,18 @@ describe('what is no drawings', () => {
     expect(foundIn(large.slice(0, -2))).toContain(`cut off in the middle, after ${large.length - 2} bytes`);
     expect(foundIn(large.slice(0, 2_500_030))).toContain('cut off in the middle, after 2500030 bytes');
     expect(foundIn(`${large}]`)).toContain('not JSON');
+  });
+
+  it('reads the characters of a large file whole, wherever it is cut for decoding, and refuses half of one', () => {
+    const name = '桌子é😀'.repeat(60_000);
+    for (const shift of ['', ' ', '  ']) {
+      const file = bytesOf(`${shift}{"type":"FeatureCollection","features":[{"properties":{"name":"${name}"}}]}`);
+      expect(readOverlays(file).drawings.map((feature) => feature.name)).toEqual([name]);
+      expect(foundIn(file.subarray(0, 400_000))).toContain('cut off in the middle');
+      const broken = Uint8Array.from(file);
+      broken[262_144] = 0xff;
+      expect(foundIn(broken)).toContain('no text in UTF-8: byte 2621');
+    }
   });
 
   it('names the encoding of a text that is not in UTF-8', () => {

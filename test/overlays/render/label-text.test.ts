@@ -2,11 +2,11 @@ import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cut } from '../../../src/cli/render/overlays/words.ts';
-import { shorten } from '../../../src/lib/markup/index.ts';
 import { inspectOverlays } from '../../../src/lib/overlays/inspect/inspect.ts';
 import { readOverlays } from '../../../src/lib/overlays/read/read.ts';
 import { drawPage, drawSvg, toCsv, toGeojson } from '../../../src/lib/overlays/render/index.ts';
 import { nameLines, nameText } from '../../../src/lib/overlays/render/lines.ts';
+import { shorten } from '../../../src/lib/text/index.ts';
 import { collectionOf, lookAtCollection, pageOptions, pointAt } from './drawn.ts';
 import { elementsOf, readMarkup, textOf } from './markup-reader.ts';
 

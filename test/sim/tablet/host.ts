@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net';
  * machine that debugs sends and reads.
  */
 
-export interface Frame {
+interface Frame {
   readonly command: string;
   readonly arg0: number;
   readonly arg1: number;

@@ -38,9 +38,9 @@ async function compare(a: string, b: string, more: Partial<OverlaysDiffOptions> 
   const options = { from: parseDrawingSource(a), to: parseDrawingSource(b), openToolkit: noChassis, now, ...more };
   const context = { signal: new AbortController().signal, onProgress: () => {} };
   const compared = await compareDrawings(options, context);
-  expect(overlaysDiffSchema.parse(compared.result)).toEqual(compared.result);
-  expect(JSON.parse(JSON.stringify(compared.result))).toEqual(compared.result);
-  return compared;
+  expect(overlaysDiffSchema.parse(compared)).toEqual(compared);
+  expect(JSON.parse(JSON.stringify(compared))).toEqual(compared);
+  return { result: compared, document: compared.document };
 }
 
 const drawings = (x: number, properties: object = {}) => ({

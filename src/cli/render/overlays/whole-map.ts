@@ -1,4 +1,5 @@
 import chalk from 'chalk';
+import { pluralWord } from '../../../lib/text/index.ts';
 import type { OverlaysInspect } from '../../../lib/toolkit/overlays/inspect.result.ts';
 import { type Column, renderTable } from '../../output.ts';
 import { colourMark, open, type Standing } from '../mark.ts';
@@ -100,7 +101,7 @@ export function iconLines({ icons, filter }: Data): string[] {
   if (icons.withBoth === 0 || filter !== null) return [];
   const { withBoth, withOffset, offsetDeg } = icons;
   return [
-    `${title('Icons')}: ${withOffset} of ${counted(withBoth, 'drawing')} with both angles ${withOffset === 1 ? 'has its' : 'have their'} iconYaw ${offsetDeg} degrees from yaw: reproducible (${colourMark(seen)}), unexplained (${colourMark(open)}).`,
+    `${title('Icons')}: ${withOffset} of ${counted(withBoth, 'drawing')} with both angles ${pluralWord(withOffset, 'has its', 'have their')} iconYaw ${offsetDeg} degrees from yaw: reproducible (${colourMark(seen)}), unexplained (${colourMark(open)}).`,
   ];
 }
 

@@ -1,5 +1,5 @@
 import chalk from 'chalk';
-import { shorten } from '../../../lib/markup/index.ts';
+import { pluralWord, shorten } from '../../../lib/text/index.ts';
 import type { OverlaysInspect } from '../../../lib/toolkit/overlays/inspect.result.ts';
 import { printable } from '../../output.ts';
 
@@ -21,7 +21,7 @@ export function title(text: string): string {
 }
 
 export function counted(count: number, noun: string): string {
-  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+  return `${count.toLocaleString('en')} ${pluralWord(count, noun)}`;
 }
 
 export function moreText(count: number, ways: string): string {

@@ -1,12 +1,14 @@
 import type { z } from 'zod';
 import {
   createJsonScanner,
+  isRecord,
   type JsonBounds,
   problemOfFinding,
   quote,
   readJson,
   readJsonBytes,
 } from '../../json/index.ts';
+import { pluralWord } from '../../text/index.ts';
 import { type KnownTopic, misfit, numbersAsText, topicSchemas, topicsEnabledSchema } from '../schema.ts';
 
 type Shape<T extends KnownTopic> = z.output<(typeof topicSchemas)[T]>;
@@ -69,10 +71,10 @@ export function parseTopicMessage(text: string): TopicMessage {
 }
 
 function messageOf(value: unknown, textOf: () => string): TopicMessage {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isRecord(value)) {
     return complaint('a message is JSON, but not an object');
   }
-  const { topic } = value as { topic?: unknown };
+  const { topic } = value;
   if (topic === undefined) {
     const enabled = topicsEnabledSchema.safeParse(value);
     return enabled.success
@@ -107,7 +109,7 @@ function misfitOf(topic: KnownTopic, error: z.ZodError, value: unknown): string 
   if (first === undefined) return `${topic}: ${misfit(error)}`;
   const named = paths.slice(0, 4).map((path) => `${topic}.${path}`);
   const more = paths.length > named.length ? ` and ${paths.length - named.length} more` : '';
-  const text = `${paths.length === 1 ? 'number' : 'numbers'} sent as text in ${named.join(', ')}${more}`;
+  const text = `${pluralWord(paths.length, 'number')} sent as text in ${named.join(', ')}${more}`;
   return others === null ? text : `${text}; ${topic}: ${misfit(others)}`;
 }
 

@@ -4,6 +4,7 @@ import WebSocket from 'ws';
 import { GwError, type Tried } from '../../error/index.ts';
 import { quote } from '../../json/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
+import { onAbort } from '../../lifecycle/index.ts';
 import { DialError, type Dialer, dialFailureOf, type Endpoint, viaOf } from '../../net/index.ts';
 import { interrupted } from '../failure.ts';
 import type { ConnectionFailure } from '../model.ts';
@@ -100,6 +101,7 @@ function handshake(options: TopicStreamOptions, socket: Duplex, tried: () => Tri
     autoPong: false,
     ...(secret !== undefined && { headers: { secret } }),
   });
+  let aborting: Disposable | undefined;
   const give = (error: unknown) => {
     cleanUp();
     // The library reports the end of a handshake that we end ourselves.
@@ -109,7 +111,6 @@ function handshake(options: TopicStreamOptions, socket: Duplex, tried: () => Tri
     reject(error);
   };
   const onError = (error: Error) => give(handshakeFailure(error, tried()));
-  const onAbort = () => give(interrupted(signal?.reason, tried()));
   const onResponse = (_request: unknown, response: IncomingMessage) => give(refusal(response, tried()));
   const onOpen = () => {
     cleanUp();
@@ -120,7 +121,7 @@ function handshake(options: TopicStreamOptions, socket: Duplex, tried: () => Tri
   const timer = clock.after(left, () => give(new DialError('no-answer', tried())));
   const cleanUp = () => {
     timer[Symbol.dispose]();
-    signal?.removeEventListener('abort', onAbort);
+    aborting?.[Symbol.dispose]();
     web.off('error', onError);
     web.off('open', onOpen);
     web.off('unexpected-response', onResponse);
@@ -128,7 +129,7 @@ function handshake(options: TopicStreamOptions, socket: Duplex, tried: () => Tri
   web.on('error', onError);
   web.on('open', onOpen);
   web.on('unexpected-response', onResponse);
-  signal?.addEventListener('abort', onAbort, { once: true });
+  aborting = onAbort(signal, () => give(interrupted(signal?.reason, tried())));
   return promise;
 }
 
@@ -143,6 +144,7 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
   let lastTick = clock.monotonicMs();
   let lastBytes = bytesOf(socket);
   let acknowledgement: Disposable | undefined;
+  let aborting: Disposable | undefined;
   const flood = createTopicFlood();
   let frames = 0;
   let large = 0;
@@ -166,13 +168,11 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
     ticking[Symbol.dispose]();
     pinging[Symbol.dispose]();
     acknowledgement?.[Symbol.dispose]();
-    signal?.removeEventListener('abort', onAbort);
+    aborting?.[Symbol.dispose]();
     web.terminate();
     socket.destroy();
     resolve({ failure, detail, ...(isFlood && { isFlood }) });
   }
-
-  const onAbort = () => end('other', 'ended by gw');
 
   /** Counted in ticks of bounded length, so that a pause of our own process is not taken for the chassis' silence. */
   const ticking = clock.every(LOOK_MS, () => {
@@ -264,8 +264,6 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
     const words = reason.length > 0 ? `, ${quote(reason.toString('utf8'))}` : '';
     end('cut', code === 1006 ? 'the connection was cut' : `the chassis closed the topic stream (code ${code}${words})`);
   });
-  signal?.addEventListener('abort', onAbort, { once: true });
-
   const stream: TopicStream = {
     tried,
     ended,
@@ -284,8 +282,8 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
     close: () => end('other', 'ended by gw'),
     [Symbol.dispose]: () => end('other', 'ended by gw'),
   };
-  if (signal?.aborted) onAbort();
-  else stream.enable(options.topics);
+  aborting = onAbort(signal, () => end('other', 'ended by gw'));
+  if (signal?.aborted !== true) stream.enable(options.topics);
   return stream;
 }
 

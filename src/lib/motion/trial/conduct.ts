@@ -1,5 +1,6 @@
 import type { ChassisMoves } from '../../chassis/moves.ts';
 import { asGwError } from '../../error/index.ts';
+import { firstOf } from '../../lifecycle/index.ts';
 import type { MoveOutcome, Order } from '../model.ts';
 import { carryOut, type OrderTools } from '../orders.ts';
 import { judgeDock } from './judge/dock.ts';
@@ -106,7 +107,7 @@ function askOnTheWay({ tools, sampler, start, signal }: Conduct, onState: (state
     return last !== undefined && distanceM(last, start) >= ASK_AFTER_M && sampler.plans.at(-1)?.moveState === 'moving';
   };
   const work = (async () => {
-    if (!(await sampler.until(isUnderWay, MAX_TRIAL_MS, AbortSignal.any([signal, ending.signal])))) return;
+    if (!(await sampler.until(isUnderWay, MAX_TRIAL_MS, firstOf(signal, ending.signal)))) return;
     const moveId = sampler.plans.at(-1)?.actionId;
     if (moveId !== undefined) onState(await ask(tools, sampler, moveId));
   })();
@@ -154,16 +155,14 @@ async function conductStop(conduct: Conduct): Promise<TrialFinding[]> {
     const last = sampler.poses.at(-1);
     return last !== undefined && distanceM(last, start) >= DRIVES_M && sampler.plans.at(-1)?.moveState === 'moving';
   };
-  const watching = sampler
-    .until(isDriving, MAX_TRIAL_MS, AbortSignal.any([signal, cancelling.signal]))
-    .then((drives) => {
-      if (!drives || cancelling.signal.aborted) return;
-      cancelAtMs = sampler.now();
-      sampler.note('cancel sent');
-      say('Was cancelled; watches that it comes to rest.');
-      cancelling.abort(new Error('the cancel is what is tried'));
-    });
-  const driven = await drive(conduct, AbortSignal.any([signal, cancelling.signal]));
+  const watching = sampler.until(isDriving, MAX_TRIAL_MS, firstOf(signal, cancelling.signal)).then((drives) => {
+    if (!drives || cancelling.signal.aborted) return;
+    cancelAtMs = sampler.now();
+    sampler.note('cancel sent');
+    say('Was cancelled; watches that it comes to rest.');
+    cancelling.abort(new Error('the cancel is what is tried'));
+  });
+  const driven = await drive(conduct, firstOf(signal, cancelling.signal));
   if (!cancelling.signal.aborted) cancelling.abort();
   await watching;
   const answeredAtMs = tools.canceller.answeredAtMs - tools.clock.monotonicMs() + sampler.now();

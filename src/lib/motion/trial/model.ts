@@ -34,7 +34,7 @@ export interface TrialRequest {
  */
 export type TrialVerdict = 'holds' | 'differs' | 'not-decided';
 
-export type TrialFactId = FactIdMarked<'BELEGT' | 'HINWEIS'>;
+type TrialFactId = FactIdMarked<'BELEGT' | 'HINWEIS'>;
 
 export interface TrialFinding {
   readonly fact: TrialFactId;

@@ -1,5 +1,6 @@
 import type { ChassisLink } from '../../chassis/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
+import { onAbort } from '../../lifecycle/index.ts';
 
 /** One message of `/tracked_pose` during a trial. */
 export interface PoseSample {
@@ -20,7 +21,7 @@ export interface PlanSample {
 }
 
 /** What somebody did or the chassis said beside it: `cancel sent`, `read back`. */
-export interface EventSample {
+interface EventSample {
   readonly atMs: number;
   readonly what: string;
 }
@@ -128,7 +129,7 @@ export function createSampler(
         const { promise, resolve } = Promise.withResolvers<void>();
         waiting.add(resolve);
         using _limit = clock.after(Math.min(200, leftMs), resolve);
-        signal?.addEventListener('abort', () => resolve(), { once: true });
+        using _aborted = onAbort(signal, resolve);
         await promise;
         waiting.delete(resolve);
       }

@@ -34,7 +34,7 @@ export interface TrialReport {
   readonly [more: string]: unknown;
 }
 
-export interface Kept {
+interface Kept {
   readonly report: { readonly file: string; readonly sha256: string } | null;
   readonly recorded: readonly string[];
   /** What could not be kept, each in one sentence. */

@@ -1,6 +1,6 @@
 import { isSimulated } from '../../chassis/index.ts';
 import { asGwError, GwError } from '../../error/index.ts';
-import { type Clock, type Log, orAfter } from '../../lifecycle/index.ts';
+import { type Clock, firstOf, type Log, orAfter } from '../../lifecycle/index.ts';
 import type { Site } from '../../site/index.ts';
 import { type GateInput, type Refusal, refusalError } from '../gate.ts';
 import type { Order } from '../model.ts';
@@ -147,7 +147,7 @@ export function createTrials(options: TrialsOptions): Trials {
 
   async function run(running: Running, signal: AbortSignal): Promise<void> {
     const spoil = new AbortController();
-    const whole = AbortSignal.any([signal, spoil.signal]);
+    const whole = firstOf(signal, spoil.signal);
     const beganMs = clock.monotonicMs();
     const onChange = ({ spoiled, poses }: Sampler) => {
       if (spoiled !== null && !spoil.signal.aborted) spoil.abort(new GwError('MOTION_REFUSED', spoiled));

@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream';
-import { type Clock, systemClock } from '../../lifecycle/index.ts';
+import { type Clock, onAbort, systemClock } from '../../lifecycle/index.ts';
 import { HEAD_MOST_BYTES, type HttpHead, parseHttpDate, parseHttpHead } from './http-date.ts';
 import { type TlsFailure, tlsFailureOf } from './tls-probe.ts';
 
-export interface HttpProbeOptions {
+interface HttpProbeOptions {
   /** As it stands in the Host header: `storage.example.com`, with the port where it is not 443. */
   readonly authority: string;
   readonly timeoutMs: number;
@@ -115,19 +115,17 @@ function createAsking(stream: Duplex, signal: AbortSignal) {
     };
     const onError = (error: Error) => resolve({ kind: 'closed', failure: tlsFailureOf(error) });
     const onEnd = () => resolve({ kind: 'closed', failure: { kind: 'cut' } });
-    const onAbort = () => reject(signal.reason);
     stream.on('data', onData);
     stream.on('error', onError);
     stream.once('end', onEnd);
     stream.once('close', onEnd);
-    signal.addEventListener('abort', onAbort, { once: true });
+    using _aborted = onAbort(signal, () => reject(signal.reason));
     using _late = clock.after(timeoutMs, () => resolve({ kind: 'no-answer' }));
     try {
       if (stream.destroyed || stream.readableEnded) onEnd();
       else stream.write(text);
       return await promise;
     } finally {
-      signal.removeEventListener('abort', onAbort);
       stream.off('data', onData);
       stream.off('error', onError);
       stream.off('end', onEnd);

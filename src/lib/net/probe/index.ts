@@ -5,16 +5,14 @@
 export { isInRange } from './address-range.ts';
 export { type ChainLink, certificatesOf, chainOf, nameLine, type Trust, trustOf } from './certificate-chain.ts';
 export { type ConnectionQueues, parseConnectionQueues, readConnectionQueues } from './connection-queues.ts';
-export { type HttpHead, parseHttpDate, parseHttpHead } from './http-date.ts';
-export { type ClockDifference, clockDifference, type HttpProbe, probeHttps } from './http-probe.ts';
+export { parseHttpDate, parseHttpHead } from './http-date.ts';
+export { clockDifference, type HttpProbe, probeHttps } from './http-probe.ts';
 export { type Connack, createConnackReader, type MqttProbe, probeMqtt, returnCodeText } from './mqtt-probe.ts';
 export {
-  type OpenSocket,
   type OwnedSocket,
   parseOpenSockets,
   processName,
   readOpenSockets,
-  type SocketOwner,
   socketInode,
 } from './open-sockets.ts';
 export { type ConnectionInfo, parseConnectionInfo } from './path-mtu.ts';

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { type Clock, systemClock } from '../../lifecycle/index.ts';
+import { type Clock, onAbort, systemClock } from '../../lifecycle/index.ts';
 import { type TlsFailure, tlsFailureOf } from './tls-probe.ts';
 
 /** What a broker said to CONNECT. */
@@ -111,12 +111,11 @@ export async function probeMqtt(stream: Duplex, options: MqttProbeOptions): Prom
   };
   const onError = (error: Error) => resolve({ kind: 'closed', failure: tlsFailureOf(error), tookMs: tookMs() });
   const onEnd = () => resolve({ kind: 'closed', failure: { kind: 'cut' }, tookMs: tookMs() });
-  const onAbort = () => reject(signal.reason);
   stream.on('error', onError);
   stream.on('data', onData);
   stream.once('end', onEnd);
   stream.once('close', onEnd);
-  signal.addEventListener('abort', onAbort, { once: true });
+  using _aborted = onAbort(signal, () => reject(signal.reason));
   using _late = clock.after(timeoutMs, () => resolve({ kind: 'no-connack', tookMs: tookMs() }));
   try {
     // With TLS 1.3 a broker refuses a certificate after the handshake, perhaps before anybody listened here.
@@ -137,7 +136,6 @@ export async function probeMqtt(stream: Duplex, options: MqttProbeOptions): Prom
     if (probe.kind === 'accepted') await sayGoodbye(stream, generate({ cmd: 'disconnect' }), clock);
     return probe;
   } finally {
-    signal.removeEventListener('abort', onAbort);
     stream.off('data', onData);
     stream.destroy();
   }

@@ -15,7 +15,7 @@ export interface OpenSocket {
 }
 
 /** The process that holds a socket. */
-export interface SocketOwner {
+interface SocketOwner {
   readonly pid: number;
   /** Program, and for an interpreter its script. Chosen by the program itself: a hint for a person, and no proof. */
   readonly name: string;

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect, type TLSSocket } from 'node:tls';
-import { type Clock, systemClock } from '../../lifecycle/index.ts';
+import { type Clock, onAbort, systemClock } from '../../lifecycle/index.ts';
 import { MIN_TLS_VERSION } from '../../site/index.ts';
 import { type ChainLink, chainOf, type Trust, trustOf } from './certificate-chain.ts';
 import { listThatVerified, systemCertificates, systemContext } from './trust-lists.ts';
@@ -153,11 +153,10 @@ export async function probeTls(stream: Duplex, options: TlsProbeOptions): Promis
     fail(ended);
   };
   const onClose = () => fail({ kind: 'cut' });
-  const onAbort = () => reject(signal.reason);
   // Errors after the handshake belong to whoever uses the socket; this keeps an unheard one from ending the process.
   socket.on('error', onError);
   socket.once('close', onClose);
-  signal.addEventListener('abort', onAbort, { once: true });
+  using _aborted = onAbort(signal, () => reject(signal.reason));
   using _late = clock.after(timeoutMs, () => fail({ kind: 'no-answer' }));
   socket.once('secureConnect', () => {
     // Before the chain is asked for: after getPeerX509Certificate, getPeerCertificate is empty (measured, Node 24.21).
@@ -178,7 +177,6 @@ export async function probeTls(stream: Duplex, options: TlsProbeOptions): Promis
     probe = await promise;
     return probe;
   } finally {
-    signal.removeEventListener('abort', onAbort);
     socket.off('close', onClose);
     if (probe?.kind !== 'established') {
       socket.destroy();

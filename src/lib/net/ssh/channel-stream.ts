@@ -1,11 +1,13 @@
 import { Duplex } from 'node:stream';
 import type { Channel } from 'ssh2';
+import { onAbort } from '../../lifecycle/index.ts';
 
 /**
  * A channel in the manner of a TCP socket: it ends when the far side ends, destroying it closes it, and when the line
  * is lost it fails with that, where the library would end it as if everything had been said.
  */
 export function channelStream(channel: Channel, lost: AbortSignal): Duplex {
+  let losing: Disposable | undefined;
   const stream = new Duplex({
     allowHalfOpen: false,
     read() {
@@ -19,14 +21,13 @@ export function channelStream(channel: Channel, lost: AbortSignal): Duplex {
       callback();
     },
     destroy(error, callback) {
-      lost.removeEventListener('abort', onLost);
+      losing?.[Symbol.dispose]();
       channel.off('data', onData);
       channel.resume();
       channel.destroy();
       callback(error);
     },
   });
-  const onLost = () => stream.destroy(lost.reason);
   const onData = (chunk: Buffer) => {
     if (!stream.push(chunk)) channel.pause();
   };
@@ -40,7 +41,6 @@ export function channelStream(channel: Channel, lost: AbortSignal): Duplex {
     else stream.destroy();
   });
   channel.on('error', (error: Error) => stream.destroy(error));
-  lost.addEventListener('abort', onLost, { once: true });
-  if (lost.aborted) onLost();
+  losing = onAbort(lost, () => void stream.destroy(lost.reason));
   return stream;
 }

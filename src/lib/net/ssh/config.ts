@@ -52,7 +52,11 @@ export interface SettingsOptions {
   readonly homeDir: string;
 }
 
-/** Splits the text of a configuration. Throws SSH_CONFIG_INVALID for a line that is none. */
+/**
+ * Splits the text of a configuration. Throws SSH_CONFIG_INVALID for a line that is none. Written here because the
+ * library for it (ssh-config 5.3) runs the program of a `Match exec` when a host is looked up, needs exponential time
+ * for patterns, cuts `a#b` at its #, and keeps no line numbers for messages.
+ */
 export function parseSshConfig(text: string, file: string): ConfigLine[] {
   const lines: ConfigLine[] = [];
   for (const [index, raw] of text.split(/\r?\n/).entries()) {
@@ -98,8 +102,10 @@ function collect(lines: readonly ConfigLine[], host: string, outer: boolean, fou
   let applies = outer;
   for (const line of lines) {
     const { keyword, words, at } = line;
-    if (keyword === 'host') applies = outer && matchesPatterns(words, host);
-    else if (keyword === 'match') {
+    if (keyword === 'host') {
+      if (words.length === 0) throw invalid(at, 'Host names no host');
+      applies = outer && matchesPatterns(words, host);
+    } else if (keyword === 'match') {
       // Deciding the other forms needs programs to be run, or the names of users and networks.
       applies = outer && words.length === 1 && words[0]?.toLowerCase() === 'all';
       if (!applies && outer) found.notes.add(`The block 'Match' at ${at} is not read.`);

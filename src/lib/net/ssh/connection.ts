@@ -1,6 +1,6 @@
 import type { Channel } from 'ssh2';
 import { GwError, type Tried } from '../../error/index.ts';
-import { systemClock } from '../../lifecycle/index.ts';
+import { firstOf, onAbort, systemClock } from '../../lifecycle/index.ts';
 import { DialError, type Dialer, type DialFailure, directDialer } from '../dialer.ts';
 import { channelStream } from './channel-stream.ts';
 import { commandLine } from './command-line.ts';
@@ -50,7 +50,7 @@ export async function openSsh(target: string | SshTarget, options: SshOptions): 
     const last = hops.at(-1);
     const settings = way.at(-1);
     if (last === undefined || settings === undefined) throw new RangeError('a way by SSH has at least one machine');
-    const lost = AbortSignal.any(hops.map((hop) => hop.lost));
+    const lost = firstOf(...hops.map((hop) => hop.lost));
     return {
       where: nameOf(settings),
       firstHop: { host: (way[0] ?? settings).hostName, port: (way[0] ?? settings).port },
@@ -123,8 +123,6 @@ function dialerOf({ client, lost, heardMs }: Hop, where: string): Dialer {
         via: where,
         forMs: Math.round(performance.now() - began),
       });
-      const onLost = () => reject(lost.reason);
-      const onAbort = () => reject(signal?.reason ?? new DOMException('aborted', 'AbortError'));
       let isOver = false;
       const onOpen = (error: Error | undefined, channel: Channel) => {
         // Nobody waits for it any more.
@@ -142,16 +140,13 @@ function dialerOf({ client, lost, heardMs }: Hop, where: string): Dialer {
         }, ms);
       };
       wait(timeoutMs);
-      signal?.addEventListener('abort', onAbort, { once: true });
-      lost.addEventListener('abort', onLost, { once: true });
-      if (signal?.aborted) onAbort();
-      else if (lost.aborted) onLost();
-      else open(() => client.forwardOut('127.0.0.1', 0, host, port, onOpen), reject);
+      const aborting = [onAbort(signal, () => reject(signal?.reason)), onAbort(lost, () => reject(lost.reason))];
+      if (signal?.aborted !== true && !lost.aborted)
+        open(() => client.forwardOut('127.0.0.1', 0, host, port, onOpen), reject);
       return promise.finally(() => {
         isOver = true;
         clearTimeout(timer);
-        signal?.removeEventListener('abort', onAbort);
-        lost.removeEventListener('abort', onLost);
+        for (const listening of aborting) listening[Symbol.dispose]();
       });
     },
   };
@@ -199,14 +194,12 @@ async function exec(
   signal?.throwIfAborted();
   const tried: Tried = { address: settings.hostName, port: settings.port, action: `run ${argv[0]}` };
   const { promise, resolve, reject } = Promise.withResolvers<FarProcess>();
-  const onLost = () => reject(lost.reason);
-  lost.addEventListener('abort', onLost, { once: true });
+  using _lost = onAbort(lost, () => reject(lost.reason));
   const timer = setTimeout(() => {
     reject(refusedChannel(`${nameOf(settings)} does not answer when it is asked to run a program`, tried));
   }, TIMEOUT_MS);
   try {
-    if (lost.aborted) onLost();
-    else {
+    if (!lost.aborted) {
       open(() => {
         client.exec(line, (error, channel) => {
           // At once: how it ended may come with the very next bytes.
@@ -221,6 +214,5 @@ async function exec(
     return await promise;
   } finally {
     clearTimeout(timer);
-    lost.removeEventListener('abort', onLost);
   }
 }

@@ -1,4 +1,5 @@
 import type { ClientChannel } from 'ssh2';
+import { onAbort } from '../../lifecycle/index.ts';
 import type { FarExit, FarProcess } from './model.ts';
 
 /** How long a program may take to end in order once it was asked to. */
@@ -16,12 +17,12 @@ export function farProcess(channel: ClientChannel, lost: AbortSignal, signal?: A
   ended.catch(() => {});
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
+  const aborting: Disposable[] = [];
   const cleanUp = () => {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', onAbort);
-    lost.removeEventListener('abort', onLost);
+    for (const listening of aborting) listening[Symbol.dispose]();
   };
-  const onAbort = () => {
+  const interrupt = () => {
     if (isClosed || timer !== undefined) return;
     channel.signal('TERM');
     timer = setTimeout(leave, END_MS);
@@ -49,10 +50,8 @@ export function farProcess(channel: ClientChannel, lost: AbortSignal, signal?: A
     resolve({ ...exit });
   });
   channel.on('error', () => {});
-  signal?.addEventListener('abort', onAbort, { once: true });
-  lost.addEventListener('abort', onLost, { once: true });
-  if (lost.aborted) onLost();
-  else if (signal?.aborted) onAbort();
+  aborting.push(onAbort(lost, onLost));
+  if (!lost.aborted) aborting.push(onAbort(signal, interrupt));
   return {
     stdin: channel.stdin,
     stdout: channel.stdout,
@@ -62,7 +61,7 @@ export function farProcess(channel: ClientChannel, lost: AbortSignal, signal?: A
       if (isClosed || lost.aborted) return;
       channel.resume();
       channel.stderr.resume();
-      onAbort();
+      interrupt();
       await ended.catch(() => {});
     },
   };

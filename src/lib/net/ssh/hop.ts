@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import ssh2, { type AuthenticationType, type AuthHandlerMiddleware, type ServerHostKeyAlgorithm } from 'ssh2';
 import { type ErrorCode, GwError, type Tried } from '../../error/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
+import { onAbort } from '../../lifecycle/index.ts';
 import { DialError, type Dialer, dialFailureText, viaOf } from '../dialer.ts';
 import { createBannerReader } from './banner.ts';
 import { type HostSettings, nameOf } from './config.ts';
@@ -87,8 +88,7 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
   using patience = createPatience(clock, timeoutMs, () =>
     fail('SSH_BAD_ANSWER', 'Something takes the connection, but the login over SSH did not go on.'),
   );
-  const onAbort = () => failed.reject(new GwError('INTERRUPTED', 'Interrupted.', { tried: tried() }));
-  signal.addEventListener('abort', onAbort, { once: true });
+  using _aborted = onAbort(signal, () => failed.reject(new GwError('INTERRUPTED', 'Interrupted.', { tried: tried() })));
   const askSecret = (question: SecretQuestion) =>
     patience.without(async () => {
       try {
@@ -215,7 +215,6 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
       },
       authHandler,
     });
-    if (signal.aborted) onAbort();
     await Promise.race([ready, failed.promise]);
     isReady = true;
     await hostCheck.remember();
@@ -225,8 +224,6 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
     socket.destroy();
     if (hasKeys) await hostCheck.remember();
     throw error;
-  } finally {
-    signal.removeEventListener('abort', onAbort);
   }
 
   let heardAt = clock.monotonicMs();

@@ -14,7 +14,7 @@ export interface Identity {
 }
 
 /** Only kinds of keys that know several ways to sign are told one. */
-export type Hash = 'sha1' | 'sha256' | 'sha512' | undefined;
+type Hash = 'sha1' | 'sha256' | 'sha512' | undefined;
 
 export interface Identities {
   readonly offers: readonly Identity[];

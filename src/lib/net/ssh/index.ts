@@ -4,13 +4,3 @@
  * person what only a person can answer. Loaded when a `--via` or `--from` is given; the library behind it is large.
  */
 export { openSsh } from './connection.ts';
-export type {
-  FarExit,
-  FarProcess,
-  HostKeyQuestion,
-  SecretQuestion,
-  Ssh,
-  SshOptions,
-  SshPerson,
-  SshTarget,
-} from './model.ts';

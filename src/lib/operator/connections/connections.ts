@@ -252,8 +252,6 @@ export function createConnectionTable(options: ConnectionTableOptions) {
   };
 }
 
-export type ConnectionTable = ReturnType<typeof createConnectionTable>;
-
 function hasBody({ headers }: IncomingMessage): boolean {
   const length = headers['content-length'];
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');

@@ -25,7 +25,7 @@ export function scopeOf(request: IncomingMessage): Scope {
 export type { RequestHandler };
 
 /** `path`: of a socket in the file system. */
-export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
+type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
 
 export type ListenerOptions = ListenAddress & {
   readonly scope: Scope;

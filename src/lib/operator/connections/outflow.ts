@@ -22,7 +22,7 @@ export interface Outflow extends Disposable {
   keptBytes(): number;
 }
 
-export interface SentFile {
+interface SentFile {
   /** How much of it was taken; grows while the reader reads. */
   readonly bytesRead: number;
 }

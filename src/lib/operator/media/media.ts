@@ -30,7 +30,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
-export interface MediaItem {
+interface MediaItem {
   readonly name: string;
   readonly bytes: number;
   readonly contentType: string;
@@ -38,7 +38,7 @@ export interface MediaItem {
   readonly modified: string;
 }
 
-export interface OpenMedia extends MediaItem {
+interface OpenMedia extends MediaItem {
   /** Whether a browser may show it in place. */
   readonly inline: boolean;
   readonly stream: ReturnType<FileHandle['createReadStream']>;

@@ -17,7 +17,7 @@ export interface PageView {
 }
 
 /** `go` is 'yes' while a tour may start, `run` 'running' while gw drives the robot; `headline` is its level. */
-export type Flag = 'link' | 'stop' | 'run' | 'gate' | 'go' | 'headline';
+type Flag = 'link' | 'stop' | 'run' | 'gate' | 'go' | 'headline';
 
 export type LiveKey = 'pose' | 'heading' | 'battery' | 'positioning' | 'wheels' | 'planning' | 'alerts' | 'map';
 

@@ -10,14 +10,14 @@ import { createSignInLine, type Lane } from './sign-in-line.ts';
 const KNOWN_ADDRESSES = 64;
 const KNOWN_FOR_MS = 12 * 60 * 60_000;
 
-export type SignInOutcome =
+type SignInOutcome =
   | { readonly kind: 'signed-in'; readonly token: string; readonly deviceMark: string }
   | { readonly kind: 'wrong' }
   | { readonly kind: 'too-many-tries'; readonly retryAfterS: number }
   | { readonly kind: 'busy'; readonly retryAfterS: number };
 
 /** Who tries a password. */
-export interface Caller {
+interface Caller {
   /** The peer's, as the operating system tells it; null: a command on the gateway itself, which is never limited. */
   readonly address: string | null;
   /** What an earlier sign-in left in the browser. */

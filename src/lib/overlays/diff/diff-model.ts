@@ -119,7 +119,7 @@ export interface NumberNotation {
   readonly toJson: string;
 }
 
-export interface DiffCounts {
+interface DiffCounts {
   /** Entries of `features` on the left and on the right. */
   readonly from: number;
   readonly to: number;

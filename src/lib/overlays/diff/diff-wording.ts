@@ -1,3 +1,4 @@
+import { plural, shorten } from '../../text/index.ts';
 import { figure } from '../render/lines.ts';
 import type { ChangedDrawing, OverlaysDiff, PairedBy, ShapeChange, TurnChange, ValueChange } from './diff-model.ts';
 
@@ -32,7 +33,7 @@ export function diffLine({
 }: Pick<OverlaysDiff, 'same' | 'sameText' | 'counts' | 'members'>): string {
   if (same) {
     const how = sameText ? 'to the last character' : 'in everything that is said, though written differently';
-    return `The drawings are the same: ${many(counts.to, 'drawing')}, ${how}.`;
+    return `The drawings are the same: ${plural(counts.to, 'drawing')}, ${how}.`;
   }
   const parts: string[] = [];
   if (counts.changed > 0) {
@@ -49,7 +50,7 @@ export function diffLine({
   if (counts.added > 0) parts.push(`${counts.added} added`);
   if (counts.removed > 0) parts.push(`${counts.removed} removed`);
   if (counts.reordered > 0) parts.push(`${counts.reordered} elsewhere in the order`);
-  if (members.length > 0) parts.push(`${many(members.length, 'member')} of the collection`);
+  if (members.length > 0) parts.push(`${plural(members.length, 'member')} of the collection`);
   return `The drawings differ: ${parts.join(', ')}.`;
 }
 
@@ -75,7 +76,8 @@ export function changeWords(change: ToldChange): string {
 }
 
 export function valueRow({ in: where, name, change, fromJson, toJson }: ValueChange): ChangeRow {
-  const member = name === '' ? (where === 'document' ? 'how the drawings are packed' : 'the whole entry') : cut(name);
+  const member =
+    name === '' ? (where === 'document' ? 'how the drawings are packed' : 'the whole entry') : shorten(name, MOST);
   const notes = { added: '', removed: '', value: '', type: ', its JSON type', doubled: ', a key that stands twice' };
   return { what: `${member}${notes[change]}`, before: short(fromJson), after: short(toJson) };
 }
@@ -92,14 +94,20 @@ export function placeWords(xM: number, yM: number): string {
 function shapeRow(shape: ShapeChange, was: string | null, is: string | null): ChangeRow {
   const { fromType, toType, fromCorners, toCorners, fromLengthM, toLengthM, fromAreaM2, toAreaM2, first } = shape;
   const clauses =
-    fromType === toType ? shapeClauses(shape) : [`geometry, ${cut(fromType ?? 'none')} to ${cut(toType ?? 'none')}`];
+    fromType === toType
+      ? shapeClauses(shape)
+      : [`geometry, ${shorten(fromType ?? 'none', MOST)} to ${shorten(toType ?? 'none', MOST)}`];
   if (clauses.length === 0 && first !== null) {
-    return { what: `geometry at ${cut(first.path)}`, before: short(first.fromJson), after: short(first.toJson) };
+    return {
+      what: `geometry at ${shorten(first.path, MOST)}`,
+      before: short(first.fromJson),
+      after: short(first.toJson),
+    };
   }
   const form = (type: string | null, place: string | null, corners: number | null, size: string | null) => {
-    if (place === null || corners === null) return type === null ? NOTHING : cut(type);
+    if (place === null || corners === null) return type === null ? NOTHING : shorten(type, MOST);
     if (corners === 1 && size === null) return place;
-    return `${many(corners, 'corner')} around ${place}${size === null ? '' : `, ${size}`}`;
+    return `${plural(corners, 'corner')} around ${place}${size === null ? '' : `, ${size}`}`;
   };
   return {
     what: clauses.length === 0 ? 'geometry' : clauses.join(', '),
@@ -159,13 +167,5 @@ function metres(value: number): string {
 }
 
 function short(json: string | null): string {
-  return json === null ? NOTHING : cut(json);
-}
-
-function cut(text: string): string {
-  return text.length > MOST ? `${text.slice(0, MOST)}…` : text;
-}
-
-function many(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
+  return json === null ? NOTHING : shorten(json, MOST);
 }

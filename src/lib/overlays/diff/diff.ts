@@ -1,5 +1,5 @@
 import type { CodeBook, CodeMeaning, Overlays } from '../model.ts';
-import { itemsOf, jsonOf, kindOf, type Members, membersOf, type Span, spanOf } from '../read/json-source.ts';
+import { jsonOf, kindOf, type Members, membersOf, type Span, spanOf } from '../read/json-source.ts';
 import { readOverlays } from '../read/read.ts';
 import type { ChangedDrawing, OverlaysDiff, ShapeChange, ValueChange } from './diff-model.ts';
 import { changeOf, differing, type NotationNotes, refOf } from './drawing-change.ts';
@@ -106,8 +106,8 @@ function findChanges(a: Overlays, b: Overlays): Found {
   const [left, right] = [collectionOf(a), collectionOf(b)];
   // The members beside the features.
   const members = differing(left, right, 'collection', { index: null, path: [] }, notation, FEATURES);
-  const before = entriesOf(left, a);
-  const after = entriesOf(right, b);
+  const before = entriesOf(a);
+  const after = entriesOf(b);
 
   // Between a list and a single feature no member differs, and the document does.
   if (members.length === 0 && a.container !== b.container) {
@@ -151,11 +151,9 @@ function collectionOf({ text, container }: Overlays): Members {
   return (isObject ? membersOf(whole) : null) ?? { whole, members: new Map(), doubled: null };
 }
 
-function entriesOf({ whole, members }: Members, { drawings, container }: Overlays): Entry[] {
+function entriesOf({ drawings, entries }: Overlays): Entry[] {
   const byIndex = new Map(drawings.map((drawing) => [drawing.index, drawing]));
-  const isList = container === 'feature-list';
-  const spans = container === 'single-feature' ? [whole] : itemsOf(isList ? whole : members.get(FEATURES));
-  return spans.map((span, index) => ({ index, span, drawing: byIndex.get(index) ?? null }));
+  return entries.map((span, index) => ({ index, span, drawing: byIndex.get(index) ?? null }));
 }
 
 /** The member of a map or a wrapper that holds the drawings. */

@@ -1,5 +1,5 @@
+import { isRecord } from '../../json/index.ts';
 import type { OverlaysContainer } from '../model.ts';
-import { isRecord } from './drawing.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 

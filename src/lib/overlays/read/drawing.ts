@@ -1,4 +1,5 @@
 import { type Degrees, degrees, parseDegrees } from '../../angle/index.ts';
+import { isRecord } from '../../json/index.ts';
 import type {
   CarriedMember,
   Code,
@@ -105,10 +106,6 @@ function nameOf(written: unknown): string | null {
 function idOf(written: unknown): string | null {
   if (typeof written === 'string') return written === '' ? null : written;
   return typeof written === 'number' ? String(written) : null;
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A list of codes that knows its continuations, so that drawings with the same codes have the same list. */

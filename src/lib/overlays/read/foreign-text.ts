@@ -1,4 +1,5 @@
 import { type ParseErrorCode, visit } from 'jsonc-parser';
+import { PNG_SIGNATURE } from '../../png/index.ts';
 
 /**
  * Why bytes that should be the JSON text of drawings are none, in words: a wrong file, another encoding, half a file.
@@ -8,14 +9,20 @@ export type TextReading =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly problem: string };
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+/** Of a larger part Node makes a text of two bytes a character, and everything cut from it has two as well. */
+const DECODED_BYTES = 256 * 1024;
 
 /** The text of bytes in UTF-8, without a byte order mark. */
 export function decodeText(bytes: Uint8Array): TextReading {
   const other = otherFormat(bytes);
   if (other !== null) return { ok: false, problem: other };
   try {
-    return { ok: true, text: utf8.decode(bytes) };
+    const utf8 = new TextDecoder('utf-8', { fatal: true });
+    let text = '';
+    for (let at = 0; at < bytes.length; at += DECODED_BYTES) {
+      text += utf8.decode(bytes.subarray(at, at + DECODED_BYTES), { stream: true });
+    }
+    return { ok: true, text: text + utf8.decode() };
   } catch {
     return { ok: false, problem: whyNotUtf8(bytes) };
   }
@@ -28,7 +35,7 @@ const signatures: readonly (readonly [signature: readonly number[], problem: str
   [[0xfe, 0xff], 'it is text in UTF-16, not in UTF-8'],
   [[0x1f, 0x8b], 'it is compressed with gzip'],
   [[0x50, 0x4b, 0x03, 0x04], 'it is a ZIP archive'],
-  [[0x89, 0x50, 0x4e, 0x47], 'it is a picture (PNG)'],
+  [PNG_SIGNATURE, 'it is a picture (PNG)'],
   [[0x25, 0x50, 0x44, 0x46], 'it is a PDF document'],
 ];
 

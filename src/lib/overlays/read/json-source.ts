@@ -11,6 +11,11 @@ export interface Span {
   readonly end: number;
 }
 
+/** `levels`: how deep objects and lists stand in each other in it; 0 for any other value. */
+interface MeasuredSpan extends Span {
+  readonly levels: number;
+}
+
 export type JsonKind = 'object' | 'array' | 'text' | 'number' | 'boolean' | 'null';
 
 /** An object, one level deep. */
@@ -100,6 +105,36 @@ export function itemsOf(span: Span | undefined): Span[] {
     return end;
   });
   return items;
+}
+
+/**
+ * The items of the list that a text is, or that an object has under a key (of doubled keys the last one), and how deep
+ * the deepest part of the text is nested. Goes through the text once.
+ */
+export function listIn(text: string, key: string | null): { readonly items: readonly Span[]; readonly levels: number } {
+  let items: Span[] = [];
+  let levels = 0;
+  const measure = (at: number, around: number): Span => {
+    const span = valueAt(text, at);
+    levels = Math.max(levels, span.levels + around);
+    return span;
+  };
+  const list = (start: number, around: number): number => {
+    items = [];
+    return eachItem(text, start, (at) => {
+      const item = measure(at, around + 1);
+      items.push(item);
+      return item.end;
+    });
+  };
+  const { start } = spanOf(text);
+  if (key === null) list(start, 0);
+  else {
+    eachMember(text, start, (name, at) =>
+      name === key && text.charCodeAt(at) === char.bracketOpen ? list(at, 1) : measure(at, 1).end,
+    );
+  }
+  return { items, levels };
 }
 
 export function jsonOf(span: Span): string {
@@ -268,25 +303,34 @@ function isSpace(code: number): boolean {
 }
 
 function endOfString(text: string, start: number): number {
-  let at = start + 1;
-  while (at < text.length) {
-    const code = text.charCodeAt(at);
-    if (code === char.quote) return at + 1;
-    at += code === char.backslash ? 2 : 1;
-  }
-  return text.length;
+  let end = start;
+  do end = text.indexOf('"', end + 1);
+  while (end !== -1 && isEscaped(text, end));
+  return end === -1 ? text.length : end + 1;
 }
 
-/** Where the value that begins here ends. Counts brackets instead of following them, so that depth costs nothing. */
+/** Whether an odd number of backslashes stands before it. */
+function isEscaped(text: string, at: number): boolean {
+  let first = at;
+  while (text.charCodeAt(first - 1) === char.backslash) first -= 1;
+  return (at - first) % 2 === 1;
+}
+
 function endOfValue(text: string, start: number): number {
+  return valueAt(text, start).end;
+}
+
+/** The value that begins here. Counts brackets instead of following them, so that depth costs nothing. */
+function valueAt(text: string, start: number): MeasuredSpan {
   const first = text.charCodeAt(start);
-  if (first === char.quote) return endOfString(text, start);
+  if (first === char.quote) return { text, start, end: endOfString(text, start), levels: 0 };
   let at = start;
   if (first !== char.braceOpen && first !== char.bracketOpen) {
     while (at < text.length && !isEndOfWord(text.charCodeAt(at))) at += 1;
-    return at;
+    return { text, start, end: at, levels: 0 };
   }
   let depth = 0;
+  let levels = 0;
   while (at < text.length) {
     const code = text.charCodeAt(at);
     if (code === char.quote) {
@@ -294,13 +338,15 @@ function endOfValue(text: string, start: number): number {
       continue;
     }
     at += 1;
-    if (code === char.braceOpen || code === char.bracketOpen) depth += 1;
-    else if (code === char.braceClose || code === char.bracketClose) {
+    if (code === char.braceOpen || code === char.bracketOpen) {
+      depth += 1;
+      if (depth > levels) levels = depth;
+    } else if (code === char.braceClose || code === char.bracketClose) {
       depth -= 1;
-      if (depth === 0) return at;
+      if (depth === 0) break;
     }
   }
-  return text.length;
+  return { text, start, end: at, levels };
 }
 
 function isEndOfWord(code: number): boolean {

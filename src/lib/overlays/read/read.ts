@@ -1,12 +1,10 @@
 import { GwError } from '../../error/index.ts';
-import { quote, readJson } from '../../json/index.ts';
+import { isRecord, quote, readJson } from '../../json/index.ts';
 import type { Drawing, Overlays, OverlaysContainer, OverlaysForm, RawFeature } from '../model.ts';
 import { containerOf, featuresIn } from './container.ts';
-import { createDrawingReader, isRecord } from './drawing.ts';
-import { walkCollection } from './feature-texts.ts';
+import { createDrawingReader } from './drawing.ts';
 import { decodeText, whyNoJson } from './foreign-text.ts';
-import { jsonOf, membersOf, spanOf } from './json-source.ts';
-import { readInParts } from './parts.ts';
+import { jsonOf, listIn, membersOf, spanOf } from './json-source.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -16,10 +14,6 @@ const MOST_PACKING = 3;
 const MOST_BYTES = 256 * 1024 * 1024;
 /** Deeper values would exhaust the stack of whoever goes through them. */
 const DEEPEST = 200;
-/** Up to here readJson itself looks at the depth. */
-const LOOKED_AT_CHARS = 2 * 1024 * 1024;
-/** A file from here on is read in parts. Below it, with three bytes a character, keys may be looked at for doubles. */
-const LARGE_BYTES = 8 * 1024 * 1024;
 const MOST_KEYS_SHOWN = 5;
 
 /**
@@ -31,10 +25,6 @@ const MOST_KEYS_SHOWN = 5;
  * @source vendor (HINWEIS): the forms, and that drawings are GeoJSON in metres of the map
  */
 export function readOverlays(input: Uint8Array | string, what = 'file'): Overlays {
-  if (typeof input !== 'string' && input.length > LARGE_BYTES && input.length <= MOST_BYTES) {
-    const read = readLarge(bufferOf(input));
-    if (read !== null) return read;
-  }
   let place = what;
   let text = textOf(input, what);
   let value = parse(text, what);
@@ -44,9 +34,7 @@ export function readOverlays(input: Uint8Array | string, what = 'file'): Overlay
   for (let packing = 0; ; packing += 1) {
     const container = containerOf(value, map !== null);
     if (container !== null) {
-      // The bytes are those of the text as long as nothing was unpacked.
-      const bytes = packing === 0 && typeof input !== 'string' ? input : null;
-      return overlaysOf(value, { form, container, map: map ?? mapIn(value), text, bytes, what: place });
+      return overlaysOf(value, { form, container, map: map ?? mapIn(value), text, what: place });
     }
     if (packing === MOST_PACKING) throw invalid(what, `they are packed more than ${MOST_PACKING} deep`);
     if (typeof value === 'string') {
@@ -73,32 +61,6 @@ export function readOverlays(input: Uint8Array | string, what = 'file'): Overlay
     }
     value = parse(text, place);
   }
-}
-
-function readLarge(bytes: Buffer): Overlays | null {
-  const parts = readInParts(bytes, DEEPEST);
-  if (parts === null) return null;
-  const { collection, drawings, members, rawOf, places } = parts;
-  const container = containerOf(collection, false);
-  if (container !== 'feature-collection' && container !== 'object-with-features') return null;
-  const topLevel = topLevelOf(collection);
-  let text: string | undefined;
-  return {
-    form: 'collection',
-    container,
-    drawings,
-    topLevel,
-    notFeatures: [],
-    members,
-    rawOf,
-    map: mapIn(collection),
-    places,
-    // Many only look at the drawings.
-    get text() {
-      text ??= withoutMark(bytes.toString('utf8'));
-      return text;
-    },
-  };
 }
 
 /**
@@ -143,6 +105,7 @@ function noDrawings(map: Members, form: OverlaysForm): Overlays {
     rawOf,
     map,
     text: '',
+    entries: [],
   };
 }
 
@@ -151,12 +114,10 @@ interface ReadCollection {
   readonly container: OverlaysContainer;
   readonly map: Members | null;
   readonly text: string;
-  /** Of the text, where they are at hand. */
-  readonly bytes: Uint8Array | null;
   readonly what: string;
 }
 
-function overlaysOf(value: unknown, { form, container, map, text, bytes, what }: ReadCollection): Overlays {
+function overlaysOf(value: unknown, { form, container, map, text, what }: ReadCollection): Overlays {
   const features = featuresIn(value, container);
   if (!Array.isArray(features)) {
     const found = features === undefined ? 'missing' : describe(features);
@@ -164,11 +125,8 @@ function overlaysOf(value: unknown, { form, container, map, text, bytes, what }:
   }
   const hasMembers = container === 'feature-collection' || container === 'object-with-features';
   const topLevel = topLevelOf(hasMembers && isRecord(value) ? value : {});
-  const isLong = text.length > LOOKED_AT_CHARS;
-  const walk = isLong ? walkCollection(bufferOf(bytes ?? text), features.length) : null;
-  if (walk !== null && walk.deepest > DEEPEST) throw tooDeep(what);
-  // Half a surrogate pair has no bytes in UTF-8; the bytes of a file never hold one.
-  const isExact = walk !== null && container !== 'single-feature' && (bytes !== null || text.isWellFormed());
+  const { items, levels } = listIn(text, container === 'feature-list' ? null : 'features');
+  if (levels > DEEPEST) throw tooDeep(what);
   const drawings: Drawing[] = [];
   const notFeatures: number[] = [];
   const reader = createDrawingReader();
@@ -179,13 +137,8 @@ function overlaysOf(value: unknown, { form, container, map, text, bytes, what }:
   }
   const rawOf = ({ index }: Drawing) => features[index] as RawFeature;
   const members = reader.members();
-  const collection = { form, container, drawings, topLevel, notFeatures, members, rawOf, map, text };
-  return { ...collection, ...(isExact && { places: walk.places }) };
-}
-
-function bufferOf(source: Uint8Array | string): Buffer {
-  if (typeof source === 'string') return Buffer.from(source);
-  return Buffer.from(source.buffer, source.byteOffset, source.byteLength);
+  const entries = container === 'single-feature' ? [spanOf(text)] : items;
+  return { form, container, drawings, topLevel, notFeatures, members, rawOf, map, text, entries };
 }
 
 /** Without a prototype, so that no foreign key can reach one. */

@@ -1,4 +1,5 @@
 import { type Markup, markup } from '../../markup/index.ts';
+import { plural } from '../../text/index.ts';
 import type { ChangedDrawing, DrawingRef, OverlaysDiff } from '../diff/diff-model.ts';
 import { changeWords, placeInList } from '../diff/diff-wording.ts';
 import type { Drawing, MapFrame, Overlays } from '../model.ts';
@@ -20,7 +21,7 @@ export interface DiffSubject {
   readonly image: Uint8Array | null;
 }
 
-export type ChangeSign = 'changed' | 'added' | 'removed';
+type ChangeSign = 'changed' | 'added' | 'removed';
 
 export interface DiffFigure {
   readonly content: Markup;
@@ -281,8 +282,7 @@ function notesOf(
   if (still > MOST_STILL)
     notes.push(`The ${still} of ${to.drawings.length} drawings that did not change are left out.`);
   if (!isLabelled) notes.push(`${items.length} differences are too many for labels.`);
-  if (omitted > 0)
-    notes.push(`${omitted} ${omitted === 1 ? 'label' : 'labels'} found no room; every difference is listed by its #.`);
+  if (omitted > 0) notes.push(`${plural(omitted, 'label')} found no room; every difference is listed by its #.`);
   return notes;
 }
 

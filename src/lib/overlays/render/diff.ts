@@ -1,5 +1,6 @@
 import { factById, markText } from '../../evidence/index.ts';
 import { type Markup, markup, type Part } from '../../markup/index.ts';
+import { plural } from '../../text/index.ts';
 import { changedCodes } from '../diff/diff.ts';
 import type { DrawingRef, OverlaysDiff } from '../diff/diff-model.ts';
 import {
@@ -19,7 +20,6 @@ import { pageDocument, sheetMarkup } from './document.ts';
 import { fontStack, wrap } from './lettering.ts';
 import { oneLine, unit } from './lines.ts';
 import { type Column, markWord, more, nameMarkup, readingItem, section, table } from './page-tables.ts';
-import { plural } from './wording.ts';
 
 export interface DiffPictureOptions {
   /** What is compared, for the head of the sheet. */

@@ -1,4 +1,5 @@
 import { type Markup, markup, type Part } from '../../markup/index.ts';
+import { plural } from '../../text/index.ts';
 import type { ChargerPair, Drawing, Inspection } from '../model.ts';
 import { type Box, createGround, type Ground, placeLabel } from './labels.ts';
 import { figure, oneLine, unit } from './lines.ts';
@@ -357,8 +358,7 @@ function notesOf({ sheet, undrawn, items, omitted, isLabelled, image, inspection
     notes.push(`Drawn coarsely, every few corners only: ${listed(coarse.map(({ drawing }) => `#${drawing.index}`))}.`);
   if (!isLabelled)
     notes.push(`${items.length} drawings are too many for labels, headings and badges; a filter brings them back.`);
-  if (omitted > 0)
-    notes.push(`${omitted} ${omitted === 1 ? 'label' : 'labels'} found no room; every drawing is listed by its #.`);
+  if (omitted > 0) notes.push(`${plural(omitted, 'label')} found no room; every drawing is listed by its #.`);
   return notes;
 }
 

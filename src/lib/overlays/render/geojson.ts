@@ -22,7 +22,7 @@ export function toGeojson(inspection: Inspection): string {
     codes: numbersOf(inspection).map(({ meaning, count }) => ({ ...meaning, count })),
     findings,
   };
-  const textOf = sourceTexts(inspection);
+  const textOf = featureTexts(overlays);
   const features = selected.map((drawing) =>
     withMember(textOf(drawing), ours, readingOf(drawing, inspection, [...(rulesOf.get(drawing.index) ?? [])])),
   );
@@ -53,17 +53,6 @@ function withMember(text: string, name: string, value: unknown): string {
   const member = `"${name}":${JSON.stringify(value)}`;
   const inner = text.slice(1, -1).trim();
   return inner === '' ? `{${member}}` : `{${inner},${member}}`;
-}
-
-/** The features as their source has them: parsed numbers may have lost digits. Written anew where it is not found. */
-function sourceTexts({ overlays }: Inspection): (drawing: Drawing) => string {
-  const texts = featureTexts(overlays);
-  if (texts === null) return (drawing) => JSON.stringify(overlays.rawOf(drawing));
-  const positions = new Map(overlays.drawings.map(({ index }, position) => [index, position]));
-  return (drawing) => {
-    const position = positions.get(drawing.index);
-    return position === undefined ? JSON.stringify(overlays.rawOf(drawing)) : texts(position);
-  };
 }
 
 function freeName({ overlays }: Inspection): string {

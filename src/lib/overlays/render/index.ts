@@ -3,8 +3,8 @@
  * of a map needs none of it.
  */
 export { csvColumns, toCsv } from './csv.ts';
-export { type DiffPageOptions, type DiffPictureOptions, drawDiffPage, drawDiffSvg } from './diff.ts';
-export type { DiffSubject } from './diff-figure.ts';
+export { drawDiffPage, drawDiffSvg } from './diff.ts';
+
 export { toGeojson } from './geojson.ts';
-export { drawPage, type PageOptions } from './page.ts';
-export { drawSvg, type PictureOptions } from './svg.ts';
+export { drawPage } from './page.ts';
+export { drawSvg } from './svg.ts';

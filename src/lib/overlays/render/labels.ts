@@ -7,7 +7,7 @@ export interface Box {
 }
 
 /** What a label may say, the richest first; the next one is tried where there is no room. */
-export interface Wording<T> {
+interface Wording<T> {
   readonly width: number;
   readonly height: number;
   readonly content: T;

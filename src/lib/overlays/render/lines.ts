@@ -1,4 +1,5 @@
-import { shorten, visible } from '../../markup/index.ts';
+import { visible } from '../../markup/index.ts';
+import { shorten } from '../../text/index.ts';
 
 /** Characters of a name that a page or a tip shows. JSON, CSV and GeoJSON hold names of any length. Project decision. */
 const MOST_NAME_CHARS = 400;

@@ -1,5 +1,6 @@
 import { factById } from '../../evidence/index.ts';
 import { type Markup, markup, type Part } from '../../markup/index.ts';
+import { plural } from '../../text/index.ts';
 import { cornersOf } from '../diff/shape-change.ts';
 import { lengthM, zoneAreaM2 } from '../geometry.ts';
 import { hasOffset } from '../inspect/survey.ts';
@@ -7,7 +8,7 @@ import type { Code, CodeBook, Drawing, DrawingKind, DrawnAngle, Inspection } fro
 import { rulesByDrawing } from './census.ts';
 import { figure, oneLine } from './lines.ts';
 import { type Column, link, MOST_ROWS, markBadge, more, nameMarkup, section, table, written } from './page-tables.ts';
-import { kindWords, plural, sayings } from './wording.ts';
+import { kindWords, sayings } from './wording.ts';
 
 const kinds: readonly DrawingKind[] = ['point', 'zone', 'lane', 'other'];
 

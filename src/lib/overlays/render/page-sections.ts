@@ -1,5 +1,6 @@
 import { factById } from '../../evidence/index.ts';
 import { type Markup, markup, type Part } from '../../markup/index.ts';
+import { plural } from '../../text/index.ts';
 import { knownOf } from '../known.ts';
 import type { Inspection, KnownRow, OverlayFinding } from '../model.ts';
 import { numbersOf } from './census.ts';
@@ -17,7 +18,6 @@ import {
   section,
   table,
 } from './page-tables.ts';
-import { plural } from './wording.ts';
 
 const MOST_FINDINGS = 1000;
 const MOST_LINKS = 12;

@@ -1,5 +1,6 @@
 import { type Basis, type Mark, markText } from '../../evidence/index.ts';
 import { type Markup, markup, type Part } from '../../markup/index.ts';
+import { shorten } from '../../text/index.ts';
 import type { Reading } from '../model.ts';
 import { nameText, oneLine } from './lines.ts';
 import { signs } from './marks.ts';
@@ -70,7 +71,7 @@ export function hereText(here: Reading['here']): Part {
 
 /** A value as it came, in its own JSON type, bounded. */
 export function written(value: unknown): string {
-  const text = typeof value === 'string' && value.length > 400 ? `"${value.slice(0, 400)}…"` : JSON.stringify(value);
+  const text = JSON.stringify(typeof value === 'string' ? shorten(value, 400) : value);
   return oneLine(text ?? 'nothing', 60);
 }
 

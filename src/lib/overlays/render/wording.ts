@@ -1,4 +1,5 @@
 import type { Basis, Mark } from '../../evidence/index.ts';
+import { plural } from '../../text/index.ts';
 import type { Code, CodeBook, CodeMeaning, Drawing, Inspection, Reading } from '../model.ts';
 import { widthOf } from './lettering.ts';
 import { figure, isolated, nameLines, nameText, oneLine } from './lines.ts';
@@ -162,8 +163,4 @@ export function countLine({ selected, overlays, findings }: Inspection): string 
     );
   const found = findings.length === 0 ? 'no findings' : `${plural(findings.length, 'finding')}: ${told.join(', ')}`;
   return `${parts.join(', ')}${of} — ${found}`;
-}
-
-export function plural(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`;
 }

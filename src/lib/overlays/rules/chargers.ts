@@ -1,8 +1,7 @@
 import { markText } from '../../evidence/index.ts';
-import { quote } from '../../json/index.ts';
+import { isRecord, quote } from '../../json/index.ts';
 import { idsOf } from '../ids.ts';
 import type { ChargerPair, Drawing } from '../model.ts';
-import { isRecord } from '../read/drawing.ts';
 import { drawingAt, type RuleInput } from './input.ts';
 import { createReader } from './reading.ts';
 import { listing, naming, namingAll, wording } from './wording.ts';

@@ -1,6 +1,7 @@
+import { plural } from '../../text/index.ts';
 import type { Code, CodeField, CodeMeaning, Drawing, DrawingKind } from '../model.ts';
 import type { RuleInput } from './input.ts';
-import { counted, naming, namingAll, wording } from './wording.ts';
+import { naming, namingAll, wording } from './wording.ts';
 
 const fieldOf = { point: 'type', lane: 'lineType', zone: 'regionType' } as const satisfies Record<
   Exclude<DrawingKind, 'other'>,
@@ -29,7 +30,7 @@ export function findCodeFaults({ overlays: { drawings }, codeBook, report }: Rul
         'code-unknown',
         carriers,
         () => {
-          const by = counted(carriers.length, 'drawing carries', 'drawings carry');
+          const by = plural(carriers.length, 'drawing carries', 'drawings carry');
           return `${by} ${meaning.field} ${meaning.number}, and nobody knows what it means: ${namingAll(drawings, carriers)}.`;
         },
         meaning,
@@ -40,7 +41,7 @@ export function findCodeFaults({ overlays: { drawings }, codeBook, report }: Rul
     const without = missing[kind];
     if (without.length === 0) continue;
     report('code-missing', without, () => {
-      const have = counted(without.length, `${kind} has`, `${kind}s have`);
+      const have = plural(without.length, `${kind} has`, `${kind}s have`);
       return `${have} no ${fieldOf[kind]}: ${namingAll(drawings, without)}.`;
     });
   }

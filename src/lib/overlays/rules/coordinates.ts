@@ -1,8 +1,9 @@
+import { plural } from '../../text/index.ts';
 import { type Bounds, boundsOf } from '../geometry.ts';
 import type { Drawing, Place } from '../model.ts';
 import type { RuleInput } from './input.ts';
 import { FARTHEST_FROM_LAND_DEG, ONE_SPOT } from './table.ts';
-import { counted, rounded, spot } from './wording.ts';
+import { rounded, spot } from './wording.ts';
 
 /** Fewer features may lie on one spot because somebody placed them twice. Project decision. */
 const FEWEST_PLACES = 3;
@@ -25,7 +26,7 @@ export function findCoordinateFaults({ overlays, report }: RuleInput): void {
   report('coordinates-like-longitude-latitude', [], () => {
     const { minXM, minYM, maxXM, maxYM } = box;
     const [across, up] = [rounded(maxXM - minXM, 6), rounded(maxYM - minYM, 6)];
-    const all = counted(count, 'feature lies', 'features lie');
+    const all = plural(count, 'feature lies', 'features lie');
     return `All ${all} within ${across} by ${up} at ${spot([minXM, minYM])}: one spot in metres, the size of a site in degrees of longitude and latitude.`;
   });
 }

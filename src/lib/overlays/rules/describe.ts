@@ -1,4 +1,5 @@
 import { factById, markText } from '../../evidence/index.ts';
+import { tableCell } from '../../text/index.ts';
 import { type OverlayRule, overlayRules } from './table.ts';
 
 /** The rule table as Markdown, for docs/overlays.md. */
@@ -12,8 +13,8 @@ export function describeRules(): string {
         '',
         `\`${id}\``,
         severity,
-        cell(title),
-        cell(`${why} ${remedy}`),
+        tableCell(title),
+        tableCell(`${why} ${remedy}`),
         fact === null ? 'the drawing itself' : `${markText(factById(fact))} \`${fact}\``,
         '',
       ]
@@ -21,8 +22,4 @@ export function describeRules(): string {
         .trim(),
     ),
   ].join('\n');
-}
-
-function cell(text: string): string {
-  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 }

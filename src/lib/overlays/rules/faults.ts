@@ -1,4 +1,5 @@
 import { factById, markRank } from '../../evidence/index.ts';
+import { plural } from '../../text/index.ts';
 import {
   type ChargerPair,
   type CodeBook,
@@ -19,7 +20,6 @@ import { findPictureFaults } from './picture.ts';
 import { findPropertyFaults } from './properties.ts';
 import { findShapeFaults } from './shapes.ts';
 import { type OverlayRule, type OverlayRuleId, overlayRules } from './table.ts';
-import { counted } from './wording.ts';
 
 /** Findings of one rule that stand by themselves; what is beyond is put into one. Decision of ours. */
 const SEPARATE_FINDINGS = 200;
@@ -108,7 +108,7 @@ function keepFor(id: OverlayRuleId): Kept {
     findings: () => {
       if (more === 0) return separate;
       const drawings = [...rest].sort((a, b) => a - b);
-      const detail = `${counted(more, 'more finding')} of the same kind, about ${counted(drawings.length, 'drawing')}.`;
+      const detail = `${plural(more, 'more finding')} of the same kind, about ${plural(drawings.length, 'drawing')}.`;
       return [...separate, { rule: id, severity, drawings, detail, remedy, ...standingOf(restStanding) }];
     },
   };

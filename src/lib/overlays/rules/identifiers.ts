@@ -1,7 +1,8 @@
 import { quote } from '../../json/index.ts';
+import { plural } from '../../text/index.ts';
 import { idsOf } from '../ids.ts';
 import type { RuleInput } from './input.ts';
-import { counted, listing, naming, namingAll, wording } from './wording.ts';
+import { listing, naming, namingAll, wording } from './wording.ts';
 
 const PLACES_SHOWN = 10;
 
@@ -10,7 +11,7 @@ export function findIdentifierFaults({ overlays: { drawings, notFeatures }, repo
   if (notFeatures.length > 0) {
     report('no-feature', [], () => {
       const places = notFeatures.slice(0, PLACES_SHOWN).map((place) => `#${place}`);
-      const entries = counted(notFeatures.length, 'entry is', 'entries are');
+      const entries = plural(notFeatures.length, 'entry is', 'entries are');
       return `${entries} no object: ${listing(places, notFeatures.length)}.`;
     });
   }
@@ -29,7 +30,7 @@ export function findIdentifierFaults({ overlays: { drawings, notFeatures }, repo
   }
   if (missing.length > 0) {
     report('missing-id', missing, () => {
-      const have = counted(missing.length, 'drawing has', 'drawings have');
+      const have = plural(missing.length, 'drawing has', 'drawings have');
       return `${have} no id: ${namingAll(drawings, missing)}.`;
     });
   }

@@ -1,11 +1,12 @@
 import Flatbush from 'flatbush';
 import { markText } from '../../evidence/index.ts';
+import { plural } from '../../text/index.ts';
 import { boundsOf } from '../geometry.ts';
 import { insideTest } from './edges.ts';
 import { type Budget, createBudget, type PointDrawing, type RuleInput, type ZoneDrawing } from './input.ts';
 import { createReader, type NamedReading } from './reading.ts';
 import { scatter } from './scatter.ts';
-import { counted, naming, namingAll } from './wording.ts';
+import { naming, namingAll } from './wording.ts';
 
 /**
  * Points inside zones that are read as no-go zones. A point counts for the first zone that holds it, so that zones on
@@ -25,7 +26,7 @@ export function findNoGoFaults({ overlays: { drawings }, points, zones, codeBook
     if (!budget.isSpent) continue;
     const unfinished = closed.slice(place).map(({ index }) => index);
     report('not-finished', unfinished, () => {
-      const these = counted(
+      const these = plural(
         unfinished.length,
         'zone that is read as a no-go zone',
         'zones that are read as no-go zones',
@@ -41,7 +42,7 @@ export function findNoGoFaults({ overlays: { drawings }, points, zones, codeBook
       'point-in-no-go-zone',
       all,
       () => {
-        const lie = counted(inside.length, 'point lies', 'points lie');
+        const lie = plural(inside.length, 'point lies', 'points lie');
         const reading = `regionType ${read.number} is read as '${read.meaning}' (${markText(read)}, ${read.source})`;
         return `${lie} inside ${naming(zone)}, whose ${reading}: ${namingAll(drawings, inside)}.`;
       },

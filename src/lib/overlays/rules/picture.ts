@@ -1,8 +1,9 @@
+import { plural } from '../../text/index.ts';
 import { extentOf } from '../frame.ts';
 import { type Bounds, boundsOf } from '../geometry.ts';
 import type { Drawing, Place } from '../model.ts';
 import type { RuleInput } from './input.ts';
-import { counted, namingAll, rounded } from './wording.ts';
+import { namingAll, rounded } from './wording.ts';
 
 /** Drawings outside the picture of the map: points, and lanes and zones that lie outside altogether. */
 export function findPictureFaults({ overlays: { drawings }, frame, report }: RuleInput): void {
@@ -23,7 +24,7 @@ export function findPictureFaults({ overlays: { drawings }, frame, report }: Rul
   if (outside.length === 0) return;
   report('outside-picture', outside, () => {
     const { minXM, minYM, maxXM, maxYM } = edges;
-    const lie = counted(outside.length, 'drawing lies', 'drawings lie');
+    const lie = plural(outside.length, 'drawing lies', 'drawings lie');
     const span = (from: number, to: number) => `${rounded(from, 2)} to ${rounded(to, 2)} m`;
     const picture = `x ${span(minXM, maxXM)}, y ${span(minYM, maxYM)}`;
     return `${lie} outside the picture of the map (${picture}): ${namingAll(drawings, outside)}.`;

@@ -1,7 +1,8 @@
 import { quote } from '../../json/index.ts';
+import { plural } from '../../text/index.ts';
 import { speedsIn } from '../speeds.ts';
 import type { RuleInput } from './input.ts';
-import { counted, naming, namingAll, rounded } from './wording.ts';
+import { naming, namingAll, rounded } from './wording.ts';
 
 interface SpeedProperty {
   readonly path: string;
@@ -69,7 +70,7 @@ export function findPropertyFaults({ overlays: { drawings, topLevel }, report }:
 }
 
 function carry(count: number): string {
-  return counted(count, 'drawing carries', 'drawings carry');
+  return plural(count, 'drawing carries', 'drawings carry');
 }
 
 /** Control characters, line separators, and marks that turn the direction of writing. */

@@ -1,10 +1,11 @@
 import { quote } from '../../json/index.ts';
+import { plural } from '../../text/index.ts';
 import { areaM2, isClosed } from '../geometry.ts';
 import type { Drawing, Place } from '../model.ts';
 import { findMeeting } from './edges.ts';
 import { createBudget, type RuleInput } from './input.ts';
 import { TINY_ZONE_M2 } from './table.ts';
-import { counted, naming, namingAll, rounded, spot } from './wording.ts';
+import { naming, namingAll, rounded, spot } from './wording.ts';
 
 /** Geometries: broken, unknown, and outlines of zones that cannot be meant so. */
 export function findShapeFaults({ overlays: { drawings }, zones, steps, report }: RuleInput): void {
@@ -25,20 +26,20 @@ export function findShapeFaults({ overlays: { drawings }, zones, steps, report }
   for (const zone of zones) lookAtZone(zone, zone.shape.rings);
   for (const [type, alike] of unknown) {
     report('unknown-geometry', alike, () => {
-      const have = counted(alike.length, 'drawing has', 'drawings have');
+      const have = plural(alike.length, 'drawing has', 'drawings have');
       const geometry = type === null ? 'no geometry' : `the geometry ${quote(type)}`;
       return `${have} ${geometry}, which gw neither draws nor checks: ${namingAll(drawings, alike)}.`;
     });
   }
   if (unclosed.length > 0) {
     report('ring-not-closed', unclosed, () => {
-      const end = counted(unclosed.length, 'zone does', 'zones do');
+      const end = plural(unclosed.length, 'zone does', 'zones do');
       return `${end} not end where the outline begins: ${namingAll(drawings, unclosed)}.`;
     });
   }
   if (unfinished.length > 0) {
     report('not-finished', unfinished, () => {
-      const zones = counted(unfinished.length, 'zone crosses itself', 'zones cross themselves');
+      const zones = plural(unfinished.length, 'zone crosses itself', 'zones cross themselves');
       return `Not checked to the end whether ${zones}: ${namingAll(drawings, unfinished)}.`;
     });
   }

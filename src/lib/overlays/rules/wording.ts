@@ -26,11 +26,6 @@ export function listing(shown: readonly string[], total: number): string {
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
 }
 
-/** `1 drawing`, `2 drawings`; `has`, `have` and the like follow in `one` and `many`. */
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
-}
-
 /** A foreign value in a sentence: bounded, on one line. */
 export function wording(value: unknown): string {
   if (typeof value === 'string') return quote(value);

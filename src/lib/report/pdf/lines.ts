@@ -3,7 +3,7 @@ import { type Span, spansOf, type Tone, type Words } from '../document.ts';
 export type FontName = 'Helvetica' | 'Helvetica-Bold' | 'Courier' | 'Courier-Bold';
 
 /** A piece of one line in one font. */
-export interface Piece {
+interface Piece {
   readonly text: string;
   readonly font: FontName;
   readonly tone: Tone | null;

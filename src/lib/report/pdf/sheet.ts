@@ -14,7 +14,7 @@ export const ruleInk = '#c9d0d6';
 export const toneInk: Readonly<Record<Tone, string>> = { good: '#00634a', bad: '#b00020', open: '#8a4b00' };
 export const toneFill: Readonly<Record<Tone, string>> = { good: '#e8f4f0', bad: '#fdecee', open: '#fdf3e3' };
 
-export interface TextStyle {
+interface TextStyle {
   readonly size: number;
   readonly bold?: boolean;
   readonly quiet?: boolean;
@@ -22,7 +22,7 @@ export interface TextStyle {
 }
 
 /** Where a row of lines lies, once it is known on which page. */
-export interface Placed {
+interface Placed {
   readonly top: number;
   readonly bottom: number;
 }

@@ -1,11 +1,11 @@
 import type { MeasuredValue } from '../../checklist/index.ts';
 import type { Basis, Mark } from '../../evidence/index.ts';
+import { shorten } from '../../text/index.ts';
 import type { RecordTexts } from '../texts/record.ts';
 
 /** The beginning of a text, on one line. */
 export function cut(text: string, most: number): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length <= most ? line : `${line.slice(0, most - 1).toWellFormed()}…`;
+  return shorten(text.replace(/\s+/g, ' ').trim(), most);
 }
 
 /** `2026-11-21 14:03 UTC`: to the minute, in UTC for comparison. */

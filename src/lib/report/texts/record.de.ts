@@ -1,4 +1,5 @@
 import { markTextDe } from '../../evidence/index.ts';
+import { plural } from '../../text/index.ts';
 import type { recordEn } from './record.en.ts';
 
 /** Das Protokoll einer Checkliste, auf Deutsch. */
@@ -19,10 +20,10 @@ export const recordDe: typeof recordEn = {
     deviations === 1 ? 'Angenommen mit 1 Abweichung' : `Angenommen mit ${deviations} Abweichungen`,
   verdictWrong: (wrong, redLines) =>
     redLines > 0
-      ? `Nicht angenommen: ${wrong} fehlerhaft, dazu ${redLines} ${redLines === 1 ? 'sperrender Befund' : 'sperrende Befunde'}`
-      : `Nicht angenommen: ${wrong} ${wrong === 1 ? 'Schritt' : 'Schritte'} fehlerhaft`,
+      ? `Nicht angenommen: ${wrong} fehlerhaft, dazu ${plural(redLines, 'sperrender Befund', 'sperrende Befunde')}`
+      : `Nicht angenommen: ${plural(wrong, 'Schritt', 'Schritte')} fehlerhaft`,
   verdictIncomplete: (open) =>
-    `Nicht vollständig: ${open} ${open === 1 ? 'Schritt' : 'Schritte'} übersprungen oder nicht geprüft`,
+    `Nicht vollständig: ${plural(open, 'Schritt', 'Schritte')} übersprungen oder nicht geprüft`,
   interrupted: 'Der Lauf wurde vorzeitig unterbrochen.',
   leftOut: 'Einzelne Schritte wurden absichtlich ausgelassen; sie gelten als nicht geprüft.',
 

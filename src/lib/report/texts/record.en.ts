@@ -1,4 +1,6 @@
 import { markText } from '../../evidence/index.ts';
+import { plural, pluralWord } from '../../text/index.ts';
+
 /** The record of a checklist, in English. The German one has the same keys. */
 export const recordEn = {
   above: {
@@ -17,10 +19,9 @@ export const recordEn = {
     deviations === 1 ? 'Accepted with 1 deviation' : `Accepted with ${deviations} deviations`,
   verdictWrong: (wrong: number, redLines: number) =>
     redLines > 0
-      ? `Not accepted: ${wrong} wrong, ${redLines} more red ${redLines === 1 ? 'line' : 'lines'}`
-      : `Not accepted: ${wrong} ${wrong === 1 ? 'step is' : 'steps are'} wrong`,
-  verdictIncomplete: (open: number) =>
-    `Not complete: ${open} ${open === 1 ? 'step is' : 'steps are'} skipped or not checked`,
+      ? `Not accepted: ${wrong} wrong, ${plural(redLines, 'more red line')}`
+      : `Not accepted: ${plural(wrong, 'step is', 'steps are')} wrong`,
+  verdictIncomplete: (open: number) => `Not complete: ${plural(open, 'step is', 'steps are')} skipped or not checked`,
   interrupted: 'The run was interrupted before its end.',
   leftOut: 'Some steps were left out on purpose; they count as not checked.',
 
@@ -77,7 +78,7 @@ export const recordEn = {
   acceptanceTitle: 'Acceptance',
   acceptanceOk: 'Both sides have read this record.',
   acceptanceOpen: (count: number) =>
-    `Both sides have read this record, with ${count === 1 ? 'the 1 entry' : `the ${count} entries`} in it that ${count === 1 ? 'is' : 'are'} not ok.`,
+    `Both sides have read this record, with ${count === 1 ? 'the 1 entry' : `the ${count} entries`} in it that ${pluralWord(count, 'is', 'are')} not ok.`,
   signFor: { operator: 'For the operator of the robot', customer: 'For the customer' },
   signLines: ['Name in capitals', 'Place, date, signature'] as readonly string[],
 

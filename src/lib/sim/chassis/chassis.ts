@@ -320,8 +320,6 @@ export async function startChassis(options: ChassisOptions) {
   };
 }
 
-export type Chassis = Awaited<ReturnType<typeof startChassis>>;
-
 function refuseUpgrade(socket: Duplex, status: string, body: string, header = ''): void {
   const length = `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n`;
   socket.on('error', () => {});

@@ -1,7 +1,7 @@
 import type { Faults } from '../faults.ts';
 
 /** How JSON is spoilt on its way out. */
-export type Spoiling = 'nan' | 'wrong-types' | 'duplicate-keys' | 'truncated';
+type Spoiling = 'nan' | 'wrong-types' | 'duplicate-keys' | 'truncated';
 
 const spoilings: readonly Spoiling[] = ['nan', 'wrong-types', 'duplicate-keys', 'truncated'];
 

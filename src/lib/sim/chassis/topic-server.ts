@@ -188,5 +188,3 @@ export function createTopicServer(options: TopicServerOptions) {
     },
   };
 }
-
-export type TopicServer = ReturnType<typeof createTopicServer>;

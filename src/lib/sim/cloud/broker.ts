@@ -4,7 +4,7 @@ import type { Authority } from './certificates.ts';
 import { type Listener, startListener, type Taker, tlsTaker } from './listener.ts';
 
 /** A client that the broker let in. */
-export interface SeenClient {
+interface SeenClient {
   readonly clientId: string;
   /** Whether it asked the broker to forget what it keeps for this client id. */
   readonly clean: boolean;

@@ -36,12 +36,12 @@ export interface Validity {
   readonly notAfter?: Date;
 }
 
-export interface ServerCertificateOptions extends Validity {
+interface ServerCertificateOptions extends Validity {
   /** Host names and IP addresses; the first is the common name too. */
   readonly names: readonly [string, ...string[]];
 }
 
-export interface ClientCertificateOptions extends Validity {
+interface ClientCertificateOptions extends Validity {
   /** Instead of the one that the request asks for. */
   readonly commonName?: string;
   /** What the certificate may be used for; client by default, null for no such extension. */

@@ -23,7 +23,7 @@ const LONGEST_BODY = 4096;
 const HANDLE_FILE = 'sim.json';
 
 /** A fault and whether it is on; null where no simulator was asked. */
-export interface FaultView {
+interface FaultView {
   readonly name: string;
   readonly on: boolean | null;
   readonly does: string;

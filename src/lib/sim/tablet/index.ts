@@ -2,8 +2,6 @@
  * A tablet in the box: the device's side of the Android debug bridge on a TCP port of 127.0.0.1, with as much of
  * Android behind it as setting up a kiosk needs. Frames, keys and files are its own, shared with no client.
  */
-export type { TabletFault } from './device.ts';
-export type { Identity } from './identity.ts';
-export type { PromptAnswer } from './keyring.ts';
-export { makePackageFile, type PackageFileOptions } from './package-file.ts';
-export { startTablet, type Tablet, type TabletOptions, type TabletState, USUAL_WLAN } from './tablet.ts';
+
+export { makePackageFile } from './package-file.ts';
+export { startTablet, type Tablet, type TabletOptions, USUAL_WLAN } from './tablet.ts';

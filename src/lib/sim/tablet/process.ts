@@ -29,19 +29,7 @@ export type Program = (process: Process) => Promise<number> | number;
 
 export const noInput: Input = { read: async () => undefined };
 
-/** The whole of an input; undefined, with all of it read, where it is longer than that. */
-export async function readWhole(input: Input, most: number): Promise<Buffer | undefined> {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  for (let bytes = await input.read(); bytes !== undefined; bytes = await input.read()) {
-    size += bytes.length;
-    if (size <= most) pieces.push(bytes);
-    else pieces.length = 0;
-  }
-  return size <= most ? Buffer.concat(pieces) : undefined;
-}
-
-/** Bytes from one program to the next, at most so many on the way. */
+/** The input of a program as it comes from the other machine, at most so many bytes on the way. */
 export function createPipe(most = 64 * 1024) {
   const waiting: Buffer[] = [];
   let size = 0;

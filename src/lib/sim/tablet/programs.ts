@@ -1,8 +1,6 @@
 import type { Program } from './process.ts';
 import { activityPrograms } from './programs/activity.ts';
 import { filePrograms } from './programs/files.ts';
-import { grepPrograms } from './programs/grep.ts';
-import { linePrograms } from './programs/lines.ts';
 import { listingPrograms } from './programs/listing.ts';
 import { packagePrograms } from './programs/packages.ts';
 import { settingPrograms } from './programs/settings.ts';
@@ -11,8 +9,6 @@ import { textPrograms } from './programs/text.ts';
 const programs: ReadonlyMap<string, Program> = new Map(
   Object.entries({
     ...textPrograms,
-    ...linePrograms,
-    ...grepPrograms,
     ...filePrograms,
     ...listingPrograms,
     ...settingPrograms,

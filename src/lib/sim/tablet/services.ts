@@ -1,4 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
+import { firstOf } from '../../lifecycle/index.ts';
 import type { Channel } from './channel.ts';
 import type { Device } from './device.ts';
 import { createPipe, type Input, noInput, type Output } from './process.ts';
@@ -100,7 +101,7 @@ const packet = (kind: number, bytes: Uint8Array) => {
 async function runPacketed(channel: Channel, command: string, isTerminal: boolean, device: Device): Promise<void> {
   const stdin = createPipe();
   const ended = new AbortController();
-  const signal = AbortSignal.any([channel.closed, ended.signal]);
+  const signal = firstOf(channel.closed, ended.signal);
   void unpackInput(channel, stdin);
   const out: Output = (bytes) => channel.write(packet(packetKind.stdout, bytes));
   const err: Output = (bytes) => channel.write(packet(packetKind.stderr, bytes));

@@ -1,111 +1,89 @@
 /**
- * As much of the shell's grammar as commands on the bridge use: words with quotes, variables and `$(…)`, lists with
- * `;`, `&&`, `||`, pipes, redirections, comments. No loops, conditions or functions: they are syntax errors.
+ * As much of the shell's grammar as `gw` and a person at `adb shell` use: words with quotes, `$?`, lists with `;`, `&&`
+ * and `||`, comments, and the `</dev/null` of adb itself. Every other construct is refused before anything of its script runs.
  */
 
-/** A part of a word. */
-export type Piece =
-  | { readonly kind: 'text'; readonly text: string; readonly quoted: boolean }
-  | { readonly kind: 'variable'; readonly name: string; readonly quoted: boolean }
-  | { readonly kind: 'command'; readonly script: string; readonly quoted: boolean };
+/** A part of a word: text, or the exit code of the last command. */
+type Piece = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'last-code' };
 
 export type Word = readonly Piece[];
 
-export interface Redirection {
-  /** Which output; 0 is the input. */
-  readonly of: 0 | 1 | 2;
-  readonly to: { readonly file: Word; readonly append: boolean } | { readonly output: 1 | 2 };
-}
-
-export interface Command {
-  readonly words: readonly Word[];
-  readonly redirections: readonly Redirection[];
-}
-
-export interface Step {
+interface Step {
   /** When it runs, by the exit code before it. */
   readonly when: 'always' | 'and' | 'or';
-  readonly pipe: readonly Command[];
-  readonly negated: boolean;
+  readonly words: readonly Word[];
+  /** It ends with `</dev/null`, as adb itself writes it. */
+  readonly isWithoutInput: boolean;
 }
 
 export type Parsed = { readonly steps: readonly Step[] } | { readonly problem: string };
 
-type Token =
-  | { readonly kind: 'word'; readonly word: Word }
-  | { readonly kind: 'operator'; readonly text: string }
-  | { readonly kind: 'redirection'; readonly of: 0 | 1 | 2; readonly append: boolean; readonly output?: 1 | 2 };
+const MAX_WORDS = 10_000;
+const RESERVED: ReadonlySet<string> = new Set(
+  '! if then else elif fi for do done while until case esac function }'.split(' '),
+);
 
-const MOST_TOKENS = 10_000;
-const LONGEST_PIPE = 16;
-const reserved = new Set([
-  'if',
-  'then',
-  'else',
-  'elif',
-  'fi',
-  'for',
-  'do',
-  'done',
-  'while',
-  'until',
-  'case',
-  'esac',
-  'function',
-  '{',
-  '}',
-]);
+const NO_INPUT = /^< ?\/dev\/null(?![^\s;&|])/;
+/** With one character behind it. */
+const NO_INPUT_CHARS = 12;
 
 class Unreadable extends Error {}
 
+const notSimulated = (construct: string) => new Unreadable(`not simulated: '${construct}'; quote it if it is text`);
+
 export function parseScript(script: string): Parsed {
   try {
-    return { steps: stepsOf(tokensOf(script)) };
+    return { steps: stepsOf(script) };
   } catch (error) {
     if (error instanceof Unreadable) return { problem: error.message };
     throw error;
   }
 }
 
-function tokensOf(text: string): Token[] {
-  const tokens: Token[] = [];
-  let at = 0;
-  while (at < text.length) {
-    if (tokens.length > MOST_TOKENS) throw new Unreadable('syntax error: too long');
+function stepsOf(text: string): Step[] {
+  const steps: Step[] = [];
+  let words: Word[] = [];
+  let when: Step['when'] = 'always';
+  let isWithoutInput = false;
+  let wordCount = 0;
+  const endStep = (operator: string) => {
+    if (words.length === 0) {
+      if (operator === '\n') return;
+      throw new Unreadable(`syntax error: unexpected '${operator}'`);
+    }
+    steps.push({ when, words, isWithoutInput });
+    words = [];
+    isWithoutInput = false;
+    when = operator === '&&' ? 'and' : operator === '||' ? 'or' : 'always';
+  };
+  for (let at = 0; at < text.length; ) {
     const char = text[at] ?? '';
+    const operator = /^(&&|\|\||;|\n)/.exec(text.slice(at, at + 2))?.[0];
     if (char === ' ' || char === '\t' || char === '\r') at += 1;
     else if (char === '#') at = endOfLine(text, at);
     else if (char === '\\' && text[at + 1] === '\n') at += 2;
-    else if (char === '\n') {
-      tokens.push({ kind: 'operator', text: ';' });
-      at += 1;
+    else if (operator !== undefined) {
+      endStep(operator);
+      at += operator.length;
+    } else if (words.length > 0 && NO_INPUT.test(text.slice(at, at + NO_INPUT_CHARS))) {
+      isWithoutInput = true;
+      at += text.slice(at).indexOf('null') + 4;
     } else {
-      const redirection = /^([0-2]?)(>>|>&([12])|>|<)/.exec(text.slice(at, at + 5));
-      const operator = /^(&&|\|\||;|\||&|\(|\))/.exec(text.slice(at, at + 2));
-      if (redirection) {
-        const [whole, number, sign, output] = redirection;
-        const of = number ? Number(number) : sign === '<' ? 0 : 1;
-        if ((of === 0) !== (sign === '<')) throw new Unreadable(`syntax error: unexpected '${whole}'`);
-        tokens.push({
-          kind: 'redirection',
-          of: of as 0 | 1 | 2,
-          append: sign === '>>',
-          ...(output && { output: Number(output) as 1 | 2 }),
-        });
-        at += whole.length;
-      } else if (operator?.[0]) {
-        if (operator[0] === '(' || operator[0] === ')')
-          throw new Unreadable(`syntax error: unexpected '${operator[0]}'`);
-        tokens.push({ kind: 'operator', text: operator[0] });
-        at += operator[0].length;
-      } else {
-        const { word, end } = wordAt(text, at);
-        tokens.push({ kind: 'word', word });
-        at = end;
-      }
+      const { word, end } = wordAt(text, at);
+      if (words.length === 0) refuseFirstWord(text.slice(at, end));
+      wordCount += 1;
+      if (wordCount > MAX_WORDS) throw new Unreadable('syntax error: too long');
+      words.push(word);
+      at = end;
     }
   }
-  return tokens;
+  if (words.length > 0) steps.push({ when, words, isWithoutInput });
+  else if (when !== 'always') throw new Unreadable("syntax error: unexpected 'EOF'");
+  return steps;
+}
+
+function refuseFirstWord(source: string): void {
+  if (RESERVED.has(source) || /^[A-Za-z_]\w*=/.test(source)) throw notSimulated(source);
 }
 
 function endOfLine(text: string, at: number): number {
@@ -113,164 +91,40 @@ function endOfLine(text: string, at: number): number {
   return end === -1 ? text.length : end;
 }
 
+/** The word that begins here, up to the next space or operator. */
 function wordAt(text: string, start: number): { word: Word; end: number } {
   const pieces: Piece[] = [];
-  let at = start;
   let plain = '';
+  let at = start;
+  let isInQuotes = false;
   const flush = () => {
-    if (plain !== '') pieces.push({ kind: 'text', text: plain, quoted: false });
+    pieces.push({ kind: 'text', text: plain });
     plain = '';
   };
-  while (at < text.length && !/[\s;&|<>()]/.test(text[at] ?? '')) {
+  for (; at < text.length && (isInQuotes || !/[\s;&|]/.test(text[at] ?? '')); at += 1) {
     const char = text[at] ?? '';
-    if (char === "'") {
-      flush();
+    const next = text[at + 1] ?? '';
+    if (char === '"') isInQuotes = !isInQuotes;
+    else if (char === "'" && !isInQuotes) {
       const end = text.indexOf("'", at + 1);
       if (end === -1) throw new Unreadable('syntax error: no closing quote');
-      pieces.push({ kind: 'text', text: text.slice(at + 1, end), quoted: true });
-      at = end + 1;
-    } else if (char === '"') {
-      flush();
-      at = doubleQuoted(text, at + 1, pieces);
-    } else if (char === '\\') {
-      if (text[at + 1] !== '\n')
-        pieces.push(...flushed(plain), { kind: 'text', text: text[at + 1] ?? '\\', quoted: true });
-      plain = text[at + 1] === '\n' ? plain : '';
-      at += 2;
-    } else if (char === '$' || char === '`') {
-      const found = expansionAt(text, at, false);
-      if (found) {
-        flush();
-        pieces.push(found.piece);
-        at = found.end;
-      } else {
-        plain += char;
-        at += 1;
-      }
-    } else {
-      plain += char;
+      plain += text.slice(at + 1, end);
+      at = end;
+    } else if (char === '\\' && (!isInQuotes || /["\\$`\n]/.test(next))) {
+      if (next !== '\n') plain += next === '' ? '\\' : next;
       at += 1;
-    }
+    } else if (char === '$' && next === '?') {
+      flush();
+      pieces.push({ kind: 'last-code' });
+      at += 1;
+    } else if (char === '`' || (char === '$' && /[\w({#$@*!-]/.test(next))) {
+      throw notSimulated(char === '`' ? char : `${char}${next}`);
+    } else if (!isInQuotes && (/[<>()*?[{]/.test(char) || (char === '~' && at === start))) throw notSimulated(char);
+    else plain += char;
   }
+  if (isInQuotes) throw new Unreadable('syntax error: no closing quote');
+  // A single `&` or `|` ends every word; at the beginning of one it is what is refused.
+  if (at === start) throw notSimulated(text[at] ?? '');
   flush();
   return { word: pieces, end: at };
-}
-
-const flushed = (plain: string): Piece[] => (plain === '' ? [] : [{ kind: 'text', text: plain, quoted: false }]);
-
-function doubleQuoted(text: string, start: number, pieces: Piece[]): number {
-  let at = start;
-  let plain = '';
-  const flush = () => {
-    pieces.push({ kind: 'text', text: plain, quoted: true });
-    plain = '';
-  };
-  while (at < text.length) {
-    const char = text[at] ?? '';
-    if (char === '"') {
-      flush();
-      return at + 1;
-    }
-    if (char === '\\' && /["\\$`\n]/.test(text[at + 1] ?? '')) {
-      if (text[at + 1] !== '\n') plain += text[at + 1];
-      at += 2;
-      continue;
-    }
-    const found = char === '$' || char === '`' ? expansionAt(text, at, true) : undefined;
-    if (found) {
-      flush();
-      pieces.push(found.piece);
-      at = found.end;
-    } else {
-      plain += char;
-      at += 1;
-    }
-  }
-  throw new Unreadable('syntax error: no closing quote');
-}
-
-function expansionAt(text: string, at: number, quoted: boolean): { piece: Piece; end: number } | undefined {
-  if (text[at] === '`') {
-    const end = text.indexOf('`', at + 1);
-    if (end === -1) throw new Unreadable('syntax error: no closing quote');
-    return { piece: { kind: 'command', script: text.slice(at + 1, end), quoted }, end: end + 1 };
-  }
-  if (text[at + 1] === '(') {
-    const end = closingBracket(text, at + 2);
-    return { piece: { kind: 'command', script: text.slice(at + 2, end), quoted }, end: end + 1 };
-  }
-  const name = /^\$(?:\{([A-Za-z_]\w*|[?$#0-9])\}|([A-Za-z_]\w*|[?$#0-9]))/.exec(text.slice(at, at + 200));
-  if (!name) return undefined;
-  return { piece: { kind: 'variable', name: name[1] ?? name[2] ?? '', quoted }, end: at + name[0].length };
-}
-
-function closingBracket(text: string, start: number): number {
-  let depth = 1;
-  let quote = '';
-  for (let at = start; at < text.length; at += 1) {
-    const char = text[at] ?? '';
-    if (quote !== '') quote = char === quote ? '' : quote;
-    else if (char === "'" || char === '"') quote = char;
-    else if (char === '(') depth += 1;
-    else if (char === ')') depth -= 1;
-    if (depth === 0) return at;
-  }
-  throw new Unreadable("syntax error: unexpected 'EOF'");
-}
-
-function stepsOf(tokens: readonly Token[]): Step[] {
-  const steps: Step[] = [];
-  let pipe: Command[] = [];
-  let words: Word[] = [];
-  let redirections: Redirection[] = [];
-  let when: Step['when'] = 'always';
-  let negated = false;
-  const isEmpty = () => words.length === 0 && redirections.length === 0;
-  const closeCommand = () => {
-    if (pipe.length >= LONGEST_PIPE) throw new Unreadable('syntax error: too long');
-    pipe.push({ words, redirections });
-    words = [];
-    redirections = [];
-  };
-  for (let index = 0; index < tokens.length; index += 1) {
-    const token = tokens[index];
-    if (token?.kind === 'word') {
-      const text = plainText(token.word);
-      if (words.length === 0 && text !== undefined && reserved.has(text)) {
-        throw new Unreadable(`syntax error: unexpected '${text}'`);
-      }
-      if (words.length === 0 && pipe.length === 0 && text === '!') negated = !negated;
-      else words.push(token.word);
-    } else if (token?.kind === 'redirection') {
-      if (token.output !== undefined) {
-        redirections.push({ of: token.of, to: { output: token.output } });
-        continue;
-      }
-      const next = tokens[index + 1];
-      if (next?.kind !== 'word') throw new Unreadable("syntax error: unexpected 'newline'");
-      redirections.push({ of: token.of, to: { file: next.word, append: token.append } });
-      index += 1;
-    } else if (token?.kind === 'operator') {
-      if (isEmpty() && (token.text !== ';' || pipe.length > 0)) {
-        throw new Unreadable(`syntax error: unexpected '${token.text}'`);
-      }
-      if (isEmpty()) continue;
-      closeCommand();
-      if (token.text === '|') continue;
-      steps.push({ when, pipe, negated });
-      pipe = [];
-      negated = false;
-      when = token.text === '&&' ? 'and' : token.text === '||' ? 'or' : 'always';
-    }
-  }
-  if (!isEmpty()) {
-    closeCommand();
-    steps.push({ when, pipe, negated });
-  } else if (pipe.length > 0 || when !== 'always') throw new Unreadable("syntax error: unexpected 'EOF'");
-  return steps;
-}
-
-function plainText(word: Word): string | undefined {
-  const [piece] = word;
-  return word.length === 1 && piece?.kind === 'text' && !piece.quoted ? piece.text : undefined;
 }

@@ -24,12 +24,9 @@ export type StorageProblem =
   | 'Not a directory'
   | 'Is a directory'
   | 'Permission denied'
-  | 'Operation not permitted'
-  | 'Invalid argument'
   | 'Read-only file system'
   | 'File exists'
   | 'File name too long'
-  | 'Directory not empty'
   | 'No space left on device'
   | 'Too many symbolic links encountered';
 
@@ -48,14 +45,14 @@ interface Common {
   readonly mtimeS: number;
   readonly uid: number;
 }
-export interface FileEntry extends Common {
+interface FileEntry extends Common {
   readonly kind: 'file';
   readonly content: Content;
 }
-export interface FolderEntry extends Common {
+interface FolderEntry extends Common {
   readonly kind: 'folder';
 }
-export interface LinkEntry extends Common {
+interface LinkEntry extends Common {
   readonly kind: 'link';
   readonly target: string;
 }
@@ -284,40 +281,6 @@ export function createStorage({ clock, capacityBytes, usedBytes, isFull }: Stora
       remove(at);
       return undefined;
     },
-    /** Gives it another path, with all that is in it; a file that is there already is replaced. */
-    rename(from: string, to: string): StorageProblem | undefined {
-      const source = resolve(from, false);
-      if (!source.startsWith('/')) return source as StorageProblem;
-      const entry = entries.get(source);
-      if (!entry) return 'No such file or directory';
-      if (!isWritable(source) || isBase(source)) return 'Permission denied';
-      const where = target(to, false);
-      if (typeof where === 'string') return where;
-      const { at } = where;
-      if (at === source) return undefined;
-      if (at.startsWith(`${source}/`)) return 'Invalid argument';
-      const there = entries.get(at);
-      if (there?.kind === 'folder' && entry.kind !== 'folder') return 'Is a directory';
-      if (there && there.kind !== 'folder' && entry.kind === 'folder') return 'Not a directory';
-      if (there?.kind === 'folder' && (isBase(at) || children(at).length > 0)) return 'Directory not empty';
-      remove(at);
-      for (const [path, moved] of [...entries].filter(([path]) => path === source || path.startsWith(`${source}/`))) {
-        entries.delete(path);
-        entries.set(at + path.slice(source.length), moved);
-      }
-      return undefined;
-    },
-    /** Another mode or time. */
-    change(path: string, { mode, mtimeS }: { readonly mode?: number; readonly mtimeS?: number }) {
-      const at = resolve(path, true);
-      if (!at.startsWith('/')) return at as StorageProblem;
-      const entry = entries.get(at);
-      if (!entry) return 'No such file or directory';
-      if (!isWritable(at)) return 'Operation not permitted';
-      const bits = mode === undefined ? entry.mode : (entry.mode & 0o170000) | (mode & 0o777);
-      entries.set(at, { ...entry, mode: bits, mtimeS: mtimeS ?? entry.mtimeS });
-      return undefined;
-    },
     /** The absolute path of something that is there, without links; of a file that is not there, where it would be. */
     path(path: string): string | StorageProblem {
       return resolve(path, true);
@@ -330,7 +293,6 @@ export function createStorage({ clock, capacityBytes, usedBytes, isFull }: Stora
       if (!entry) return 'No such file or directory';
       return entry.kind === 'folder' ? { at } : 'Not a directory';
     },
-    now,
     list(path: string): readonly (readonly [name: string, entry: Entry])[] | StorageProblem {
       const at = resolve(path, true);
       if (!at.startsWith('/')) return at as StorageProblem;
@@ -371,18 +333,10 @@ export function filesSeenFrom(storage: Storage, folder: string) {
   return {
     find: (path: string, follow = true) => storage.find(at(path), follow),
     list: (path: string) => storage.list(at(path)),
-    folder: (path: string) => storage.folder(at(path)),
     path: (path: string) => storage.path(at(path)),
-    refusal: (path: string) => storage.refusal(at(path)),
     makeFolder: (path: string, parents: boolean) => storage.makeFolder(at(path), parents),
-    write: (path: string, content: Content, mode?: number, mtimeS?: number) =>
-      storage.write(at(path), content, mode, mtimeS),
-    link: (path: string, to: string) => storage.link(at(path), to),
     remove: (path: string, folders: boolean) => storage.remove(at(path), folders),
-    rename: (from: string, to: string) => storage.rename(at(from), at(to)),
-    change: (path: string, to: { readonly mode?: number; readonly mtimeS?: number }) => storage.change(at(path), to),
     freeBytes: storage.freeBytes,
-    now: storage.now,
   };
 }
 

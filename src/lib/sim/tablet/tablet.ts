@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type Clock, systemClock } from '../../lifecycle/index.ts';
+import { type Clock, firstOf, systemClock } from '../../lifecycle/index.ts';
 import { createFaults, type FaultName, type Faults } from '../faults.ts';
 import { createBridgePort, GOES_DOWN_MS } from './bridge-port.ts';
 import { type ConnectionHost, serveConnection } from './connection.ts';
@@ -52,7 +52,7 @@ export interface TabletOptions {
 }
 
 /** What a test may know about it without asking it. */
-export interface TabletState {
+interface TabletState {
   /** Where it listens now; null where it does not. */
   readonly port: number | null;
   readonly phase: 'running' | 'restarting';
@@ -209,7 +209,7 @@ export async function startTablet(options: TabletOptions = {}): Promise<Tablet> 
     service: (name) => findService(name, device),
     async brake(bytes, signal) {
       if (!faults.is('tablet-slow')) return;
-      await clock.sleep(bytes / SLOW_BYTES_PER_MS, AbortSignal.any([signal, ending.signal])).catch(() => {});
+      await clock.sleep(bytes / SLOW_BYTES_PER_MS, firstOf(signal, ending.signal)).catch(() => {});
     },
     cutAfter: () => (faults.is('tablet-cut') ? CUT_AFTER_BYTES : undefined),
   };

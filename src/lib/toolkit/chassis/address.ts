@@ -1,5 +1,6 @@
 import { connectionFailureOf, createChassisClient, failureDetail } from '../../chassis/index.ts';
 import { asGwError, type GwError, type Tried } from '../../error/index.ts';
+import { firstOf } from '../../lifecycle/index.ts';
 import {
   isLoopback,
   type Neighbour,
@@ -37,46 +38,40 @@ export async function findChassis(
   const direct = via === undefined;
   await using client = createChassisClient({ endpoint, dialer, clock, expectedSerial, secret, timeoutMs: ANSWER_MS });
   const ending = new AbortController();
-  const onAbort = () => ending.abort(context.signal.reason);
-  context.signal.addEventListener('abort', onAbort, { once: true });
   using _whole = clock.after(WHOLE_MS, () => ending.abort());
-  try {
-    const { signal } = ending;
-    const [name, tcp, answer] = await Promise.all([
-      direct ? resolveHost(endpoint.host, { timeoutMs: WHOLE_MS, clock }) : null,
-      reachEndpoint(dialer, endpoint, { timeoutMs: WHOLE_MS, signal, clock }).catch(() => null),
-      client.identity(signal).then(
-        (identity) => ({ identity, error: null }),
-        (error: unknown) => ({ identity: null, error: asGwError(error) }),
-      ),
-    ]);
-    context.signal.throwIfAborted();
-    const forMs = Math.round(clock.monotonicMs() - began);
-    const found = answer.identity?.serial ?? stringOf(answer.error?.details?.foundSerial);
-    const tcpVerdict = tcp === null ? 'not-checked' : tcp.reached ? 'ok' : 'wrong';
-    return {
-      ...judge(answer.error, {
-        address: endpoint.host,
-        port: endpoint.port,
-        ...(via !== undefined && { via }),
-        action: 'GET /device/info',
-        forMs,
-      }),
-      way: dialer.way,
-      name: nameOf(name),
-      tcp: { verdict: tcpVerdict, tookMs: tcp?.tookMs ?? null },
-      serial: {
-        verdict: found === null ? 'not-checked' : found === expectedSerial ? 'ok' : 'wrong',
-        expected: expectedSerial,
-        found,
-      },
-      software: answer.identity?.software ?? null,
-      mac: await macOf(toolkit, options.mac === true, name, direct),
-      tookMs: Math.round(clock.monotonicMs() - began),
-    };
-  } finally {
-    context.signal.removeEventListener('abort', onAbort);
-  }
+  const signal = firstOf(context.signal, ending.signal);
+  const [name, tcp, answer] = await Promise.all([
+    direct ? resolveHost(endpoint.host, { timeoutMs: WHOLE_MS, clock }) : null,
+    reachEndpoint(dialer, endpoint, { timeoutMs: WHOLE_MS, signal, clock }).catch(() => null),
+    client.identity(signal).then(
+      (identity) => ({ identity, error: null }),
+      (error: unknown) => ({ identity: null, error: asGwError(error) }),
+    ),
+  ]);
+  context.signal.throwIfAborted();
+  const forMs = Math.round(clock.monotonicMs() - began);
+  const found = answer.identity?.serial ?? stringOf(answer.error?.details?.foundSerial);
+  const tcpVerdict = tcp === null ? 'not-checked' : tcp.reached ? 'ok' : 'wrong';
+  return {
+    ...judge(answer.error, {
+      address: endpoint.host,
+      port: endpoint.port,
+      ...(via !== undefined && { via }),
+      action: 'GET /device/info',
+      forMs,
+    }),
+    way: dialer.way,
+    name: nameOf(name),
+    tcp: { verdict: tcpVerdict, tookMs: tcp?.tookMs ?? null },
+    serial: {
+      verdict: found === null ? 'not-checked' : found === expectedSerial ? 'ok' : 'wrong',
+      expected: expectedSerial,
+      found,
+    },
+    software: answer.identity?.software ?? null,
+    mac: await macOf(toolkit, options.mac === true, name, direct),
+    tookMs: Math.round(clock.monotonicMs() - began),
+  };
 }
 
 function judge(

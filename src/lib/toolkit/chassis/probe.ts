@@ -11,6 +11,7 @@ import {
 } from '../../chassis/index.ts';
 import { citeFact, type FactId, type Known, known } from '../../evidence/index.ts';
 import type { Finding } from '../finding.result.ts';
+import { notChecked, ok, wrong } from '../finding.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { type ChassisAccess, chassisAccess } from './access.ts';
 import { conditionFindings, robotConditions } from './condition.ts';
@@ -18,7 +19,6 @@ import { readChassisTime } from './probe/chassis-clock.ts';
 import { lookAtReliedFacts } from './probe/relied-facts.ts';
 import { messagesFinding, type TopicsSeen, topicFindings } from './probe/topic-findings.ts';
 import { addArrival, rateOf, type TopicArrivals } from './probe/topic-rate.ts';
-import { ok, open, wrong } from './probe/verdicts.ts';
 import type { ChassisProbe } from './probe.result.ts';
 
 export interface ChassisProbeOptions {
@@ -264,7 +264,7 @@ function identityFinding(identity: ChassisIdentity, expected: string): Finding {
 function softwareFinding({ software }: ChassisIdentity): Finding {
   const start = { id: 'software', title: 'The software version is known', spec: 'Versioning, 2' };
   if (software !== null) return ok(start, software);
-  return open(start, 'the chassis names none, so no record of the evidence file can count for it');
+  return notChecked(start, 'the chassis names none, so no record of the evidence file can count for it');
 }
 
 function latencyFinding({ requests, median, longest }: ChassisProbe['latency']): Finding {
@@ -277,14 +277,14 @@ function latencyFinding({ requests, median, longest }: ChassisProbe['latency']):
 function clockFinding(clock: ChassisProbe['clock']): Finding {
   const start = { id: 'clock', title: 'Its clock', spec: null };
   const zone = 'the chassis names no time zone, so nothing is concluded';
-  if (clock === null) return open(start, 'the chassis tells no time');
+  if (clock === null) return notChecked(start, 'the chassis tells no time');
   const { differenceIfUtc, differenceIfSameZone, text } = clock;
   if (differenceIfUtc === null || differenceIfSameZone === null) {
-    return open(start, `it says ${text.value}, which is not understood`);
+    return notChecked(start, `it says ${text.value}, which is not understood`);
   }
   const near = [differenceIfUtc, differenceIfSameZone].some((by) => Math.abs(by.value) * 1_000 < CLOCK_OFF_MS);
   const by = `${differenceIfUtc.value} s against this machine if it is UTC, ${differenceIfSameZone.value} s if it is the zone of this machine`;
-  return open(
+  return notChecked(
     start,
     `it says ${text.value}: ${by}; ${zone}`,
     near ? null : 'Compare the clock of the chassis with a watch; records of chassis and gateway may not match.',
@@ -312,8 +312,8 @@ function poseUnitFinding({ verdict, reason, doubt, samples }: PoseUnitVerdict): 
       );
     case 'not-decided':
       // Turning helps nothing where no pose came: the finding about the topics has the remedy.
-      if (samples === 0) return open(start, detail);
-      return open(
+      if (samples === 0) return notChecked(start, detail);
+      return notChecked(
         start,
         detail,
         'Probe again and turn the robot by hand, without a pause, through two full circles while the probe runs.',

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { type ChassisSnapshot, createChassisLink, judgeCondition } from '../../chassis/index.ts';
-import { silentLog } from '../../lifecycle/index.ts';
+import { aborted, onAbort, silentLog } from '../../lifecycle/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { chassisAccess } from './access.ts';
 import { robotConditions } from './condition.ts';
@@ -42,16 +41,14 @@ export async function watchChassis(
   using _listening = link.subscribe(onChange);
   using _pace = clock.every(options.everyMs, tell);
   using _limit = options.seconds === undefined ? undefined : clock.after(options.seconds * 1_000, end);
-  signal.addEventListener('abort', end, { once: true });
+  using _aborted = onAbort(signal, end);
   try {
-    if (signal.aborted) end();
     await link.start({ signal: over.signal, fail: (error) => over.abort(error) });
-    if (!over.signal.aborted) await once(over.signal, 'abort');
+    await aborted(over.signal);
     const { link: state } = link.snapshot();
     if (over.signal.reason instanceof Error && over.signal.reason.name !== 'AbortError') throw over.signal.reason;
     return { event: 'ended', watchedMs: Math.round(clock.monotonicMs() - began), link: state };
   } finally {
-    signal.removeEventListener('abort', end);
     await link.stop();
   }
 }

@@ -21,6 +21,7 @@ import { asGwError, GwError } from '../../error/index.ts';
 import { type EvidenceRecord, loadEvidenceFile } from '../../evidence/index.ts';
 import { type Clock, createFile, readWhole, replaceFile, syncFolder } from '../../lifecycle/index.ts';
 import type { Site } from '../../site/index.ts';
+import { plural } from '../../text/index.ts';
 import type { ChecklistRun } from './run.result.ts';
 import type { ChecklistRunOptions, RunRobot } from './run-options.ts';
 
@@ -77,7 +78,7 @@ export async function openJournal(robots: readonly RunRobot[], options: JournalO
   });
   const completedSteps = before?.state.completed.reduce((sum, robot) => sum + robot.size, 0) ?? 0;
   if (before && before.state.editions === 0 && completedSteps > 0) {
-    const steps = `${completedSteps} ${completedSteps === 1 ? 'step' : 'steps'}`;
+    const steps = plural(completedSteps, 'step');
     onWarning(
       `This is a new run. The run of ${before.state.begun.at} was interrupted after ${steps}; its answers stay in ${before.path}.`,
     );

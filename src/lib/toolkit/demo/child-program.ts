@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream, rmSync } from 'node:fs';
 import { GwError } from '../../error/index.ts';
+import { isRecord } from '../../json/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
+import { onAbort } from '../../lifecycle/index.ts';
 
 export interface ChildProgramOptions {
   /** For people: `gw sim`. */
@@ -16,7 +18,7 @@ export interface ChildProgramOptions {
 }
 
 /** How a child ended. */
-export interface ChildEnd {
+interface ChildEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
@@ -39,7 +41,7 @@ export interface ChildProgram extends AsyncDisposable {
   kill(): void;
 }
 
-export type ChildEvent = Readonly<Record<string, unknown>> & { readonly event: string };
+type ChildEvent = Readonly<Record<string, unknown>> & { readonly event: string };
 
 const STOP_WITHIN_MS = 5_000;
 const LAST_LINES = 8;
@@ -146,7 +148,6 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
         if (event) resolve(event);
         else if (end) reject(endError());
       };
-      const onAbort = () => reject(signal.reason);
       using _timer = clock.after(withinMs, () =>
         reject(
           new GwError('PART_ENDED', `${name} was not ready within ${withinMs / 1000} s.`, {
@@ -155,13 +156,12 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
         ),
       );
       listeners.add(look);
-      signal.addEventListener('abort', onAbort, { once: true });
+      using _aborted = onAbort(signal, () => reject(signal.reason));
       look();
       try {
         return await promise;
       } finally {
         listeners.delete(look);
-        signal.removeEventListener('abort', onAbort);
       }
     },
     async [Symbol.asyncDispose]() {
@@ -184,12 +184,11 @@ function lastError(events: readonly ChildEvent[]): string | undefined {
 function asEvent(line: string): ChildEvent | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-    const record = value as Record<string, unknown>;
-    if (typeof record.event === 'string') return { ...record, event: record.event };
-    const { error } = record;
+    if (!isRecord(value)) return undefined;
+    if (typeof value.event === 'string') return { ...value, event: value.event };
+    const { error } = value;
     // The envelope of every command: it ended with this error.
-    return typeof error === 'object' && error !== null ? { ...error, event: 'error' } : undefined;
+    return isRecord(error) ? { ...error, event: 'error' } : undefined;
   } catch {
     return undefined;
   }

@@ -3,7 +3,15 @@ import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { GwError } from '../../error/index.ts';
-import { assertOwnFolder, type Clock, ensureFolder, readWhole, replaceFile } from '../../lifecycle/index.ts';
+import {
+  aborted,
+  assertOwnFolder,
+  type Clock,
+  ensureFolder,
+  onAbort,
+  readWhole,
+  replaceFile,
+} from '../../lifecycle/index.ts';
 import { READ_ONLY_SOCKET } from '../../operator/index.ts';
 import { readSecret } from '../../site/index.ts';
 import { runChecklist } from '../checklist/run.ts';
@@ -62,13 +70,11 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
 
   const over = new AbortController();
   const children: ChildProgram[] = [];
-  const onSignal = () => over.abort(signal.reason);
-  signal.addEventListener('abort', onSignal, { once: true });
-  if (signal.aborted) onSignal();
+  using _aborted = onAbort(signal, () => over.abort(signal.reason));
   const onHurry = () => {
     for (const child of children) child.kill();
   };
-  options.hurry?.addEventListener('abort', onHurry, { once: true });
+  using _hurried = onAbort(options.hurry, onHurry);
   using timer = clock.after(RUN_MS, () => over.abort(tooLong(RUN_MS)));
   // The last resort, should a program neither heed SIGTERM nor end within its time.
   using lastResort = clock.after(WHOLE_MS, onHurry);
@@ -162,8 +168,6 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
     return demo;
   } finally {
     await Promise.all(children.map((child) => child.stop()));
-    signal.removeEventListener('abort', onSignal);
-    options.hurry?.removeEventListener('abort', onHurry);
   }
 }
 
@@ -259,11 +263,4 @@ function tooLong(ms: number): GwError {
   return new GwError('CHECK_FAILED', `The demo was not done within ${ms / 1000} s and was ended.`, {
     remedy: 'Run it again when the machine is less busy; the logs in its folder say where the time went.',
   });
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  const { promise, resolve: settle } = Promise.withResolvers<void>();
-  signal.addEventListener('abort', () => settle(), { once: true });
-  await promise;
 }

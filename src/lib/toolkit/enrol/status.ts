@@ -14,6 +14,7 @@ import { GwError } from '../../error/index.ts';
 import { nameLine } from '../../net/probe/index.ts';
 import type { Site } from '../../site/index.ts';
 import type { Finding } from '../finding.result.ts';
+import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
 import { regionLines } from '../network/check/region.ts';
 import type { Toolkit } from '../toolkit.ts';
 import type { EnrolStatus } from './enrol.result.ts';
@@ -22,7 +23,6 @@ const DAY_MS = 86_400_000;
 /** From so many days before its end on, somebody is told to renew. Decision of ours. */
 const RENEW_WITHIN_DAYS = 30;
 
-type Start = Pick<Finding, 'id' | 'title' | 'spec'>;
 type Enrolment = NonNullable<Site['enrolment']>;
 
 /** The section of the site file. Throws SITE_FILE_INVALID with what to add when there is none. */
@@ -102,7 +102,7 @@ function identityFinding({ value, error }: Attempt<Identity>): Finding {
 
 function identityFindings(identity: Identity, { chassis, cloud }: Site, now: Date): Finding[] {
   const again = 'Check the site file; if it is right: gw enrol --renew, with a new one-time code.';
-  const same = (start: Start, found: string, expected: string | undefined, key: string): Finding => {
+  const same = (start: FindingStart, found: string, expected: string | undefined, key: string): Finding => {
     if (expected === undefined) return notChecked(start, `${found}; the site file names no ${key} to compare with`);
     return found.toLowerCase() === expected.toLowerCase()
       ? ok(start, found)
@@ -184,7 +184,7 @@ function daysUntil(end: Date, now: Date): number {
   return Math.floor((end.getTime() - now.getTime()) / DAY_MS);
 }
 
-const unfinished: Start = { id: 'begun', title: 'Nothing was left unfinished', spec: null };
+const unfinished: FindingStart = { id: 'begun', title: 'Nothing was left unfinished', spec: null };
 
 /** The run that installed the identity was cut before it had cleaned up; the next one does that, and no more. */
 function leftFinding(identityDir: string): Finding {
@@ -212,16 +212,4 @@ function begunFinding({ serial, begunAt }: Pending, identity: Identity | null, s
     `${what} was begun at ${begunAt} and not finished; ${kept}`,
     `Run \`gw enrol${flag}\` again: it goes on with the key that was made then.`,
   );
-}
-
-function ok(start: Start, detail: string): Finding {
-  return { ...start, verdict: 'ok', detail, remedy: null };
-}
-
-function notChecked(start: Start, detail: string): Finding {
-  return { ...start, verdict: 'not-checked', detail, remedy: null };
-}
-
-function wrong(start: Start, detail: string, remedy: string): Finding {
-  return { ...start, verdict: 'wrong', detail, remedy };
 }

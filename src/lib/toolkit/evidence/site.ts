@@ -1,4 +1,3 @@
-import { createChassisClient, isSimulated } from '../../chassis/index.ts';
 import { GwError } from '../../error/index.ts';
 import {
   type DeviceEvidence,
@@ -71,6 +70,7 @@ export async function askDevice(
   toolkit: Toolkit,
   { signal, onProgress }: CheckContext,
 ): Promise<{ readonly serial: string; readonly software: string; readonly simulated: boolean }> {
+  const { createChassisClient, isSimulated } = await import('../../chassis/index.ts');
   const access = await chassisAccess(toolkit);
   onProgress(`Asking the chassis at ${access.endpoint.host}:${access.endpoint.port} who it is …`);
   await using client = createChassisClient(access);

@@ -1,7 +1,7 @@
 import { asGwError, type ErrorCode, GwError } from '../../error/index.ts';
 import { factsDecidedBy, type TrialRequest } from '../../motion/index.ts';
 import type { Finding } from '../finding.result.ts';
-import { fine, notChecked, wrong } from '../finding.ts';
+import { notChecked, ok, wrong } from '../finding.ts';
 import { type GatewayWay, type SignedInAccess, signedInAccess } from '../operator/signed-in-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { type EvidenceVerified, type TrialView, trialAnswerSchema } from './verify.result.ts';
@@ -140,7 +140,7 @@ function findingsOf({ kind, facts, outcome, reason }: TrialView): Finding[] {
     if (found === undefined) return notChecked(start, reason ?? outcome ?? 'nothing was seen', remedies.open);
     if (found.verdict === 'differs') return wrong(start, found.why, remedies.differs);
     // A trial that as a whole does not count leaves no fact verified.
-    if (found.verdict === 'holds') return fine(start, found.why);
+    if (found.verdict === 'holds') return ok(start, found.why);
     return notChecked(start, found.why, remedies.open);
   });
 }

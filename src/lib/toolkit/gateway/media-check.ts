@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { GwError } from '../../error/index.ts';
 import type { Finding } from '../finding.result.ts';
-import { type FindingStart, fine, notChecked, wrong } from '../finding.ts';
+import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
 import {
   asJson,
   type OperatorSession,
@@ -58,8 +58,8 @@ export async function checkMedia(
       uploadMs,
       downloadMs,
       findings: [
-        fine(stored, `${size} in ${(uploadMs / 1000).toFixed(1)} s`),
-        isSame ? fine(same, found) : wrong(same, found, 'Look at the disk of the gateway before trusting it.'),
+        ok(stored, `${size} in ${(uploadMs / 1000).toFixed(1)} s`),
+        isSame ? ok(same, found) : wrong(same, found, 'Look at the disk of the gateway before trusting it.'),
         await deletedFinding(deleted, session, name),
       ],
     };
@@ -73,7 +73,7 @@ async function deletedFinding(start: FindingStart, session: OperatorSession, nam
   const gone = await session.answerTo('DELETE', `/api/medien/${name}`);
   const after = await session.answerTo('GET', `/api/medien/${name}`);
   const detail = `DELETE answers ${gone.status}, GET ${after.status} after it`;
-  if (gone.status === 200 && after.status === 404) return fine(start, detail);
+  if (gone.status === 200 && after.status === 404) return ok(start, detail);
   return wrong(start, detail, `Delete ${name} from the folder operator.mediaDir by hand.`);
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { degrees, turnBetween } from '../../angle/index.ts';
 import { GwError } from '../../error/index.ts';
 import type { Finding } from '../finding.result.ts';
-import { type FindingStart, fine, notChecked, wrong } from '../finding.ts';
+import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
 import { type OperatorSession, steadyOperatorAccess } from '../operator/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { PoseCheck } from './commissioning-checks.result.ts';
@@ -85,7 +85,7 @@ function readBackFinding(set: ReportedPose, reported: ReportedPose | null, refus
   if (reported === null) return notChecked(start, 'no pose was received after it was set');
   const offDeg = Math.abs(turnBetween(degrees(set.yawDeg), degrees(reported.yawDeg)));
   const detail = `set to ${formatPose(set)}, reported ${formatPose(reported)}: ${offDeg.toFixed(1)}° off (up to ${TOLERANCE_DEG}°)`;
-  if (isNearPose(reported, set) && refusal === null) return fine(start, detail);
+  if (isNearPose(reported, set) && refusal === null) return ok(start, detail);
   const why = refusal === null ? detail : `${detail}; ${refusal}`;
   return wrong(start, why, 'Do not drive this robot: an angle unit may be wrong. Run `gw chassis probe`.');
 }
@@ -97,7 +97,7 @@ async function restore(toolkit: Toolkit, session: OperatorSession, before: Repor
   try {
     const refusal = await setPose(session, before);
     const now = await nextPose(toolkit, session, new AbortController().signal, before);
-    if (refusal === null && now !== null && isNearPose(now, before)) return fine(start, formatPose(now));
+    if (refusal === null && now !== null && isNearPose(now, before)) return ok(start, formatPose(now));
     const found = now === null ? 'no pose was received since' : `${formatPose(now)} is reported`;
     return wrong(start, refusal === null ? found : `${found}; ${refusal}`, remedy);
   } catch (error) {

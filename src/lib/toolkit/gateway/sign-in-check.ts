@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { GwError } from '../../error/index.ts';
 import type { Finding } from '../finding.result.ts';
-import { type FindingStart, fine, notChecked, wrong } from '../finding.ts';
+import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
 import { type OperatorAccess, operatorAccess } from '../operator/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { SignInCheck } from './commissioning-checks.result.ts';
@@ -33,7 +33,7 @@ export async function checkSignIn(
 async function closedFinding(operator: OperatorAccess): Promise<Finding> {
   const start = { id: 'closed', title: 'Without a session, what needs one is refused', spec: 'Errors' };
   const { status } = await operator.answerTo('GET', BEHIND_SIGN_IN);
-  if (status === 401) return fine(start, `GET ${BEHIND_SIGN_IN} answers 401`);
+  if (status === 401) return ok(start, `GET ${BEHIND_SIGN_IN} answers 401`);
   return wrong(start, `GET ${BEHIND_SIGN_IN} answers ${status}, expected 401`, 'Do not hand the gateway over.');
 }
 
@@ -43,7 +43,7 @@ async function wrongPasswordFinding(operator: OperatorAccess): Promise<Finding> 
   const { status, code } = await operator.answerTo('POST', SIGN_IN_PATH, {
     password: randomBytes(24).toString('base64url'),
   });
-  if (status === 401 && code === 'SIGN_IN_FAILED') return fine(start, 'a random password was refused with 401');
+  if (status === 401 && code === 'SIGN_IN_FAILED') return ok(start, 'a random password was refused with 401');
   if (status === 429) return notChecked(start, 'too many wrong tries were made before', 'Wait a minute, try again.');
   if (code === 'NOT_CONFIGURED') return noPassword(start);
   return wrong(start, `a random password was answered with ${status}, expected 401`, 'Do not hand the gateway over.');
@@ -59,11 +59,11 @@ async function sessionFindings(operator: OperatorAccess, password: string): Prom
       const detail = `signed in, and GET ${BEHIND_SIGN_IN} still answers ${inside.status}`;
       return [wrong(signIn, detail, 'See the log of `gw serve`.'), notChecked(signOut, 'there was no session')];
     }
-    const found = fine(signIn, `signed in; GET ${BEHIND_SIGN_IN} answers 200`);
+    const found = ok(signIn, `signed in; GET ${BEHIND_SIGN_IN} answers 200`);
     const ended = await session.signOut();
     // The cookie goes along again: a session that ends only in the browser has not ended.
     const after = await session.answerTo('GET', BEHIND_SIGN_IN);
-    if (ended.status === 200 && after.status === 401) return [found, fine(signOut, 'the same session answers 401 now')];
+    if (ended.status === 200 && after.status === 401) return [found, ok(signOut, 'the same session answers 401 now')];
     const detail = `sign-out answers ${ended.status}, and the same session ${after.status} after it`;
     return [found, wrong(signOut, detail, 'Do not hand the gateway over; a lost tablet would stay signed in.')];
   } catch (error) {

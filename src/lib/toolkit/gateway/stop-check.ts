@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { GwError } from '../../error/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import type { Finding } from '../finding.result.ts';
-import { type FindingStart, fine, notChecked, wrong } from '../finding.ts';
+import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
 import { type OperatorAccess, type OperatorSession, steadyOperatorAccess } from '../operator/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { StopCheck } from './commissioning-checks.result.ts';
@@ -161,7 +161,7 @@ function answeredFinding({ tookMs, latched, saved, why }: SentStop): Finding {
   const remedy = 'Take the robot out of service until a stop stops it; see the log of `gw serve`.';
   if (tookMs === null) return wrong(start, `the stop was not answered: ${why}`, remedy);
   const detail = `${tookMs} ms (up to ${ANSWER_LIMIT_MS} ms), ${latched ? 'latched' : 'NOT latched'}${savedText(saved)}`;
-  return latched && saved !== false && tookMs <= ANSWER_LIMIT_MS ? fine(start, detail) : wrong(start, detail, remedy);
+  return latched && saved !== false && tookMs <= ANSWER_LIMIT_MS ? ok(start, detail) : wrong(start, detail, remedy);
 }
 
 function savedText(saved: SentStop['saved']): string {
@@ -172,7 +172,7 @@ function savedText(saved: SentStop['saved']): string {
 
 function drivingFinding(driving: ReportedPose | null): Finding {
   const start: FindingStart = { id: 'driving', title: 'The robot was driving when it was stopped', spec: null };
-  if (driving !== null) return fine(start, `more than ${DRIVEN_M} m on its way`);
+  if (driving !== null) return ok(start, `more than ${DRIVEN_M} m on its way`);
   const detail = `it was not seen driving more than ${DRIVEN_M} m away from its start`;
   return notChecked(start, detail, 'Drive a tour whose first station is not where the robot stands.');
 }
@@ -196,14 +196,14 @@ function standstillFinding(driving: ReportedPose | null, rest: Rest): Finding {
     return notChecked(start, `it stands, and the chassis reports '${rest.moveState}' of its move, not 'cancelled'`);
   }
   const detail = `at rest ${rest.standstillMs} ms after the stop (up to ${STANDSTILL_LIMIT_MS} ms)`;
-  return rest.standstillMs <= STANDSTILL_LIMIT_MS ? fine(start, detail) : wrong(start, detail, remedy);
+  return rest.standstillMs <= STANDSTILL_LIMIT_MS ? ok(start, detail) : wrong(start, detail, remedy);
 }
 
 async function holdsFinding(operator: OperatorSession, tour: string): Promise<Finding> {
   const start = { id: 'holds', title: 'While stopped no tour starts', spec: 'Events' };
   const { status, code } = await operator.answerTo('POST', '/api/touren/lauf', { tour });
   const detail = `starting a tour answers ${status}${code === null ? '' : ` ${code}`}`;
-  if (status === 423) return fine(start, detail);
+  if (status === 423) return ok(start, detail);
   // It may drive now.
   await operator.answerTo('POST', '/api/stopp');
   return wrong(start, `${detail}, expected 423`, 'Take the robot out of service until a stop holds.');
@@ -216,6 +216,6 @@ async function clearedFinding(operator: OperatorAccess, session: OperatorSession
   const cleared = await session.answerTo('DELETE', '/api/stopp');
   const latched = (await operator.ask('GET', '/api/stopp', stopSchema)).stop.latched;
   const detail = `without a session ${stranger.status}, with one ${cleared.status}; ${latched ? 'still latched' : 'cleared'}`;
-  if (stranger.status === 401 && held && cleared.status === 200 && !latched) return fine(start, detail);
+  if (stranger.status === 401 && held && cleared.status === 200 && !latched) return ok(start, detail);
   return wrong(start, detail, 'See the log of `gw serve`; do not hand the robot over.');
 }

@@ -1,4 +1,6 @@
 import type { Noise } from '../../fleet/index.ts';
+import { plural } from '../../text/index.ts';
+import { finding } from '../finding.ts';
 import type { HeartbeatFinding } from './check.result.ts';
 import type { Rejected } from './gateway.ts';
 import { type Arrival, judgePeriod, MAX_UPTIME_OFF_S, PERIOD_TOLERANCE, timingOf } from './timing.ts';
@@ -98,7 +100,7 @@ export function periodFinding(
   const said =
     periodMs === null || medianMs === null
       ? `no two heartbeats within ${seconds} s`
-      : `${(periodMs / 1000).toFixed(2)} s (median ${(medianMs / 1000).toFixed(2)} s) over ${intervals} ${intervals === 1 ? 'interval' : 'intervals'} (${measured})`;
+      : `${(periodMs / 1000).toFixed(2)} s (median ${(medianMs / 1000).toFixed(2)} s) over ${plural(intervals, 'interval')} (${measured})`;
   const bound = `2 s by the specification, ${PERIOD_TOLERANCE * 100} % either way allowed here`;
   const verdict = judgePeriod(timing);
   if (verdict === 'ok') return { ...finding(id, title, 'ok', `${said}; ${bound}`), spec: 'Limits' };
@@ -284,14 +286,4 @@ function countsText({ otherKey, forged, otherVersion, malformed }: Refused): str
 
 export function notAskedText(why: string): string {
   return `what is sent to this machine alone goes to the program that has UDP 45301, and its gateway did not answer: ${why}`;
-}
-
-export function finding(
-  id: string,
-  title: string,
-  verdict: HeartbeatFinding['verdict'],
-  detail: string,
-  remedy: string | null = null,
-): HeartbeatFinding {
-  return { id, title, verdict, detail, remedy, spec: null };
 }

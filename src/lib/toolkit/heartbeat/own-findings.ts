@@ -1,5 +1,6 @@
+import { finding } from '../finding.ts';
 import type { HeartbeatFinding } from './check.result.ts';
-import { type ExpectedFleet, finding, notAskedText, periodFinding } from './findings.ts';
+import { type ExpectedFleet, notAskedText, periodFinding } from './findings.ts';
 import type { GatewayCounts } from './gateway.ts';
 import type { Arrival } from './timing.ts';
 

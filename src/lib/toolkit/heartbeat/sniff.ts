@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { GwError } from '../../error/index.ts';
 import {
   closeSocket,
@@ -9,6 +8,7 @@ import {
   type SniffView,
 } from '../../fleet/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
+import { aborted, onAbort } from '../../lifecycle/index.ts';
 import { loadSite, type Site } from '../../site/index.ts';
 import { fleetOf } from './fleet.ts';
 import type { HeartbeatSniffEvent } from './sniff.result.ts';
@@ -57,18 +57,16 @@ export async function sniffHeartbeats(
     };
   };
   socket.on('error', (error) => over.abort(error));
-  signal.addEventListener('abort', end, { once: true });
+  using _aborted = onAbort(signal, end);
   try {
     using _pace = clock.every(everyMs, () => onView(eventOf('state')));
     using _limit = seconds === undefined ? undefined : clock.after(seconds * 1_000, end);
-    if (signal.aborted) end();
     onView(eventOf('state'));
     // The socket alone does not keep a process that waits for an event of it.
-    if (!over.signal.aborted) await once(over.signal, 'abort');
+    await aborted(over.signal);
     if (over.signal.reason instanceof Error && over.signal.reason.name !== 'AbortError') throw over.signal.reason;
     return eventOf('ended');
   } finally {
-    signal.removeEventListener('abort', end);
     await closeSocket(socket);
   }
 }

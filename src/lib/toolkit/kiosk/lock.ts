@@ -20,6 +20,7 @@ import {
   waitUntilDown,
   watchRestart,
 } from '../../kiosk/index.ts';
+import { firstOf, untilAborted } from '../../lifecycle/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { KioskLock, LockOutcome } from './kiosk.result.ts';
 import { changeRecord, sightingNow, verdictOf } from './memory.ts';
@@ -82,14 +83,13 @@ async function readInTime(
 ): Promise<KioskLock['reading']> {
   if (profile === null || !isFor(profile, tablet)) return null;
   const limit = new AbortController();
-  using _timer = toolkit.clock.after(MAX_READING_MS, () => limit.abort());
+  using _timer = toolkit.clock.after(MAX_READING_MS, () =>
+    limit.abort(new GwError('TABLET_LOST', 'Reading took too long.')),
+  );
   try {
-    const signal = AbortSignal.any([context.signal, limit.signal]);
-    const late = new Promise<never>((_resolve, reject) => {
-      limit.signal.addEventListener('abort', () => reject(new GwError('TABLET_LOST', 'Reading took too long.')));
-    });
-    late.catch(() => {});
-    return readingOf(await Promise.race([readTablet(toolkit, tablet, profile, 'lock', { ...context, signal }), late]));
+    const signal = firstOf(context.signal, limit.signal);
+    const reading = readTablet(toolkit, tablet, profile, 'lock', { ...context, signal });
+    return readingOf(await untilAborted(limit.signal, reading));
   } catch (error) {
     if (context.signal.aborted || !(error instanceof GwError)) throw error;
     return null;

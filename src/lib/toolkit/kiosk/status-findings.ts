@@ -8,6 +8,7 @@ import {
   type PortState,
   type TabletRecord,
 } from '../../kiosk/index.ts';
+import { notChecked, ok, wrong } from '../finding.ts';
 import type { KioskFinding, KioskStatus } from './kiosk.result.ts';
 
 type Now = { readonly wall: Date; readonly machine: MachineTime };
@@ -133,30 +134,27 @@ function portFinding({
   switch (port) {
     case 'closed': {
       if (answeredBy === 'other') {
-        return {
-          ...base,
-          verdict: 'not-checked',
-          detail: 'refused by another device: its hardware address is not that of the tablet',
-          remedy: 'Look up the address of the tablet, mend tablet.host in the site file, then ask again.',
-        };
+        return notChecked(
+          base,
+          'refused by another device: its hardware address is not that of the tablet',
+          'Look up the address of the tablet, mend tablet.host in the site file, then ask again.',
+        );
       }
       const who = answeredBy === 'same' ? 'by the hardware address of the tablet' : 'which device refuses is not known';
-      return { ...base, verdict: 'ok', detail: `connections are refused (${who})`, remedy: null };
+      return ok(base, `connections are refused (${who})`);
     }
     case 'open':
-      return {
-        ...base,
-        verdict: 'wrong',
-        detail: 'the port takes connections: who reaches it owns the tablet',
-        remedy: 'When the tablet is set up: `gw kiosk lock`.',
-      };
+      return wrong(
+        base,
+        'the port takes connections: who reaches it owns the tablet',
+        'When the tablet is set up: `gw kiosk lock`.',
+      );
     case 'silent':
-      return {
-        ...base,
-        verdict: 'not-checked',
-        detail: 'no answer from the address of the tablet',
-        remedy: 'Wake the tablet, check its WLAN and tablet.host in the site file, then ask again.',
-      };
+      return notChecked(
+        base,
+        'no answer from the address of the tablet',
+        'Wake the tablet, check its WLAN and tablet.host in the site file, then ask again.',
+      );
   }
 }
 
@@ -174,29 +172,19 @@ function restartFinding(restart: KioskStatus['restart']): KioskFinding {
   };
   switch (restart.verdict) {
     case 'closed':
-      return {
-        ...base,
-        verdict: 'not-checked',
-        remembered: 'ok',
-        detail: 'it stayed closed when that was tried',
-        remedy: null,
-      };
+      return notChecked({ ...base, remembered: 'ok' }, 'it stayed closed when that was tried', null);
     case 'open':
-      return {
-        ...base,
-        verdict: 'wrong',
-        remembered: 'wrong',
-        detail: 'the port opened again when that was tried, or a property of the tablet opens it at every start',
-        remedy: 'Switch ADB over TCP off in the developer options of the tablet, then `gw kiosk lock --after-restart`.',
-      };
+      return wrong(
+        { ...base, remembered: 'wrong' },
+        'the port opened again when that was tried, or a property of the tablet opens it at every start',
+        'Switch ADB over TCP off in the developer options of the tablet, then `gw kiosk lock --after-restart`.',
+      );
     case 'not-checked':
-      return {
-        ...base,
-        verdict: 'not-checked',
-        remembered: null,
-        detail: 'no restart was watched since it was last open',
-        remedy: 'Prove it while the tablet is open: `gw kiosk lock --after-restart`.',
-      };
+      return notChecked(
+        { ...base, remembered: null },
+        'no restart was watched since it was last open',
+        'Prove it while the tablet is open: `gw kiosk lock --after-restart`.',
+      );
   }
 }
 
@@ -206,7 +194,7 @@ function setUpFinding(setUp: SetUp & Pick<KioskStatus['setUp'], 'notRead'>): Kio
   const why = notRead === null ? '' : `; not read now: ${notRead.message}`;
   if (basis === 'none') {
     const detail = `never read from this machine${why}`;
-    return { ...base, verdict: 'not-checked', remembered: null, detail, remedy: 'Run `gw kiosk setup`.' };
+    return notChecked({ ...base, remembered: null }, detail, 'Run `gw kiosk setup`.');
   }
   const inOrder = steps.filter(({ state }) => state === 'ok').length;
   const others = steps.filter(({ state }) => state !== 'ok').map(({ title }) => title);
@@ -221,13 +209,15 @@ function setUpFinding(setUp: SetUp & Pick<KioskStatus['setUp'], 'notRead'>): Kio
   const detail = `${said}, read by ${by ?? 'gw'}${rest}${doubted}${why}`;
   if (verdict === 'differs' || verdict === 'not-done') {
     const remedy = 'Mend that, then run `gw kiosk setup` again.';
-    return { ...base, verdict: 'wrong', remembered: basis === 'remembered' ? 'wrong' : null, detail, remedy };
+    return wrong({ ...base, remembered: basis === 'remembered' ? 'wrong' : null }, detail, remedy);
   }
   if (basis === 'read-now') {
-    const remedy = verdict === 'as-profile' ? null : 'Look at the tablet itself for these.';
-    return { ...base, verdict: verdict === 'as-profile' ? 'ok' : 'not-checked', remembered: null, detail, remedy };
+    const start = { ...base, remembered: null };
+    return verdict === 'as-profile'
+      ? ok(start, detail)
+      : notChecked(start, detail, 'Look at the tablet itself for these.');
   }
   const remedy = 'Read it again at a cable with `gw kiosk status --usb`, or look at the tablet itself.';
   const remembered = verdict === 'as-profile' ? 'ok' : 'not-checked';
-  return { ...base, verdict: 'not-checked', remembered, detail, remedy };
+  return notChecked({ ...base, remembered }, detail, remedy);
 }

@@ -1,6 +1,8 @@
 import { readJsonBytes } from '../../json/index.ts';
 import { type ArchivedMap, type ArchiveFile, archivedFiles, checkPng } from '../../maps/index.ts';
+import { plural, shorten } from '../../text/index.ts';
 import type { Finding } from '../finding.result.ts';
+import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
 import type { MapArchiveView } from './archive.result.ts';
 import { countDrawings } from './contents/overlays.ts';
 
@@ -60,25 +62,13 @@ async function viewMap(map: ArchivedMap): Promise<MapView> {
   };
 }
 
-type Start = Pick<Finding, 'id' | 'title' | 'spec'>;
-
-const start = (id: string, title: string, spec: string | null = null): Start => ({ id, title, spec });
-const ok = (about: Start, detail: string): Finding => ({ ...about, verdict: 'ok', detail, remedy: null });
-const wrong = (about: Start, detail: string, remedy: string): Finding => ({
-  ...about,
-  verdict: 'wrong',
-  detail,
-  remedy,
-});
-const notChecked = (about: Start, detail: string, remedy: string | null): Finding => {
-  return { ...about, verdict: 'not-checked', detail, remedy };
-};
+const start = (id: string, title: string, spec: string | null = null): FindingStart => ({ id, title, spec });
 
 function wholeFinding(maps: readonly MapView[]): Finding {
   const files = maps.reduce((sum, map) => sum + map.files.length, 0);
   return ok(
     start('whole', 'The file is whole'),
-    `${files} ${files === 1 ? 'file' : 'files'} with the length and SHA-256 of the manifest, and nothing else; the drawings stand apart exactly as in their map`,
+    `${plural(files, 'file')} with the length and SHA-256 of the manifest, and nothing else; the drawings stand apart exactly as in their map`,
   );
 }
 
@@ -91,7 +81,7 @@ function drawingsFinding(maps: readonly MapView[]): Finding {
       const { point, lane, zone, other } = drawings.count ?? { point: 0, lane: 0, zone: 0, other: 0 };
       return all + point + lane + zone + other;
     }, 0);
-    return ok(about, `${sum} ${sum === 1 ? 'drawing' : 'drawings'} in ${countOf(maps.length)}`);
+    return ok(about, `${plural(sum, 'drawing')} in ${plural(maps.length, 'map')}`);
   }
   return wrong(
     about,
@@ -120,7 +110,7 @@ function countersFinding(maps: readonly ArchivedMap[]): Finding {
     });
   });
   if (maps.length === 0) return notChecked(about, 'there is no map in it', null);
-  if (differences.length === 0) return ok(about, `of ${countOf(maps.length)}`);
+  if (differences.length === 0) return ok(about, `of ${plural(maps.length, 'map')}`);
   return wrong(
     about,
     differences.join('\n'),
@@ -172,11 +162,6 @@ function restoringFinding(): Finding {
   );
 }
 
-function countOf(maps: number): string {
-  return maps === 1 ? '1 map' : `${maps} maps`;
-}
-
 function shortJson(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+  return shorten(JSON.stringify(value), 80);
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { degrees, turnBetween } from '../../angle/index.ts';
 import type { Finding } from '../finding.result.ts';
+import { notChecked } from '../finding.ts';
 import type { OperatorAccess } from '../operator/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { EndPose } from './end-pose.result.ts';
@@ -68,7 +69,7 @@ export function endFindings(end: EndPose | null, hasArrived: boolean): Finding[]
   const heading = { id: 'heading', title: 'It looks where it was to look', spec: 'Angles (critical rule)' };
   if (end === null) {
     const detail = hasArrived ? 'there was no fresh pose at the end to compare with' : 'it did not arrive';
-    return [place, heading].map((base) => ({ ...base, verdict: 'not-checked', detail, remedy: null }));
+    return [place, heading].map((base) => notChecked(base, detail));
   }
   const { station, distanceM, turnDeg, expected, reported } = end;
   const isNear = distanceM <= NEAR_M;
@@ -81,7 +82,7 @@ export function endFindings(end: EndPose | null, hasArrived: boolean): Finding[]
       remedy: isNear ? null : 'Compare the place in the site file with where the robot stands.',
     },
     turnDeg === null
-      ? { ...heading, verdict: 'not-checked', detail: `${station} has no heading`, remedy: null }
+      ? notChecked(heading, `${station} has no heading`)
       : {
           ...heading,
           verdict: isTurned ? 'ok' : 'wrong',

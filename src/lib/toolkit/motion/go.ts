@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Finding } from '../finding.result.ts';
-import { fine, notChecked, wrong } from '../finding.ts';
+import { notChecked, ok, wrong } from '../finding.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { compareEnd, endFindings, type NamedPlace } from './end-pose.ts';
 import { type FollowOptions, followedRunSchema, MAY_DRIVE_ON, type RunKind, startAndFollow } from './followed-run.ts';
@@ -65,7 +65,7 @@ function endedFinding({ state, reason, outcome }: Run, { withinMs }: MotionGoOpt
   if (isInterrupted && state === 'stopped') return notChecked(base, 'interrupted, and ended on the way');
   switch (state) {
     case 'succeeded':
-      return fine(base, 'the chassis reports that it has arrived');
+      return ok(base, 'the chassis reports that it has arrived');
     case 'running':
       return wrong(
         base,

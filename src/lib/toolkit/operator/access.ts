@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Agent } from 'undici';
 import type { z } from 'zod';
 import { type ErrorCode, errorTable, GwError, type Tried } from '../../error/index.ts';
+import { withDeadline } from '../../lifecycle/index.ts';
 import { DialError, type Dialer, viaOf } from '../../net/index.ts';
 import { localSocketPath } from '../../site/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
@@ -24,7 +25,7 @@ export interface OperatorPlace extends Pick<Toolkit, 'dialer'> {
   readonly site: { readonly operator: Pick<Toolkit['site']['operator'], 'port'> };
 }
 
-export interface OperatorAnswer {
+interface OperatorAnswer {
   readonly status: number;
   /** Of a refusal; null when it names none. */
   readonly code: string | null;
@@ -207,7 +208,7 @@ async function fetchText(way: Way, { path, method, body, cookie }: Asked, signal
     origin: way.origin,
     path,
     method,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    signal: withDeadline(signal, TIMEOUT_MS),
     headers: {
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(cookie !== null && { cookie }),

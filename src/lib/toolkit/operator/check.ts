@@ -8,6 +8,7 @@ import {
   type Ssh,
 } from '../../net/index.ts';
 import type { Finding } from '../finding.result.ts';
+import { notChecked, ok, wrong } from '../finding.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { asJson } from './access.ts';
 import { type Ask, createRawHttp, hostHeader, requestBytes } from './check/raw-http.ts';
@@ -122,12 +123,11 @@ async function readOnlyAnswers(readOnly: Endpoint | null, ask: Ask): Promise<Fin
   } catch (error) {
     if (!(error instanceof GwError) || error.code !== 'OPERATOR_NOT_REACHABLE') throw error;
   }
-  return {
-    ...base,
-    verdict: 'wrong',
-    detail: `not connected: nothing answers at ${readOnly.host}:${readOnly.port}, and the full socket does`,
-    remedy: 'See the log of `gw serve`; both sockets belong to one server.',
-  };
+  return wrong(
+    base,
+    `not connected: nothing answers at ${readOnly.host}:${readOnly.port}, and the full socket does`,
+    'See the log of `gw serve`; both sockets belong to one server.',
+  );
 }
 
 interface RouteTools {
@@ -223,12 +223,9 @@ async function reachFinding(
     id: 'read-only.loopback',
     title: 'Only this machine itself reaches the read-only socket',
     spec: 'Operator server',
-    remedy: null,
   };
-  const wrong = {
-    verdict: 'wrong' as const,
-    remedy: 'Take this gateway off the network: whoever reaches the socket may be taken for the maintenance proxy.',
-  };
+  const remedy =
+    'Take this gateway off the network: whoever reaches the socket may be taken for the maintenance proxy.';
   if (readOnly === null) {
     const { port } = specifiedSockets.readOnly;
     const bytes = requestBytes({ method: 'GET', target: '/', host: hostHeader(full) });
@@ -237,23 +234,22 @@ async function reachFinding(
       () => false,
     );
     return answered
-      ? { ...base, ...wrong, detail: `${full.host}:${port} answers from another machine` }
-      : { ...base, verdict: 'ok', detail: `${full.host}:${port} does not answer from here` };
+      ? wrong(base, `${full.host}:${port} answers from another machine`, remedy)
+      : ok(base, `${full.host}:${port} does not answer from here`);
   }
   try {
     const listed = dialer.way === 'direct' ? await readListeningSockets() : await readFarSockets(ssh, signal);
     if (listed === null) {
-      return { ...base, verdict: 'not-checked', detail: 'the far machine does not list its sockets' };
+      return notChecked(base, 'the far machine does not list its sockets');
     }
     const listening = listed.filter(({ port }) => port === readOnly.port);
     const open = listening.filter(({ address }) => !isLoopback(address)).map(({ address }) => address);
-    if (listening.length === 0)
-      return { ...base, verdict: 'not-checked', detail: 'the socket is not in the list of the machine' };
+    if (listening.length === 0) return notChecked(base, 'the socket is not in the list of the machine');
     return open.length > 0
-      ? { ...base, ...wrong, detail: `it also listens on ${open.join(', ')}` }
-      : { ...base, verdict: 'ok', detail: `it listens on ${listening.map(({ address }) => address).join(', ')} only` };
+      ? wrong(base, `it also listens on ${open.join(', ')}`, remedy)
+      : ok(base, `it listens on ${listening.map(({ address }) => address).join(', ')} only`);
   } catch {
-    return { ...base, verdict: 'not-checked', detail: 'the kernel does not tell which sockets listen' };
+    return notChecked(base, 'the kernel does not tell which sockets listen');
   }
 }
 

@@ -110,6 +110,10 @@ export const overlaysDiffSchema = z.strictObject({
     )
     .describe('Every number that a code changed from or to, with all that is known of it.'),
   warnings: z.array(z.string()).describe('What a reader must know before trusting the comparison.'),
+  document: z
+    .string()
+    .nullable()
+    .describe('The document that was asked for; null where it was written to a file or none was asked for.'),
   written: z
     .strictObject({ format: z.enum(['svg', 'html']), path: z.string(), bytes: z.int() })
     .nullable()

@@ -31,17 +31,14 @@ export interface OverlaysDiffOptions {
   readonly now: () => Date;
 }
 
-export interface OverlaysDiffed {
-  readonly result: OverlaysDiffResult;
-  /** The document that was asked for and written to no file. */
-  readonly document: string | null;
-}
-
 /**
  * Compares the drawings of two maps, each from the chassis, a file or a backup. Changes nothing. Throws what
  * `openDrawings` throws, FILE_EXISTS, FILE_UNWRITABLE.
  */
-export async function compareDrawings(options: OverlaysDiffOptions, context: CheckContext): Promise<OverlaysDiffed> {
+export async function compareDrawings(
+  options: OverlaysDiffOptions,
+  context: CheckContext,
+): Promise<OverlaysDiffResult> {
   const { document } = options;
   const sides = { ...options, needImage: document !== undefined };
   const from = await openDrawings(options.from, sides, context);
@@ -58,9 +55,10 @@ export async function compareDrawings(options: OverlaysDiffOptions, context: Che
     fields: fieldsOf(device),
     codes: changedCodes(diff, codeBook).map(codeView),
     warnings,
+    document: null,
     written: null,
   };
-  if (document === undefined) return { result, document: null };
+  if (document === undefined) return result;
 
   const { format, out, force = false } = document;
   const picture = pictureOf(from, to);
@@ -78,9 +76,9 @@ export async function compareDrawings(options: OverlaysDiffOptions, context: Che
     format === 'svg'
       ? drawDiffSvg(subject, labels)
       : drawDiffPage(subject, { ...labels, codeBook, warnings, madeAt: options.now().toISOString() });
-  if (out === undefined) return { result, document: text };
+  if (out === undefined) return { ...result, document: text };
   const bytes = await writeDocument(out, text, { force });
-  return { result: { ...result, written: { format, path: out, bytes } }, document: null };
+  return { ...result, written: { format, path: out, bytes } };
 }
 
 /** Records about a device speak only where both sides are of it, or one side does not say whose it is. */

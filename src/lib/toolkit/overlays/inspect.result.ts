@@ -197,6 +197,10 @@ export const overlaysInspectSchema = z.strictObject({
     )
     .describe('Every statement of the specification about maps and drawings, also what it leaves open.'),
   warnings: z.array(z.string()).describe('What could not be read, and what that means.'),
+  document: z
+    .string()
+    .nullable()
+    .describe('The document that was asked for; null where it was written to a file or none was asked for.'),
   written: z
     .strictObject({ format: documentFormatSchema, path: z.string(), bytes: z.int() })
     .nullable()

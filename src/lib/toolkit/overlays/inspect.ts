@@ -1,5 +1,5 @@
 import { factById, known, markHere } from '../../evidence/index.ts';
-import { withListTexts } from '../../json/index.ts';
+import type { RawList } from '../../json/index.ts';
 import {
   type DrawingFilter,
   type Inspection,
@@ -11,7 +11,7 @@ import {
 import { writeDocument } from '../document-file.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { DocumentFormat, OverlaysInspect } from './inspect.result.ts';
-import { featureListTexts, featuresOf } from './inspected-features.ts';
+import { exactFeaturesOf, featuresOf } from './inspected-features.ts';
 import type { DrawingSource, OpenedDrawings } from './source/model.ts';
 import { openDrawings } from './source.ts';
 
@@ -27,35 +27,45 @@ export interface OverlaysInspectOptions {
   readonly now: () => Date;
 }
 
-export interface OverlaysInspected {
-  readonly result: OverlaysInspect;
-  /** The document that was asked for and written to no file. */
-  readonly document: string | null;
-}
+/** The result as JSON takes it over: every feature as its source has it, with all digits. */
+export type ExactOverlaysInspect = WithFeatures<RawList>;
+type WithFeatures<F> = Omit<OverlaysInspect, 'features'> & { readonly features: F };
 
 /**
- * Looks at the drawings of a map: reads them from the chassis or a file, says what every number means and how well
+ * Looks at the features of a map: reads them from the chassis or a file, says what every number means and how well
  * that is known, and what is broken. Changes nothing on the chassis. Throws what `openDrawings` throws, FILE_EXISTS,
  * FILE_UNWRITABLE.
  */
-export async function inspectDrawings(
+export function inspectDrawings(options: OverlaysInspectOptions, context: CheckContext): Promise<OverlaysInspect> {
+  return inspect(featuresOf, options, context);
+}
+
+/** The same for an output as JSON. */
+export function inspectExactly(options: OverlaysInspectOptions, context: CheckContext): Promise<ExactOverlaysInspect> {
+  return inspect(exactFeaturesOf, options, context);
+}
+
+async function inspect<F>(
+  viewOf: (inspection: Inspection) => F,
   options: OverlaysInspectOptions,
   context: CheckContext,
-): Promise<OverlaysInspected> {
+): Promise<WithFeatures<F>> {
   const { source, filter = {}, document } = options;
   const opened = await openDrawings(source, { ...options, needImage: true, compareRunning: true }, context);
   context.onProgress('looking at the drawings');
   const { overlays, frame, device } = opened;
   const inspection = inspectOverlays(overlays, { frame, device, filter });
-  let handedBack: string | null = null;
-  let written: OverlaysInspect['written'] = null;
-  if (document !== undefined) {
-    const { format, out, force = false } = document;
-    const text = await documentOf(format, inspection, opened, options.now());
-    if (out === undefined) handedBack = text;
-    else written = { format, path: out, bytes: await writeDocument(out, text, { force }) };
-  }
-  return { result: resultOf(opened, inspection, { source, filter, written }), document: handedBack };
+  const result = {
+    ...resultOf(opened, inspection, { source, filter }, viewOf(inspection)),
+    document: null,
+    written: null,
+  };
+  if (document === undefined) return result;
+
+  const { format, out, force = false } = document;
+  const text = await documentOf(format, inspection, opened, options.now());
+  if (out === undefined) return { ...result, document: text };
+  return { ...result, written: { format, path: out, bytes: await writeDocument(out, text, { force }) } };
 }
 
 async function documentOf(
@@ -82,19 +92,18 @@ async function documentOf(
 interface Circumstances {
   readonly source: DrawingSource;
   readonly filter: DrawingFilter;
-  readonly written: OverlaysInspect['written'];
 }
 
-function resultOf(
+function resultOf<F>(
   { label, map, chassis, running, warnings }: OpenedDrawings,
   inspection: Inspection,
-  { source, filter, written }: Circumstances,
-): OverlaysInspect {
+  { source, filter }: Circumstances,
+  features: F,
+): Omit<WithFeatures<F>, 'document' | 'written'> {
   const { overlays, frame, selected, findings, pairs, survey } = inspection;
   const { kinds, icons, carried, carriedMore } = survey;
   const measured = factById('overlays.charging-pair-distance');
-  let features: OverlaysInspect['features'] | undefined;
-  const result: OverlaysInspect = {
+  return {
     source: { label, kind: source.kind, form: overlays.form, container: overlays.container, chassis },
     map,
     running,
@@ -114,11 +123,7 @@ function resultOf(
     },
     fields: fieldsOf(inspection),
     codes: codesOf(inspection),
-    // JSON is written from the text of the drawings, and a document from the drawings: neither needs this list.
-    get features() {
-      features ??= featuresOf(inspection);
-      return features;
-    },
+    features,
     chargers: {
       measuredOnce: known(
         Number(measured.value),
@@ -137,10 +142,7 @@ function resultOf(
     findings: findings.map((finding) => ({ ...finding, drawings: [...finding.drawings] })),
     known: [...knownOf(inspection)],
     warnings: [...warnings],
-    written,
   };
-  const texts = featureListTexts(inspection);
-  return texts === null ? result : withListTexts(result, 'features', texts);
 }
 
 function pictureOf(frame: NonNullable<Inspection['frame']>): NonNullable<OverlaysInspect['picture']> {

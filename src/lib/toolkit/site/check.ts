@@ -9,6 +9,7 @@ import { keyName, readKeyRing } from '../../fleet/index.ts';
 import { folderProblem } from '../../lifecycle/index.ts';
 import { factsOfOrder } from '../../motion/index.ts';
 import { loadSite, readSecret, type Site } from '../../site/index.ts';
+import { plural } from '../../text/index.ts';
 import type { SiteCheck } from './check.result.ts';
 
 type Finding = SiteCheck['findings'][number];
@@ -154,7 +155,7 @@ async function checkEvidence(site: Site): ReturnType<Check> {
     const here = records.filter(({ serial }) => serial === site.chassis.serial).length;
     return {
       verdict: 'ok',
-      detail: `${records.length === 1 ? '1 record' : `${records.length} records`}, ${here} of them for ${site.chassis.serial}`,
+      detail: `${plural(records.length, 'record')}, ${here} of them for ${site.chassis.serial}`,
     };
   } catch (error) {
     return wrong(error);

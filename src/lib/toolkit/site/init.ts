@@ -23,7 +23,7 @@ export interface Question {
 }
 
 /** Asks until the answer passes the question's check. Rejects when the person gives up. */
-export type Ask = (question: Question) => Promise<string>;
+type Ask = (question: Question) => Promise<string>;
 
 export interface SiteInitOptions {
   readonly path: string;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Finding } from '../finding.result.ts';
+import { notChecked, ok, wrong } from '../finding.ts';
 import { compareEnd, endFindings } from '../motion/end-pose.ts';
 import {
   type FollowOptions,
@@ -60,25 +61,23 @@ function endedFinding(run: Run, { withinMs }: TourRunOptions, isInterrupted: boo
   const base = { id: 'ended', title: 'The tour came to its end', spec: null };
   if (isInterrupted && run.state === 'stopped') {
     const detail = `interrupted, and ended on the way to ${run.stations[run.at] ?? '?'}`;
-    return { ...base, verdict: 'not-checked', detail, remedy: null };
+    return notChecked(base, detail);
   }
   switch (run.state) {
     case 'succeeded':
-      return { ...base, verdict: 'ok', detail: `${run.stations.length} stations were driven to`, remedy: null };
+      return ok(base, `${run.stations.length} stations were driven to`);
     case 'running':
-      return {
-        ...base,
-        verdict: 'wrong',
-        detail: `it had not ended after ${Math.round(withinMs / 1000)} s; the robot drives on`,
-        remedy: 'Watch the robot; stop it with `gw motion stop` or the stop button of the operator surface.',
-      };
+      return wrong(
+        base,
+        `it had not ended after ${Math.round(withinMs / 1000)} s; the robot drives on`,
+        'Watch the robot; stop it with `gw motion stop` or the stop button of the operator surface.',
+      );
     case 'failed':
     case 'stopped':
-      return {
-        ...base,
-        verdict: 'wrong',
-        detail: `${run.state} at station ${run.stations[run.at] ?? '?'}: ${run.reason ?? 'no reason was given'}`,
-        remedy: isInterrupted ? MAY_DRIVE_ON : 'Mend what the reason names, then start the tour again.',
-      };
+      return wrong(
+        base,
+        `${run.state} at station ${run.stations[run.at] ?? '?'}: ${run.reason ?? 'no reason was given'}`,
+        isInterrupted ? MAY_DRIVE_ON : 'Mend what the reason names, then start the tour again.',
+      );
   }
 }

@@ -41,7 +41,7 @@ function toolkitFor(
 }
 
 async function inspectCurrent(toolkit: Toolkit, map = 'current') {
-  const { result } = await inspectDrawings(
+  const result = await inspectDrawings(
     { source: { kind: 'live', map }, openToolkit: () => Promise.resolve(toolkit), now: () => new Date(0) },
     context,
   );

@@ -8,7 +8,7 @@ const RADIUS_M = 0.25;
 const ESCAPE_M = 0.6;
 
 /** The numbers are the vendor's `fail_reason` (HINWEIS). */
-export type PlanFailure = 3 | 4 | 5 | 6 | 9;
+type PlanFailure = 3 | 4 | 5 | 6 | 9;
 
 export interface Planner {
   /** Way points from start to goal, both included, or the vendor's number for why there is none. */

@@ -111,8 +111,6 @@ export function createMapStore(serial: string, now: () => number) {
   };
 }
 
-export type MapStore = ReturnType<typeof createMapStore>;
-
 /** Vendor facts 1.5: the list has neither drawings nor grid. */
 export function mapListItem(map: FloorMap, base: string): MapListItemWire & Readonly<Record<string, unknown>> {
   const url = `${base}/maps/${map.id}`;

@@ -289,8 +289,6 @@ export function createMoves(options: MovesOptions) {
   }
 }
 
-export type Moves = ReturnType<typeof createMoves>;
-
 function goalOf(point: Point | undefined, yawRad: number | null | undefined): Move['goal'] {
   return point && { xM: point.xM, yM: point.yM, yawRad: yawRad ?? null };
 }

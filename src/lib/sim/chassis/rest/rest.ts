@@ -239,8 +239,6 @@ export function createRest(options: RestOptions) {
   };
 }
 
-export type Rest = ReturnType<typeof createRest>;
-
 /** Reads a map given as data (vendor facts 1.4 and 1.5, form a). */
 function readMap(body: Record<string, unknown>): Omit<FloorMap, 'id' | 'createTime' | 'modifiedTime'> | string {
   const { map_name: name, occupancy_grid: picture, carto_map: carto = '', overlays, uid } = body;

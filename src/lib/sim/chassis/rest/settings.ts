@@ -90,8 +90,6 @@ export function createSettings() {
   };
 }
 
-export type Settings = ReturnType<typeof createSettings>;
-
 export function defaults(): Record<SettingName, number> {
   return Object.fromEntries(names.map((name) => [name, settingTable[name].default])) as Record<SettingName, number>;
 }

@@ -112,9 +112,6 @@ const am: Program = async (process) => {
       if (isFront && !process.device.screen.isLocked) process.device.screen.goHome();
       return 0;
     }
-    case 'broadcast':
-      await process.out(`Broadcasting: Intent { ${words.join(' ')} }\nBroadcast completed: result=0\n`);
-      return 0;
     case 'get-current-user':
       await process.out('0\n');
       return 0;
@@ -237,22 +234,10 @@ Display #0 (activities from top to bottom):
     User 0: installed=true hidden=false suspended=false stopped=false enabled=${state === 'enabled' ? 0 : 3}
 `;
   },
-  power: ({ settings }) =>
-    `POWER MANAGER (dumpsys power)\n  mWakefulness=Awake\n  mStayOn=${settings.get('global', 'stay_on_while_plugged_in') !== '0'}\n`,
-  battery: () =>
-    'Current Battery Service state:\n  AC powered: true\n  USB powered: false\n  status: 2\n  level: 88\n  scale: 100\n',
 };
 
 const dumpsys: Program = async ({ words, out, err, device }) => {
   const [service = '', ...rest] = words;
-  if (service === '-l') {
-    await out(
-      `Currently running services:\n${Object.keys(dumps)
-        .map((name) => `  ${name}\n`)
-        .join('')}`,
-    );
-    return 0;
-  }
   const dump = Object.hasOwn(dumps, service) ? dumps[service] : undefined;
   const most = service === 'package' || service === 'activity' ? 1 : 0;
   if (dump && rest.length > most) {

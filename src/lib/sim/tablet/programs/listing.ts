@@ -19,49 +19,25 @@ const sizeOf = (entry: Entry) =>
 const blocksOf = (rows: readonly Row[]) =>
   rows.reduce((sum, [, entry]) => sum + (entry.kind === 'link' ? 0 : Math.ceil(sizeOf(entry) / BLOCK) * 4), 0);
 
-function shortSize(bytes: number): string {
-  if (bytes < KIB) return String(bytes);
-  let number = bytes;
-  let unit = '';
-  for (const next of 'KMGT') {
-    if (number < 1000) break;
-    number /= KIB;
-    unit = next;
-  }
-  return `${number < 10 ? number.toFixed(1) : Math.round(number)}${unit}`;
-}
-
-function longLine([name, entry]: Row, isShort: boolean): string {
+function longLine([name, entry]: Row): string {
   const owner = entry.uid === 2000 ? 'shell  shell ' : entry.uid === 1000 ? 'system system' : 'root   root  ';
   const when = new Date(entry.mtimeS * 1000).toISOString().slice(0, 16).replace('T', ' ');
   const arrow = entry.kind === 'link' ? ` -> ${entry.target}` : '';
-  const size = isShort ? shortSize(sizeOf(entry)) : String(sizeOf(entry));
-  return `${modeText(entry)} 1 ${owner} ${size.padStart(10)} ${when} ${name}${arrow}\n`;
+  return `${modeText(entry)} 1 ${owner} ${String(sizeOf(entry)).padStart(10)} ${when} ${name}${arrow}\n`;
 }
 
+const byName = (rows: readonly Row[]) => [...rows].sort(([one], [other]) => Number(one > other) - Number(one < other));
+
 const ls = toy('ls', {
-  usage: '[-1AadhlRrSt] [FILE…]',
-  flags: '1AadhlRrSt',
+  usage: '[-1Aadl] [FILE…]',
+  flags: '1Aadl',
   async run(process) {
     const { options, files, out } = process;
     const isLong = options.has('l');
     let code = 0;
+    const show = (rows: readonly Row[]) => out(rows.map((row) => (isLong ? longLine(row) : `${row[0]}\n`)).join(''));
 
-    function sorted(rows: readonly Row[]): readonly Row[] {
-      const order = [...rows].sort(([one, first], [other, second]) => {
-        const by = options.has('t')
-          ? second.mtimeS - first.mtimeS
-          : options.has('S')
-            ? sizeOf(second) - sizeOf(first)
-            : 0;
-        return by || Number(one > other) - Number(one < other);
-      });
-      return options.has('r') ? order.reverse() : order;
-    }
-    const show = (rows: readonly Row[]) =>
-      out(rows.map((row) => (isLong ? longLine(row, options.has('h')) : `${row[0]}\n`)).join(''));
-
-    async function listFolder(path: string, entry: Entry, isNamed: boolean): Promise<void> {
+    async function listFolder(path: string, entry: Entry, heading: string): Promise<void> {
       const found = files.list(path);
       if (typeof found === 'string') {
         code = await process.fail(`${path}: ${found}`);
@@ -74,16 +50,10 @@ const ls = toy('ls', {
             ['..', entry],
           ]
         : [];
-      const rows = sorted([...own, ...found.filter(([name]) => isAll || !name.startsWith('.'))]);
-      if (isNamed) await out(`${isFirst ? '' : '\n'}${path}:\n`);
-      isFirst = false;
+      const rows = byName([...own, ...found.filter(([name]) => isAll || !name.startsWith('.'))]);
+      await out(heading);
       if (isLong) await out(`total ${blocksOf(rows)}\n`);
       await show(rows);
-      if (!options.has('R')) return;
-      for (const [name, row] of rows) {
-        if (row.kind === 'folder' && name !== '.' && name !== '..')
-          await listFolder(`${path === '/' ? '' : path}/${name}`, row, true);
-      }
     }
 
     const paths = process.operands.length === 0 ? ['.'] : process.operands;
@@ -94,39 +64,10 @@ const ls = toy('ls', {
       if (typeof entry === 'string') code = await process.fail(`${path}: ${entry}`);
       else (entry.kind === 'folder' && !options.has('d') ? folders : single).push([path, entry]);
     }
-    let isFirst = single.length === 0;
-    await show(sorted(single));
-    for (const [path, entry] of sorted(folders)) await listFolder(path, entry, paths.length > 1 || options.has('R'));
-    return code;
-  },
-});
-
-const stat = toy('stat', {
-  usage: '[-L] [-c FORMAT] FILE…',
-  flags: 'L',
-  valued: 'c',
-  least: 1,
-  async run({ options, operands, files, out, fail }) {
-    const format = options.get('c');
-    let code = 0;
-    for (const path of operands) {
-      const entry = files.find(path, options.has('L'));
-      if (typeof entry === 'string') {
-        code = await fail(`'${path}': ${entry}`);
-        continue;
-      }
-      const signs: Readonly<Record<string, string>> = {
-        '%%': '%',
-        '%s': String(sizeOf(entry)),
-        '%n': path,
-        '%a': (entry.mode & 0o777).toString(8),
-        '%A': modeText(entry),
-        '%Y': String(entry.mtimeS),
-        '%u': String(entry.uid),
-        '%F': { file: 'regular file', folder: 'directory', link: 'symbolic link' }[entry.kind],
-      };
-      const text = `  File: ${path}\n  Size: ${signs['%s']}\t ${signs['%F']}\nAccess: (0${signs['%a']}/${signs['%A']})\n`;
-      await out(format === undefined ? text : `${format.replace(/%[A-Za-z%]/g, (sign) => signs[sign] ?? '?')}\n`);
+    await show(byName(single));
+    for (const [index, [path, entry]] of byName(folders).entries()) {
+      const gap = index > 0 || single.length > 0 ? '\n' : '';
+      await listFolder(path, entry, paths.length > 1 ? `${gap}${path}:\n` : '');
     }
     return code;
   },
@@ -168,4 +109,4 @@ const df = toy('df', {
   },
 });
 
-export const listingPrograms: Readonly<Record<string, Program>> = { ls, stat, df };
+export const listingPrograms: Readonly<Record<string, Program>> = { ls, df };

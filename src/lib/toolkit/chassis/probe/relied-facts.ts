@@ -4,6 +4,7 @@ import { type FactId, factById, loadEvidenceFile, standing } from '../../../evid
 import { factsOfOrder } from '../../../motion/index.ts';
 import type { Site } from '../../../site/index.ts';
 import type { Finding } from '../../finding.result.ts';
+import { notChecked, ok, wrong } from '../../finding.ts';
 import type { ReliedHere } from './relied-facts.result.ts';
 
 const start = {
@@ -38,7 +39,7 @@ export async function lookAtReliedFacts(
   } catch (error) {
     const [detail = ''] = asGwError(error).message.split('\n');
     const remedy = 'Mend the evidence file: gw site check names every bad line.';
-    return { relied: null, finding: { ...start, verdict: 'wrong', detail, remedy } };
+    return { relied: null, finding: wrong(start, detail, remedy) };
   }
   return { relied, finding: findingOf(relied) };
 }
@@ -47,17 +48,12 @@ function findingOf(relied: readonly ReliedHere[]): Finding {
   const contradicted = relied.filter(({ contradictedHere }) => contradictedHere);
   if (contradicted.length > 0) {
     const detail = `contradicted on this chassis: ${names(contradicted)}; no order may rely on it`;
-    return {
-      ...start,
-      verdict: 'wrong',
-      detail,
-      remedy: 'Do not drive it with gw: gw evidence show FACT says who found what.',
-    };
+    return wrong(start, detail, 'Do not drive it with gw: gw evidence show FACT says who found what.');
   }
   const by = (support: ReliedHere['support']) => relied.filter((fact) => fact.support === support);
   const here = by('this-device');
   if (here.length === relied.length) {
-    return { ...start, verdict: 'ok', detail: `all ${relied.length} facts, with this software`, remedy: null };
+    return ok(start, `all ${relied.length} facts, with this software`);
   }
   const elsewhere = by('another-device');
   const parts = [
@@ -73,12 +69,11 @@ function findingOf(relied: readonly ReliedHere[]): Finding {
     ...groupText('verified on a simulator alone', by('simulator')),
     ...groupText('carrying no order yet', by('nothing')),
   ];
-  return {
-    ...start,
-    verdict: 'not-checked',
-    detail: parts.join('; '),
-    remedy: 'Verify each on this chassis and write it down: gw evidence record FACT --holds --how "…" --who "…".',
-  };
+  return notChecked(
+    start,
+    parts.join('; '),
+    'Verify each on this chassis and write it down: gw evidence record FACT --holds --how "…" --who "…".',
+  );
 }
 
 function groupText(what: string, facts: readonly ReliedHere[]): string[] {

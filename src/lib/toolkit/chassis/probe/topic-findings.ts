@@ -1,7 +1,8 @@
+import { plural } from '../../../text/index.ts';
 import type { Finding } from '../../finding.result.ts';
+import { type FindingStart, notChecked, ok, wrong } from '../../finding.ts';
 import { REJECTED_REMEDY } from '../condition.ts';
 import type { ChassisProbe } from '../probe.result.ts';
-import { type FindingStart, ok, open, wrong } from './verdicts.ts';
 
 type TopicRow = ChassisProbe['topics'][number];
 
@@ -47,7 +48,7 @@ function poseFinding(pose: TopicRow, { topics, listenedMs, hasPlace, complaints 
     const why = complaints.find(({ what }) => what.includes(pose.topic))?.what ?? 'malformed';
     return wrong(
       start,
-      `${pose.rejected} ${pose.rejected === 1 ? 'message' : 'messages'} of ${pose.topic} received and rejected: ${why}`,
+      `${plural(pose.rejected, 'message')} of ${pose.topic} received and rejected: ${why}`,
       REJECTED_REMEDY,
     );
   }
@@ -92,7 +93,7 @@ function othersFinding(topics: readonly TopicRow[]): Finding {
     ...(silent.length === 0 ? [] : [`silent: ${silent.join(', ')}`]),
     ...(rejected.length === 0 ? [] : [`rejected: ${rejected.join(', ')}`]),
   ];
-  return open(start, parts.join('; '));
+  return notChecked(start, parts.join('; '));
 }
 
 /** Whether what came was well formed. Where nothing came, nothing was looked at. */
@@ -106,5 +107,5 @@ export function messagesFinding({ topics, complaints }: Pick<TopicsSeen, 'topics
     return wrong(about, detail, remedy);
   }
   const count = topics.reduce((sum, { messages }) => sum + messages, 0);
-  return count === 0 ? open(about, 'no message received') : ok(about, `no complaint about ${count} messages`);
+  return count === 0 ? notChecked(about, 'no message received') : ok(about, `no complaint about ${count} messages`);
 }

@@ -1,3 +1,4 @@
+import { withDeadline } from '../../../lifecycle/index.ts';
 import { reachEndpoint } from '../../../net/index.ts';
 import { readGatewayHealth } from '../../gateway/health.ts';
 import type { CheckContext, Toolkit } from '../../toolkit.ts';
@@ -16,7 +17,7 @@ export async function holdBackReason(toolkit: Toolkit, context: CheckContext): P
   const reach = await reachEndpoint(dialer, endpoint, { timeoutMs: HEALTH_MS, signal: context.signal, clock });
   if (!reach.reached) return reach.failure === 'refused' ? null : unknownLink(site.operator.port);
   const left = Math.ceil(Math.max(1, HEALTH_MS - (clock.monotonicMs() - beganMs)));
-  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(left)]);
+  const signal = withDeadline(context.signal, left);
   try {
     const { services } = await readGatewayHealth(toolkit, {}, { ...context, signal });
     const link = services.find(

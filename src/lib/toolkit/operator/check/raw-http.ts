@@ -1,10 +1,11 @@
 import type { Duplex } from 'node:stream';
 import { GwError } from '../../../error/index.ts';
 import type { Clock } from '../../../lifecycle/index.ts';
+import { onAbort } from '../../../lifecycle/index.ts';
 import { DialError, type Dialer, type Endpoint, viaOf } from '../../../net/index.ts';
 
 /** What came back on one connection. */
-export interface Exchange {
+interface Exchange {
   /** Every status on the connection, in order; empty when nothing that is HTTP came back. */
   readonly statuses: readonly number[];
   /** Header lines of the first answer, in lower case. */
@@ -54,8 +55,7 @@ async function exchange(socket: Duplex, bytes: string, signal: AbortSignal, cloc
   const chunks: Buffer[] = [];
   let size = 0;
   let quiet: Disposable | undefined;
-  const onAbort = () => reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
+  using _aborted = onAbort(signal, () => reject(signal.reason));
   using _late = clock.after(ANSWER_TIMEOUT_MS, resolve);
   socket.on('data', (chunk: Buffer) => {
     chunks.push(chunk);
@@ -72,7 +72,6 @@ async function exchange(socket: Duplex, bytes: string, signal: AbortSignal, cloc
     socket.write(bytes);
     await promise;
   } finally {
-    signal.removeEventListener('abort', onAbort);
     quiet?.[Symbol.dispose]();
     socket.destroy();
   }

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../../net/index.ts';
 import type { Finding } from '../../finding.result.ts';
+import { notChecked, ok, wrong } from '../../finding.ts';
 import { type Ask, hostHeader, type PlainRequest, requestBytes } from './raw-http.ts';
 import { closedPaths, lies, otherMethods, spellingsOf } from './table.ts';
 
@@ -241,7 +242,7 @@ async function checkRules(socket: Endpoint | null, ask: Ask, rules: readonly Rul
     const base = { id, title, spec };
     if (socket === null || tries.length === 0) {
       const detail = socket === null ? 'the socket cannot be asked from here' : 'the chassis showed no map';
-      findings.push({ ...base, verdict: 'not-checked', detail, remedy: null });
+      findings.push(notChecked(base, detail));
       continue;
     }
     const faults: string[] = [];
@@ -253,8 +254,8 @@ async function checkRules(socket: Endpoint | null, ask: Ask, rules: readonly Rul
     const more = faults.length > 5 ? `; and ${faults.length - 5} more` : '';
     findings.push(
       faults.length === 0
-        ? { ...base, verdict: 'ok', detail: `${tries.length} ways were tried`, remedy: null }
-        : { ...base, verdict: 'wrong', detail: `${faults.slice(0, 5).join('; ')}${more}`, remedy: REMEDY },
+        ? ok(base, `${tries.length} ways were tried`)
+        : wrong(base, `${faults.slice(0, 5).join('; ')}${more}`, REMEDY),
     );
   }
   return findings;

@@ -4,7 +4,8 @@ import { type DeviceEvidence, loadEvidenceFile } from '../../../evidence/index.t
 import { quote } from '../../../json/index.ts';
 import { readBounded } from '../../../lifecycle/index.ts';
 import type { ArchivedMap, MapArchive } from '../../../maps/index.ts';
-import { frameOf, pngSize, readOverlays } from '../../../overlays/index.ts';
+import { frameOf, readOverlays } from '../../../overlays/index.ts';
+import { pngSize } from '../../../png/index.ts';
 import type { CheckContext } from '../../toolkit.ts';
 import type { DrawingSource, OpenDrawingsOptions, OpenedDrawings } from './model.ts';
 import { listed, mapOf } from './naming.ts';

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Config, Help } from '@oclif/core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { frameworkOptions } from '../../src/cli/framework.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const { commands } = JSON.parse(readFileSync(join(root, 'oclif.manifest.json'), 'utf8')) as {
+  commands: Record<string, { args: object }>;
+};
+const { oclif } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  oclif: { topics: Record<string, object> };
+};
+
+class Captured extends Help {
+  readonly lines: string[] = [];
+  protected override log(...lines: string[]): void {
+    this.lines.push(...lines);
+  }
+}
+
+async function helpOf(load: () => Promise<Config>, words: string[]): Promise<string> {
+  // Rendering renames what it renders, so every page has a configuration of its own.
+  const help = new Captured(await load());
+  await help.showHelp(words);
+  return help.lines.join('\n');
+}
+
+const light = () => Config.load(frameworkOptions(root));
+const whole = () => Config.load(root);
+
+describe('the framework, started with what the manifests say', () => {
+  let found: { light: Config; whole: Config };
+  beforeAll(async () => {
+    found = { light: await light(), whole: await whole() };
+  });
+
+  const pages = [
+    [],
+    ...Object.keys(oclif.topics).map((topic) => topic.split(' ')),
+    ...Object.keys(commands).map((id) => id.split(':')),
+    ...[['autocomplete'], ['autocomplete', 'create']],
+  ];
+
+  it('prints every page of the help as when it looks for everything by itself', async () => {
+    expect(pages.length).toBeGreaterThan(40);
+    for (const words of pages) {
+      const shown = await helpOf(light, [...words, '--help']);
+      expect(shown).toBe(await helpOf(whole, [...words, '--help']));
+      expect(shown).toContain('USAGE');
+    }
+  }, 120_000);
+
+  it('knows the same commands, topics and names', () => {
+    const sorted = (list: readonly string[]) => list.toSorted();
+    expect(sorted(found.light.commandIDs)).toEqual(sorted(found.whole.commandIDs));
+    expect(sorted(found.light.topics.map(({ name }) => name))).toEqual(
+      sorted(found.whole.topics.map(({ name }) => name)),
+    );
+    for (const key of ['name', 'version', 'bin', 'topicSeparator', 'userAgent', 'cacheDir'] as const) {
+      expect(found.light[key]).toBe(found.whole[key]);
+    }
+  });
+
+  it('reads a command with its flags and arguments as they stand in the manifest', () => {
+    for (const id of found.whole.commandIDs) {
+      const { load: _, pluginAlias: __, ...expected } = found.whole.findCommand(id, { must: true });
+      expect(found.light.findCommand(id, { must: true })).toMatchObject(expected);
+    }
+  });
+
+  it('says which package of a plugin is not there', () => {
+    expect(() => frameworkOptions(join(root, 'docs'))).toThrow('package.json');
+  });
+});

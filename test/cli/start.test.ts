@@ -1,0 +1,123 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Ended, gwBinary, runGw } from '../e2e/gw.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const scratch = mkdtempSync(join(tmpdir(), 'gw-start-'));
+const site = join(scratch, 'site.yaml');
+const spy = join(scratch, 'spy.mjs');
+
+beforeAll(async () => {
+  const { code } = await runGw(
+    ['site', 'init', site, '--yes', '--name', 'Test', '--host', '127.0.0.1', '--serial', 'SN-1'],
+    {},
+  );
+  expect(code).toBe(0);
+  writeFileSync(
+    spy,
+    `import { registerHooks } from 'node:module';
+     import { appendFileSync, writeFileSync } from 'node:fs';
+     const list = process.env.GW_TEST_MODULES;
+     writeFileSync(list, '');
+     registerHooks({ load(url, context, next) { appendFileSync(list, url + '\\n'); return next(url, context); } });`,
+  );
+});
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+interface Loaded extends Ended {
+  /** Files that the loader read. */
+  readonly files: readonly string[];
+  /** Packages that these files are, or were built from. */
+  readonly packages: readonly string[];
+  /** Our own source files that they were built from. */
+  readonly sources: readonly string[];
+}
+
+/** What a run of the built program loads, read from the loader itself and from the maps of what was built. */
+async function loadedBy(args: readonly string[]): Promise<Loaded> {
+  const list = join(scratch, 'modules.txt');
+  const ended = await runGw(args, { node: ['--import', spy], env: { GW_TEST_MODULES: list } });
+  const files = readFileSync(list, 'utf8')
+    .split('\n')
+    .filter((url) => url.startsWith('file:') && url !== `file://${spy}`)
+    .map((url) => fileURLToPath(url));
+  const origins = files.flatMap((file) => (file.includes('/dist/') ? builtFrom(file) : [file]));
+  const packages = origins.flatMap((path) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []);
+  const sources = origins.flatMap((path) => /\/(src\/.*)$/.exec(path)?.[1] ?? []);
+  return { ...ended, files, packages: [...new Set(packages)].sort(), sources };
+}
+
+/** What only hands on, or is the bundler's own, is built from no file and has no map. */
+function builtFrom(file: string): readonly string[] {
+  if (!existsSync(`${file}.map`)) {
+    expect(readFileSync(file, 'utf8')).not.toMatch(/^\/\/ (src|node_modules)\//m);
+    return [];
+  }
+  const { sources } = JSON.parse(readFileSync(`${file}.map`, 'utf8')) as { sources: readonly string[] };
+  return sources.map((path) => join(dirname(file), path));
+}
+
+/** Libraries that take long to load, and that are there for what few commands do. */
+const dear = ['undici', 'ws', 'fastify', 'pino', 'ssh2', 'pdfkit', 'aedes', 'pngjs', 'ora', '@peculiar/x509'];
+
+describe('what is loaded', () => {
+  it('by --version is what answers it and nothing else', async () => {
+    const { files, code } = await loadedBy(['--version']);
+    expect(code).toBe(0);
+    expect(files).toEqual([gwBinary, join(root, 'package.json')]);
+  });
+
+  it('by --help is the framework in a few files, without what commands work with', async () => {
+    for (const args of [['--help'], ['evidence', '--help'], ['site', 'check', '--help']]) {
+      const { files, packages, sources } = await loadedBy(args);
+      expect(packages).toContain('@oclif/core');
+      for (const library of [...dear, 'zod', 'yaml']) expect(packages).not.toContain(library);
+      expect(sources.filter((path) => /^src\/lib\/(?!error\/|json\/raw-list)/.test(path))).toEqual([]);
+      expect(files.length).toBeLessThan(12);
+    }
+  });
+
+  it.each([
+    [['evidence', 'show', 'angles.target-ori', '--site', site]],
+    [['evidence', 'list', '--site', site]],
+    [['site', 'check', site]],
+  ])('by gw %s is what reads the site file, in some forty files, and nothing that dials', async (args) => {
+    const { files, packages, code } = await loadedBy(args);
+    expect(code).toBe(0);
+    expect(packages).toEqual(expect.arrayContaining(['@oclif/core', 'yaml', 'zod']));
+    for (const library of dear) expect(packages).not.toContain(library);
+    expect(files.filter((path) => path.includes('/node_modules/'))).toEqual([]);
+    expect(files.length).toBeLessThan(50);
+  });
+});
+
+describe('what was built', () => {
+  it('names file and line of the source in a stack, where it is asked for', async () => {
+    const plain = await runGw(['evidence', 'show', 'no-such-fact'], {});
+    expect(plain.stderr).not.toContain(' at ');
+    const { stderr } = await runGw(['evidence', 'show', 'no-such-fact'], { env: { GW_DEBUG: '1' } });
+    const [, path = '', line = '0'] = /at namedFact \((.*\.ts):(\d+):\d+\)/.exec(stderr) ?? [];
+    expect(path).toMatch(/\/src\/lib\/toolkit\//);
+    expect(readFileSync(path, 'utf8').split('\n')[Number(line) - 1]).toContain('unknownFact(');
+  });
+
+  it('carries the license of every package that was built in', async () => {
+    const text = readFileSync(join(root, 'dist/THIRD-PARTY-LICENSES.md'), 'utf8');
+    const { packages } = await loadedBy(['site', 'check', site]);
+    expect(packages.length).toBeGreaterThan(5);
+    for (const name of packages) expect(text).toContain(`## ${name} - `);
+  });
+
+  it('still runs the commands of a plugin, and refuses what they do not know as its own do', async () => {
+    const home = { env: { HOME: scratch, XDG_CACHE_HOME: join(scratch, 'cache') } };
+    const shown = await runGw(['autocomplete', 'script', 'bash'], home);
+    expect(shown.code).toBe(0);
+    expect(shown.stdout).toContain('gw');
+    const refused = await runGw(['autocomplete', '--no-such-flag'], home);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('--no-such-flag');
+  });
+});

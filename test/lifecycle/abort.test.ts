@@ -1,0 +1,59 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { aborted, firstOf, onAbort, untilAborted, withDeadline } from '../../src/lib/lifecycle/index.ts';
+
+const listeners = (signal: AbortSignal) => getEventListeners(signal, 'abort').length;
+
+describe('onAbort', () => {
+  it('calls once, at once where it is aborted already, and not at all without a signal', () => {
+    const ending = new AbortController();
+    const calls: string[] = [];
+    using _one = onAbort(ending.signal, () => calls.push('later'));
+    ending.abort();
+    using _two = onAbort(ending.signal, () => calls.push('at once'));
+    using _three = onAbort(undefined, () => calls.push('never'));
+    expect(calls).toEqual(['later', 'at once']);
+  });
+
+  it('leaves nothing behind', () => {
+    const ending = new AbortController();
+    let calls = 0;
+    {
+      using _here = onAbort(ending.signal, () => {
+        calls += 1;
+      });
+      expect(listeners(ending.signal)).toBe(1);
+    }
+    expect(listeners(ending.signal)).toBe(0);
+    ending.abort();
+    expect(calls).toBe(0);
+  });
+});
+
+describe('waiting with a signal', () => {
+  it('ends with the work, and takes its listener back', async () => {
+    const { signal } = new AbortController();
+    expect(await untilAborted(signal, Promise.resolve(7))).toBe(7);
+    await expect(untilAborted(signal, Promise.reject(new Error('own')))).rejects.toThrow('own');
+    expect(listeners(signal)).toBe(0);
+  });
+
+  it('ends with the reason of the signal, before or during the work', async () => {
+    const ending = new AbortController();
+    const waiting = untilAborted(ending.signal, new Promise(() => {}));
+    const told = aborted(ending.signal);
+    ending.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+    await told;
+    await expect(untilAborted(ending.signal, new Promise(() => {}))).rejects.toThrow('enough');
+  });
+
+  it('takes the first of several signals, and leaves out those that are none', () => {
+    const one = new AbortController();
+    const both = firstOf(undefined, one.signal, new AbortController().signal);
+    one.abort('one');
+    expect([both.aborted, both.reason]).toEqual([true, 'one']);
+    const late = withDeadline(one.signal, 1_000_000);
+    expect(late.reason).toBe('one');
+  });
+});

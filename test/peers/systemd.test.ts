@@ -1,0 +1,44 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { hasProgram } from './peer.ts';
+
+const unit = readFileSync(fileURLToPath(new URL('../../packaging/gw.service', import.meta.url)), 'utf8');
+const scratch = mkdtempSync(join(tmpdir(), 'gw-unit-'));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+const program = join(scratch, 'gw');
+writeFileSync(program, '#!/bin/sh\n');
+chmodSync(program, 0o755);
+
+/** systemd-analyze about a unit file; it looks whether the program exists, which is not installed here. */
+function analyze(words: readonly string[], text: string, installed = true) {
+  const path = join(scratch, 'gw.service');
+  writeFileSync(path, installed ? text.replace('ExecStart=/usr/local/bin/gw ', `ExecStart=${program} `) : text);
+  const { status, stdout, stderr } = spawnSync('systemd-analyze', [...words, path], { encoding: 'utf8' });
+  return { status, output: `${stdout}${stderr}` };
+}
+
+describe.skipIf(!hasProgram('systemd-analyze'))('systemd about the unit of gw serve', () => {
+  it('finds nothing wrong with it', () => {
+    expect(analyze(['verify'], unit)).toEqual({ status: 0, output: '' });
+  });
+
+  it('would find a wrong key, a wrong value, and a program that is not there', () => {
+    // A key that it does not know is a line of output, and no failure.
+    expect(analyze(['verify'], unit.replace('TasksMax=', 'TaskMax=')).output).toContain('TaskMax');
+    expect(analyze(['verify'], unit.replace('Restart=always', 'Restart=allways')).output).toContain('allways');
+    expect(analyze(['verify'], unit, false).status).not.toBe(0);
+  });
+
+  it('rates its sandbox at most 2.0 of 10, and would not rate it so without', () => {
+    const rate = ['security', '--offline=true', '--threshold=20', '--no-pager'];
+    expect(analyze(rate, unit).status).toBe(0);
+    expect(
+      analyze(rate, unit.replace('ProtectSystem=strict', '').replace(/^CapabilityBoundingSet=$/m, '')).status,
+    ).toBe(1);
+  });
+});

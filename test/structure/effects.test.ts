@@ -1,0 +1,16 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+
+const src = join(import.meta.dirname, '..', '..', 'src');
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
+
+/** The build drops a module that nothing is taken from, and puts the others together in files of its own. */
+it('no module of ours is imported for what it does when it is loaded, and none looks for a file by its own place', () => {
+  expect(files.length).toBeGreaterThan(500);
+  for (const path of files) {
+    const text = readFileSync(join(src, path), 'utf8');
+    expect(text.match(/^import '\.[^']*'/m)?.[0], path).toBeUndefined();
+    expect(text.match(/import\.meta\.\w+|\b__dirname\b|\b__filename\b/)?.[0], path).toBeUndefined();
+  }
+});

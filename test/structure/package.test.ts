@@ -1,0 +1,63 @@
+import { execFileSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+/** What `npm pack` would put in the tarball, without building. */
+const [packed] = JSON.parse(
+  execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root, encoding: 'utf8' }),
+) as [{ readonly files: readonly { readonly path: string }[] }];
+const files = new Set(packed.files.map(({ path }) => path));
+
+/** Pages that a text names, as in 'see docs/kiosk.md'. */
+const pagesNamedIn = (text: string) => [...text.matchAll(/\bdocs\/[\w-]+\.\w+/g)].map(([page]) => page);
+
+/** Files that a page links to, from the folder of the page. */
+const linkedFrom = (page: string) =>
+  [...read(page).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)]
+    .map(([, target = '']) => target)
+    .filter((target) => !/^[a-z]+:/.test(target))
+    .map((target) => normalize(join(dirname(page), target)));
+
+describe('the packed tarball', () => {
+  it.each([
+    ['the program says', 'src/**/*.ts'],
+    ['the pages of the operator server say', 'web/**/*'],
+    ['the checklists say', 'checklists/*'],
+    ['the start says', 'bin/*'],
+    ['the help says', 'oclif.manifest.json'],
+    ['the service says', 'packaging/*'],
+  ])('carries every page that %s', (_, pattern) => {
+    const sources = globSync(pattern, { cwd: root }).filter((path) => /\.\w+$/.test(path));
+    expect(sources.length).toBeGreaterThan(0);
+    const lacking = sources.flatMap((source) => pagesNamedIn(read(source)).map((page) => `${source}: ${page}`));
+    expect(lacking.filter((line) => !files.has(line.split(': ')[1] ?? ''))).toEqual([]);
+  });
+
+  it('has pages named in it at all', () => {
+    expect(pagesNamedIn(read('src/lib/error/table.ts'))).toContain('docs/kiosk.md');
+    expect(pagesNamedIn('see docs/no-such-page.md.')).toEqual(['docs/no-such-page.md']);
+  });
+
+  it('carries everything that its pages link to', () => {
+    const pages = [...files].filter((path) => path.endsWith('.md'));
+    expect(pages.length).toBeGreaterThan(20);
+    const broken = pages.flatMap((page) =>
+      linkedFrom(page)
+        .filter((target) => !files.has(target))
+        .map((target) => `${page} -> ${target}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it('carries what an installation runs, and nothing of the work on it', () => {
+    for (const path of ['bin/run.js', 'oclif.manifest.json', 'scripts/build-if-changed.js', 'packaging/gw.service']) {
+      expect(files).toContain(path);
+    }
+    expect([...files].filter((path) => /^(src|test|bench|web)\/|\.built\.json$/.test(path))).toEqual([]);
+  });
+});

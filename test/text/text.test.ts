@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { codeSpan, escapeMarkdown, plural, pluralWord, shorten, tableCell } from '../../src/lib/text/index.ts';
+
+describe('plural', () => {
+  it.each([
+    [0, '0 maps'],
+    [1, '1 map'],
+    [2, '2 maps'],
+  ])('of %s', (count, said) => expect(plural(count, 'map')).toBe(said));
+
+  it('takes a plural of its own, and gives the word alone', () => {
+    expect(plural(2, 'line was', 'lines were')).toBe('2 lines were');
+    expect(pluralWord(1, 'its', 'their')).toBe('its');
+  });
+});
+
+describe('shorten', () => {
+  it('never gives more than was asked for, and leaves alone what fits', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 30 }), (text, most) => {
+        const short = shorten(text, most);
+        const characters = [...new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(short)];
+        expect(characters.length).toBeLessThanOrEqual(Math.max(most, 1));
+        if (text.length <= most) expect(short).toBe(text);
+      }),
+    );
+  });
+
+  it('cuts no emoji into its parts', () => {
+    expect(shorten('👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦', 2)).toBe('👨‍👩‍👧‍👦…');
+  });
+});
+
+describe('Markdown', () => {
+  it('in a cell ends neither the cell nor the row, and makes no element', () => {
+    expect(tableCell('a | `b`\n<script>')).toBe('a \\| `b` &lt;script>');
+  });
+
+  it('of foreign text has every sign escaped', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const bare = escapeMarkdown(text).replace(/\\[\\`*_{}[\]<>#|~!&]/g, '');
+        expect(bare).not.toMatch(/[\\`*_{}[\]<>#|~!&]/);
+        expect(codeSpan(text).slice(1, -1)).not.toMatch(/[`|]/);
+      }),
+    );
+  });
+});

@@ -1,0 +1,16 @@
+import { defineConfig } from 'vite';
+
+export default defineConfig({
+  root: 'web',
+  base: '/assets/',
+  publicDir: false,
+  build: {
+    outDir: '../dist/web',
+    emptyOutDir: true,
+    modulePreload: false,
+    rollupOptions: {
+      input: { live: 'web/live.ts', style: 'web/style.css' },
+      output: { entryFileNames: '[name].js', assetFileNames: '[name][extname]' },
+    },
+  },
+});
