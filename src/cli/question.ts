@@ -138,7 +138,7 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
     async decide({ deviation, why, remedy }, signal) {
       if (deviation !== null) return { kind: 'leave' };
       output.write(`        ${printable(why)}\n`);
-      if (remedy !== null) output.write(`        ${chalkStderr.cyan('remedy:')} ${printable(remedy)}\n`);
+      if (remedy !== null) output.write(`        ${chalkStderr.cyan('fix:')} ${printable(remedy)}\n`);
       const keys = chalkStderr.dim(
         '[Enter = keep this result, again = repeat the step, accept = accept as a deviation]',
       );

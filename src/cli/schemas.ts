@@ -9,12 +9,12 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   'chassis probe': async () => (await import('../lib/toolkit/chassis/probe.result.ts')).chassisProbeSchema,
   'chassis restart': async () => (await import('../lib/toolkit/chassis/restart.result.ts')).chassisRestartSchema,
   'chassis watch': async () => (await import('../lib/toolkit/chassis/watch.result.ts')).chassisWatchSchema,
-  'checklist diff': async () => (await import('../lib/toolkit/checklist/diff.result.ts')).protocolDiffSchema,
+  'checklist diff': async () => (await import('../lib/toolkit/checklist/diff.result.ts')).recordDiffSchema,
   'checklist list': async () => (await import('../lib/toolkit/checklist/run.result.ts')).checklistListSchema,
-  'checklist report': async () => (await import('../lib/toolkit/checklist/report.result.ts')).protocolReportSchema,
+  'checklist report': async () => (await import('../lib/toolkit/checklist/report.result.ts')).recordReportSchema,
   'checklist run': async () => (await import('../lib/toolkit/checklist/run.result.ts')).checklistRunSchema,
   'checklist show': async () => (await import('../lib/toolkit/checklist/run.result.ts')).checklistShowSchema,
-  'checklist verify': async () => (await import('../lib/toolkit/checklist/verify.result.ts')).protocolVerifySchema,
+  'checklist verify': async () => (await import('../lib/toolkit/checklist/verify.result.ts')).recordVerifySchema,
   demo: async () => (await import('../lib/toolkit/demo/demo.result.ts')).demoSchema,
   enrol: async () => (await import('../lib/toolkit/enrol/enrol.result.ts')).enrolSchema,
   'enrol status': async () => (await import('../lib/toolkit/enrol/enrol.result.ts')).enrolStatusSchema,
@@ -60,5 +60,5 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
 
 /** Files that gw writes for others to read, by the name of the schema that is published beside those of the results. */
 export const fileSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
-  protocol: async () => (await import('../lib/checklist/protocol.result.ts')).protocolSchema,
+  'check-record': async () => (await import('../lib/checklist/record.result.ts')).recordSchema,
 };

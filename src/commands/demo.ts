@@ -13,11 +13,11 @@ import type { Demo as Result } from '../lib/toolkit/demo/demo.result.ts';
 const PASSED_ON = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'] as const;
 
 export default class Demo extends GwCommand<Result> {
-  static override summary = 'See a robot commissioned: simulator, gateway, checklist, signed protocol.';
+  static override summary = 'See a robot commissioned: simulator, gateway, checklist, signed record.';
   static override description =
     `Starts a simulated robot, enrols it, runs the gateway against it, checks the network, sets the tablet up and
 locks it, verifies chassis, address, angle units and both sockets against the specification,
-writes the report and the signed protocol, and ends what it started: within 45 seconds, usually in 20, with 0 when everything is ok.
+writes the report and the signed record, and ends what it started: within 45 seconds, usually in 20, with 0 when everything is ok.
 All traffic stays on this machine.`;
   static override examples = [
     '<%= config.bin %> demo',

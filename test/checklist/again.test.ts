@@ -3,6 +3,7 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import {
   type Catalogue,
+  type CompletedStep,
   type Decision,
   parseAnswers,
   parseChecklist,
@@ -10,7 +11,6 @@ import {
   runSteps,
   type StepResult,
   selectSteps,
-  type TakenStep,
 } from '../../src/lib/checklist/index.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
@@ -55,11 +55,11 @@ beforeEach(() => {
 function sittings(steps: readonly object[]) {
   const file = { schema: 'gw/checklist/1', name: 'own', title: 'Own', purpose: 'To see.', steps };
   const checklist = parseChecklist(stringify(file, { aliasDuplicateObjects: false }), 'own.yaml', catalogue);
-  const earlier = new Map<string, TakenStep>();
+  const earlier = new Map<string, CompletedStep>();
   return async (more: Partial<RunnerOptions> & { only?: string[]; accept?: string } = {}) => {
     const { only = [], accept, ...rest } = more;
     ran = [];
-    const taken: TakenStep[] = [];
+    const taken: CompletedStep[] = [];
     const { steps: results } = await runSteps(checklist, {
       clock: systemClock,
       signal: new AbortController().signal,
@@ -70,7 +70,7 @@ function sittings(steps: readonly object[]) {
       ...(accept !== undefined && {
         answers: parseAnswers(`${accept}: { accept: { reason: known, by: B. Boss } }\n`, 'a.yaml', checklist),
       }),
-      onTaken: async (one) => void taken.push(one),
+      onCompleted: async (one) => void taken.push(one),
       ...rest,
     });
     for (const one of taken) earlier.set(one.result.id, one);
@@ -107,7 +107,7 @@ describe('a step that reads the result of a check', () => {
     expect(ran).toEqual([]);
   });
 
-  test('and was never reached, but would read only that nobody could look, has it run again as well', async () => {
+  test('and was never reached, but would read only not-checked, has it run again as well', async () => {
     const sit = sittings([check('a'), reader('r', 'a', 'first')]);
     world = { a: { sound: true, first: 'not-checked' } };
     const cut = new AbortController();
@@ -134,7 +134,7 @@ describe('a step that reads the result of a check', () => {
     world = { a: unseen };
     const steps = await sit({ only: ['a'] });
     expect(verdicts(steps)).toEqual({ a: 'wrong', r: 'skipped' });
-    expect(steps.r?.why).toBe("It reads the result of 'a', which gave none.");
+    expect(steps.r?.why).toBe("This step reads the result of 'a', which has none.");
     // Nor does the next sitting remember it.
     expect(verdicts(await sit())).toEqual({ a: 'wrong', r: 'skipped' });
   });

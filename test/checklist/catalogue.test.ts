@@ -42,7 +42,7 @@ const sections = [
 ];
 
 describe('the built-in checklists', () => {
-  test('are sound, listed and shown, and every step names the section that it proves', async () => {
+  test('are valid, listed and shown, and every step names the section that it proves', async () => {
     const list = checklistListSchema.parse(await listLibrary(builtIn));
     expect(list.checklists.map(({ name }) => name)).toEqual(['demo', 'handover', 'premises', 'service', 'site']);
     for (const { name } of list.checklists) {
@@ -57,7 +57,7 @@ describe('the built-in checklists', () => {
     }
   });
 
-  test('ask nobody in the demo, and leave to the technician elsewhere what gw cannot see', async () => {
+  test('ask no question in the demo, and ask the technician elsewhere what gw cannot check', async () => {
     const { checklists } = await listLibrary(builtIn);
     const by = Object.fromEntries(checklists.map((one) => [one.name, one]));
     expect(by.demo).toMatchObject({ questions: 0, movesRobot: true });
@@ -99,7 +99,7 @@ describe('the built-in checklists', () => {
   });
 });
 
-test('the example in the docs is a sound checklist, and its answers are sound too', async () => {
+test('the example in the docs is a valid checklist with valid answers', async () => {
   const page = await readFile(fileURLToPath(new URL('../../docs/checklists.md', import.meta.url)), 'utf8');
   const [answers = '', example = ''] = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, yaml]) => yaml);
   expect(parseChecklist(example, 'docs', createCatalogue()).steps).toHaveLength(6);
@@ -149,7 +149,7 @@ steps:
     });
   };
 
-  test('prove a sound robot, and the report says whose it is', async () => {
+  test('pass on a faultless robot, and the report names it', async () => {
     const result = checklistRunSchema.parse(await run(join(dir, 'sim', 'site.yaml')));
     expect(result.steps.map(({ id, verdict, why }) => ({ id, verdict, why }))).toEqual([
       expect.objectContaining({ id: 'file', verdict: 'ok' }),
@@ -162,7 +162,7 @@ steps:
     expect(await readFile(result.written[2] ?? '', 'utf8')).toContain('`SIM-0001`');
   });
 
-  test('a fact that nobody verified on this chassis is wrong by name', async () => {
+  test('a fact that was not verified on this chassis is wrong by name', async () => {
     const site = join(dir, 'sim', 'bare.yaml');
     const text = await readFile(join(dir, 'sim', 'site.yaml'), 'utf8');
     await writeFile(site, text.replace('evidence.jsonl', 'none.jsonl'));
@@ -171,7 +171,7 @@ steps:
     expect(steps[3]?.why).toContain('vendor.move.request');
   });
 
-  test('a site file that is not sound is found by its step, and what needs it is skipped', async () => {
+  test('an invalid site file is found by its step, and what needs it is skipped', async () => {
     const site = join(dir, 'broken.yaml');
     await writeFile(site, 'name: x\n');
     const result = await run(site);

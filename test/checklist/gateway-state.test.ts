@@ -36,7 +36,7 @@ async function gateway(listener: RequestListener) {
 
 const context = { signal: new AbortController().signal, onProgress: () => {} };
 
-describe('the chassis as the gateway tells it', () => {
+describe('the chassis state reported by the gateway', () => {
   test('is read, with the pose and the address that it tries', async () => {
     await using server = await gateway((_request, reply) => reply.end(JSON.stringify(state('connected'))));
     expect(await readGatewayState(server.toolkit, context)).toEqual({
@@ -52,7 +52,7 @@ describe('the chassis as the gateway tells it', () => {
     });
   });
 
-  test('is waited for, and the time that it took is told', async () => {
+  test('is awaited, and the time is reported', async () => {
     let asked = 0;
     await using server = await gateway((_request, reply) => {
       asked += 1;
@@ -63,7 +63,7 @@ describe('the chassis as the gateway tells it', () => {
     expect(result.afterMs).toBeGreaterThan(100);
   });
 
-  test('that does not come in time is told as it is', async () => {
+  test('is reported as is after a timeout', async () => {
     await using server = await gateway((_request, reply) => reply.end(JSON.stringify(state('connected'))));
     const result = await waitForGatewayState(server.toolkit, { link: 'booting', withinMs: 200 }, context);
     expect(result.link).toBe('connected');

@@ -45,7 +45,7 @@ describe('the journal of a run', () => {
   test('no answer that was shown is lost when the program is killed, and none is asked for twice', async () => {
     expect(work('q4')).toEqual({ shown: all.slice(0, 5), killed: true });
     const found = await findJournal(dir, 'own', ['SN1']);
-    const [taken] = found?.state.taken ?? [];
+    const [taken] = found?.state.completed ?? [];
     expect([...(taken?.keys() ?? [])]).toEqual(all.slice(0, 5));
     expect(taken?.get('q2')?.result.answer).toMatchObject({ answer: 'yes', initials: 'KM', remark: 'remark of q2' });
     expect(found?.state.attachments).toEqual([expect.objectContaining({ name: '001-q3.jpg', bytes: jpeg.length })]);
@@ -55,7 +55,7 @@ describe('the journal of a run', () => {
     expect(await lines('asked')).toEqual(all);
     const [journal = ''] = (await readdir(dir)).filter((name) => name.endsWith('.jsonl'));
     const state = await readJournal(join(dir, journal));
-    expect([...(state.taken[0]?.values() ?? [])].map(({ result }) => result.verdict)).toEqual(all.map(() => 'ok'));
+    expect([...(state.completed[0]?.values() ?? [])].map(({ result }) => result.verdict)).toEqual(all.map(() => 'ok'));
     expect(await readFile(join(dir, `${journal.slice(0, -6)}.files`, '001-q3.jpg'))).toEqual(jpeg);
     expect((await readdir(dir)).filter((name) => name.endsWith('.lock'))).toEqual([]);
   }, 30_000);
@@ -70,7 +70,7 @@ describe('the journal of a run', () => {
         const state = parseJournal(bytes.subarray(0, cut), name);
         const whole = bytes.subarray(0, cut).toString().split('\n').slice(1, -1);
         const steps = whole.map((line) => JSON.parse(line)).filter(({ kind }) => kind === 'step');
-        expect(state.taken[0]?.size).toBe(steps.length);
+        expect(state.completed[0]?.size).toBe(steps.length);
       }),
     );
   });
@@ -81,9 +81,9 @@ describe('the journal of a run', () => {
     const text = readFileSync(join(dir, name), 'utf8');
     const first = text.split('\n').find((line) => line.includes('"id":"q0"')) ?? '';
     const again = first.replace('"verdict":"ok"', '"verdict":"wrong"');
-    const { taken } = parseJournal(Buffer.from(`${text}${again}\n`), name);
-    expect([...(taken[0]?.keys() ?? [])]).toEqual([...all.slice(1), 'q0']);
-    expect(taken[0]?.get('q0')?.result.verdict).toBe('wrong');
+    const { completed } = parseJournal(Buffer.from(`${text}${again}\n`), name);
+    expect([...(completed[0]?.keys() ?? [])]).toEqual([...all.slice(1), 'q0']);
+    expect(completed[0]?.get('q0')?.result.verdict).toBe('wrong');
   });
 
   test('any other bytes are a journal or JOURNAL_BROKEN, never another error', async () => {
@@ -202,7 +202,7 @@ describe('photos', () => {
   test.each([
     ['a file that is not there', 'none.jpg', 'there is no such file'],
     ['a folder', '.', 'it is not a regular file'],
-    ['text', 'asked.jpg', 'it is no picture that gw knows'],
+    ['text', 'asked.jpg', 'not a supported image'],
   ])('%s is refused', async (_name, file, why) => {
     await writeFile(join(dir, 'asked.jpg'), 'no picture');
     await using journal = await beginJournal(dir, {

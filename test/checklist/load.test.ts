@@ -47,7 +47,7 @@ function messageOf(value: unknown): string {
 }
 
 describe('a checklist file', () => {
-  test('a sound one is compiled', () => {
+  test('a valid one is compiled', () => {
     const list = parseChecklist(written(file(good, { ...good, id: 'again', needs: ['probe'] })), 'own.yaml', catalogue);
     expect(list.steps.map(({ id, kind, needs }) => ({ id, kind, needs }))).toEqual([
       { id: 'probe', kind: 'run', needs: [] },
@@ -68,7 +68,7 @@ describe('a checklist file', () => {
       "found 'chasis probe', expected one of 'chassis probe', 'tour run'; did you mean 'chassis probe'?",
     );
     expect(message).toContain("steps[0].titel: found the unknown key 'titel'");
-    expect(message).toContain("steps[1].id: found 'probe', expected an id of its own");
+    expect(message).toContain("steps[1].id: found 'probe', expected a unique id");
     expect(message).toContain(
       "steps[1].with.secnds: found the unknown key 'secnds', expected one of seconds; did you mean 'seconds'?",
     );
@@ -84,7 +84,7 @@ describe('a checklist file', () => {
   });
 
   test.each([
-    ['needs itself', [{ ...good, needs: ['probe'] }], 'a circle: probe needs probe'],
+    ['needs itself', [{ ...good, needs: ['probe'] }], 'a cycle: probe needs probe'],
     [
       'is needed by what it needs',
       [
@@ -92,7 +92,7 @@ describe('a checklist file', () => {
         { ...good, id: 'b', needs: ['a'] },
         { ...good, id: 'c', needs: ['b'] },
       ],
-      'a circle: a needs c needs b needs a',
+      'a cycle: a needs c needs b needs a',
     ],
     [
       'needs a later one',
@@ -100,7 +100,7 @@ describe('a checklist file', () => {
         { ...good, id: 'a', needs: ['b'] },
         { ...good, id: 'b' },
       ],
-      'b, which stands further down',
+      'b, which comes later',
     ],
   ])('is refused when a step %s', (_name, steps, text) => {
     expect(messageOf(file(...steps))).toContain(text);
@@ -109,7 +109,7 @@ describe('a checklist file', () => {
   test.each([
     ['has neither run nor confirm', { run: undefined, expect: undefined }, 'a step without run, reads, confirm'],
     ['has both run and confirm', { confirm: 'Is it?' }, 'confirm beside run'],
-    ['expects nothing', { expect: {} }, 'a step that expects nothing proves nothing'],
+    ['expects nothing', { expect: {} }, 'a step without expectations proves nothing'],
     ['moves the robot without saying so', { run: 'tour run', with: { tour: 'a' } }, "true: 'tour run' moves the robot"],
     [
       'lacks an option of its check',
@@ -123,11 +123,15 @@ describe('a checklist file', () => {
     ],
     ['shows a broken path', { shows: 'serial {identity..serial}' }, 'expected text with paths in braces'],
     ['has no remedy', { remedy: undefined }, 'steps[0].remedy: found nothing'],
-    ['reads a step that is not there', { run: undefined, reads: 'prob' }, 'the id of a step further up that has run:'],
-    ['reads itself', { run: undefined, reads: 'probe' }, 'the id of a step further up that has run:'],
+    ['reads a step that is not there', { run: undefined, reads: 'prob' }, 'the id of an earlier step with run:'],
+    ['reads itself', { run: undefined, reads: 'probe' }, 'the id of an earlier step with run:'],
     ['reads and gives options', { run: undefined, reads: 'x', with: {} }, 'with beside reads'],
     ['checks and asks, and says not when', { confirm: 'Is it?' }, 'confirm beside run'],
-    ['needs what it is given, and asks nothing without', { given: 'password' }, 'the question that is asked where'],
+    [
+      'needs what it is given, and asks nothing without',
+      { given: 'password' },
+      'the question to ask when the check cannot run',
+    ],
     ['needs something that no run is given', { given: 'money', confirm: 'Is it?' }, 'steps[0].given'],
     [
       'measures, and is given something',
@@ -176,7 +180,7 @@ describe('a checklist file', () => {
     expect(messageOf(`# ${'x'.repeat(300_000)}\n`)).toContain('at most 256 KiB');
   });
 
-  test('any change to any value gives a sound checklist or CHECKLIST_INVALID, never another error', () => {
+  test('any change to any value gives a valid checklist or CHECKLIST_INVALID, never another error', () => {
     const keys = [
       ...Object.keys(good),
       'needs',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   compileMatcher,
-  look,
+  lookUp,
   type Match,
   type MatcherProblem,
   matcherNames,
@@ -14,7 +14,7 @@ function match(raw: unknown, value: unknown): Match {
     throw new RangeError(problem.expected);
   });
   if (!matcher) throw new RangeError('no matcher');
-  return matcher.match({ there: true, value });
+  return matcher.match({ exists: true, value });
 }
 
 function complaints(raw: unknown): MatcherProblem[] {
@@ -33,23 +33,23 @@ describe('paths', () => {
   const at = (path: string) => {
     const parts = parsePath(path);
     if (!parts) throw new RangeError(path);
-    return look(value, parts);
+    return lookUp(value, parts);
   };
 
   test('keys, list positions, quoted keys and the one item with a field are found', () => {
-    expect(at('identity.serial')).toEqual({ there: true, value: 'S1' });
-    expect(at('checks[1].verdict')).toEqual({ there: true, value: 'wrong' });
-    expect(at("topics['/tracked_pose'].rateHz")).toEqual({ there: true, value: 5 });
-    expect(at('checks[id=b.c].verdict')).toEqual({ there: true, value: 'wrong' });
+    expect(at('identity.serial')).toEqual({ exists: true, value: 'S1' });
+    expect(at('checks[1].verdict')).toEqual({ exists: true, value: 'wrong' });
+    expect(at("topics['/tracked_pose'].rateHz")).toEqual({ exists: true, value: 5 });
+    expect(at('checks[id=b.c].verdict')).toEqual({ exists: true, value: 'wrong' });
   });
 
-  test('what is not there is named as far as the path leads', () => {
-    expect(at('identity.mac.vendor')).toEqual({ there: false, missing: 'identity.mac' });
-    expect(at('checks[9]')).toEqual({ there: false, missing: 'checks[9]' });
-    expect(at('checks[id=twin]')).toEqual({ there: false, missing: 'checks[id=twin]' });
+  test('a missing value is named by its path up to the missing part', () => {
+    expect(at('identity.mac.vendor')).toEqual({ exists: false, missing: 'identity.mac' });
+    expect(at('checks[9]')).toEqual({ exists: false, missing: 'checks[9]' });
+    expect(at('checks[id=twin]')).toEqual({ exists: false, missing: 'checks[id=twin]' });
   });
 
-  test('inherited properties are not there', () => {
+  test('inherited properties are missing', () => {
     for (const path of [
       'constructor',
       'identity.toString',
@@ -57,7 +57,7 @@ describe('paths', () => {
       'checks.length',
       "identity['hasOwnProperty']",
     ]) {
-      expect(at(path).there).toBe(false);
+      expect(at(path).exists).toBe(false);
     }
   });
 
@@ -74,7 +74,7 @@ describe('paths', () => {
         fc.json(),
         (path, json) => {
           const parts = parsePath(path);
-          if (parts) expect(typeof look(JSON.parse(json), parts).there).toBe('boolean');
+          if (parts) expect(typeof lookUp(JSON.parse(json), parts).exists).toBe('boolean');
         },
       ),
       { numRuns: 1000 },
@@ -85,8 +85,8 @@ describe('paths', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[^'\]\n]{1,40}$/), fc.integer(), (key, inner) => {
         const parts = parsePath(`['${key}']`);
-        expect(parts && look({ [key]: inner }, parts)).toEqual(
-          key === '__proto__' ? expect.anything() : { there: true, value: inner },
+        expect(parts && lookUp({ [key]: inner }, parts)).toEqual(
+          key === '__proto__' ? expect.anything() : { exists: true, value: inner },
         );
       }),
     );
@@ -100,16 +100,16 @@ describe('matchers', () => {
     [null, null, 0, 'expected null, found 0'],
     [{ equals: 'exists' }, 'exists', 'other', "expected 'exists', found 'other'"],
     [{ 'one-of': ['a', 'b'] }, 'b', 'c', "expected one of 'a', 'b', found 'c'"],
-    [{ matches: '^1\\.[0-9]+$' }, '1.24', '2.0', "expected text like ^1\\.[0-9]+$, found '2.0'"],
+    [{ matches: '^1\\.[0-9]+$' }, '1.24', '2.0', "expected text matching ^1\\.[0-9]+$, found '2.0'"],
     [{ 'at-least': 5 }, 5, 4.9, 'expected at least 5, found 4.9'],
     [{ 'at-most': 5 }, 5, 5.1, 'expected at most 5, found 5.1'],
     [{ between: [0, 10] }, 10, -1, 'expected between 0 and 10, found -1'],
-    [{ contains: 'ab' }, 'xaby', 'ba', "expected something with 'ab' in it, found 'ba'"],
-    [{ contains: 2 }, [1, 2], [1, '2'], 'expected something with 2 in it, found [1,"2"]'],
+    [{ contains: 'ab' }, 'xaby', 'ba', "expected a value containing 'ab', found 'ba'"],
+    [{ contains: 2 }, [1, 2], [1, '2'], 'expected a value containing 2, found [1,"2"]'],
     ['exists', 0, null, 'expected a value, found null'],
     [{ exists: false }, null, 1, 'expected no value, found 1'],
-    ['not-empty', [1], [], 'expected something that is not empty, found []'],
-    [{ 'not-empty': true }, 'x', '', "expected something that is not empty, found ''"],
+    ['not-empty', [1], [], 'expected a value that is not empty, found []'],
+    [{ 'not-empty': true }, 'x', '', "expected a value that is not empty, found ''"],
     [
       { every: { rateHz: { 'at-least': 1 } } },
       [{ rateHz: 1 }, { rateHz: 2 }],
@@ -136,10 +136,10 @@ describe('matchers', () => {
 
   test('a missing value meets nothing but its absence', () => {
     for (const raw of ['x', 'all-ok', 'not-empty', 'exists', { 'at-least': 0 }, { contains: 'a' }]) {
-      const result = compileMatcher(raw, () => {})?.match({ there: false, missing: 'a.b' });
-      expect(result).toEqual({ verdict: 'wrong', found: 'nothing: there is no a.b' });
+      const result = compileMatcher(raw, () => {})?.match({ exists: false, missing: 'a.b' });
+      expect(result).toEqual({ verdict: 'wrong', found: 'nothing at a.b' });
     }
-    expect(compileMatcher({ exists: false }, () => {})?.match({ there: false, missing: 'a' }).verdict).toBe('ok');
+    expect(compileMatcher({ exists: false }, () => {})?.match({ exists: false, missing: 'a' }).verdict).toBe('ok');
   });
 
   test('findings are all ok, or the wrong ones are named', () => {
@@ -170,7 +170,7 @@ describe('matchers', () => {
       found: '1 of 2 wrong: in needed',
     });
     expect(match(meant, [...ok, line('in', 'needed', 'not-checked')]).verdict).toBe('not-checked');
-    expect(match(meant, ok.slice(1))).toEqual({ verdict: 'wrong', found: 'none of them' });
+    expect(match(meant, ok.slice(1))).toEqual({ verdict: 'wrong', found: 'no such finding' });
     expect(match(meant, [null, 3]).verdict).toBe('wrong');
     expect(compileMatcher(meant, () => {})?.expected).toBe("every finding with section 'in', need 'needed' ok");
     for (const raw of [{}, true, [], { section: ['in'] }]) {
@@ -199,7 +199,7 @@ describe('matchers', () => {
     expect(match({ every: { v: 'ok' } }, [{ v: 'ok' }, { v: 'not-checked' }]).verdict).toBe('not-checked');
   });
 
-  test('mistakes are named with their place, and unknown matchers with the one that was meant', () => {
+  test('problems are named with their position, unknown matchers with the closest name', () => {
     expect(complaints({ 'at-leats': 3 })).toEqual([
       expect.objectContaining({ path: ['at-leats'], suggestion: 'at-least', at: 'key' }),
     ]);
@@ -234,7 +234,7 @@ describe('matchers', () => {
       fc.property(raws, fc.anything(), (raw, value) => {
         const matcher = compileMatcher(raw, () => {});
         if (!matcher) return;
-        const result = matcher.match({ there: true, value: value ?? null });
+        const result = matcher.match({ exists: true, value: value ?? null });
         expect(['ok', 'wrong', 'not-checked']).toContain(result.verdict);
         expect(result.found.length).toBeLessThan(2500);
       }),
@@ -253,8 +253,8 @@ describe('patterns stay cheap', () => {
     ['(a|a)'.repeat(9), 'at most 8 choices'],
     ['a?'.repeat(9), 'at most 8 choices'],
     ['a*a*a*a?a?a?', 'at most 8 choices'],
-    ['(a)\\1', 'references back'],
-    ['(', 'sound regular expression'],
+    ['(a)\\1', 'backreferences'],
+    ['(', 'valid regular expression'],
     ['x'.repeat(201), 'at most 200 characters'],
   ])('%s is refused', (pattern, reason) => {
     expect(complaints({ matches: pattern })[0]?.expected).toContain(reason);

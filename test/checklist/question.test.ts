@@ -121,7 +121,7 @@ describe('asking the technician', () => {
     asked.close();
   });
 
-  test('leaves everything open once nobody types any more', async () => {
+  test('leaves everything open once input has ended', async () => {
     const { input, ask } = technician();
     input.end('y\n');
     expect(await ask('One?')).toMatchObject({ answer: 'yes' });
@@ -140,11 +140,11 @@ describe('asking the technician', () => {
 });
 
 describe('asking about a step that is wrong', () => {
-  test('an empty line leaves it so, again takes it again; why it is wrong stands above', async () => {
+  test('an empty line keeps the result, again repeats the step; the reason is shown above', async () => {
     const { input, output, decide, asked } = technician();
     input.write('\nperhaps\nagain\n');
     expect(await decide()).toEqual({ kind: 'leave' });
-    expect(stripVTControlCharacters(String(output.read()))).toContain('unit: found radians\n        remedy: Stop it.');
+    expect(stripVTControlCharacters(String(output.read()))).toContain('unit: found radians\n        fix: Stop it.');
     expect(await decide()).toEqual({ kind: 'again' });
     asked.close();
   });
@@ -157,7 +157,7 @@ describe('asking about a step that is wrong', () => {
     asked.close();
   });
 
-  test('once nobody types any more it is left so', async () => {
+  test('keeps the result once input has ended', async () => {
     const { input, decide } = technician();
     input.end('accept\n');
     expect(await decide()).toEqual({ kind: 'leave' });

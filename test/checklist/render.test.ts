@@ -51,7 +51,7 @@ const run = (...steps: StepResult[]): ChecklistRun => {
     leftOut: 0,
     prerequisites: [],
     resumed: false,
-    protocol: null,
+    record: null,
     file: 'demo.yaml',
     subject: { site: 'Lobby', serial: 'S1' },
     startedAt: '2026-01-02T03:04:05.000Z',
@@ -78,7 +78,7 @@ describe('a checklist on the screen', () => {
     );
   });
 
-  test('says of what is not ok why, and how to mend it', () => {
+  test('shows reason and fix of steps that are not ok', () => {
     const bad = step({ verdict: 'wrong', why: 'unit: expected degrees', remedy: 'Stop it.', shown: null });
     expect(plain(renderChecklistRun(run(step({}), bad)))).toBe(
       `NOT OK  A robot: 1 wrong, 1 ok of 2 steps.
@@ -87,7 +87,7 @@ Lobby, chassis S1, 2.0 s
 ok    It answers serial S1
 FAIL  It answers
         unit: expected degrees
-        to mend: Stop it.`,
+        fix: Stop it.`,
     );
   });
 
@@ -107,7 +107,7 @@ FAIL  It answers
 });
 
 describe('the demo on the screen', () => {
-  const demo = (kept: boolean, state: Demo['protocol']['state'] = 'verified'): Demo => ({
+  const demo = (kept: boolean, state: Demo['record']['state'] = 'verified'): Demo => ({
     dir: '/srv/gw-demo',
     ok: true,
     tookMs: 17_100,
@@ -121,17 +121,17 @@ describe('the demo on the screen', () => {
     readyMs: { sim: 210, serve: 320 },
     kept,
     checklist: run(...Array.from({ length: 13 }, () => step({}))),
-    protocol: { path: '/srv/gw-demo/protocol.json', state, signedBy: 'SIM-0001', findings: [], subject: null },
+    record: { path: '/srv/gw-demo/record.json', state, signedBy: 'SIM-0001', findings: [], subject: null },
     logs: ['/srv/gw-demo/sim.log'],
   });
 
-  test('tells verdict, robot, every step, the report and what to try, in less than forty lines', () => {
+  test('shows verdict, robot, every step, report and remedies in less than forty lines', () => {
     const lines = plain(renderDemo(demo(false), '/srv')).split('\n');
     expect(lines[0]).toBe('ALL OK  A robot: 13 of 13 steps are ok.');
     expect(lines[1]).toContain('SIM-0001');
     expect(lines.join('\n')).toContain('Report    ./gw-demo/demo.md');
-    expect(lines.join('\n')).toContain('Protocol  ./gw-demo/protocol.json signed by the key of SIM-0001, verified');
-    expect(plain(renderDemo(demo(false, 'not-signed'), '/srv'))).toContain('protocol.json not signed');
+    expect(lines.join('\n')).toContain('Record  ./gw-demo/record.json signed by the key of SIM-0001, verified');
+    expect(plain(renderDemo(demo(false, 'not-signed'), '/srv'))).toContain('record.json not signed');
     expect(lines.join('\n')).toContain('gw demo --keep');
     expect(lines.length).toBeLessThan(40);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(140);
@@ -189,18 +189,18 @@ describe('what a run says beside its steps', () => {
     expect(text).not.toContain('open\u001b[31m');
   });
 
-  test('sections have their titles, an interrupted run says how to go on, a protocol says who signed it', () => {
+  test('sections have their titles, an interrupted run says how to go on, a record says who signed it', () => {
     const sections = [
       { id: 's', title: 'First things' },
       { id: 't', title: 'Last things' },
     ];
     const steps = [step({ section: 's' }), step({ id: 'b', section: 's' }), step({ id: 'c', section: 't' })];
-    const protocol = { file: '/p/x.json', id: 'i', edition: 1, signedBy: null, attachments: 0 };
-    const text = plain(renderChecklistRun({ ...run(...steps), sections, interrupted: true, protocol }));
+    const record = { file: '/p/x.json', id: 'i', edition: 1, signedBy: null, attachments: 0 };
+    const text = plain(renderChecklistRun({ ...run(...steps), sections, interrupted: true, record }));
     expect(text.match(/First things|Last things/g)).toEqual(['First things', 'Last things']);
-    expect(text).toContain('To go on: the same command with --resume.');
-    expect(text).toContain('Protocol (not signed):\n  /p/x.json');
-    const signed = { ...protocol, signedBy: 'S1' };
-    expect(plain(renderChecklistRun({ ...run(...steps), protocol: signed }))).toContain('Protocol (signed by S1):');
+    expect(text).toContain('Resume with the same command and --resume.');
+    expect(text).toContain('Record (not signed):\n  /p/x.json');
+    const signed = { ...record, signedBy: 'S1' };
+    expect(plain(renderChecklistRun({ ...run(...steps), record: signed }))).toContain('Record (signed by S1):');
   });
 });

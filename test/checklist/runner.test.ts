@@ -92,17 +92,17 @@ describe('running a checklist', () => {
     expect(calls).toEqual([{ value: nasty }]);
   });
 
-  test('a step that is wrong says expected and found, and how to mend it', async () => {
+  test('a wrong step shows expected and found values and its remedy', async () => {
     const result = await runAll([step('a', run('echo', 'value: 2, other: not-empty', ONE))]);
     expect(result.ok).toBe(false);
     expect(result.steps[0]).toMatchObject({
       verdict: 'wrong',
-      why: 'value: expected 2, found 1; other: expected something that is not empty, found nothing: there is no other',
+      why: 'value: expected 2, found 1; other: expected a value that is not empty, found nothing at other',
       remedy: 'Mend a.',
     });
   });
 
-  test('of a finding that is not as it must be, its own sentence is told as well', async () => {
+  test('the detail of a failed finding is shown as well', async () => {
     const value = [{ id: 'port', verdict: 'wrong', detail: 'the port takes connections' }];
     const withValue = `    with: { value: ${JSON.stringify(value)} }\n`;
     const [wrong, right] = (
@@ -138,8 +138,8 @@ describe('running a checklist', () => {
       step('c', `    needs: [b]\n${run('echo', 'value: 1', ONE)}`),
     ]);
     expect(verdicts(result)).toEqual(['wrong', 'skipped', 'skipped']);
-    expect(result.steps[1]?.why).toBe("It needs 'a', which is not ok.");
-    expect(result.steps[2]?.remedy).toBe("Mend 'b' first.");
+    expect(result.steps[1]?.why).toBe("This step needs 'a', which is not ok.");
+    expect(result.steps[2]?.remedy).toBe("Fix 'b' first.");
   });
 
   test('a step that moves the robot runs only with the word of a person', async () => {
@@ -156,7 +156,7 @@ describe('running a checklist', () => {
   test('a check that does not end within its time is wrong', async () => {
     const { steps } = await runAll([step('a', run('forever', 'value: 1', '    withinS: 1\n'))]);
     expect(steps[0]?.verdict).toBe('wrong');
-    expect(steps[0]?.why).toContain('not done within 1 s');
+    expect(steps[0]?.why).toContain('timed out after 1 s');
   });
 
   test('a step can look at the result of an earlier one without running it again', async () => {
@@ -166,7 +166,10 @@ describe('running a checklist', () => {
     expect(verdicts(result)).toEqual(['wrong', 'ok']);
     expect(calls).toHaveLength(1);
     const lost = await runAll([step('a', run('lost')), step('b', reads)]);
-    expect(lost.steps[1]).toMatchObject({ verdict: 'skipped', why: "It reads the result of 'a', which gave none." });
+    expect(lost.steps[1]).toMatchObject({
+      verdict: 'skipped',
+      why: "This step reads the result of 'a', which has none.",
+    });
   });
 
   test('an interruption ends the run, and the rest is not checked', async () => {
@@ -216,7 +219,7 @@ describe('questions to the technician', () => {
   test('without an answer a question is not checked, and never green', async () => {
     const result = await runAll([question('a')]);
     expect(result).toMatchObject({ ok: false, counts: { notChecked: 1 } });
-    expect(result.steps[0]?.why).toBe('Nobody answered: Is a in order?');
+    expect(result.steps[0]?.why).toBe('Not answered: Is a in order?');
   });
 
   test('yes is ok, no is wrong, skip is not checked, each with who and why', async () => {

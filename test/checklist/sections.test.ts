@@ -4,13 +4,13 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import {
   type Catalogue,
+  type CompletedStep,
   parseAnswers,
   parseChecklist,
   type RunnerOptions,
   runSteps,
   type StepResult,
   selectSteps,
-  type TakenStep,
 } from '../../src/lib/checklist/index.ts';
 import type { GwError } from '../../src/lib/error/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
@@ -37,7 +37,7 @@ const catalogue: Catalogue = {
 };
 
 const about = (id: string) => ({ id, title: `Step ${id}`, proves: 'Device', remedy: `Mend ${id}.` });
-const look = (id: string, more: object = {}) => ({
+const checkStep = (id: string, more: object = {}) => ({
   ...about(id),
   run: 'look',
   with: { at: id },
@@ -86,13 +86,13 @@ const answers = (parts: object, text: string) => parseAnswers(text, '/answers/a.
 const sections = {
   phase: 'site',
   sections: [
-    { id: 'network', title: 'Network', about: 'With the IT.', steps: [look('mtu'), look('dns')] },
+    { id: 'network', title: 'Network', about: 'With the IT.', steps: [checkStep('mtu'), checkStep('dns')] },
     {
       id: 'drive',
       title: 'Driving',
       needs: ['network'],
-      preconditions: [ask('room-clear'), look('battery')],
-      steps: [look('pose'), ask('heading', { needs: ['pose'] })],
+      preconditions: [ask('room-clear'), checkStep('battery')],
+      steps: [checkStep('pose'), ask('heading', { needs: ['pose'] })],
     },
     { id: 'papers', title: 'Papers', steps: [ask('label')] },
   ],
@@ -132,9 +132,9 @@ describe('a checklist with sections', () => {
       label: 'ok',
     });
     const [, , , , pose, heading] = result.steps;
-    expect(pose?.why).toBe("Its whole section needs 'room-clear', which is not ok.");
-    expect(heading?.why).toBe("It needs 'pose', which is not ok.");
-    expect(pose?.remedy).toBe("Mend 'room-clear' first.");
+    expect(pose?.why).toBe("This section needs 'room-clear', which is not ok.");
+    expect(heading?.why).toBe("This step needs 'pose', which is not ok.");
+    expect(pose?.remedy).toBe("Fix 'room-clear' first.");
   });
 
   test('a section that is needed must be ok as a whole', async () => {
@@ -147,8 +147,8 @@ describe('a checklist with sections', () => {
       pose: 'skipped',
     });
     expect(result.steps[2]).toMatchObject({
-      why: "Its whole section needs section 'network', which is not ok.",
-      remedy: "Mend 'dns' first.",
+      why: "This section needs section 'network', which is not ok.",
+      remedy: "Fix 'dns' first.",
     });
     broken = [];
   });
@@ -156,7 +156,7 @@ describe('a checklist with sections', () => {
   test.each([
     [
       'both steps and sections',
-      { steps: [look('a')], sections: [{ id: 's', title: 'S', steps: [look('b')] }] },
+      { steps: [checkStep('a')], sections: [{ id: 's', title: 'S', steps: [checkStep('b')] }] },
       'both of steps and sections',
     ],
     ['neither', {}, 'neither of steps and sections'],
@@ -164,46 +164,48 @@ describe('a checklist with sections', () => {
       'an id twice over sections',
       {
         sections: [
-          { id: 's', title: 'S', steps: [look('a')] },
-          { id: 't', title: 'T', steps: [look('a')] },
+          { id: 's', title: 'S', steps: [checkStep('a')] },
+          { id: 't', title: 'T', steps: [checkStep('a')] },
         ],
       },
-      'an id of its own (sections[0].steps[0] has this one)',
+      'a unique id (sections[0].steps[0] has this one)',
     ],
-    ['a step named as a section', { sections: [{ id: 'a', title: 'S', steps: [look('a')] }] }, 'an id of its own'],
+    ['a step named as a section', { sections: [{ id: 'a', title: 'S', steps: [checkStep('a')] }] }, 'a unique id'],
     [
       'a section that needs itself',
-      { sections: [{ id: 's', title: 'S', needs: ['s'], steps: [look('a')] }] },
-      'a circle: s needs s',
+      { sections: [{ id: 's', title: 'S', needs: ['s'], steps: [checkStep('a')] }] },
+      'a cycle: s needs s',
     ],
     [
       'a section that needs its step',
-      { sections: [{ id: 's', title: 'S', needs: ['a'], steps: [look('a')] }] },
-      'found a, which stands further down',
+      { sections: [{ id: 's', title: 'S', needs: ['a'], steps: [checkStep('a')] }] },
+      'found a, which comes later',
     ],
     [
       'a step that needs its section',
-      { sections: [{ id: 's', title: 'S', steps: [look('a', { needs: ['s'] })] }] },
-      'a circle: a needs s needs a',
+      { sections: [{ id: 's', title: 'S', steps: [checkStep('a', { needs: ['s'] })] }] },
+      'a cycle: a needs s needs a',
     ],
     [
       'sections that need each other',
       {
         sections: [
-          { id: 's', title: 'S', needs: ['t'], steps: [look('a')] },
-          { id: 't', title: 'T', needs: ['s'], steps: [look('b')] },
+          { id: 's', title: 'S', needs: ['t'], steps: [checkStep('a')] },
+          { id: 't', title: 'T', needs: ['s'], steps: [checkStep('b')] },
         ],
       },
-      'a circle: s needs t needs s',
+      'a cycle: s needs t needs s',
     ],
     [
       'a precondition that needs a step of its section',
-      { sections: [{ id: 's', title: 'S', preconditions: [look('p', { needs: ['a'] })], steps: [look('a')] }] },
-      'a circle: p needs a needs p',
+      {
+        sections: [{ id: 's', title: 'S', preconditions: [checkStep('p', { needs: ['a'] })], steps: [checkStep('a')] }],
+      },
+      'a cycle: p needs a needs p',
     ],
     ['a section without steps', { sections: [{ id: 's', title: 'S', steps: [] }] }, 'sections[0].steps'],
-    ['an unknown phase', { phase: 'party', steps: [look('a')] }, 'one of premises, site, handover, service'],
-    ['a value without unit', { steps: [measure('a', { unit: undefined })] }, 'the unit of what is measured'],
+    ['an unknown phase', { phase: 'party', steps: [checkStep('a')] }, 'one of premises, site, handover, service'],
+    ['a value without unit', { steps: [measure('a', { unit: undefined })] }, 'the unit of the measured value'],
     [
       'a value without expectation',
       { steps: [measure('a', { expect: undefined })] },
@@ -215,8 +217,8 @@ describe('a checklist with sections', () => {
       'value, the measured number',
     ],
     ['a question with a unit', { steps: [ask('a', { unit: 'm' })] }, 'unit beside confirm'],
-    ['an unknown fact', { steps: [look('a', { facts: ['angles.none'] })] }, 'the id of a fact of the ledger'],
-    ['a figure on a broken path', { steps: [look('a', { values: { x: 'a..b' } })] }, 'steps[0].values.x'],
+    ['an unknown fact', { steps: [checkStep('a', { facts: ['angles.none'] })] }, 'the id of a fact of the ledger'],
+    ['a figure on a broken path', { steps: [checkStep('a', { values: { x: 'a..b' } })] }, 'steps[0].values.x'],
   ])('is refused with %s', (_name, parts, text) => {
     expect(messageOf(parts)).toContain(text);
   });
@@ -238,15 +240,15 @@ describe('a checklist with sections', () => {
     expect(list.steps[0]).toMatchObject({ question: nasty });
   });
 
-  test('any change to any value of a section gives a sound checklist or CHECKLIST_INVALID', () => {
+  test('any change to any value of a section gives a valid checklist or CHECKLIST_INVALID', () => {
     const keys = ['id', 'title', 'about', 'needs', 'preconditions', 'steps', '__proto__', 'toString'];
     const value = fc.oneof(
       fc.jsonValue(),
-      fc.constantFrom<unknown>(['s'], ['a'], [look('a')], [ask('b', { needs: ['s'] })]),
+      fc.constantFrom<unknown>(['s'], ['a'], [checkStep('a')], [ask('b', { needs: ['s'] })]),
     );
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom(...keys), value, { maxKeys: 3 }), (change) => {
-        messageOf({ sections: [{ id: 's', title: 'S', steps: [look('a')], ...change }] });
+        messageOf({ sections: [{ id: 's', title: 'S', steps: [checkStep('a')], ...change }] });
       }),
       { numRuns: 200 },
     );
@@ -254,8 +256,10 @@ describe('a checklist with sections', () => {
 });
 
 describe('choosing steps', () => {
-  test('only a step takes what it needs, and says of the others that they were left out', async () => {
-    const parts = { steps: [look('a'), look('b', { needs: ['a'] }), look('c'), look('d', { needs: ['b'] })] };
+  test('--only STEP runs what it needs and marks the others as left out', async () => {
+    const parts = {
+      steps: [checkStep('a'), checkStep('b', { needs: ['a'] }), checkStep('c'), checkStep('d', { needs: ['b'] })],
+    };
     const result = await run(parts, { only: ['b'] });
     expect(ran).toEqual(['a', 'b']);
     expect(verdicts(result.steps)).toEqual({ a: 'ok', b: 'ok', c: 'not-checked', d: 'not-checked' });
@@ -263,20 +267,20 @@ describe('choosing steps', () => {
     expect(result.ok).toBe(false);
   });
 
-  test('only a section takes its steps, its preconditions and what it needs', () => {
+  test('--only SECTION runs its steps, preconditions and needs', () => {
     expect([...selectSteps(parse(sections), { only: ['drive'], from: null }).chosen].sort()).toEqual(
       ['battery', 'dns', 'heading', 'mtu', 'pose', 'room-clear'].sort(),
     );
     expect([...selectSteps(parse(sections), { only: ['papers'], from: null }).chosen]).toEqual(['label']);
   });
 
-  test('from a step takes everything after it, and what that needs or reads', () => {
+  test('--from STEP runs everything after it, and what that needs or reads', () => {
     const parts = {
       steps: [
-        look('a'),
-        look('b'),
+        checkStep('a'),
+        checkStep('b'),
         { ...about('r'), reads: 'a', expect: { sound: true } },
-        look('c', { needs: ['b'] }),
+        checkStep('c', { needs: ['b'] }),
       ],
     };
     const list = parse(parts);
@@ -296,9 +300,9 @@ describe('choosing steps', () => {
 describe('going on with an earlier sitting', () => {
   test('a step reads what a check gave then, and the check is not run again', async () => {
     const reader = { ...about('r'), reads: 'a', expect: { plain: 7 } };
-    const parts = { steps: [look('a'), reader, look('b')] };
-    const earlier = new Map<string, TakenStep>();
-    await run(parts, { onTaken: async (taken) => void earlier.set(taken.result.id, taken) });
+    const parts = { steps: [checkStep('a'), reader, checkStep('b')] };
+    const earlier = new Map<string, CompletedStep>();
+    await run(parts, { onCompleted: async (taken) => void earlier.set(taken.result.id, taken) });
     earlier.delete('r');
     earlier.delete('b');
     const result = await run(parts, { earlier });
@@ -309,16 +313,16 @@ describe('going on with an earlier sitting', () => {
 
   test('a step that was wrong then is kept, and accepted when the answers accept it now', async () => {
     broken = ['a'];
-    const earlier = new Map<string, TakenStep>();
-    await run({ steps: [look('a')] }, { onTaken: async (taken) => void earlier.set(taken.result.id, taken) });
+    const earlier = new Map<string, CompletedStep>();
+    await run({ steps: [checkStep('a')] }, { onCompleted: async (taken) => void earlier.set(taken.result.id, taken) });
     const approvals = new Map([['a', { reason: 'known', approvedBy: 'B. Boss' }]]);
     const taken: (string | undefined)[] = [];
     const result = await run(
-      { steps: [look('a')] },
+      { steps: [checkStep('a')] },
       {
         earlier,
         answers: { answers: new Map(), approvals },
-        onTaken: async ({ result: kept }) => void taken.push(kept.deviation?.approvedBy),
+        onCompleted: async ({ result: kept }) => void taken.push(kept.deviation?.approvedBy),
       },
     );
     broken = [];
@@ -328,13 +332,13 @@ describe('going on with an earlier sitting', () => {
 
   test('an interruption does not undo what was found then', async () => {
     broken = ['a'];
-    const earlier = new Map<string, TakenStep>();
-    await run({ steps: [look('a')] }, { onTaken: async (taken) => void earlier.set(taken.result.id, taken) });
+    const earlier = new Map<string, CompletedStep>();
+    await run({ steps: [checkStep('a')] }, { onCompleted: async (taken) => void earlier.set(taken.result.id, taken) });
     broken = [];
     const told: string[] = [];
     const result = await run(
-      { steps: [look('a')] },
-      { earlier, only: ['a'], signal: AbortSignal.abort(), onTaken: async () => void told.push('taken') },
+      { steps: [checkStep('a')] },
+      { earlier, only: ['a'], signal: AbortSignal.abort(), onCompleted: async () => void told.push('taken') },
     );
     expect(told).toEqual([]);
     expect(result).toMatchObject({ interrupted: true, ok: false });
@@ -346,7 +350,7 @@ describe('measured values and figures', () => {
   const parts = {
     steps: [
       measure('door', { tool: 'steel rule' }),
-      look('probe', {
+      checkStep('probe', {
         values: {
           latency: 'latency',
           other: { path: 'plain', unit: 'V', mark: 'HINWEIS' },
@@ -386,7 +390,7 @@ describe('measured values and figures', () => {
     expect(open.steps[0]).toMatchObject({
       verdict: 'not-checked',
       values: [],
-      why: 'Nobody answered: How wide is door?',
+      why: 'Not answered: How wide is door?',
     });
   });
 
@@ -435,7 +439,7 @@ describe('measured values and figures', () => {
 });
 
 describe('deviations', () => {
-  const parts = { steps: [look('a'), look('b', { needs: ['a'] })] };
+  const parts = { steps: [checkStep('a'), checkStep('b', { needs: ['a'] })] };
 
   test('a wrong step that a named person accepts stays wrong, and what needs it stays skipped', async () => {
     broken = ['a'];
@@ -454,16 +458,16 @@ describe('deviations', () => {
     expect(result.steps[0]?.deviation).toBeNull();
   });
 
-  test('a person takes a wrong step again, and then accepts it; every turn is told before it is shown', async () => {
+  test('a wrong step is repeated, then accepted; each result is journaled before it is shown', async () => {
     broken = ['a'];
     const told: string[] = [];
     const decisions = [{ kind: 'again' }, { kind: 'accept', reason: 'late', approvedBy: 'A. Boss' }] as const;
     let turn = 0;
     const result = await run(
-      { steps: [look('a')] },
+      { steps: [checkStep('a')] },
       {
         decide: async () => decisions[turn++] ?? { kind: 'leave' },
-        onTaken: async ({ result: taken }) =>
+        onCompleted: async ({ result: taken }) =>
           void told.push(`disk ${taken.earlier.length} ${taken.deviation?.approvedBy}`),
         onResult: (shown) => void told.push(`shown ${shown.earlier.length} ${shown.deviation?.approvedBy}`),
       },
@@ -489,7 +493,7 @@ describe('deviations', () => {
     broken = ['a'];
     const shown: string[] = [];
     const reader = { ...about('r'), reads: 'a', expect: { sound: true } };
-    const first = look('a', { expect: { plain: 7 } });
+    const first = checkStep('a', { expect: { plain: 7 } });
     const result = await run(
       { steps: [first, reader] },
       {
@@ -511,7 +515,7 @@ describe('deviations', () => {
 
   test('a check that could not look is put to the person too, a question that was left open is not', async () => {
     const asked: string[] = [];
-    const undecided = look('a', { expect: { state: 'ok' } });
+    const undecided = checkStep('a', { expect: { state: 'ok' } });
     const silent: Catalogue = { look: { ...catalogue.look, run: async () => ({ state: 'not-checked' }) } as never };
     const list = parseChecklist(stringify(file({ steps: [undecided, ask('b')] })), 'own.yaml', silent);
     const result = await runSteps(list, {
@@ -531,7 +535,10 @@ describe('deviations', () => {
   test('an accepted angle unit does not let the robot drive', async () => {
     broken = ['unit'];
     const driving = {
-      steps: [look('unit'), { ...about('tour'), needs: ['unit'], run: 'drive', moves: true, expect: { sound: true } }],
+      steps: [
+        checkStep('unit'),
+        { ...about('tour'), needs: ['unit'], run: 'drive', moves: true, expect: { sound: true } },
+      ],
     };
     const result = await run(driving, {
       motionAllowed: true,

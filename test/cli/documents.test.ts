@@ -1,20 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { openPointLines, renderNetworkRequest } from '../../src/cli/render/network-request.ts';
-import {
-  renderProtocolDiff,
-  renderProtocolReport,
-  renderProtocolVerify,
-  reportNotes,
-} from '../../src/cli/render/protocol.ts';
-import type { Protocol } from '../../src/lib/checklist/index.ts';
+import { renderRecordDiff, renderRecordReport, renderRecordVerify, reportNotes } from '../../src/cli/render/record.ts';
+import type { CheckRecord } from '../../src/lib/checklist/index.ts';
 import { networkRequestFacts } from '../../src/lib/report/index.ts';
 import { parseSite } from '../../src/lib/site/index.ts';
-import { diffProtocols } from '../../src/lib/toolkit/checklist/diff.ts';
-import type { ProtocolReport } from '../../src/lib/toolkit/checklist/report.result.ts';
-import type { ProtocolVerify } from '../../src/lib/toolkit/checklist/verify.result.ts';
+import { diffRecords } from '../../src/lib/toolkit/checklist/diff.ts';
+import type { RecordReport } from '../../src/lib/toolkit/checklist/report.result.ts';
+import type { RecordVerify } from '../../src/lib/toolkit/checklist/verify.result.ts';
 import { subjectOf } from '../../src/lib/toolkit/checklist/verify.ts';
 import type { NetworkRequest } from '../../src/lib/toolkit/network/request.result.ts';
-import { deviantStep, measuredStep, protocolOf, robotOf, stepOf, wrongStep } from '../report/protocols.ts';
+import { deviantStep, measuredStep, recordOf, robotOf, stepOf, wrongStep } from '../report/records.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences
 const plain = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');
@@ -34,55 +29,53 @@ describe('gw network request', () => {
     expect(text).toMatch(/chassis\.mac +the MAC address of the chassis +you/);
   });
 
-  it('says so when nothing is open', () => {
+  it('states when no point is open', () => {
     expect(openPointLines({ ...data, complete: true, facts: { ...facts, open: [] } })).toEqual([
       'No open points in the letter.',
     ]);
   });
 });
 
-const good = protocolOf([robotOf([stepOf(), measuredStep])]);
+const good = recordOf([robotOf([stepOf(), measuredStep])]);
 
-function verified(protocol: Protocol, state: ProtocolVerify['state']): ProtocolVerify {
+function verified(record: CheckRecord, state: RecordVerify['state']): RecordVerify {
   return {
-    path: 'protocol.json',
+    path: 'record.json',
     state,
     signedBy: state === 'not-signed' ? null : 'SN0007',
     findings: [{ id: 'chain', title: 'A known authority issued it', verdict: 'not-checked', detail: 'none is named' }],
-    subject: subjectOf(protocol),
+    subject: subjectOf(record),
   };
 }
 
 describe('gw checklist verify', () => {
   it('answers in its first line, and never says verified where it is not', () => {
-    expect(first(renderProtocolVerify(verified(good, 'verified')))).toBe(
-      'VERIFIED  protocol.json is what SN0007 signed.',
-    );
+    expect(first(renderRecordVerify(verified(good, 'verified')))).toBe('VERIFIED  record.json, signed by SN0007.');
     for (const [state, word] of [
       ['not-verified', 'NOT VERIFIED'],
-      ['wrong', 'REFUSED'],
+      ['wrong', 'INVALID'],
       ['not-signed', 'NOT SIGNED'],
     ] as const) {
-      const text = plain(renderProtocolVerify(verified(good, state)));
+      const text = plain(renderRecordVerify(verified(good, state)));
       expect(first(text)?.startsWith(word)).toBe(true);
-      expect(text).toContain('It says: all ok (2 ok).');
+      expect(text).toContain('Verdict of the record: all ok (2 ok).');
     }
   });
 
-  it('tells how to name the authority when it was not checked', () => {
-    expect(plain(renderProtocolVerify(verified(good, 'not-verified')))).toContain('--ca FILE');
-    expect(plain(renderProtocolVerify(verified(good, 'not-signed')))).not.toContain('--ca FILE');
+  it('names the flag for the CA when the chain was not checked', () => {
+    expect(plain(renderRecordVerify(verified(good, 'not-verified')))).toContain('--ca FILE');
+    expect(plain(renderRecordVerify(verified(good, 'not-signed')))).not.toContain('--ca FILE');
   });
 
   it('lets no escape sequence of a file through', () => {
-    const odd = protocolOf([robotOf([stepOf()], { site: '\u001b[31mred' })]);
-    expect(plain(renderProtocolVerify({ ...verified(odd, 'wrong'), path: 'a\u001b[0m.json' }))).not.toContain('\u001b');
+    const odd = recordOf([robotOf([stepOf()], { site: '\u001b[31mred' })]);
+    expect(plain(renderRecordVerify({ ...verified(odd, 'wrong'), path: 'a\u001b[0m.json' }))).not.toContain('\u001b');
   });
 });
 
 describe('gw checklist report', () => {
-  const report = (state: ProtocolReport['state'], written: ProtocolReport['written']): ProtocolReport => ({
-    path: 'protocol.json',
+  const report = (state: RecordReport['state'], written: RecordReport['written']): RecordReport => ({
+    path: 'record.json',
     lang: 'de',
     format: 'pdf',
     state,
@@ -92,27 +85,27 @@ describe('gw checklist report', () => {
   });
 
   it('is the document, or says where it is and that it is not verified', () => {
-    expect(renderProtocolReport(report('verified', null))).toBe('<html/>');
+    expect(renderRecordReport(report('verified', null))).toBe('<html/>');
     const text = plain(
-      renderProtocolReport(report('not-signed', { path: 'a.pdf', bytes: 1, pages: 1, replacedCharacters: 2 })),
+      renderRecordReport(report('not-signed', { path: 'a.pdf', bytes: 1, pages: 1, replacedCharacters: 2 })),
     );
-    expect(first(text)).toBe('The report is written to a.pdf (pdf, 1 bytes, 1 page).');
-    expect(text).toContain('The protocol is not signed, and the report says so.');
-    expect(text).toContain('2 characters that the fonts of a PDF lack');
+    expect(first(text)).toBe('Report written to a.pdf (pdf, 1 bytes, 1 page).');
+    expect(text).toContain('The record is not signed, as the report states.');
+    expect(text).toContain('2 characters missing in the PDF fonts replaced');
     expect(reportNotes({ state: 'verified' })).toEqual([]);
   });
 });
 
 describe('gw checklist diff', () => {
-  const side = (protocol: Protocol, path: string) => ({ path, state: 'verified', protocol }) as const;
-  const show = (from: Protocol, to: Protocol) =>
-    plain(renderProtocolDiff(diffProtocols(side(from, 'old.json'), side(to, 'new.json'))));
+  const side = (record: CheckRecord, path: string) => ({ path, state: 'verified', record }) as const;
+  const show = (from: CheckRecord, to: CheckRecord) =>
+    plain(renderRecordDiff(diffRecords(side(from, 'old.json'), side(to, 'new.json'))));
 
   it('answers in its first line whether something got worse', () => {
-    const worse = protocolOf([robotOf([wrongStep, measuredStep])]);
-    expect(first(show(good, good))).toBe('Nothing differs between the two visits.');
+    const worse = recordOf([robotOf([wrongStep, measuredStep])]);
+    expect(first(show(good, good))).toBe('No difference between the two visits.');
     expect(first(show(good, worse))).toBe('WORSE  1 newly wrong, 1 no longer ok.');
-    expect(first(show(worse, good))).toBe('Nothing got worse: only what stands below.');
+    expect(first(show(worse, good))).toBe('No worse: see below.');
   });
 
   it('lists steps, values with how far they moved, deviations and versions', () => {
@@ -121,8 +114,8 @@ describe('gw checklist diff', () => {
       values: [{ name: 'height', value: 15, unit: 'mm', mark: 'HINWEIS', source: 's' }],
     });
     const text = show(
-      protocolOf([robotOf([stepOf(), measuredStep, { ...deviantStep, deviation: null }])]),
-      protocolOf([robotOf([stepOf({ verdict: 'wrong', why: 'gone' }), moved, deviantStep])], { gw: '0.2.0' }),
+      recordOf([robotOf([stepOf(), measuredStep, { ...deviantStep, deviation: null }])]),
+      recordOf([robotOf([stepOf({ verdict: 'wrong', why: 'gone' }), moved, deviantStep])], { gw: '0.2.0' }),
     );
     expect(text).toContain('gw 0.1.0 -> 0.2.0');
     expect(text).toContain('newly wrong  The chassis answers where the site file says (ok -> wrong): gone');
@@ -131,12 +124,12 @@ describe('gw checklist diff', () => {
   });
 
   it('says that a robot is missing, and that the checklists are two', () => {
-    const other = protocolOf([robotOf([stepOf()], { serial: 'SN0008' })], {
+    const other = recordOf([robotOf([stepOf()], { serial: 'SN0008' })], {
       checklist: { ...good.checklist, name: 'premises' },
     });
     const text = show(good, other);
-    expect(text).toContain("These are two checklists, 'site' and 'premises'.");
-    expect(text).toContain('is not in the new protocol');
-    expect(text).toContain('is only in the new protocol');
+    expect(text).toContain("Two different checklists: 'site' and 'premises'.");
+    expect(text).toContain('is missing in the new record');
+    expect(text).toContain('is only in the new record');
   });
 });

@@ -79,7 +79,7 @@ export const chassisRows: readonly Row[] = [
         await nameless[Symbol.asyncDispose]();
       };
     },
-    fails: [['premises/software', /identity\.software\.value: expected something that is not empty, found nothing/]],
+    fails: [['premises/software', /identity\.software\.value: expected a value that is not empty, found nothing/]],
   },
   {
     fault: 'a chassis whose pose is in radians',
@@ -126,7 +126,7 @@ export const chassisRows: readonly Row[] = [
       await put(odd);
       return () => put(good);
     },
-    fails: [['site/drawings demo/drawings', /summary\.findings\.wrong: expected 0, found [1-9]/]],
+    fails: [['site/overlays demo/overlays', /summary\.findings\.wrong: expected 0, found [1-9]/]],
   },
   {
     fault: 'the drawings of the map were replaced, and the robot drives on by the old ones',
@@ -147,7 +147,7 @@ export const chassisRows: readonly Row[] = [
         sim.setFault('running-map-keeps-overlays', false);
       };
     },
-    fails: [['site/drawings demo/drawings service/drawings', /running\.verdict: expected 'equal', found 'differs'/]],
+    fails: [['site/overlays demo/overlays service/overlays', /running\.verdict: expected 'equal', found 'differs'/]],
   },
   {
     fault: 'the chassis does not give the pictures of its maps',

@@ -360,7 +360,7 @@ function testQuestions(): void {
       const open = await ask('skip');
       expect(open).toMatchObject({ verdict: 'not-checked', remedy: step.remedy });
       expect(open?.why).toContain(`left it open: ${step.question}`);
-      expect(await ask(null)).toMatchObject({ verdict: 'not-checked', why: `Nobody answered: ${step.question}` });
+      expect(await ask(null)).toMatchObject({ verdict: 'not-checked', why: `Not answered: ${step.question}` });
       expect(await ask('yes', isMeasure ? 3 : null)).toMatchObject({ verdict: 'ok', remedy: null });
     },
   );

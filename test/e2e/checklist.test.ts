@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { protocolSchema } from '../../src/lib/checklist/index.ts';
+import { recordSchema } from '../../src/lib/checklist/index.ts';
 import { checklistRunSchema } from '../../src/lib/toolkit/checklist/run.result.ts';
 import { runGw, startGw } from './gw.ts';
 
@@ -46,10 +46,10 @@ afterEach(async () => {
 });
 
 const gw = (...args: string[]) => runGw(['checklist', 'run', './own.yaml', ...args], { cwd: dir });
-const protocols = () => readdir(join(dir, 'state', 'protocols')).catch(() => []);
+const records = () => readdir(join(dir, 'state', 'records')).catch(() => []);
 
 describe('gw checklist run', () => {
-  test('killed in the middle and resumed, it loses nothing and ends with one protocol', async () => {
+  test('killed in the middle and resumed, it loses nothing and ends with one record', async () => {
     const args = ['checklist', 'run', './own.yaml', '--answers', 'answers.yaml', '--initials', 'KM'];
     {
       await using running = startGw(args, { cwd: dir });
@@ -58,7 +58,7 @@ describe('gw checklist run', () => {
       await running.end('SIGKILL');
       expect(running.stderr()).toContain('The label');
     }
-    expect(await protocols()).toEqual([]);
+    expect(await records()).toEqual([]);
     const { stdout, stderr, code } = await gw('--resume', '--answers', 'answers.yaml', '--json');
     const { data, warnings } = JSON.parse(stdout);
     const result = checklistRunSchema.parse(data);
@@ -71,36 +71,36 @@ describe('gw checklist run', () => {
       'address wrong',
       'door ok',
     ]);
-    expect(result).toMatchObject({ resumed: true, protocol: { attachments: 1, signedBy: null } });
-    const protocol = protocolSchema.parse(JSON.parse(await readFile(result.protocol?.file ?? '', 'utf8')));
-    expect(protocol.robots[0]?.steps[1]?.answer).toMatchObject({ initials: 'KM', attachments: ['001-label.jpg'] });
-    expect(protocol.resumedAt).toHaveLength(1);
-    expect((await protocols()).sort()).toEqual([
+    expect(result).toMatchObject({ resumed: true, record: { attachments: 1, signedBy: null } });
+    const record = recordSchema.parse(JSON.parse(await readFile(result.record?.file ?? '', 'utf8')));
+    expect(record.robots[0]?.steps[1]?.answer).toMatchObject({ initials: 'KM', attachments: ['001-label.jpg'] });
+    expect(record.resumedAt).toHaveLength(1);
+    expect((await records()).sort()).toEqual([
       expect.stringMatching(/^own-SN0001-.*\.files$/),
       expect.stringMatching(/^own-SN0001-.*\.json$/),
     ]);
   });
 
   test('a part that is in order ends with 0 and calls itself a part', async () => {
-    const { stdout, code } = await gw('--only', 'files', '--answers', 'answers.yaml', '--protocol', 'p.json');
+    const { stdout, code } = await gw('--only', 'files', '--answers', 'answers.yaml', '--record', 'p.json');
     expect(stdout).toMatch(/^PART OK {2}Own: 2 of 2 chosen steps are ok, 2 left out\./);
     expect(code).toBe(0);
-    const again = await gw('--only', 'files', '--answers', 'answers.yaml', '--protocol', 'p.json');
+    const again = await gw('--only', 'files', '--answers', 'answers.yaml', '--record', 'p.json');
     expect(again).toMatchObject({ code: 2, stdout: '' });
-    expect(again.stderr).toContain('A protocol replaces nothing');
+    expect(again.stderr).toContain('A record never replaces a file');
   });
 
   test.each([
     [['--only', 'flies'], 2, "Did you mean 'files'?"],
     [['--from', 'door', '--only', 'files'], 2, 'from'],
     [['--initials', 'somebody else'], 2, 'expected initials'],
-    [['--resume'], 2, 'go on with'],
+    [['--resume'], 2, 'to resume'],
     [['--site', 'site.yaml', '--site', 'site.yaml'], 2, 'name the same chassis'],
   ] as const)('%j is refused before anything is written', async (args, expected, text) => {
     const { code, stderr, stdout } = await gw(...args);
     expect({ code, stdout }).toEqual({ code: expected, stdout: '' });
     expect(stderr).toContain(text);
-    expect(await protocols()).toEqual([]);
+    expect(await records()).toEqual([]);
   });
 
   test('the site file may be named by the environment', async () => {

@@ -3,10 +3,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Protocol, protocolText, signProtocol } from '../../src/lib/checklist/index.ts';
+import { type CheckRecord, recordText, signRecord } from '../../src/lib/checklist/index.ts';
 import { createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
 import { readPdf } from '../report/pdf-reader.ts';
-import { protocolOf, robotOf, stepOf, wrongStep } from '../report/protocols.ts';
+import { recordOf, robotOf, stepOf, wrongStep } from '../report/records.ts';
 import { runGw } from './gw.ts';
 
 let dir: string;
@@ -17,11 +17,11 @@ beforeAll(async () => {
   const validity = { notBefore: new Date('2026-01-01'), notAfter: new Date('2028-01-01') };
   const authority = await createAuthority(validity);
   const device = await authority.issueClientPair('SN0007', validity);
-  const write = (name: string, protocol: Protocol) =>
+  const write = (name: string, record: CheckRecord) =>
     writeFile(
       file(name),
-      protocolText(
-        signProtocol(protocol, {
+      recordText(
+        signRecord(record, {
           serial: 'SN0007',
           certificatePem: device.certificatePem,
           sign: (bytes) => sign('sha256', bytes, { key: device.keyPem, dsaEncoding: 'ieee-p1363' }),
@@ -30,8 +30,8 @@ beforeAll(async () => {
     );
   await writeFile(file('ca.pem'), authority.caPem);
   await writeFile(file('site.yaml'), 'name: Lobby\nchassis: { host: 192.0.2.3, serial: SN0007 }\n');
-  await write('good.json', protocolOf([robotOf([stepOf()])], { attachments: [] }));
-  await write('bad.json', protocolOf([robotOf([wrongStep])], { attachments: [] }));
+  await write('good.json', recordOf([robotOf([stepOf()])], { attachments: [] }));
+  await write('bad.json', recordOf([robotOf([wrongStep])], { attachments: [] }));
   const good = await readFile(file('good.json'), 'utf8');
   await writeFile(file('edited.json'), good.replace('in 12 ms', 'in 11 ms'));
 });
@@ -69,7 +69,7 @@ describe('gw checklist verify, report and diff', () => {
   it('verifies with the authority, and not without it', async () => {
     const verified = await gw('checklist', 'verify', 'good.json', '--ca', 'ca.pem', '--serial', 'SN0007');
     expect(verified).toMatchObject({ code: 0, stderr: '' });
-    expect(verified.stdout.split('\n')[0]).toBe('VERIFIED  good.json is what SN0007 signed.');
+    expect(verified.stdout.split('\n')[0]).toBe('VERIFIED  good.json, signed by SN0007.');
     const alone = await gw('checklist', 'verify', 'good.json');
     expect(alone.code).toBe(1);
     expect(alone.stdout).toMatch(/^NOT VERIFIED/);
@@ -78,10 +78,10 @@ describe('gw checklist verify, report and diff', () => {
   it('refuses a file with one byte changed, and makes no report of it', async () => {
     const verified = await gw('checklist', 'verify', 'edited.json', '--ca', 'ca.pem');
     expect(verified.code).toBe(1);
-    expect(verified.stdout).toMatch(/^REFUSED/);
+    expect(verified.stdout).toMatch(/^INVALID/);
     const report = await gw('checklist', 'report', 'edited.json', '--ca', 'ca.pem', '--out', 'edited.html');
     expect(report.code).toBe(4);
-    expect(report.stderr).toContain('is not what gw wrote and signed');
+    expect(report.stderr).toContain('was altered');
     await expect(readFile(file('edited.html'))).rejects.toThrow('ENOENT');
   });
 

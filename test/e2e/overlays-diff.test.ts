@@ -52,6 +52,6 @@ describe('gw overlays diff', () => {
     expect(both.code).toBe(2);
     expect(JSON.parse(both.stdout)).toMatchObject({ ok: false, data: null, error: { code: 'USAGE' } });
     expect((await diff('old.json', 'live:')).stderr).toContain('names no drawings');
-    expect((await diff('old.json', 'nowhere.json')).stderr).toContain('There is no file nowhere.json.');
+    expect((await diff('old.json', 'nowhere.json')).stderr).toContain('File not found: nowhere.json.');
   });
 });

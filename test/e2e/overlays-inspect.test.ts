@@ -83,7 +83,7 @@ describe('gw overlays inspect', () => {
     ]) {
       expect(await inspect('--file', 'fine.json', ...flags), flags.join(' ')).toMatchObject({ code: 2 });
     }
-    expect((await inspect('--file', 'nowhere.json')).stderr).toContain('There is no file nowhere.json.');
+    expect((await inspect('--file', 'nowhere.json')).stderr).toContain('File not found: nowhere.json.');
   });
 
   it('reads the map in use from the chassis of the site file', async () => {

@@ -33,13 +33,13 @@ describe('an installed identity', () => {
     expect(certificate.checkPrivateKey(createPrivateKey(keyPem))).toBe(true);
     expect(certificate.verify(new X509Certificate(caPem).publicKey)).toBe(true);
     const signer = await openSigner(world.identityDir);
-    const text = Buffer.from('a protocol');
+    const text = Buffer.from('a record');
     const signature = signer.sign(text);
     expect(signer).toMatchObject({ serial, certificatePem });
     const key = { key: certificate.publicKey, dsaEncoding: 'ieee-p1363' } as const;
     expect(signature.length).toBe(64);
     expect(verify('sha256', text, key, signature)).toBe(true);
-    expect(verify('sha256', Buffer.from('A protocol'), key, signature)).toBe(false);
+    expect(verify('sha256', Buffer.from('A record'), key, signature)).toBe(false);
     expect(createPublicKey(keyPem).equals(certificate.publicKey)).toBe(true);
   });
 

@@ -38,12 +38,12 @@ function expectSigned(came: Came<ChecklistRun>, steps: readonly string[], lackin
   );
   expect(came.data.steps.map(({ id }) => id)).toEqual(steps);
   const ok = lacking.length === 0;
-  expect(came).toMatchObject({ code: ok ? 0 : 1, ok, data: { ok, protocol: { signedBy: SERIAL } } });
+  expect(came).toMatchObject({ code: ok ? 0 : 1, ok, data: { ok, record: { signedBy: SERIAL } } });
 }
 
 // One story: each chapter goes on where the ones before ended. Those that run side by side share nothing but the machines.
 describe.skipIf(!hasAll)(
-  'a commissioning from enrolment to the signed protocol (network namespaces)',
+  'a commissioning from enrolment to the signed record (network namespaces)',
   {
     timeout: 90_000,
   },
@@ -109,13 +109,13 @@ describe.skipIf(!hasAll)(
       ]);
     });
 
-    it('premises: the checklist ends with a signed protocol, which is refused when a byte changed', async () => {
+    it('premises: the checklist ends with a signed record, which is refused when a byte changed', async () => {
       const { gateway, chassis } = world;
       chassis.signal('SIGUSR2');
       await chassis.says('turned');
       const answers = writeAnswers(gateway.dir, 'premises');
-      const file = join(gateway.dir, 'premises-protocol.json');
-      const words = ['checklist', 'run', 'premises', '--answers', answers.file, '--protocol', file, '--initials', 'KM'];
+      const file = join(gateway.dir, 'premises-record.json');
+      const words = ['checklist', 'run', 'premises', '--answers', answers.file, '--record', file, '--initials', 'KM'];
       const lacking = ['cloud-orders', 'support-session'];
       expectSigned(await gw<ChecklistRun>(gateway, words), answers.steps, lacking);
       await verifyEverywhere(world, file);
@@ -252,13 +252,13 @@ describe.skipIf(!hasAll)(
     });
 
     /** Runs the checklist of the site in a session of SSH on the gateway. */
-    async function siteList(protocol: string, more: readonly string[]) {
+    async function siteList(record: string, more: readonly string[]) {
       const { gateway, laptop } = world;
       const answers = writeAnswers(gateway.dir, 'site', { 'not-connected-after': 3.5 });
-      const file = join(gateway.dir, protocol);
+      const file = join(gateway.dir, record);
       const words = [
         ...['gw', 'checklist', 'run', 'site', '--site', gateway.site, '--answers', answers.file],
-        ...['--robot-will-move', '--initials', 'KM', '--json', '--protocol', file],
+        ...['--robot-will-move', '--initials', 'KM', '--json', '--record', file],
       ];
       const ssh = [
         ...['-F', 'none', '-i', join(laptop.home, '.ssh', 'id_ed25519'), '-o', 'BatchMode=yes'],
@@ -269,14 +269,14 @@ describe.skipIf(!hasAll)(
       return { came, file, steps: answers.steps };
     }
 
-    it('site: the checklist, run in a session of SSH on the gateway, ends with a signed protocol', async () => {
+    it('site: the checklist, run in a session of SSH on the gateway, ends with a signed record', async () => {
       const { chassis } = world;
       // The robot is turned by hand for its unit, and let go before it drives.
-      const part = await siteList('part-protocol.json', ['--only', 'chassis']);
+      const part = await siteList('part-record.json', ['--only', 'chassis']);
       expect(part.came).toMatchObject({ code: 0, error: null });
       chassis.signal('SIGUSR1');
       await chassis.says('let go');
-      const { came, file, steps } = await siteList('site-protocol.json', ['--resume']);
+      const { came, file, steps } = await siteList('site-record.json', ['--resume']);
       expectSigned(came, steps);
       await verifyEverywhere(world, file);
     });

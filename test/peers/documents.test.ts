@@ -8,7 +8,7 @@ import type { DocumentModel } from '../../src/lib/report/index.ts';
 import {
   networkRequestFacts,
   networkRequestLetter,
-  protocolDocument,
+  recordDocument,
   writeDocumentAs,
 } from '../../src/lib/report/index.ts';
 import { parseSite } from '../../src/lib/site/index.ts';
@@ -17,12 +17,12 @@ import {
   deviantStep,
   measuredStep,
   openStep,
-  protocolOf,
+  recordOf,
   robotOf,
   stepOf,
   verificationOf,
   wrongStep,
-} from '../report/protocols.ts';
+} from '../report/records.ts';
 import { openDocument, sizes } from './browser.ts';
 import { chromiumFlags, hasProgram } from './peer.ts';
 
@@ -39,11 +39,11 @@ const robot = robotOf([stepOf(), answeredStep, measuredStep, openStep, deviantSt
   site: '<script>alert(1)</script> Šimůnek 厨房',
   redLines: [{ id: 'tablet', title: 'The tablet was left open', detail: 'it answers', remedy: 'lock it' }],
 });
-const protocol = protocolOf([robot], { signature: null });
+const record = recordOf([robot], { signature: null });
 
 const documents: readonly (readonly [string, (lang: 'de' | 'en') => DocumentModel])[] = [
   ['letter', (lang) => networkRequestLetter(networkRequestFacts(site), { lang, madeAt })],
-  ['protocol', (lang) => protocolDocument(protocol, verificationOf(protocol, 'not-checked'), { lang, madeAt })],
+  ['record', (lang) => recordDocument(record, verificationOf(record, 'not-checked'), { lang, madeAt })],
 ];
 const cases = documents.flatMap(([name, make]) => (['de', 'en'] as const).map((lang) => [name, lang, make] as const));
 
@@ -122,7 +122,7 @@ describe.skipIf(!hasProgram('pdftotext'))('documents as PDF in a reader that we 
     expect(letter.text.join(' ')).toContain('Für die Anbindung an das Netzwerk');
     const report = await read(
       'report',
-      protocolDocument(protocol, verificationOf(protocol, 'not-checked'), { lang: 'de', madeAt }),
+      recordDocument(record, verificationOf(record, 'not-checked'), { lang: 'de', madeAt }),
     );
     expect(report.text[0]).toContain('<script>alert(1)</script> Šimunek [U+53A8 U+623F]');
     expect(report.text[0]).toContain('NICHT SIGNIERT');

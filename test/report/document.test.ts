@@ -118,7 +118,7 @@ describe('HTML', () => {
     );
   });
 
-  it('holds every text as it is, but for what nobody can see', async () => {
+  it('holds every text unchanged, except invisible characters', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyText, { minLength: 1, maxLength: 6 }), async (texts) => {
         const page = readMarkup(await textForm(modelOf([{ kind: 'list', items: texts }]), 'html'));
@@ -172,7 +172,7 @@ describe('PDF', () => {
     );
   });
 
-  it('writes what its fonts lack otherwise, and says so on every page and at the end', async () => {
+  it('replaces characters that its fonts lack, with a note on every page and at the end', async () => {
     const { pages, about } = await pdfOf(
       modelOf([
         { kind: 'paragraph', text: 'Łukasz Šimůnek, 厨房, 3 → 4' },
@@ -182,16 +182,16 @@ describe('PDF', () => {
     );
     expect(about.replacedCharacters).toBe(4);
     expect(pages[0]).toContain('Lukasz Šimunek, [U+53A8 U+623F], 3 -> 4');
-    for (const page of pages) expect(page).toContain('some characters are written otherwise, see the end');
+    for (const page of pages) expect(page).toContain('some characters are replaced, see the end');
     expect(squeeze(pages.at(-1) ?? '')).toContain(
       squeeze('U+0141, written as L; U+016F, written as u; U+53A8, written as [U+53A8]'),
     );
   });
 
-  it('says nothing of replaced characters where there are none', async () => {
+  it('has no note on replaced characters where there are none', async () => {
     const { pages } = await pdfOf(modelOf([{ kind: 'paragraph', text: 'Grüße aus „Köln“ für 5 €' }]));
     expect(pages[0]).toContain('Grüße aus „Köln“ für 5 €');
-    expect(pages[0]).not.toContain('written otherwise');
+    expect(pages[0]).not.toContain('characters are replaced');
   });
 
   it('numbers its pages, and repeats the head of a table on each', async () => {

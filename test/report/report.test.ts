@@ -81,7 +81,7 @@ const mixed = result(
 );
 
 describe('JUnit', () => {
-  test('tells failures, errors and skipped cases apart and counts each once', () => {
+  test('distinguishes failures, errors and skipped cases and counts each once', () => {
     const suite = parseXml(toJUnit(mixed)).children[0];
     expect(suite?.attributes).toMatchObject({
       name: 'demo',
@@ -126,7 +126,7 @@ describe('JUnit', () => {
 `);
   });
 
-  test('stays one sound document with the same cases, whatever texts the steps carry', () => {
+  test('stays one well-formed document with the same cases, whatever texts the steps hold', () => {
     const text = fc.string({ unit: 'binary', maxLength: 40 });
     const nasty = fc.oneof(
       text,
@@ -150,10 +150,10 @@ describe('JUnit', () => {
 });
 
 describe('Markdown', () => {
-  test('opens with the verdict and its counts, and says what is not ok and how to mend it', () => {
+  test('opens with the verdict and its counts, and shows what is not ok with its fix', () => {
     const text = toMarkdown(mixed);
     expect(text).toContain('**Not accepted:** 2 wrong, 1 skipped, 1 not checked, 1 ok.');
-    expect(text).toContain('### A title (wrong)\n\n- Why: unit: expected degrees, found radians\n- To mend: Stop.');
+    expect(text).toContain('### A title (wrong)\n\n- Why: unit: expected degrees, found radians\n- Fix: Stop.');
     expect(text).toContain('- Tried: `127.0.0.1:8090`');
     expect(text).toContain('| A title | skip | Kim | a\\|b |');
     expect(toMarkdown(result(step({})))).toContain('**All 1 steps are ok.**');

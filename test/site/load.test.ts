@@ -397,9 +397,9 @@ describe('loading a site file', () => {
           'binary.yaml',
           Uint8Array.from({ length: 512 }, (_, i) => i % 256),
         ),
-        /not text/,
+        /binary data/,
       ],
-      [await file('nul.yaml', 'name: a\0b\n'), /not text/],
+      [await file('nul.yaml', 'name: a\0b\n'), /binary data/],
       [await file('big.yaml', new Uint8Array(10 * 1024 * 1024).fill(97)), /10\.0 MiB, expected at most 256 KiB/],
       [await file('tabs.yaml', 'name: x\nchassis:\n\thost: a\n'), /:3:/],
     ];

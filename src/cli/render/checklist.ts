@@ -9,7 +9,7 @@ import type {
 } from '../../lib/toolkit/checklist/run.result.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
 
-const MOST_TITLE_WIDTH = 52;
+const MAX_TITLE_WIDTH = 52;
 
 /** `gw checklist list` */
 export function renderChecklistList({ checklists, checks }: ChecklistList): string {
@@ -20,11 +20,11 @@ export function renderChecklistList({ checklists, checks }: ChecklistList): stri
   const lines = checks.flatMap(({ name, summary, moves, options }) => [
     `  ${name}${moves ? chalk.yellow(' (moves the robot)') : ''}  ${chalk.dim(summary)}`,
     ...options.map((option) => {
-      return chalk.dim(`      with ${option.name}${option.required ? ' (needed)' : ''}: ${option.description}`);
+      return chalk.dim(`      with ${option.name}${option.required ? ' (required)' : ''}: ${option.description}`);
     }),
   ]);
   return [
-    `${plural(checklists.length, 'checklist comes', 'checklists come')} with gw; run one with \`gw checklist run NAME\`.`,
+    `${plural(checklists.length, 'built-in checklist')}; run one with \`gw checklist run NAME\`.`,
     '',
     renderTable(
       [
@@ -38,7 +38,7 @@ export function renderChecklistList({ checklists, checks }: ChecklistList): stri
       lists,
     ),
     '',
-    'Checks that an own checklist may name under run:',
+    'Checks for the `run` key of your own checklists:',
     '',
     ...lines,
   ].join('\n');
@@ -99,13 +99,13 @@ function whatItDoes({ kind, run, question, unit, instead, lacking }: ChecklistSh
     case 'unavailable':
       return chalk.yellow(`not checked by this version: ${printable(lacking ?? '')}`);
     case 'confirm': {
-      const by = instead === null ? '' : chalk.dim(` (gw checks it itself when given ${flagOf[instead] ?? instead})`);
+      const by = instead === null ? '' : chalk.dim(` (gw checks it itself with ${flagOf[instead] ?? instead})`);
       return `asks: ${printable(question ?? '')}${by}`;
     }
   }
 }
 
-/** The flag of `gw checklist run` that gives a run what a check needs. */
+/** Flag of `gw checklist run` for each input. */
 const flagOf: Readonly<Record<string, string>> = {
   'second-host': '--from-host',
   password: '--password-file',
@@ -113,7 +113,7 @@ const flagOf: Readonly<Record<string, string>> = {
 
 /** `gw checklist run` */
 export function renderChecklistRun(result: ChecklistRun): string {
-  const { steps, sections, robots, subject, tookMs, written, interrupted, protocol } = result;
+  const { steps, sections, robots, subject, tookMs, written, interrupted, record } = result;
   const redLines = robots.flatMap(({ redLines: lines, serial }) => lines.map((line) => ({ ...line, serial })));
   return [
     renderChecklistVerdict(result),
@@ -130,39 +130,39 @@ export function renderChecklistRun(result: ChecklistRun): string {
     ...(redLines.length > 0 ? [''] : []),
     ...redLines.map(({ title, detail, remedy, serial }) => {
       const who = robots.length > 1 ? `${printable(serial ?? '')}: ` : '';
-      return `${chalk.red.bold('RED LINE')}  ${who}${printable(title)}: ${printable(detail)}\n        ${chalk.cyan('to mend:')} ${printable(remedy)}`;
+      return `${chalk.red.bold('RED LINE')}  ${who}${printable(title)}: ${printable(detail)}\n        ${chalk.cyan('fix:')} ${printable(remedy)}`;
     }),
     '',
     ...renderSteps(steps, sections),
-    ...(protocol ? ['', renderProtocolLine(protocol)] : []),
-    ...(interrupted ? ['', 'To go on: the same command with --resume.'] : []),
+    ...(record ? ['', renderRecordLine(record)] : []),
+    ...(interrupted ? ['', 'Resume with the same command and --resume.'] : []),
     ...(written.length > 0 ? ['', 'Report:', ...written.map((path) => `  ${printable(path)}`)] : []),
   ].join('\n');
 }
 
-function renderProtocolLine({ file, signedBy }: NonNullable<ChecklistRun['protocol']>): string {
+function renderRecordLine({ file, signedBy }: NonNullable<ChecklistRun['record']>): string {
   const signed = signedBy === null ? chalk.yellow('not signed') : `signed by ${printable(signedBy)}`;
-  return `Protocol (${signed}):\n  ${printable(file)}`;
+  return `Record (${signed}):\n  ${printable(file)}`;
 }
 
-/** Whether everything that was asked for is in order: of a part of a list, that part. */
+/** Whether every requested step is ok: with --only or --from, the selected part. */
 export function isInOrder({ ok, leftOut, steps, robots, interrupted }: ChecklistRun): boolean {
   if (leftOut === 0) return ok;
   const isClean = robots.every(({ redLines }) => redLines.length === 0);
   return !interrupted && isClean && steps.every((step) => step.leftOut || step.verdict === 'ok');
 }
 
-/** Before the first step: what is known to be missing, all of it together. */
+/** Before the first step: all missing prerequisites together. */
 export function renderPrerequisites(missing: readonly Prerequisite[]): string {
   const one = missing.length === 1;
   return [
-    `${chalk.yellow.bold('MISSING')}  ${one ? '1 thing that steps need stands' : `${missing.length} things that steps need stand`} not in the site file; those steps cannot be ok.`,
+    `${chalk.yellow.bold('MISSING')}  ${plural(missing.length, 'prerequisite is', 'prerequisites are')} not in the site file; the steps that need ${one ? 'it' : 'them'} cannot be ok.`,
     ...missing.map(
       ({ key, what, remedy, steps, serial }) =>
-        `  ${key.padEnd(24)} ${printable(what)}${missing.some((other) => other.serial !== serial) ? ` (${serial ?? 'robot not known'})` : ''}\n` +
+        `  ${key.padEnd(24)} ${printable(what)}${missing.some((other) => other.serial !== serial) ? ` (${serial ?? 'unknown robot'})` : ''}\n` +
         chalk.dim(`  ${' '.repeat(24)} ${printable(remedy)} Steps: ${steps.join(', ')}`),
     ),
-    chalk.dim('  Ctrl-C now, mend the site file, and go on with --resume; or go on, and these steps stay open.'),
+    chalk.dim('  Press Ctrl-C, complete the site file and use --resume; or continue, and these steps stay open.'),
   ].join('\n');
 }
 
@@ -176,7 +176,7 @@ export function renderSectionHead(title: string): string {
   return chalk.bold(printable(title));
 }
 
-/** The one line that answers the question. */
+/** The first line: verdict and title. */
 export function renderChecklistVerdict(
   result: Pick<ChecklistRun, 'title' | 'ok' | 'counts' | 'steps' | 'robots' | 'leftOut' | 'accepted' | 'deviations'>,
 ): string {
@@ -196,18 +196,18 @@ export function renderChecklistVerdict(
     [leftOut, 'left out'],
     [counts.ok, 'ok'],
   ] as const;
-  const said = parts.filter(([n]) => n > 0).map(([n, word]) => `${n} ${word}`);
-  const taken = deviations > 0 ? `; ${plural(deviations, 'deviation')} accepted by name` : '';
+  const summary = parts.filter(([n]) => n > 0).map(([n, word]) => `${n} ${word}`);
+  const acceptedText = deviations > 0 ? `; ${plural(deviations, 'deviation')} accepted by name` : '';
   if (accepted)
-    return `${chalk.yellow.bold('ACCEPTED WITH DEVIATIONS')}  ${title}: ${said.join(', ')} of ${steps.length} steps.`;
+    return `${chalk.yellow.bold('ACCEPTED WITH DEVIATIONS')}  ${title}: ${summary.join(', ')} of ${steps.length} steps.`;
   const isBad = counts.wrong > 0 || redLines > 0;
   const mark = isBad ? chalk.red.bold('NOT OK') : chalk.yellow.bold('NOT COMPLETE');
-  return `${mark}  ${title}: ${said.join(', ')} of ${steps.length} steps${taken}.`;
+  return `${mark}  ${title}: ${summary.join(', ')} of ${steps.length} steps${acceptedText}.`;
 }
 
 /** The steps, one below the other, under their sections; their figures stand in a column. */
 export function renderSteps(steps: readonly StepResult[], sections: ChecklistRun['sections'] = []): string[] {
-  const width = Math.min(MOST_TITLE_WIDTH, Math.max(0, ...steps.map(({ title }) => title.length)));
+  const width = Math.min(MAX_TITLE_WIDTH, Math.max(0, ...steps.map(({ title }) => title.length)));
   return steps.flatMap((step, index) => {
     const section = sections.find(({ id }) => id === step.section);
     const begins = section !== undefined && steps[index - 1]?.section !== section.id;
@@ -215,7 +215,7 @@ export function renderSteps(steps: readonly StepResult[], sections: ChecklistRun
   });
 }
 
-/** A step with what was proven; one that is not ok says why and how to mend it. */
+/** A step with what was proven; one that is not ok with reason and fix. */
 function renderStep(step: StepResult, width: number): string {
   if (step.verdict === 'ok' || step.leftOut) return renderStepLine(step, width);
   const why = `        ${printable(step.why)}`;
@@ -223,7 +223,7 @@ function renderStep(step: StepResult, width: number): string {
     renderStepLine(step, width),
     why,
     ...(step.deviation === null ? [] : [`        ${renderDeviation(step.deviation)}`]),
-    ...(step.remedy === null ? [] : [`        ${chalk.cyan('to mend:')} ${printable(step.remedy)}`]),
+    ...(step.remedy === null ? [] : [`        ${chalk.cyan('fix:')} ${printable(step.remedy)}`]),
   ].join('\n');
 }
 
@@ -232,7 +232,7 @@ function renderDeviation({ approvedBy, reason }: Deviation): string {
 }
 
 /** A step on one line: verdict, title, what was proven. */
-export function renderStepLine(step: StepResult, width = MOST_TITLE_WIDTH): string {
+export function renderStepLine(step: StepResult, width = MAX_TITLE_WIDTH): string {
   const { verdict, title, shown, why, kind, deviation } = step;
   const mark = verdict === 'skipped' ? chalk.yellow('skip') : renderVerdict(verdict);
   const accepted = deviation === null || verdict === 'ok' ? '' : `accepted by ${deviation.approvedBy}`;

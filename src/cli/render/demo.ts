@@ -16,14 +16,14 @@ export function renderDemo(demo: Demo, cwd: string): string {
     '',
     ...renderSteps(checklist.steps),
     '',
-    `${chalk.bold('Protocol')}  ${folder}/protocol.json ${protocolState(demo.protocol)}`,
-    `${chalk.bold('Report')}    ${folder}/demo.md ${chalk.dim('(also as demo.json and demo.junit.xml; logs: sim.log, serve.log)')}`,
+    `${chalk.bold('Record')}  ${folder}/record.json ${recordState(demo.record)}`,
+    `${chalk.bold('Report')}  ${folder}/demo.md ${chalk.dim('(also as demo.json and demo.junit.xml; logs: sim.log, serve.log)')}`,
     '',
     ...(kept ? renderKept(demo, folder) : renderNext(folder)),
   ].join('\n');
 }
 
-function protocolState({ state, signedBy }: Demo['protocol']): string {
+function recordState({ state, signedBy }: Demo['record']): string {
   if (state === 'verified') return chalk.green(`signed by the key of ${printable(signedBy ?? '')}, verified`);
   return chalk.red(
     state === 'not-signed' ? 'not signed' : `the signature is ${state === 'wrong' ? 'wrong' : 'not verified'}`,
@@ -36,7 +36,7 @@ function renderNext(folder: string): string[] {
     ...rows([
       ['gw demo --keep', 'keep it running: pages to open, faults to switch'],
       [
-        `gw checklist report ${folder}/protocol.json --site ${folder}/site.yaml --format pdf`,
+        `gw checklist report ${folder}/record.json --site ${folder}/site.yaml --format pdf`,
         'the document for the signature',
       ],
       ['gw checklist show site', "the acceptance steps at a customer's site"],

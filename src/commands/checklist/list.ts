@@ -4,7 +4,7 @@ import { builtInChecklists } from '../../cli/shipped.ts';
 import type { ChecklistList as Result } from '../../lib/toolkit/checklist/run.result.ts';
 
 export default class ChecklistList extends GwCommand<Result> {
-  static override summary = 'List the built-in checklists, and the checks that an own checklist may name.';
+  static override summary = 'List the built-in checklists and the checks for your own ones.';
   static override examples = ['<%= config.bin %> checklist list', '<%= config.bin %> checklist list --json'];
   static override readonly schema = 'gw/checklist-list/1';
 

@@ -1,48 +1,48 @@
 import { Args, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { protocolTrustFlags } from '../../cli/protocol-flags.ts';
-import { renderProtocolReport, reportNotes } from '../../cli/render/protocol.ts';
-import type { ProtocolReport as Result } from '../../lib/toolkit/checklist/report.result.ts';
+import { recordTrustFlags } from '../../cli/record-flags.ts';
+import { renderRecordReport, reportNotes } from '../../cli/render/record.ts';
+import type { RecordReport as Result } from '../../lib/toolkit/checklist/report.result.ts';
 
 export default class ChecklistReport extends GwCommand<Result> {
-  static override summary = 'Make a document of the protocol of a checklist: HTML, PDF, Markdown or JUnit.';
+  static override summary = 'Render a report from an acceptance record: HTML, PDF, Markdown or JUnit.';
   static override description =
-    'One page of summary with places for two signatures, then what is not ok, red first. The protocol is verified first (see `gw checklist verify`), and the document says how far; nothing in it is green unless that is complete. An altered file gets no document. Changes nothing.';
+    'One page of summary with fields for two signatures, then the steps that are not ok, wrong ones first. The record is verified first (see `gw checklist verify`); nothing in the report is green unless it is verified. An altered record is refused. Changes nothing but --out.';
   static override examples = [
-    '<%= config.bin %> checklist report protocol.json --site site.yaml --format pdf --out Abnahme.pdf',
-    '<%= config.bin %> checklist report protocol.json --ca operator-ca.pem --lang en --out acceptance.html',
-    '<%= config.bin %> checklist report protocol.json --format junit > junit.xml',
+    '<%= config.bin %> checklist report record.json --site site.yaml --format pdf --out Abnahme.pdf',
+    '<%= config.bin %> checklist report record.json --ca operator-ca.pem --lang en --out acceptance.html',
+    '<%= config.bin %> checklist report record.json --format junit > junit.xml',
   ];
-  static override args = { file: Args.string({ description: 'The protocol file (JSON).', required: true }) };
+  static override args = { file: Args.string({ description: 'Record file (JSON).', required: true }) };
   static override flags = {
-    ...protocolTrustFlags,
+    ...recordTrustFlags,
     lang: Flags.option({
-      summary: 'Language of the document.',
+      summary: 'Language of the report.',
       options: ['de', 'en'] as const,
       default: 'de' as const,
     })(),
     format: Flags.option({
-      summary: 'Form of the document; pdf needs --out, and junit is always English.',
+      summary: 'Format of the report; pdf needs --out, junit is always English.',
       options: ['html', 'pdf', 'md', 'junit'] as const,
       default: 'html' as const,
     })(),
-    out: Flags.file({ char: 'o', summary: 'Write the document to this file.', helpValue: 'FILE' }),
+    out: Flags.file({ char: 'o', summary: 'Write the report to this file.', helpValue: 'FILE' }),
     force: Flags.boolean({ summary: 'Replace the file of --out.', dependsOn: ['out'] }),
   };
   static override readonly schema = 'gw/checklist-report/1';
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(ChecklistReport);
-    const { reportProtocol } = await import('../../lib/toolkit/checklist/report.ts');
+    const { reportRecord } = await import('../../lib/toolkit/checklist/report.ts');
     const { ca: caPath, site: sitePath, serial, lang, format, out, force } = flags;
     const trust = { caPath, sitePath, serial };
-    const data = await reportProtocol({ path: args.file, ...trust, lang, format, out, force, now: () => new Date() });
-    // The document has stdout for itself; how far it is to be believed still reaches the technician.
+    const data = await reportRecord({ path: args.file, ...trust, lang, format, out, force, now: () => new Date() });
+    // stdout holds only the report; the verification result goes to stderr.
     if (data.document !== null && !this.jsonEnabled()) for (const line of reportNotes(data)) this.note(line);
     return { data };
   }
 
   protected override render(data: Result): string {
-    return renderProtocolReport(data);
+    return renderRecordReport(data);
   }
 }

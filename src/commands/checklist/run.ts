@@ -18,13 +18,13 @@ import { exitCodes } from '../../lib/error/index.ts';
 import type { ChecklistRun as Result } from '../../lib/toolkit/checklist/run.result.ts';
 
 export default class ChecklistRun extends GwCommand<Result> {
-  static override summary = 'Run a checklist against the robots of one or more site files, and write the protocol.';
+  static override summary = 'Run a checklist on one or more robots and write the signed record.';
   static override description =
-    `Each step comes out ok, wrong, skipped (a step it needs was not ok) or not checked (nobody
-answered, or the robot may not move). The command ends with 0 only when every step that was asked for is ok and nothing
-else is red, else with 1. Questions are asked at a terminal; --answers gives the answers beforehand. Every result is on
-disk before it is shown: after an interruption --resume goes on. At the end stands one protocol file, signed with the key
-of the device where that is on this machine.`;
+    `Each step is ok, wrong, skipped (a step it needs is not ok) or not-checked (not answered, or
+movement is not allowed). Exits with 0 only when every requested step is ok and there is no red line, else with 1.
+Questions are asked at a terminal; --answers supplies prepared answers. Every result is on disk before it is shown, so
+--resume continues an interrupted run. The run ends with a record, signed with the device key where that is on this
+machine. Moves the robot only with --robot-will-move.`;
   static override examples = [
     '<%= config.bin %> checklist run premises --site site.yaml --initials KM',
     '<%= config.bin %> checklist run site --resume',
@@ -39,64 +39,63 @@ of the device where that is on this machine.`;
     checklist: Args.string({
       required: true,
       name: 'NAME|FILE',
-      description: 'A built-in name, or a file (with its ending).',
+      description: 'A built-in name, or a file (with its extension).',
     }),
   };
   static override flags = {
-    // As the site flag of the other commands, but for several robots in one run; GW_SITE names one, and is read below.
+    // The site flag of the other commands, repeatable; GW_SITE is read below.
     site: Flags.file({
       char: 's',
-      summary: 'Site file of a robot; again for each further robot of this run. Without it GW_SITE, else site.yaml.',
+      summary: 'Site file of a robot; repeat for further robots. Default GW_SITE, else site.yaml.',
       helpValue: 'FILE',
       multiple: true,
       multipleNonGreedy: true,
     }),
     via: viaFlag,
     only: Flags.string({
-      summary: 'Only this step or section, and what it needs; may be given more than once.',
+      summary: 'Only this step or section, and what it needs; repeatable.',
       helpValue: 'ID',
       multiple: true,
       multipleNonGreedy: true,
       exclusive: ['from'],
     }),
     from: Flags.string({
-      summary: 'Begin with this step or section, after what it and the following ones need.',
+      summary: 'Start at this step or section, after what it and the following ones need.',
       helpValue: 'ID',
     }),
     resume: Flags.boolean({
       summary:
-        'Go on with the newest run of this checklist for these robots: what is ok, wrong or answered stays, what --only or --from name is taken again.',
+        'Resume the newest run of this checklist for these robots: ok, wrong and answered steps stay, --only and --from repeat steps.',
     }),
-    initials: Flags.string({ summary: 'Your initials, to stand beside every answer.', helpValue: 'KM' }),
-    technician: Flags.string({ summary: 'Your name, for the head of the protocol.', helpValue: 'NAME' }),
+    initials: Flags.string({ summary: 'Your initials, recorded with every answer.', helpValue: 'KM' }),
+    technician: Flags.string({ summary: 'Your name, for the record.', helpValue: 'NAME' }),
     answers: Flags.file({
       summary: 'YAML file: step id to yes, no, skip, a measured number, or {answer, by, remark, photo, accept}.',
       helpValue: 'FILE',
     }),
     'from-host': Flags.string({
-      summary:
-        "Try the robot from this machine of the customer's network too, through SSH; may be given more than once.",
+      summary: "Probe the robot also from this host in the customer's network, over SSH; repeatable.",
       helpValue: 'USER@HOST',
       multiple: true,
       multipleNonGreedy: true,
     }),
     'password-file': Flags.file({
-      summary: 'Take the device password from the first line of this file, which others must not be able to read.',
+      summary: 'Read the device password from the first line of this file, which must be readable for its owner only.',
       helpValue: 'FILE',
     }),
     'robot-will-move': Flags.boolean({
-      summary: 'You have made sure that nobody stands in the way; steps that move the robot may run.',
+      summary: 'The way is clear: steps that move the robot may run.',
     }),
     format: Flags.option({
-      summary: 'How the result is printed; --json gives the envelope of all commands.',
+      summary: 'Format of the result; --json prints the envelope of all commands.',
       options: ['text', 'markdown', 'junit'] as const,
       default: 'text' as const,
     })(),
-    protocol: Flags.file({
-      summary: 'Where the protocol goes, a new file; protocols/NAME-SERIAL-TIME.json in the state folder without it.',
+    record: Flags.file({
+      summary: 'New file for the record; default records/NAME-SERIAL-TIME.json in the state folder.',
       helpValue: 'FILE',
     }),
-    out: Flags.directory({ summary: 'Folder for the report files: JSON, JUnit and Markdown.', helpValue: 'DIR' }),
+    out: Flags.directory({ summary: 'Folder for the result as JSON, JUnit and Markdown.', helpValue: 'DIR' }),
   };
   static override readonly schema = 'gw/checklist-run/1';
 
@@ -139,9 +138,9 @@ of the device where that is on this machine.`;
             only: flags.only,
             from: flags.from,
             resume: flags.resume,
-            protocolPath: flags.protocol,
+            recordPath: flags.record,
             technician: { name: flags.technician ?? null, initials: flags.initials ?? null },
-            // Left out, the flag is not false but not there.
+            // An absent flag is undefined and not false.
             motionAllowed: flags['robot-will-move'] === true,
             gwVersion: this.config.version,
             clock: systemClock,
@@ -173,7 +172,7 @@ of the device where that is on this machine.`;
     }
   }
 
-  /** What the run is given beside the site file. */
+  /** Inputs of the run beside the site file. */
   async #given(hosts: readonly string[], passwordFile: string | undefined) {
     const password = await readDevicePassword(passwordFile);
     if (hosts.length === 0) return { password };
@@ -187,9 +186,9 @@ of the device where that is on this machine.`;
   }
 }
 
-/** Typed unseen; nothing typed: the steps are asked as questions. */
+/** Hidden prompt; without input the steps become questions. */
 async function askDevicePassword(signal: AbortSignal): Promise<string | null> {
   const { askHidden } = await import('../../cli/hidden-prompt.ts');
-  const question = 'Device password, for steps that sign in (enter = be asked about them instead): ';
+  const question = 'Device password for steps that sign in (Enter = answer questions instead): ';
   return (await askHidden(process.stdin, process.stderr, question, signal, 'Interrupted.')) || null;
 }

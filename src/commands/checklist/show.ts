@@ -5,8 +5,9 @@ import { builtInChecklists } from '../../cli/shipped.ts';
 import type { ChecklistShow as Result } from '../../lib/toolkit/checklist/run.result.ts';
 
 export default class ChecklistShow extends GwCommand<Result> {
-  static override summary = 'Show what a checklist proves, step by step, without running it.';
-  static override description = 'Reads the whole file and reports every mistake in it with its line.';
+  static override summary = 'Show the steps of a checklist without running it.';
+  static override description =
+    'Validates the whole file and reports every error with its line. Contacts no device; changes nothing.';
   static override examples = [
     '<%= config.bin %> checklist show premises',
     '<%= config.bin %> checklist show ./our-lobby.yaml',
@@ -15,7 +16,7 @@ export default class ChecklistShow extends GwCommand<Result> {
     checklist: Args.string({
       required: true,
       name: 'NAME|FILE',
-      description: 'A built-in name, or a file (with its ending).',
+      description: 'A built-in name, or a file (with its extension).',
     }),
   };
   static override readonly schema = 'gw/checklist-show/1';

@@ -5,7 +5,7 @@ import { isRecord } from '../json/index.ts';
 import { INITIALS } from './initials.ts';
 import type { Checklist, Step } from './load.ts';
 
-/** What a technician answered to a question of a checklist, or measured. */
+/** Answer of a technician to a question, or a measured value. */
 export interface Answer {
   /** A measured value comes with yes. */
   readonly answer: 'yes' | 'no' | 'skip';
@@ -13,23 +13,23 @@ export interface Answer {
   readonly initials: string | null;
   readonly remark: string | null;
   readonly value: number | null;
-  /** Photos that are kept already: names of attachments. */
+  /** Names of stored photos. */
   readonly attachments: readonly string[];
 }
 
-/** An answer given beforehand, in a file. */
+/** An answer prepared in a file. */
 interface WrittenAnswer extends Answer {
-  /** Photos as files, absolute; they are kept when the step is taken. */
+  /** Absolute paths of photos; stored when the step runs. */
   readonly photos: readonly string[];
 }
 
-/** A named person's word that a step which is not ok is accepted. */
+/** Acceptance, by a named person, of a step that is not ok. */
 export interface Approval {
   readonly reason: string;
   readonly approvedBy: string;
 }
 
-/** What a file of answers says, by step. */
+/** Content of an answers file, by step. */
 export interface Answers {
   readonly answers: ReadonlyMap<string, WrittenAnswer>;
   readonly approvals: ReadonlyMap<string, Approval>;
@@ -37,7 +37,7 @@ export interface Answers {
 
 const word = z.enum(['yes', 'no', 'skip']);
 const text = z.string().min(1).max(500);
-const MOST_PHOTOS = 10;
+const MAX_PHOTOS = 10;
 
 const file = z.string().min(1).max(4096);
 const writtenSchema = z.strictObject({
@@ -47,7 +47,7 @@ const writtenSchema = z.strictObject({
   initials: z.string().regex(INITIALS, 'at most 8 letters, digits, . or -').optional(),
   remark: text.optional(),
   photo: file.optional(),
-  photos: z.array(file).max(MOST_PHOTOS).optional(),
+  photos: z.array(file).max(MAX_PHOTOS).optional(),
   accept: z.strictObject({ reason: text, by: text }).optional(),
 });
 const answersSchema = z.record(z.string(), z.union([word, z.number(), writtenSchema]));
@@ -55,9 +55,9 @@ const answersSchema = z.record(z.string(), z.union([word, z.number(), writtenSch
 const ANSWERS_MAX_BYTES = 256 * 1024;
 
 /**
- * Reads the answers to a checklist: step id to yes, no, skip, a measured number, or all of it with by, initials,
+ * Parses the answers to a checklist: step id to yes, no, skip, a measured number, or all of it with by, initials,
  * remark and photos; under any step `accept` says who accepts it although it is not ok. Photos are relative to the
- * folder of the file. Throws ANSWERS_INVALID with every problem; an answer that fits no question is one.
+ * folder of the file. Throws ANSWERS_INVALID with every problem; an answer to no question is one.
  */
 export function parseAnswers(text: string | Uint8Array, file: string, checklist: Checklist): Answers {
   return tidy(parseDocument({ ...rules(checklist), text, file }), file);
@@ -72,11 +72,11 @@ function rules(checklist: Checklist) {
     schema: answersSchema,
     maxBytes: ANSWERS_MAX_BYTES,
     error: 'ANSWERS_INVALID',
-    check: (value: unknown, report: Report) => checkFit(value, checklist, report),
+    check: (value: unknown, report: Report) => checkAnswers(value, checklist, report),
   } as const;
 }
 
-function checkFit(value: unknown, checklist: Checklist, report: Report): void {
+function checkAnswers(value: unknown, checklist: Checklist, report: Report): void {
   if (!isRecord(value)) return;
   const isAsked = ({ kind }: Step) => kind === 'confirm' || kind === 'measure';
   const questions = checklist.steps.filter(isAsked).map((step) => step.id);
@@ -88,7 +88,7 @@ function checkFit(value: unknown, checklist: Checklist, report: Report): void {
       const expected = step
         ? 'nothing, or accept: with reason and by'
         : questions.length === 0
-          ? 'no answers: this checklist asks nothing'
+          ? 'no answers: this checklist has no questions'
           : `the id of a question: ${questions.join(', ')}`;
       report([id], { found, expected, suggestion: step ? undefined : nearest(id, questions), at: 'key' });
     } else checkKind(step, written, report);

@@ -5,27 +5,27 @@ import { figureOfPerson } from './figures.ts';
 import type { AskedStep, ConfirmStep, MeasureStep, Step } from './load.ts';
 import { compare, type Outcome } from './outcome.ts';
 
-/** What a person is asked with. */
+/** What a prompt receives. */
 export interface AskContext {
   readonly signal: AbortSignal;
-  /** Keeps a photo beside the answer; gives the name of the attachment. Throws ATTACHMENT_INVALID. */
+  /** Stores a photo with the answer; returns the attachment name. Throws ATTACHMENT_INVALID. */
   readonly keepPhoto: (path: string) => Promise<string>;
 }
 
 export interface AskingOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Answers given beforehand; they are used before anyone is asked. */
+  /** Prepared answers; used before the technician is asked. */
   readonly answers?: Answers;
-  /** Asks the technician; absent where nobody can be asked. null: no answer. */
+  /** Asks the technician; absent without a terminal. null: no answer. */
   readonly ask?: (step: AskedStep, context: AskContext) => Promise<Answer | null>;
-  /** Keeps a photo for a step; gives its name. Absent: there is no place for photos. */
+  /** Stores a photo for a step; returns its name. Absent: photos cannot be stored. */
   readonly keepPhoto?: (step: Step, path: string) => Promise<string>;
-  /** Who works through the list; stands beside the answers that name nobody. */
+  /** Technician of the run; used for answers that name no person. */
   readonly technician?: { readonly name: string | null; readonly initials: string | null };
 }
 
-/** Takes the answer of a file, or asks. Throws what the asking throws, but for an interruption and a photo that is none. */
+/** Uses the prepared answer, else asks. Throws what `ask` throws, except for an interruption and an invalid photo. */
 export async function askPerson(step: AskedStep, options: AskingOptions): Promise<Outcome> {
   const { signal, ask, clock } = options;
   let at: string | null = null;
@@ -39,15 +39,15 @@ export async function askPerson(step: AskedStep, options: AskingOptions): Promis
   } catch (error) {
     if (signal.aborted) return { verdict: 'not-checked', why: 'Interrupted at the question.', interrupted: true };
     if (!(error instanceof GwError) || error.code !== 'ATTACHMENT_INVALID') throw error;
-    return { verdict: 'not-checked', why: `The photo of its answer cannot be kept: ${error.message}` };
+    return { verdict: 'not-checked', why: `The photo of the answer cannot be stored: ${error.message}` };
   }
   if (answer === null) {
     const written = step.kind === 'measure' ? `'${step.id}: 1.5'` : `'${step.id}: yes' or 'no'`;
-    const remedy = `Answer it at a terminal, or with ${written} in a file named with --answers.`;
-    return { verdict: 'not-checked', why: `Nobody answered: ${step.question}`, remedy };
+    const remedy = `Answer at a terminal, or pass ${written} in a file with --answers.`;
+    return { verdict: 'not-checked', why: `Not answered: ${step.question}`, remedy };
   }
   const { technician = { name: null, initials: null } } = options;
-  // Whoever a file names for an answer is not the person whose initials the command was given.
+  // The person named in a file is not the one whose initials were passed to the command.
   const someoneElse = answer.by !== null && answer.initials === null;
   const given: Answer = {
     ...answer,
@@ -57,7 +57,7 @@ export async function askPerson(step: AskedStep, options: AskingOptions): Promis
   return step.kind === 'confirm' ? confirmed(step, given, at) : measured(step, given, at);
 }
 
-/** The answer of a file, its photos kept. */
+/** The prepared answer, with its photos stored. */
 async function writtenAnswer(step: AskedStep, options: AskingOptions): Promise<Answer | null> {
   const written = options.answers?.answers.get(step.id);
   if (!written) return null;
@@ -69,26 +69,30 @@ async function writtenAnswer(step: AskedStep, options: AskingOptions): Promise<A
 
 async function keepPhoto(step: Step, path: string, options: AskingOptions): Promise<string> {
   if (options.keepPhoto) return options.keepPhoto(step, path);
-  throw new GwError('ATTACHMENT_INVALID', `There is no place to keep ${path}: this run has no protocol.`);
+  throw new GwError('ATTACHMENT_INVALID', `${path} cannot be stored: this run writes no record.`);
 }
 
 function confirmed(step: ConfirmStep, answer: Answer, at: string | null): Outcome {
   const who = answer.by ?? answer.initials;
   const remark = answer.remark === null ? '' : ` Remark: ${answer.remark}`;
-  const said = { answer: { ...answer, attachments: [...answer.attachments], at } };
+  const recorded = { answer: { ...answer, attachments: [...answer.attachments], at } };
   switch (answer.answer) {
     case 'yes':
       return {
-        ...said,
+        ...recorded,
         verdict: 'ok',
         why: `Asked: ${step.question}`,
         shown: `confirmed by ${who ?? 'the technician'}${remark && `;${remark}`}`,
       };
     case 'no':
-      return { ...said, verdict: 'wrong', why: `${who ?? 'The technician'} answered no: ${step.question}${remark}` };
+      return {
+        ...recorded,
+        verdict: 'wrong',
+        why: `${who ?? 'The technician'} answered no: ${step.question}${remark}`,
+      };
     case 'skip':
       return {
-        ...said,
+        ...recorded,
         verdict: 'not-checked',
         why: `${who ?? 'The technician'} left it open: ${step.question}${remark}`,
       };
@@ -96,13 +100,13 @@ function confirmed(step: ConfirmStep, answer: Answer, at: string | null): Outcom
 }
 
 function measured(step: MeasureStep, answer: Answer, at: string | null): Outcome {
-  const said = { answer: { ...answer, attachments: [...answer.attachments], at } };
+  const recorded = { answer: { ...answer, attachments: [...answer.attachments], at } };
   const remark = answer.remark === null ? '' : ` Remark: ${answer.remark}`;
   if (answer.value === null) {
     const who = answer.by ?? answer.initials ?? 'The technician';
-    return { ...said, verdict: 'not-checked', why: `${who} left it open: ${step.question}${remark}` };
+    return { ...recorded, verdict: 'not-checked', why: `${who} left it open: ${step.question}${remark}` };
   }
   const values = figureOfPerson(step, answer);
   const shown = `${answer.value} ${step.unit}${remark && `;${remark}`}`;
-  return { ...compare(step.expectations, { value: answer.value }), ...said, shown, values };
+  return { ...compare(step.expectations, { value: answer.value }), ...recorded, shown, values };
 }

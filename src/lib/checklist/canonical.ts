@@ -1,27 +1,27 @@
-/** Deeper structures are refused; a protocol needs a dozen levels. */
-const DEEPEST = 40;
+/** Deeper structures are refused; a record has about a dozen levels. */
+const MAX_LEVELS = 40;
 
 /**
  * The one text that a JSON value has: keys sorted by their UTF-16 code units, numbers and texts as ECMAScript writes
  * them. Without an indent it is what RFC 8785 (JSON Canonicalization Scheme) prescribes, and what is signed; with one it
- * is the same with a line for every member, and what stands in the file. Throws RangeError for a value that is no JSON.
+ * is the same with a line for every member, and what stands in the file. Throws RangeError for a value outside JSON.
  */
 export function canonicalText(value: unknown, indent = 0): string {
   return write(value, indent, 0);
 }
 
 function write(value: unknown, indent: number, level: number): string {
-  if (level > DEEPEST) throw new RangeError('A value is nested too deeply.');
+  if (level > MAX_LEVELS) throw new RangeError('The value is nested too deeply.');
   if (value === null || typeof value === 'boolean') return String(value);
   if (typeof value === 'string') {
-    if (!value.isWellFormed()) throw new RangeError('A text has half a character in it.');
+    if (!value.isWellFormed()) throw new RangeError('A text contains a lone surrogate.');
     return JSON.stringify(value);
   }
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) throw new RangeError('A number is not finite.');
     return JSON.stringify(value);
   }
-  if (typeof value !== 'object') throw new RangeError(`A ${typeof value} is no JSON.`);
+  if (typeof value !== 'object') throw new RangeError(`A ${typeof value} is not a JSON value.`);
   const isList = Array.isArray(value);
   const members = isList
     ? value.map((item) => write(item, indent, level + 1))
@@ -34,7 +34,7 @@ function write(value: unknown, indent: number, level: number): string {
   return `${open}${inner}${members.join(`,${inner}`)}\n${' '.repeat(indent * level)}${close}`;
 }
 
-/** The same data with half characters replaced, also in keys; foreign texts may have them, and canonical ones not. */
+/** The same data with lone surrogates replaced, also in keys; canonical text cannot hold them. */
 export function wellFormed<T>(value: T): T {
   return repair(value) as T;
 }

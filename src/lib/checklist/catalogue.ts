@@ -1,24 +1,24 @@
 import type { z } from 'zod';
-import type { RobotProtocol } from './protocol.result.ts';
+import type { RobotRecord } from './record.result.ts';
 
-/** The software of a chassis, as it was read from it. */
-export type SoftwareRead = NonNullable<RobotProtocol['software']>;
+/** Chassis software as read from the chassis. */
+export type SoftwareRead = NonNullable<RobotRecord['software']>;
 
-/** What a check is told while it runs. */
+/** What a running check receives. */
 export interface StepContext {
   readonly signal: AbortSignal;
-  /** One line for a person about what happens now. */
+  /** One line of progress. */
   readonly onProgress: (text: string) => void;
 }
 
 /**
- * What a technician may give a run beside the site file: a second host to look from, and the device password. A check
- * that needs it cannot be made without.
+ * Optional inputs of a run beside the site file: a second host to probe from, and the device password. A check
+ * that needs one cannot run without it.
  */
 export const givens = ['second-host', 'password'] as const;
 export type Given = (typeof givens)[number];
 
-/** Something that a check needs and that the site file does not have: known before the first step. */
+/** A prerequisite of a check that the site file lacks; found before the first step. */
 export interface Missing {
   /** The key of the site file, or the flag. */
   readonly key: string;
@@ -28,22 +28,22 @@ export interface Missing {
 }
 
 /**
- * One check that checklists may name. What stands under `with` in a step is data for its schema and then for a
- * function; it never becomes a command line.
+ * One check that checklists may name. The `with` of a step is validated by its schema and passed to a function; it
+ * never becomes a command line.
  */
 export interface CatalogueEntry {
   readonly summary: string;
-  /** true when it moves the robot: then it runs only with the person's word for it. */
+  /** true when it moves the robot: it then runs only with --robot-will-move. */
   readonly moves: boolean;
   /** The shape of `with`; every field has its description. */
   readonly with: z.ZodType;
-  /** Where its result tells the software of the chassis; null when it does not this time. */
+  /** Reads the chassis software from its result; null when the result has none. */
   readonly software?: (data: object) => SoftwareRead | null;
-  /** What this run was given of what the check can use. Absent: nothing. */
+  /** Inputs of this run that the check can use. Absent: none. */
   readonly given?: readonly Given[];
-  /** What the check needs of the site file and does not find there. Reads files at most, contacts nothing. */
+  /** Prerequisites that the site file lacks. Reads files only, contacts no device. */
   readonly missing?: (options: unknown) => Promise<readonly Missing[]>;
-  /** Gives a plain object, into which `expect` looks. Throws GwError. `options` has passed the schema above. */
+  /** Returns a plain object that `expect` is compared with. Throws GwError. `options` has passed the schema above. */
   run(options: unknown, context: StepContext): Promise<object>;
 }
 

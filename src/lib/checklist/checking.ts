@@ -13,7 +13,7 @@ export interface CheckingOptions {
   readonly onProgress?: (text: string) => void;
 }
 
-/** What a check gave, for its step and for the steps that read it. */
+/** Result of a check, for its step and the steps that read it. */
 export interface Checked {
   readonly outcome: Outcome;
   /** Whether the check itself was run; it may have failed. */
@@ -23,7 +23,7 @@ export interface Checked {
   readonly software: SoftwareRead | null;
 }
 
-/** Runs the check of a step, for it and for those that read it. What it fails at is its outcome; it never throws. */
+/** Runs the check of a step, for it and its readers. A failure is its outcome; never throws. */
 export async function check(step: RunStep, readers: readonly RunStep[], options: CheckingOptions): Promise<Checked> {
   let data: object;
   try {
@@ -37,7 +37,8 @@ export async function check(step: RunStep, readers: readonly RunStep[], options:
 }
 
 function failed(step: RunStep, thrown: unknown, signal: AbortSignal): Outcome {
-  if (signal.aborted) return { verdict: 'not-checked', why: 'Interrupted while it ran.', interrupted: true };
+  if (signal.aborted)
+    return { verdict: 'not-checked', why: 'Interrupted while the check was running.', interrupted: true };
   const error = asGwError(thrown);
   const tried = error.tried ? formatTried(error.tried) : null;
   return {
@@ -52,15 +53,15 @@ function failed(step: RunStep, thrown: unknown, signal: AbortSignal): Outcome {
 function compareRun(step: RunStep, data: object): Outcome {
   const outcome = compare(step.expectations, data);
   const filled = step.shows === null ? null : fillTemplate(step.shows, data);
-  // Beside a failure, half a sentence about what was proven only confuses.
+  // Beside a failure, an incomplete sentence about what was proven would mislead.
   const shown = outcome.verdict !== 'ok' && filled?.includes(NOT_THERE) ? null : filled;
   return { ...outcome, shown, values: figuresOf(step, data) };
 }
 
-/** How long an ended check may take to undo what it did, such as stopping what it set in motion. */
+/** How long an aborted check may take to clean up, such as stopping the robot. */
 const UNDO_MS = 3_000;
 
-/** Runs a check for at most its time; one that does not listen to its signal is left behind. */
+/** Runs a check with its deadline; one that ignores its signal is abandoned. */
 async function withDeadline(step: RunStep, options: CheckingOptions): Promise<object> {
   const { clock } = options;
   const over = new AbortController();
@@ -71,8 +72,8 @@ async function withDeadline(step: RunStep, options: CheckingOptions): Promise<ob
   };
   using _timer = clock.after(step.withinMs, () =>
     end(
-      new GwError('CHECK_FAILED', `The check '${step.run}' was not done within ${step.withinMs / 1000} s.`, {
-        remedy: 'Look at what it waits for.',
+      new GwError('CHECK_FAILED', `Check '${step.run}' timed out after ${step.withinMs / 1000} s.`, {
+        remedy: `Run the step alone with --only ${step.id} to see what it waits for.`,
       }),
     ),
   );

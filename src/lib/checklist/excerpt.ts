@@ -2,19 +2,18 @@ import { oneLine } from '../document/index.ts';
 import { shorten } from '../text/index.ts';
 
 const MAX_TEXT_CHARS = 200;
-const MOST_ITEMS = 12;
-const MOST_LEVELS = 4;
-const MOST_VALUES = 400;
+const MAX_ITEMS = 12;
+const MAX_LEVELS = 4;
+const MAX_VALUES = 400;
 
-/** Plain data, cut to what a report can carry. */
+/** Plain data, truncated for reports. */
 export type Excerpt = null | boolean | number | string | Excerpt[] | { [key: string]: Excerpt };
 
 /**
- * The measured data of a step, cut to a bounded size: long lists and texts are shortened and say so, what is not
- * plain data becomes text.
+ * Measured data of a step, truncated to a bounded size with a note of what is cut; anything but plain data becomes text.
  */
 export function excerpt(value: unknown): Excerpt {
-  let left = MOST_VALUES;
+  let left = MAX_VALUES;
   const cut = (part: unknown, level: number): Excerpt => {
     left -= 1;
     if (left < 0) return '…';
@@ -23,14 +22,14 @@ export function excerpt(value: unknown): Excerpt {
     if (typeof part === 'boolean' || part === null) return part;
     if (part === undefined) return null;
     if (typeof part !== 'object') return short(String(part));
-    if (level >= MOST_LEVELS) return '…';
+    if (level >= MAX_LEVELS) return '…';
     if (Array.isArray(part)) {
-      const items = part.slice(0, MOST_ITEMS).map((item) => cut(item, level + 1));
-      return part.length > MOST_ITEMS ? [...items, `… and ${part.length - MOST_ITEMS} more`] : items;
+      const items = part.slice(0, MAX_ITEMS).map((item) => cut(item, level + 1));
+      return part.length > MAX_ITEMS ? [...items, `… and ${part.length - MAX_ITEMS} more`] : items;
     }
     if (part instanceof Date) return part.toISOString();
     const entries = Object.entries(part).filter(([, inner]) => inner !== undefined && typeof inner !== 'function');
-    const kept = entries.slice(0, MOST_ITEMS * 2).map(([key, inner]) => [short(key), cut(inner, level + 1)] as const);
+    const kept = entries.slice(0, MAX_ITEMS * 2).map(([key, inner]) => [short(key), cut(inner, level + 1)] as const);
     const more = entries.length - kept.length;
     return Object.fromEntries(more > 0 ? [...kept, ['…', `and ${more} more`] as const] : kept);
   };
@@ -45,7 +44,7 @@ export function excerptText(value: unknown): string {
   return short(oneLine(JSON.stringify(excerpt(value))));
 }
 
-/** A value in a sentence: text without quotes, numbers with at most two digits behind the point. */
+/** A value in a sentence: text without quotes, numbers with at most two decimals. */
 export function plainText(value: unknown): string {
   if (typeof value === 'string') return short(oneLine(value));
   if (typeof value === 'number' && Number.isFinite(value)) return String(Math.round(value * 100) / 100);

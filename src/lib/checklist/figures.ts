@@ -2,18 +2,17 @@ import { type Basis, bases, basisOf, type Mark, marks } from '../evidence/index.
 import type { Answer } from './answers.ts';
 import { plainText } from './excerpt.ts';
 import type { MeasureStep, RunStep, WantedValue } from './load.ts';
-import { look } from './path.ts';
+import { lookUp } from './path.ts';
 import type { MeasuredValue } from './run.result.ts';
 
 /**
- * The figures that a step puts into the protocol. A value that the result gives with mark, source and unit keeps
- * them; for a plain one those of the checklist count, and without a mark there it is OFFEN: a number whose standing
- * nobody named. What is not there is no figure.
+ * Measured values of a step for the record. A value with mark, source and unit in the result keeps them; a plain one gets
+ * those of the checklist, or OFFEN without a mark there. A missing value is left out.
  */
 export function figuresOf(step: RunStep, data: object): MeasuredValue[] {
   return step.values.flatMap((wanted) => {
-    const looked = look(data, wanted.parts);
-    const figure = looked.there ? figureOf(wanted, looked.value, step.run) : undefined;
+    const result = lookUp(data, wanted.parts);
+    const figure = result.exists ? figureOf(wanted, result.value, step.run) : undefined;
     return figure === undefined ? [] : [figure];
   });
 }
@@ -64,7 +63,7 @@ function plainValue(value: unknown): MeasuredValue['value'] | undefined {
   return typeof value === 'boolean' ? value : undefined;
 }
 
-/** The number that a person measured, with who and what with. */
+/** The value that a person measured, with person and tool as its source. */
 export function figureOfPerson(step: MeasureStep, answer: Answer): MeasuredValue[] {
   if (answer.value === null) return [];
   const who = answer.by ?? answer.initials ?? 'the technician';

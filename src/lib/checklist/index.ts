@@ -1,9 +1,9 @@
 /**
- * Checklists: files that say, step by step, what must hold on a site, which check of gw proves it or which
- * question the technician answers, and what to do when it does not hold. The checks themselves are handed in as a
- * catalogue. A step comes out ok, wrong, skipped or not-checked, and only all ok is ok. What was taken stands in a
- * journal before anyone sees it, so that a run goes on after a crash; its end is a protocol, one file that the key of
- * the device signs (the signer is handed in) and that anybody can verify.
+ * Checklists: files that state, step by step, what must hold on a site, which check of gw proves it or which question
+ * the technician answers, and the remedy. The catalogue of checks is passed in. A step is ok, wrong, skipped or
+ * not-checked, and a run is ok only when every step is ok. Each result is in a journal before it is shown, so that a run
+ * can be resumed after a crash. A run ends with a record: one file, signed with the device key (the signer is passed
+ * in), that anyone with the CA certificate can verify.
  */
 export { type Answer, loadAnswers, parseAnswers } from './answers.ts';
 export type { AskContext } from './asking.ts';
@@ -30,17 +30,17 @@ export {
   type Step,
 } from './load.ts';
 export { compileMatcher, type Match, type MatcherProblem, matcherNames } from './matcher.ts';
-export { look, type PathPart, parsePath } from './path.ts';
+export { lookUp, type PathPart, parsePath } from './path.ts';
 export {
-  type Protocol,
-  type ProtocolVerification,
-  protocolSchema,
-  protocolVerificationSchema,
+  type CheckRecord,
+  type RecordVerification,
   type RedLine,
-  type RobotProtocol,
+  type RobotRecord,
+  recordSchema,
+  recordVerificationSchema,
   redLineSchema,
-} from './protocol.result.ts';
-export { composeProtocol, type ProtocolRobot, protocolText } from './protocol.ts';
+} from './record.result.ts';
+export { composeRecord, type RecordRobot, recordText } from './record.ts';
 export {
   type ChecklistResult,
   type Counts,
@@ -52,8 +52,8 @@ export {
   type StepResult,
 } from './run.result.ts';
 export { runSteps } from './runner.ts';
-export type { Decision, RunnerOptions, TakenStep } from './runner-options.ts';
+export type { CompletedStep, Decision, RunnerOptions } from './runner-options.ts';
 export { selectSteps, type Wanted } from './selection.ts';
 export { mergeResults, runSession, type SessionRobot, type SessionRobotResult } from './session.ts';
-export { type ProtocolSigner, signProtocol } from './signature.ts';
-export { attachmentsDirOf, verifyProtocol, verifyProtocolFile } from './verify.ts';
+export { type RecordSigner, signRecord } from './signature.ts';
+export { attachmentsDirOf, verifyRecord, verifyRecordFile } from './verify.ts';

@@ -2,11 +2,10 @@ import { readFile, rm } from 'node:fs/promises';
 import { GwError } from '../error/index.ts';
 import { openFresh, readWhole } from '../lifecycle/index.ts';
 
-const MOST_LOCK_BYTES = 1_024;
+const MAX_LOCK_BYTES = 1_024;
 
 /**
- * Says that this process works on a journal, so that a second one does not. Gives the path of the lock, a file beside
- * the journal; whoever has it removes it. Throws RUN_OPEN, and the error of the operating system.
+ * Locks a journal for this process. Returns the path of the lock file beside the journal; its owner removes it. Throws RUN_OPEN, and the error of the operating system.
  */
 export async function claimJournal(path: string): Promise<string> {
   const lock = `${path}.lock`;
@@ -18,23 +17,23 @@ export async function claimJournal(path: string): Promise<string> {
       return lock;
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
-      const owner = await readWhole(lock, MOST_LOCK_BYTES).then(
+      const owner = await readWhole(lock, MAX_LOCK_BYTES).then(
         (bytes) => Buffer.from(bytes).toString(),
         () => '',
       );
       const pid = Number(owner.split(' ')[0]);
       if (isAlive(pid) && (await processMark(pid)) === owner) {
-        throw new GwError('RUN_OPEN', `Process ${pid} works on this run of the checklist right now.`, {
-          remedy: `Let it end first. When it is no gw, remove ${lock}.`,
+        throw new GwError('RUN_OPEN', `Process ${pid} is running this checklist.`, {
+          remedy: `Wait until it ends. If it is not gw, remove ${lock}.`,
         });
       }
       await rm(lock, { force: true });
     }
   }
-  throw new GwError('RUN_OPEN', 'Another process has just gone on with this run of the checklist.');
+  throw new GwError('RUN_OPEN', 'Another process has just resumed this run.');
 }
 
-/** Number and start of a process: after a restart of the machine or the container another one may have its number. */
+/** PID and start time: a PID is reused after a restart of the machine or the container. */
 async function processMark(pid: number): Promise<string> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   // The name before the last bracket may hold anything; the start is the twentieth field behind it.

@@ -13,30 +13,30 @@ import {
   stateOf,
 } from './journal-lines.ts';
 import { claimJournal } from './journal-lock.ts';
-import type { Attachment } from './protocol.result.ts';
+import type { Attachment } from './record.result.ts';
 
 /**
- * The journal of a run: one JSON line for everything that happened, each on disk before a person sees that it was
- * taken. It is what a run goes on from after a crash; the protocol is made of it.
+ * The journal of a run: one JSON line per event, on disk before the result is shown. A run resumes from it after a
+ * crash, and the record is composed from it.
  */
 
 const JOURNAL_MAX_BYTES = 64 * 1024 * 1024;
 
 export interface Journal extends AsyncDisposable {
   readonly path: string;
-  /** Folder of the photos that were kept; made with the first. */
+  /** Folder of the stored photos; created with the first. */
   readonly attachmentsDir: string;
-  /** What earlier sittings left; empty for a new run. */
+  /** State of earlier sessions; empty for a new run. */
   readonly state: JournalState;
   /** Resolves once the line is on disk. Throws FILE_UNWRITABLE. */
   write(line: JournalLine): Promise<void>;
-  /** Keeps a photo: first the file, then its line. Throws ATTACHMENT_INVALID, FILE_UNWRITABLE. */
+  /** Stores a photo: first the file, then its line. Throws ATTACHMENT_INVALID, FILE_UNWRITABLE. */
   keepPhoto(stepId: string, path: string): Promise<Attachment>;
-  /** Removes journal and photos: the protocol has all of it. */
+  /** Removes journal and photos once the record holds them. */
   remove(): Promise<void>;
 }
 
-/** Begins the journal of a new run in a folder. Throws FILE_UNWRITABLE. */
+/** Creates the journal of a new run in a folder. Throws FILE_UNWRITABLE. */
 export async function beginJournal(dir: string, begun: Omit<Begun, 'kind' | 'format'>): Promise<Journal> {
   const stamp = begun.at.replace(/[-:]|\.\d+/g, '');
   const path = join(dir, `${begun.checklist.name}-${stamp}-${begun.id.slice(0, 8)}.jsonl`);
@@ -73,7 +73,7 @@ export async function findJournal(
     }),
   );
   for (const { path, size } of dated.toSorted((a, b) => b.at - a.at)) {
-    // One that a crash left at its very beginning.
+    // Left without its first line by a crash.
     if (size === 0 || !(await orUnreadable(path, () => isBegun(path)))) continue;
     const state = await readJournal(path);
     const { checklist, robots } = state.begun;
@@ -90,14 +90,14 @@ async function isBegun(path: string): Promise<boolean> {
 
 const JOURNAL_FILE = /^[a-z0-9-]+-\d{8}T\d{6}Z-[0-9a-f]{8}\.jsonl$/;
 
-/** Reads a journal. A last line that a crash cut off is no line. Throws JOURNAL_BROKEN. */
+/** Reads a journal. A last line truncated by a crash is ignored. Throws JOURNAL_BROKEN. */
 export async function readJournal(path: string): Promise<JournalState> {
   const { size } = await orUnreadable(path, () => stat(path));
-  if (size > JOURNAL_MAX_BYTES) throw broken(path, 'it is larger than any journal of gw');
+  if (size > JOURNAL_MAX_BYTES) throw broken(path, `it is larger than ${JOURNAL_MAX_BYTES / 1024 / 1024} MiB`);
   return parseJournal(Buffer.from(await orUnreadable(path, () => readWhole(path, JOURNAL_MAX_BYTES))), path);
 }
 
-/** Goes on with a journal. A line that a crash cut off is cut away. Throws JOURNAL_BROKEN, RUN_OPEN, FILE_UNWRITABLE. */
+/** Resumes a journal; a line truncated by a crash is removed. Throws JOURNAL_BROKEN, RUN_OPEN, FILE_UNWRITABLE. */
 export async function resumeJournal(path: string): Promise<Journal> {
   const lock = await claim(path);
   let state: JournalState;
@@ -126,7 +126,7 @@ async function claim(path: string): Promise<string> {
   });
 }
 
-/** The journal of whoever has its lock; a lock for nothing is given back. */
+/** Opens a journal whose lock is held; releases the lock on failure. */
 async function openClaimed(path: string, state: JournalState, lock: string): Promise<Journal> {
   let file: FileHandle;
   try {
@@ -148,7 +148,7 @@ async function openClaimed(path: string, state: JournalState, lock: string): Pro
     }
   }
 
-  /** One after the other: two lines that run into each other would be two lost ones. */
+  /** Serialised, because interleaved lines would both be lost. */
   function write(line: JournalLine): Promise<void> {
     const mine = last.catch(() => {}).then(() => append(line));
     last = mine;
@@ -200,7 +200,7 @@ async function orUnreadable<T>(path: string, work: () => Promise<T>): Promise<T>
 
 function unwritable(path: string, cause: unknown): GwError {
   const { code } = cause as NodeJS.ErrnoException;
-  // Only what the operating system says is about the file.
+  // Only errors of the operating system concern the file.
   if (cause instanceof GwError || typeof code !== 'string') return asGwError(cause);
   return new GwError('FILE_UNWRITABLE', `${path} cannot be written (${code}).`, { cause });
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { nearest } from '../document/index.ts';
 import { GwError } from '../error/index.ts';
 
-/** Names of the checklists that stand in a folder: every `<name>.yaml`. */
+/** Names of the checklists in a folder: every `<name>.yaml`. */
 export async function listChecklists(dir: string): Promise<string[]> {
   const files = await readdir(dir);
   return files
@@ -22,7 +22,7 @@ export async function findChecklist(nameOrFile: string, dir: string): Promise<st
   if (names.includes(nameOrFile)) return join(dir, `${nameOrFile}.yaml`);
   const near = nearest(nameOrFile, names);
   const guess = near === undefined ? '' : ` Did you mean '${near}'?`;
-  throw new GwError('CHECKLIST_UNKNOWN', `No checklist is named '${nameOrFile}'.${guess}`, {
-    remedy: `Built in are ${names.join(', ')}; an own file is named with its ending: ./${nameOrFile}.yaml.`,
+  throw new GwError('CHECKLIST_UNKNOWN', `Unknown checklist '${nameOrFile}'.${guess}`, {
+    remedy: `Use one of ${names.join(', ')}, or name a file with its extension: ./${nameOrFile}.yaml.`,
   });
 }

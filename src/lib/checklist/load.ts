@@ -16,9 +16,9 @@ import {
 import { checkSoundness } from './soundness.ts';
 import { parseTemplate, type Template } from './template.ts';
 
-/** Something that must be ok before a step is taken. */
+/** Something that must be ok before a step runs. */
 interface Requirement {
-  /** What a person calls it: `'address'`, `section 'network'`. */
+  /** Display name: `'address'`, `section 'network'`. */
   readonly name: string;
   readonly steps: readonly string[];
   /** own: the step needs it. section: its section does, or it is a precondition of it. */
@@ -42,11 +42,11 @@ interface StepBase {
   readonly remedy: string;
 }
 
-/** A figure that goes into the protocol. */
+/** A measured value for the record. */
 export interface WantedValue {
   readonly name: string;
   readonly parts: readonly PathPart[];
-  /** Used where the result itself says neither unit nor mark. */
+  /** Used where the result has neither unit nor mark. */
   readonly unit: string | null;
   readonly mark: Mark | null;
 }
@@ -55,7 +55,7 @@ export interface WantedValue {
 export interface RunStep extends StepBase {
   readonly kind: 'run';
   readonly run: string;
-  /** The step whose result this one looks at, instead of running the check again. */
+  /** The step whose result this one reads instead of running a check. */
   readonly reads: string | null;
   readonly entry: CatalogueEntry;
   readonly options: unknown;
@@ -65,11 +65,11 @@ export interface RunStep extends StepBase {
   readonly withinMs: number;
 }
 
-/** The technician looks and answers. */
+/** The technician answers a question. */
 export interface ConfirmStep extends StepBase {
   readonly kind: 'confirm';
   readonly question: string;
-  /** Given this, gw checks it instead of asking; null for a plain question. */
+  /** With this input gw runs the check instead of asking; null for a plain question. */
   readonly instead: Given | null;
 }
 
@@ -83,14 +83,14 @@ export interface MeasureStep extends StepBase {
   readonly expectations: readonly Expectation[];
 }
 
-/** What this version of gw cannot check. It is never ok, so nothing may need it. */
+/** A step that this version of gw cannot check. It is never ok, so no step may need it. */
 export interface UnavailableStep extends StepBase {
   readonly kind: 'unavailable';
   /** What is lacking, as a sentence. */
   readonly lacking: string;
 }
 
-/** What a person is asked. */
+/** A step that a person answers. */
 export type AskedStep = ConfirmStep | MeasureStep;
 export type Step = RunStep | AskedStep | UnavailableStep;
 
@@ -101,9 +101,9 @@ export interface Section {
   readonly needs: readonly string[];
 }
 
-/** A checklist that was read and found sound: every check it names exists, every matcher is compiled. */
+/** A validated checklist: every check it names exists, every matcher is compiled. */
 export interface Checklist {
-  /** The file as it was named. */
+  /** Path as given. */
   readonly file: string;
   /** Of the bytes of the file, in hex. */
   readonly sha256: string;
@@ -139,7 +139,7 @@ function rules(catalogue: Catalogue) {
   } as const;
 }
 
-/** A step of the file with what its section adds to it. */
+/** A step of the file with the requirements of its section. */
 interface Placed {
   readonly step: StepFile;
   readonly section: string | null;
@@ -220,7 +220,7 @@ function compileStep(placed: Placed, all: readonly Placed[], catalogue: Catalogu
     run,
     reads: step.reads ?? null,
     entry,
-    // Reading what another step found moves nothing.
+    // Reading the result of another step moves nothing.
     moves: step.reads === undefined && (entry.moves || step.moves === true),
     options: step.reads === undefined ? entry.with.parse(step.with ?? {}) : null,
     expectations: compileExpectations(step.expect, () => {}),

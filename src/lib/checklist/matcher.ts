@@ -1,10 +1,10 @@
 import { nearest } from '../document/index.ts';
 import { isRecord } from '../json/index.ts';
 import { excerptText, plainText } from './excerpt.ts';
-import { type Looked, look, PATH_SYNTAX, type PathPart, parsePath } from './path.ts';
-import { compilePattern, MOST_MATCHED_CHARACTERS } from './pattern.ts';
+import { lookUp, PATH_SYNTAX, type PathPart, type PathResult, parsePath } from './path.ts';
+import { compilePattern, MAX_MATCHED_CHARACTERS } from './pattern.ts';
 
-/** How a value compares with what is expected; what nobody checked is neither right nor wrong. */
+/** Outcome of a comparison; a value that was not checked is neither ok nor wrong. */
 export type MatchVerdict = 'ok' | 'wrong' | 'not-checked';
 
 export interface Match {
@@ -16,7 +16,7 @@ export interface Match {
 export interface Matcher {
   /** What is expected, for a person: `at least 5`, `one of 'a', 'b'`. */
   readonly expected: string;
-  match(looked: Looked): Match;
+  match(result: PathResult): Match;
 }
 
 /** A mistake in a written matcher, at a path within it. */
@@ -27,90 +27,88 @@ export interface MatcherProblem {
   readonly at?: 'key' | 'value';
 }
 
-type Complain = (problem: MatcherProblem) => void;
+type ReportProblem = (problem: MatcherProblem) => void;
 type Scalar = string | number | boolean | null;
 
-/** The words that stand alone: `findings: all-ok`. A text that reads like one is compared with `equals:`. */
+/** Matchers written as a bare word, `findings: all-ok`; text equal to one is compared with `equals:`. */
 const words: Readonly<Record<string, Matcher>> = {
   'all-ok': allOk([]),
   'not-empty': notEmpty(),
   exists: exists(true),
 };
 
-const makers: Readonly<Record<string, (raw: unknown, complain: Complain) => Matcher | undefined>> = {
-  equals: (raw, complain) => (isScalar(raw) ? equals(raw) : wrong(complain, 'one plain value')),
-  'one-of': (raw, complain) =>
-    Array.isArray(raw) && raw.length > 0 && raw.every(isScalar)
-      ? oneOf(raw)
-      : wrong(complain, 'a list of plain values'),
-  matches: (raw, complain) => {
-    if (typeof raw !== 'string') return wrong(complain, 'a regular expression, in quotes');
+const makers: Readonly<Record<string, (raw: unknown, report: ReportProblem) => Matcher | undefined>> = {
+  equals: (raw, report) => (isScalar(raw) ? equals(raw) : wrong(report, 'one plain value')),
+  'one-of': (raw, report) =>
+    Array.isArray(raw) && raw.length > 0 && raw.every(isScalar) ? oneOf(raw) : wrong(report, 'a list of plain values'),
+  matches: (raw, report) => {
+    if (typeof raw !== 'string') return wrong(report, 'a regular expression, in quotes');
     const pattern = compilePattern(raw);
-    return pattern instanceof RegExp ? matches(pattern) : wrong(complain, pattern.expected);
+    return pattern instanceof RegExp ? matches(pattern) : wrong(report, pattern.expected);
   },
-  'at-least': (raw, complain) => (isNumber(raw) ? bounds(raw, Number.POSITIVE_INFINITY) : wrong(complain, 'a number')),
-  'at-most': (raw, complain) => (isNumber(raw) ? bounds(Number.NEGATIVE_INFINITY, raw) : wrong(complain, 'a number')),
-  between: (raw, complain) => {
+  'at-least': (raw, report) => (isNumber(raw) ? bounds(raw, Number.POSITIVE_INFINITY) : wrong(report, 'a number')),
+  'at-most': (raw, report) => (isNumber(raw) ? bounds(Number.NEGATIVE_INFINITY, raw) : wrong(report, 'a number')),
+  between: (raw, report) => {
     const [low, high] = Array.isArray(raw) && raw.length === 2 ? raw : [];
-    const sound = isNumber(low) && isNumber(high) && low <= high;
-    return sound ? bounds(low, high) : wrong(complain, 'two numbers, the smaller one first: [0, 10]');
+    const isValid = isNumber(low) && isNumber(high) && low <= high;
+    return isValid ? bounds(low, high) : wrong(report, 'two numbers, the smaller one first: [0, 10]');
   },
-  contains: (raw, complain) => (isScalar(raw) ? contains(raw) : wrong(complain, 'one plain value')),
-  exists: (raw, complain) => (typeof raw === 'boolean' ? exists(raw) : wrong(complain, 'true or false')),
-  'not-empty': (raw, complain) => (raw === true ? notEmpty() : wrong(complain, 'true')),
-  every: (raw, complain) => every(raw, complain),
-  'all-ok': (raw, complain) => {
+  contains: (raw, report) => (isScalar(raw) ? contains(raw) : wrong(report, 'one plain value')),
+  exists: (raw, report) => (typeof raw === 'boolean' ? exists(raw) : wrong(report, 'true or false')),
+  'not-empty': (raw, report) => (raw === true ? notEmpty() : wrong(report, 'true')),
+  every: (raw, report) => every(raw, report),
+  'all-ok': (raw, report) => {
     const fields = isFields(raw) ? Object.entries(raw) : [];
     return fields.length > 0
       ? allOk(fields)
-      : wrong(complain, 'the findings that are meant, by plain values of theirs: { section: inward }');
+      : wrong(report, 'fields that select findings, with plain values: { section: inward }');
   },
 };
 
 export const matcherNames: readonly string[] = Object.keys(makers);
 
-/** Compiles what stands behind a path in `expect`; undefined after a complaint. */
-export function compileMatcher(raw: unknown, complain: Complain): Matcher | undefined {
+/** Compiles the matcher of one path in `expect`; undefined after a reported problem. */
+export function compileMatcher(raw: unknown, report: ReportProblem): Matcher | undefined {
   if (isScalar(raw)) return (typeof raw === 'string' && Object.hasOwn(words, raw) && words[raw]) || equals(raw);
   if (!isRecord(raw)) {
-    return wrong(complain, `a plain value, ${Object.keys(words).join(', ')}, or one of ${matcherNames.join(', ')}`);
+    return wrong(report, `a plain value, ${Object.keys(words).join(', ')}, or one of ${matcherNames.join(', ')}`);
   }
   const parts: (Matcher | undefined)[] = [];
   for (const [name, inner] of Object.entries(raw)) {
     const make = Object.hasOwn(makers, name) ? makers[name] : undefined;
     if (make) {
-      parts.push(make(inner, (problem) => complain({ ...problem, path: [name, ...problem.path] })));
+      parts.push(make(inner, (problem) => report({ ...problem, path: [name, ...problem.path] })));
     } else {
       const expected = `one of the matchers ${matcherNames.join(', ')}`;
-      complain({ path: [name], expected, suggestion: nearest(name, matcherNames), at: 'key' });
+      report({ path: [name], expected, suggestion: nearest(name, matcherNames), at: 'key' });
       parts.push(undefined);
     }
   }
-  if (Object.keys(raw).length === 0) return wrong(complain, `one of the matchers ${matcherNames.join(', ')}`);
-  const sound = parts.filter((part) => part !== undefined);
-  return sound.length === parts.length ? allOf(sound) : undefined;
+  if (Object.keys(raw).length === 0) return wrong(report, `one of the matchers ${matcherNames.join(', ')}`);
+  const valid = parts.filter((part) => part !== undefined);
+  return valid.length === parts.length ? allOf(valid) : undefined;
 }
 
-/** What stands at one path must match. */
+/** The matcher for the value at one path. */
 export interface Expectation {
   readonly path: string;
   readonly parts: readonly PathPart[];
   readonly matcher: Matcher;
 }
 
-/** Compiles a whole `expect`: path to matcher. Sound expectations come back even beside mistakes. */
-export function compileExpectations(raw: unknown, complain: Complain): readonly Expectation[] {
+/** Compiles a whole `expect`: path to matcher. Valid expectations are returned even beside problems. */
+export function compileExpectations(raw: unknown, report: ReportProblem): readonly Expectation[] {
   if (!isRecord(raw)) return [];
   return Object.entries(raw).flatMap(([path, rawMatcher]) => {
     const parts = parsePath(path);
-    if (!parts) complain({ path: [path], expected: PATH_SYNTAX, at: 'key' });
-    const matcher = compileMatcher(rawMatcher, (problem) => complain({ ...problem, path: [path, ...problem.path] }));
+    if (!parts) report({ path: [path], expected: PATH_SYNTAX, at: 'key' });
+    const matcher = compileMatcher(rawMatcher, (problem) => report({ ...problem, path: [path, ...problem.path] }));
     return parts && matcher ? [{ path, parts, matcher }] : [];
   });
 }
 
-function wrong(complain: Complain, expected: string): undefined {
-  complain({ path: [], expected });
+function wrong(report: ReportProblem, expected: string): undefined {
+  report({ path: [], expected });
 }
 
 /** The worse of two: wrong before not-checked before ok. */
@@ -119,19 +117,19 @@ export function worse(a: MatchVerdict, b: MatchVerdict): MatchVerdict {
   return rank[b] > rank[a] ? b : a;
 }
 
-/** What a result says in place of a value that nobody looked at. */
+/** Marks a value of a result that was not checked. */
 const NOT_CHECKED = 'not-checked';
 
-/** A matcher over a value that is there; a missing one never matches, and 'not-checked' is no answer but to itself. */
+/** A matcher for a present value; a missing one never matches, and 'not-checked' matches only where it is expected. */
 function onValue(expected: string, test: (value: unknown) => boolean | Match): Matcher {
   return {
     expected,
-    match(looked) {
-      if (!looked.there) return { verdict: 'wrong', found: `nothing: there is no ${looked.missing}` };
-      const outcome = test(looked.value);
+    match(result) {
+      if (!result.exists) return { verdict: 'wrong', found: `nothing at ${result.missing}` };
+      const outcome = test(result.value);
       if (typeof outcome === 'object') return outcome;
-      const verdict = outcome ? 'ok' : looked.value === NOT_CHECKED ? 'not-checked' : 'wrong';
-      return { verdict, found: excerptText(looked.value) };
+      const verdict = outcome ? 'ok' : result.value === NOT_CHECKED ? 'not-checked' : 'wrong';
+      return { verdict, found: excerptText(result.value) };
     },
   };
 }
@@ -145,9 +143,9 @@ function oneOf(wanted: readonly Scalar[]): Matcher {
 }
 
 function matches(pattern: RegExp): Matcher {
-  return onValue(`text like ${pattern.source}`, (value) => {
+  return onValue(`text matching ${pattern.source}`, (value) => {
     if (typeof value !== 'string' || value === NOT_CHECKED) return false;
-    return value.length <= MOST_MATCHED_CHARACTERS && pattern.test(value);
+    return value.length <= MAX_MATCHED_CHARACTERS && pattern.test(value);
   });
 }
 
@@ -162,7 +160,7 @@ function bounds(low: number, high: number): Matcher {
 }
 
 function contains(wanted: Scalar): Matcher {
-  return onValue(`something with ${excerptText(wanted)} in it`, (value) => {
+  return onValue(`a value containing ${excerptText(wanted)}`, (value) => {
     if (value === NOT_CHECKED) return false;
     if (typeof value === 'string') return typeof wanted === 'string' && value.includes(wanted);
     return Array.isArray(value) && value.some((item) => item === wanted);
@@ -172,19 +170,19 @@ function contains(wanted: Scalar): Matcher {
 function exists(wanted: boolean): Matcher {
   return {
     expected: wanted ? 'a value' : 'no value',
-    match(looked) {
-      const there = looked.there && looked.value !== null;
-      const verdict = there === wanted ? 'ok' : 'wrong';
+    match(result) {
+      const hasValue = result.exists && result.value !== null;
+      const verdict = hasValue === wanted ? 'ok' : 'wrong';
       return {
-        verdict: looked.there && looked.value === NOT_CHECKED ? 'not-checked' : verdict,
-        found: looked.there ? excerptText(looked.value) : `nothing: there is no ${looked.missing}`,
+        verdict: result.exists && result.value === NOT_CHECKED ? 'not-checked' : verdict,
+        found: result.exists ? excerptText(result.value) : `nothing at ${result.missing}`,
       };
     },
   };
 }
 
 function notEmpty(): Matcher {
-  return onValue('something that is not empty', (value) => {
+  return onValue('a value that is not empty', (value) => {
     if (value === NOT_CHECKED) return false;
     if (typeof value === 'string' || Array.isArray(value)) return value.length > 0;
     return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
@@ -193,14 +191,14 @@ function notEmpty(): Matcher {
 
 const NAMED = 5;
 
-/** A list of findings, of which those with these fields, at least one, have the verdict 'ok'. */
+/** A list of findings in which those with these fields, at least one, have the verdict 'ok'. */
 function allOk(fields: readonly (readonly [key: string, value: Scalar])[]): Matcher {
   const which = fields.map(([key, wanted]) => `${key} ${excerptText(wanted)}`).join(', ');
   const isMeant = (finding: unknown) => fields.every(([key, wanted]) => fieldOf(finding, key) === wanted);
   return onValue(`every finding${which && ` with ${which}`} ok`, (value) => {
     if (!Array.isArray(value) || value.length === 0) return false;
     const meant = value.filter(isMeant);
-    if (meant.length === 0) return { verdict: 'wrong', found: 'none of them' };
+    if (meant.length === 0) return { verdict: 'wrong', found: 'no such finding' };
     const notOk = meant.filter((finding) => fieldOf(finding, 'verdict') !== 'ok');
     if (notOk.length === 0) return { verdict: 'ok', found: `${meant.length} of ${meant.length} ok` };
     const bad = notOk.filter((finding) => fieldOf(finding, 'verdict') !== 'not-checked');
@@ -217,8 +215,8 @@ function allOk(fields: readonly (readonly [key: string, value: Scalar])[]): Matc
 }
 
 function fieldOf(finding: unknown, key: string): unknown {
-  const looked = look(finding, [{ kind: 'key', key }]);
-  return looked.there ? looked.value : undefined;
+  const result = lookUp(finding, [{ kind: 'key', key }]);
+  return result.exists ? result.value : undefined;
 }
 
 function findingText(finding: unknown): string {
@@ -226,24 +224,24 @@ function findingText(finding: unknown): string {
     const value = fieldOf(finding, key);
     return typeof value === 'string' ? value : undefined;
   };
-  const name = field('title') ?? field('id') ?? 'a finding without title';
+  const name = field('title') ?? field('id') ?? 'untitled finding';
   const detail = field('detail');
   return excerptText(detail === undefined ? name : `${name} (${detail})`).replace(/^'|'$/g, '');
 }
 
-/** What a person calls an item of a list that is no finding: a service, a route. */
+/** Display name of a list item that is not a finding: a service, a route. */
 function itemName(item: unknown, index: number): string {
   const names = ['title', 'name', 'path', 'id'].map((key) => fieldOf(item, key));
   const name = names.find((one) => typeof one === 'string');
   return name === undefined ? `[${index}].` : `${plainText(name)}: `;
 }
 
-/** A list, at least one item, each of which meets expectations of its own. */
-function every(raw: unknown, complain: Complain): Matcher | undefined {
+/** A non-empty list, each item of which meets the given expectations. */
+function every(raw: unknown, report: ReportProblem): Matcher | undefined {
   if (!isRecord(raw) || Object.keys(raw).length === 0) {
-    return wrong(complain, 'what each item must meet: { rateHz: { at-least: 1 } }');
+    return wrong(report, 'what each item must meet: { rateHz: { at-least: 1 } }');
   }
-  const expectations = compileExpectations(raw, complain);
+  const expectations = compileExpectations(raw, report);
   if (expectations.length < Object.keys(raw).length) return undefined;
   const expected = expectations.map(({ path, matcher }) => `${path} ${matcher.expected}`).join(', ');
   return onValue(`every item with ${expected}`, (value) => {
@@ -252,7 +250,7 @@ function every(raw: unknown, complain: Complain): Matcher | undefined {
     const failures: string[] = [];
     for (const [index, item] of value.entries()) {
       for (const { path, parts, matcher } of expectations) {
-        const match = matcher.match(look(item, parts));
+        const match = matcher.match(lookUp(item, parts));
         verdict = worse(verdict, match.verdict);
         if (match.verdict !== 'ok') failures.push(`${itemName(item, index)}${path} ${match.found}`);
       }
@@ -267,8 +265,8 @@ function allOf(parts: readonly Matcher[]): Matcher {
   if (parts.length === 1 && first) return first;
   return {
     expected: parts.map((part) => part.expected).join(' and '),
-    match(looked) {
-      const results = parts.map((part) => part.match(looked));
+    match(result) {
+      const results = parts.map((part) => part.match(result));
       const verdict = results.reduce<MatchVerdict>((sum, result) => worse(sum, result.verdict), 'ok');
       const found = results.find((result) => result.verdict === verdict)?.found ?? '';
       return { verdict, found };

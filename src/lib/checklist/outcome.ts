@@ -1,23 +1,23 @@
 import { shorten } from '../text/index.ts';
 import type { Expectation } from './matcher.ts';
 import { type MatchVerdict, worse } from './matcher.ts';
-import { look, type PathPart } from './path.ts';
+import { lookUp, type PathPart } from './path.ts';
 import type { StepResult } from './run.result.ts';
 
-/** What came out of one step, before it is joined with what the step is. */
+/** Outcome of one step, before it is merged with the step itself. */
 export type Outcome = Pick<StepResult, 'verdict' | 'why'> & {
   readonly [K in 'shown' | 'remedy' | 'expectations' | 'error' | 'answer' | 'values' | 'measured' | 'leftOut']?:
     | StepResult[K]
     | undefined;
 } & {
-  /** true: nobody got as far as looking; a resumed run takes it as if it had never been reached. */
+  /** true: interrupted before a result; a resumed run treats the step as never reached. */
   readonly interrupted?: boolean;
 };
 
-/** Holds a result against what is expected of it. */
+/** Compares a result with the expectations. */
 export function compare(expected: readonly Expectation[], data: object): Outcome {
   const expectations = expected.map(({ path, parts, matcher }) => {
-    const match = matcher.match(look(data, parts));
+    const match = matcher.match(lookUp(data, parts));
     const detail = match.verdict === 'ok' ? null : detailBeside(data, parts);
     return {
       path,
@@ -37,11 +37,11 @@ export function compare(expected: readonly Expectation[], data: object): Outcome
 
 const MAX_DETAIL_CHARS = 300;
 
-/** What stands as `detail` beside a `verdict`: the sentence that says why. */
+/** The `detail` beside a `verdict`: the reason as a sentence. */
 function detailBeside(data: object, parts: readonly PathPart[]): string | null {
   const last = parts.at(-1);
   if (last?.kind !== 'key' || last.key !== 'verdict') return null;
-  const beside = look(data, [...parts.slice(0, -1), { kind: 'key', key: 'detail' }]);
-  if (!beside.there || typeof beside.value !== 'string' || beside.value === '') return null;
+  const beside = lookUp(data, [...parts.slice(0, -1), { kind: 'key', key: 'detail' }]);
+  if (!beside.exists || typeof beside.value !== 'string' || beside.value === '') return null;
   return shorten(beside.value, MAX_DETAIL_CHARS);
 }

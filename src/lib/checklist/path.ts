@@ -1,25 +1,25 @@
 import { isRecord } from '../json/index.ts';
 
-/** One step of a path into a result: a key, an index, or the one list item whose field has a value. */
+/** One part of a path into a result: a key, an index, or the one list item whose field has a value. */
 export type PathPart =
   | { readonly kind: 'key'; readonly key: string }
   | { readonly kind: 'index'; readonly index: number }
   | { readonly kind: 'item'; readonly field: string; readonly value: string };
 
-export type Looked =
-  | { readonly there: true; readonly value: unknown }
-  /** `missing` is the path up to and with the part that is not there. */
-  | { readonly there: false; readonly missing: string };
+export type PathResult =
+  | { readonly exists: true; readonly value: unknown }
+  /** `missing` is the path up to and including the missing part. */
+  | { readonly exists: false; readonly missing: string };
 
 export const PATH_SYNTAX =
   "keys with dots, list positions in brackets: identity.serial, checks[0].verdict, routes[id=media].verdict, topics['/map'].ageMs";
 
-const MOST_CHARACTERS = 200;
+const MAX_CHARACTERS = 200;
 const PART = /\.?([A-Za-z_][\w-]*)|\[(\d{1,6})\]|\['([^'\]]*)'\]|\[([A-Za-z_][\w-]*)=([^\]'"]+)\]/y;
 
-/** Reads a path; undefined when it does not follow {@link PATH_SYNTAX}. */
+/** Parses a path; undefined when it does not follow {@link PATH_SYNTAX}. */
 export function parsePath(text: string): readonly PathPart[] | undefined {
-  if (text === '' || text.length > MOST_CHARACTERS) return undefined;
+  if (text === '' || text.length > MAX_CHARACTERS) return undefined;
   const parts: PathPart[] = [];
   const part = new RegExp(PART);
   while (part.lastIndex < text.length) {
@@ -28,7 +28,7 @@ export function parsePath(text: string): readonly PathPart[] | undefined {
     if (!match) return undefined;
     const [, key, index, quoted, field, value] = match;
     if (key !== undefined) {
-      // A dot stands before every key but the first.
+      // Every key but the first follows a dot.
       if ((text[at] === '.') === (at === 0)) return undefined;
       parts.push({ kind: 'key', key });
     } else if (index !== undefined) parts.push({ kind: 'index', index: Number(index) });
@@ -39,16 +39,16 @@ export function parsePath(text: string): readonly PathPart[] | undefined {
 }
 
 /** Follows a path by own properties only. */
-export function look(value: unknown, path: readonly PathPart[]): Looked {
+export function lookUp(value: unknown, path: readonly PathPart[]): PathResult {
   let here = value;
   const way: string[] = [];
   for (const part of path) {
     way.push(partText(part, way.length === 0));
     const next = step(here, part);
-    if (next === undefined || next.value === undefined) return { there: false, missing: way.join('') };
+    if (next === undefined || next.value === undefined) return { exists: false, missing: way.join('') };
     here = next.value;
   }
-  return { there: true, value: here };
+  return { exists: true, value: here };
 }
 
 function step(here: unknown, part: PathPart): { readonly value: unknown } | undefined {

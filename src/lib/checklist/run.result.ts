@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { bases, marks } from '../evidence/index.ts';
 
-/** When in the life of a robot a checklist is worked through. Decision of ours. */
+/** Phase of a robot's life in which a checklist is run. Project decision. */
 export const phases = ['premises', 'site', 'handover', 'service'] as const;
 export type Phase = (typeof phases)[number];
 
 const verdict = z.enum(['ok', 'wrong', 'skipped', 'not-checked']);
 
-/** What a technician answered, as it stands in results. */
+/** An answer of the technician, as results hold it. */
 const answerSchema = z.strictObject({
   answer: z.enum(['yes', 'no', 'skip']).describe('A measured value is given with yes; skip leaves the step open.'),
   by: z.string().nullable(),
   initials: z.string().nullable(),
   remark: z.string().nullable(),
-  value: z.number().nullable().describe('What was measured; null for questions.'),
-  attachments: z.array(z.string()).describe('Names of photos, see `attachments` of the protocol.'),
-  at: z.iso.datetime().nullable().describe('UTC, for people; null when it was given beforehand, in a file.'),
+  value: z.number().nullable().describe('The measured value; null for questions.'),
+  attachments: z.array(z.string()).describe('Names of photos, see `attachments` of the record.'),
+  at: z.iso.datetime().nullable().describe('Wall clock, UTC; null for an answer from a file.'),
 });
 
 const measuredValueSchema = z.strictObject({
@@ -23,15 +23,15 @@ const measuredValueSchema = z.strictObject({
   value: z.union([z.number(), z.string(), z.boolean()]),
   unit: z.string().nullable().describe('null for texts and counts.'),
   mark: z.enum(marks),
-  basis: z.enum(bases).optional().describe('What the mark rests on; absent in records of older versions.'),
-  source: z.string().describe('Who says so: the check that measured it, or the person and the tool.'),
+  basis: z.enum(bases).optional().describe('Basis of the mark; absent in records of older versions.'),
+  source: z.string().describe('The check that measured it, or the person and the tool.'),
 });
 export type MeasuredValue = z.infer<typeof measuredValueSchema>;
 
 const deviationSchema = z.strictObject({
   reason: z.string(),
-  approvedBy: z.string().describe('A name. Who may approve is for the people of the site to say, not for gw.'),
-  at: z.iso.datetime().describe('UTC, for people.'),
+  approvedBy: z.string().describe('A name; gw does not judge who may approve.'),
+  at: z.iso.datetime().describe('Wall clock, UTC.'),
 });
 export type Deviation = z.infer<typeof deviationSchema>;
 
@@ -46,14 +46,12 @@ export const stepResultSchema = z.strictObject({
   moves: z.boolean(),
   section: z.string().nullable().describe('Id of its section; null in a checklist without sections.'),
   precondition: z.boolean().describe('true: unless it is ok, its whole section is skipped.'),
-  verdict: verdict.describe(
-    'skipped: a step it needs was not ok. not-checked: nobody answered, it was not allowed, or it was left out.',
-  ),
-  leftOut: z.boolean().describe('true: not one of the steps that were asked for with --only or --from.'),
-  why: z.string().describe('Why the verdict is what it is, in a sentence.'),
+  verdict: verdict.describe('skipped: a needed step was not ok. not-checked: not answered, not allowed, or left out.'),
+  leftOut: z.boolean().describe('true: excluded by --only or --from.'),
+  why: z.string().describe('Reason of the verdict, in a sentence.'),
   shown: z.string().nullable().describe('What was proven, with its figures.'),
   remedy: z.string().nullable().describe('What to do next; null when the step is ok.'),
-  at: z.iso.datetime().nullable().describe('When it came out so, UTC, for people; null when it was never reached.'),
+  at: z.iso.datetime().nullable().describe('Time of the result, wall clock, UTC; null when never reached.'),
   tookMs: z.number(),
   expectations: z.array(
     z.strictObject({
@@ -72,14 +70,14 @@ export const stepResultSchema = z.strictObject({
     })
     .nullable(),
   answer: answerSchema.nullable(),
-  values: z.array(measuredValueSchema).describe('The figures that the checklist asks for, each with unit and mark.'),
+  values: z.array(measuredValueSchema).describe('Measured values that the checklist names, each with unit and mark.'),
   measured: z.json().describe('An excerpt of what the check measured; null when it measured nothing.'),
   deviation: deviationSchema
     .nullable()
     .describe('A step that is not ok, accepted by a named person. It stays not ok, and what needs it stays skipped.'),
   earlier: z
     .array(z.strictObject({ at: z.iso.datetime().nullable(), verdict, why: z.string() }))
-    .describe('How the step came out before it was taken again, oldest first.'),
+    .describe('Earlier results of the step, oldest first.'),
 });
 export type StepResult = z.infer<typeof stepResultSchema>;
 
@@ -100,8 +98,8 @@ export const checklistResultSchema = z.strictObject({
   subject: z
     .strictObject({ site: z.string(), serial: z.string() })
     .nullable()
-    .describe('Whose commissioning this is; null when the site file could not be read.'),
-  startedAt: z.iso.datetime().describe('UTC, for people.'),
+    .describe('Site and chassis; null when the site file could not be read.'),
+  startedAt: z.iso.datetime().describe('Wall clock, UTC.'),
   tookMs: z.number(),
   motionAllowed: z.boolean(),
   interrupted: z.boolean(),

@@ -7,38 +7,38 @@ import type { Outcome } from './outcome.ts';
 import type { ChecklistResult, StepResult } from './run.result.ts';
 import type { Selection } from './selection.ts';
 
-/** What a person says to a step that came out wrong. */
+/** Decision of the technician on a step that is not ok. */
 export type Decision =
   | { readonly kind: 'leave' }
   | { readonly kind: 'again' }
   | ({ readonly kind: 'accept' } & Approval);
 
-/** A step that was taken, with what a later sitting needs to know of it. */
-export interface TakenStep {
+/** A completed step, with what a later session needs of it. */
+export interface CompletedStep {
   readonly result: StepResult;
-  /** What came out for the steps that read its result. */
+  /** Outcomes of the steps that read its result. */
   readonly readings: Readonly<Record<string, Outcome>>;
   readonly software: SoftwareRead | null;
 }
 
 export interface RunnerOptions extends AskingOptions, CheckingOptions {
-  /** The person's word that the robot may move now. */
+  /** Whether the technician allowed movement (--robot-will-move). */
   readonly motionAllowed: boolean;
-  /** Asks what to do about a wrong step; absent: it is left so. */
+  /** Asks what to do about a wrong step; absent: it stays wrong. */
   readonly decide?: (result: StepResult, signal: AbortSignal) => Promise<Decision>;
-  /** Whose commissioning this is. */
+  /** Site and serial number of the robot. */
   readonly subject: ChecklistResult['subject'];
-  /** The steps of this sitting; all of them when absent. */
+  /** The steps of this session; absent: all. */
   readonly selection?: Selection;
-  /** What an earlier sitting of this run took. */
-  readonly earlier?: ReadonlyMap<string, TakenStep>;
+  /** Steps completed in earlier sessions of this run. */
+  readonly earlier?: ReadonlyMap<string, CompletedStep>;
   readonly onStep?: (event: {
     readonly step: Step;
     readonly section: Section | null;
     readonly index: number;
     readonly of: number;
   }) => void;
-  /** Told, and waited for, before anyone sees the result: here it goes to disk. */
-  readonly onTaken?: (taken: TakenStep) => Promise<void>;
+  /** Awaited before the result is shown: it is written to disk here. */
+  readonly onCompleted?: (completed: CompletedStep) => Promise<void>;
   readonly onResult?: (result: StepResult) => void;
 }

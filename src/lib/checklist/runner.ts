@@ -2,38 +2,38 @@ import type { Checklist } from './load.ts';
 import type { Outcome } from './outcome.ts';
 import type { ChecklistResult, StepResult } from './run.result.ts';
 import type { RunnerOptions } from './runner-options.ts';
-import { acceptedNow, beginSofar, joinResult, type Sofar, takeUntilSettled } from './taking.ts';
+import { createRunState, joinResult, performUntilSettled, type RunState, withApproval } from './step-runner.ts';
 
 /**
- * Goes through a checklist in the order of its file. A step that needs one which is not ok is skipped by name, an
- * accepted deviation notwithstanding; a step that moves the robot runs only with the person's word; an interruption
- * leaves the rest not checked. Never throws for what a step finds or fails at: that is its result.
+ * Runs a checklist in file order. A step that needs one which is not ok is skipped, also when that one is an accepted
+ * deviation; a step that moves the robot runs only when movement is allowed; an interruption leaves the rest
+ * not-checked. A failed step is a result and never an exception.
  */
 export async function runSteps(checklist: Checklist, options: RunnerOptions): Promise<ChecklistResult> {
   const { clock, signal, motionAllowed, subject, selection, earlier } = options;
   const began = clock.monotonicMs();
   const startedAt = clock.wall().toISOString();
-  const sofar = beginSofar(checklist, earlier);
-  const anew = toRunAgain(sofar, options);
+  const run = createRunState(checklist, earlier);
+  const anew = toRunAgain(run, options);
   for (const [index, step] of checklist.steps.entries()) {
     const before = earlier?.get(step.id)?.result;
     const chosen = selection === undefined || selection.chosen.has(step.id);
     const again = (selection?.again.has(step.id) ?? false) || anew.has(step.id);
-    const follows = before !== undefined && step.kind === 'run' && step.reads !== null && sofar.ran.has(step.reads);
+    const follows = before !== undefined && step.kind === 'run' && step.reads !== null && run.ran.has(step.reads);
     if (before && !again && !follows && (!chosen || isSettled(before))) {
-      sofar.results.set(step.id, await acceptedNow(before, earlier?.get(step.id), options));
+      run.results.set(step.id, await withApproval(before, earlier?.get(step.id), options));
       continue;
     }
     if (!chosen && !follows) {
-      sofar.results.set(step.id, joinResult(step, leftOut(checklist), { at: null, tookMs: 0, before }));
+      run.results.set(step.id, joinResult(step, leftOut(checklist), { at: null, tookMs: 0, before }));
       continue;
     }
     const section = checklist.sections.find(({ id }) => id === step.section) ?? null;
     options.onStep?.({ step, section, index, of: checklist.steps.length });
     const isNamed = selection?.named.has(step.id) ?? false;
-    sofar.results.set(step.id, await takeUntilSettled(step, { before, isNamed }, sofar, options));
+    run.results.set(step.id, await performUntilSettled(step, { before, isNamed }, run, options));
   }
-  const steps = [...sofar.results.values()];
+  const steps = [...run.results.values()];
   const { name, title, purpose, phase, file } = checklist;
   const counts = countVerdicts(steps);
   return {
@@ -60,10 +60,10 @@ export function countVerdicts(steps: readonly Pick<StepResult, 'verdict'>[]): Ch
 }
 
 /**
- * Checks that a step has to have run again, because what it would read of their last run is only that nobody could look.
- * One that moves the robot waits for the word that it may.
+ * Checks to run again because a step reads their result and their last run gave it only 'not-checked'. One that moves
+ * the robot runs only when movement is allowed.
  */
-function toRunAgain({ checklist, readings }: Sofar, options: RunnerOptions): ReadonlySet<string> {
+function toRunAgain({ checklist, readings }: RunState, options: RunnerOptions): ReadonlySet<string> {
   const { selection, earlier, motionAllowed } = options;
   const ids = new Set<string>();
   for (const step of checklist.steps) {
@@ -77,7 +77,7 @@ function toRunAgain({ checklist, readings }: Sofar, options: RunnerOptions): Rea
   return ids;
 }
 
-/** A resumed run keeps what was found or answered, and takes again what was skipped or could not be looked at. */
+/** A resumed run keeps ok, wrong and answered steps, and repeats skipped and not-checked ones. */
 function isSettled(result: StepResult): boolean {
   return result.verdict === 'ok' || result.verdict === 'wrong' || result.answer !== null;
 }
@@ -86,7 +86,7 @@ function leftOut({ name }: Checklist): Outcome {
   return {
     verdict: 'not-checked',
     leftOut: true,
-    why: 'It was left out of this run by --only or --from.',
-    remedy: `Take it with \`gw checklist run ${name} --resume\`.`,
+    why: 'Left out by --only or --from.',
+    remedy: `Run it with \`gw checklist run ${name} --resume\`.`,
   };
 }

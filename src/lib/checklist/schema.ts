@@ -3,11 +3,11 @@ import { marks } from '../evidence/index.ts';
 import { givens } from './catalogue.ts';
 import { phases } from './run.result.ts';
 
-/** Ids of steps and sections and names of checklists: they also stand in file names, reports and answer files. */
+/** Ids of steps and sections and names of checklists: also used in file names, reports and answer files. */
 const id = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'small letters, digits and -, at most 64')
-  .describe('Small letters, digits and -, at most 64.');
+  .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'lower-case letters, digits and -, at most 64')
+  .describe('Lower-case letters, digits and -, at most 64.');
 const line = z.string().min(1).max(300);
 const path = z.string().min(1).max(200);
 const unit = z.string().min(1).max(20).describe('Unit of the value: m, mm, s, dBm, degrees.');
@@ -18,7 +18,7 @@ const valueSchema = z.union([
   z.strictObject({
     path,
     unit: unit.optional(),
-    mark: mark.optional().describe('How well it is known, for a value that the result gives without a mark.'),
+    mark: mark.optional().describe('Evidence mark for a value that the result gives without one.'),
   }),
 ]);
 
@@ -26,24 +26,16 @@ const stepSchema = z.strictObject({
   id,
   title: line.describe('What this step is about, in one line.'),
   proves: line.describe('The section of the specification whose rule this step proves.'),
-  needs: z
-    .array(id)
-    .max(50)
-    .optional()
-    .describe('Steps and sections further up that must be ok before this one makes sense.'),
+  needs: z.array(id).max(50).optional().describe('Earlier steps and sections that must be ok before this step runs.'),
   run: z.string().min(1).max(64).optional().describe('Name of a check of gw; see `gw checklist list`.'),
-  reads: id.optional().describe('A check step further up, whose result this step looks at as well.'),
+  reads: id.optional().describe('Id of an earlier check step whose result this step reads.'),
   given: z
     .enum(givens)
     .optional()
-    .describe(
-      'What the run must be given for this check; without it the question under confirm is asked instead of the check.',
-    ),
-  unavailable: line
-    .optional()
-    .describe('What this version of gw lacks, as a sentence. The step is not checked and says so.'),
+    .describe('Input that the run needs for this check; without it the question under confirm is asked instead.'),
+  unavailable: line.optional().describe('What this version of gw lacks, as a sentence; the step is then not-checked.'),
   with: z.record(z.string(), z.unknown()).optional().describe('Options of that check.'),
-  expect: z.record(z.string(), z.unknown()).optional().describe('Path into the result, and what must stand there.'),
+  expect: z.record(z.string(), z.unknown()).optional().describe('Paths into the result, with their expected values.'),
   shows: z
     .string()
     .min(1)
@@ -53,17 +45,15 @@ const stepSchema = z.strictObject({
   values: z
     .record(id, valueSchema)
     .optional()
-    .describe('Figures for the protocol, by name: a path into the result, with unit and mark where it has none.'),
-  confirm: line.max(1000).optional().describe('A question that the technician answers with yes when all is well.'),
+    .describe('Measured values for the record, by name: a path into the result, with unit and mark where it has none.'),
+  confirm: line.max(1000).optional().describe('A yes/no question to the technician; yes means ok.'),
   measure: line.max(1000).optional().describe('What the technician measures here; the answer is a number.'),
   unit: unit.optional(),
-  mark: mark
-    .optional()
-    .describe('How well a measured value is known; BELEGT when not given: a person measured it here.'),
-  tool: line.optional().describe('What it is measured with, for the protocol.'),
+  mark: mark.optional().describe('Evidence mark of a measured value; default BELEGT: a person measured it here.'),
+  tool: line.optional().describe('Measuring tool, for the record.'),
   facts: z.array(z.string()).max(50).optional().describe('Facts of the ledger that this step relies on.'),
   moves: z.boolean().optional().describe('true when this step moves the robot.'),
-  withinS: z.int().min(1).max(3600).optional().describe('How long the check may take, in seconds; 60 when not given.'),
+  withinS: z.int().min(1).max(3600).optional().describe('Timeout of the check in seconds; default 60.'),
   remedy: line.max(1000).describe('What to do when this step is not ok.'),
 });
 
@@ -71,7 +61,7 @@ const sectionSchema = z.strictObject({
   id,
   title: line,
   about: line.max(1000).optional().describe('What this section is for, and who should be there.'),
-  needs: z.array(id).max(50).optional().describe('Steps and sections further up that must be ok before this section.'),
+  needs: z.array(id).max(50).optional().describe('Earlier steps and sections that must be ok before this section.'),
   preconditions: z
     .array(stepSchema)
     .min(1)
@@ -97,5 +87,5 @@ export type StepFile = z.infer<typeof stepSchema>;
 
 export const CHECKLIST_MAX_BYTES = 256 * 1024;
 /** Over all sections together. */
-export const MOST_STEPS = 500;
+export const MAX_STEPS = 500;
 export const DEFAULT_WITHIN_S = 60;

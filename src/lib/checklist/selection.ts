@@ -2,22 +2,22 @@ import { nearest } from '../document/index.ts';
 import { GwError } from '../error/index.ts';
 import type { Checklist, Step } from './load.ts';
 
-/** Which steps a person asked for: ids of steps and sections. */
+/** Requested steps: ids of steps and sections (--only, --from). */
 export interface Wanted {
   readonly only: readonly string[];
   readonly from: string | null;
 }
 
 export interface Selection {
-  /** Steps that were asked for by name: these are decided anew as well. */
+  /** Steps requested by id: their earlier acceptance is discarded. */
   readonly named: ReadonlySet<string>;
-  /** Steps that this sitting takes: what was asked for, and what that needs or reads. */
+  /** Steps of this session: the requested ones and what they need or read. */
   readonly chosen: ReadonlySet<string>;
-  /** These, what they read, and what reads them: taken again although they have a result. */
+  /** Steps that run again although they have a result: the requested ones, what they read, and what reads them. */
   readonly again: ReadonlySet<string>;
 }
 
-/** Throws STEP_UNKNOWN. Without any wish every step is chosen, and none again. */
+/** Throws STEP_UNKNOWN. Without a request every step is chosen, and none runs again. */
 export function selectSteps(checklist: Checklist, { only, from }: Wanted): Selection {
   const { steps } = checklist;
   if (only.length === 0 && from === null)
@@ -30,12 +30,12 @@ export function selectSteps(checklist: Checklist, { only, from }: Wanted): Selec
     for (const step of steps.slice(start)) wanted.add(step.id);
   }
   const named: ReadonlySet<string> = new Set(wanted);
-  // Who wants a reading anew wants it measured anew.
+  // A requested reading needs a new run of the check it reads.
   for (const step of steps)
     if (step.kind === 'run' && step.reads !== null && wanted.has(step.id)) wanted.add(step.reads);
   const readers = steps.filter((step) => step.kind === 'run' && step.reads !== null && wanted.has(step.reads));
   const again = new Set([...wanted, ...readers.map(({ id }) => id)]);
-  // What a step needs stands further up, so one walk from the end finds all of it.
+  // Needed steps come earlier, so one pass from the end finds all of them.
   const chosen = new Set(again);
   for (const step of steps.toReversed()) {
     if (!chosen.has(step.id)) continue;
@@ -54,7 +54,7 @@ function heldBy(id: string, { name, steps, sections }: Checklist): readonly Step
     [...steps, ...sections].map((one) => one.id),
   );
   const guess = near === undefined ? '' : ` Did you mean '${near}'?`;
-  throw new GwError('STEP_UNKNOWN', `The checklist '${name}' has no step and no section '${id}'.${guess}`, {
-    remedy: `\`gw checklist show ${name}\` prints the ids.`,
+  throw new GwError('STEP_UNKNOWN', `Checklist '${name}' has no step or section '${id}'.${guess}`, {
+    remedy: `List the ids with \`gw checklist show ${name}\`.`,
   });
 }

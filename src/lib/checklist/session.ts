@@ -14,22 +14,22 @@ export interface SessionRobot {
 }
 
 export interface SessionOptions
-  extends Omit<RunnerOptions, 'subject' | 'selection' | 'earlier' | 'onTaken' | 'keepPhoto'> {
-  /** Worked through one after the other. */
+  extends Omit<RunnerOptions, 'subject' | 'selection' | 'earlier' | 'onCompleted' | 'keepPhoto'> {
+  /** Processed one after the other. */
   readonly robots: readonly SessionRobot[];
   readonly wanted: Wanted;
-  /** Absent: nothing survives a crash, and photos cannot be kept. */
+  /** Absent: a crash loses all results, and photos cannot be stored. */
   readonly journal?: Journal;
   readonly onRobot?: (event: { readonly robot: SessionRobot; readonly index: number; readonly of: number }) => void;
 }
 
 export interface SessionRobotResult {
   readonly result: ChecklistResult;
-  /** As the newest step that read it said. */
+  /** From the newest step that read it. */
   readonly software: SoftwareRead | null;
 }
 
-/** Works through a checklist for one robot after the other; what is taken goes to the journal first. */
+/** Runs a checklist for one robot after the other; each result is journaled before it is shown. */
 export async function runSession(options: SessionOptions): Promise<SessionRobotResult[]> {
   const { robots, wanted, journal, onRobot, ...runner } = options;
   const { clock } = runner;
@@ -37,22 +37,22 @@ export async function runSession(options: SessionOptions): Promise<SessionRobotR
   const results: SessionRobotResult[] = [];
   for (const [robot, { checklist, subject }] of robots.entries()) {
     onRobot?.({ robot: { checklist, subject }, index: robot, of: robots.length });
-    const earlier = journal?.state.taken[robot] ?? new Map();
+    const earlier = journal?.state.completed[robot] ?? new Map();
     let software = [...earlier.values()].reduce<SoftwareRead | null>((last, one) => one.software ?? last, null);
     const result = await runSteps(checklist, {
       ...runner,
       subject,
       earlier,
       selection: selectSteps(checklist, wanted),
-      async onTaken(taken) {
-        software = taken.software ?? software;
+      async onCompleted(completed) {
+        software = completed.software ?? software;
         await journal?.write({
           kind: 'step',
           robot,
           elapsedMs: Math.round(clock.monotonicMs() - began),
-          result: taken.result,
-          readings: { ...taken.readings },
-          software: taken.software,
+          result: completed.result,
+          readings: { ...completed.readings },
+          software: completed.software,
         });
       },
       ...(journal && { keepPhoto: async (step, path) => (await journal.keepPhoto(step.id, path)).name }),
@@ -63,8 +63,8 @@ export async function runSession(options: SessionOptions): Promise<SessionRobotR
 }
 
 /**
- * The results of several robots as one, for reports that know one list: the ids and titles of steps and sections name
- * the robot. Of one robot it is the result itself.
+ * Merges the results of several robots for reports on one list: ids and titles of steps and sections are prefixed with
+ * the robot. A single result is returned as is.
  */
 export function mergeResults(results: readonly [ChecklistResult, ...ChecklistResult[]]): ChecklistResult {
   const [first, ...more] = results;

@@ -1,9 +1,9 @@
 import { verify, X509Certificate } from 'node:crypto';
 import { canonicalText } from './canonical.ts';
-import { type Protocol, SIGNATURE_ALGORITHM } from './protocol.result.ts';
+import { type CheckRecord, SIGNATURE_ALGORITHM } from './record.result.ts';
 
 /** The key of a device: EC P-256. */
-export interface ProtocolSigner {
+export interface RecordSigner {
   readonly serial: string;
   /** The certificate of the key first, in PEM. */
   readonly certificatePem: string;
@@ -11,44 +11,44 @@ export interface ProtocolSigner {
   sign(bytes: Uint8Array): Uint8Array;
 }
 
-/** Signs a protocol; a signature that it has is replaced. Throws RangeError for a signer that is none over P-256. */
-export function signProtocol(protocol: Protocol, signer: ProtocolSigner): Protocol {
+/** Signs a record, replacing an earlier signature. Throws RangeError for a signer that is not P-256. */
+export function signRecord(record: CheckRecord, signer: RecordSigner): CheckRecord {
   const { serial } = signer;
   const head = { algorithm: SIGNATURE_ALGORITHM, serial, certificate: plainPem(signer.certificatePem) } as const;
-  const value = withLowS(signer.sign(signedBytes({ ...protocol, signature: { ...head, value: '' } })));
-  return { ...protocol, signature: { ...head, value: value.toString('base64') } };
+  const value = withLowS(signer.sign(signedBytes({ ...record, signature: { ...head, value: '' } })));
+  return { ...record, signature: { ...head, value: value.toString('base64') } };
 }
 
-/** Whether the signature in a protocol is the one way in which the key of this certificate signs its content. */
-export function isSignedBy(protocol: Protocol, { publicKey }: X509Certificate): boolean {
-  const text = protocol.signature?.value ?? '';
+/** Whether the key of this certificate made the signature of a record, in its only accepted encoding. */
+export function isSignedBy(record: CheckRecord, { publicKey }: X509Certificate): boolean {
+  const text = record.signature?.value ?? '';
   const value = Buffer.from(text, 'base64');
-  // Base64 has several texts for the same bytes; only one of them was written.
+  // Several Base64 texts decode to the same bytes; only the canonical one is accepted.
   const isPlain = value.toString('base64') === text;
   const isP256 = publicKey.asymmetricKeyType === 'ec' && publicKey.asymmetricKeyDetails?.namedCurve === 'prime256v1';
   if (!isPlain || !isP256 || value.byteLength !== 2 * NUMBER_BYTES || !isLowS(value)) return false;
-  return verify('sha256', signedBytes(protocol), { key: publicKey, dsaEncoding: 'ieee-p1363' }, value);
+  return verify('sha256', signedBytes(record), { key: publicKey, dsaEncoding: 'ieee-p1363' }, value);
 }
 
-/** Certificates as one text, without anything that a file may have around them. */
+/** The certificates of a PEM text, without the text between them. */
 function plainPem(pem: string): string {
   return readCertificates(pem).map(String).join('');
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]*-----END CERTIFICATE-----/g;
 
-/** The certificates in a PEM text, in their order. Throws where one of them is none. */
+/** The certificates in a PEM text, in their order. Throws where one is invalid. */
 export function readCertificates(pem: string): X509Certificate[] {
   return [...pem.matchAll(CERTIFICATE)].map(([text]) => new X509Certificate(text));
 }
 
 /**
- * The bytes that are signed: the protocol without `signature.value`, as RFC 8785 writes it, in UTF-8. Algorithm, serial
- * and certificate of the signature are so signed as well.
+ * The signed bytes: the record without `signature.value`, canonicalised by RFC 8785, in UTF-8. They cover algorithm,
+ * serial and certificate.
  */
-function signedBytes(protocol: { readonly signature: object | null }): Uint8Array {
-  const { value: _, ...signature } = (protocol.signature ?? {}) as Readonly<Record<string, unknown>>;
-  return new TextEncoder().encode(canonicalText({ ...protocol, signature }));
+function signedBytes(record: { readonly signature: object | null }): Uint8Array {
+  const { value: _, ...signature } = (record.signature ?? {}) as Readonly<Record<string, unknown>>;
+  return new TextEncoder().encode(canonicalText({ ...record, signature }));
 }
 
 const NUMBER_BYTES = 32;
@@ -57,7 +57,7 @@ const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551
 
 /**
  * Whether `s` is in its lower half. For every signature there is a second one, with `s` below the order, that fits as
- * well and that anybody can make; only one of the two is taken, so that a protocol has one text.
+ * well and needs no key to compute; only one of the two is accepted, so that a record has one text.
  */
 function isLowS(signature: Uint8Array): boolean {
   return sOf(signature) <= ORDER / 2n;

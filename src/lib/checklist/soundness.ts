@@ -4,13 +4,13 @@ import { isRecord } from '../json/index.ts';
 import type { Catalogue } from './catalogue.ts';
 import { compileExpectations } from './matcher.ts';
 import { PATH_SYNTAX, parsePath } from './path.ts';
-import { MOST_STEPS } from './schema.ts';
+import { MAX_STEPS } from './schema.ts';
 import { parseTemplate } from './template.ts';
 
-/** What a step does; exactly one of them. */
+/** Kinds of step; a step has exactly one of these keys. */
 const KINDS = ['run', 'reads', 'confirm', 'measure', 'unavailable'] as const;
 
-/** Keys that only some kinds of step may have. */
+/** Keys that only some kinds of step allow. */
 const KEYS_OF: Readonly<Record<string, readonly (typeof KINDS)[number][]>> = {
   with: ['run'],
   withinS: ['run'],
@@ -26,24 +26,25 @@ const KEYS_OF: Readonly<Record<string, readonly (typeof KINDS)[number][]>> = {
 
 type Loose = Readonly<Record<string, unknown>>;
 
-/** A step as it stands in the file, with its place there. */
+/** A step of the file with its position there. */
 interface Place {
   readonly step: Loose;
   readonly at: Path;
 }
 
-/** A step or a section, as something that others may need. */
+/** A step or section that others may need. */
 interface Node {
   readonly at: Path;
-  /** Position of its last step: what needs it must stand behind. */
+  /** Position of its last step; a step that needs it must come later. */
   readonly last: number;
   /** Names of what it needs itself; a section needs its own steps. */
   readonly needs: readonly unknown[];
-  /** This version cannot check it, so what needs it would always be skipped. */
+  /** This version cannot check it, so a step that needs it would always be skipped. */
   readonly isUnavailable: boolean;
 }
 
-/** Finds what the schema cannot see. Expects any shape: it runs beside the schema, so that all problems come at once. */
+/** Reports problems that the schema cannot express. Accepts any shape: it runs beside the schema, so that all problems are
+ * listed together. */
 export function checkSoundness(value: unknown, catalogue: Catalogue, report: Report): void {
   if (!isRecord(value)) return;
   const [steps, sections] = [value.steps, value.sections];
@@ -57,7 +58,7 @@ export function checkSoundness(value: unknown, catalogue: Catalogue, report: Rep
     if (typeof id !== 'string') return;
     const first = nodes.get(id);
     if (first === undefined) nodes.set(id, node);
-    else report([...node.at, 'id'], { expected: `an id of its own (${pathText(first.at)} has this one)` });
+    else report([...node.at, 'id'], { expected: `a unique id (${pathText(first.at)} has this one)` });
   };
   const add = (list: unknown, at: Path, gates: readonly unknown[]): unknown[] =>
     listOf(list).map((item, index) => {
@@ -88,8 +89,8 @@ export function checkSoundness(value: unknown, catalogue: Catalogue, report: Rep
     const isUnavailable = places.slice(before).some(({ step }) => step.unavailable !== undefined);
     name(section.id, { at, last: places.length - 1, needs: [...own, ...gates, ...held], isUnavailable });
   }
-  if (places.length > MOST_STEPS) {
-    report(['sections'], { found: `${places.length} steps`, expected: `at most ${MOST_STEPS} steps in one checklist` });
+  if (places.length > MAX_STEPS) {
+    report(['sections'], { found: `${places.length} steps`, expected: `at most ${MAX_STEPS} steps in one checklist` });
   }
 
   for (const { id, at, before, needs } of needsOfSections)
@@ -114,15 +115,15 @@ function checkNeeds(
       report(place, { expected: 'the id of another step', suggestion: nearest(String(need), ids) });
     } else if (node.last >= position) {
       const circle = circleThrough(id, need, nodes);
-      const found = circle ? `a circle: ${circle.join(' needs ')}` : `${String(need)}, which stands further down`;
-      report(place, { found, expected: 'a step further up' });
+      const found = circle ? `a cycle: ${circle.join(' needs ')}` : `${String(need)}, which comes later`;
+      report(place, { found, expected: 'an earlier step' });
     } else if (node.isUnavailable) {
       report(place, { expected: 'a step that can be ok; this version of gw cannot check that one' });
     }
   }
 }
 
-/** The ids of a circle that goes from one to what it needs and back; undefined when there is none. */
+/** The ids of a dependency cycle through both; undefined when there is none. */
 function circleThrough(from: unknown, to: unknown, nodes: ReadonlyMap<unknown, Node>): string[] | undefined {
   const cameFrom = new Map<unknown, unknown>([[to, from]]);
   const queue = [to];
@@ -151,7 +152,7 @@ interface Around {
 function checkKind(step: Loose, at: Path, around: Around): void {
   const { report } = around;
   const given = step.given !== undefined;
-  // With `given`, the question under confirm stands in for the check.
+  // With `given`, the question under confirm replaces the check.
   const [kind, second] = KINDS.filter((one) => step[one] !== undefined && !(given && one === 'confirm'));
   if (kind === undefined) {
     report(at, { found: `a step without ${KINDS.join(', ')}`, expected: `one of ${KINDS.join(', ')}` });
@@ -162,17 +163,17 @@ function checkKind(step: Loose, at: Path, around: Around): void {
     return;
   }
   if (given && step.confirm === undefined) {
-    report([...at, 'confirm'], { expected: 'the question that is asked where the check cannot be made' });
+    report([...at, 'confirm'], { expected: 'the question to ask when the check cannot run' });
   }
   for (const [key, kinds] of Object.entries(KEYS_OF)) {
     if (step[key] === undefined || kinds.includes(kind)) continue;
-    const expected = `${key} only beside ${kinds.join(', ')}`;
+    const expected = `${key} only with ${kinds.join(', ')}`;
     report([...at, key], { found: `${key} beside ${kind}`, expected, at: 'key' });
   }
   if (kind === 'run') checkRun(step, at, around);
   if (kind === 'reads') checkReads(step, at, around);
   if (kind === 'measure' && step.unit === undefined) {
-    report([...at, 'unit'], { expected: "the unit of what is measured; '1' for a count" });
+    report([...at, 'unit'], { expected: "the unit of the measured value; '1' for a count" });
   }
   if (kind !== 'confirm' && kind !== 'unavailable') checkExpect(step, at, kind, report);
 }
@@ -189,7 +190,7 @@ function checkRun(step: Loose, at: Path, { catalogue, report }: Around): void {
   report.schema([...at, 'with'], entry.with, step.with ?? {});
   if (entry.moves && step.moves !== true) {
     report([...at, 'moves'], {
-      expected: `true: '${String(step.run)}' moves the robot, and who reads this file must see it`,
+      expected: `true: '${String(step.run)}' moves the robot, and the file must state it`,
     });
   }
 }
@@ -198,7 +199,7 @@ function checkReads(step: Loose, at: Path, { position, places, report }: Around)
   const further = places.slice(0, position);
   if (further.some(({ step: other }) => other.id === step.reads && other.run !== undefined)) return;
   const ids = further.flatMap(({ step: { id, run } }) => (typeof id === 'string' && run !== undefined ? [id] : []));
-  const expected = 'the id of a step further up that has run:';
+  const expected = 'the id of an earlier step with run:';
   report([...at, 'reads'], { expected, suggestion: nearest(String(step.reads), ids) });
 }
 
@@ -207,7 +208,7 @@ function checkExpect(step: Loose, at: Path, kind: string, report: Report): void 
     const expected =
       kind === 'measure'
         ? 'what the value must be: { value: { between: [0.8, 1.2] } }; without it a measured value proves nothing'
-        : 'what must stand in the result: a step that expects nothing proves nothing';
+        : 'the expected values of the result: a step without expectations proves nothing';
     report([...at, 'expect'], { expected });
   }
   compileExpectations(step.expect, ({ path, ...problem }) => report([...at, 'expect', ...path], problem));

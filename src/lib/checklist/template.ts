@@ -1,13 +1,13 @@
 import { plainText } from './excerpt.ts';
-import { look, type PathPart, parsePath } from './path.ts';
+import { lookUp, type PathPart, parsePath } from './path.ts';
 
-/** Stands for what a result does not have. */
+/** Placeholder for a value that the result lacks. */
 export const NOT_THERE = '(not there)';
 
 /** Text with paths into a result: `serial {identity.serial}`. */
 export type Template = readonly (string | readonly PathPart[])[];
 
-/** Reads a template; undefined when a brace is not closed or what stands in braces is no path. */
+/** Parses a template; undefined for an unclosed brace or an invalid path in braces. */
 export function parseTemplate(text: string): Template | undefined {
   const template: (string | readonly PathPart[])[] = [];
   let rest = text;
@@ -26,13 +26,13 @@ export function parseTemplate(text: string): Template | undefined {
   return template;
 }
 
-/** Fills a template from a result; a list stands for how many items it has, what is not there for '(not there)'. */
+/** Renders a template from a result: a list as its length, a missing value as '(not there)'. */
 export function fillTemplate(template: Template, value: unknown): string {
   const texts = template.map((part) => {
     if (typeof part === 'string') return part;
-    const looked = look(value, part);
-    if (!looked.there || looked.value === null) return NOT_THERE;
-    return Array.isArray(looked.value) ? String(looked.value.length) : plainText(looked.value);
+    const result = lookUp(value, part);
+    if (!result.exists || result.value === null) return NOT_THERE;
+    return Array.isArray(result.value) ? String(result.value.length) : plainText(result.value);
   });
   return texts.join('');
 }

@@ -1,58 +1,62 @@
 import type { X509Certificate } from 'node:crypto';
-import type { Protocol, VerificationFinding } from './protocol.result.ts';
+import type { CheckRecord, VerificationFinding } from './record.result.ts';
 import { isSignedBy, readCertificates } from './signature.ts';
 
-/** Tells a finding, by its id. */
-export type Say = (id: VerificationFinding['id'], verdict: VerificationFinding['verdict'], detail: string) => void;
+/** Adds a finding. */
+export type AddFinding = (
+  id: VerificationFinding['id'],
+  verdict: VerificationFinding['verdict'],
+  detail: string,
+) => void;
 
 export interface SignatureOptions {
   /** The robot that must have signed. */
   readonly expectedSerial?: string;
-  /** Certificates (PEM) of the authority that must have issued the certificate of the device. */
+  /** CA certificates (PEM), one of which must have issued the device certificate. */
   readonly caPem?: string;
 }
 
-/** Who signed a protocol, and what is known of that: signature, certificate, validity, chain, expected-serial. */
-export function checkSignature(protocol: Protocol, options: SignatureOptions, say: Say): void {
+/** Findings on the signer of a record: signature, certificate, validity, chain, expected-serial. */
+export function checkSignature(record: CheckRecord, options: SignatureOptions, add: AddFinding): void {
   try {
-    checkSigned(protocol, options, say);
+    checkSigned(record, options, add);
   } catch {
-    // What a damaged certificate makes the library throw is not for a person to read.
-    say('certificate', 'wrong', 'The certificate is damaged.');
+    // The library's error text about a corrupt certificate does not help the user.
+    add('certificate', 'wrong', 'The certificate is corrupt.');
   }
 }
 
-function checkSigned(protocol: Protocol, { expectedSerial, caPem }: SignatureOptions, say: Say): void {
-  const { signature } = protocol;
+function checkSigned(record: CheckRecord, { expectedSerial, caPem }: SignatureOptions, add: AddFinding): void {
+  const { signature } = record;
   if (signature === null) {
-    say('signature', 'not-checked', 'It is not signed: no device vouches for it.');
-    if (expectedSerial !== undefined) say('expected-serial', 'not-checked', 'Nobody signed it.');
+    add('signature', 'not-checked', 'The record is not signed by a device.');
+    if (expectedSerial !== undefined) add('expected-serial', 'not-checked', 'The record is not signed.');
     return;
   }
   const certificates = certificatesOf(signature.certificate) ?? [];
   const [leaf] = certificates;
   if (!leaf || certificates.map(String).join('') !== signature.certificate) {
-    say('signature', 'wrong', 'There is no certificate with the key that made it.');
-    say('certificate', 'wrong', 'What stands in place of the certificate is none.');
+    add('signature', 'wrong', 'No certificate for the signing key.');
+    add('certificate', 'wrong', 'The certificate field holds no certificate.');
     return;
   }
-  if (isSignedBy(protocol, leaf)) say('signature', 'ok', `signed with the key of ${signature.serial}`);
-  else say('signature', 'wrong', 'The signature does not fit the content: the file is not what was signed.');
+  if (isSignedBy(record, leaf)) add('signature', 'ok', `signed with the key of ${signature.serial}`);
+  else add('signature', 'wrong', 'The signature does not match the content.');
 
-  checkCertificate(protocol, leaf, say);
-  checkValidity(protocol, certificates, say);
-  checkChain(certificates, caPem, say);
+  checkCertificate(record, leaf, add);
+  checkValidity(record, certificates, add);
+  checkChain(certificates, caPem, add);
   if (expectedSerial !== undefined) {
     const isExpected = signature.serial === expectedSerial && commonName(leaf) === expectedSerial;
-    say('expected-serial', isExpected ? 'ok' : 'wrong', `expected ${expectedSerial}, found ${signature.serial}`);
+    add('expected-serial', isExpected ? 'ok' : 'wrong', `expected ${expectedSerial}, found ${signature.serial}`);
   }
 }
 
-/** Undefined when one of them is none, or holds a key that the library cannot read. */
+/** Undefined when one is invalid or has an unsupported key. */
 function certificatesOf(pem: string): readonly X509Certificate[] | undefined {
   try {
     const certificates = readCertificates(pem);
-    // The library decodes the key only when it is asked for, and throws then.
+    // The library decodes the key on first access, and throws then.
     for (const certificate of certificates) certificate.publicKey;
     return certificates;
   } catch {
@@ -60,14 +64,14 @@ function certificatesOf(pem: string): readonly X509Certificate[] | undefined {
   }
 }
 
-function checkCertificate({ signature, robots }: Protocol, leaf: X509Certificate, say: Say): void {
+function checkCertificate({ signature, robots }: CheckRecord, leaf: X509Certificate, add: AddFinding): void {
   const named = commonName(leaf);
   const serial = signature?.serial ?? '';
-  if (named === undefined) say('certificate', 'wrong', 'The certificate does not name exactly one device.');
-  else if (named !== serial) say('certificate', 'wrong', `The certificate belongs to ${named}, not to ${serial}.`);
+  if (named === undefined) add('certificate', 'wrong', 'The certificate does not name exactly one device.');
+  else if (named !== serial) add('certificate', 'wrong', `The certificate belongs to ${named}, not to ${serial}.`);
   else if (!robots.some((robot) => robot.serial === named)) {
-    say('certificate', 'wrong', `${named} signed, but the protocol is not about it.`);
-  } else say('certificate', 'ok', `${named}, fingerprint ${leaf.fingerprint256}`);
+    add('certificate', 'wrong', `Signed by ${named}, which is not a robot of this record.`);
+  } else add('certificate', 'ok', `${named}, fingerprint ${leaf.fingerprint256}`);
 }
 
 /** The one common name of the subject; undefined when there is none or more than one. */
@@ -76,56 +80,64 @@ function commonName(certificate: X509Certificate): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-function checkValidity({ startedAt, endedAt }: Protocol, certificates: readonly X509Certificate[], say: Say): void {
+function checkValidity(
+  { startedAt, endedAt }: CheckRecord,
+  certificates: readonly X509Certificate[],
+  add: AddFinding,
+): void {
   const [from, to] = [Date.parse(startedAt), Date.parse(endedAt)];
   const [leaf] = certificates;
   const valid = certificates.every(({ validFromDate, validToDate }) => {
     return [from, to].every((at) => validFromDate.getTime() <= at && at <= validToDate.getTime());
   });
   const span = `${leaf?.validFromDate.toISOString()} to ${leaf?.validToDate.toISOString()}`;
-  say('validity', valid ? 'ok' : 'wrong', `valid from ${span}, used from ${startedAt} to ${endedAt}`);
+  add('validity', valid ? 'ok' : 'wrong', `valid from ${span}, used from ${startedAt} to ${endedAt}`);
 }
 
-const LONGEST_CHAIN = 5;
+const MAX_CHAIN_CERTIFICATES = 5;
 
-function checkChain(certificates: readonly X509Certificate[], caPem: string | undefined, say: Say): void {
+function checkChain(certificates: readonly X509Certificate[], caPem: string | undefined, add: AddFinding): void {
   if (caPem === undefined) {
-    say('chain', 'not-checked', 'No authority was given, and anybody can make a certificate that names a serial.');
+    add('chain', 'not-checked', 'No CA was given, so the issuer of the certificate is not verified.');
     return;
   }
   const trusted = certificatesOf(caPem);
   if (trusted === undefined) {
-    say('chain', 'wrong', 'What was given as the authority holds a certificate that cannot be read.');
+    add('chain', 'wrong', 'The CA file holds a certificate that cannot be parsed.');
     return;
   }
   if (trusted.length === 0) {
-    say('chain', 'wrong', 'What was given as the authority holds no certificate.');
+    add('chain', 'wrong', 'The CA file holds no certificate.');
     return;
   }
   let [at, ...between] = certificates;
-  for (let length = 0; at !== undefined && length < LONGEST_CHAIN; length += 1) {
+  for (let length = 0; at !== undefined && length < MAX_CHAIN_CERTIFICATES; length += 1) {
     const below = at;
     const root = trusted.find((ca) => issued(ca, below));
     if (root) {
-      say('chain', 'ok', `issued by ${oneLine(root.subject)}`);
+      add('chain', 'ok', `issued by ${oneLine(root.subject)}`);
       return;
     }
     at = between.find((ca) => issued(ca, below));
     between = between.filter((ca) => ca !== at);
   }
-  say('chain', 'wrong', `None of the given authorities issued it; it says ${oneLine(certificates[0]?.issuer ?? '')}.`);
+  add(
+    'chain',
+    'wrong',
+    `Not issued by a given CA; the certificate names the issuer ${oneLine(certificates[0]?.issuer ?? '')}.`,
+  );
 }
 
 function issued(ca: X509Certificate, certificate: X509Certificate): boolean {
   try {
     return ca.ca && certificate.checkIssued(ca) && certificate.verify(ca.publicKey);
   } catch {
-    // A key of a kind that does not fit the signature.
+    // The key type does not match the signature.
     return false;
   }
 }
 
-/** In the order of RFC 4514, the narrowest part first; the library gives the parts as they are encoded. */
+/** RFC 4514 order, most specific part first; the library returns encoding order. */
 function oneLine(name: string): string {
   return name.split('\n').reverse().join(', ');
 }

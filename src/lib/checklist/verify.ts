@@ -6,20 +6,20 @@ import { ATTACHMENT_MAX_BYTES } from './attachment.ts';
 import { canonicalText } from './canonical.ts';
 import {
   type Attachment,
-  type Protocol,
-  type ProtocolVerification,
-  protocolSchema,
+  type CheckRecord,
+  type RecordVerification,
+  recordSchema,
   type VerificationFinding,
-} from './protocol.result.ts';
-import { robotSummaryOf, sectionSummaryOf, summaryOf } from './protocol.ts';
-import { checkSignature, type Say, type SignatureOptions } from './verify-signature.ts';
+} from './record.result.ts';
+import { robotSummaryOf, sectionSummaryOf, summaryOf } from './record.ts';
+import { type AddFinding, checkSignature, type SignatureOptions } from './verify-signature.ts';
 
-const PROTOCOL_MAX_BYTES = 16 * 1024 * 1024;
+const RECORD_MAX_BYTES = 16 * 1024 * 1024;
 
 export interface VerifyOptions extends SignatureOptions {
   /**
-   * Gives an attachment by its name; null when it is not there. Throws when nobody can tell. Absent: attachments are
-   * not checked.
+   * Returns an attachment by name; null when it is missing. Throws when it cannot be read. Absent: attachments are
+   * not-checked.
    */
   readonly readAttachment?: (name: string) => Promise<Uint8Array | null>;
 }
@@ -28,114 +28,114 @@ type Finding = VerificationFinding;
 type Id = Finding['id'];
 
 const titles: Readonly<Record<Id, string>> = {
-  file: 'The file is text of JSON',
-  form: 'It is written in the one way in which a protocol is written',
-  content: 'It has the content of a protocol',
-  consistent: 'Its summaries agree with its steps',
-  signature: 'It is signed, and unchanged since',
-  certificate: 'The certificate belongs to the robot that it names',
-  validity: 'The certificate was valid at that time',
-  chain: 'A known authority issued the certificate',
+  file: 'The file is JSON',
+  form: 'The file is in canonical form',
+  content: 'The content is an acceptance record',
+  consistent: 'The summaries match the steps',
+  signature: 'The record is signed and unchanged',
+  certificate: 'The certificate belongs to a robot of the record',
+  validity: 'The certificate was valid during the run',
+  chain: 'A trusted CA issued the certificate',
   'expected-serial': 'The expected robot signed it',
-  attachments: 'Its attachments are there, unchanged',
+  attachments: 'The attachments are complete and unchanged',
 };
 
 /**
- * Whether a protocol is what a device signed: its bytes, its signature, its certificate, and, when they are given, the
- * authority, the expected robot and the attachments. What nobody could look at is not checked, and a protocol is
- * verified only when every finding is ok: so without `caPem` it never is, since anybody can make a certificate that
- * names a serial. Never throws for what stands in the bytes.
+ * Verifies a record: its bytes, signature and certificate, and, when given, the CA, the expected robot and the
+ * attachments. A record is verified only when every finding is ok, so never without `caPem`: a certificate with any
+ * serial can be forged. Malformed bytes are a finding, never an exception.
  */
-export async function verifyProtocol(bytes: Uint8Array, options: VerifyOptions = {}): Promise<ProtocolVerification> {
+export async function verifyRecord(bytes: Uint8Array, options: VerifyOptions = {}): Promise<RecordVerification> {
   const findings: Finding[] = [];
-  const say: Say = (id, verdict, detail) => {
+  const add: AddFinding = (id, verdict, detail) => {
     findings.push({ id, title: titles[id], verdict, detail });
   };
-  const protocol = readProtocol(bytes, say);
-  if (protocol !== null) {
-    checkConsistent(protocol, say);
-    checkSignature(protocol, options, say);
-    await checkAttachments(protocol.attachments, options, say);
+  const record = readRecord(bytes, add);
+  if (record !== null) {
+    checkConsistent(record, add);
+    checkSignature(record, options, add);
+    await checkAttachments(record.attachments, options, add);
   }
   const verdict = findings.some((finding) => finding.verdict === 'wrong')
     ? 'wrong'
     : findings.every((finding) => finding.verdict === 'ok')
       ? 'ok'
       : 'not-checked';
-  return { verified: verdict === 'ok', verdict, findings, protocol };
+  return { verified: verdict === 'ok', verdict, findings, record };
 }
 
-function readProtocol(bytes: Uint8Array, say: Say): Protocol | null {
+function readRecord(bytes: Uint8Array, add: AddFinding): CheckRecord | null {
   const bad = (id: Id, detail: string) => {
-    say(id, 'wrong', detail);
+    add(id, 'wrong', detail);
     return null;
   };
-  if (bytes.byteLength > PROTOCOL_MAX_BYTES) return bad('file', 'It is larger than any protocol of gw.');
+  if (bytes.byteLength > RECORD_MAX_BYTES)
+    return bad('file', `The file is larger than ${RECORD_MAX_BYTES / 1024 / 1024} MiB.`);
   let text: string;
   let value: unknown;
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     value = JSON.parse(text);
   } catch (error) {
-    return bad('file', error instanceof SyntaxError ? 'It is not JSON.' : 'It is not text in UTF-8.');
+    return bad('file', error instanceof SyntaxError ? 'Not valid JSON.' : 'Not UTF-8 text.');
   }
-  say('file', 'ok', `${bytes.byteLength} bytes`);
+  add('file', 'ok', `${bytes.byteLength} bytes`);
   try {
-    if (`${canonicalText(value, 2)}\n` === text) say('form', 'ok', 'sorted and indented, as gw writes it');
-    else say('form', 'wrong', 'It says the same in another way than gw writes it: it was edited or reformatted.');
+    if (`${canonicalText(value, 2)}\n` === text) add('form', 'ok', 'sorted and indented, as gw writes it');
+    else add('form', 'wrong', 'The file was edited or reformatted.');
   } catch (error) {
-    return bad('form', error instanceof RangeError ? error.message : 'It cannot be written as gw writes it.');
+    return bad('form', error instanceof RangeError ? error.message : 'The value has no canonical form.');
   }
-  const parsed = protocolSchema.safeParse(value);
+  const parsed = recordSchema.safeParse(value);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const at = issue?.path.length ? ` at ${issue.path.map(String).join('.')}` : '';
-    return bad('content', `It is no protocol of the form gw/protocol/1${at}: ${issue?.message ?? 'it does not fit'}.`);
+    return bad('content', `The content does not match gw/check-record/1${at}: ${issue?.message ?? 'invalid value'}.`);
   }
-  say('content', 'ok', `protocol ${parsed.data.id}, edition ${parsed.data.edition}`);
-  // As it was read: what is signed is every key of it, whatever a schema makes of them.
-  return value as Protocol;
+  add('content', 'ok', `record ${parsed.data.id}, edition ${parsed.data.edition}`);
+  // The value as read: the signature covers every key, also those that a schema would drop.
+  return value as CheckRecord;
 }
 
-function checkConsistent(protocol: Protocol, say: Say): void {
+function checkConsistent(record: CheckRecord, add: AddFinding): void {
   const wrong: string[] = [];
-  const compare = (where: string, said: object, counted: object) => {
+  const compare = (where: string, stated: object, counted: object) => {
     for (const [key, value] of Object.entries(counted)) {
-      const claim = (said as Readonly<Record<string, unknown>>)[key];
+      const claim = (stated as Readonly<Record<string, unknown>>)[key];
       if (!isDeepStrictEqual(claim, value)) {
-        wrong.push(`${where} says ${key} ${JSON.stringify(claim)}, its steps say ${JSON.stringify(value)}`);
+        wrong.push(`${where} has ${key} ${JSON.stringify(claim)}, its steps give ${JSON.stringify(value)}`);
       }
     }
   };
-  for (const robot of protocol.robots) {
+  for (const robot of record.robots) {
     compare(robot.serial, robot, robotSummaryOf(robot.steps, robot.redLines));
     for (const section of robot.sections) {
       compare(`${robot.serial}, section ${section.id}`, section, sectionSummaryOf(section.id, robot.steps));
     }
   }
-  compare('the protocol', protocol, summaryOf(protocol.robots));
-  const kept = new Set(protocol.attachments.map(({ name }) => name));
-  if (kept.size !== protocol.attachments.length) wrong.push('two attachments have the same name');
-  for (const step of protocol.robots.flatMap(({ steps }) => steps)) {
+  compare('the record', record, summaryOf(record.robots));
+  const kept = new Set(record.attachments.map(({ name }) => name));
+  if (kept.size !== record.attachments.length) wrong.push('two attachments have the same name');
+  for (const step of record.robots.flatMap(({ steps }) => steps)) {
     for (const name of step.answer?.attachments ?? []) {
       if (!kept.has(name)) wrong.push(`step ${step.id} names the attachment ${name}, which the list does not have`);
     }
   }
-  if (wrong.length === 0) say('consistent', 'ok', 'counted again');
-  else say('consistent', 'wrong', `${wrong.slice(0, 5).join('; ')}.`);
+  if (wrong.length === 0) add('consistent', 'ok', 'recomputed from the steps');
+  else add('consistent', 'wrong', `${wrong.slice(0, 5).join('; ')}.`);
 }
 
 async function checkAttachments(
   attachments: readonly Attachment[],
   { readAttachment }: VerifyOptions,
-  say: Say,
+  add: AddFinding,
 ): Promise<void> {
   if (attachments.length === 0) {
-    say('attachments', 'ok', 'it has none');
+    add('attachments', 'ok', 'none');
     return;
   }
   if (!readAttachment) {
-    say('attachments', 'not-checked', `${attachments.length} attachments, and nobody said where they are`);
+    add('attachments', 'not-checked', `${attachments.length} attachments; their folder was not given`);
     return;
   }
   const wrong: string[] = [];
@@ -143,38 +143,38 @@ async function checkAttachments(
   for (const { name, sha256: expected, bytes } of attachments) {
     try {
       const found = await readAttachment(name);
-      if (found === null) wrong.push(`${name} is not there`);
-      else if (found.byteLength !== bytes || sha256(found) !== expected) wrong.push(`${name} is not what was attached`);
+      if (found === null) wrong.push(`${name} is missing`);
+      else if (found.byteLength !== bytes || sha256(found) !== expected) wrong.push(`${name} was changed`);
     } catch (error) {
       unread.push(`${name} cannot be read (${reasonOf(error)})`);
     }
   }
-  if (wrong.length > 0) say('attachments', 'wrong', `${wrong.slice(0, 10).join('; ')}.`);
-  else if (unread.length > 0) say('attachments', 'not-checked', `${unread.slice(0, 10).join('; ')}.`);
-  else say('attachments', 'ok', `${attachments.length}, every hash compared`);
+  if (wrong.length > 0) add('attachments', 'wrong', `${wrong.slice(0, 10).join('; ')}.`);
+  else if (unread.length > 0) add('attachments', 'not-checked', `${unread.slice(0, 10).join('; ')}.`);
+  else add('attachments', 'ok', `${attachments.length}, every hash compared`);
 }
 
-/** Folder of a protocol's attachments: beside it, with its name. */
-export function attachmentsDirOf(protocolPath: string): string {
-  return `${protocolPath.replace(/\.json$/, '')}.files`;
+/** Folder of the attachments, beside the record and named after it. */
+export function attachmentsDirOf(recordPath: string): string {
+  return `${recordPath.replace(/\.json$/, '')}.files`;
 }
 
-/** As `verifyProtocol`, of a file and the folder of attachments beside it. Throws FILE_UNWRITABLE when it cannot be read. */
-export async function verifyProtocolFile(
+/** As `verifyRecord`, of a file and the folder of attachments beside it. Throws FILE_UNREADABLE. */
+export async function verifyRecordFile(
   path: string,
   options: Omit<VerifyOptions, 'readAttachment'> = {},
-): Promise<ProtocolVerification> {
+): Promise<RecordVerification> {
   const unreadable = (why: string, cause?: unknown) =>
-    new GwError('FILE_UNWRITABLE', `${path} cannot be read${why}.`, { cause });
-  const read = await readBounded(path, PROTOCOL_MAX_BYTES).catch((cause) => {
+    new GwError('FILE_UNREADABLE', `${path} cannot be read${why}.`, { cause });
+  const read = await readBounded(path, RECORD_MAX_BYTES).catch((cause) => {
     throw unreadable(` (${reasonOf(cause)})`, cause);
   });
-  if (read.kind === 'too-large') throw unreadable(': it is larger than any protocol of gw');
+  if (read.kind === 'too-large') throw unreadable(`: it is larger than ${RECORD_MAX_BYTES / 1024 / 1024} MiB`);
   if (read.kind !== 'bytes') throw unreadable(': it is not a regular file');
   const dir = attachmentsDirOf(path);
-  return verifyProtocol(read.bytes, {
+  return verifyRecord(read.bytes, {
     ...options,
-    // The schema has let only names through that stay in the folder.
+    // The schema accepts only names that stay in the folder.
     readAttachment: (name) => readAttachment(join(dir, name)),
   });
 }
@@ -188,7 +188,7 @@ async function readAttachment(path: string): Promise<Uint8Array | null> {
     case 'bytes':
       return read.bytes;
     case 'too-large':
-      // No photo has so much, so it is something else, whatever it is.
+      // Larger than any photo, so its hash cannot match.
       return new Uint8Array();
     default:
       return null;

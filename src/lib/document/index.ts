@@ -1,7 +1,7 @@
 /**
- * Strict YAML documents with line-numbered errors: the one way in which gw reads files that people write. One
- * document per file, a bounded size, no aliases, no tags, no duplicate keys; a zod schema says what must stand in
- * it, and every problem is reported at once with file, line, column, key, what was found and what is expected.
+ * Strict YAML with line-numbered errors, for every hand-written file of gw. One document per file, a bounded size, no
+ * aliases, no tags, no duplicate keys. A zod schema defines the content, and all problems are reported together with
+ * file, line, column, key, found and expected value.
  */
 export { oneLine, type Problem, pathText, problemText } from './problem.ts';
 export {

@@ -1,17 +1,17 @@
 import { shorten } from '../text/index.ts';
 
-/** One thing that is wrong in a document, with its place. */
+/** One problem of a document, with its position. */
 export interface Problem {
   readonly file: string;
-  /** From 1; null when the problem is the file as a whole. */
+  /** From 1; null when the problem concerns the whole file. */
   readonly line: number | null;
   readonly column: number | null;
   /** The key as people write it: `chassis.port`, `steps[2].id`; empty for the whole document. */
   readonly path: string;
-  /** What stands there, shortened; 'nothing' when the key is missing. */
+  /** The value found, shortened; 'nothing' when the key is missing. */
   readonly found: string;
   readonly expected: string;
-  /** What was probably meant, where a guess is good enough. */
+  /** The likely intended word, when one is close enough. */
   readonly suggestion: string | null;
 }
 
@@ -23,7 +23,7 @@ export function problemText(problem: Problem): string {
   return `${place}:${key} found ${problem.found}, expected ${problem.expected}${guess}`;
 }
 
-/** `['steps', 2, 'id']` as `steps[2].id`; a key that is not a plain word stands in brackets and quotes. */
+/** `['steps', 2, 'id']` as `steps[2].id`; a key that is not a plain word is bracketed and quoted. */
 export function pathText(path: readonly PropertyKey[]): string {
   let text = '';
   for (const part of path) {
@@ -34,14 +34,14 @@ export function pathText(path: readonly PropertyKey[]): string {
   return text;
 }
 
-const MAX_SHOWN_CHARS = 60;
+const MAX_QUOTED_CHARS = 60;
 
 /** A found text in quotes, on one line, without control characters, shortened. */
 export function quoted(text: string): string {
-  return `'${shorten(oneLine(text), MAX_SHOWN_CHARS)}'`;
+  return `'${shorten(oneLine(text), MAX_QUOTED_CHARS)}'`;
 }
 
-/** Foreign text on one line: every run of control characters and line ends is a space. */
+/** Foreign text on one line: control characters and line ends become spaces. */
 export function oneLine(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is replaced
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ');

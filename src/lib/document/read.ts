@@ -5,40 +5,40 @@ import { type Problem, problemText } from './problem.ts';
 import { foundAt, place, schemaProblems } from './schema.ts';
 import { type Path, readTree } from './tree.ts';
 
-/** What a check across keys reports into. */
+/** Problem reporter of checks across keys. */
 export interface Report {
-  /** A problem that a schema cannot see; `found` defaults to what stands at the path. */
+  /** A problem that a schema cannot express; `found` defaults to the value at the path. */
   (
     path: Path,
     problem: {
       readonly expected: string;
       readonly found?: string;
       readonly suggestion?: string | undefined;
-      /** Where to point: the value unless said otherwise. */
+      /** Position to report; default the value. */
       readonly at?: 'key' | 'value';
     },
   ): void;
-  /** Holds the value at a path against a further schema, and reports every issue in its place. */
+  /** Validates the value at a path against a further schema, and reports every issue at its position. */
   schema(path: Path, schema: z.ZodType, value: unknown): void;
 }
 
 export interface DocumentOptions<S extends z.ZodType> {
-  /** The file as the person named it; it stands in front of every problem. */
+  /** Path as given; prefix of every problem. */
   readonly file: string;
   readonly schema: S;
   readonly maxBytes: number;
   /** The code of the error that lists the problems. */
   readonly error: ErrorCode;
   /**
-   * Checks across keys: unknown references, cycles. Runs on the plain value whether or not the schema is content
-   * with it, so that everything wrong is listed at once; it must expect any shape.
+   * Checks across keys: unknown references, cycles. Runs on the plain value even when the schema rejects it, so that all
+   * problems are listed together; it must accept any shape.
    */
   readonly check?: (value: unknown, report: Report) => void;
 }
 
 export interface ReadOptions<S extends z.ZodType> extends Omit<DocumentOptions<S>, 'file'> {
   readonly path: string;
-  /** The code when there is no such file; `error` when not given. */
+  /** Code for a missing file; default `error`. */
   readonly notFound?: ErrorCode;
 }
 
@@ -51,7 +51,7 @@ export function parseDocument<S extends z.ZodType>(
   if (bytes.byteLength > maxBytes)
     fail(options, [whole(file, `${sizeText(bytes.byteLength)}`, `at most ${sizeText(maxBytes)}`)]);
   const text = decode(bytes);
-  if (text === undefined) fail(options, [whole(file, 'bytes that are not text', 'YAML in UTF-8')]);
+  if (text === undefined) fail(options, [whole(file, 'binary data', 'YAML in UTF-8')]);
 
   const tree = readTree(text, file);
   if (tree.problems.length > 0) fail(options, tree.problems);
@@ -69,30 +69,30 @@ export function parseDocument<S extends z.ZodType>(
     },
   );
   check?.(tree.value, report);
-  // What a check says about a place is more telling than what the schema says about it.
-  const told = new Set(problems.map(({ path }) => path));
-  problems.push(...fromSchema.filter(({ path }) => path === '' || !told.has(path)));
+  // The message of a check is more specific than that of the schema at the same position.
+  const reported = new Set(problems.map(({ path }) => path));
+  problems.push(...fromSchema.filter(({ path }) => path === '' || !reported.has(path)));
   problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
   if (problems.length > 0) fail(options, problems);
   return schema.parse(tree.value) as z.output<S>;
 }
 
 /**
- * Reads a document from a file, never more than its bound of it. Throws `options.notFound` when there is none,
- * else `options.error`.
+ * Reads a document from a file, at most `maxBytes`. Throws `options.notFound` when the file is missing, else
+ * `options.error`.
  */
 export async function readDocument<S extends z.ZodType>(options: ReadOptions<S>): Promise<z.output<S>> {
   return parseDocument({ ...options, file: options.path, text: await readDocumentBytes(options) });
 }
 
-/** The bytes of a document, for who has to know more of them than what they say. Throws as `readDocument`. */
+/** The bytes of a document, for hashing. Throws as `readDocument`. */
 export async function readDocumentBytes(
   options: Pick<ReadOptions<z.ZodType>, 'path' | 'maxBytes' | 'error' | 'notFound'>,
 ): Promise<Uint8Array> {
   const { path, maxBytes, error, notFound = error } = options;
   const read = await readBounded(path, maxBytes).catch((cause: NodeJS.ErrnoException) => {
     const missing = ['ENOENT', 'ENOTDIR'].includes(cause.code ?? '');
-    if (missing) throw new GwError(notFound, `There is no file ${path}.`, { cause });
+    if (missing) throw new GwError(notFound, `File not found: ${path}.`, { cause });
     throw new GwError(error, `${path} cannot be read: ${reasonOf(cause)}.`, { cause });
   });
   const refuse = (found: string, expected: string): never =>
@@ -103,16 +103,16 @@ export async function readDocumentBytes(
     case 'folder':
       return refuse('a folder', 'a file');
     case 'special':
-      return refuse('something that is not a regular file', 'a file');
+      return refuse('not a regular file', 'a file');
     case 'too-large':
       return refuse(sizeText(read.size), `at most ${sizeText(maxBytes)}`);
   }
 }
 
-const MOST_LINES = 20;
+const MAX_LINES = 20;
 
 function fail(options: { readonly file: string; readonly error: ErrorCode }, problems: readonly Problem[]): never {
-  const lines = problems.slice(0, MOST_LINES).map(problemText);
+  const lines = problems.slice(0, MAX_LINES).map(problemText);
   const more = problems.length - lines.length;
   if (more > 0) lines.push(`… and ${more} more`);
   const [only] = lines;
@@ -126,7 +126,7 @@ function whole(file: string, found: string, expected: string): Problem {
   return { file, line: null, column: null, path: '', found, expected, suggestion: null };
 }
 
-/** UTF-8 without control characters other than tab and line ends; undefined for anything else. */
+/** UTF-8 text without control characters except tab and line ends; undefined for anything else. */
 function decode(bytes: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -145,7 +145,7 @@ function sizeText(bytes: number): string {
 
 function reasonOf(cause: unknown): string {
   const { code } = cause as NodeJS.ErrnoException;
-  if (code === 'EACCES' || code === 'EPERM') return 'this user may not read it';
+  if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
   if (code === 'EISDIR') return 'it is a folder';
-  return code ?? 'the operating system refused';
+  return code ?? 'unknown error';
 }

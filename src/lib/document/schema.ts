@@ -5,8 +5,8 @@ import { nearest } from './spelling.ts';
 import type { Path, Tree } from './tree.ts';
 
 /**
- * Checks a value that stands at `at` in a read tree against a schema; every issue becomes one problem (or one per
- * unknown key) with its place.
+ * Validates the value at `at` of a parsed tree; every issue becomes one problem (or one per unknown key) with its
+ * position.
  */
 export function schemaProblems(schema: z.ZodType, value: unknown, at: Path, tree: Tree, file: string): Problem[] {
   const checked = schema.safeParse(value, { reportInput: true });
@@ -60,7 +60,7 @@ function problemsOf(issue: Issue, base: Path, context: Context): Problem[] {
   return [{ ...place(tree, file, path, 'value'), found: foundAt(tree, path), expected, suggestion }];
 }
 
-/** Where a problem is: at the key or the value, or at the nearest parent that stands in the file. */
+/** Position of a problem: the key or value, or the nearest parent present in the file. */
 export function place(tree: Tree, file: string, path: Path, at: 'key' | 'value') {
   for (let length = path.length; length >= 0; length -= 1) {
     const entry = tree.entry(path.slice(0, length));
@@ -80,7 +80,7 @@ function textAt(tree: Tree, path: Path): string {
   return foundAt(tree, path).replace(/^'|'$/g, '');
 }
 
-/** Of a union's branches the one that the author came closest to. */
+/** The branch of a union that fits best. */
 function bestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] {
   const depth = (issues: readonly Issue[]) => Math.max(0, ...issues.map((issue) => issue.path.length));
   return branches.toSorted((a, b) => depth(b) - depth(a) || a.length - b.length)[0] ?? [];
@@ -107,7 +107,7 @@ function expectationOf(issue: Issue, schemas: readonly z.ZodType[]): string {
     }
     case 'invalid_format': {
       const own = issue.message.startsWith('Invalid') ? undefined : issue.message;
-      return own ?? (described === undefined ? `a sound ${issue.format}` : sentence(described));
+      return own ?? (described === undefined ? `a valid ${issue.format}` : sentence(described));
     }
     case 'too_small':
       return `${issue.inclusive === false ? 'more than' : 'at least'} ${amount(issue.minimum, issue.origin)}`;
@@ -128,7 +128,7 @@ function describe(words: string, described: string | undefined): string {
   return described === undefined ? words : `${words}: ${sentence(described)}`;
 }
 
-/** A description of a schema as the end of a sentence. */
+/** A schema description as the end of a sentence. */
 function sentence(text: string): string {
   const first = text.split(/\.\s/)[0]?.replace(/\.$/, '') ?? text;
   return /^[A-Z][a-z]/.test(first) ? first.charAt(0).toLowerCase() + first.slice(1) : first;
@@ -149,7 +149,7 @@ function keysAt(schema: z.ZodType, path: Path): string[] {
   ];
 }
 
-/** Every schema that could apply at a path: a union offers several. */
+/** Every schema that may apply at a path: a union has several. */
 function schemasAt(schema: z.ZodType, path: Path): z.ZodType[] {
   let schemas = alternatives(schema);
   for (const part of path) schemas = schemas.flatMap((current) => alternativesOf(child(current, part)));
@@ -167,7 +167,7 @@ function alternativesOf(schema: unknown): z.ZodType[] {
   return schema instanceof z.ZodType ? alternatives(schema) : [];
 }
 
-/** The schema itself and what it wraps; descriptions stand on any of the layers. */
+/** The schema and the ones it wraps; any layer may hold the description. */
 function alternatives(schema: z.ZodType): z.ZodType[] {
   if (
     schema instanceof z.ZodOptional ||

@@ -1,4 +1,4 @@
-/** The candidate that someone most likely meant, or undefined when none is close. */
+/** The closest candidate, or undefined when none is close. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const asked = word.slice(0, 80).toLowerCase();
   let best: { readonly candidate: string; readonly distance: number } | undefined;
@@ -11,13 +11,13 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best?.candidate;
 }
 
-/** A third of the word may be wrong, and two letters of a word of at least four. */
+/** Allows a third of the letters to differ, and two letters from a length of four. */
 function allowance(word: string, candidate: string): number {
   const length = Math.max(word.length, candidate.length);
   return length < 4 ? 1 : Math.max(2, Math.floor(length / 3));
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that lead from one word to the other. */
+/** Damerau-Levenshtein distance: insertions, deletions, replacements and swaps of neighbours. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

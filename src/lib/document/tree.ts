@@ -16,7 +16,7 @@ import { type Problem, pathText, quoted } from './problem.ts';
 
 export type Path = readonly PropertyKey[];
 
-/** Where a path stands in the file. */
+/** Position of a path in the file. */
 interface Place {
   readonly line: number;
   readonly column: number;
@@ -25,24 +25,24 @@ interface Place {
 interface Entry {
   readonly key: Place | null;
   readonly value: Place;
-  /** What stands in the file, in words. */
+  /** The value found, in words. */
   readonly shown: string;
 }
 
 export interface Tree {
   readonly value: unknown;
-  /** undefined for a path that does not stand in the file. */
+  /** undefined for a path that is not in the file. */
   entry(path: Path): Entry | undefined;
   readonly problems: readonly Problem[];
 }
 
-/** More levels than any file of ours has. */
-const MOST_LEVELS = 50;
-const MOST_PROBLEMS = 200;
-/** One slip makes a parser complain about all that follows. */
-const MOST_COMPLAINTS = 10;
+/** More levels than any file of gw has. */
+const MAX_LEVELS = 50;
+const MAX_PROBLEMS = 200;
+/** One mistake makes the parser report errors for the rest of the file. */
+const MAX_PARSER_ERRORS = 10;
 
-/** Reads YAML text into plain values and the place of each; collects what strict reading refuses. */
+/** Parses YAML into plain values with positions, and collects violations of the strict subset. */
 export function readTree(text: string, file: string): Tree {
   const entries = new Map<string, Entry>();
   const problems: Problem[] = [];
@@ -54,7 +54,7 @@ export function readTree(text: string, file: string): Tree {
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
   const refuse = (offset: number | null, path: Path, found: string, expected: string): void => {
-    if (problems.length >= MOST_PROBLEMS) return;
+    if (problems.length >= MAX_PROBLEMS) return;
     const place = offset === null ? null : placeOf(offset);
     problems.push({
       file,
@@ -80,8 +80,8 @@ export function readTree(text: string, file: string): Tree {
     });
     documents = Array.isArray(parsed) ? [...parsed] : [];
   } catch (error) {
-    // Nested too deeply for the library's recursion.
-    refuse(null, [], `a structure that cannot be read (${firstLine(error)})`, 'plain keys, values and lists');
+    // Nested too deeply for the recursion of the library.
+    refuse(null, [], `a structure that cannot be parsed (${firstLine(error)})`, 'plain keys, values and lists');
     return { ...tree, value: undefined };
   }
   const [document, second] = documents;
@@ -89,13 +89,13 @@ export function readTree(text: string, file: string): Tree {
     if (!document?.errors.length) refuse(null, [], 'an empty file', 'keys and values');
   }
   const complaints = documents.flatMap(({ errors, warnings }) => [...errors, ...warnings]);
-  // The library turns its own stack overflow into complaints about the text.
+  // The library reports its own stack overflow as an error of the text.
   if (complaints.some(({ message }) => /call stack|stack overflow/i.test(message))) {
-    refuse(null, [], 'a structure nested without end', `at most ${MOST_LEVELS} levels`);
+    refuse(null, [], 'too many nested levels', `at most ${MAX_LEVELS} levels`);
     return { ...tree, value: undefined };
   }
-  for (const { pos, message } of complaints.slice(0, MOST_COMPLAINTS)) {
-    refuse(pos[0], [], `a line that is not sound YAML (${firstLine(message)})`, 'sound YAML');
+  for (const { pos, message } of complaints.slice(0, MAX_PARSER_ERRORS)) {
+    refuse(pos[0], [], `invalid YAML (${firstLine(message)})`, 'valid YAML');
   }
   if (second) refuse(second.range?.[0] ?? null, [], 'a second document after ---', 'one document per file');
   if (
@@ -119,8 +119,8 @@ export function readTree(text: string, file: string): Tree {
     if (item?.anchor) refuse(offset, path, `the anchor ${quoted(`&${item.anchor}`)}`, 'no anchors and aliases');
     if (item?.tag) refuse(offset, path, `the tag ${quoted(item.tag)}`, 'no tags; text in quotes where it must be text');
     entries.set(pathKey(path), { key, value, shown: shownOf(item) });
-    if (path.length >= MOST_LEVELS) {
-      refuse(offset, [], 'a structure nested without end', `at most ${MOST_LEVELS} levels`);
+    if (path.length >= MAX_LEVELS) {
+      refuse(offset, [], 'too many nested levels', `at most ${MAX_LEVELS} levels`);
       return undefined;
     }
     if (isMap(item)) return readMap(item, path);
@@ -158,7 +158,7 @@ export function readTree(text: string, file: string): Tree {
   return { ...tree, value: read(document.contents, [], null, 0) };
 }
 
-/** A key as it stands in the file: `1: x` and `yes: x` are keys too. */
+/** A key as written: `1: x` and `yes: x` are keys too. */
 function keyText(key: Scalar): string | undefined {
   if (typeof key.value === 'string') return key.value;
   return key.source === undefined || key.source === '' ? undefined : key.source;
@@ -169,7 +169,7 @@ function shownOf(item: YAMLMap | YAMLSeq | Scalar | null | undefined): string {
   if (isSeq(item)) return 'a list';
   if (!item || item.value === null) return 'nothing';
   if (typeof item.value === 'string') return quoted(item.value);
-  // As written: 0123 is the number 123 to YAML, but 0123 to the person who reads the message.
+  // As written: YAML parses 0123 as 123, but the message must show 0123.
   return quoted(item.source ?? String(item.value)).slice(1, -1);
 }
 

@@ -77,7 +77,7 @@ export const errorTable = {
     'Journal of the interrupted run is corrupt.',
     'Start a new run without --resume; the corrupt journal is kept.',
   ),
-  PROTOCOL_INVALID: row(
+  RECORD_INVALID: row(
     exitCodes.usage,
     'Not an acceptance record.',
     'Name the JSON file that `gw checklist run` wrote; run `gw checklist verify FILE` for what is wrong with this one.',
@@ -374,7 +374,7 @@ export const errorTable = {
     'Issued certificate is unusable; nothing was installed.',
     'Report the fault named above to the operator of the cloud; then run it again.',
   ),
-  PROTOCOL_ALTERED: row(
+  RECORD_ALTERED: row(
     exitCodes.refused,
     'Acceptance record was altered after signing.',
     'Do not rely on it: ask for the original file; `gw checklist verify FILE` lists the differences.',

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { Markup, markup } from './template.ts';
 
 /**
- * One HTML file with everything in it. Its security policy lets in its own style, by digest, and pictures that stand
- * in the file; no script, no address. `style` is CSS that is all our own.
+ * One self-contained HTML file. Its security policy allows its own style, by digest, and data: images; no script, no
+ * address. `style` is trusted CSS.
  */
 export function standalonePage(page: {
   readonly lang: string;

@@ -1,4 +1,4 @@
-/** Markup that is safe to send: made by the template below, or of text that is all our own. */
+/** Safe markup: made by the template below, or from trusted text. */
 export class Markup {
   readonly #text: string;
   constructor(text: string) {
@@ -12,8 +12,8 @@ export class Markup {
 export type Part = Markup | string | number | null | readonly Part[];
 
 /**
- * Escapes everything that is put in; only what is Markup already goes in as it is. null is nothing. What comes out
- * is well-formed XML as well as HTML, so that one strict reader can prove every output.
+ * Escapes every interpolated value except Markup; null renders as nothing. The output is well-formed XML as well as
+ * HTML, so that a strict parser can verify it.
  */
 export function markup(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   let text = strings[0] ?? '';
@@ -36,7 +36,7 @@ const escapes: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text for an element or a quoted attribute. What XML cannot hold at all becomes U+FFFD. */
+/** Text for an element or a quoted attribute. Characters that XML cannot hold become U+FFFD. */
 export function escapeMarkup(text: string): string {
   return visible(text).replace(/[&<>"']/g, (char) => escapes[char] ?? char);
 }

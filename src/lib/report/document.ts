@@ -1,6 +1,5 @@
 /**
- * A document before it has a form: blocks of text that the writers of HTML, PDF and Markdown all know. What a text
- * holds is text in each of them, never markup.
+ * Format-independent document model: blocks that the HTML, PDF and Markdown writers render. Text is escaped in each format.
  */
 export interface DocumentModel {
   readonly lang: Language;
@@ -14,14 +13,14 @@ export interface DocumentModel {
 
 export type Language = 'de' | 'en';
 
-/** good: it holds. bad: it does not. open: nobody knows yet, or it is still to be done; never green. */
+/** good: passed. bad: failed. open: unknown or still to do; never green. */
 export type Tone = 'good' | 'bad' | 'open';
 
 export interface Span {
   readonly text: string;
   readonly tone?: Tone;
   readonly bold?: boolean;
-  /** A value to be typed or compared letter by letter. */
+  /** A value to be typed or compared character by character. */
   readonly code?: boolean;
   readonly quiet?: boolean;
 }
@@ -29,7 +28,7 @@ export interface Span {
 /** One line of running text; line ends in it stay. */
 export type Words = string | readonly (string | Span)[];
 
-/** The title is a word or two of ours. */
+/** The title is a short text of gw. */
 export interface Column {
   readonly title: string;
   /** Share of the width; what they add up to does not matter. */
@@ -47,7 +46,7 @@ export type Block =
   | { readonly kind: 'paragraph'; readonly text: Words; readonly quiet?: boolean }
   | { readonly kind: 'list'; readonly items: readonly Words[]; readonly ordered?: boolean }
   | { readonly kind: 'table'; readonly columns: readonly Column[]; readonly rows: readonly Row[] }
-  /** Words of ours and values, one below the other. */
+  /** Labels of gw and values, one below the other. */
   | { readonly kind: 'facts'; readonly rows: readonly (readonly [string, Words])[] }
   /** A box that cannot be overlooked. */
   | { readonly kind: 'banner'; readonly tone: Tone; readonly title: string; readonly lines: readonly Words[] }
@@ -60,7 +59,7 @@ export type Block =
       readonly to: readonly Words[];
       readonly place: string;
     }
-  /** A framed entry with a coloured edge: a step that is not right. */
+  /** A framed entry with a coloured edge: a step that is not ok. */
   | {
       readonly kind: 'card';
       readonly tone: Tone;
@@ -71,14 +70,14 @@ export type Block =
   | { readonly kind: 'signatures'; readonly places: readonly SignaturePlace[] }
   | { readonly kind: 'page-break' };
 
-/** Both are short words of ours. */
+/** Both are short texts of gw. */
 interface Figure {
   readonly value: string;
   readonly label: string;
   readonly tone: Tone | null;
 }
 
-/** A place to sign on paper; all are words of ours. */
+/** A field for a handwritten signature; all texts are those of gw. */
 interface SignaturePlace {
   readonly role: string;
   /** Under the line. */

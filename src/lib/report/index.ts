@@ -1,15 +1,15 @@
 /**
- * Turns results into documents for others: JUnit XML for a CI, Markdown and JSON of a checklist's run, and, as one
- * model that is written as HTML, PDF or Markdown in German or English, the request to the IT of a customer and the
- * protocol of a checklist. Whatever text they hold stays text.
+ * Renders reports and letters: JUnit XML, Markdown and JSON of a checklist run, and, from one document model as HTML, PDF
+ * or Markdown in German or English, the network request to the customer's IT and the report of a record. Interpolated text
+ * stays text.
  */
 export type { DocumentModel, Language } from './document.ts';
 export { toJson } from './json.ts';
-export { protocolToJUnit, toJUnit } from './junit.ts';
+export { recordToJUnit, toJUnit } from './junit.ts';
 export { toMarkdown } from './markdown.ts';
 export { networkRequestFacts } from './network/facts.ts';
 export { networkRequestLetter } from './network/letter.ts';
 export { networkRequestFactsSchema } from './network-request.result.ts';
-export { protocolDocument } from './protocol/document.ts';
-export { signatureState, verdictOf } from './protocol/judgement.ts';
+export { recordDocument } from './record/document.ts';
+export { signatureState, verdictOf } from './record/judgement.ts';
 export { type DocumentFormat, type WrittenDocument, writeDocumentAs } from './write.ts';

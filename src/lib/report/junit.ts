@@ -1,11 +1,11 @@
-import type { ChecklistResult, Counts, Protocol, ProtocolVerification, StepResult } from '../checklist/index.ts';
+import type { ChecklistResult, CheckRecord, Counts, RecordVerification, StepResult } from '../checklist/index.ts';
 import { escapeMarkup } from '../markup/index.ts';
 import { clean, cleanLine, seconds } from './text.ts';
 
 /**
- * JUnit XML: one suite per checklist, one case per step. An expectation that did not hold is a failure, a check
- * that could not be done is an error; skipped and not checked steps are skipped cases. The format knows nothing
- * between skipped and passed, so the exit code of gw decides, and `gw.ok` says the same in the file.
+ * JUnit XML: one suite per checklist, one case per step. A failed expectation is a failure, a check that could not run an
+ * error; skipped and not-checked steps are skipped cases. JUnit has no state between skipped and passed, so rely on the
+ * exit code or on the property `gw.ok`.
  */
 export function toJUnit(result: ChecklistResult): string {
   const properties = [
@@ -19,12 +19,12 @@ export function toJUnit(result: ChecklistResult): string {
 }
 
 /**
- * A protocol in the same form: one suite per robot, its red lines as failures, and one case for the signature, which
- * passes only when it was verified. A deviation that somebody accepted stays a failure, with who accepted it.
+ * A record in the same form: one suite per robot, its red lines as failures, and one case for the signature, which
+ * passes only when it was verified. An accepted deviation stays a failure, with the name of the person who accepted it.
  */
-export function protocolToJUnit(protocol: Protocol, verification: ProtocolVerification): string {
-  const { checklist, robots, startedAt } = protocol;
-  const signature = signatureCase(`${checklist.name}.${robots[0]?.serial}`, protocol, verification);
+export function recordToJUnit(record: CheckRecord, verification: RecordVerification): string {
+  const { checklist, robots, startedAt } = record;
+  const signature = signatureCase(`${checklist.name}.${robots[0]?.serial}`, record, verification);
   return suites(
     robots.map(({ site, serial, software, ok, accepted, counts, steps, redLines }, at) =>
       suite({
@@ -40,10 +40,10 @@ export function protocolToJUnit(protocol: Protocol, verification: ProtocolVerifi
           property('gw.site', site),
           property('gw.serial', serial),
           property('gw.software', software?.value ?? 'not known'),
-          property('gw.protocol', `${protocol.id}, edition ${protocol.edition}`),
+          property('gw.record', `${record.id}, edition ${record.edition}`),
           property('gw.verified', String(verification.verified)),
-          property('gw.motion-allowed', String(protocol.motionAllowed)),
-          property('gw.interrupted', String(protocol.interrupted)),
+          property('gw.motion-allowed', String(record.motionAllowed)),
+          property('gw.interrupted', String(record.interrupted)),
         ],
         more: [
           ...redLines.map((line) => ({
@@ -52,7 +52,7 @@ export function protocolToJUnit(protocol: Protocol, verification: ProtocolVerifi
               `${checklist.name}.${serial}`,
               `red line: ${line.title}`,
               'failure',
-              `${line.detail} To mend: ${line.remedy}`,
+              `${line.detail} Fix: ${line.remedy}`,
             ),
           })),
           ...(at === 0 ? [signature] : []),
@@ -107,17 +107,19 @@ function suites(all: readonly string[]): string {
 
 function signatureCase(
   suiteName: string,
-  { signature }: Protocol,
-  { verified, verdict, findings }: ProtocolVerification,
+  { signature }: CheckRecord,
+  { verified, verdict, findings }: RecordVerification,
 ): ExtraCase {
-  const said = findings.filter((finding) => finding.verdict !== 'ok').map(({ title, detail }) => `${title}: ${detail}`);
-  const name = 'signature: the protocol is signed and verified';
+  const failed = findings
+    .filter((finding) => finding.verdict !== 'ok')
+    .map(({ title, detail }) => `${title}: ${detail}`);
+  const name = 'signature: the record is signed and verified';
   if (verified && signature !== null) return { outcome: 'ok', xml: extraCase(suiteName, name, null, '') };
   if (verdict === 'wrong') {
-    return { outcome: 'failure', xml: extraCase(suiteName, name, 'failure', said.join('; ')) };
+    return { outcome: 'failure', xml: extraCase(suiteName, name, 'failure', failed.join('; ')) };
   }
   const state = signature === null ? 'not-signed' : 'not-verified';
-  return { outcome: 'skipped', xml: extraCase(suiteName, name, 'skipped', [state, ...said].join('; ')) };
+  return { outcome: 'skipped', xml: extraCase(suiteName, name, 'skipped', [state, ...failed].join('; ')) };
 }
 
 function extraCase(suiteName: string, name: string, tag: 'failure' | 'skipped' | null, message: string): string {
@@ -143,7 +145,7 @@ function testCase(checklist: string, step: StepResult): string {
 
 function verdictLines(step: StepResult): string[] {
   const message = cleanLine(step.why);
-  const body = step.remedy === null ? '' : escapeMarkup(clean(`${step.why}\nTo mend: ${step.remedy}`));
+  const body = step.remedy === null ? '' : escapeMarkup(clean(`${step.why}\nFix: ${step.remedy}`));
   switch (step.verdict) {
     case 'ok':
       return [];

@@ -4,7 +4,7 @@ import { clean, cleanLine, seconds } from './text.ts';
 
 const words = { ok: 'ok', wrong: '**WRONG**', skipped: 'skipped', 'not-checked': 'not checked' } as const;
 
-/** The acceptance report as Markdown: verdict, summary, one table, then what is not ok and how to mend it. */
+/** The acceptance report as Markdown: verdict, summary, one table, then what is not ok and its fix. */
 export function toMarkdown(result: ChecklistResult): string {
   const { counts, steps, subject } = result;
   const open = steps.filter((step) => step.verdict !== 'ok');
@@ -38,7 +38,7 @@ function openStep(step: StepResult): string[] {
     '',
     `- Why: ${foreign(step.why)}`,
     ...(step.error?.tried ? [`- Tried: ${code(step.error.tried)}`] : []),
-    ...(step.remedy === null ? [] : [`- To mend: ${foreign(step.remedy)}`]),
+    ...(step.remedy === null ? [] : [`- Fix: ${foreign(step.remedy)}`]),
     '',
   ];
 }

@@ -1,4 +1,4 @@
-/** Text that may stand in a document: no control characters but line ends, no lone surrogates, no non-characters. */
+/** Text allowed in a document: no control characters but line ends, no lone surrogates, no non-characters. */
 export function clean(text: string): string {
   return (
     text
@@ -19,7 +19,7 @@ export function seconds(ms: number): string {
   return (Math.max(0, ms) / 1000).toFixed(2);
 }
 
-/** Foreign text as it may be shown to people: as `clean`, and nothing in it turns the direction of writing. */
+/** Foreign text as it may be shown to people: as `clean`, and without bidirectional control characters. */
 export function shown(text: string): string {
   return clean(text.replaceAll('\t', ' ')).replace(/\p{Bidi_Control}/gu, '\ufffd');
 }

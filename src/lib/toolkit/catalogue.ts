@@ -10,29 +10,29 @@ import type { SecondHost } from './network/check/outside.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
 export interface CatalogueOptions {
-  /** The site file that the checks are about. Absent: the catalogue is only read, not run. */
+  /** Site file of the checks. Absent: the catalogue is listed, not run. */
   readonly sitePath?: string;
-  /** The PATH of the person, in which programs such as adb are looked for. */
+  /** The user's PATH, searched for programs such as adb. */
   readonly searchPath?: string | undefined;
-  /** The machine through which the robot is reached. */
+  /** SSH connection to the host through which the robot is reached. */
   readonly ssh?: Ssh | undefined;
-  /** Stands in a backup; absent where the catalogue is only read. */
+  /** Written into a backup; absent where the catalogue is only listed. */
   readonly gwVersion?: string;
-  /** Machines of the customer's network from which the robot is tried, for 'network check'. */
+  /** Hosts in the customer's network from which 'network check' probes the robot. */
   readonly fromHosts?: readonly SecondHost[];
-  /** The device password, for the checks that sign in. Never shown, and kept in no result. */
+  /** The device password, for checks that sign in. Never shown, never stored in a result. */
   readonly password?: string | undefined;
-  /** Who takes the steps: stands in records that a step writes. */
+  /** Name of the technician, for evidence records that a step writes. */
   readonly who?: string | undefined;
-  /** Switches a fault of the simulated robot; only the demo has one to switch. */
+  /** Switches a fault of the simulated robot; only in `gw demo`. */
   readonly switchFault?: (fault: { readonly name: string; readonly on: boolean }) => Promise<void>;
 }
 
 const nothing = z.strictObject({});
 
 /**
- * Every check that a checklist may name, by the functions that the commands of the same names use. The site is
- * opened when the first check needs it, so that a site file that is not sound is what 'site check' finds.
+ * Every check that a checklist may name, on the functions of the commands of the same names. The site is opened when the
+ * first check needs it, so that 'site check' reports an invalid site file.
  */
 export function createCatalogue({
   sitePath,
@@ -45,7 +45,7 @@ export function createCatalogue({
   switchFault,
 }: CatalogueOptions = {}): Catalogue {
   async function path(): Promise<string> {
-    if (sitePath === undefined) throw new GwError('USAGE', 'No site file was named for this check.');
+    if (sitePath === undefined) throw new GwError('USAGE', 'No site file was given for this check.');
     return sitePath;
   }
   let opened: Promise<Toolkit> | undefined;
@@ -54,16 +54,13 @@ export function createCatalogue({
     opened ??= openToolkit(await path(), ssh);
     return opened;
   }
-  /** For checks that look at the gateway itself: what they would find here would be said of the wrong machine. */
+  /** For checks of the gateway itself: run elsewhere they would report on the wrong machine. */
   async function onGateway(): Promise<Toolkit> {
     if (ssh === undefined) return toolkit();
-    throw new GwError(
-      'NEEDS_GATEWAY',
-      `This looks at the gateway itself, and gw runs here and goes through ${ssh.where}.`,
-    );
+    throw new GwError('NEEDS_GATEWAY', `This check must run on the gateway itself, not through ${ssh.where}.`);
   }
 
-  /** Of a site file that can be read; what is wrong with another is for 'site check' to find. */
+  /** Only for a readable site file; 'site check' reports an unreadable one. */
   const lacking =
     <O>(look: (site: Site, options: O) => readonly Missing[]) =>
     async (options: O): Promise<readonly Missing[]> => {
@@ -77,8 +74,8 @@ export function createCatalogue({
   const signedIn: readonly Given[] = password === undefined ? [] : ['password'];
   function thePassword(): string {
     if (password !== undefined) return password;
-    throw new GwError('USAGE', 'This check signs in, and the run was given no device password.', {
-      remedy: 'Name a file that holds it with --password-file.',
+    throw new GwError('USAGE', 'This check signs in, but no device password was given.', {
+      remedy: 'Name the password file with --password-file FILE.',
     });
   }
   const section = (name: 'fleet' | 'tablet' | 'cloud' | 'enrolment', what: string) =>
@@ -86,15 +83,21 @@ export function createCatalogue({
   const namedTour = lacking((site, { tour }: { readonly tour: string }) =>
     Object.hasOwn(site.tours, tour)
       ? []
-      : [{ key: `tours.${tour}`, what: `there is no tour named '${tour}'`, remedy: `Name a tour '${tour}'.` }],
+      : [
+          {
+            key: `tours.${tour}`,
+            what: `the tour '${tour}' is missing`,
+            remedy: `Add the tour '${tour}' to the site file.`,
+          },
+        ],
   );
   const passwordFile = lacking(({ operator }) =>
     operator.passwordFile === undefined
       ? [
           {
             key: 'operator.passwordFile',
-            what: 'no device password is set, so nobody can sign in',
-            remedy: 'Set one with `gw operator password`, and name its file there.',
+            what: 'no device password is set, so signing in is impossible',
+            remedy: 'Set one with `gw operator password`, and enter its file there.',
           },
         ]
       : [],
@@ -102,22 +105,25 @@ export function createCatalogue({
 
   return {
     'site check': entry(
-      { summary: 'The site file, and the files and folders it names, are sound on this machine.', with: nothing },
+      {
+        summary: 'The site file is valid, and the files and folders it names are usable on this machine.',
+        with: nothing,
+      },
       async () => (await import('./site/check.ts')).checkSite(await path()),
     ),
     'chassis address': entry(
       {
-        summary: 'The chassis answers where the site file says, and it is the one that the site file names.',
+        summary: 'The chassis answers at its configured address and has the configured serial number.',
         with: z.strictObject({
-          mac: z.boolean().default(false).describe('Compare the neighbour table with chassis.mac of the site file.'),
+          mac: z.boolean().default(false).describe('Compare the ARP/NDP table with chassis.mac of the site file.'),
         }),
         missing: lacking(({ chassis }, { mac }) =>
           mac && chassis.mac === undefined
             ? [
                 {
                   key: 'chassis.mac',
-                  what: 'the MAC address of the chassis is not named',
-                  remedy: 'Enter chassis.mac as the label names it.',
+                  what: 'the MAC address of the chassis is missing',
+                  remedy: 'Enter chassis.mac from the label.',
                 },
               ]
             : [],
@@ -128,9 +134,9 @@ export function createCatalogue({
     'chassis probe': entry(
       {
         summary:
-          'Identity, software, latency, topics with rates, the proven unit of the pose, and what the robot itself reports.',
+          'Identity, software, latency, topics with rates, the verified angle unit of the pose, and the reported condition.',
         with: z.strictObject({
-          seconds: z.number().min(1).max(60).default(8).describe('How long to listen at most.'),
+          seconds: z.number().min(1).max(60).default(8).describe('Maximum listening time in seconds.'),
         }),
         software: (data) => {
           const { software } = (data as ChassisProbe).identity;
@@ -143,15 +149,16 @@ export function createCatalogue({
     ),
     'enrol status': entry(
       {
-        summary: 'This device has an identity in the cloud: whole, of this serial number, valid, for its owner only.',
+        summary:
+          'The cloud identity of this device is complete, valid, of this serial number, and readable for its owner only.',
         with: nothing,
-        missing: section('enrolment', 'no enrolment endpoint is named, so this device has no identity'),
+        missing: section('enrolment', 'no enrolment endpoint is configured, so this device has no identity'),
       },
       async () => (await import('./enrol/status.ts')).readEnrolStatus(await onGateway()),
     ),
     'evidence check': entry(
       {
-        summary: 'Every fact that the named orders rely on is measured, or was verified on this very chassis.',
+        summary: 'Every fact that the given orders rely on is measured, or was verified on this chassis.',
         with: z.strictObject({
           orders: z
             .array(z.enum(['move', 'dock', 'pose']))
@@ -166,19 +173,19 @@ export function createCatalogue({
     'evidence verify': entry(
       {
         summary:
-          'A supervised trial through the running gateway: a cancel, a move, docking or a pose, compared with what orders rely on, and written down. Signs in with the device password, or as the user of the gateway.',
+          'A supervised trial through the running gateway: cancel, move, dock or pose, compared with the facts that orders rely on, and recorded. Signs in with the device password, or as the user of the gateway.',
         moves: true,
         with: z.strictObject({
-          kind: z.enum(trialKinds).describe('What is tried: stop before all others, then move, dock, pose.'),
+          kind: z.enum(trialKinds).describe('Kind of trial: stop first, then move, dock, pose.'),
           towardsDeg: z.number().min(-360).max(360).optional().describe('stop, move: course on the map in degrees.'),
-          distanceM: z.number().min(0.3).max(1).optional().describe('move: way in metres, 0.8 without it.'),
+          distanceM: z.number().min(0.3).max(1).optional().describe('move: distance in metres, default 0.8.'),
         }),
         missing: lacking((site, { kind }) =>
           kind === 'dock' && site.dock === undefined
             ? [
                 {
                   key: 'dock',
-                  what: 'the pose of the dock is not named',
+                  what: 'the pose of the dock is missing',
                   remedy: 'Measure it, and enter it as dock.',
                 },
               ]
@@ -187,14 +194,14 @@ export function createCatalogue({
       },
       async (options, context) => {
         const { verifyEvidence } = await import('./evidence/verify.ts');
-        // What a person has to say stands as questions before the steps of the list, and as the flag of the run.
+        // The technician confirms these by earlier steps of the list and by --robot-will-move.
         const conditions = { robotWillMove: true, spaceFree: true, emergencyStopInHand: true };
         const onAlarm = (text: string) => context.onProgress(text);
         return verifyEvidence(await toolkit(), { ...options, who, conditions, password }, { ...context, onAlarm });
       },
     ),
     'gateway health': entry(
-      { summary: 'Every service of the running gateway runs.', with: nothing },
+      { summary: 'All services of the gateway are running.', with: nothing },
       async (options, context) => {
         return (await import('./gateway/health.ts')).readGatewayHealth(await toolkit(), options, context);
       },
@@ -202,9 +209,9 @@ export function createCatalogue({
     'heartbeat check': entry(
       {
         summary:
-          'The heartbeat passes the kernel of this gateway every 2 s, every robot of the site file is received, no datagram is rejected.',
+          'The heartbeat leaves this gateway every 2 s, every robot of the site file is received, no datagram is rejected.',
         with: z.strictObject({
-          seconds: z.int().min(3).max(600).default(10).describe('How long to listen.'),
+          seconds: z.int().min(3).max(600).default(10).describe('Listening time in seconds.'),
         }),
         missing: section('fleet', 'no heartbeat is configured'),
       },
@@ -214,17 +221,12 @@ export function createCatalogue({
     'network check': entry(
       {
         summary:
-          'From this gateway the cloud is reached as it must be, nothing listens here that may not, the segments hold.',
+          'The cloud endpoints are reachable from this gateway, no unexpected socket is open, network segments are separated.',
         with: z.strictObject({
-          timeoutMs: z
-            .int()
-            .min(1_000)
-            .max(60_000)
-            .default(10_000)
-            .describe('How long the way to one endpoint may take.'),
+          timeoutMs: z.int().min(1_000).max(60_000).default(10_000).describe('Timeout per endpoint in milliseconds.'),
         }),
         given: fromHosts.length > 0 ? ['second-host'] : [],
-        missing: section('cloud', 'no cloud endpoint is named'),
+        missing: section('cloud', 'no cloud endpoint is configured'),
       },
       async ({ timeoutMs }, context) =>
         (await import('./network/check.ts')).checkNetwork(
@@ -236,17 +238,17 @@ export function createCatalogue({
     'kiosk status': entry(
       {
         summary:
-          'The port of the tablet, and its settings: read again over an open port or a cable, else as remembered.',
+          'ADB port and settings of the tablet: read over an open port or USB, else the last known values with their age.',
         with: z.strictObject({
-          usb: z.boolean().default(false).describe('The tablet is at a USB cable of this machine: read it there.'),
+          usb: z.boolean().default(false).describe('Read the tablet over USB from this machine.'),
           allowWithinS: z
             .int()
             .min(5)
             .max(3600)
             .default(5)
-            .describe('How long somebody may take to allow this computer on the tablet.'),
+            .describe('Time to allow this computer on the tablet, in seconds.'),
         }),
-        missing: section('tablet', 'no tablet is named'),
+        missing: section('tablet', 'no tablet is configured'),
       },
       async ({ usb, allowWithinS }, context) =>
         (await import('./kiosk/status.ts')).kioskStatus(
@@ -257,16 +259,16 @@ export function createCatalogue({
     ),
     'kiosk plan': entry(
       {
-        summary: 'The tablet is as its profile says; its debug bridge must be open for that.',
+        summary: 'The tablet matches its profile; needs an open ADB port.',
         with: z.strictObject({
           allowWithinS: z
             .int()
             .min(5)
             .max(3600)
             .default(30)
-            .describe('How long somebody may take to allow this computer on the tablet.'),
+            .describe('Time to allow this computer on the tablet, in seconds.'),
         }),
-        missing: section('tablet', 'no tablet is named'),
+        missing: section('tablet', 'no tablet is configured'),
       },
       async ({ allowWithinS }, context) =>
         (await import('./kiosk/plan.ts')).planKiosk(
@@ -277,7 +279,7 @@ export function createCatalogue({
     ),
     'operator check': entry(
       {
-        summary: 'The whole route table and the rules of the read-only socket, from outside, on both sockets.',
+        summary: 'The whole route table on both sockets, and bypass attempts on the read-only socket.',
         with: nothing,
       },
       async (options, context) =>
@@ -285,9 +287,9 @@ export function createCatalogue({
     ),
     'overlays inspect': entry(
       {
-        summary: 'The drawings of a map: what every number means and how well that is known, and what is broken.',
+        summary: 'The overlays of a map: the meaning of every number with its evidence mark, and all errors.',
         with: z.strictObject({
-          map: z.string().default('current').describe('Number of the map; without it the one in use.'),
+          map: z.string().default('current').describe('Map id; default: the map in use.'),
         }),
       },
       async ({ map }, context) => {
@@ -298,9 +300,9 @@ export function createCatalogue({
       },
     ),
     'map backup': entry(
-      { summary: 'Every map of the chassis, taken into a new file under stateDir and proven there.', with: nothing },
+      { summary: 'Backs up every map of the chassis to a new file under stateDir and verifies it.', with: nothing },
       async (_, context) => {
-        if (gwVersion === undefined) throw new GwError('INTERNAL', 'A catalogue that is only read took a backup.');
+        if (gwVersion === undefined) throw new GwError('INTERNAL', 'Map backup without the version of gw.');
         const { backUpMapsToFile } = await import('./map/backup.ts');
         const open = await toolkit();
         const folder = join(open.site.stateDir, 'map-backups');
@@ -309,12 +311,11 @@ export function createCatalogue({
     ),
     'tour run': entry(
       {
-        summary:
-          'Drives a tour of the site file through the running gateway, and compares where the robot then stands.',
+        summary: 'Drives a tour of the site file through the running gateway and compares the final pose.',
         moves: true,
         with: z.strictObject({
           tour: z.string().describe('A tour of the site file.'),
-          withinMs: z.int().min(1_000).max(3_600_000).default(300_000).describe('How long the tour may take.'),
+          withinMs: z.int().min(1_000).max(3_600_000).default(300_000).describe('Timeout of the tour in milliseconds.'),
         }),
         missing: namedTour,
       },
@@ -326,7 +327,8 @@ export function createCatalogue({
     ),
     'operator sign-in': entry(
       {
-        summary: 'The device password signs in and out, a wrong one is refused; needs the device password.',
+        summary:
+          'Signs in and out with the device password, and checks that a wrong one is refused; needs the device password.',
         with: nothing,
         given: signedIn,
         missing: passwordFile,
@@ -336,7 +338,7 @@ export function createCatalogue({
     ),
     'operator media': entry(
       {
-        summary: 'A media file of 200 MB is stored, read back and deleted; needs the device password.',
+        summary: 'Stores, reads back and deletes a media file of 200 MB; needs the device password.',
         with: nothing,
         given: signedIn,
         missing: passwordFile,
@@ -347,7 +349,7 @@ export function createCatalogue({
     'pose read-back': entry(
       {
         summary:
-          'Another heading is set at the place of the robot, read back in degrees, and the old one set again; needs the device password.',
+          'Sets another heading at the current position, reads it back in degrees and restores the old one; needs the device password.',
         moves: true,
         with: nothing,
         given: signedIn,
@@ -359,7 +361,7 @@ export function createCatalogue({
     'measured stop': entry(
       {
         summary:
-          'Stops the robot on a tour of the site file, measures how it comes to rest, and clears the stop; needs the device password.',
+          'Stops the robot on a tour of the site file, measures time and distance to standstill, and clears the stop; needs the device password.',
         moves: true,
         with: z.strictObject({ tour: z.string().describe('A tour of the site file.') }),
         given: signedIn,
@@ -374,13 +376,13 @@ export function createCatalogue({
     ),
     'gateway state': entry(
       {
-        summary: 'How the running gateway stands to the chassis: its link, the address it tries, the pose.',
+        summary: 'Chassis link of the running gateway: state, address tried, pose.',
         with: z.strictObject({
           link: z
             .enum(['connected', 'not-connected', 'booting'])
             .optional()
-            .describe('Wait until the link is this; without it the state of the moment is taken.'),
-          withinMs: z.int().min(100).max(60_000).default(5_000).describe('How long to wait for that.'),
+            .describe('Wait for this link state; default: the current state.'),
+          withinMs: z.int().min(100).max(60_000).default(5_000).describe('Timeout of the wait in milliseconds.'),
         }),
       },
       async ({ link, withinMs }, context) => {
@@ -391,17 +393,17 @@ export function createCatalogue({
     ),
     'sim fault': entry(
       {
-        summary: 'Breaks the simulated robot on purpose, and waits until the gateway notices. Only `gw demo` has one.',
+        summary: 'Switches a fault of the simulated robot and waits until the gateway detects it. Only in `gw demo`.',
         with: z.strictObject({
           fault: z.string().describe('Name of the fault; see `gw sim fault --list`.'),
-          on: z.boolean().describe('Whether it shall be on.'),
-          until: z.enum(['connected', 'not-connected', 'booting']).describe('What the gateway must come to say.'),
-          withinMs: z.int().min(100).max(20_000).default(10_000).describe('How long to wait for that.'),
+          on: z.boolean().describe('true switches the fault on.'),
+          until: z.enum(['connected', 'not-connected', 'booting']).describe('Link state that the gateway must reach.'),
+          withinMs: z.int().min(100).max(20_000).default(10_000).describe('Timeout of the wait in milliseconds.'),
         }),
       },
       async ({ fault, on, until, withinMs }, context) => {
         if (!switchFault) {
-          throw new GwError('USAGE', 'There is no simulated robot here whose faults could be switched.', {
+          throw new GwError('USAGE', 'No simulated robot here.', {
             remedy: 'This step runs in `gw demo` only.',
           });
         }
@@ -415,7 +417,7 @@ export function createCatalogue({
   };
 }
 
-/** One entry, with its types joined: what the schema reads is what the function gets. */
+/** One entry with joined types: the function receives the output of its schema. */
 function entry<S extends z.ZodType>(
   about: Pick<CatalogueEntry, 'summary' | 'software' | 'given'> & {
     readonly moves?: boolean;

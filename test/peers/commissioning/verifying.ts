@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { ProtocolVerify } from '../../../src/lib/toolkit/checklist/verify.result.ts';
+import type { RecordVerify } from '../../../src/lib/toolkit/checklist/verify.result.ts';
 import { gwBinary } from '../../e2e/gw.ts';
 import { run } from '../namespace.ts';
 import { nameOf } from '../segments.ts';
@@ -9,7 +9,7 @@ import { REMARK } from './answers.ts';
 import { cameOf, type Machine, SERIAL } from './day.ts';
 
 /**
- * A protocol is believed where it was written, by the authority of the identity there, and elsewhere by the certificate
+ * A record is believed where it was written, by the authority of the identity there, and elsewhere by the certificate
  * of that authority; with one byte of one remark changed by neither.
  */
 export async function verifyEverywhere(
@@ -22,7 +22,7 @@ export async function verifyEverywhere(
   ] as const;
   const verify = async ([{ side, home }, words]: (typeof ways)[number], path: string) => {
     const args = [gwBinary, 'checklist', 'verify', path, ...words, '--json'];
-    return cameOf<ProtocolVerify>(await run(nameOf(side), args, { env: { HOME: home } }));
+    return cameOf<RecordVerify>(await run(nameOf(side), args, { env: { HOME: home } }));
   };
   const changed = `${file}.changed`;
   const bytes = readFileSync(file);

@@ -1,25 +1,17 @@
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { renderProtocolDiff } from '../../../src/cli/render/protocol.ts';
-import type { Protocol, StepResult } from '../../../src/lib/checklist/index.ts';
-import { protocolDiffSchema } from '../../../src/lib/toolkit/checklist/diff.result.ts';
-import { diffProtocols } from '../../../src/lib/toolkit/checklist/diff.ts';
+import { renderRecordDiff } from '../../../src/cli/render/record.ts';
+import type { CheckRecord, StepResult } from '../../../src/lib/checklist/index.ts';
+import { recordDiffSchema } from '../../../src/lib/toolkit/checklist/diff.result.ts';
+import { diffRecords } from '../../../src/lib/toolkit/checklist/diff.ts';
 import { isSteady, steadyText } from '../../../src/lib/toolkit/checklist/steady-values.ts';
-import {
-  answeredStep,
-  deviantStep,
-  measuredStep,
-  protocolOf,
-  robotOf,
-  stepOf,
-  wrongStep,
-} from '../../report/protocols.ts';
+import { answeredStep, deviantStep, measuredStep, recordOf, robotOf, stepOf, wrongStep } from '../../report/records.ts';
 
-const side = (protocol: Protocol, path = 'a.json') => ({ path, state: 'verified', protocol }) as const;
-const between = (from: Protocol, to: Protocol) => diffProtocols(side(from), side(to, 'b.json'));
-const ofSteps = (...steps: StepResult[]) => protocolOf([robotOf(steps)]);
-const shown = (from: Protocol, to: Protocol) => stripVTControlCharacters(renderProtocolDiff(between(from, to)));
+const side = (record: CheckRecord, path = 'a.json') => ({ path, state: 'verified', record }) as const;
+const between = (from: CheckRecord, to: CheckRecord) => diffRecords(side(from), side(to, 'b.json'));
+const ofSteps = (...steps: StepResult[]) => recordOf([robotOf(steps)]);
+const shown = (from: CheckRecord, to: CheckRecord) => stripVTControlCharacters(renderRecordDiff(between(from, to)));
 
 const deviation = { reason: '443 is enough here', approvedBy: 'K. Muster', at: '2026-11-21T10:00:00.000Z' };
 const value = (name: string, of: string | number | boolean, unit: string | null = null) => ({
@@ -33,7 +25,7 @@ const value = (name: string, of: string | number | boolean, unit: string | null 
 describe('an accepted deviation', () => {
   const changed = (from: Partial<StepResult>, to: Partial<StepResult>) => {
     const diff = between(ofSteps({ ...deviantStep, ...from }), ofSteps({ ...deviantStep, ...to }));
-    expect(protocolDiffSchema.parse(diff)).toEqual(diff);
+    expect(recordDiffSchema.parse(diff)).toEqual(diff);
     return diff.robots[0]?.deviations.flatMap((one) => one.changed);
   };
 
@@ -42,7 +34,7 @@ describe('an accepted deviation', () => {
     expect(changed({}, later)).toEqual([]);
     const [from, to] = [ofSteps(deviantStep), ofSteps({ ...deviantStep, ...later })];
     expect(between(from, to)).toMatchObject({ same: true, worse: false });
-    expect(shown(from, to).split('\n')[0]).toBe('Nothing differs between the two visits.');
+    expect(shown(from, to).split('\n')[0]).toBe('No difference between the two visits.');
   });
 
   it('is another one by another person or for another reason', () => {
@@ -52,7 +44,7 @@ describe('an accepted deviation', () => {
     expect(changed({ deviation: null }, {})).toEqual(['accepted']);
     const both = { ...deviation, approvedBy: 'L. Mayer', reason: 'see ticket' };
     expect(shown(ofSteps(deviantStep), ofSteps({ ...deviantStep, deviation: both }))).toContain(
-      'deviation changed (another reason, another person)  MQTT on 8883: see ticket; by L. Mayer',
+      'deviation changed (other reason, other person)  MQTT on 8883: see ticket; by L. Mayer',
     );
   });
 
@@ -79,7 +71,7 @@ describe('a step that is not ok in both records', () => {
   });
   const reasons = (from: StepResult, to: StepResult) => between(ofSteps(from), ofSteps(to)).robots[0]?.reasons ?? [];
 
-  it('is told where it fails for another reason, and counts as a change', () => {
+  it('is listed where it fails for another reason, and counts as a change', () => {
     expect(reasons(wrongFor("'not decided'"), wrongFor("'radians'"))).toMatchObject([
       { id: 'pose-unit', verdict: 'wrong', to: "poseUnit.verdict: expected degrees, found 'radians'" },
     ]);
@@ -116,7 +108,7 @@ describe('what differs at every run', () => {
   };
 
   it('is no change: times, durations, ids and editions of the run, photos, who signed it', () => {
-    const from = protocolOf([robotOf([stepOf(), measuredStep, answeredStep])]);
+    const from = recordOf([robotOf([stepOf(), measuredStep, answeredStep])]);
     const steps = [stepOf(), measuredStep, answeredStep].map((step) => ({
       ...step,
       at: '2027-05-02T08:30:00.000Z',
@@ -126,10 +118,10 @@ describe('what differs at every run', () => {
       earlier: [],
       answer: step.answer && { ...step.answer, at: null, attachments: ['009-x.jpg'], by: 'Bo Techniker' },
     }));
-    const to = protocolOf([robotOf(steps)], changes);
+    const to = recordOf([robotOf(steps)], changes);
     const diff = between(from, to);
     expect(diff).toMatchObject({ same: true, worse: false });
-    expect(protocolDiffSchema.parse(diff)).toEqual(diff);
+    expect(recordDiffSchema.parse(diff)).toEqual(diff);
   });
 
   it.each([
@@ -154,7 +146,7 @@ describe('what differs at every run', () => {
     const diff = between(ofSteps(stepOf({ values: [a] })), ofSteps(stepOf({ values: [b] })));
     expect(diff).toMatchObject({ same: true, robots: [{ values: [{ counts: false }] }] });
     const text = shown(ofSteps(stepOf({ values: [a] })), ofSteps(stepOf({ values: [b] })));
-    expect(text.split('\n')[0]).toBe('Nothing differs between the two visits.');
+    expect(text.split('\n')[0]).toBe('No difference between the two visits.');
     expect(text).toContain('Not counted: 1 value that differs at every run');
   });
 
@@ -197,7 +189,7 @@ describe('what differs at every run', () => {
 
   it('says of a red line that stayed what it says now, and not when it was seen', () => {
     const line = (detail: string) =>
-      protocolOf([robotOf([stepOf()], { redLines: [{ id: 'tablet-open', title: 'Open', detail, remedy: 'lock' }] })]);
+      recordOf([robotOf([stepOf()], { redLines: [{ id: 'tablet-open', title: 'Open', detail, remedy: 'lock' }] })]);
     const [early, late] = ['Port 5555 answered at 2026-11-21 10:00.', 'Port 5555 answered at 2027-05-02 08:00.'];
     expect(between(line(early), line(late))).toMatchObject({ same: true });
     expect(between(line(early), line('192.0.2.9 answers.'))).toMatchObject({

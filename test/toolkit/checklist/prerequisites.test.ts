@@ -48,7 +48,7 @@ async function before(list: string, site: object, more: Partial<ChecklistRunOpti
   return told;
 }
 
-test('everything that the site file lacks is told together, before the first step, with the steps that need it', async () => {
+test('all prerequisites missing in the site file are listed before the first step, with the steps that need them', async () => {
   const told = await before('site', bare);
   expect(told.map(({ key }) => key)).toEqual(['cloud', 'chassis.mac', 'dock', 'tablet', 'fleet', 'tours.acceptance']);
   expect(told.at(-1)).toMatchObject({ serial: 'SN0001', what: expect.stringContaining("'acceptance'") });
@@ -61,7 +61,7 @@ test('with the device password its checks need a password that is set, and the s
   expect(told.find(({ key }) => key === 'operator.passwordFile')?.steps).toEqual(['stop']);
 });
 
-test('nothing is told of what is there, of steps that are left out, and of a site file that cannot be read', async () => {
+test('lists no present prerequisite, no left-out step, and nothing for an unreadable site file', async () => {
   const full = {
     ...bare,
     chassis: { ...bare.chassis, mac: '02:00:00:00:00:01' },

@@ -4,25 +4,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Protocol, protocolText, signProtocol } from '../../../src/lib/checklist/index.ts';
+import { type CheckRecord, recordText, signRecord } from '../../../src/lib/checklist/index.ts';
 import { type Authority, createAuthority, type IssuedPair } from '../../../src/lib/sim/cloud/certificates.ts';
-import { protocolDiffSchema } from '../../../src/lib/toolkit/checklist/diff.result.ts';
-import { compareProtocols, diffProtocols } from '../../../src/lib/toolkit/checklist/diff.ts';
-import { protocolReportSchema } from '../../../src/lib/toolkit/checklist/report.result.ts';
-import { reportProtocol } from '../../../src/lib/toolkit/checklist/report.ts';
-import { protocolVerifySchema } from '../../../src/lib/toolkit/checklist/verify.result.ts';
-import { checkProtocol } from '../../../src/lib/toolkit/checklist/verify.ts';
+import { recordDiffSchema } from '../../../src/lib/toolkit/checklist/diff.result.ts';
+import { compareRecords, diffRecords } from '../../../src/lib/toolkit/checklist/diff.ts';
+import { recordReportSchema } from '../../../src/lib/toolkit/checklist/report.result.ts';
+import { reportRecord } from '../../../src/lib/toolkit/checklist/report.ts';
+import { recordVerifySchema } from '../../../src/lib/toolkit/checklist/verify.result.ts';
+import { checkRecord } from '../../../src/lib/toolkit/checklist/verify.ts';
 import { readPdf } from '../../report/pdf-reader.ts';
 import {
   answeredStep,
   deviantStep,
   measuredStep,
   openStep,
-  protocolOf,
+  recordOf,
   robotOf,
   stepOf,
   wrongStep,
-} from '../../report/protocols.ts';
+} from '../../report/records.ts';
 
 let dir: string;
 let authority: Authority;
@@ -31,7 +31,7 @@ let caPath: string;
 const now = () => new Date('2026-11-21T12:00:00Z');
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'gw-protocol-'));
+  dir = await mkdtemp(join(tmpdir(), 'gw-record-'));
   authority = await createAuthority({ notBefore: new Date('2026-01-01'), notAfter: new Date('2028-01-01') });
   device = await authority.issueClientPair('SN0007', {
     notBefore: new Date('2026-01-02'),
@@ -43,28 +43,28 @@ beforeAll(async () => {
 
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-/** Writes a protocol as a run does: signed by the device unless it shall not be. */
-async function write(name: string, protocol: Protocol, { signed = true } = {}): Promise<string> {
+/** Writes a record as a run does: signed by the device unless it shall not be. */
+async function write(name: string, record: CheckRecord, { signed = true } = {}): Promise<string> {
   const path = join(dir, name);
-  const { serial } = protocol.robots[0] ?? { serial: '' };
+  const { serial } = record.robots[0] ?? { serial: '' };
   const done = signed
-    ? signProtocol(protocol, {
+    ? signRecord(record, {
         serial,
         certificatePem: device.certificatePem,
         sign: (bytes) => sign('sha256', bytes, { key: device.keyPem, dsaEncoding: 'ieee-p1363' }),
       })
-    : { ...protocol, signature: null };
-  await writeFile(path, protocolText(done));
+    : { ...record, signature: null };
+  await writeFile(path, recordText(done));
   return path;
 }
 
-const good = () => protocolOf([robotOf([stepOf(), measuredStep])], { attachments: [] });
+const good = () => recordOf([robotOf([stepOf(), measuredStep])], { attachments: [] });
 
-describe('verifying a protocol file', () => {
+describe('verifying a record file', () => {
   it('verifies what the device signed, with the authority and the serial', async () => {
     const path = await write('good.json', good());
-    const result = await checkProtocol(path, { caPath, serial: 'SN0007' });
-    expect(protocolVerifySchema.parse(result)).toEqual(result);
+    const result = await checkRecord(path, { caPath, serial: 'SN0007' });
+    expect(recordVerifySchema.parse(result)).toEqual(result);
     expect(result.findings.filter(({ verdict }) => verdict !== 'ok')).toEqual([]);
     expect(result).toMatchObject({
       state: 'verified',
@@ -75,21 +75,21 @@ describe('verifying a protocol file', () => {
 
   it('is not verified without the authority, whatever else is in order', async () => {
     const path = await write('no-ca.json', good());
-    expect(await checkProtocol(path, { serial: 'SN0007' })).toMatchObject({ state: 'not-verified' });
+    expect(await checkRecord(path, { serial: 'SN0007' })).toMatchObject({ state: 'not-verified' });
   });
 
   it('says not signed where there is no signature, and wrong where another robot signed', async () => {
     const unsigned = await write('unsigned.json', good(), { signed: false });
-    expect(await checkProtocol(unsigned, { caPath })).toMatchObject({ state: 'not-signed', signedBy: null });
+    expect(await checkRecord(unsigned, { caPath })).toMatchObject({ state: 'not-signed', signedBy: null });
     const path = await write('other.json', good());
-    expect(await checkProtocol(path, { caPath, serial: 'SN0008' })).toMatchObject({ state: 'wrong' });
+    expect(await checkRecord(path, { caPath, serial: 'SN0008' })).toMatchObject({ state: 'wrong' });
   });
 
-  it('takes the serial that must have signed from a site file', async () => {
+  it('reads the expected serial from a site file', async () => {
     const path = await write('site.json', good());
     const sitePath = join(dir, 'other-site.yaml');
     await writeFile(sitePath, 'name: Other\nchassis: { host: 127.0.0.1, serial: SN0009 }\n');
-    const result = await checkProtocol(path, { caPath, sitePath });
+    const result = await checkRecord(path, { caPath, sitePath });
     expect(result.state).toBe('wrong');
     expect(result.findings.find(({ id }) => id === 'expected-serial')?.verdict).toBe('wrong');
   });
@@ -103,7 +103,7 @@ describe('verifying a protocol file', () => {
         const copy = Buffer.from(bytes);
         copy[at] = (copy[at] ?? 0) ^ by;
         await writeFile(changed, copy);
-        expect((await checkProtocol(changed, { caPath, serial: 'SN0007' })).state).not.toBe('verified');
+        expect((await checkRecord(changed, { caPath, serial: 'SN0007' })).state).not.toBe('verified');
       }),
       { numRuns: 150 },
     );
@@ -111,38 +111,38 @@ describe('verifying a protocol file', () => {
     // Nor when the certificate, which nothing could be checked with, was taken out as well.
     for (const text of [edited, edited.replace(/"certificate": ".*"/, '"certificate": ""')]) {
       await writeFile(changed, text);
-      const report = reportProtocol({ path: changed, caPath, lang: 'de', format: 'html', now });
-      await expect(report).rejects.toMatchObject({ code: 'PROTOCOL_ALTERED' });
-      await expect(compareProtocols({ from: changed, to: path })).rejects.toMatchObject({ code: 'PROTOCOL_ALTERED' });
+      const report = reportRecord({ path: changed, caPath, lang: 'de', format: 'html', now });
+      await expect(report).rejects.toMatchObject({ code: 'RECORD_ALTERED' });
+      await expect(compareRecords({ from: changed, to: path })).rejects.toMatchObject({ code: 'RECORD_ALTERED' });
     }
   });
 
-  it('tells what is no protocol, no certificate and no file apart', async () => {
+  it('distinguishes an invalid record, an invalid certificate and a missing file', async () => {
     const other = join(dir, 'other-file.json');
     await writeFile(other, '{"a":1}\n');
-    expect(await checkProtocol(other, {})).toMatchObject({ state: 'wrong', subject: null });
-    const report = reportProtocol({ path: other, lang: 'en', format: 'md', now });
-    await expect(report).rejects.toMatchObject({ code: 'PROTOCOL_INVALID' });
+    expect(await checkRecord(other, {})).toMatchObject({ state: 'wrong', subject: null });
+    const report = reportRecord({ path: other, lang: 'en', format: 'md', now });
+    await expect(report).rejects.toMatchObject({ code: 'RECORD_INVALID' });
     const path = await write('plain.json', good());
-    await expect(checkProtocol(path, { caPath: other })).rejects.toMatchObject({ code: 'USAGE' });
-    await expect(checkProtocol(path, { caPath: dir })).rejects.toMatchObject({
+    await expect(checkRecord(path, { caPath: other })).rejects.toMatchObject({ code: 'USAGE' });
+    await expect(checkRecord(path, { caPath: dir })).rejects.toMatchObject({
       code: 'USAGE',
       message: expect.stringContaining('is not a regular file'),
     });
-    await expect(checkProtocol(path, { caPath: join(dir, 'none.pem') })).rejects.toMatchObject({
+    await expect(checkRecord(path, { caPath: join(dir, 'none.pem') })).rejects.toMatchObject({
       code: 'USAGE',
       message: expect.stringContaining('cannot be read (ENOENT)'),
     });
-    await expect(checkProtocol(join(dir, 'none.json'), {})).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    await expect(checkRecord(join(dir, 'none.json'), {})).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
   });
 });
 
-describe('the report of a protocol file', () => {
+describe('the report of a record file', () => {
   it('is a PDF with the state of the signature on its first page', async () => {
     const path = await write('report.json', good());
     const out = join(dir, 'report.pdf');
-    const result = await reportProtocol({ path, caPath, lang: 'en', format: 'pdf', out, now });
-    expect(protocolReportSchema.parse(result)).toEqual(result);
+    const result = await reportRecord({ path, caPath, lang: 'en', format: 'pdf', out, now });
+    expect(recordReportSchema.parse(result)).toEqual(result);
     const pdf = readPdf(await readFile(out));
     expect(result).toMatchObject({
       state: 'verified',
@@ -150,7 +150,7 @@ describe('the report of a protocol file', () => {
       written: { path: out, pages: pdf.pages.length },
     });
     expect(pdf.pages[0]).toContain('Signed with the key of the device, and verified');
-    const without = await reportProtocol({ path, lang: 'en', format: 'pdf', out, force: true, now });
+    const without = await reportRecord({ path, lang: 'en', format: 'pdf', out, force: true, now });
     expect(without.state).toBe('not-verified');
     expect(readPdf(await readFile(out)).pages[0]).toContain('Signed, but NOT VERIFIED');
   });
@@ -162,19 +162,19 @@ describe('the report of a protocol file', () => {
       ['md', 'NICHT SIGNIERT'],
       ['junit', 'not-signed'],
     ] as const) {
-      const { document, written } = await reportProtocol({ path, lang: 'de', format, now });
+      const { document, written } = await reportRecord({ path, lang: 'de', format, now });
       expect(document).toContain(words);
       expect(written).toBeNull();
     }
-    const pdf = reportProtocol({ path, lang: 'de', format: 'pdf', now });
+    const pdf = reportRecord({ path, lang: 'de', format: 'pdf', now });
     await expect(pdf).rejects.toMatchObject({ code: 'USAGE' });
   });
 
-  it('replaces no file unless it was told to', async () => {
+  it('replaces no file without --force', async () => {
     const path = await write('kept.json', good());
     const out = join(dir, 'kept.html');
     await writeFile(out, 'mine');
-    const report = reportProtocol({ path, lang: 'de', format: 'html', out, now });
+    const report = reportRecord({ path, lang: 'de', format: 'html', out, now });
     await expect(report).rejects.toMatchObject({ code: 'FILE_EXISTS' });
     expect(await readFile(out, 'utf8')).toBe('mine');
   });
@@ -184,33 +184,33 @@ describe('the report of a protocol file', () => {
     const { createHash } = await import('node:crypto');
     const sha256 = createHash('sha256').update(photo).digest('hex');
     const attachment = { name: '001-sensors.jpg', sha256, bytes: photo.length, mediaType: 'image/jpeg' } as const;
-    const protocol = protocolOf([robotOf([answeredStep])], { attachments: [attachment] });
-    const path = await write('photo.json', protocol);
-    expect(await checkProtocol(path, { caPath, serial: 'SN0007' })).toMatchObject({ state: 'wrong' });
+    const record = recordOf([robotOf([answeredStep])], { attachments: [attachment] });
+    const path = await write('photo.json', record);
+    expect(await checkRecord(path, { caPath, serial: 'SN0007' })).toMatchObject({ state: 'wrong' });
     await mkdir(join(dir, 'photo.files'));
     await writeFile(join(dir, 'photo.files', attachment.name), photo);
-    expect(await checkProtocol(path, { caPath, serial: 'SN0007' })).toMatchObject({ state: 'verified' });
+    expect(await checkRecord(path, { caPath, serial: 'SN0007' })).toMatchObject({ state: 'verified' });
     await writeFile(join(dir, 'photo.files', attachment.name), 'a phot0');
-    const { document, state } = await reportProtocol({ path, caPath, lang: 'en', format: 'html', now });
+    const { document, state } = await reportRecord({ path, caPath, lang: 'en', format: 'html', now });
     expect(state).toBe('wrong');
-    expect(document).toContain('the verification found something WRONG');
+    expect(document).toContain('verification FAILED');
   });
 });
 
 describe('what changed between two visits', () => {
-  const side = (protocol: Protocol) => ({ path: 'a.json', state: 'verified', protocol }) as const;
-  const before = protocolOf([
+  const side = (record: CheckRecord) => ({ path: 'a.json', state: 'verified', record }) as const;
+  const before = recordOf([
     robotOf([stepOf(), wrongStep, openStep, measuredStep, stepOf({ id: 'gone', title: 'Gone' })]),
   ]);
 
-  it('is nothing between a protocol and itself', () => {
-    const diff = diffProtocols(side(before), side(before));
-    expect(protocolDiffSchema.parse(diff)).toEqual(diff);
+  it('is nothing between a record and itself', () => {
+    const diff = diffRecords(side(before), side(before));
+    expect(recordDiffSchema.parse(diff)).toEqual(diff);
     expect(diff).toMatchObject({ same: true, worse: false });
   });
 
-  it('sorts steps into newly wrong, mended, lost and otherwise', () => {
-    const after = protocolOf([
+  it('sorts steps into newly wrong, fixed, lost and otherwise', () => {
+    const after = recordOf([
       robotOf([
         stepOf({ verdict: 'wrong', why: 'it does not answer' }),
         stepOf({ ...wrongStep, verdict: 'ok', why: 'every expectation holds' }),
@@ -219,22 +219,22 @@ describe('what changed between two visits', () => {
         stepOf({ id: 'new', title: 'New' }),
       ]),
     ]);
-    const [robot] = diffProtocols(side(before), side(after)).robots;
+    const [robot] = diffRecords(side(before), side(after)).robots;
     const short = (list: readonly { id: string; from: string | null; to: string | null }[] = []) =>
       list.map(({ id, from, to }) => `${id}: ${from} -> ${to}`);
     expect(short(robot?.newlyWrong)).toEqual(['address: ok -> wrong']);
-    expect(short(robot?.mended)).toEqual(['pose-unit: wrong -> ok']);
+    expect(short(robot?.fixed)).toEqual(['pose-unit: wrong -> ok']);
     expect(short(robot?.lost)).toEqual(['gone: ok -> null']);
     expect(short(robot?.otherwise)).toEqual(['drive: not-checked -> skipped', 'new: null -> ok']);
-    expect(diffProtocols(side(before), side(after))).toMatchObject({ same: false, worse: true });
+    expect(diffRecords(side(before), side(after))).toMatchObject({ same: false, worse: true });
   });
 
   it('gives measured values that moved with their difference, and none where the units differ', () => {
     const moved = (value: number | string, unit: string | null) =>
-      protocolOf([
+      recordOf([
         robotOf([stepOf({ ...measuredStep, values: [{ name: 'height', value, unit, mark: 'BELEGT', source: 's' }] })]),
       ]);
-    const values = (from: Protocol, to: Protocol) => diffProtocols(side(from), side(to)).robots[0]?.values ?? [];
+    const values = (from: CheckRecord, to: CheckRecord) => diffRecords(side(from), side(to)).robots[0]?.values ?? [];
     expect(values(moved(0.1, 'm'), moved(0.3, 'm'))).toMatchObject([
       { name: 'height', from: 0.1, to: 0.3, delta: 0.2 },
     ]);
@@ -245,8 +245,8 @@ describe('what changed between two visits', () => {
 
   it('names versions, software, deviations, red lines and robots that are missing', () => {
     const redLine = { id: 'tablet-open', title: 'The tablet was left open', detail: 'it answers', remedy: 'lock' };
-    const old = protocolOf([robotOf([deviantStep]), robotOf([stepOf()], { serial: 'SN0008' })]);
-    const after = protocolOf(
+    const old = recordOf([robotOf([deviantStep]), robotOf([stepOf()], { serial: 'SN0008' })]);
+    const after = recordOf(
       [
         robotOf([{ ...deviantStep, deviation: null }], {
           software: { value: '3.0.0', mark: 'BELEGT', source: 'x' },
@@ -256,8 +256,8 @@ describe('what changed between two visits', () => {
       ],
       { gw: '0.2.0' },
     );
-    const diff = diffProtocols(side(old), side(after));
-    expect(protocolDiffSchema.parse(diff)).toEqual(diff);
+    const diff = diffRecords(side(old), side(after));
+    expect(recordDiffSchema.parse(diff)).toEqual(diff);
     expect(diff.versions.gw).toEqual({ from: '0.1.0', to: '0.2.0' });
     expect(diff.robots).toMatchObject([
       {
@@ -274,22 +274,22 @@ describe('what changed between two visits', () => {
   it('reads both files, and says how far each was verified', async () => {
     const from = await write('from.json', good());
     const to = await write('to.json', good(), { signed: false });
-    const diff = await compareProtocols({ from, to, caPath });
+    const diff = await compareRecords({ from, to, caPath });
     expect([diff.from.state, diff.to.state]).toEqual(['verified', 'not-signed']);
     expect(diff.same).toBe(true);
   });
 
-  it('turns newly wrong into mended when the two are swapped', () => {
+  it('turns newly wrong into fixed when the two are swapped', () => {
     const verdict = fc.constantFrom('ok', 'wrong', 'skipped', 'not-checked' as const);
     fc.assert(
       fc.property(fc.array(fc.tuple(verdict, verdict), { maxLength: 8 }), (pairs) => {
         const of = (which: 0 | 1) =>
-          protocolOf([robotOf(pairs.map((pair, at) => stepOf({ id: `s${at}`, verdict: pair[which] })))]);
-        const [there, back] = [diffProtocols(side(of(0)), side(of(1))), diffProtocols(side(of(1)), side(of(0)))];
+          recordOf([robotOf(pairs.map((pair, at) => stepOf({ id: `s${at}`, verdict: pair[which] })))]);
+        const [there, back] = [diffRecords(side(of(0)), side(of(1))), diffRecords(side(of(1)), side(of(0)))];
         const ids = (list: readonly { id: string }[] = []) => list.map(({ id }) => id).sort();
         const [one, other] = [there.robots[0], back.robots[0]];
         // What got better one way got worse the other way.
-        expect(ids(one?.mended)).toEqual(
+        expect(ids(one?.fixed)).toEqual(
           ids([...(other?.newlyWrong ?? []).filter(({ from }) => from === 'ok'), ...(other?.lost ?? [])]),
         );
         expect(there.same).toBe(back.same);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { protocolSchema, verifyProtocolFile } from '../../../src/lib/checklist/index.ts';
+import { recordSchema, verifyRecordFile } from '../../../src/lib/checklist/index.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { toJUnit, toMarkdown } from '../../../src/lib/report/index.ts';
@@ -87,67 +87,67 @@ async function run(sites: readonly [string, ...string[]], more: Partial<Checklis
   });
   return checklistRunSchema.parse(JSON.parse(JSON.stringify(result)));
 }
-const protocolOf = async ({ protocol }: { protocol: { file: string } | null }) =>
-  protocolSchema.parse(JSON.parse(await readFile(protocol?.file ?? '', 'utf8')));
+const recordOf = async ({ record }: { record: { file: string } | null }) =>
+  recordSchema.parse(JSON.parse(await readFile(record?.file ?? '', 'utf8')));
 const journals = async (serial: string) =>
   (await readdir(join(dir, serial, 'checklist-runs'))).filter((name) => name.endsWith('.jsonl'));
 const good = 'label: { answer: yes, initials: KM, photo: photo.png }\ndoor: 0.9\n';
 
 describe('a run of a checklist', () => {
-  test('ends with a protocol in the state folder, signed by the device, and leaves no journal when all is ok', async () => {
+  test('ends with a record in the state folder, signed by the device, and leaves no journal when all is ok', async () => {
     const path = await enrolled('SN1');
     const result = await run([path], { answersPath: await answers(good) });
     expect(result).toMatchObject({ ok: true, accepted: true, leftOut: 0, resumed: false });
-    expect(result.protocol).toMatchObject({ edition: 1, signedBy: 'SN1', attachments: 1 });
-    expect(result.protocol?.file).toMatch(/SN1\/protocols\/own-SN1-\d{8}T\d{6}Z\.json$/);
+    expect(result.record).toMatchObject({ edition: 1, signedBy: 'SN1', attachments: 1 });
+    expect(result.record?.file).toMatch(/SN1\/records\/own-SN1-\d{8}T\d{6}Z\.json$/);
     expect(warnings).toEqual([]);
-    const found = await verifyProtocolFile(result.protocol?.file ?? '', {
+    const found = await verifyRecordFile(result.record?.file ?? '', {
       expectedSerial: 'SN1',
       caPem: authority.caPem,
     });
-    expect(found).toMatchObject({ verified: true, protocol: { ok: true, technician: { initials: 'KM' } } });
+    expect(found).toMatchObject({ verified: true, record: { ok: true, technician: { initials: 'KM' } } });
     expect(await journals('SN1')).toEqual([]);
-    const attachments = result.protocol?.file.replace('.json', '.files') ?? '';
+    const attachments = result.record?.file.replace('.json', '.files') ?? '';
     expect(await readFile(join(attachments, '001-label.png'))).toEqual(png);
     await writeFile(join(attachments, '001-label.png'), 'other');
-    expect(await verifyProtocolFile(result.protocol?.file ?? '', { caPem: authority.caPem })).toMatchObject({
+    expect(await verifyRecordFile(result.record?.file ?? '', { caPem: authority.caPem })).toMatchObject({
       verified: false,
       verdict: 'wrong',
     });
   });
 
-  test('without an identity the protocol is not signed, and says so', async () => {
+  test('without an identity the record is not signed, with a warning', async () => {
     const result = await run([await site('SN1')], { answersPath: await answers(good) });
-    expect(result.protocol?.signedBy).toBeNull();
-    expect(warnings.join()).toContain('The protocol is not signed');
-    expect(await verifyProtocolFile(result.protocol?.file ?? '')).toMatchObject({ verdict: 'not-checked' });
+    expect(result.record?.signedBy).toBeNull();
+    expect(warnings.join()).toContain('The record is not signed');
+    expect(await verifyRecordFile(result.record?.file ?? '')).toMatchObject({ verdict: 'not-checked' });
   });
 
   test('an identity that is here and broken is not said to be missing', async () => {
     const path = await enrolled('SN1');
     await writeFile(join(dir, 'identity', 'identity.json'), '{');
     const result = await run([path], { answersPath: await answers(good) });
-    expect(result.protocol?.signedBy).toBeNull();
+    expect(result.record?.signedBy).toBeNull();
     expect(warnings.join()).toMatch(/not signed by SN1: .* damaged or cut/);
-    expect(warnings.at(-1)).toBe('The protocol is not signed: no identity on this machine can sign it.');
+    expect(warnings.at(-1)).toBe('The record is not signed: no identity on this machine can sign it.');
   });
 
-  test('an evidence file that cannot be read, and an earlier run that cannot be, are told', async () => {
+  test('an unreadable evidence file and an unreadable earlier run are warnings', async () => {
     const path = await site('SN1');
     await writeFile(join(dir, 'evidence.jsonl'), 'none\n');
     await run([path]);
-    expect(warnings.join()).toContain('does not say which facts were verified on SN1');
+    expect(warnings.join()).toContain('cannot state which facts were verified on SN1');
     const [name = ''] = await journals('SN1');
     await writeFile(join(dir, 'SN1', 'checklist-runs', name), 'none\n');
     await run([path]);
-    expect(warnings.join()).toMatch(/Whether an earlier one was interrupted is not known: .* line 1 is not JSON/);
+    expect(warnings.join()).toMatch(/An earlier interrupted one could not be looked up: .* line 1 is not JSON/);
     await expect(run([path], { resume: true })).resolves.toMatchObject({ resumed: true });
   });
 
   test('the identity of another robot signs nothing', async () => {
     const result = await run([await enrolled('SN2', 'SN1')], { answersPath: await answers(good) });
-    expect(result.protocol?.signedBy).toBeNull();
-    expect(warnings.join()).toContain('is of SN2, so it does not sign for SN1');
+    expect(result.record?.signedBy).toBeNull();
+    expect(warnings.join()).toContain('belongs to SN2, so it does not sign for SN1');
   });
 
   test('goes on where it was: what is answered stays, what was open is taken, what is named is taken again', async () => {
@@ -167,15 +167,15 @@ describe('a run of a checklist', () => {
       answersPath: await answers('label: yes\n'),
     });
     expect(taken).toEqual(['label']);
-    expect(third).toMatchObject({ ok: true, resumed: true, leftOut: 0, protocol: { edition: 3 } });
+    expect(third).toMatchObject({ ok: true, resumed: true, leftOut: 0, record: { edition: 3 } });
     expect(third.steps[1]?.earlier).toEqual([expect.objectContaining({ verdict: 'wrong' })]);
-    const protocol = await protocolOf(third);
-    expect(protocol.id).toBe((await protocolOf(first)).id);
-    expect(protocol.resumedAt).toHaveLength(2);
+    const record = await recordOf(third);
+    expect(record.id).toBe((await recordOf(first)).id);
+    expect(record.resumedAt).toHaveLength(2);
     await expect(run([path], { resume: true })).rejects.toMatchObject({ code: 'NOTHING_TO_RESUME', exitCode: 2 });
   });
 
-  test('an interrupted run writes no protocol, unless one was named, and a new one says what was left', async () => {
+  test('an interrupted run writes no record, unless one was named, and a new one says what was left', async () => {
     const path = await site('SN1');
     const interrupt = new AbortController();
     const cut: Partial<ChecklistRunOptions> = {
@@ -183,14 +183,14 @@ describe('a run of a checklist', () => {
       onResult: ({ id }) => id === 'file' && interrupt.abort(new GwError('INTERRUPTED', 'Interrupted.')),
     };
     const result = await run([path], cut);
-    expect(result).toMatchObject({ interrupted: true, ok: false, protocol: null });
-    const named = await run([path], { resume: true, signal: AbortSignal.abort(), protocolPath: join(dir, 'p.json') });
-    expect(await protocolOf(named)).toMatchObject({ interrupted: true, ok: false, counts: { ok: 1, notChecked: 2 } });
+    expect(result).toMatchObject({ interrupted: true, ok: false, record: null });
+    const named = await run([path], { resume: true, signal: AbortSignal.abort(), recordPath: join(dir, 'p.json') });
+    expect(await recordOf(named)).toMatchObject({ interrupted: true, ok: false, counts: { ok: 1, notChecked: 2 } });
     const again = new AbortController();
     const fresh = { ...cut, signal: again.signal, onResult: () => again.abort() };
     await run([path], fresh);
     await run([path]);
-    expect(warnings.join()).toMatch(/This is a new run\. One of .* was interrupted after 1 step;/);
+    expect(warnings.join()).toMatch(/This is a new run\. The run of .* was interrupted after 1 step;/);
   });
 
   test('what is wrong with the question is said before anything is asked or written', async () => {
@@ -201,7 +201,7 @@ describe('a run of a checklist', () => {
     await writeFile(join(dir, 'p.json'), 'mine');
     const bad = (more: Partial<ChecklistRunOptions>, code: string) =>
       expect(run([path], { ask, ...more })).rejects.toMatchObject({ code });
-    await bad({ protocolPath: join(dir, 'p.json') }, 'FILE_EXISTS');
+    await bad({ recordPath: join(dir, 'p.json') }, 'FILE_EXISTS');
     await bad({ only: ['labl'] }, 'STEP_UNKNOWN');
     await bad({ from: 'labl' }, 'STEP_UNKNOWN');
     await bad({ resume: true }, 'NOTHING_TO_RESUME');
@@ -221,7 +221,7 @@ describe('a run of a checklist', () => {
   test('a part of a list is no whole one, and what it needs is taken along', async () => {
     const result = await run([await site('SN1')], { only: ['label'], answersPath: await answers('label: yes\n') });
     expect(result).toMatchObject({ ok: false, accepted: false, leftOut: 1, counts: { ok: 2, notChecked: 1 } });
-    expect(await protocolOf(result)).toMatchObject({ ok: false, leftOut: true });
+    expect(await recordOf(result)).toMatchObject({ ok: false, leftOut: true });
   });
 
   test('a tablet that was left open is red whatever the steps say', async () => {
@@ -248,21 +248,21 @@ describe('a run of a checklist', () => {
     const result = await run([path], { answersPath: await answers(good) });
     expect(result).toMatchObject({ ok: false, accepted: false, counts: { ok: 3, wrong: 0 } });
     expect(result.robots[0]?.redLines).toEqual([expect.objectContaining({ id: 'tablet-open' })]);
-    expect(await protocolOf(result)).toMatchObject({ ok: false, robots: [{ redLines: [{ id: 'tablet-open' }] }] });
+    expect(await recordOf(result)).toMatchObject({ ok: false, robots: [{ redLines: [{ id: 'tablet-open' }] }] });
   });
 
-  test('a site file that cannot be read gives no protocol, and the run still says what is wrong', async () => {
+  test('a site file that cannot be read gives no record, and the run still says what is wrong', async () => {
     const path = join(dir, 'broken.yaml');
     await writeFile(path, 'name: x\n');
     const result = await run([path], { answersPath: await answers(good) });
-    expect(result).toMatchObject({ subject: null, protocol: null, robots: [{ site: null, serial: null, ok: false }] });
+    expect(result).toMatchObject({ subject: null, record: null, robots: [{ site: null, serial: null, ok: false }] });
     expect(result.steps.map(({ verdict }) => verdict)).toEqual(['wrong', 'skipped', 'skipped']);
-    expect(warnings.join()).toContain('No protocol is written');
+    expect(warnings.join()).toContain('No record is written');
   });
 });
 
 describe('several robots in one run', () => {
-  test('are worked through one after the other and stand in one protocol, signed by the one that is here', async () => {
+  test('are worked through one after the other and stand in one record, signed by the one that is here', async () => {
     const [one, two] = [await site('SN1'), await enrolled('SN2')];
     const asked: string[] = [];
     const result = await run([one, two], {
@@ -284,10 +284,10 @@ describe('several robots in one run', () => {
       ['SN1', true],
       ['SN2', true],
     ]);
-    expect(result.protocol?.file).toMatch(/SN1\/protocols\/own-2-robots-/);
-    const found = await verifyProtocolFile(result.protocol?.file ?? '', { caPem: authority.caPem });
-    expect(found).toMatchObject({ verified: true, protocol: { robots: [{ serial: 'SN1' }, { serial: 'SN2' }] } });
-    expect(found.protocol?.attachments.map(({ name }) => name)).toEqual(['001-label.png', '002-label.png']);
+    expect(result.record?.file).toMatch(/SN1\/records\/own-2-robots-/);
+    const found = await verifyRecordFile(result.record?.file ?? '', { caPem: authority.caPem });
+    expect(found).toMatchObject({ verified: true, record: { robots: [{ serial: 'SN1' }, { serial: 'SN2' }] } });
+    expect(found.record?.attachments.map(({ name }) => name)).toEqual(['001-label.png', '002-label.png']);
     expect(result.written).toHaveLength(3);
     expect(() => parseXml(toJUnit(result))).not.toThrow();
     expect(toMarkdown(result)).toContain('SN1, SN2');

@@ -118,7 +118,7 @@ function writeRows(
     const values = sheet.lines(value, width - labelWidth, body);
     sheet.ensure(Math.min(labels.length, 4) * body.size * leading);
     const top = sheet.y;
-    // A label is a word of ours and short, so it fits beside the first lines of its value.
+    // A label is a short text of gw, so it fits beside the first lines of its value.
     for (const [at, line] of labels.slice(0, 4).entries()) {
       sheet.line(line, left, top + 0.8 + at * body.size * leading, quiet);
     }

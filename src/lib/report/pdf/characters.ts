@@ -19,7 +19,7 @@ const showable = new Set([
   ...[...beyondLatin1].map((char) => char.codePointAt(0) ?? 0),
 ]);
 
-/** Spaces, dashes, arrows and signs with an equal in the fonts: nothing is lost, so nothing is said. */
+/** Spaces, dashes, arrows and signs with an equal in the fonts: no information is lost, so no note is printed. */
 const equals: Readonly<Record<string, string>> = {
   '\u2002': ' ',
   '\u2003': ' ',
@@ -40,7 +40,7 @@ const equals: Readonly<Record<string, string>> = {
   π: 'pi',
 };
 
-/** Letters that Unicode does not take apart into a letter and its mark. */
+/** Letters that Unicode does not decompose into base letter and mark. */
 const letters: Readonly<Record<string, string>> = { ł: 'l', Ł: 'L', đ: 'd', Đ: 'D', ħ: 'h', Ħ: 'H', ı: 'i', ŧ: 't' };
 
 export function createCharacterSet(): CharacterSet {

@@ -14,7 +14,7 @@ interface Piece {
 
 export type Line = readonly Piece[];
 
-/** Points that a text takes at the size 1, without kerning. */
+/** Width of a text in points at size 1, without kerning. */
 export type Measure = (text: string, font: FontName) => number;
 
 interface Style {

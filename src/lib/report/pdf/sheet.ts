@@ -33,7 +33,7 @@ export interface Sheet {
   y: number;
   readonly doc: PdfDocument;
   readonly measure: Measure;
-  /** A new page, unless this one has that much room left. */
+  /** A new page, unless this one has that much space left. */
   ensure(height: number): boolean;
   turn(): void;
   space(height: number): void;

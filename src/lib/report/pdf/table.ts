@@ -7,7 +7,7 @@ const headStyle = { size: 8, bold: true } as const;
 const pad = 4;
 
 /**
- * A table over as many pages as it needs: its head stands on each of them, a row stays whole where a page has room
+ * A table over as many pages as it needs: its header repeats on each of them, a row stays whole where a page has space
  * for it, and one that is longer than a page goes on with the next.
  */
 export function writeTable(sheet: Sheet, { columns, rows }: Extract<Block, { kind: 'table' }>): void {
@@ -18,7 +18,7 @@ export function writeTable(sheet: Sheet, { columns, rows }: Extract<Block, { kin
 
   const cut = (words: Row['cells'][number], at: number, style: typeof cellStyle | typeof headStyle) =>
     sheet.lines(words, (widths[at] ?? 0) - 2 * pad, style);
-  // Titles are words of ours; a long one must not take the page from the rows.
+  // Titles are texts of gw; a long one must not take the page from the rows.
   const heads = columns.map(({ title }, at) => cut(title, at, headStyle).slice(0, 6));
   const headHeight = Math.max(1, ...heads.map((lines) => lines.length)) * headStyle.size * leading + 6;
 
@@ -49,13 +49,13 @@ export function writeTable(sheet: Sheet, { columns, rows }: Extract<Block, { kin
     const count = Math.max(1, ...lines.map((one) => one.length));
     let done = 0;
     while (done < count) {
-      let room = Math.floor((bodyBottom - sheet.y - 6) / rowHeight);
-      if (room < 1) {
+      let maxRows = Math.floor((bodyBottom - sheet.y - 6) / rowHeight);
+      if (maxRows < 1) {
         sheet.turn();
         writeHead();
-        room = Math.max(1, Math.floor((bodyBottom - sheet.y - 6) / rowHeight));
+        maxRows = Math.max(1, Math.floor((bodyBottom - sheet.y - 6) / rowHeight));
       }
-      const part = Math.min(room, count - done);
+      const part = Math.min(maxRows, count - done);
       const top = sheet.y;
       for (const [at, column] of lines.entries()) {
         for (const [row, line] of column.slice(done, done + part).entries()) {

@@ -7,7 +7,7 @@ import { createCharacterSet } from './characters.ts';
 import { fitDocument } from './fit.ts';
 import { createSheet, page, quietInk, ruleInk } from './sheet.ts';
 
-const MOST_REPLACED = 200;
+const MAX_REPLACED = 200;
 
 export interface PdfFile {
   readonly bytes: Uint8Array;
@@ -72,8 +72,8 @@ export async function writePdf(model: DocumentModel): Promise<PdfFile> {
 
 function noteOf(replaced: ReadonlyMap<string, string>, texts: (typeof frameTexts)['en']): Block[] {
   if (replaced.size === 0) return [];
-  const items = [...replaced].slice(0, MOST_REPLACED).map(([code, text]) => texts.replacedOne(code, text));
-  if (replaced.size > MOST_REPLACED) items.push(texts.replacedMore(replaced.size - MOST_REPLACED));
+  const items = [...replaced].slice(0, MAX_REPLACED).map(([code, text]) => texts.replacedOne(code, text));
+  if (replaced.size > MAX_REPLACED) items.push(texts.replacedMore(replaced.size - MAX_REPLACED));
   return [
     { kind: 'heading', text: texts.replacedTitle, level: 3 },
     { kind: 'paragraph', text: `${texts.replacedText} ${items.join('; ')}.`, quiet: true },

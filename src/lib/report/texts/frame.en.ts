@@ -1,10 +1,10 @@
-/** What the forms themselves say: page numbers, what a font cannot show. */
+/** Texts of the output formats: page numbers, replaced characters. */
 export const frameEn = {
   page: (page: number, of: number) => `Page ${page} of ${of}`,
-  replacedFoot: 'some characters are written otherwise, see the end',
-  replacedTitle: 'Characters that this PDF writes otherwise',
+  replacedFoot: 'some characters are replaced, see the end',
+  replacedTitle: 'Replaced characters in this PDF',
   replacedText:
-    'The fonts of this PDF have the letters of Western Europe only. These characters of names and remarks are written otherwise; the HTML form and the file itself hold them as they are.',
+    'The fonts of this PDF cover Western European letters only. These characters of names and remarks are replaced; the HTML version and the file itself hold them unchanged.',
   replacedOne: (code: string, shown: string) => `${code}, written as ${shown}`,
   replacedMore: (count: number) => `and ${count} more`,
 };

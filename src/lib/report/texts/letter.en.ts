@@ -43,10 +43,10 @@ export const letterEn = {
   none: 'not needed',
   byName: (name: string) => `host name ${name}`,
   dhcpNote:
-    'The gateway finds the chassis under these addresses, and the tablet the gateway. When the address of the chassis changes, the operator surface shows "not connected" and the robot does not drive.',
+    'The gateway finds the chassis at these addresses, and the tablet finds the gateway. When the address of the chassis changes, the operator surface shows "not connected" and the robot does not drive.',
 
   outTitle: '3. Outgoing connections to the cloud',
-  outRegion: (region: string) => `All of them come from the gateway and lead to the cloud region ${region}.`,
+  outRegion: (region: string) => `All connections are opened by the gateway, to the cloud region ${region}.`,
   frankfurt: 'Frankfurt (eu-central-1)',
   outHead: ['Destination', 'Port and protocol', 'Purpose', 'Needed'] as readonly string[],
   outProtocol: {
@@ -73,7 +73,7 @@ export const letterEn = {
   outNotes: [
     'Please exempt these destinations from TLS inspection: the gateway verifies the server certificates, and authenticates to the MQTT broker with a client certificate. An intercepted connection fails.',
     'The connections are made directly, not through a web proxy.',
-    'Please allow the destinations by name; we have no fixed addresses of them. The names must be resolvable from the robot segment.',
+    'Please allow the destinations by name; their IP addresses are not fixed. The names must be resolvable from the robot segment.',
   ],
 
   inTitle: '4. No incoming connections',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { protocolSubjectSchema, signatureStateSchema } from './verify.result.ts';
+import { recordSubjectSchema, signatureStateSchema } from './verify.result.ts';
 
 const verdict = z.enum(['ok', 'wrong', 'skipped', 'not-checked']);
 const deviation = z.strictObject({ reason: z.string(), approvedBy: z.string(), at: z.string() }).nullable();
@@ -8,9 +8,9 @@ const change = z.strictObject({ from: z.string().nullable(), to: z.string().null
 const stepChange = z.strictObject({
   id: z.string(),
   title: z.string(),
-  from: verdict.nullable().describe('null: the old protocol has no such step.'),
-  to: verdict.nullable().describe('null: the new protocol has no such step.'),
-  why: z.string().describe('What the new protocol says; of a step it has not, what the old one said.'),
+  from: verdict.nullable().describe('null: the old record has no such step.'),
+  to: verdict.nullable().describe('null: the new record has no such step.'),
+  why: z.string().describe('Reason in the new record; in the old one for a step that is gone.'),
 });
 
 const measured = z.union([z.number(), z.string(), z.boolean()]).nullable();
@@ -20,9 +20,9 @@ const robotDiff = z.strictObject({
   site: change,
   presence: z.enum(['both', 'old-only', 'new-only']),
   software: change.describe('Version that a step read from the chassis; null: none did.'),
-  newlyWrong: z.array(stepChange).describe('Wrong now, and not wrong before or not there.'),
-  mended: z.array(stepChange).describe('Ok now, and not ok before.'),
-  lost: z.array(stepChange).describe('Ok before, and now skipped, not checked or not there.'),
+  newlyWrong: z.array(stepChange).describe('Wrong now, and not wrong or missing before.'),
+  fixed: z.array(stepChange).describe('Ok now, and not ok before.'),
+  lost: z.array(stepChange).describe('Ok before, and now skipped, not-checked or missing.'),
   otherwise: z.array(stepChange).describe('Every other verdict that differs, and steps that are new and ok.'),
   reasons: z
     .array(
@@ -30,11 +30,11 @@ const robotDiff = z.strictObject({
         id: z.string(),
         title: z.string(),
         verdict,
-        from: z.string().describe('Why the step was not ok.'),
-        to: z.string().describe('Why it is not ok now.'),
+        from: z.string().describe('Previous reason.'),
+        to: z.string().describe('New reason.'),
       }),
     )
-    .describe('Steps that are not ok in both records, with the same verdict and for another reason.'),
+    .describe('Steps that are not ok in both records, with the same verdict and another reason.'),
   values: z
     .array(
       z.strictObject({
@@ -49,7 +49,7 @@ const robotDiff = z.strictObject({
         counts: z
           .boolean()
           .describe(
-            'false: a time, duration, age or id of a run, a folder, or a rate within a quarter, which differ at every run. It is no change.',
+            'false: a time, duration, age or id of a run, a folder, or a rate within 25 %, which differ at every run and are no change.',
           ),
       }),
     )
@@ -64,17 +64,17 @@ const robotDiff = z.strictObject({
         changed: z
           .array(z.enum(['accepted', 'withdrawn', 'reason', 'approved-by', 'verdict', 'finding', 'value']))
           .describe(
-            'verdict, finding, value: the step comes out otherwise than it did when it was accepted. The time of acceptance is no change.',
+            'verdict, finding, value: the step has another result than when it was accepted. The time of acceptance is no change.',
           ),
       }),
     )
-    .describe('Deviations that were accepted, withdrawn, or are another one now.'),
+    .describe('Deviations that were accepted, withdrawn or changed.'),
   redLines: z.strictObject({
     added: z.array(z.strictObject({ id: z.string(), title: z.string(), detail: z.string() })),
     gone: z.array(z.strictObject({ id: z.string(), title: z.string(), detail: z.string() })),
     changed: z
       .array(z.strictObject({ id: z.string(), title: z.string(), from: z.string(), to: z.string() }))
-      .describe('In both records, and saying something else.'),
+      .describe('In both records, with different details.'),
   }),
   evidence: z
     .array(z.strictObject({ fact: z.string(), mark: change, verifiedHere: change }))
@@ -82,13 +82,13 @@ const robotDiff = z.strictObject({
 });
 export type RobotDiff = z.infer<typeof robotDiff>;
 
-const side = z.strictObject({ path: z.string(), state: signatureStateSchema, subject: protocolSubjectSchema });
+const side = z.strictObject({ path: z.string(), state: signatureStateSchema, subject: recordSubjectSchema });
 
 /** Shape of `gw checklist diff --json`. */
-export const protocolDiffSchema = z.strictObject({
+export const recordDiffSchema = z.strictObject({
   from: side,
   to: side,
-  same: z.boolean().describe('true when nothing differs but what differs at every run.'),
+  same: z.boolean().describe('true when only values that differ at every run differ.'),
   worse: z
     .boolean()
     .describe('true when a step is newly wrong or no longer ok, a red line is new, or a robot is missing.'),
@@ -96,4 +96,4 @@ export const protocolDiffSchema = z.strictObject({
   sameChecklist: z.boolean().describe('Whether both are of the same checklist, by name; its file may have changed.'),
   robots: z.array(robotDiff),
 });
-export type ProtocolDiff = z.infer<typeof protocolDiffSchema>;
+export type RecordDiff = z.infer<typeof recordDiffSchema>;

@@ -1,44 +1,44 @@
-import type { Protocol, RobotProtocol, StepResult } from '../../checklist/index.ts';
+import type { CheckRecord, RobotRecord, StepResult } from '../../checklist/index.ts';
 import { type Basis, type Mark, markText } from '../../evidence/index.ts';
 import { signatureState } from '../../report/index.ts';
-import type { ProtocolDiff, RobotDiff } from './diff.result.ts';
-import { type ProtocolTrust, unaltered, verifyProtocolAt } from './record-file.ts';
+import type { RecordDiff, RobotDiff } from './diff.result.ts';
+import { type RecordTrust, unaltered, verifyRecordAt } from './record-file.ts';
 import { isBareNumber, isSteady, steadyText } from './steady-values.ts';
 import { subjectOf } from './verify.ts';
 
-export interface ProtocolDiffOptions extends Omit<ProtocolTrust, 'serial'> {
+export interface RecordDiffOptions extends Omit<RecordTrust, 'serial'> {
   readonly from: string;
   readonly to: string;
 }
 
 /**
- * What changed between two visits: robots by serial, steps by id, values by step and name. Reads two protocol files,
- * each verified. Throws what `verifyProtocolAt` throws, PROTOCOL_INVALID, PROTOCOL_ALTERED.
+ * Differences between two visits: robots by serial, steps by id, values by step and name. Reads and verifies two record
+ * files. Throws what `verifyRecordAt` throws, RECORD_INVALID, RECORD_ALTERED.
  */
-export async function compareProtocols({ from, to, caPath, sitePath }: ProtocolDiffOptions): Promise<ProtocolDiff> {
+export async function compareRecords({ from, to, caPath, sitePath }: RecordDiffOptions): Promise<RecordDiff> {
   const [old, now] = [await openSide(from, { caPath, sitePath }), await openSide(to, { caPath, sitePath })];
-  return diffProtocols(old, now);
+  return diffRecords(old, now);
 }
 
 interface Side {
   readonly path: string;
-  readonly state: ProtocolDiff['from']['state'];
-  readonly protocol: Protocol;
+  readonly state: RecordDiff['from']['state'];
+  readonly record: CheckRecord;
 }
 
-async function openSide(path: string, trust: ProtocolTrust): Promise<Side> {
-  const verification = await verifyProtocolAt(path, trust);
-  const protocol = unaltered(path, verification);
-  return { path, state: signatureState(protocol, verification), protocol };
+async function openSide(path: string, trust: RecordTrust): Promise<Side> {
+  const verification = await verifyRecordAt(path, trust);
+  const record = unaltered(path, verification);
+  return { path, state: signatureState(record, verification), record };
 }
 
 /**
- * The comparison itself; pure. Counts as a change: version of gw and of the list, software, site, robots, verdicts, why
- * a step is not ok, values with unit and mark, deviations, red lines, marks of facts. Does not: when, how long, where
- * the files lie, ids and editions of the runs, and values that differ at every run (`isSteady`).
+ * Pure comparison. Counts: versions of gw and of the list, software, site, robots, verdicts, reasons of steps that are not
+ * ok, values with unit and mark, deviations, red lines, marks of facts. Ignores: times, durations, file locations, run
+ * ids and editions, and values that differ at every run (`isSteady`).
  */
-export function diffProtocols(from: Side, to: Side): ProtocolDiff {
-  const [old, now] = [from.protocol, to.protocol];
+export function diffRecords(from: Side, to: Side): RecordDiff {
+  const [old, now] = [from.record, to.record];
   const serials = unique([...old.robots, ...now.robots].map(({ serial }) => serial));
   const robots = serials.map((serial) => robotDiff(serial, robotOf(old, serial), robotOf(now, serial)));
   const versions = {
@@ -57,11 +57,11 @@ export function diffProtocols(from: Side, to: Side): ProtocolDiff {
   };
 }
 
-function robotOf({ robots }: Protocol, serial: string): RobotProtocol | null {
+function robotOf({ robots }: CheckRecord, serial: string): RobotRecord | null {
   return robots.find((robot) => robot.serial === serial) ?? null;
 }
 
-function robotDiff(serial: string, old: RobotProtocol | null, now: RobotProtocol | null): RobotDiff {
+function robotDiff(serial: string, old: RobotRecord | null, now: RobotRecord | null): RobotDiff {
   const oldSteps = old?.steps ?? [];
   const newSteps = now?.steps ?? [];
   const steps = stepChanges(oldSteps, newSteps);
@@ -72,7 +72,7 @@ function robotDiff(serial: string, old: RobotProtocol | null, now: RobotProtocol
     presence: old === null ? 'new-only' : now === null ? 'old-only' : 'both',
     software: { from: old?.software?.value ?? null, to: now?.software?.value ?? null },
     newlyWrong: of('newly-wrong'),
-    mended: of('mended'),
+    fixed: of('fixed'),
     lost: of('lost'),
     otherwise: of('otherwise'),
     reasons: reasonChanges(oldSteps, newSteps),
@@ -87,7 +87,7 @@ function robotDiff(serial: string, old: RobotProtocol | null, now: RobotProtocol
   };
 }
 
-type Kind = 'newly-wrong' | 'mended' | 'lost' | 'otherwise';
+type Kind = 'newly-wrong' | 'fixed' | 'lost' | 'otherwise';
 type StepChange = RobotDiff['newlyWrong'][number] & { readonly kind: Kind };
 
 function stepChanges(old: readonly StepResult[], now: readonly StepResult[]): StepChange[] {
@@ -99,7 +99,7 @@ function stepChanges(old: readonly StepResult[], now: readonly StepResult[]): St
     if (from === to) return [];
     const { title = id, why = '' } = is ?? was ?? {};
     const kind =
-      to === 'wrong' ? 'newly-wrong' : to === 'ok' && from !== null ? 'mended' : from === 'ok' ? 'lost' : 'otherwise';
+      to === 'wrong' ? 'newly-wrong' : to === 'ok' && from !== null ? 'fixed' : from === 'ok' ? 'lost' : 'otherwise';
     return [{ id, title, from, to, why, kind }];
   });
 }
@@ -115,14 +115,14 @@ function reasonChanges(old: readonly StepResult[], now: readonly StepResult[]): 
   });
 }
 
-/** Why a step is not ok, without what differs at every run: by its error, else by its expectations, else in words. */
+/** Reason of a step that is not ok, without what differs at every run: its error, else its expectations, else its text. */
 function reasonOf({ error, expectations, why }: StepResult): string {
   if (error !== null) return JSON.stringify([error.code, steadyText(error.message)]);
   const open = expectations.filter(({ verdict }) => verdict !== 'ok');
   if (open.length === 0) return steadyText(why);
   return JSON.stringify(
     open.map(({ path, expected, found, verdict }) => {
-      // How far a figure is off stands among the values, where the list asks for it.
+      // The size of a deviation is among the values, where the list names it.
       return [path, expected, isBareNumber(found) ? '' : steadyText(found, path), verdict];
     }),
   );
@@ -151,7 +151,7 @@ function valueChanges(old: readonly StepResult[], now: readonly StepResult[]): R
 
 type Marked = { readonly mark: Mark; readonly basis?: Basis | undefined } | undefined;
 
-/** With what they rest on where both sides say so: a record of an older version has the mark alone. */
+/** With the basis where both sides have it: a record of an older version has only the mark. */
 function marksOf(from: Marked, to: Marked): { from: string | null; to: string | null } {
   const isOld = [from, to].some((side) => side !== undefined && side.basis === undefined);
   const textOf = (side: Marked) => {
@@ -161,14 +161,14 @@ function marksOf(from: Marked, to: Marked): { from: string | null; to: string | 
   return { from: textOf(from), to: textOf(to) };
 }
 
-/** Without the digits that only binary fractions make: 0.3 - 0.1 is 0.2. */
+/** Without binary rounding noise: 0.3 - 0.1 is 0.2. */
 function rounded(value: number): number {
   return Number(value.toPrecision(12));
 }
 
 /**
- * Deviations that were accepted, withdrawn, or are another one now: by another person, for another reason, or of a step
- * that comes out otherwise than it did when it was accepted. When somebody accepted it is no change.
+ * Deviations that were accepted, withdrawn or changed: by another person, for another reason, or of a step with another
+ * result than when accepted. The time of acceptance is ignored.
  */
 function deviationChanges(old: readonly StepResult[], now: readonly StepResult[]): RobotDiff['deviations'] {
   const [before, after] = [byId(old), byId(now)];
@@ -195,15 +195,15 @@ function deviationChanges(old: readonly StepResult[], now: readonly StepResult[]
   });
 }
 
-function redLinesBut(of: RobotProtocol | null, but: RobotProtocol | null): RobotDiff['redLines']['added'] {
+function redLinesBut(of: RobotRecord | null, but: RobotRecord | null): RobotDiff['redLines']['added'] {
   const known = new Set((but?.redLines ?? []).map(({ id }) => id));
   return (of?.redLines ?? [])
     .filter(({ id }) => !known.has(id))
     .map(({ id, title, detail }) => ({ id, title, detail }));
 }
 
-/** Red lines that stand in both and say something else. */
-function redLineChanges(old: RobotProtocol | null, now: RobotProtocol | null): RobotDiff['redLines']['changed'] {
+/** Red lines of both records with different details. */
+function redLineChanges(old: RobotRecord | null, now: RobotRecord | null): RobotDiff['redLines']['changed'] {
   const before = byId(old?.redLines ?? []);
   return (now?.redLines ?? []).flatMap(({ id, title, detail }) => {
     const was = before.get(id);
@@ -212,7 +212,7 @@ function redLineChanges(old: RobotProtocol | null, now: RobotProtocol | null): R
   });
 }
 
-function evidenceChanges(old: RobotProtocol['evidence'], now: RobotProtocol['evidence']): RobotDiff['evidence'] {
+function evidenceChanges(old: RobotRecord['evidence'], now: RobotRecord['evidence']): RobotDiff['evidence'] {
   const [before, after] = [byId(old), byId(now)];
   return unique([...now, ...old].map(({ id }) => id)).flatMap((id) => {
     const [was, is] = [before.get(id), after.get(id)];
@@ -223,10 +223,10 @@ function evidenceChanges(old: RobotProtocol['evidence'], now: RobotProtocol['evi
 }
 
 function isSame(robot: RobotDiff): boolean {
-  const { newlyWrong, mended, lost, otherwise, reasons, deviations, redLines, evidence } = robot;
+  const { newlyWrong, fixed, lost, otherwise, reasons, deviations, redLines, evidence } = robot;
   const values = robot.values.filter(({ counts }) => counts);
   const lines = [redLines.added, redLines.gone, redLines.changed];
-  const lists = [newlyWrong, mended, lost, otherwise, reasons, values, deviations, ...lines, evidence];
+  const lists = [newlyWrong, fixed, lost, otherwise, reasons, values, deviations, ...lines, evidence];
   return (
     robot.presence === 'both' &&
     !differs(robot.site) &&

@@ -4,18 +4,18 @@ import {
   attachmentsDirOf,
   beginJournal,
   type Checklist,
-  composeProtocol,
+  type CheckRecord,
+  composeRecord,
   findJournal,
   type Journal,
-  type Protocol,
-  type ProtocolRobot,
-  type ProtocolSigner,
-  protocolText,
+  type RecordRobot,
+  type RecordSigner,
   type RedLine,
   readJournal,
+  recordText,
   resumeJournal,
   type SessionRobotResult,
-  signProtocol,
+  signRecord,
 } from '../../checklist/index.ts';
 import { asGwError, GwError } from '../../error/index.ts';
 import { type EvidenceRecord, loadEvidenceFile } from '../../evidence/index.ts';
@@ -25,7 +25,7 @@ import { plural } from '../../text/index.ts';
 import type { ChecklistRun } from './run.result.ts';
 import type { ChecklistRunOptions, RunRobot } from './run-options.ts';
 
-/** Folder of the journals of checklist runs, in the state folder of a site. */
+/** Folder of the checklist journals, in the state folder of a site. */
 const journalsIn = (site: Site) => join(site.stateDir, 'checklist-runs');
 
 interface JournalOptions extends Pick<ChecklistRunOptions, 'resume' | 'clock' | 'gwVersion'> {
@@ -34,8 +34,7 @@ interface JournalOptions extends Pick<ChecklistRunOptions, 'resume' | 'clock' | 
 }
 
 /**
- * The journal of this run: a new one, or the one to go on with. undefined where a site file cannot be read: then
- * nobody knows where it belongs. Throws USAGE, NOTHING_TO_RESUME, CHECKLIST_CHANGED, JOURNAL_BROKEN, RUN_OPEN,
+ * The journal of this run: new, or the one to resume. undefined when a site file cannot be read, since the folder is unknown. Throws USAGE, NOTHING_TO_RESUME, CHECKLIST_CHANGED, JOURNAL_BROKEN, RUN_OPEN,
  * FILE_UNWRITABLE.
  */
 export async function openJournal(robots: readonly RunRobot[], options: JournalOptions): Promise<Journal | undefined> {
@@ -43,9 +42,8 @@ export async function openJournal(robots: readonly RunRobot[], options: JournalO
   const sites = robots.flatMap(({ site }) => (site === null ? [] : [site]));
   const [first] = sites;
   if (first === undefined || sites.length < robots.length) {
-    if (resume)
-      throw new GwError('NOTHING_TO_RESUME', 'A site file cannot be read, so nobody knows whose run this is.');
-    onWarning('No protocol is written: a site file cannot be read, and a protocol names every robot.');
+    if (resume) throw new GwError('NOTHING_TO_RESUME', 'A site file cannot be read, so the run to resume is unknown.');
+    onWarning('No record is written: a site file cannot be read, and a record must name every robot.');
     return undefined;
   }
   const serials = sites.map((site) => site.chassis.serial);
@@ -58,12 +56,12 @@ export async function openJournal(robots: readonly RunRobot[], options: JournalO
     if (!found) {
       throw new GwError(
         'NOTHING_TO_RESUME',
-        `No run of the checklist '${checklist.name}' for ${serials.join(', ')} is there to go on with.`,
+        `No run of checklist '${checklist.name}' for ${serials.join(', ')} to resume.`,
         { tried: { address: dir } },
       );
     }
     if (found.state.begun.checklist.sha256 !== checklist.sha256) {
-      throw new GwError('CHECKLIST_CHANGED', `${checklist.file} was changed since the run of ${found.state.begun.at}.`);
+      throw new GwError('CHECKLIST_CHANGED', `${checklist.file} has changed since the run of ${found.state.begun.at}.`);
     }
     const journal = await resumeJournal(found.path);
     try {
@@ -75,14 +73,14 @@ export async function openJournal(robots: readonly RunRobot[], options: JournalO
     }
   }
   const before = await findJournal(dir, checklist.name, serials).catch((error) => {
-    onWarning(`This is a new run. Whether an earlier one was interrupted is not known: ${asGwError(error).message}`);
+    onWarning(`This is a new run. An earlier interrupted one could not be looked up: ${asGwError(error).message}`);
     return undefined;
   });
-  const taken = before?.state.taken.reduce((sum, robot) => sum + robot.size, 0) ?? 0;
-  if (before && before.state.editions === 0 && taken > 0) {
-    const steps = plural(taken, 'step');
+  const completedSteps = before?.state.completed.reduce((sum, robot) => sum + robot.size, 0) ?? 0;
+  if (before && before.state.editions === 0 && completedSteps > 0) {
+    const steps = plural(completedSteps, 'step');
     onWarning(
-      `This is a new run. One of ${before.state.begun.at} was interrupted after ${steps}; its answers stay in ${before.path}.`,
+      `This is a new run. The run of ${before.state.begun.at} was interrupted after ${steps}; its answers stay in ${before.path}.`,
     );
   }
   return beginJournal(dir, {
@@ -94,16 +92,16 @@ export async function openJournal(robots: readonly RunRobot[], options: JournalO
   });
 }
 
-/** Throws FILE_EXISTS: said before a run, not after it. */
-export async function checkProtocolFree(path: string): Promise<void> {
+/** Throws FILE_EXISTS, before the run instead of after it. */
+export async function checkRecordFree(path: string): Promise<void> {
   if (await isThere(path)) {
-    throw new GwError('FILE_EXISTS', `There is already something at ${path}.`, {
-      remedy: 'A protocol replaces nothing: name another file.',
+    throw new GwError('FILE_EXISTS', `${path} already exists.`, {
+      remedy: 'A record never replaces a file: name another one.',
     });
   }
 }
 
-/** What must be seen in red whatever the checklist looks at. */
+/** Red lines of a site: blocking findings outside the steps of the checklist. */
 export async function redLinesOf(site: Site | null): Promise<RedLine[]> {
   if (site === null) return [];
   const { tabletRedLine } = await import('../../kiosk/index.ts');
@@ -111,75 +109,75 @@ export async function redLinesOf(site: Site | null): Promise<RedLine[]> {
   return tablet === null ? [] : [{ ...tablet }];
 }
 
-interface ProtocolOptions {
+interface RecordOptions {
   readonly journal: Journal;
   readonly robots: readonly [RunRobot, ...RunRobot[]];
   readonly sessions: readonly SessionRobotResult[];
   readonly redLines: readonly RedLine[][];
   readonly checklist: Checklist;
-  readonly technician: Protocol['technician'];
+  readonly technician: CheckRecord['technician'];
   readonly gwVersion: string;
   readonly clock: Clock;
   readonly onWarning: (text: string) => void;
   readonly path: string | undefined;
 }
 
-/** Writes the protocol of a run, signed where the identity of one of its robots is here, and its attachments first. */
-export async function writeProtocol(options: ProtocolOptions): Promise<NonNullable<ChecklistRun['protocol']>> {
+/** Writes the record of a run, signed where the identity of one of its robots is here, and its attachments first. */
+export async function writeRecord(options: RecordOptions): Promise<NonNullable<ChecklistRun['record']>> {
   const { journal, robots, sessions, checklist, clock, gwVersion, onWarning } = options;
   const state = await readJournal(journal.path);
   const edition = state.editions + 1;
   const parts = await Promise.all(
-    robots.map(async ({ site }, index): Promise<ProtocolRobot[]> => {
+    robots.map(async ({ site }, index): Promise<RecordRobot[]> => {
       const session = sessions[index];
       if (site === null || session === undefined) return [];
       const redLines = options.redLines[index] ?? [];
-      const records = await recordsOf(site, onWarning);
-      return [{ ...session, site: site.name, serial: site.chassis.serial, records, redLines }];
+      const evidenceRecords = await evidenceRecordsOf(site, onWarning);
+      return [{ ...session, site: site.name, serial: site.chassis.serial, evidenceRecords, redLines }];
     }),
   );
-  const plain = composeProtocol({
+  const plain = composeRecord({
     journal: state,
     edition,
     gwVersion,
     checklist,
     technician: withInitials(options.technician, sessions),
     endedAt: clock.wall().toISOString(),
-    robots: parts.flat() as [ProtocolRobot, ...ProtocolRobot[]],
+    robots: parts.flat() as [RecordRobot, ...RecordRobot[]],
   });
   const signer = await signerFor(robots, onWarning);
-  const protocol = signer ? signProtocol(plain, signer) : plain;
-  const path = resolve(options.path ?? (await defaultPath(robots, protocol)));
+  const record = signer ? signRecord(plain, signer) : plain;
+  const path = resolve(options.path ?? (await defaultPath(robots, record)));
   const dir = attachmentsDirOf(path);
-  for (const { name } of protocol.attachments) {
-    // A sitting that ended between its photos and its protocol is written once more.
+  for (const { name } of record.attachments) {
+    // A session that ended between photos and record writes the photos again.
     await replaceFile(join(dir, name), await readKept(join(journal.attachmentsDir, name)));
   }
-  await createFile(path, protocolText(protocol));
-  const isOnDisk = await areSynced(protocol.attachments.length > 0 ? [dir, dirname(path)] : [dirname(path)]);
-  await journal.write({ kind: 'protocol', at: protocol.endedAt, edition, ok: protocol.ok });
-  // Nothing is left to go on with, and no loss of power takes the protocol back.
-  if (protocol.ok && isOnDisk) await journal.remove();
+  await createFile(path, recordText(record));
+  const isOnDisk = await areSynced(record.attachments.length > 0 ? [dir, dirname(path)] : [dirname(path)]);
+  await journal.write({ kind: 'record', at: record.endedAt, edition, ok: record.ok });
+  // The run is complete, and the record survives a power loss.
+  if (record.ok && isOnDisk) await journal.remove();
   return {
     file: path,
-    id: protocol.id,
+    id: record.id,
     edition,
-    signedBy: protocol.signature?.serial ?? null,
-    attachments: protocol.attachments.length,
+    signedBy: record.signature?.serial ?? null,
+    attachments: record.attachments.length,
   };
 }
 
-/** More than any photo that gw takes into a run. */
-const MOST_PHOTO_BYTES = 64 * 1024 * 1024;
+/** Above the limit of any stored photo. */
+const MAX_PHOTO_BYTES = 64 * 1024 * 1024;
 
 /** A photo of the journal. Throws JOURNAL_BROKEN. */
 async function readKept(path: string): Promise<Uint8Array> {
-  return await readWhole(path, MOST_PHOTO_BYTES).catch((cause: NodeJS.ErrnoException) => {
+  return await readWhole(path, MAX_PHOTO_BYTES).catch((cause: NodeJS.ErrnoException) => {
     throw new GwError('JOURNAL_BROKEN', `The photo ${path} of this run cannot be read (${cause.code}).`, { cause });
   });
 }
 
-/** Not every file system can do this. */
+/** Not every file system supports syncing a folder. */
 async function areSynced(folders: readonly string[]): Promise<boolean> {
   return await Promise.all(folders.map(syncFolder)).then(
     () => true,
@@ -187,19 +185,22 @@ async function areSynced(folders: readonly string[]): Promise<boolean> {
   );
 }
 
-/** The initials that stand beside the answers, when they are of one person. */
-function withInitials(technician: Protocol['technician'], sessions: readonly SessionRobotResult[]) {
+/** The initials of the answers, when all are of one person. */
+function withInitials(technician: CheckRecord['technician'], sessions: readonly SessionRobotResult[]) {
   const answers = sessions.flatMap(({ result }) => result.steps.flatMap(({ answer }) => answer ?? []));
   const [only = null, ...others] = new Set(answers.flatMap(({ initials }) => initials ?? []));
   return { name: technician.name, initials: technician.initials ?? (others.length === 0 ? only : null) };
 }
 
-async function recordsOf(site: Site, onWarning: (text: string) => void): Promise<readonly EvidenceRecord[] | null> {
+async function evidenceRecordsOf(
+  site: Site,
+  onWarning: (text: string) => void,
+): Promise<readonly EvidenceRecord[] | null> {
   try {
     return await loadEvidenceFile(site.evidenceFile);
   } catch (error) {
     const why = asGwError(error).message;
-    onWarning(`The protocol does not say which facts were verified on ${site.chassis.serial}: ${why}`);
+    onWarning(`The record cannot state which facts were verified on ${site.chassis.serial}: ${why}`);
     return null;
   }
 }
@@ -208,7 +209,7 @@ async function recordsOf(site: Site, onWarning: (text: string) => void): Promise
 async function signerFor(
   robots: readonly RunRobot[],
   onWarning: (text: string) => void,
-): Promise<ProtocolSigner | undefined> {
+): Promise<RecordSigner | undefined> {
   let isHere = false;
   for (const { site } of robots) {
     const identityDir = site?.enrolment?.identityDir;
@@ -219,33 +220,33 @@ async function signerFor(
       if (signer.serial === site.chassis.serial) return signer;
       isHere = true;
       onWarning(
-        `The identity in ${identityDir} is of ${signer.serial}, so it does not sign for ${site.chassis.serial}.`,
+        `The identity in ${identityDir} belongs to ${signer.serial}, so it does not sign for ${site.chassis.serial}.`,
       );
     } catch (thrown) {
       const error = asGwError(thrown);
       if (error.code === 'NOT_ENROLLED') continue;
       isHere = true;
-      onWarning(`The protocol is not signed by ${site.chassis.serial}: ${error.message}`);
+      onWarning(`The record is not signed by ${site.chassis.serial}: ${error.message}`);
     }
   }
   onWarning(
     isHere
-      ? 'The protocol is not signed: no identity on this machine can sign it.'
-      : 'The protocol is not signed: the identity of the device is not on this machine.',
+      ? 'The record is not signed: no identity on this machine can sign it.'
+      : 'The record is not signed: the identity of the device is not on this machine.',
   );
   return undefined;
 }
 
-async function defaultPath(robots: readonly [RunRobot, ...RunRobot[]], protocol: Protocol): Promise<string> {
-  const dir = join(robots[0].site?.stateDir ?? '.', 'protocols');
-  const [first] = protocol.robots;
-  const who = protocol.robots.length === 1 ? (first?.serial ?? '') : `${protocol.robots.length}-robots`;
-  const stamp = protocol.startedAt.replace(/[-:]|\.\d+/g, '');
-  const edition = protocol.edition === 1 ? '' : `-${protocol.edition}`;
-  // A serial may hold colons, which not every file system takes.
-  const name = `${protocol.checklist.name}-${who.replaceAll(':', '-')}-${stamp}${edition}`;
+async function defaultPath(robots: readonly [RunRobot, ...RunRobot[]], record: CheckRecord): Promise<string> {
+  const dir = join(robots[0].site?.stateDir ?? '.', 'records');
+  const [first] = record.robots;
+  const who = record.robots.length === 1 ? (first?.serial ?? '') : `${record.robots.length}-robots`;
+  const stamp = record.startedAt.replace(/[-:]|\.\d+/g, '');
+  const edition = record.edition === 1 ? '' : `-${record.edition}`;
+  // A serial may hold colons, which some file systems reject.
+  const name = `${record.checklist.name}-${who.replaceAll(':', '-')}-${stamp}${edition}`;
   const plain = join(dir, `${name}.json`);
-  return (await isThere(plain)) ? join(dir, `${name}-${protocol.id.slice(0, 8)}.json`) : plain;
+  return (await isThere(plain)) ? join(dir, `${name}-${record.id.slice(0, 8)}.json`) : plain;
 }
 
 async function isThere(path: string): Promise<boolean> {

@@ -2,12 +2,12 @@ import { type Missing, type RunStep, type Step, selectSteps, type Wanted } from 
 import type { Prerequisite } from './run.result.ts';
 import type { RunRobot } from './run-options.ts';
 
-/** What a journal says of each robot, by the ids of its steps. */
+/** Completed steps of each robot in the journal, by step id. */
 type Earlier = readonly ReadonlyMap<string, { readonly result: { readonly verdict: string } }>[];
 
 /**
- * What the steps of this sitting need of the site files and do not find there, known before the first of them. Reads
- * files at most. A site file that cannot be read is for its own step to find.
+ * Prerequisites of this session's steps that the site files lack, found before the first step. Reads files only. An
+ * unreadable site file is reported by its own step.
  */
 export async function findPrerequisites(
   robots: readonly RunRobot[],

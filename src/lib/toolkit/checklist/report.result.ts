@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { protocolSubjectSchema, signatureStateSchema } from './verify.result.ts';
+import { recordSubjectSchema, signatureStateSchema } from './verify.result.ts';
 
 /** Shape of `gw checklist report --json`. */
-export const protocolReportSchema = z.strictObject({
+export const recordReportSchema = z.strictObject({
   path: z.string(),
   lang: z.enum(['de', 'en']),
   format: z.enum(['html', 'pdf', 'md', 'junit']),
   state: signatureStateSchema,
-  subject: protocolSubjectSchema,
-  document: z.string().nullable().describe('The document; null when it was written to a file.'),
+  subject: recordSubjectSchema,
+  document: z.string().nullable().describe('The report; null when it was written to a file.'),
   written: z
     .strictObject({ path: z.string(), bytes: z.int(), pages: z.int().nullable(), replacedCharacters: z.int() })
     .nullable(),
 });
-export type ProtocolReport = z.infer<typeof protocolReportSchema>;
+export type RecordReport = z.infer<typeof recordReportSchema>;

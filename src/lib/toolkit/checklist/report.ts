@@ -1,23 +1,23 @@
-import type { Protocol, ProtocolVerification } from '../../checklist/index.ts';
+import type { CheckRecord, RecordVerification } from '../../checklist/index.ts';
 import {
   type DocumentFormat,
   type Language,
-  protocolDocument,
-  protocolToJUnit,
+  recordDocument,
+  recordToJUnit,
   signatureState,
   type WrittenDocument,
   writeDocumentAs,
 } from '../../report/index.ts';
 import { assertPrintable, writeDocument } from '../document-file.ts';
-import { type ProtocolTrust, unaltered, verifyProtocolAt } from './record-file.ts';
-import type { ProtocolReport } from './report.result.ts';
+import { type RecordTrust, unaltered, verifyRecordAt } from './record-file.ts';
+import type { RecordReport } from './report.result.ts';
 import { subjectOf } from './verify.ts';
 
-export interface ProtocolReportOptions extends ProtocolTrust {
+export interface RecordReportOptions extends RecordTrust {
   readonly path: string;
   readonly lang: Language;
   readonly format: DocumentFormat | 'junit';
-  /** Without it the document is handed back; a PDF needs it. */
+  /** Absent: the report is returned; required for PDF. */
   readonly out?: string | undefined;
   readonly force?: boolean;
   /** For the properties of a PDF. */
@@ -25,28 +25,28 @@ export interface ProtocolReportOptions extends ProtocolTrust {
 }
 
 /**
- * Makes a document of a protocol file. It is verified first, and the document says how far; one that was altered gets
- * none. Throws what `verifyProtocolAt` throws, PROTOCOL_INVALID, PROTOCOL_ALTERED, FILE_EXISTS.
+ * Renders a report from a record file. The record is verified first, and the report states the result; an altered record
+ * is refused. Throws what `verifyRecordAt` throws, RECORD_INVALID, RECORD_ALTERED, FILE_EXISTS.
  */
-export async function reportProtocol(options: ProtocolReportOptions): Promise<ProtocolReport> {
+export async function reportRecord(options: RecordReportOptions): Promise<RecordReport> {
   const { path, lang, format, out, force = false } = options;
   assertPrintable(format, out);
-  const verification = await verifyProtocolAt(path, options);
-  const protocol = unaltered(path, verification);
-  const { content, pages, replacedCharacters } = await documentOf(protocol, verification, options);
-  const about = { path, lang, format, state: signatureState(protocol, verification), subject: subjectOf(protocol) };
+  const verification = await verifyRecordAt(path, options);
+  const record = unaltered(path, verification);
+  const { content, pages, replacedCharacters } = await documentOf(record, verification, options);
+  const about = { path, lang, format, state: signatureState(record, verification), subject: subjectOf(record) };
   if (out === undefined) return { ...about, document: String(content), written: null };
   const bytes = await writeDocument(out, content, { force });
   return { ...about, document: null, written: { path: out, bytes, pages, replacedCharacters } };
 }
 
 async function documentOf(
-  protocol: Protocol,
-  verification: ProtocolVerification,
-  { format, lang, now }: ProtocolReportOptions,
+  record: CheckRecord,
+  verification: RecordVerification,
+  { format, lang, now }: RecordReportOptions,
 ): Promise<WrittenDocument> {
   if (format === 'junit') {
-    return { content: protocolToJUnit(protocol, verification), pages: null, replacedCharacters: 0 };
+    return { content: recordToJUnit(record, verification), pages: null, replacedCharacters: 0 };
   }
-  return writeDocumentAs(protocolDocument(protocol, verification, { lang, madeAt: now() }), format);
+  return writeDocumentAs(recordDocument(record, verification, { lang, madeAt: now() }), format);
 }

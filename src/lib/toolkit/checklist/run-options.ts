@@ -11,35 +11,35 @@ export interface ChecklistRunOptions
   readonly nameOrFile: string;
   /** Folder of the built-in checklists. */
   readonly dir: string;
-  /** One site file for each robot of this run; journal and protocol go to the state folder of the first. */
+  /** One site file for each robot of this run; journal and record go to the state folder of the first. */
   readonly sitePaths: readonly [string, ...string[]];
   readonly answersPath?: string | undefined;
-  /** Where report files go; none are written without it. */
+  /** Folder of the report files; absent: none are written. */
   readonly outDir?: string | undefined;
-  /** Ids of steps and sections: these alone, and what they need. */
+  /** Ids of steps and sections: only these and what they need. */
   readonly only?: readonly string[] | undefined;
-  /** Id of a step or section: from here to the end, and what that needs. */
+  /** Id of a step or section: from here to the end, with what that needs. */
   readonly from?: string | undefined;
-  /** Goes on with the newest run of this list for these robots. */
+  /** Resumes the newest run of this list for these robots. */
   readonly resume?: boolean | undefined;
-  /** Where the protocol goes; `<stateDir>/protocols/<name>-<serial>-<time>.json` without it. */
-  readonly protocolPath?: string | undefined;
+  /** File of the record; default `<stateDir>/records/<name>-<serial>-<time>.json`. */
+  readonly recordPath?: string | undefined;
   readonly technician?: { readonly name: string | null; readonly initials: string | null } | undefined;
-  /** Stands in protocols, and in the backups that a step takes. */
+  /** Written into records and map backups. */
   readonly gwVersion: string;
   readonly clock: Clock;
-  /** What the checks are made with, beside site file and version. */
+  /** Inputs of the checks beside site file and version. */
   readonly checks?: Omit<CatalogueOptions, 'sitePath' | 'gwVersion'> | undefined;
-  /** Something that the person has to know and that is no error. */
+  /** Warnings for the technician. */
   readonly onWarning?: ((text: string) => void) | undefined;
   readonly onRobot?: (event: { readonly site: string; readonly serial: string; readonly index: number }) => void;
-  /** Called before the first step, when something is missing. */
+  /** Called before the first step when prerequisites are missing. */
   readonly onPrerequisites?: (missing: readonly Prerequisite[]) => void;
-  /** Asks for the device password, when steps of this sitting can use it; null: those are asked as questions. */
+  /** Asks for the device password when steps of this session can use it; null: those steps become questions. */
   readonly askPassword?: ((signal: AbortSignal) => Promise<string | null>) | undefined;
 }
 
-/** A robot of this run. `site` is null when its file cannot be read, which is for a step to find. */
+/** A robot of this run. `site` is null when its file cannot be read, which a step reports. */
 export interface RunRobot extends SessionRobot {
   readonly site: Site | null;
 }

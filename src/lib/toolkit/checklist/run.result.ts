@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { checklistResultSchema, countsSchema, phases, redLineSchema } from '../../checklist/index.ts';
 
-/** `gw checklist list`: the checklists that come with gw, and the checks that a checklist may name. */
+/** `gw checklist list`: the built-in checklists, and the checks that a checklist may name. */
 export const checklistListSchema = z.strictObject({
   dir: z.string().describe('Folder of the built-in checklists.'),
   checklists: z.array(
@@ -35,7 +35,7 @@ export const checklistShowSchema = z.strictObject({
   purpose: z.string(),
   phase: z.enum(phases).nullable(),
   file: z.string(),
-  sha256: z.string().describe('Of the bytes of the file; stands in every protocol of it.'),
+  sha256: z.string().describe('Of the bytes of the file; also in every record of it.'),
   sections: z.array(
     z.strictObject({
       id: z.string(),
@@ -57,7 +57,7 @@ export const checklistShowSchema = z.strictObject({
       instead: z
         .string()
         .nullable()
-        .describe('What the run must be given so that gw checks this instead of asking: second-host or password.'),
+        .describe('Input with which gw checks this instead of asking: second-host or password.'),
       lacking: z.string().nullable().describe('Why this version of gw cannot check it.'),
       unit: z.string().nullable().describe('Of a value that the technician measures.'),
       needs: z.array(z.string()),
@@ -70,7 +70,7 @@ export const checklistShowSchema = z.strictObject({
 });
 export type ChecklistShow = z.infer<typeof checklistShowSchema>;
 
-/** Something that steps need and the site file does not have. */
+/** A prerequisite of steps that the site file lacks. */
 const prerequisiteSchema = z.strictObject({
   serial: z.string().nullable().describe('The robot; null when its site file could not be read.'),
   key: z.string().describe('Key of the site file.'),
@@ -81,7 +81,7 @@ const prerequisiteSchema = z.strictObject({
 export type Prerequisite = z.infer<typeof prerequisiteSchema>;
 
 /**
- * `gw checklist run`: the result, the protocol, and the report files that were written. Of several robots the steps
+ * `gw checklist run`: the result, the record, and the report files that were written. Of several robots the steps
  * stand one after the other; their ids and titles then begin with the serial number.
  */
 export const checklistRunSchema = checklistResultSchema.extend({
@@ -91,17 +91,17 @@ export const checklistRunSchema = checklistResultSchema.extend({
       serial: z.string().nullable(),
       ok: z.boolean().describe('true only when every step of this robot is ok and there is no red line.'),
       counts: countsSchema,
-      redLines: z.array(redLineSchema).describe('What no step says and nobody may overlook: a tablet left open.'),
+      redLines: z.array(redLineSchema).describe('Blocking findings outside the steps, such as a tablet left open.'),
     }),
   ),
-  deviations: z.int().describe('How many of the steps that are not ok a named person accepted.'),
+  deviations: z.int().describe('Number of steps that are not ok and were accepted by a named person.'),
   accepted: z.boolean().describe('true when everything is ok or an accepted deviation, without a red line.'),
   prerequisites: z
     .array(prerequisiteSchema)
-    .describe('What the steps of this sitting need and the site file lacked when it began.'),
-  leftOut: z.int().describe('Steps that --only or --from left out and no earlier sitting took.'),
+    .describe('What the steps of this session need and the site file lacked at its start.'),
+  leftOut: z.int().describe('Steps that --only or --from left out and no earlier session completed.'),
   resumed: z.boolean(),
-  protocol: z
+  record: z
     .strictObject({
       file: z.string().describe('Absolute.'),
       id: z.string(),
@@ -110,7 +110,7 @@ export const checklistRunSchema = checklistResultSchema.extend({
       attachments: z.int(),
     })
     .nullable()
-    .describe('null: none was written, see the warnings.'),
+    .describe('null: not written, see the warnings.'),
   written: z.array(z.string()).describe('Report files, absolute.'),
 });
 export type ChecklistRun = z.infer<typeof checklistRunSchema>;

@@ -19,7 +19,7 @@ import { replaceFile } from '../../lifecycle/index.ts';
 import { toJson, toJUnit, toMarkdown } from '../../report/index.ts';
 import type { Site } from '../../site/index.ts';
 import { createCatalogue } from '../catalogue.ts';
-import { checkProtocolFree, openJournal, redLinesOf, writeProtocol } from './finished-record.ts';
+import { checkRecordFree, openJournal, redLinesOf, writeRecord } from './finished-record.ts';
 import { findPrerequisites } from './prerequisites.ts';
 import type { ChecklistList, ChecklistRun, ChecklistShow } from './run.result.ts';
 import type { ChecklistRunOptions, RunRobot } from './run-options.ts';
@@ -96,8 +96,8 @@ export async function showChecklist(nameOrFile: string, dir: string): Promise<Ch
 }
 
 /**
- * Runs a checklist against one robot after the other and writes the protocol. What a step finds is its result; thrown
- * are only mistakes in what was asked and a disk that takes nothing: CHECKLIST_UNKNOWN, CHECKLIST_INVALID,
+ * Runs a checklist against one robot after the other and writes the record. A failed step is a result; thrown are only
+ * invalid input and write errors: CHECKLIST_UNKNOWN, CHECKLIST_INVALID,
  * ANSWERS_INVALID, ATTACHMENT_INVALID, STEP_UNKNOWN, NOTHING_TO_RESUME, CHECKLIST_CHANGED, JOURNAL_BROKEN, RUN_OPEN,
  * FILE_EXISTS, FILE_UNWRITABLE, USAGE.
  */
@@ -120,13 +120,13 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
   if (typeof password === 'string') robots = await openAll({ ...options.checks, who, password });
   const [{ checklist }] = robots;
   const answers = answersPath === undefined ? undefined : await loadAnswers(answersPath, checklist);
-  // What would end the run in its middle is found before its beginning.
+  // Invalid photos are reported before the run and not in the middle of it.
   for (const { photos } of answers?.answers.values() ?? []) for (const photo of photos) await readPhoto(photo);
   selectSteps(checklist, wanted);
-  if (options.protocolPath !== undefined) await checkProtocolFree(options.protocolPath);
+  if (options.recordPath !== undefined) await checkRecordFree(options.recordPath);
 
   await using journal = await openJournal(robots, { ...options, checklist, onWarning });
-  const prerequisites = await findPrerequisites(robots, wanted, journal?.state.taken ?? []);
+  const prerequisites = await findPrerequisites(robots, wanted, journal?.state.completed ?? []);
   if (prerequisites.length > 0) options.onPrerequisites?.(prerequisites);
   const sessions = await runSession({
     ...pick(options),
@@ -142,17 +142,17 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
   });
   const results = sessions.map(({ result }) => result) as [ChecklistResult, ...ChecklistResult[]];
   for (const id of unusedApprovals(answers?.approvals.keys(), results)) {
-    onWarning(`The deviation for '${id}' was not needed: the step is ok.`);
+    onWarning(`The deviation for '${id}' is unused: the step is ok.`);
   }
   const redLines: readonly RedLine[][] = await Promise.all(robots.map(({ site }) => redLinesOf(site)));
   const merged = mergeResults(results);
   const isClean = redLines.every((lines) => lines.length === 0);
-  // Also in the report files: a red line that no step says is still red.
+  // Report files count red lines as well.
   const result = { ...merged, ok: merged.ok && isClean };
-  const protocol =
-    journal === undefined || (result.interrupted && options.protocolPath === undefined)
+  const record =
+    journal === undefined || (result.interrupted && options.recordPath === undefined)
       ? null
-      : await writeProtocol({
+      : await writeRecord({
           journal,
           robots,
           sessions,
@@ -162,7 +162,7 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
           gwVersion,
           clock,
           onWarning,
-          path: options.protocolPath,
+          path: options.recordPath,
         });
   const isClosed = ({ verdict, deviation }: ChecklistResult['steps'][number]) => verdict === 'ok' || deviation !== null;
   return {
@@ -179,12 +179,12 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
     prerequisites,
     leftOut: result.steps.filter((step) => step.leftOut).length,
     resumed: (journal?.state.resumedAt.length ?? 0) > 0 || (options.resume ?? false),
-    protocol,
+    record,
     written: outDir === undefined ? [] : await writeReports(result, checklist.name, outDir),
   };
 }
 
-/** Whether a step of this sitting asks a question that the device password would turn into a check. */
+/** Whether the device password would turn a question of this session into a check. */
 function usesPassword(checklist: Checklist, wanted: Wanted): boolean {
   const { chosen } = selectSteps(checklist, wanted);
   return checklist.steps.some((step) => step.kind === 'confirm' && step.instead === 'password' && chosen.has(step.id));
@@ -206,7 +206,7 @@ async function open(nameOrFile: string, dir: string, catalogue: Catalogue): Prom
   return loadChecklist(await findChecklist(nameOrFile, dir), catalogue);
 }
 
-/** A site file that cannot be read is for a step to find; the report then names no robot. */
+/** An unreadable site file is reported by a step; the report then names no robot. */
 async function siteOf(sitePath: string): Promise<Site | null> {
   const { loadSite } = await import('../../site/index.ts');
   try {
@@ -221,7 +221,7 @@ function unusedApprovals(ids: Iterable<string> | undefined, results: readonly Ch
   return [...(ids ?? [])].filter((id) => steps.every((step) => step.id !== id || step.verdict === 'ok'));
 }
 
-/** Writes `<name>.json`, `<name>.junit.xml` and `<name>.md`; a file of an earlier run is replaced whole. */
+/** Writes `<name>.json`, `<name>.junit.xml` and `<name>.md`, each atomically replaced. */
 async function writeReports(result: ChecklistResult, name: string, outDir: string): Promise<string[]> {
   const dir = resolve(outDir);
   const files = [

@@ -1,18 +1,18 @@
 /**
- * What of a record differs at every run though nothing changed: times, durations and ages, rates within their scatter,
- * ids of a run, folders. The rules are a project decision; a record says of a value only its name, unit and content.
+ * Values of a record that differ at every run: times, durations and ages, rates within their scatter, ids of a run,
+ * folders. Project decision; a record states only name, unit and content of a value.
  */
 
-/** Units of durations and ages. A verdict judges them; between two runs they always differ. */
+/** Units of durations and ages: judged by a verdict, and different at every run. */
 const durationUnits: ReadonlySet<string> = new Set(['ns', 'µs', 'us', 'ms', 's', 'min', 'h', 'd']);
 const rateUnits: ReadonlySet<string> = new Set(['Hz', '1/s', '/s']);
-/** Rates of a steady source scatter less than by a quarter. */
+/** Rates of a steady source scatter by less than 25 %. */
 const RATE_SCATTER = 0.25;
 
-/** Names of ids that are given anew for every run, order or boot. */
+/** Names of ids that are new for every run, order or boot. */
 const idOfRun =
   /(^|[-_.]|[a-z](?=[A-Z]))(run|request|session|job|action|move|order|boot|trace|message)[-_]?u?u?id$|(^|[-_.])pid$/i;
-/** Names of times that belong to a thing and not to the run. */
+/** Names of times that are properties of a thing and not of the run. */
 const timeOfThing = /until|not-?(after|before)|expir|valid/i;
 
 export interface ReadValue {
@@ -20,7 +20,7 @@ export interface ReadValue {
   readonly unit: string | null;
 }
 
-/** Whether two values under the same name differ only as any two runs do. Units and marks are not looked at. */
+/** Whether two values of the same name differ only as any two runs do. Ignores units and marks. */
 export function isSteady(name: string, from: ReadValue, to: ReadValue): boolean {
   const [a, b] = [from.value, to.value];
   if (a === b) return true;
@@ -37,7 +37,7 @@ function isSteadyNumber(a: number, b: number, unit: string | null): boolean {
   return rateUnits.has(unit) && Math.abs(a - b) <= RATE_SCATTER * Math.max(Math.abs(a), Math.abs(b));
 }
 
-/** A text in which all that differs at every run is replaced by what it is. `name`: whose text it is. */
+/** The text with everything that differs at every run replaced by a placeholder. `name`: name of the value. */
 export function steadyText(text: string, name = ''): string {
   const times = timeOfThing.test(name)
     ? text
@@ -49,7 +49,7 @@ export function steadyText(text: string, name = ''): string {
     .replace(/(?<![\w:/.])(~|\.{1,2}|[A-Za-z]:)?([/\\][^\s/\\'"]+)*[/\\](?=[^\s/\\'"])/g, '');
 }
 
-/** Whether a text is a number and nothing else, as an expectation quotes what it found. */
+/** Whether a text is only a number, as an expectation quotes what it found. */
 export function isBareNumber(text: string): boolean {
   return text.trim() !== '' && Number.isFinite(Number(text));
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-/** What a protocol is about, and what it says of itself: to be believed only as far as it was verified. */
-export const protocolSubjectSchema = z.strictObject({
+/** Summary of a record; only as reliable as its verification. */
+export const recordSubjectSchema = z.strictObject({
   id: z.string(),
   edition: z.int(),
   checklist: z.string(),
@@ -16,14 +16,14 @@ export const protocolSubjectSchema = z.strictObject({
   deviations: z.int(),
   redLines: z.int(),
 });
-export type ProtocolSubject = z.infer<typeof protocolSubjectSchema>;
+export type RecordSubject = z.infer<typeof recordSubjectSchema>;
 
 export const signatureStateSchema = z
   .enum(['verified', 'not-verified', 'wrong', 'not-signed'])
-  .describe('Only verified may be relied on. not-verified: nothing contradicts, but not everything was looked at.');
+  .describe('Only verified is reliable. not-verified: no finding failed, but at least one could not be checked.');
 
 /** Shape of `gw checklist verify --json`. */
-export const protocolVerifySchema = z.strictObject({
+export const recordVerifySchema = z.strictObject({
   path: z.string(),
   state: signatureStateSchema,
   signedBy: z.string().nullable().describe('Serial of the robot that the signature names; null when not signed.'),
@@ -35,6 +35,6 @@ export const protocolVerifySchema = z.strictObject({
       detail: z.string(),
     }),
   ),
-  subject: protocolSubjectSchema.nullable().describe('null when the file holds no protocol.'),
+  subject: recordSubjectSchema.nullable().describe('null when the file is not a record.'),
 });
-export type ProtocolVerify = z.infer<typeof protocolVerifySchema>;
+export type RecordVerify = z.infer<typeof recordVerifySchema>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { checklistRunSchema } from '../checklist/run.result.ts';
-import { protocolVerifySchema } from '../checklist/verify.result.ts';
+import { recordVerifySchema } from '../checklist/verify.result.ts';
 
 /** `gw demo`: what was up, how the checklist came out, and what was written. */
 export const demoSchema = z.strictObject({
@@ -22,7 +22,7 @@ export const demoSchema = z.strictObject({
   }),
   kept: z.boolean().describe('true with --keep: the processes ran until Ctrl-C.'),
   checklist: checklistRunSchema,
-  protocol: protocolVerifySchema.describe('The protocol, as `gw checklist verify` sees it.'),
+  record: recordVerifySchema.describe('The record, as `gw checklist verify` reads it.'),
   logs: z.array(z.string()).describe('Log files of the processes, absolute.'),
 });
 export type Demo = z.infer<typeof demoSchema>;

@@ -16,7 +16,7 @@ import { READ_ONLY_SOCKET } from '../../operator/index.ts';
 import { readSecret } from '../../site/index.ts';
 import { runChecklist } from '../checklist/run.ts';
 import type { ChecklistRunOptions } from '../checklist/run-options.ts';
-import { checkProtocol } from '../checklist/verify.ts';
+import { checkRecord } from '../checklist/verify.ts';
 import { enrolDevice } from '../enrol/enrol.ts';
 import { setUpKiosk } from '../kiosk/setup.ts';
 import { type CheckContext, openToolkit, type Toolkit } from '../toolkit.ts';
@@ -51,14 +51,14 @@ const READY_MS = 8_000;
 /** The port of real robots, used if free. @source specification, 'Operator server' */
 const USUAL_OPERATOR_PORT = 5173;
 const MARKER = '.gw-demo';
-const PROTOCOL = 'protocol.json';
+const RECORD = 'record.json';
 /** Files of an earlier demo that would break this one: a latched stop, an identity of the previous CA. */
-const LEFT_BEHIND = ['state', 'identity', PROTOCOL];
+const LEFT_BEHIND = ['state', 'identity', RECORD];
 const MARKER_TEXT = 'This folder was made by `gw demo`; a new run replaces its own files in it.\n';
 
 /**
  * The main job on a robot in a box: starts `gw sim`, enrols the device, starts `gw serve`, sets the tablet up and locks
- * it, runs the checklist `demo` against them, writes report and signed protocol, and ends what it started. Throws
+ * it, runs the checklist `demo` against them, writes report and signed record, and ends what it started. Throws
  * FILE_EXISTS, PORT_IN_USE, PART_ENDED, INTERRUPTED, and what enrolling throws.
  */
 export async function runDemo(options: DemoOptions): Promise<Demo> {
@@ -122,7 +122,7 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
       dir: options.checklistsDir,
       sitePaths: [ready.sitePath],
       outDir: dir,
-      protocolPath: join(dir, PROTOCOL),
+      recordPath: join(dir, RECORD),
       technician: { name: 'gw demo', initials: null },
       motionAllowed: true,
       gwVersion: options.gwVersion,
@@ -138,11 +138,11 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
       ...(options.onResult && { onResult: options.onResult }),
     });
     over.signal.throwIfAborted();
-    const protocol = await checkProtocol(join(dir, PROTOCOL), { sitePath: ready.sitePath });
+    const record = await checkRecord(join(dir, RECORD), { sitePath: ready.sitePath });
     const surface = `http://127.0.0.1:${operatorPort}/`;
     const demo: Demo = {
       dir,
-      ok: checklist.ok && protocol.state === 'verified',
+      ok: checklist.ok && record.state === 'verified',
       tookMs: Math.round(clock.monotonicMs() - began),
       robot: { serial: ready.chassis.serial, software: ready.chassis.software },
       addresses: {
@@ -154,7 +154,7 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
       readyMs: { sim: Math.round(simReady - simBegan), serve: Math.round(serveReady - serveBegan) },
       kept: options.onKept !== undefined,
       checklist,
-      protocol,
+      record,
       logs: [join(dir, 'sim.log'), join(dir, 'serve.log')],
     };
     if (options.onKept) {

@@ -1,53 +1,52 @@
 import { createHash } from 'node:crypto';
-import type { Protocol, ProtocolVerification, RobotProtocol, StepResult } from '../../checklist/index.ts';
+import type { CheckRecord, RecordVerification, RobotRecord, StepResult } from '../../checklist/index.ts';
 import type { Block, Column, DocumentModel, Language, Row, Tone, Words } from '../document.ts';
-import { type ProtocolTexts, protocolTexts } from '../texts/protocol.ts';
+import { type RecordTexts, recordTexts } from '../texts/record.ts';
 import { isBad, notOkFirst, type SignatureState, signatureState } from './judgement.ts';
 import { summaryBlocks } from './summary.ts';
 import { bounded, markIn, moment, valueText } from './wording.ts';
 
 /**
- * The protocol of a checklist as a document: one page of summary, then what is not ok, red first, then what is ok,
- * measured values, the facts relied on, attachments, and what the verification found. Without a verified signature
- * nothing in it is green.
+ * The report of a record: one page of summary, then steps that are not ok, wrong ones first, then ok steps, measured values,
+ * facts, attachments and verification findings. Without a verified signature nothing in it is green.
  */
-export function protocolDocument(
-  whole: Protocol,
-  verification: ProtocolVerification,
+export function recordDocument(
+  whole: CheckRecord,
+  verification: RecordVerification,
   { lang, madeAt }: { readonly lang: Language; readonly madeAt: Date },
 ): DocumentModel {
-  const texts = protocolTexts[lang];
-  const protocol = { ...whole, robots: whole.robots.map((robot) => forReaders(robot, texts)) };
-  const state = signatureState(protocol, verification);
-  const isOne = protocol.robots.length === 1;
+  const texts = recordTexts[lang];
+  const record = { ...whole, robots: whole.robots.map((robot) => forReaders(robot, texts)) };
+  const state = signatureState(record, verification);
+  const isOne = record.robots.length === 1;
   return {
     lang,
-    title: protocol.checklist.title,
-    footer: texts.footer(protocol.id, protocol.edition, stateWord(state, texts)),
+    title: record.checklist.title,
+    footer: texts.footer(record.id, record.edition, stateWord(state, texts)),
     madeAt,
     blocks: [
-      ...summaryBlocks(protocol, verification, texts),
+      ...summaryBlocks(record, verification, texts),
       { kind: 'page-break' },
       ...(texts.wording === '' ? [] : [{ kind: 'paragraph', text: texts.wording, quiet: true } as const]),
       { kind: 'heading', text: texts.notOkTitle },
-      ...protocol.robots.flatMap((robot) => robotPart(robot, isOne, texts, notOkBlocks(robot, texts))),
-      ...deviations(protocol, texts),
+      ...record.robots.flatMap((robot) => robotPart(robot, isOne, texts, notOkBlocks(robot, texts))),
+      ...deviations(record, texts),
       { kind: 'heading', text: texts.okTitle },
-      ...protocol.robots.flatMap((robot) => robotPart(robot, isOne, texts, okBlocks(robot, texts))),
-      ...values(protocol, texts),
-      ...evidence(protocol, isOne, texts),
-      ...attachments(protocol, texts),
-      ...signature(protocol, verification, texts),
+      ...record.robots.flatMap((robot) => robotPart(robot, isOne, texts, okBlocks(robot, texts))),
+      ...values(record, texts),
+      ...evidence(record, isOne, texts),
+      ...attachments(record, texts),
+      ...signature(record, verification, texts),
     ],
   };
 }
 
-/** What the check measured in full is for programs, and stands in the file. */
-function forReaders(robot: RobotProtocol, texts: ProtocolTexts): RobotProtocol {
+/** The full measured data is for programs, and only in the record. */
+function forReaders(robot: RobotRecord, texts: RecordTexts): RobotRecord {
   return bounded({ ...robot, steps: robot.steps.map((step) => ({ ...step, measured: null })) }, texts);
 }
 
-function stateWord(state: SignatureState, texts: ProtocolTexts): string {
+function stateWord(state: SignatureState, texts: RecordTexts): string {
   switch (state) {
     case 'verified':
       return texts.stateVerified;
@@ -61,14 +60,14 @@ function stateWord(state: SignatureState, texts: ProtocolTexts): string {
 }
 
 /** The blocks of one robot, under its name where there are several. */
-function robotPart(robot: RobotProtocol, isOne: boolean, texts: ProtocolTexts, blocks: readonly Block[]): Block[] {
+function robotPart(robot: RobotRecord, isOne: boolean, texts: RecordTexts, blocks: readonly Block[]): Block[] {
   if (isOne) return [...blocks];
   return [{ kind: 'heading', level: 3, text: texts.robot(robot.site, robot.serial) }, ...blocks];
 }
 
-function notOkBlocks({ redLines, steps }: RobotProtocol, texts: ProtocolTexts): Block[] {
+function notOkBlocks({ redLines, steps }: RobotRecord, texts: RecordTexts): Block[] {
   const { row, mark } = texts;
-  // Both say nothing of the robot that the steps they wait for do not say; a list of them is enough.
+  // Skipped and left-out steps add no finding of their own; a list of them is enough.
   const left = steps.filter(({ leftOut, verdict }) => leftOut && verdict === 'not-checked');
   const skipped = steps.filter(({ verdict, deviation }) => verdict === 'skipped' && deviation === null);
   const blocks: Block[] = redLines.map(({ title, detail, remedy }) => ({
@@ -98,7 +97,7 @@ function notOkBlocks({ redLines, steps }: RobotProtocol, texts: ProtocolTexts): 
   return blocks.length === 0 ? [{ kind: 'paragraph', text: texts.notOkNone }] : blocks;
 }
 
-function stepCard(step: StepResult, texts: ProtocolTexts): Block {
+function stepCard(step: StepResult, texts: RecordTexts): Block {
   const { row } = texts;
   const tone: Tone = isBad(step) ? 'bad' : 'open';
   const mark = step.deviation === null ? markOf(step, texts) : `${markOf(step, texts)}, ${texts.mark.accepted}`;
@@ -120,11 +119,11 @@ function stepCard(step: StepResult, texts: ProtocolTexts): Block {
   return { kind: 'card', tone, mark, title: step.title, rows };
 }
 
-function markOf({ verdict }: Pick<StepResult, 'verdict'>, texts: ProtocolTexts): string {
+function markOf({ verdict }: Pick<StepResult, 'verdict'>, texts: RecordTexts): string {
   return texts.mark[verdict];
 }
 
-function okBlocks({ steps, sections }: RobotProtocol, texts: ProtocolTexts): Block[] {
+function okBlocks({ steps, sections }: RobotRecord, texts: RecordTexts): Block[] {
   const ok = steps.filter(({ verdict }) => verdict === 'ok');
   const table = (of: readonly StepResult[]): Block => ({
     kind: 'table',
@@ -143,24 +142,24 @@ function okBlocks({ steps, sections }: RobotProtocol, texts: ProtocolTexts): Blo
   ];
 }
 
-function provenText(step: StepResult, texts: ProtocolTexts): string {
+function provenText(step: StepResult, texts: RecordTexts): string {
   const lines = [step.shown ?? (step.answer === null ? step.why : '')];
   if (step.answer !== null) lines.push(answerText(step.answer, texts));
   if (step.earlier.length > 0) lines.push(`${texts.row.earlier}: ${earlierText(step, texts)}`);
   return lines.filter((line) => line !== '').join('\n');
 }
 
-function answerText(answer: NonNullable<StepResult['answer']>, texts: ProtocolTexts): string {
+function answerText(answer: NonNullable<StepResult['answer']>, texts: RecordTexts): string {
   const who = [answer.by, answer.initials, answer.at === null ? null : moment(answer.at)].filter((one) => one !== null);
-  const said = texts.answered[answer.answer];
+  const word = texts.answered[answer.answer];
   return [
-    who.length === 0 ? said : texts.answerBy(said, who.join(', ')),
+    who.length === 0 ? word : texts.answerBy(word, who.join(', ')),
     ...(answer.remark === null ? [] : [answer.remark]),
     ...(answer.attachments.length === 0 ? [] : [`${texts.row.photos}: ${answer.attachments.join(', ')}`]),
   ].join('\n');
 }
 
-function earlierText(step: StepResult, texts: ProtocolTexts): string {
+function earlierText(step: StepResult, texts: RecordTexts): string {
   return step.earlier
     .map(({ at, verdict, why }) =>
       texts.earlier(markOf({ verdict }, texts), at === null ? texts.noTime : moment(at), why),
@@ -168,11 +167,11 @@ function earlierText(step: StepResult, texts: ProtocolTexts): string {
     .join('\n');
 }
 
-function valueLines(step: StepResult, texts: ProtocolTexts): string {
+function valueLines(step: StepResult, texts: RecordTexts): string {
   return step.values.map((one) => texts.value(one.name, valueText(one), markIn(one, texts))).join('\n');
 }
 
-function deviations({ robots }: Protocol, texts: ProtocolTexts): Block[] {
+function deviations({ robots }: CheckRecord, texts: RecordTexts): Block[] {
   const rows = robots.flatMap(({ steps, serial }) =>
     steps.flatMap((step): Row[] => {
       if (step.deviation === null) return [];
@@ -189,7 +188,7 @@ function deviations({ robots }: Protocol, texts: ProtocolTexts): Block[] {
   ];
 }
 
-function values({ robots }: Protocol, texts: ProtocolTexts): Block[] {
+function values({ robots }: CheckRecord, texts: RecordTexts): Block[] {
   const rows = robots.flatMap(({ steps, serial }) =>
     steps.flatMap((step) =>
       step.values.map((one): Row => {
@@ -209,11 +208,11 @@ function values({ robots }: Protocol, texts: ProtocolTexts): Block[] {
   ];
 }
 
-function verifiedText({ mark, verifiedHere }: RobotProtocol['evidence'][number], texts: ProtocolTexts): string {
+function verifiedText({ mark, verifiedHere }: RobotRecord['evidence'][number], texts: RecordTexts): string {
   return mark === 'BELEGT' && verifiedHere === 'no' ? texts.elsewhere : texts.verifiedHere[verifiedHere];
 }
 
-function evidence({ robots }: Protocol, isOne: boolean, texts: ProtocolTexts): Block[] {
+function evidence({ robots }: CheckRecord, isOne: boolean, texts: RecordTexts): Block[] {
   const parts = robots.flatMap((robot): Block[] => {
     if (robot.evidence.length === 0) return [];
     const rows = robot.evidence.map(
@@ -233,7 +232,7 @@ function evidence({ robots }: Protocol, isOne: boolean, texts: ProtocolTexts): B
   ];
 }
 
-function attachments({ attachments: files }: Protocol, texts: ProtocolTexts): Block[] {
+function attachments({ attachments: files }: CheckRecord, texts: RecordTexts): Block[] {
   if (files.length === 0) return [];
   const rows = files.map(
     ({ name, mediaType, bytes, sha256 }): Row => ({
@@ -246,8 +245,8 @@ function attachments({ attachments: files }: Protocol, texts: ProtocolTexts): Bl
   ];
 }
 
-function signature(protocol: Protocol, { findings }: ProtocolVerification, texts: ProtocolTexts): Block[] {
-  const { signature: signed } = protocol;
+function signature(record: CheckRecord, { findings }: RecordVerification, texts: RecordTexts): Block[] {
+  const { signature: signed } = record;
   const rows = findings.map(
     ({ id, title, verdict, detail }): Row => ({
       cells: [texts.findingTitles[id] ?? title, texts.finding[verdict], detail],

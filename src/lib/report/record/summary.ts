@@ -1,6 +1,6 @@
-import type { Protocol, ProtocolVerification, RobotProtocol } from '../../checklist/index.ts';
+import type { CheckRecord, RecordVerification, RobotRecord } from '../../checklist/index.ts';
 import type { Block, Span, Tone, Words } from '../document.ts';
-import type { ProtocolTexts } from '../texts/protocol.ts';
+import type { RecordTexts } from '../texts/record.ts';
 import {
   allSteps,
   isBad,
@@ -14,56 +14,56 @@ import {
 import { cut, duration, markIn, moment } from './wording.ts';
 
 /** So much fits on one page with the places for signatures; a test fills each of them to its end. */
-const MOST_LINES = 4;
+const MAX_LINES = 4;
 /** Of the reasons of all red lines together. */
-const MOST_REASONS = 280;
-const MOST_ROBOTS = 3;
-const MOST_FINDINGS = 2;
+const MAX_REASONS = 280;
+const MAX_ROBOTS = 3;
+const MAX_FINDINGS = 2;
 
 /** The first page: whose, how it came out, what is red, who, when, whether it is signed, and where to sign it. */
-export function summaryBlocks(protocol: Protocol, verification: ProtocolVerification, texts: ProtocolTexts): Block[] {
-  const { checklist } = protocol;
-  const state = signatureState(protocol, verification);
+export function summaryBlocks(record: CheckRecord, verification: RecordVerification, texts: RecordTexts): Block[] {
+  const { checklist } = record;
+  const state = signatureState(record, verification);
   return [
     { kind: 'title', text: cut(checklist.title, 80), above: texts.above[checklist.phase ?? 'none'] },
-    verdictBanner(protocol, state, texts),
-    signatureBanner(protocol, verification, state, texts),
-    figures(protocol, state, texts),
-    { kind: 'facts', rows: factRows(protocol, texts) },
-    ...redLines(protocol, state, texts),
-    ...acceptance(protocol, texts),
+    verdictBanner(record, state, texts),
+    signatureBanner(record, verification, state, texts),
+    figures(record, state, texts),
+    { kind: 'facts', rows: factRows(record, texts) },
+    ...redLines(record, state, texts),
+    ...acceptance(record, texts),
   ];
 }
 
-function verdictBanner(protocol: Protocol, state: SignatureState, texts: ProtocolTexts): Block {
-  const { counts } = protocol;
-  const steps = allSteps(protocol);
-  const red = redLineCount(protocol);
-  const verdict = verdictOf({ ...protocol, steps, redLines: red });
+function verdictBanner(record: CheckRecord, state: SignatureState, texts: RecordTexts): Block {
+  const { counts } = record;
+  const steps = allSteps(record);
+  const red = redLineCount(record);
+  const verdict = verdictOf({ ...record, steps, redLines: red });
   const isProven = state === 'verified';
   const titles: Readonly<Record<Verdict, string>> = {
     ok: isProven ? texts.verdictOk(steps.length) : texts.verdictOkUnproven(steps.length),
-    accepted: texts.verdictAccepted(protocol.deviations),
+    accepted: texts.verdictAccepted(record.deviations),
     wrong: texts.verdictWrong(steps.filter(isBad).length, red),
     incomplete: texts.verdictIncomplete(counts.skipped + counts.notChecked),
   };
-  // An accepted deviation is still something that is not ok, and an unproven protocol proves nothing.
+  // An accepted deviation is still not ok, and an unverified record proves nothing.
   const tone: Tone = verdict === 'wrong' ? 'bad' : verdict === 'ok' && isProven ? 'good' : 'open';
-  const notes = [...(protocol.interrupted ? [texts.interrupted] : []), ...(protocol.leftOut ? [texts.leftOut] : [])];
+  const notes = [...(record.interrupted ? [texts.interrupted] : []), ...(record.leftOut ? [texts.leftOut] : [])];
   return { kind: 'banner', tone, title: titles[verdict], lines: notes.length === 0 ? [] : [notes.join(' ')] };
 }
 
 function signatureBanner(
-  { signature }: Protocol,
-  { findings }: ProtocolVerification,
+  { signature }: CheckRecord,
+  { findings }: RecordVerification,
   state: SignatureState,
-  texts: ProtocolTexts,
+  texts: RecordTexts,
 ): Block {
   const open = findings.filter(({ verdict }) => verdict === (state === 'wrong' ? 'wrong' : 'not-checked'));
   const lines = open
-    .slice(0, MOST_FINDINGS)
+    .slice(0, MAX_FINDINGS)
     .map(({ id, title, detail }) => cut(`${texts.findingTitles[id] ?? title}: ${detail}`, 100));
-  if (open.length > MOST_FINDINGS) lines.push(texts.more(open.length - MOST_FINDINGS));
+  if (open.length > MAX_FINDINGS) lines.push(texts.more(open.length - MAX_FINDINGS));
   const banner = (title: string, text: string, more: readonly string[] = []): Block => ({
     kind: 'banner',
     tone: signatureTone[state],
@@ -82,7 +82,7 @@ function signatureBanner(
   }
 }
 
-function figures({ counts, deviations }: Protocol, state: SignatureState, texts: ProtocolTexts): Block {
+function figures({ counts, deviations }: CheckRecord, state: SignatureState, texts: RecordTexts): Block {
   const cell = (value: number, label: string, tone: Tone | null) => ({
     value: String(value),
     label,
@@ -101,11 +101,11 @@ function figures({ counts, deviations }: Protocol, state: SignatureState, texts:
   };
 }
 
-function factRows(protocol: Protocol, texts: ProtocolTexts): (readonly [string, Words])[] {
+function factRows(record: CheckRecord, texts: RecordTexts): (readonly [string, Words])[] {
   const { fact } = texts;
-  const { checklist, technician, robots, resumedAt } = protocol;
+  const { checklist, technician, robots, resumedAt } = record;
   const person = [technician.name, technician.initials].filter((one) => one !== null).map((one) => cut(one, 50));
-  const shown = robots.slice(0, robots.length > MOST_ROBOTS ? MOST_ROBOTS - 1 : MOST_ROBOTS);
+  const shown = robots.slice(0, robots.length > MAX_ROBOTS ? MAX_ROBOTS - 1 : MAX_ROBOTS);
   const rest = robots.length - shown.length;
   const robotLines = shown.map((robot) => robotLine(robot, robots.length === 1, texts));
   if (rest > 0) robotLines.push([texts.more(rest)]);
@@ -119,17 +119,17 @@ function factRows(protocol: Protocol, texts: ProtocolTexts): (readonly [string, 
     [
       fact.time,
       [
-        texts.times(moment(protocol.startedAt), moment(protocol.endedAt)),
-        texts.worked(duration(protocol.tookMs, texts)),
+        texts.times(moment(record.startedAt), moment(record.endedAt)),
+        texts.worked(duration(record.tookMs, texts)),
         ...(resumedAt.length > 0 ? [texts.resumed(resumedAt.length)] : []),
       ].join(', '),
     ],
-    [fact.motion, protocol.motionAllowed ? texts.motionYes : texts.motionNo],
-    [fact.protocol, `${texts.edition(protocol.id, protocol.edition)}, gw ${cut(protocol.gw, 40)}`],
+    [fact.motion, record.motionAllowed ? texts.motionYes : texts.motionNo],
+    [fact.record, `${texts.edition(record.id, record.edition)}, gw ${cut(record.gw, 40)}`],
   ];
 }
 
-function robotLine(robot: RobotProtocol, isOne: boolean, texts: ProtocolTexts): (string | Span)[] {
+function robotLine(robot: RobotRecord, isOne: boolean, texts: RecordTexts): (string | Span)[] {
   const { site, serial, software, steps, redLines: red } = robot;
   const verdict = verdictOf({ ...robot, steps, redLines: red.length });
   const word = texts.robotVerdict[verdict === 'incomplete' ? 'open' : verdict];
@@ -147,30 +147,30 @@ function robotLine(robot: RobotProtocol, isOne: boolean, texts: ProtocolTexts): 
   ];
 }
 
-function redLines(protocol: Protocol, state: SignatureState, texts: ProtocolTexts): Block[] {
-  const { robots } = protocol;
+function redLines(record: CheckRecord, state: SignatureState, texts: RecordTexts): Block[] {
+  const { robots } = record;
   const where = (serial: string) => (robots.length > 1 ? ` (${cut(serial, 16)})` : '');
   const lines = robots.flatMap(({ serial, redLines: red, steps }) => [
     ...red.map(({ title, detail }) => [title, detail, where(serial)] as const),
     ...steps.filter(isBad).map(({ title, why }) => [title, why, where(serial)] as const),
   ]);
-  const told = lines.slice(0, MOST_LINES);
-  const room = Math.floor(MOST_REASONS / told.length);
-  const items: Words[] = told.map(([title, why, at]) => [
+  const listed = lines.slice(0, MAX_LINES);
+  const maxCharacters = Math.floor(MAX_REASONS / listed.length);
+  const items: Words[] = listed.map(([title, why, at]) => [
     { text: `${cut(title, 60)}${at}: `, tone: 'bad', bold: true },
-    cut(why, room),
+    cut(why, maxCharacters),
   ]);
   const heading: Block = { kind: 'heading', text: texts.redTitle, ...(lines.length > 0 && { tone: 'bad' as const }) };
   if (lines.length === 0) {
     return [heading, { kind: 'paragraph', text: state === 'verified' ? texts.redNone : texts.redNoneUnproven }];
   }
-  if (lines.length > MOST_LINES) items.push([{ text: texts.more(lines.length - MOST_LINES), tone: 'bad' }]);
+  if (lines.length > MAX_LINES) items.push([{ text: texts.more(lines.length - MAX_LINES), tone: 'bad' }]);
   return [heading, { kind: 'list', items }];
 }
 
-function acceptance(protocol: Protocol, texts: ProtocolTexts): Block[] {
-  const { counts } = protocol;
-  const open = counts.wrong + counts.skipped + counts.notChecked + redLineCount(protocol);
+function acceptance(record: CheckRecord, texts: RecordTexts): Block[] {
+  const { counts } = record;
+  const open = counts.wrong + counts.skipped + counts.notChecked + redLineCount(record);
   return [
     { kind: 'heading', text: texts.acceptanceTitle },
     { kind: 'paragraph', text: open === 0 ? texts.acceptanceOk : texts.acceptanceOpen(open) },

@@ -3,44 +3,38 @@ import { type EvidenceRecord, type FactId, factById, type Standing, standing } f
 import { canonicalText, wellFormed } from './canonical.ts';
 import type { JournalState } from './journal-lines.ts';
 import type { Checklist } from './load.ts';
-import {
-  PROTOCOL_FORMAT,
-  type Protocol,
-  type RedLine,
-  type ReliedFact,
-  type RobotProtocol,
-} from './protocol.result.ts';
+import { type CheckRecord, RECORD_FORMAT, type RedLine, type ReliedFact, type RobotRecord } from './record.result.ts';
 import type { Counts, StepResult } from './run.result.ts';
 import { countVerdicts } from './runner.ts';
 import type { SessionRobotResult } from './session.ts';
 
-export interface ProtocolRobot extends SessionRobotResult {
+export interface RecordRobot extends SessionRobotResult {
   readonly site: string;
   readonly serial: string;
-  /** Records of the site's evidence file; null when it cannot be read. */
-  readonly records: readonly EvidenceRecord[] | null;
+  /** Of the evidence file of the site; null when it cannot be read. */
+  readonly evidenceRecords: readonly EvidenceRecord[] | null;
   readonly redLines: readonly RedLine[];
 }
 
-export interface ProtocolParts {
-  /** Read anew at the end of the run. */
+export interface RecordParts {
+  /** Read again at the end of the run. */
   readonly journal: JournalState;
   readonly edition: number;
   readonly gwVersion: string;
   readonly checklist: Checklist;
-  readonly technician: Protocol['technician'];
+  readonly technician: CheckRecord['technician'];
   readonly endedAt: string;
-  readonly robots: readonly [ProtocolRobot, ...ProtocolRobot[]];
+  readonly robots: readonly [RecordRobot, ...RecordRobot[]];
 }
 
-/** Puts a protocol together. Nothing of it is signed yet. */
-export function composeProtocol(parts: ProtocolParts): Protocol {
+/** Composes an unsigned record. */
+export function composeRecord(parts: RecordParts): CheckRecord {
   const { journal, checklist } = parts;
-  const robots = parts.robots.map((robot) => robotProtocol(robot, checklist));
+  const robots = parts.robots.map((robot) => robotRecord(robot, checklist));
   const results = parts.robots.map(({ result }) => result);
   const { name, title, purpose, phase, file, sha256 } = checklist;
-  return wellFormed<Protocol>({
-    format: PROTOCOL_FORMAT,
+  return wellFormed<CheckRecord>({
+    format: RECORD_FORMAT,
     id: journal.begun.id,
     edition: parts.edition,
     gw: parts.gwVersion,
@@ -59,10 +53,10 @@ export function composeProtocol(parts: ProtocolParts): Protocol {
   });
 }
 
-/** What a protocol says at its head, by what it says of its robots. */
+/** Summary fields of a record, computed from its robots. */
 export function summaryOf(
-  robots: readonly RobotProtocol[],
-): Pick<Protocol, 'ok' | 'accepted' | 'leftOut' | 'counts' | 'deviations'> {
+  robots: readonly RobotRecord[],
+): Pick<CheckRecord, 'ok' | 'accepted' | 'leftOut' | 'counts' | 'deviations'> {
   const steps = robots.flatMap((robot) => robot.steps);
   return {
     ok: robots.every(({ ok }) => ok),
@@ -73,11 +67,11 @@ export function summaryOf(
   };
 }
 
-/** The same of one robot. */
+/** Summary fields of one robot. */
 export function robotSummaryOf(
   steps: readonly StepResult[],
   redLines: readonly RedLine[],
-): Pick<RobotProtocol, 'ok' | 'accepted' | 'counts' | 'deviations'> {
+): Pick<RobotRecord, 'ok' | 'accepted' | 'counts' | 'deviations'> {
   const counts = countVerdicts(steps);
   return {
     ok: isAllOk(counts, steps) && redLines.length === 0,
@@ -102,7 +96,7 @@ function isDeviation(step: StepResult): boolean {
   return step.verdict !== 'ok' && step.deviation !== null;
 }
 
-function robotProtocol(robot: ProtocolRobot, checklist: Checklist): RobotProtocol {
+function robotRecord(robot: RecordRobot, checklist: Checklist): RobotRecord {
   const { site, serial, software, redLines } = robot;
   const { steps } = robot.result;
   return {
@@ -117,17 +111,17 @@ function robotProtocol(robot: ProtocolRobot, checklist: Checklist): RobotProtoco
   };
 }
 
-/** Facts that steps relied on which were really taken, each once, in the order of the checklist. */
-function reliedFacts({ result, serial, software, records }: ProtocolRobot, checklist: Checklist): ReliedFact[] {
-  const taken = new Set(
+/** Facts that completed steps relied on, each once, in checklist order. */
+function reliedFacts({ result, serial, software, evidenceRecords }: RecordRobot, checklist: Checklist): ReliedFact[] {
+  const completed = new Set(
     result.steps.filter(({ at, verdict }) => at !== null && verdict !== 'skipped').map(({ id }) => id),
   );
-  const ids = new Set(checklist.steps.filter(({ id }) => taken.has(id)).flatMap(({ facts }) => facts));
+  const ids = new Set(checklist.steps.filter(({ id }) => completed.has(id)).flatMap(({ facts }) => facts));
   return [...ids].map((id) => {
     const { mark, basis, statement, source } = factById(id);
-    const known = records !== null && software !== null;
-    // The record says itself whether it was made on a simulator; which of the two this is, a protocol cannot know.
-    const device = { serial, software: software?.value ?? null, simulated: true, records: records ?? [] };
+    const known = evidenceRecords !== null && software !== null;
+    // Evidence records state whether a simulator made them; whether this device is one is unknown here.
+    const device = { serial, software: software?.value ?? null, simulated: true, records: evidenceRecords ?? [] };
     const verifiedHere = known ? verificationOf(standing(id as FactId, device)) : 'not-checked';
     return { id, mark, basis, statement, source, verifiedHere };
   });
@@ -139,7 +133,7 @@ function verificationOf({ verifiedHere, contradictedHere, support }: Standing): 
   return support === 'simulator' ? 'on-a-simulator' : 'yes';
 }
 
-/** The one text of the file. */
-export function protocolText(protocol: object): string {
-  return `${canonicalText(protocol, 2)}\n`;
+/** Canonical text of the file. */
+export function recordText(record: object): string {
+  return `${canonicalText(record, 2)}\n`;
 }

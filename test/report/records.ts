@@ -1,4 +1,4 @@
-import type { Protocol, ProtocolVerification, RobotProtocol, StepResult } from '../../src/lib/checklist/index.ts';
+import type { CheckRecord, RecordVerification, RobotRecord, StepResult } from '../../src/lib/checklist/index.ts';
 
 /** A step that is ok, with what is changed about it. */
 export function stepOf(change: Partial<StepResult> = {}): StepResult {
@@ -31,7 +31,7 @@ export function stepOf(change: Partial<StepResult> = {}): StepResult {
 
 export const wrongStep = stepOf({
   id: 'pose-unit',
-  title: 'The pose is told in degrees',
+  title: 'The pose is reported in degrees',
   proves: 'Angles (critical rule)',
   verdict: 'wrong',
   why: 'poseUnit.verdict: expected degrees, found not decided',
@@ -84,7 +84,7 @@ export const measuredStep = stepOf({
   run: null,
   shown: 'height 12 mm',
   values: [{ name: 'height', value: 12, unit: 'mm', mark: 'BELEGT', source: 'Ada Techniker, ruler' }],
-  earlier: [{ at: '2026-11-21T09:00:00.000Z', verdict: 'not-checked', why: 'nobody answered' }],
+  earlier: [{ at: '2026-11-21T09:00:00.000Z', verdict: 'not-checked', why: 'not answered' }],
 });
 
 export const openStep = stepOf({
@@ -98,7 +98,7 @@ export const openStep = stepOf({
   remedy: 'Run again with --robot-will-move.',
 });
 
-export function robotOf(steps: readonly StepResult[], change: Partial<RobotProtocol> = {}): RobotProtocol {
+export function robotOf(steps: readonly StepResult[], change: Partial<RobotRecord> = {}): RobotRecord {
   const count = (verdict: StepResult['verdict']) => steps.filter((step) => step.verdict === verdict).length;
   const redLines = change.redLines ?? [];
   return {
@@ -125,10 +125,10 @@ export function robotOf(steps: readonly StepResult[], change: Partial<RobotProto
   };
 }
 
-export function protocolOf(robots: readonly RobotProtocol[], change: Partial<Protocol> = {}): Protocol {
-  const sum = (of: (robot: RobotProtocol) => number) => robots.reduce((total, robot) => total + of(robot), 0);
+export function recordOf(robots: readonly RobotRecord[], change: Partial<CheckRecord> = {}): CheckRecord {
+  const sum = (of: (robot: RobotRecord) => number) => robots.reduce((total, robot) => total + of(robot), 0);
   return {
-    format: 'gw/protocol/1',
+    format: 'gw/check-record/1',
     id: '3f0f8a9e-3f2b-4b74-9a51-6d4c5b8f0e11',
     edition: 1,
     gw: '0.1.0',
@@ -170,9 +170,9 @@ export function protocolOf(robots: readonly RobotProtocol[], change: Partial<Pro
 }
 
 export function verificationOf(
-  protocol: Protocol | null,
-  verdict: ProtocolVerification['verdict'] = 'ok',
-): ProtocolVerification {
+  record: CheckRecord | null,
+  verdict: RecordVerification['verdict'] = 'ok',
+): RecordVerification {
   return {
     verified: verdict === 'ok',
     verdict,
@@ -190,6 +190,6 @@ export function verificationOf(
         detail: verdict === 'ok' ? 'issued by Example CA' : 'no CA is here to compare it with',
       },
     ],
-    protocol,
+    record,
   };
 }

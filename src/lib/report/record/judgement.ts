@@ -1,12 +1,12 @@
-import type { Protocol, ProtocolVerification, RobotProtocol, StepResult } from '../../checklist/index.ts';
+import type { CheckRecord, RecordVerification, RobotRecord, StepResult } from '../../checklist/index.ts';
 import type { Tone } from '../document.ts';
 
-/** How far the signature of a protocol carries. Only `verified` may ever be green. */
+/** Verification state of a record. Only `verified` may be green. */
 export type SignatureState = 'verified' | 'not-verified' | 'wrong' | 'not-signed';
 
-export function signatureState(protocol: Protocol, verification: ProtocolVerification): SignatureState {
+export function signatureState(record: CheckRecord, verification: RecordVerification): SignatureState {
   if (verification.verdict === 'wrong') return 'wrong';
-  if (protocol.signature === null) return 'not-signed';
+  if (record.signature === null) return 'not-signed';
   return verification.verified ? 'verified' : 'not-verified';
 }
 
@@ -17,7 +17,7 @@ export const signatureTone: Readonly<Record<SignatureState, Tone>> = {
   'not-signed': 'open',
 };
 
-/** What a protocol says of itself, before anybody asks whether it may be believed. */
+/** Verdict stated by a record, before its verification. */
 export type Verdict = 'ok' | 'accepted' | 'wrong' | 'incomplete';
 
 export function verdictOf({
@@ -25,7 +25,7 @@ export function verdictOf({
   accepted,
   steps,
   redLines,
-}: Pick<RobotProtocol, 'ok' | 'accepted'> & {
+}: Pick<RobotRecord, 'ok' | 'accepted'> & {
   readonly steps: readonly StepResult[];
   readonly redLines: number;
 }): Verdict {
@@ -34,7 +34,7 @@ export function verdictOf({
   return redLines > 0 || steps.some(isBad) ? 'wrong' : 'incomplete';
 }
 
-/** Wrong, and nobody has accepted it. */
+/** Wrong and not accepted. */
 export function isBad(step: StepResult): boolean {
   return step.verdict === 'wrong' && step.deviation === null;
 }
@@ -47,10 +47,10 @@ export function notOkFirst(steps: readonly StepResult[]): StepResult[] {
 }
 
 /** Everything of all robots that this red line or these steps are about. */
-export function allSteps({ robots }: Protocol): StepResult[] {
+export function allSteps({ robots }: CheckRecord): StepResult[] {
   return robots.flatMap(({ steps }) => steps);
 }
 
-export function redLineCount({ robots }: Protocol): number {
+export function redLineCount({ robots }: CheckRecord): number {
   return robots.reduce((sum, { redLines }) => sum + redLines.length, 0);
 }

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  type Protocol,
-  type ProtocolVerification,
-  protocolSchema,
-  protocolVerificationSchema,
+  type CheckRecord,
+  type RecordVerification,
+  recordSchema,
+  recordVerificationSchema,
   type StepResult,
 } from '../../src/lib/checklist/index.ts';
 import type { Block, DocumentModel } from '../../src/lib/report/document.ts';
-import { protocolDocument, protocolToJUnit, writeDocumentAs } from '../../src/lib/report/index.ts';
-import { protocolTexts } from '../../src/lib/report/texts/protocol.ts';
+import { recordDocument, recordToJUnit, writeDocumentAs } from '../../src/lib/report/index.ts';
+import { recordTexts } from '../../src/lib/report/texts/record.ts';
 import { oddText } from '../overlays/arbitrary.ts';
 import { elementsOf, readMarkup, textOf } from '../overlays/render/markup-reader.ts';
 import { readPdf } from './pdf-reader.ts';
@@ -18,12 +18,12 @@ import {
   deviantStep,
   measuredStep,
   openStep,
-  protocolOf,
+  recordOf,
   robotOf,
   stepOf,
   verificationOf,
   wrongStep,
-} from './protocols.ts';
+} from './records.ts';
 import { parseXml } from './xml.ts';
 
 const madeAt = new Date('2026-11-21T12:00:00Z');
@@ -34,14 +34,14 @@ const redLine = {
   remedy: 'Run gw kiosk lock.',
 };
 
-const good = protocolOf([robotOf([stepOf(), answeredStep, measuredStep])]);
-const bad = protocolOf(
+const good = recordOf([robotOf([stepOf(), answeredStep, measuredStep])]);
+const bad = recordOf(
   [robotOf([stepOf(), answeredStep, openStep, deviantStep, wrongStep], { redLines: [redLine], software: null })],
   { signature: null },
 );
 
-function documentOf(protocol: Protocol, verdict: ProtocolVerification['verdict'] = 'ok', lang: 'de' | 'en' = 'en') {
-  return protocolDocument(protocol, verificationOf(protocol, verdict), { lang, madeAt });
+function documentOf(record: CheckRecord, verdict: RecordVerification['verdict'] = 'ok', lang: 'de' | 'en' = 'en') {
+  return recordDocument(record, verificationOf(record, verdict), { lang, madeAt });
 }
 
 function banners({ blocks }: DocumentModel) {
@@ -58,9 +58,9 @@ async function pdfPages(model: DocumentModel): Promise<readonly string[]> {
 }
 
 describe('the samples of these tests', () => {
-  it.each([good, bad])('are protocols', (protocol) => {
-    expect(protocolSchema.parse(protocol)).toEqual(protocol);
-    expect(protocolVerificationSchema.parse(verificationOf(protocol))).toBeDefined();
+  it.each([good, bad])('are records', (record) => {
+    expect(recordSchema.parse(record)).toEqual(record);
+    expect(recordVerificationSchema.parse(verificationOf(record))).toBeDefined();
   });
 });
 
@@ -76,33 +76,33 @@ describe('the summary', () => {
     const unsigned = { ...good, signature: null };
     const cases = [
       [documentOf(good, 'not-checked'), 'Signed, but NOT VERIFIED', 'open'],
-      [documentOf(good, 'wrong'), 'Signed, but the verification found something WRONG', 'bad'],
+      [documentOf(good, 'wrong'), 'Signed, but verification FAILED', 'bad'],
       [documentOf(unsigned, 'not-checked'), 'NOT SIGNED', 'open'],
       // A verification that says ok cannot make a signature out of none.
       [documentOf(unsigned, 'ok'), 'NOT SIGNED', 'open'],
-      [documentOf(unsigned, 'wrong'), 'NOT SIGNED, and the verification found something WRONG', 'bad'],
+      [documentOf(unsigned, 'wrong'), 'NOT SIGNED, and verification FAILED', 'bad'],
     ] as const;
     for (const [model, title, tone] of cases) {
       expect(banners(model)[0]).toEqual({
         tone: 'open',
-        title: 'All 3 steps are recorded as ok, but this protocol is not verified',
+        title: 'All 3 steps are recorded as ok, but this record is not verified',
       });
       expect(banners(model)[1]).toEqual({ tone, title });
       expect(tonesOf(model)).not.toContain('good');
     }
   });
 
-  it('tells accepted deviations, wrong steps, red lines and an incomplete run apart, none of them green', () => {
+  it('distinguishes accepted deviations, wrong steps, red lines and an incomplete run, none of them green', () => {
     const heads = [
-      [protocolOf([robotOf([stepOf(), deviantStep])]), 'open', 'Accepted with 1 deviation'],
-      [protocolOf([robotOf([stepOf(), wrongStep])]), 'bad', 'Not accepted: 1 step is wrong'],
-      [protocolOf([robotOf([stepOf()], { redLines: [redLine] })]), 'bad', 'Not accepted: 0 wrong, 1 more red line'],
-      [protocolOf([robotOf([stepOf(), openStep])]), 'open', 'Not complete: 1 step is skipped or not checked'],
+      [recordOf([robotOf([stepOf(), deviantStep])]), 'open', 'Accepted with 1 deviation'],
+      [recordOf([robotOf([stepOf(), wrongStep])]), 'bad', 'Not accepted: 1 step is wrong'],
+      [recordOf([robotOf([stepOf()], { redLines: [redLine] })]), 'bad', 'Not accepted: 0 wrong, 1 more red line'],
+      [recordOf([robotOf([stepOf(), openStep])]), 'open', 'Not complete: 1 step is skipped or not checked'],
     ] as const;
-    for (const [protocol, tone, title] of heads) expect(banners(documentOf(protocol))[0]).toEqual({ tone, title });
+    for (const [record, tone, title] of heads) expect(banners(documentOf(record))[0]).toEqual({ tone, title });
   });
 
-  it('is one page of a PDF, with the places for two signatures, whatever the protocol holds', async () => {
+  it('is one page of a PDF, with the places for two signatures, whatever the record holds', async () => {
     const long = 'A very long text about what was found at this place, with every detail of it. '.repeat(12);
     const steps = Array.from({ length: 6 }, (_, at) =>
       stepOf({ ...wrongStep, id: `s${at}`, title: `${at} ${long}`, why: long }),
@@ -110,14 +110,14 @@ describe('the summary', () => {
     const robots = Array.from({ length: 5 }, (_, at) =>
       robotOf(steps, { serial: `SN${at}${'X'.repeat(120)}`, site: long.slice(0, 119), software: null }),
     );
-    const protocol = protocolOf(robots, {
+    const record = recordOf(robots, {
       technician: { name: long, initials: 'ABCDEF' },
       checklist: { ...good.checklist, title: long, file: `${'f'.repeat(200)}.yaml` },
       interrupted: true,
       leftOut: true,
       resumedAt: [good.startedAt],
     });
-    const verification = verificationOf(protocol, 'not-checked');
+    const verification = verificationOf(record, 'not-checked');
     const findings = Array.from({ length: 8 }, () => ({
       id: 'chain' as const,
       title: long,
@@ -125,9 +125,9 @@ describe('the summary', () => {
       detail: long,
     }));
     for (const lang of ['de', 'en'] as const) {
-      const model = protocolDocument(protocol, { ...verification, findings }, { lang, madeAt });
+      const model = recordDocument(record, { ...verification, findings }, { lang, madeAt });
       const [first = '', second = ''] = await pdfPages(model);
-      const texts = protocolTexts[lang];
+      const texts = recordTexts[lang];
       expect(first).toContain(texts.signFor.customer);
       expect(first.split(texts.signLines[1] ?? '').length).toBe(3);
       expect(second).toContain(texts.notOkTitle);
@@ -135,7 +135,7 @@ describe('the summary', () => {
     }
   });
 
-  it('names subject, who, when, what was proven by whom, and the whole of the protocol in both languages', async () => {
+  it('names subject, who, when, what was proven by whom, and the whole of the record in both languages', async () => {
     for (const lang of ['de', 'en'] as const) {
       const first = (await pdfPages(documentOf(good, 'ok', lang)))[0]?.replace(/\s+/g, ' ') ?? '';
       for (const text of [
@@ -160,7 +160,7 @@ describe('the document', () => {
     const cards = blocks.flatMap((block) => (block.kind === 'card' ? [`${block.mark}: ${block.title}`] : []));
     expect(cards).toEqual([
       'RED LINE: The tablet was left open',
-      'WRONG: The pose is told in degrees',
+      'WRONG: The pose is reported in degrees',
       'WRONG, ACCEPTED DEVIATION: MQTT on 8883',
       'NOT CHECKED: The first drive',
     ]);
@@ -180,12 +180,12 @@ describe('the document', () => {
     expect(text).toContain('["The ramp at the lift","height: 12 mm","BELEGT","Ada Techniker, ruler"]');
     expect(text).toContain('yes (Ada Techniker, AT, 2026-11-21 09:10 UTC)\\nwiped once more\\nPhotos: 001-sensors.jpg');
     expect(text).toContain('cd'.repeat(32));
-    expect(text).toContain('NOT CHECKED, 2026-11-21 09:00 UTC: nobody answered');
+    expect(text).toContain('NOT CHECKED, 2026-11-21 09:00 UTC: not answered');
   });
 
   it('lists what was skipped in a table, with what each step waits for', () => {
     const skipped = stepOf({ id: 'later', title: 'Later', verdict: 'skipped', why: "It needs 'pose-unit'." });
-    const { blocks } = documentOf(protocolOf([robotOf([wrongStep, skipped])]));
+    const { blocks } = documentOf(recordOf([robotOf([wrongStep, skipped])]));
     expect(blocks.filter(({ kind }) => kind === 'card')).toHaveLength(1);
     const at = blocks.findIndex((block) => block.kind === 'heading' && block.text.startsWith('Skipped, because'));
     expect((blocks[at + 1] as Extract<Block, { kind: 'table' }>).rows).toEqual([
@@ -201,7 +201,7 @@ describe('the document', () => {
       leftOut: true,
       why: 'left out',
     });
-    const { blocks } = documentOf(protocolOf([robotOf([openStep, left])]));
+    const { blocks } = documentOf(recordOf([robotOf([openStep, left])]));
     const cards = blocks.filter(({ kind }) => kind === 'card');
     expect(cards).toHaveLength(1);
     const at = blocks.findIndex((block) => block.kind === 'heading' && block.text.startsWith('Left out on purpose'));
@@ -211,34 +211,40 @@ describe('the document', () => {
   });
 
   it('names the robot above each of its parts when there are several', () => {
-    const model = documentOf(protocolOf([robotOf([wrongStep]), robotOf([stepOf()], { serial: 'SN0008' })]));
+    const model = documentOf(recordOf([robotOf([wrongStep]), robotOf([stepOf()], { serial: 'SN0008' })]));
     const names = model.blocks.flatMap((block) => (block.kind === 'heading' && block.level === 3 ? [block.text] : []));
     expect(names.filter((name) => name.endsWith('SN0007')).length).toBeGreaterThan(1);
     expect(names.filter((name) => name.endsWith('SN0008')).length).toBeGreaterThan(1);
   });
 
-  it('cuts a text that nobody reads on paper, and says how much of it is missing', async () => {
-    const model = documentOf(protocolOf([robotOf([stepOf({ ...wrongStep, why: `${'word '.repeat(20_000)}end` })])]));
+  it('truncates a text that is too long for paper, with the number of characters cut', async () => {
+    const model = documentOf(recordOf([robotOf([stepOf({ ...wrongStep, why: `${'word '.repeat(20_000)}end` })])]));
     const pages = await pdfPages(model);
     expect(pages.length).toBeLessThan(8);
     expect(pages.join(' ').replace(/\s+/g, ' ')).toContain('[... 96003 more characters in the file]');
   });
 
   it('has a German title for every finding of the verification', () => {
-    const ids = protocolVerificationSchema.shape.findings.element.shape.id.options;
-    expect(Object.keys(protocolTexts.de.findingTitles).sort()).toEqual([...ids].sort());
+    const ids = recordVerificationSchema.shape.findings.element.shape.id.options;
+    expect(Object.keys(recordTexts.de.findingTitles).sort()).toEqual([...ids].sort());
   });
 
   it('is the same in German, with German words around the texts of the checklist', async () => {
     const text = textOf(readMarkup(String((await writeDocumentAs(documentOf(bad, 'ok', 'de'), 'html')).content)));
-    for (const words of ['NICHT SIGNIERT', 'ROTE ZEILE', 'FEHLERHAFT', 'genehmigt von K. Muster', 'Unterschrift']) {
+    for (const words of [
+      'NICHT SIGNIERT',
+      'SPERRENDER BEFUND',
+      'FEHLERHAFT',
+      'genehmigt von K. Muster',
+      'Unterschrift',
+    ]) {
       expect(text).toContain(words);
     }
     expect(text).not.toMatch(/\b(NOT SIGNED|WRONG|approved by|Not accepted)\b/);
   });
 
   it('keeps its form whatever stands in any of its texts', async () => {
-    // Every string of a protocol but the closed words of its form, replaced by something odd.
+    // Every string of a record but the closed words of its form, replaced by something odd.
     const closed = new Set(['run', 'confirm', 'measure', 'ok', 'wrong', 'skipped', 'not-checked', 'yes', 'no', 'skip']);
     const marks = new Set(['BELEGT', 'HINWEIS', 'VORSICHT', 'OFFEN', 'premises', 'site', 'handover', 'service']);
     const spoil = <T>(value: T, next: () => string): T => {
@@ -255,14 +261,14 @@ describe('the document', () => {
         fc.constantFrom('de', 'en' as const),
         async (texts, sample, verdict, lang) => {
           let at = 0;
-          const protocol = spoil(sample, () => texts[at++ % texts.length] ?? '');
-          const verification = verificationOf(protocol, verdict);
-          const model = protocolDocument(protocol, verification, { lang, madeAt });
+          const record = spoil(sample, () => texts[at++ % texts.length] ?? '');
+          const verification = verificationOf(record, verdict);
+          const model = recordDocument(record, verification, { lang, madeAt });
           const root = readMarkup(String((await writeDocumentAs(model, 'html')).content));
           expect([...elementsOf(root)].filter(({ name }) => ['script', 'img', 'iframe'].includes(name))).toEqual([]);
           expect((await pdfPages(model)).length).toBeGreaterThan(1);
-          const suites = parseXml(protocolToJUnit(protocol, verification)).children;
-          expect(suites).toHaveLength(protocol.robots.length);
+          const suites = parseXml(recordToJUnit(record, verification)).children;
+          expect(suites).toHaveLength(record.robots.length);
         },
       ),
       { numRuns: 60 },
@@ -270,11 +276,11 @@ describe('the document', () => {
   });
 });
 
-describe('JUnit of a protocol', () => {
-  const suiteOf = (protocol: Protocol, verdict: ProtocolVerification['verdict'] = 'ok') =>
-    parseXml(protocolToJUnit(protocol, verificationOf(protocol, verdict))).children;
-  const outcomes = (protocol: Protocol, verdict?: ProtocolVerification['verdict']) =>
-    suiteOf(protocol, verdict).flatMap(({ children }) =>
+describe('JUnit of a record', () => {
+  const suiteOf = (record: CheckRecord, verdict: RecordVerification['verdict'] = 'ok') =>
+    parseXml(recordToJUnit(record, verificationOf(record, verdict))).children;
+  const outcomes = (record: CheckRecord, verdict?: RecordVerification['verdict']) =>
+    suiteOf(record, verdict).flatMap(({ children }) =>
       children
         .filter(({ name }) => name === 'testcase')
         .map(
@@ -283,7 +289,7 @@ describe('JUnit of a protocol', () => {
     );
 
   it('has one suite per robot, and counts red lines as failures', () => {
-    const two = protocolOf([robotOf([stepOf()]), robotOf([wrongStep], { serial: 'SN0008', redLines: [redLine] })]);
+    const two = recordOf([robotOf([stepOf()]), robotOf([wrongStep], { serial: 'SN0008', redLines: [redLine] })]);
     expect(suiteOf(two).map(({ attributes }) => attributes)).toMatchObject([
       { name: 'site.SN0007', tests: '2', failures: '0' },
       { name: 'site.SN0008', tests: '2', failures: '2' },
@@ -298,7 +304,7 @@ describe('JUnit of a protocol', () => {
   });
 
   it('leaves an accepted deviation a failure, and says who accepted it', () => {
-    const xml = protocolToJUnit(bad, verificationOf(bad));
+    const xml = recordToJUnit(bad, verificationOf(bad));
     expect(xml).toContain('<property name="deviation" value="443 is enough here; approved by K. Muster,');
     const verdicts: StepResult['verdict'][] = ['ok', 'ok', 'not-checked', 'wrong', 'wrong'];
     expect(bad.robots[0]?.steps.map(({ verdict }) => verdict)).toEqual(verdicts);

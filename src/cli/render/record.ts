@@ -1,20 +1,20 @@
 import chalk from 'chalk';
 import { plural, pluralWord } from '../../lib/text/index.ts';
-import type { ProtocolDiff, RobotDiff } from '../../lib/toolkit/checklist/diff.result.ts';
-import type { ProtocolReport } from '../../lib/toolkit/checklist/report.result.ts';
-import type { ProtocolSubject, ProtocolVerify } from '../../lib/toolkit/checklist/verify.result.ts';
+import type { RecordDiff, RobotDiff } from '../../lib/toolkit/checklist/diff.result.ts';
+import type { RecordReport } from '../../lib/toolkit/checklist/report.result.ts';
+import type { RecordSubject, RecordVerify } from '../../lib/toolkit/checklist/verify.result.ts';
 import { printable, renderTable, renderVerdict } from '../output.ts';
 
-type State = ProtocolVerify['state'];
+type State = RecordVerify['state'];
 
 /** `gw checklist verify` */
-export function renderProtocolVerify({ path, state, signedBy, findings, subject }: ProtocolVerify): string {
+export function renderRecordVerify({ path, state, signedBy, findings, subject }: RecordVerify): string {
   const name = printable(path);
   const heads: Readonly<Record<State, string>> = {
-    verified: `${chalk.green.bold('VERIFIED')}  ${name} is what ${printable(signedBy ?? '')} signed.`,
-    'not-verified': `${chalk.yellow.bold('NOT VERIFIED')}  nothing contradicts ${name}, but not everything was looked at.`,
-    wrong: `${chalk.red.bold('REFUSED')}  ${name} is not to be relied on.`,
-    'not-signed': `${chalk.yellow.bold('NOT SIGNED')}  no device key stands for ${name}.`,
+    verified: `${chalk.green.bold('VERIFIED')}  ${name}, signed by ${printable(signedBy ?? '')}.`,
+    'not-verified': `${chalk.yellow.bold('NOT VERIFIED')}  no check of ${name} failed, but not all could be made.`,
+    wrong: `${chalk.red.bold('INVALID')}  ${name}, do not rely on it.`,
+    'not-signed': `${chalk.yellow.bold('NOT SIGNED')}  ${name} carries no device signature.`,
   };
   const lines = findings.map(({ title, verdict, detail }) => {
     return `${renderVerdict(verdict)}  ${printable(title)}${chalk.dim(`: ${printable(detail)}`)}`;
@@ -26,25 +26,25 @@ export function renderProtocolVerify({ path, state, signedBy, findings, subject 
     '',
     ...lines,
     ...(needsCa && signedBy !== null
-      ? ['', 'Name the authority of the device certificates with --ca FILE, or the site file of the robot with --site.']
+      ? ['', 'Name the CA of the device certificates with --ca FILE, or the site file of the robot with --site FILE.']
       : []),
   ].join('\n');
 }
 
-/** `gw checklist report`: the document itself, or where it is and how far it is to be believed. */
-export function renderProtocolReport({ document, written, subject, state, format }: ProtocolReport): string {
+/** `gw checklist report`: the report itself, or its file and how far its record is verified. */
+export function renderRecordReport({ document, written, subject, state, format }: RecordReport): string {
   if (written === null) return document ?? '';
   const { path, bytes, pages, replacedCharacters } = written;
   const size = `${bytes} bytes${pages === null ? '' : `, ${plural(pages, 'page')}`}`;
   return [
-    `The report is written to ${printable(path)} (${format}, ${size}).`,
+    `Report written to ${printable(path)} (${format}, ${size}).`,
     chalk.dim(subjectLine(subject)),
     saysLine(subject, state),
     ...reportNotes({ state, replacedCharacters }),
   ].join('\n');
 }
 
-/** What a technician must know of a report before handing it over. */
+/** Warnings about a report before it is handed over. */
 export function reportNotes({
   state,
   replacedCharacters = 0,
@@ -54,9 +54,9 @@ export function reportNotes({
 }): string[] {
   const notes: Readonly<Record<State, string | null>> = {
     verified: null,
-    'not-verified': chalk.yellow('The signature was not verified, and the report says so; see `gw checklist verify`.'),
-    wrong: chalk.red('The verification found something wrong, and the report says so; see `gw checklist verify`.'),
-    'not-signed': chalk.yellow('The protocol is not signed, and the report says so.'),
+    'not-verified': chalk.yellow('The signature was not verified, as the report states; see `gw checklist verify`.'),
+    wrong: chalk.red('The verification failed, as the report states; see `gw checklist verify`.'),
+    'not-signed': chalk.yellow('The record is not signed, as the report states.'),
   };
   const note = notes[state];
   const letters = plural(replacedCharacters, 'character');
@@ -64,29 +64,29 @@ export function reportNotes({
     ...(note === null ? [] : [note]),
     ...(replacedCharacters === 0
       ? []
-      : [chalk.yellow(`${letters} that the fonts of a PDF lack are written otherwise; the report says which.`)]),
+      : [chalk.yellow(`${letters} missing in the PDF fonts replaced; the report lists them.`)]),
   ];
 }
 
 /** `gw checklist diff` */
-export function renderProtocolDiff({ from, to, same, worse, versions, sameChecklist, robots }: ProtocolDiff): string {
+export function renderRecordDiff({ from, to, same, worse, versions, sameChecklist, robots }: RecordDiff): string {
   const counted = (count: (robot: RobotDiff) => number) => robots.reduce((sum, robot) => sum + count(robot), 0);
   const parts = [
     [counted(({ newlyWrong }) => newlyWrong.length), 'newly wrong'],
     [counted(({ lost }) => lost.length), 'no longer ok'],
     [counted(({ redLines }) => redLines.added.length), 'new red lines', 'new red line'],
-    [counted(({ mended }) => mended.length), 'mended'],
+    [counted(({ fixed }) => fixed.length), 'fixed'],
     [counted(({ reasons }) => reasons.length), 'not ok for another reason'],
     [counted(({ values }) => values.filter(({ counts }) => counts).length), 'values moved', 'value moved'],
     [counted(({ deviations }) => deviations.length), 'deviations changed', 'deviation changed'],
   ] as const;
-  const said = parts.filter(([count]) => count > 0).map(([count, word, one = word]) => plural(count, one, word));
-  const what = said.length === 0 ? 'only what stands below' : said.join(', ');
+  const summary = parts.filter(([count]) => count > 0).map(([count, word, one = word]) => plural(count, one, word));
+  const what = summary.length === 0 ? 'see below' : summary.join(', ');
   const head = same
-    ? 'Nothing differs between the two visits.'
+    ? 'No difference between the two visits.'
     : worse
       ? `${chalk.red.bold('WORSE')}  ${what}.`
-      : `Nothing got worse: ${what}.`;
+      : `No worse: ${what}.`;
   return [
     head,
     `  old  ${printable(from.path)}, ${from.subject.endedAt}, ${stateWord(from.state)}`,
@@ -95,7 +95,7 @@ export function renderProtocolDiff({ from, to, same, worse, versions, sameCheckl
       ? []
       : [
           chalk.yellow(
-            `  These are two checklists, '${printable(from.subject.checklist)}' and '${printable(to.subject.checklist)}'.`,
+            `  Two different checklists: '${printable(from.subject.checklist)}' and '${printable(to.subject.checklist)}'.`,
           ),
         ]),
     ...(versions.gw.from === versions.gw.to ? [] : [`  gw ${change(versions.gw)}`]),
@@ -105,13 +105,13 @@ export function renderProtocolDiff({ from, to, same, worse, versions, sameCheckl
   ].join('\n');
 }
 
-/** What differs at every run is no change; that it does is said, and JSON holds it. */
+/** Values that differ at every run are counted here, and listed in JSON only. */
 function scatterLines(count: number): string[] {
   if (count === 0) return [];
   const values = plural(count, 'value that differs', 'values that differ');
   return [
     '',
-    chalk.dim(`Not counted: ${values} at every run (times, durations, rates, ids, folders); --json holds all.`),
+    chalk.dim(`Not counted: ${values} at every run (times, durations, rates, ids, folders); --json lists them.`),
   ];
 }
 
@@ -123,7 +123,7 @@ function robotLines(robot: RobotDiff): string[] {
       ({ title, detail }) => `  ${chalk.red('new red line')}  ${printable(`${title}: ${detail}`)}`,
     ),
     ...stepLines(chalk.yellow('no longer ok'), robot.lost),
-    ...stepLines(chalk.green('mended'), robot.mended),
+    ...stepLines(chalk.green('fixed'), robot.fixed),
     ...robot.redLines.gone.map(({ title }) => `  red line gone  ${printable(title)}`),
     ...robot.redLines.changed.map(
       ({ title, from, to }) =>
@@ -132,7 +132,7 @@ function robotLines(robot: RobotDiff): string[] {
     ...stepLines('otherwise', robot.otherwise),
     ...robot.reasons.map(
       ({ title, verdict, from, to }) =>
-        `  ${chalk.yellow('another reason')}  ${printable(title)} ${chalk.dim(`(${verdict}): ${printable(from)} -> ${printable(to)}`)}`,
+        `  ${chalk.yellow('other reason')}  ${printable(title)} ${chalk.dim(`(${verdict}): ${printable(from)} -> ${printable(to)}`)}`,
     ),
     ...robot.deviations.map(deviationLine),
     ...valueTable(robot.values),
@@ -149,8 +149,8 @@ function robotLines(robot: RobotDiff): string[] {
 }
 
 function presenceLines({ presence, site, software }: RobotDiff): string[] {
-  if (presence === 'old-only') return [chalk.red('  is not in the new protocol')];
-  if (presence === 'new-only') return ['  is only in the new protocol'];
+  if (presence === 'old-only') return [chalk.red('  is missing in the new record')];
+  if (presence === 'new-only') return ['  is only in the new record'];
   return [
     ...(site.from === site.to ? [] : [`  site ${change(site)}`]),
     ...(software.from === software.to ? [] : [`  software ${change(software)}`]),
@@ -159,7 +159,7 @@ function presenceLines({ presence, site, software }: RobotDiff): string[] {
 
 function stepLines(word: string, steps: RobotDiff['newlyWrong']): string[] {
   return steps.map(({ title, from, to, why }) => {
-    const way = `${from ?? 'not there'} -> ${to ?? 'not there'}`;
+    const way = `${from ?? 'missing'} -> ${to ?? 'missing'}`;
     return `  ${word}  ${printable(title)} ${chalk.dim(`(${way}): ${printable(why)}`)}`;
   });
 }
@@ -167,11 +167,11 @@ function stepLines(word: string, steps: RobotDiff['newlyWrong']): string[] {
 const deviationWords = {
   accepted: 'accepted',
   withdrawn: 'withdrawn',
-  reason: 'another reason',
-  'approved-by': 'another person',
-  verdict: 'another verdict of the step',
+  reason: 'other reason',
+  'approved-by': 'other person',
+  verdict: 'other verdict of the step',
   finding: 'the step fails for another reason',
-  value: 'another value',
+  value: 'other value',
 } as const;
 
 function deviationLine({ title, to, changed }: RobotDiff['deviations'][number]): string {
@@ -209,13 +209,13 @@ function valueTable(all: RobotDiff['values']): string[] {
   return ['', ...table.split('\n').map((line) => `  ${line}`)];
 }
 
-function subjectLine({ title, robots, technician, endedAt, edition, id }: ProtocolSubject): string {
+function subjectLine({ title, robots, technician, endedAt, edition, id }: RecordSubject): string {
   const who = robots.map(({ site, serial }) => `${site}, ${serial}`).join('; ');
   return printable(`${title}; ${who}; ${technician ?? 'no technician named'}; ${endedAt}; ${id}, edition ${edition}`);
 }
 
-/** What the protocol says of itself; green only where it may be believed. */
-function saysLine({ verdict, counts, deviations, redLines }: ProtocolSubject, state: State): string {
+/** Verdict of the record; green only when verified. */
+function saysLine({ verdict, counts, deviations, redLines }: RecordSubject, state: State): string {
   const words = {
     ok: 'all ok',
     accepted: 'accepted with deviations',
@@ -230,8 +230,8 @@ function saysLine({ verdict, counts, deviations, redLines }: ProtocolSubject, st
     [deviations, 'accepted deviations'],
     [counts.ok, 'ok'],
   ] as const;
-  const said = parts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
-  const text = `It says: ${words[verdict]} (${said.join(', ')}).`;
+  const summary = parts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
+  const text = `Verdict of the record: ${words[verdict]} (${summary.join(', ')}).`;
   if (verdict === 'wrong') return chalk.red(text);
   return verdict === 'ok' && state === 'verified' ? chalk.green(text) : chalk.yellow(text);
 }

@@ -10,20 +10,20 @@ import {
   attachmentsDirOf,
   beginJournal,
   type Catalogue,
-  composeProtocol,
-  type Protocol,
-  type ProtocolRobot,
-  type ProtocolSigner,
+  type CheckRecord,
+  composeRecord,
   parseAnswers,
   parseChecklist,
-  protocolSchema,
-  protocolText,
-  protocolVerificationSchema,
+  type RecordRobot,
+  type RecordSigner,
   readJournal,
+  recordSchema,
+  recordText,
+  recordVerificationSchema,
   runSession,
-  signProtocol,
-  verifyProtocol,
-  verifyProtocolFile,
+  signRecord,
+  verifyRecord,
+  verifyRecordFile,
 } from '../../src/lib/checklist/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { type Authority, createAuthority } from '../../src/lib/sim/cloud/certificates.ts';
@@ -61,17 +61,17 @@ const dsaEncoding = 'ieee-p1363';
 
 let dir = '';
 let authority: Authority;
-let signer: ProtocolSigner;
-let protocol: Protocol;
+let signer: RecordSigner;
+let record: CheckRecord;
 let path = '';
 
-async function signerOf(serial: string, from: Authority = authority, more: object = {}): Promise<ProtocolSigner> {
+async function signerOf(serial: string, from: Authority = authority, more: object = {}): Promise<RecordSigner> {
   const { keyPem, certificatePem } = await from.issueClientPair(serial, more);
   return { serial, certificatePem, sign: (bytes) => sign('sha256', bytes, { key: keyPem, dsaEncoding }) };
 }
 
-/** A protocol of a run with a photo, as the toolkit makes it. */
-async function make(answers: string, more: Partial<ProtocolRobot> = {}): Promise<Protocol> {
+/** A record of a run with a photo, as the toolkit makes it. */
+async function make(answers: string, more: Partial<RecordRobot> = {}): Promise<CheckRecord> {
   const subject = { site: 'Lobby', serial: 'SN1' };
   await using journal = await beginJournal(join(dir, 'runs'), {
     id: crypto.randomUUID(),
@@ -91,9 +91,9 @@ async function make(answers: string, more: Partial<ProtocolRobot> = {}): Promise
   });
   const [session] = sessions;
   if (!session) throw new Error('there is no session');
-  const robot = { ...session, ...subject, records: [], redLines: [], ...more };
+  const robot = { ...session, ...subject, evidenceRecords: [], redLines: [], ...more };
   const state = await readJournal(journal.path);
-  const made = composeProtocol({
+  const made = composeRecord({
     journal: state,
     edition: 1,
     gwVersion: '1.0.0',
@@ -113,18 +113,18 @@ async function make(answers: string, more: Partial<ProtocolRobot> = {}): Promise
 const good = 'label: { answer: yes, initials: KM, photo: photo.jpg }\ndoor: 0.9\n';
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'gw-protocol-'));
+  dir = await mkdtemp(join(tmpdir(), 'gw-record-'));
   await writeFile(join(dir, 'photo.jpg'), jpeg);
   authority = await createAuthority();
   signer = await signerOf('SN1');
-  protocol = signProtocol(await make(good), signer);
-  await writeFile(path, protocolText(protocol));
+  record = signRecord(await make(good), signer);
+  await writeFile(path, recordText(record));
 }, 30_000);
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-const verify = (value: Protocol | Uint8Array | string, more = {}) =>
-  verifyProtocol(
-    value instanceof Uint8Array ? value : Buffer.from(typeof value === 'string' ? value : protocolText(value)),
+const verify = (value: CheckRecord | Uint8Array | string, more = {}) =>
+  verifyRecord(
+    value instanceof Uint8Array ? value : Buffer.from(typeof value === 'string' ? value : recordText(value)),
     {
       expectedSerial: 'SN1',
       caPem: authority.caPem,
@@ -132,16 +132,16 @@ const verify = (value: Protocol | Uint8Array | string, more = {}) =>
       ...more,
     },
   );
-const wrongOf = async (value: Protocol | Uint8Array | string, more = {}) => {
+const wrongOf = async (value: CheckRecord | Uint8Array | string, more = {}) => {
   const { findings, verified } = await verify(value, more);
   expect(verified).toBe(false);
   return findings.filter(({ verdict }) => verdict !== 'ok').map(({ id, verdict }) => `${id} ${verdict}`);
 };
 
-describe('a protocol', () => {
+describe('a record', () => {
   test('says whose it is, what was found, measured and answered, and on which facts it stands', () => {
-    expect(protocolSchema.parse(protocol)).toMatchObject({
-      format: 'gw/protocol/1',
+    expect(recordSchema.parse(record)).toMatchObject({
+      format: 'gw/check-record/1',
       checklist: { name: 'own', phase: 'handover', file: 'own.yaml', sha256: checklist.sha256 },
       technician: { name: 'Kim Miller', initials: 'KM' },
       ok: true,
@@ -151,7 +151,7 @@ describe('a protocol', () => {
       attachments: [{ name: '001-label.jpg', bytes: 7, mediaType: 'image/jpeg' }],
       signature: { algorithm: 'ECDSA-P256-SHA256-P1363', serial: 'SN1' },
     });
-    const [robot] = protocol.robots;
+    const [robot] = record.robots;
     expect(robot).toMatchObject({
       serial: 'SN1',
       software: { value: '1.2.3', mark: 'BELEGT' },
@@ -171,8 +171,8 @@ describe('a protocol', () => {
   });
 
   test('is verified by its authority, with its attachments, from a file', async () => {
-    const result = await verifyProtocolFile(path, { expectedSerial: 'SN1', caPem: authority.caPem });
-    expect(protocolVerificationSchema.parse(result)).toMatchObject({ verified: true, verdict: 'ok' });
+    const result = await verifyRecordFile(path, { expectedSerial: 'SN1', caPem: authority.caPem });
+    expect(recordVerificationSchema.parse(result)).toMatchObject({ verified: true, verdict: 'ok' });
     expect(result.findings.map(({ id }) => id)).toEqual([
       'file',
       'form',
@@ -188,7 +188,7 @@ describe('a protocol', () => {
   });
 
   test('any changed bit makes it unverified', async () => {
-    const bytes = Buffer.from(protocolText(protocol));
+    const bytes = Buffer.from(recordText(record));
     await fc.assert(
       fc.asyncProperty(fc.nat(bytes.length - 1), fc.nat(7), async (at, bit) => {
         const changed = Buffer.from(bytes);
@@ -200,7 +200,7 @@ describe('a protocol', () => {
   }, 60_000);
 
   test('every changed bit of the signature and the certificate is seen, padding bits too', async () => {
-    const whole = protocolText(protocol);
+    const whole = recordText(record);
     const bytes = Buffer.from(whole);
     const from = whole.indexOf('"signature"');
     const start = Buffer.byteLength(whole.slice(0, from));
@@ -214,7 +214,7 @@ describe('a protocol', () => {
   }, 60_000);
 
   test('any byte taken out, put in or cut off makes it unverified', async () => {
-    const bytes = Buffer.from(protocolText(protocol));
+    const bytes = Buffer.from(recordText(record));
     await fc.assert(
       fc.asyncProperty(
         fc.nat(bytes.length - 1),
@@ -248,12 +248,12 @@ describe('a protocol', () => {
   });
 
   test('says what does not fit', async () => {
-    const plain = protocolText(protocol);
+    const plain = recordText(record);
     expect(await wrongOf(plain.replace('"KM"', '"XX"'))).toEqual(['signature wrong']);
     expect(await wrongOf(plain.replace('"counts": {', '"counts":  {'))).toEqual(['form wrong']);
-    expect(await wrongOf(JSON.stringify(protocol))).toEqual(['form wrong']);
+    expect(await wrongOf(JSON.stringify(record))).toEqual(['form wrong']);
     expect(await wrongOf(`\ufeff${plain}`)).toEqual(['file wrong']);
-    expect(await wrongOf(plain.replace('gw/protocol/1', 'gw/protocol/2'))).toEqual(['content wrong']);
+    expect(await wrongOf(plain.replace('gw/check-record/1', 'gw/check-record/2'))).toEqual(['content wrong']);
     expect(await wrongOf(plain, { expectedSerial: 'SN2' })).toEqual(['expected-serial wrong']);
     expect(await wrongOf(plain, { caPem: (await createAuthority()).caPem })).toEqual(['chain wrong']);
     expect(await wrongOf(plain, { caPem: 'nothing' })).toEqual(['chain wrong']);
@@ -265,23 +265,23 @@ describe('a protocol', () => {
 
   test('a certificate of another robot, of another key, or that was not valid then does not pass', async () => {
     const other = await signerOf('SN2');
-    expect(await wrongOf(signProtocol(protocol, other))).toEqual(['certificate wrong', 'expected-serial wrong']);
-    const lying = signProtocol(protocol, { ...other, serial: 'SN1' });
+    expect(await wrongOf(signRecord(record, other))).toEqual(['certificate wrong', 'expected-serial wrong']);
+    const lying = signRecord(record, { ...other, serial: 'SN1' });
     expect(await wrongOf(lying)).toEqual(['certificate wrong', 'expected-serial wrong']);
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
-    const stolen = signProtocol(protocol, {
+    const stolen = signRecord(record, {
       ...signer,
       sign: (bytes) => sign('sha256', bytes, { key: privateKey, dsaEncoding }),
     });
     expect(await wrongOf(stolen)).toEqual(['signature wrong']);
     const past = { notBefore: new Date('2020-01-01'), notAfter: new Date('2021-01-01') };
-    expect(await wrongOf(signProtocol(protocol, await signerOf('SN1', authority, past)))).toEqual(['validity wrong']);
+    expect(await wrongOf(signRecord(record, await signerOf('SN1', authority, past)))).toEqual(['validity wrong']);
   });
 
   test('of the two signatures that fit, only the one that gw writes is taken', async () => {
     const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
     for (let run = 0; run < 20; run += 1) {
-      const signed = signProtocol(protocol, signer);
+      const signed = signRecord(record, signer);
       const { signature } = signed;
       if (!signature) throw new Error('it is not signed');
       expect((await verify(signed)).verified).toBe(true);
@@ -292,9 +292,9 @@ describe('a protocol', () => {
     }
   });
 
-  test('a signer that is none over P-256, or signs in another form, signs nothing', () => {
+  test('a signer that is not P-256, or uses another encoding, is rejected', () => {
     for (const bytes of [0, 63, 65, 71, 96]) {
-      expect(() => signProtocol(protocol, { ...signer, sign: () => new Uint8Array(bytes) })).toThrow(RangeError);
+      expect(() => signRecord(record, { ...signer, sign: () => new Uint8Array(bytes) })).toThrow(RangeError);
     }
   });
 
@@ -304,7 +304,7 @@ describe('a protocol', () => {
       fc.property(fc.uint8Array({ minLength: 64, maxLength: 64 }), (bytes) => {
         // Of a real signature s lies below the order.
         bytes[32] = Math.min(bytes[32] ?? 0, 0xfe);
-        const { signature } = signProtocol(protocol, { ...signer, sign: () => bytes });
+        const { signature } = signRecord(record, { ...signer, sign: () => bytes });
         const value = Buffer.from(signature?.value ?? '', 'base64');
         expect(value.length).toBe(64);
         expect(value.subarray(0, 32)).toEqual(Buffer.from(bytes.subarray(0, 32)));
@@ -313,34 +313,34 @@ describe('a protocol', () => {
     );
   });
 
-  test('a photo that nobody can read is not checked, and one that is not there is wrong', async () => {
+  test('an unreadable photo is not-checked, a missing one is wrong', async () => {
     const readAttachment = async () => {
       throw Object.assign(new Error('denied'), { code: 'EACCES' });
     };
-    expect(await wrongOf(protocol, { readAttachment })).toEqual(['attachments not-checked']);
+    expect(await wrongOf(record, { readAttachment })).toEqual(['attachments not-checked']);
     const elsewhere = join(dir, 'elsewhere.json');
-    await writeFile(elsewhere, protocolText(protocol));
-    const result = await verifyProtocolFile(elsewhere, { caPem: authority.caPem });
+    await writeFile(elsewhere, recordText(record));
+    const result = await verifyRecordFile(elsewhere, { caPem: authority.caPem });
     expect(result.findings.find(({ id }) => id === 'attachments')).toMatchObject({
       verdict: 'wrong',
-      detail: '001-label.jpg is not there.',
+      detail: '001-label.jpg is missing.',
     });
   });
 
   test('one whose certificate was replaced by something else is not what was signed', async () => {
-    const { signature } = protocol;
+    const { signature } = record;
     if (!signature) throw new Error('it is not signed');
-    const garbled = { ...protocol, signature: { ...signature, certificate: 'none' } };
+    const garbled = { ...record, signature: { ...signature, certificate: 'none' } };
     expect(await wrongOf(garbled)).toEqual(['signature wrong', 'certificate wrong']);
   });
 
-  test('a file that is none cannot be read', async () => {
-    await expect(verifyProtocolFile(dir)).rejects.toMatchObject({
-      code: 'FILE_UNWRITABLE',
+  test('a missing file or a folder is FILE_UNREADABLE', async () => {
+    await expect(verifyRecordFile(dir)).rejects.toMatchObject({
+      code: 'FILE_UNREADABLE',
       message: expect.stringContaining('not a regular file'),
     });
-    await expect(verifyProtocolFile(join(dir, 'none.json'))).rejects.toMatchObject({
-      code: 'FILE_UNWRITABLE',
+    await expect(verifyRecordFile(join(dir, 'none.json'))).rejects.toMatchObject({
+      code: 'FILE_UNREADABLE',
       message: expect.stringContaining('ENOENT'),
     });
   });
@@ -348,26 +348,26 @@ describe('a protocol', () => {
   test('a chain over an authority in between is followed; one that ends nowhere is not', async () => {
     const between = await authority.issueAuthority('Between');
     const one = await signerOf('SN1', between);
-    const whole = signProtocol(protocol, { ...one, certificatePem: `${one.certificatePem}\n${between.caPem}` });
+    const whole = signRecord(record, { ...one, certificatePem: `${one.certificatePem}\n${between.caPem}` });
     expect(await verify(whole)).toMatchObject({ verified: true });
-    expect(await wrongOf(signProtocol(protocol, one))).toEqual(['chain wrong']);
+    expect(await wrongOf(signRecord(record, one))).toEqual(['chain wrong']);
   });
 
-  test('a signed protocol whose summary flatters its steps is refused', async () => {
-    const [robot, ...others] = protocol.robots;
+  test('a signed record whose summary flatters its steps is refused', async () => {
+    const [robot, ...others] = record.robots;
     if (!robot) throw new Error('there is no robot');
     const steps = robot.steps.map((step, index) => (index === 0 ? { ...step, verdict: 'wrong' as const } : step));
-    const flattering = signProtocol({ ...protocol, robots: [{ ...robot, steps }, ...others] }, signer);
+    const flattering = signRecord({ ...record, robots: [{ ...robot, steps }, ...others] }, signer);
     const { findings, verified } = await verify(flattering);
     expect(verified).toBe(false);
     expect(findings.find(({ id }) => id === 'consistent')).toMatchObject({
       verdict: 'wrong',
-      detail: expect.stringContaining('SN1 says ok true, its steps say false'),
+      detail: expect.stringContaining('SN1 has ok true, its steps give false'),
     });
   });
 
   test('an unsigned one is never verified, and says that it is not signed', async () => {
-    const unsigned = { ...protocol, signature: null };
+    const unsigned = { ...record, signature: null };
     expect(await wrongOf(unsigned)).toEqual(['signature not-checked', 'expected-serial not-checked']);
   });
 
@@ -379,9 +379,9 @@ describe('a protocol', () => {
     expect(await make('door: 0.9\n')).toMatchObject({ ok: false, accepted: false, counts: { notChecked: 1 } });
     const deviating = await make('label: { answer: no, accept: { reason: worn off, by: A. Boss } }\ndoor: 0.9\n');
     expect(deviating).toMatchObject({ ok: false, accepted: true, deviations: 1, counts: { wrong: 1 } });
-    expect(await verify(signProtocol(deviating, signer), { readAttachment: undefined })).toMatchObject({
+    expect(await verify(signRecord(deviating, signer), { readAttachment: undefined })).toMatchObject({
       verified: true,
-      protocol: { ok: false },
+      record: { ok: false },
     });
   });
 
@@ -395,20 +395,20 @@ describe('a protocol', () => {
       who: 'KM',
       when: '2026-01-02T03:04:05.000Z',
     } as never;
-    const of = async (more: Partial<ProtocolRobot>) =>
+    const of = async (more: Partial<RecordRobot>) =>
       (await make(good, more)).robots[0]?.evidence.map(({ verifiedHere }) => verifiedHere);
-    expect(await of({ records: [record] })).toEqual(['no', 'yes']);
+    expect(await of({ evidenceRecords: [record] })).toEqual(['no', 'yes']);
     const simulated = { ...(record as object), simulated: true } as never;
-    expect(await of({ records: [simulated] })).toEqual(['no', 'on-a-simulator']);
+    expect(await of({ evidenceRecords: [simulated] })).toEqual(['no', 'on-a-simulator']);
     const against = { ...(record as object), value: false } as never;
-    expect(await of({ records: [record, against] })).toEqual(['no', 'contradicted']);
-    expect(await of({ records: [record], software: null })).toEqual(['not-checked', 'not-checked']);
-    expect(await of({ records: null })).toEqual(['not-checked', 'not-checked']);
+    expect(await of({ evidenceRecords: [record, against] })).toEqual(['no', 'contradicted']);
+    expect(await of({ evidenceRecords: [record], software: null })).toEqual(['not-checked', 'not-checked']);
+    expect(await of({ evidenceRecords: null })).toEqual(['not-checked', 'not-checked']);
   });
 
-  test('a step that nobody took relies on nothing', async () => {
-    const steps = (protocol.robots[0]?.steps ?? []).map((step) => ({ ...step, at: null, leftOut: true }));
-    const none = await make(good, { result: { steps } as unknown as ProtocolRobot['result'] });
+  test('a step that was not completed relies on no fact', async () => {
+    const steps = (record.robots[0]?.steps ?? []).map((step) => ({ ...step, at: null, leftOut: true }));
+    const none = await make(good, { result: { steps } as unknown as RecordRobot['result'] });
     expect(none).toMatchObject({ leftOut: true, robots: [{ evidence: [] }] });
   });
 });

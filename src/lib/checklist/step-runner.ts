@@ -5,40 +5,40 @@ import { type Checked, check } from './checking.ts';
 import type { Checklist, RunStep, Step, UnavailableStep } from './load.ts';
 import type { Outcome } from './outcome.ts';
 import type { Deviation, StepResult } from './run.result.ts';
-import type { Decision, RunnerOptions, TakenStep } from './runner-options.ts';
+import type { CompletedStep, Decision, RunnerOptions } from './runner-options.ts';
 
-/** What the steps so far gave, for the steps that stand on them. */
-export interface Sofar {
+/** Results so far, for the steps that depend on them. */
+export interface RunState {
   readonly checklist: Checklist;
   readonly results: Map<string, StepResult>;
-  /** What the newest run of a check gave for the steps that read it, by their ids. */
+  /** Outcomes of the newest run of a check for the steps that read it, by their ids. */
   readonly readings: Map<string, Outcome>;
-  /** Checks that were run in this sitting: what reads them looks again. */
+  /** Checks run in this session: the steps that read them are judged again. */
   readonly ran: Set<string>;
 }
 
-/** How often one step is taken again in one sitting, at most; a person has to say so each time. */
-const MOST_AGAIN = 50;
-const MOST_EARLIER = 20;
+/** Repeats of one step in one session; each is a decision of the technician. */
+const MAX_REPEATS = 50;
+const MAX_EARLIER_RESULTS = 20;
 
-export function beginSofar(checklist: Checklist, earlier: RunnerOptions['earlier']): Sofar {
-  const sofar: Sofar = { checklist, results: new Map(), readings: new Map(), ran: new Set() };
-  for (const { readings } of earlier?.values() ?? []) keepReadings(readings, sofar);
-  return sofar;
+export function createRunState(checklist: Checklist, earlier: RunnerOptions['earlier']): RunState {
+  const run: RunState = { checklist, results: new Map(), readings: new Map(), ran: new Set() };
+  for (const { readings } of earlier?.values() ?? []) keepReadings(readings, run);
+  return run;
 }
 
-interface Sitting {
-  /** How it came out before this. */
+interface Attempt {
+  /** The previous result. */
   readonly before: StepResult | undefined;
-  /** Asked for by name: what a person accepted before is decided anew. */
+  /** Requested by id: an earlier acceptance is discarded. */
   readonly isNamed: boolean;
 }
 
-/** Takes a step, and again for as long as a person says so of a wrong one. */
-export async function takeUntilSettled(
+/** Performs a step, and repeats it while the technician asks for that. */
+export async function performUntilSettled(
   step: Step,
-  { before, isNamed }: Sitting,
-  sofar: Sofar,
+  { before, isNamed }: Attempt,
+  run: RunState,
   options: RunnerOptions,
 ): Promise<StepResult> {
   const { answers, ...asked } = options;
@@ -46,44 +46,43 @@ export async function takeUntilSettled(
   let last = before;
   for (let turn = 0; ; turn += 1) {
     const began = clock.monotonicMs();
-    // A question that came out wrong from a file is put to the person when it is taken again.
-    const taken = await takeStep(step, sofar, turn === 0 ? options : asked);
-    const { interrupted = false } = taken.outcome;
+    // When repeated, a question with a prepared answer is asked at the terminal.
+    const performed = await performStep(step, run, turn === 0 ? options : asked);
+    const { interrupted = false } = performed.outcome;
     const at = interrupted ? null : clock.wall().toISOString();
     const tookMs = Math.round(clock.monotonicMs() - began);
-    const found = joinResult(step, taken.outcome, { at, tookMs, before: last });
+    const found = joinResult(step, performed.outcome, { at, tookMs, before: last });
     if (interrupted) {
-      // What an earlier sitting found is not undone by a sitting that did not get so far.
+      // An interrupted session does not overwrite an earlier result.
       const shown = last ?? found;
       options.onResult?.(shown);
       return shown;
     }
     const result = { ...found, deviation: deviationOf(found, isNamed ? undefined : last, options) };
-    const { readings, software } = taken;
-    // Also when it gave none this time: what an older run gave is no reading of now.
-    for (const { id } of readersOf(step.id, sofar)) sofar.readings.delete(id);
-    keepReadings(readings, sofar);
-    if (taken.ran) sofar.ran.add(step.id);
-    await options.onTaken?.({ result, readings, software });
+    const { readings, software } = performed;
+    // Also without new ones: the readings of an older run are stale.
+    for (const { id } of readersOf(step.id, run)) run.readings.delete(id);
+    keepReadings(readings, run);
+    if (performed.ran) run.ran.add(step.id);
+    await options.onCompleted?.({ result, readings, software });
     options.onResult?.(result);
     const isOpen = isToDecide(result) && result.deviation === null;
-    if (!isOpen || !decide || signal.aborted || turn >= MOST_AGAIN) return result;
+    if (!isOpen || !decide || signal.aborted || turn >= MAX_REPEATS) return result;
     const decision = await decideOrLeave(result, decide, signal);
     if (decision.kind === 'leave') return result;
     if (decision.kind === 'accept') {
       const accepted = { ...result, deviation: deviation(decision, clock) };
-      await options.onTaken?.({ result: accepted, readings, software });
+      await options.onCompleted?.({ result: accepted, readings, software });
       options.onResult?.(accepted);
       return accepted;
     }
     last = result;
-    if (step.kind === 'run' && step.reads !== null) await takeSourceAgain(step, step.reads, sofar, options);
+    if (step.kind === 'run' && step.reads !== null) await rerunSource(step, step.reads, run, options);
   }
 }
 
 /**
- * Who accepts a step that is not ok: the answers of a file, or whoever accepted it before, as long as it comes out with
- * the same verdict.
+ * The deviation of a step that is not ok: from the answers file, or the earlier one while the verdict is the same.
  */
 function deviationOf(result: StepResult, before: StepResult | undefined, options: RunnerOptions): Deviation | null {
   if (result.verdict === 'ok') return null;
@@ -92,30 +91,30 @@ function deviationOf(result: StepResult, before: StepResult | undefined, options
   return before?.verdict === result.verdict ? before.deviation : null;
 }
 
-/** Wrong, or not looked at by gw: a person may be able to do something about it now, or accept it. */
+/** Wrong, or not checked by gw: the technician can repeat or accept it. */
 function isToDecide({ verdict, kind, expectations }: StepResult): boolean {
   if (kind === 'unavailable') return true;
   return verdict === 'wrong' || (verdict === 'not-checked' && kind === 'run' && expectations.length > 0);
 }
 
 /**
- * Runs the check whose result a step reads: that step again would only read the same. The others that read it look
- * again too, since what they said is of the run before.
+ * Runs the check whose result a step reads: repeating only the step would read the same result. Its other readers are
+ * judged again too.
  */
-async function takeSourceAgain(step: RunStep, id: string, sofar: Sofar, options: RunnerOptions): Promise<void> {
+async function rerunSource(step: RunStep, id: string, run: RunState, options: RunnerOptions): Promise<void> {
   const { decide: _, ...unasked } = options;
-  const { checklist, results } = sofar;
+  const { checklist, results } = run;
   const source = checklist.steps.find((one) => one.id === id);
   if (source === undefined) return;
-  results.set(id, await takeUntilSettled(source, { before: results.get(id), isNamed: false }, sofar, options));
-  for (const reader of readersOf(id, sofar)) {
+  results.set(id, await performUntilSettled(source, { before: results.get(id), isNamed: false }, run, options));
+  for (const reader of readersOf(id, run)) {
     const before = results.get(reader.id);
     if (reader.id === step.id || before === undefined || before.leftOut || options.signal.aborted) continue;
-    results.set(reader.id, await takeUntilSettled(reader, { before, isNamed: false }, sofar, unasked));
+    results.set(reader.id, await performUntilSettled(reader, { before, isNamed: false }, run, unasked));
   }
 }
 
-function readersOf(id: string, { checklist }: Sofar): readonly RunStep[] {
+function readersOf(id: string, { checklist }: RunState): readonly RunStep[] {
   return checklist.steps.filter((step): step is RunStep => step.kind === 'run' && step.reads === id);
 }
 
@@ -133,16 +132,16 @@ async function decideOrLeave(
 }
 
 /** A step that is kept as it was wrong, and that the answers accept now. */
-export async function acceptedNow(
+export async function withApproval(
   result: StepResult,
-  taken: TakenStep | undefined,
+  performed: CompletedStep | undefined,
   options: RunnerOptions,
 ): Promise<StepResult> {
   const approval = options.answers?.approvals.get(result.id);
-  if (approval === undefined || taken === undefined || result.verdict === 'ok' || result.deviation !== null)
+  if (approval === undefined || performed === undefined || result.verdict === 'ok' || result.deviation !== null)
     return result;
   const kept = { ...result, deviation: deviation(approval, options.clock) };
-  await options.onTaken?.({ ...taken, result: kept });
+  await options.onCompleted?.({ ...performed, result: kept });
   options.onResult?.(kept);
   return kept;
 }
@@ -151,38 +150,38 @@ function deviation({ reason, approvedBy }: Approval, clock: Clock): Deviation {
   return { reason, approvedBy, at: clock.wall().toISOString() };
 }
 
-function keepReadings(readings: TakenStep['readings'], sofar: Sofar): void {
-  for (const [id, outcome] of Object.entries(readings)) sofar.readings.set(id, outcome);
+function keepReadings(readings: CompletedStep['readings'], run: RunState): void {
+  for (const [id, outcome] of Object.entries(readings)) run.readings.set(id, outcome);
 }
 
-async function takeStep(step: Step, sofar: Sofar, options: RunnerOptions): Promise<Checked> {
+async function performStep(step: Step, run: RunState, options: RunnerOptions): Promise<Checked> {
   const alone = (outcome: Outcome): Checked => ({ outcome, ran: false, readings: {}, software: null });
   if (options.signal.aborted) {
     return alone({ verdict: 'not-checked', why: 'The run was interrupted before this step.', interrupted: true });
   }
-  const missing = missingFor(step, sofar);
+  const missing = missingFor(step, run);
   if (missing) return alone(missing);
   if (step.kind === 'unavailable') return alone(unavailable(step));
   if (step.kind !== 'run') return alone(await askPerson(step, options));
   if (step.moves && !options.motionAllowed) {
     return alone({
       verdict: 'not-checked',
-      why: 'It moves the robot, and nobody has said that it may.',
-      remedy: 'Make sure that nobody stands in the way, then run again with --robot-will-move.',
+      why: 'This step moves the robot, and movement is not allowed.',
+      remedy: 'Make sure that the way is clear, then run again with --robot-will-move.',
     });
   }
-  if (step.reads === null) return check(step, readersOf(step.id, sofar), options);
-  const reading = sofar.readings.get(step.id);
+  if (step.reads === null) return check(step, readersOf(step.id, run), options);
+  const reading = run.readings.get(step.id);
   if (reading !== undefined) return alone(reading);
-  const why = `It reads the result of '${step.reads}', which gave none.`;
-  return alone({ verdict: 'skipped', why, remedy: `Mend '${step.reads}' first.` });
+  const why = `This step reads the result of '${step.reads}', which has none.`;
+  return alone({ verdict: 'skipped', why, remedy: `Fix '${step.reads}' first.` });
 }
 
 function unavailable({ lacking }: UnavailableStep): Outcome {
   return { verdict: 'not-checked', why: `This version of gw cannot check it: ${lacking}` };
 }
 
-function missingFor(step: Step, { results }: Sofar): Outcome | undefined {
+function missingFor(step: Step, { results }: RunState): Outcome | undefined {
   const open = step.requires.flatMap(({ name, steps, of }) => {
     const first = steps.find((id) => results.get(id)?.verdict !== 'ok');
     return first === undefined ? [] : [{ name, first, of }];
@@ -192,18 +191,18 @@ function missingFor(step: Step, { results }: Sofar): Outcome | undefined {
   if (!first) return undefined;
   const named = (own.length > 0 ? own : open).map(({ name }) => name).join(' and ');
   const are = (own.length > 0 ? own : open).length > 1 ? 'are' : 'is';
-  const who = own.length > 0 ? 'It' : 'Its whole section';
+  const who = own.length > 0 ? 'This step' : 'This section';
   return {
     verdict: 'skipped',
     why: `${who} needs ${named}, which ${are} not ok.`,
-    remedy: `Mend '${first.first}' first.`,
+    remedy: `Fix '${first.first}' first.`,
   };
 }
 
 interface Circumstances {
   readonly at: string | null;
   readonly tookMs: number;
-  /** How it came out before; the chain of what came earlier goes on from it. */
+  /** The previous result; its `earlier` list is continued. */
   readonly before: StepResult | undefined;
 }
 
@@ -231,6 +230,6 @@ export function joinResult(step: Step, outcome: Outcome, { at, tookMs, before }:
     values: outcome.values ?? [],
     measured: outcome.measured ?? null,
     deviation: null,
-    earlier: earlier.slice(-MOST_EARLIER),
+    earlier: earlier.slice(-MAX_EARLIER_RESULTS),
   };
 }

@@ -1,9 +1,9 @@
 import { markTextDe } from '../../evidence/index.ts';
 import { plural } from '../../text/index.ts';
-import type { protocolEn } from './protocol.en.ts';
+import type { recordEn } from './record.en.ts';
 
 /** Das Protokoll einer Checkliste, auf Deutsch. */
-export const protocolDe: typeof protocolEn = {
+export const recordDe: typeof recordEn = {
   above: {
     premises: 'Protokoll: vor der Auslieferung',
     site: 'Protokoll: Inbetriebnahme am Einsatzort',
@@ -13,29 +13,29 @@ export const protocolDe: typeof protocolEn = {
   },
   footer: (id, edition, state) => `Protokoll ${id}, Ausgabe ${edition}, ${state}`,
 
-  verdictOk: (steps) => (steps === 1 ? 'Der eine Schritt ist in Ordnung' : `Alle ${steps} Schritte sind in Ordnung`),
+  verdictOk: (steps) => (steps === 1 ? 'Der Schritt ist in Ordnung' : `Alle ${steps} Schritte sind in Ordnung`),
   verdictOkUnproven: (steps) =>
-    `${steps === 1 ? 'Der eine Schritt ist' : `Alle ${steps} Schritte sind`} als in Ordnung vermerkt, aber dieses Protokoll ist nicht geprüft`,
+    `${steps === 1 ? 'Der Schritt ist' : `Alle ${steps} Schritte sind`} als in Ordnung vermerkt, aber dieses Protokoll ist nicht geprüft`,
   verdictAccepted: (deviations) =>
     deviations === 1 ? 'Angenommen mit 1 Abweichung' : `Angenommen mit ${deviations} Abweichungen`,
   verdictWrong: (wrong, redLines) =>
     redLines > 0
-      ? `Nicht angenommen: ${wrong} fehlerhaft, dazu ${plural(redLines, 'rote Zeile', 'rote Zeilen')}`
+      ? `Nicht angenommen: ${wrong} fehlerhaft, dazu ${plural(redLines, 'sperrender Befund', 'sperrende Befunde')}`
       : `Nicht angenommen: ${plural(wrong, 'Schritt', 'Schritte')} fehlerhaft`,
   verdictIncomplete: (open) =>
     `Nicht vollständig: ${plural(open, 'Schritt', 'Schritte')} übersprungen oder nicht geprüft`,
-  interrupted: 'Der Lauf wurde vor seinem Ende unterbrochen.',
+  interrupted: 'Der Lauf wurde vorzeitig unterbrochen.',
   leftOut: 'Einzelne Schritte wurden absichtlich ausgelassen; sie gelten als nicht geprüft.',
 
   signedVerified: 'Mit dem Schlüssel des Geräts signiert und geprüft',
   signedVerifiedBy: (serial) => `Signiert vom Gerät ${serial}; die Prüfung ist in allen Punkten in Ordnung.`,
   signedNotVerified: 'Signiert, aber NICHT VOLLSTÄNDIG GEPRÜFT',
-  signedNotVerifiedText: 'Nichts widerspricht der Signatur, doch nicht alles konnte geprüft werden:',
+  signedNotVerifiedText: 'Es wurde kein Fehler gefunden, folgende Prüfungen waren jedoch nicht möglich:',
   signedWrong: 'Signiert, aber die Prüfung ist FEHLGESCHLAGEN',
   notSignedWrong: 'NICHT SIGNIERT, und die Prüfung ist FEHLGESCHLAGEN',
   signedWrongText: 'Nehmen Sie dieses Protokoll nicht an, bevor dies geklärt ist:',
   notSigned: 'NICHT SIGNIERT',
-  notSignedText: 'Für den Inhalt steht kein Geräteschlüssel ein; jeder kann ihn geändert haben.',
+  notSignedText: 'Das Protokoll trägt keine Signatur eines Geräts; Änderungen daran sind nicht erkennbar.',
   stateVerified: 'signiert und geprüft',
   stateNotVerified: 'nicht vollständig geprüft',
   stateWrong: 'Prüfung fehlgeschlagen',
@@ -56,7 +56,7 @@ export const protocolDe: typeof protocolEn = {
     time: 'Zeit',
     motion: 'Bewegung',
     program: 'Programm',
-    protocol: 'Protokoll',
+    record: 'Protokoll',
     signature: 'Signatur',
   },
   robot: (site, serial) => `${site}, Fahrgestell ${serial}`,
@@ -79,7 +79,7 @@ export const protocolDe: typeof protocolEn = {
   edition: (id, edition) => `${id}, Ausgabe ${edition}`,
   more: (count) => `und ${count} weitere, siehe folgende Seiten`,
 
-  redTitle: 'Rote Zeilen',
+  redTitle: 'Sperrende Befunde',
   redNone: 'Keine.',
   redNoneUnproven: 'Keine vermerkt.',
   acceptanceTitle: 'Abnahme',
@@ -94,7 +94,7 @@ export const protocolDe: typeof protocolEn = {
   notOkTitle: 'Was nicht in Ordnung ist',
   notOkNone: 'Jeder Schritt ist in Ordnung.',
   mark: {
-    redLine: 'ROTE ZEILE',
+    redLine: 'SPERRENDER BEFUND',
     wrong: 'FEHLERHAFT',
     accepted: 'ANGENOMMENE ABWEICHUNG',
     'not-checked': 'NICHT GEPRÜFT',
@@ -147,7 +147,7 @@ export const protocolDe: typeof protocolEn = {
   elsewhere: 'nein: an einem anderen Gerät oder Stand',
   markText: markTextDe,
   marks:
-    'Kennzeichen: BELEGT, bekannt; worauf es beruht, steht dabei. HINWEIS, Angabe eines Herstellers. VORSICHT, angenommen. OFFEN, unbekannt.',
+    'Kennzeichen: BELEGT, nachgewiesen, mit Angabe der Grundlage. HINWEIS, Angabe eines Herstellers. VORSICHT, Annahme. OFFEN, unbekannt.',
 
   attachmentsTitle: 'Anlagen',
   attachmentsHead: ['Datei', 'Art', 'Byte', 'SHA-256'],
@@ -156,16 +156,16 @@ export const protocolDe: typeof protocolEn = {
   signatureRows: { algorithm: 'Verfahren', serial: 'Gerät', fingerprint: 'Zertifikat, SHA-256' },
   findingsHead: ['Geprüft', 'Ergebnis', 'Einzelheiten'],
   findingTitles: {
-    file: 'Die Datei ist Text in JSON',
-    form: 'Sie ist so geschrieben, wie ein Protokoll geschrieben wird',
-    content: 'Sie hat den Inhalt eines Protokolls',
-    consistent: 'Die Zusammenfassung passt zu den Schritten',
+    file: 'Die Datei ist gültiges JSON',
+    form: 'Die Datei hat die vorgeschriebene Form',
+    content: 'Der Inhalt ist ein Abnahmeprotokoll',
+    consistent: 'Die Zusammenfassungen stimmen mit den Schritten überein',
     signature: 'Das Protokoll ist signiert und seither unverändert',
-    certificate: 'Das Zertifikat gehört zu dem Roboter, den es nennt',
-    validity: 'Das Zertifikat war zu dieser Zeit gültig',
-    chain: 'Eine bekannte Stelle hat das Zertifikat ausgestellt',
+    certificate: 'Das Zertifikat gehört zu einem Roboter des Protokolls',
+    validity: 'Das Zertifikat war während des Laufs gültig',
+    chain: 'Eine vertrauenswürdige Zertifizierungsstelle hat das Zertifikat ausgestellt',
     'expected-serial': 'Der erwartete Roboter hat signiert',
-    attachments: 'Die Anlagen sind vorhanden und unverändert',
+    attachments: 'Die Anlagen sind vollständig und unverändert',
   },
   finding: { ok: 'in Ordnung', wrong: 'FEHLERHAFT', 'not-checked': 'nicht geprüft' },
   wording:

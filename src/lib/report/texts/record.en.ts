@@ -1,19 +1,20 @@
 import { markText } from '../../evidence/index.ts';
 import { plural, pluralWord } from '../../text/index.ts';
-/** The protocol of a checklist, in English. The German one has the same keys. */
-export const protocolEn = {
-  above: {
-    premises: 'Protocol: before delivery',
-    site: 'Protocol: commissioning at the site',
-    handover: 'Protocol: handover',
-    service: 'Protocol: service',
-    none: 'Protocol of a checklist',
-  },
-  footer: (id: string, edition: number, state: string) => `Protocol ${id}, edition ${edition}, ${state}`,
 
-  verdictOk: (steps: number) => (steps === 1 ? 'The one step is ok' : `All ${steps} steps are ok`),
+/** The record of a checklist, in English. The German one has the same keys. */
+export const recordEn = {
+  above: {
+    premises: 'Acceptance record: before delivery',
+    site: 'Acceptance record: commissioning at the site',
+    handover: 'Acceptance record: handover',
+    service: 'Acceptance record: service',
+    none: 'Checklist record',
+  },
+  footer: (id: string, edition: number, state: string) => `Record ${id}, edition ${edition}, ${state}`,
+
+  verdictOk: (steps: number) => (steps === 1 ? 'The step is ok' : `All ${steps} steps are ok`),
   verdictOkUnproven: (steps: number) =>
-    `${steps === 1 ? 'The one step is' : `All ${steps} steps are`} recorded as ok, but this protocol is not verified`,
+    `${steps === 1 ? 'The step is' : `All ${steps} steps are`} recorded as ok, but this record is not verified`,
   verdictAccepted: (deviations: number) =>
     deviations === 1 ? 'Accepted with 1 deviation' : `Accepted with ${deviations} deviations`,
   verdictWrong: (wrong: number, redLines: number) =>
@@ -27,12 +28,12 @@ export const protocolEn = {
   signedVerified: 'Signed with the key of the device, and verified',
   signedVerifiedBy: (serial: string) => `Signed by the device ${serial}; every finding of the verification is ok.`,
   signedNotVerified: 'Signed, but NOT VERIFIED',
-  signedNotVerifiedText: 'Nothing contradicts the signature, but not everything could be looked at:',
-  signedWrong: 'Signed, but the verification found something WRONG',
-  notSignedWrong: 'NOT SIGNED, and the verification found something WRONG',
-  signedWrongText: 'Do not accept this protocol before this is explained:',
+  signedNotVerifiedText: 'No check failed, but these could not be made:',
+  signedWrong: 'Signed, but verification FAILED',
+  notSignedWrong: 'NOT SIGNED, and verification FAILED',
+  signedWrongText: 'Do not accept this record until these findings are explained:',
   notSigned: 'NOT SIGNED',
-  notSignedText: 'No device key stands for what is written here; anybody can have changed it.',
+  notSignedText: 'The record carries no device signature; changes to it cannot be detected.',
   stateVerified: 'signed and verified',
   stateNotVerified: 'not verified',
   stateWrong: 'verification failed',
@@ -53,17 +54,17 @@ export const protocolEn = {
     time: 'Time',
     motion: 'Movement',
     program: 'Program',
-    protocol: 'Protocol',
+    record: 'Record',
     signature: 'Signature',
   },
   robot: (site: string, serial: string) => `${site}, chassis ${serial}`,
   robotVerdict: { ok: 'ok', accepted: 'accepted with deviations', wrong: 'not accepted', open: 'not complete' },
-  softwareUnknown: 'software of the chassis not known, no step read it',
-  softwareUnknownShort: 'software not known',
+  softwareUnknown: 'chassis software unknown: not read by any step',
+  softwareUnknownShort: 'software unknown',
   noTechnician: 'not named',
   times: (from: string, to: string) => `${from} to ${to}`,
   resumed: (times: number) => (times === 1 ? 'resumed once' : `resumed ${times} times`),
-  worked: (minutes: string) => `${minutes} at work`,
+  worked: (minutes: string) => `${minutes} working time`,
   minutes: (text: string) => `${text} min`,
   seconds: (text: string) => `${text} s`,
   motionYes: 'the robot was allowed to move',
@@ -75,9 +76,9 @@ export const protocolEn = {
   redNone: 'None.',
   redNoneUnproven: 'None is recorded.',
   acceptanceTitle: 'Acceptance',
-  acceptanceOk: 'Both sides have read this protocol.',
+  acceptanceOk: 'Both sides have read this record.',
   acceptanceOpen: (count: number) =>
-    `Both sides have read this protocol, with ${count === 1 ? 'the 1 entry' : `the ${count} entries`} in it that ${pluralWord(count, 'is', 'are')} not ok.`,
+    `Both sides have read this record, with ${count === 1 ? 'the 1 entry' : `the ${count} entries`} in it that ${pluralWord(count, 'is', 'are')} not ok.`,
   signFor: { operator: 'For the operator of the robot', customer: 'For the customer' },
   signLines: ['Name in capitals', 'Place, date, signature'] as readonly string[],
 
@@ -95,7 +96,7 @@ export const protocolEn = {
     why: 'Why',
     found: 'Found',
     tried: 'Tried',
-    remedy: 'To mend',
+    remedy: 'Fix',
     proves: 'Specification',
     answer: 'Answer',
     values: 'Measured',
@@ -117,8 +118,8 @@ export const protocolEn = {
 
   deviationsTitle: 'Deviations',
   deviationsText:
-    'These steps are not ok and stay so. A named person accepted each of them; who may do so is for the people of the site to say.',
-  deviationsHead: ['Step', 'Came out', 'Reason', 'Approved by', 'When'] as readonly string[],
+    'These steps are not ok and stay so. A named person accepted each of them; gw does not judge who may do so.',
+  deviationsHead: ['Step', 'Result', 'Reason', 'Approved by', 'When'] as readonly string[],
 
   okTitle: 'What is ok',
   okHead: ['Step', 'Proven', 'Specification'] as readonly string[],
@@ -126,7 +127,7 @@ export const protocolEn = {
   valuesHead: ['Step', 'Value', 'Mark', 'Source'] as readonly string[],
 
   evidenceTitle: 'Facts that the steps rely on',
-  evidenceHead: ['Fact', 'Mark', 'What it says', 'Verified on this device'] as readonly string[],
+  evidenceHead: ['Fact', 'Mark', 'Statement', 'Verified on this device'] as readonly string[],
   verifiedHere: {
     yes: 'yes',
     'on-a-simulator': 'on a simulator',
@@ -137,14 +138,14 @@ export const protocolEn = {
   elsewhere: 'no: on another device or version',
   markText,
   marks:
-    'Marks: BELEGT, known, and on what it rests is said. HINWEIS, a vendor says so. VORSICHT, assumed. OFFEN, unknown.',
+    'Marks: BELEGT (measured), with its basis. HINWEIS (note), stated by a vendor. VORSICHT (assumed), an assumption. OFFEN (open), unknown.',
 
   attachmentsTitle: 'Attachments',
   attachmentsHead: ['File', 'Kind', 'Bytes', 'SHA-256'] as readonly string[],
 
   signatureTitle: 'Signature and verification',
   signatureRows: { algorithm: 'Algorithm', serial: 'Device', fingerprint: 'Certificate, SHA-256' },
-  findingsHead: ['Looked at', 'Came out', 'Detail'] as readonly string[],
+  findingsHead: ['PathResult at', 'Came out', 'Detail'] as readonly string[],
   /** Titles of findings by their id, where they are to be others than those of the verification itself. */
   findingTitles: {} as Readonly<Record<string, string>>,
   finding: { ok: 'ok', wrong: 'WRONG', 'not-checked': 'not checked' },
