@@ -94,7 +94,7 @@ describe('gw checklist run', () => {
     [['--only', 'flies'], 2, "Did you mean 'files'?"],
     [['--from', 'door', '--only', 'files'], 2, 'from'],
     [['--initials', 'somebody else'], 2, 'expected initials'],
-    [['--resume'], 2, 'go on with'],
+    [['--resume'], 2, 'to resume'],
     [['--site', 'site.yaml', '--site', 'site.yaml'], 2, 'name the same chassis'],
   ] as const)('%j is refused before anything is written', async (args, expected, text) => {
     const { code, stderr, stdout } = await gw(...args);
